@@ -10,42 +10,42 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "credit_cover.h"
-#include "eal.h"
-#include "fabric_routes.h"
-#include "lab_process.h"
 #include "options.h"
-#include "poll_yield.h"
-#include "program.h"
+#include "os/tty_escape.h"
+#include "poll/poll_yield.h"
+#include "port/eal.h"
+#include "process/lab_process.h"
+#include "process/program.h"
 #include "rank.h"
-#include "real_calibrate.h"
-#include "real_fabric.h"
+#include "real/real_calibrate.h"
+#include "real/real_fabric.h"
+#include "setup/credit_cover.h"
+#include "setup/fabric_routes.h"
 #include "simulated_run.h"
-#include "terminal_guard.h"
 
 #define EAL_MEMORY_MIB 1024
 
 /* Any rank can be the only one left to say why. */
-static int fail(const struct ranks *ranks, int result, const struct fault *fault)
+static int fail(const struct ranks *ranks, int result, const struct error *error)
 {
 	if (rank_speaks(ranks) || ranks->failed)
-		fprintf(stderr, "%s: %s\n", PROGRAM, fault->text);
-	return fault_exit_code(result);
+		fprintf(stderr, "%s: %s\n", PROGRAM, error->text);
+	return error_exit_code(result);
 }
 
 static int report(struct real_fabric *fabric, const struct options *options,
 	const struct run_config *config, const struct topology *topology, const atomic_bool *stop,
-	struct fault *fault)
+	struct error *error)
 {
 	struct run_result result = {0};
 	int code;
 
 	run_result_heed(&result, stop);
-	code = real_fabric_result(fabric, &result, fault);
+	code = real_fabric_result(fabric, &result, error);
 	if (code == 0)
-		code = report_result(&result, options, config, topology, fault);
-	if (code >= 0 && real_fabric_check_complete(fabric, fault) < 0) {
-		fprintf(stderr, "%s: %s\n", PROGRAM, fault->text);
+		code = report_result(&result, options, config, topology, error);
+	if (code >= 0 && real_fabric_check_complete(fabric, error) < 0) {
+		fprintf(stderr, "%s: %s\n", PROGRAM, error->text);
 		code = EXIT_BAD_ANSWER;
 	}
 	run_result_free(&result);
@@ -53,13 +53,13 @@ static int report(struct real_fabric *fabric, const struct options *options,
 }
 
 static int start_captures(
-	struct real_fabric *fabric, const struct options *options, struct fault *fault)
+	struct real_fabric *fabric, const struct options *options, struct error *error)
 {
 	int result = 0;
 
 	for (unsigned i = 0; i < options->captures && result == 0; i++)
 		result = capture_start(real_fabric_captures(fabric), options->capture[i].port,
-			options->capture[i].path, fault);
+			options->capture[i].path, error);
 	return result;
 }
 
@@ -67,11 +67,11 @@ static void stop_captures(struct real_fabric *fabric, const struct options *opti
 {
 	for (unsigned i = 0; i < options->captures; i++) {
 		struct capture_counts counts = {0};
-		struct fault fault = {.text = ""};
+		struct error error = {.text = ""};
 
 		if (capture_stop(real_fabric_captures(fabric), options->capture[i].port, &counts,
-			    &fault) < 0)
-			fprintf(stderr, "%s: %s\n", PROGRAM, fault.text);
+			    &error) < 0)
+			fprintf(stderr, "%s: %s\n", PROGRAM, error.text);
 		else if (counts.dropped > 0)
 			fprintf(stderr, "%s: %s: %llu of %llu frames are not in the capture\n",
 				PROGRAM, options->capture[i].port,
@@ -82,7 +82,7 @@ static void stop_captures(struct real_fabric *fabric, const struct options *opti
 
 static int run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, struct fabric_routes *routes, const atomic_bool *stop,
-	struct fault *fault)
+	struct error *error)
 {
 	const struct real_fabric_options fabric_options = {
 		.topology = topology,
@@ -94,7 +94,7 @@ static int run(const struct options *options, const struct run_config *config,
 		.snap_bytes = options->snap_bytes,
 		.stream = options->stream,
 	};
-	struct real_fabric *fabric = real_fabric_create(&fabric_options, fault);
+	struct real_fabric *fabric = real_fabric_create(&fabric_options, error);
 	struct real_progress progress = {
 		.fabric = fabric,
 		.duration = config->measure.duration_ps,
@@ -104,13 +104,13 @@ static int run(const struct options *options, const struct run_config *config,
 
 	if (fabric == NULL)
 		return -errno;
-	result = start_captures(fabric, options, fault);
+	result = start_captures(fabric, options, error);
 	if (result == 0) {
 		real_progress_start(&progress);
 		real_fabric_run(fabric, config->measure.duration_ps, stop);
 		real_progress_stop(&progress);
 		stop_captures(fabric, options);
-		result = report(fabric, options, config, topology, stop, fault);
+		result = report(fabric, options, config, topology, stop, error);
 	}
 	real_fabric_end(fabric);
 	return result;
@@ -118,7 +118,7 @@ static int run(const struct options *options, const struct run_config *config,
 
 /* Refuses what several threads cannot run; virtual_fabric_set_ranks() refuses the rest. */
 static int check_workers(const struct options *options, const struct run_config *config,
-	const struct ranks *ranks, struct fault *fault)
+	const struct ranks *ranks, struct error *error)
 {
 	char asked[64];
 
@@ -129,44 +129,44 @@ static int check_workers(const struct options *options, const struct run_config 
 	else
 		snprintf(asked, sizeof(asked), "--workers %u", options->workers);
 	if (config->clock != RUN_CLOCK_VIRTUAL)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: only the virtual clock has workers; poll loops of the real one are "
 			"--lcores",
 			asked);
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: wormhole switching: only one worker can run this", asked);
 	return 0;
 }
 
 /* Reads and checks the run file before EAL starts, so that an error is reported at once. */
 static struct run_config *load(const struct options *options, const struct ranks *ranks,
-	struct topology **topology, struct fault *fault, int *result)
+	struct topology **topology, struct error *error, int *result)
 {
 	struct run_config *config =
-		run_config_load(options->run_file, options->set, options->sets, fault);
+		run_config_load(options->run_file, options->set, options->sets, error);
 
 	*result = config == NULL ? -errno : 0;
 	if (config == NULL)
 		return NULL;
 	if (options->clock != NULL)
-		*result = run_config_set_clock(config, options->clock, fault);
+		*result = run_config_set_clock(config, options->clock, error);
 	if (*result == 0 && options->dilation != NULL)
-		*result = run_config_set_dilation(config, options->dilation, fault);
+		*result = run_config_set_dilation(config, options->dilation, error);
 	if (*result == 0)
-		*result = run_config_supported(config, fault);
+		*result = run_config_supported(config, error);
 	if (*result == 0)
-		*result = real_fabric_check(config, fault);
+		*result = real_fabric_check(config, error);
 	if (*result == 0)
-		*result = check_workers(options, config, ranks, fault);
+		*result = check_workers(options, config, ranks, error);
 	if (*result == 0 && rank_speaks(ranks))
-		*result = report_check(options, config, fault);
-	if (*result == 0 && (*topology = run_config_open_topology(config, fault)) == NULL)
+		*result = report_check(options, config, error);
+	if (*result == 0 && (*topology = run_config_open_topology(config, error)) == NULL)
 		*result = -errno;
 	if (*result == 0)
-		*result = run_config_check_link_series(config, *topology, fault);
+		*result = run_config_check_link_series(config, *topology, error);
 	if (*result == 0)
-		*result = run_config_name_edges(config, *topology, NULL, fault);
+		*result = run_config_name_edges(config, *topology, NULL, error);
 	if (*result == 0)
 		return config;
 	run_config_destroy(config);
@@ -175,7 +175,7 @@ static struct run_config *load(const struct options *options, const struct ranks
 
 /* 'dilation: auto' */
 static int choose_dilation(const struct options *options, struct run_config *config,
-	const struct topology *topology, const atomic_bool *stop, struct fault *fault)
+	const struct topology *topology, const atomic_bool *stop, struct error *error)
 {
 	const struct real_fabric_options fabric_options = {.topology = topology,
 		.run = config,
@@ -183,11 +183,11 @@ static int choose_dilation(const struct options *options, struct run_config *con
 		.session = 1,
 		.lcores = options->lcores};
 
-	return real_calibrate(&fabric_options, stop, stderr, &config->dilation, fault);
+	return real_calibrate(&fabric_options, stop, stderr, &config->dilation, error);
 }
 
 static int run_real(const struct options *options, struct run_config *config,
-	const struct topology *topology, int argc, char **argv, struct fault *fault)
+	const struct topology *topology, int argc, char **argv, struct error *error)
 {
 	const struct eal_options eal = {.memory_mib = EAL_MEMORY_MIB,
 		.lcores = options->lcores,
@@ -199,18 +199,18 @@ static int run_real(const struct options *options, struct run_config *config,
 	/* Signals end the program while routes are computed, which may take long: nothing is left
 	 * behind. */
 	if (config->mapper.routes != RUN_ROUTES_MAPPER)
-		result = fabric_routes_compute(&routes, topology, config, fault);
+		result = fabric_routes_compute(&routes, topology, config, error);
 	stop = program_catch_signals();
 	if (config->dilation != 1)
 		poll_yield_precede(options->lcores);
 	if (result == 0)
-		result = eal_start(argc, argv, &eal, fault);
+		result = eal_start(argc, argv, &eal, error);
 	if (result >= 0) {
 		result = config->dilation == RUN_DILATION_AUTO
-				 ? choose_dilation(options, config, topology, stop, fault)
+				 ? choose_dilation(options, config, topology, stop, error)
 				 : 0;
 		if (result == 0)
-			result = run(options, config, topology, &routes, stop, fault);
+			result = run(options, config, topology, &routes, stop, error);
 		eal_stop();
 	}
 	fabric_routes_free(&routes);
@@ -234,14 +234,14 @@ static int check_output(int result)
 
 /* The stream is for a program that shows the run. */
 static int begin_stream(struct options *options, struct run_stream *stream,
-	const struct run_config *config, const struct topology *topology, struct fault *fault)
+	const struct run_config *config, const struct topology *topology, struct error *error)
 {
 	uint32_t ways = config->measure.link_series ? 2 * topology->links : 0;
 
 	if (options->live == 0)
 		return 0;
 	options->stream = stream;
-	return run_stream_begin(stream, options->live, ways, run_config_vcs(config), fault);
+	return run_stream_begin(stream, options->live, ways, run_config_vcs(config), error);
 }
 
 /* A process of a lab, as 'weft lab up' starts it. */
@@ -255,38 +255,39 @@ static int run_lab(int argc, char **argv)
 
 static int run_loaded(struct options *options, struct run_config *config,
 	const struct topology *topology, struct ranks *ranks, int argc, char **argv,
-	struct fault *fault)
+	struct error *error)
 {
-	int result = rank_compare(ranks, options, config, topology, fault);
+	int result = rank_compare(ranks, options, config, topology, error);
 	struct run_stream stream;
 
 	if (result == 0)
-		result = begin_stream(options, &stream, config, topology, fault);
+		result = begin_stream(options, &stream, config, topology, error);
 	if (result < 0)
 		return result;
 	signal(SIGPIPE, SIG_IGN);
 	if (!options->quiet && rank_speaks(ranks))
-		credit_cover_tell(config, topology, credit_cover_warn, (void *)(uintptr_t)PROGRAM);
+		credit_cover_report(
+			config, topology, credit_cover_warn, (void *)(uintptr_t)PROGRAM);
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
-		return wormhole_run(options, config, topology, fault);
+		return wormhole_run(options, config, topology, error);
 	if (config->clock == RUN_CLOCK_VIRTUAL)
-		return virtual_run(options, config, topology, ranks, fault);
-	return run_real(options, config, topology, argc, argv, fault);
+		return virtual_run(options, config, topology, ranks, error);
+	return run_real(options, config, topology, argc, argv, error);
 }
 
 /* The file, by all ranks; NULL: one process. */
 static int run_file(struct options *options, struct ranks *ranks, int argc, char **argv)
 {
 	struct topology *topology = NULL;
-	struct fault fault = {""};
+	struct error error = {""};
 	int result, loaded;
-	struct run_config *config = load(options, ranks, &topology, &fault, &loaded);
+	struct run_config *config = load(options, ranks, &topology, &error, &loaded);
 
-	result = ranks_agree(ranks, loaded, &fault);
+	result = ranks_agree(ranks, loaded, &error);
 	if (result == 0)
-		result = run_loaded(options, config, topology, ranks, argc, argv, &fault);
+		result = run_loaded(options, config, topology, ranks, argc, argv, &error);
 	if (result < 0)
-		result = fail(ranks, result, &fault);
+		result = fail(ranks, result, &error);
 	if (loaded == 0) {
 		topology_destroy(topology);
 		run_config_destroy(config);
@@ -296,20 +297,20 @@ static int run_file(struct options *options, struct ranks *ranks, int argc, char
 
 int main(int argc, char **argv)
 {
-	static struct terminal_guard guard;
+	static struct tty_escape guard;
 	struct options options;
 	struct ranks *ranks;
-	struct fault fault;
+	struct error error;
 	int result;
 
-	terminal_guard(&guard);
+	tty_escape(&guard);
 	if (lab_process_asked_for(argc, argv))
 		return run_lab(argc, argv);
 	options_parse(&options, argc, argv);
-	ranks = rank_open(&options, argv, &fault, &result);
+	ranks = rank_open(&options, argv, &error, &result);
 	if (result < 0 && ranks_of_environment() != 0)
-		return (int)fault_exit_code(result);
+		return (int)error_exit_code(result);
 	if (result < 0)
-		return fail(NULL, result, &fault);
+		return fail(NULL, result, &error);
 	return rank_close(ranks, run_file(&options, ranks, argc, argv));
 }

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "option_key.h"
-#include "program.h"
-#include "ranks.h"
+#include "base/option_key.h"
+#include "process/program.h"
+#include "virtual/parallel/ranks.h"
 
 enum { KEY_SET = 256, KEY_PCAP, KEY_LCORES, KEY_SNAPLEN, KEY_WORKERS, KEY_MPI, KEY_LIVE };
 

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "fault.h"
-#include "program.h"
+#include "base/weft_error.h"
+#include "process/program.h"
 
 #define OPTIONS_SETS_MAX     64
 #define OPTIONS_CAPTURES_MAX 32

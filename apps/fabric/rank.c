@@ -9,35 +9,35 @@
 
 #include <sodium.h>
 
-#include "packet.h"
-#include "run_config_json.h"
-#include "run_files.h"
+#include "experiment/result/run_config_json.h"
+#include "experiment/run/run_files.h"
+#include "wire/packet.h"
 
 struct ranks *rank_open(
-	const struct options *options, char **argv, struct fault *fault, int *result)
+	const struct options *options, char **argv, struct error *error, int *result)
 {
 	struct ranks *ranks = NULL;
 
 	*result = 0;
 	if (options->mpi || ranks_were_started("weft-fabric"))
-		*result = rank_join(argv, &ranks, fault);
+		*result = rank_join(argv, &ranks, error);
 	return ranks;
 }
 
 static int compare_text(
-	struct ranks *ranks, const char *text, const char *what, struct fault *fault)
+	struct ranks *ranks, const char *text, const char *what, struct error *error)
 {
-	int result = text == NULL ? fault_set(fault, ENOMEM, "no memory for a comparison") : 0;
+	int result = text == NULL ? error_set(error, ENOMEM, "no memory for a comparison") : 0;
 
-	result = ranks_agree(ranks, result, fault);
-	return result < 0 ? result : ranks_compare(ranks, text, strlen(text), what, fault);
+	result = ranks_agree(ranks, result, error);
+	return result < 0 ? result : ranks_compare(ranks, text, strlen(text), what, error);
 }
 
-static int compare_config(struct ranks *ranks, const struct run_config *config, struct fault *fault)
+static int compare_config(struct ranks *ranks, const struct run_config *config, struct error *error)
 {
 	json_t *document = run_config_json(config);
 	char *text = document != NULL ? json_dumps(document, JSON_SORT_KEYS) : NULL;
-	int result = compare_text(ranks, text, "configuration", fault);
+	int result = compare_text(ranks, text, "configuration", error);
 
 	json_decref(document);
 	free(text);
@@ -45,7 +45,7 @@ static int compare_config(struct ranks *ranks, const struct run_config *config, 
 }
 
 static int compare_topology(
-	struct ranks *ranks, const struct topology *topology, struct fault *fault)
+	struct ranks *ranks, const struct topology *topology, struct error *error)
 {
 	size_t bytes = 0;
 	char *text = NULL;
@@ -56,15 +56,15 @@ static int compare_topology(
 		topology_write(topology, out);
 		fclose(out);
 	}
-	result = compare_text(ranks, text, "topology", fault);
+	result = compare_text(ranks, text, "topology", error);
 	free(text);
 	return result;
 }
 
 #define HASH_BYTES 32u
 
-/* 0, or -errno and fault. */
-static int hash_file(const char *path, uint8_t hash[HASH_BYTES], struct fault *fault)
+/* 0, or -errno and error. */
+static int hash_file(const char *path, uint8_t hash[HASH_BYTES], struct error *error)
 {
 	crypto_generichash_state state;
 	FILE *in = fopen(path, "rb");
@@ -73,33 +73,33 @@ static int hash_file(const char *path, uint8_t hash[HASH_BYTES], struct fault *f
 	int result;
 
 	if (in == NULL)
-		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		return error_set(error, errno, "%s: %s", path, strerror(errno));
 	crypto_generichash_init(&state, NULL, 0, HASH_BYTES);
 	while ((bytes = fread(block, 1, sizeof(block), in)) > 0)
 		crypto_generichash_update(&state, block, bytes);
 	crypto_generichash_final(&state, hash, HASH_BYTES);
-	result = ferror(in) ? fault_set(fault, EIO, "%s: it cannot be read", path) : 0;
+	result = ferror(in) ? error_set(error, EIO, "%s: it cannot be read", path) : 0;
 	fclose(in);
 	return result;
 }
 
 /* A permutation or a schedule: the same name may be another file on another machine. Pipes are read
  * once, by the run. */
-static int compare_file(struct ranks *ranks, const char *path, struct fault *fault)
+static int compare_file(struct ranks *ranks, const char *path, struct error *error)
 {
 	uint8_t hash[HASH_BYTES] = {0};
 	struct stat status;
 	int result = 0;
 
 	if (stat(path, &status) == 0 && S_ISREG(status.st_mode))
-		result = hash_file(path, hash, fault);
-	result = ranks_agree(ranks, result, fault);
+		result = hash_file(path, hash, error);
+	result = ranks_agree(ranks, result, error);
 	if (result == 0)
-		result = ranks_compare(ranks, hash, sizeof(hash), path, fault);
+		result = ranks_compare(ranks, hash, sizeof(hash), path, error);
 	return result;
 }
 
-static int compare_files(struct ranks *ranks, const struct run_config *config, struct fault *fault)
+static int compare_files(struct ranks *ranks, const struct run_config *config, struct error *error)
 {
 	int result = 0;
 
@@ -109,13 +109,13 @@ static int compare_files(struct ranks *ranks, const struct run_config *config, s
 		run_traffic_files(&config->traffic.at[i], path);
 		for (unsigned j = 0; j < RUN_TRAFFIC_FILES && result == 0; j++)
 			if (path[j] != NULL)
-				result = compare_file(ranks, path[j], fault);
+				result = compare_file(ranks, path[j], error);
 	}
 	return result;
 }
 
 int rank_compare(struct ranks *ranks, const struct options *options,
-	const struct run_config *config, const struct topology *topology, struct fault *fault)
+	const struct run_config *config, const struct topology *topology, struct error *error)
 {
 	char version[128], number[32];
 	int result;
@@ -125,18 +125,18 @@ int rank_compare(struct ranks *ranks, const struct options *options,
 	/* Messages are as memory has them. */
 	snprintf(version, sizeof(version), "%s %zu %u", WEFT_VERSION, sizeof(struct weft_packet),
 		__BYTE_ORDER__);
-	result = compare_text(ranks, version, "version of Weft", fault);
+	result = compare_text(ranks, version, "version of Weft", error);
 	snprintf(number, sizeof(number), "%u", options->workers);
 	if (result == 0)
-		result = compare_text(ranks, number, "number of --workers", fault);
+		result = compare_text(ranks, number, "number of --workers", error);
 	snprintf(number, sizeof(number), "%llu", (unsigned long long)config->seed);
 	if (result == 0)
-		result = compare_text(ranks, number, "seed", fault);
+		result = compare_text(ranks, number, "seed", error);
 	if (result == 0)
-		result = compare_config(ranks, config, fault);
+		result = compare_config(ranks, config, error);
 	if (result == 0)
-		result = compare_files(ranks, config, fault);
-	return result == 0 ? compare_topology(ranks, topology, fault) : result;
+		result = compare_files(ranks, config, error);
+	return result == 0 ? compare_topology(ranks, topology, error) : result;
 }
 
 int rank_close(struct ranks *ranks, int code)

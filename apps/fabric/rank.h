@@ -7,23 +7,23 @@
 
 #include <stdio.h>
 
+#include "experiment/run/run_config.h"
 #include "options.h"
-#include "ranks.h"
-#include "run_config.h"
-#include "topology.h"
+#include "topo/topology.h"
+#include "virtual/parallel/ranks.h"
 
 /* The ranks, if this process was started as one of them; NULL with '*result' 0, or negative and
  * fault. 'argv': main()'s. */
 struct ranks *rank_open(
-	const struct options *options, char **argv, struct fault *fault, int *result);
+	const struct options *options, char **argv, struct error *error, int *result);
 
 /* rank_mpi.c or rank_elsewhere.c: joins the others, or becomes the program that can. 0 or negative
  * and fault. */
-int rank_join(char **argv, struct ranks **ranks, struct fault *fault);
+int rank_join(char **argv, struct ranks **ranks, struct error *error);
 
 /* -EINVAL for all ranks if they are not about to run the same. */
 int rank_compare(struct ranks *ranks, const struct options *options,
-	const struct run_config *config, const struct topology *topology, struct fault *fault);
+	const struct run_config *config, const struct topology *topology, struct error *error);
 
 /* True if this process prints messages and writes results. */
 static inline bool rank_speaks(const struct ranks *ranks)

@@ -14,14 +14,14 @@
 /* In the build folder, from the folder of this program, and where it is installed. */
 static const char *const places[] = {"weft-fabric-mpi", MPI_FOLDER "/weft-fabric-mpi"};
 
-int rank_join(char **argv, struct ranks **ranks, struct fault *fault)
+int rank_join(char **argv, struct ranks **ranks, struct error *error)
 {
 	char own[PATH_MAX], path[PATH_MAX + 64];
 	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
 
 	*ranks = NULL;
 	if (length < 0)
-		return fault_set(fault, errno, "--mpi: /proc/self/exe: %s", strerror(errno));
+		return error_set(error, errno, "--mpi: /proc/self/exe: %s", strerror(errno));
 	while (length > 0 && own[length - 1] != '/')
 		length--;
 	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
@@ -29,9 +29,9 @@ int rank_join(char **argv, struct ranks **ranks, struct fault *fault)
 			places[i]);
 		execv(path, argv);
 		if (errno != ENOENT)
-			return fault_set(fault, errno, "--mpi: %s: %s", path, strerror(errno));
+			return error_set(error, errno, "--mpi: %s: %s", path, strerror(errno));
 	}
-	return fault_set(fault, ENOTSUP,
+	return error_set(error, ENOTSUP,
 		"--mpi: this Weft has no MPI: install the package weft-mpi, or libopenmpi-dev and "
 		"build it again with -Dmpi=enabled");
 }

@@ -5,7 +5,7 @@
 
 #include "rank.h"
 
-int rank_join(char **argv, struct ranks **ranks, struct fault *fault)
+int rank_join(char **argv, struct ranks **ranks, struct error *error)
 {
-	return ranks_open(ranks, fault);
+	return ranks_open(ranks, error);
 }

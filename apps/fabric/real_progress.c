@@ -13,7 +13,7 @@ static void tell(struct real_progress *progress)
 	weft_time done;
 
 	if (real_fabric_sent_for(progress->fabric, &done))
-		progress_line_tell(&progress->line, done, progress->duration);
+		progress_line_show(&progress->line, done, progress->duration);
 	else
 		progress_line_wait(&progress->line, "links and routes");
 }

@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "atomic_file.h"
-#include "credit_cover.h"
-#include "run_config_json.h"
-#include "run_files.h"
-#include "stoppable_output.h"
-#include "traffic_pattern.h"
+#include "experiment/result/run_config_json.h"
+#include "experiment/run/run_files.h"
+#include "os/atomic_file.h"
+#include "os/stoppable_output.h"
+#include "setup/credit_cover.h"
+#include "traffic/traffic_pattern.h"
 
 /* NULL is nowhere. */
 static bool is_standard_output(const char *path)
@@ -24,7 +24,7 @@ static bool is_standard_output(const char *path)
 }
 
 /* A file that is there, or the folder that it would be in. */
-static int check_file(const char *path, struct fault *fault)
+static int check_file(const char *path, struct error *error)
 {
 	char folder[PATH_MAX];
 	const char *name = path, *slash;
@@ -33,22 +33,22 @@ static int check_file(const char *path, struct fault *fault)
 	if (path == NULL || is_standard_output(path))
 		return 0;
 	if (path[0] == '\0')
-		return fault_set(fault, EINVAL, "'': expected a file");
+		return error_set(error, EINVAL, "'': expected a file");
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-		return fault_set(fault, EINVAL, "%s: is a folder, expected a file", path);
+		return error_set(error, EINVAL, "%s: is a folder, expected a file", path);
 	slash = strrchr(path, '/');
 	if (access(path, F_OK) != 0) {
 		size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
 
 		if (length >= sizeof(folder) - 1)
-			return fault_set(
-				fault, ENAMETOOLONG, "%s: %s", path, strerror(ENAMETOOLONG));
+			return error_set(
+				error, ENAMETOOLONG, "%s: %s", path, strerror(ENAMETOOLONG));
 		snprintf(folder, sizeof(folder), "%.*s.", (int)length, path);
 		name = folder;
 	}
 	if (access(name, W_OK) == 0)
 		return 0;
-	return fault_set(fault, errno, "%s: cannot be written: %s", path, strerror(errno));
+	return error_set(error, errno, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 /* The second would take the place of the first. */
@@ -68,20 +68,20 @@ struct output {
 	const char *option, *path;
 };
 
-static int check_two(const struct output *one, const struct output *other, struct fault *fault)
+static int check_two(const struct output *one, const struct output *other, struct error *error)
 {
 	if (is_standard_output(one->path) && is_standard_output(other->path))
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s - and %s -: only one of them can be standard output", one->option,
 			other->option);
 	if (are_one_file(one->path, other->path))
-		return fault_set(fault, EINVAL, "%s %s and %s %s: expected two files", one->option,
+		return error_set(error, EINVAL, "%s %s and %s %s: expected two files", one->option,
 			one->path, other->option, other->path);
 	return 0;
 }
 
 int report_check(
-	const struct options *options, const struct run_config *config, struct fault *fault)
+	const struct options *options, const struct run_config *config, struct error *error)
 {
 	const struct output output[] = {
 		{"--json", options->json}, {"--csv", options->csv}, {"--flows", options->flows}};
@@ -89,19 +89,19 @@ int report_check(
 	int result = 0;
 
 	for (unsigned i = 0; i < outputs && result == 0; i++)
-		result = run_files_refuse(config, output[i].path, fault);
+		result = run_files_refuse(config, output[i].path, error);
 	for (unsigned i = 0; i < options->captures && result == 0; i++)
-		result = run_files_refuse(config, options->capture[i].path, fault);
+		result = run_files_refuse(config, options->capture[i].path, error);
 	for (unsigned i = 0; i < outputs && result == 0; i++)
-		result = check_file(output[i].path, fault);
+		result = check_file(output[i].path, error);
 	for (unsigned i = 0; i < outputs; i++)
 		for (unsigned j = i + 1; j < outputs && result == 0; j++)
-			result = check_two(&output[i], &output[j], fault);
+			result = check_two(&output[i], &output[j], error);
 	for (uint32_t i = 0; i < config->traffic.count && options->flows != NULL; i++)
 		if (config->traffic.at[i].pattern == &traffic_flows)
 			return result;
 	if (result == 0 && options->flows != NULL)
-		return fault_set(fault, EINVAL, "--flows: the run has no traffic of pattern flows");
+		return error_set(error, EINVAL, "--flows: the run has no traffic of pattern flows");
 	return result;
 }
 
@@ -133,9 +133,9 @@ static bool write_flows(const struct report *report, FILE *out)
 	return !ferror(out) && !run_result_is_stopped(report->result);
 }
 
-static int fault_stopped(struct fault *fault)
+static int fault_stopped(struct error *error)
 {
-	return fault_set(fault, EINTR, "a signal came before the result was written");
+	return error_set(error, EINTR, "a signal came before the result was written");
 }
 
 bool report_reader_is_gone(void)
@@ -147,7 +147,7 @@ bool report_reader_is_gone(void)
 
 /* The reader of standard output may read no more; that it is gone is not an error. */
 static int write_to_reader(bool (*write)(const struct report *, FILE *),
-	const struct report *report, struct fault *fault)
+	const struct report *report, struct error *error)
 {
 	const atomic_bool *stop = report->result->stop;
 	FILE *out = stop != NULL ? stoppable_output_open(STDOUT_FILENO, stop) : stdout;
@@ -155,7 +155,7 @@ static int write_to_reader(bool (*write)(const struct report *, FILE *),
 	int code;
 
 	if (out == NULL)
-		return fault_set(fault, ENOMEM, "no memory for the result");
+		return error_set(error, ENOMEM, "no memory for the result");
 	errno = 0;
 	good = write(report, out);
 	failed = ferror(out) != 0;
@@ -163,18 +163,18 @@ static int write_to_reader(bool (*write)(const struct report *, FILE *),
 		failed = true;
 	code = errno;
 	if (run_result_is_stopped(report->result) && (failed || !good))
-		return fault_stopped(fault);
+		return fault_stopped(error);
 	if (!good && !failed)
-		return fault_set(fault, ENOMEM, "no memory for the result");
+		return error_set(error, ENOMEM, "no memory for the result");
 	if (failed && out != stdout && code != EPIPE && !report_reader_is_gone())
-		return fault_set(fault, EIO, "standard output: cannot be written: %s",
+		return error_set(error, EIO, "standard output: cannot be written: %s",
 			strerror(code != 0 ? code : EIO));
 	return 0;
 }
 
 /* A file that is there keeps what it has unless all of this gets into it. */
 static int write_to(const char *path, bool (*write)(const struct report *, FILE *),
-	const struct report *report, struct fault *fault)
+	const struct report *report, struct error *error)
 {
 	struct atomic_file file = {.path = path};
 	int result;
@@ -182,36 +182,36 @@ static int write_to(const char *path, bool (*write)(const struct report *, FILE 
 	if (path == NULL)
 		return 0;
 	if (is_standard_output(path))
-		return write_to_reader(write, report, fault);
-	result = atomic_file_open(&file, fault);
+		return write_to_reader(write, report, error);
+	result = atomic_file_open(&file, error);
 	if (result < 0)
 		return result;
 	errno = 0;
 	if (write(report, file.file))
-		return atomic_file_close(&file, fault);
+		return atomic_file_close(&file, error);
 	if (run_result_is_stopped(report->result))
-		result = fault_stopped(fault);
+		result = fault_stopped(error);
 	else
-		result = fault_set(fault, EIO, "%s: cannot be written: %s", path,
+		result = error_set(error, EIO, "%s: cannot be written: %s", path,
 			strerror(errno != 0 ? errno : EIO));
 	atomic_file_discard(&file);
 	return result;
 }
 
 int report_result(struct run_result *result, const struct options *options,
-	const struct run_config *config, const struct topology *topology, struct fault *fault)
+	const struct run_config *config, const struct topology *topology, struct error *error)
 {
 	const struct report report = {result, config, topology};
 	char advice[RUN_ADVICE_MAX], prefix[64];
 	int code;
 
 	run_result_judge_nothing(result, config, topology);
-	credit_cover_tell(config, topology, run_result_add_warning, result);
-	code = write_to(options->json, write_json, &report, fault);
+	credit_cover_report(config, topology, run_result_add_warning, result);
+	code = write_to(options->json, write_json, &report, error);
 	if (code == 0)
-		code = write_to(options->csv, write_csv, &report, fault);
+		code = write_to(options->csv, write_csv, &report, error);
 	if (code == 0)
-		code = write_to(options->flows, write_flows, &report, fault);
+		code = write_to(options->flows, write_flows, &report, error);
 	if (code < 0)
 		return code;
 	if (!options->quiet && !is_standard_output(options->json) &&

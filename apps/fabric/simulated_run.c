@@ -6,13 +6,13 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "measure_window.h"
-#include "program.h"
-#include "progress_line.h"
+#include "measure/measure_window.h"
+#include "os/progress_line.h"
+#include "process/program.h"
 #include "rank.h"
-#include "virtual_capture.h"
-#include "virtual_fabric.h"
-#include "wormhole_fabric.h"
+#include "virtual/virtual_capture.h"
+#include "virtual/virtual_fabric.h"
+#include "wormhole/wormhole_fabric.h"
 
 #define TELL_EACH_S 0.5
 
@@ -52,11 +52,11 @@ static struct progress begin(const struct options *options, double scale, const 
 /* --- packets --- */
 
 static int run_virtual(struct virtual_fabric *fabric, const struct options *options,
-	const atomic_bool *stop, struct fault *fault)
+	const atomic_bool *stop, struct error *error)
 {
 	struct progress progress = begin(options, (double)PS_PER_MS, "ms");
 	int result = virtual_fabric_run(fabric, stop,
-		progress_line_visible(&progress.line) ? tell : NULL, &progress, fault);
+		progress_line_visible(&progress.line) ? tell : NULL, &progress, error);
 
 	progress_line_wipe(&progress.line);
 	return result;
@@ -64,41 +64,41 @@ static int run_virtual(struct virtual_fabric *fabric, const struct options *opti
 
 /* Captures and the run. */
 static int run_captured(struct virtual_fabric *fabric, const struct options *options,
-	const atomic_bool *stop, struct ranks *ranks, struct fault *fault)
+	const atomic_bool *stop, struct ranks *ranks, struct error *error)
 {
 	struct virtual_capture *capture;
 	int result = 0;
 
 	if (options->captures == 0)
-		return run_virtual(fabric, options, stop, fault);
-	capture = virtual_capture_create(fabric, options->snap_bytes, fault);
+		return run_virtual(fabric, options, stop, error);
+	capture = virtual_capture_create(fabric, options->snap_bytes, error);
 	if (capture == NULL)
 		result = -errno;
 	for (unsigned i = 0; i < options->captures && result == 0; i++)
 		result = virtual_capture_add(
-			capture, options->capture[i].port, options->capture[i].path, fault);
-	result = ranks_agree(ranks, result, fault);
+			capture, options->capture[i].port, options->capture[i].path, error);
+	result = ranks_agree(ranks, result, error);
 	if (result == 0)
-		result = run_virtual(fabric, options, stop, fault);
+		result = run_virtual(fabric, options, stop, error);
 	if (result == 0)
-		result = virtual_capture_end(capture, fault);
+		result = virtual_capture_end(capture, error);
 	virtual_capture_destroy(capture);
 	return result;
 }
 
 static int report_virtual(struct virtual_fabric *fabric, const struct options *options,
 	const struct run_config *config, const struct topology *topology, const atomic_bool *stop,
-	struct fault *fault)
+	struct error *error)
 {
 	struct run_result measured = {0};
 	int result;
 
 	run_result_heed(&measured, stop);
-	result = virtual_fabric_result(fabric, &measured, fault);
+	result = virtual_fabric_result(fabric, &measured, error);
 	if (result == 0)
-		result = report_result(&measured, options, config, topology, fault);
-	if (result == 0 && virtual_fabric_check_complete(fabric, fault) < 0) {
-		fprintf(stderr, "%s: %s\n", PROGRAM, fault->text);
+		result = report_result(&measured, options, config, topology, error);
+	if (result == 0 && virtual_fabric_check_complete(fabric, error) < 0) {
+		fprintf(stderr, "%s: %s\n", PROGRAM, error->text);
 		result = EXIT_BAD_ANSWER;
 	}
 	run_result_free(&measured);
@@ -106,25 +106,25 @@ static int report_virtual(struct virtual_fabric *fabric, const struct options *o
 }
 
 int virtual_run(const struct options *options, const struct run_config *config,
-	const struct topology *topology, struct ranks *ranks, struct fault *fault)
+	const struct topology *topology, struct ranks *ranks, struct error *error)
 {
 	/* Signals end the program while it is created, which may take long: nothing is left
 	 * behind. */
-	struct virtual_fabric *fabric = virtual_fabric_create(topology, config, fault);
-	int result = ranks_agree(ranks, fabric == NULL ? -errno : 0, fault);
+	struct virtual_fabric *fabric = virtual_fabric_create(topology, config, error);
+	int result = ranks_agree(ranks, fabric == NULL ? -errno : 0, error);
 	const atomic_bool *stop = program_catch_signals();
 
 	/* mpirun hands it on to all ranks, and does not end them a while later, as by SIGTERM. */
 	if (ranks != NULL)
 		program_catch_also(SIGUSR1);
 	if (result == 0)
-		result = virtual_fabric_set_ranks(fabric, ranks, options->workers, fault);
+		result = virtual_fabric_set_ranks(fabric, ranks, options->workers, error);
 	if (result == 0)
 		virtual_fabric_stream(fabric, options->stream);
 	if (result == 0)
-		result = run_captured(fabric, options, stop, ranks, fault);
+		result = run_captured(fabric, options, stop, ranks, error);
 	if (result == 0 && rank_speaks(ranks))
-		result = report_virtual(fabric, options, config, topology, stop, fault);
+		result = report_virtual(fabric, options, config, topology, stop, error);
 	virtual_fabric_destroy(fabric);
 	return result;
 }
@@ -132,20 +132,20 @@ int virtual_run(const struct options *options, const struct run_config *config,
 /* --- flits --- */
 
 static int run_wormhole(struct wormhole_fabric *fabric, const struct options *options,
-	const struct run_config *config, const atomic_bool *stop, struct fault *fault)
+	const struct run_config *config, const atomic_bool *stop, struct error *error)
 {
 	bool messages = config->measure.messages > 0; /* the run counts them */
 	struct progress progress = messages ? begin(options, 1000, "thousand messages")
 					    : begin(options, (double)PS_PER_MS, "ms");
 	int result = wormhole_fabric_run(fabric, stop,
-		progress_line_visible(&progress.line) ? tell : NULL, &progress, fault);
+		progress_line_visible(&progress.line) ? tell : NULL, &progress, error);
 
 	progress_line_wipe(&progress.line);
 	return result;
 }
 
 int wormhole_run(const struct options *options, const struct run_config *config,
-	const struct topology *topology, struct fault *fault)
+	const struct topology *topology, struct error *error)
 {
 	struct run_result measured = {0};
 	struct wormhole_fabric *fabric;
@@ -153,19 +153,19 @@ int wormhole_run(const struct options *options, const struct run_config *config,
 	int result;
 
 	if (options->captures > 0)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"--pcap: wormhole switches move flits, not frames that could be captured");
-	fabric = wormhole_fabric_create(topology, config, fault);
+	fabric = wormhole_fabric_create(topology, config, error);
 	if (fabric == NULL)
 		return -errno;
 	stop = program_catch_signals();
 	wormhole_fabric_stream(fabric, options->stream);
-	result = run_wormhole(fabric, options, config, stop, fault);
+	result = run_wormhole(fabric, options, config, stop, error);
 	run_result_heed(&measured, stop);
 	if (result == 0)
-		result = wormhole_fabric_result(fabric, &measured, fault);
+		result = wormhole_fabric_result(fabric, &measured, error);
 	if (result == 0)
-		result = report_result(&measured, options, config, topology, fault);
+		result = report_result(&measured, options, config, topology, error);
 	run_result_free(&measured);
 	wormhole_fabric_destroy(fabric);
 	return result;

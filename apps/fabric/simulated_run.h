@@ -8,32 +8,32 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "experiment/result/run_result.h"
+#include "experiment/run/run_config.h"
 #include "options.h"
-#include "progress_line.h"
-#include "ranks.h"
-#include "real_fabric.h"
-#include "run_config.h"
-#include "run_result.h"
-#include "topology.h"
+#include "os/progress_line.h"
+#include "real/real_fabric.h"
+#include "topo/topology.h"
+#include "virtual/parallel/ranks.h"
 
 /* As report_result(), of rank 0; 'ranks' NULL: one process. SIGINT and SIGTERM end the program
  * before the run has begun, then the run. */
 int virtual_run(const struct options *options, const struct run_config *config,
-	const struct topology *topology, struct ranks *ranks, struct fault *fault);
+	const struct topology *topology, struct ranks *ranks, struct error *error);
 int wormhole_run(const struct options *options, const struct run_config *config,
-	const struct topology *topology, struct fault *fault);
+	const struct topology *topology, struct error *error);
 
 /* Hands a result out, as the options want it. */
 
 /* Before a run that may be long: whether the files that are asked for can be written. 0 or -errno
  * and fault. */
 int report_check(
-	const struct options *options, const struct run_config *config, struct fault *fault);
+	const struct options *options, const struct run_config *config, struct error *error);
 
 /* 0, EXIT_BAD_ANSWER if something was lost, doubled, out of order or stands still, or a negative
  * code. */
 int report_result(struct run_result *result, const struct options *options,
-	const struct run_config *config, const struct topology *topology, struct fault *fault);
+	const struct run_config *config, const struct topology *topology, struct error *error);
 
 /* The other end of standard output, a pipe, was closed, or the terminal hung up. */
 bool report_reader_is_gone(void);

@@ -5,17 +5,17 @@
 
 #include <argp.h>
 
-#include "lab_process.h"
-#include "terminal_guard.h"
+#include "os/tty_escape.h"
+#include "process/lab_process.h"
 
 const char *argp_program_version = "weft-nic " WEFT_VERSION;
 
 int main(int argc, char **argv)
 {
-	static struct terminal_guard guard;
+	static struct tty_escape guard;
 	static struct lab_process_options options;
 
-	terminal_guard(&guard);
+	tty_escape(&guard);
 	lab_process_parse(&options, LAB_ROLE_HOSTS, argc, argv);
 	return (int)lab_process_main(&options);
 }

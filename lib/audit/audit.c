@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
-#include "byte_hash.h"
-#include "frame_check.h"
+#include "base/arrays.h"
+#include "base/byte_hash.h"
+#include "wire/frame_check.h"
 
 #define GHOSTS  (1u << 16)
 #define HEADERS (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES)

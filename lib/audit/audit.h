@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "frame.h"
-#include "queuing.h"
-#include "route_set.h"
-#include "route_table.h"
-#include "topology.h"
+#include "queuing/queuing.h"
+#include "route/route_set.h"
+#include "route/route_table.h"
+#include "topo/topology.h"
+#include "wire/frame.h"
 
 /* Number of the check (docs/man/weft-audit.1), identifier, name in JSON, what it means. */
 #define AUDIT_KINDS(X)                                                                          \

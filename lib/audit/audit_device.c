@@ -10,8 +10,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "bits.h"
-#include "control.h"
+#include "base/bits.h"
+#include "wire/control.h"
 
 #define PORT_TEXT (TOPOLOGY_NAME_MAX + 8)
 

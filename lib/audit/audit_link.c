@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "control.h"
+#include "wire/control.h"
 
 #define PORT_TEXT (TOPOLOGY_NAME_MAX + 8)
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "arrays.h"
+#include "base/arrays.h"
 
 struct source {
 	struct capture_reader *reader;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
+#include "base/arrays.h"
 
 /* pcapng: draft-ietf-opsawg-pcapng; pcap: draft-ietf-opsawg-pcap. */
 #define BLOCK_SECTION   0x0A0D0D0Au
@@ -61,9 +61,9 @@ static uint64_t long_at(const struct capture_reader *reader, size_t at)
 	return reader->swapped ? __builtin_bswap64(value) : value;
 }
 
-static int damaged(const struct capture_reader *reader, struct fault *fault, const char *what)
+static int damaged(const struct capture_reader *reader, struct error *error, const char *what)
 {
-	return fault_set(fault, EINVAL, "%s: byte %zu: %s", reader->path, reader->at, what);
+	return error_set(error, EINVAL, "%s: byte %zu: %s", reader->path, reader->at, what);
 }
 
 /* An option of a block: its code and place. False: the list ends at 'end'. */
@@ -98,15 +98,15 @@ static uint64_t resolution(uint8_t code)
 	return code <= 18 ? ticks : 0;
 }
 
-static int add_interface(struct capture_reader *reader, size_t end, struct fault *fault)
+static int add_interface(struct capture_reader *reader, size_t end, struct error *error)
 {
 	struct capture_interface interface = {.ticks_per_s = 1000000, .first_ns = UINT64_MAX};
 	struct option_at option = {.next = reader->at + 16};
 
 	if (end < option.next)
-		return damaged(reader, fault, "an interface block is too short");
+		return damaged(reader, error, "an interface block is too short");
 	if (half_at(reader, reader->at + 8) != ETHERNET)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: link type %u: expected captures of Ethernet (1)", reader->path,
 			half_at(reader, reader->at + 8));
 	while (next_option(reader, &option, end)) {
@@ -119,7 +119,7 @@ static int add_interface(struct capture_reader *reader, size_t end, struct fault
 	}
 	if (interface.ticks_per_s == 0 || interface.offset_s < 0 ||
 		interface.offset_s > (int64_t)TIME_S_MAX)
-		return damaged(reader, fault, "unknown resolution or offset of times");
+		return damaged(reader, error, "unknown resolution or offset of times");
 	if (reader->seen < reader->interfaces) {
 		reader->seen++; /* it was added when the file was opened */
 		return 0;
@@ -127,7 +127,7 @@ static int add_interface(struct capture_reader *reader, size_t end, struct fault
 	if (reader->interfaces >= INTERFACES_MAX ||
 		!array_reserve(&reader->interface, &reader->room, reader->interfaces + 1u,
 			sizeof(interface)))
-		return fault_set(fault, ENOMEM, "%s: no memory for its interfaces", reader->path);
+		return error_set(error, ENOMEM, "%s: no memory for its interfaces", reader->path);
 	reader->interface[reader->interfaces++] = interface;
 	reader->seen++;
 	return 0;
@@ -139,7 +139,7 @@ static uint32_t interface_of(const struct capture_reader *reader, uint32_t numbe
 	return number < reader->seen - reader->section ? reader->section + number : UINT32_MAX;
 }
 
-static int add_counts(struct capture_reader *reader, size_t end, struct fault *fault)
+static int add_counts(struct capture_reader *reader, size_t end, struct error *error)
 {
 	struct option_at option = {.next = reader->at + 20};
 	uint32_t interface = end >= option.next
@@ -147,7 +147,7 @@ static int add_counts(struct capture_reader *reader, size_t end, struct fault *f
 				     : UINT32_MAX;
 
 	if (interface == UINT32_MAX)
-		return damaged(reader, fault, "statistics of an unknown interface");
+		return damaged(reader, error, "statistics of an unknown interface");
 	while (next_option(reader, &option, end))
 		if (option.code == OPTION_DROPPED && option.bytes == 8)
 			reader->interface[interface].dropped = long_at(reader, option.value);
@@ -166,14 +166,14 @@ static uint64_t time_of(uint64_t ticks, uint64_t ticks_per_s, int64_t offset_s)
 }
 
 static int take_packet(struct capture_reader *reader, struct capture_packet *packet, size_t end,
-	struct fault *fault)
+	struct error *error)
 {
 	const struct capture_interface *interface;
 	struct option_at option = {.next = reader->at + 28};
 	uint64_t ticks;
 
 	if (end < option.next)
-		return damaged(reader, fault, "a packet block is too short");
+		return damaged(reader, error, "a packet block is too short");
 	*packet = (struct capture_packet){
 		.number = ++reader->number,
 		.interface = interface_of(reader, word_at(reader, reader->at + 8)),
@@ -182,15 +182,15 @@ static int take_packet(struct capture_reader *reader, struct capture_packet *pac
 		.bytes = reader->data + option.next,
 	};
 	if (packet->interface == UINT32_MAX)
-		return damaged(reader, fault, "a packet of an unknown interface");
+		return damaged(reader, error, "a packet of an unknown interface");
 	if (packet->captured_bytes > end - option.next ||
 		packet->captured_bytes > packet->frame_bytes)
-		return damaged(reader, fault, "a packet is longer than its block or its frame");
+		return damaged(reader, error, "a packet is longer than its block or its frame");
 	interface = &reader->interface[packet->interface];
 	ticks = (uint64_t)word_at(reader, reader->at + 12) << 32 | word_at(reader, reader->at + 16);
 	packet->time_ns = time_of(ticks, interface->ticks_per_s, interface->offset_s);
 	if (packet->time_ns == UINT64_MAX)
-		return damaged(reader, fault, "the time of a packet is out of range");
+		return damaged(reader, error, "the time of a packet is out of range");
 	option.next += (packet->captured_bytes + 3u) & ~3u;
 	if (option.next > end)
 		option.next = end;
@@ -208,64 +208,64 @@ static int take_packet(struct capture_reader *reader, struct capture_packet *pac
 }
 
 /* Whether the words of a section are in the other byte order than this machine's. */
-static int begin_section(struct capture_reader *reader, struct fault *fault)
+static int begin_section(struct capture_reader *reader, struct error *error)
 {
 	uint32_t magic;
 
 	if (reader->bytes - reader->at < BLOCK_MIN + 4)
-		return damaged(reader, fault, "the file ends in the header of a section");
+		return damaged(reader, error, "the file ends in the header of a section");
 	memcpy(&magic, reader->data + reader->at + 8, sizeof(magic));
 	reader->swapped = magic == __builtin_bswap32(ORDER_MAGIC);
 	if (!reader->swapped && magic != ORDER_MAGIC)
-		return damaged(reader, fault, "a section without a byte order");
+		return damaged(reader, error, "a section without a byte order");
 	reader->section = reader->seen;
 	return 0;
 }
 
 /* One block of pcapng. 1: a packet; 0: something else; negative: fault. */
 static int take_block(
-	struct capture_reader *reader, struct capture_packet *packet, struct fault *fault)
+	struct capture_reader *reader, struct capture_packet *packet, struct error *error)
 {
 	size_t left = reader->bytes - reader->at, end;
 	uint32_t type, length;
 	int result = 0;
 
 	if (left < BLOCK_MIN)
-		return damaged(reader, fault, "the file ends in a block: expected a whole capture");
+		return damaged(reader, error, "the file ends in a block: expected a whole capture");
 	memcpy(&type, reader->data + reader->at, sizeof(type));
-	if (type == BLOCK_SECTION && (result = begin_section(reader, fault)) < 0)
+	if (type == BLOCK_SECTION && (result = begin_section(reader, error)) < 0)
 		return result;
 	type = word_at(reader, reader->at);
 	length = word_at(reader, reader->at + 4);
 	if (length < BLOCK_MIN || length % 4 != 0)
-		return damaged(reader, fault, "a block of an impossible length");
+		return damaged(reader, error, "a block of an impossible length");
 	if (length > left)
-		return damaged(reader, fault, "the file ends in a block: expected a whole capture");
+		return damaged(reader, error, "the file ends in a block: expected a whole capture");
 	if (word_at(reader, reader->at + length - 4) != length)
-		return damaged(reader, fault, "a block with two lengths");
+		return damaged(reader, error, "a block with two lengths");
 	end = reader->at + length - 4;
 	if (type == BLOCK_INTERFACE)
-		result = add_interface(reader, end, fault);
+		result = add_interface(reader, end, error);
 	else if (type == BLOCK_COUNTS)
-		result = add_counts(reader, end, fault);
+		result = add_counts(reader, end, error);
 	else if (type == BLOCK_PACKET)
-		result = take_packet(reader, packet, end, fault);
+		result = take_packet(reader, packet, end, error);
 	else if (type == BLOCK_SIMPLE)
-		result = damaged(reader, fault, "a packet without a time");
+		result = damaged(reader, error, "a packet without a time");
 	if (result >= 0)
 		reader->at += length;
 	return result;
 }
 
 static int take_record(
-	struct capture_reader *reader, struct capture_packet *packet, struct fault *fault)
+	struct capture_reader *reader, struct capture_packet *packet, struct error *error)
 {
 	size_t left = reader->bytes - reader->at;
 	uint64_t fraction;
 
 	if (left < PCAP_RECORD)
 		return damaged(
-			reader, fault, "the file ends in a packet: expected a whole capture");
+			reader, error, "the file ends in a packet: expected a whole capture");
 	fraction = word_at(reader, reader->at + 4);
 	*packet = (struct capture_packet){
 		.number = ++reader->number,
@@ -277,9 +277,9 @@ static int take_record(
 	};
 	if (packet->captured_bytes > left - PCAP_RECORD)
 		return damaged(
-			reader, fault, "the file ends in a packet: expected a whole capture");
+			reader, error, "the file ends in a packet: expected a whole capture");
 	if (packet->captured_bytes > packet->frame_bytes || packet->time_ns / NS_PER_S > TIME_S_MAX)
-		return damaged(reader, fault, "a packet with an impossible length or time");
+		return damaged(reader, error, "a packet with an impossible length or time");
 	reader->at += PCAP_RECORD + packet->captured_bytes;
 	return 1;
 }
@@ -292,7 +292,7 @@ void capture_reader_rewind(struct capture_reader *reader)
 	reader->seen = reader->pcap ? 1 : 0;
 }
 
-static int begin_pcap(struct capture_reader *reader, struct fault *fault)
+static int begin_pcap(struct capture_reader *reader, struct error *error)
 {
 	uint32_t magic = word_at(reader, 0);
 
@@ -300,34 +300,34 @@ static int begin_pcap(struct capture_reader *reader, struct fault *fault)
 		magic == __builtin_bswap32(PCAP_US) || magic == __builtin_bswap32(PCAP_NS);
 	magic = word_at(reader, 0);
 	if (magic != PCAP_US && magic != PCAP_NS)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: not a capture: expected pcapng or pcap, as 'weft run --pcap', 'weft "
 			"lab capture' and tcpdump write",
 			reader->path);
 	reader->pcap = true;
 	reader->nanoseconds = magic == PCAP_NS;
 	if (reader->bytes < PCAP_HEADER)
-		return damaged(reader, fault, "the file ends in its header");
+		return damaged(reader, error, "the file ends in its header");
 	if ((word_at(reader, 20) & 0xFFFF) != ETHERNET)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: link type %u: expected captures of Ethernet (1)", reader->path,
 			word_at(reader, 20) & 0xFFFF);
 	if (!array_reserve(&reader->interface, &reader->room, 1, sizeof(*reader->interface)))
-		return fault_set(fault, ENOMEM, "%s: no memory", reader->path);
+		return error_set(error, ENOMEM, "%s: no memory", reader->path);
 	reader->interface[0] =
 		(struct capture_interface){.ticks_per_s = NS_PER_S, .first_ns = UINT64_MAX};
 	reader->interfaces = 1;
 	return 0;
 }
 
-static int take(struct capture_reader *reader, struct capture_packet *packet, struct fault *fault)
+static int take(struct capture_reader *reader, struct capture_packet *packet, struct error *error)
 {
-	return reader->pcap ? take_record(reader, packet, fault)
-			    : take_block(reader, packet, fault);
+	return reader->pcap ? take_record(reader, packet, error)
+			    : take_block(reader, packet, error);
 }
 
 /* Reads all of it once. */
-static int check_all(struct capture_reader *reader, struct fault *fault)
+static int check_all(struct capture_reader *reader, struct error *error)
 {
 	uint64_t newest = 0;
 	int result = 0;
@@ -338,7 +338,7 @@ static int check_all(struct capture_reader *reader, struct fault *fault)
 		uint32_t before = reader->interfaces;
 		size_t at = reader->at;
 
-		result = take(reader, &packet, fault);
+		result = take(reader, &packet, error);
 		if (reader->interfaces > before)
 			reader->complete_ns = newest;
 		if (result == 0 && reader->ended_ns == UINT64_MAX &&
@@ -366,20 +366,20 @@ static int check_all(struct capture_reader *reader, struct fault *fault)
 }
 
 int capture_reader_open(struct capture_reader *reader, const char *path, const uint8_t *data,
-	size_t bytes, struct fault *fault)
+	size_t bytes, struct error *error)
 {
 	uint32_t magic = 0;
 	int result = 0;
 
 	*reader = (struct capture_reader){.path = path, .data = data, .bytes = bytes};
 	if (bytes < sizeof(magic))
-		return fault_set(fault, EINVAL, "%s: not a capture: it has %zu bytes", path, bytes);
+		return error_set(error, EINVAL, "%s: not a capture: it has %zu bytes", path, bytes);
 	memcpy(&magic, data, sizeof(magic));
 	if (magic != BLOCK_SECTION)
-		result = begin_pcap(reader, fault);
+		result = begin_pcap(reader, error);
 	capture_reader_rewind(reader);
 	if (result == 0)
-		result = check_all(reader, fault);
+		result = check_all(reader, error);
 	if (result < 0)
 		capture_reader_close(reader);
 	capture_reader_rewind(reader);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 #define CAPTURE_NAME_MAX 80 /* of an interface; longer names are cut */
 
@@ -58,10 +58,10 @@ struct capture_reader {
 	uint32_t section, seen; /* first interface of the section; interfaces so far */
 };
 
-/* 'path' and 'data' outlive the reader. 0; -EINVAL and fault: not a capture of Ethernet frames,
+/* 'path' and 'data' outlive the reader. 0; -EINVAL and error: not a capture of Ethernet frames,
  * damaged or cut; -ENOMEM. Frees nothing of the caller's. */
 int capture_reader_open(struct capture_reader *reader, const char *path, const uint8_t *data,
-	size_t bytes, struct fault *fault);
+	size_t bytes, struct error *error);
 void capture_reader_close(struct capture_reader *reader);
 
 /* The next packet in the order of the file. False: there are no more. */

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
-#include "control.h"
+#include "base/arrays.h"
+#include "wire/control.h"
 
 const char *why_part_name(enum why_part part)
 {

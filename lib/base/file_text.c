@@ -9,11 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *refuse_file(const char *path, struct fault *fault)
+static char *refuse_file(const char *path, struct error *error)
 {
 	int code = errno;
 
-	fault_set(fault, code, "%s: %s", path, strerror(code));
+	error_set(error, code, "%s: %s", path, strerror(code));
 	/* A folder, an impossible name, a file that is too large: bad requests. */
 	errno = code == EISDIR || code == ENOTDIR || code == ENAMETOOLONG || code == EFBIG ? EINVAL
 											   : code;
@@ -50,7 +50,7 @@ static char *read_all(FILE *in, size_t max, size_t *length)
 
 /* A FIFO with a writer is a pipe, such as that of a shell's <(…). Opening one without a writer
  * would wait for ever. */
-static FILE *open_fifo(int fd, const char *path, struct fault *fault)
+static FILE *open_fifo(int fd, const char *path, struct error *error)
 {
 	unsigned char first;
 	ssize_t got = read(fd, &first, 1);
@@ -58,14 +58,14 @@ static FILE *open_fifo(int fd, const char *path, struct fault *fault)
 
 	if (got == 0) {
 		close(fd);
-		fault_set(fault, EINVAL, "%s: nobody writes into this FIFO, expected a file", path);
+		error_set(error, EINVAL, "%s: nobody writes into this FIFO, expected a file", path);
 		errno = EINVAL;
 		return NULL;
 	}
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	in = fdopen(fd, "r");
 	if (in == NULL) {
-		refuse_file(path, fault);
+		refuse_file(path, error);
 		close(fd);
 	} else if (got == 1) {
 		ungetc(first, in);
@@ -73,35 +73,35 @@ static FILE *open_fifo(int fd, const char *path, struct fault *fault)
 	return in;
 }
 
-FILE *file_text_open(const char *path, struct fault *fault)
+FILE *file_text_open(const char *path, struct error *error)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat about;
 	FILE *in;
 
 	if (fd >= 0 && fstat(fd, &about) == 0 && S_ISFIFO(about.st_mode))
-		return open_fifo(fd, path, fault);
+		return open_fifo(fd, path, error);
 	if (fd >= 0)
 		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 	in = fd >= 0 ? fdopen(fd, "r") : NULL;
 	if (in != NULL)
 		return in;
-	refuse_file(path, fault);
+	refuse_file(path, error);
 	if (fd >= 0)
 		close(fd);
 	return NULL;
 }
 
-char *file_text_read(const char *path, size_t max, size_t *length, struct fault *fault)
+char *file_text_read(const char *path, size_t max, size_t *length, struct error *error)
 {
-	FILE *in = file_text_open(path, fault);
+	FILE *in = file_text_open(path, error);
 	char *text;
 
 	if (in == NULL)
 		return NULL;
 	text = read_all(in, max, length);
 	if (text == NULL)
-		refuse_file(path, fault);
+		refuse_file(path, error);
 	fclose(in);
 	return text;
 }

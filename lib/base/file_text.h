@@ -7,13 +7,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "fault.h"
+#include "weft_error.h"
 
-/* The contents of a file, which may be a pipe, of about 'max' bytes at most. NULL with 'fault' and
+/* The contents of a file, which may be a pipe, of about 'max' bytes at most. NULL with 'error' and
  * errno: EINVAL for a bad request (a folder, a file that is too large), ENOENT, EACCES, ENOMEM, …
  * The caller frees it. */
-char *file_text_read(const char *path, size_t max, size_t *length, struct fault *fault);
+char *file_text_read(const char *path, size_t max, size_t *length, struct error *error);
 
 /* Opens it for reading. A FIFO into which nobody writes is refused (EINVAL), because opening it
- * would wait for a writer. NULL with 'fault' and errno as above. */
-FILE *file_text_open(const char *path, struct fault *fault);
+ * would wait for a writer. NULL with 'error' and errno as above. */
+FILE *file_text_open(const char *path, struct error *error);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "word_list.h"
+#include "name_table.h"
 
 #define UNITS_MAX 6
 

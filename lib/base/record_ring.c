@@ -88,7 +88,7 @@ void *record_ring_room(struct record_ring *ring, uint32_t bytes, unsigned keep, 
 	return at_place(ring, place)->data;
 }
 
-void record_ring_publish(struct record_ring *ring)
+void record_ring_flush(struct record_ring *ring)
 {
 	atomic_store_explicit(&ring->written, ring->end, memory_order_release);
 }

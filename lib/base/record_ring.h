@@ -21,7 +21,7 @@ void record_ring_destroy(struct record_ring *ring);
  * NULL: no room. Repeated calls return the same room until it is published. */
 void *record_ring_room(
 	struct record_ring *ring, uint32_t bytes, unsigned keep, uint32_t keep_bytes);
-void record_ring_publish(struct record_ring *ring);
+void record_ring_flush(struct record_ring *ring);
 /* The oldest record that was read but not reclaimed; the next call reclaims it. NULL: none. */
 void *record_ring_reclaim(struct record_ring *ring);
 /* Reclaims all records that were read. */

@@ -31,7 +31,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 #define GOAL_RANKS_MAX   65534
 #define GOAL_OPS_MAX     (1u << 25)
@@ -73,9 +73,9 @@ struct goal {
 	uint32_t nic_line; /* of the first operation with another nic than 0; 0: none */
 };
 
-/* NULL with errno and fault, "ORIGIN:LINE:COLUMN: what is wrong, what was expected". */
-struct goal *goal_parse(const char *text, size_t length, const char *origin, struct fault *fault);
-struct goal *goal_load(const char *path, struct fault *fault);
+/* NULL with errno and error, "ORIGIN:LINE:COLUMN: what is wrong, what was expected". */
+struct goal *goal_parse(const char *text, size_t length, const char *origin, struct error *error);
+struct goal *goal_load(const char *path, struct error *error);
 void goal_destroy(struct goal *goal);
 
 /* "" without a label. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
+#include "base/arrays.h"
 
 #define ROOM_FIRST 64
 
@@ -67,7 +67,7 @@ int goal_build_op(
 	if (!array_reserve(&goal->op, &build->ops_room, goal->ops + 1u, sizeof(*goal->op)))
 		return -ENOMEM;
 	if (goal->ops == GOAL_OPS_MAX)
-		return fault_at(build->lexer->fault, build->lexer->origin, op->line, 1,
+		return error_at(build->lexer->error, build->lexer->origin, op->line, 1,
 			"more than %u operations", GOAL_OPS_MAX);
 	if (label != NULL)
 		result = keep_label(build, label, &kept.label);
@@ -110,7 +110,7 @@ static int sort_labels(struct goal_builder *build)
 		uint32_t one = build->by_label[i - 1], two = build->by_label[i];
 
 		if (strcmp(goal_label(goal, one), goal_label(goal, two)) == 0)
-			return fault_set(build->lexer->fault, EINVAL,
+			return error_set(build->lexer->error, EINVAL,
 				"%s:%u:1: a second '%.32s' in rank %u, the first one is in line %u",
 				build->lexer->origin, goal->op[two].line, goal_label(goal, two),
 				build->rank, goal->op[one].line);

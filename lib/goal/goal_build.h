@@ -3,7 +3,7 @@
 #pragma once
 
 /* A schedule under construction. For goal_parse.c. All functions return 0, -ENOMEM, or -EINVAL with
- * fault. */
+ * error. */
 
 #include <stdbool.h>
 

@@ -205,11 +205,11 @@ uint64_t goal_allreduce_two_level_ops(const struct goal_generate_config *config)
 	return (uint64_t)4 * config->ranks * (config->group - 1 + groups - 1);
 }
 
-int goal_two_level_check(const struct goal_generate_config *config, struct fault *fault)
+int goal_two_level_check(const struct goal_generate_config *config, struct error *error)
 {
 	if (config->group > 0 && config->ranks % config->group == 0)
 		return 0;
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"expected groups of a size that divides %" PRIu32 " ranks, not %" PRIu32,
 		config->ranks, config->group);
 }
@@ -260,11 +260,11 @@ uint64_t goal_alltoallv_ops(const struct goal_generate_config *config)
 	return ops;
 }
 
-int goal_alltoallv_check(const struct goal_generate_config *config, struct fault *fault)
+int goal_alltoallv_check(const struct goal_generate_config *config, struct error *error)
 {
 	return config->matrix != NULL
 		       ? 0
-		       : fault_set(fault, EINVAL, "alltoallv has no lengths, expected a matrix");
+		       : error_set(error, EINVAL, "alltoallv has no lengths, expected a matrix");
 }
 
 /* --- pipeline, training --- */
@@ -360,20 +360,20 @@ uint64_t goal_pipeline_ops(const struct goal_generate_config *config)
 	       (uint64_t)4 * (place.replicas - 1) * config->ranks;
 }
 
-int goal_pipeline_check(const struct goal_generate_config *config, struct fault *fault)
+int goal_pipeline_check(const struct goal_generate_config *config, struct error *error)
 {
 	if (config->microbatches == 0)
-		return fault_set(fault, EINVAL, "expected 1 or more microbatches");
+		return error_set(error, EINVAL, "expected 1 or more microbatches");
 	if (config->calc_ns > GOAL_CALC_MAX_NS / 2)
-		return fault_set(fault, EINVAL, "expected a shorter time to compute");
+		return error_set(error, EINVAL, "expected a shorter time to compute");
 	return 0;
 }
 
-int goal_training_check(const struct goal_generate_config *config, struct fault *fault)
+int goal_training_check(const struct goal_generate_config *config, struct error *error)
 {
 	if (config->layers == 0)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"a training step has a grid of data x tensor x pipeline ranks, such as "
 			"2x4x8");
-	return goal_grid_check(config, fault) < 0 ? -EINVAL : goal_pipeline_check(config, fault);
+	return goal_grid_check(config, error) < 0 ? -EINVAL : goal_pipeline_check(config, error);
 }

@@ -71,7 +71,7 @@ static uint32_t find_cycle(const struct goal *goal, const uint32_t *waits, uint3
 
 static int refuse_cycle(const struct goal_builder *build, uint32_t op)
 {
-	return fault_set(build->lexer->fault, EINVAL,
+	return error_set(build->lexer->error, EINVAL,
 		"%s:%u:1: '%.32s' waits for itself, through what it requires", build->lexer->origin,
 		build->goal->op[op].line, goal_label(build->goal, op));
 }

@@ -6,16 +6,16 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/name_table.h"
 #include "goal.h"
 #include "goal_generate_private.h"
-#include "word_list.h"
 
 struct kind {
 	const char *name;
 	void (*round)(struct goal_writer *writer);
 	/* Sends and receives of a round, of all ranks. */
 	uint64_t (*ops)(const struct goal_generate_config *config);
-	int (*check)(const struct goal_generate_config *config, struct fault *fault); /* or NULL */
+	int (*check)(const struct goal_generate_config *config, struct error *error); /* or NULL */
 	unsigned takes; /* enum takes */
 };
 
@@ -131,13 +131,13 @@ static struct grid grid_of(const struct goal_generate_config *config)
 	return grid;
 }
 
-static int check_grid(const struct goal_generate_config *config, struct fault *fault)
+static int check_grid(const struct goal_generate_config *config, struct error *error)
 {
 	if (config->layers != 0)
-		return fault_set(fault, EINVAL, "a transpose has a grid of two dimensions");
+		return error_set(error, EINVAL, "a transpose has a grid of two dimensions");
 	if ((uint64_t)config->rows * config->columns == config->ranks || config->rows == 0)
 		return 0;
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"a grid of %" PRIu32 "x%" PRIu32 " has %" PRIu64 " ranks, expected %" PRIu32,
 		config->rows, config->columns, (uint64_t)config->rows * config->columns,
 		config->ranks);
@@ -218,7 +218,7 @@ const char *goal_generate_kind(unsigned i)
 	return i < KINDS ? kinds[i].name : NULL;
 }
 
-static const struct kind *find_kind(const char *name, struct fault *fault)
+static const struct kind *find_kind(const char *name, struct error *error)
 {
 	struct did_you_mean nearest;
 
@@ -228,14 +228,14 @@ static const struct kind *find_kind(const char *name, struct fault *fault)
 			return &kinds[i];
 		did_you_mean_offer(&nearest, kinds[i].name);
 	}
-	fault_set(fault, EINVAL, "no exchange '%s'; there are %s%s%s", name, nearest.known,
+	error_set(error, EINVAL, "no exchange '%s'; there are %s%s%s", name, nearest.known,
 		nearest.best != NULL ? "; nearest is " : "",
 		nearest.best != NULL ? nearest.best : "");
 	return NULL;
 }
 
 static int check_length(
-	const struct goal_generate_config *config, const struct kind *kind, struct fault *fault)
+	const struct goal_generate_config *config, const struct kind *kind, struct error *error)
 {
 	bool computes = config->calc_ns > 0 && (kind->takes & MICROBATCHES) == 0;
 	uint64_t round = kind->ops(config) + (computes ? config->ranks : 0);
@@ -247,14 +247,14 @@ static int check_length(
 
 	if (round == 0 || config->rounds <= max / round)
 		return 0;
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"a round has %" PRIu64 " operations, a schedule at most %" PRIu64
 		": expected fewer ranks or rounds",
 		round, max);
 }
 
 static int check_members(
-	const struct goal_generate_config *config, const struct kind *kind, struct fault *fault)
+	const struct goal_generate_config *config, const struct kind *kind, struct error *error)
 {
 	const struct {
 		unsigned takes;
@@ -271,28 +271,28 @@ static int check_members(
 
 	for (unsigned i = 0; i < sizeof(members) / sizeof(members[0]); i++)
 		if (members[i].set && (kind->takes & members[i].takes) == 0)
-			return fault_set(
-				fault, EINVAL, "%s has no %s", kind->name, members[i].what);
+			return error_set(
+				error, EINVAL, "%s has no %s", kind->name, members[i].what);
 	return 0;
 }
 
-static int check(const struct goal_generate_config *config, struct fault *fault)
+static int check(const struct goal_generate_config *config, struct error *error)
 {
-	const struct kind *kind = find_kind(config->kind, fault);
+	const struct kind *kind = find_kind(config->kind, error);
 
 	if (kind == NULL)
 		return -EINVAL;
 	if (config->ranks < 2 || config->ranks > GOAL_RANKS_MAX)
-		return fault_set(fault, EINVAL, "expected 2 to %u ranks", GOAL_RANKS_MAX);
+		return error_set(error, EINVAL, "expected 2 to %u ranks", GOAL_RANKS_MAX);
 	if (config->bytes > GOAL_BYTES_MAX || config->gradient_bytes > GOAL_BYTES_MAX)
-		return fault_set(fault, EINVAL, "expected messages of at most 1 TiB");
+		return error_set(error, EINVAL, "expected messages of at most 1 TiB");
 	if (config->rounds == 0)
-		return fault_set(fault, EINVAL, "expected 1 or more rounds");
-	if (check_members(config, kind, fault) < 0)
+		return error_set(error, EINVAL, "expected 1 or more rounds");
+	if (check_members(config, kind, error) < 0)
 		return -EINVAL;
-	if (kind->check != NULL && kind->check(config, fault) < 0)
+	if (kind->check != NULL && kind->check(config, error) < 0)
 		return -EINVAL;
-	return check_length(config, kind, fault);
+	return check_length(config, kind, error);
 }
 
 static void write_rank(const struct goal_generate_config *config, uint32_t rank, FILE *out)
@@ -313,9 +313,9 @@ static void write_rank(const struct goal_generate_config *config, uint32_t rank,
 	fputs("}\n", out);
 }
 
-int goal_generate(const struct goal_generate_config *config, FILE *out, struct fault *fault)
+int goal_generate(const struct goal_generate_config *config, FILE *out, struct error *error)
 {
-	int result = check(config, fault);
+	int result = check(config, error);
 
 	if (result < 0)
 		return result;
@@ -328,5 +328,5 @@ int goal_generate(const struct goal_generate_config *config, FILE *out, struct f
 		write_rank(config, rank, out);
 	return fflush(out) == 0 && !ferror(out)
 		       ? 0
-		       : fault_set(fault, EIO, "the schedule cannot be written");
+		       : error_set(error, EIO, "the schedule cannot be written");
 }

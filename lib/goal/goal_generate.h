@@ -45,7 +45,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 struct goal_generate_config {
 	const char *kind; /* one of the kinds above */
@@ -68,5 +68,5 @@ struct goal_generate_config {
 /* Name of kind i, NULL after the last. */
 const char *goal_generate_kind(unsigned i);
 
-/* 0; -EINVAL with fault (unknown kind, numbers out of range, a grid that does not fit), -EIO. */
-int goal_generate(const struct goal_generate_config *config, FILE *out, struct fault *fault);
+/* 0; -EINVAL with error (unknown kind, numbers out of range, a grid that does not fit), -EIO. */
+int goal_generate(const struct goal_generate_config *config, FILE *out, struct error *error);

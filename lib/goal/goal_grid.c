@@ -173,19 +173,19 @@ uint64_t goal_multigrid_ops(const struct goal_generate_config *config)
 	return ops;
 }
 
-int goal_grid_check(const struct goal_generate_config *config, struct fault *fault)
+int goal_grid_check(const struct goal_generate_config *config, struct error *error)
 {
 	uint64_t ranks = (uint64_t)config->rows * config->columns;
 
 	if (config->rows == 0)
 		return 0;
 	if (config->layers == 0 && ranks != config->ranks)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"a grid of %" PRIu32 "x%" PRIu32 " has %" PRIu64
 			" ranks, expected %" PRIu32,
 			config->rows, config->columns, ranks, config->ranks);
 	if (config->layers != 0 && ranks * config->layers != config->ranks)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"a grid of %" PRIu32 "x%" PRIu32 "x%" PRIu32 " has %" PRIu64
 			" ranks, expected %" PRIu32,
 			config->rows, config->columns, config->layers, ranks * config->layers,
@@ -193,10 +193,10 @@ int goal_grid_check(const struct goal_generate_config *config, struct fault *fau
 	return 0;
 }
 
-int goal_sweep_check(const struct goal_generate_config *config, struct fault *fault)
+int goal_sweep_check(const struct goal_generate_config *config, struct error *error)
 {
 	if (config->periodic)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"a sweep has a first and a last rank, expected a grid that is not periodic");
-	return goal_grid_check(config, fault);
+	return goal_grid_check(config, error);
 }

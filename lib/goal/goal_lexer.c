@@ -9,14 +9,14 @@
 #define SHOWN 32 /* of a token, in messages */
 
 void goal_lexer_init(struct goal_lexer *lexer, const char *text, size_t length, const char *origin,
-	struct fault *fault)
+	struct error *error)
 {
 	*lexer = (struct goal_lexer){.at = text,
 		.end = text + length,
 		.line_start = text,
 		.line = 1,
 		.origin = origin,
-		.fault = fault};
+		.error = error};
 }
 
 static void next_line(struct goal_lexer *lexer)

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 enum goal_token_kind {
 	GOAL_TOKEN_WORD,   /* a keyword or label */
@@ -30,12 +30,12 @@ struct goal_lexer {
 	const char *at, *end, *line_start;
 	uint32_t line;
 	const char *origin;
-	struct fault *fault;
+	struct error *error;
 };
 
 void goal_lexer_init(struct goal_lexer *lexer, const char *text, size_t length, const char *origin,
-	struct fault *fault);
-/* The next token. -EINVAL and fault: a character outside all tokens, an unterminated comment. */
+	struct error *error);
+/* The next token. -EINVAL and error: a character outside all tokens, an unterminated comment. */
 int goal_lexer_next(struct goal_lexer *lexer, struct goal_token *token);
 
 /* -EINVAL with "ORIGIN:LINE:COLUMN: 'TOKEN': expected WHAT". */
@@ -43,4 +43,4 @@ int goal_expected(
 	const struct goal_lexer *lexer, const struct goal_token *token, const char *expected);
 /* -EINVAL with the place and this text. */
 #define GOAL_REFUSE(lexer, token, ...) \
-	fault_at((lexer)->fault, (lexer)->origin, (token)->line, (token)->column, __VA_ARGS__)
+	error_at((lexer)->error, (lexer)->origin, (token)->line, (token)->column, __VA_ARGS__)

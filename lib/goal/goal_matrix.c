@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file_text.h"
+#include "base/file_text.h"
 #include "goal.h"
 
 #define COLUMNS    3
@@ -22,7 +22,7 @@ static bool take_number(const char *text, uint64_t max, uint64_t *number)
 }
 
 static int take_line(char *line, unsigned number, const char *path, uint32_t ranks,
-	uint64_t *matrix, struct fault *fault)
+	uint64_t *matrix, struct error *error)
 {
 	char *column[COLUMNS], *rest = NULL, *word;
 	uint64_t from, to, bytes;
@@ -35,36 +35,36 @@ static int take_line(char *line, unsigned number, const char *path, uint32_t ran
 	if (columns == 0)
 		return 0;
 	if (columns < COLUMNS || word != NULL)
-		return fault_at(fault, path, number, 0, "expected SRC DST BYTES");
+		return error_at(error, path, number, 0, "expected SRC DST BYTES");
 	if (!take_number(column[0], ranks - 1, &from) || !take_number(column[1], ranks - 1, &to))
-		return fault_at(fault, path, number, 0, "expected ranks from 0 to %u", ranks - 1);
+		return error_at(error, path, number, 0, "expected ranks from 0 to %u", ranks - 1);
 	if (!take_number(column[2], GOAL_BYTES_MAX, &bytes))
-		return fault_at(fault, path, number, 0,
+		return error_at(error, path, number, 0,
 			"'%s': expected a number of bytes up to 2^40", column[2]);
 	if (from == to)
-		return fault_at(fault, path, number, 0, "rank %s would send to itself", column[0]);
+		return error_at(error, path, number, 0, "rank %s would send to itself", column[0]);
 	matrix[from * ranks + to] = bytes;
 	return 0;
 }
 
 int goal_matrix_parse(char *text, size_t length, const char *path, uint32_t ranks, uint64_t *matrix,
-	struct fault *fault)
+	struct error *error)
 {
 	unsigned number = 0;
 	int result = 0;
 
 	if (memchr(text, '\0', length) != NULL)
-		return fault_set(fault, EINVAL, "%s: has a byte 0, expected lines of text", path);
+		return error_set(error, EINVAL, "%s: has a byte 0, expected lines of text", path);
 	for (char *line = text, *next; result == 0 && line < text + length; line = next) {
 		next = line + strcspn(line, "\n");
 		if (next < text + length)
 			*next++ = '\0';
-		result = take_line(line, ++number, path, ranks, matrix, fault);
+		result = take_line(line, ++number, path, ranks, matrix, error);
 	}
 	return result;
 }
 
-int goal_matrix_load(const char *path, uint32_t ranks, uint64_t **matrix, struct fault *fault)
+int goal_matrix_load(const char *path, uint32_t ranks, uint64_t **matrix, struct error *error)
 {
 	size_t length;
 	char *text = NULL, *ended = NULL;
@@ -72,18 +72,18 @@ int goal_matrix_load(const char *path, uint32_t ranks, uint64_t **matrix, struct
 
 	*matrix = NULL;
 	if (ranks < 2 || ranks > GOAL_MATRIX_RANKS_MAX)
-		return fault_set(
-			fault, EINVAL, "%s: expected 2 to %u ranks", path, GOAL_MATRIX_RANKS_MAX);
-	text = file_text_read(path, GOAL_TEXT_MAX, &length, fault);
+		return error_set(
+			error, EINVAL, "%s: expected 2 to %u ranks", path, GOAL_MATRIX_RANKS_MAX);
+	text = file_text_read(path, GOAL_TEXT_MAX, &length, error);
 	if (text == NULL)
 		return -errno;
 	*matrix = calloc((size_t)ranks * ranks, sizeof(**matrix));
 	ended = realloc(text, length + 1);
 	if (*matrix == NULL || ended == NULL) {
-		result = fault_set(fault, ENOMEM, "%s: no memory", path);
+		result = error_set(error, ENOMEM, "%s: no memory", path);
 	} else {
 		ended[length] = '\0';
-		result = goal_matrix_parse(ended, length, path, ranks, *matrix, fault);
+		result = goal_matrix_parse(ended, length, path, ranks, *matrix, error);
 	}
 	free(ended != NULL ? ended : text);
 	return result;

@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 #define GOAL_MATRIX_RANKS_MAX 8192
 
-/* [from * ranks + to]. The caller frees '*matrix' in every case. 0, or a negative errno and fault.
+/* [from * ranks + to]. The caller frees '*matrix' in every case. 0, or a negative errno and error.
  */
-int goal_matrix_load(const char *path, uint32_t ranks, uint64_t **matrix, struct fault *fault);
+int goal_matrix_load(const char *path, uint32_t ranks, uint64_t **matrix, struct error *error);
 /* The same for a text in memory with a 0 behind it, which is changed; 'matrix' has only zeros. */
 int goal_matrix_parse(char *text, size_t length, const char *path, uint32_t ranks, uint64_t *matrix,
-	struct fault *fault);
+	struct error *error);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file_text.h"
+#include "base/file_text.h"
 #include "goal_build.h"
 #include "goal_lexer.h"
 
@@ -258,16 +258,16 @@ static int take_all(struct parser *parser)
 	return result == 0 ? goal_build_edges(&parser->build) : result;
 }
 
-struct goal *goal_parse(const char *text, size_t length, const char *origin, struct fault *fault)
+struct goal *goal_parse(const char *text, size_t length, const char *origin, struct error *error)
 {
 	struct parser parser = {.rank = 0};
 	int result;
 
-	goal_lexer_init(&parser.lexer, text, length, origin, fault);
+	goal_lexer_init(&parser.lexer, text, length, origin, error);
 	parser.build.goal = calloc(1, sizeof(*parser.build.goal));
 	result = parser.build.goal == NULL ? -ENOMEM : take_all(&parser);
 	if (result == -ENOMEM)
-		fault_set(fault, ENOMEM, "%s: no memory", origin);
+		error_set(error, ENOMEM, "%s: no memory", origin);
 	goal_build_fini(&parser.build);
 	if (result == 0)
 		return parser.build.goal;
@@ -295,14 +295,14 @@ void goal_destroy(struct goal *goal)
 	free(goal);
 }
 
-struct goal *goal_load(const char *path, struct fault *fault)
+struct goal *goal_load(const char *path, struct error *error)
 {
 	size_t length;
-	char *text = file_text_read(path, GOAL_TEXT_MAX, &length, fault);
-	struct goal *goal = text != NULL ? goal_parse(text, length, path, fault) : NULL;
-	int error = errno;
+	char *text = file_text_read(path, GOAL_TEXT_MAX, &length, error);
+	struct goal *goal = text != NULL ? goal_parse(text, length, path, error) : NULL;
+	int number = errno;
 
 	free(text);
-	errno = error;
+	errno = number;
 	return goal;
 }

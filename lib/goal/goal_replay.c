@@ -462,39 +462,39 @@ static void describe_match(uint32_t value, bool any, char out[16])
 }
 
 static int refuse_recv(const struct goal_replay *replay, uint32_t rank, uint32_t op,
-	uint64_t others, struct fault *fault)
+	uint64_t others, struct error *error)
 {
 	const struct goal_op *recv = &replay->goal->op[op];
 	char peer[16], tag[16];
 
 	describe_match(recv->peer, recv->peer == GOAL_ANY, peer);
 	describe_match(recv->tag, recv->any_tag, tag);
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"rank %u: recv '%.32s' (line %u) from %s tag %s got no message; %" PRIu64
 		" operations have not ended",
 		rank, goal_label(replay->goal, op), recv->line, peer, tag, others);
 }
 
 static int refuse_op(const struct goal_replay *replay, uint32_t rank, uint32_t op, uint64_t others,
-	struct fault *fault)
+	struct error *error)
 {
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"rank %u: %s '%.32s' (line %u) has not ended; %" PRIu64
 		" operations have not ended",
 		rank, goal_kind_name((enum goal_kind)replay->goal->op[op].kind),
 		goal_label(replay->goal, op), replay->goal->op[op].line, others);
 }
 
-static int refuse_message(const struct goal_replay *replay, uint32_t rank, struct fault *fault)
+static int refuse_message(const struct goal_replay *replay, uint32_t rank, struct error *error)
 {
 	uint32_t op = replay->rank[rank].unexpected.head;
 
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"rank %u: no recv took the message of rank %u's send '%.32s' (line %u)", rank,
 		replay->owner[op], goal_label(replay->goal, op), replay->goal->op[op].line);
 }
 
-int goal_replay_diagnose(const struct goal_replay *replay, struct fault *fault)
+int goal_replay_diagnose(const struct goal_replay *replay, struct error *error)
 {
 	const struct goal *goal = replay->goal;
 	uint64_t others = goal->ops - goal_replay_count(replay);
@@ -502,14 +502,14 @@ int goal_replay_diagnose(const struct goal_replay *replay, struct fault *fault)
 	for (uint32_t rank = 0; rank < goal->ranks; rank++)
 		if (replay->rank[rank].posted.head != GOAL_NONE)
 			return refuse_recv(
-				replay, rank, replay->rank[rank].posted.head, others, fault);
+				replay, rank, replay->rank[rank].posted.head, others, error);
 	for (uint32_t rank = 0; rank < goal->ranks && others > 0; rank++)
 		for (uint32_t i = 0; i < goal->rank[rank].count; i++)
 			if (replay->state[goal->rank[rank].first + i] != OP_DONE)
 				return refuse_op(
-					replay, rank, goal->rank[rank].first + i, others, fault);
+					replay, rank, goal->rank[rank].first + i, others, error);
 	for (uint32_t rank = 0; rank < goal->ranks; rank++)
 		if (replay->rank[rank].unexpected.head != GOAL_NONE)
-			return refuse_message(replay, rank, fault);
+			return refuse_message(replay, rank, error);
 	return 0;
 }

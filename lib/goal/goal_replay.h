@@ -42,8 +42,8 @@
 
 #include <stdbool.h>
 
+#include "base/weft_time.h"
 #include "goal.h"
-#include "weft_time.h"
 
 struct goal_replay;
 
@@ -120,4 +120,4 @@ struct goal_replay_times *goal_replay_times(struct goal_replay *replay, uint32_t
 /* At the end: 0 if everything is done and no message is left; else -EINVAL with the first recv
  * without a message, the first waiting operation, or the first message without a recv, with rank,
  * label and line, and the number of unfinished operations. */
-int goal_replay_diagnose(const struct goal_replay *replay, struct fault *fault);
+int goal_replay_diagnose(const struct goal_replay *replay, struct error *error);

@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "arrays.h"
+#include "base/arrays.h"
 #include "goal_replay.h"
 
 #define GOAL_NONE UINT32_MAX

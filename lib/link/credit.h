@@ -104,7 +104,7 @@ static inline bool credit_grant_due(const struct credit_rx *rx)
 
 /* The most that a receiver with so large a buffer keeps to itself, by the rule above, while its
  * sender has 'left' blocks left. Packets under way may have made it a little more. */
-static inline uint32_t credit_withheld_most(uint32_t capacity, uint32_t left)
+static inline uint32_t credit_withheld_max(uint32_t capacity, uint32_t left)
 {
 	uint32_t needed = left > capacity / 8 ? left : capacity / 8;
 

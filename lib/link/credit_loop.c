@@ -135,7 +135,7 @@ static bool is_enough(const struct credit_loop *loop, uint32_t fit)
 /* If credit frames combine several frames, the start matters: the best of some is used. */
 uint32_t credit_loop_ppm(const struct credit_loop *loop)
 {
-	uint32_t fit = loop->vc_blocks / loop->frame_blocks, most = 0;
+	uint32_t fit = loop->vc_blocks / loop->frame_blocks, max = 0;
 	uint32_t together = (fit + FRAMES_MAX - 2) / (FRAMES_MAX - 1);
 	uint32_t starts = loop->each ? 1 : STARTS;
 	uint64_t frames = fit > 0 ? fit / together : 0;
@@ -145,7 +145,7 @@ uint32_t credit_loop_ppm(const struct credit_loop *loop)
 	for (uint64_t i = 0; i < starts && frames > 0; i++) {
 		uint32_t ppm = ppm_from(loop, frames, together, frames - i * frames / starts);
 
-		most = ppm > most ? ppm : most;
+		max = ppm > max ? ppm : max;
 	}
-	return most;
+	return max;
 }

@@ -13,9 +13,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/weft_time.h"
 #include "credit.h"
-#include "frame.h"
-#include "weft_time.h"
+#include "wire/frame.h"
 
 #define LIMIT_TIMES_KEPT 4u
 

@@ -62,7 +62,7 @@ static void excuse_absence(struct link_end *end, weft_time now)
 		end->heard_at = now;
 }
 
-void link_end_excuse(struct link_end *end, weft_time now)
+void link_end_forgive_stall(struct link_end *end, weft_time now)
 {
 	if (now - end->heard_at > end->config.hello_ps)
 		end->heard_at = now - end->config.hello_ps;

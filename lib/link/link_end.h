@@ -26,9 +26,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control.h"
+#include "base/weft_time.h"
 #include "credit.h"
-#include "weft_time.h"
+#include "wire/control.h"
 
 /* A link goes down after this many missed hellos, that is after a silence of more than
  * LINK_HELLOS_MISSED * hello_ps. Of the time between two polls at most one hello interval counts as
@@ -105,7 +105,7 @@ void link_end_set_dark(struct link_end *end, bool dark, weft_time now);
 
 /* The neighbour is known to be away itself, as a loop of this process without a CPU: of its silence
  * until now at most one hello interval counts. */
-void link_end_excuse(struct link_end *end, weft_time now);
+void link_end_forgive_stall(struct link_end *end, weft_time now);
 
 /* Fills the control frame that link_end_poll() requested and records it as sent. Data frames sent
  * before this call must leave before this frame, later ones after it: the totals count exactly the
@@ -118,7 +118,7 @@ bool link_end_on_credit(struct link_end *end, const struct control_credit *credi
 bool link_end_on_hello(struct link_end *end, const struct control_hello *hello, weft_time now);
 
 /* The limits of this frame count: it is for our session and number of VCs. */
-static inline bool link_end_heeds(const struct link_end *end, const struct control_credit *credit)
+static inline bool link_end_accepts(const struct link_end *end, const struct control_credit *credit)
 {
 	return !end->config.open && credit->vcs == end->config.vcs &&
 	       credit->peer_session == end->config.session;

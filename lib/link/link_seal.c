@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "big_endian.h"
-#include "control.h"
+#include "wire/big_endian.h"
+#include "wire/control.h"
 
 #define COUNTER_BYTES 8
 #define TAG_BYTES     8

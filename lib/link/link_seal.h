@@ -24,9 +24,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "frame.h"
+#include "base/replay_window.h"
 #include "link_end.h"
-#include "replay_window.h"
+#include "wire/frame.h"
 
 #define LINK_KEY_BYTES  32
 #define LINK_SEAL_BYTES 16

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "weft_time.h"
+#include "base/weft_time.h"
 
 struct pacer {
 	uint64_t ps_per_byte; /* 0: unlimited */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
+#include "base/arrays.h"
+#include "base/name_table.h"
 #include "mapper_agent.h"
-#include "word_list.h"
 
 const char *discovery_finding_name(enum discovery_finding_kind kind)
 {

@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/weft_time.h"
 #include "fabric_map.h"
 #include "mapper_frame.h"
-#include "weft_time.h"
 
 /* Flap damping: a flapping link is held down when it comes up again, because each known link that
  * goes down calls off the current distribution, and without damping no other change would complete.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
+#include "base/arrays.h"
 #include "fabric_map.h"
 #include "mapper_agent.h"
 

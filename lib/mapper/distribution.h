@@ -12,10 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/weft_time.h"
 #include "fabric_map.h"
 #include "mapper_frame.h"
 #include "table_image.h"
-#include "weft_time.h"
 
 struct distribution_config {
 	uint16_t priority;

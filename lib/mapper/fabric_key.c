@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mapper_message.h"
+#include "wire/mapper_message.h"
 
 _Static_assert(FABRIC_TAG_BYTES == MAPPER_TAG_BYTES, "the tag fills its place in the message");
 _Static_assert(FABRIC_TAG_BYTES == crypto_generichash_BYTES_MIN, "128 bits");
@@ -16,19 +16,19 @@ _Static_assert(FABRIC_KEY_BYTES == crypto_generichash_KEYBYTES, "256 bits");
 
 #define HEX_DIGITS (2 * FABRIC_KEY_BYTES)
 
-static int check_permissions(int file, const char *path, struct fault *fault)
+static int check_permissions(int file, const char *path, struct error *error)
 {
 	struct stat status;
 
 	if (fstat(file, &status) < 0)
-		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		return error_set(error, errno, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(status.st_mode))
-		return fault_set(fault, EINVAL, "%s: a fabric key is a regular file", path);
+		return error_set(error, EINVAL, "%s: a fabric key is a regular file", path);
 	if (status.st_uid != geteuid() && status.st_uid != 0)
-		return fault_set(fault, EACCES,
+		return error_set(error, EACCES,
 			"%s: belongs to another user; the fabric key has to be your own", path);
 	if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-		return fault_set(fault, EACCES,
+		return error_set(error, EACCES,
 			"%s: others have access to the fabric key (mode %03o); expected 600 "
 			"(chmod 600 %s)",
 			path, (unsigned)(status.st_mode & 0777), path);
@@ -52,34 +52,34 @@ static int parse(struct fabric_key *key, const char *text, size_t length)
 	return result;
 }
 
-static int read_key(struct fabric_key *key, int file, const char *path, struct fault *fault)
+static int read_key(struct fabric_key *key, int file, const char *path, struct error *error)
 {
 	char text[HEX_DIGITS + 2];
 	ssize_t length = read(file, text, sizeof(text));
 	int result;
 
 	if (length < 0)
-		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		return error_set(error, errno, "%s: %s", path, strerror(errno));
 	result = parse(key, text, (size_t)length);
 	sodium_memzero(text, sizeof(text));
 	if (result < 0)
-		return fault_set(fault, EINVAL, "%s: expected %u hexadecimal digits on one line",
+		return error_set(error, EINVAL, "%s: expected %u hexadecimal digits on one line",
 			path, HEX_DIGITS);
 	return 0;
 }
 
-int fabric_key_load(struct fabric_key *key, const char *path, struct fault *fault)
+int fabric_key_load(struct fabric_key *key, const char *path, struct error *error)
 {
 	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), result;
 
 	if (file < 0)
-		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		return error_set(error, errno, "%s: %s", path, strerror(errno));
 	if (sodium_init() < 0)
-		result = fault_set(fault, EIO, "libsodium does not start");
+		result = error_set(error, EIO, "libsodium does not start");
 	else
-		result = check_permissions(file, path, fault);
+		result = check_permissions(file, path, error);
 	if (result == 0)
-		result = read_key(key, file, path, fault);
+		result = read_key(key, file, path, error);
 	close(file);
 	return result;
 }

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 #define FABRIC_KEY_BYTES 32
 #define FABRIC_TAG_BYTES 16
@@ -24,7 +24,7 @@ struct fabric_key {
 /* Reads a key file. -EACCES: others may read or write it, or it belongs to another user; -EINVAL:
  * not a regular file, or not 64 hexadecimal digits with at most a newline; or the errors of open()
  * and read(). On failure 'key' is unchanged. */
-int fabric_key_load(struct fabric_key *key, const char *path, struct fault *fault);
+int fabric_key_load(struct fabric_key *key, const char *path, struct error *error);
 
 /* The tag of these bytes. */
 void fabric_key_tag(const struct fabric_key *key, const uint8_t *data, unsigned bytes,

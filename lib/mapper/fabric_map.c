@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
-#include "rng.h"
+#include "base/arrays.h"
+#include "base/rng.h"
 
 #define FIRST_ROOM 64
 

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/replay_window.h"
+#include "base/weft_time.h"
 #include "mapper_frame.h"
-#include "replay_window.h"
-#include "topology.h"
-#include "weft_time.h"
+#include "topo/topology.h"
 
 #define MAP_NONE UINT32_MAX
 
@@ -87,13 +87,13 @@ int fabric_map_number(struct fabric_map *map);
 
 /* The cables as a finished topology with the devices' numbers, with stages if it is a fat tree.
  * Absent and left-out devices become switches without cables or hosts that are cut off. NULL with
- * fault: -ENOMEM. The caller owns it. */
-struct topology *fabric_map_topology(const struct fabric_map *map, struct fault *fault);
+ * error: -ENOMEM. The caller owns it. */
+struct topology *fabric_map_topology(const struct fabric_map *map, struct error *error);
 
 /* The discovered topology for users: the devices present and all cables between them, including
  * those left out of routes. Numbers have no gaps; names are as above. The mapper's host may be cut
- * off. NULL with fault: -ENOMEM. The caller owns it. */
-struct topology *fabric_map_found(const struct fabric_map *map, struct fault *fault);
+ * off. NULL with error: -ENOMEM. The caller owns it. */
+struct topology *fabric_map_found(const struct fabric_map *map, struct error *error);
 
 /* Builds a command to device 'to' of the map, which is present. The caller has filled the message
  * except receiver, return route, and the fields that mapper_frame_build() fills: type, the mapper's

@@ -244,14 +244,14 @@ static void fill_devices(const struct drawing *drawing, struct topology *topolog
 	}
 }
 
-static struct topology *draw(const struct drawing *drawing, struct fault *fault)
+static struct topology *draw(const struct drawing *drawing, struct error *error)
 {
 	struct topology *topology =
 		topology_create("map", drawing->count[DEVICE_SWITCH], drawing->count[DEVICE_HOST]);
 	int result = 0;
 
 	if (topology == NULL) {
-		fault_set(fault, ENOMEM, "the map is too large for the memory");
+		error_set(error, ENOMEM, "the map is too large for the memory");
 		return NULL;
 	}
 	fill_devices(drawing, topology);
@@ -259,7 +259,7 @@ static struct topology *draw(const struct drawing *drawing, struct fault *fault)
 		result = add_cables(drawing, topology, i);
 	if (result == 0) {
 		find_stages(topology);
-		result = topology_finish(topology, "map", fault);
+		result = topology_finish(topology, "map", error);
 	}
 	if (result < 0) {
 		topology_destroy(topology);
@@ -269,15 +269,15 @@ static struct topology *draw(const struct drawing *drawing, struct fault *fault)
 	return topology;
 }
 
-static struct topology *draw_named(struct drawing *drawing, struct fault *fault)
+static struct topology *draw_named(struct drawing *drawing, struct error *error)
 {
-	struct topology *topology = draw(drawing, fault);
+	struct topology *topology = draw(drawing, error);
 
 	drawing->plain = true;
-	return topology != NULL ? topology : draw(drawing, fault);
+	return topology != NULL ? topology : draw(drawing, error);
 }
 
-static struct topology *draw_map(const struct fabric_map *map, bool found, struct fault *fault)
+static struct topology *draw_map(const struct fabric_map *map, bool found, struct error *error)
 {
 	struct drawing drawing = {
 		.map = map,
@@ -294,19 +294,19 @@ static struct topology *draw_map(const struct fabric_map *map, bool found, struc
 	else if (result == 0)
 		number_all(&drawing);
 	if (result == 0)
-		topology = draw_named(&drawing, fault);
+		topology = draw_named(&drawing, error);
 	else
-		fault_set(fault, ENOMEM, "the map is too large for the memory");
+		error_set(error, ENOMEM, "the map is too large for the memory");
 	free(drawing.number);
 	return topology;
 }
 
-struct topology *fabric_map_topology(const struct fabric_map *map, struct fault *fault)
+struct topology *fabric_map_topology(const struct fabric_map *map, struct error *error)
 {
-	return draw_map(map, false, fault);
+	return draw_map(map, false, error);
 }
 
-struct topology *fabric_map_found(const struct fabric_map *map, struct fault *fault)
+struct topology *fabric_map_found(const struct fabric_map *map, struct error *error)
 {
-	return draw_map(map, true, fault);
+	return draw_map(map, true, error);
 }

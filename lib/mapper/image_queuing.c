@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "frame.h"
+#include "wire/frame.h"
 
 #define HEAD_BYTES 3 /* scheme, runs (2) */
 #define RUN_BYTES  6 /* hosts per leaf (2), consecutive leaves (2), number of the first (2) */
@@ -95,7 +95,7 @@ static bool covers_all_hosts(const uint8_t *at, uint32_t runs, uint32_t hosts)
 uint32_t image_queuing_check(const uint8_t *at, uint32_t left, uint32_t hosts, unsigned queues)
 {
 	struct queuing queuing = {.queues = queues, .hosts = hosts};
-	struct fault fault;
+	struct error error;
 
 	if (left < HEAD_BYTES || left < image_queuing_length(at) || queues > FRAME_VCS_MAX)
 		return 0;
@@ -104,7 +104,7 @@ uint32_t image_queuing_check(const uint8_t *at, uint32_t left, uint32_t hosts, u
 			return 0;
 	queuing.scheme = queuing_scheme_at(at[0]);
 	if (!covers_all_hosts(at, (uint32_t)image_get(at + 1, 2), hosts) ||
-		(queuing.scheme->check != NULL && queuing.scheme->check(&queuing, &fault) < 0))
+		(queuing.scheme->check != NULL && queuing.scheme->check(&queuing, &error) < 0))
 		return 0;
 	return image_queuing_length(at);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
+#include "base/arrays.h"
 #include "fabric_map.h"
 
 void image_reading_init(struct image_reading *reading, const struct distribution_config *config,

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "fabric_map.h"
 #include "mapper_private.h"
-#include "rng.h"
 
 #define HOLD_MIN_PS PS_PER_MS
 

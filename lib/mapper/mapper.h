@@ -19,9 +19,9 @@
 #include "distribution.h"
 #include "image_reading.h"
 #include "mapper_agent.h"
-#include "queuing.h"
-#include "route_merge.h"
-#include "route_root.h"
+#include "queuing/queuing.h"
+#include "route/route_merge.h"
+#include "route/search/route_root.h"
 #include "transition_check.h"
 
 #define MAPPER_STANDBYS_MAX    16
@@ -138,8 +138,8 @@ struct mapper {
 	struct mapper_acknowledgement acknowledgement[MAPPER_ACKNOWLEDGE_MAX];
 	unsigned acknowledgements;
 
-	struct fault fault;   /* why there are no routes; empty if there are */
-	struct fault instead; /* why the fallback computed the last routes; empty if it did not */
+	struct error error;   /* why there are no routes; empty if there are */
+	struct error instead; /* why the fallback computed the last routes; empty if it did not */
 	struct mapper_counters counters;
 };
 

@@ -62,10 +62,10 @@ static uint32_t senders_max(const struct mapper_agent *agent)
 }
 
 /* The sender that is forgotten first; sender_count: none may be. */
-static unsigned find_least(const struct mapper_agent *agent, weft_time now)
+static unsigned find_min(const struct mapper_agent *agent, weft_time now)
 {
-	unsigned least = agent->sender_count;
-	bool least_unconfirmed = false;
+	unsigned min = agent->sender_count;
+	bool min_unconfirmed = false;
 
 	for (unsigned i = 0; i < agent->sender_count; i++) {
 		const struct mapper_agent_sender *sender = &agent->senders[i];
@@ -73,26 +73,26 @@ static unsigned find_least(const struct mapper_agent *agent, weft_time now)
 		bool unconfirmed = (sender->window.seen & (sender->window.seen - 1)) == 0 ||
 				   now - sender->heard_at > agent->config.lease_ps;
 
-		if (sender->id == agent->followed || (least_unconfirmed && !unconfirmed))
+		if (sender->id == agent->followed || (min_unconfirmed && !unconfirmed))
 			continue;
-		if (least < agent->sender_count && unconfirmed == least_unconfirmed &&
-			sender->heard_at >= agent->senders[least].heard_at)
+		if (min < agent->sender_count && unconfirmed == min_unconfirmed &&
+			sender->heard_at >= agent->senders[min].heard_at)
 			continue;
-		least = i;
-		least_unconfirmed = unconfirmed;
+		min = i;
+		min_unconfirmed = unconfirmed;
 	}
-	return least;
+	return min;
 }
 
-static bool forget_least(struct mapper_agent *agent, weft_time now)
+static bool forget_min(struct mapper_agent *agent, weft_time now)
 {
-	unsigned least = find_least(agent, now);
+	unsigned min = find_min(agent, now);
 
-	if (agent->config.key != NULL || least == agent->sender_count)
+	if (agent->config.key != NULL || min == agent->sender_count)
 		return false;
 	agent->sender_count--;
-	memmove(&agent->senders[least], &agent->senders[least + 1],
-		(agent->sender_count - least) * sizeof(*agent->senders));
+	memmove(&agent->senders[min], &agent->senders[min + 1],
+		(agent->sender_count - min) * sizeof(*agent->senders));
 	return true;
 }
 
@@ -102,7 +102,7 @@ static bool make_room(struct mapper_agent *agent, weft_time now)
 	struct mapper_agent_sender *senders;
 
 	if (agent->sender_count >= senders_max(agent))
-		return forget_least(agent, now);
+		return forget_min(agent, now);
 	if (agent->sender_count < agent->sender_room)
 		return true;
 	if (room > senders_max(agent))

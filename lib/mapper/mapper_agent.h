@@ -20,9 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/replay_window.h"
+#include "base/weft_time.h"
 #include "mapper_frame.h"
-#include "replay_window.h"
-#include "weft_time.h"
 
 /* Mappers whose counters are kept, if the owner does not know how many hosts there may be. */
 #define MAPPER_AGENT_SENDERS 64

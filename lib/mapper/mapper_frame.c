@@ -4,7 +4,7 @@
 
 #include <arpa/inet.h>
 
-#include "word_list.h"
+#include "base/name_table.h"
 
 const char *mapper_refusal_name(enum mapper_refusal refusal)
 {

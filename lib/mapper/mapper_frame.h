@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "fabric_key.h"
-#include "frame.h"
-#include "mapper_message.h"
+#include "wire/frame.h"
+#include "wire/mapper_message.h"
 
 #define MAPPER_FRAME_MAX (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + MAPPER_MESSAGE_MAX)
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "route_verify.h"
+#include "route/verify/route_verify.h"
 
 static void free_generation(struct mapper_generation *generation)
 {
@@ -77,7 +77,7 @@ static int ask_for_root(struct mapper *mapper)
 	for (uint64_t draw = 0;; draw++) {
 		result = route_root_choose(mapper->next.topology, config->algorithm,
 			config->root_choice, config->options.seed + draw, &mapper->root,
-			&mapper->fault);
+			&mapper->error);
 		if (result < 0 || config->root_choice != ROUTE_ROOT_RANDOM ||
 			is_present(mapper, mapper->root))
 			return result;
@@ -103,17 +103,17 @@ static int choose_root(struct mapper *mapper)
 }
 
 /* Unconnected pairs may lack a route; no other fault is allowed. */
-static int verify(const struct mapper_generation *next, bool may_deadlock, struct fault *fault)
+static int verify(const struct mapper_generation *next, bool may_deadlock, struct error *error)
 {
 	const struct route_subject subject = {next->set, next->table};
 	struct route_report report;
-	int result = route_verify(next->topology, &subject, 1, &report, fault);
+	int result = route_verify(next->topology, &subject, 1, &report, error);
 
 	if (result < 0)
 		return result;
 	if ((!report.deadlock_free && !may_deadlock) || report.invalid > 0 ||
 		report.unconnected != report.unreachable)
-		result = fault_set(fault, EINVAL, "the routes are bad: %s",
+		result = error_set(error, EINVAL, "the routes are bad: %s",
 			report.evidence[0] != '\0' ? report.evidence : "a cycle");
 	route_report_free(&report);
 	return result;
@@ -131,13 +131,13 @@ static int compute_routes(struct mapper *mapper, const struct route_algorithm *a
 	options.root = mapper->root;
 	if (algorithm->tables != NULL && (config->tables || algorithm->routes == NULL)) {
 		next->table = route_compute_table(
-			next->topology, algorithm, &options, &result, &mapper->fault);
+			next->topology, algorithm, &options, &result, &mapper->error);
 		return next->table == NULL ? result : 0;
 	}
 	for (; algorithm == config->algorithm && count <= config->others; count++)
 		all[count] = config->other[count - 1];
 	next->set =
-		route_merge_compute(next->topology, all, count, &options, &result, &mapper->fault);
+		route_merge_compute(next->topology, all, count, &options, &result, &mapper->error);
 	return next->set == NULL ? result : 0;
 }
 
@@ -150,11 +150,11 @@ static int check_vcs(struct mapper *mapper)
 	uint32_t vcs = mapper->config.vcs;
 
 	if (rule != NULL && next->queuing != NULL)
-		return fault_set(&mapper->fault, EINVAL,
+		return error_set(&mapper->error, EINVAL,
 			"queuing %s: the routes use the VCs for their classes",
 			next->queuing->scheme->name);
 	if (rule != NULL && vcs > 0 && rule->classes > vcs)
-		return fault_set(&mapper->fault, EINVAL,
+		return error_set(&mapper->error, EINVAL,
 			"the routes need %u VC classes, the fabric has %u VCs", rule->classes, vcs);
 	return 0;
 }
@@ -166,7 +166,7 @@ static int compute_with(struct mapper *mapper, const struct route_algorithm *alg
 	if (result == 0)
 		result = check_vcs(mapper);
 	if (result == 0)
-		result = verify(&mapper->next, mapper->config.may_deadlock, &mapper->fault);
+		result = verify(&mapper->next, mapper->config.may_deadlock, &mapper->error);
 	if (result < 0) {
 		route_table_destroy(mapper->next.table);
 		route_set_destroy(mapper->next.set);
@@ -183,7 +183,7 @@ static int compute_queuing(struct mapper *mapper)
 	if (config->queuing == NULL)
 		return 0;
 	mapper->next.queuing =
-		queuing_create(mapper->next.topology, config->queuing, config->vcs, &mapper->fault);
+		queuing_create(mapper->next.topology, config->queuing, config->vcs, &mapper->error);
 	return mapper->next.queuing == NULL ? -errno : 0;
 }
 
@@ -192,11 +192,11 @@ static int compute(struct mapper *mapper)
 	int result;
 
 	free_generation(&mapper->next);
-	mapper->fault.text[0] = '\0';
+	mapper->error.text[0] = '\0';
 	result = fabric_map_number(&mapper->map);
 	if (result < 0)
-		return fault_set(&mapper->fault, ENOMEM, "no memory for a map");
-	mapper->next.topology = fabric_map_topology(&mapper->map, &mapper->fault);
+		return error_set(&mapper->error, ENOMEM, "no memory for a map");
+	mapper->next.topology = fabric_map_topology(&mapper->map, &mapper->error);
 	if (mapper->next.topology == NULL)
 		return -ENOMEM;
 	result = choose_root(mapper);
@@ -207,11 +207,11 @@ static int compute(struct mapper *mapper)
 	result = compute_with(mapper, mapper->config.algorithm);
 	mapper->instead.text[0] = '\0';
 	if (result < 0 && mapper->config.fallback != NULL) {
-		mapper->instead = mapper->fault;
+		mapper->instead = mapper->error;
 		result = compute_with(mapper, mapper->config.fallback);
 	}
 	if (result == 0)
-		mapper->fault.text[0] = '\0';
+		mapper->error.text[0] = '\0';
 	mapper->next.number = mapper->generation_number + 1;
 	mapper->next.until = WEFT_TIME_NEVER;
 	mapper->counters.maps++;
@@ -290,7 +290,7 @@ static int add_targets(struct mapper *mapper, bool have_routes, struct outlook *
 static bool may_go_live(struct mapper *mapper, bool known, weft_time now)
 {
 	struct live_generation mixture[LIVE_GENERATIONS_MAX];
-	struct fault reason;
+	struct error reason;
 	unsigned count = 0;
 	bool live;
 
@@ -440,7 +440,7 @@ bool mapper_plan(struct mapper *mapper, weft_time now)
 		drop_oldest(mapper);
 	rank_candidates(mapper);
 	if (add_targets(mapper, result == 0, &outlook) < 0) {
-		fault_set(&mapper->fault, ENOMEM, "no memory for the tables");
+		error_set(&mapper->error, ENOMEM, "no memory for the tables");
 		distribution_clear(&mapper->distribution);
 		mapper->stale = true;
 		return false;

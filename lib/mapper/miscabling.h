@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "topology.h"
+#include "topo/topology.h"
 
 /* Writes a line for each difference, unless 'out' is NULL: a device that is missing, unexpected or
  * has another number of ports; a missing cable, with the actual peers of its ends; a cable between

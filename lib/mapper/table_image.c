@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
+#include "wire/frame.h"
 
 #define IMAGE_VERSION 2
 /* Version, kind, number (2), hosts (2), a switch's stage or whether a host's routes have their

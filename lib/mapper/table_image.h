@@ -13,10 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "queuing.h"
-#include "route_set.h"
-#include "route_table.h"
-#include "topology.h"
+#include "queuing/queuing.h"
+#include "route/route_set.h"
+#include "route/route_table.h"
+#include "topo/topology.h"
 
 #define TABLE_IMAGE_BY_TABLE 0xFF /* instead of a number of routes */
 

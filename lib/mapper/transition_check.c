@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "channel_graph.h"
-#include "frame.h"
+#include "route/verify/channel_graph.h"
+#include "wire/frame.h"
 
 struct mixture {
 	const struct live_generation *generation;
@@ -18,7 +18,7 @@ struct mixture {
 };
 
 /* -EBUSY: a port of 'cables' leads elsewhere in this generation. */
-static int add_cables(struct topology *cables, const struct topology *from, struct fault *reason)
+static int add_cables(struct topology *cables, const struct topology *from, struct error *reason)
 {
 	for (uint32_t i = 0; i < from->links; i++) {
 		const struct topology_link *link = &from->link_at[i];
@@ -38,7 +38,7 @@ static int add_cables(struct topology *cables, const struct topology *from, stru
 			char name[TOPOLOGY_NAME_MAX + 8];
 
 			topology_port_name(from, link->a, name, sizeof(name));
-			fault_set(reason, EBUSY, "the cable of %s leads elsewhere now", name);
+			error_set(reason, EBUSY, "the cable of %s leads elsewhere now", name);
 			return -EBUSY;
 		}
 	}
@@ -67,7 +67,7 @@ static int finish_cables(struct topology *cables)
 	return topology_finish(cables, "mixture", NULL) < 0 ? -ENOMEM : 0;
 }
 
-static int merge_cables(struct mixture *mixture, struct fault *reason)
+static int merge_cables(struct mixture *mixture, struct error *reason)
 {
 	uint32_t switches = 0, hosts = 0;
 	int result = 0;
@@ -99,7 +99,7 @@ static const struct vc_rule *rule_of(const struct live_generation *generation)
 	return generation->set == NULL ? NULL : route_set_vc_rule(generation->set);
 }
 
-static int check_rules(const struct mixture *mixture, struct fault *reason)
+static int check_rules(const struct mixture *mixture, struct error *reason)
 {
 	const struct vc_rule *first = rule_of(&mixture->generation[0]);
 
@@ -108,7 +108,7 @@ static int check_rules(const struct mixture *mixture, struct fault *reason)
 
 		if ((first == NULL) != (other == NULL) ||
 			(first != NULL && !vc_rule_equal(first, other)))
-			return fault_set(reason, EBUSY, "another VC rule");
+			return error_set(reason, EBUSY, "another VC rule");
 	}
 	return 0;
 }
@@ -255,7 +255,7 @@ static int add_generations(struct mixture *mixture)
 	return 0;
 }
 
-static int look_for_cycle(const struct mixture *mixture, struct fault *reason)
+static int look_for_cycle(const struct mixture *mixture, struct error *reason)
 {
 	uint32_t *cycle, length;
 	int result = channel_graph_find_cycle(mixture->channels, &cycle, &length);
@@ -266,14 +266,14 @@ static int look_for_cycle(const struct mixture *mixture, struct fault *reason)
 	topology_port_name(mixture->cables,
 		mixture->channels->from[channel_graph_channel(mixture->channels, cycle[0])], name,
 		sizeof(name));
-	fault_set(reason, EBUSY, "old and new routes make a cycle of %u channels, one of them %s",
+	error_set(reason, EBUSY, "old and new routes make a cycle of %u channels, one of them %s",
 		length, name);
 	free(cycle);
 	return -EBUSY;
 }
 
 int transition_check(
-	const struct live_generation *generations, unsigned count, bool *live, struct fault *reason)
+	const struct live_generation *generations, unsigned count, bool *live, struct error *reason)
 {
 	struct mixture mixture = {.generation = generations, .generations = count};
 	int result = check_rules(&mixture, reason);

@@ -11,10 +11,10 @@
 
 #include <stdbool.h>
 
-#include "fault.h"
-#include "route_set.h"
-#include "route_table.h"
-#include "topology.h"
+#include "base/weft_error.h"
+#include "route/route_set.h"
+#include "route/route_table.h"
+#include "topo/topology.h"
 
 #define LIVE_GENERATIONS_MAX 4
 
@@ -29,4 +29,4 @@ struct live_generation {
 /* 0 with the answer in '*live' and, if false, the reason in 'reason' (may be NULL): a cycle, a port
  * whose cable now leads elsewhere, other VC rules. -ENOMEM. */
 int transition_check(const struct live_generation *generations, unsigned count, bool *live,
-	struct fault *reason);
+	struct error *reason);

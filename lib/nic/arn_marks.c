@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rng.h"
+#include "base/rng.h"
 
 void arn_marks_init(struct arn_marks *marks, weft_time ttl_ps)
 {

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "weft_time.h"
+#include "base/weft_time.h"
 
 #define ARN_MARKS       512 /* a power of two */
 #define ARN_MARK_PLACES 8   /* of one mark, adjacent */

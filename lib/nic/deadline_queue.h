@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "weft_time.h"
+#include "base/weft_time.h"
 
 #define DEADLINE_NONE 0xFFFF
 

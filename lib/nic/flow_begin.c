@@ -4,7 +4,7 @@
 
 #include <sodium/crypto_shorthash.h>
 
-#include "big_endian.h"
+#include "wire/big_endian.h"
 
 _Static_assert(NIC_SECRET_BYTES == crypto_shorthash_KEYBYTES, "the secret is the hash's key");
 

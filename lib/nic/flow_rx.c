@@ -255,7 +255,7 @@ static bool is_genuine(
 /* A frame of another flow than the one in use. One that was offered replaces it, from its first
  * frame on. Any other is answered by an offer, which the true sender of a flow in use ignores; its
  * tag may be one for an earlier life of this host. NIC_COUNTER_COUNT, or the reason to discard. */
-static enum nic_counter meet_flow(
+static enum nic_counter check_new_flow(
 	struct nic *nic, const struct weft_packet *packet, const uint8_t *frame)
 {
 	uint16_t flow = MESSAGE_FLOW(packet->message), messages;
@@ -310,7 +310,7 @@ static enum nic_counter check_flow(
 	struct nic *nic, const struct weft_packet *packet, const uint8_t *frame)
 {
 	if (!is_ours(&nic->rx[packet->source], packet))
-		return meet_flow(nic, packet, frame);
+		return check_new_flow(nic, packet, frame);
 	return is_genuine(nic, packet, frame) ? NIC_COUNTER_COUNT : NIC_DISCARD_DATA_TAG;
 }
 

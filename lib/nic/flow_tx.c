@@ -60,14 +60,14 @@ static void number_frames(struct flow_tx *tx, struct message *message)
 static uint16_t intervals(const struct nic *nic, const struct flow_tx *tx)
 {
 	weft_time usual = (tx->rtt_ns + 4 * (weft_time)tx->rtt_deviation_ns) * PS_PER_NS;
-	weft_time most = nic->config.give_up_ps / (TRIES_MIN * nic->config.retry_ps);
+	weft_time max = nic->config.give_up_ps / (TRIES_MIN * nic->config.retry_ps);
 	weft_time wait = (1 + usual / nic->config.retry_ps) << tx->timeouts;
 
-	if (most == 0)
-		most = 1;
-	if (most > UINT16_MAX)
-		most = UINT16_MAX;
-	return (uint16_t)(wait < most ? wait : most);
+	if (max == 0)
+		max = 1;
+	if (max > UINT16_MAX)
+		max = UINT16_MAX;
+	return (uint16_t)(wait < max ? wait : max);
 }
 
 static void start_timer(struct nic *nic, uint16_t peer, weft_time now)

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-#include "bits.h"
+#include "base/bits.h"
 #include "flow_begin.h"
 #include "flow_rx.h"
 #include "flow_tx.h"
-#include "latency.h"
 #include "nic_afi.h"
 #include "nic_control.h"
 #include "nic_private.h"
-#include "synthetic.h"
+#include "traffic/synthetic.h"
+#include "wire/latency.h"
 
 /* 'behind': bytes behind the payload. */
 static unsigned frame_bytes(unsigned route_length, unsigned payload_bytes, unsigned behind)
@@ -146,7 +146,7 @@ static bool flow_is_due(const struct nic *nic, uint16_t peer, enum flow_due kind
 /* The next notification. */
 static bool inject_cn(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
-	const struct nic_answer *answer;
+	const struct nic_cn_generator *answer;
 	struct nic_route_chosen chosen;
 
 	if (nic->control == NULL || nic->link.state != LINK_UP)

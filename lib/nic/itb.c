@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "bits.h"
+#include "base/bits.h"
 
 struct itb *itb_create(const struct itb_config *config)
 {

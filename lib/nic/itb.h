@@ -24,11 +24,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "credit.h"
+#include "base/weft_time.h"
 #include "itb_pool.h"
 #include "itb_share.h"
-#include "packet.h"
-#include "weft_time.h"
+#include "link/credit.h"
+#include "wire/packet.h"
 
 /* The thesis' values for Myrinet: 44 and 32 bytes at 160 MB/s (chapter 5). */
 #define ITB_DETECTION_DEFAULT_PS   (275 * PS_PER_NS)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "weft_time.h"
+#include "base/weft_time.h"
 
 #define MESSAGE_NONE UINT32_MAX
 

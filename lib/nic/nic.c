@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/name_table.h"
 #include "flow_rx.h"
 #include "flow_tx.h"
 #include "nic_control.h"
 #include "nic_private.h"
-#include "synthetic.h"
-#include "word_list.h"
+#include "traffic/synthetic.h"
 
 #define WINDOW_FRAMES_MAX 4096
 #define MTU_BYTES_MIN     64

@@ -41,19 +41,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "answers.h"
-#include "arn_guard.h"
-#include "clock_offset.h"
-#include "data_tag.h"
+#include "base/weft_time.h"
 #include "itb.h"
-#include "link_end.h"
+#include "link/arn_policer.h"
+#include "link/data_tag.h"
+#include "link/link_end.h"
+#include "nic/clock/clock_offset.h"
+#include "nic/congestion/cn_generator.h"
+#include "nic/congestion/source_control.h"
+#include "nic/selectors/route_choice.h"
 #include "nic_counters.h"
 #include "nic_routes.h"
-#include "packet.h"
-#include "queuing.h"
-#include "route_choice.h"
-#include "source_control.h"
-#include "weft_time.h"
+#include "queuing/queuing.h"
+#include "wire/packet.h"
 
 struct nic;
 
@@ -128,11 +128,11 @@ struct nic_config {
 	/* Validity of an ARN (arn_marks.h); 0: ARNs are ignored. With them the last VC is the
 	 * adapted-flow channel and sl_to_vc excludes it. */
 	weft_time mark_ps;
-	struct arn_guard_config arn_guard; /* which ARNs are taken; zeros: all of a switch */
+	struct arn_policer_config arn_policer; /* which ARNs are taken; zeros: all of a switch */
 	/* Congestion management (nic_control.h); kind SOURCE_CONTROL_NONE: without. Kinds that
 	 * spread choose the routes of messages instead of 'choice'. */
 	struct source_control_config control;
-	struct answers_config answers;
+	struct cn_generator_config answers;
 	struct nic_host above;
 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "flow_tx.h"
-#include "latency.h"
+#include "wire/latency.h"
 
 #define FS_PER_NS 1000000u
 
@@ -30,7 +30,7 @@ static bool allocate(struct nic *nic, struct nic_control *control)
 	control->since_ns = calloc(hosts, sizeof(control->since_ns[0]));
 	return control->source != NULL && control->sent != NULL && control->answer != NULL &&
 	       control->paused_next != NULL && control->since_ns != NULL &&
-	       answers_init(&control->answers, &nic->config.answers) == 0;
+	       cn_generator_init(&control->answers, &nic->config.answers) == 0;
 }
 
 int nic_control_create(struct nic *nic)
@@ -60,7 +60,7 @@ void nic_control_destroy(struct nic *nic)
 	if (control == NULL)
 		return;
 	source_control_destroy(control->source);
-	answers_fini(&control->answers);
+	cn_generator_fini(&control->answers);
 	free(control->sent);
 	free(control->answer);
 	free(control->paused_next);
@@ -203,7 +203,7 @@ void nic_control_answer(struct nic *nic, const struct weft_packet *packet, const
 	/* Sources that learn by latencies have no use for an answer without one. */
 	if (control->measures && cn.path == CN_PATH_UNKNOWN)
 		return;
-	if (!answers_take(
+	if (!cn_generator_take(
 		    &control->answers, packet->source, (packet->flags & FRAME_F_TAIL) != 0, &cn))
 		return;
 	if (control->waiting == NIC_ANSWERS_MAX) {
@@ -211,13 +211,13 @@ void nic_control_answer(struct nic *nic, const struct weft_packet *packet, const
 		return;
 	}
 	control->answer[(control->first + control->waiting++) % NIC_ANSWERS_MAX] =
-		(struct nic_answer){nic->due_ps, packet->source, cn};
+		(struct nic_cn_generator){nic->due_ps, packet->source, cn};
 }
 
-const struct nic_answer *nic_control_next(struct nic *nic)
+const struct nic_cn_generator *nic_control_next(struct nic *nic)
 {
 	struct nic_control *control = nic->control;
-	const struct nic_answer *answer;
+	const struct nic_cn_generator *answer;
 
 	if (control == NULL || control->waiting == 0)
 		return NULL;
@@ -258,7 +258,8 @@ void nic_control_receive(struct nic *nic, const struct weft_packet *packet, cons
 		counter = judge(nic, packet->source, &cn);
 	nic->count[counter]++;
 	if (counter == NIC_CNS_RECEIVED)
-		source_control_hear(nic->control->source, packet->source, &cn, now / PS_PER_NS);
+		source_control_on_notification(
+			nic->control->source, packet->source, &cn, now / PS_PER_NS);
 }
 
 void nic_control_counters(const struct nic *nic, uint64_t *count)

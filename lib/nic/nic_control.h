@@ -13,9 +13,9 @@
  *
  * Only lib/nic includes this. No allocation after nic_control_create(). One thread. */
 
-#include "answers.h"
+#include "nic/congestion/cn_generator.h"
+#include "nic/congestion/source_control.h"
 #include "nic_private.h"
-#include "source_control.h"
 
 #define NIC_ANSWERS_MAX 512 /* a power of two */
 
@@ -26,7 +26,7 @@ struct nic_sent {
 	uint8_t awaited; /* 1: it has not been answered */
 };
 
-struct nic_answer {
+struct nic_cn_generator {
 	weft_time due_ps; /* due arrival of what it answers */
 	uint16_t peer;
 	struct cn cn;
@@ -35,9 +35,9 @@ struct nic_answer {
 struct nic_control {
 	struct source_control *source;
 	struct answers answers;
-	struct nic_sent *sent;     /* [hosts][window_frames] */
-	struct nic_answer *answer; /* [NIC_ANSWERS_MAX] */
-	uint32_t first, waiting;   /* of the ring 'answer' */
+	struct nic_sent *sent;           /* [hosts][window_frames] */
+	struct nic_cn_generator *answer; /* [NIC_ANSWERS_MAX] */
+	uint32_t first, waiting;         /* of the ring 'answer' */
 	/* Peers whose frames wait for the end of a pause. */
 	struct id_fifo paused;
 	uint16_t *paused_next; /* [hosts] */
@@ -82,7 +82,7 @@ void nic_control_sent(struct nic *nic, const struct message *message, uint32_t s
 /* A data frame of the flow in use has arrived whole: queues its answer, if it has one. */
 void nic_control_answer(struct nic *nic, const struct weft_packet *packet, const uint8_t *frame);
 /* The next answer to send; NULL: none. Valid until the next call of this module. */
-const struct nic_answer *nic_control_next(struct nic *nic);
+const struct nic_cn_generator *nic_control_next(struct nic *nic);
 
 /* A cn frame of a valid source, whose payload is whole. */
 void nic_control_receive(struct nic *nic, const struct weft_packet *packet, const uint8_t *payload,

@@ -11,17 +11,17 @@
 #include <stdint.h>
 
 #include "arn_marks.h"
-#include "arrays.h"
-#include "cn.h"
-#include "control.h"
+#include "base/arrays.h"
 #include "deadline_queue.h"
 #include "itb.h"
-#include "limit_times.h"
+#include "link/limit_times.h"
 #include "message_pool.h"
 #include "nic.h"
-#include "peer_clocks.h"
+#include "nic/clock/peer_clocks.h"
 #include "resequencer.h"
 #include "vc_share.h"
+#include "wire/cn.h"
+#include "wire/control.h"
 
 /* Queues of peer numbers, linked through one array that several queues share: a peer is in at most
  * one queue of an array at a time. */
@@ -169,7 +169,7 @@ struct nic {
 	struct message_pool pool;
 	struct vc_share message_share, payload_share; /* of the pool, by VC */
 	struct arn_marks *marks;                      /* NULL: no marks */
-	struct arn_guard arn_guard;
+	struct arn_policer arn_policer;
 	struct message_queue backlog[FRAME_VCS_MAX]; /* one FIFO per VC */
 	weft_time backlog_moved[FRAME_VCS_MAX];      /* last frame of the VC, or first wait */
 	uint32_t backlog_vcs;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
-#include "frame.h"
+#include "base/arrays.h"
+#include "wire/frame.h"
 
 struct nic_routes *nic_routes_create(uint16_t hosts)
 {

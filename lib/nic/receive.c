@@ -72,7 +72,7 @@ static void receive_clock(struct nic *nic, const struct weft_packet *packet, con
 		nic->count[NIC_CONTROL_BAD]++;
 		return;
 	}
-	switch (peer_clocks_hear(nic->clocks, packet->source, &clock, now)) {
+	switch (peer_clocks_receive(nic->clocks, packet->source, &clock, now)) {
 	case PEER_CLOCKS_DUE:
 		flow_due(nic, packet->source, FLOW_DUE_CLOCK_ANSWER);
 		break;
@@ -93,7 +93,8 @@ static void receive_arn(struct nic *nic, const uint8_t *payload, unsigned bytes,
 
 	if (!control_arn_decode(&arn, payload, bytes))
 		nic->count[NIC_CONTROL_BAD]++;
-	else if (!arn_guard_admits(&nic->arn_guard, &nic->config.arn_guard, &nic->link, &arn, now))
+	else if (!arn_policer_admits(
+			 &nic->arn_policer, &nic->config.arn_policer, &nic->link, &arn, now))
 		nic->count[NIC_ARNS_REFUSED]++;
 	else
 		nic->count[nic_afi_on_arn(nic, &arn, now) ? NIC_ARNS_RECEIVED : NIC_CONTROL_BAD]++;

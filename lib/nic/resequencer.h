@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arrays.h"
-#include "packet.h"
-#include "weft_time.h"
+#include "base/arrays.h"
+#include "base/weft_time.h"
+#include "wire/packet.h"
 
 #define RESEQUENCER_NONE 0xFFFF
 

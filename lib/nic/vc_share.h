@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "frame.h"
+#include "wire/frame.h"
 
 struct vc_share {
 	uint32_t used[FRAME_VCS_MAX];

@@ -98,7 +98,7 @@ static int link_fresh(struct atomic_file *file)
 	return 0;
 }
 
-int atomic_file_open(struct atomic_file *file, struct fault *fault)
+int atomic_file_open(struct atomic_file *file, struct error *error)
 {
 	file->target[0] = file->fresh[0] = '\0';
 	file->nameless = false;
@@ -110,10 +110,10 @@ int atomic_file_open(struct atomic_file *file, struct fault *fault)
 	file->file = fopen(file->path, "w");
 	if (file->file != NULL)
 		return 0;
-	return fault_set(fault, errno, "%s: %s", file->path, strerror(errno));
+	return error_set(error, errno, "%s: %s", file->path, strerror(errno));
 }
 
-int atomic_file_close(struct atomic_file *file, struct fault *fault)
+int atomic_file_close(struct atomic_file *file, struct error *error)
 {
 	bool bad = fflush(file->file) != 0 || ferror(file->file) || link_fresh(file) < 0;
 	int code = errno;
@@ -129,7 +129,7 @@ int atomic_file_close(struct atomic_file *file, struct fault *fault)
 	if (!bad)
 		return 0;
 	remove_fresh(file);
-	return fault_set(fault, code != 0 ? code : EIO, "%s: cannot be written: %s", file->path,
+	return error_set(error, code != 0 ? code : EIO, "%s: cannot be written: %s", file->path,
 		strerror(code != 0 ? code : EIO));
 }
 
@@ -149,10 +149,10 @@ bool same_file(const char *a, const char *b)
 	       first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-int same_file_refuse(const char *output, const char *input, struct fault *fault)
+int same_file_refuse(const char *output, const char *input, struct error *error)
 {
 	if (output == NULL || input == NULL || !same_file(output, input))
 		return 0;
-	return fault_set(fault, EINVAL, "%s: is read as %s, expected another file to write to",
+	return error_set(error, EINVAL, "%s: is read as %s, expected another file to write to",
 		output, input);
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 struct atomic_file {
 	const char *path; /* set by the caller */
@@ -20,10 +20,10 @@ struct atomic_file {
 	bool nameless;         /* it has no name yet */
 };
 
-/* 0; -errno and fault. The path must stay valid until close or discard. */
-int atomic_file_open(struct atomic_file *file, struct fault *fault);
+/* 0; -errno and error. The path must stay valid until close or discard. */
+int atomic_file_open(struct atomic_file *file, struct error *error);
 /* On failure nothing has changed. */
-int atomic_file_close(struct atomic_file *file, struct fault *fault);
+int atomic_file_close(struct atomic_file *file, struct error *error);
 /* Instead of closing: the work failed, and nothing has changed. */
 void atomic_file_discard(struct atomic_file *file);
 
@@ -32,5 +32,5 @@ void atomic_file_discard(struct atomic_file *file);
 /* True if both names refer to the same existing regular file. */
 bool same_file(const char *a, const char *b);
 
-/* -EINVAL and fault if the output is the input; either may be NULL, "-" or no file. */
-int same_file_refuse(const char *output, const char *input, struct fault *fault);
+/* -EINVAL and error if the output is the input; either may be NULL, "-" or no file. */
+int same_file_refuse(const char *output, const char *input, struct error *error);

@@ -36,7 +36,7 @@ static bool read_link(const char *path, char target[PATH_MAX])
 /* The link comes before the folder: a process that is killed in between leaves no folder without a
  * link. A file beside the link gives the random name. Another process may have made a link
  * meanwhile. */
-static int link_fresh(const char *path, struct fault *fault)
+static int link_fresh(const char *path, struct error *error)
 {
 	char target[PATH_MAX], name[PATH_MAX];
 	int fd, result = 0;
@@ -44,41 +44,41 @@ static int link_fresh(const char *path, struct fault *fault)
 	snprintf(name, sizeof(name), "%s-XXXXXX", path);
 	fd = mkstemp(name);
 	if (fd < 0)
-		return fault_set(fault, errno, "%s: cannot be made: %s", name, strerror(errno));
+		return error_set(error, errno, "%s: cannot be made: %s", name, strerror(errno));
 	close(fd);
 	snprintf(target, sizeof(target), SHARED_MEMORY "/weft-%u-%s", (unsigned)geteuid(),
 		name + strlen(path) + 1);
 	if (symlink(target, path) != 0 && errno != EEXIST)
-		result = fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		result = error_set(error, errno, "%s: %s", path, strerror(errno));
 	unlink(name);
 	return result;
 }
 
-int memory_dir_make(const char *run_dir, struct fault *fault)
+int memory_dir_make(const char *run_dir, struct error *error)
 {
 	char path[PATH_MAX], target[PATH_MAX];
 	int result = 0;
 
 	snprintf(path, sizeof(path), "%s/" MEMORY_DIR, run_dir);
 	if (is_in_memory(run_dir) || !is_in_memory(SHARED_MEMORY))
-		return private_dir_make(path, fault);
+		return private_dir_make(path, error);
 	if (!read_link(path, target))
-		result = link_fresh(path, fault);
+		result = link_fresh(path, error);
 	if (result < 0)
 		return result;
-	return read_link(path, target) ? private_dir_make(target, fault)
-				       : private_dir_make(path, fault);
+	return read_link(path, target) ? private_dir_make(target, error)
+				       : private_dir_make(path, error);
 }
 
-int memory_dir_remove(const char *run_dir, const char *const *patterns, struct fault *fault)
+int memory_dir_remove(const char *run_dir, const char *const *patterns, struct error *error)
 {
 	char path[PATH_MAX], target[PATH_MAX];
 	int result;
 
 	snprintf(path, sizeof(path), "%s/" MEMORY_DIR, run_dir);
 	if (!read_link(path, target))
-		return private_dir_remove(path, patterns, fault);
-	result = private_dir_remove(target, patterns, fault);
+		return private_dir_remove(path, patterns, error);
+	result = private_dir_remove(target, patterns, error);
 	if (result == 0)
 		unlink(path);
 	return result;

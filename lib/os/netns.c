@@ -22,37 +22,37 @@ struct job {
 	const char *name; /* namespace to enter, or NULL */
 	netns_work_fn *work;
 	void *ctx;
-	struct fault *fault;
+	struct error *error;
 	int result;
 };
 
-static int name_path(const char *name, char path[PATH_BYTES], struct fault *fault)
+static int name_path(const char *name, char path[PATH_BYTES], struct error *error)
 {
 	if (name[0] == '\0' || name[0] == '.' || strchr(name, '/') != NULL || strlen(name) > 200)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"network namespace '%s': expected a name without '/' or a leading '.'",
 			name);
 	snprintf(path, PATH_BYTES, "%s/%s", NETNS_DIR, name);
 	return 0;
 }
 
-static int enter(const char *name, struct fault *fault)
+static int enter(const char *name, struct error *error)
 {
 	char path[PATH_BYTES];
-	int result = name_path(name, path, fault);
+	int result = name_path(name, path, error);
 	int fd;
 
 	if (result < 0)
 		return result;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return fault_set(fault, errno,
+		return error_set(error, errno,
 			"network namespace '%s': %s; 'ip netns add %s' makes it", name,
 			strerror(errno), name);
 	result = setns(fd, CLONE_NEWNET) == 0 ? 0 : -errno;
 	close(fd);
 	if (result < 0)
-		return fault_set(fault, -result,
+		return error_set(error, -result,
 			"network namespace '%s': cannot be entered: %s, expected root", name,
 			strerror(-result));
 	return 0;
@@ -62,15 +62,15 @@ static void *job_main(void *ctx)
 {
 	struct job *job = ctx;
 
-	job->result = job->name != NULL ? enter(job->name, job->fault) : 0;
+	job->result = job->name != NULL ? enter(job->name, job->error) : 0;
 	if (job->result == 0)
-		job->result = job->work(job->ctx, job->fault);
+		job->result = job->work(job->ctx, job->error);
 	return NULL;
 }
 
-int netns_run(const char *name, netns_work_fn *work, void *ctx, struct fault *fault)
+int netns_run(const char *name, netns_work_fn *work, void *ctx, struct error *error)
 {
-	struct job job = {.name = name, .work = work, .ctx = ctx, .fault = fault};
+	struct job job = {.name = name, .work = work, .ctx = ctx, .error = error};
 	sigset_t all, before;
 	pthread_t thread;
 	int result;
@@ -81,8 +81,8 @@ int netns_run(const char *name, netns_work_fn *work, void *ctx, struct fault *fa
 	result = pthread_create(&thread, NULL, job_main, &job);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (result != 0)
-		return fault_set(
-			fault, result, "no thread for a network namespace: %s", strerror(result));
+		return error_set(
+			error, result, "no thread for a network namespace: %s", strerror(result));
 	pthread_join(thread, NULL);
 	return job.result;
 }
@@ -105,16 +105,16 @@ static int loopback_up(void)
 }
 
 /* In a thread of its own: creates a namespace and pins it to 'path'. */
-static int make_and_pin(void *path, struct fault *fault)
+static int make_and_pin(void *path, struct error *error)
 {
 	char self[64];
 
 	if (unshare(CLONE_NEWNET) != 0)
-		return fault_set(fault, errno, "%s: no network namespace: %s, expected root",
+		return error_set(error, errno, "%s: no network namespace: %s, expected root",
 			(const char *)path, strerror(errno));
 	snprintf(self, sizeof(self), "/proc/self/task/%ld/ns/net", (long)syscall(SYS_gettid));
 	if (mount(self, path, "none", MS_BIND, NULL) != 0)
-		return fault_set(fault, errno, "%s: cannot pin the network namespace: %s",
+		return error_set(error, errno, "%s: cannot pin the network namespace: %s",
 			(const char *)path, strerror(errno));
 	loopback_up();
 	return 0;
@@ -122,51 +122,51 @@ static int make_and_pin(void *path, struct fault *fault)
 
 /* Like 'ip netns': the directory is a shared mount, so that other mount namespaces see additions
  * and removals. */
-static int directory_make(struct fault *fault)
+static int directory_make(struct error *error)
 {
 	if (mkdir(NETNS_DIR, 0755) != 0 && errno != EEXIST)
-		return fault_set(fault, errno, "%s: %s, expected root", NETNS_DIR, strerror(errno));
+		return error_set(error, errno, "%s: %s, expected root", NETNS_DIR, strerror(errno));
 	if (mount("", NETNS_DIR, "none", MS_SHARED | MS_REC, NULL) == 0)
 		return 0;
 	if (errno != EINVAL)
-		return fault_set(fault, errno, "%s: %s, expected root", NETNS_DIR, strerror(errno));
+		return error_set(error, errno, "%s: %s, expected root", NETNS_DIR, strerror(errno));
 	if (mount(NETNS_DIR, NETNS_DIR, "none", MS_BIND | MS_REC, NULL) != 0 ||
 		mount("", NETNS_DIR, "none", MS_SHARED | MS_REC, NULL) != 0)
-		return fault_set(fault, errno, "%s: %s, expected root", NETNS_DIR, strerror(errno));
+		return error_set(error, errno, "%s: %s, expected root", NETNS_DIR, strerror(errno));
 	return 0;
 }
 
-int netns_create(const char *name, struct fault *fault)
+int netns_create(const char *name, struct error *error)
 {
 	char path[PATH_BYTES];
-	int result = name_path(name, path, fault);
+	int result = name_path(name, path, error);
 	int fd;
 
 	if (result == 0)
-		result = directory_make(fault);
+		result = directory_make(error);
 	if (result < 0)
 		return result;
 	fd = open(path, O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0);
 	if (fd < 0)
-		return fault_set(fault, errno, "network namespace '%s': %s", name,
+		return error_set(error, errno, "network namespace '%s': %s", name,
 			errno == EEXIST ? "there is one already" : strerror(errno));
 	close(fd);
-	result = netns_run(NULL, make_and_pin, path, fault);
+	result = netns_run(NULL, make_and_pin, path, error);
 	if (result < 0)
 		unlink(path);
 	return result;
 }
 
-int netns_remove(const char *name, struct fault *fault)
+int netns_remove(const char *name, struct error *error)
 {
 	char path[PATH_BYTES];
-	int result = name_path(name, path, fault);
+	int result = name_path(name, path, error);
 
 	if (result < 0)
 		return result;
 	umount2(path, MNT_DETACH);
 	if (unlink(path) != 0)
-		return fault_set(fault, errno, "network namespace '%s': cannot be removed: %s",
+		return error_set(error, errno, "network namespace '%s': cannot be removed: %s",
 			name, strerror(errno));
 	return 0;
 }

@@ -6,19 +6,19 @@
  * thread enters a namespace, for the time of one call; the process does not. Needs CAP_SYS_ADMIN.
  * No clock, no EAL; any thread. */
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 #define NETNS_DIR "/run/netns"
 
 /* Creates the namespace and brings its loopback up. -EEXIST: the name is in use. */
-int netns_create(const char *name, struct fault *fault);
+int netns_create(const char *name, struct error *error);
 
 /* Removes its name; the namespace disappears with its last process. -ENOENT: unknown name. */
-int netns_remove(const char *name, struct fault *fault);
+int netns_remove(const char *name, struct error *error);
 
-/* Work to do inside: returns 0, or -errno and fault. */
-typedef int netns_work_fn(void *ctx, struct fault *fault);
+/* Work to do inside: returns 0, or -errno and error. */
+typedef int netns_work_fn(void *ctx, struct error *error);
 
 /* Calls 'work' in a thread that is in namespace 'name' (NULL: the current one) and returns its
  * result, or the error that prevented the call: -ENOENT, -EPERM, -EAGAIN. */
-int netns_run(const char *name, netns_work_fn *work, void *ctx, struct fault *fault);
+int netns_run(const char *name, netns_work_fn *work, void *ctx, struct error *error);

@@ -32,7 +32,7 @@ static double seconds(weft_time time)
 	return (double)time / (double)PS_PER_S;
 }
 
-void progress_line_tell(struct progress_line *line, weft_time done, weft_time whole)
+void progress_line_show(struct progress_line *line, weft_time done, weft_time whole)
 {
 	if (done > whole)
 		done = whole;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "weft_time.h"
+#include "base/weft_time.h"
 
 struct progress_line {
 	FILE *out;   /* the caller's: stderr, which may be a guard that has no descriptor */
@@ -21,7 +21,7 @@ bool progress_line_visible(const struct progress_line *line);
 
 /* "  45 %  0.9 of 2.0 s, 1.1 s left"; 'whole' WEFT_TIME_NEVER: "0.9 s". The caller tells it some
  * times a second. */
-void progress_line_tell(struct progress_line *line, weft_time done, weft_time whole);
+void progress_line_show(struct progress_line *line, weft_time done, weft_time whole);
 /* "waiting for …" */
 void progress_line_wait(struct progress_line *line, const char *what);
 /* Any other text, below 78 columns. */

@@ -58,27 +58,27 @@ void runtime_dir_labs(char path[RUNTIME_DIR_MAX])
 	path_below("weft", "", path);
 }
 
-static int runtime_dir_make_base(struct fault *fault)
+static int runtime_dir_make_base(struct error *error)
 {
 	char base[RUNTIME_DIR_MAX];
 
 	if (given_base() != NULL)
 		return 0;
 	runtime_dir_base(base);
-	return private_dir_make(base, fault);
+	return private_dir_make(base, error);
 }
 
-int runtime_dir_prepare(struct fault *fault)
+int runtime_dir_prepare(struct error *error)
 {
 	char base[RUNTIME_DIR_MAX], dpdk[RUNTIME_DIR_MAX];
-	int result = runtime_dir_make_base(fault);
+	int result = runtime_dir_make_base(error);
 
 	runtime_dir_base(base);
 	path_below("dpdk", "", dpdk);
 	if (result == 0)
-		result = private_dir_make(dpdk, fault);
+		result = private_dir_make(dpdk, error);
 	if (result == 0 && setenv(VARIABLE, base, 1) < 0)
-		result = fault_set(fault, ENOMEM, "no memory");
+		result = error_set(error, ENOMEM, "no memory");
 	return result;
 }
 
@@ -87,7 +87,7 @@ static void note_path(const char *path, const char *name, char note[2 * RUNTIME_
 	snprintf(note, 2 * RUNTIME_DIR_MAX, "%s/" NETNS_NOTE "%s", path, name);
 }
 
-int runtime_dir_add_netns(const char *path, const char *name, struct fault *fault)
+int runtime_dir_add_netns(const char *path, const char *name, struct error *error)
 {
 	char note[2 * RUNTIME_DIR_MAX], made[RUNTIME_DIR_MAX];
 	int fd, result;
@@ -98,9 +98,9 @@ int runtime_dir_add_netns(const char *path, const char *name, struct fault *faul
 	note_path(path, name, note);
 	fd = open(note, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return fault_set(fault, errno, "%s: %s", note, strerror(errno));
+		return error_set(error, errno, "%s: %s", note, strerror(errno));
 	close(fd);
-	result = netns_create(name, fault);
+	result = netns_create(name, error);
 	if (result < 0)
 		unlink(note);
 	return result;

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 #define RUNTIME_DIR_MAX 256
 
@@ -26,13 +26,13 @@ void runtime_dir_labs(char path[RUNTIME_DIR_MAX]);
 
 /* Before EAL starts: makes the base and DPDK's folder in it, refuses folders that are not private
  * (private_dir.h), and tells DPDK where they are, by RUNTIME_DIRECTORY. Before any thread starts.
- * 0, or -errno and fault. */
-int runtime_dir_prepare(struct fault *fault);
+ * 0, or -errno and error. */
+int runtime_dir_prepare(struct error *error);
 
 /* Makes a network namespace (netns.h) for the program with this folder, in which it is noted first:
- * if the program is killed, runtime_dir_remove() removes both. 0, or -errno and fault; -EEXIST:
+ * if the program is killed, runtime_dir_remove() removes both. 0, or -errno and error; -EEXIST:
  * there is one already, which is not noted. */
-int runtime_dir_add_netns(const char *path, const char *name, struct fault *fault);
+int runtime_dir_add_netns(const char *path, const char *name, struct error *error);
 /* Removes the namespace and its note. */
 void runtime_dir_drop_netns(const char *path, const char *name);
 /* Removes the note only, so that the namespace outlives the program. False: it is not noted. */

@@ -27,7 +27,7 @@ struct tap_job {
 	int fd;
 };
 
-static int parse_ipv4(struct tap_job *job, struct fault *fault)
+static int parse_ipv4(struct tap_job *job, struct error *error)
 {
 	const char *text = job->options->ipv4;
 	char address[INET_ADDRSTRLEN];
@@ -40,17 +40,17 @@ static int parse_ipv4(struct tap_job *job, struct fault *fault)
 	snprintf(address, sizeof(address), "%.*s", slash != NULL ? (int)(slash - text) : 0, text);
 	if (slash == NULL || inet_pton(AF_INET, address, &job->address) != 1 ||
 		sscanf(slash + 1, "%2u%c", &prefix, &after) != 1 || prefix > 32)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"TAP %s: address '%s', expected such as 10.0.0.1/24", job->options->name,
 			text);
 	job->mask.s_addr = prefix == 0 ? 0 : htonl(UINT32_MAX << (32 - prefix));
 	return 0;
 }
 
-static int check_name(const char *name, struct fault *fault)
+static int check_name(const char *name, struct error *error)
 {
 	if (name[0] == '\0' || strlen(name) >= IFNAMSIZ || strpbrk(name, "/% :") != NULL)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"TAP '%s': expected a name of 1 to %d characters without '/', '%%', ':' or "
 			"space",
 			name, IFNAMSIZ - 1);
@@ -58,13 +58,13 @@ static int check_name(const char *name, struct fault *fault)
 }
 
 static int fault_step(
-	const struct tap_options *options, const char *step, int code, struct fault *fault)
+	const struct tap_options *options, const char *step, int code, struct error *error)
 {
-	return fault_set(fault, code, "TAP %s: cannot %s: %s%s", options->name, step,
+	return error_set(error, code, "TAP %s: cannot %s: %s%s", options->name, step,
 		strerror(code), code == EPERM ? ", expected root or CAP_NET_ADMIN" : "");
 }
 
-static int create(const struct tap_options *options, struct fault *fault)
+static int create(const struct tap_options *options, struct error *error)
 {
 	/* Exclusive: fail if another process holds an interface of this name. */
 	struct ifreq request = {.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_TUN_EXCL)};
@@ -72,18 +72,18 @@ static int create(const struct tap_options *options, struct fault *fault)
 	int code;
 
 	if (fd < 0 && (errno == ENOENT || errno == ENODEV || errno == ENXIO))
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"TAP %s: no %s in this system, expected the kernel module 'tun'",
 			options->name, TUN_DEVICE);
 	if (fd < 0)
-		return fault_set(
-			fault, errno, "TAP %s: %s: %s", options->name, TUN_DEVICE, strerror(errno));
+		return error_set(
+			error, errno, "TAP %s: %s: %s", options->name, TUN_DEVICE, strerror(errno));
 	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", options->name);
 	if (ioctl(fd, TUNSETIFF, &request) == 0)
 		return fd;
 	code = errno;
 	close(fd);
-	return fault_step(options, "make it", code, fault);
+	return fault_step(options, "make it", code, error);
 }
 
 /* The interface of the descriptor is in the namespace of this thread. */
@@ -179,40 +179,40 @@ static void ipv6_off(const struct tap_options *options)
 	close(fd);
 }
 
-static int set_properties(int socket_fd, const struct tap_job *job, struct fault *fault)
+static int set_properties(int socket_fd, const struct tap_job *job, struct error *error)
 {
 	const struct tap_options *options = job->options;
 
 	if (set_mac(socket_fd, options) != 0)
-		return fault_step(options, "set its Ethernet address", errno, fault);
+		return fault_step(options, "set its Ethernet address", errno, error);
 	if (set_mtu(socket_fd, options) != 0)
-		return fault_step(options, "set its MTU", errno, fault);
+		return fault_step(options, "set its MTU", errno, error);
 	if (!options->ipv6)
 		ipv6_off(options);
 	if (options->ipv4 != NULL &&
 		(set_address(socket_fd, options, SIOCSIFADDR, job->address) != 0 ||
 			set_address(socket_fd, options, SIOCSIFNETMASK, job->mask) != 0))
-		return fault_step(options, "set its IPv4 address", errno, fault);
+		return fault_step(options, "set its IPv4 address", errno, error);
 	if (set_up(socket_fd, options) != 0)
-		return fault_step(options, "bring it up", errno, fault);
+		return fault_step(options, "bring it up", errno, error);
 	return 0;
 }
 
-static int make(void *ctx, struct fault *fault)
+static int make(void *ctx, struct error *error)
 {
 	struct tap_job *job = ctx;
 	int socket_fd, result;
 
 	job->fd = find_inherited(job->options);
 	if (job->fd < 0)
-		job->fd = create(job->options, fault);
+		job->fd = create(job->options, error);
 	if (job->fd < 0)
 		return job->fd;
 	socket_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (socket_fd < 0) {
-		result = fault_step(job->options, "open a socket", errno, fault);
+		result = fault_step(job->options, "open a socket", errno, error);
 	} else {
-		result = set_properties(socket_fd, job, fault);
+		result = set_properties(socket_fd, job, error);
 		close(socket_fd);
 	}
 	if (result < 0)
@@ -220,17 +220,17 @@ static int make(void *ctx, struct fault *fault)
 	return result;
 }
 
-int tap_open(const struct tap_options *options, struct fault *fault)
+int tap_open(const struct tap_options *options, struct error *error)
 {
 	struct tap_job job = {.options = options, .fd = -1};
-	int result = check_name(options->name, fault);
+	int result = check_name(options->name, error);
 
 	if (result == 0)
-		result = parse_ipv4(&job, fault);
+		result = parse_ipv4(&job, error);
 	if (result < 0)
 		return result;
-	result = options->netns != NULL ? netns_run(options->netns, make, &job, fault)
-					: make(&job, fault);
+	result = options->netns != NULL ? netns_run(options->netns, make, &job, error)
+					: make(&job, error);
 	return result < 0 ? result : job.fd;
 }
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 struct tap_options {
 	const char *name;  /* of the interface, up to 15 characters */
@@ -24,9 +24,9 @@ struct tap_options {
 	bool ipv6;         /* false: off, so that the kernel sends nothing by itself */
 };
 
-/* Creates the interface and brings it up. Returns the descriptor, or -errno and fault: EINVAL
+/* Creates the interface and brings it up. Returns the descriptor, or -errno and error: EINVAL
  * (names, address), ENODEV (no /dev/net/tun), EPERM, EBUSY (name in use), ENOENT (namespace). */
-int tap_open(const struct tap_options *options, struct fault *fault);
+int tap_open(const struct tap_options *options, struct error *error);
 
 void tap_close(int fd);
 

@@ -20,11 +20,11 @@ struct losses_job {
 	bool sockets;
 };
 
-static int open_here(void *ctx, struct fault *fault)
+static int open_here(void *ctx, struct error *error)
 {
 	const struct losses_job *job = ctx;
 
-	(void)fault;
+	(void)error;
 	job->losses->interfaces = open(INTERFACES, O_RDONLY | O_CLOEXEC);
 	if (job->sockets)
 		job->losses->sockets = open(SOCKETS, O_RDONLY | O_CLOEXEC);

@@ -60,42 +60,42 @@ static int connect_to(const char *path, int timeout_ms)
 	return result;
 }
 
-int telemetry_client_open(const char *prefix, int timeout_ms, struct fault *fault)
+int telemetry_client_open(const char *prefix, int timeout_ms, struct error *error)
 {
 	char dir[RUNTIME_DIR_MAX], path[RUNTIME_DIR_MAX + 32], greeting[2048];
 	int fd, result;
 
 	runtime_dir_path(prefix, dir);
 	/* Another user could answer in a folder of his own. */
-	result = private_dir_check(dir, fault);
+	result = private_dir_check(dir, error);
 	if (result < 0 && result != -ENOENT)
 		return result;
 	snprintf(path, sizeof(path), "%s" TELEMETRY_SOCKET, dir);
 	fd = connect_to(path, timeout_ms);
 	if (fd == -ENOENT || fd == -ECONNREFUSED)
-		return fault_set(
-			fault, -fd, "%s: no program with this prefix runs (%s)", prefix, path);
+		return error_set(
+			error, -fd, "%s: no program with this prefix runs (%s)", prefix, path);
 	if (fd < 0)
-		return fault_set(fault, -fd, "%s: %s: %s", prefix, path, strerror(-fd));
+		return error_set(error, -fd, "%s: %s: %s", prefix, path, strerror(-fd));
 	/* DPDK sends version and process id unasked. */
 	result = receive(fd, greeting, sizeof(greeting), timeout_ms);
 	if (result >= 0)
 		return fd;
 	close(fd);
-	return fault_set(
-		fault, -result, "%s: does not greet on %s: %s", prefix, path, strerror(-result));
+	return error_set(
+		error, -result, "%s: does not greet on %s: %s", prefix, path, strerror(-result));
 }
 
 int telemetry_client_call(
-	int fd, const char *command, char *reply, size_t size, int timeout_ms, struct fault *fault)
+	int fd, const char *command, char *reply, size_t size, int timeout_ms, struct error *error)
 {
 	int result;
 
 	if (send(fd, command, strlen(command), MSG_NOSIGNAL) < 0)
-		return fault_set(fault, errno, "%s: %s", command, strerror(errno));
+		return error_set(error, errno, "%s: %s", command, strerror(errno));
 	result = receive(fd, reply, size, timeout_ms);
 	if (result < 0)
-		return fault_set(fault, -result, "%s: no answer: %s", command, strerror(-result));
+		return error_set(error, -result, "%s: no answer: %s", command, strerror(-result));
 	return result;
 }
 

@@ -8,21 +8,21 @@
 
 #include <stddef.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 #define TELEMETRY_REPLY_MAX (32 * 1024)
 
 /* Of a program, in its folder of DPDK. */
 #define TELEMETRY_SOCKET "/dpdk_telemetry.v2"
 
-/* Connects to the program with EAL file prefix 'prefix'. Returns the socket, or -errno and fault:
+/* Connects to the program with EAL file prefix 'prefix'. Returns the socket, or -errno and error:
  * -ENOENT or -ECONNREFUSED: no such program runs; -ETIMEDOUT. */
-int telemetry_client_open(const char *prefix, int timeout_ms, struct fault *fault);
+int telemetry_client_open(const char *prefix, int timeout_ms, struct error *error);
 
 /* Sends a command such as "/weft/switch/stats,s0"; fills 'reply' with the JSON document,
- * terminated. Returns its length, or -errno and fault (-EPIPE: the program has exited; -EMSGSIZE:
+ * terminated. Returns its length, or -errno and error (-EPIPE: the program has exited; -EMSGSIZE:
  * too long). */
 int telemetry_client_call(
-	int fd, const char *command, char *reply, size_t size, int timeout_ms, struct fault *fault);
+	int fd, const char *command, char *reply, size_t size, int timeout_ms, struct error *error);
 
 void telemetry_client_close(int fd);

@@ -18,10 +18,10 @@
 #include <rte_errno.h>
 
 #include "ethdev_private.h"
-#include "hugepages.h"
+#include "os/hugepages.h"
+#include "os/runtime_dir.h"
+#include "os/telemetry_client.h"
 #include "pci_fault.h"
-#include "runtime_dir.h"
-#include "telemetry_client.h"
 
 #define FILES_OF_EAL       32 /* it has 16 open with one lcore, and opens more for a while */
 #define ARGUMENTS_MAX      192
@@ -167,7 +167,7 @@ static void add_prefix(struct arguments *arguments, const char *prefix)
 }
 
 static int arguments_build(struct arguments *arguments, const struct user_arguments *user,
-	const struct eal_options *options, struct fault *fault)
+	const struct eal_options *options, struct error *error)
 {
 	add(arguments, "%s", user->at[0]);
 	add_memory(arguments, user, options);
@@ -184,7 +184,7 @@ static int arguments_build(struct arguments *arguments, const struct user_argume
 	for (int i = 1; i < user->count; i++)
 		add(arguments, "%s", user->at[i]);
 	if (arguments->overflow)
-		return fault_set(fault, EINVAL, "more than %d EAL arguments", ARGUMENTS_MAX);
+		return error_set(error, EINVAL, "more than %d EAL arguments", ARGUMENTS_MAX);
 	return 0;
 }
 
@@ -242,7 +242,7 @@ static void silence_end(const struct silence *silence, char *errors, size_t size
 
 /* getopt() is the most precise about a wrong argument: "PROGRAM: unrecognized option '--x'". EAL's
  * log comes next, its FATAL lines last. */
-static int fault_from_texts(struct fault *fault, int code, const struct arguments *arguments,
+static int fault_from_texts(struct error *error, int code, const struct arguments *arguments,
 	const char *errors, const struct log_capture *log)
 {
 	const char *program = arguments->at[0];
@@ -257,17 +257,17 @@ static int fault_from_texts(struct fault *fault, int code, const struct argument
 
 	if (strncmp(errors, program, length) == 0 && strncmp(errors + length, ": ", 2) == 0) {
 		cause = errors + length + 2;
-		return fault_set(fault, EINVAL, "DPDK does not start: %.*s",
+		return error_set(error, EINVAL, "DPDK does not start: %.*s",
 			(int)strcspn(cause, "\n"), cause);
 	}
 	count = log_lines_cause(log->text, &cause);
 	if (count > 0)
-		return fault_set(fault, code, "DPDK does not start: %.*s%s", count, cause, hint);
-	return fault_set(fault, code, "DPDK does not start: %s%s",
+		return error_set(error, code, "DPDK does not start: %.*s%s", count, cause, hint);
+	return error_set(error, code, "DPDK does not start: %s%s",
 		errors[0] != '\0' ? errors : strerror(code), hint);
 }
 
-static int init(struct arguments *arguments, const struct user_arguments *user, struct fault *fault)
+static int init(struct arguments *arguments, const struct user_arguments *user, struct error *error)
 {
 	char *order[ARGUMENTS_MAX + 1]; /* EAL reorders the pointers */
 	/* A user who asks for EAL's output gets it unfiltered. */
@@ -289,7 +289,7 @@ static int init(struct arguments *arguments, const struct user_arguments *user, 
 		log_capture_end(&log);
 	}
 	if (result < 0) {
-		result = fault_from_texts(fault, code, arguments, errors, &log);
+		result = fault_from_texts(error, code, arguments, errors, &log);
 		runtime_dir_remove(rte_eal_get_runtime_dir());
 	}
 	log_capture_free(&log);
@@ -297,7 +297,7 @@ static int init(struct arguments *arguments, const struct user_arguments *user, 
 }
 
 /* EAL and drivers report a lack of descriptors in several ways, or crash. */
-static int provide_files(unsigned files, struct fault *fault)
+static int provide_files(unsigned files, struct error *error)
 {
 	rlim_t needed = FILES_OF_EAL + files;
 	struct rlimit limit;
@@ -305,7 +305,7 @@ static int provide_files(unsigned files, struct fault *fault)
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
 		return 0;
 	if (limit.rlim_max < needed)
-		return fault_set(fault, EMFILE,
+		return error_set(error, EMFILE,
 			"too few file descriptors: %llu may be open, expected %llu or more "
 			"('ulimit -n')",
 			(unsigned long long)limit.rlim_max, (unsigned long long)needed);
@@ -345,22 +345,22 @@ static void remove_dead(void)
 		closedir(folder);
 }
 
-int eal_start(int argc, char **argv, const struct eal_options *options, struct fault *fault)
+int eal_start(int argc, char **argv, const struct eal_options *options, struct error *error)
 {
 	struct user_arguments user = user_arguments(argc, argv);
 	struct arguments arguments = {.count = 0};
-	int result = provide_files(options->files, fault), lock;
+	int result = provide_files(options->files, error), lock;
 
 	if (result < 0)
 		return result;
 	lock = has_pci(&user, options) ? hugepages_lock() : -1;
-	result = arguments_build(&arguments, &user, options, fault);
+	result = arguments_build(&arguments, &user, options, error);
 	if (result == 0)
-		result = runtime_dir_prepare(fault);
+		result = runtime_dir_prepare(error);
 	if (result == 0)
 		remove_dead();
 	if (result == 0)
-		result = init(&arguments, &user, fault);
+		result = init(&arguments, &user, error);
 	hugepages_unlock(lock);
 	for (int i = 0; i < arguments.count; i++)
 		free(arguments.at[i]);

@@ -10,7 +10,7 @@
  *
  * Once per process (EAL cannot start twice), from the main thread, which becomes the main lcore. */
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 #define EAL_PREFIX_MAX 64
 
@@ -23,8 +23,8 @@ struct eal_options {
 };
 
 /* Arguments of 'argv' from 1 up to "--" are EAL's (none if there is no "--"). Returns the index of
- * the first argument after them (1, or the one after "--"), or -errno and fault. */
-int eal_start(int argc, char **argv, const struct eal_options *options, struct fault *fault);
+ * the first argument after them (1, or the one after "--"), or -errno and error. */
+int eal_start(int argc, char **argv, const struct eal_options *options, struct error *error);
 
 /* The current prefix: the name of the runtime directory. */
 const char *eal_prefix(void);

@@ -128,12 +128,12 @@ uint32_t ethdev_driver_slots(const struct ethdev_driver *driver, const char *arg
 }
 
 uint32_t ethdev_driver_room(const struct ethdev_driver *driver, uint32_t frame_bytes,
-	uint32_t least_mtu, uint32_t least_bytes)
+	uint32_t min_mtu, uint32_t min_bytes)
 {
 	/* A device keeps an MTU of 1,500 even if a smaller one suffices, and its driver needs room
 	 * for it. */
-	uint32_t longest = RTE_MAX(least_mtu, (uint32_t)RTE_ETHER_MTU) + RTE_ETHER_HDR_LEN;
-	uint32_t room = RTE_MAX(RTE_MAX(frame_bytes, longest) + BUFFER_SPARE, least_bytes);
+	uint32_t longest = RTE_MAX(min_mtu, (uint32_t)RTE_ETHER_MTU) + RTE_ETHER_HDR_LEN;
+	uint32_t room = RTE_MAX(RTE_MAX(frame_bytes, longest) + BUFFER_SPARE, min_bytes);
 
 	if (driver->is_virtual)
 		return frame_bytes;

@@ -38,6 +38,6 @@ uint32_t ethdev_driver_slots(const struct ethdev_driver *driver, const char *arg
 	uint32_t descriptors, uint32_t frame_bytes);
 
 /* Bytes of an mbuf that holds a frame of 'frame_bytes' in one segment. The device's own minima:
- * 'least_mtu' of its MTU, 'least_bytes' of a buffer; 0: none. */
+ * 'min_mtu' of its MTU, 'min_bytes' of a buffer; 0: none. */
 uint32_t ethdev_driver_room(const struct ethdev_driver *driver, uint32_t frame_bytes,
-	uint32_t least_mtu, uint32_t least_bytes);
+	uint32_t min_mtu, uint32_t min_bytes);

@@ -36,7 +36,7 @@ static uint64_t memory_bytes(void)
 }
 
 static int fault_pci(
-	const char *name, const char *address, const struct log_capture *log, struct fault *fault)
+	const char *name, const char *address, const struct log_capture *log, struct error *error)
 {
 	const struct pci_failure failure = {
 		.root = "",
@@ -46,29 +46,29 @@ static int fault_pci(
 		.memory_bytes = memory_bytes(),
 	};
 
-	return pci_fault(&failure, fault);
+	return pci_fault(&failure, error);
 }
 
 static int fault_vdev(const char *name, const char *dpdk, int result, const struct log_capture *log,
-	struct fault *fault)
+	struct error *error)
 {
 	const char *cause;
 	int length = log_lines_cause(log->text, &cause);
 
 	if (geteuid() != 0 && strncmp(dpdk, "net_tap", 7) == 0)
-		return fault_set(fault, EPERM, "%s: %s: no privilege (%.*s), expected root", name,
+		return error_set(error, EPERM, "%s: %s: no privilege (%.*s), expected root", name,
 			dpdk, length, cause);
 	if (length > 0 && strstr(cause, "failed to parse device") == cause)
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"%s: %s: DPDK has no driver of this name, expected a PCI address or "
 			"net_memif…, net_af_packet…, net_tap…, net_pcap…, net_ring…",
 			name, dpdk);
-	return fault_set(fault, ENODEV, "%s: %s cannot be opened: %.*s", name, dpdk,
+	return error_set(error, ENODEV, "%s: %s cannot be opened: %.*s", name, dpdk,
 		length > 0 ? length : (int)strlen(strerror(-result)),
 		length > 0 ? cause : strerror(-result));
 }
 
-int ethdev_find(struct port *port, const char *dpdk, struct fault *fault)
+int ethdev_find(struct port *port, const char *dpdk, struct error *error)
 {
 	struct ethdev_ctx *ctx = port->ctx;
 	char device[RTE_ETH_NAME_MAX_LEN], address[PCI_PRI_STR_SIZE];
@@ -87,9 +87,9 @@ int ethdev_find(struct port *port, const char *dpdk, struct fault *fault)
 	if (result == 0)
 		ctx->ours = true;
 	else if (pci)
-		result = fault_pci(port->name, address, &log, fault);
+		result = fault_pci(port->name, address, &log, error);
 	else
-		result = fault_vdev(port->name, dpdk, result, &log, fault);
+		result = fault_vdev(port->name, dpdk, result, &log, error);
 	log_capture_free(&log);
 	return result;
 }

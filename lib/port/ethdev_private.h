@@ -47,8 +47,8 @@ struct ethdev_ctx {
 	weft_time idle_due;      /* writer: the port's thread */
 };
 
-/* ethdev_find.c: sets port->ethdev and ctx->ours, or returns -errno and fault. */
-int ethdev_find(struct port *port, const char *dpdk, struct fault *fault);
+/* ethdev_find.c: sets port->ethdev and ctx->ours, or returns -errno and error. */
+int ethdev_find(struct port *port, const char *dpdk, struct error *error);
 
 /* ethdev_setup.c: the largest MTU, without the Ethernet header; UINT16_MAX for a virtual device. */
 uint32_t ethdev_mtu_max(const struct ethdev_ctx *ctx);
@@ -56,7 +56,7 @@ uint32_t ethdev_mtu_max(const struct ethdev_ctx *ctx);
 void ethdev_choose_rings(struct ethdev_ctx *ctx, const struct port_ethdev_config *config);
 /* Configures the device, sets up its queues, starts it. */
 int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
-	struct rte_mempool *pool, struct fault *fault);
+	struct rte_mempool *pool, struct error *error);
 
 /* ethdev_stamps.c: of a device that was started with RTE_ETH_RX_OFFLOAD_TIMESTAMP: finds out how
  * its clock is read. Nothing, if it is not. */

@@ -39,7 +39,7 @@ uint32_t ethdev_mtu_max(const struct ethdev_ctx *ctx)
  * and pass longer frames. */
 static uint32_t choose_mtu(const struct ethdev_ctx *ctx, uint32_t frame_bytes)
 {
-	uint32_t wanted = frame_bytes - RTE_ETHER_HDR_LEN, most = ethdev_mtu_max(ctx);
+	uint32_t wanted = frame_bytes - RTE_ETHER_HDR_LEN, max = ethdev_mtu_max(ctx);
 	uint32_t reported = RTE_MIN((uint32_t)ctx->info.max_mtu,
 		ctx->info.max_rx_pktlen -
 			RTE_MIN(frame_overhead(&ctx->info), ctx->info.max_rx_pktlen));
@@ -47,7 +47,7 @@ static uint32_t choose_mtu(const struct ethdev_ctx *ctx, uint32_t frame_bytes)
 	if (wanted < ctx->info.min_mtu && !ctx->driver->is_virtual)
 		return ctx->info.min_mtu;
 	if (wanted <= RTE_ETHER_MTU)
-		return most < RTE_ETHER_MTU && !ctx->driver->is_virtual ? wanted : 0;
+		return max < RTE_ETHER_MTU && !ctx->driver->is_virtual ? wanted : 0;
 	return wanted <= reported ? wanted : 0;
 }
 
@@ -122,15 +122,15 @@ static int attempt_start(struct ethdev_ctx *ctx, uint64_t rx_offloads, uint32_t 
 
 /* Ends the message with the driver's own, from the attempt that failed first. */
 static int fault_attempt(const struct ethdev_ctx *ctx, const struct attempt *attempt, int result,
-	struct fault *fault)
+	struct error *error)
 {
 	const char *cause;
 	int length = log_lines_cause(attempt->log.text, &cause);
 
 	if (length == 0)
-		return fault_set(fault, -result, "%s: %s: cannot %s: %s", ctx->port->name,
+		return error_set(error, -result, "%s: %s: cannot %s: %s", ctx->port->name,
 			ctx->dpdk, attempt->step, rte_strerror(-result));
-	return fault_set(fault, -result, "%s: %s: cannot %s: %s (%s: %.*s)", ctx->port->name,
+	return error_set(error, -result, "%s: %s: cannot %s: %s (%s: %.*s)", ctx->port->name,
 		ctx->dpdk, attempt->step, rte_strerror(-result), ctx->info.driver_name, length,
 		cause);
 }
@@ -153,7 +153,7 @@ static bool starts_with(
 
 /* First with buffers that hold a frame, then with scattering if the driver insists on it. */
 static int start_somehow(
-	struct ethdev_ctx *ctx, uint32_t mtu, struct rte_mempool *pool, struct fault *fault)
+	struct ethdev_ctx *ctx, uint32_t mtu, struct rte_mempool *pool, struct error *error)
 {
 	struct attempt attempt = {.step = ""};
 	int result;
@@ -162,7 +162,7 @@ static int start_somehow(
 	result = attempt_start(ctx, 0, mtu, pool, &attempt);
 	log_capture_end(&attempt.log);
 	if (result < 0)
-		result = fault_attempt(ctx, &attempt, result, fault);
+		result = fault_attempt(ctx, &attempt, result, error);
 	log_capture_free(&attempt.log);
 	return result < 0 && starts_with(ctx, RTE_ETH_RX_OFFLOAD_SCATTER, mtu, pool) ? 0 : result;
 }
@@ -170,7 +170,7 @@ static int start_somehow(
 /* With stamps of arrival if they are wanted, the driver starts with them and their clock can be
  * read. Not together with scattering. */
 static int start_device(struct ethdev_ctx *ctx, const struct port_ethdev_config *config,
-	struct rte_mempool *pool, struct fault *fault)
+	struct rte_mempool *pool, struct error *error)
 {
 	uint32_t mtu = choose_mtu(ctx, config->frame_bytes);
 
@@ -180,12 +180,12 @@ static int start_device(struct ethdev_ctx *ctx, const struct port_ethdev_config 
 			return 0;
 		rte_eth_dev_stop(ctx->port->ethdev);
 	}
-	return start_somehow(ctx, mtu, pool, fault);
+	return start_somehow(ctx, mtu, pool, error);
 }
 
 /* Frames carry the addresses of emulated hosts. Rings and memif accept all frames and lack the
  * call. */
-static int hear_all(struct ethdev_ctx *ctx, struct fault *fault)
+static int hear_all(struct ethdev_ctx *ctx, struct error *error)
 {
 	struct attempt attempt = {.step = "be made promiscuous"};
 	int result;
@@ -196,29 +196,29 @@ static int hear_all(struct ethdev_ctx *ctx, struct fault *fault)
 	if (result == -ENOTSUP || result >= 0)
 		result = 0;
 	else
-		result = fault_attempt(ctx, &attempt, result, fault);
+		result = fault_attempt(ctx, &attempt, result, error);
 	log_capture_free(&attempt.log);
 	return result;
 }
 
 int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
-	struct rte_mempool *pool, struct fault *fault)
+	struct rte_mempool *pool, struct error *error)
 {
 	struct ethdev_ctx *ctx = port->ctx;
 	const struct rte_devargs *devargs = rte_dev_devargs(ctx->device);
-	uint32_t most = ethdev_mtu_max(ctx) + RTE_ETHER_HDR_LEN;
+	uint32_t max = ethdev_mtu_max(ctx) + RTE_ETHER_HDR_LEN;
 	int result;
 
-	if (config->frame_bytes > most)
-		return fault_set(fault, EMSGSIZE,
+	if (config->frame_bytes > max)
+		return error_set(error, EMSGSIZE,
 			"%s: %s (%s) takes frames of %u bytes at most, expected %u", port->name,
-			ctx->dpdk, ctx->info.driver_name, most, config->frame_bytes);
+			ctx->dpdk, ctx->info.driver_name, max, config->frame_bytes);
 	ethdev_choose_rings(ctx, config);
-	result = start_device(ctx, config, pool, fault);
+	result = start_device(ctx, config, pool, error);
 	if (result < 0)
 		return result;
 	ctx->running = true;
 	port->slots = ethdev_driver_slots(ctx->driver, devargs != NULL ? devargs->args : NULL,
 		ctx->rx_descriptors, config->frame_bytes);
-	return hear_all(ctx, fault);
+	return hear_all(ctx, error);
 }

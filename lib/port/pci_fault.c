@@ -10,25 +10,25 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "pci_device.h"
+#include "os/pci_device.h"
 
 #define MIB (UINT64_C(1) << 20)
 
-static int fault_busy(const struct pci_failure *failure, const char *device, struct fault *fault)
+static int fault_busy(const struct pci_failure *failure, const char *device, struct error *error)
 {
 	char name[64];
 	long pid = pci_holder(failure->root, device, name, sizeof(name));
 
 	if (pid == 0)
-		return fault_set(fault, EBUSY,
+		return error_set(error, EBUSY,
 			"%s: PCI device %s belongs to another process (%s is in use)",
 			failure->port, failure->address, device);
-	return fault_set(fault, EBUSY, "%s: PCI device %s belongs to DPDK process %ld (%s)",
+	return error_set(error, EBUSY, "%s: PCI device %s belongs to DPDK process %ld (%s)",
 		failure->port, failure->address, pid, name);
 }
 
 /* A device that should be bound to vfio-pci. */
-static int fault_unbound(const struct pci_failure *failure, const char *driver, struct fault *fault)
+static int fault_unbound(const struct pci_failure *failure, const char *driver, struct error *error)
 {
 	char state[300];
 
@@ -37,29 +37,29 @@ static int fault_unbound(const struct pci_failure *failure, const char *driver, 
 	else
 		snprintf(state, sizeof(state), "belongs to the kernel driver %s", driver);
 	if (pci_has_iommu(failure->root))
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"%s: PCI device %s %s, expected vfio-pci ('weft port bind %s')",
 			failure->port, failure->address, state, failure->address);
-	return fault_set(fault, ENODEV,
+	return error_set(error, ENODEV,
 		"%s: PCI device %s %s, and vfio-pci cannot take it: this machine's IOMMU is off. "
 		"Turn it on in the BIOS (VT-d, AMD-Vi) and with 'intel_iommu=on' on the kernel's "
 		"command line, or bind the device to uio_pci_generic and provide hugepages",
 		failure->port, failure->address, state);
 }
 
-static int fault_memory(const struct pci_failure *failure, struct fault *fault)
+static int fault_memory(const struct pci_failure *failure, struct error *error)
 {
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (geteuid() != 0 && limit.rlim_cur != RLIM_INFINITY)
-		return fault_set(fault, ENOMEM,
+		return error_set(error, ENOMEM,
 			"%s: PCI device %s: DPDK has to lock %" PRIu64 " MiB of memory, and "
 			"RLIMIT_MEMLOCK allows %" PRIu64 " MiB ('ulimit -l unlimited', or memlock "
 			"in /etc/security/limits.conf)",
 			failure->port, failure->address, failure->memory_bytes / MIB,
 			(uint64_t)limit.rlim_cur / MIB);
-	return fault_set(fault, ENOMEM,
+	return error_set(error, ENOMEM,
 		"%s: PCI device %s: the kernel cannot lock the %" PRIu64
 		" MiB of memory that DPDK has for it",
 		failure->port, failure->address, failure->memory_bytes / MIB);
@@ -71,23 +71,23 @@ static bool said(const struct pci_failure *failure, const char *words)
 }
 
 /* Ends the message with DPDK's own. */
-static int fault_other(const struct pci_failure *failure, const char *driver, struct fault *fault)
+static int fault_other(const struct pci_failure *failure, const char *driver, struct error *error)
 {
 	const char *cause;
 	int length = log_lines_cause(failure->log, &cause);
 
 	/* EAL's own words where no driver has said anything. */
 	if (length == 0 || strncmp(cause, "Driver cannot attach", 20) == 0)
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"%s: PCI device %s (%s) is not usable: DPDK has no driver for it, or it "
 			"was not given with '-a %s' before '--'",
 			failure->port, failure->address, driver, failure->address);
-	return fault_set(fault, ENODEV, "%s: PCI device %s (%s) is not usable: %.*s", failure->port,
+	return error_set(error, ENODEV, "%s: PCI device %s (%s) is not usable: %.*s", failure->port,
 		failure->address, driver, length, cause);
 }
 
 static int fault_vfio(
-	const struct pci_failure *failure, const struct pci_device *pci, struct fault *fault)
+	const struct pci_failure *failure, const struct pci_device *pci, struct error *error)
 {
 	const char *group = pci->group;
 	char device[PCI_FILE_MAX];
@@ -95,60 +95,60 @@ static int fault_vfio(
 	if (!pci_device_file(failure->root, pci, device))
 		snprintf(device, sizeof(device), "/dev/vfio");
 	if (said(failure, "Device or resource busy"))
-		return fault_busy(failure, device, fault);
+		return fault_busy(failure, device, error);
 	if (said(failure, "Permission denied") || said(failure, "Operation not permitted"))
-		return fault_set(fault, EPERM,
+		return error_set(error, EPERM,
 			"%s: PCI device %s: no permission for %s, expected root or an owner who "
 			"may write it ('chown %u %s')",
 			failure->port, failure->address, device, geteuid(), device);
 	if (said(failure, "Cannot allocate memory") || said(failure, "DMA remapping"))
-		return fault_memory(failure, fault);
+		return fault_memory(failure, error);
 	if (said(failure, "not viable"))
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"%s: PCI device %s shares IOMMU group %s with a device that the kernel "
 			"still drives: bind all of them to vfio-pci ('ls "
 			"/sys/kernel/iommu_groups/%s/devices')",
 			failure->port, failure->address, group, group);
-	return fault_other(failure, "vfio-pci", fault);
+	return fault_other(failure, "vfio-pci", error);
 }
 
-static int fault_uio(const struct pci_failure *failure, struct fault *fault)
+static int fault_uio(const struct pci_failure *failure, struct error *error)
 {
 	if (geteuid() != 0)
-		return fault_set(fault, EPERM,
+		return error_set(error, EPERM,
 			"%s: PCI device %s: no permission for uio_pci_generic, expected root",
 			failure->port, failure->address);
 	if (said(failure, "Expecting 'PA' IOVA mode"))
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"%s: PCI device %s is bound to uio_pci_generic, which wants memory with "
 			"known physical addresses: provide hugepages ('echo 256 > "
 			"/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages'), or bind it to "
 			"vfio-pci",
 			failure->port, failure->address);
-	return fault_other(failure, "uio_pci_generic", fault);
+	return fault_other(failure, "uio_pci_generic", error);
 }
 
-int pci_fault(const struct pci_failure *failure, struct fault *fault)
+int pci_fault(const struct pci_failure *failure, struct error *error)
 {
 	struct pci_device device;
 
 	if (pci_device_read(failure->root, failure->address, &device) < 0)
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"%s: no PCI device %s in this machine ('weft port list' shows them)",
 			failure->port, failure->address);
 	if (device.class >= 0 && !pci_device_is_network(&device))
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"%s: PCI device %s is no network interface (class 0x%06lx), expected "
 			"one ('weft port list' shows them)",
 			failure->port, failure->address, device.class);
 	if (strcmp(device.driver, "vfio-pci") == 0)
-		return fault_vfio(failure, &device, fault);
+		return fault_vfio(failure, &device, error);
 	if (pci_driver_is_dpdk(device.driver))
-		return fault_uio(failure, fault);
+		return fault_uio(failure, error);
 	/* NVIDIA's devices stay bound to the kernel driver while DPDK uses them. */
 	if (pci_driver_is_shared(device.driver))
-		return fault_other(failure, device.driver, fault);
-	return fault_unbound(failure, device.driver, fault);
+		return fault_other(failure, device.driver, error);
+	return fault_unbound(failure, device.driver, error);
 }
 
 int log_lines_cause(const char *log, const char **line)

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 struct pci_failure {
 	const char *root;
@@ -18,7 +18,7 @@ struct pci_failure {
 };
 
 /* Returns a negative errno: ENODEV, EPERM, EBUSY or ENOMEM. */
-int pci_fault(const struct pci_failure *failure, struct fault *fault);
+int pci_fault(const struct pci_failure *failure, struct error *error);
 
 /* The first line, without a leading "EAL: " or C function name: it is the cause, the following
  * lines are its consequences. 'log' may be NULL. Not terminated; returns the length, 0 for an empty

@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <rte_errno.h>
 
-#include "frame_check.h"
+#include "wire/frame_check.h"
 
 #define POOL_CACHE 256u
 
 struct rte_mempool *port_pool_create(
-	const char *name, unsigned count, unsigned frame_bytes, int socket, struct fault *fault)
+	const char *name, unsigned count, unsigned frame_bytes, int socket, struct error *error)
 {
 	/* An lcore's cache must not hold all of a small pool. */
 	unsigned cache = RTE_MIN(POOL_CACHE, count / 4);
@@ -18,7 +18,7 @@ struct rte_mempool *port_pool_create(
 	struct rte_mempool *pool;
 
 	if (room > UINT16_MAX) {
-		fault_set(fault, EINVAL, "%s: frames of %u bytes do not fit in an mbuf", name,
+		error_set(error, EINVAL, "%s: frames of %u bytes do not fit in an mbuf", name,
 			frame_bytes);
 		return NULL;
 	}
@@ -28,20 +28,20 @@ struct rte_mempool *port_pool_create(
 		pool = rte_pktmbuf_pool_create(name, count, cache, sizeof(struct weft_packet),
 			(uint16_t)room, SOCKET_ID_ANY);
 	if (pool == NULL)
-		fault_set(fault, rte_errno, "%s: no memory for %u buffers of %u bytes (%u MiB): %s",
+		error_set(error, rte_errno, "%s: no memory for %u buffers of %u bytes (%u MiB): %s",
 			name, count, room, (unsigned)(((uint64_t)count * (room + 256)) >> 20),
 			rte_strerror(rte_errno));
 	return pool;
 }
 
 int port_check_room(
-	const struct port *port, unsigned vcs, unsigned frame_bytes, struct fault *fault)
+	const struct port *port, unsigned vcs, unsigned frame_bytes, struct error *error)
 {
 	uint32_t needed = frame_blocks(frame_bytes) * vcs;
 
 	if (port->slots == 0 || port->slots >= needed)
 		return 0;
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"%s: its receive ring of %u slots can promise %u blocks, expected %u for %u VCs and "
 		"frames of %u B",
 		port->name, port->slots, port->slots, needed, vcs, frame_bytes);

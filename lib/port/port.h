@@ -17,11 +17,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "fault.h"
-#include "frame.h"
-#include "lateness.h"
-#include "packet.h"
-#include "weft_time.h"
+#include "base/weft_error.h"
+#include "base/weft_time.h"
+#include "stats/lateness.h"
+#include "wire/frame.h"
+#include "wire/packet.h"
 
 #define PORT_BURST 32
 
@@ -124,20 +124,20 @@ void port_note_lateness(
 	struct port *port, struct rte_mbuf *const *mbufs, unsigned count, weft_time now);
 
 /* A pool of mbufs with room for a weft_packet and frames of 'frame_bytes', in the memory of this
- * socket if there is enough, else, and with -1, where there is. NULL and fault. */
+ * socket if there is enough, else, and with -1, where there is. NULL and error. */
 struct rte_mempool *port_pool_create(
-	const char *name, unsigned count, unsigned frame_bytes, int socket, struct fault *fault);
+	const char *name, unsigned count, unsigned frame_bytes, int socket, struct error *error);
 
 /* Opens both ends of an in-memory link: frames sent into one come out of the other, not before
  * their arrived_ps. 'slots' frames each way (a power of two). */
 int port_open_memory_link(struct port *a, const char *name_a, struct port *b, const char *name_b,
-	unsigned slots, struct fault *fault);
+	unsigned slots, struct error *error);
 
 /* Checks that the receive ring holds a frame of 'frame_bytes' in each of 'vcs': a neighbour is
  * granted no more than the ring holds, and long frames would otherwise wait for credits forever. 0,
- * or -EINVAL and a fault that names the port. */
+ * or -EINVAL and an error that names the port. */
 int port_check_room(
-	const struct port *port, unsigned vcs, unsigned frame_bytes, struct fault *fault);
+	const struct port *port, unsigned vcs, unsigned frame_bytes, struct error *error);
 
 /* From now on frames leave with this source address, and those to other stations are not received;
  * port_set_peer() gives the destination. Of a started port. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "ethdev_private.h"
-#include "frame.h"
+#include "wire/frame.h"
 
 /* Interval of reclaiming sent mbufs, if the driver supports it. */
 #define IDLE_PS (1 * PS_PER_MS)
@@ -211,33 +211,33 @@ static void ethdev_close(struct port *port)
 	free(ctx);
 }
 
-static int ask(struct port *port, struct fault *fault)
+static int ask(struct port *port, struct error *error)
 {
 	struct ethdev_ctx *ctx = port->ctx;
 	int result = rte_eth_dev_info_get(port->ethdev, &ctx->info);
 
 	if (result < 0)
-		return fault_set(fault, -result, "%s: %s: cannot tell what it is: %s", port->name,
+		return error_set(error, -result, "%s: %s: cannot tell what it is: %s", port->name,
 			ctx->dpdk, rte_strerror(-result));
 	ctx->device = ctx->info.device;
 	ctx->driver = ethdev_driver_find(ctx->info.driver_name);
 	return 0;
 }
 
-int port_attach_ethdev(struct port *port, const char *name, const char *dpdk, struct fault *fault)
+int port_attach_ethdev(struct port *port, const char *name, const char *dpdk, struct error *error)
 {
 	struct ethdev_ctx *ctx = calloc(1, sizeof(*ctx));
 	int result;
 
 	*port = (struct port){.ethdev = RTE_MAX_ETHPORTS};
 	if (ctx == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", name);
+		return error_set(error, ENOMEM, "%s: no memory", name);
 	ctx->port = port;
 	pthread_mutex_init(&ctx->asking, NULL);
 	snprintf(ctx->dpdk, sizeof(ctx->dpdk), "%.*s", (int)strcspn(dpdk, ","), dpdk);
 	port->ctx = ctx;
 	snprintf(port->name, sizeof(port->name), "%s", name);
-	result = ethdev_find(port, dpdk, fault);
+	result = ethdev_find(port, dpdk, error);
 	if (result < 0) {
 		free(ctx);
 		port->ctx = NULL;
@@ -245,17 +245,17 @@ int port_attach_ethdev(struct port *port, const char *name, const char *dpdk, st
 		return result;
 	}
 	port->close = ethdev_close;
-	result = ask(port, fault);
+	result = ask(port, error);
 	if (result < 0)
 		port_close(port);
 	return result;
 }
 
 int port_start_ethdev(struct port *port, const struct port_ethdev_config *config,
-	struct rte_mempool *pool, struct fault *fault)
+	struct rte_mempool *pool, struct error *error)
 {
 	struct ethdev_ctx *ctx = port->ctx;
-	int result = ethdev_set_up(port, config, pool, fault);
+	int result = ethdev_set_up(port, config, pool, error);
 
 	if (result < 0) {
 		port_close(port);
@@ -302,7 +302,7 @@ void port_ethdev_needs(const struct port *port, const struct port_ethdev_config 
 		ctx->driver->is_virtual ? SOCKET_ID_ANY : rte_eth_dev_socket_id(port->ethdev);
 }
 
-void port_ethdev_needs_most(
+void port_ethdev_needs_max(
 	const char *dpdk, const struct port_ethdev_config *config, struct port_ethdev_needs *needs)
 {
 	const struct ethdev_driver *driver = ethdev_driver_guess("", dpdk);

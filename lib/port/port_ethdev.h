@@ -11,7 +11,7 @@
  *     port_start_ethdev()     sets up its queues and starts it
  *
  * port_close() ends all of them. The main thread makes these calls. The needs of a virtual device
- * follow from its name (port_ethdev_needs_most()). Start a virtual device right after attaching it:
+ * follow from its name (port_ethdev_needs_max()). Start a virtual device right after attaching it:
  * a memif server that is attached but not started rejects its client for good.
  *
  * Weft drops nothing in a port; a NIC, a kernel socket or a ring may. port_losses_read() returns
@@ -46,9 +46,9 @@ struct port_ethdev_needs {
 };
 
 /* Finds the ethdev 'dpdk' (a PCI address or a vdev name that EAL has probed, or "net_xxx,args",
- * which is then hot-plugged). 0, or -errno and a fault that names the device, the problem and, for
+ * which is then hot-plugged). 0, or -errno and an error that names the device, the problem and, for
  * a PCI device, the remedy. */
-int port_attach_ethdev(struct port *port, const char *name, const char *dpdk, struct fault *fault);
+int port_attach_ethdev(struct port *port, const char *name, const char *dpdk, struct error *error);
 
 /* True if 'dpdk' names a NIC, not one of DPDK's virtual devices. */
 bool port_ethdev_is_nic(const char *dpdk);
@@ -58,13 +58,13 @@ void port_ethdev_needs(const struct port *port, const struct port_ethdev_config 
 	struct port_ethdev_needs *needs);
 /* Fills the needs of a virtual device called 'dpdk', or the maximum needs of a NIC; EAL need not
  * run. frame_bytes_max is UINT32_MAX, socket -1. */
-void port_ethdev_needs_most(
+void port_ethdev_needs_max(
 	const char *dpdk, const struct port_ethdev_config *config, struct port_ethdev_needs *needs);
 
 /* One receive and one transmit queue; 'pool' has mbufs of room_bytes or more. 0, or -errno and a
  * fault with the driver's message; -EMSGSIZE: frame_bytes exceeds frame_bytes_max. */
 int port_start_ethdev(struct port *port, const struct port_ethdev_config *config,
-	struct rte_mempool *pool, struct fault *fault);
+	struct rte_mempool *pool, struct error *error);
 
 /* The NIC stamps the frames that arrive by its own clock, in ticks of that clock, and the clock can
  * be read. Of a started port. */

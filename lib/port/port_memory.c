@@ -138,17 +138,17 @@ static struct memory_link *link_create(unsigned slots)
 }
 
 int port_open_memory_link(struct port *a, const char *name_a, struct port *b, const char *name_b,
-	unsigned slots, struct fault *fault)
+	unsigned slots, struct error *error)
 {
 	struct memory_link *link;
 
 	if (slots == 0 || (slots & (slots - 1)) != 0)
-		return fault_set(fault, EINVAL, "%s: a link of %u slots, expected a power of two",
+		return error_set(error, EINVAL, "%s: a link of %u slots, expected a power of two",
 			name_a, slots);
 	link = link_create(slots);
 	if (link == NULL)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory for a link of %u slots", name_a, slots);
+		return error_set(
+			error, ENOMEM, "%s: no memory for a link of %u slots", name_a, slots);
 	port_fill(a, name_a, &link->end[0], slots);
 	port_fill(b, name_b, &link->end[1], slots);
 	return 0;

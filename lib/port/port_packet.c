@@ -254,7 +254,7 @@ bool port_is_packet(const char *device)
 	return strncmp(device, PORT_PACKET_DRIVER, strlen(PORT_PACKET_DRIVER)) == 0;
 }
 
-static int parse(const struct port *port, const char *device, struct fault *fault)
+static int parse(const struct port *port, const char *device, struct error *error)
 {
 	const char *interface = strstr(device, ",iface="), *slots = strstr(device, ",framecnt=");
 	struct packet_ctx *ctx = port->ctx;
@@ -267,7 +267,7 @@ static int parse(const struct port *port, const char *device, struct fault *faul
 		(slots != NULL && (sscanf(slots, ",framecnt=%u%n", &given, &end) != 1 ||
 					  strchr(",", slots[end]) == NULL)) ||
 		given < 1 || given > SLOTS_MAX)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: %s: expected " PORT_PACKET_DRIVER
 			"N,iface=INTERFACE[,framecnt=SLOTS], and up to %u slots",
 			port->name, device, SLOTS_MAX);
@@ -306,7 +306,7 @@ static int make_ring(struct packet_ctx *ctx)
 }
 
 /* The kernel drops longer frames that arrive, and counts them nowhere. */
-static int check_mtu(const struct port *port, const char *device, struct fault *fault)
+static int check_mtu(const struct port *port, const char *device, struct error *error)
 {
 	const struct packet_ctx *ctx = port->ctx;
 	const uint32_t wanted = ctx->room_bytes - RTE_ETHER_HDR_LEN;
@@ -316,50 +316,50 @@ static int check_mtu(const struct port *port, const char *device, struct fault *
 	if (ask(ctx, SIOCGIFMTU, &request) < 0 || (uint32_t)request.ifr_mtu >= wanted)
 		return 0;
 	mtu = (uint32_t)request.ifr_mtu;
-	return fault_set(fault, EMSGSIZE,
+	return error_set(error, EMSGSIZE,
 		"%s: %.*s takes frames of %u bytes at most, expected %u: an nic.mtu that is %u "
 		"bytes smaller fits, or 'ip link set %s mtu %u'",
 		port->name, (int)strcspn(device, ","), device, mtu + RTE_ETHER_HDR_LEN,
 		ctx->room_bytes, wanted - mtu, ctx->interface, wanted);
 }
 
-static int open_socket(const struct port *port, const char *device, struct fault *fault)
+static int open_socket(const struct port *port, const char *device, struct error *error)
 {
 	struct packet_ctx *ctx = port->ctx;
-	int result = parse(port, device, fault);
+	int result = parse(port, device, error);
 
 	if (result < 0)
 		return result;
 	ctx->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0);
 	if (ctx->fd < 0)
-		return fault_set(fault, errno, "%s: %s: %s%s", port->name, device, strerror(errno),
+		return error_set(error, errno, "%s: %s: %s%s", port->name, device, strerror(errno),
 			errno == EPERM ? ", expected root" : "");
 	ctx->index = interface_index(ctx);
 	if (ctx->index == 0)
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"%s: %s: no interface of this name in this network namespace: No such "
 			"device ('ip link' shows them)",
 			port->name, device);
-	result = check_mtu(port, device, fault);
+	result = check_mtu(port, device, error);
 	if (result < 0)
 		return result;
 	result = make_ring(ctx);
 	if (result == 0)
 		result = bind_to(ctx, ctx->index);
 	return result == 0 ? 0
-			   : fault_set(fault, -result, "%s: %s: no ring of %u frames: %s",
+			   : error_set(error, -result, "%s: %s: no ring of %u frames: %s",
 				     port->name, device, ctx->slots, strerror(-result));
 }
 
 int port_open_packet(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
-	uint16_t vlan, struct rte_mempool *pool, struct fault *fault)
+	uint16_t vlan, struct rte_mempool *pool, struct error *error)
 {
 	struct packet_ctx *ctx = malloc(sizeof(*ctx));
 	int result;
 
 	*port = (struct port){.ethdev = RTE_MAX_ETHPORTS};
 	if (ctx == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", name);
+		return error_set(error, ENOMEM, "%s: no memory", name);
 	*ctx = (struct packet_ctx){.fd = -1,
 		.pool = pool,
 		.room_bytes = frame_bytes,
@@ -374,7 +374,7 @@ int port_open_packet(struct port *port, const char *name, const char *device, ui
 		.ethdev = RTE_MAX_ETHPORTS,
 		.ether = {.vlan = vlan, .rx = packet_rx, .tx = packet_tx}};
 	snprintf(port->name, sizeof(port->name), "%s", name);
-	result = open_socket(port, device, fault);
+	result = open_socket(port, device, error);
 	port->slots = ctx->slots;
 	if (result < 0)
 		port_close(port);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
 #include "port_ethdev.h"
 #include "shared_file.h"
+#include "wire/frame.h"
 
 /* Small, so that the rings of a process stay in its cache; records of PORT_SHARED_SLOTS frames of
  * one block take 160 KiB of it. */
@@ -123,7 +123,7 @@ static uint16_t shared_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	}
 	if (sent == 0)
 		return 0;
-	shared_ring_publish(&ctx->tx);
+	shared_ring_flush(&ctx->tx);
 	rte_pktmbuf_free_bulk(mbufs, sent);
 	return sent;
 }
@@ -181,13 +181,13 @@ bool port_is_shared(const char *device)
 
 /* Cuts "shared:PATH:END" into its parts. */
 static int parse(const char *name, const char *device, char path[PATH_MAX], unsigned *end,
-	struct fault *fault)
+	struct error *error)
 {
 	const char *at = device + strlen(scheme), *last = strrchr(at, ':');
 
 	if (!port_is_shared(device) || last == NULL || last == at || last - at >= PATH_MAX ||
 		(strcmp(last, ":0") != 0 && strcmp(last, ":1") != 0))
-		return fault_set(fault, EINVAL, "%s: %s: expected %sPATH:0 or %sPATH:1", name,
+		return error_set(error, EINVAL, "%s: %s: expected %sPATH:0 or %sPATH:1", name,
 			device, scheme, scheme);
 	snprintf(path, PATH_MAX, "%.*s", (int)(last - at), at);
 	*end = (unsigned)(last[1] - '0');
@@ -195,13 +195,13 @@ static int parse(const char *name, const char *device, char path[PATH_MAX], unsi
 }
 
 static int check_pool(
-	const char *name, struct rte_mempool *pool, uint32_t frame_bytes, struct fault *fault)
+	const char *name, struct rte_mempool *pool, uint32_t frame_bytes, struct error *error)
 {
 	unsigned room = rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
 
 	if (room >= frame_bytes)
 		return 0;
-	return fault_set(fault, EINVAL, "%s: pool %s has room for %u bytes, expected %u", name,
+	return error_set(error, EINVAL, "%s: pool %s has room for %u bytes, expected %u", name,
 		pool->name, room, frame_bytes);
 }
 
@@ -212,13 +212,13 @@ static uint64_t ring_bytes_of(uint32_t frame_bytes)
 }
 
 /* Its context stays until the port is closed, because any thread may read its losses. */
-static int become_shared(struct port *port, struct rte_mempool *pool, struct fault *fault)
+static int become_shared(struct port *port, struct rte_mempool *pool, struct error *error)
 {
 	struct shared_ctx *ctx = aligned_alloc(
 		RTE_CACHE_LINE_SIZE, RTE_ALIGN_CEIL(sizeof(*ctx), RTE_CACHE_LINE_SIZE));
 
 	if (ctx == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", port->name);
+		return error_set(error, ENOMEM, "%s: no memory", port->name);
 	*ctx = (struct shared_ctx){.pool = pool};
 	port_close(port);
 	port->rx = unplugged_rx;
@@ -231,23 +231,23 @@ static int become_shared(struct port *port, struct rte_mempool *pool, struct fau
 }
 
 int port_plug_shared(struct port *port, const char *device, uint32_t frame_bytes,
-	struct rte_mempool *pool, struct fault *fault)
+	struct rte_mempool *pool, struct error *error)
 {
 	struct shared_ctx *ctx;
-	struct fault cause = {""};
+	struct error cause = {""};
 	char path[PATH_MAX];
 	unsigned end = 0;
-	int result = parse(port->name, device, path, &end, fault);
+	int result = parse(port->name, device, path, &end, error);
 
 	if (result == 0 && port->close != shared_close)
-		result = become_shared(port, pool, fault);
+		result = become_shared(port, pool, error);
 	if (result < 0)
 		return result;
 	ctx = port->ctx;
 	unplug(port);
 	result = shared_file_open(&ctx->file, path, end, ring_bytes_of(frame_bytes), &cause);
 	if (result < 0)
-		return fault_set(fault, -result, "%s: %s", port->name, cause.text);
+		return error_set(error, -result, "%s: %s", port->name, cause.text);
 	shared_ring_tx_init(&ctx->tx, &ctx->file.tx);
 	shared_ring_rx_init(&ctx->rx, &ctx->file.rx, frame_bytes);
 	port->rx = shared_rx;
@@ -256,16 +256,16 @@ int port_plug_shared(struct port *port, const char *device, uint32_t frame_bytes
 }
 
 int port_open_shared(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
-	struct rte_mempool *pool, struct fault *fault)
+	struct rte_mempool *pool, struct error *error)
 {
-	int result = check_pool(name, pool, frame_bytes, fault);
+	int result = check_pool(name, pool, frame_bytes, error);
 
 	*port = (struct port){.ethdev = RTE_MAX_ETHPORTS, .slots = PORT_SHARED_SLOTS};
 	snprintf(port->name, sizeof(port->name), "%s", name);
 	if (result == 0)
-		result = become_shared(port, pool, fault);
+		result = become_shared(port, pool, error);
 	if (result == 0 && device != NULL)
-		result = port_plug_shared(port, device, frame_bytes, pool, fault);
+		result = port_plug_shared(port, device, frame_bytes, pool, error);
 	if (result < 0)
 		port_close(port);
 	return result;

@@ -20,13 +20,14 @@ bool port_is_shared(const char *device);
 
 /* Opens the port. Frames are copied to mbufs of 'pool', which have room for 'frame_bytes', the
  * longest frame of both ends. If there is no mbuf the frames wait. 'device' NULL: no cable is
- * plugged in yet. 0, or -errno and a fault that names the port and the file, as shared_file_open().
+ * plugged in yet. 0, or -errno and an error that names the port and the file, as
+ * shared_file_open().
  */
 int port_open_shared(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
-	struct rte_mempool *pool, struct fault *fault);
+	struct rte_mempool *pool, struct error *error);
 
 /* Moves an open port of this kind to another file, or to the same one again, in the thread that
  * uses the port; one of an in-memory link becomes a port of this kind. Captures, counters and
  * addresses stay. On failure, as port_open_shared(), nothing is plugged in. */
 int port_plug_shared(struct port *port, const char *device, uint32_t frame_bytes,
-	struct rte_mempool *pool, struct fault *fault);
+	struct rte_mempool *pool, struct error *error);

@@ -11,9 +11,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "big_endian.h"
 #include "port_ethdev.h"
 #include "udp_peer.h"
+#include "wire/big_endian.h"
 
 #define HEADER_BYTES    8  /* life of the sender, number of the datagram */
 #define IP_HEADER_BYTES 28 /* of IPv4 and UDP */
@@ -213,18 +213,18 @@ static int open_socket(const struct sockaddr_in *local, const struct sockaddr_in
 }
 
 static int check_route(
-	int fd, const char *name, const char *device, uint32_t frame_bytes, struct fault *fault)
+	int fd, const char *name, const char *device, uint32_t frame_bytes, struct error *error)
 {
-	uint32_t least = frame_bytes + HEADER_BYTES + IP_HEADER_BYTES;
+	uint32_t min = frame_bytes + HEADER_BYTES + IP_HEADER_BYTES;
 	socklen_t size = sizeof(int);
 	int mtu = 0;
 
-	if (getsockopt(fd, IPPROTO_IP, IP_MTU, &mtu, &size) < 0 || (uint32_t)mtu >= least)
+	if (getsockopt(fd, IPPROTO_IP, IP_MTU, &mtu, &size) < 0 || (uint32_t)mtu >= min)
 		return 0;
-	return fault_set(fault, EMSGSIZE,
+	return error_set(error, EMSGSIZE,
 		"%s: %s: the route there has an MTU of %d bytes, expected %u: an nic.mtu that is "
 		"%u bytes smaller fits",
-		name, device, mtu, least, least - (uint32_t)mtu);
+		name, device, mtu, min, min - (uint32_t)mtu);
 }
 
 /* Not 0, and another one in each life of the process. */
@@ -239,7 +239,7 @@ static uint32_t choose_life(void)
 }
 
 int port_open_udp(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
-	struct rte_mempool *pool, struct fault *fault)
+	struct rte_mempool *pool, struct error *error)
 {
 	const char *text = device + strlen(PORT_UDP_SCHEME), *arrow = strchr(device, '>');
 	struct sockaddr_in local, remote;
@@ -249,18 +249,18 @@ int port_open_udp(struct port *port, const char *name, const char *device, uint3
 	*port = (struct port){.ethdev = RTE_MAX_ETHPORTS};
 	if (!port_is_udp(device) || arrow == NULL || !parse_address(text, '>', &local) ||
 		!parse_address(arrow + 1, '\0', &remote))
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: %s: expected two addresses such as "
 			"192.0.2.1:4000",
 			name, device);
 	fd = open_socket(&local, &remote);
 	if (fd < 0)
-		return fault_set(fault, -fd, "%s: %s: %s", name, device, strerror(-fd));
-	result = check_route(fd, name, device, frame_bytes, fault);
+		return error_set(error, -fd, "%s: %s: %s", name, device, strerror(-fd));
+	result = check_route(fd, name, device, frame_bytes, error);
 	ctx = result == 0 ? calloc(1, sizeof(*ctx)) : NULL;
 	if (ctx == NULL) {
 		close(fd);
-		return result < 0 ? result : fault_set(fault, ENOMEM, "%s: no memory", name);
+		return result < 0 ? result : error_set(error, ENOMEM, "%s: no memory", name);
 	}
 	*ctx = (struct udp_ctx){.fd = fd, .pool = pool, .life = choose_life()};
 	*port = (struct port){.rx = udp_rx,

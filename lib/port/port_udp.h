@@ -22,7 +22,7 @@
 bool port_is_udp(const char *device);
 
 /* Opens the port. Frames go to mbufs of 'pool', which have room for 'frame_bytes', the longest
- * frame of both ends. 0, or -errno and a fault that names the port and the device; -EMSGSIZE: the
+ * frame of both ends. 0, or -errno and an error that names the port and the device; -EMSGSIZE: the
  * route there does not take such frames. */
 int port_open_udp(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
-	struct rte_mempool *pool, struct fault *fault);
+	struct rte_mempool *pool, struct error *error);

@@ -17,23 +17,23 @@ static uint64_t page_bytes(void)
 /* --- the file --- */
 
 /* The lock ends with the process, however that ends. */
-static int lock_end(int fd, const char *path, unsigned end, struct fault *fault)
+static int lock_end(int fd, const char *path, unsigned end, struct error *error)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = end, .l_len = 1};
 
 	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
 		return 0;
 	if (errno == EAGAIN || errno == EACCES)
-		return fault_set(
-			fault, EBUSY, "%s: another process has end %u of this link", path, end);
-	return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		return error_set(
+			error, EBUSY, "%s: another process has end %u of this link", path, end);
+	return error_set(error, errno, "%s: %s", path, strerror(errno));
 }
 
-static int check_owner(const char *path, const struct stat *status, struct fault *fault)
+static int check_owner(const char *path, const struct stat *status, struct error *error)
 {
 	if (!S_ISREG(status->st_mode) || status->st_uid != geteuid() ||
 		(status->st_mode & 077) != 0)
-		return fault_set(fault, EPERM,
+		return error_set(error, EPERM,
 			"%s: expected a file of user %u that others have no access to", path,
 			(unsigned)geteuid());
 	return 0;
@@ -41,23 +41,23 @@ static int check_owner(const char *path, const struct stat *status, struct fault
 
 /* Reserves the memory: a page that is missing later would end the process. Both ends may do this at
  * once, and neither makes the file shorter. */
-static int reserve(int fd, const char *path, uint64_t bytes, struct fault *fault)
+static int reserve(int fd, const char *path, uint64_t bytes, struct error *error)
 {
 	struct stat status;
-	int result = fstat(fd, &status) == 0 ? check_owner(path, &status, fault)
-					     : fault_set(fault, errno, "%s: cannot be examined: %s",
+	int result = fstat(fd, &status) == 0 ? check_owner(path, &status, error)
+					     : error_set(error, errno, "%s: cannot be examined: %s",
 						       path, strerror(errno));
 
 	if (result < 0)
 		return result;
 	if (status.st_size == 0 && fallocate(fd, 0, 0, (off_t)bytes) < 0)
-		return fault_set(fault, errno, "%s: cannot reserve %u KiB: %s", path,
+		return error_set(error, errno, "%s: cannot reserve %u KiB: %s", path,
 			(unsigned)(bytes >> 10), strerror(errno));
 	if (fstat(fd, &status) < 0)
-		return fault_set(fault, errno, "%s: cannot be examined: %s", path, strerror(errno));
+		return error_set(error, errno, "%s: cannot be examined: %s", path, strerror(errno));
 	if ((uint64_t)status.st_size == bytes)
 		return 0;
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"%s: it has %lld bytes, expected %llu: of another lab file?", path,
 		(long long)status.st_size, (unsigned long long)bytes);
 }
@@ -103,20 +103,20 @@ static bool map_all(struct shared_file *file, unsigned end, uint64_t ring_bytes)
 }
 
 int shared_file_open(struct shared_file *file, const char *path, unsigned end, uint64_t ring_bytes,
-	struct fault *fault)
+	struct error *error)
 {
 	int result;
 
 	*file = (struct shared_file){
 		.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)};
 	if (file->fd < 0)
-		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
-	result = lock_end(file->fd, path, end, fault);
+		return error_set(error, errno, "%s: %s", path, strerror(errno));
+	result = lock_end(file->fd, path, end, error);
 	if (result == 0)
-		result = reserve(file->fd, path, page_bytes() + 2 * ring_bytes, fault);
+		result = reserve(file->fd, path, page_bytes() + 2 * ring_bytes, error);
 	if (result == 0 && !map_all(file, end, ring_bytes))
 		result =
-			fault_set(fault, ENOMEM, "%s: cannot be mapped: %s", path, strerror(errno));
+			error_set(error, ENOMEM, "%s: cannot be mapped: %s", path, strerror(errno));
 	if (result < 0)
 		shared_file_close(file);
 	return result;

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 #include "shared_ring.h"
 
 struct shared_file {
@@ -26,6 +26,6 @@ struct shared_file {
  * power of two and a multiple of the page size. 0; -EBUSY: another process has this end; -EINVAL:
  * the file is not of this size; -ENOSPC; else -errno. Fault names the file. */
 int shared_file_open(struct shared_file *file, const char *path, unsigned end, uint64_t ring_bytes,
-	struct fault *fault);
+	struct error *error);
 /* The file stays. */
 void shared_file_close(struct shared_file *file);

@@ -12,7 +12,7 @@ void shared_ring_tx_init(struct shared_ring_tx *tx, const struct shared_ring *ri
 	/* No writer leaves this; the reader takes the ring for empty from here on. */
 	if (tx->written - tx->read > ring->size)
 		tx->written = tx->read;
-	shared_ring_publish(tx);
+	shared_ring_flush(tx);
 }
 
 void shared_ring_rx_init(

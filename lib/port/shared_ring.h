@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "weft_time.h"
+#include "base/weft_time.h"
 
 #define SHARED_RING_ALIGN 16u
 #define SHARED_RING_HEAD  16u /* bytes of a record before the frame */
@@ -46,7 +46,7 @@ struct shared_ring {
 
 struct shared_ring_tx {
 	struct shared_ring ring;
-	uint64_t written; /* published by shared_ring_publish() */
+	uint64_t written; /* published by shared_ring_flush() */
 	uint64_t read;    /* as of the last look */
 };
 
@@ -92,7 +92,7 @@ static inline bool shared_ring_has_room(struct shared_ring_tx *tx, uint64_t byte
 }
 
 /* Space for the bytes of the next frame, which is due at 'due' (0: not timed); NULL: the ring is
- * full. The reader does not see it before shared_ring_publish(). */
+ * full. The reader does not see it before shared_ring_flush(). */
 static inline uint8_t *shared_ring_reserve(
 	struct shared_ring_tx *tx, uint32_t length, weft_time due)
 {
@@ -107,7 +107,7 @@ static inline uint8_t *shared_ring_reserve(
 	return record + SHARED_RING_HEAD;
 }
 
-static inline void shared_ring_publish(struct shared_ring_tx *tx)
+static inline void shared_ring_flush(struct shared_ring_tx *tx)
 {
 	atomic_store_explicit(&tx->ring.marks->written, tx->written, memory_order_release);
 }

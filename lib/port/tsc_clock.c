@@ -37,17 +37,17 @@ static uint64_t kernel_ns(clockid_t id)
 /* Reads both clocks at one moment: the shortest of several tries was not interrupted. */
 static void read_both(clockid_t id, uint64_t *tsc, uint64_t *ns)
 {
-	uint64_t least = UINT64_MAX;
+	uint64_t min = UINT64_MAX;
 
 	for (unsigned i = 0; i < CALIBRATE_TRIES; i++) {
 		uint64_t before = rte_rdtsc_precise();
 		uint64_t at = kernel_ns(id);
 		uint64_t after = rte_rdtsc_precise();
 
-		if (after - before >= least)
+		if (after - before >= min)
 			continue;
-		least = after - before;
-		*tsc = before + least / 2;
+		min = after - before;
+		*tsc = before + min / 2;
 		*ns = at;
 	}
 }
@@ -78,7 +78,7 @@ void clock_format(const struct clock *clock, char text[CLOCK_TEXT_SIZE])
 		clock->origin_tsc, clock->dilation);
 }
 
-int clock_parse(struct clock *clock, const char *text, struct fault *fault)
+int clock_parse(struct clock *clock, const char *text, struct error *error)
 {
 	uint64_t hz, origin;
 	uint32_t dilation;
@@ -88,7 +88,7 @@ int clock_parse(struct clock *clock, const char *text, struct fault *fault)
 			3 ||
 		used < 0 || text[used] != '\0' || hz < CLOCK_HZ_MIN || dilation < 1 ||
 		dilation > CLOCK_DILATION_MAX)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"clock '%s': expected HZ:ORIGIN:DILATION as 'weft lab' passes it", text);
 	init_dilated(clock, hz, origin, dilation);
 	return 0;

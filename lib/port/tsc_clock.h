@@ -18,8 +18,8 @@
 
 #include <rte_cycles.h>
 
-#include "fault.h"
-#include "weft_time.h"
+#include "base/weft_error.h"
+#include "base/weft_time.h"
 
 #define CLOCK_HZ_MIN    1000000u
 #define CLOCK_SHIFT     32
@@ -42,9 +42,9 @@ void clock_init(struct clock *clock, uint64_t hz, uint64_t origin_tsc);
  * by 'dilation', 1 to CLOCK_DILATION_MAX. */
 void clock_start(struct clock *clock, uint32_t dilation);
 
-/* "HZ:ORIGIN:DILATION", for the other processes of a lab. parse: 0 or -EINVAL with fault. */
+/* "HZ:ORIGIN:DILATION", for the other processes of a lab. parse: 0 or -EINVAL with error. */
 void clock_format(const struct clock *clock, char text[CLOCK_TEXT_SIZE]);
-int clock_parse(struct clock *clock, const char *text, struct fault *fault);
+int clock_parse(struct clock *clock, const char *text, struct error *error);
 
 /* Time of a counter reading; 0 before the origin (another core's counter may lag slightly at the
  * start). */

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "frame.h"
+#include "wire/frame.h"
 
 #define NO_LEAF UINT32_MAX
 
@@ -13,7 +13,7 @@
 static const void *const schemes[] = {QUEUING_SCHEMES(X)};
 #undef X
 
-const struct word_list queuing_schemes = WORD_LIST(schemes);
+const struct name_table queuing_schemes = WORD_LIST(schemes);
 
 static int number_leaves(struct queuing *queuing, const struct topology *topology)
 {
@@ -37,31 +37,31 @@ static int number_leaves(struct queuing *queuing, const struct topology *topolog
 	return 0;
 }
 
-static int fill(struct queuing *queuing, const struct topology *topology, struct fault *fault)
+static int fill(struct queuing *queuing, const struct topology *topology, struct error *error)
 {
 	queuing->leaf = calloc(topology->hosts + 1u, sizeof(*queuing->leaf));
 	if (queuing->leaf == NULL || number_leaves(queuing, topology) < 0)
-		return fault_set(fault, ENOMEM, "no memory for a queuing scheme");
+		return error_set(error, ENOMEM, "no memory for a queuing scheme");
 	if (queuing->queues == 0 || queuing->queues > FRAME_VCS_MAX)
-		return fault_set(fault, EINVAL, "queuing %s: %u VCs, expected 1 to %u",
+		return error_set(error, EINVAL, "queuing %s: %u VCs, expected 1 to %u",
 			queuing->scheme->name, queuing->queues, FRAME_VCS_MAX);
-	return queuing->scheme->check != NULL ? queuing->scheme->check(queuing, fault) : 0;
+	return queuing->scheme->check != NULL ? queuing->scheme->check(queuing, error) : 0;
 }
 
 struct queuing *queuing_create(const struct topology *topology, const struct queuing_scheme *scheme,
-	uint32_t queues, struct fault *fault)
+	uint32_t queues, struct error *error)
 {
 	struct queuing *queuing = calloc(1, sizeof(*queuing));
 	int result;
 
 	if (queuing == NULL) {
-		fault_set(fault, errno = ENOMEM, "no memory for a queuing scheme");
+		error_set(error, errno = ENOMEM, "no memory for a queuing scheme");
 		return NULL;
 	}
 	queuing->scheme = scheme;
 	queuing->queues = queues;
 	queuing->hosts = topology->hosts;
-	result = fill(queuing, topology, fault);
+	result = fill(queuing, topology, error);
 	if (result == 0)
 		return queuing;
 	queuing_destroy(queuing);
@@ -167,16 +167,16 @@ const struct queuing_scheme queuing_dbbm = {
  * for one to another host: the bound that other schemes approach. Frames number 16 VCs,
  * so only networks of so many hosts can have it. */
 
-static int check_hosts(const struct queuing *queuing, struct fault *fault)
+static int check_hosts(const struct queuing *queuing, struct error *error)
 {
 	if (queuing->hosts <= queuing->queues)
 		return 0;
 	if (queuing->hosts > FRAME_VCS_MAX)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"queuing voqnet: a VC for each of %u hosts, expected a network of at most "
 			"%u",
 			queuing->hosts, FRAME_VCS_MAX);
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"queuing voqnet: %u VCs for %u hosts, expected one for each: switch.vcs of %u",
 		queuing->queues, queuing->hosts, queuing->hosts);
 }

@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "topology.h"
-#include "word_list.h"
+#include "base/name_table.h"
+#include "base/weft_error.h"
+#include "topo/topology.h"
 
 struct queuing;
 
@@ -24,8 +24,8 @@ struct queuing_scheme {
 	const char *name;
 	const char *summary; /* one line */
 	bool reference;      /* to compare others with: on the virtual clock only */
-	/* 0, or -EINVAL and fault: this network or so many queues cannot be. NULL: all can. */
-	int (*check)(const struct queuing *queuing, struct fault *fault);
+	/* 0, or -EINVAL and error: this network or so many queues cannot be. NULL: all can. */
+	int (*check)(const struct queuing *queuing, struct error *error);
 	/* Below queuing->queues, for two different hosts. */
 	uint32_t (*queue)(const struct queuing *queuing, uint32_t source, uint32_t destination);
 };
@@ -40,9 +40,9 @@ struct queuing {
 	uint32_t *leaf; /* [hosts] */
 };
 
-/* NULL with errno and fault: EINVAL if the scheme cannot serve this network, ENOMEM. */
+/* NULL with errno and error: EINVAL if the scheme cannot serve this network, ENOMEM. */
 struct queuing *queuing_create(const struct topology *topology, const struct queuing_scheme *scheme,
-	uint32_t queues, struct fault *fault);
+	uint32_t queues, struct error *error);
 void queuing_destroy(struct queuing *queuing);
 
 /* The service level of what 'source' sends to 'destination'; 0 without a scheme. */
@@ -66,10 +66,10 @@ QUEUING_SCHEMES(X)
 #undef X
 
 /* The list of schemes. */
-extern const struct word_list queuing_schemes;
+extern const struct name_table queuing_schemes;
 
 /* Scheme i of the list, NULL after the last. */
 static inline const struct queuing_scheme *queuing_scheme_at(unsigned i)
 {
-	return word_list_at(&queuing_schemes, i);
+	return name_table_at(&queuing_schemes, i);
 }

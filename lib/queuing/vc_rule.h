@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "topology.h"
+#include "topo/topology.h"
 
 #define VC_RULE_CLASSES_MAX 6 /* three steps in a torus, two classes each */
 #define VC_RULE_NO_RING     0xFF

@@ -12,22 +12,22 @@
 static const void *const algorithms[] = {ROUTE_ALGORITHMS(X)};
 #undef X
 
-const struct word_list route_algorithms = WORD_LIST(algorithms);
+const struct name_table route_algorithms = WORD_LIST(algorithms);
 
 static int check_request(const struct topology *topology, const struct route_algorithm *algorithm,
-	const struct route_options *options, bool able, const char *what, struct fault *fault)
+	const struct route_options *options, bool able, const char *what, struct error *error)
 {
 	if (!able)
-		return fault_set(
-			fault, EINVAL, "%s: the algorithm has no %s", algorithm->name, what);
+		return error_set(
+			error, EINVAL, "%s: the algorithm has no %s", algorithm->name, what);
 	if (topology->switches > 0 && options->root >= topology->switches)
-		return fault_set(fault, EINVAL, "%s: no switch %u to be the root, expected 0 .. %u",
+		return error_set(error, EINVAL, "%s: no switch %u to be the root, expected 0 .. %u",
 			topology->name, options->root, topology->switches - 1);
 	if (options->alternatives > ROUTE_ALTERNATIVES_MAX)
-		return fault_set(fault, EINVAL, "%u alternatives, expected at most %u",
+		return error_set(error, EINVAL, "%u alternatives, expected at most %u",
 			options->alternatives, ROUTE_ALTERNATIVES_MAX);
 	if (options->radius > ROUTE_RADIUS_MAX)
-		return fault_set(fault, EINVAL, "a radius of %u links, expected at most %u",
+		return error_set(error, EINVAL, "a radius of %u links, expected at most %u",
 			options->radius, ROUTE_RADIUS_MAX);
 	return 0;
 }
@@ -53,7 +53,7 @@ static bool all_attached(const struct route_graph *graph)
 
 /* Lets the set make its routes on demand if the algorithm can do that in this network. */
 static int use_demand(struct route_graph *graph, const struct route_algorithm *algorithm,
-	const struct route_options *options, struct route_set *set, struct fault *fault)
+	const struct route_options *options, struct route_set *set, struct error *error)
 {
 	struct route_options *own = malloc(sizeof(*own));
 	struct route_demand *demand;
@@ -61,16 +61,16 @@ static int use_demand(struct route_graph *graph, const struct route_algorithm *a
 	int result;
 
 	if (own == NULL)
-		return route_graph_no_memory(graph, fault);
+		return route_graph_no_memory(graph, error);
 	*own = *options;
-	result = algorithm->pairs(graph, own, set, &maker, fault);
+	result = algorithm->pairs(graph, own, set, &maker, error);
 	if (result == 0 && maker->complete) {
 		demand = route_demand_create(set, maker, graph, own);
 		if (demand != NULL) {
 			route_set_use_demand(set, demand);
 			return 0;
 		}
-		result = route_graph_no_memory(graph, fault);
+		result = route_graph_no_memory(graph, error);
 	}
 	if (maker != NULL)
 		maker->destroy(maker);
@@ -80,23 +80,23 @@ static int use_demand(struct route_graph *graph, const struct route_algorithm *a
 
 /* A set with routes on demand owns the graph. */
 static int compute_set(struct route_graph **graph, const struct route_algorithm *algorithm,
-	const struct route_options *options, struct route_set *set, struct fault *fault)
+	const struct route_options *options, struct route_set *set, struct error *error)
 {
 	int result = 0;
 
 	if (options->on_demand && algorithm->pairs != NULL && all_attached(*graph))
-		result = use_demand(*graph, algorithm, options, set, fault);
+		result = use_demand(*graph, algorithm, options, set, error);
 	if (route_set_is_on_demand(set))
 		*graph = NULL;
 	else if (result == 0)
-		result = algorithm->routes(*graph, options, set, fault);
+		result = algorithm->routes(*graph, options, set, error);
 	return result;
 }
 
 /* Fills the set or the table, whichever is not NULL. */
 static int compute(const struct topology *topology, const struct route_algorithm *algorithm,
 	const struct route_options *options, struct route_set *set, struct route_table *table,
-	struct fault *fault)
+	struct error *error)
 {
 	struct route_graph *graph = route_graph_create(topology);
 	struct route_options complete = *options;
@@ -109,11 +109,11 @@ static int compute(const struct topology *topology, const struct route_algorithm
 	if (complete.radius == 0)
 		complete.radius = 1;
 	if (graph == NULL || (set == NULL && table == NULL))
-		result = fault_set(fault, ENOMEM, "%s: no memory for its routes", topology->name);
+		result = error_set(error, ENOMEM, "%s: no memory for its routes", topology->name);
 	else if (set != NULL)
-		result = compute_set(&graph, algorithm, &complete, set, fault);
+		result = compute_set(&graph, algorithm, &complete, set, error);
 	else
-		result = algorithm->tables(graph, &complete, table, fault);
+		result = algorithm->tables(graph, &complete, table, error);
 	if (result == 0)
 		note_origin(set != NULL ? route_set_origin(set) : &table->origin, topology,
 			algorithm, options);
@@ -123,15 +123,15 @@ static int compute(const struct topology *topology, const struct route_algorithm
 
 struct route_set *route_compute(const struct topology *topology,
 	const struct route_algorithm *algorithm, const struct route_options *options, int *result,
-	struct fault *fault)
+	struct error *error)
 {
 	struct route_set *set = NULL;
 	int code = check_request(
-		topology, algorithm, options, algorithm->routes != NULL, "source routes", fault);
+		topology, algorithm, options, algorithm->routes != NULL, "source routes", error);
 
 	if (code == 0) {
 		set = route_set_create(topology->hosts);
-		code = compute(topology, algorithm, options, set, NULL, fault);
+		code = compute(topology, algorithm, options, set, NULL, error);
 	}
 	if (result != NULL)
 		*result = code;
@@ -143,15 +143,15 @@ struct route_set *route_compute(const struct topology *topology,
 
 struct route_table *route_compute_table(const struct topology *topology,
 	const struct route_algorithm *algorithm, const struct route_options *options, int *result,
-	struct fault *fault)
+	struct error *error)
 {
 	struct route_table *table = NULL;
 	int code = check_request(topology, algorithm, options, algorithm->tables != NULL,
-		"destination tables", fault);
+		"destination tables", error);
 
 	if (code == 0) {
 		table = route_table_create(topology->switches, topology->hosts);
-		code = compute(topology, algorithm, options, NULL, table, fault);
+		code = compute(topology, algorithm, options, NULL, table, error);
 	}
 	if (result != NULL)
 		*result = code;

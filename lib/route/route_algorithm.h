@@ -9,7 +9,7 @@
  * Output         a set of source routes (route_set.h), destination tables (route_table.h), or both
  * Callers        runs and labs (fabric_routes.h), the mapper, 'weft route compute'; any thread, and
  *                several at once: an algorithm keeps no state
- * Failure        0 or -errno with a fault; a network that the algorithm does not do is -EINVAL
+ * Failure        0 or -errno with an error; a network that the algorithm does not do is -EINVAL
  * Verification   route_verify.h, which knows no algorithm, checks what it claims
  * Source         each algorithm names its paper and section in its own file
  *
@@ -18,12 +18,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fault.h"
+#include "base/name_table.h"
+#include "base/weft_error.h"
 #include "route_graph.h"
 #include "route_maker.h"
 #include "route_set.h"
 #include "route_table.h"
-#include "word_list.h"
 
 enum route_granularity {
 	ROUTE_PER_HOST_PAIR,   /* each pair of hosts chooses for itself */
@@ -62,7 +62,7 @@ struct route_options {
 /* Labels each arc up (true) or down, seen from the tree that is rooted at 'root'; in every closed
  * chain of arcs an up arc follows a down arc somewhere. -ENOMEM. */
 typedef int (*route_label_fn)(
-	const struct route_graph *graph, uint32_t root, bool *up, struct fault *fault);
+	const struct route_graph *graph, uint32_t root, bool *up, struct error *error);
 
 /* Whether the switches have the classes of the rule, which may be NULL. */
 static inline bool route_options_allow(
@@ -90,24 +90,24 @@ struct route_algorithm {
 	 * without a route; that is not an error here (route_set_check_connected). NULL: the
 	 * algorithm has tables only. */
 	int (*routes)(const struct route_graph *graph, const struct route_options *options,
-		struct route_set *set, struct fault *fault);
+		struct route_set *set, struct error *error);
 	/* Routes pair by pair, the same ones. NULL: it must look at all pairs to route one, or some
 	 * of its routes have in-transit buffers. */
 	route_maker_fn pairs;
 	/* Fills an empty table, likewise. NULL: the algorithm has routes only. */
 	int (*tables)(const struct route_graph *graph, const struct route_options *options,
-		struct route_table *table, struct fault *fault);
+		struct route_table *table, struct error *error);
 };
 
-/* Computes routes, or destination tables, of a finished topology. NULL and 'fault': -EINVAL in
+/* Computes routes, or destination tables, of a finished topology. NULL and 'error': -EINVAL in
  * '*result' for a request that the algorithm cannot serve, -ENOMEM. The caller owns what is
  * returned; 'result' may be NULL. */
 struct route_set *route_compute(const struct topology *topology,
 	const struct route_algorithm *algorithm, const struct route_options *options, int *result,
-	struct fault *fault);
+	struct error *error);
 struct route_table *route_compute_table(const struct topology *topology,
 	const struct route_algorithm *algorithm, const struct route_options *options, int *result,
-	struct fault *fault);
+	struct error *error);
 
 /* All algorithms, route_NAME each, in the order in which they are listed. */
 #define ROUTE_ALGORITHMS(X)                         \
@@ -146,16 +146,16 @@ ROUTE_ALGORITHMS(X)
 #undef X
 
 /* The list of algorithms. */
-extern const struct word_list route_algorithms;
+extern const struct name_table route_algorithms;
 
 /* Algorithm i of the list, NULL after the last. */
 static inline const struct route_algorithm *route_algorithm_at(unsigned i)
 {
-	return word_list_at(&route_algorithms, i);
+	return name_table_at(&route_algorithms, i);
 }
 
 /* NULL if there is none of this name. */
 static inline const struct route_algorithm *route_algorithm_find(const char *name)
 {
-	return word_list_find(&route_algorithms, name);
+	return name_table_find(&route_algorithms, name);
 }

@@ -40,7 +40,7 @@ struct route_demand {
 	unsigned bytes;             /* of 'entry' */
 	uint32_t source;            /* of the pair that is being made */
 	uint8_t entry[ENTRY_BYTES]; /* its destination, then as route_demand_entry() */
-	struct fault fault;         /* the first one */
+	struct error error;         /* the first one */
 };
 
 static uint16_t destination_of(const uint8_t *entry)
@@ -137,7 +137,7 @@ static uint32_t store(struct route_demand *demand)
 
 static const uint8_t *make(struct route_demand *demand, uint32_t source, uint32_t destination)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	const uint16_t key = (uint16_t)destination;
 	struct slots *slots = with_room(demand, demand->row_of[source]);
 	uint32_t unit;
@@ -149,9 +149,9 @@ static const uint8_t *make(struct route_demand *demand, uint32_t source, uint32_
 	demand->bytes = sizeof(key) + 1;
 	demand->source = source;
 	if (demand->maker->add(
-		    demand->maker, demand->scratch, demand->set, source, destination, &fault) < 0) {
+		    demand->maker, demand->scratch, demand->set, source, destination, &error) < 0) {
 		if (!atomic_load(&demand->failed))
-			demand->fault = fault;
+			demand->error = error;
 		return NULL;
 	}
 	unit = store(demand);
@@ -198,7 +198,7 @@ bool route_demand_failed(const struct route_demand *demand)
 
 const char *route_demand_fault(const struct route_demand *demand)
 {
-	return demand->fault.text;
+	return demand->error.text;
 }
 
 int route_demand_add(struct route_demand *demand, uint32_t source, uint32_t destination,

@@ -11,9 +11,9 @@
 
 #include <stdint.h>
 
-#include "arrays.h"
-#include "fault.h"
-#include "topology.h"
+#include "base/arrays.h"
+#include "base/weft_error.h"
+#include "topo/topology.h"
 
 #define ROUTE_GRAPH_NONE UINT32_MAX
 
@@ -51,8 +51,8 @@ void route_graph_destroy(struct route_graph *graph);
 void route_graph_spread(const struct route_graph *graph, uint32_t root, uint32_t *distance,
 	uint32_t *order, uint32_t *count);
 
-/* -ENOMEM with 'fault': no memory for the routes of this topology. */
-int route_graph_no_memory(const struct route_graph *graph, struct fault *fault);
+/* -ENOMEM with 'error': no memory for the routes of this topology. */
+int route_graph_no_memory(const struct route_graph *graph, struct error *error);
 
 static inline uint32_t route_graph_hosts_at(const struct route_graph *graph, uint32_t at)
 {

@@ -11,28 +11,28 @@ struct part {
 	unsigned job, jobs;
 	pthread_t thread;
 	int result;
-	struct fault fault;
+	struct error error;
 };
 
 static void *part_run(void *argument)
 {
 	struct part *part = argument;
 
-	part->result = part->run(part->context, part->job, part->jobs, &part->fault);
+	part->result = part->run(part->context, part->job, part->jobs, &part->error);
 	return NULL;
 }
 
-int route_jobs_run(unsigned jobs, route_job_fn run, void *context, struct fault *fault)
+int route_jobs_run(unsigned jobs, route_job_fn run, void *context, struct error *error)
 {
 	unsigned parts = jobs == 0 ? 1 : jobs, started;
 	struct part *part;
 	int result = 0;
 
 	if (parts == 1)
-		return run(context, 0, 1, fault);
+		return run(context, 0, 1, error);
 	part = calloc(parts, sizeof(*part));
 	if (part == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %u jobs", parts);
+		return error_set(error, ENOMEM, "no memory for %u jobs", parts);
 	for (unsigned i = 0; i < parts; i++)
 		part[i] = (struct part){.run = run, .context = context, .job = i, .jobs = parts};
 	for (started = 1; started < parts; started++)
@@ -45,7 +45,7 @@ int route_jobs_run(unsigned jobs, route_job_fn run, void *context, struct fault 
 		pthread_join(part[i].thread, NULL);
 	for (unsigned i = 0; i < parts && result == 0; i++)
 		if (part[i].result < 0)
-			result = fault_set(fault, -part[i].result, "%s", part[i].fault.text);
+			result = error_set(error, -part[i].result, "%s", part[i].error.text);
 	free(part);
 	return result;
 }

@@ -5,12 +5,12 @@
 /* Runs an algorithm in several threads. Jobs that split by destination may fill one route_set
  * together (route_set.h); the result must not depend on the number of jobs. */
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 /* Part 'job' of 'jobs', such as every jobs-th destination switch. 0 or a negative code with
- * 'fault'. */
-typedef int (*route_job_fn)(void *context, unsigned job, unsigned jobs, struct fault *fault);
+ * 'error'. */
+typedef int (*route_job_fn)(void *context, unsigned job, unsigned jobs, struct error *error);
 
 /* Runs all parts, one of them in the caller's thread; 'jobs' of 0 means 1. Returns the first part's
  * error, or 0. Parts for which no thread can be created run in the caller's. -ENOMEM. */
-int route_jobs_run(unsigned jobs, route_job_fn run, void *context, struct fault *fault);
+int route_jobs_run(unsigned jobs, route_job_fn run, void *context, struct error *error);

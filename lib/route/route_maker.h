@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 #include "route_graph.h"
 #include "route_set.h"
 
@@ -24,10 +24,10 @@ struct route_maker {
 	 * buffer, and lengths are known. Otherwise the routes of all pairs must be computed before
 	 * first use, and 'row' and 'elements' are not called. */
 	bool complete;
-	/* Adds the routes of two different hosts, both connected to switches. -EINVAL with 'fault':
+	/* Adds the routes of two different hosts, both connected to switches. -EINVAL with 'error':
 	 * a route does not fit into a frame; -ENOMEM. */
 	int (*add)(const struct route_maker *maker, void *scratch, struct route_set *set,
-		uint32_t source, uint32_t destination, struct fault *fault);
+		uint32_t source, uint32_t destination, struct error *error);
 	/* Hosts with the same number have the same routes to all other hosts. Below twice the
 	 * number of switches. NULL: each host has its own routes. */
 	uint32_t (*row)(const struct route_maker *maker, uint32_t host);
@@ -42,8 +42,8 @@ struct route_maker {
 /* Creates a maker, and sets the VC rule of the empty set. Graph and options outlive it. Errors as
  * for route_algorithm.routes; '*maker' is then NULL. */
 typedef int (*route_maker_fn)(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct route_maker **maker, struct fault *fault);
+	struct route_set *set, struct route_maker **maker, struct error *error);
 
 /* Fills an empty set: route_algorithm.routes for an algorithm that has route_algorithm.pairs. */
 int route_maker_fill(route_maker_fn make, const struct route_graph *graph,
-	const struct route_options *options, struct route_set *set, struct fault *fault);
+	const struct route_options *options, struct route_set *set, struct error *error);

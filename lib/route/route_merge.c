@@ -75,23 +75,23 @@ static int merge_rule(struct route_set *set, const struct route_set *more)
 }
 
 static int merge(const struct topology *topology, struct route_set *set,
-	const struct route_set *more, unsigned part, struct fault *fault)
+	const struct route_set *more, unsigned part, struct error *error)
 {
 	int result = merge_rule(set, more);
 
 	if (result == -EINVAL)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: the algorithms want different VC classes, expected the same for all",
 			topology->name);
 	for (uint32_t to = 0; to < topology->hosts && result == 0; to++)
 		for (uint32_t source = 0; source < topology->hosts && result == 0; source++)
 			result = merge_pair(set, more, part, source, to);
 	if (result == -ENOSPC)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: more than %u routes of a pair in all, expected fewer alternatives",
 			topology->name, ROUTE_ALTERNATIVES_MAX);
 	if (result < 0)
-		return fault_set(fault, ENOMEM, "%s: no memory for its routes", topology->name);
+		return error_set(error, ENOMEM, "%s: no memory for its routes", topology->name);
 	return 0;
 }
 
@@ -123,25 +123,25 @@ static int merge_origin(struct route_origin *origin, const struct route_origin *
 
 struct route_set *route_merge_compute(const struct topology *topology,
 	const struct route_algorithm *const *algorithms, unsigned count,
-	const struct route_options *options, int *result, struct fault *fault)
+	const struct route_options *options, int *result, struct error *error)
 {
 	int code;
-	struct route_set *set = route_compute(topology, algorithms[0], options, &code, fault);
+	struct route_set *set = route_compute(topology, algorithms[0], options, &code, error);
 
 	if (set != NULL && count > 1 && mark_first(set) < 0) {
-		code = fault_set(fault, ENOMEM, "%s: no memory for its routes", topology->name);
+		code = error_set(error, ENOMEM, "%s: no memory for its routes", topology->name);
 		route_set_destroy(set);
 		set = NULL;
 	}
 	for (unsigned i = 1; i < count && set != NULL; i++) {
 		struct route_set *more =
-			route_compute(topology, algorithms[i], options, &code, fault);
+			route_compute(topology, algorithms[i], options, &code, error);
 
 		if (more != NULL)
-			code = merge(topology, set, more, i, fault);
+			code = merge(topology, set, more, i, error);
 		if (code == 0 &&
 			merge_origin(route_set_origin(set), route_set_origin_const(more)) < 0)
-			code = fault_set(fault, EINVAL, "the algorithms' names are too long");
+			code = error_set(error, EINVAL, "the algorithms' names are too long");
 		route_set_destroy(more);
 		if (code == 0)
 			continue;

@@ -22,4 +22,4 @@ int route_merge_find(const char *names, const struct route_algorithm *algorithms
  * route. */
 struct route_set *route_merge_compute(const struct topology *topology,
 	const struct route_algorithm *const *algorithms, unsigned count,
-	const struct route_options *options, int *result, struct fault *fault);
+	const struct route_options *options, int *result, struct error *error);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "route_path.h"
 
-#include "frame.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "wire/frame.h"
 
 /* Separates these draws from those with which algorithms choose routes for the same pair. */
 #define ITB_STREAM ((uint64_t)1 << 32)
@@ -23,25 +23,25 @@ static unsigned absorb(
 }
 
 int route_path_refuse(const struct route_graph *graph, const char *from, const char *to,
-	unsigned elements, struct fault *fault)
+	unsigned elements, struct error *error)
 {
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"%s: the way from %s to %s takes %u route elements, expected at most %u",
 		graph->topology->name, from, to, elements, ROUTE_ELEMENTS_MAX);
 }
 
 static int refuse_hosts(const struct route_graph *graph, uint32_t source, uint32_t destination,
-	unsigned elements, struct fault *fault)
+	unsigned elements, struct error *error)
 {
 	const struct topology_device *host = graph->topology->host_at;
 
-	return route_path_refuse(graph, host[source].name, host[destination].name, elements, fault);
+	return route_path_refuse(graph, host[source].name, host[destination].name, elements, error);
 }
 
 /* Writes the elements of the links and steps, and an ITB's host where needed. Returns their number
  * or -EINVAL. */
 static int encode(const struct route_graph *graph, const struct route_path *path, uint32_t steps,
-	struct rng *rng, uint8_t *route, struct fault *fault)
+	struct rng *rng, uint8_t *route, struct error *error)
 {
 	unsigned length = 0, added;
 
@@ -55,7 +55,7 @@ static int encode(const struct route_graph *graph, const struct route_path *path
 			continue;
 		added = absorb(graph, arc->to, rng, route + length);
 		if (added == 0)
-			return fault_set(fault, EINVAL, "%s: %s has no host to absorb messages",
+			return error_set(error, EINVAL, "%s: %s has no host to absorb messages",
 				graph->topology->name, graph->topology->switch_at[arc->to].name);
 		length += added;
 	}
@@ -63,7 +63,7 @@ static int encode(const struct route_graph *graph, const struct route_path *path
 }
 
 static int finish(const struct route_graph *graph, struct route_set *set, uint32_t source,
-	uint32_t destination, uint8_t *route, unsigned length, struct fault *fault)
+	uint32_t destination, uint8_t *route, unsigned length, struct error *error)
 {
 	int result;
 
@@ -71,13 +71,13 @@ static int finish(const struct route_graph *graph, struct route_set *set, uint32
 	route[length + 1] = ROUTE_TYPE_HOST;
 	result = route_set_add(set, source, destination, route, length + 2);
 	if (result == -ENOMEM)
-		return route_graph_no_memory(graph, fault);
+		return route_graph_no_memory(graph, error);
 	return result;
 }
 
 int route_path_add_steps(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
-	uint32_t steps, struct fault *fault)
+	uint32_t steps, struct error *error)
 {
 	unsigned elements = route_path_elements(path) + (unsigned)__builtin_popcount(steps);
 	uint8_t route[ROUTE_ELEMENTS_MAX];
@@ -85,25 +85,25 @@ int route_path_add_steps(const struct route_graph *graph, const struct route_opt
 	int length;
 
 	if (elements > ROUTE_ELEMENTS_MAX)
-		return refuse_hosts(graph, source, destination, elements, fault);
+		return refuse_hosts(graph, source, destination, elements, error);
 	if (path->itb != 0)
 		rng_init(&rng, options->seed, source, ITB_STREAM | destination);
-	length = encode(graph, path, steps, &rng, route, fault);
+	length = encode(graph, path, steps, &rng, route, error);
 	if (length < 0)
 		return length;
-	return finish(graph, set, source, destination, route, (unsigned)length, fault);
+	return finish(graph, set, source, destination, route, (unsigned)length, error);
 }
 
 int route_path_add(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
-	struct fault *fault)
+	struct error *error)
 {
-	return route_path_add_steps(graph, options, set, source, destination, path, 0, fault);
+	return route_path_add_steps(graph, options, set, source, destination, path, 0, error);
 }
 
 static int add_to_host(const struct route_graph *graph, struct route_set *set, struct rng *rng,
 	uint32_t from, uint32_t destination, const struct route_path *path, unsigned paths,
-	struct fault *fault)
+	struct error *error)
 {
 	uint8_t route[ROUTE_ALTERNATIVES_MAX][ROUTE_ELEMENTS_MAX];
 	int length[ROUTE_ALTERNATIVES_MAX] = {0}, result = 0;
@@ -111,11 +111,11 @@ static int add_to_host(const struct route_graph *graph, struct route_set *set, s
 	for (uint32_t i = graph->first_host[from]; i < graph->first_host[from + 1]; i++)
 		for (unsigned k = 0; k < paths && graph->host_of[i] != destination; k++) {
 			if (path[k].itb != 0 || length[k] == 0)
-				length[k] = encode(graph, &path[k], 0, rng, route[k], fault);
+				length[k] = encode(graph, &path[k], 0, rng, route[k], error);
 			if (length[k] < 0)
 				return length[k];
 			result = finish(graph, set, graph->host_of[i], destination, route[k],
-				(unsigned)length[k], fault);
+				(unsigned)length[k], error);
 			if (result < 0)
 				return result;
 		}
@@ -124,7 +124,7 @@ static int add_to_host(const struct route_graph *graph, struct route_set *set, s
 
 int route_path_add_all(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t from, uint32_t to, const struct route_path *path,
-	unsigned paths, struct fault *fault)
+	unsigned paths, struct error *error)
 {
 	struct rng rng;
 
@@ -132,11 +132,11 @@ int route_path_add_all(const struct route_graph *graph, const struct route_optio
 		if (route_path_elements(&path[k]) > ROUTE_ELEMENTS_MAX)
 			return refuse_hosts(graph, graph->host_of[graph->first_host[from]],
 				graph->host_of[graph->first_host[to]],
-				route_path_elements(&path[k]), fault);
+				route_path_elements(&path[k]), error);
 	rng_init(&rng, options->seed, from, ITB_STREAM | to);
 	for (uint32_t i = graph->first_host[to]; i < graph->first_host[to + 1]; i++) {
 		int result =
-			add_to_host(graph, set, &rng, from, graph->host_of[i], path, paths, fault);
+			add_to_host(graph, set, &rng, from, graph->host_of[i], path, paths, error);
 
 		if (result < 0)
 			return result;

@@ -25,9 +25,9 @@ static inline unsigned route_path_elements(const struct route_path *path)
 	return path->links + 2 + 2 * (unsigned)__builtin_popcount(path->itb);
 }
 
-/* -EINVAL with 'fault': the way between two hosts or switches has too many elements. */
+/* -EINVAL with 'error': the way between two hosts or switches has too many elements. */
 int route_path_refuse(const struct route_graph *graph, const char *from, const char *to,
-	unsigned elements, struct fault *fault);
+	unsigned elements, struct error *error);
 
 /* Adds the path from the source host's switch to the destination host's switch to the routes of the
  * pair. Each ITB gets a host of its switch, drawn by options->seed for this pair, to spread the
@@ -35,17 +35,17 @@ int route_path_refuse(const struct route_graph *graph, const char *from, const c
  * -ENOMEM. */
 int route_path_add(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
-	struct fault *fault);
+	struct error *error);
 
 /* The same for a multi-step path: bit i of 'steps': 'next step' precedes arc i. Never the first,
  * and at most ROUTE_STEPS_MAX. */
 int route_path_add_steps(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
-	uint32_t steps, struct fault *fault);
+	uint32_t steps, struct error *error);
 
 /* route_path_add() for all hosts of two switches at once (ROUTE_PER_SWITCH_PAIR): adds the paths,
  * in this order, to the routes of each pair of different hosts. ITB hosts are drawn for each route.
  * Both switches have hosts; at most ROUTE_ALTERNATIVES_MAX paths. */
 int route_path_add_all(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t from, uint32_t to, const struct route_path *path,
-	unsigned paths, struct fault *fault);
+	unsigned paths, struct error *error);

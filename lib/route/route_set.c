@@ -298,7 +298,7 @@ int route_set_unpack(struct route_set *set, uint32_t destination, const uint8_t 
 }
 
 int route_set_check_connected(
-	const struct route_set *set, const struct topology *topology, struct fault *fault)
+	const struct route_set *set, const struct topology *topology, struct error *error)
 {
 	uint32_t first_source = 0, first_destination = 0;
 	uint64_t missing = 0;
@@ -316,7 +316,7 @@ int route_set_check_connected(
 		}
 	if (missing == 0)
 		return 0;
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"%s: no route from %s to %s (%" PRIu64 " pairs of hosts without a route in all), "
 		"expected a connected topology",
 		topology->name, topology->host_at[first_source].name,

@@ -19,10 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "frame.h"
-#include "topology.h"
-#include "vc_rule.h"
+#include "base/weft_error.h"
+#include "queuing/vc_rule.h"
+#include "topo/topology.h"
+#include "wire/frame.h"
 
 #define ROUTE_ALTERNATIVES_MAX 10
 #define ROUTE_ELEMENTS_MAX     FRAME_ROUTE_MAX
@@ -116,4 +116,4 @@ int route_set_unpack(struct route_set *set, uint32_t destination, const uint8_t 
 /* 0 if every ordered pair of different hosts has a route; else -EINVAL with the first pair without
  * one, by name, and the number of others. */
 int route_set_check_connected(
-	const struct route_set *set, const struct topology *topology, struct fault *fault);
+	const struct route_set *set, const struct topology *topology, struct error *error);

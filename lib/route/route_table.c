@@ -43,7 +43,7 @@ static uint32_t row_holes(const struct route_table *table, uint32_t at, uint32_t
 }
 
 int route_table_check_connected(
-	const struct route_table *table, const struct topology *topology, struct fault *fault)
+	const struct route_table *table, const struct topology *topology, struct error *error)
 {
 	uint32_t source = 0, destination = 0, unreached = 0;
 	uint64_t missing = 0;
@@ -62,7 +62,7 @@ int route_table_check_connected(
 	}
 	if (missing == 0)
 		return 0;
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"%s: no way from %s to %s (%" PRIu64 " pairs of hosts without a way in all), "
 		"expected a connected topology",
 		topology->name, topology->host_at[source].name, topology->host_at[destination].name,

@@ -8,9 +8,9 @@
 
 #include <stdint.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 #include "route_set.h"
-#include "topology.h"
+#include "topo/topology.h"
 
 #define ROUTE_TABLE_NONE 0xFF /* the destination is unreachable from here */
 
@@ -41,4 +41,4 @@ static inline uint64_t *route_table_alternatives(const struct route_table *table
 /* 0 if every switch that has hosts has a port for every host; else -EINVAL with the first switch
  * and host, by name, and the number of others. */
 int route_table_check_connected(
-	const struct route_table *table, const struct topology *topology, struct fault *fault);
+	const struct route_table *table, const struct topology *topology, struct error *error);

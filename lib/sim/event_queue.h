@@ -33,9 +33,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/weft_time.h"
 #include "event_lane.h"
 #include "event_sort.h"
-#include "weft_time.h"
 
 #define EVENT_SHIFT_MAX 30 /* a bucket is at most 2^30 ps wide */
 

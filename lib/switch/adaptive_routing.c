@@ -6,36 +6,36 @@
 static const void *const modes[] = {ADAPTIVE_MODES(X)};
 #undef X
 
-const struct word_list adaptive_modes = WORD_LIST(modes);
+const struct name_table adaptive_modes = WORD_LIST(modes);
 
 typedef uint32_t measure_fn(const struct adaptive *adaptive, unsigned port, unsigned vc);
 
-static inline __attribute__((always_inline)) unsigned most(
+static inline __attribute__((always_inline)) unsigned max(
 	struct adaptive *adaptive, uint64_t set, unsigned vc, measure_fn *measure)
 {
-	uint32_t greatest = 0;
+	uint32_t max = 0;
 	uint64_t best = 0;
 
 	for (; set != 0; set &= set - 1) {
 		unsigned port = (unsigned)__builtin_ctzll(set);
 		uint32_t blocks = measure(adaptive, port, vc);
 
-		if (best != 0 && blocks < greatest)
+		if (best != 0 && blocks < max)
 			continue;
-		best = blocks > greatest ? BIT64(port) : best | BIT64(port);
-		greatest = blocks;
+		best = blocks > max ? BIT64(port) : best | BIT64(port);
+		max = blocks;
 	}
 	return bits_draw(best, &adaptive->rng);
 }
 
-unsigned adaptive_most_credits(struct adaptive *adaptive, uint64_t set, unsigned vc)
+unsigned adaptive_max_credits(struct adaptive *adaptive, uint64_t set, unsigned vc)
 {
-	return most(adaptive, set, vc, adaptive_credits);
+	return max(adaptive, set, vc, adaptive_credits);
 }
 
-unsigned adaptive_most_free(struct adaptive *adaptive, uint64_t set, unsigned vc)
+unsigned adaptive_max_free(struct adaptive *adaptive, uint64_t set, unsigned vc)
 {
-	return most(adaptive, set, vc, adaptive_free);
+	return max(adaptive, set, vc, adaptive_free);
 }
 
 /* Any of the ports, whatever the traffic. */
@@ -55,8 +55,8 @@ static unsigned choose_always(
 	unsigned best;
 
 	if (!adaptive->afi)
-		return adaptive_most_credits(adaptive, others | BIT64(primary), vc);
-	best = adaptive_most_credits(adaptive, others, adaptive->channel);
+		return adaptive_max_credits(adaptive, others | BIT64(primary), vc);
+	best = adaptive_max_credits(adaptive, others, adaptive->channel);
 	return adaptive_credits(adaptive, best, adaptive->channel) >
 			       adaptive_credits(adaptive, primary, vc)
 		       ? best
@@ -83,7 +83,7 @@ static unsigned choose_threshold(
 
 	if (!is_congested(adaptive, primary, vc))
 		return primary;
-	best = adaptive_most_credits(adaptive, others, adaptive_vc(adaptive, vc));
+	best = adaptive_max_credits(adaptive, others, adaptive_vc(adaptive, vc));
 	if (!adaptive->afi &&
 		adaptive_credits(adaptive, best, vc) <= adaptive_credits(adaptive, primary, vc))
 		return primary;

@@ -16,10 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bits.h"
+#include "base/bits.h"
+#include "base/name_table.h"
+#include "base/rng.h"
 #include "peer_buffer.h"
-#include "rng.h"
-#include "word_list.h"
 
 struct adaptive;
 
@@ -87,9 +87,9 @@ static inline uint32_t adaptive_free(const struct adaptive *adaptive, unsigned p
 
 /* The member of 'set', not empty, with most credits in 'vc'; any of several, equally likely. Walks
  * the set: only for packets that may leave their primary port. */
-unsigned adaptive_most_credits(struct adaptive *adaptive, uint64_t set, unsigned vc);
+unsigned adaptive_max_credits(struct adaptive *adaptive, uint64_t set, unsigned vc);
 /* The same by free space, for a choice that lasts. */
-unsigned adaptive_most_free(struct adaptive *adaptive, uint64_t set, unsigned vc);
+unsigned adaptive_max_free(struct adaptive *adaptive, uint64_t set, unsigned vc);
 
 /* All modes, adaptive_NAME each. */
 #define ADAPTIVE_MODES(X) X(none) X(oblivious) X(always) X(threshold) X(arn)
@@ -99,10 +99,10 @@ ADAPTIVE_MODES(X)
 #undef X
 
 /* The list of modes. */
-extern const struct word_list adaptive_modes;
+extern const struct name_table adaptive_modes;
 
 /* NULL if there is none of this name. */
 static inline const struct adaptive_mode *adaptive_mode_find(const char *name)
 {
-	return word_list_find(&adaptive_modes, name);
+	return name_table_find(&adaptive_modes, name);
 }

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "packet.h"
+#include "wire/packet.h"
 
 static inline uint8_t afi_channel(uint8_t vcs)
 {

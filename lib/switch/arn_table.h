@@ -23,9 +23,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bits.h"
-#include "control.h"
-#include "weft_time.h"
+#include "base/bits.h"
+#include "base/weft_time.h"
+#include "wire/control.h"
 
 #define ARN_ENTRY_NONE     0xFFFF
 #define ARN_ENTRIES_MAX    65534

@@ -17,7 +17,7 @@ static unsigned choose_alternative(void *ctx, uint16_t destination, uint8_t vc, 
 		set = congestion->alternatives[destination] & *congestion->usable & ~BIT64(port);
 	if (set == 0)
 		return ARN_NO_ALTERNATIVE;
-	return adaptive_most_free(
+	return adaptive_max_free(
 		&congestion->adaptive, set, adaptive_vc(&congestion->adaptive, vc));
 }
 

@@ -103,12 +103,12 @@ static void end_suspicion(struct congestion_detector *detector, unsigned output)
 
 uint32_t congestion_detector_report_above(const struct congestion_detector *detector)
 {
-	uint32_t least = detector->config.by_vc ? UINT32_MAX : 0;
+	uint32_t min = detector->config.by_vc ? UINT32_MAX : 0;
 
 	for (unsigned input = 0; input < detector->config.ports; input++)
-		if (detector->high[input] < least)
-			least = detector->high[input];
-	return least;
+		if (detector->high[input] < min)
+			min = detector->high[input];
+	return min;
 }
 
 static bool gets_away(const struct congestion_detector *detector, uint32_t free, uint32_t capacity)

@@ -19,9 +19,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "bits.h"
-#include "frame.h"
-#include "weft_time.h"
+#include "base/bits.h"
+#include "base/weft_time.h"
+#include "wire/frame.h"
 
 #define CONGESTION_PORTS_MAX 64
 

@@ -2,15 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "contention.h"
 
-#include "frame.h"
 #include "switch.h"
 #include "switch_congestion.h"
+#include "wire/frame.h"
 
 /* A search for the flows in a packet's way. */
 struct search {
 	const struct weft_packet *packet; /* whose own flow does not count */
 	unsigned output;                  /* SWITCH_PORT_NONE: of packets for any output */
-	unsigned most;
+	unsigned max;
 	struct cn_flow flow[CN_FLOWS_MAX];
 	uint8_t flows;
 };
@@ -32,12 +32,12 @@ static void search_queue(struct search *search, const struct voq *queue)
 {
 	const struct weft_packet *own = search->packet, *packet = queue->head;
 
-	for (; packet != NULL && search->flows < search->most; packet = packet->next) {
+	for (; packet != NULL && search->flows < search->max; packet = packet->next) {
 		if (packet->source == own->source && packet->destination == own->destination)
 			continue;
 		if (search->output != SWITCH_PORT_NONE && packet->out_port != search->output)
 			continue;
-		cn_add_flow(search->flow, &search->flows, search->most,
+		cn_add_flow(search->flow, &search->flows, search->max,
 			(struct cn_flow){packet->source, packet->destination});
 	}
 }
@@ -66,7 +66,7 @@ static void search_output(struct search *search, const struct weft_switch *sw)
 		const struct voq *queue = switch_queues(sw, search->output, input);
 
 		for (unsigned vcs = vcs_of(sw, search->output, input); vcs != 0; vcs &= vcs - 1) {
-			if (search->flows >= search->most)
+			if (search->flows >= search->max)
 				return;
 			search_queue(search, &queue[__builtin_ctz(vcs)]);
 		}
@@ -80,7 +80,7 @@ static void search_buffer(struct search *search, const struct weft_switch *sw)
 	unsigned queues = sw->voq ? sw->ports : 1;
 
 	search->output = SWITCH_PORT_NONE;
-	for (unsigned output = 0; output < queues && search->flows < search->most; output++)
+	for (unsigned output = 0; output < queues && search->flows < search->max; output++)
 		search_queue(search, &switch_queues(sw, output, input)[vc]);
 }
 
@@ -90,7 +90,7 @@ static void record(const struct weft_switch *sw, const struct weft_packet *packe
 {
 	struct contention *contention = sw->contention;
 	struct search search = {
-		.packet = packet, .output = output, .most = contention->config.flows};
+		.packet = packet, .output = output, .max = contention->config.flows};
 
 	if (contention->config.scope == CONTENTION_BUFFER)
 		search_buffer(&search, sw);

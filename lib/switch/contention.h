@@ -19,9 +19,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "latency.h"
-#include "packet.h"
-#include "weft_time.h"
+#include "base/weft_time.h"
+#include "wire/latency.h"
+#include "wire/packet.h"
 
 struct weft_switch;
 

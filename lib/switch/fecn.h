@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "packet.h"
+#include "wire/packet.h"
 
 #define FECN_THRESHOLD_MAX 15
 #define FECN_PORTS_MAX     64

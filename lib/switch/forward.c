@@ -4,7 +4,7 @@
 
 #include "discard.h"
 #include "fecn.h"
-#include "switch_part.h"
+#include "switch_shard.h"
 
 static bool routing_error(const struct weft_switch *sw, const struct weft_packet *packet)
 {
@@ -168,9 +168,9 @@ void forward_queue_control(struct weft_switch *sw, struct weft_packet *packet, u
 /* The agent is at part 0. */
 static void take_to_agent(struct weft_switch *sw, struct weft_packet *packet)
 {
-	if (sw->part == NULL || sw->part->number == 0)
+	if (sw->shard == NULL || sw->shard->number == 0)
 		forward_give_to_agent(sw, packet);
-	else if (!switch_part_hand_control(sw->part, packet, PART_AGENT))
+	else if (!switch_shard_hand_control(sw->shard, packet, SHARD_AGENT))
 		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_FULL);
 }
 
@@ -194,9 +194,9 @@ void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, 
 		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_DOWN);
 		return;
 	}
-	if (sw->part == NULL || !switch_part_is_foreign(sw->part, output))
+	if (sw->shard == NULL || !switch_shard_is_foreign(sw->shard, output))
 		forward_queue_control(sw, packet, output);
-	else if (!switch_part_hand_control(sw->part, packet, output))
+	else if (!switch_shard_hand_control(sw->shard, packet, output))
 		discard_frame(sw, packet, SWITCH_CONTROL_DISCARD_FULL);
 }
 

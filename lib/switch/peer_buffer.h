@@ -8,7 +8,7 @@
  * until they are worth a credit frame (credit_grant_due()), so what is left falls by up to a
  * quarter of the buffer and jumps up again while the buffer stays as empty as it is. Nobody may
  * take that for packets. The space is known exactly when a credit frame comes. Afterwards it lies
- * between what is left and that plus the most that can be withheld (credit_withheld_most()).
+ * between what is left and that plus the most that can be withheld (credit_withheld_max()).
  * So the estimate is the space at the last credit frame, limited by the latter. It costs no credit
  * frame.
  *
@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "credit.h"
-#include "frame.h"
+#include "link/credit.h"
+#include "wire/frame.h"
 
 struct peer_buffer {
 	const struct credit_tx *tx; /* [VCs], those of the link */
@@ -48,12 +48,12 @@ static inline void peer_buffer_forget(struct peer_buffer *buffer)
 /* Free blocks of a VC there. Never less than credit_available(). */
 static inline uint32_t peer_buffer_free(const struct peer_buffer *buffer, unsigned vc)
 {
-	uint32_t left = credit_available(&buffer->tx[vc]), most;
+	uint32_t left = credit_available(&buffer->tx[vc]), max;
 
 	if (buffer->exact)
 		return left;
-	most = left + credit_withheld_most(buffer->vc_blocks, left);
-	if (buffer->told[vc] < most)
-		most = buffer->told[vc];
-	return most > left ? most : left;
+	max = left + credit_withheld_max(buffer->vc_blocks, left);
+	if (buffer->told[vc] < max)
+		max = buffer->told[vc];
+	return max > left ? max : left;
 }

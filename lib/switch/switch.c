@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "arbiter.h"
+#include "base/name_table.h"
 #include "discard.h"
 #include "peer_buffer.h"
 #include "switch_congestion.h"
-#include "switch_part.h"
-#include "word_list.h"
+#include "switch_shard.h"
 
 const char *switch_counter_name(unsigned counter)
 {
@@ -257,7 +257,7 @@ static void discard_all_data(struct weft_switch *sw, enum switch_counter reason)
 	/* Without VOQs a removal may bring up a head for an output that was emptied before. */
 	while (!switch_is_empty(sw))
 		for (unsigned output = 0; output < sw->ports; output++)
-			if (sw->part == NULL || !switch_part_is_foreign(sw->part, output))
+			if (sw->shard == NULL || !switch_shard_is_foreign(sw->shard, output))
 				discard_data(sw, output, reason);
 }
 
@@ -265,7 +265,7 @@ void switch_drain(struct weft_switch *sw)
 {
 	discard_all_data(sw, SWITCH_DISCARD_LINK_DOWN);
 	for (unsigned output = 0; output < sw->ports; output++)
-		if (sw->part == NULL || !switch_part_is_foreign(sw->part, output))
+		if (sw->shard == NULL || !switch_shard_is_foreign(sw->shard, output))
 			discard_waiting_control(sw, output);
 }
 
@@ -308,7 +308,7 @@ unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now)
 }
 
 /* The neighbour has said something. */
-static void forget_former_life(struct weft_switch *sw, unsigned port, uint64_t sessions_before)
+static void reset_peer_state(struct weft_switch *sw, unsigned port, uint64_t sessions_before)
 {
 	if (sw->peer_buffers != NULL && sw->port[port].link.sessions_seen != sessions_before)
 		peer_buffer_forget(&sw->peer_buffers[port]);
@@ -322,8 +322,8 @@ void switch_on_credit(
 	bool more = link_end_on_credit(link, credit, now);
 
 	if (__builtin_expect(sw->peer_buffers != NULL, 0)) {
-		forget_former_life(sw, port, sessions);
-		if (link_end_heeds(link, credit))
+		reset_peer_state(sw, port, sessions);
+		if (link_end_accepts(link, credit))
 			peer_buffer_told(&sw->peer_buffers[port], sw->vcs);
 	}
 	if (more)
@@ -336,7 +336,7 @@ void switch_on_hello(
 	uint64_t sessions = sw->port[port].link.sessions_seen;
 	bool more = link_end_on_hello(&sw->port[port].link, hello, now);
 
-	forget_former_life(sw, port, sessions);
+	reset_peer_state(sw, port, sessions);
 	if (more)
 		link_is_up(sw, port);
 }

@@ -38,7 +38,7 @@
  *   At any time data_in = data_out + stored + discarded: switch_check()
  *
  * Threads
- *   One thread per switch, or per part of one (switch_part.h). Packets are the driver's memory; a stored packet belongs to the switch.
+ *   One thread per switch, or per part of one (switch_shard.h). Packets are the driver's memory; a stored packet belongs to the switch.
  *
  * Where the behaviour comes from
  *   Credits: InfiniBand FCTBS and FCCL (credit.h). Frames and routes: docs/wire-format.md.
@@ -51,13 +51,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bits.h"
+#include "base/bits.h"
 #include "congestion_control.h"
-#include "link_end.h"
-#include "packet.h"
+#include "link/link_end.h"
+#include "queuing/vc_rule.h"
 #include "switch_counters.h"
-#include "vc_rule.h"
 #include "voq.h"
+#include "wire/packet.h"
 
 #define SWITCH_PORTS_MAX   64
 #define SWITCH_HOSTS_MAX   65536 /* of a table: numbers have 16 bits */
@@ -148,7 +148,7 @@ _Static_assert(offsetof(struct switch_port, link.rx) % 64 == 0, "VCs 0 to 3 in o
 struct contention;
 struct peer_buffer;
 struct fecn;
-struct switch_part;
+struct switch_shard;
 
 /* The first cache line has all that a plain packet needs. */
 struct weft_switch {
@@ -186,7 +186,7 @@ struct weft_switch {
 	struct contention *contention;    /* the caller's; NULL: departures are not timed */
 	struct peer_buffer *peer_buffers; /* [ports], behind the outputs, if there is
 					   * congestion control */
-	struct switch_part *part;         /* NULL: it is a whole one (switch_part.h) */
+	struct switch_shard *shard;       /* NULL: it is a whole one (switch_shard.h) */
 	struct switch_port port[];        /* [ports] */
 };
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "arbiter.h"
 #include "switch_congestion.h"
-#include "switch_part.h"
+#include "switch_shard.h"
 
 static uint64_t sum_counters(const struct weft_switch *sw, unsigned first, unsigned last)
 {
@@ -62,7 +62,7 @@ static const char *check_control(const struct weft_switch *sw)
 			return "the control reserve is exceeded";
 		out += at->control_waiting;
 	}
-	return in == out || sw->part != NULL
+	return in == out || sw->shard != NULL
 		       ? NULL
 		       : "control frames in differ from out + waiting + discarded";
 }
@@ -90,7 +90,7 @@ static const char *check_crosspoint(const struct weft_switch *sw, unsigned outpu
 /* Outputs whose queues are here. */
 static uint64_t own_outputs(const struct weft_switch *sw)
 {
-	return sw->part == NULL ? UINT64_MAX : sw->part->own;
+	return sw->shard == NULL ? UINT64_MAX : sw->shard->own;
 }
 
 /* The sets of an output against its crosspoints, busy and idle against the sets. */
@@ -152,7 +152,7 @@ static const char *check_buffer(const struct weft_switch *sw, unsigned input, un
 	const struct credit_rx *rx = &sw->port[input].link.rx[vc];
 	unsigned outputs = sw->voq ? sw->ports : 1;
 	const char *wrong = NULL;
-	uint32_t blocks = sw->part == NULL ? 0 : switch_part_elsewhere(sw->part, input, vc);
+	uint32_t blocks = sw->shard == NULL ? 0 : switch_shard_elsewhere(sw->shard, input, vc);
 
 	for (unsigned output = 0; output < outputs && wrong == NULL; output++)
 		wrong = check_queue(sw, input, vc, &switch_queues(sw, output, input)[vc], &blocks);
@@ -167,7 +167,7 @@ static const char *check_buffer(const struct weft_switch *sw, unsigned input, un
 
 const char *switch_check(const struct weft_switch *sw)
 {
-	const char *wrong = sw->part == NULL ? check_accounting(sw) : NULL;
+	const char *wrong = sw->shard == NULL ? check_accounting(sw) : NULL;
 
 	if (wrong == NULL)
 		wrong = check_control(sw);

@@ -14,7 +14,7 @@ static bool is_valid(const struct weft_switch *sw, const struct switch_congestio
 {
 	bool known = sw->table_alternatives != NULL;
 
-	if (sw->part != NULL || sw->congestion != NULL || sw->vc_rule != NULL ||
+	if (sw->shard != NULL || sw->congestion != NULL || sw->vc_rule != NULL ||
 		known != (switch_table_hosts(sw) != 0) || (!known && config->hosts == 0) ||
 		(config->detector != NULL && !sw->voq) || (config->afi && sw->vcs < 2))
 		return false;

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "packet.h"
+#include "wire/packet.h"
 
 struct voq {
 	struct weft_packet *head;

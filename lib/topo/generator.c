@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "quantity.h"
-#include "word_list.h"
+#include "base/name_table.h"
+#include "base/quantity.h"
 
 #define PAIR_MAX 64 /* "key=value" */
 
@@ -15,7 +15,7 @@
 static const void *const kinds[] = {GENERATORS(X)};
 #undef X
 
-const struct word_list generators = WORD_LIST(kinds);
+const struct name_table generators = WORD_LIST(kinds);
 
 /* "torus" of "torus:dims=4x4". */
 static void cut_kind(const char *spec, char kind[TOPOLOGY_NAME_MAX])
@@ -28,7 +28,7 @@ const struct generator *generator_find(const char *spec)
 	char kind[TOPOLOGY_NAME_MAX];
 
 	cut_kind(spec, kind);
-	return word_list_find(&generators, kind);
+	return name_table_find(&generators, kind);
 }
 
 static int option_find(const struct generator *generator, const char *name)
@@ -49,7 +49,7 @@ static int refuse_option(const struct generator *generator, const struct generat
 		did_you_mean_offer(&nearest, generator->options[i].name);
 	did_you_mean_offer(&nearest, "rate");
 	did_you_mean_offer(&nearest, "delay");
-	return fault_set(request->fault, EINVAL, "%s: unknown option '%s'%s%s%s; %s takes %s",
+	return error_set(request->error, EINVAL, "%s: unknown option '%s'%s%s%s; %s takes %s",
 		request->spec, name, nearest.best != NULL ? ", nearest is '" : "",
 		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "",
 		generator->name, nearest.known);
@@ -97,7 +97,7 @@ static int value_parse(const struct generator_option *option,
 	if (option->type == GENERATOR_DIMS) {
 		if (dims_parse(option, text, value))
 			return 0;
-		return fault_set(request->fault, EINVAL,
+		return error_set(request->error, EINVAL,
 			"%s: %s=%s: expected sizes such as 4x4, 1 to %u of them, each %" PRIu64
 			" to %" PRIu64,
 			request->spec, option->name, text, GENERATOR_DIMS_MAX, option->min,
@@ -105,7 +105,7 @@ static int value_parse(const struct generator_option *option,
 	}
 	if (number_parse(text, '\0', &value->number, &rest) && in_range(option, value->number))
 		return 0;
-	return fault_set(request->fault, EINVAL,
+	return error_set(request->error, EINVAL,
 		"%s: %s=%s: expected a whole number from %" PRIu64 " to %" PRIu64, request->spec,
 		option->name, text, option->min, option->max);
 }
@@ -117,15 +117,15 @@ static int link_option_parse(struct generator_request *request, enum quantity_ki
 	int result = quantity_parse(kind, text, &value);
 
 	if (result < 0)
-		return fault_set(request->fault, EINVAL, "%s: %s=%s: expected %s", request->spec,
+		return error_set(request->error, EINVAL, "%s: %s=%s: expected %s", request->spec,
 			key, text, quantity_expected(kind));
 	if (kind == QUANTITY_RATE &&
 		(value < TOPOLOGY_RATE_MIN_BPS || value > TOPOLOGY_RATE_MAX_BPS))
-		return fault_set(request->fault, EINVAL,
+		return error_set(request->error, EINVAL,
 			"%s: %s=%s: expected a rate from " TOPOLOGY_RATE_RANGE, request->spec, key,
 			text);
 	if (kind == QUANTITY_TIME && value > TOPOLOGY_DELAY_MAX_PS)
-		return fault_set(request->fault, EINVAL,
+		return error_set(request->error, EINVAL,
 			"%s: %s=%s: expected a delay from " TOPOLOGY_DELAY_RANGE, request->spec,
 			key, text);
 	if (kind == QUANTITY_RATE)
@@ -145,7 +145,7 @@ static int pair_parse(const struct generator *generator, struct generator_reques
 	uint32_t bit;
 
 	if (equals == NULL)
-		return fault_set(request->fault, EINVAL, "%s: '%s': expected KEY=VALUE",
+		return error_set(request->error, EINVAL, "%s: '%s': expected KEY=VALUE",
 			request->spec, pair);
 	*equals = '\0';
 	option = option_find(generator, pair);
@@ -155,8 +155,8 @@ static int pair_parse(const struct generator *generator, struct generator_reques
 	if (option < 0 && strcmp(pair, "rate") != 0 && strcmp(pair, "delay") != 0)
 		return refuse_option(generator, request, pair);
 	if (*given & bit)
-		return fault_set(
-			request->fault, EINVAL, "%s: '%s' is given twice", request->spec, pair);
+		return error_set(
+			request->error, EINVAL, "%s: '%s' is given twice", request->spec, pair);
 	*given |= bit;
 	if (option >= 0)
 		return value_parse(
@@ -176,7 +176,7 @@ static int options_parse(
 		size_t length = strcspn(text, ",");
 
 		if (length == 0 || length >= sizeof(pair))
-			return fault_set(request->fault, EINVAL,
+			return error_set(request->error, EINVAL,
 				"%s: expected KEY=VALUE at '%.20s'", request->spec, text);
 		memcpy(pair, text, length);
 		pair[length] = '\0';
@@ -185,7 +185,7 @@ static int options_parse(
 	}
 	for (unsigned i = 0; generator->options[i].name != NULL && result == 0; i++)
 		if (!(given & ((uint32_t)1 << i)) && generator->options[i].required)
-			result = fault_set(request->fault, EINVAL,
+			result = error_set(request->error, EINVAL,
 				"%s: option '%s' is missing (%s)", request->spec,
 				generator->options[i].name, generator->options[i].help);
 		else if (!(given & ((uint32_t)1 << i)))
@@ -218,24 +218,24 @@ static void name_make(const struct generator *generator, const struct generator_
 	}
 }
 
-static int refuse_kind(const char *spec, struct fault *fault)
+static int refuse_kind(const char *spec, struct error *error)
 {
 	char kind[TOPOLOGY_NAME_MAX], hint[WORD_LIST_HINT];
 
 	cut_kind(spec, kind);
-	word_list_hint(&generators, kind, hint);
-	return fault_set(fault, EINVAL, "%s: no topology kind '%s', expected %s", spec, kind, hint);
+	name_table_hint(&generators, kind, hint);
+	return error_set(error, EINVAL, "%s: no topology kind '%s', expected %s", spec, kind, hint);
 }
 
 int generator_run_kind(const struct generator *generator, const char *spec,
-	const struct topology_defaults *defaults, struct topology **topology, struct fault *fault)
+	const struct topology_defaults *defaults, struct topology **topology, struct error *error)
 {
 	char name[TOPOLOGY_NAME_MAX];
 	struct generator_request request = {
 		.spec = spec,
 		.name = name,
 		.links = {.delay_ps = WEFT_TIME_NEVER, .unset = true},
-		.fault = fault,
+		.error = error,
 	};
 	struct topology *made = NULL;
 	int result;
@@ -248,7 +248,7 @@ int generator_run_kind(const struct generator *generator, const char *spec,
 	if (result == 0)
 		result = generator->build(&request, &made);
 	if (result == 0)
-		result = topology_finish(made, request.spec, fault);
+		result = topology_finish(made, request.spec, error);
 	if (result < 0)
 		topology_destroy(made);
 	else
@@ -257,32 +257,32 @@ int generator_run_kind(const struct generator *generator, const char *spec,
 }
 
 int generator_run(const char *spec, const struct topology_defaults *defaults,
-	struct topology **topology, struct fault *fault)
+	struct topology **topology, struct error *error)
 {
 	const struct generator *generator = generator_find(spec);
 
 	if (generator == NULL)
-		return refuse_kind(spec, fault);
-	return generator_run_kind(generator, spec, defaults, topology, fault);
+		return refuse_kind(spec, error);
+	return generator_run_kind(generator, spec, defaults, topology, error);
 }
 
 int generator_create(const struct generator_request *request, uint64_t switches, uint64_t hosts,
 	uint64_t ports, struct topology **topology)
 {
-	struct fault *fault = request->fault;
+	struct error *error = request->error;
 
 	if (ports > TOPOLOGY_PORTS_MAX)
-		return fault_set(fault, EINVAL, "%s: needs %" PRIu64 " ports a switch, at most %u",
+		return error_set(error, EINVAL, "%s: needs %" PRIu64 " ports a switch, at most %u",
 			request->spec, ports, TOPOLOGY_PORTS_MAX);
 	if (hosts > TOPOLOGY_HOSTS_MAX)
-		return fault_set(fault, EINVAL, "%s: needs %" PRIu64 " hosts, at most %u",
+		return error_set(error, EINVAL, "%s: needs %" PRIu64 " hosts, at most %u",
 			request->spec, hosts, TOPOLOGY_HOSTS_MAX);
 	if (switches > TOPOLOGY_SWITCHES_MAX)
-		return fault_set(fault, EINVAL, "%s: needs %" PRIu64 " switches, at most %u",
+		return error_set(error, EINVAL, "%s: needs %" PRIu64 " switches, at most %u",
 			request->spec, switches, TOPOLOGY_SWITCHES_MAX);
 	*topology = topology_create(request->name, (uint32_t)switches, (uint32_t)hosts);
 	if (*topology == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory for %" PRIu64 " switches",
+		return error_set(error, ENOMEM, "%s: no memory for %" PRIu64 " switches",
 			request->spec, switches);
 	for (uint32_t s = 0; s < switches; s++)
 		(*topology)->switch_at[s].ports = (uint8_t)ports;
@@ -300,7 +300,7 @@ static int add_link(const struct generator_request *request, struct topology *to
 	int result = topology_add_link(topology, a, b, 0, WEFT_TIME_NEVER, 0);
 
 	if (result < 0)
-		fault_set(request->fault, -result, "%s: no memory for %u links", request->spec,
+		error_set(request->error, -result, "%s: no memory for %u links", request->spec,
 			topology->links);
 	return result;
 }

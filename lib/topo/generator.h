@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
+#include "base/name_table.h"
 #include "topology.h"
-#include "word_list.h"
 
 /* All kinds, generator_KIND each, in the order in which they are listed. */
 #define GENERATORS(X)    \
@@ -54,7 +54,7 @@ struct generator_request {
 	/* In the order of the kind's options. */
 	struct generator_value values[GENERATOR_OPTIONS_MAX];
 	struct topology_defaults links;
-	struct fault *fault;
+	struct error *error;
 };
 
 struct generator {
@@ -62,7 +62,7 @@ struct generator {
 	const char *help; /* one line */
 	struct generator_option options[GENERATOR_OPTIONS_MAX + 1];
 	/* '*topology' is to be made with generator_create() and filled with links; the caller
-	 * finishes it, and destroys it when this fails. 0, -EINVAL, -ENOMEM with fault. */
+	 * finishes it, and destroys it when this fails. 0, -EINVAL, -ENOMEM with error. */
 	int (*build)(const struct generator_request *request, struct topology **topology);
 };
 
@@ -71,12 +71,12 @@ GENERATORS(X)
 #undef X
 
 /* The list of kinds. */
-extern const struct word_list generators;
+extern const struct name_table generators;
 
 /* Kind i of the list, NULL after the last. */
 static inline const struct generator *generator_at(unsigned i)
 {
-	return word_list_at(&generators, i);
+	return name_table_at(&generators, i);
 }
 
 /* NULL if there is none of this name, which may be followed by ':'. */
@@ -85,10 +85,10 @@ const struct generator *generator_find(const char *spec);
 /* topology_generate() with defaults (may be NULL) for what the text does not say. 0 or a negative
  * code. */
 int generator_run(const char *spec, const struct topology_defaults *defaults,
-	struct topology **topology, struct fault *fault);
+	struct topology **topology, struct error *error);
 /* The same for a kind in hand, whether it is listed or not; the text begins with its name. */
 int generator_run_kind(const struct generator *generator, const char *spec,
-	const struct topology_defaults *defaults, struct topology **topology, struct fault *fault);
+	const struct topology_defaults *defaults, struct topology **topology, struct error *error);
 
 /* For build(): a topology of this size with 'ports' ports a switch, refused with a message above
  * the limits. */

@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "fault.h"
-#include "weft_time.h"
+#include "base/weft_error.h"
+#include "base/weft_time.h"
 
 #define TOPOLOGY_PORTS_MAX    64    /* per switch: a route element has 6 bits for the port */
 #define TOPOLOGY_HOSTS_MAX    65536 /* 16 bits in the frame */
@@ -96,18 +96,18 @@ struct topology_defaults {
 
 /* Opens 'KIND:key=value,…' (docs/reference/topology-file.md) or a file name. A known kind, alone or
  * with a ':' after it, or a text of that form, is a generator; a file with the name of a kind is
- * written './ring'. On failure NULL, and 'fault' has FILE:LINE:COLUMN or the generator's text;
+ * written './ring'. On failure NULL, and 'error' has FILE:LINE:COLUMN or the generator's text;
  * errno is EINVAL for bad contents, ENOENT, EACCES, … for a file that cannot be read, ENOMEM. */
-struct topology *topology_open(const char *spec, struct fault *fault);
-struct topology *topology_load(const char *path, struct fault *fault);
-struct topology *topology_generate(const char *spec, struct fault *fault);
+struct topology *topology_open(const char *spec, struct error *error);
+struct topology *topology_load(const char *path, struct error *error);
+struct topology *topology_generate(const char *spec, struct error *error);
 bool topology_is_generated(const char *spec);
 /* The same with other defaults (may be NULL) for links without rate or delay. */
 struct topology *topology_open_with(
-	const char *spec, const struct topology_defaults *defaults, struct fault *fault);
+	const char *spec, const struct topology_defaults *defaults, struct error *error);
 /* Parses text in memory; 'origin' is the file name for messages. */
 struct topology *topology_parse(
-	const char *text, size_t length, const char *origin, struct fault *fault);
+	const char *text, size_t length, const char *origin, struct error *error);
 
 /* Creates devices s0…, h0… without ports of switches, links and stages; NULL without memory or
  * above the limits. The caller sets names, ports and stages, adds links and calls
@@ -119,7 +119,7 @@ int topology_add_link(struct topology *topology, struct topology_port a, struct 
 	uint64_t rate_bps, weft_time delay_ps, uint32_t line);
 /* Checks (nonexistent ports, two links in one port, a link to itself, hosts without a link) and
  * builds the indexes. 'origin' is the file name or generator text for messages. */
-int topology_finish(struct topology *topology, const char *origin, struct fault *fault);
+int topology_finish(struct topology *topology, const char *origin, struct error *error);
 void topology_destroy(struct topology *topology);
 /* NULL without memory. */
 struct topology *topology_copy(const struct topology *topology);
@@ -127,13 +127,13 @@ struct topology *topology_copy(const struct topology *topology);
 /* 0 if every host can reach every other; else -EINVAL with the first host that host 0 cannot reach,
  * its line, and the number of others. -ENOMEM. */
 int topology_check_connected(
-	const struct topology *topology, const char *origin, struct fault *fault);
+	const struct topology *topology, const char *origin, struct error *error);
 /* Counts the switches that no host can reach and returns the first one. 0 or -ENOMEM. */
 int topology_unused_switches(const struct topology *topology, uint32_t *first, uint32_t *count);
 
 /* Builds the index of names, which may not change afterwards; topology_finish() calls this. -EINVAL
  * if two devices have the same name, -ENOMEM. */
-int topology_index_names(struct topology *topology, const char *origin, struct fault *fault);
+int topology_index_names(struct topology *topology, const char *origin, struct error *error);
 
 /* The switch's port to which a host is attached; false if it has no link to a switch. */
 bool topology_host_switch(const struct topology *topology, uint32_t host, struct topology_port *at);

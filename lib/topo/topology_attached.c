@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "arrays.h"
+#include "base/arrays.h"
 
 /* New numbers of the kept devices by old number. */
 struct renumbering {
@@ -63,7 +63,7 @@ static int fill(
 	return result;
 }
 
-struct topology *topology_attached(const struct topology *topology, struct fault *fault)
+struct topology *topology_attached(const struct topology *topology, struct error *error)
 {
 	struct renumbering numbers = {0};
 	struct topology *copy = NULL;
@@ -78,9 +78,9 @@ struct topology *topology_attached(const struct topology *topology, struct fault
 	if (copy != NULL)
 		result = fill(copy, topology, &numbers);
 	if (result == 0)
-		result = topology_finish(copy, topology->name, fault);
+		result = topology_finish(copy, topology->name, error);
 	else
-		fault_set(fault, ENOMEM, "%s: no memory for a copy", topology->name);
+		error_set(error, ENOMEM, "%s: no memory for a copy", topology->name);
 	arrays_free(&numbers.arrays);
 	if (result == 0)
 		return copy;

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "arrays.h"
+#include "base/arrays.h"
 
 struct reach {
 	const struct topology *topology;
@@ -65,7 +65,7 @@ static void explain(const struct topology *topology, uint32_t host, char *out, s
 }
 
 static int refuse(const struct reach *reach, uint32_t host, uint32_t unreachable,
-	const char *origin, struct fault *fault)
+	const char *origin, struct error *error)
 {
 	const struct topology *topology = reach->topology;
 	const struct topology_device *from = &topology->host_at[0], *to = &topology->host_at[host];
@@ -77,13 +77,13 @@ static int refuse(const struct reach *reach, uint32_t host, uint32_t unreachable
 	if (unreachable > 1)
 		snprintf(how_many, sizeof(how_many), "; nor can %u other%s of %u hosts",
 			unreachable - 1, unreachable == 2 ? "" : "s", topology->hosts);
-	return fault_at(fault, origin, to->line, 0,
+	return error_at(error, origin, to->line, 0,
 		"host %s cannot be reached from host %s%s: %s%s", to->name, from->name, line, why,
 		how_many);
 }
 
 int topology_check_connected(
-	const struct topology *topology, const char *origin, struct fault *fault)
+	const struct topology *topology, const char *origin, struct error *error)
 {
 	uint32_t first = 0, unreachable = 0;
 	struct topology_port start;
@@ -91,7 +91,7 @@ int topology_check_connected(
 	int result = reach_init(&reach, topology);
 
 	if (result < 0)
-		fault_set(fault, ENOMEM, "%s: no memory", origin);
+		error_set(error, ENOMEM, "%s: no memory", origin);
 	else if (topology->hosts > 0 && topology_host_switch(topology, 0, &start))
 		reach_from(&reach, start.device);
 	for (uint32_t h = topology->hosts; h-- > 1 && result == 0;)
@@ -100,7 +100,7 @@ int topology_check_connected(
 			unreachable++;
 		}
 	if (unreachable > 0)
-		result = refuse(&reach, first, unreachable, origin, fault);
+		result = refuse(&reach, first, unreachable, origin, error);
 	arrays_free(&reach.arrays);
 	return result;
 }

@@ -8,7 +8,7 @@
 
 #include "generator.h"
 #include "topology_levels.h"
-#include "yaml_fields.h"
+#include "yaml/yaml_fields.h"
 
 #define FORMAT       "topology/1"
 #define BINDINGS_MAX 4096 /* far more than the NIC ports of one machine */
@@ -32,17 +32,17 @@ struct port_row {
 	uint16_t vlan;
 };
 
-static int read_list(const struct yaml_tree_node *node, void *member, struct fault *fault)
+static int read_list(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	*(const struct yaml_tree_node **)member = node;
-	return yaml_tree_expect(node, YAML_TREE_SEQUENCE, fault);
+	return yaml_tree_expect(node, YAML_TREE_SEQUENCE, error);
 }
 
 /* A port such as s0:3, resolved once the devices are known. */
-static int read_end(const struct yaml_tree_node *node, void *member, struct fault *fault)
+static int read_end(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	*(const struct yaml_tree_node **)member = node;
-	return yaml_tree_expect(node, YAML_TREE_SCALAR, fault);
+	return yaml_tree_expect(node, YAML_TREE_SCALAR, error);
 }
 
 #define LINK_FIELDS(type, rate_member, delay_member)                                            \
@@ -122,13 +122,13 @@ static bool is_address(const char *text)
 	       port <= UINT16_MAX;
 }
 
-int topology_read_udp(const struct yaml_tree_node *node, void *member, struct fault *fault)
+int topology_read_udp(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	struct udp_row row = {"", ""};
-	int result = yaml_fields_read(topology_udp_fields, node, &row, fault);
+	int result = yaml_fields_read(topology_udp_fields, node, &row, error);
 
 	if (result == 0 && (!is_address(row.local) || !is_address(row.remote)))
-		return yaml_tree_refuse(node, fault,
+		return yaml_tree_refuse(node, error,
 			"'udp': expected IPv4 addresses with ports, such as {local: "
 			"\"192.0.2.1:4000\", remote: \"192.0.2.2:4000\"}");
 	if (result == 0)
@@ -154,14 +154,14 @@ bool topology_is_dpdk(const void *member)
 }
 
 int topology_check_device(
-	const struct yaml_tree_node *row, const char *device, uint16_t vlan, struct fault *fault)
+	const struct yaml_tree_node *row, const char *device, uint16_t vlan, struct error *error)
 {
 	bool dpdk = yaml_tree_get(row, "dpdk") != NULL, udp = yaml_tree_get(row, "udp") != NULL;
 
 	if (dpdk == udp || (dpdk && topology_is_udp(device)))
-		return yaml_tree_refuse(row, fault, "port: expected either 'dpdk' or 'udp'");
+		return yaml_tree_refuse(row, error, "port: expected either 'dpdk' or 'udp'");
 	if (udp && vlan != 0)
-		return yaml_tree_refuse(row, fault, "'vlan' requires 'dpdk'");
+		return yaml_tree_refuse(row, error, "'vlan' requires 'dpdk'");
 	return 0;
 }
 
@@ -183,57 +183,57 @@ const struct yaml_field topology_file_fields[] = {
 };
 
 static int topology_refuse_port(const struct topology *topology, const struct yaml_tree_node *node,
-	const char *text, struct fault *fault)
+	const char *text, struct error *error)
 {
 	char name[TOPOLOGY_NAME_MAX];
 	const char *nearest;
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
 	if (topology_find_switch(topology, name) >= 0 || topology_find_host(topology, name) >= 0)
-		return yaml_tree_refuse(node, fault,
+		return yaml_tree_refuse(node, error,
 			"'%.80s' is no port: expected device and number, such as %s:0", text, name);
 	nearest = topology_nearest_device(topology, text);
-	return yaml_tree_refuse(node, fault, "there is no device '%s'%s%s%s", name,
+	return yaml_tree_refuse(node, error, "there is no device '%s'%s%s%s", name,
 		nearest != NULL ? ", nearest is '" : "", nearest != NULL ? nearest : "",
 		nearest != NULL ? "'" : "");
 }
 
 static int find_end(const struct topology *topology, const struct yaml_tree_node *node,
-	struct topology_port *port, struct fault *fault)
+	struct topology_port *port, struct error *error)
 {
 	if (topology_find_port(topology, node->text, port) == 0)
 		return 0;
-	return topology_refuse_port(topology, node, node->text, fault);
+	return topology_refuse_port(topology, node, node->text, error);
 }
 
 static int read_devices(const struct yaml_field *fields, const struct yaml_tree_node *list,
-	struct topology_device *devices, struct fault *fault)
+	struct topology_device *devices, struct error *error)
 {
 	int result = 0;
 
 	for (const struct yaml_tree_node *node = list->first; node != NULL && result == 0;
 		node = node->next, devices++) {
 		devices->line = node->line;
-		result = yaml_fields_read(fields, node, devices, fault);
+		result = yaml_fields_read(fields, node, devices, error);
 	}
 	return result;
 }
 
 static int read_link(
-	struct topology *topology, const struct yaml_tree_node *node, struct fault *fault)
+	struct topology *topology, const struct yaml_tree_node *node, struct error *error)
 {
 	struct link_row row = {.delay_ps = WEFT_TIME_NEVER};
 	struct topology_port a, b;
-	int result = yaml_fields_read(link_fields, node, &row, fault);
+	int result = yaml_fields_read(link_fields, node, &row, error);
 
 	if (result == 0)
-		result = find_end(topology, row.a, &a, fault);
+		result = find_end(topology, row.a, &a, error);
 	if (result == 0)
-		result = find_end(topology, row.b, &b, fault);
+		result = find_end(topology, row.b, &b, error);
 	if (result < 0)
 		return result;
 	result = topology_add_link(topology, a, b, row.rate_bps, row.delay_ps, node->line);
-	return result < 0 ? fault_set(fault, -result, "%s: no memory for links", node->origin) : 0;
+	return result < 0 ? error_set(error, -result, "%s: no memory for links", node->origin) : 0;
 }
 
 static bool same_port(struct topology_port a, struct topology_port b)
@@ -242,25 +242,25 @@ static bool same_port(struct topology_port a, struct topology_port b)
 }
 
 static int read_binding(
-	struct topology *topology, const struct yaml_tree_node *node, struct fault *fault)
+	struct topology *topology, const struct yaml_tree_node *node, struct error *error)
 {
 	struct topology_binding *binding = &topology->binding_at[topology->bindings];
 	struct port_row row = {0};
-	int result = yaml_fields_read(port_fields, node, &row, fault);
+	int result = yaml_fields_read(port_fields, node, &row, error);
 
 	if (result == 0)
-		result = topology_check_device(node, row.dpdk, row.vlan, fault);
+		result = topology_check_device(node, row.dpdk, row.vlan, error);
 	if (result == 0)
-		result = find_end(topology, row.port, &binding->port, fault);
+		result = find_end(topology, row.port, &binding->port, error);
 	if (result < 0)
 		return result;
 	if (topology_link_at(topology, binding->port) == NULL)
 		return yaml_tree_refuse(
-			row.port, fault, "port %s has no link in 'links'", row.port->text);
+			row.port, error, "port %s has no link in 'links'", row.port->text);
 	for (uint32_t i = 0; i < topology->bindings; i++)
 		if (same_port(topology->binding_at[i].port, binding->port))
 			return yaml_tree_refuse(
-				row.port, fault, "port %s is listed twice", row.port->text);
+				row.port, error, "port %s is listed twice", row.port->text);
 	snprintf(binding->dpdk, sizeof(binding->dpdk), "%s", row.dpdk);
 	binding->vlan = row.vlan;
 	topology->bindings++;
@@ -268,78 +268,78 @@ static int read_binding(
 }
 
 static int read_bindings(
-	struct topology *topology, const struct yaml_tree_node *list, struct fault *fault)
+	struct topology *topology, const struct yaml_tree_node *list, struct error *error)
 {
 	int result = 0;
 
 	topology->binding_at = calloc((size_t)list->count + 1, sizeof(*topology->binding_at));
 	if (topology->binding_at == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory for ports", list->origin);
+		return error_set(error, ENOMEM, "%s: no memory for ports", list->origin);
 	for (const struct yaml_tree_node *node = list->first; node != NULL && result == 0;
 		node = node->next)
-		result = read_binding(topology, node, fault);
+		result = read_binding(topology, node, error);
 	return result;
 }
 
 static int check_count(
-	const struct yaml_tree_node *list, const char *what, uint32_t max, struct fault *fault)
+	const struct yaml_tree_node *list, const char *what, uint32_t max, struct error *error)
 {
 	if (list->count <= max)
 		return 0;
 	return yaml_tree_refuse(
-		list, fault, "%u %s, at most %u are possible", list->count, what, max);
+		list, error, "%u %s, at most %u are possible", list->count, what, max);
 }
 
 /* A tree without stages gets them; any other topology stays without. */
-static int add_levels(struct topology *topology, struct fault *fault)
+static int add_levels(struct topology *topology, struct error *error)
 {
-	struct fault why;
+	struct error why;
 	int result = topology_has_levels(topology) ? 0 : topology_levels_find(topology, &why);
 
 	if (result == -ENOMEM)
-		*fault = why;
+		*error = why;
 	return result == -EINVAL ? 0 : result;
 }
 
 /* Devices first, then the parts that refer to them. */
 static int fill(struct topology *topology, const struct file *file,
-	const struct yaml_tree_node *node, struct fault *fault)
+	const struct yaml_tree_node *node, struct error *error)
 {
-	int result = read_devices(switch_fields, file->switches, topology->switch_at, fault);
+	int result = read_devices(switch_fields, file->switches, topology->switch_at, error);
 
 	if (result == 0)
-		result = read_devices(host_fields, file->hosts, topology->host_at, fault);
+		result = read_devices(host_fields, file->hosts, topology->host_at, error);
 	if (result == 0)
-		result = topology_index_names(topology, node->origin, fault);
+		result = topology_index_names(topology, node->origin, error);
 	for (const struct yaml_tree_node *link = file->links->first; link != NULL && result == 0;
 		link = link->next)
-		result = read_link(topology, link, fault);
+		result = read_link(topology, link, error);
 	if (result == 0)
-		result = topology_finish(topology, node->origin, fault);
+		result = topology_finish(topology, node->origin, error);
 	if (result == 0)
-		result = add_levels(topology, fault);
+		result = add_levels(topology, error);
 	if (result == 0 && file->ports != NULL)
-		result = read_bindings(topology, file->ports, fault);
+		result = read_bindings(topology, file->ports, error);
 	return result;
 }
 
-static int read_keys(const struct yaml_tree_node *node, struct file *file, struct fault *fault)
+static int read_keys(const struct yaml_tree_node *node, struct file *file, struct error *error)
 {
-	int result = yaml_fields_read(topology_file_fields, node, file, fault);
+	int result = yaml_fields_read(topology_file_fields, node, file, error);
 
 	if (result == 0 && file->weft[0] != '\0')
-		result = yaml_tree_expect_format(node, FORMAT, fault);
+		result = yaml_tree_expect_format(node, FORMAT, error);
 	if (result == 0)
-		result = check_count(file->switches, "switches", TOPOLOGY_SWITCHES_MAX, fault);
+		result = check_count(file->switches, "switches", TOPOLOGY_SWITCHES_MAX, error);
 	if (result == 0)
-		result = check_count(file->hosts, "hosts", TOPOLOGY_HOSTS_MAX, fault);
+		result = check_count(file->hosts, "hosts", TOPOLOGY_HOSTS_MAX, error);
 	if (result == 0 && file->ports != NULL)
-		result = check_count(file->ports, "ports", BINDINGS_MAX, fault);
+		result = check_count(file->ports, "ports", BINDINGS_MAX, error);
 	return result;
 }
 
 int topology_read(const struct yaml_tree_node *node, const struct topology_defaults *defaults,
-	struct topology **topology, struct fault *fault)
+	struct topology **topology, struct error *error)
 {
 	struct file file = {
 		.name = "topology", .link = {.delay_ps = WEFT_TIME_NEVER, .unset = true}};
@@ -349,19 +349,19 @@ int topology_read(const struct yaml_tree_node *node, const struct topology_defau
 
 	if (defaults != NULL)
 		file.link = *defaults;
-	result = read_keys(node, &file, fault);
+	result = read_keys(node, &file, error);
 	if (result < 0)
 		return result;
 	made = topology_create(file.name, file.switches->count, file.hosts->count);
 	if (made == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", node->origin);
+		return error_set(error, ENOMEM, "%s: no memory", node->origin);
 	if (file.link.rate_bps != 0)
 		made->default_rate_bps = file.link.rate_bps;
 	if (file.link.delay_ps != WEFT_TIME_NEVER)
 		made->default_delay_ps = file.link.delay_ps;
 	link = yaml_tree_get(node, "link");
 	made->default_given = !file.link.unset || (link != NULL && link->count > 0);
-	result = fill(made, &file, node, fault);
+	result = fill(made, &file, node, error);
 	if (result < 0)
 		topology_destroy(made);
 	else
@@ -370,13 +370,13 @@ int topology_read(const struct yaml_tree_node *node, const struct topology_defau
 }
 
 static int read_tree(struct yaml_tree *tree, const struct topology_defaults *defaults,
-	struct topology **topology, struct fault *fault)
+	struct topology **topology, struct error *error)
 {
 	const struct yaml_tree_node *root = yaml_tree_root(tree);
-	int result = yaml_tree_expect_format(root, FORMAT, fault);
+	int result = yaml_tree_expect_format(root, FORMAT, error);
 
 	if (result == 0)
-		result = topology_read(root, defaults, topology, fault);
+		result = topology_read(root, defaults, topology, error);
 	yaml_tree_destroy(tree);
 	return result;
 }
@@ -391,40 +391,40 @@ static struct topology *or_errno(struct topology *topology, int code)
 
 /* Takes over the tree; NULL stays NULL. */
 static struct topology *of_tree(
-	struct yaml_tree *tree, const struct topology_defaults *defaults, struct fault *fault)
+	struct yaml_tree *tree, const struct topology_defaults *defaults, struct error *error)
 {
 	struct topology *topology = NULL;
 	int code;
 
 	if (tree == NULL)
 		return NULL;
-	code = read_tree(tree, defaults, &topology, fault);
+	code = read_tree(tree, defaults, &topology, error);
 	return or_errno(topology, code);
 }
 
 struct topology *topology_parse(
-	const char *text, size_t length, const char *origin, struct fault *fault)
+	const char *text, size_t length, const char *origin, struct error *error)
 {
-	return of_tree(yaml_tree_parse(text, length, origin, fault), NULL, fault);
+	return of_tree(yaml_tree_parse(text, length, origin, error), NULL, error);
 }
 
 static struct topology *generate(
-	const char *spec, const struct topology_defaults *defaults, struct fault *fault)
+	const char *spec, const struct topology_defaults *defaults, struct error *error)
 {
 	struct topology *topology = NULL;
-	int code = generator_run(spec, defaults, &topology, fault);
+	int code = generator_run(spec, defaults, &topology, error);
 
 	return or_errno(topology, code);
 }
 
-struct topology *topology_load(const char *path, struct fault *fault)
+struct topology *topology_load(const char *path, struct error *error)
 {
-	return of_tree(yaml_tree_load(path, fault), NULL, fault);
+	return of_tree(yaml_tree_load(path, error), NULL, error);
 }
 
-struct topology *topology_generate(const char *spec, struct fault *fault)
+struct topology *topology_generate(const char *spec, struct error *error)
 {
-	return generate(spec, NULL, fault);
+	return generate(spec, NULL, error);
 }
 
 bool topology_is_generated(const char *spec)
@@ -439,13 +439,13 @@ bool topology_is_generated(const char *spec)
 }
 
 struct topology *topology_open_with(
-	const char *spec, const struct topology_defaults *defaults, struct fault *fault)
+	const char *spec, const struct topology_defaults *defaults, struct error *error)
 {
-	return topology_is_generated(spec) ? generate(spec, defaults, fault)
-					   : of_tree(yaml_tree_load(spec, fault), defaults, fault);
+	return topology_is_generated(spec) ? generate(spec, defaults, error)
+					   : of_tree(yaml_tree_load(spec, error), defaults, error);
 }
 
-struct topology *topology_open(const char *spec, struct fault *fault)
+struct topology *topology_open(const char *spec, struct error *error)
 {
-	return topology_open_with(spec, NULL, fault);
+	return topology_open_with(spec, NULL, error);
 }

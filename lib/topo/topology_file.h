@@ -5,8 +5,8 @@
 /* The topology file as part of run and lab files, which may contain one as a map. */
 
 #include "topology.h"
-#include "yaml_fields.h"
-#include "yaml_tree.h"
+#include "yaml/yaml_fields.h"
+#include "yaml/yaml_tree.h"
 
 /* The keys of a topology file. */
 extern const struct yaml_field topology_file_fields[];
@@ -14,7 +14,7 @@ extern const struct yaml_field topology_file_fields[];
 /* Reads a node in the form of a topology file; the 'weft' key may be missing. 'defaults' may be
  * NULL. 0, -EINVAL, -ENOMEM. */
 int topology_read(const struct yaml_tree_node *node, const struct topology_defaults *defaults,
-	struct topology **topology, struct fault *fault);
+	struct topology **topology, struct error *error);
 
 /* Writes the keys of a topology file except 'weft', each line indented by 'indent' spaces. Inside
  * of another file (indent > 0) without 'link', if both values are defaults of Weft: a lab tells the
@@ -34,11 +34,11 @@ void topology_write_keys(const struct topology *topology, FILE *out, unsigned in
 /* The form of a port such as "s0:1" (yaml_fields.h). */
 #define TOPOLOGY_PORT_FORM "^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[0-9]+)?$"
 extern const struct yaml_field topology_udp_fields[];
-int topology_read_udp(const struct yaml_tree_node *node, void *member, struct fault *fault);
+int topology_read_udp(const struct yaml_tree_node *node, void *member, struct error *error);
 void topology_write_udp(const void *member, FILE *out, unsigned indent);
 bool topology_is_udp(const void *member);
 /* For 'dpdk' beside it. */
 bool topology_is_dpdk(const void *member);
 /* Refuses a row that has not one of them. 'vlan' is for Ethernet ports. */
 int topology_check_device(
-	const struct yaml_tree_node *row, const char *device, uint16_t vlan, struct fault *fault);
+	const struct yaml_tree_node *row, const char *device, uint16_t vlan, struct error *error);

@@ -13,7 +13,7 @@
 struct check {
 	struct topology *topology;
 	const char *origin;
-	struct fault *fault;
+	struct error *error;
 };
 
 /* ", line 12" if the line is known. */
@@ -33,7 +33,7 @@ static int check_device_exists(
 
 	if (port.device < count)
 		return 0;
-	return fault_at(check->fault, check->origin, link->line, 0,
+	return error_at(check->error, check->origin, link->line, 0,
 		"the link leads to %s number %u, there are %u",
 		port.kind == DEVICE_HOST ? "host" : "switch", port.device, count);
 }
@@ -48,14 +48,14 @@ static int check_port_exists(
 		device = &check->topology->host_at[port.device];
 		if (port.port == 0)
 			return 0;
-		return fault_at(check->fault, check->origin, link->line, 0,
+		return error_at(check->error, check->origin, link->line, 0,
 			"no port %u at host %s%s: a host has one port, %s:0", port.port,
 			device->name, other_line(device->line, line), device->name);
 	}
 	device = &check->topology->switch_at[port.device];
 	if (port.port < device->ports)
 		return 0;
-	return fault_at(check->fault, check->origin, link->line, 0,
+	return error_at(check->error, check->origin, link->line, 0,
 		"no port %u at switch %s%s: it has %u, 0 to %u", port.port, device->name,
 		other_line(device->line, line), device->ports, device->ports - 1);
 }
@@ -66,11 +66,11 @@ static int check_link_ends(const struct check *check, const struct topology_link
 	const struct topology *topology = check->topology;
 
 	if (a.kind == DEVICE_HOST && b.kind == DEVICE_HOST)
-		return fault_at(check->fault, check->origin, link->line, 0,
+		return error_at(check->error, check->origin, link->line, 0,
 			"hosts %s and %s are linked directly, one end must be a switch",
 			topology->host_at[a.device].name, topology->host_at[b.device].name);
 	if (a.kind == b.kind && a.device == b.device)
-		return fault_at(check->fault, check->origin, link->line, 0,
+		return error_at(check->error, check->origin, link->line, 0,
 			"the link leads from switch %s to itself",
 			topology->switch_at[a.device].name);
 	return 0;
@@ -110,7 +110,7 @@ static int check_switches(const struct check *check)
 		const struct topology_device *device = &check->topology->switch_at[s];
 
 		if (device->ports > TOPOLOGY_PORTS_MAX)
-			return fault_at(check->fault, check->origin, device->line, 0,
+			return error_at(check->error, check->origin, device->line, 0,
 				"switch %s has %u ports, at most %u are possible", device->name,
 				device->ports, TOPOLOGY_PORTS_MAX);
 	}
@@ -147,7 +147,7 @@ static int plug_in(const struct check *check, uint32_t number, struct topology_p
 		return 0;
 	}
 	topology_port_name(topology, port, name, sizeof(name));
-	return fault_at(check->fault, check->origin, topology->link_at[number].line, 0,
+	return error_at(check->error, check->origin, topology->link_at[number].line, 0,
 		"a second link in port %s, which has the one%s already", name,
 		other_line(topology->link_at[*slot].line, line));
 }
@@ -181,25 +181,25 @@ static int check_hosts(const struct check *check)
 
 	for (uint32_t h = 0; h < check->topology->hosts; h++)
 		if (check->topology->host_link[h] < 0 && !check->topology->host_at[h].cut_off)
-			return fault_at(check->fault, check->origin,
+			return error_at(check->error, check->origin,
 				check->topology->host_at[h].line, 0,
 				"host %s has no link, expected one to a switch",
 				check->topology->host_at[h].name);
 	return 0;
 }
 
-int topology_finish(struct topology *topology, const char *origin, struct fault *fault)
+int topology_finish(struct topology *topology, const char *origin, struct error *error)
 {
-	struct check check = {topology, origin, fault};
+	struct check check = {topology, origin, error};
 	int result;
 
 	if (topology->by_name == NULL) {
-		result = topology_index_names(topology, origin, fault);
+		result = topology_index_names(topology, origin, error);
 		if (result < 0)
 			return result;
 	}
 	if (count_ports(&check) < 0 || build_indexes(&check) < 0)
-		return fault_set(fault, ENOMEM, "%s: no memory for %u switches and %u hosts",
+		return error_set(error, ENOMEM, "%s: no memory for %u switches and %u hosts",
 			origin, topology->switches, topology->hosts);
 	result = check_switches(&check);
 	for (uint32_t i = 0; i < topology->links && result == 0; i++)

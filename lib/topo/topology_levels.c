@@ -4,15 +4,15 @@
 
 #include <errno.h>
 
-#include "arrays.h"
-#include "bits.h"
+#include "base/arrays.h"
+#include "base/bits.h"
 #include "topology_shape.h"
 
 #define BLOCK 64 /* switches with hosts whose reach is checked at once */
 
 struct levels {
 	struct topology *topology;
-	struct fault *why;
+	struct error *why;
 	uint32_t *hosts;  /* by switch */
 	uint32_t *level;  /* by switch; 0: not found yet */
 	uint32_t *order;  /* switches by level */
@@ -56,7 +56,7 @@ static int allocate(struct levels *levels)
 	ARRAYS_ADD(levels, reach, switches);
 	ARRAYS_ADD(levels, column, switches);
 	if (levels->arrays.failed)
-		return fault_set(levels->why, ENOMEM, "%s: no memory for levels", topology->name);
+		return error_set(levels->why, ENOMEM, "%s: no memory for levels", topology->name);
 	for (uint32_t h = 0; h < topology->hosts; h++)
 		if (topology_host_switch(topology, h, &at))
 			levels->hosts[at.device]++;
@@ -105,7 +105,7 @@ static int check_links(const struct levels *levels)
 		if (link->a.kind != link->b.kind ||
 			levels->level[link->a.device] != levels->level[link->b.device])
 			continue;
-		return fault_set(levels->why, EINVAL,
+		return error_set(levels->why, EINVAL,
 			"%s: no levels: switches %s and %s are linked, and both are on level %u",
 			topology->name, topology_device_name(topology, link->a),
 			topology_device_name(topology, link->b), levels->level[link->a.device]);
@@ -145,7 +145,7 @@ static int check_block(struct levels *levels, uint32_t first, uint32_t reached)
 	for (uint32_t c = 0; c < levels->columns; c++)
 		for (uint32_t i = 0; i < count; i++)
 			if ((levels->reach[levels->column[c]] & BIT64(i)) == 0)
-				return fault_set(levels->why, EINVAL,
+				return error_set(levels->why, EINVAL,
 					"%s: no levels: no path goes up and then down from switch "
 					"%s to %s",
 					topology->name, topology->switch_at[levels->column[c]].name,
@@ -161,12 +161,12 @@ static int try_leaves(struct levels *levels, uint32_t min_hosts)
 
 	for (uint32_t s = 0; s < topology->switches && result == 0; s++)
 		if (levels->level[s] == 0 && !topology->switch_at[s].absent)
-			result = fault_set(levels->why, EINVAL,
+			result = error_set(levels->why, EINVAL,
 				"%s: no levels: no host reaches switch %s", topology->name,
 				topology->switch_at[s].name);
 	if (result == 0 && (reached == 0 || levels->level[levels->order[reached - 1]] == 1 ||
 				   levels->level[levels->order[reached - 1]] > UINT8_MAX))
-		result = fault_set(levels->why, EINVAL,
+		result = error_set(levels->why, EINVAL,
 			"%s: no levels: expected 2 to %u, and hosts on the lowest", topology->name,
 			UINT8_MAX);
 	for (uint32_t first = 0; first < levels->columns && result == 0; first += BLOCK)
@@ -174,7 +174,7 @@ static int try_leaves(struct levels *levels, uint32_t min_hosts)
 	return result;
 }
 
-int topology_levels_find(struct topology *topology, struct fault *why)
+int topology_levels_find(struct topology *topology, struct error *why)
 {
 	struct levels levels = {.topology = topology, .why = why};
 	uint32_t half;
@@ -184,7 +184,7 @@ int topology_levels_find(struct topology *topology, struct fault *why)
 	if (result == 0)
 		result = try_leaves(&levels, 1);
 	if (result == -EINVAL && half > 1) {
-		struct fault first = *why;
+		struct error first = *why;
 
 		result = try_leaves(&levels, half);
 		if (result < 0)

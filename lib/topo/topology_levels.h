@@ -15,7 +15,7 @@
 
 /* Sets the stages of a finished topology. -EINVAL with the reason in 'why' if it is not a tree of
  * two or more levels; then no stage is set. -ENOMEM. */
-int topology_levels_find(struct topology *topology, struct fault *why);
+int topology_levels_find(struct topology *topology, struct error *why);
 
 /* A switch has a stage. */
 bool topology_has_levels(const struct topology *topology);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "word_list.h"
+#include "base/name_table.h"
 
 /* By number in the common space: switches, then hosts. */
 static const struct topology_device *device_at(const struct topology *topology, uint32_t number)
@@ -28,7 +28,7 @@ static int compare_names(const void *a, const void *b, void *ctx)
 }
 
 static int refuse_double(const struct topology *topology, uint32_t first, uint32_t second,
-	const char *origin, struct fault *fault)
+	const char *origin, struct error *error)
 {
 	const struct topology_device *a = device_at(topology, first);
 	const struct topology_device *b = device_at(topology, second);
@@ -37,25 +37,25 @@ static int refuse_double(const struct topology *topology, uint32_t first, uint32
 	char line[48];
 
 	snprintf(line, sizeof(line), ", the first one is in line %u", earlier);
-	return fault_at(fault, origin, later, 0,
+	return error_at(error, origin, later, 0,
 		"a second device is named '%s'%s; names are unique over switches and hosts",
 		a->name, earlier != 0 ? line : "");
 }
 
-int topology_index_names(struct topology *topology, const char *origin, struct fault *fault)
+int topology_index_names(struct topology *topology, const char *origin, struct error *error)
 {
 	uint32_t count = topology->switches + topology->hosts;
 	uint32_t *by_name = malloc(((size_t)count + 1) * sizeof(*by_name));
 
 	if (by_name == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory for %u names", origin, count);
+		return error_set(error, ENOMEM, "%s: no memory for %u names", origin, count);
 	for (uint32_t i = 0; i < count; i++)
 		by_name[i] = i;
 	qsort_r(by_name, count, sizeof(*by_name), compare_names, topology);
 	for (uint32_t i = 1; i < count; i++)
 		if (strcmp(device_at(topology, by_name[i - 1])->name,
 			    device_at(topology, by_name[i])->name) == 0) {
-			refuse_double(topology, by_name[i - 1], by_name[i], origin, fault);
+			refuse_double(topology, by_name[i - 1], by_name[i], origin, error);
 			free(by_name);
 			return -EINVAL;
 		}

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "arrays.h"
+#include "base/arrays.h"
 
 #define UNREACHED UINT32_MAX
 

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static int refuse_name(const struct topology *topology, const char *text, struct fault *fault)
+static int refuse_name(const struct topology *topology, const char *text, struct error *error)
 {
 	const char *nearest = topology_nearest_device(topology, text);
 
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"'%.80s' is neither a port such as s0:3, a switch nor a host%s%s%s", text,
 		nearest != NULL ? ", nearest is '" : "", nearest != NULL ? nearest : "",
 		nearest != NULL ? "'" : "");
@@ -25,7 +25,7 @@ static void mark_switch(const struct topology *topology, uint32_t device, bool *
 }
 
 static int mark(
-	const struct topology *topology, const char *text, bool *failed_link, struct fault *fault)
+	const struct topology *topology, const char *text, bool *failed_link, struct error *error)
 {
 	int32_t device = topology_find_switch(topology, text);
 	const struct topology_link *link;
@@ -36,11 +36,11 @@ static int mark(
 		return 0;
 	}
 	if (topology_find_port(topology, text, &port) < 0)
-		return refuse_name(topology, text, fault);
+		return refuse_name(topology, text, error);
 	link = topology_link_at(topology, port);
 	if (link == NULL)
-		return fault_set(
-			fault, EINVAL, "port %.80s has no link that could be left out", text);
+		return error_set(
+			error, EINVAL, "port %.80s has no link that could be left out", text);
 	failed_link[link - topology->link_at] = true;
 	return 0;
 }
@@ -61,7 +61,7 @@ static void remove_links(struct topology *topology, const bool *failed_link)
 }
 
 struct topology *topology_without(const struct topology *topology, const char *const *failed,
-	size_t count, struct fault *fault)
+	size_t count, struct error *error)
 {
 	struct topology *copy = topology_copy(topology);
 	bool *failed_link = calloc((size_t)topology->links + 1, sizeof(*failed_link));
@@ -69,12 +69,12 @@ struct topology *topology_without(const struct topology *topology, const char *c
 	uint32_t kept;
 
 	if (copy == NULL || failed_link == NULL)
-		result = fault_set(fault, ENOMEM, "%s: no memory for a copy", topology->name);
+		result = error_set(error, ENOMEM, "%s: no memory for a copy", topology->name);
 	for (size_t i = 0; i < count && result == 0; i++)
-		result = mark(topology, failed[i], failed_link, fault);
+		result = mark(topology, failed[i], failed_link, error);
 	if (result == 0) {
 		remove_links(copy, failed_link);
-		result = topology_finish(copy, topology->name, fault);
+		result = topology_finish(copy, topology->name, error);
 	}
 	free(failed_link);
 	if (result < 0) {

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <errno.h>
 
-#include "quantity.h"
+#include "base/quantity.h"
 #include "topology_file.h"
-#include "yaml_tree.h"
+#include "yaml/yaml_tree.h"
 
 static void write_link(const struct topology *topology, const struct topology_link *link, FILE *out)
 {

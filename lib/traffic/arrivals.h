@@ -18,8 +18,8 @@
 
 #include <stdint.h>
 
-#include "rng.h"
-#include "weft_time.h"
+#include "base/rng.h"
+#include "base/weft_time.h"
 
 #define ARRIVALS_STEPS 256
 #define ARRIVALS_SHIFT 24 /* fixed point of the table */

@@ -22,7 +22,7 @@ static const struct flow_sizes sizes_web_search = SIZES("web-search", web_search
 static const struct flow_sizes sizes_hadoop = SIZES("hadoop", hadoop);
 
 static const void *const known[] = {&sizes_web_search, &sizes_hadoop};
-const struct word_list flow_sizes_known = WORD_LIST(known);
+const struct name_table flow_sizes_known = WORD_LIST(known);
 
 /* The size that a share of the flows, below 1, does not exceed. */
 static uint64_t quantile(const struct flow_sizes *sizes, double share)

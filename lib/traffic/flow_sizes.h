@@ -14,8 +14,8 @@
 
 #include <stdint.h>
 
-#include "rng.h"
-#include "word_list.h"
+#include "base/name_table.h"
+#include "base/rng.h"
 
 #define FLOW_SIZE_MAX        ((uint64_t)1 << 40) /* bytes */
 #define FLOW_SIZE_POINTS_MAX 65536
@@ -33,7 +33,7 @@ struct flow_sizes {
 };
 
 /* The published distributions. */
-extern const struct word_list flow_sizes_known;
+extern const struct name_table flow_sizes_known;
 
 /* A size in bytes, 1 or more. */
 uint64_t flow_sizes_draw(const struct flow_sizes *sizes, struct rng *rng);

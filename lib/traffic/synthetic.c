@@ -5,7 +5,7 @@
 #include <endian.h>
 #include <string.h>
 
-#include "rng.h"
+#include "base/rng.h"
 
 #define STEP 0x9e3779b97f4a7c15u
 /* An entry is in each byte of the check value, so that no change of three bits passes. */

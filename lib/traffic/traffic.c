@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
 #include "synthetic.h"
 #include "traffic_pattern.h"
+#include "wire/frame.h"
 
 #define PPM 1000000u
 
@@ -59,7 +59,7 @@ struct traffic {
 
 _Static_assert(offsetof(struct traffic, counted) == TRAFFIC_LINES * LINE, "two lines");
 
-static int check_bursts(const struct traffic_config *config, struct fault *fault)
+static int check_bursts(const struct traffic_config *config, struct error *error)
 {
 	uint64_t cycle = config->on_ps + config->off_ps;
 
@@ -67,10 +67,10 @@ static int check_bursts(const struct traffic_config *config, struct fault *fault
 		return 0;
 	if (config->on_ps == 0 || config->on_ps > TRAFFIC_BURST_MAX_PS ||
 		config->off_ps > TRAFFIC_BURST_MAX_PS)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"bursty traffic: expected mean times on (above 0) and off of up to 1000s");
 	if ((unsigned __int128)config->load_ppm * cycle > (unsigned __int128)PPM * config->on_ps)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"bursty traffic that is on for %.4g%% of the time cannot have a mean load "
 			"of %.4g%%",
 			100.0 * (double)config->on_ps / (double)cycle, config->load_ppm / 1e4);
@@ -82,29 +82,29 @@ static bool is_range(uint32_t min, uint32_t max)
 	return max == 0 || min <= max;
 }
 
-static int check(const struct traffic_config *config, struct fault *fault)
+static int check(const struct traffic_config *config, struct error *error)
 {
 	if (config->pattern->schedule)
-		return fault_set(fault, EINVAL, "pattern %s is a schedule and has no sources",
+		return error_set(error, EINVAL, "pattern %s is a schedule and has no sources",
 			config->pattern->name);
 	if (config->host >= config->hosts)
-		return fault_set(fault, EINVAL, "traffic of host %u, but there are %u hosts",
+		return error_set(error, EINVAL, "traffic of host %u, but there are %u hosts",
 			config->host, config->hosts);
 	if (config->load_ppm > PPM || config->other_share_ppm > PPM || config->elsewhere_ppm > PPM)
-		return fault_set(fault, EINVAL, "a load or share above 100%%");
+		return error_set(error, EINVAL, "a load or share above 100%%");
 	if (config->rate_bps == 0 || config->frame_bytes == 0)
-		return fault_set(fault, EINVAL, "traffic needs a link rate and an MTU above 0");
+		return error_set(error, EINVAL, "traffic needs a link rate and an MTU above 0");
 	if (config->message_bytes < SYNTHETIC_PREFIX_BYTES ||
 		(config->other_share_ppm > 0 &&
 			config->other_message_bytes < SYNTHETIC_PREFIX_BYTES))
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"messages shorter than %uB, the least that can be "
 			"measured",
 			SYNTHETIC_PREFIX_BYTES);
 	if (!is_range(config->message_bytes, config->message_max_bytes) ||
 		!is_range(config->other_message_bytes, config->other_message_max_bytes))
-		return fault_set(fault, EINVAL, "lengths of messages up to less than their least");
-	return check_bursts(config, fault);
+		return error_set(error, EINVAL, "lengths of messages up to less than their least");
+	return check_bursts(config, error);
 }
 
 static uint64_t frames_of(const struct traffic_config *config, uint32_t bytes)
@@ -280,21 +280,21 @@ static void init_distances(struct traffic *traffic)
 		traffic->other_distance_ps = mean_distance(traffic, config->other_message_bytes);
 }
 
-struct traffic *traffic_create(const struct traffic_config *config, struct fault *fault)
+struct traffic *traffic_create(const struct traffic_config *config, struct error *error)
 {
 	struct traffic *traffic;
 
-	if (check(config, fault) < 0)
+	if (check(config, error) < 0)
 		return NULL;
 	traffic = aligned_alloc(LINE, sizeof(*traffic));
 	if (traffic == NULL) {
-		fault_set(fault, ENOMEM, "no memory for a traffic source");
+		error_set(error, ENOMEM, "no memory for a traffic source");
 		return NULL;
 	}
 	memset(traffic, 0, sizeof(*traffic));
 	traffic->config = *config;
 	traffic->pattern = config->pattern;
-	if (traffic->pattern->init(&traffic->state, config, fault) < 0) {
+	if (traffic->pattern->init(&traffic->state, config, error) < 0) {
 		free(traffic);
 		return NULL;
 	}

@@ -18,10 +18,10 @@
 #include <stdint.h>
 
 #include "arrivals.h"
-#include "fault.h"
-#include "queuing.h"
-#include "rng.h"
-#include "weft_time.h"
+#include "base/rng.h"
+#include "base/weft_error.h"
+#include "base/weft_time.h"
+#include "queuing/queuing.h"
 
 #define TRAFFIC_BURST_MAX_PS (1000 * PS_PER_S)
 #define TRAFFIC_ROUTE_BYTE   65536u /* mean routes are in parts of a byte */
@@ -83,9 +83,9 @@ struct traffic_counters {
 
 struct traffic;
 
-/* NULL and fault (EINVAL, ENOMEM): lengths, load, targets out of range; hosts that the pattern
+/* NULL and error (EINVAL, ENOMEM): lengths, load, targets out of range; hosts that the pattern
  * cannot have. */
-struct traffic *traffic_create(const struct traffic_config *config, struct fault *fault);
+struct traffic *traffic_create(const struct traffic_config *config, struct error *error);
 void traffic_destroy(struct traffic *traffic);
 
 /* The message that is due at 'now', the same one until it is accepted; false: none. */

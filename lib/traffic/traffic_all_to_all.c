@@ -13,28 +13,28 @@ struct turns {
 	uint16_t target[]; /* in their order, without the sender */
 };
 
-static int refuse(const struct traffic_config *config, struct fault *fault)
+static int refuse(const struct traffic_config *config, struct error *error)
 {
 	for (unsigned i = 0; i < config->targets_count; i++)
 		if (config->targets[i] >= config->hosts ||
 			(i > 0 && config->targets[i] <= config->targets[i - 1]))
-			return fault_set(fault, EINVAL,
+			return error_set(error, EINVAL,
 				"all-to-all traffic: expected targets in ascending order below %u",
 				config->hosts);
 	return 0;
 }
 
-static int init(void **state, const struct traffic_config *config, struct fault *fault)
+static int init(void **state, const struct traffic_config *config, struct error *error)
 {
 	unsigned count = config->targets_count != 0 ? config->targets_count : config->hosts;
 	struct turns *turns;
-	int result = refuse(config, fault);
+	int result = refuse(config, error);
 
 	if (result < 0)
 		return result;
 	turns = malloc(sizeof(*turns) + (size_t)count * sizeof(turns->target[0]));
 	if (turns == NULL)
-		return fault_set(fault, ENOMEM, "no memory for the targets of all-to-all traffic");
+		return error_set(error, ENOMEM, "no memory for the targets of all-to-all traffic");
 	turns->count = turns->next = 0;
 	for (unsigned i = 0; i < count; i++) {
 		uint16_t to = config->targets_count != 0 ? config->targets[i] : (uint16_t)i;

@@ -30,20 +30,20 @@ static void fini(void *state)
 	free(combined);
 }
 
-static int init(void **state, const struct traffic_config *config, struct fault *fault)
+static int init(void **state, const struct traffic_config *config, struct error *error)
 {
 	struct combined *combined = calloc(1, sizeof(*combined));
 	int result = 0;
 
 	if (combined == NULL)
-		return fault_set(fault, ENOMEM, "no memory for combined traffic");
+		return error_set(error, ENOMEM, "no memory for combined traffic");
 	for (unsigned i = 0; i < PARTS && result == 0; i++) {
 		struct traffic_config part = *config;
 
 		/* The uniform part goes to any host, whatever the hot spots are. */
 		if (parts[i] == &traffic_uniform)
 			part.targets_count = 0;
-		result = parts[i]->init(&combined->state[i], &part, fault);
+		result = parts[i]->init(&combined->state[i], &part, error);
 		if (result == 0 && traffic_pattern_sends(parts[i], combined->state[i], config))
 			combined->active[combined->count++] = (uint8_t)i;
 	}

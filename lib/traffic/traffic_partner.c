@@ -11,12 +11,12 @@
 
 /* Keeps the partner in '*state'. */
 static int keep(
-	void **state, const struct traffic_config *config, uint16_t partner, struct fault *fault)
+	void **state, const struct traffic_config *config, uint16_t partner, struct error *error)
 {
 	uint16_t *to = malloc(sizeof(*to));
 
 	if (to == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %s traffic", config->pattern->name);
+		return error_set(error, ENOMEM, "no memory for %s traffic", config->pattern->name);
 	*to = partner;
 	*state = to;
 	return 0;
@@ -38,18 +38,18 @@ static uint16_t destination(void *state, const struct traffic_config *config, st
 		.init = init_fn, .fini = free, .sends = sends, .destination = destination \
 	}
 
-static int init_permutation(void **state, const struct traffic_config *config, struct fault *fault)
+static int init_permutation(void **state, const struct traffic_config *config, struct error *error)
 {
 	uint16_t to;
 
 	if (config->permutation == NULL)
-		return fault_set(fault, EINVAL, "permutation traffic needs a list of pairs");
+		return error_set(error, EINVAL, "permutation traffic needs a list of pairs");
 	to = config->permutation[config->host];
 	if (to >= config->hosts)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"permutation target %u does not exist, there are %u hosts", to,
 			config->hosts);
-	return keep(state, config, to, fault);
+	return keep(state, config, to, error);
 }
 
 const struct traffic_pattern traffic_permutation = PARTNER_PATTERN("permutation",
@@ -103,41 +103,41 @@ static unsigned bits_of(uint32_t hosts)
 }
 
 static int init(void **state, const struct traffic_config *config, traffic_bits_fn *partner,
-	struct fault *fault)
+	struct error *error)
 {
 	unsigned bits = bits_of(config->hosts);
 
 	if (config->hosts < 2 || config->hosts != 1u << bits)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s traffic permutes the bits of host numbers: expected a power of two of "
 			"hosts, found %u",
 			config->pattern->name, config->hosts);
-	return keep(state, config, partner(config->host, bits), fault);
+	return keep(state, config, partner(config->host, bits), error);
 }
 
-static int init_reverse(void **state, const struct traffic_config *config, struct fault *fault)
+static int init_reverse(void **state, const struct traffic_config *config, struct error *error)
 {
-	return init(state, config, reverse, fault);
+	return init(state, config, reverse, error);
 }
 
-static int init_transpose(void **state, const struct traffic_config *config, struct fault *fault)
+static int init_transpose(void **state, const struct traffic_config *config, struct error *error)
 {
 	if (bits_of(config->hosts) % 2 != 0 && config->hosts == 1u << bits_of(config->hosts))
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s traffic exchanges the halves of host numbers: expected an even power "
 			"of two of hosts (4, 16, 64, ...), found %u",
 			config->pattern->name, config->hosts);
-	return init(state, config, transpose, fault);
+	return init(state, config, transpose, error);
 }
 
-static int init_shuffle(void **state, const struct traffic_config *config, struct fault *fault)
+static int init_shuffle(void **state, const struct traffic_config *config, struct error *error)
 {
-	return init(state, config, shuffle, fault);
+	return init(state, config, shuffle, error);
 }
 
-static int init_butterfly(void **state, const struct traffic_config *config, struct fault *fault)
+static int init_butterfly(void **state, const struct traffic_config *config, struct error *error)
 {
-	return init(state, config, exchange_ends, fault);
+	return init(state, config, exchange_ends, error);
 }
 
 #define BITS_PATTERN(name_text, text, init_fn) \

@@ -20,4 +20,4 @@ const struct traffic_pattern traffic_flows = {.name = "flows",
 static const void *const patterns[] = {TRAFFIC_PATTERNS(X)};
 #undef X
 
-const struct word_list traffic_patterns = WORD_LIST(patterns);
+const struct name_table traffic_patterns = WORD_LIST(patterns);

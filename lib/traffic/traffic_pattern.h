@@ -8,8 +8,8 @@
 
 #include <stddef.h>
 
+#include "base/name_table.h"
 #include "traffic.h"
-#include "word_list.h"
 
 /* Keys of an entry beyond 'pattern', 'start' and 'stop'. */
 enum traffic_keys {
@@ -34,8 +34,8 @@ struct traffic_pattern {
 	bool bursty;              /* its arrivals are bursty and cannot be others */
 	bool schedule;            /* messages come from a schedule: it has no sources */
 	/* Checks and keeps what it needs of the configuration in '*state', which 'fini' frees; both
-	 * may leave it NULL. 0 or -errno with fault. */
-	int (*init)(void **state, const struct traffic_config *config, struct fault *fault);
+	 * may leave it NULL. 0 or -errno with error. */
+	int (*init)(void **state, const struct traffic_config *config, struct error *error);
 	void (*fini)(void *state);
 	/* False: this host sends nothing, and 'destination' is never called. NULL: all send. */
 	bool (*sends)(const void *state, const struct traffic_config *config);
@@ -69,7 +69,7 @@ TRAFFIC_PATTERNS(X)
 #undef X
 
 /* The list of patterns. */
-extern const struct word_list traffic_patterns;
+extern const struct name_table traffic_patterns;
 
 /* The drawn-th of the hosts but 'host'. */
 static inline uint16_t traffic_other(uint16_t host, uint64_t drawn)

@@ -20,17 +20,17 @@ static uint16_t draw_of(const struct targets *targets, struct rng *rng)
 
 /* Copies the list without the sender into '*state'; 'what' is for messages. */
 static int keep(void **state, const struct traffic_config *config, const uint16_t *list,
-	uint32_t count, const char *what, struct fault *fault)
+	uint32_t count, const char *what, struct error *error)
 {
 	struct targets *made = malloc(sizeof(*made) + (size_t)count * sizeof(made->target[0]));
 
 	if (made == NULL)
-		return fault_set(fault, ENOMEM, "no memory for a list of %ss", what);
+		return error_set(error, ENOMEM, "no memory for a list of %ss", what);
 	made->count = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		if (list[i] >= config->hosts) {
 			free(made);
-			return fault_set(fault, EINVAL, "%s %u does not exist, there are %u hosts",
+			return error_set(error, EINVAL, "%s %u does not exist, there are %u hosts",
 				what, list[i], config->hosts);
 		}
 		if (list[i] != config->host)
@@ -53,14 +53,14 @@ static uint16_t draw_target(void *state, const struct traffic_config *config, st
 
 /* Uniform: each message to any other host, or to any of the targets, all equally likely. */
 
-static int init_uniform(void **state, const struct traffic_config *config, struct fault *fault)
+static int init_uniform(void **state, const struct traffic_config *config, struct error *error)
 {
 	if (config->hosts < 2)
-		return fault_set(
-			fault, EINVAL, "%s traffic needs 2 hosts or more", config->pattern->name);
+		return error_set(
+			error, EINVAL, "%s traffic needs 2 hosts or more", config->pattern->name);
 	if (config->targets_count == 0)
 		return 0;
-	return keep(state, config, config->targets, config->targets_count, "target", fault);
+	return keep(state, config, config->targets, config->targets_count, "target", error);
 }
 
 static uint16_t draw_uniform(void *state, const struct traffic_config *config, struct rng *rng)
@@ -84,14 +84,14 @@ const struct traffic_pattern traffic_bursty =
  * the rest to any host (the thesis, 4.5). A host of the list does not send to itself; if it is the
  * whole list, its share goes to any host too. */
 
-static int init_hotspot(void **state, const struct traffic_config *config, struct fault *fault)
+static int init_hotspot(void **state, const struct traffic_config *config, struct error *error)
 {
 	if (config->targets_count == 0)
-		return fault_set(fault, EINVAL, "%s traffic needs at least one target",
+		return error_set(error, EINVAL, "%s traffic needs at least one target",
 			config->pattern->name);
 	if (config->elsewhere_ppm > 0 && config->hosts < 2)
-		return fault_set(fault, EINVAL, "hotspot traffic needs 2 hosts or more");
-	return keep(state, config, config->targets, config->targets_count, "hotspot target", fault);
+		return error_set(error, EINVAL, "hotspot traffic needs 2 hosts or more");
+	return keep(state, config, config->targets, config->targets_count, "hotspot target", error);
 }
 
 static bool hotspot_sends(const void *state, const struct traffic_config *config)
@@ -121,9 +121,9 @@ const struct traffic_pattern traffic_hotspot = {.name = "hotspot",
 /* Local: each message to one of the hosts near the sender, all equally likely (the thesis, 4.5).
  * The caller, which has the topology, lists them. A host without near ones sends nothing. */
 
-static int init_local(void **state, const struct traffic_config *config, struct fault *fault)
+static int init_local(void **state, const struct traffic_config *config, struct error *error)
 {
-	return keep(state, config, config->near, config->near_count, "near host", fault);
+	return keep(state, config, config->near, config->near_count, "near host", error);
 }
 
 const struct traffic_pattern traffic_local = {.name = "local",

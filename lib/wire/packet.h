@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
+#include "base/weft_time.h"
 #include "frame.h"
-#include "weft_time.h"
 
 struct weft_packet {
 	struct weft_packet *next; /* link of the queue that holds the packet */

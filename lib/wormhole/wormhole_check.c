@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "frame.h"
+#include "wire/frame.h"
 #include "wormhole_net_private.h"
 
 static int refuse_route(const struct wormhole_net *net, uint32_t source, uint32_t destination,
-	unsigned at, const char *what, struct fault *fault)
+	unsigned at, const char *what, struct error *error)
 {
-	return fault_set(fault, EINVAL, "route from %s to %s, element %u: %s",
+	return error_set(error, EINVAL, "route from %s to %s, element %u: %s",
 		net->topology->host_at[source].name, net->topology->host_at[destination].name, at,
 		what);
 }
@@ -33,28 +33,28 @@ static uint32_t next_channel(const struct wormhole_net *net, uint32_t number, ui
 }
 
 int wormhole_net_check_route(const struct wormhole_net *net, uint32_t source, uint32_t destination,
-	const uint8_t *route, unsigned length, struct fault *fault)
+	const uint8_t *route, unsigned length, struct error *error)
 {
 	uint32_t at = net->first_host_channel + source;
 	const struct wormhole_channel *last;
 
 	if (length == 0 || net->channel[at].back == WORMHOLE_NONE)
-		return refuse_route(net, source, destination, 0, "it does not begin", fault);
+		return refuse_route(net, source, destination, 0, "it does not begin", error);
 	for (unsigned i = 0; i + 1 < length; i++) {
 		if (route[i] == ROUTE_TYPE_STEP)
 			return refuse_route(net, source, destination, i,
-				"wormhole switches know no 'next step'", fault);
+				"wormhole switches know no 'next step'", error);
 		at = next_channel(net, at, route[i]);
 		if (at == WORMHOLE_NONE)
 			return refuse_route(
-				net, source, destination, i, "it cannot go on from there", fault);
+				net, source, destination, i, "it cannot go on from there", error);
 	}
 	last = &net->channel[at];
 	if (route[length - 1] == ROUTE_TYPE_HOST && last->to_channel == WORMHOLE_NONE &&
 		last->to_device == destination)
 		return 0;
 	return refuse_route(
-		net, source, destination, length - 1, "it does not end at that host", fault);
+		net, source, destination, length - 1, "it does not end at that host", error);
 }
 
 /* The channel that this one waits for; none if it can advance for some time. A channel is stuck

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
-#include "quantity.h"
+#include "base/quantity.h"
+#include "wire/frame.h"
 #include "wormhole_net_private.h"
 
 /* Width of an event queue bucket, in phases of cycles: a few events of a busy network. */
@@ -29,7 +29,7 @@ static uint64_t delay_cycles(
 }
 
 static int check_link(const struct topology *topology, const struct topology_link *link,
-	const struct wormhole_parameters *parameters, struct fault *fault)
+	const struct wormhole_parameters *parameters, struct error *error)
 {
 	const struct stop_go_marks *marks = &parameters->marks;
 	uint64_t delay = delay_cycles(link, parameters);
@@ -41,24 +41,24 @@ static int check_link(const struct topology *topology, const struct topology_lin
 	topology_port_name(topology, link->a, a, sizeof(a));
 	topology_port_name(topology, link->b, b, sizeof(b));
 	if (ps_per_byte(link->rate_bps) != parameters->cycle_ps)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"link %s - %s of %s: a byte takes %llu ps; wormhole switching expects the "
 			"same rate of all links, %llu ps per byte",
 			a, b, rate, (unsigned long long)ps_per_byte(link->rate_bps),
 			(unsigned long long)parameters->cycle_ps);
 	if (delay > DELAY_MAX)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"link %s - %s of %s and %s: a delay of %llu flits, expected at most %u", a,
 			b, rate, time, (unsigned long long)delay, DELAY_MAX);
 	if (!stop_go_never_over(marks, delay))
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"link %s - %s of %s and %s: %llu flits are under way; a buffer of %u flits with STOP "
 			"above %u and GO below %u would overflow: expected go <= stop and stop + "
 			"2 * %llu <= buffer",
 			a, b, rate, time, (unsigned long long)delay, marks->slack, marks->stop,
 			marks->go, (unsigned long long)delay);
 	if (!stop_go_never_empty(marks, delay))
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"link %s - %s of %s and %s: %llu flits are under way; with GO below %u a buffer would "
 			"run empty in the middle of a message: expected go of %llu or more",
 			a, b, rate, time, (unsigned long long)delay, marks->go,
@@ -67,17 +67,17 @@ static int check_link(const struct topology *topology, const struct topology_lin
 }
 
 int wormhole_net_check_links(const struct topology *topology,
-	const struct wormhole_parameters *parameters, struct fault *fault)
+	const struct wormhole_parameters *parameters, struct error *error)
 {
 	int result = 0;
 
 	if (parameters->cycle_ps == 0 || parameters->routing_cycles == 0 ||
 		parameters->detection_cycles + parameters->programming_cycles == 0)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"wormhole switching: expected a routing delay and an ITB delay of one "
 			"cycle or more");
 	for (uint32_t i = 0; i < topology->links && result == 0; i++)
-		result = check_link(topology, &topology->link_at[i], parameters, fault);
+		result = check_link(topology, &topology->link_at[i], parameters, error);
 	return result;
 }
 
@@ -182,10 +182,10 @@ static int create_hosts(struct wormhole_net *net)
 
 struct wormhole_net *wormhole_net_create(const struct topology *topology,
 	const struct wormhole_parameters *parameters, const struct wormhole_ops *ops, void *ctx,
-	struct fault *fault)
+	struct error *error)
 {
 	struct wormhole_net *net;
-	int result = wormhole_net_check_links(topology, parameters, fault);
+	int result = wormhole_net_check_links(topology, parameters, error);
 
 	if (result < 0) {
 		errno = -result;
@@ -206,7 +206,7 @@ struct wormhole_net *wormhole_net_create(const struct topology *topology,
 			return net;
 	}
 	wormhole_net_destroy(net);
-	fault_set(fault, ENOMEM, "no memory for a wormhole network");
+	error_set(error, ENOMEM, "no memory for a wormhole network");
 	errno = ENOMEM;
 	return NULL;
 }

@@ -15,11 +15,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "itb_pool.h"
-#include "stop_go.h"
-#include "topology.h"
-#include "weft_time.h"
+#include "base/weft_error.h"
+#include "base/weft_time.h"
+#include "link/stop_go.h"
+#include "nic/itb_pool.h"
+#include "topo/topology.h"
 
 /* In cycles and flits of one byte (thesis 004, section 4.3). The topology has the delay of each
  * link. */
@@ -101,20 +101,20 @@ struct wormhole_ops {
 
 struct wormhole_net;
 
-/* NULL and fault: links that do not fit the marks, unequal rates; no memory. The topology outlives
+/* NULL and error: links that do not fit the marks, unequal rates; no memory. The topology outlives
  * the net. */
 struct wormhole_net *wormhole_net_create(const struct topology *topology,
 	const struct wormhole_parameters *parameters, const struct wormhole_ops *ops, void *ctx,
-	struct fault *fault);
+	struct error *error);
 void wormhole_net_destroy(struct wormhole_net *net);
 
 /* Checks the links as wormhole_net_create() does. 0 or -EINVAL. */
 int wormhole_net_check_links(const struct topology *topology,
-	const struct wormhole_parameters *parameters, struct fault *fault);
+	const struct wormhole_parameters *parameters, struct error *error);
 
-/* 0, or -EINVAL with fault if this route does not lead from host to host. */
+/* 0, or -EINVAL with error if this route does not lead from host to host. */
 int wormhole_net_check_route(const struct wormhole_net *net, uint32_t source, uint32_t destination,
-	const uint8_t *route, unsigned length, struct fault *fault);
+	const uint8_t *route, unsigned length, struct error *error);
 
 /* Processes all cycles before 'until'. False: no event is left, or there was no memory
  * (wormhole_net_failed). Ends early, after the current event, if wormhole_net_halt() was called. */

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "event_queue.h"
-#include "itb_pool.h"
-#include "itb_share.h"
+#include "nic/itb_pool.h"
+#include "nic/itb_share.h"
+#include "sim/event_queue.h"
 #include "wormhole_net.h"
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "frame.h"
+#include "wire/frame.h"
 #include "wormhole_net_private.h"
 
 static bool leads_to_host(const struct wormhole_channel *channel)

@@ -49,11 +49,11 @@ static bool next_form(const char **form, char one[FORM_MAX])
 
 static const char *word_at(const struct yaml_field *field, unsigned i)
 {
-	const void *entry = field->words != NULL ? word_list_at(field->words, i) : NULL;
+	const void *entry = field->words != NULL ? name_table_at(field->words, i) : NULL;
 
 	if (field->choices != NULL)
 		return field->choices[i];
-	return entry != NULL ? word_list_name(entry) : NULL;
+	return entry != NULL ? name_table_name(entry) : NULL;
 }
 
 /* --- list --- */
@@ -219,8 +219,8 @@ static void print_words(const struct yaml_field *field, const char *path, FILE *
 {
 	fprintf(out, "| `%s` | |\n|---|---|\n", path);
 	for (unsigned i = 0; i < field->words->count; i++)
-		fprintf(out, "| `%s` | %s |\n", word_list_name(field->words->entry[i]),
-			word_list_summary(field->words->entry[i]));
+		fprintf(out, "| `%s` | %s |\n", name_table_name(field->words->entry[i]),
+			name_table_summary(field->words->entry[i]));
 }
 
 /* The field at "nic.selector"; NULL: there is none. */

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "word_list.h"
+#include "base/name_table.h"
 
 static const enum quantity_kind field_quantity[] = {
 	[YAML_FIELD_RATE] = QUANTITY_RATE,
@@ -20,23 +20,23 @@ static const char *node_name(const struct yaml_tree_node *node)
 	return node->key != NULL ? node->key : "element";
 }
 
-static int expect_scalar(const struct yaml_tree_node *node, struct fault *fault)
+static int expect_scalar(const struct yaml_tree_node *node, struct error *error)
 {
-	int result = yaml_tree_expect(node, YAML_TREE_SCALAR, fault);
+	int result = yaml_tree_expect(node, YAML_TREE_SCALAR, error);
 
 	if (result == 0 && node->text[0] == '\0')
-		return yaml_tree_refuse(node, fault, "'%s' has no value", node_name(node));
+		return yaml_tree_refuse(node, error, "'%s' has no value", node_name(node));
 	return result;
 }
 
-int yaml_read_text(const struct yaml_tree_node *node, char *text, size_t size, struct fault *fault)
+int yaml_read_text(const struct yaml_tree_node *node, char *text, size_t size, struct error *error)
 {
-	int result = expect_scalar(node, fault);
+	int result = expect_scalar(node, error);
 
 	if (result < 0)
 		return result;
 	if (strlen(node->text) >= size)
-		return yaml_tree_refuse(node, fault,
+		return yaml_tree_refuse(node, error,
 			"'%s' is %zu characters long, at most %zu are possible", node_name(node),
 			strlen(node->text), size - 1);
 	strcpy(text, node->text);
@@ -49,19 +49,19 @@ static bool name_letter(char c)
 	       c == '_';
 }
 
-int yaml_read_name(const struct yaml_tree_node *node, char *name, size_t size, struct fault *fault)
+int yaml_read_name(const struct yaml_tree_node *node, char *name, size_t size, struct error *error)
 {
-	int result = expect_scalar(node, fault);
+	int result = expect_scalar(node, error);
 
 	if (result < 0)
 		return result;
 	for (const char *c = node->text; *c != '\0'; c++)
 		if (!name_letter(*c) && (c == node->text || (*c != '.' && *c != '-')))
-			return yaml_tree_refuse(node, fault,
+			return yaml_tree_refuse(node, error,
 				"'%s' is no name: expected letters, digits, '_', '.' and '-', the "
 				"first one a letter, digit or '_'",
 				node->text);
-	return yaml_read_text(node, name, size, fault);
+	return yaml_read_text(node, name, size, error);
 }
 
 static bool number_parse(const char *text, uint64_t *number)
@@ -75,15 +75,15 @@ static bool number_parse(const char *text, uint64_t *number)
 }
 
 static int yaml_read_number(const struct yaml_tree_node *node, uint64_t min, uint64_t max,
-	uint64_t *number, struct fault *fault)
+	uint64_t *number, struct error *error)
 {
-	int result = expect_scalar(node, fault);
+	int result = expect_scalar(node, error);
 	uint64_t value;
 
 	if (result < 0)
 		return result;
 	if (!number_parse(node->text, &value) || value < min || value > max)
-		return yaml_tree_refuse(node, fault,
+		return yaml_tree_refuse(node, error,
 			"'%s: %s': expected a whole number from %" PRIu64 " to %" PRIu64,
 			node_name(node), node->text, min, max);
 	*number = value;
@@ -91,27 +91,27 @@ static int yaml_read_number(const struct yaml_tree_node *node, uint64_t min, uin
 }
 
 int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kind, uint64_t min,
-	uint64_t max, uint64_t *value, struct fault *fault)
+	uint64_t max, uint64_t *value, struct error *error)
 {
 	char from[QUANTITY_TEXT], to[QUANTITY_TEXT];
-	int result = expect_scalar(node, fault);
+	int result = expect_scalar(node, error);
 	uint64_t parsed = 0;
 
 	if (result < 0)
 		return result;
 	result = quantity_parse(kind, node->text, &parsed);
 	if (result == -EDOM)
-		return yaml_tree_refuse(node, fault, "'%s: %s' is finer than can be told: %s",
+		return yaml_tree_refuse(node, error, "'%s: %s' is finer than can be told: %s",
 			node_name(node), node->text, quantity_expected(kind));
 	if (result == -EINVAL)
-		return yaml_tree_refuse(node, fault, "'%s: %s': expected %s", node_name(node),
+		return yaml_tree_refuse(node, error, "'%s: %s': expected %s", node_name(node),
 			node->text, quantity_expected(kind));
 	if (max == 0)
 		max = UINT64_MAX - 1;
 	if (result < 0 || parsed < min || parsed > max) {
 		quantity_format(kind, min, from);
 		quantity_format(kind, max, to);
-		return yaml_tree_refuse(node, fault, "'%s: %s': expected from %s to %s",
+		return yaml_tree_refuse(node, error, "'%s: %s': expected from %s to %s",
 			node_name(node), node->text, from, to);
 	}
 	*value = parsed;
@@ -119,9 +119,9 @@ int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kin
 }
 
 int yaml_read_choice(const struct yaml_tree_node *node, const char *const *choices,
-	unsigned *choice, struct fault *fault)
+	unsigned *choice, struct error *error)
 {
-	int result = expect_scalar(node, fault);
+	int result = expect_scalar(node, error);
 	struct did_you_mean nearest;
 
 	if (result < 0)
@@ -134,20 +134,20 @@ int yaml_read_choice(const struct yaml_tree_node *node, const char *const *choic
 	did_you_mean_init(&nearest, node->text);
 	for (unsigned i = 0; choices[i] != NULL; i++)
 		did_you_mean_offer(&nearest, choices[i]);
-	return yaml_tree_refuse(node, fault, "'%s: %s': expected one of %s%s%s%s", node_name(node),
+	return yaml_tree_refuse(node, error, "'%s: %s': expected one of %s%s%s%s", node_name(node),
 		node->text, nearest.known, nearest.best != NULL ? "; nearest is '" : "",
 		nearest.best != NULL ? nearest.best : "", nearest.best != NULL ? "'" : "");
 }
 
-int yaml_read_word(const struct yaml_tree_node *node, const struct word_list *words,
-	const void **entry, struct fault *fault)
+int yaml_read_word(const struct yaml_tree_node *node, const struct name_table *words,
+	const void **entry, struct error *error)
 {
 	const char *names[WORD_LIST_MAX + 1];
 	unsigned choice = 0;
 	int result;
 
-	word_list_names(words, names);
-	result = yaml_read_choice(node, names, &choice, fault);
+	name_table_names(words, names);
+	result = yaml_read_choice(node, names, &choice, error);
 	if (result == 0)
 		*entry = words->entry[choice];
 	return result;
@@ -155,10 +155,10 @@ int yaml_read_word(const struct yaml_tree_node *node, const struct word_list *wo
 
 /* All pointers to structs have the same representation; the member's type is not known here. */
 static int read_word(const struct yaml_field *field, const struct yaml_tree_node *node,
-	void *member, struct fault *fault)
+	void *member, struct error *error)
 {
 	const void *entry = NULL;
-	int result = yaml_read_word(node, field->words, &entry, fault);
+	int result = yaml_read_word(node, field->words, &entry, error);
 
 	if (result == 0)
 		memcpy(member, &entry, sizeof(entry));
@@ -173,11 +173,11 @@ static const void *load_word(const void *member)
 	return entry;
 }
 
-static int read_bool(const struct yaml_tree_node *node, bool *member, struct fault *fault)
+static int read_bool(const struct yaml_tree_node *node, bool *member, struct error *error)
 {
 	static const char *const choices[] = {"false", "true", NULL};
 	unsigned choice;
-	int result = yaml_read_choice(node, choices, &choice, fault);
+	int result = yaml_read_choice(node, choices, &choice, error);
 
 	if (result == 0)
 		*member = choice == 1;
@@ -222,7 +222,7 @@ static uint64_t member_load(const void *member, size_t size)
 
 /* Numbers, quantities and choices are numbers in the member. */
 static int read_integer(const struct yaml_field *field, const struct yaml_tree_node *node,
-	void *member, struct fault *fault)
+	void *member, struct error *error)
 {
 	uint64_t max = field->max, value = 0;
 	unsigned choice = 0;
@@ -233,15 +233,15 @@ static int read_integer(const struct yaml_field *field, const struct yaml_tree_n
 	switch (field->type) {
 	case YAML_FIELD_NUMBER:
 		result = yaml_read_number(
-			node, field->min, max == 0 ? UINT64_MAX : max, &value, fault);
+			node, field->min, max == 0 ? UINT64_MAX : max, &value, error);
 		break;
 	case YAML_FIELD_CHOICE:
-		result = yaml_read_choice(node, field->choices, &choice, fault);
+		result = yaml_read_choice(node, field->choices, &choice, error);
 		value = choice;
 		break;
 	default:
 		result = yaml_read_quantity(
-			node, field_quantity[field->type], field->min, max, &value, fault);
+			node, field_quantity[field->type], field->min, max, &value, error);
 	}
 	if (result == 0)
 		member_store(member, field->size, value);
@@ -249,37 +249,37 @@ static int read_integer(const struct yaml_field *field, const struct yaml_tree_n
 }
 
 static int read_field(const struct yaml_field *field, const struct yaml_tree_node *node,
-	void *object, struct fault *fault)
+	void *object, struct error *error)
 {
 	void *member = (char *)object + field->offset;
 
 	switch (field->type) {
 	case YAML_FIELD_TEXT:
-		return yaml_read_text(node, member, field->size, fault);
+		return yaml_read_text(node, member, field->size, error);
 	case YAML_FIELD_NAME:
-		return yaml_read_name(node, member, field->size, fault);
+		return yaml_read_name(node, member, field->size, error);
 	case YAML_FIELD_BOOL:
-		return read_bool(node, member, fault);
+		return read_bool(node, member, error);
 	case YAML_FIELD_WORD:
-		return read_word(field, node, member, fault);
+		return read_word(field, node, member, error);
 	case YAML_FIELD_SECTION:
-		return yaml_fields_read(field->fields, node, member, fault);
+		return yaml_fields_read(field->fields, node, member, error);
 	case YAML_FIELD_CUSTOM:
-		return field->read(node, member, fault);
+		return field->read(node, member, error);
 	default:
-		return read_integer(field, node, member, fault);
+		return read_integer(field, node, member, error);
 	}
 }
 
 static int refuse_key(const struct yaml_field *fields, const struct yaml_tree_node *map,
-	const struct yaml_tree_node *node, struct fault *fault)
+	const struct yaml_tree_node *node, struct error *error)
 {
 	struct did_you_mean nearest;
 
 	did_you_mean_init(&nearest, node->key);
 	for (unsigned i = 0; fields[i].key != NULL; i++)
 		did_you_mean_offer(&nearest, fields[i].key);
-	return yaml_tree_refuse_key(node, fault, "unknown key '%.64s'%s%s%s%s%s; known are: %s",
+	return yaml_tree_refuse_key(node, error, "unknown key '%.64s'%s%s%s%s%s; known are: %s",
 		node->key, map->key != NULL ? " in '" : "", map->key != NULL ? map->key : "",
 		map->key != NULL ? "'" : "", nearest.best != NULL ? ", nearest is " : "",
 		nearest.best != NULL ? nearest.best : "", nearest.known);
@@ -294,20 +294,20 @@ static const struct yaml_field *field_find(const struct yaml_field *fields, cons
 }
 
 int yaml_fields_read(const struct yaml_field *fields, const struct yaml_tree_node *map,
-	void *object, struct fault *fault)
+	void *object, struct error *error)
 {
-	int result = yaml_tree_expect(map, YAML_TREE_MAP, fault);
+	int result = yaml_tree_expect(map, YAML_TREE_MAP, error);
 	const struct yaml_field *field;
 
 	for (const struct yaml_tree_node *node = map->first; node != NULL && result == 0;
 		node = node->next) {
 		field = field_find(fields, node->key);
-		result = field == NULL ? refuse_key(fields, map, node, fault)
-				       : read_field(field, node, object, fault);
+		result = field == NULL ? refuse_key(fields, map, node, error)
+				       : read_field(field, node, object, error);
 	}
 	for (field = fields; field->key != NULL && result == 0; field++)
 		if (field->required && yaml_tree_get(map, field->key) == NULL)
-			result = yaml_tree_refuse(map, fault, "key '%s' is missing%s%s%s",
+			result = yaml_tree_refuse(map, error, "key '%s' is missing%s%s%s",
 				field->key, map->key != NULL ? " in '" : "",
 				map->key != NULL ? map->key : "", map->key != NULL ? "'" : "");
 	return result;
@@ -345,7 +345,7 @@ static void write_value(
 		fputs(field->choices[member_load(member, field->size)], out);
 		break;
 	case YAML_FIELD_WORD:
-		fputs(word_list_name(load_word(member)), out);
+		fputs(name_table_name(load_word(member)), out);
 		break;
 	case YAML_FIELD_SECTION:
 		yaml_fields_write_row(field->fields, member, out);

@@ -11,9 +11,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "fault.h"
-#include "quantity.h"
-#include "word_list.h"
+#include "base/name_table.h"
+#include "base/quantity.h"
+#include "base/weft_error.h"
 #include "yaml_tree.h"
 
 enum yaml_field_type {
@@ -38,12 +38,12 @@ struct yaml_field {
 	size_t offset, size;        /* of the member */
 	uint64_t min, max;          /* of numbers and quantities; max 0: no limit */
 	const char *const *choices; /* NULL ends the list */
-	const struct word_list *words;
+	const struct name_table *words;
 	/* Of a section; of a custom list the keys of its rows, for yaml_docs.h. */
 	const struct yaml_field *fields;
 	/* The keys of a custom map, which may stand instead of a list or of 'form'. */
 	const struct yaml_field *map;
-	int (*read)(const struct yaml_tree_node *node, void *member, struct fault *fault);
+	int (*read)(const struct yaml_tree_node *node, void *member, struct error *error);
 	/* Writes the value: everything after "key:", including the leading space or line end,
 	 * without the final line end. A list on lines of its own indents them by 'indent' spaces.
 	 */
@@ -69,7 +69,7 @@ struct yaml_field {
 
 /* Reads a map into 'object'. Returns -EINVAL or the error of a custom reader. */
 int yaml_fields_read(const struct yaml_field *fields, const struct yaml_tree_node *map,
-	void *object, struct fault *fault);
+	void *object, struct error *error);
 
 /* Writes "key: value" lines, each after 'indent' spaces, sections as {key: value, …}. */
 void yaml_fields_write(
@@ -78,15 +78,15 @@ void yaml_fields_write(
 void yaml_fields_write_row(const struct yaml_field *fields, const void *object, FILE *out);
 
 /* Single values, for custom readers. */
-int yaml_read_text(const struct yaml_tree_node *node, char *text, size_t size, struct fault *fault);
+int yaml_read_text(const struct yaml_tree_node *node, char *text, size_t size, struct error *error);
 /* max 0: no limit. */
 int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kind, uint64_t min,
-	uint64_t max, uint64_t *value, struct fault *fault);
+	uint64_t max, uint64_t *value, struct error *error);
 int yaml_read_choice(const struct yaml_tree_node *node, const char *const *choices,
-	unsigned *choice, struct fault *fault);
+	unsigned *choice, struct error *error);
 /* The entry of the list that the node names. */
-int yaml_read_word(const struct yaml_tree_node *node, const struct word_list *words,
-	const void **entry, struct fault *fault);
+int yaml_read_word(const struct yaml_tree_node *node, const struct name_table *words,
+	const void **entry, struct error *error);
 /* A name of a device, process or file stem: letters, digits, '_', '.', '-', the first one a letter,
  * digit or '_'. */
-int yaml_read_name(const struct yaml_tree_node *node, char *name, size_t size, struct fault *fault);
+int yaml_read_name(const struct yaml_tree_node *node, char *name, size_t size, struct error *error);

@@ -32,31 +32,31 @@ const struct yaml_tree_node *yaml_tree_get(const struct yaml_tree_node *map, con
 }
 
 int yaml_tree_refuse(
-	const struct yaml_tree_node *node, struct fault *fault, const char *format, ...)
+	const struct yaml_tree_node *node, struct error *error, const char *format, ...)
 {
 	va_list args;
 	int result;
 
 	va_start(args, format);
-	result = fault_at_va(fault, node->origin, node->line, node->column, format, args);
+	result = error_at_va(error, node->origin, node->line, node->column, format, args);
 	va_end(args);
 	return result;
 }
 
 int yaml_tree_refuse_key(
-	const struct yaml_tree_node *node, struct fault *fault, const char *format, ...)
+	const struct yaml_tree_node *node, struct error *error, const char *format, ...)
 {
 	va_list args;
 	int result;
 
 	va_start(args, format);
-	result = fault_at_va(fault, node->origin, node->key_line, node->key_column, format, args);
+	result = error_at_va(error, node->origin, node->key_line, node->key_column, format, args);
 	va_end(args);
 	return result;
 }
 
 int yaml_tree_expect(
-	const struct yaml_tree_node *node, enum yaml_tree_kind kind, struct fault *fault)
+	const struct yaml_tree_node *node, enum yaml_tree_kind kind, struct error *error)
 {
 	static const char *const names[] = {"a value", "a list [...]", "a map {key: value}"};
 
@@ -65,8 +65,8 @@ int yaml_tree_expect(
 	/* The root and the elements of a list have no key. */
 	if (node->key == NULL)
 		return yaml_tree_refuse(
-			node, fault, "expected %s, found %s", names[kind], names[node->kind]);
-	return yaml_tree_refuse(node, fault, "'%s': expected %s, found %s", node->key, names[kind],
+			node, error, "expected %s, found %s", names[kind], names[node->kind]);
+	return yaml_tree_refuse(node, error, "'%s': expected %s, found %s", node->key, names[kind],
 		names[node->kind]);
 }
 
@@ -87,21 +87,21 @@ static const char *command_for(const char *format)
 }
 
 int yaml_tree_expect_format(
-	const struct yaml_tree_node *root, const char *format, struct fault *fault)
+	const struct yaml_tree_node *root, const char *format, struct error *error)
 {
 	const struct yaml_tree_node *node;
-	int result = yaml_tree_expect(root, YAML_TREE_MAP, fault);
+	int result = yaml_tree_expect(root, YAML_TREE_MAP, error);
 
 	if (result < 0)
 		return result;
 	node = yaml_tree_get(root, "weft");
 	if (node == NULL)
 		return yaml_tree_refuse(
-			root, fault, "'weft: %s' is missing; it names the kind of file", format);
+			root, error, "'weft: %s' is missing; it names the kind of file", format);
 	if (node->kind != YAML_TREE_SCALAR)
-		return yaml_tree_refuse(node, fault, "expected 'weft: %s', found '…'", format);
+		return yaml_tree_refuse(node, error, "expected 'weft: %s', found '…'", format);
 	if (strcmp(node->text, format) != 0)
-		return yaml_tree_refuse(node, fault, "expected 'weft: %s', found '%s'%s", format,
+		return yaml_tree_refuse(node, error, "expected 'weft: %s', found '%s'%s", format,
 			node->text, command_for(node->text));
 	return 0;
 }

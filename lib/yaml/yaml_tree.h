@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 #define YAML_TREE_BYTES_MAX  ((size_t)64 << 20) /* of a file */
 #define YAML_TREE_NODES_MAX  4000000u
@@ -39,11 +39,11 @@ struct yaml_tree_node {
 	uint32_t count;                      /* of a map or sequence */
 };
 
-/* NULL, 'fault' and errno: EINVAL for a bad document, ENOENT, EACCES, EIO, … for a file that cannot
+/* NULL, 'error' and errno: EINVAL for a bad document, ENOENT, EACCES, EIO, … for a file that cannot
  * be read, ENOMEM. */
-struct yaml_tree *yaml_tree_load(const char *path, struct fault *fault);
+struct yaml_tree *yaml_tree_load(const char *path, struct error *error);
 struct yaml_tree *yaml_tree_parse(
-	const char *text, size_t length, const char *origin, struct fault *fault);
+	const char *text, size_t length, const char *origin, struct error *error);
 void yaml_tree_destroy(struct yaml_tree *tree);
 
 const struct yaml_tree_node *yaml_tree_root(const struct yaml_tree *tree);
@@ -54,24 +54,24 @@ const char *yaml_tree_origin(const struct yaml_tree *tree);
  * value is YAML. Missing maps on the path are created; the index just past the last element
  * appends. Errors start with option and key, "--set traffic.0.to: ". -EINVAL. */
 int yaml_tree_set(
-	struct yaml_tree *tree, const char *option, const char *assignment, struct fault *fault);
+	struct yaml_tree *tree, const char *option, const char *assignment, struct error *error);
 
 /* The value of a key of a map; NULL if absent. */
 const struct yaml_tree_node *yaml_tree_get(const struct yaml_tree_node *map, const char *key);
 
-/* Fills 'fault' with the node's place and the text; returns -EINVAL. */
-int yaml_tree_refuse(const struct yaml_tree_node *node, struct fault *fault, const char *format,
+/* Fills 'error' with the node's place and the text; returns -EINVAL. */
+int yaml_tree_refuse(const struct yaml_tree_node *node, struct error *error, const char *format,
 	...) __attribute__((format(printf, 3, 4)));
 /* The same at the node's key. */
-int yaml_tree_refuse_key(const struct yaml_tree_node *node, struct fault *fault, const char *format,
+int yaml_tree_refuse_key(const struct yaml_tree_node *node, struct error *error, const char *format,
 	...) __attribute__((format(printf, 3, 4)));
 
-/* 0, or -EINVAL with the expected kind in 'fault'. */
+/* 0, or -EINVAL with the expected kind in 'error'. */
 int yaml_tree_expect(
-	const struct yaml_tree_node *node, enum yaml_tree_kind kind, struct fault *fault);
+	const struct yaml_tree_node *node, enum yaml_tree_kind kind, struct error *error);
 /* Checks that the root is a map whose 'weft' key is 'format', such as "run/1". */
 int yaml_tree_expect_format(
-	const struct yaml_tree_node *root, const char *format, struct fault *fault);
+	const struct yaml_tree_node *root, const char *format, struct error *error);
 
 /* Writes text as a double-quoted scalar. */
 void yaml_tree_write_text(const char *text, FILE *out);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file_text.h"
+#include "base/file_text.h"
 
 #define BLOCK_BYTES ((size_t)64 << 10) /* larger than any single object of a tree */
 
@@ -79,15 +79,15 @@ void yaml_tree_append(struct yaml_tree_node *parent, struct yaml_tree_node *chil
 	parent->count++;
 }
 
-struct yaml_tree *yaml_tree_load(const char *path, struct fault *fault)
+struct yaml_tree *yaml_tree_load(const char *path, struct error *error)
 {
 	struct yaml_tree *tree;
 	size_t length;
-	char *text = file_text_read(path, YAML_TREE_BYTES_MAX, &length, fault);
+	char *text = file_text_read(path, YAML_TREE_BYTES_MAX, &length, error);
 
 	if (text == NULL)
 		return NULL;
-	tree = yaml_tree_parse(text, length, path, fault);
+	tree = yaml_tree_parse(text, length, path, error);
 	free(text);
 	return tree;
 }

@@ -29,4 +29,4 @@ struct yaml_tree_node *yaml_tree_find(struct yaml_tree_node *map, const char *ke
 /* Parses one document into '*root', a node of the tree. 'from_file': messages and nodes get lines;
  * else 'origin' alone. */
 int yaml_tree_read(struct yaml_tree *tree, const char *text, size_t length, const char *origin,
-	int from_file, struct yaml_tree_node **root, struct fault *fault);
+	int from_file, struct yaml_tree_node **root, struct error *error);

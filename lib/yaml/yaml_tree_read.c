@@ -16,7 +16,7 @@ struct reader {
 	yaml_parser_t parser;
 	const char *origin;
 	bool from_file;
-	struct fault *fault;
+	struct error *error;
 	struct yaml_tree_node *open[YAML_TREE_DEPTH_MAX];
 	unsigned depth;
 	/* The key whose value comes next, in the innermost map. */
@@ -28,14 +28,14 @@ struct reader {
 static int refuse(struct reader *reader, yaml_mark_t mark, const char *what)
 {
 	if (!reader->from_file)
-		return fault_set(reader->fault, EINVAL, "%s: %s", reader->origin, what);
-	return fault_set(reader->fault, EINVAL, "%s:%zu:%zu: %s", reader->origin, mark.line + 1,
+		return error_set(reader->error, EINVAL, "%s: %s", reader->origin, what);
+	return error_set(reader->error, EINVAL, "%s:%zu:%zu: %s", reader->origin, mark.line + 1,
 		mark.column + 1, what);
 }
 
 static int refuse_memory(struct reader *reader)
 {
-	return fault_set(reader->fault, ENOMEM, "%s: no memory", reader->origin);
+	return error_set(reader->error, ENOMEM, "%s: no memory", reader->origin);
 }
 
 static int refuse_syntax(struct reader *reader)
@@ -236,14 +236,14 @@ static int read_events(struct reader *reader)
 }
 
 int yaml_tree_read(struct yaml_tree *tree, const char *text, size_t length, const char *origin,
-	int from_file, struct yaml_tree_node **root, struct fault *fault)
+	int from_file, struct yaml_tree_node **root, struct error *error)
 {
 	struct reader reader = {
-		.tree = tree, .origin = origin, .from_file = from_file != 0, .fault = fault};
+		.tree = tree, .origin = origin, .from_file = from_file != 0, .error = error};
 	int result;
 
 	if (length > YAML_TREE_BYTES_MAX)
-		return fault_set(fault, EINVAL, "%s: more than 64 MiB", origin);
+		return error_set(error, EINVAL, "%s: more than 64 MiB", origin);
 	if (!yaml_parser_initialize(&reader.parser))
 		return refuse_memory(&reader);
 	/* Some editors begin a file with a byte order mark. */
@@ -261,15 +261,15 @@ int yaml_tree_read(struct yaml_tree *tree, const char *text, size_t length, cons
 }
 
 struct yaml_tree *yaml_tree_parse(
-	const char *text, size_t length, const char *origin, struct fault *fault)
+	const char *text, size_t length, const char *origin, struct error *error)
 {
 	struct yaml_tree *tree = yaml_tree_create(origin);
 	int code;
 
 	if (tree == NULL)
-		code = fault_set(fault, ENOMEM, "%s: no memory", origin);
+		code = error_set(error, ENOMEM, "%s: no memory", origin);
 	else
-		code = yaml_tree_read(tree, text, length, tree->origin, 1, &tree->root, fault);
+		code = yaml_tree_read(tree, text, length, tree->origin, 1, &tree->root, error);
 	if (code < 0) {
 		yaml_tree_destroy(tree);
 		errno = -code;

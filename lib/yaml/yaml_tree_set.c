@@ -15,12 +15,12 @@
 struct setter {
 	struct yaml_tree *tree;
 	const char *origin; /* "--set KEY", for messages */
-	struct fault *fault;
+	struct error *error;
 };
 
 static int refuse(const struct setter *setter, const char *what)
 {
-	return fault_set(setter->fault, EINVAL, "%s: %s", setter->origin, what);
+	return error_set(setter->error, EINVAL, "%s: %s", setter->origin, what);
 }
 
 static struct yaml_tree_node *add_node(
@@ -57,7 +57,7 @@ static int step_key(const struct setter *setter, const char **path, struct yaml_
 	if (found == NULL)
 		found = add_node(setter, *at, key);
 	*at = found;
-	return found == NULL ? fault_set(setter->fault, ENOMEM, "%s: no memory", setter->origin)
+	return found == NULL ? error_set(setter->error, ENOMEM, "%s: no memory", setter->origin)
 			     : 0;
 }
 
@@ -78,7 +78,7 @@ static int step_into(const struct setter *setter, unsigned long index, struct ya
 	else
 		for (*at = list->first; index > 0; index--)
 			*at = (*at)->next;
-	return *at == NULL ? fault_set(setter->fault, ENOMEM, "%s: no memory", setter->origin) : 0;
+	return *at == NULL ? error_set(setter->error, ENOMEM, "%s: no memory", setter->origin) : 0;
 }
 
 static int step_index(const struct setter *setter, const char **path, struct yaml_tree_node **at)
@@ -139,9 +139,9 @@ static void replace(struct yaml_tree_node *node, const struct yaml_tree_node *va
 }
 
 int yaml_tree_set(
-	struct yaml_tree *tree, const char *option, const char *assignment, struct fault *fault)
+	struct yaml_tree *tree, const char *option, const char *assignment, struct error *error)
 {
-	struct setter setter = {.tree = tree, .fault = fault};
+	struct setter setter = {.tree = tree, .error = error};
 	const char *equals = strchr(assignment, '=');
 	struct yaml_tree_node *at = tree->root, *value;
 	char origin[2 * YAML_TREE_SCALAR_MAX], *path;
@@ -151,14 +151,14 @@ int yaml_tree_set(
 		assignment);
 	setter.origin = yaml_tree_copy_text(tree, origin, strlen(origin));
 	if (setter.origin == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", tree->origin);
+		return error_set(error, ENOMEM, "%s: no memory", tree->origin);
 	if (equals == NULL)
 		return refuse(&setter, "expected KEY=VALUE");
 	path = yaml_tree_copy_text(tree, assignment, (size_t)(equals - assignment));
 	if (path == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", tree->origin);
+		return error_set(error, ENOMEM, "%s: no memory", tree->origin);
 	result = yaml_tree_read(
-		tree, equals + 1, strlen(equals + 1), setter.origin, 0, &value, fault);
+		tree, equals + 1, strlen(equals + 1), setter.origin, 0, &value, error);
 	if (result == 0)
 		result = follow(&setter, path, &at);
 	if (result == 0)

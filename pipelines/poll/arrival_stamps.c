@@ -5,7 +5,7 @@
 #include <rte_atomic.h>
 #include <time.h>
 
-#include "port_ethdev.h"
+#include "port/port_ethdev.h"
 
 #define MEASURE_NS  20000000
 #define TRIES       8

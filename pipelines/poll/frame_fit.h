@@ -4,9 +4,9 @@
 
 /* Checks that a device can send and receive the longest frame of a fabric. */
 
-#include "port_ethdev.h"
+#include "port/port_ethdev.h"
 
-/* 'extra_bytes': of a latency extension and a tag. 0, or -EINVAL and a fault with the largest
+/* 'extra_bytes': of a latency extension and a tag. 0, or -EINVAL and an error with the largest
  * nic.mtu that fits. */
 int frame_fit_check(const struct port *port, const struct port_ethdev_needs *needs,
-	uint32_t mtu_bytes, uint32_t extra_bytes, struct fault *fault);
+	uint32_t mtu_bytes, uint32_t extra_bytes, struct error *error);

@@ -5,9 +5,9 @@
 #include <rte_common.h>
 #include <rte_mbuf.h>
 
-#include "frame.h"
-#include "packet.h"
-#include "port.h"
+#include "port/port.h"
+#include "wire/frame.h"
+#include "wire/packet.h"
 
 static bool is_lost(struct impairment *impairment, unsigned kind)
 {

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rng.h"
-#include "weft_time.h"
+#include "base/rng.h"
+#include "base/weft_time.h"
 
 struct rte_mbuf;
 

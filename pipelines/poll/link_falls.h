@@ -5,8 +5,8 @@
 /* How often a link went down because somebody had cut its cable by order, which is nothing to look
  * for a cause of. */
 
-#include "link_end.h"
-#include "port.h"
+#include "link/link_end.h"
+#include "port/port.h"
 
 struct link_falls {
 	uint64_t noted;   /* link_end.downs when it last went down */

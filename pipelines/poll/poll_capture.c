@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "poll_capture.h"
 
-#include "capture_reason.h"
-#include "frame_check.h"
+#include "measure/capture_reason.h"
+#include "wire/frame_check.h"
 
 void poll_capture_address(
 	const struct port *port, enum pcapng_direction direction, struct rte_mbuf *mbuf)

@@ -5,8 +5,8 @@
 /* Shared by the captures of all poll drivers (poll_switch_capture.c, poll_nic.c). Called
  * only for ports that are being captured. */
 
-#include "capture.h"
-#include "port.h"
+#include "capture/capture.h"
+#include "port/port.h"
 
 /* Captures the whole frame of 'mbuf', which comes in or goes out by 'port', with the device's
  * state. 'at': when it was on the wire. On a timed link this is its due arrival, or the start of

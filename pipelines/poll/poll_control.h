@@ -7,8 +7,8 @@
 #include <rte_mbuf.h>
 #include <string.h>
 
-#include "device_control.h"
-#include "weft_time.h"
+#include "base/weft_time.h"
+#include "mapping/device_control.h"
 
 /* Orders per iteration, so that they do not delay the ports. */
 #define POLL_CONTROL_ORDERS 16

@@ -8,7 +8,7 @@
 #include "poll_division_control.h"
 
 struct poll_division *poll_division_create(
-	const struct switch_config *config, const uint8_t *owner, unsigned parts)
+	const struct switch_config *config, const uint8_t *owner, unsigned shards)
 {
 	struct poll_division *division = calloc(1, sizeof(*division));
 
@@ -16,7 +16,7 @@ struct poll_division *poll_division_create(
 		return NULL;
 	division->orders = poll_division_control_create();
 	if (division->orders != NULL)
-		division->division = switch_division_create(config, owner, parts);
+		division->division = switch_division_create(config, owner, shards);
 	if (division->division != NULL)
 		return division;
 	free(division->orders);
@@ -27,19 +27,19 @@ struct poll_division *poll_division_create(
 int poll_division_place(
 	struct poll_division *division, unsigned number, struct rte_mempool *pool, weft_time now)
 {
-	int result = switch_part_create(division->division, number, now);
-	struct switch_part *part = division->division->part[number];
+	int result = switch_shard_create(division->division, number, now);
+	struct switch_shard *shard = division->division->shard[number];
 	struct poll_switch *ps;
 
 	if (result < 0)
 		return result;
-	ps = poll_switch_create(part->sw, pool);
+	ps = poll_switch_create(shard->sw, pool);
 	if (ps == NULL)
 		return -ENOMEM;
-	ps->part = part;
-	ps->parts = division->part;
+	ps->shard = shard;
+	ps->shards = division->shard;
 	ps->orders = division->orders;
-	division->part[number] = ps;
+	division->shard[number] = ps;
 	return 0;
 }
 
@@ -50,8 +50,8 @@ void poll_division_connect(struct poll_division *division)
 
 static bool is_complete(const struct poll_division *division)
 {
-	for (unsigned part = 0; part < division->division->parts; part++)
-		if (division->part[part] == NULL)
+	for (unsigned shard = 0; shard < division->division->shards; shard++)
+		if (division->shard[shard] == NULL)
 			return false;
 	return true;
 }
@@ -59,8 +59,8 @@ static bool is_complete(const struct poll_division *division)
 void poll_division_set_control(
 	struct poll_division *division, struct device_control *control, struct rte_mempool *pool)
 {
-	for (unsigned part = 0; part < division->division->parts; part++)
-		poll_switch_set_control(division->part[part], control, pool);
+	for (unsigned shard = 0; shard < division->division->shards; shard++)
+		poll_switch_set_control(division->shard[shard], control, pool);
 }
 
 void poll_division_destroy(struct poll_division *division)
@@ -69,56 +69,56 @@ void poll_division_destroy(struct poll_division *division)
 		return;
 	if (is_complete(division))
 		switch_division_drain(division->division);
-	for (unsigned part = 0; part < division->division->parts; part++)
-		poll_switch_destroy(division->part[part]);
+	for (unsigned shard = 0; shard < division->division->shards; shard++)
+		poll_switch_destroy(division->shard[shard]);
 	switch_division_destroy(division->division);
 	free(division->orders);
 	free(division);
 }
 
-/* The part with the fewest ports, of those on 'socket'; any if it is negative. */
-static unsigned least(const unsigned *dealt, const int *part_socket, unsigned parts, int socket)
+/* The shard with the fewest ports, of those on 'socket'; any if it is negative. */
+static unsigned min(const unsigned *dealt, const int *part_socket, unsigned shards, int socket)
 {
-	unsigned found = parts;
+	unsigned found = shards;
 
-	for (unsigned part = 0; part < parts; part++)
-		if ((socket < 0 || part_socket[part] == socket) &&
-			(found == parts || dealt[part] < dealt[found]))
-			found = part;
+	for (unsigned shard = 0; shard < shards; shard++)
+		if ((socket < 0 || part_socket[shard] == socket) &&
+			(found == shards || dealt[shard] < dealt[found]))
+			found = shard;
 	return found;
 }
 
-/* No part stays without a port: it gets one of the part that has most. */
-static void fill_empty(uint8_t *owner, unsigned ports, unsigned *dealt, unsigned parts)
+/* No shard stays without a port: it gets one of the shard that has most. */
+static void fill_empty(uint8_t *owner, unsigned ports, unsigned *dealt, unsigned shards)
 {
-	for (unsigned part = 0; part < parts; part++) {
-		unsigned most = 0, port = ports;
+	for (unsigned shard = 0; shard < shards; shard++) {
+		unsigned max = 0, port = ports;
 
-		for (unsigned other = 1; other < parts; other++)
-			if (dealt[other] > dealt[most])
-				most = other;
-		if (dealt[part] != 0 || dealt[most] < 2)
+		for (unsigned other = 1; other < shards; other++)
+			if (dealt[other] > dealt[max])
+				max = other;
+		if (dealt[shard] != 0 || dealt[max] < 2)
 			continue;
-		while (owner[--port] != most)
+		while (owner[--port] != max)
 			;
-		owner[port] = (uint8_t)part;
-		dealt[part]++;
-		dealt[most]--;
+		owner[port] = (uint8_t)shard;
+		dealt[shard]++;
+		dealt[max]--;
 	}
 }
 
 void poll_division_deal(uint8_t *owner, const int *port_socket, unsigned ports,
-	const int *part_socket, unsigned parts)
+	const int *part_socket, unsigned shards)
 {
-	unsigned dealt[SWITCH_PARTS_MAX] = {0};
+	unsigned dealt[SWITCH_SHARDS_MAX] = {0};
 
 	for (unsigned port = 0; port < ports; port++) {
-		unsigned part = least(dealt, part_socket, parts, port_socket[port]);
+		unsigned shard = min(dealt, part_socket, shards, port_socket[port]);
 
-		if (part == parts)
-			part = least(dealt, part_socket, parts, -1);
-		owner[port] = (uint8_t)part;
-		dealt[part]++;
+		if (shard == shards)
+			shard = min(dealt, part_socket, shards, -1);
+		owner[port] = (uint8_t)shard;
+		dealt[shard]++;
 	}
-	fill_empty(owner, ports, dealt, parts);
+	fill_empty(owner, ports, dealt, shards);
 }

@@ -15,8 +15,8 @@ struct poll_division_control *poll_division_control_create(void)
 	if (orders == NULL)
 		return NULL;
 	memset(orders, 0, sizeof(*orders));
-	for (unsigned part = 0; part < SWITCH_PARTS_MAX; part++)
-		orders->report[part].idle_from = UINT64_MAX;
+	for (unsigned shard = 0; shard < SWITCH_SHARDS_MAX; shard++)
+		orders->report[shard].idle_from = UINT64_MAX;
 	return orders;
 }
 
@@ -30,9 +30,9 @@ static uint64_t load(const uint64_t *place)
 	return __atomic_load_n(place, __ATOMIC_ACQUIRE);
 }
 
-/* --- each part --- */
+/* --- each shard --- */
 
-/* The rest of what other parts had for this one is among what a purge discards. */
+/* The rest of what other shards had for this one is among what a purge discards. */
 static void purge(struct poll_switch *ps, weft_time now)
 {
 	poll_switch_accept(ps, now);
@@ -42,7 +42,7 @@ static void purge(struct poll_switch *ps, weft_time now)
 static void follow(struct poll_switch *ps, weft_time now)
 {
 	const struct poll_division_control *orders = ps->orders;
-	struct poll_part_report *report = &ps->orders->report[ps->part->number];
+	struct poll_part_report *report = &ps->orders->report[ps->shard->number];
 	uint64_t given = load(&orders->given);
 
 	if (given == report->done)
@@ -51,15 +51,15 @@ static void follow(struct poll_switch *ps, weft_time now)
 	if (orders->kind == DEVICE_PURGE)
 		purge(ps, now);
 	else if (orders->kind == DEVICE_COMMIT)
-		poll_switch_control_use(ps, orders->tables); /* the first part could */
+		poll_switch_control_use(ps, orders->tables); /* the first shard could */
 	store(&report->done, given);
 }
 
 static void tell(struct poll_switch *ps)
 {
-	struct poll_part_report *report = &ps->orders->report[ps->part->number];
+	struct poll_part_report *report = &ps->orders->report[ps->shard->number];
 	bool idle = ps->mapper.paused && poll_switch_control_is_idle(ps) &&
-		    switch_part_is_empty(ps->part);
+		    switch_shard_is_empty(ps->shard);
 	uint64_t iterations = report->iterations + 1;
 
 	if (!idle)
@@ -82,34 +82,34 @@ void poll_division_send(struct poll_switch *ps, unsigned at, struct rte_mbuf *mb
 	ps->port[at].agent_sent++;
 }
 
-/* --- the first part --- */
+/* --- the first shard --- */
 
 static void begin_round(struct poll_switch *ps)
 {
-	for (unsigned part = 0; part < ps->part->division->parts; part++)
-		ps->orders->from[part] = load(&ps->orders->report[part].iterations);
+	for (unsigned shard = 0; shard < ps->shard->division->shards; shard++)
+		ps->orders->from[shard] = load(&ps->orders->report[shard].iterations);
 }
 
-/* Ends a round if all parts have been through it, and begins the next. */
+/* Ends a round if all shards have been through it, and begins the next. */
 static void end_round(struct poll_switch *ps)
 {
 	struct poll_division_control *orders = ps->orders;
 	uint64_t linked = 0;
 	bool idle = true;
 
-	for (unsigned part = 0; part < ps->part->division->parts; part++)
-		if (load(&orders->report[part].iterations) < orders->from[part] + 2)
+	for (unsigned shard = 0; shard < ps->shard->division->shards; shard++)
+		if (load(&orders->report[shard].iterations) < orders->from[shard] + 2)
 			return;
-	for (unsigned part = 0; part < ps->part->division->parts; part++) {
-		linked |= load(&orders->report[part].linked);
-		idle = idle && load(&orders->report[part].idle_from) <= orders->from[part];
+	for (unsigned shard = 0; shard < ps->shard->division->shards; shard++) {
+		linked |= load(&orders->report[shard].linked);
+		idle = idle && load(&orders->report[shard].idle_from) <= orders->from[shard];
 	}
 	device_control_update(ps->mapper.control, linked, idle);
 	orders->rounds++;
 	begin_round(ps);
 }
 
-/* All parts are to do the present order. */
+/* All shards are to do the present order. */
 static void ask(struct poll_switch *ps, const struct device_order *order)
 {
 	struct poll_division_control *orders = ps->orders;
@@ -125,13 +125,13 @@ static void ask(struct poll_switch *ps, const struct device_order *order)
 
 static bool all_have_done(const struct poll_switch *ps)
 {
-	for (unsigned part = 0; part < ps->part->division->parts; part++)
-		if (load(&ps->orders->report[part].done) != ps->orders->given)
+	for (unsigned shard = 0; shard < ps->shard->division->shards; shard++)
+		if (load(&ps->orders->report[shard].done) != ps->orders->given)
 			return false;
 	return true;
 }
 
-/* The former tables go back with the order: no part uses them any more. */
+/* The former tables go back with the order: no shard uses them any more. */
 static void finish(struct poll_switch *ps, struct device_order *order)
 {
 	struct switch_tables *tables = order->of_switch;
@@ -143,7 +143,7 @@ static void finish(struct poll_switch *ps, struct device_order *order)
 	ps->mapper.tables = tables;
 }
 
-/* An order to all parts is done when a whole round has passed since all have done it, so that what
+/* An order to all shards is done when a whole round has passed since all have done it, so that what
  * the control thread then hears of the switch is no older. */
 static bool obey_all(struct poll_switch *ps, struct device_order *order)
 {
@@ -166,7 +166,7 @@ static bool obey_all(struct poll_switch *ps, struct device_order *order)
 	return true;
 }
 
-/* A port of another part: into the ring, where it takes the place of a control frame. */
+/* A port of another shard: into the ring, where it takes the place of a control frame. */
 static bool send_elsewhere(struct poll_switch *ps, const struct device_order *order)
 {
 	bool wait = false;
@@ -177,7 +177,7 @@ static bool send_elsewhere(struct poll_switch *ps, const struct device_order *or
 		return !wait;
 	}
 	mbuf_packet(mbuf)->in_port = order->port;
-	if (switch_part_hand_own(ps->part, mbuf_packet(mbuf), order->port))
+	if (switch_shard_hand_own(ps->shard, mbuf_packet(mbuf), order->port))
 		return true;
 	rte_pktmbuf_free(mbuf);
 	return false;
@@ -189,7 +189,7 @@ static bool obey(void *device, struct device_order *order, weft_time now)
 
 	if (order->kind != DEVICE_SEND)
 		return obey_all(ps, order);
-	if (order->port >= ps->ports || !switch_part_is_foreign(ps->part, order->port))
+	if (order->port >= ps->ports || !switch_shard_is_foreign(ps->shard, order->port))
 		return poll_switch_control_send(ps, order, now);
 	return send_elsewhere(ps, order);
 }
@@ -198,7 +198,7 @@ void poll_division_control(struct poll_switch *ps, weft_time now)
 {
 	follow(ps, now);
 	tell(ps);
-	if (ps->part->number != 0)
+	if (ps->shard->number != 0)
 		return;
 	end_round(ps);
 	poll_control_orders(ps->mapper.control, obey, ps, now);

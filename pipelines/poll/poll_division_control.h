@@ -2,18 +2,18 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The control thread and a switch of several loops: the first part has the channel
+/* The control thread and a switch of several loops: the first shard has the channel
  * (device_control.h) and passes on what concerns all. A purge or new tables count as done when all
- * parts have done it; former tables are given back then. Frames for the agent come to the first
- * part through the rings, and its frames for ports of others leave it there.
+ * shards have done it; former tables are given back then. Frames for the agent come to the first
+ * shard through the rings, and its frames for ports of others leave it there.
  *
- * To the control thread an iteration of such a switch is a round: each part has made two
+ * To the control thread an iteration of such a switch is a round: each shard has made two
  * iterations since it began, a whole one at least. Parts tell since which iteration they have been
  * idle, so there was a moment at which all were if they were all through a round. */
 
 #include "poll_switch.h"
 
-/* Written by one part, read by the first one. */
+/* Written by one shard, read by the first one. */
 struct poll_part_report {
 	uint64_t done;       /* the last order that it has done */
 	uint64_t iterations; /* that it has made */
@@ -22,23 +22,23 @@ struct poll_part_report {
 } __attribute__((aligned(64)));
 
 struct poll_division_control {
-	/* Written by the first part before 'given'; then the others read it. */
-	uint64_t given __attribute__((aligned(64))); /* orders to all parts */
+	/* Written by the first shard before 'given'; then the others read it. */
+	uint64_t given __attribute__((aligned(64))); /* orders to all shards */
 	uint8_t kind;                                /* enum device_order_kind */
 	const struct switch_tables *tables;
 	bool paused;
-	struct poll_part_report report[SWITCH_PARTS_MAX];
-	/* The first part's own. */
-	uint64_t from[SWITCH_PARTS_MAX]; /* iterations when the round began */
-	uint64_t rounds;                 /* that have ended */
-	uint64_t awaited; /* the present order is done after so many; 0: parts still do it */
+	struct poll_part_report report[SWITCH_SHARDS_MAX];
+	/* The first shard's own. */
+	uint64_t from[SWITCH_SHARDS_MAX]; /* iterations when the round began */
+	uint64_t rounds;                  /* that have ended */
+	uint64_t awaited; /* the present order is done after so many; 0: shards still do it */
 	bool asked;       /* they have been told of it */
 };
 
 struct poll_division_control *poll_division_control_create(void);
 
-/* poll_switch_control_poll() of a part. */
+/* poll_switch_control_poll() of a shard. */
 void poll_division_control(struct poll_switch *ps, weft_time now);
 
-/* A frame of the agent that came from the first part leaves by a port of this one, or is lost. */
+/* A frame of the agent that came from the first shard leaves by a port of this one, or is lost. */
 void poll_division_send(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now);

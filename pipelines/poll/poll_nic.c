@@ -5,16 +5,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "frame_check.h"
 #include "poll_capture.h"
 #include "poll_nic_private.h"
+#include "wire/frame_check.h"
 
 /* Messages per source and iteration. */
 #define MESSAGES_A_TURN 32
 
 #define ACK_FRAMES_MAX 48
 
-static int check_pool(const struct poll_nic_config *config, struct fault *fault)
+static int check_pool(const struct poll_nic_config *config, struct error *error)
 {
 	unsigned room = rte_pktmbuf_data_room_size(config->pool) - RTE_PKTMBUF_HEADROOM;
 	unsigned wanted = config->nic.mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX +
@@ -24,7 +24,7 @@ static int check_pool(const struct poll_nic_config *config, struct fault *fault)
 		wanted += FRAME_LATENCY_BYTES;
 
 	if (room < wanted)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: buffers of %u bytes cannot hold an MTU of %u, expected %u",
 			config->port->name, room, config->nic.mtu_bytes, wanted);
 	return 0;
@@ -37,18 +37,18 @@ static int check_pool(const struct poll_nic_config *config, struct fault *fault)
 static uint32_t ack_frames(const struct nic_config *nic)
 {
 	uint32_t quarter = nic->window_frames / 4;
-	uint32_t most = quarter < ACK_FRAMES_MAX ? quarter : ACK_FRAMES_MAX;
+	uint32_t max = quarter < ACK_FRAMES_MAX ? quarter : ACK_FRAMES_MAX;
 
-	return nic->ack_frames > most ? nic->ack_frames : most;
+	return nic->ack_frames > max ? nic->ack_frames : max;
 }
 
 struct poll_nic *poll_nic_create(
-	const struct poll_nic_config *config, weft_time now, struct fault *fault)
+	const struct poll_nic_config *config, weft_time now, struct error *error)
 {
 	struct nic_config nic = config->nic;
 	struct poll_nic *pn;
 
-	if (check_pool(config, fault) < 0)
+	if (check_pool(config, error) < 0)
 		return NULL;
 	pn = calloc(1, sizeof(*pn));
 	if (pn == NULL)
@@ -66,17 +66,17 @@ struct poll_nic *poll_nic_create(
 	nic.above = (struct nic_host){.ctx = &pn->demux, .deliver = host_demux_deliver};
 	pn->nic = nic_create(&nic, now);
 	if (pn->nic == NULL && errno == EINVAL) {
-		fault_set(fault, EINVAL, "%s: interface configuration out of range",
+		error_set(error, EINVAL, "%s: interface configuration out of range",
 			config->port->name);
 		poll_nic_destroy(pn);
 		return NULL;
 	}
 	if (pn->nic == NULL)
 		goto err;
-	poll_guard_init(&pn->guard, config->port, nic.fabric, config->key, nic_link(pn->nic));
+	port_auth_init(&pn->guard, config->port, nic.fabric, config->key, nic_link(pn->nic));
 	return pn;
 err:
-	fault_set(fault, ENOMEM, "%s: no memory for an interface", config->port->name);
+	error_set(error, ENOMEM, "%s: no memory for an interface", config->port->name);
 	poll_nic_destroy(pn);
 	return NULL;
 }
@@ -100,13 +100,13 @@ void poll_nic_destroy(struct poll_nic *pn)
 }
 
 int poll_nic_add_traffic(
-	struct poll_nic *pn, const struct traffic_config *config, struct fault *fault)
+	struct poll_nic *pn, const struct traffic_config *config, struct error *error)
 {
 	struct traffic_config filled = *config;
 	unsigned lanes = config->queuing != NULL ? config->queuing->queues : 1;
 
 	if (pn->sources + lanes > POLL_NIC_SOURCES_MAX)
-		return fault_set(fault, ENOSPC, "%s: more than %u traffic sources", pn->port->name,
+		return error_set(error, ENOSPC, "%s: more than %u traffic sources", pn->port->name,
 			POLL_NIC_SOURCES_MAX / lanes);
 	filled.host = nic_config(pn->nic)->host;
 	/* The interface may have room for hosts that the fabric does not have yet. */
@@ -116,7 +116,7 @@ int poll_nic_add_traffic(
 	filled.index = (uint16_t)(pn->sources / lanes);
 	for (unsigned lane = 0; lane < lanes; lane++) {
 		filled.lane = (uint8_t)lane;
-		pn->source[pn->sources] = traffic_create(&filled, fault);
+		pn->source[pn->sources] = traffic_create(&filled, error);
 		if (pn->source[pn->sources] == NULL)
 			return -EINVAL;
 		pn->sources++;
@@ -129,7 +129,7 @@ static __attribute__((noinline)) bool take_in(struct poll_nic *pn, struct rte_mb
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
-	enum frame_fault fault = poll_guard_find_fault(&pn->guard, frame, bytes);
+	enum frame_fault fault = port_auth_find_fault(&pn->guard, frame, bytes);
 
 	if (fault != FRAME_FAULT_OK) {
 		pn->faults[fault]++;
@@ -141,7 +141,7 @@ static __attribute__((noinline)) bool take_in(struct poll_nic *pn, struct rte_mb
 		return false;
 	}
 	if (frame_link_local(frame_header_const(frame)->kind) &&
-		!poll_guard_admits(&pn->guard, nic_link(pn->nic), frame))
+		!port_auth_admits(&pn->guard, nic_link(pn->nic), frame))
 		return false;
 	if (pn->guard.seal.key == NULL)
 		return true;
@@ -149,7 +149,7 @@ static __attribute__((noinline)) bool take_in(struct poll_nic *pn, struct rte_mb
 		pn->faults[FRAME_FAULT_PAYLOAD_CRC]++;
 		return false;
 	}
-	return poll_guard_open(&pn->guard, nic_link(pn->nic), mbuf);
+	return port_auth_open(&pn->guard, nic_link(pn->nic), mbuf);
 }
 
 /* A frame that compares clocks. Its time is read anew: the loop's is older by as long as the loop
@@ -179,7 +179,7 @@ static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, wef
 	nic_describe(packet, frame, rte_pktmbuf_data_len(mbuf), due);
 	packet_free_list(nic_receive(pn->nic, packet, frame, now));
 	if (kind == FRAME_HELLO)
-		poll_guard_follow(&pn->guard, nic_link(pn->nic));
+		port_auth_follow(&pn->guard, nic_link(pn->nic));
 	if (kind == FRAME_CREDIT)
 		credit_times_update(
 			&pn->credits, nic_link(pn->nic)->tx, nic_link(pn->nic)->config.vcs, due);
@@ -363,8 +363,8 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 			break;
 		/* Most frames are data, which has no seal. */
 		if (mbuf_packet(mbuf)->control) {
-			pn->no_mbuf += !poll_guard_close(&pn->guard, nic_link(pn->nic), mbuf);
-			mbuf = poll_guard_fill(&pn->guard, mbuf);
+			pn->no_mbuf += !port_auth_close(&pn->guard, nic_link(pn->nic), mbuf);
+			mbuf = port_auth_fill(&pn->guard, mbuf);
 		} else {
 			pn->carried++;
 		}
@@ -415,7 +415,7 @@ unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
 	/* The link went down: a port without a reader may never take the waiting frames. */
 	if (__builtin_expect(nic_poll(pn->nic, now), 0)) {
 		tx_queue_drain(&pn->tx);
-		poll_guard_follow(&pn->guard, nic_link(pn->nic));
+		port_auth_follow(&pn->guard, nic_link(pn->nic));
 		link_falls_note(&pn->falls, nic_link(pn->nic), pn->port);
 	}
 	moved += transmit(pn, now);

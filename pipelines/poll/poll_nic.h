@@ -15,18 +15,18 @@
 #include <stdint.h>
 
 #include "arrival_stamps.h"
-#include "device_control.h"
-#include "fault.h"
-#include "goal_replay.h"
-#include "host_demux.h"
-#include "limit_times.h"
+#include "base/weft_error.h"
+#include "experiment/workload/run_goal.h"
+#include "goal/goal_replay.h"
+#include "host/host_demux.h"
+#include "link/limit_times.h"
 #include "link_falls.h"
-#include "nic.h"
-#include "poll_guard.h"
-#include "port.h"
-#include "run_goal.h"
-#include "traffic.h"
-#include "tsc_clock.h"
+#include "mapping/device_control.h"
+#include "nic/nic.h"
+#include "port/port.h"
+#include "port/tsc_clock.h"
+#include "port_auth.h"
+#include "traffic/traffic.h"
 #include "tx_queue.h"
 
 #define POLL_NIC_SOURCES_MAX 128
@@ -89,7 +89,7 @@ struct poll_nic {
 	struct traffic *source[POLL_NIC_SOURCES_MAX];
 	unsigned sources;
 	struct poll_nic_goal goal;
-	struct poll_guard guard;
+	struct port_auth guard;
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
 	uint64_t no_mbuf;                   /* failed allocations of a buffer to send from */
 	unsigned carried;                   /* frames that the last run moved, but the link's own */
@@ -98,18 +98,18 @@ struct poll_nic {
 	struct arrival_stamps stamps;
 };
 
-/* NULL and fault (EINVAL, ENOMEM). The caller owns port, pool, routes and impairment, which must
+/* NULL and error (EINVAL, ENOMEM). The caller owns port, pool, routes and impairment, which must
  * outlive the driver. */
 struct poll_nic *poll_nic_create(
-	const struct poll_nic_config *config, weft_time now, struct fault *fault);
+	const struct poll_nic_config *config, weft_time now, struct error *error);
 /* Also frees all packets that it holds. NULL is allowed. */
 void poll_nic_destroy(struct poll_nic *pn);
 
 /* Adds a traffic source, one for each queue of a queuing scheme (traffic.h). Fills in host, hosts
- * if 0, index, lane and frame_bytes. 0, or -errno and fault (ENOSPC: more than
+ * if 0, index, lane and frame_bytes. 0, or -errno and error (ENOSPC: more than
  * POLL_NIC_SOURCES_MAX). */
 int poll_nic_add_traffic(
-	struct poll_nic *pn, const struct traffic_config *config, struct fault *fault);
+	struct poll_nic *pn, const struct traffic_config *config, struct error *error);
 
 /* Lets the host replay its ranks from 'from_ps' on, as 'entry' of the run's traffic. The caller
  * owns 'replay'. No other synthetic messages may go between hosts with ranks: their order of
@@ -119,9 +119,9 @@ void poll_nic_set_goal(
 
 /* Binds the host to a TAP, a non-blocking descriptor (tap.h) that the caller owns. The interface
  * needs payloads (nic_config.payloads, with payload_bytes >= mtu_bytes). 'address': as in
- * edge.h; NULL: from EDGE_BASE_DEFAULT. 0, or -errno and fault. */
+ * edge.h; NULL: from EDGE_BASE_DEFAULT. 0, or -errno and error. */
 int poll_nic_attach_tap(struct poll_nic *pn, int fd, const uint32_t *address, uint32_t mtu_bytes,
-	struct fault *fault);
+	struct error *error);
 
 /* As nic_set_clocks(), with the port's stamps of arrival if it has them, and latencies are computed
  * with what is found out. -EINVAL without a clock to read: the loop's time is older than the frames

@@ -4,9 +4,9 @@
 
 /* Shared by the files of the poll driver of an interface (poll_nic*.c). */
 
-#include "capture.h"
-#include "frame.h"
+#include "capture/capture.h"
 #include "poll_nic.h"
+#include "wire/frame.h"
 
 /* ---- poll_nic_capture.c. Each frame is captured with the state that explains it
  * (docs/reference/wire-format.md). Credits are those left to the sender of a data frame in its VC

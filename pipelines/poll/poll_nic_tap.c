@@ -107,12 +107,12 @@ unsigned poll_nic_tap_read(struct poll_nic_tap *tap, struct nic *nic, weft_time 
 	return count;
 }
 
-static int check_payloads(const struct poll_nic *pn, uint32_t mtu_bytes, struct fault *fault)
+static int check_payloads(const struct poll_nic *pn, uint32_t mtu_bytes, struct error *error)
 {
 	const struct nic_config *config = nic_config(pn->nic);
 
 	if (config->payloads == 0 || config->payload_bytes < mtu_bytes)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: a TAP with an MTU of %u needs payloads of that size, there are %u of %u "
 			"bytes",
 			pn->port->name, mtu_bytes, config->payloads, config->payload_bytes);
@@ -120,7 +120,7 @@ static int check_payloads(const struct poll_nic *pn, uint32_t mtu_bytes, struct 
 }
 
 int poll_nic_attach_tap(struct poll_nic *pn, int fd, const uint32_t *address, uint32_t mtu_bytes,
-	struct fault *fault)
+	struct error *error)
 {
 	const struct nic_config *config = nic_config(pn->nic);
 	struct edge_config edge = {.host = config->host,
@@ -129,19 +129,19 @@ int poll_nic_attach_tap(struct poll_nic *pn, int fd, const uint32_t *address, ui
 		.address = address,
 		.mtu_bytes = mtu_bytes,
 		.reassemblies = REASSEMBLIES};
-	int result = check_payloads(pn, mtu_bytes, fault);
+	int result = check_payloads(pn, mtu_bytes, error);
 
 	if (result < 0)
 		return result;
 	pn->tap.edge = edge_create(&edge);
 	if (pn->tap.edge == NULL)
-		return fault_set(fault, errno,
+		return error_set(error, errno,
 			"%s: cannot bind a TAP: MTU %u or %u hosts out of range, or no memory",
 			pn->port->name, mtu_bytes, config->hosts);
 	pn->tap.frame = malloc(POLL_NIC_TAP_BYTES);
 	if (pn->tap.frame == NULL) {
 		poll_nic_tap_fini(&pn->tap);
-		return fault_set(fault, ENOMEM, "%s: no memory for a TAP", pn->port->name);
+		return error_set(error, ENOMEM, "%s: no memory for a TAP", pn->port->name);
 	}
 	pn->tap.pause = pn->clock != NULL ? clock_share(pn->clock, PAUSE_PS) : PAUSE_PS;
 	pn->tap.fd = fd;

@@ -4,16 +4,16 @@
 
 #include <stdlib.h>
 
-#include "capture.h"
-#include "contention.h"
-#include "forward.h"
-#include "frame_check.h"
-#include "latency.h"
+#include "capture/capture.h"
 #include "poll_division_control.h"
 #include "poll_switch_control.h"
 #include "poll_switch_private.h"
 #include "rx_meta.h"
-#include "switch_part.h"
+#include "switch/contention.h"
+#include "switch/forward.h"
+#include "switch/switch_shard.h"
+#include "wire/frame_check.h"
+#include "wire/latency.h"
 
 struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool)
 {
@@ -35,7 +35,7 @@ void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port,
 	tx_queue_init(&ps->port[at].tx, port, timing, impairment);
 	ps->present |= BIT64(at);
 	if (port->idle != NULL)
-		ps->keeps_house |= BIT64(at);
+		ps->needs_idle |= BIT64(at);
 	if (timing == NULL)
 		ps->direct |= BIT64(at);
 }
@@ -84,7 +84,7 @@ static bool receive_control(
 	uint8_t *frame = rte_pktmbuf_mtod(mbuf, uint8_t *);
 	struct weft_packet *packet = mbuf_packet(mbuf);
 
-	if (!poll_guard_open(&ps->port[at].guard, &ps->sw->port[at].link, mbuf))
+	if (!port_auth_open(&ps->port[at].guard, &ps->sw->port[at].link, mbuf))
 		return false;
 	if (!poll_switch_source_passes(ps, at, frame)) {
 		ps->port[at].source.control_spoofed++;
@@ -118,10 +118,10 @@ static __attribute__((noinline)) void receive_queued(
 
 	rx_meta_fill(packet, frame, rte_pktmbuf_data_len(mbuf), at, false);
 	packet->arrived_ps = port_due(ps->port[at].port, mbuf, now);
-	if (__builtin_expect(ps->part == NULL, 1))
+	if (__builtin_expect(ps->shard == NULL, 1))
 		switch_receive(ps->sw, packet, now);
 	else
-		switch_part_receive(ps->part, packet, now);
+		switch_shard_receive(ps->shard, packet, now);
 	update_frame(frame, packet);
 }
 
@@ -147,7 +147,7 @@ static __attribute__((noinline)) void receive_slow(
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	enum frame_fault fault =
-		poll_guard_find_fault(&ps->port[at].guard, frame, rte_pktmbuf_data_len(mbuf));
+		port_auth_find_fault(&ps->port[at].guard, frame, rte_pktmbuf_data_len(mbuf));
 	unsigned kind = frame_header_const(frame)->kind;
 	bool kept = false;
 
@@ -209,14 +209,14 @@ static inline __attribute__((always_inline)) unsigned pass_on(struct poll_switch
 	uint32_t word = packet->mutable_word, bytes = packet->bytes;
 	unsigned output;
 
-	output = parted ? switch_receive_parted(ps->part, port, packet, ps->direct)
+	output = parted ? switch_receive_sharded(ps->shard, port, packet, ps->direct)
 			: switch_receive_direct(ps->sw, port, packet, ps->direct, voq);
 	if (__builtin_expect(output == SWITCH_PORT_NONE, 0))
 		return output;
 	frame_change_mutable(rte_pktmbuf_mtod(mbuf, uint8_t *), word, packet->mutable_word);
-	if (parted && switch_part_is_foreign(ps->part, output)) {
+	if (parted && switch_shard_is_foreign(ps->shard, output)) {
 		mbuf_packet(mbuf)->arrived_ps = port_due(ps->port[packet->in_port].port, mbuf, now);
-		switch_part_hand(ps->part, mbuf_packet(mbuf), packet, output);
+		switch_shard_hand(ps->shard, mbuf_packet(mbuf), packet, output);
 		return output;
 	}
 	append_burst(ps, output, mbuf, bytes, packet->vc);
@@ -262,7 +262,7 @@ static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_
 static __attribute__((noinline)) unsigned receive_all(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
-	if (__builtin_expect(ps->part != NULL, 0))
+	if (__builtin_expect(ps->shard != NULL, 0))
 		return receive_burst(ps, at, mbufs, count, now, true, true);
 	if (ps->sw->voq)
 		return receive_burst(ps, at, mbufs, count, now, true, false);
@@ -319,15 +319,15 @@ static inline void prefetch_mbuf(struct weft_packet *packet)
 
 /* One entry, as if it had come in here by the same input. */
 static inline void accept_entry(
-	struct poll_switch *ps, unsigned from, const struct part_entry *entry, weft_time now)
+	struct poll_switch *ps, unsigned from, const struct shard_entry *entry, weft_time now)
 {
-	if (switch_part_is_own(entry)) {
-		switch_part_take_own(ps->part, from);
+	if (switch_shard_is_own(entry)) {
+		switch_shard_take_own(ps->shard, from);
 		poll_division_send(ps, entry->output, packet_mbuf(entry->packet), now);
 		return;
 	}
-	if (!switch_part_pass(ps->part, entry, ps->direct)) {
-		switch_part_accept(ps->part, from, entry, now);
+	if (!switch_shard_pass(ps->shard, entry, ps->direct)) {
+		switch_shard_accept(ps->shard, from, entry, now);
 		return;
 	}
 	append_burst(ps, entry->output, packet_mbuf(entry->packet), entry->bytes, entry->vc);
@@ -337,27 +337,27 @@ static inline void accept_entry(
 /* Up to a burst, so that there is room in those of the outputs. */
 static void accept_burst(struct poll_switch *ps, unsigned from, unsigned count, weft_time now)
 {
-	struct part_ring *ring = &ps->part->in[from];
-	unsigned input = part_ring_at(ring, 0)->input;
+	struct shard_ring *ring = &ps->shard->in[from];
+	unsigned input = shard_ring_at(ring, 0)->input;
 
 	for (uint32_t i = 0; i < count; i++)
-		prefetch_mbuf(part_ring_at(ring, i)->packet);
+		prefetch_mbuf(shard_ring_at(ring, i)->packet);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct part_entry *entry = part_ring_at(ring, i);
+		const struct shard_entry *entry = shard_ring_at(ring, i);
 
 		if (entry->input != input)
 			flush_bursts(ps, input, now);
 		input = entry->input;
 		accept_entry(ps, from, entry, now);
 	}
-	part_ring_take(ring, count);
+	shard_ring_take(ring, count);
 	flush_bursts(ps, input, now);
 }
 
 /* Takes all that waits; an entry that comes meanwhile is for the next iteration. */
 static unsigned accept_ring(struct poll_switch *ps, unsigned from, weft_time now)
 {
-	unsigned waiting = part_ring_waiting(&ps->part->in[from]);
+	unsigned waiting = shard_ring_waiting(&ps->shard->in[from]);
 
 	for (unsigned left = waiting, count; left > 0; left -= count) {
 		count = RTE_MIN(left, PORT_BURST);
@@ -368,11 +368,11 @@ static unsigned accept_ring(struct poll_switch *ps, unsigned from, weft_time now
 
 unsigned poll_switch_accept(struct poll_switch *ps, weft_time now)
 {
-	unsigned parts = ps->part->division->parts, moved = 0;
+	unsigned shards = ps->shard->division->shards, moved = 0;
 
-	switch_part_hear(ps->part);
-	for (unsigned from = 0; from < parts; from++)
-		if (from != ps->part->number)
+	switch_shard_pull(ps->shard);
+	for (unsigned from = 0; from < shards; from++)
+		if (from != ps->shard->number)
 			moved += accept_ring(ps, from, now);
 	if (ps->sw->for_agent != NULL)
 		poll_switch_control_up(ps);
@@ -399,7 +399,7 @@ static __attribute__((noinline)) void seal_control(
 {
 	for (unsigned i = 0; i < count && mbuf_packet(mbufs[i])->control; i++)
 		ps->port[at].no_mbuf +=
-			!poll_guard_seal(&ps->port[at].guard, &ps->sw->port[at].link, mbufs[i]);
+			!port_auth_seal(&ps->port[at].guard, &ps->sw->port[at].link, mbufs[i]);
 }
 
 /* When an ideal switch could have sent a data packet that has left its queue: the packet had
@@ -515,7 +515,7 @@ void poll_switch_send_own(
 
 static __attribute__((noinline)) void keep_house(struct poll_switch *ps, weft_time now)
 {
-	for (uint64_t ports = ps->keeps_house; ports != 0; ports &= ports - 1)
+	for (uint64_t ports = ps->needs_idle; ports != 0; ports &= ports - 1)
 		port_idle(ps->port[__builtin_ctzll(ports)].port, now);
 }
 
@@ -542,7 +542,7 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 	ps->carried = 0;
 	if (__builtin_expect(ps->sw->held != 0, 0))
 		moved = let_go(ps, now);
-	if (__builtin_expect(ps->part != NULL, 0))
+	if (__builtin_expect(ps->shard != NULL, 0))
 		moved += poll_switch_accept(ps, now);
 	for (unsigned at = 0; at < ps->ports; at++) {
 		if ((ps->present & BIT64(at)) == 0)
@@ -554,8 +554,8 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 			moved += transmit(ps, (unsigned)__builtin_ctzll(busy), now);
 	}
 	/* Once for all ports: the other core's cache line comes and goes less often. */
-	if (__builtin_expect(ps->part != NULL, 0))
-		switch_part_publish(ps->part);
+	if (__builtin_expect(ps->shard != NULL, 0))
+		switch_shard_flush(ps->shard);
 	for (unsigned at = 0; at < ps->ports; at++) {
 		if (ps->present & BIT64(at)) {
 			if (!tx_queue_flush(&ps->port[at].tx, now) || ps->port[at].tx.timed)
@@ -574,10 +574,10 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 		poll_switch_control_poll(ps, now);
 	if (ps->sw->discarded != NULL)
 		poll_switch_free_discards(ps, true, now);
-	if (__builtin_expect(ps->part != NULL, 0))
-		poll_switch_tell(ps, now);
+	if (__builtin_expect(ps->shard != NULL, 0))
+		poll_switch_push(ps, now);
 	ps->carried += moved;
-	if (moved == 0 && ps->keeps_house != 0)
+	if (moved == 0 && ps->needs_idle != 0)
 		keep_house(ps, now);
 	return moved;
 }

@@ -16,15 +16,15 @@
 
 #include <stdint.h>
 
-#include "arn_guard.h"
-#include "device_control.h"
-#include "fault.h"
-#include "limit_times.h"
+#include "base/weft_error.h"
+#include "link/arn_policer.h"
+#include "link/limit_times.h"
 #include "link_falls.h"
-#include "poll_guard.h"
-#include "port.h"
-#include "switch.h"
-#include "switch_part.h"
+#include "mapping/device_control.h"
+#include "port/port.h"
+#include "port_auth.h"
+#include "switch/switch.h"
+#include "switch/switch_shard.h"
 #include "tx_queue.h"
 
 struct latency_extension;
@@ -60,10 +60,10 @@ struct poll_switch_port {
 	uint64_t no_mbuf;                   /* control frames that could not be made in time */
 	weft_time blocked_ps;       /* data waited for this output, and none of it had credits */
 	uint64_t arns_in, arns_out; /* adaptive-routing notifications */
-	uint64_t arns_refused;      /* arn_guard.h */
-	struct arn_guard arn_guard;
+	uint64_t arns_refused;      /* arn_policer.h */
+	struct arn_policer arn_policer;
 	uint64_t agent_sent, agent_lost; /* frames of the agent; lost: the link was not up */
-	struct poll_guard guard;
+	struct port_auth guard;
 	struct poll_switch_source source;
 	struct link_falls falls;
 };
@@ -88,10 +88,10 @@ struct poll_switch {
 	struct weft_switch *sw;
 	struct rte_mempool *pool; /* of the control frames that it makes */
 	unsigned ports;
-	uint64_t present;     /* ports with a cable */
-	uint64_t direct;      /* ports to which frames may pass the queues: not timed, none waits */
-	uint64_t filled;      /* bursts that are not empty */
-	uint64_t keeps_house; /* ports that have something to do when nothing moves */
+	uint64_t present;    /* ports with a cable */
+	uint64_t direct;     /* ports to which frames may pass the queues: not timed, none waits */
+	uint64_t filled;     /* bursts that are not empty */
+	uint64_t needs_idle; /* ports that have something to do when nothing moves */
 	struct poll_switch_burst burst[SWITCH_PORTS_MAX];
 	struct rte_mbuf *burst_mbuf[SWITCH_PORTS_MAX][PORT_BURST];
 	struct poll_switch_port port[SWITCH_PORTS_MAX];
@@ -100,19 +100,19 @@ struct poll_switch {
 	bool learns_hosts; /* poll_switch_learn_hosts() */
 	bool hosts_in_transit; /* of the hosts that it learns */
 	struct poll_switch_control mapper;
-	struct arn_guard_config arn_guard;
+	struct arn_policer_config arn_policer;
 	weft_time before; /* time of the last iteration */
 	uint64_t blocked; /* ports that were blocked at its end */
 	/* Of a divided switch; NULL: it is a whole one. */
-	struct switch_part *part;
-	struct poll_switch *const *parts;     /* all of them, by number */
+	struct switch_shard *shard;
+	struct poll_switch *const *shards;    /* all of them, by number */
 	struct poll_division_control *orders; /* among them (poll_division_control.h) */
 };
 
 /* The loop that has the port. */
 static inline const struct poll_switch *poll_switch_owner(const struct poll_switch *ps, unsigned at)
 {
-	return ps->part == NULL ? ps : ps->parts[ps->part->division->owner[at]];
+	return ps->shard == NULL ? ps : ps->shards[ps->shard->division->owner[at]];
 }
 
 /* 'sw', 'pool' and the ports stay the caller's and outlive it. */
@@ -145,7 +145,7 @@ void poll_switch_set_host(struct poll_switch *ps, unsigned at, uint16_t host, bo
 void poll_switch_learn_hosts(struct poll_switch *ps, bool in_transit);
 
 /* Which notifications its ports take from now on; before that all of switches. */
-void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_guard_config *guard);
+void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_policer_config *guard);
 
 /* The switch has an agent in the control thread, and its tables from there: those of its
  * switch_config, if any, count until the first ones come. 'pool': buffers for the longest frame.

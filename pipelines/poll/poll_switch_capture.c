@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "poll_switch_private.h"
 
-#include "capture_reason.h"
-#include "frame_check.h"
+#include "measure/capture_reason.h"
 #include "poll_capture.h"
+#include "wire/frame_check.h"
 
 void poll_switch_capture_begin(const struct poll_switch *ps, unsigned at, struct capture *capture,
 	struct rte_mbuf *mbuf, weft_time now, struct poll_switch_captured *frame)
@@ -45,8 +45,8 @@ void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct c
 		state->voq_depth_blocks -= frame->packet->blocks;
 	/* That queue is another part's. */
 	output = passed != SWITCH_PORT_NONE ? passed : frame->packet->out_port;
-	if (ps->part != NULL && output != SWITCH_PORT_NONE &&
-		switch_part_is_foreign(ps->part, output))
+	if (ps->shard != NULL && output != SWITCH_PORT_NONE &&
+		switch_shard_is_foreign(ps->shard, output))
 		state->voq_depth_blocks = CAPTURE_UNKNOWN;
 	capture_end(capture, frame->slot, state);
 }

@@ -137,7 +137,7 @@ bool poll_switch_control_is_idle(struct poll_switch *ps)
 
 void poll_switch_control_poll(struct poll_switch *ps, weft_time now)
 {
-	if (ps->part != NULL) {
+	if (ps->shard != NULL) {
 		poll_division_control(ps, now);
 		return;
 	}

@@ -7,8 +7,8 @@
 
 #include <arpa/inet.h>
 
-#include "control.h"
 #include "poll_switch_control.h"
+#include "wire/control.h"
 
 /* A notification that packets sent by this port run into congestion. */
 static bool receive_arn(struct poll_switch *ps, unsigned at, const uint8_t *payload, unsigned bytes,
@@ -20,7 +20,7 @@ static bool receive_arn(struct poll_switch *ps, unsigned at, const uint8_t *payl
 	if (ps->sw->congestion == NULL || !control_arn_decode(&arn, payload, bytes))
 		return false;
 	if (link->config.open || arn.destination >= ps->sw->congestion->hosts_max ||
-		!arn_guard_admits(&ps->port[at].arn_guard, &ps->arn_guard, link, &arn, now)) {
+		!arn_policer_admits(&ps->port[at].arn_policer, &ps->arn_policer, link, &arn, now)) {
 		ps->port[at].arns_refused++;
 		return true;
 	}
@@ -29,9 +29,9 @@ static bool receive_arn(struct poll_switch *ps, unsigned at, const uint8_t *payl
 	return true;
 }
 
-void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_guard_config *guard)
+void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_policer_config *guard)
 {
-	ps->arn_guard = *guard;
+	ps->arn_policer = *guard;
 }
 
 void poll_switch_receive_link(
@@ -47,8 +47,8 @@ void poll_switch_receive_link(
 
 	if (!frame_payload_ok(frame)) {
 		ps->port[at].faults[FRAME_FAULT_PAYLOAD_CRC]++;
-	} else if (!poll_guard_admits(&ps->port[at].guard, &ps->sw->port[at].link, frame) ||
-		   !poll_guard_open(&ps->port[at].guard, &ps->sw->port[at].link, mbuf)) {
+	} else if (!port_auth_admits(&ps->port[at].guard, &ps->sw->port[at].link, frame) ||
+		   !port_auth_open(&ps->port[at].guard, &ps->sw->port[at].link, mbuf)) {
 		return;
 	} else if (header->kind == FRAME_CREDIT && control_credit_decode(&credit, payload, bytes) &&
 		   credit.vcs == ps->sw->vcs) {
@@ -57,7 +57,7 @@ void poll_switch_receive_link(
 			&ps->port[at].credits, ps->sw->port[at].link.tx, ps->sw->vcs, due);
 	} else if (header->kind == FRAME_HELLO && control_hello_decode(&hello, payload, bytes)) {
 		switch_on_hello(ps->sw, at, &hello, now);
-		poll_guard_follow(&ps->port[at].guard, &ps->sw->port[at].link);
+		port_auth_follow(&ps->port[at].guard, &ps->sw->port[at].link);
 		poll_switch_learn_host(ps, at);
 	} else if (header->kind != FRAME_ARN || !receive_arn(ps, at, payload, bytes, due, now)) {
 		ps->port[at].control_bad++;
@@ -77,7 +77,7 @@ static uint8_t *begin_link_local(struct poll_switch *ps, unsigned at, struct rte
 static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf,
 	enum frame_kind kind, unsigned payload_bytes, weft_time ready, weft_time now)
 {
-	struct poll_guard *guard = &ps->port[at].guard;
+	struct port_auth *guard = &ps->port[at].guard;
 	struct frame_fields fields = {.kind = kind,
 		.fabric = guard->fabric,
 		.source = FRAME_HOST_NONE,
@@ -87,12 +87,12 @@ static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf 
 	rte_pktmbuf_data_len(mbuf) =
 		(uint16_t)frame_build(rte_pktmbuf_mtod(mbuf, uint8_t *), &fields);
 	rte_pktmbuf_pkt_len(mbuf) = rte_pktmbuf_data_len(mbuf);
-	if (!poll_guard_close(guard, &ps->sw->port[at].link, mbuf)) {
+	if (!port_auth_close(guard, &ps->sw->port[at].link, mbuf)) {
 		ps->port[at].no_mbuf++;
 		rte_pktmbuf_free(mbuf);
 		return;
 	}
-	mbuf = poll_guard_fill(guard, mbuf);
+	mbuf = port_auth_fill(guard, mbuf);
 	poll_switch_send_own(ps, at, mbuf, ready, now);
 }
 
@@ -101,7 +101,7 @@ static weft_time left_at(const struct poll_switch *ps, unsigned at)
 {
 	weft_time here = ps->port[at].left_at;
 
-	return ps->part == NULL ? here : RTE_MAX(here, ps->part->left_at[at]);
+	return ps->shard == NULL ? here : RTE_MAX(here, ps->shard->left_at[at]);
 }
 
 /* A credit frame is ready when the tail of the last packet that it frees has left. */
@@ -189,22 +189,23 @@ static void hold_leaving(struct poll_switch *ps, unsigned input, weft_time now, 
 	}
 }
 
-void poll_switch_tell(struct poll_switch *ps, weft_time now)
+void poll_switch_push(struct poll_switch *ps, weft_time now)
 {
-	struct switch_part *part = ps->part;
+	struct switch_shard *shard = ps->shard;
 	uint64_t leaving = 0;
 
-	for (uint64_t inputs = part->guests; inputs != 0; inputs &= inputs - 1) {
+	for (uint64_t inputs = shard->guests; inputs != 0; inputs &= inputs - 1) {
 		unsigned input = (unsigned)__builtin_ctzll(inputs);
 		weft_time left = ps->port[input].left_at;
 
-		__atomic_store_n(&part->board.left_at[input], RTE_MIN(left, now), __ATOMIC_RELAXED);
+		__atomic_store_n(
+			&shard->board.left_at[input], RTE_MIN(left, now), __ATOMIC_RELAXED);
 		if (left <= now)
 			continue;
 		hold_leaving(ps, input, now, true);
 		leaving |= BIT64(input);
 	}
-	switch_part_tell(part);
+	switch_shard_push(shard);
 	for (; leaving != 0; leaving &= leaving - 1)
 		hold_leaving(ps, (unsigned)__builtin_ctzll(leaving), now, false);
 }
@@ -234,7 +235,7 @@ void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 	if (due & LINK_WENT_DOWN) {
 		poll_switch_free_discards(ps, true, now);
 		tx_queue_drain(&ps->port[at].tx);
-		poll_guard_follow(&ps->port[at].guard, link);
+		port_auth_follow(&ps->port[at].guard, link);
 		link_falls_note(&ps->port[at].falls, link, ps->port[at].port);
 	}
 	if (tx_queue_has_room(&ps->port[at].tx))

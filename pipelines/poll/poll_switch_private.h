@@ -11,7 +11,7 @@
  * frame that comes in, the blocks before it in the queue that it joins; for one that goes out, the
  * blocks left behind it in its queue. */
 
-#include "capture.h"
+#include "capture/capture.h"
 #include "poll_switch.h"
 
 /* A frame between poll_switch_capture_begin() and _end(). */
@@ -48,9 +48,9 @@ void poll_switch_receive_link(
 /* Once a loop and port: the state of the link, and the hello and credit frames that are due. */
 void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now);
 
-/* At the end of each iteration of a part: switch_part_tell(), without packets whose tail is still
+/* At the end of each iteration of a part: switch_shard_push(), without packets whose tail is still
  * leaving. */
-void poll_switch_tell(struct poll_switch *ps, weft_time now);
+void poll_switch_push(struct poll_switch *ps, weft_time now);
 
 /* Once a loop, of a switch with a detector: runs the timers of detector and table, and sends the
  * notifications of this loop. */

@@ -7,8 +7,7 @@
 void poll_switch_guard(
 	struct poll_switch *ps, unsigned at, uint16_t fabric, const struct link_key *key)
 {
-	poll_guard_init(
-		&ps->port[at].guard, ps->port[at].port, fabric, key, &ps->sw->port[at].link);
+	port_auth_init(&ps->port[at].guard, ps->port[at].port, fabric, key, &ps->sw->port[at].link);
 }
 
 void poll_switch_set_host(struct poll_switch *ps, unsigned at, uint16_t host, bool in_transit)

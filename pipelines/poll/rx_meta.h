@@ -7,8 +7,8 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "frame.h"
-#include "packet.h"
+#include "wire/frame.h"
+#include "wire/packet.h"
 
 static inline void rx_meta_read(struct weft_packet *packet, const uint8_t *frame, uint32_t bytes)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "congestion_control.h"
+#include "switch/congestion_control.h"
 
 const char *switch_metric_name(unsigned metric)
 {
@@ -54,9 +54,9 @@ static uint64_t counter(const struct poll_switch *ps, unsigned at, unsigned i)
 {
 	uint64_t value = load(&ps->sw->port[at].count[i]);
 
-	for (unsigned part = 0; ps->part != NULL && part < ps->part->division->parts; part++)
-		if (ps->parts[part] != ps)
-			value += load(&ps->parts[part]->sw->port[at].count[i]);
+	for (unsigned shard = 0; ps->shard != NULL && shard < ps->shard->division->shards; shard++)
+		if (ps->shards[shard] != ps)
+			value += load(&ps->shards[shard]->sw->port[at].count[i]);
 	return value;
 }
 
@@ -108,7 +108,7 @@ static void snapshot_switch(const void *ctx, uint64_t *value)
 }
 
 int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *telemetry,
-	const char *name, const struct poll_switch *ps, struct fault *fault)
+	const char *name, const struct poll_switch *ps, struct error *error)
 {
 	struct telemetry_device device = {
 		.class = TELEMETRY_SWITCH,
@@ -122,7 +122,7 @@ int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *te
 
 	for (unsigned i = 0; i < SWITCH_METRIC_COUNT; i++)
 		shown->metric[i] = switch_metric_name(i);
-	result = telemetry_add_device(telemetry, &device, fault);
+	result = telemetry_add_device(telemetry, &device, error);
 	device.class = TELEMETRY_PORT;
 	device.snapshot = snapshot_port;
 	for (unsigned at = 0; at < ps->ports && result == 0; at++) {
@@ -132,7 +132,7 @@ int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *te
 		shown->port[at].at = at;
 		device.name = poll_switch_owner(ps, at)->port[at].port->name;
 		device.ctx = &shown->port[at];
-		result = telemetry_add_device(telemetry, &device, fault);
+		result = telemetry_add_device(telemetry, &device, error);
 	}
 	return result;
 }
@@ -190,7 +190,7 @@ static void snapshot(const void *ctx, uint64_t *value)
 }
 
 int congestion_metrics_show(struct congestion_metrics *metrics, struct telemetry *telemetry,
-	const char *name, const struct congestion_control *congestion, struct fault *fault)
+	const char *name, const struct congestion_control *congestion, struct error *error)
 {
 	struct telemetry_device device = {.class = TELEMETRY_CONGESTION,
 		.name = name,
@@ -202,5 +202,5 @@ int congestion_metrics_show(struct congestion_metrics *metrics, struct telemetry
 	metrics->congestion = congestion;
 	read_all(congestion, &reader);
 	device.counters = reader.count;
-	return telemetry_add_device(telemetry, &device, fault);
+	return telemetry_add_device(telemetry, &device, error);
 }

@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "congestion_control.h"
-#include "fault.h"
+#include "base/weft_error.h"
 #include "poll_switch.h"
-#include "telemetry.h"
+#include "switch/congestion_control.h"
+#include "telemetry/telemetry.h"
 
 /* After the counters and the faults, before the VCs. Gauges show the present state. */
 #define SWITCH_METRICS_LINK(X)                                                                    \
@@ -88,9 +88,9 @@ struct switch_metrics_shown {
 };
 
 /* Shows switch 'name' as /weft/switch/stats,NAME and its ports as /weft/port/stats,NAME:PORT. 0, or
- * -errno and fault. */
+ * -errno and error. */
 int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *telemetry,
-	const char *name, const struct poll_switch *ps, struct fault *fault);
+	const char *name, const struct poll_switch *ps, struct error *error);
 
 /* Metrics of congestion control in a running switch: the counters of congestion_control_counters()
  * and gauges of the present state. /weft/congestion/stats,NAME and 'weft lab status' show them;
@@ -107,6 +107,6 @@ struct congestion_metrics {
 };
 
 /* Shows switch 'name', which has congestion control, as /weft/congestion/stats,NAME.
- * 'congestion' must outlive telemetry. 0, or -errno and fault. */
+ * 'congestion' must outlive telemetry. 0, or -errno and error. */
 int congestion_metrics_show(struct congestion_metrics *metrics, struct telemetry *telemetry,
-	const char *name, const struct congestion_control *congestion, struct fault *fault);
+	const char *name, const struct congestion_control *congestion, struct error *error);

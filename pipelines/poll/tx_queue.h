@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "impairment.h"
-#include "pacer.h"
-#include "port.h"
+#include "link/pacer.h"
+#include "port/port.h"
 
 #define DELAY_LINE_FRAMES     256u
 #define DELAY_LINE_FRAMES_MAX 2048u /* PORT_SHARED_SLOTS: no other end grants more */

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "quantity.h"
-#include "run_fidelity.h"
+#include "base/quantity.h"
+#include "experiment/result/run_fidelity.h"
 
 /* Real time of a trial; a quarter of it is warm-up. With too few arrivals the trial is repeated
  * with a longer time, and the longest one counts. */
@@ -39,7 +39,7 @@ static void prepare(struct calibration *calibration, const struct real_fabric_op
 
 /* Runs the fabric with this dilation for 'real' time. */
 static int try_once(struct calibration *calibration, uint32_t dilation, weft_time real,
-	struct run_result *result, struct fault *fault)
+	struct run_result *result, struct error *error)
 {
 	struct run_config_measure *measure = &calibration->run.measure;
 	struct real_fabric *fabric;
@@ -48,14 +48,14 @@ static int try_once(struct calibration *calibration, uint32_t dilation, weft_tim
 	calibration->run.dilation = dilation;
 	measure->duration_ps = measure->sample_ps = real / dilation;
 	measure->warmup_ps = measure->duration_ps / 4;
-	fabric = real_fabric_create(&calibration->options, fault);
+	fabric = real_fabric_create(&calibration->options, error);
 	if (fabric == NULL)
 		return -errno;
 	real_fabric_run(fabric, measure->duration_ps, calibration->stop);
-	code = real_fabric_result(fabric, result, fault);
+	code = real_fabric_result(fabric, result, error);
 	real_fabric_destroy(fabric);
 	if (code == 0 && calibration->stop != NULL && atomic_load(calibration->stop))
-		code = fault_set(fault, EINTR, "interrupted");
+		code = error_set(error, EINTR, "interrupted");
 	return code;
 }
 
@@ -85,7 +85,7 @@ static void tell(const struct run_config_fidelity *demand, uint32_t dilation,
 
 /* 1: the demand is met; 0: not; or -errno. */
 static int does_meet(
-	struct calibration *calibration, uint32_t dilation, FILE *out, struct fault *fault)
+	struct calibration *calibration, uint32_t dilation, FILE *out, struct error *error)
 {
 	const struct run_config_fidelity *demand = &calibration->run.fidelity;
 	struct run_result result = {0};
@@ -95,7 +95,7 @@ static int does_meet(
 	for (weft_time real = TRIAL_PS; code == 0 && real <= LONGEST_PS; real *= 2) {
 		run_result_free(&result);
 		result = (struct run_result){0};
-		code = try_once(calibration, dilation, real, &result, fault);
+		code = try_once(calibration, dilation, real, &result, error);
 		if (result.fidelity.late_ns.count >= ARRIVALS_FEW)
 			break;
 	}
@@ -105,7 +105,7 @@ static int does_meet(
 	}
 	/* With a slower clock it would be even less. */
 	if (code >= 0 && result.network_due_ns.count == 0)
-		code = fault_set(fault, EINVAL,
+		code = error_set(error, EINVAL,
 			"%s: dilation: auto: no data frame arrived within %" PRIu64
 			" s with dilation %" PRIu32 ": expected a number, or more traffic",
 			calibration->run.origin, LONGEST_PS / PS_PER_S, dilation);
@@ -114,7 +114,7 @@ static int does_meet(
 }
 
 int real_calibrate(const struct real_fabric_options *options, const atomic_bool *stop, FILE *out,
-	uint32_t *dilation, struct fault *fault)
+	uint32_t *dilation, struct error *error)
 {
 	struct calibration calibration = {.stop = stop};
 	uint64_t factor = 1;
@@ -122,21 +122,21 @@ int real_calibrate(const struct real_fabric_options *options, const atomic_bool 
 
 	prepare(&calibration, options);
 	if (options->run->traffic.count == 0)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: dilation: auto is measured with the file's traffic, and there is "
 			"none: expected a number, or 'traffic'",
 			options->run->origin);
 	for (; factor <= RUN_DILATION_MAX; factor = run_fidelity_step(factor + 1)) {
-		met = does_meet(&calibration, (uint32_t)factor, out, fault);
+		met = does_meet(&calibration, (uint32_t)factor, out, error);
 		if (met == 1)
-			met = does_meet(&calibration, (uint32_t)factor, out, fault);
+			met = does_meet(&calibration, (uint32_t)factor, out, error);
 		if (met != 0)
 			break;
 	}
 	if (met < 0)
 		return met;
 	if (met == 0)
-		return fault_set(fault, EBUSY,
+		return error_set(error, EBUSY,
 			"%s: dilation: auto: this machine is too busy for any dilation up to %u; "
 			"expected a number, or 'fidelity' with a demand that it can meet",
 			options->run->origin, RUN_DILATION_MAX);

@@ -18,4 +18,4 @@
  * no data frame arrived in a trial; -EBUSY: no factor is enough; -EINTR: '*stop'; or another
  * -errno. All with fault. */
 int real_calibrate(const struct real_fabric_options *options, const atomic_bool *stop, FILE *out,
-	uint32_t *dilation, struct fault *fault);
+	uint32_t *dilation, struct error *error);

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "capture_reason.h"
-#include "frame.h"
+#include "experiment/workload/run_source.h"
+#include "measure/capture_reason.h"
 #include "real_pools.h"
 #include "real_private.h"
-#include "run_source.h"
+#include "wire/frame.h"
 
 #define TRANSIT_MBUFS_MAX 65536u
 #define HELD_LATER_MAX    16384u
@@ -117,7 +117,7 @@ static bool is_whole(const struct real_fabric_options *options)
 	return count == 0;
 }
 
-static int create_pools(struct real_fabric *fabric, struct fault *fault)
+static int create_pools(struct real_fabric *fabric, struct error *error)
 {
 	struct real_pool_request request;
 	struct real_pool_sizes sizes;
@@ -128,16 +128,16 @@ static int create_pools(struct real_fabric *fabric, struct fault *fault)
 	real_pool_sizes(&request, &sizes);
 	snprintf(name, sizeof(name), "%.16s_data", fabric->options.name);
 	fabric->data_pool =
-		port_pool_create(name, sizes.data_mbufs, sizes.data_bytes, sizes.socket, fault);
+		port_pool_create(name, sizes.data_mbufs, sizes.data_bytes, sizes.socket, error);
 	if (fabric->data_pool == NULL)
 		return -ENOMEM;
 	snprintf(name, sizeof(name), "%.16s_control", fabric->options.name);
 	fabric->control_pool = port_pool_create(
-		name, sizes.control_mbufs, sizes.control_bytes, sizes.socket, fault);
+		name, sizes.control_mbufs, sizes.control_bytes, sizes.socket, error);
 	return fabric->control_pool == NULL ? -ENOMEM : 0;
 }
 
-static int create_captures(struct real_fabric *fabric, struct fault *fault)
+static int create_captures(struct real_fabric *fabric, struct error *error)
 {
 	const struct capture_options options = {
 		.snap_bytes = fabric->options.snap_bytes,
@@ -145,28 +145,28 @@ static int create_captures(struct real_fabric *fabric, struct fault *fault)
 		.reason = capture_reason_text,
 	};
 
-	fabric->captures = capture_manager_create(&options, fault);
+	fabric->captures = capture_manager_create(&options, error);
 	if (fabric->captures == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < fabric->ends; i++)
 		if (fabric->end[i].made &&
 			capture_manager_add_port(fabric->captures, &fabric->end[i].port) < 0)
-			return fault_set(fault, ENOMEM, "no memory for captures");
+			return error_set(error, ENOMEM, "no memory for captures");
 	return 0;
 }
 
-static int open_goal(struct real_fabric *fabric, struct fault *fault)
+static int open_goal(struct real_fabric *fabric, struct error *error)
 {
 	int result =
-		run_goal_open(fabric->options.run, fabric->options.topology, &fabric->goal, fault);
+		run_goal_open(fabric->options.run, fabric->options.topology, &fabric->goal, error);
 
 	if (result < 0 || fabric->goal == NULL)
 		return result;
-	fabric->replay = run_goal_replay(fabric->goal, fault);
+	fabric->replay = run_goal_replay(fabric->goal, error);
 	return fabric->replay != NULL ? 0 : -ENOMEM;
 }
 
-static int make_routes(struct real_fabric *fabric, struct fault *fault)
+static int make_routes(struct real_fabric *fabric, struct error *error)
 {
 	const struct run_config *run = fabric->options.run;
 	const struct topology *topology = fabric->options.topology;
@@ -177,54 +177,55 @@ static int make_routes(struct real_fabric *fabric, struct fault *fault)
 		return 0;
 	}
 	if (run->mapper.routes == RUN_ROUTES_MAPPER)
-		return fabric_routes_init_mapped(&fabric->routes, topology, run, fault);
-	return fabric_routes_compute(&fabric->routes, topology, run, fault);
+		return fabric_routes_init_mapped(&fabric->routes, topology, run, error);
+	return fabric_routes_compute(&fabric->routes, topology, run, error);
 }
 
 /* Each queue of the hosts has sources of its own. */
-static int check_sources(struct real_fabric *fabric, struct fault *fault)
+static int check_sources(struct real_fabric *fabric, struct error *error)
 {
 	const struct queuing *queuing = fabric->routes.queuing;
 
 	return run_source_check_room(fabric->options.run, fabric->work->hosts,
-		queuing != NULL ? queuing->queues : 1, POLL_NIC_SOURCES_MAX, fault);
+		queuing != NULL ? queuing->queues : 1, POLL_NIC_SOURCES_MAX, error);
 }
 
-static int build(struct real_fabric *fabric, struct fault *fault)
+static int build(struct real_fabric *fabric, struct error *error)
 {
 	int result;
 
-	if ((result = open_goal(fabric, fault)) < 0 ||
-		(result = real_work_open(fabric, &fabric->given, fabric->options.run, fault)) < 0 ||
-		(result = make_routes(fabric, fault)) < 0 ||
-		(result = check_sources(fabric, fault)) < 0 ||
-		(result = real_links_attach(fabric, fault)) < 0 ||
-		(result = create_pools(fabric, fault)) < 0 ||
-		(result = real_links_open(fabric, fault)) < 0 ||
-		(result = real_control_create(fabric, fault)) < 0 ||
-		(result = real_switches_create(fabric, fault)) < 0 ||
-		(result = real_hosts_create(fabric, fault)) < 0 ||
-		(result = real_links_pace(fabric, fault)) < 0 ||
+	if ((result = open_goal(fabric, error)) < 0 ||
+		(result = real_traffic_open(fabric, &fabric->given, fabric->options.run, error)) <
+			0 ||
+		(result = make_routes(fabric, error)) < 0 ||
+		(result = check_sources(fabric, error)) < 0 ||
+		(result = real_links_attach(fabric, error)) < 0 ||
+		(result = create_pools(fabric, error)) < 0 ||
+		(result = real_links_open(fabric, error)) < 0 ||
+		(result = real_control_create(fabric, error)) < 0 ||
+		(result = real_switches_create(fabric, error)) < 0 ||
+		(result = real_hosts_create(fabric, error)) < 0 ||
+		(result = real_links_pace(fabric, error)) < 0 ||
 		(result = real_entries_create(fabric) == 0
 				  ? 0
-				  : fault_set(fault, ENOMEM, "no memory for measurements")) < 0 ||
-		(result = create_captures(fabric, fault)) < 0)
+				  : error_set(error, ENOMEM, "no memory for measurements")) < 0 ||
+		(result = create_captures(fabric, error)) < 0)
 		return result;
-	return real_show(fabric, fault);
+	return real_telemetry(fabric, error);
 }
 
 struct real_fabric *real_fabric_create(
-	const struct real_fabric_options *options, struct fault *fault)
+	const struct real_fabric_options *options, struct error *error)
 {
 	struct real_fabric *fabric = calloc(1, sizeof(*fabric));
 	int result = -ENOMEM;
 
-	fault_set(fault, ENOMEM, "no memory for a fabric");
+	error_set(error, ENOMEM, "no memory for a fabric");
 	if (fabric == NULL)
 		goto err;
 	fabric->options = *options;
 	if (getentropy(fabric->secret, sizeof(fabric->secret)) < 0) {
-		result = fault_set(fault, errno, "no random numbers: %s", strerror(errno));
+		result = error_set(error, errno, "no random numbers: %s", strerror(errno));
 		goto err;
 	}
 	fabric->loops = count_loops(options);
@@ -234,7 +235,7 @@ struct real_fabric *real_fabric_create(
 		fabric->clock = *options->clock;
 	else
 		clock_start(&fabric->clock, options->run->dilation);
-	result = build(fabric, fault);
+	result = build(fabric, error);
 	if (result == 0)
 		return fabric;
 err:
@@ -248,10 +249,10 @@ void real_fabric_end(struct real_fabric *fabric)
 	if (fabric == NULL)
 		return;
 	real_report_end(fabric);
-	real_show_end(fabric);
+	real_telemetry_end(fabric);
 	real_switches_destroy(fabric);
 	real_hosts_destroy(fabric);
-	real_work_drop(fabric);
+	real_traffic_drop(fabric);
 	real_control_destroy(fabric);
 	real_links_close(fabric);
 	if (fabric->captures != NULL)
@@ -259,7 +260,7 @@ void real_fabric_end(struct real_fabric *fabric)
 	fabric_routes_free(&fabric->routes);
 	goal_replay_destroy(fabric->replay);
 	run_goal_close(fabric->goal);
-	real_work_close(&fabric->given);
+	real_traffic_close(&fabric->given);
 	free(fabric);
 }
 

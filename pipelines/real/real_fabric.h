@@ -15,15 +15,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "capture.h"
-#include "data_tag.h"
-#include "fault.h"
-#include "link_seal.h"
-#include "run_config.h"
-#include "run_result.h"
-#include "run_stream.h"
-#include "topology.h"
-#include "tsc_clock.h"
+#include "base/weft_error.h"
+#include "capture/capture.h"
+#include "experiment/result/run_result.h"
+#include "experiment/result/run_stream.h"
+#include "experiment/run/run_config.h"
+#include "link/data_tag.h"
+#include "link/link_seal.h"
+#include "port/tsc_clock.h"
+#include "topo/topology.h"
 
 #define REAL_FILES_OF_EDGE 3 /* descriptors */
 
@@ -68,23 +68,23 @@ struct real_fabric_options {
 	const char *orders;
 	/* Cables in shared memory can be plugged in and pulled out while it serves. Then there may
 	 * be so many hosts and switches, and 'recable' gives the cabling of now, which stays valid
-	 * until the fabric is destroyed: 0, or -errno and fault. */
+	 * until the fabric is destroyed: 0, or -errno and error. */
 	bool plugs;
 	uint32_t hosts_max, switches_max;
-	int (*recable)(void *ctx, struct real_cabling *cabling, struct fault *fault);
+	int (*recable)(void *ctx, struct real_cabling *cabling, struct error *error);
 	void *recable_ctx;
 };
 
 /* Checks that the files of a mapper can be read: fabric key, expected topology. 0 or -errno
  * and fault; before EAL runs, so that it is said at once. */
-int real_fabric_check(const struct run_config *run, struct fault *fault);
+int real_fabric_check(const struct run_config *run, struct error *error);
 
 /* Memory that such a fabric needs of EAL at most, MiB; before EAL runs. */
 unsigned real_fabric_memory_mib(const struct real_fabric_options *options);
 
-/* NULL and fault. What 'options' points to outlives the fabric. */
+/* NULL and error. What 'options' points to outlives the fabric. */
 struct real_fabric *real_fabric_create(
-	const struct real_fabric_options *options, struct fault *fault);
+	const struct real_fabric_options *options, struct error *error);
 void real_fabric_destroy(struct real_fabric *fabric);
 /* The same before the process exits: leaves its mbuf pools to the kernel. DPDK writes zeros over
  * memory that it frees, which takes longer than all the rest, because most of it was never used. */
@@ -104,7 +104,7 @@ bool real_fabric_sent_for(const struct real_fabric *fabric, weft_time *time);
  *     traffic start NANOSECONDS    sends the traffic section for so long, measuring; with the word
  *                                  "loaded" behind it, what was loaded for this
  *     traffic load PATH            loads run.yaml beside PATH, which tells what was wrong with it
- *                                  (real_work_load())
+ *                                  (real_traffic_load())
  *     traffic stop
  *     link PORT down               cuts the cable at a port that is here, link PORT up joins it
  *     cables PATH                  moves the cables that real_fabric_options.recable moves, and
@@ -115,10 +115,10 @@ bool real_fabric_sent_for(const struct real_fabric *fabric, weft_time *time);
 void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop);
 
 /* Fills 'result', which is zeroed; the caller frees it. */
-int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault);
+int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct error *error);
 /* After the run: 0, or -EINVAL if a schedule has not ended, and what it waits for, or if traffic
  * began without mapped routes to all hosts, and why. */
-int real_fabric_check_complete(const struct real_fabric *fabric, struct fault *fault);
+int real_fabric_check_complete(const struct real_fabric *fabric, struct error *error);
 
 /* Other processes of a lab have poll loops on these CPUs: there are more loops than CPUs. Before
  * the loops run. */
@@ -129,7 +129,7 @@ void real_fabric_set_crowded(struct real_fabric *fabric, bool crowded);
  * for latencies. After real_fabric_create(), before the first frame; without it all hosts have.
  * -ENOMEM. */
 int real_fabric_set_clocks(
-	struct real_fabric *fabric, const bool *host_has_ours, struct fault *fault);
+	struct real_fabric *fabric, const bool *host_has_ours, struct error *error);
 
 /* The ports, for captures: "s0:1", "h3:0". */
 struct capture_manager *real_fabric_captures(struct real_fabric *fabric);

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "port_shared.h"
-#include "real_fabric_rest.h"
+#include "port/port_shared.h"
+#include "real_fabric_idle.h"
 #include "real_private.h"
 
 /* --- the answer --- */
@@ -74,16 +74,16 @@ static struct link_end *link_of(const struct real_fabric *fabric, const struct r
 	return NULL;
 }
 
-static int load(struct real_fabric *fabric, struct fault *fault)
+static int load(struct real_fabric *fabric, struct error *error)
 {
 	struct real_cabling *next = &fabric->recabling.next;
 	int result;
 
 	if (fabric->options.recable == NULL || !fabric->options.plugs)
-		return fault_set(fault, EINVAL, "the cables of this process are fixed");
+		return error_set(error, EINVAL, "the cables of this process are fixed");
 	if (fabric->phase != REAL_IDLE)
-		return fault_set(fault, EBUSY, "traffic of 'weft lab run' is being sent");
-	result = fabric->options.recable(fabric->options.recable_ctx, next, fault);
+		return error_set(error, EBUSY, "traffic of 'weft lab run' is being sent");
+	result = fabric->options.recable(fabric->options.recable_ctx, next, error);
 	for (uint32_t i = 0; i < fabric->ends && result == 0; i++)
 		fabric->end[i].moved = fabric->end[i].made && moves(next, &fabric->end[i]);
 	return result;
@@ -92,10 +92,10 @@ static int load(struct real_fabric *fabric, struct fault *fault)
 void real_cables_load(struct real_fabric *fabric, const char *path, weft_time now)
 {
 	struct real_recabling *recabling = &fabric->recabling;
-	struct fault fault = {""};
+	struct error error = {""};
 
-	if (recabling->path[0] != '\0' || load(fabric, &fault) < 0) {
-		answer(path, fault.text[0] != '\0' ? fault.text : "cables are being moved");
+	if (recabling->path[0] != '\0' || load(fabric, &error) < 0) {
+		answer(path, error.text[0] != '\0' ? error.text : "cables are being moved");
 		return;
 	}
 	snprintf(recabling->path, sizeof(recabling->path), "%s", path);
@@ -105,7 +105,7 @@ void real_cables_load(struct real_fabric *fabric, const char *path, weft_time no
 			port_cut(&fabric->end[i].port, true); /* by order: no fault */
 			port_set_cut(&fabric->end[i].port, PORT_CUT_CARRIER, true);
 		}
-	real_rest_defer(fabric, now);
+	real_idle_defer(fabric, now);
 }
 
 bool real_cables_are_due(const struct real_fabric *fabric)
@@ -163,22 +163,22 @@ void real_cables_done(struct real_fabric *fabric)
 /* --- in the loops --- */
 
 /* Its link is down, so nothing is stored for it. */
-static void move(struct real_worker *worker, struct real_end *end, struct poll_guard *guard)
+static void move(struct real_worker *worker, struct real_end *end, struct port_auth *guard)
 {
 	struct real_fabric *fabric = worker->fabric;
-	struct poll_guard_plan plan = real_end_plan(fabric, end);
-	struct fault fault;
+	struct port_auth_plan plan = real_end_plan(fabric, end);
+	struct error error;
 
 	if (!end->open)
 		return;
-	if (port_plug_shared(&end->port, end->device, plan.full_bytes, fabric->data_pool, &fault) <
+	if (port_plug_shared(&end->port, end->device, plan.full_bytes, fabric->data_pool, &error) <
 		0) {
-		fprintf(stderr, "weft: %s\n", fault.text);
+		fprintf(stderr, "weft: %s\n", error.text);
 		atomic_fetch_add(&fabric->recabling.failed, 1);
 		return;
 	}
 	real_end_reset(fabric, end);
-	poll_guard_expect(guard, &plan, link_of(fabric, end));
+	port_auth_expect(guard, &plan, link_of(fabric, end));
 	port_set_cut(&end->port, PORT_CUT_CARRIER, false);
 }
 

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "control_plane.h"
-#include "real_fabric_rest.h"
-#include "route_algorithm.h"
+#include "mapping/control_plane.h"
+#include "real_fabric_idle.h"
+#include "route/route_algorithm.h"
 #include "text_output.h"
 
 #define PRIORITY_AUTO   1
@@ -130,7 +130,7 @@ static void add_device(struct real_control *control, enum device_kind kind, uint
 	};
 }
 
-static int list_devices(struct real_control *control, struct fault *fault)
+static int list_devices(struct real_control *control, struct error *error)
 {
 	const struct real_fabric_options *options = &control->fabric->options;
 	const struct topology *topology = options->topology;
@@ -138,7 +138,7 @@ static int list_devices(struct real_control *control, struct fault *fault)
 	control->device =
 		calloc(topology->switches + topology->hosts + 1u, sizeof(*control->device));
 	if (control->device == NULL)
-		return fault_set(fault, ENOMEM, "no memory for a control plane");
+		return error_set(error, ENOMEM, "no memory for a control plane");
 	for (uint32_t i = 0; i < topology->switches; i++)
 		if (options->switch_here == NULL || options->switch_here[i])
 			add_device(control, DEVICE_SWITCH, i);
@@ -150,17 +150,17 @@ static int list_devices(struct real_control *control, struct fault *fault)
 
 /* Files that the run file names. 'key' stays as it is without one, '*expect' likewise. */
 static int open_files(const struct run_config_mapper *mapper, struct fabric_key *key,
-	struct topology **expect, struct fault *fault)
+	struct topology **expect, struct error *error)
 {
-	int result = mapper->key == NULL ? 0 : fabric_key_load(key, mapper->key, fault);
+	int result = mapper->key == NULL ? 0 : fabric_key_load(key, mapper->key, error);
 
 	if (result < 0 || mapper->expect == NULL)
 		return result;
-	*expect = topology_open(mapper->expect, fault);
+	*expect = topology_open(mapper->expect, error);
 	return *expect == NULL ? -EINVAL : 0;
 }
 
-int real_fabric_check(const struct run_config *run, struct fault *fault)
+int real_fabric_check(const struct run_config *run, struct error *error)
 {
 	struct topology *expect = NULL;
 	struct fabric_key key;
@@ -168,7 +168,7 @@ int real_fabric_check(const struct run_config *run, struct fault *fault)
 
 	if (run->mapper.routes != RUN_ROUTES_MAPPER)
 		return 0;
-	result = open_files(&run->mapper, &key, &expect, fault);
+	result = open_files(&run->mapper, &key, &expect, error);
 	fabric_key_wipe(&key);
 	topology_destroy(expect);
 	return result;
@@ -183,7 +183,7 @@ static uint64_t counter_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static int create_plane(struct real_control *control, struct fault *fault)
+static int create_plane(struct real_control *control, struct error *error)
 {
 	const struct real_fabric_options *options = &control->fabric->options;
 	const struct run_config *run = options->run;
@@ -207,18 +207,18 @@ static int create_plane(struct real_control *control, struct fault *fault)
 	int result;
 
 	if (run->nic.mtu_bytes < PAYLOAD_MIN)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: nic.mtu is %u, expected %u or more with 'mapper.routes: mapper'",
 			run->origin, run->nic.mtu_bytes, PAYLOAD_MIN);
-	result = fabric_routes_find_root(run, options->topology, &config.mapper.options, fault);
+	result = fabric_routes_find_root(run, options->topology, &config.mapper.options, error);
 	if (result < 0)
 		return result;
 	control->plane = control_plane_create(&config, 0);
 	return control->plane != NULL ? 0
-				      : fault_set(fault, ENOMEM, "no memory for a control plane");
+				      : error_set(error, ENOMEM, "no memory for a control plane");
 }
 
-int real_control_create(struct real_fabric *fabric, struct fault *fault)
+int real_control_create(struct real_fabric *fabric, struct error *error)
 {
 	struct real_control *control;
 	int result;
@@ -227,13 +227,13 @@ int real_control_create(struct real_fabric *fabric, struct fault *fault)
 		return 0;
 	control = fabric->control = calloc(1, sizeof(*control));
 	if (control == NULL)
-		return fault_set(fault, ENOMEM, "no memory for a control plane");
+		return error_set(error, ENOMEM, "no memory for a control plane");
 	control->fabric = fabric;
-	result = list_devices(control, fault);
+	result = list_devices(control, error);
 	if (result == 0)
 		result = open_files(
-			&fabric->options.run->mapper, &control->key, &control->expect, fault);
-	return result == 0 ? create_plane(control, fault) : result;
+			&fabric->options.run->mapper, &control->key, &control->expect, error);
+	return result == 0 ? create_plane(control, error) : result;
 }
 
 void real_control_destroy(struct real_fabric *fabric)
@@ -278,7 +278,7 @@ bool real_may_be_routed(const struct real_fabric *fabric)
 	       (fabric->control->running && has_candidate(fabric->control));
 }
 
-void real_control_why(const struct real_fabric *fabric, struct fault *fault)
+void real_control_why(const struct real_fabric *fabric, struct error *error)
 {
 	const char *why = control_plane_why(fabric->control->plane);
 
@@ -286,7 +286,7 @@ void real_control_why(const struct real_fabric *fabric, struct fault *fault)
 		why = "no host here may be the mapper (mapper.mode, mapper.hosts)";
 	if (!fabric->control->running)
 		why = "no control thread could be started";
-	fault_set(fault, EINVAL, "traffic began without mapped routes from and to all hosts: %s",
+	error_set(error, EINVAL, "traffic began without mapped routes from and to all hosts: %s",
 		why != NULL ? why : "no mapper has found all of them in time");
 }
 
@@ -328,7 +328,7 @@ static void print_messages(struct real_control *control)
 static weft_time sleep_beside(struct real_control *control)
 {
 	if (control_plane_waits(control->plane))
-		real_rest_wake(control->fabric);
+		real_idle_wake(control->fabric);
 	return control_plane_is_busy(control->plane) ? SLEEP_BUSY_PS : SLEEP_REST_PS;
 }
 
@@ -351,7 +351,7 @@ static void *run_plane(void *ctx)
 		if (control_plane_is_busy(control->plane))
 			busy_until = wall + BUSY_FOR_PS;
 		longest = wall < busy_until ? SLEEP_BUSY_PS : SLEEP_IDLE_PS;
-		if (real_rest_is_allowed(control->fabric))
+		if (real_idle_is_allowed(control->fabric))
 			longest = sleep_beside(control);
 		if (due > now)
 			sleep_for(due - now < clock_share(clock, longest)

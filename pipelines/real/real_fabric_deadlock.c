@@ -13,14 +13,14 @@
 /* Several loops collect the heads of their switches more rarely. */
 #define LOOPS_LOOK 3
 
-int real_deadlock_open(struct real_fabric *fabric, struct fault *fault)
+int real_deadlock_open(struct real_fabric *fabric, struct error *error)
 {
 	weft_time watchdog = fabric->options.run->watchdog_ps;
 
 	fabric->deadlock_period = (watchdog < PATIENCE_PS ? watchdog : PATIENCE_PS) / LOOKS;
 	fabric->sw = calloc(real_switches_max(fabric) + 1u, sizeof(struct weft_switch *));
 	if (fabric->sw == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switch_count);
+		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switch_count);
 	/* The parts of a divided switch have their own queues, which are not searched. */
 	for (unsigned i = 0; i < fabric->switch_count; i++)
 		if (fabric->switches[i].division == NULL)
@@ -169,7 +169,7 @@ static weft_time patience_of(const struct real_fabric *fabric)
 	weft_time patience = fabric->starved_after;
 
 	for (unsigned i = 0; i < fabric->loops; i++) {
-		weft_time away = loop_presence_load(&fabric->worker[i].presence.away);
+		weft_time away = loop_stall_load(&fabric->worker[i].presence.away);
 
 		patience = 2 * away > patience ? 2 * away : patience;
 	}

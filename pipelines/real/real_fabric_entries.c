@@ -17,7 +17,7 @@ static size_t row_flows(const struct real_fabric *fabric)
 	return (hosts + LINE_FLOWS - 1) / LINE_FLOWS * LINE_FLOWS;
 }
 
-static size_t loop_flows(const struct real_fabric *fabric, const struct real_work *work)
+static size_t loop_flows(const struct real_fabric *fabric, const struct real_traffic *work)
 {
 	size_t finite = 0;
 
@@ -42,7 +42,7 @@ static void list_rows(const struct real_fabric *fabric, unsigned loop,
 	}
 }
 
-int real_flows_create(const struct real_fabric *fabric, struct real_work *work)
+int real_flows_create(const struct real_fabric *fabric, struct real_traffic *work)
 {
 	size_t bytes = fabric->loops * loop_flows(fabric, work) * sizeof(*work->flows);
 

@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "congestion_control.h"
-#include "eal.h"
-#include "run_source.h"
-#include "runtime_dir.h"
-#include "tap.h"
+#include "experiment/workload/run_source.h"
+#include "os/runtime_dir.h"
+#include "os/tap.h"
+#include "port/eal.h"
+#include "switch/congestion_control.h"
 
 #define TAP_MTU_MAX  9000
 #define TAP_MESSAGES 1024
 
 /* Routes of one host in the form of the interface. Mapped ones come later. */
-static int copy_routes(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
+static int copy_routes(struct real_fabric *fabric, struct real_host *host, struct error *error)
 {
 	uint32_t hosts = fabric->options.topology->hosts;
 	int result = 0;
@@ -26,7 +26,7 @@ static int copy_routes(struct real_fabric *fabric, struct real_host *host, struc
 		return 0;
 	host->routes = nic_routes_create((uint16_t)hosts);
 	if (host->routes == NULL)
-		return fault_set(fault, ENOMEM, "no memory for routes");
+		return error_set(error, ENOMEM, "no memory for routes");
 	for (uint32_t to = 0; to < hosts && result == 0; to++) {
 		unsigned length;
 		const uint8_t *route;
@@ -43,7 +43,7 @@ static int copy_routes(struct real_fabric *fabric, struct real_host *host, struc
 			result = nic_routes_add(host->routes, (uint16_t)to, route, length);
 	}
 	return result == 0 ? 0
-			   : fault_set(fault, -result, "%s: routes do not fit",
+			   : error_set(error, -result, "%s: routes do not fit",
 				     fabric->options.topology->host_at[host->number].name);
 }
 
@@ -113,7 +113,7 @@ void real_hosts_renew(struct real_fabric *fabric)
 		give_addresses(fabric);
 }
 
-static int prepare_netns(struct real_host *host, struct fault *fault)
+static int prepare_netns(struct real_host *host, struct error *error)
 {
 	char dir[RUNTIME_DIR_MAX];
 	int result;
@@ -121,12 +121,12 @@ static int prepare_netns(struct real_host *host, struct fault *fault)
 	if (host->edge->netns[0] == '\0')
 		return 0;
 	runtime_dir_path(eal_prefix(), dir);
-	result = runtime_dir_add_netns(dir, host->edge->netns, fault);
+	result = runtime_dir_add_netns(dir, host->edge->netns, error);
 	host->made_netns = result == 0;
 	return result == -EEXIST ? 0 : result;
 }
 
-static int open_edge(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
+static int open_edge(struct real_fabric *fabric, struct real_host *host, struct error *error)
 {
 	uint32_t mtu = fabric->options.run->nic.mtu_bytes;
 	struct tap_options tap = {.name = host->edge->tap};
@@ -135,37 +135,37 @@ static int open_edge(struct real_fabric *fabric, struct real_host *host, struct 
 	if (fabric->address == NULL) {
 		fabric->address = calloc(real_hosts_max(fabric) + 1u, sizeof(*fabric->address));
 		if (fabric->address == NULL)
-			return fault_set(fault, ENOMEM, "no memory");
+			return error_set(error, ENOMEM, "no memory");
 		give_addresses(fabric);
 	}
-	if ((result = prepare_netns(host, fault)) < 0)
+	if ((result = prepare_netns(host, error)) < 0)
 		return result;
 	tap.netns = host->edge->netns[0] != '\0' ? host->edge->netns : NULL;
 	tap.mtu = mtu < TAP_MTU_MAX ? mtu : TAP_MTU_MAX;
 	tap.ipv4 = host->edge->address[0] != '\0' ? host->edge->address : NULL;
 	frame_host_mac((uint16_t)host->number, tap.mac);
-	host->tap = tap_open(&tap, fault);
+	host->tap = tap_open(&tap, error);
 	if (host->tap < 0)
 		return host->tap;
 	tap_losses_open(&host->losses, &tap, host->made_netns);
-	return poll_nic_attach_tap(host->poll, host->tap, fabric->address, tap.mtu, fault);
+	return poll_nic_attach_tap(host->poll, host->tap, fabric->address, tap.mtu, error);
 }
 
-static int create_host(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
+static int create_host(struct real_fabric *fabric, struct real_host *host, struct error *error)
 {
 	const struct topology *topology = fabric->options.topology;
 	const struct topology_port at = {DEVICE_HOST, host->number, 0};
 	const struct device_config from = real_device_config(fabric);
 	struct poll_nic_config config = {.pool = fabric->data_pool};
-	struct poll_guard_plan plan;
+	struct port_auth_plan plan;
 	int result;
 
 	host->edge = find_edge(fabric, host->number);
 	host->end = real_end_at(fabric, at);
 	if (host->end == NULL)
-		return fault_set(
-			fault, EINVAL, "%s: has no link", topology->host_at[host->number].name);
-	result = copy_routes(fabric, host, fault);
+		return error_set(
+			error, EINVAL, "%s: has no link", topology->host_at[host->number].name);
+	result = copy_routes(fabric, host, error);
 	if (result < 0)
 		return result;
 	device_config_nic(&from, host->number, host->routes, host->end->port.slots, &config.nic);
@@ -179,24 +179,24 @@ static int create_host(struct real_fabric *fabric, struct real_host *host, struc
 	config.timing = host->end->timed ? &host->end->timing : NULL;
 	config.impairment = real_end_impairment(host->end);
 	config.clock = &fabric->clock;
-	host->poll = poll_nic_create(&config, clock_now(&fabric->clock), fault);
+	host->poll = poll_nic_create(&config, clock_now(&fabric->clock), error);
 	if (host->poll == NULL)
 		return -EINVAL;
 	plan = real_end_plan(fabric, host->end);
-	poll_guard_expect(&host->poll->guard, &plan, nic_link(host->poll->nic));
+	port_auth_expect(&host->poll->guard, &plan, nic_link(host->poll->nic));
 	poll_nic_set_control(host->poll, real_control_of(fabric, DEVICE_HOST, host->number));
-	return host->edge != NULL ? open_edge(fabric, host, fault) : 0;
+	return host->edge != NULL ? open_edge(fabric, host, error) : 0;
 }
 
-int real_hosts_create(struct real_fabric *fabric, struct fault *fault)
+int real_hosts_create(struct real_fabric *fabric, struct error *error)
 {
 	const bool *here = fabric->options.host_here;
 	int result = 0;
 
 	fabric->hosts = calloc(fabric->options.topology->hosts, sizeof(*fabric->hosts));
 	if (fabric->hosts == NULL)
-		return fault_set(
-			fault, ENOMEM, "no memory for %u hosts", fabric->options.topology->hosts);
+		return error_set(
+			error, ENOMEM, "no memory for %u hosts", fabric->options.topology->hosts);
 	for (uint32_t i = 0; i < fabric->options.topology->hosts && result == 0; i++) {
 		struct real_host *host = &fabric->hosts[fabric->host_count];
 
@@ -205,7 +205,7 @@ int real_hosts_create(struct real_fabric *fabric, struct fault *fault)
 		fabric->host_count++;
 		host->number = i;
 		host->tap = -1;
-		result = create_host(fabric, host, fault);
+		result = create_host(fabric, host, error);
 	}
 	return result;
 }
@@ -220,7 +220,7 @@ static uint32_t name_clock(const struct clock *clock)
 }
 
 int real_fabric_set_clocks(
-	struct real_fabric *fabric, const bool *host_has_ours, struct fault *fault)
+	struct real_fabric *fabric, const bool *host_has_ours, struct error *error)
 {
 	uint32_t hosts = fabric->options.topology->hosts, ours = 0;
 	int result = 0;
@@ -230,7 +230,7 @@ int real_fabric_set_clocks(
 	for (unsigned i = 0; i < fabric->host_count && ours < hosts && result == 0; i++)
 		result = poll_nic_set_clocks(
 			fabric->hosts[i].poll, host_has_ours, name_clock(&fabric->clock));
-	return result == 0 ? 0 : fault_set(fault, -result, "no memory for clocks");
+	return result == 0 ? 0 : error_set(error, -result, "no memory for clocks");
 }
 
 static void destroy_host(struct real_host *host)
@@ -272,7 +272,7 @@ static uint32_t route_bytes(const struct real_host *host, uint16_t to)
 }
 
 static int add_source(
-	struct real_fabric *fabric, struct real_host *host, uint32_t which, struct fault *fault)
+	struct real_fabric *fabric, struct real_host *host, uint32_t which, struct error *error)
 {
 	const struct topology *topology = fabric->options.topology;
 	const struct run_source_place place = {
@@ -289,8 +289,8 @@ static int add_source(
 		fabric->work->run, fabric->work->hosts, which, &place, &config, &permutation);
 
 	config.queuing = fabric->routes.queuing;
-	result = result == 0 ? poll_nic_add_traffic(host->poll, &config, fault)
-			     : fault_set(fault, ENOMEM, "no memory for traffic");
+	result = result == 0 ? poll_nic_add_traffic(host->poll, &config, error)
+			     : error_set(error, ENOMEM, "no memory for traffic");
 	free(permutation);
 	return result;
 }
@@ -302,7 +302,7 @@ static void start_goal(struct real_fabric *fabric, struct real_host *host)
 			fabric->traffic_from + fabric->goal->start_ps);
 }
 
-int real_host_start_traffic(struct real_fabric *fabric, struct real_host *host, struct fault *fault)
+int real_host_start_traffic(struct real_fabric *fabric, struct real_host *host, struct error *error)
 {
 	unsigned former = host->poll->sources;
 	int result = 0;
@@ -312,7 +312,7 @@ int real_host_start_traffic(struct real_fabric *fabric, struct real_host *host, 
 		traffic_destroy(host->poll->source[i]);
 	for (uint32_t i = 0; i < fabric->work->hosts->entries && result == 0; i++)
 		if (run_source_sends(&fabric->work->hosts->entry[i], host->number))
-			result = add_source(fabric, host, i, fault);
+			result = add_source(fabric, host, i, error);
 	if (fabric->goal != NULL)
 		start_goal(fabric, host);
 	measure_sink_reset(host->poll->sink, fabric->measure_from);

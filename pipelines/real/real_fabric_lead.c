@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "real_fabric_rest.h"
+#include "real_fabric_idle.h"
 #include "real_private.h"
 
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
@@ -21,8 +21,8 @@
 static void give_order(struct real_fabric *fabric, enum real_order order)
 {
 	fabric->order = order;
-	loop_orders_give(&fabric->orders, fabric->loops);
-	real_rest_forbid(fabric);
+	loop_commands_give(&fabric->orders, fabric->loops);
+	real_idle_forbid(fabric);
 }
 
 /* The loop may come late; what it then sees belongs to all the time since the last sample. Without
@@ -217,7 +217,7 @@ static bool watch(struct real_fabric *fabric, weft_time now)
 	case REAL_WAITING:
 		if (!may_begin(fabric, now))
 			return false;
-		real_work_begin(fabric, false);
+		real_traffic_begin(fabric, false);
 		start_traffic(fabric, now, fabric->duration);
 		return false;
 	case REAL_WARMING:
@@ -276,7 +276,7 @@ static bool watch_stop(struct real_fabric *fabric, weft_time now)
 static void cut_link(struct real_fabric *fabric, const char *text, weft_time now)
 {
 	real_links_cut(fabric, text);
-	real_rest_defer(fabric, now);
+	real_idle_defer(fabric, now);
 }
 
 /* "NANOSECONDS" or "NANOSECONDS loaded". The order names its traffic: what was loaded for a run
@@ -287,7 +287,7 @@ static void obey_start(struct real_fabric *fabric, const char *text, weft_time n
 	uint64_t duration_ns;
 
 	if (sscanf(text, "%" SCNu64 " %15s", &duration_ns, which) > 0 &&
-		real_work_begin(fabric, strcmp(which, "loaded") == 0))
+		real_traffic_begin(fabric, strcmp(which, "loaded") == 0))
 		start_traffic(fabric, now, duration_ns * PS_PER_NS);
 }
 
@@ -312,7 +312,7 @@ static void serve_command(struct real_fabric *fabric, weft_time now)
 	else if (strncmp(text, "traffic start ", 14) == 0)
 		obey_start(fabric, text + 14, now);
 	else if (strncmp(text, "traffic load ", 13) == 0)
-		real_work_load(fabric, text + 13);
+		real_traffic_load(fabric, text + 13);
 	else if (strcmp(text, "traffic stop") == 0 && fabric->phase != REAL_IDLE)
 		stop_traffic(fabric, now);
 	else if (strncmp(text, "waiting ", 8) == 0 && text[8] != '\0') {
@@ -338,7 +338,7 @@ bool real_lead(struct real_fabric *fabric)
 	weft_time now = clock_now(&fabric->clock);
 	bool over;
 
-	if (!loop_orders_done(&fabric->orders))
+	if (!loop_commands_done(&fabric->orders))
 		return false;
 	if (fabric->order == REAL_ORDER_LOOK) {
 		fabric->order = REAL_ORDER_NONE;
@@ -349,9 +349,9 @@ bool real_lead(struct real_fabric *fabric)
 	}
 	over = watch(fabric, now);
 	/* It has given an order: the next one has to wait. */
-	if (!loop_orders_done(&fabric->orders))
+	if (!loop_commands_done(&fabric->orders))
 		return false;
-	real_rest_allow(
+	real_idle_allow(
 		fabric, fabric->phase == REAL_IDLE && fabric->whole && real_is_routed(fabric), now);
 	if (real_deadlock_check(fabric, now))
 		give_order(fabric, REAL_ORDER_LOOK);
@@ -359,8 +359,8 @@ bool real_lead(struct real_fabric *fabric)
 		move_cables(fabric);
 	else
 		serve_command(fabric, now);
-	real_shortage_check(fabric, now);
-	if (!loop_orders_done(&fabric->orders))
+	real_pool_warning_check(fabric, now);
+	if (!loop_commands_done(&fabric->orders))
 		return false;
 	return (over && !fabric->serving) || watch_stop(fabric, now);
 }

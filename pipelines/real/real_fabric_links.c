@@ -6,14 +6,14 @@
 #include <rte_common.h>
 #include <stdlib.h>
 
-#include "device_config.h"
-#include "frame.h"
-#include "frame_fit.h"
-#include "link_order.h"
-#include "port_ethdev.h"
-#include "port_packet.h"
-#include "port_shared.h"
-#include "port_udp.h"
+#include "link_command.h"
+#include "poll/frame_fit.h"
+#include "port/port_ethdev.h"
+#include "port/port_packet.h"
+#include "port/port_shared.h"
+#include "port/port_udp.h"
+#include "setup/device_config.h"
+#include "wire/frame.h"
 
 /* Frames that may wait in a memory link: all that the credits of both ends can have on the way. */
 #define MEMORY_LINK_SLOTS 4096
@@ -33,12 +33,12 @@ static void name_end(const struct real_fabric *fabric, struct real_end *end, cha
 
 /* All that may come by it is to find room. */
 static int check_room(
-	const struct real_fabric *fabric, const struct port *port, struct fault *fault)
+	const struct real_fabric *fabric, const struct port *port, struct error *error)
 {
 	const struct run_config *run = fabric->options.run;
 
 	return port_check_room(
-		port, run_config_vcs(run), frame_longest(run_config_frame_payload(run)), fault);
+		port, run_config_vcs(run), frame_longest(run_config_frame_payload(run)), error);
 }
 
 static struct port_ethdev_config ethdev_config(const struct real_fabric *fabric)
@@ -49,7 +49,7 @@ static struct port_ethdev_config ethdev_config(const struct real_fabric *fabric)
 
 /* The device passes frames of the run's size; if not, it is said which size it passes. */
 static int check_longest(
-	const struct real_fabric *fabric, const struct real_end *end, struct fault *fault)
+	const struct real_fabric *fabric, const struct real_end *end, struct error *error)
 {
 	const struct port_ethdev_config config = ethdev_config(fabric);
 	const struct run_config *run = fabric->options.run;
@@ -57,7 +57,7 @@ static int check_longest(
 
 	port_ethdev_needs(&end->port, &config, &needs);
 	return frame_fit_check(
-		&end->port, &needs, run->nic.mtu_bytes, run_config_extra_bytes(run), fault);
+		&end->port, &needs, run->nic.mtu_bytes, run_config_extra_bytes(run), error);
 }
 
 static void init_end(struct real_fabric *fabric, struct real_end *end, struct topology_port at)
@@ -110,7 +110,7 @@ static uint32_t list_free(struct real_fabric *fabric, struct real_end *into)
 	return count;
 }
 
-static int list_ends(struct real_fabric *fabric, struct fault *fault)
+static int list_ends(struct real_fabric *fabric, struct error *error)
 {
 	const struct topology *topology = fabric->options.topology;
 	uint32_t ends = 2 * topology->links + list_free(fabric, NULL);
@@ -120,7 +120,7 @@ static int list_ends(struct real_fabric *fabric, struct fault *fault)
 		(size_t)topology->switches * TOPOLOGY_PORTS_MAX + 1, sizeof(*fabric->switch_end));
 	fabric->host_end = calloc(topology->hosts + 1u, sizeof(*fabric->host_end));
 	if (fabric->end == NULL || fabric->switch_end == NULL || fabric->host_end == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %u ends of links", ends);
+		return error_set(error, ENOMEM, "no memory for %u ends of links", ends);
 	fabric->ends = ends;
 	for (uint32_t i = 0; i < topology->links; i++)
 		init_link(fabric, i);
@@ -139,20 +139,20 @@ static uint16_t vlan_of(const struct real_fabric *fabric, const struct real_end 
 	return fabric->options.vlan != NULL ? fabric->options.vlan[end->slot / 2] : 0;
 }
 
-static int attach_external(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
+static int attach_external(struct real_fabric *fabric, struct real_end *end, struct error *error)
 {
 	char name[64];
 	int result;
 
 	name_end(fabric, end, name, sizeof(name));
-	result = port_attach_ethdev(&end->port, name, end->device, fault);
+	result = port_attach_ethdev(&end->port, name, end->device, error);
 	end->attached = result == 0;
-	return result < 0 ? result : check_longest(fabric, end, fault);
+	return result < 0 ? result : check_longest(fabric, end, error);
 }
 
-int real_links_attach(struct real_fabric *fabric, struct fault *fault)
+int real_links_attach(struct real_fabric *fabric, struct error *error)
 {
-	int result = list_ends(fabric, fault);
+	int result = list_ends(fabric, error);
 
 	for (uint32_t i = 0; i < fabric->ends && result == 0; i++) {
 		struct real_end *end = &fabric->end[i];
@@ -162,13 +162,13 @@ int real_links_attach(struct real_fabric *fabric, struct fault *fault)
 			continue;
 		name_end(fabric, end, name, sizeof(name));
 		if (end->device == NULL)
-			result = fault_set(fault, EINVAL,
+			result = error_set(error, EINVAL,
 				"%s: its far end is in another process, and nothing says by what "
 				"device",
 				name);
 		else if (!port_is_shared(end->device) && !is_socket(end) &&
 			 port_ethdev_is_nic(end->device))
-			result = attach_external(fabric, end, fault);
+			result = attach_external(fabric, end, error);
 	}
 	return result;
 }
@@ -177,7 +177,7 @@ void real_device_needs(const char *device, const struct port_ethdev_config *conf
 	struct port_ethdev_needs *needs)
 {
 	if (!port_is_udp(device) && !port_is_packet(device))
-		port_ethdev_needs_most(device, config, needs);
+		port_ethdev_needs_max(device, config, needs);
 	else
 		*needs = (struct port_ethdev_needs){.received_mbufs = PORT_BURST,
 			.room_bytes = config->frame_bytes,
@@ -203,41 +203,41 @@ void real_links_needs(const struct real_fabric *fabric, struct real_pool_request
 }
 
 /* For a port whose frames can have due times. */
-static int watch_lateness(struct port *port, struct fault *fault)
+static int watch_lateness(struct port *port, struct error *error)
 {
 	port->late = calloc(1, sizeof(*port->late));
-	return port->late != NULL ? 0 : fault_set(fault, ENOMEM, "%s: no memory", port->name);
+	return port->late != NULL ? 0 : error_set(error, ENOMEM, "%s: no memory", port->name);
 }
 
-static int open_shared(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
+static int open_shared(struct real_fabric *fabric, struct real_end *end, struct error *error)
 {
 	char name[64];
 	int result;
 
 	name_end(fabric, end, name, sizeof(name));
 	result = port_open_shared(&end->port, name, end->device, ethdev_config(fabric).frame_bytes,
-		fabric->data_pool, fault);
+		fabric->data_pool, error);
 	end->made = end->open = result == 0;
 	if (result == 0)
-		result = watch_lateness(&end->port, fault);
-	return result < 0 ? result : check_room(fabric, &end->port, fault);
+		result = watch_lateness(&end->port, error);
+	return result < 0 ? result : check_room(fabric, &end->port, error);
 }
 
-static int open_ethdev(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
+static int open_ethdev(struct real_fabric *fabric, struct real_end *end, struct error *error)
 {
 	struct port_ethdev_config config = ethdev_config(fabric);
-	int result = end->attached ? 0 : attach_external(fabric, end, fault);
+	int result = end->attached ? 0 : attach_external(fabric, end, error);
 
 	/* Only interfaces compare clocks. */
 	config.vlan = vlan_of(fabric, end);
 	config.stamps = fabric->options.run->nic.hardware_stamps && end->at.kind == DEVICE_HOST;
 	if (result == 0)
-		result = port_start_ethdev(&end->port, &config, fabric->data_pool, fault);
+		result = port_start_ethdev(&end->port, &config, fabric->data_pool, error);
 	end->made = end->open = result == 0;
-	return result < 0 ? result : check_room(fabric, &end->port, fault);
+	return result < 0 ? result : check_room(fabric, &end->port, error);
 }
 
-static int open_socket(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
+static int open_socket(struct real_fabric *fabric, struct real_end *end, struct error *error)
 {
 	const uint32_t frame_bytes = ethdev_config(fabric).frame_bytes;
 	char name[64];
@@ -246,21 +246,21 @@ static int open_socket(struct real_fabric *fabric, struct real_end *end, struct 
 	name_end(fabric, end, name, sizeof(name));
 	if (port_is_udp(end->device))
 		result = port_open_udp(
-			&end->port, name, end->device, frame_bytes, fabric->data_pool, fault);
+			&end->port, name, end->device, frame_bytes, fabric->data_pool, error);
 	else
 		result = port_open_packet(&end->port, name, end->device, frame_bytes,
-			vlan_of(fabric, end), fabric->data_pool, fault);
+			vlan_of(fabric, end), fabric->data_pool, error);
 	end->made = end->open = result == 0;
-	return result < 0 ? result : check_room(fabric, &end->port, fault);
+	return result < 0 ? result : check_room(fabric, &end->port, error);
 }
 
-static int open_external(struct real_fabric *fabric, struct real_end *end, struct fault *fault)
+static int open_external(struct real_fabric *fabric, struct real_end *end, struct error *error)
 {
 	if (port_is_shared(end->device))
-		return open_shared(fabric, end, fault);
+		return open_shared(fabric, end, error);
 	if (is_socket(end))
-		return open_socket(fabric, end, fault);
-	return open_ethdev(fabric, end, fault);
+		return open_socket(fabric, end, error);
+	return open_ethdev(fabric, end, error);
 }
 
 unsigned real_held_frames(const struct topology_link *link)
@@ -294,7 +294,7 @@ void real_end_time(const struct real_fabric *fabric, struct real_end *end)
 }
 
 static int open_memory(
-	struct real_fabric *fabric, struct real_end *a, struct real_end *b, struct fault *fault)
+	struct real_fabric *fabric, struct real_end *a, struct real_end *b, struct error *error)
 {
 	char name_a[64], name_b[64];
 	int result;
@@ -302,16 +302,16 @@ static int open_memory(
 	name_end(fabric, a, name_a, sizeof(name_a));
 	name_end(fabric, b, name_b, sizeof(name_b));
 	result =
-		port_open_memory_link(&a->port, name_a, &b->port, name_b, MEMORY_LINK_SLOTS, fault);
+		port_open_memory_link(&a->port, name_a, &b->port, name_b, MEMORY_LINK_SLOTS, error);
 	a->made = a->open = b->made = b->open = result == 0;
 	real_end_time(fabric, a);
 	real_end_time(fabric, b);
 	if (result == 0)
-		result = watch_lateness(&a->port, fault) | watch_lateness(&b->port, fault);
-	return result < 0 ? result : check_room(fabric, &a->port, fault);
+		result = watch_lateness(&a->port, error) | watch_lateness(&b->port, error);
+	return result < 0 ? result : check_room(fabric, &a->port, error);
 }
 
-int real_links_open(struct real_fabric *fabric, struct fault *fault)
+int real_links_open(struct real_fabric *fabric, struct error *error)
 {
 	int result = 0;
 
@@ -319,13 +319,13 @@ int real_links_open(struct real_fabric *fabric, struct fault *fault)
 		struct real_end *a = &fabric->end[2 * link], *b = a + 1;
 
 		if (a->external || b->external)
-			result = open_external(fabric, a->external ? a : b, fault);
+			result = open_external(fabric, a->external ? a : b, error);
 		else if (real_is_here(fabric, &a->at))
-			result = open_memory(fabric, a, b, fault);
+			result = open_memory(fabric, a, b, error);
 	}
 	for (uint32_t i = 2 * fabric->options.topology->links; i < fabric->ends && result == 0;
 		i++) {
-		result = open_shared(fabric, &fabric->end[i], fault);
+		result = open_shared(fabric, &fabric->end[i], error);
 		fabric->end[i].open = false;
 	}
 	for (uint32_t i = 0; i < fabric->ends && result == 0; i++)
@@ -349,9 +349,9 @@ bool real_end_is_inside(const struct real_end *end)
 	return end->open && !end->external;
 }
 
-struct poll_guard_plan real_end_plan(const struct real_fabric *fabric, const struct real_end *end)
+struct port_auth_plan real_end_plan(const struct real_fabric *fabric, const struct real_end *end)
 {
-	return (struct poll_guard_plan){.device = end->open ? device_config_identity(&end->far) : 0,
+	return (struct port_auth_plan){.device = end->open ? device_config_identity(&end->far) : 0,
 		.port = end->far.port,
 		.binding = fabric->control == NULL,
 		.full_pool = fabric->data_pool,
@@ -374,16 +374,16 @@ struct impairment *real_end_impairment(struct real_end *end)
 
 void real_links_cut(struct real_fabric *fabric, const char *text)
 {
-	struct link_order order;
+	struct link_command order;
 	char name[64];
 
-	if (!link_order_parse(text, &order))
+	if (!link_command_parse(text, &order))
 		return;
 	for (uint32_t i = 0; i < fabric->ends; i++) {
 		struct real_end *end = &fabric->end[i];
 
 		name_end(fabric, end, name, sizeof(name));
-		if (end->open && link_order_names(&order, name))
+		if (end->open && link_command_names(&order, name))
 			end->cut = order.cut;
 	}
 	real_links_keep(fabric);

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "real_private.h"
 
-#include "flow_times.h"
-#include "real_fabric_rest.h"
-#include "run_fidelity.h"
+#include "experiment/result/run_fidelity.h"
+#include "measure/flow_times.h"
+#include "real_fabric_idle.h"
 
 uint64_t real_frame_overhead(const struct real_fabric *fabric)
 {
@@ -330,33 +330,33 @@ static void add_goal(struct run_result *result, const struct real_fabric *fabric
 	run_result_count(result, "goal_strays", strays);
 }
 
-int real_fabric_check_complete(const struct real_fabric *fabric, struct fault *fault)
+int real_fabric_check_complete(const struct real_fabric *fabric, struct error *error)
 {
 	if (fabric->unrouted) {
-		real_control_why(fabric, fault);
+		real_control_why(fabric, error);
 		return -EINVAL;
 	}
 	if (atomic_load(&fabric->sources_failed) > 0)
-		return fault_set(fault, ENOMEM, "%u hosts have sent only a part of their traffic",
+		return error_set(error, ENOMEM, "%u hosts have sent only a part of their traffic",
 			atomic_load(&fabric->sources_failed));
-	return fabric->replay != NULL ? run_goal_diagnose(fabric->goal, fabric->replay, fault) : 0;
+	return fabric->replay != NULL ? run_goal_diagnose(fabric->goal, fabric->replay, error) : 0;
 }
 
 static uint64_t longest_away_ns(const struct real_fabric *fabric)
 {
-	weft_time now = clock_now(&fabric->clock), most = 0;
+	weft_time now = clock_now(&fabric->clock), max = 0;
 
 	for (unsigned i = 0; i < fabric->loops; i++) {
 		const struct real_worker *worker = &fabric->worker[i];
 		/* It may still be away. Only a lab's process is asked while its loops run, by the
 		 * leader. */
 		weft_time away = fabric->serving && !worker->leader
-					 ? real_rest_away(worker, now)
-					 : loop_presence_load(&worker->presence.away);
+					 ? real_idle_away(worker, now)
+					 : loop_stall_load(&worker->presence.away);
 
-		most = away > most ? away : most;
+		max = away > max ? away : max;
 	}
-	return ps_to_ns(most);
+	return ps_to_ns(max);
 }
 
 static uint64_t absent_ns(const struct real_fabric *fabric)
@@ -364,12 +364,12 @@ static uint64_t absent_ns(const struct real_fabric *fabric)
 	weft_time sum = 0;
 
 	for (unsigned i = 0; i < fabric->loops; i++)
-		sum += loop_presence_load(&fabric->worker[i].presence.absent);
+		sum += loop_stall_load(&fabric->worker[i].presence.absent);
 	return ps_to_ns(sum);
 }
 
 /* Programs send through TAPs while the result is made: a window to each destination. */
-static uint64_t in_flight_most(const struct real_fabric *fabric)
+static uint64_t in_flight_max(const struct real_fabric *fabric)
 {
 	const struct run_config *run = fabric->options.run;
 
@@ -399,7 +399,7 @@ static void judge(const struct real_fabric *fabric, struct run_result *result)
 	run_fidelity_judge(result, &fabric->options.run->fidelity, fabric->options.run->dilation);
 	run_result_judge_away(result, "", result->wall.away_ns);
 	if (!fabric->incomplete) /* whoever ends it does not wait for what is under way */
-		run_result_judge_under_way(result, in_flight_most(fabric));
+		run_result_judge_under_way(result, in_flight_max(fabric));
 }
 
 static int add_window(const struct real_fabric *fabric, bool whole, struct run_result *result)
@@ -411,7 +411,7 @@ static int add_window(const struct real_fabric *fabric, bool whole, struct run_r
 }
 
 int real_fabric_count(
-	struct real_fabric *fabric, bool whole, struct run_result *result, struct fault *fault)
+	struct real_fabric *fabric, bool whole, struct run_result *result, struct error *error)
 {
 	weft_time running = run_result_minus(
 		fabric->stopped_at > fabric->ended_at ? fabric->stopped_at : fabric->ended_at,
@@ -446,12 +446,12 @@ int real_fabric_count(
 			    fabric->options.topology, result) < 0) ||
 		real_deadlock_result(fabric, result) < 0 || add_window(fabric, whole, result) < 0 ||
 		add_all_links(fabric, result, running) < 0)
-		return fault_set(fault, ENOMEM, "no memory for the result");
+		return error_set(error, ENOMEM, "no memory for the result");
 	real_entries_add_latencies(fabric, result);
 	return 0;
 }
 
-int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct fault *fault)
+int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct error *error)
 {
-	return real_fabric_count(fabric, true, result, fault);
+	return real_fabric_count(fabric, true, result, error);
 }

@@ -8,8 +8,8 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
-#include "poll_yield.h"
-#include "real_fabric_rest.h"
+#include "poll/poll_yield.h"
+#include "real_fabric_idle.h"
 #include "real_private.h"
 
 #define WATCH_EACH 16 /* iterations of the leader between two readings of the clock */
@@ -18,18 +18,18 @@
  */
 static void start_host(struct real_fabric *fabric, struct real_host *host)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
-	if (real_host_start_traffic(fabric, host, &fault) == 0)
+	if (real_host_start_traffic(fabric, host, &error) == 0)
 		return;
 	fprintf(stderr, "weft: host %u sends only a part of its traffic: %s\n", host->number,
-		fault.text);
+		error.text);
 	atomic_fetch_add(&fabric->sources_failed, 1);
 }
 
 static void note_presence(struct real_worker *worker, weft_time now)
 {
-	loop_presence_note(&worker->presence, now, RUN_AWAY_MAX_NS * PS_PER_NS);
+	loop_stall_note(&worker->presence, now, RUN_AWAY_MAX_NS * PS_PER_NS);
 }
 
 static weft_time cpu_time(void)
@@ -48,7 +48,7 @@ weft_time real_task_begin(struct real_worker *worker)
 
 void real_task_end(struct real_worker *worker, weft_time began)
 {
-	loop_presence_excuse(
+	loop_stall_exempt(
 		&worker->presence, clock_share(&worker->fabric->clock, cpu_time() - began));
 }
 
@@ -58,7 +58,7 @@ static bool others_are_here(const struct real_worker *worker, weft_time now)
 	weft_time hello = fabric->options.run->hello_ps;
 
 	for (unsigned i = 0; i < fabric->loops; i++) {
-		weft_time seen = loop_presence_load(&fabric->worker[i].presence.seen);
+		weft_time seen = loop_stall_load(&fabric->worker[i].presence.seen);
 
 		if (now > seen && now - seen > hello)
 			return false;
@@ -71,7 +71,7 @@ static void excuse_end(struct real_fabric *fabric, const struct real_end *end,
 	struct link_end *link, weft_time now)
 {
 	if (end != NULL && real_end_is_inside(end))
-		link_end_excuse(link, now);
+		link_end_forgive_stall(link, now);
 }
 
 /* A loop that has no CPU, or rests, sends no hellos: its links must not fall for that. */
@@ -112,23 +112,23 @@ static void obey(struct real_worker *worker, weft_time now)
 	struct real_fabric *fabric = worker->fabric;
 	weft_time began;
 
-	if (!loop_orders_take(&fabric->orders, &worker->orders_seen))
+	if (!loop_commands_take(&fabric->orders, &worker->orders_seen))
 		return;
 	if (fabric->order == REAL_ORDER_LOOK) {
 		real_deadlock_collect(worker, now);
-		loop_orders_obeyed(&fabric->orders);
+		loop_commands_obeyed(&fabric->orders);
 		return;
 	}
 	began = real_task_begin(worker);
 	if (fabric->order == REAL_ORDER_PLUG) {
 		real_cables_move(worker);
 		real_task_end(worker, began);
-		loop_orders_obeyed(&fabric->orders);
+		loop_commands_obeyed(&fabric->orders);
 		return;
 	}
 	if (fabric->order == REAL_ORDER_START) {
 		real_flows_begin(fabric, worker->number);
-		loop_presence_reset(&worker->presence);
+		loop_stall_reset(&worker->presence);
 	}
 	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
 		if (fabric->order == REAL_ORDER_START)
@@ -142,7 +142,7 @@ static void obey(struct real_worker *worker, weft_time now)
 		histogram_reset(&worker->late_ns);
 	measure_lateness(worker, fabric->order == REAL_ORDER_STOP ? NULL : &worker->late_ns);
 	real_task_end(worker, began);
-	loop_orders_obeyed(&fabric->orders);
+	loop_commands_obeyed(&fabric->orders);
 }
 
 static unsigned poll_devices(struct real_worker *worker)
@@ -167,7 +167,7 @@ static unsigned poll_devices(struct real_worker *worker)
 static void halt(struct real_fabric *fabric)
 {
 	atomic_store(&fabric->halt, true);
-	real_rest_wake(fabric);
+	real_idle_wake(fabric);
 }
 
 void real_fabric_set_crowded(struct real_fabric *fabric, bool crowded)
@@ -182,7 +182,7 @@ static int work(void *ctx)
 	struct poll_yield yield;
 
 	poll_yield_init(&yield, fabric->crowded);
-	loop_presence_begin(&worker->presence, clock_now(&fabric->clock));
+	loop_stall_begin(&worker->presence, clock_now(&fabric->clock));
 	for (uint64_t i = 0; !atomic_load_explicit(&fabric->halt, memory_order_relaxed); i++) {
 		unsigned moved = poll_devices(worker);
 		weft_time now = clock_now(&fabric->clock);
@@ -194,7 +194,7 @@ static int work(void *ctx)
 		if (leads && real_lead(fabric))
 			halt(fabric);
 		/* The leader has heard commands before it rests. */
-		if (leads != worker->leader || !real_rest(worker, now))
+		if (leads != worker->leader || !real_idle(worker, now))
 			poll_yield_update(&yield, worker->carried);
 	}
 	return 0;
@@ -223,7 +223,7 @@ static void run_workers(struct real_fabric *fabric)
 
 	share_out(fabric);
 	fabric->order = REAL_ORDER_NONE;
-	real_rest_open(fabric);
+	real_idle_open(fabric);
 	atomic_store(&fabric->orders.pending, 0);
 	atomic_store(&fabric->halt, false);
 	real_control_start(fabric);
@@ -234,7 +234,7 @@ static void run_workers(struct real_fabric *fabric)
 	rte_eal_mp_wait_lcore();
 	real_deadlock_look(fabric, clock_now(&fabric->clock), 0);
 	real_control_stop(fabric);
-	real_rest_close(fabric);
+	real_idle_close(fabric);
 	fabric->stopped_at = clock_now(&fabric->clock);
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "congestion_setup.h"
+#include "setup/congestion_setup.h"
 
 static void count_switches(struct real_fabric *fabric)
 {
@@ -35,7 +35,7 @@ static void attach_ports(struct real_fabric *fabric, struct real_switch *device)
 		const struct topology_port at = {DEVICE_SWITCH, device->number, (uint8_t)port};
 		struct poll_switch *ps = real_switch_loop(device, port);
 		struct real_end *end = real_end_at(fabric, at);
-		struct poll_guard_plan plan;
+		struct port_auth_plan plan;
 
 		if (end == NULL)
 			continue;
@@ -43,7 +43,7 @@ static void attach_ports(struct real_fabric *fabric, struct real_switch *device)
 		poll_switch_attach(ps, port, &end->port, end->timed ? &end->timing : NULL,
 			real_end_impairment(end));
 		poll_switch_guard(ps, port, fabric->options.fabric, real_end_key(fabric, end));
-		poll_guard_expect(&ps->port[port].guard, &plan, &ps->sw->port[port].link);
+		port_auth_expect(&ps->port[port].guard, &plan, &ps->sw->port[port].link);
 		if (!end->open)
 			poll_switch_unplug(ps, port);
 	}
@@ -74,7 +74,7 @@ static void check_sources(struct real_fabric *fabric, struct real_switch *device
 
 /* Marks, waiting times, and other ways than those of its tables. */
 static int add_decisions(
-	struct real_fabric *fabric, struct real_switch *device, struct fault *fault)
+	struct real_fabric *fabric, struct real_switch *device, struct error *error)
 {
 	const struct run_config *run = fabric->options.run;
 
@@ -85,28 +85,28 @@ static int add_decisions(
 	congestion_setup_contention(device->sw, &device->contention, fabric->options.topology,
 		device->number, run, &contention);
 	return congestion_setup_switch(
-		device->sw, fabric->options.topology, device->number, run, fault);
+		device->sw, fabric->options.topology, device->number, run, error);
 }
 
 static int create_whole(struct real_fabric *fabric, struct real_switch *device,
-	const struct switch_config *config, struct fault *fault)
+	const struct switch_config *config, struct error *error)
 {
 	const char *name = fabric->options.topology->switch_at[device->number].name;
 	const struct device_config from = real_device_config(fabric);
-	const struct arn_guard_config guard = congestion_setup_guard(from.run, from.topology);
+	const struct arn_policer_config guard = congestion_setup_guard(from.run, from.topology);
 	int result = 0;
 
 	device->sw = switch_create(config, clock_now(&fabric->clock));
 	if (device->sw == NULL && errno == EINVAL)
-		return device_config_refuse(name, config, fault);
+		return device_config_refuse(name, config, error);
 	if (device->sw != NULL)
-		result = add_decisions(fabric, device, fault);
+		result = add_decisions(fabric, device, error);
 	if (result < 0)
 		return result;
 	if (device->sw != NULL)
 		device->poll = poll_switch_create(device->sw, fabric->control_pool);
 	if (device->poll == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", name);
+		return error_set(error, ENOMEM, "%s: no memory", name);
 	poll_switch_set_control(device->poll,
 		real_control_of(fabric, DEVICE_SWITCH, device->number), fabric->data_pool);
 	poll_switch_limit_arns(device->poll, &guard);
@@ -116,57 +116,57 @@ static int create_whole(struct real_fabric *fabric, struct real_switch *device,
 /* Into so many parts is a switch divided. */
 static unsigned count_parts(const struct real_fabric *fabric, unsigned ports)
 {
-	unsigned parts = fabric->options.divides ? fabric->loops / fabric->switch_count : 1;
+	unsigned shards = fabric->options.divides ? fabric->loops / fabric->switch_count : 1;
 
-	parts = parts < SWITCH_PARTS_MAX ? parts : SWITCH_PARTS_MAX;
-	parts = parts < ports ? parts : ports;
-	return parts > 0 ? parts : 1;
+	shards = shards < SWITCH_SHARDS_MAX ? shards : SWITCH_SHARDS_MAX;
+	shards = shards < ports ? shards : ports;
+	return shards > 0 ? shards : 1;
 }
 
 static int create_parts(struct real_fabric *fabric, struct real_switch *device,
-	const struct switch_config *config, unsigned parts, struct fault *fault)
+	const struct switch_config *config, unsigned shards, struct error *error)
 {
 	const char *name = fabric->options.topology->switch_at[device->number].name;
-	int port_socket[SWITCH_PORTS_MAX], part_socket[SWITCH_PARTS_MAX];
+	int port_socket[SWITCH_PORTS_MAX], part_socket[SWITCH_SHARDS_MAX];
 	uint8_t owner[SWITCH_PORTS_MAX];
 	const char *key = run_config_needs_one_lcore(fabric->options.run);
 	int result = 0;
 
 	if (key != NULL)
-		return fault_set(fault, EINVAL, "%s: %s: needs one lcore; expected no --lcores %u",
+		return error_set(error, EINVAL, "%s: %s: needs one lcore; expected no --lcores %u",
 			fabric->options.run->origin, key, fabric->loops);
 	memset(port_socket, 0xFF, sizeof(port_socket));
 	memset(part_socket, 0xFF, sizeof(part_socket));
-	poll_division_deal(owner, port_socket, config->ports, part_socket, parts);
-	device->division = poll_division_create(config, owner, parts);
+	poll_division_deal(owner, port_socket, config->ports, part_socket, shards);
+	device->division = poll_division_create(config, owner, shards);
 	if (device->division == NULL && errno == EINVAL)
-		return device_config_refuse(name, config, fault);
-	for (unsigned part = 0; device->division != NULL && part < parts && result == 0; part++)
+		return device_config_refuse(name, config, error);
+	for (unsigned shard = 0; device->division != NULL && shard < shards && result == 0; shard++)
 		result = poll_division_place(
-			device->division, part, fabric->control_pool, clock_now(&fabric->clock));
+			device->division, shard, fabric->control_pool, clock_now(&fabric->clock));
 	if (device->division == NULL || result < 0)
-		return fault_set(fault, ENOMEM, "%s: no memory", name);
+		return error_set(error, ENOMEM, "%s: no memory", name);
 	poll_division_connect(device->division);
 	poll_division_set_control(device->division,
 		real_control_of(fabric, DEVICE_SWITCH, device->number), fabric->data_pool);
-	device->poll = device->division->part[0];
+	device->poll = device->division->shard[0];
 	device->sw = device->poll->sw;
 	return 0;
 }
 
 static int create_switch(
-	struct real_fabric *fabric, struct real_switch *device, struct fault *fault)
+	struct real_fabric *fabric, struct real_switch *device, struct error *error)
 {
 	const struct device_config from = real_device_config(fabric);
 	struct switch_config config;
-	unsigned parts;
+	unsigned shards;
 	int result;
 
 	device_config_switch(&from, device->number, &config);
 	fill_slots(fabric, device->number, &config);
-	parts = count_parts(fabric, config.ports);
-	result = parts > 1 ? create_parts(fabric, device, &config, parts, fault)
-			   : create_whole(fabric, device, &config, fault);
+	shards = count_parts(fabric, config.ports);
+	result = shards > 1 ? create_parts(fabric, device, &config, shards, error)
+			    : create_whole(fabric, device, &config, error);
 	if (result < 0)
 		return result;
 	attach_ports(fabric, device);
@@ -175,27 +175,27 @@ static int create_switch(
 }
 
 /* Loops have neighbours in number, which are neighbours in the network. */
-static int list_polled(struct real_fabric *fabric, struct fault *fault)
+static int list_polled(struct real_fabric *fabric, struct error *error)
 {
-	unsigned room = fabric->switch_count * SWITCH_PARTS_MAX, count = 0;
+	unsigned room = fabric->switch_count * SWITCH_SHARDS_MAX, count = 0;
 
 	fabric->polled = calloc(room + 1, sizeof(*fabric->polled));
 	if (fabric->polled == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switch_count);
+		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switch_count);
 	for (unsigned i = 0; i < fabric->switch_count; i++) {
 		struct real_switch *device = &fabric->switches[i];
-		unsigned parts = device->division == NULL ? 1 : device->division->division->parts;
+		unsigned shards = device->division == NULL ? 1 : device->division->division->shards;
 
-		for (unsigned part = 0; part < parts; part++)
+		for (unsigned shard = 0; shard < shards; shard++)
 			fabric->polled[count++] = (struct real_polled){.device = device,
 				.poll = device->division == NULL ? device->poll
-								 : device->division->part[part]};
+								 : device->division->shard[shard]};
 	}
 	fabric->polled_count = count;
 	return 0;
 }
 
-int real_switches_create(struct real_fabric *fabric, struct fault *fault)
+int real_switches_create(struct real_fabric *fabric, struct error *error)
 {
 	const bool *here = fabric->options.switch_here;
 	unsigned next = 0;
@@ -204,16 +204,16 @@ int real_switches_create(struct real_fabric *fabric, struct fault *fault)
 	count_switches(fabric);
 	fabric->switches = calloc(fabric->switch_count, sizeof(*fabric->switches));
 	if (fabric->switches == NULL && fabric->switch_count > 0)
-		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switch_count);
+		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switch_count);
 	for (uint32_t i = 0; i < fabric->options.topology->switches && result == 0; i++) {
 		if (here != NULL && !here[i])
 			continue;
 		fabric->switches[next].number = i;
-		result = create_switch(fabric, &fabric->switches[next++], fault);
+		result = create_switch(fabric, &fabric->switches[next++], error);
 	}
 	if (result == 0)
-		result = list_polled(fabric, fault);
-	return result == 0 ? real_deadlock_open(fabric, fault) : result;
+		result = list_polled(fabric, error);
+	return result == 0 ? real_deadlock_open(fabric, error) : result;
 }
 
 void real_switches_destroy(struct real_fabric *fabric)

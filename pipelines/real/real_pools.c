@@ -5,8 +5,8 @@
 #include <rte_common.h>
 #include <rte_mbuf.h>
 
-#include "frame.h"
-#include "tx_queue.h"
+#include "poll/tx_queue.h"
+#include "wire/frame.h"
 
 #define DATA_MBUFS_MIN    8192u
 #define DATA_MBUFS_MAX    65536u

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "port_ethdev.h"
+#include "port/port_ethdev.h"
 
 struct real_pool_request {
 	unsigned ends;      /* ports of devices that live here */

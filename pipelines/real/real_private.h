@@ -6,25 +6,25 @@
 
 #include <stdatomic.h>
 
-#include "contention.h"
-#include "deadlock.h"
-#include "device_config.h"
-#include "fabric_routes.h"
-#include "fecn.h"
-#include "impairment.h"
-#include "link_knobs.h"
-#include "loop_orders.h"
-#include "loop_presence.h"
-#include "measure_window.h"
-#include "nic.h"
-#include "poll_division.h"
-#include "poll_nic.h"
+#include "experiment/workload/run_goal.h"
+#include "loop_commands.h"
+#include "loop_stall.h"
+#include "measure/deadlock.h"
+#include "measure/measure_window.h"
+#include "measure/starvation.h"
+#include "nic/nic.h"
+#include "os/tap.h"
+#include "poll/impairment.h"
+#include "poll/poll_division.h"
+#include "poll/poll_nic.h"
+#include "poll/switch_metrics.h"
 #include "real_fabric.h"
 #include "real_pools.h"
-#include "run_goal.h"
-#include "starvation.h"
-#include "switch_metrics.h"
-#include "tap.h"
+#include "setup/device_config.h"
+#include "setup/fabric_routes.h"
+#include "setup/link_knobs.h"
+#include "switch/contention.h"
+#include "switch/fecn.h"
 
 /* Streams of random numbers of a device (lib/base/rng.h). */
 enum real_stream { REAL_STREAM_IMPAIRMENT = 100, REAL_STREAM_TRAFFIC, REAL_STREAM_CHOICE };
@@ -104,8 +104,8 @@ enum real_phase {
 	REAL_DRAINING, /* no new traffic; what is under way is delivered */
 };
 
-/* A loop that has nothing to do (real_fabric_rest.h). */
-struct real_rest {
+/* A loop that has nothing to do (real_fabric_idle.h). */
+struct real_idle {
 	int ready, wake;      /* epoll of its TAPs and of 'wake', an eventfd; -1: it never rests */
 	atomic_bool busy;     /* one of its hosts has something under way: no loop may rest */
 	atomic_bool resting;  /* whoever has something for it writes to 'wake' */
@@ -121,10 +121,10 @@ struct real_worker {
 	unsigned carried; /* frames in the last iteration, but those of neighbours for their link */
 	bool leader;      /* main thread's: supervises, too */
 	/* Readers: the leader, the main thread after the loop. */
-	struct loop_presence presence;
+	struct loop_stall presence;
 	struct deadlock_heads heads; /* at the last REAL_ORDER_LOOK */
 	struct histogram late_ns;    /* of arrivals, from warm-up to the end of traffic */
-	struct real_rest rest;
+	struct real_idle rest;
 };
 
 /* A loop as telemetry shows it. Outlives the workers, which are filled anew for each run. */
@@ -135,13 +135,13 @@ struct real_shown_loop {
 };
 
 /* Reported failures of allocation; reported again when their number has doubled. */
-struct real_shortage {
+struct real_pool_warning {
 	weft_time due;
 	uint64_t control, device;
 };
 
 /* The traffic of the hosts, and how it is measured. */
-struct real_work {
+struct real_traffic {
 	const struct run_config *run; /* traffic, measure, seed */
 	struct run_config *own;       /* 'run', if it was loaded for this */
 	struct run_hosts *hosts;      /* its traffic section, resolved */
@@ -164,9 +164,9 @@ struct real_fabric {
 	struct fabric_routes routes;  /* without any if they are mapped */
 	struct real_control *control; /* NULL: the routes are static */
 	struct real_report *report;   /* that is being written */
-	struct real_work given;       /* of its own configuration */
-	struct real_work *work;       /* now: &given, or what was loaded for a run */
-	struct real_work *next, *former;
+	struct real_traffic given;    /* of its own configuration */
+	struct real_traffic *work;    /* now: &given, or what was loaded for a run */
+	struct real_traffic *next, *former;
 	struct run_goal *goal; /* a schedule that its hosts replay; NULL: none */
 	struct goal_replay *replay;
 	struct real_end *end; /* [2 * link + side] of the links at the start; then free ports */
@@ -186,7 +186,7 @@ struct real_fabric {
 	struct telemetry *telemetry;
 	struct real_shown_loop shown_loop[REAL_LOOPS_MAX];
 	/* The leader's order to the loops, and the times that it is about. */
-	struct loop_orders orders;
+	struct loop_commands orders;
 	bool whole;            /* no link leads to another process */
 	bool rests;            /* its loops may rest at all */
 	atomic_bool may_rest;  /* the leader's: nothing is going on */
@@ -215,7 +215,7 @@ struct real_fabric {
 	struct deadlock_circle circle;       /* the first one that was found */
 	struct deadlock_heads looked;        /* of all loops, at the last REAL_ORDER_LOOK */
 	char waiting[TELEMETRY_CONTROL_MAX]; /* path for those of the next one; "": none */
-	struct real_shortage shortage;
+	struct real_pool_warning shortage;
 	struct real_recabling recabling;
 };
 
@@ -266,7 +266,7 @@ static inline struct device_config real_device_config(const struct real_fabric *
 /* Mapped routes of a real-clock fabric: its control plane and the thread that runs it. */
 
 /* Nothing if routes are static; before there are devices. */
-int real_control_create(struct real_fabric *fabric, struct fault *fault);
+int real_control_create(struct real_fabric *fabric, struct error *error);
 void real_control_destroy(struct real_fabric *fabric);
 /* The control thread. */
 void real_control_start(struct real_fabric *fabric);
@@ -279,7 +279,7 @@ bool real_is_routed(const struct real_fabric *fabric);
 /* Routes may come: there is a control thread, and a host here that may be the mapper. */
 bool real_may_be_routed(const struct real_fabric *fabric);
 /* Why there are none, when the control thread is stopped. */
-void real_control_why(const struct real_fabric *fabric, struct fault *fault);
+void real_control_why(const struct real_fabric *fabric, struct error *error);
 /* Other cables are to be expected. The leader's. */
 void real_control_renew(struct real_fabric *fabric);
 /* control_plane_ask(); false if routes are static, too. */
@@ -287,8 +287,8 @@ bool real_control_ask(struct real_fabric *fabric, const char *request);
 
 /* Deadlocks and starvation in a real-clock fabric (deadlock.h, starvation.h). */
 
-/* When the switches are there. 0, or -ENOMEM and fault. */
-int real_deadlock_open(struct real_fabric *fabric, struct fault *fault);
+/* When the switches are there. 0, or -ENOMEM and error. */
+int real_deadlock_open(struct real_fabric *fabric, struct error *error);
 void real_deadlock_close(struct real_fabric *fabric);
 /* Before traffic with this measured time. */
 void real_deadlock_begin(struct real_fabric *fabric, weft_time measured_ps);
@@ -315,7 +315,7 @@ void real_deadlock_looked(struct real_fabric *fabric);
  * -ENOMEM. */
 int real_entries_create(struct real_fabric *fabric);
 /* The rows of this work, in work->flows. -ENOMEM. */
-int real_flows_create(const struct real_fabric *fabric, struct real_work *work);
+int real_flows_create(const struct real_fabric *fabric, struct real_traffic *work);
 /* Clears the loop's rows by sender and has its hosts count there; in that loop. */
 void real_flows_begin(struct real_fabric *fabric, unsigned loop);
 /* Writes the totals of the window's entries. 'fresh': they are about to begin anew. */
@@ -328,13 +328,13 @@ void real_entries_add_latencies(const struct real_fabric *fabric, struct run_res
 
 /* The hosts of a real-clock fabric: interfaces, their routes, traffic and TAP edges. */
 
-int real_hosts_create(struct real_fabric *fabric, struct fault *fault);
+int real_hosts_create(struct real_fabric *fabric, struct error *error);
 void real_hosts_destroy(struct real_fabric *fabric);
 /* Follows the addresses of a new cabling. The leader's. */
 void real_hosts_renew(struct real_fabric *fabric);
 /* In the host's own loop. */
 int real_host_start_traffic(
-	struct real_fabric *fabric, struct real_host *host, struct fault *fault);
+	struct real_fabric *fabric, struct real_host *host, struct error *error);
 /* Discards latencies of an earlier measuring. */
 void real_host_measure(const struct real_fabric *fabric, struct real_host *host);
 /* Of the sources. A TAP is read on until the fabric ends. */
@@ -345,7 +345,7 @@ void real_host_stop_traffic(
 
 /* Gives links to other processes the rate and the delay of the file, if it has any. 0, or -ENOMEM
  * and fault. */
-int real_links_pace(struct real_fabric *fabric, struct fault *fault);
+int real_links_pace(struct real_fabric *fabric, struct error *error);
 
 /* Carries out an order (link_knobs.h) for all directions that leave a port here. Rate and delay 0:
  * as fast as the device. Only the leader calls it. */
@@ -370,13 +370,13 @@ uint64_t real_end_knob(
  * the other end is elsewhere. */
 
 /* Finds the devices of external links, which the pools depend on. */
-int real_links_attach(struct real_fabric *fabric, struct fault *fault);
+int real_links_attach(struct real_fabric *fabric, struct error *error);
 void real_links_needs(const struct real_fabric *fabric, struct real_pool_request *request);
 /* Of a device that is not attached; at most, if it is a NIC. */
 void real_device_needs(const char *device, const struct port_ethdev_config *config,
 	struct port_ethdev_needs *needs);
 /* Opens all links, when there are pools. */
-int real_links_open(struct real_fabric *fabric, struct fault *fault);
+int real_links_open(struct real_fabric *fabric, struct error *error);
 void real_links_close(struct real_fabric *fabric);
 /* The end at a port of a device that lives here; NULL if no cable can be there. */
 struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at);
@@ -386,7 +386,7 @@ void real_end_time(const struct real_fabric *fabric, struct real_end *end);
 /* Whether the other end of its cable lives here, too. */
 bool real_end_is_inside(const struct real_end *end);
 /* The port at the other end of its cable by the topology; without a mapper it can be no other. */
-struct poll_guard_plan real_end_plan(const struct real_fabric *fabric, const struct real_end *end);
+struct port_auth_plan real_end_plan(const struct real_fabric *fabric, const struct real_end *end);
 /* "s0:2 down" cuts the cable at this port, if that is here, "s0:2 up" joins it again. */
 void real_links_cut(struct real_fabric *fabric, const char *text);
 /* Of its control frames; NULL: a link inside this process, or no key. */
@@ -421,7 +421,7 @@ void real_totals_read(
 	const struct real_fabric *fabric, weft_time now, struct measure_totals *totals);
 /* real_fabric_result(); without 'whole', without the samples. */
 int real_fabric_count(
-	struct real_fabric *fabric, bool whole, struct run_result *result, struct fault *fault);
+	struct real_fabric *fabric, bool whole, struct run_result *result, struct error *error);
 
 /* The loops of a real-clock fabric: polling every device, shared out among the lcores. The first
  * loop, the leader, also watches the clock, takes samples and gives the orders. real_fabric.h has
@@ -441,20 +441,20 @@ void real_task_end(struct real_worker *worker, weft_time began);
  * device_rx_no_buffer). */
 
 /* Warns on standard error of pools that ran dry. */
-void real_shortage_check(struct real_fabric *fabric, weft_time now);
+void real_pool_warning_check(struct real_fabric *fabric, weft_time now);
 
 /* A real-clock fabric on DPDK's telemetry. */
 
 /* Switches, interfaces, links, loops. */
-int real_show(struct real_fabric *fabric, struct fault *fault);
-void real_show_end(struct real_fabric *fabric);
+int real_telemetry(struct real_fabric *fabric, struct error *error);
+void real_telemetry_end(struct real_fabric *fabric);
 
 /* All links of devices that live here are up. */
 bool real_links_are_up(const struct real_fabric *fabric);
 
 /* The switches of a real-clock fabric. */
 
-int real_switches_create(struct real_fabric *fabric, struct fault *fault);
+int real_switches_create(struct real_fabric *fabric, struct error *error);
 void real_switches_destroy(struct real_fabric *fabric);
 
 /* Lateness of the arrivals at links that Weft times, from warm-up to the end of traffic: per end of
@@ -479,19 +479,19 @@ void real_report_end(struct real_fabric *fabric);
  * Only the leader changes it, while no loop has an order to obey; the loops read it when they
  * obey the order to begin. */
 
-/* Resolves and checks the traffic of 'run', and opens its window. 0, or -errno and fault; the
+/* Resolves and checks the traffic of 'run', and opens its window. 0, or -errno and error; the
  * caller closes it in any case. */
-int real_work_open(struct real_fabric *fabric, struct real_work *work, const struct run_config *run,
-	struct fault *fault);
+int real_traffic_open(struct real_fabric *fabric, struct real_traffic *work,
+	const struct run_config *run, struct error *error);
 /* Also one that is zeroed. */
-void real_work_close(struct real_work *work);
+void real_traffic_close(struct real_traffic *work);
 
 /* Loads the file LAB_RUN_FILE in the folder of 'path', where {} or {"error": text} is written, for
  * a start that asks for it. The file has as many entries of traffic as the fabric's own
  * configuration. */
-void real_work_load(struct real_fabric *fabric, const char *path);
+void real_traffic_load(struct real_fabric *fabric, const char *path);
 /* Traffic begins: that which was loaded since the last time, or the fabric's own; forgets what was
  * loaded and is not asked for. False: nothing was loaded, and nothing changes. */
-bool real_work_begin(struct real_fabric *fabric, bool loaded);
+bool real_traffic_begin(struct real_fabric *fabric, bool loaded);
 /* Of everything that was loaded. */
-void real_work_drop(struct real_fabric *fabric);
+void real_traffic_drop(struct real_fabric *fabric);

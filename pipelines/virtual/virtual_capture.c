@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture_reason.h"
-#include "device_config.h"
-#include "pcapng.h"
+#include "capture/pcapng.h"
+#include "measure/capture_reason.h"
+#include "setup/device_config.h"
 #include "virtual_capture_log.h"
-#include "virtual_parts.h"
+#include "virtual_partitions.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
 #include "virtual_trace.h"
@@ -118,7 +118,7 @@ static struct captured_port *captured(
 /* False: rank 0 writes what this one has seen. */
 static bool writes(const struct virtual_capture *capture)
 {
-	return !virtual_has_ranks(capture->fabric) || capture->fabric->parts->ranks->own == 0;
+	return !virtual_has_ranks(capture->fabric) || capture->fabric->partitions->ranks->own == 0;
 }
 
 static void write_entry(struct virtual_capture *capture, const struct capture_entry *entry,
@@ -142,7 +142,7 @@ static void write_entry(struct virtual_capture *capture, const struct capture_en
 static void take_frame(struct virtual_capture *capture, const struct virtual_trace_record *record,
 	unsigned frame_bytes, unsigned kept_bytes)
 {
-	struct virtual_fabric *part = virtual_part_at(capture->fabric, record->part);
+	struct virtual_fabric *partition = virtual_partition_at(capture->fabric, record->partition);
 	struct capture_entry entry = {.at = record->now,
 		.order = record->order,
 		.device = record->at.device +
@@ -159,15 +159,16 @@ static void take_frame(struct virtual_capture *capture, const struct virtual_tra
 
 	virtual_trace_state(capture->fabric, record, &state);
 	capture_state_format(&state, capture_reason_text, comment, sizeof(comment));
-	if (part->parts == NULL) {
+	if (partition->partitions == NULL) {
 		write_entry(capture, &entry, capture->frame[0], comment);
 		return;
 	}
-	entry.pause = part->parts->pauses;
+	entry.pause = partition->partitions->pauses;
 	entry.comment_bytes = (uint32_t)strlen(comment) + 1;
-	if (capture_log_add(&capture->log[part->parts->worker[record->part].side][record->part],
-		    &entry, capture->frame[record->part], comment) < 0)
-		part->failed = true;
+	if (capture_log_add(&capture->log[partition->partitions->worker[record->partition].side]
+					 [record->partition],
+		    &entry, capture->frame[record->partition], comment) < 0)
+		partition->failed = true;
 }
 
 /* Those of the link, as on the real clock. */
@@ -187,7 +188,7 @@ static void write_addresses(const struct virtual_capture *capture,
 static void see(void *ctx, const struct virtual_trace_record *record)
 {
 	struct virtual_capture *capture = ctx;
-	uint8_t *frame = capture->frame[record->part];
+	uint8_t *frame = capture->frame[record->partition];
 	unsigned bytes;
 
 	if (captured(capture, &record->at)->file == NULL)
@@ -241,8 +242,8 @@ static int append_logs(void *ctx, unsigned side, struct ranks_message *message)
 static int read_logs(
 	struct virtual_capture *capture, unsigned side, unsigned rank, struct ranks_reader *reader)
 {
-	unsigned own = virtual_parts_count(capture->fabric);
-	unsigned first = virtual_ranks_first(capture->fabric->parts, rank);
+	unsigned own = virtual_partitions_count(capture->fabric);
+	unsigned first = virtual_ranks_first(capture->fabric->partitions, rank);
 	int result = 0;
 
 	for (unsigned i = 0; i < own && result == 0; i++) {
@@ -264,17 +265,17 @@ static int read_logs(
 static void write_round(void *ctx, unsigned side)
 {
 	struct virtual_capture *capture = ctx;
-	struct virtual_parts *parts = capture->fabric->parts;
-	unsigned ranks = parts->ranks != NULL ? parts->ranks->count : 1;
+	struct virtual_partitions *partitions = capture->fabric->partitions;
+	unsigned ranks = partitions->ranks != NULL ? partitions->ranks->count : 1;
 
-	for (unsigned rank = 1; rank < ranks && !parts->ranks->failed; rank++) {
+	for (unsigned rank = 1; rank < ranks && !partitions->ranks->failed; rank++) {
 		struct ranks_reader rest;
-		int result = virtual_ranks_rest(parts, rank, &rest) ? 0 : -EINVAL;
+		int result = virtual_ranks_rest(partitions, rank, &rest) ? 0 : -EINVAL;
 
 		if (result == 0)
 			result = read_logs(capture, side, rank, &rest);
 		if (result == -EINVAL)
-			parts->garbled = true;
+			partitions->garbled = true;
 		if (result < 0) {
 			capture->fabric->failed = true;
 			return;
@@ -283,12 +284,12 @@ static void write_round(void *ctx, unsigned side)
 	write_logs(capture, side);
 }
 
-/* Frames after the last round, such as those of a watchdog. 0 or -EIO and fault. */
-static int write_rest(struct virtual_capture *capture, struct fault *fault)
+/* Frames after the last round, such as those of a watchdog. 0 or -EIO and error. */
+static int write_rest(struct virtual_capture *capture, struct error *error)
 {
-	struct virtual_parts *parts = capture->fabric->parts;
-	unsigned side = parts->worker[0].side;
-	struct ranks *ranks = parts->ranks;
+	struct virtual_partitions *partitions = capture->fabric->partitions;
+	unsigned side = partitions->worker[0].side;
+	struct ranks *ranks = partitions->ranks;
 
 	if (!writes(capture) && append_logs(capture, side, &ranks->out[0]) < 0)
 		ranks_fail(ranks, "no memory for messages");
@@ -300,7 +301,7 @@ static int write_rest(struct virtual_capture *capture, struct fault *fault)
 				ranks_fail(ranks, "what another rank has captured makes no sense");
 		}
 	if (ranks != NULL && ranks->failed) {
-		*fault = ranks->fault;
+		*error = ranks->error;
 		return -EIO;
 	}
 	if (writes(capture))
@@ -313,11 +314,11 @@ static int write_rest(struct virtual_capture *capture, struct fault *fault)
 /* 0 or -ENOMEM. */
 static int open_parts(struct virtual_capture *capture)
 {
-	struct virtual_parts *of = capture->fabric->parts;
-	unsigned parts = virtual_parts_count(capture->fabric);
+	struct virtual_partitions *of = capture->fabric->partitions;
+	unsigned partitions = virtual_partitions_count(capture->fabric);
 
-	capture->logs = writes(capture) ? virtual_parts_in_all(capture->fabric) : parts;
-	capture->frame = calloc(parts, sizeof(*capture->frame));
+	capture->logs = writes(capture) ? virtual_partitions_in_all(capture->fabric) : partitions;
+	capture->frame = calloc(partitions, sizeof(*capture->frame));
 	capture->log[0] = calloc(capture->logs, sizeof(*capture->log[0]));
 	capture->log[1] = calloc(capture->logs, sizeof(*capture->log[1]));
 	if (capture->frame == NULL || capture->log[0] == NULL || capture->log[1] == NULL)
@@ -338,9 +339,9 @@ static void close_parts(struct virtual_capture *capture)
 		free(capture->log[side]);
 	}
 	free(capture->frame);
-	if (capture->fabric->parts != NULL) {
-		capture->fabric->parts->each_round = NULL;
-		capture->fabric->parts->append = NULL;
+	if (capture->fabric->partitions != NULL) {
+		capture->fabric->partitions->each_round = NULL;
+		capture->fabric->partitions->append = NULL;
 	}
 }
 
@@ -354,17 +355,17 @@ static bool has_instant_link(const struct topology *topology)
 }
 
 struct virtual_capture *virtual_capture_create(
-	struct virtual_fabric *fabric, uint32_t snap_bytes, struct fault *fault)
+	struct virtual_fabric *fabric, uint32_t snap_bytes, struct error *error)
 {
 	struct virtual_capture *capture = calloc(1, sizeof(*capture));
 	uint32_t ports = fabric->switches * SWITCH_PORTS_MAX + fabric->hosts;
-	char text[VIRTUAL_PARTS_TEXT];
+	char text[VIRTUAL_PARTITIONS_TEXT];
 
-	if (fabric->parts != NULL && has_instant_link(fabric->topology)) {
-		fault_set(fault, EINVAL,
+	if (fabric->partitions != NULL && has_instant_link(fabric->topology)) {
+		error_set(error, EINVAL,
 			"%s: captures (--pcap) of links without delay: only one worker can run "
 			"this",
-			virtual_parts_text(fabric, text));
+			virtual_partitions_text(fabric, text));
 		free(capture);
 		errno = EINVAL;
 		return NULL;
@@ -375,7 +376,7 @@ struct virtual_capture *virtual_capture_create(
 		capture->fabric = fabric;
 	}
 	if (capture == NULL || capture->port == NULL || open_parts(capture) < 0) {
-		fault_set(fault, ENOMEM, "no memory for captures");
+		error_set(error, ENOMEM, "no memory for captures");
 		if (capture != NULL)
 			virtual_capture_destroy(capture);
 		errno = ENOMEM;
@@ -387,7 +388,7 @@ struct virtual_capture *virtual_capture_create(
 }
 
 static int file_open(struct virtual_capture *capture, const char *path, struct capture_file **file,
-	struct fault *fault)
+	struct error *error)
 {
 	struct capture_file *made;
 	int result = -ENOMEM;
@@ -406,8 +407,8 @@ static int file_open(struct virtual_capture *capture, const char *path, struct c
 		if (made != NULL)
 			free(made->path);
 		free(made);
-		return fault_set(
-			fault, -result, "%s: cannot capture into it: %s", path, strerror(-result));
+		return error_set(
+			error, -result, "%s: cannot capture into it: %s", path, strerror(-result));
 	}
 	if (made->out != NULL)
 		pcapng_begin(&made->pcapng, pcapng_write_stdio, made->out, "weft " WEFT_VERSION);
@@ -434,11 +435,11 @@ static void add_port(
 	port->interface = interface > 0 ? (uint32_t)interface : 0;
 }
 
-static int add_all(struct virtual_capture *capture, const char *path, struct fault *fault)
+static int add_all(struct virtual_capture *capture, const char *path, struct error *error)
 {
 	const struct topology *topology = capture->fabric->topology;
 	struct capture_file *file;
-	int result = file_open(capture, path, &file, fault);
+	int result = file_open(capture, path, &file, error);
 
 	for (uint32_t i = 0; i < topology->links && result == 0; i++) {
 		const struct topology_port *end[] = {
@@ -452,7 +453,7 @@ static int add_all(struct virtual_capture *capture, const char *path, struct fau
 }
 
 int virtual_capture_add(struct virtual_capture *capture, const char *port_name, const char *path,
-	struct fault *fault)
+	struct error *error)
 {
 	const struct topology *topology = capture->fabric->topology;
 	struct capture_file *file;
@@ -460,21 +461,21 @@ int virtual_capture_add(struct virtual_capture *capture, const char *port_name, 
 	int result;
 
 	if (strcmp(port_name, "all") == 0)
-		return add_all(capture, path, fault);
+		return add_all(capture, path, error);
 	if (topology_find_port(topology, port_name, &at) < 0 ||
 		topology_link_at(topology, at) == NULL)
-		return fault_set(fault, ENOENT, "%s: no such port here", port_name);
+		return error_set(error, ENOENT, "%s: no such port here", port_name);
 	if (captured(capture, &at)->file != NULL)
-		return fault_set(fault, EINVAL, "%s: is being captured already", port_name);
-	result = file_open(capture, path, &file, fault);
+		return error_set(error, EINVAL, "%s: is being captured already", port_name);
+	result = file_open(capture, path, &file, error);
 	if (result == 0)
 		add_port(capture, &at, file);
 	return result;
 }
 
-int virtual_capture_end(struct virtual_capture *capture, struct fault *fault)
+int virtual_capture_end(struct virtual_capture *capture, struct error *error)
 {
-	int result = capture->fabric->parts != NULL ? write_rest(capture, fault) : 0;
+	int result = capture->fabric->partitions != NULL ? write_rest(capture, error) : 0;
 
 	if (result < 0 || !writes(capture))
 		return result;
@@ -490,7 +491,7 @@ int virtual_capture_end(struct virtual_capture *capture, struct fault *fault)
 			failed = -errno;
 		file->out = NULL;
 		if (failed < 0 && failed != -EPIPE && result == 0)
-			result = fault_set(fault, EIO, "%s: the capture is not complete: %s",
+			result = error_set(error, EIO, "%s: the capture is not complete: %s",
 				file->path, strerror(-failed));
 	}
 	return result;

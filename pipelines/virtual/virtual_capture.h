@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 #include "virtual_fabric.h"
 #include "virtual_trace.h"
 
@@ -20,16 +20,16 @@ struct virtual_capture;
 
 /* The fabric outlives it. In several processes each calls all of these, and rank 0 writes the
  * files. 'snap_bytes': the most that is kept of a frame; 0: all headers. NULL and
- * fault if there is no memory. */
+ * error if there is no memory. */
 struct virtual_capture *virtual_capture_create(
-	struct virtual_fabric *fabric, uint32_t snap_bytes, struct fault *fault);
+	struct virtual_fabric *fabric, uint32_t snap_bytes, struct error *error);
 
 /* Captures port "s0:1", or "all", into 'path'; several ports may share a path. Before the run.
  * -ENOENT: no such port; -EINVAL: is captured already; others from opening the file. */
 int virtual_capture_add(struct virtual_capture *capture, const char *port_name, const char *path,
-	struct fault *fault);
+	struct error *error);
 
 /* After the run: writes how much passed each port and closes the files. 0, or -EIO and which file
  * could not be written; a reader that went away is not an error. */
-int virtual_capture_end(struct virtual_capture *capture, struct fault *fault);
+int virtual_capture_end(struct virtual_capture *capture, struct error *error);
 void virtual_capture_destroy(struct virtual_capture *capture);

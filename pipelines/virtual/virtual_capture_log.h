@@ -3,15 +3,16 @@
 #pragma once
 
 /* Frames that the parts of a virtual fabric capture in a round, each in a log of its own, and in
- * the order of events when they are taken out. As boxes (virtual_cross.h) a log has two sides: one
- * is filled while the other is emptied. A log can be copied to another process of the same program.
+ * the order of events when they are taken out. As boxes (partition_message.h) a log has two sides:
+ * one is filled while the other is emptied. A log can be copied to another process of the same
+ * program.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "weft_time.h"
+#include "base/weft_time.h"
 
 struct capture_entry {
 	weft_time at;

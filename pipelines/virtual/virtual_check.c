@@ -7,7 +7,7 @@
 #include "virtual_dispatch.h"
 #include "virtual_links.h"
 #include "virtual_measure.h"
-#include "virtual_parts.h"
+#include "virtual_partitions.h"
 #include "virtual_private.h"
 
 /* The receiver has no more than was sent, the sender no more credits than were granted (a credit

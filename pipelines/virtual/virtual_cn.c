@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "congestion_setup.h"
-#include "control_setup.h"
-#include "datagram_control.h"
+#include "nic/datagram/datagram_control.h"
+#include "partition_message.h"
+#include "setup/congestion_setup.h"
+#include "setup/control_setup.h"
 #include "virtual_control.h"
-#include "virtual_cross.h"
 #include "virtual_links.h"
-#include "virtual_parts.h"
+#include "virtual_partitions.h"
 #include "virtual_send.h"
 
 /* On its way to a host. virtual_control.next: the one that arrives there after it. */
@@ -71,27 +71,27 @@ void virtual_cn_close_own(struct virtual_fabric *fabric)
 	virtual_control_fini(&fabric->cns);
 }
 
-void virtual_cn_move_switch(struct virtual_fabric *part, uint32_t at)
+void virtual_cn_move_switch(struct virtual_fabric *partition, uint32_t at)
 {
-	if (part->contention != NULL)
-		part->contention[at].config.ctx = part;
+	if (partition->contention != NULL)
+		partition->contention[at].config.ctx = partition;
 }
 
 int virtual_cn_open_host(struct virtual_fabric *fabric, uint32_t number)
 {
-	struct answers_config config;
+	struct cn_generator_config config;
 
 	if (!fabric->answers)
 		return 0;
 	fabric->host[number].first_cn = VIRTUAL_CONTROL_NONE;
-	control_setup_answers(fabric->run, fabric->hosts, &config);
-	return answers_init(&fabric->host[number].answers, &config);
+	control_setup_cn_generator(fabric->run, fabric->hosts, &config);
+	return cn_generator_init(&fabric->host[number].answers, &config);
 }
 
 void virtual_cn_close(struct virtual_fabric *fabric)
 {
 	for (uint32_t i = 0; fabric->host != NULL && i < fabric->hosts; i++)
-		answers_fini(&fabric->host[i].answers);
+		cn_generator_fini(&fabric->host[i].answers);
 	free(fabric->hops);
 	free(fabric->waited);
 }
@@ -155,7 +155,7 @@ void virtual_cn_answer(struct virtual_fabric *fabric, uint32_t number,
 	const struct weft_packet *packet, weft_time now)
 {
 	struct virtual_answer answer = {.from = (uint16_t)number};
-	struct virtual_crossing_control *crossing;
+	struct partition_crossing_control *crossing;
 	weft_time at;
 	struct cn *cn = &answer.cn;
 
@@ -166,7 +166,7 @@ void virtual_cn_answer(struct virtual_fabric *fabric, uint32_t number,
 	cn->flags = packet->flags & FRAME_F_FECN ? CN_F_FECN : 0;
 	if (fabric->extension != NULL)
 		add_flows(fabric, packet, cn);
-	if (!answers_take(&fabric->host[number].answers, packet->source,
+	if (!cn_generator_take(&fabric->host[number].answers, packet->source,
 		    (packet->flags & FRAME_F_TAIL) != 0, cn))
 		return;
 	at = now + way_back(fabric, number, packet);
@@ -174,7 +174,7 @@ void virtual_cn_answer(struct virtual_fabric *fabric, uint32_t number,
 		virtual_cn_push(fabric, packet->source, &answer, at);
 		return;
 	}
-	crossing = virtual_cross_control(fabric, VIRTUAL_CROSSING_ANSWER, NULL,
+	crossing = partition_send_control(fabric, VIRTUAL_CROSSING_ANSWER, NULL,
 		virtual_host_order(fabric, packet->source, VIRTUAL_CREDIT), at);
 	if (crossing != NULL)
 		crossing->answer = answer;

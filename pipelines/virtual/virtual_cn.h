@@ -14,7 +14,7 @@ int virtual_cn_open(struct virtual_fabric *fabric);
 int virtual_cn_open_own(struct virtual_fabric *fabric);
 void virtual_cn_close_own(struct virtual_fabric *fabric);
 /* The switch's packets are the part's. */
-void virtual_cn_move_switch(struct virtual_fabric *part, uint32_t at);
+void virtual_cn_move_switch(struct virtual_fabric *partition, uint32_t at);
 int virtual_cn_open_host(struct virtual_fabric *fabric, uint32_t number);
 void virtual_cn_close(struct virtual_fabric *fabric);
 

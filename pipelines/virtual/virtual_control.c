@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "virtual_cross.h"
+#include "partition_message.h"
 #include "virtual_send.h"
 #include "virtual_trace.h"
 
@@ -160,13 +160,13 @@ static inline weft_time crossing_delay(
 static bool send_special_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_credit *credit, weft_time now)
 {
-	struct virtual_crossing_control *crossing;
+	struct partition_crossing_control *crossing;
 
 	if (fabric->watch != NULL)
 		virtual_trace_credit(fabric, channel->credit, credit, now);
 	if (!channel->crosses)
 		return false;
-	crossing = virtual_cross_control(fabric, VIRTUAL_CROSSING_CREDIT, channel, channel->credit,
+	crossing = partition_send_control(fabric, VIRTUAL_CROSSING_CREDIT, channel, channel->credit,
 		now + crossing_delay(fabric, channel));
 	if (crossing != NULL)
 		virtual_credit_totals(fabric, credit, crossing->credit);
@@ -240,13 +240,13 @@ void virtual_push_arn(struct virtual_fabric *fabric, const struct virtual_tx *ch
 static void send_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_arn *arn, weft_time now)
 {
-	struct virtual_crossing_control *crossing;
+	struct partition_crossing_control *crossing;
 
 	fabric->arns_sent++;
 	if (__builtin_expect(fabric->watch != NULL, 0))
 		virtual_trace_arn(fabric, channel->credit, arn, now);
 	if (channel->crosses) {
-		crossing = virtual_cross_control(fabric, VIRTUAL_CROSSING_ARN, channel,
+		crossing = partition_send_control(fabric, VIRTUAL_CROSSING_ARN, channel,
 			channel->credit, now + crossing_delay(fabric, channel));
 		if (crossing != NULL)
 			crossing->arn = *arn;

@@ -3,7 +3,7 @@
 
 #include "virtual_dispatch.h"
 
-#include "event_prefetch.h"
+#include "sim/event_prefetch.h"
 #include "virtual_trace.h"
 
 /* Kinds of events at switches, and of those at hosts. */

@@ -39,7 +39,7 @@ void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time no
 void virtual_host_wake_by(struct virtual_fabric *fabric, uint32_t host, weft_time at);
 /* The frame was discarded on the way and is not sent again. Its destination stops waiting for it as
  * soon as it can know: after the delay of its link, in which parts do not hear of each other
- * (virtual_parts.h). */
+ * (virtual_partitions.h). */
 void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now);
 /* The destination, which is in this part, knows of it at 'due': a WAKE event with item 1. */
 void virtual_host_lose_at(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
@@ -88,7 +88,7 @@ int virtual_transit_judge(const struct virtual_fabric *fabric, struct run_result
  * run with a schedule goes on for so long after its last message, and measuring ends then. */
 
 /* Reads the run's schedule, if it has one; virtual_goal_close() in any case. */
-int virtual_goal_open(struct virtual_fabric *fabric, struct fault *fault);
+int virtual_goal_open(struct virtual_fabric *fabric, struct error *error);
 void virtual_goal_close(struct virtual_fabric *fabric);
 /* When the run ends because of its schedule; WEFT_TIME_NEVER: not known yet. */
 static inline weft_time virtual_goal_end(const struct virtual_fabric *fabric)

@@ -5,16 +5,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "arena.h"
-#include "congestion_setup.h"
-#include "device_config.h"
-#include "run_source.h"
+#include "experiment/workload/run_source.h"
+#include "setup/congestion_setup.h"
+#include "setup/device_config.h"
+#include "virtual/parallel/arena.h"
 #include "virtual_cn.h"
 #include "virtual_control.h"
 #include "virtual_dispatch.h"
 #include "virtual_links.h"
 #include "virtual_measure.h"
-#include "virtual_parts.h"
+#include "virtual_partitions.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
 
@@ -40,7 +40,7 @@ static struct device_config device_config_of(const struct virtual_fabric *fabric
 	};
 }
 
-static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct fault *fault)
+static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct error *error)
 {
 	const struct device_config from = device_config_of(fabric);
 	struct switch_config config;
@@ -51,44 +51,44 @@ static int fill_switch(struct virtual_fabric *fabric, uint32_t at, struct fault 
 	bytes = switch_bytes(&config);
 	memory = arena_get(&fabric->arena, bytes);
 	if (memory == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switches);
+		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switches);
 	fabric->state_bytes += bytes;
 	fabric->sw[at] = switch_place(memory, &config, 0);
 	if (fabric->sw[at] != NULL)
 		return 0;
-	return device_config_refuse(fabric->topology->switch_at[at].name, &config, fault);
+	return device_config_refuse(fabric->topology->switch_at[at].name, &config, error);
 }
 
-static int create_switches(struct virtual_fabric *fabric, struct fault *fault)
+static int create_switches(struct virtual_fabric *fabric, struct error *error)
 {
 	int result = 0;
 
 	fabric->sw = calloc(fabric->switches + 1u, sizeof(struct weft_switch *));
 	if (fabric->sw == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switches);
+		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switches);
 	for (uint32_t at = 0; at < fabric->switches && result == 0; at++)
-		result = fill_switch(fabric, at, fault);
+		result = fill_switch(fabric, at, error);
 	return result;
 }
 
 /* Once the links have told what is behind them. */
-static int adapt_switches(struct virtual_fabric *fabric, struct fault *fault)
+static int adapt_switches(struct virtual_fabric *fabric, struct error *error)
 {
 	int result = virtual_cn_open_switches(fabric);
 
 	if (result < 0)
-		return fault_set(fault, ENOMEM, "no memory for %u switches", fabric->switches);
+		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switches);
 	if (fabric->run->sw.fecn != 0) {
 		fabric->fecn = arena_get(&fabric->arena, fabric->switches * sizeof(*fabric->fecn));
 		if (fabric->fecn == NULL)
-			return fault_set(
-				fault, ENOMEM, "no memory for %u switches", fabric->switches);
+			return error_set(
+				error, ENOMEM, "no memory for %u switches", fabric->switches);
 	}
 	for (uint32_t at = 0; at < fabric->switches && result == 0; at++) {
 		if (fabric->fecn != NULL)
 			congestion_setup_marks(fabric->sw[at], &fabric->fecn[at], fabric->run);
 		result = congestion_setup_switch(
-			fabric->sw[at], fabric->topology, at, fabric->run, fault);
+			fabric->sw[at], fabric->topology, at, fabric->run, error);
 	}
 	return result;
 }
@@ -112,7 +112,7 @@ static bool create_numbers(struct virtual_fabric *fabric)
 	return fabric->number_table != NULL;
 }
 
-static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct fault *fault)
+static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct error *error)
 {
 	const struct device_config from = device_config_of(fabric);
 	struct datagram_config config;
@@ -128,7 +128,7 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct faul
 	fabric->host[number].wake_at = WEFT_TIME_NEVER;
 	if (result == 0)
 		result = virtual_cn_open_host(fabric, number);
-	return result == 0 ? 0 : fault_set(fault, -result, "no memory for %u hosts", fabric->hosts);
+	return result == 0 ? 0 : error_set(error, -result, "no memory for %u hosts", fabric->hosts);
 }
 
 /* Sources for each entry of the traffic (traffic.h). */
@@ -138,7 +138,7 @@ static uint32_t lanes(const struct virtual_fabric *fabric)
 }
 
 static int add_source(struct virtual_fabric *fabric, uint32_t number, uint32_t which,
-	const struct run_source_place *place, struct fault *fault)
+	const struct run_source_place *place, struct error *error)
 {
 	struct virtual_host *host = &fabric->host[number];
 	struct traffic_config config;
@@ -151,7 +151,7 @@ static int add_source(struct virtual_fabric *fabric, uint32_t number, uint32_t w
 	config.index = (uint16_t)(host->sources / lanes(fabric));
 	config.queuing = fabric->routes.queuing;
 	for (config.lane = 0; config.lane < lanes(fabric) && result == 0; config.lane++) {
-		host->source[host->sources] = traffic_create(&config, fault);
+		host->source[host->sources] = traffic_create(&config, error);
 		result = host->source[host->sources] == NULL ? -EINVAL : 0;
 		host->sources += result == 0;
 	}
@@ -159,7 +159,7 @@ static int add_source(struct virtual_fabric *fabric, uint32_t number, uint32_t w
 	return result;
 }
 
-static int create_sources(struct virtual_fabric *fabric, uint32_t number, struct fault *fault)
+static int create_sources(struct virtual_fabric *fabric, uint32_t number, struct error *error)
 {
 	const struct topology *topology = fabric->topology;
 	struct run_source_place place;
@@ -176,10 +176,10 @@ static int create_sources(struct virtual_fabric *fabric, uint32_t number, struct
 	fabric->host[number].source =
 		calloc(fabric->traffic->entries * lanes(fabric) + 1u, sizeof(struct traffic *));
 	if (fabric->host[number].source == NULL)
-		return fault_set(fault, ENOMEM, "no memory for traffic sources");
+		return error_set(error, ENOMEM, "no memory for traffic sources");
 	for (uint32_t i = 0; i < fabric->traffic->entries && result == 0; i++)
 		if (run_source_sends(&fabric->traffic->entry[i], number))
-			result = add_source(fabric, number, i, &place, fault);
+			result = add_source(fabric, number, i, &place, error);
 	return result;
 }
 
@@ -199,17 +199,17 @@ static void join_sources(const struct virtual_fabric *fabric)
 		arena_join_pages(first, (size_t)(last - first));
 }
 
-static int create_hosts(struct virtual_fabric *fabric, struct fault *fault)
+static int create_hosts(struct virtual_fabric *fabric, struct error *error)
 {
 	int result = 0;
 
 	fabric->host = arena_get(&fabric->arena, (fabric->hosts + 1u) * sizeof(*fabric->host));
 	if (fabric->host == NULL || !create_numbers(fabric))
-		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
+		return error_set(error, ENOMEM, "no memory for %u hosts", fabric->hosts);
 	for (uint32_t i = 0; i < fabric->hosts && result == 0; i++)
-		result = fill_host(fabric, i, fault);
+		result = fill_host(fabric, i, error);
 	for (uint32_t i = 0; i < fabric->hosts && result == 0; i++)
-		result = create_sources(fabric, i, fault);
+		result = create_sources(fabric, i, error);
 	join_sources(fabric);
 	return result;
 }
@@ -237,8 +237,8 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 	uint64_t rate = topology->links > 0 ? topology->link_at[0].rate_bps : TOPOLOGY_RATE_BPS;
 	weft_time delay = topology->links > 0 ? topology->link_at[0].delay_ps : 0;
 	weft_time packet = frame * ps_per_byte(rate);
-	weft_time width =
-		16 * packet * virtual_parts_in_all(fabric) / (2 * (uint64_t)topology->links + 1);
+	weft_time width = 16 * packet * virtual_partitions_in_all(fabric) /
+			  (2 * (uint64_t)topology->links + 1);
 
 	return event_queue_create_reaching(width > 0 ? width : 1,
 		2 * packet + delay + fabric->routing_delay_ps,
@@ -272,7 +272,7 @@ static int create_pool(struct virtual_fabric *fabric)
 		return -ENOMEM;
 	/* Each worker has a pool, however small the fabric is. */
 	first = pool->size < SMALL_PACKETS ? pool->size : SMALL_PACKETS;
-	if (fabric->part != 0) {
+	if (fabric->partition != 0) {
 		arena_split_pages(pool->packet, first * sizeof(*pool->packet));
 		arena_split_pages(pool->origin, first * sizeof(*pool->origin));
 	}
@@ -311,11 +311,11 @@ void virtual_fabric_close_own(struct virtual_fabric *fabric)
 	arena_free(&fabric->arena);
 }
 
-static int share_routes(struct virtual_fabric *fabric, struct fault *fault)
+static int share_routes(struct virtual_fabric *fabric, struct error *error)
 {
 	int result = fabric_routes_share(&fabric->routes);
 
-	return result == 0 ? 0 : fault_set(fault, -result, "no memory for a virtual fabric");
+	return result == 0 ? 0 : error_set(error, -result, "no memory for a virtual fabric");
 }
 
 /* Each packet reads an entry of the table at each switch, in no order. */
@@ -333,39 +333,39 @@ static void join_table(const struct virtual_fabric *fabric)
 		arena_join_pages(table->alternatives, entries * sizeof(*table->alternatives));
 }
 
-static int build(struct virtual_fabric *fabric, struct fault *fault)
+static int build(struct virtual_fabric *fabric, struct error *error)
 {
 	int result;
 
-	fabric->traffic = run_config_resolve(fabric->run, fabric->topology, fault);
+	fabric->traffic = run_config_resolve(fabric->run, fabric->topology, error);
 	if (fabric->traffic == NULL)
 		return -EINVAL;
-	result = run_source_check(fabric->run, fabric->traffic, fault);
-	if (result < 0 || (result = virtual_goal_open(fabric, fault)) < 0 ||
-		(result = virtual_entries_open(fabric, fault)) < 0 ||
+	result = run_source_check(fabric->run, fabric->traffic, error);
+	if (result < 0 || (result = virtual_goal_open(fabric, error)) < 0 ||
+		(result = virtual_entries_open(fabric, error)) < 0 ||
 		(result = fabric_routes_compute(
-			 &fabric->routes, fabric->topology, fabric->run, fault)) < 0 ||
-		(result = share_routes(fabric, fault)) < 0 ||
-		(result = virtual_wire_cost_open(fabric, fault)) < 0 ||
-		(result = create_switches(fabric, fault)) < 0 ||
-		(result = create_hosts(fabric, fault)) < 0 ||
-		(result = virtual_links_create(fabric, fault)) < 0 ||
-		(result = adapt_switches(fabric, fault)) < 0)
+			 &fabric->routes, fabric->topology, fabric->run, error)) < 0 ||
+		(result = share_routes(fabric, error)) < 0 ||
+		(result = virtual_wire_cost_open(fabric, error)) < 0 ||
+		(result = create_switches(fabric, error)) < 0 ||
+		(result = create_hosts(fabric, error)) < 0 ||
+		(result = virtual_links_create(fabric, error)) < 0 ||
+		(result = adapt_switches(fabric, error)) < 0)
 		return result;
 	join_table(fabric);
 	if (virtual_fabric_open_own(fabric) < 0 || virtual_cn_open(fabric) < 0)
-		return fault_set(fault, ENOMEM, "no memory for a virtual fabric");
+		return error_set(error, ENOMEM, "no memory for a virtual fabric");
 	return 0;
 }
 
 struct virtual_fabric *virtual_fabric_create(
-	const struct topology *topology, const struct run_config *run, struct fault *fault)
+	const struct topology *topology, const struct run_config *run, struct error *error)
 {
 	struct virtual_fabric *fabric = calloc(1, sizeof(*fabric));
 	int result;
 
 	if (fabric == NULL) {
-		fault_set(fault, ENOMEM, "no memory for a fabric");
+		error_set(error, ENOMEM, "no memory for a fabric");
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -382,7 +382,7 @@ struct virtual_fabric *virtual_fabric_create(
 		fabric->counted_bytes -= FRAME_LATENCY_BYTES;
 	fabric->credit_each = fabric->every_end = run->sw.credits == RUN_CREDITS_EACH;
 	measure_window_open(&fabric->window, topology, 0);
-	result = build(fabric, fault);
+	result = build(fabric, error);
 	if (result == 0)
 		return fabric;
 	virtual_fabric_destroy(fabric);
@@ -409,7 +409,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 			switch_congestion_end(fabric->sw[at]);
 	free(fabric->sw);
 	deadlock_heads_free(&fabric->starved);
-	virtual_parts_destroy(fabric);
+	virtual_partitions_destroy(fabric);
 	virtual_links_destroy(fabric);
 	virtual_cn_close(fabric);
 	fabric_routes_free(&fabric->routes);
@@ -423,16 +423,16 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 }
 
 int virtual_fabric_set_ranks(
-	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct fault *fault)
+	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct error *error)
 {
-	int result = ranks != NULL ? virtual_ranks_compare(fabric, ranks, fault) : 0;
+	int result = ranks != NULL ? virtual_ranks_compare(fabric, ranks, error) : 0;
 
 	if (result < 0)
 		return result;
 	workers = workers > 0 ? workers : 1;
 	if (workers > 1 || ranks != NULL)
-		result = virtual_parts_create(fabric, ranks, workers, fault);
+		result = virtual_partitions_create(fabric, ranks, workers, error);
 	if (result < 0)
-		virtual_parts_destroy(fabric);
-	return ranks_agree(ranks, result, fault);
+		virtual_partitions_destroy(fabric);
+	return ranks_agree(ranks, result, error);
 }

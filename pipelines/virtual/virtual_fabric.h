@@ -16,12 +16,12 @@
 
 #include <stdatomic.h>
 
-#include "fault.h"
-#include "ranks.h"
-#include "run_config.h"
-#include "run_result.h"
-#include "run_stream.h"
-#include "topology.h"
+#include "base/weft_error.h"
+#include "experiment/result/run_result.h"
+#include "experiment/result/run_stream.h"
+#include "experiment/run/run_config.h"
+#include "topo/topology.h"
+#include "virtual/parallel/ranks.h"
 
 struct virtual_fabric;
 
@@ -29,9 +29,9 @@ struct virtual_fabric;
 typedef void (*virtual_progress_fn)(
 	void *ctx, weft_time done, weft_time whole, uint64_t packet_hops);
 
-/* NULL and fault. Topology and configuration outlive the fabric. */
+/* NULL and error. Topology and configuration outlive the fabric. */
 struct virtual_fabric *virtual_fabric_create(
-	const struct topology *topology, const struct run_config *run, struct fault *fault);
+	const struct topology *topology, const struct run_config *run, struct error *error);
 void virtual_fabric_destroy(struct virtual_fabric *fabric);
 
 /* Call once, before the run. Each process (ranks.h; NULL: one) uses 'workers' threads, and the
@@ -40,7 +40,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric);
  * then still has one thread. All ranks call all functions, rank 0 has the result, and a failure of
  * one rank is a failure of all. */
 int virtual_fabric_set_ranks(
-	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct fault *fault);
+	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct error *error);
 
 /* Each sample of the run goes to the stream as well, which outlives it. */
 void virtual_fabric_stream(struct virtual_fabric *fabric, struct run_stream *stream);
@@ -49,14 +49,14 @@ void virtual_fabric_stream(struct virtual_fabric *fabric, struct run_stream *str
  * -EAGAIN without threads, -EINVAL if something has happened that needs one worker, or -EIO: other
  * ranks are lost. */
 int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
-	virtual_progress_fn progress, void *ctx, struct fault *fault);
+	virtual_progress_fn progress, void *ctx, struct error *error);
 
 /* Fills 'result', which is zeroed; the caller frees it. -ENOMEM. */
 int virtual_fabric_result(
-	const struct virtual_fabric *fabric, struct run_result *result, struct fault *fault);
+	const struct virtual_fabric *fabric, struct run_result *result, struct error *error);
 
 /* After the run: 0, or -EINVAL if a schedule has not ended, and what it waits for. */
-int virtual_fabric_check_complete(const struct virtual_fabric *fabric, struct fault *fault);
+int virtual_fabric_check_complete(const struct virtual_fabric *fabric, struct error *error);
 
 /* Invariants: packets conserved, credits of both ends of every link in agreement, buffers never
  * over, each switch's own. NULL, or what is wrong. Between runs, for tests. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "virtual_links.h"
-#include "virtual_parts.h"
+#include "virtual_partitions.h"
 
 #define FLOW_FRAMES 2 /* of flows that wait in an interface, for each VC */
 
@@ -44,7 +44,7 @@ static void look_for_end(struct virtual_fabric *fabric)
 {
 	weft_time end;
 
-	if (fabric->parts != NULL || !virtual_goal_is_over(fabric, &fabric->goal_state))
+	if (fabric->partitions != NULL || !virtual_goal_is_over(fabric, &fabric->goal_state))
 		return;
 	fabric->goal_ended = fabric->goal_state.changed;
 	end = fabric->goal_ended + fabric->goal_rest_ps;
@@ -54,10 +54,10 @@ static void look_for_end(struct virtual_fabric *fabric)
 /* The message was accepted; a host in another process must know. */
 static void tell_process_of(struct virtual_fabric *fabric, uint32_t host, uint32_t op)
 {
-	struct virtual_crossing_control *crossing = NULL;
+	struct partition_crossing_control *crossing = NULL;
 
 	if (!virtual_is_ours(fabric, fabric->switches + host))
-		crossing = virtual_cross_control(fabric, VIRTUAL_CROSSING_ACCEPT, NULL,
+		crossing = partition_send_control(fabric, VIRTUAL_CROSSING_ACCEPT, NULL,
 			virtual_host_order(fabric, host, VIRTUAL_WAKE), WEFT_TIME_NEVER);
 	if (crossing != NULL)
 		crossing->op = op;
@@ -108,7 +108,7 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 void virtual_goal_note(struct virtual_fabric *fabric, uint32_t op)
 {
 	if (fabric->replay == NULL || !goal_replay_accept_elsewhere(fabric->replay, op)) {
-		fabric->parts->garbled = true;
+		fabric->partitions->garbled = true;
 		fabric->failed = true;
 	}
 }
@@ -139,19 +139,19 @@ static weft_time longest_delay(const struct topology *topology)
 	return longest;
 }
 
-int virtual_goal_open(struct virtual_fabric *fabric, struct fault *fault)
+int virtual_goal_open(struct virtual_fabric *fabric, struct error *error)
 {
-	int result = run_goal_open(fabric->run, fabric->topology, &fabric->goal, fault);
+	int result = run_goal_open(fabric->run, fabric->topology, &fabric->goal, error);
 
 	if (result < 0 || fabric->goal == NULL)
 		return result;
-	result = run_goal_check_beside(fabric->goal, fabric->run, fabric->traffic, fault);
+	result = run_goal_check_beside(fabric->goal, fabric->run, fabric->traffic, error);
 	if (result < 0)
 		return result;
-	fabric->replay = run_goal_replay(fabric->goal, fault);
+	fabric->replay = run_goal_replay(fabric->goal, error);
 	fabric->goal_host_done = calloc(fabric->goal->hosts + 1u, sizeof(bool));
 	if (fabric->replay == NULL || fabric->goal_host_done == NULL)
-		return fault_set(fault, ENOMEM, "no memory for a schedule");
+		return error_set(error, ENOMEM, "no memory for a schedule");
 	fabric->goal_rest_ps = longest_delay(fabric->topology);
 	return 0;
 }

@@ -5,14 +5,14 @@
 
 #include "virtual_dispatch.h"
 
-#include "datagram_control.h"
-#include "datagram_stream.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "nic/datagram/datagram_control.h"
+#include "nic/datagram/datagram_stream.h"
+#include "partition_message.h"
 #include "virtual_cn.h"
 #include "virtual_control.h"
-#include "virtual_cross.h"
 #include "virtual_measure.h"
-#include "virtual_parts.h"
+#include "virtual_partitions.h"
 #include "virtual_send.h"
 
 /* A host that must not send because too many frames wait for their order retries after this. */
@@ -327,8 +327,9 @@ static void release(
 	weft_time complete_ps = tail ? 0 : now; /* else what follows is of the same message */
 	struct weft_packet *packet;
 
-	while ((packet = datagram_order_release(&fabric->host[number].nic, source, now)) != NULL) {
-		if (datagram_order_is_lost(packet)) {
+	while ((packet = datagram_reorder_release(&fabric->host[number].nic, source, now)) !=
+		NULL) {
+		if (datagram_reorder_is_lost(packet)) {
 			virtual_give_packet(fabric, packet);
 			fabric->dropped++;
 			continue;
@@ -348,7 +349,7 @@ static __attribute__((noinline)) void arrive_out_of_order(
 	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
 {
 	struct datagram *nic = &fabric->host[number].nic;
-	enum datagram_arrival arrival = datagram_order_receive(nic, packet, now);
+	enum datagram_arrival arrival = datagram_reorder_receive(nic, packet, now);
 	uint16_t source = packet->source;
 	bool tail;
 
@@ -370,7 +371,7 @@ void virtual_host_lose(struct virtual_fabric *fabric, uint32_t number, weft_time
 	uint16_t source = packet->source;
 
 	fabric->host[number].lost = packet->next;
-	if (!datagram_order_lose(&fabric->host[number].nic, packet, now))
+	if (!datagram_reorder_lose(&fabric->host[number].nic, packet, now))
 		return;
 	virtual_give_packet(fabric, packet);
 	fabric->dropped++;
@@ -414,7 +415,7 @@ void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, 
 	}
 	due = now + virtual_tx_cold(fabric, virtual_host_channel(fabric, to))->delay_ps;
 	if (virtual_is_elsewhere(fabric, fabric->switches + to))
-		virtual_cross_packet(fabric, packet, VIRTUAL_CROSSING_LOSS, due,
+		partition_send_packet(fabric, packet, VIRTUAL_CROSSING_LOSS, due,
 			virtual_host_order(fabric, to, VIRTUAL_WAKE));
 	else
 		virtual_host_lose_at(fabric, packet, due);
@@ -432,7 +433,7 @@ void virtual_host_arrive(
 	}
 	if (__builtin_expect(fabric->answers, 0))
 		virtual_cn_answer(fabric, number, packet, now);
-	if (__builtin_expect(nic->order != NULL, 0) && !datagram_order_is_kept(nic, packet)) {
+	if (__builtin_expect(nic->order != NULL, 0) && !datagram_reorder_is_kept(nic, packet)) {
 		arrive_out_of_order(fabric, number, packet, now);
 		return;
 	}

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
-#include "device_config.h"
-#include "quantity.h"
-#include "traffic_pattern.h"
+#include "base/quantity.h"
+#include "setup/device_config.h"
+#include "traffic/traffic_pattern.h"
+#include "virtual/parallel/arena.h"
 
 /* No buffer has as many blocks, and sums with it stay below 2^31. */
 #define MARGIN_MAX (1u << 29)
@@ -27,13 +27,13 @@ static unsigned first_length(const struct virtual_fabric *fabric, uint32_t from,
 	return route_set_get(fabric->routes.set, from, to, 0, &length) != NULL ? length : 0;
 }
 
-int virtual_wire_cost_open(struct virtual_fabric *fabric, struct fault *fault)
+int virtual_wire_cost_open(struct virtual_fabric *fabric, struct error *error)
 {
 	if (fabric->routes.set == NULL)
 		return 0;
 	fabric->route_sum = calloc(fabric->hosts + 1u, sizeof(*fabric->route_sum));
 	if (fabric->route_sum == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %u hosts", fabric->hosts);
+		return error_set(error, ENOMEM, "no memory for %u hosts", fabric->hosts);
 	route_set_add_lengths(fabric->routes.set, fabric->route_sum);
 	return 0;
 }
@@ -72,7 +72,7 @@ uint32_t virtual_wire_cost_route(
 	const struct virtual_fabric *fabric, const struct traffic_config *config)
 {
 	const uint16_t *to = config->permutation;
-	uint64_t all, part = config->elsewhere_ppm;
+	uint64_t all, partition = config->elsewhere_ppm;
 
 	if (fabric->route_sum == NULL || config->hosts < 2)
 		return 0;
@@ -84,8 +84,8 @@ uint32_t virtual_wire_cost_route(
 	if (config->near != NULL)
 		return (uint32_t)mean_to(fabric, config->host, config->near, config->near_count);
 	return (uint32_t)((mean_to(fabric, config->host, config->targets, config->targets_count) *
-					  (QUANTITY_WHOLE_PPM - part) +
-				  all * part) /
+					  (QUANTITY_WHOLE_PPM - partition) +
+				  all * partition) /
 			  QUANTITY_WHOLE_PPM);
 }
 
@@ -215,12 +215,12 @@ static uint32_t margin_blocks(const struct virtual_fabric *fabric)
 	return blocks < MARGIN_MAX ? (uint32_t)blocks : MARGIN_MAX;
 }
 
-int virtual_links_create(struct virtual_fabric *fabric, struct fault *fault)
+int virtual_links_create(struct virtual_fabric *fabric, struct error *error)
 {
 	const struct topology *topology = fabric->topology;
 
 	if (create_channels(fabric) < 0)
-		return fault_set(fault, ENOMEM, "%s: no memory for its links", topology->name);
+		return error_set(error, ENOMEM, "%s: no memory for its links", topology->name);
 	fabric->margin_blocks = margin_blocks(fabric);
 	for (uint32_t i = 0; i < topology->links; i++) {
 		const struct topology_link *link = &topology->link_at[i];

@@ -6,7 +6,7 @@
 
 #include "virtual_private.h"
 
-int virtual_links_create(struct virtual_fabric *fabric, struct fault *fault);
+int virtual_links_create(struct virtual_fabric *fabric, struct error *error);
 void virtual_links_destroy(struct virtual_fabric *fabric);
 /* The end of the last transmission that has begun anywhere. */
 weft_time virtual_links_free_at(const struct virtual_fabric *fabric);
@@ -28,8 +28,8 @@ static inline struct link_end *virtual_end_at(
 
 /* The bytes that traffic takes on the wire. */
 
-/* 0 or -ENOMEM with fault. */
-int virtual_wire_cost_open(struct virtual_fabric *fabric, struct fault *fault);
+/* 0 or -ENOMEM with error. */
+int virtual_wire_cost_open(struct virtual_fabric *fabric, struct error *error);
 void virtual_wire_cost_close(struct virtual_fabric *fabric);
 /* Of route in a frame of this source, by the first routes to its destinations, as
  * traffic_config.mean_route. */

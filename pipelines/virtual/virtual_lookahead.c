@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "virtual_lookahead.h"
 
-#include "topology_cut.h"
-#include "traffic_pattern.h"
+#include "topo/topology_cut.h"
+#include "traffic/traffic_pattern.h"
 #include "virtual_measure.h"
 
 /* Payload of the last frame of messages of such a length, or up to 'max' (0: all have it), if that
@@ -43,7 +43,7 @@ static weft_time sooner(weft_time a, weft_time b)
 
 /* True if hosts hear of hosts of other parts without a link: notifications of congestion, and of
  * discarded packets. Each takes at least the delay of a host's link. */
-static bool hosts_hear(const struct virtual_fabric *fabric)
+static bool hosts_are_notified(const struct virtual_fabric *fabric)
 {
 	return fabric->answers || virtual_order_reserve(fabric) > 0;
 }
@@ -53,7 +53,7 @@ static weft_time min_delay(const struct virtual_fabric *fabric, const uint16_t *
 	const struct topology *topology = fabric->topology;
 	weft_time min = topology_cut_delay(topology, of_device);
 
-	for (uint32_t i = 0; hosts_hear(fabric) && i < fabric->hosts; i++)
+	for (uint32_t i = 0; hosts_are_notified(fabric) && i < fabric->hosts; i++)
 		if (topology->host_link[i] >= 0)
 			min = sooner(min, topology->link_at[topology->host_link[i]].delay_ps);
 	return sooner(min, PS_PER_S);
@@ -88,9 +88,10 @@ static weft_time min_arrival(const struct virtual_fabric *fabric, weft_time fram
  * discards it when it comes, and its space is free at once; computed routes lead everywhere. There
  * is a schedule: parts know its end after a round, which may not exceed the longest delay of a link
  * (virtual_dispatch.h). */
-static bool ends_tell(const struct virtual_fabric *fabric)
+static bool ends_notify(const struct virtual_fabric *fabric)
 {
-	return !hosts_hear(fabric) && fabric->run->routing.file == NULL && fabric->goal == NULL;
+	return !hosts_are_notified(fabric) && fabric->run->routing.file == NULL &&
+	       fabric->goal == NULL;
 }
 
 void virtual_lookahead_open(struct virtual_lookahead *lookahead,
@@ -100,7 +101,7 @@ void virtual_lookahead_open(struct virtual_lookahead *lookahead,
 
 	lookahead->min_ps = lookahead->packet_ps = min;
 	lookahead->frame_ps = shortest_transmission(fabric);
-	if (ends_tell(fabric))
+	if (ends_notify(fabric))
 		lookahead->packet_ps = min_arrival(fabric, lookahead->frame_ps);
 }
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* How long a round of a fabric on several threads may be (virtual_parts.h,
+/* How long a round of a fabric on several threads may be (virtual_partitions.h,
  * docs/how-to/use-many-cores.md): it ends before anything that is sent in it can reach another
  * part.
  *

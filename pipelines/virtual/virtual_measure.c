@@ -5,35 +5,35 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "congestion_control.h"
-#include "congestion_setup.h"
-#include "control_setup.h"
-#include "flow_times.h"
-#include "frame.h"
-#include "starvation.h"
-#include "switch_counters.h"
+#include "measure/flow_times.h"
+#include "measure/starvation.h"
+#include "setup/congestion_setup.h"
+#include "setup/control_setup.h"
+#include "switch/congestion_control.h"
+#include "switch/switch_counters.h"
 #include "virtual_cn.h"
 #include "virtual_dispatch.h"
 #include "virtual_links.h"
-#include "virtual_parts.h"
+#include "virtual_partitions.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
+#include "wire/frame.h"
 
-static void add_delivered(const struct virtual_fabric *part, struct measure_totals *totals)
+static void add_delivered(const struct virtual_fabric *partition, struct measure_totals *totals)
 {
-	totals->arns += part->arns_sent;
-	totals->generated_messages += part->goal_messages;
-	totals->generated_wire_bytes += part->goal_wire_bytes;
-	for (unsigned i = 0; i < part->window.entries; i++) {
-		totals->wire_bytes += part->entry[i].wire_bytes;
+	totals->arns += partition->arns_sent;
+	totals->generated_messages += partition->goal_messages;
+	totals->generated_wire_bytes += partition->goal_wire_bytes;
+	for (unsigned i = 0; i < partition->window.entries; i++) {
+		totals->wire_bytes += partition->entry[i].wire_bytes;
 		totals->released_wire_bytes +=
-			part->entry[i].wire_bytes - part->entry[i].held_bytes;
-		totals->latency_sum_ps += part->entry[i].latency_sum_ps;
-		totals->released_latency_sum_ps += part->entry[i].latency_sum_ps;
+			partition->entry[i].wire_bytes - partition->entry[i].held_bytes;
+		totals->latency_sum_ps += partition->entry[i].latency_sum_ps;
+		totals->released_latency_sum_ps += partition->entry[i].latency_sum_ps;
 	}
-	totals->timed += part->held->frames;
-	totals->bytes += part->held->bytes;
-	totals->released_latency_sum_ps += part->held->waited_ps - part->held->latency_ps;
+	totals->timed += partition->held->frames;
+	totals->bytes += partition->held->bytes;
+	totals->released_latency_sum_ps += partition->held->waited_ps - partition->held->latency_ps;
 }
 
 /* Those of other ranks. */
@@ -61,8 +61,8 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_tot
 		.at_ps = fabric->now, .absorbed = virtual_transit_absorbed(fabric)};
 	virtual_cn_sums(fabric, &totals->control);
 	add_delivered(fabric, totals);
-	for (unsigned i = 1; i < virtual_parts_count(fabric); i++)
-		add_delivered(fabric->parts->worker[i].fabric, totals);
+	for (unsigned i = 1; i < virtual_partitions_count(fabric); i++)
+		add_delivered(fabric->partitions->worker[i].fabric, totals);
 	for (uint32_t at = 0; at < fabric->switches; at++)
 		if (fabric->sw[at]->congestion != NULL)
 			totals->adapted += fabric->sw[at]->congestion->adapted;
@@ -92,20 +92,20 @@ static void sum_links(const void *ctx, uint32_t *value, size_t values)
 	virtual_ranks_add(ctx, value, values);
 }
 
-int virtual_entries_open(struct virtual_fabric *fabric, struct fault *fault)
+int virtual_entries_open(struct virtual_fabric *fabric, struct error *error)
 {
 	struct measure_window *window = &fabric->window;
 
 	if (measure_links_open(&window->links, fabric->topology, fabric->run, read_link, fabric) <
 		0)
-		return fault_set(fault, ENOMEM, "no memory for measurements");
+		return error_set(error, ENOMEM, "no memory for measurements");
 	window->links.sum = sum_links;
 	fabric->entry = calloc((size_t)fabric->traffic->entries + 1, sizeof(*fabric->entry));
 	fabric->held = calloc(1, sizeof(*fabric->held));
 	if (fabric->entry == NULL || fabric->held == NULL ||
 		measure_window_add_entries(
 			window, fabric->topology, fabric->run, fabric->traffic, fabric->goal) < 0)
-		return fault_set(fault, ENOMEM, "no memory for measurements");
+		return error_set(error, ENOMEM, "no memory for measurements");
 	for (unsigned i = 0; i < window->entries; i++) {
 		fabric->entry[i].flow = window->entry[i].flow;
 		fabric->flows = fabric->flows || window->entry[i].flow != NULL;
@@ -113,19 +113,20 @@ int virtual_entries_open(struct virtual_fabric *fabric, struct fault *fault)
 	return 0;
 }
 
-int virtual_entries_open_own(struct virtual_fabric *part)
+int virtual_entries_open_own(struct virtual_fabric *partition)
 {
-	const struct measure_window *window = &part->window;
+	const struct measure_window *window = &partition->window;
 
-	part->entry = calloc(window->entries + 1u, sizeof(*part->entry));
-	part->held = calloc(1, sizeof(*part->held));
-	if (part->entry == NULL || part->held == NULL)
+	partition->entry = calloc(window->entries + 1u, sizeof(*partition->entry));
+	partition->held = calloc(1, sizeof(*partition->held));
+	if (partition->entry == NULL || partition->held == NULL)
 		return -ENOMEM;
 	for (unsigned i = 0; i < window->entries; i++) {
 		if (window->entry[i].flow == NULL)
 			continue;
-		part->entry[i].flow = calloc(part->hosts + 1u, sizeof(*part->entry[i].flow));
-		if (part->entry[i].flow == NULL)
+		partition->entry[i].flow =
+			calloc(partition->hosts + 1u, sizeof(*partition->entry[i].flow));
+		if (partition->entry[i].flow == NULL)
 			return -ENOMEM;
 	}
 	return 0;
@@ -134,7 +135,7 @@ int virtual_entries_open_own(struct virtual_fabric *part)
 void virtual_entries_close(struct virtual_fabric *fabric)
 {
 	for (unsigned i = 0;
-		fabric->part != 0 && fabric->entry != NULL && i < fabric->window.entries; i++)
+		fabric->partition != 0 && fabric->entry != NULL && i < fabric->window.entries; i++)
 		free(fabric->entry[i].flow);
 	free(fabric->entry);
 	free(fabric->held);
@@ -170,7 +171,7 @@ static void add_entry_ranks(const struct virtual_fabric *fabric, struct measure_
 
 void virtual_entries_read(struct virtual_fabric *fabric)
 {
-	virtual_parts_gather(fabric);
+	virtual_partitions_gather(fabric);
 	for (unsigned i = 0; i < fabric->window.entries; i++) {
 		const struct virtual_entry *from = &fabric->entry[i];
 
@@ -196,7 +197,7 @@ void virtual_entries_read(struct virtual_fabric *fabric)
 
 void virtual_measure_forget(struct virtual_fabric *fabric)
 {
-	virtual_parts_gather(fabric);
+	virtual_partitions_gather(fabric);
 	for (unsigned i = 0; i < fabric->window.entries; i++) {
 		struct virtual_entry *entry = &fabric->entry[i];
 
@@ -354,9 +355,9 @@ static void fill_figures(const struct virtual_fabric *fabric, struct run_result 
 /* 0 or -ENOMEM. */
 static int add_workers(const struct virtual_fabric *fabric, struct run_result *result)
 {
-	unsigned workers = virtual_parts_in_all(fabric);
+	unsigned workers = virtual_partitions_in_all(fabric);
 
-	if (fabric->parts == NULL)
+	if (fabric->partitions == NULL)
 		return 0;
 	result->wall.worker = calloc(workers, sizeof(*result->wall.worker));
 	if (result->wall.worker == NULL)
@@ -364,14 +365,14 @@ static int add_workers(const struct virtual_fabric *fabric, struct run_result *r
 	for (unsigned i = 0; i < workers; i++) {
 		struct run_worker *worker = &result->wall.worker[i];
 
-		*worker = i < fabric->parts->own
-				  ? fabric->parts->worker[i].use
-				  : fabric->parts->use_elsewhere[i - fabric->parts->own];
-		if (i % fabric->parts->own == 0 || worker->thread != worker[-1].thread)
+		*worker = i < fabric->partitions->own
+				  ? fabric->partitions->worker[i].use
+				  : fabric->partitions->use_elsewhere[i - fabric->partitions->own];
+		if (i % fabric->partitions->own == 0 || worker->thread != worker[-1].thread)
 			result->wall.threads++;
 	}
 	result->wall.workers = workers;
-	result->wall.critical_events = fabric->parts->worker[0].critical_events;
+	result->wall.critical_events = fabric->partitions->worker[0].critical_events;
 	return 0;
 }
 
@@ -390,13 +391,13 @@ void virtual_fabric_stream(struct virtual_fabric *fabric, struct run_stream *str
 	fabric->window.stream = stream;
 }
 
-int virtual_fabric_check_complete(const struct virtual_fabric *fabric, struct fault *fault)
+int virtual_fabric_check_complete(const struct virtual_fabric *fabric, struct error *error)
 {
-	return fabric->replay != NULL ? run_goal_diagnose(fabric->goal, fabric->replay, fault) : 0;
+	return fabric->replay != NULL ? run_goal_diagnose(fabric->goal, fabric->replay, error) : 0;
 }
 
 int virtual_fabric_result(
-	const struct virtual_fabric *fabric, struct run_result *result, struct fault *fault)
+	const struct virtual_fabric *fabric, struct run_result *result, struct error *error)
 {
 	run_result_identify(result, fabric->run, fabric->topology);
 	add_switches(fabric, result);
@@ -425,7 +426,7 @@ int virtual_fabric_result(
 		(run_config_measures_links(fabric->run) &&
 			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0) ||
 		(fabric->run->measure.switches && virtual_cn_switches(fabric, result) < 0))
-		return fault_set(fault, ENOMEM, "no memory for the result");
+		return error_set(error, ENOMEM, "no memory for the result");
 	add_latencies(fabric, result);
 	return 0;
 }

@@ -9,11 +9,11 @@
 
 void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_totals *totals);
 
-/* 0, or -ENOMEM and fault. Once the traffic and the schedule are open. */
-int virtual_entries_open(struct virtual_fabric *fabric, struct fault *fault);
-/* The same for a part of the fabric (virtual_parts.h), of which it is a copy: sums of its own. 0 or
- * -ENOMEM. */
-int virtual_entries_open_own(struct virtual_fabric *part);
+/* 0, or -ENOMEM and error. Once the traffic and the schedule are open. */
+int virtual_entries_open(struct virtual_fabric *fabric, struct error *error);
+/* The same for a part of the fabric (virtual_partitions.h), of which it is a copy: sums of its own.
+ * 0 or -ENOMEM. */
+int virtual_entries_open_own(struct virtual_fabric *partition);
 void virtual_entries_close(struct virtual_fabric *fabric);
 
 /* Discards the latencies so far: their messages came before measuring started. Between rounds. */
@@ -25,7 +25,7 @@ void virtual_entries_read(struct virtual_fabric *fabric);
 /* The use of links counts from now on. */
 void virtual_links_mark(struct virtual_fabric *fabric);
 
-/* Fabrics where frames can overtake each other (datagram_order.h). */
+/* Fabrics where frames can overtake each other (datagram_reorder.h). */
 
 /* Packets of which there is room beside those in the network and in pools: held at destinations, or
  * about to be sent again. */
@@ -47,8 +47,8 @@ void virtual_order_result(const struct virtual_fabric *fabric, struct run_result
 /* The end of a run in several processes (virtual_ranks.h): what the result is made of comes to rank
  * 0, where the devices of others have their counters and credits then, as if it had run them. */
 
-/* Once, by all ranks, when all threads have ended. 0, or -EIO and fault: other ranks are lost. */
-int virtual_mirror(struct virtual_fabric *fabric, struct fault *fault);
+/* Once, by all ranks, when all threads have ended. 0, or -EIO and error: other ranks are lost. */
+int partition_gather(struct virtual_fabric *fabric, struct error *error);
 
 /* Deadlocks and starvation in a virtual fabric (deadlock.h, starvation.h). */
 

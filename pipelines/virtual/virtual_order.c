@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Frames that came too early and wait at hosts of a virtual fabric for those before them
- * (datagram_order.h). The network is free of them, so they never hold anything back in it; what
+ * (datagram_reorder.h). The network is free of them, so they never hold anything back in it; what
  * they take is memory, of which there is so much that it ends only where something is wrong. Then
  * hosts send nothing new until some have gone. */
 
 #include "virtual_measure.h"
 
-#include "congestion_setup.h"
-#include "control_setup.h"
+#include "setup/congestion_setup.h"
+#include "setup/control_setup.h"
 #include "virtual_send.h"
 
 /* Frames of which there is room beside those that the network and pools hold, for each host and for
@@ -91,7 +91,7 @@ const char *virtual_order_check(const struct virtual_fabric *fabric)
 
 	for (uint32_t i = 0; i < fabric->hosts && wrong == NULL; i++)
 		if (fabric->host[i].nic.order != NULL)
-			wrong = datagram_order_check(&fabric->host[i].nic);
+			wrong = datagram_reorder_check(&fabric->host[i].nic);
 	return wrong;
 }
 
@@ -102,12 +102,12 @@ void virtual_order_result(const struct virtual_fabric *fabric, struct run_result
 	if (!congestion_setup_is_needed(fabric->run) && !control_setup_reorders(fabric->run))
 		return;
 	for (uint32_t i = 0; i < fabric->hosts; i++) {
-		const struct datagram_order *order = fabric->host[i].nic.order;
+		const struct datagram_reorder *order = fabric->host[i].nic.order;
 
 		run_result_count(result, "host_frames_overtaken", order->overtaken);
 		run_result_count(result, "host_frames_reordered", order->reordered);
 		held_ps += order->held_ps;
-		max = order->most > max ? order->most : max;
+		max = order->max > max ? order->max : max;
 	}
 	run_result_count(result, "host_frames_held_ns", ps_to_ns(held_ps));
 	run_result_count(result, "host_frames_held_peak", max);

@@ -5,26 +5,26 @@
 /* The structs of a virtual fabric, for its files (virtual_*.c) and tests. The functions of a file
  * are in the header beside it. */
 
-#include "answers.h"
-#include "arena.h"
-#include "cn.h"
-#include "contention.h"
-#include "datagram_order.h"
-#include "datagram_recovery.h"
-#include "deadlock.h"
-#include "event_queue.h"
-#include "fabric_routes.h"
-#include "fecn.h"
-#include "goal_replay.h"
-#include "histogram.h"
-#include "measure_window.h"
-#include "order_wait.h"
-#include "run_goal.h"
-#include "starvation.h"
-#include "switch.h"
-#include "traffic.h"
+#include "experiment/workload/run_goal.h"
+#include "goal/goal_replay.h"
+#include "measure/deadlock.h"
+#include "measure/measure_window.h"
+#include "measure/starvation.h"
+#include "nic/congestion/cn_generator.h"
+#include "nic/datagram/datagram_recovery.h"
+#include "nic/datagram/datagram_reorder.h"
+#include "setup/fabric_routes.h"
+#include "sim/event_queue.h"
+#include "stats/histogram.h"
+#include "stats/order_wait.h"
+#include "switch/contention.h"
+#include "switch/fecn.h"
+#include "switch/switch.h"
+#include "traffic/traffic.h"
+#include "virtual/parallel/arena.h"
 #include "virtual_fabric.h"
 #include "virtual_trace.h"
+#include "wire/cn.h"
 
 /* Events of one time come by device, port and kind. A device is a switch by its number, or a host
  * by the number of switches and its own.
@@ -75,7 +75,7 @@ struct virtual_tx {
 	bool waits;              /* the receiver wants the tail before it does anything */
 	uint8_t lane;            /* VIRTUAL_LANE_*, of arrivals at the far end */
 	bool special;            /* it crosses, or what it sends is traced (virtual_trace.h) */
-	bool crosses;            /* the far end is in another part (virtual_parts.h) */
+	bool crosses;            /* the far end is in another part (virtual_partitions.h) */
 	uint8_t reserved[4];
 } __attribute__((aligned(64)));
 
@@ -215,7 +215,7 @@ struct virtual_ends {
 	weft_time unlisted_before; /* there may be ends before it that found no room */
 };
 
-struct virtual_parts;
+struct virtual_partitions;
 
 struct virtual_fabric {
 	const struct topology *topology;
@@ -279,8 +279,8 @@ struct virtual_fabric {
 	bool failed, deadlock, stopped;
 	const char *refused; /* it has failed because one worker would be needed; NULL: not so */
 	/* Of a fabric on several threads; NULL: on one. */
-	struct virtual_parts *parts;
-	unsigned part; /* which of them */
+	struct virtual_partitions *partitions;
+	unsigned partition; /* which of them */
 	struct virtual_ends ends;
 	/* The first circle of waiting that was found (deadlock.h). */
 	struct deadlock_circle circle;

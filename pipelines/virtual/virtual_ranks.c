@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "byte_hash.h"
+#include "base/byte_hash.h"
 #include "virtual_threads.h"
 
 /* Packets and control frames that cross to a part in another rank, as records in a message.
@@ -19,7 +19,7 @@ struct sent_packet {
 	uint16_t payload_bytes;
 	uint8_t path;
 	uint8_t route; /* which of the pair's */
-	uint8_t kind;  /* enum virtual_crossing */
+	uint8_t kind;  /* enum partition_crossing */
 };
 
 /* A credit frame, a notification, or a schedule's message that was accepted. Of a credit frame the
@@ -30,7 +30,7 @@ struct sent_control {
 	weft_time at;
 	uint32_t order;
 	uint32_t channel; /* that sent it */
-	uint8_t kind;     /* enum virtual_crossing_control_kind */
+	uint8_t kind;     /* enum partition_crossing_control_kind */
 	uint8_t reserved[7];
 	union {
 		struct control_arn arn;
@@ -58,7 +58,7 @@ static size_t extension_bytes(const struct virtual_fabric *fabric)
 }
 
 static uint8_t *virtual_record_put_packet(const struct virtual_fabric *fabric, uint8_t *out,
-	const struct virtual_crossing_packet *crossing, const struct latency_extension *extension)
+	const struct partition_crossing_packet *crossing, const struct latency_extension *extension)
 {
 	struct sent_packet sent = {.packet = crossing->packet,
 		.at = crossing->at,
@@ -84,7 +84,7 @@ static uint8_t *put_bytes(uint8_t *out, const void *from, size_t bytes)
 
 static bool is_captured(const struct virtual_fabric *fabric)
 {
-	return fabric->parts->each_round != NULL || fabric->parts->append != NULL;
+	return fabric->partitions->each_round != NULL || fabric->partitions->append != NULL;
 }
 
 /* The most that is behind a struct sent_control. */
@@ -99,7 +99,7 @@ static size_t virtual_record_room(
 }
 
 static uint8_t *put_rest(const struct virtual_fabric *fabric, uint8_t *out,
-	const struct virtual_crossing_control *crossing)
+	const struct partition_crossing_control *crossing)
 {
 	const struct virtual_credit *credit = crossing->credit;
 
@@ -116,7 +116,7 @@ static uint8_t *put_rest(const struct virtual_fabric *fabric, uint8_t *out,
 
 /* Each returns the first byte behind the record. 'extension' is NULL where packets have none. */
 static uint8_t *virtual_record_put_control(const struct virtual_fabric *fabric, uint8_t *out,
-	const struct virtual_crossing_control *crossing)
+	const struct partition_crossing_control *crossing)
 {
 	struct sent_control sent = {
 		.at = crossing->at, .order = crossing->order, .kind = (uint8_t)crossing->kind};
@@ -134,7 +134,7 @@ static bool virtual_record_take_packet(struct virtual_fabric *fabric, struct ran
 {
 	const uint8_t *bytes =
 		ranks_take(reader, sizeof(struct sent_packet) + extension_bytes(fabric));
-	struct virtual_crossing_packet crossing;
+	struct partition_crossing_packet crossing;
 	struct latency_extension extension;
 	struct sent_packet sent;
 	unsigned length;
@@ -143,18 +143,19 @@ static bool virtual_record_take_packet(struct virtual_fabric *fabric, struct ran
 		return false;
 	memcpy(&sent, bytes, sizeof(sent));
 	memcpy(&extension, bytes + sizeof(sent), extension_bytes(fabric));
-	crossing = (struct virtual_crossing_packet){.packet = sent.packet,
+	crossing = (struct partition_crossing_packet){.packet = sent.packet,
 		.origin = {.injected_ps = sent.injected_ps,
 			.generated_ps = sent.generated_ps,
 			.payload_bytes = sent.payload_bytes,
 			.path = sent.path},
 		.at = sent.at,
 		.order = sent.order,
-		.kind = (enum virtual_crossing)sent.kind};
+		.kind = (enum partition_crossing)sent.kind};
 	if (sent.packet.route != NULL)
 		crossing.packet.route = route_set_get(fabric->routes.set, sent.packet.source,
 			sent.packet.destination, sent.route, &length);
-	virtual_cross_take_packet(fabric, &crossing, fabric->extension != NULL ? &extension : NULL);
+	partition_message_take_packet(
+		fabric, &crossing, fabric->extension != NULL ? &extension : NULL);
 	return true;
 }
 
@@ -180,7 +181,7 @@ static bool take_credit(const struct virtual_fabric *fabric, struct virtual_cred
 }
 
 static bool take_rest(const struct virtual_fabric *fabric,
-	struct virtual_crossing_control *crossing, const struct sent_control *sent,
+	struct partition_crossing_control *crossing, const struct sent_control *sent,
 	struct ranks_reader *reader)
 {
 	switch (crossing->kind) {
@@ -198,12 +199,12 @@ static bool take_rest(const struct virtual_fabric *fabric,
 	return false;
 }
 
-/* The next record becomes an event of this part (virtual_cross.h). False: there is none, or it
+/* The next record becomes an event of this part (partition_message.h). False: there is none, or it
  * makes no sense. */
 static bool virtual_record_take_control(struct virtual_fabric *fabric, struct ranks_reader *reader)
 {
 	const void *bytes = ranks_take(reader, sizeof(struct sent_control));
-	struct virtual_crossing_control crossing = {0};
+	struct partition_crossing_control crossing = {0};
 	struct sent_control sent;
 
 	if (bytes == NULL)
@@ -212,17 +213,18 @@ static bool virtual_record_take_control(struct virtual_fabric *fabric, struct ra
 	crossing.at = sent.at;
 	crossing.order = sent.order;
 	crossing.channel = &fabric->channel[sent.channel];
-	crossing.kind = (enum virtual_crossing_control_kind)sent.kind;
+	crossing.kind = (enum partition_crossing_control_kind)sent.kind;
 	if (!take_rest(fabric, &crossing, &sent, reader))
 		return false;
-	virtual_cross_take_control(fabric, &crossing);
+	partition_message_take_control(fabric, &crossing);
 	return true;
 }
 
 /* The head of a message of a round. Then for each part of the receiver comes a section, and what
  * all parts of the sender have for it; and then, for rank 0, what has been appended. */
 struct head {
-	uint64_t next, end, out, events; /* as struct virtual_told, of all parts of the sender */
+	uint64_t next, end, out,
+		events; /* as struct partition_summary, of all parts of the sender */
 	uint64_t pause;
 	struct virtual_goal_state goal;
 };
@@ -235,12 +237,12 @@ struct section {
 /* --- sending --- */
 
 /* The contents for part 'to', which is in another rank, in the boxes of all parts. */
-static struct section section_for(struct virtual_parts *parts, unsigned side, unsigned to)
+static struct section section_for(struct virtual_partitions *partitions, unsigned side, unsigned to)
 {
 	struct section section = {0};
 
-	for (unsigned from = 0; from < parts->own; from++) {
-		const struct virtual_box *box = &parts->worker[from].box[side][to];
+	for (unsigned from = 0; from < partitions->own; from++) {
+		const struct partition_mailbox *box = &partitions->worker[from].box[side][to];
 
 		section.packets += box->packets;
 		section.controls += box->controls;
@@ -248,19 +250,20 @@ static struct section section_for(struct virtual_parts *parts, unsigned side, un
 	return section;
 }
 
-static uint8_t *copy_boxes(struct virtual_parts *parts, unsigned side, unsigned to, uint8_t *out)
+static uint8_t *copy_boxes(
+	struct virtual_partitions *partitions, unsigned side, unsigned to, uint8_t *out)
 {
-	const struct virtual_fabric *fabric = parts->worker[0].fabric;
+	const struct virtual_fabric *fabric = partitions->worker[0].fabric;
 
-	for (unsigned from = 0; from < parts->own; from++) {
-		const struct virtual_box *box = &parts->worker[from].box[side][to];
+	for (unsigned from = 0; from < partitions->own; from++) {
+		const struct partition_mailbox *box = &partitions->worker[from].box[side][to];
 
 		for (uint32_t i = 0; i < box->packets; i++)
 			out = virtual_record_put_packet(fabric, out, &box->packet[i],
 				fabric->extension != NULL ? &box->extension[i] : NULL);
 	}
-	for (unsigned from = 0; from < parts->own; from++) {
-		const struct virtual_box *box = &parts->worker[from].box[side][to];
+	for (unsigned from = 0; from < partitions->own; from++) {
+		const struct partition_mailbox *box = &partitions->worker[from].box[side][to];
 
 		for (uint32_t i = 0; i < box->controls; i++)
 			out = virtual_record_put_control(fabric, out, &box->control[i]);
@@ -269,18 +272,18 @@ static uint8_t *copy_boxes(struct virtual_parts *parts, unsigned side, unsigned 
 }
 
 /* 0 or -ENOMEM. */
-static int put_section(
-	struct virtual_parts *parts, struct ranks_message *message, unsigned side, unsigned to)
+static int put_section(struct virtual_partitions *partitions, struct ranks_message *message,
+	unsigned side, unsigned to)
 {
-	struct section section = section_for(parts, side, to);
-	size_t max = sizeof(section) + virtual_record_room(parts->worker[0].fabric, section.packets,
-					       section.controls);
+	struct section section = section_for(partitions, side, to);
+	size_t max = sizeof(section) + virtual_record_room(partitions->worker[0].fabric,
+					       section.packets, section.controls);
 	uint8_t *begin, *out;
 
 	if (ranks_reserve(message, message->used + max) < 0)
 		return -ENOMEM;
 	begin = message->bytes + message->used;
-	out = copy_boxes(parts, side, to, begin + sizeof(section));
+	out = copy_boxes(partitions, side, to, begin + sizeof(section));
 	section.bytes = (uint64_t)(out - begin) - sizeof(section);
 	memcpy(begin, &section, sizeof(section));
 	message->used = (size_t)(out - message->bytes);
@@ -288,67 +291,67 @@ static int put_section(
 }
 
 /* All that goes to a rank. 0 or -ENOMEM. */
-static int put_message(
-	struct virtual_parts *parts, unsigned side, unsigned rank, const struct head *head)
+static int put_message(struct virtual_partitions *partitions, unsigned side, unsigned rank,
+	const struct head *head)
 {
-	struct ranks_message *message = &parts->ranks->out[rank];
-	unsigned first = virtual_ranks_first(parts, rank);
+	struct ranks_message *message = &partitions->ranks->out[rank];
+	unsigned first = virtual_ranks_first(partitions, rank);
 	void *begin = ranks_append(message, sizeof(*head));
 	int result = begin == NULL ? -ENOMEM : 0;
 
 	if (result == 0)
 		memcpy(begin, head, sizeof(*head));
-	for (unsigned to = 0; to < parts->own && result == 0; to++)
-		result = put_section(parts, message, side, first + to);
-	if (result == 0 && rank == 0 && parts->append != NULL)
-		result = parts->append(parts->round_ctx, side, message);
+	for (unsigned to = 0; to < partitions->own && result == 0; to++)
+		result = put_section(partitions, message, side, first + to);
+	if (result == 0 && rank == 0 && partitions->append != NULL)
+		result = partitions->append(partitions->round_ctx, side, message);
 	return result;
 }
 
 /* --- exchange --- */
 
-static struct head head_of(const struct virtual_parts *parts, unsigned side)
+static struct head head_of(const struct virtual_partitions *partitions, unsigned side)
 {
-	struct virtual_told all = VIRTUAL_TOLD_NOTHING;
+	struct partition_summary all = VIRTUAL_TOLD_NOTHING;
 
-	for (unsigned i = 0; i < parts->own; i++)
-		virtual_told_add(&all, &parts->worker[i].told[side]);
+	for (unsigned i = 0; i < partitions->own; i++)
+		partition_summary_add(&all, &partitions->worker[i].told[side]);
 	return (struct head){all.next, all.end, all.out, all.events, all.pause, all.goal};
 }
 
-static void hear(struct virtual_parts *parts, unsigned rank)
+static void hear(struct virtual_partitions *partitions, unsigned rank)
 {
-	const struct ranks_message *message = &parts->ranks->in[rank];
-	struct virtual_told told;
+	const struct ranks_message *message = &partitions->ranks->in[rank];
+	struct partition_summary told;
 	struct head head;
 
 	if (message->used < sizeof(head)) {
-		ranks_fail(parts->ranks, "another rank does something else");
+		ranks_fail(partitions->ranks, "another rank does something else");
 		return;
 	}
 	memcpy(&head, message->bytes, sizeof(head));
-	told = (struct virtual_told){
+	told = (struct partition_summary){
 		head.next, head.end, head.out, head.events, head.pause != 0, head.goal};
-	virtual_told_add(&parts->others, &told);
+	partition_summary_add(&partitions->others, &told);
 }
 
-void virtual_ranks_exchange(struct virtual_parts *parts, unsigned side)
+void virtual_ranks_exchange(struct virtual_partitions *partitions, unsigned side)
 {
-	struct ranks *ranks = parts->ranks;
-	const struct head head = head_of(parts, side);
+	struct ranks *ranks = partitions->ranks;
+	const struct head head = head_of(partitions, side);
 
-	parts->others = VIRTUAL_TOLD_NOTHING;
+	partitions->others = VIRTUAL_TOLD_NOTHING;
 	for (unsigned rank = 0; rank < ranks->count; rank++)
-		if (rank != ranks->own && put_message(parts, side, rank, &head) < 0)
+		if (rank != ranks->own && put_message(partitions, side, rank, &head) < 0)
 			ranks_fail(ranks, "no memory for messages");
 	if (ranks_exchange(ranks) == 0)
 		for (unsigned rank = 0; rank < ranks->count; rank++)
 			if (rank != ranks->own)
-				hear(parts, rank);
+				hear(partitions, rank);
 	if (!ranks->failed)
 		return;
-	parts->others.pause = true;
-	parts->worker[0].fabric->failed = true;
+	partitions->others.pause = true;
+	partitions->worker[0].fabric->failed = true;
 }
 
 /* --- receiving --- */
@@ -359,7 +362,7 @@ static bool take_section(
 	for (uint32_t i = 0; i < section->packets; i++)
 		if (!virtual_record_take_packet(fabric, reader))
 			return false;
-	virtual_cross_end_packets(fabric);
+	partition_message_end_packets(fabric);
 	for (uint32_t i = 0; i < section->controls; i++)
 		if (!virtual_record_take_control(fabric, reader))
 			return false;
@@ -386,25 +389,27 @@ static bool take_message(struct virtual_worker *worker, const struct ranks_messa
 	struct section section;
 
 	ranks_take(&reader, sizeof(struct head));
-	for (unsigned to = 0; to < worker->parts->own; to++) {
+	for (unsigned to = 0; to < worker->partitions->own; to++) {
 		if (!read_section(&reader, &section, &inside))
 			return false;
-		if (to == worker->fabric->part && !take_section(worker->fabric, &section, &inside))
+		if (to == worker->fabric->partition &&
+			!take_section(worker->fabric, &section, &inside))
 			return false;
 	}
-	return reader.left == 0 || worker->parts->each_round != NULL;
+	return reader.left == 0 || worker->partitions->each_round != NULL;
 }
 
-bool virtual_ranks_rest(const struct virtual_parts *parts, unsigned rank, struct ranks_reader *rest)
+bool virtual_ranks_rest(
+	const struct virtual_partitions *partitions, unsigned rank, struct ranks_reader *rest)
 {
-	const struct ranks_message *message = &parts->ranks->in[rank];
+	const struct ranks_message *message = &partitions->ranks->in[rank];
 	struct ranks_reader inside;
 	struct section section;
 
 	*rest = (struct ranks_reader){message->bytes, message->used};
 	if (ranks_take(rest, sizeof(struct head)) == NULL)
 		return false;
-	for (unsigned to = 0; to < parts->own; to++)
+	for (unsigned to = 0; to < partitions->own; to++)
 		if (!read_section(rest, &section, &inside))
 			return false;
 	return true;
@@ -412,11 +417,11 @@ bool virtual_ranks_rest(const struct virtual_parts *parts, unsigned rank, struct
 
 void virtual_ranks_take(struct virtual_worker *worker)
 {
-	const struct ranks *ranks = worker->parts->ranks;
+	const struct ranks *ranks = worker->partitions->ranks;
 
 	for (unsigned rank = 0; rank < ranks->count && !ranks->failed; rank++)
 		if (rank != ranks->own && !take_message(worker, &ranks->in[rank])) {
-			worker->parts->garbled = true;
+			worker->partitions->garbled = true;
 			worker->fabric->failed = true;
 		}
 }
@@ -450,7 +455,7 @@ static uint64_t hash_table(const struct route_table *table, uint64_t hash)
 }
 
 int virtual_ranks_compare(
-	const struct virtual_fabric *fabric, struct ranks *ranks, struct fault *fault)
+	const struct virtual_fabric *fabric, struct ranks *ranks, struct error *error)
 {
 	const struct route_set *set = fabric->routes.set;
 	uint64_t hash = 1; /* of nothing */
@@ -461,12 +466,12 @@ int virtual_ranks_compare(
 		hash = byte_hash(hash, route_set_origin_const(set), sizeof(struct route_origin));
 		hash = byte_hash(hash, fabric->route_sum, fabric->hosts * sizeof(uint64_t));
 	} else if (set != NULL && hash_set(set, &hash) < 0)
-		result = fault_set(fault, ENOMEM, "no memory to compare routes");
+		result = error_set(error, ENOMEM, "no memory to compare routes");
 	if (fabric->routes.table != NULL)
 		hash = hash_table(fabric->routes.table, hash);
-	result = ranks_agree(ranks, result, fault);
+	result = ranks_agree(ranks, result, error);
 	if (result == 0)
-		result = ranks_compare(ranks, &hash, sizeof(hash), "set of routes", fault);
+		result = ranks_compare(ranks, &hash, sizeof(hash), "set of routes", error);
 	return result;
 }
 
@@ -475,13 +480,13 @@ int virtual_ranks_compare(
 void virtual_ranks_max(const struct virtual_fabric *fabric, uint64_t *value, unsigned values)
 {
 	if (virtual_has_ranks(fabric))
-		ranks_max(fabric->parts->ranks, value, values);
+		ranks_max(fabric->partitions->ranks, value, values);
 }
 
 void virtual_ranks_sum(const struct virtual_fabric *fabric, uint64_t *value, unsigned values)
 {
 	if (virtual_has_ranks(fabric))
-		ranks_sum(fabric->parts->ranks, value, values);
+		ranks_sum(fabric->partitions->ranks, value, values);
 }
 
 static bool add_numbers(uint32_t *value, size_t values, const struct ranks_message *message)
@@ -500,7 +505,7 @@ static bool add_numbers(uint32_t *value, size_t values, const struct ranks_messa
 
 void virtual_ranks_add(const struct virtual_fabric *fabric, uint32_t *value, size_t values)
 {
-	struct ranks *ranks = virtual_has_ranks(fabric) ? fabric->parts->ranks : NULL;
+	struct ranks *ranks = virtual_has_ranks(fabric) ? fabric->partitions->ranks : NULL;
 	void *copy;
 
 	if (ranks != NULL && ranks->own != 0) {
@@ -533,7 +538,7 @@ static int add_heads(struct deadlock_heads *heads, const struct ranks_message *m
 void virtual_ranks_collect(const struct virtual_fabric *fabric, struct deadlock_heads *heads)
 {
 	size_t bytes = heads->count * sizeof(struct deadlock_head);
-	struct ranks *ranks = virtual_has_ranks(fabric) ? fabric->parts->ranks : NULL;
+	struct ranks *ranks = virtual_has_ranks(fabric) ? fabric->partitions->ranks : NULL;
 
 	for (unsigned i = 0; ranks != NULL && i < ranks->count; i++) {
 		void *copy = i != ranks->own ? ranks_append(&ranks->out[i], bytes) : NULL;

@@ -7,8 +7,8 @@
 
 #include "virtual_dispatch.h"
 
-#include "virtual_cross.h"
-#include "virtual_parts.h"
+#include "partition_message.h"
+#include "virtual_partitions.h"
 #include "virtual_send.h"
 
 void virtual_recovery_report(
@@ -20,7 +20,7 @@ void virtual_recovery_report(
 
 	datagram_recovery_discard(packet, (uint16_t)number);
 	if (virtual_is_elsewhere(fabric, fabric->switches + packet->source))
-		virtual_cross_packet(fabric, packet, VIRTUAL_CROSSING_REPORT, due,
+		partition_send_packet(fabric, packet, VIRTUAL_CROSSING_REPORT, due,
 			virtual_host_order(fabric, packet->source, VIRTUAL_WAKE));
 	else
 		virtual_recovery_take(fabric, packet, due);

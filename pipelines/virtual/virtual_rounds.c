@@ -12,19 +12,20 @@
 #define ROUND_STEPS 64u
 
 /* For other parts, in their lines. */
-static void post(struct virtual_worker *worker, const struct virtual_told *told, unsigned number)
+static void post(
+	struct virtual_worker *worker, const struct partition_summary *told, unsigned number)
 {
-	for (unsigned to = 0; to < worker->parts->own; to++) {
-		struct virtual_post *line = &worker->post[worker->side][to];
+	for (unsigned to = 0; to < worker->partitions->own; to++) {
+		struct partition_header *line = &worker->post[worker->side][to];
 
-		if (to == worker->fabric->part)
+		if (to == worker->fabric->partition)
 			continue;
 		line->out = (uint32_t)told->out;
 		line->events = (uint32_t)told->events;
 		line->pause = told->pause;
 		line->next = told->next;
 		line->end = told->end;
-		line->contents = virtual_box_look(&worker->box[worker->side][to]);
+		line->contents = partition_mailbox_look(&worker->box[worker->side][to]);
 		atomic_store_explicit(&line->number, number, memory_order_release);
 	}
 }
@@ -33,34 +34,34 @@ static void post(struct virtual_worker *worker, const struct virtual_told *told,
  * and the result could differ from that of one worker: the run fails. That is always a bug. */
 static weft_time first_sent(struct virtual_worker *worker)
 {
-	const struct virtual_box *box = worker->box[worker->side];
+	const struct partition_mailbox *box = worker->box[worker->side];
 	weft_time first = WEFT_TIME_NEVER;
 
-	for (unsigned i = 0; i < worker->parts->count; i++)
+	for (unsigned i = 0; i < worker->partitions->count; i++)
 		first = box[i].first < first ? box[i].first : first;
 	if (first < worker->ran)
-		virtual_refuse_parts(worker->fabric,
+		virtual_refuse_partitions(worker->fabric,
 			"a fault of Weft, please report it: something came too late for another "
 			"worker");
 	return first;
 }
 
-void virtual_round_tell(struct virtual_worker *worker)
+void virtual_round_push(struct virtual_worker *worker)
 {
 	unsigned number = atomic_load_explicit(&worker->posts, memory_order_relaxed) + 1;
-	struct virtual_told *told = &worker->told[worker->side];
+	struct partition_summary *told = &worker->told[worker->side];
 	struct virtual_fabric *fabric = worker->fabric;
 	weft_time sent = first_sent(worker), own;
 	uint64_t crossed = 0;
 
 	/* The other parts have read them last. Not earlier in the round: a part that waits
 	 * already would take them back. */
-	for (unsigned i = 0; i < worker->parts->own; i++)
+	for (unsigned i = 0; i < worker->partitions->own; i++)
 		__builtin_prefetch(&worker->post[worker->side][i], 1);
-	virtual_cross_complete(fabric);
+	partition_message_complete(fabric);
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events);
 	own = event_queue_next(fabric->events);
-	*told = (struct virtual_told){.next = own < sent ? own : sent,
+	*told = (struct partition_summary){.next = own < sent ? own : sent,
 		.end = virtual_ends_next(&fabric->ends, worker->ran),
 		.out = virtual_packets_of(worker),
 		.events = worker->use.events - worker->events_told,
@@ -68,7 +69,7 @@ void virtual_round_tell(struct virtual_worker *worker)
 		.goal = fabric->goal_state};
 	worker->events_told = worker->use.events;
 	/* Packets and control frames that the worker has sent to others in the round. */
-	for (unsigned i = 0; i < worker->parts->count; i++)
+	for (unsigned i = 0; i < worker->partitions->count; i++)
 		crossed += worker->box[worker->side][i].packets +
 			   worker->box[worker->side][i].controls;
 	worker->use.crossed += crossed;
@@ -78,31 +79,32 @@ void virtual_round_tell(struct virtual_worker *worker)
 
 bool virtual_round_is_ready(const struct virtual_worker *worker)
 {
-	const struct virtual_parts *parts = worker->parts;
-	unsigned own = worker->fabric->part;
+	const struct virtual_partitions *partitions = worker->partitions;
+	unsigned own = worker->fabric->partition;
 	unsigned number = atomic_load_explicit(&worker->posts, memory_order_acquire);
 
-	for (unsigned i = 0; i < parts->own; i++) {
-		const struct virtual_post *side = parts->worker[i].post[VIRTUAL_SIDE_OF(number)];
+	for (unsigned i = 0; i < partitions->own; i++) {
+		const struct partition_header *side =
+			partitions->worker[i].post[VIRTUAL_SIDE_OF(number)];
 
 		if (i != own &&
 			atomic_load_explicit(&side[own].number, memory_order_acquire) != number)
 			return false;
 	}
-	return parts->ranks == NULL ||
-	       atomic_load_explicit(&parts->exchanged, memory_order_acquire) == number;
+	return partitions->ranks == NULL ||
+	       atomic_load_explicit(&partitions->exchanged, memory_order_acquire) == number;
 }
 
 static void take_boxes(struct virtual_worker *worker)
 {
-	struct virtual_parts *parts = worker->parts;
-	unsigned own = worker->fabric->part;
+	struct virtual_partitions *partitions = worker->partitions;
+	unsigned own = worker->fabric->partition;
 
-	for (unsigned i = 0; i < parts->own; i++)
+	for (unsigned i = 0; i < partitions->own; i++)
 		if (i != own)
-			virtual_cross_take(
-				worker->fabric, &parts->worker[i].post[worker->side][own].contents);
-	if (parts->ranks != NULL)
+			partition_message_take(worker->fabric,
+				&partitions->worker[i].post[worker->side][own].contents);
+	if (partitions->ranks != NULL)
 		virtual_ranks_take(worker);
 }
 
@@ -110,14 +112,14 @@ static void take_boxes(struct virtual_worker *worker)
 static weft_time end_of(const struct virtual_worker *worker, const struct virtual_goal_state *goal)
 {
 	const struct virtual_fabric *fabric = worker->fabric;
-	weft_time end = worker->parts->limit;
+	weft_time end = worker->partitions->limit;
 
 	if (virtual_goal_is_over(fabric, goal) && goal->changed + fabric->goal_rest_ps < end)
 		end = goal->changed + fabric->goal_rest_ps;
 	return end;
 }
 
-void virtual_told_add(struct virtual_told *all, const struct virtual_told *of)
+void partition_summary_add(struct partition_summary *all, const struct partition_summary *of)
 {
 	all->next = of->next < all->next ? of->next : all->next;
 	all->end = of->end < all->end ? of->end : all->end;
@@ -128,11 +130,11 @@ void virtual_told_add(struct virtual_told *all, const struct virtual_told *of)
 }
 
 /* By another part of the process. */
-static struct virtual_told told_by(const struct virtual_worker *worker, unsigned part)
+static struct partition_summary told_by(const struct virtual_worker *worker, unsigned partition)
 {
-	const struct virtual_worker *from = &worker->parts->worker[part];
-	const struct virtual_post *line = &from->post[worker->side][worker->fabric->part];
-	struct virtual_told told = {.next = line->next,
+	const struct virtual_worker *from = &worker->partitions->worker[partition];
+	const struct partition_header *line = &from->post[worker->side][worker->fabric->partition];
+	struct partition_summary told = {.next = line->next,
 		.end = line->end,
 		.out = line->out,
 		.events = line->events,
@@ -144,22 +146,22 @@ static struct virtual_told told_by(const struct virtual_worker *worker, unsigned
 }
 
 /* All that was told; the same for each worker. */
-static struct virtual_told hear(const struct virtual_worker *worker)
+static struct partition_summary hear(const struct virtual_worker *worker)
 {
-	const struct virtual_parts *parts = worker->parts;
-	struct virtual_told all = worker->told[worker->side];
+	const struct virtual_partitions *partitions = worker->partitions;
+	struct partition_summary all = worker->told[worker->side];
 
-	for (unsigned i = 0; i < parts->own; i++) {
-		struct virtual_told told;
+	for (unsigned i = 0; i < partitions->own; i++) {
+		struct partition_summary told;
 
-		if (i == worker->fabric->part)
+		if (i == worker->fabric->partition)
 			continue;
 		told = told_by(worker, i);
-		virtual_told_add(&all, &told);
+		partition_summary_add(&all, &told);
 	}
-	if (parts->ranks != NULL)
-		virtual_told_add(&all, &parts->others);
-	all.pause = all.pause || all.out > parts->out_max;
+	if (partitions->ranks != NULL)
+		partition_summary_add(&all, &partitions->others);
+	all.pause = all.pause || all.out > partitions->out_max;
 	return all;
 }
 
@@ -186,43 +188,43 @@ static void run_round(struct virtual_worker *worker, weft_time limit)
 }
 
 /* By worker 0. */
-static void stop_rounds(struct virtual_worker *worker, const struct virtual_told *all)
+static void stop_rounds(struct virtual_worker *worker, const struct partition_summary *all)
 {
-	struct virtual_parts *parts = worker->parts;
+	struct virtual_partitions *partitions = worker->partitions;
 
-	parts->reached = !all->pause;
+	partitions->reached = !all->pause;
 	if (virtual_goal_is_over(worker->fabric, &all->goal))
 		worker->fabric->goal_ended = all->goal.changed;
-	if (all->out > parts->out_max)
-		virtual_refuse_parts(
+	if (all->out > partitions->out_max)
+		virtual_refuse_partitions(
 			worker->fabric, "too many frames wait at hosts for those before them");
 }
 
 bool virtual_round_run(struct virtual_worker *worker)
 {
-	struct virtual_parts *parts = worker->parts;
-	struct virtual_told all;
+	struct virtual_partitions *partitions = worker->partitions;
+	struct partition_summary all;
 	weft_time end, round;
 
 	take_boxes(worker);
-	if (worker->fabric->part == 0 && parts->each_round != NULL)
-		parts->each_round(parts->round_ctx, worker->side);
+	if (worker->fabric->partition == 0 && partitions->each_round != NULL)
+		partitions->each_round(partitions->round_ctx, worker->side);
 	all = hear(worker);
-	if (worker->fabric->part == 0)
+	if (worker->fabric->partition == 0)
 		worker->critical_events += all.events;
 	/* The other side, which all have read, is filled again. */
 	worker->side ^= 1;
-	for (unsigned i = 0; i < worker->parts->count; i++)
-		virtual_box_clear(&worker->box[worker->side][i]);
+	for (unsigned i = 0; i < worker->partitions->count; i++)
+		partition_mailbox_clear(&worker->box[worker->side][i]);
 	end = end_of(worker, &all.goal);
 	if (all.pause || all.next >= end) {
-		if (worker->fabric->part == 0)
+		if (worker->fabric->partition == 0)
 			stop_rounds(worker, &all);
 		worker->pause = false;
 		return false;
 	}
-	round = virtual_lookahead_end(&parts->lookahead, all.next, all.end);
+	round = virtual_lookahead_end(&partitions->lookahead, all.next, all.end);
 	run_round(worker, round < end ? round : end);
-	virtual_round_tell(worker);
+	virtual_round_push(worker);
 	return true;
 }

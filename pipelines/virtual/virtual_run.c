@@ -3,13 +3,13 @@
 
 /* Phases of a virtual run: events up to the next moment at which something is measured. */
 
-#include "device_config.h"
-#include "measure_window.h"
+#include "measure/measure_window.h"
+#include "setup/device_config.h"
 #include "virtual_cn.h"
 #include "virtual_dispatch.h"
 #include "virtual_links.h"
 #include "virtual_measure.h"
-#include "virtual_parts.h"
+#include "virtual_partitions.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
 #include "virtual_threads.h"
@@ -60,15 +60,16 @@ static uint64_t count_hops(const struct virtual_fabric *fabric)
  */
 static void choose_to_look_ahead(struct virtual_fabric *fabric)
 {
-	const unsigned parts = virtual_parts_count(fabric), weight = parts > 1 ? 2 : 1;
+	const unsigned partitions = virtual_partitions_count(fabric),
+		       weight = partitions > 1 ? 2 : 1;
 
-	for (unsigned i = 0; i < parts; i++) {
-		struct virtual_fabric *part = virtual_part_at(fabric, i);
-		uint64_t state = part->state_bytes / virtual_parts_in_all(fabric);
-		uint64_t packets = part->pool.out * sizeof(struct weft_packet);
+	for (unsigned i = 0; i < partitions; i++) {
+		struct virtual_fabric *partition = virtual_partition_at(fabric, i);
+		uint64_t state = partition->state_bytes / virtual_partitions_in_all(fabric);
+		uint64_t packets = partition->pool.out * sizeof(struct weft_packet);
 
-		part->looks_ahead = state / 2 + weight * packets > CACHE_BYTES / weight;
-		part->looks_far = state > VERY_LARGE_BYTES;
+		partition->looks_ahead = state / 2 + weight * packets > CACHE_BYTES / weight;
+		partition->looks_far = state > VERY_LARGE_BYTES;
 	}
 }
 
@@ -76,7 +77,7 @@ static void choose_to_look_ahead(struct virtual_fabric *fabric)
 static void agree(struct run_loop *loop)
 {
 	struct virtual_fabric *fabric = loop->fabric;
-	bool counts = !virtual_has_ranks(fabric) || fabric->parts->ranks->own == 0;
+	bool counts = !virtual_has_ranks(fabric) || fabric->partitions->ranks->own == 0;
 	uint64_t seen[] = {
 		fabric->now, fabric->failed, loop->stopped, counts ? loop->steps_left : 0};
 
@@ -111,8 +112,8 @@ static bool is_over(const struct run_loop *loop)
 
 static bool has_events(struct virtual_fabric *fabric)
 {
-	for (unsigned i = 0; i < virtual_parts_count(fabric); i++)
-		if (!event_queue_is_empty(virtual_part_at(fabric, i)->events))
+	for (unsigned i = 0; i < virtual_partitions_count(fabric); i++)
+		if (!event_queue_is_empty(virtual_partition_at(fabric, i)->events))
 			return true;
 	return false;
 }
@@ -124,7 +125,8 @@ static bool refresh_credits(struct virtual_fabric *fabric, weft_time now, bool s
 
 	for (uint32_t at = 0; at < fabric->switches && !fabric->credit_each; at++)
 		if (virtual_is_ours(fabric, at))
-			some |= virtual_switch_refresh(virtual_part_of(fabric, at), at, now, send);
+			some |= virtual_switch_refresh(
+				virtual_partition_of(fabric, at), at, now, send);
 	return some;
 }
 
@@ -156,17 +158,17 @@ static bool take_events(struct run_loop *loop, weft_time limit)
 {
 	struct virtual_fabric *fabric = loop->fabric;
 
-	if (fabric->parts != NULL)
-		return virtual_threads_run(fabric->parts, limit, &loop->steps_left);
+	if (fabric->partitions != NULL)
+		return virtual_threads_run(fabric->partitions, limit, &loop->steps_left);
 	return virtual_dispatch(fabric, &loop->steps_left);
 }
 
 /* No event is happening, in any part. */
 static void set_time(struct virtual_fabric *fabric, weft_time now)
 {
-	for (unsigned i = 0; i < virtual_parts_count(fabric); i++) {
-		virtual_part_at(fabric, i)->now = now;
-		virtual_part_at(fabric, i)->order = 0;
+	for (unsigned i = 0; i < virtual_partitions_count(fabric); i++) {
+		virtual_partition_at(fabric, i)->now = now;
+		virtual_partition_at(fabric, i)->order = 0;
 	}
 }
 
@@ -205,17 +207,17 @@ static void run_until(struct run_loop *loop, weft_time limit)
 static void poll_watchdogs(struct virtual_fabric *fabric)
 {
 	for (uint32_t at = 0; at < fabric->switches; at++) {
-		struct virtual_fabric *part;
+		struct virtual_fabric *partition;
 
 		if (!virtual_is_ours(fabric, at))
 			continue;
-		part = virtual_part_of(fabric, at);
+		partition = virtual_partition_of(fabric, at);
 		switch_poll_watchdog(fabric->sw[at], fabric->now);
 		if (fabric->sw[at]->discarded == NULL)
 			continue;
-		virtual_take_discards(part, at, true);
+		virtual_take_discards(partition, at, true);
 		for (unsigned port = 0; port < fabric->sw[at]->ports; port++)
-			virtual_switch_try(part, at, port, fabric->now);
+			virtual_switch_try(partition, at, port, fabric->now);
 	}
 }
 
@@ -340,8 +342,8 @@ static void warm_up_alone(struct run_loop *loop)
 	loop->warming = loop->enough = false;
 	count_sources(fabric);
 	virtual_measure_forget(fabric);
-	for (unsigned i = 0; i < virtual_parts_count(fabric); i++)
-		virtual_part_at(fabric, i)->measure_from = fabric->now;
+	for (unsigned i = 0; i < virtual_partitions_count(fabric); i++)
+		virtual_partition_at(fabric, i)->measure_from = fabric->now;
 	begin_measuring(fabric);
 	virtual_links_mark(fabric);
 	virtual_cn_mark(fabric);
@@ -373,7 +375,7 @@ static void run_phases(struct run_loop *loop)
 	begin_measuring(fabric);
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		if (virtual_is_ours(fabric, fabric->switches + i))
-			virtual_host_try(virtual_part_of(fabric, fabric->switches + i), i, 0);
+			virtual_host_try(virtual_partition_of(fabric, fabric->switches + i), i, 0);
 	if (fabric->run->measure.warmup_ps > 0)
 		warm_up(loop);
 	if (fabric->run->measure.until.interval_ppm > 0)
@@ -390,22 +392,22 @@ static void run_phases(struct run_loop *loop)
 }
 
 /* Of this process. */
-static int failure(struct virtual_fabric *fabric, struct fault *fault)
+static int failure(struct virtual_fabric *fabric, struct error *error)
 {
-	char text[VIRTUAL_PARTS_TEXT];
+	char text[VIRTUAL_PARTITIONS_TEXT];
 
-	virtual_parts_join(fabric);
+	virtual_partitions_join(fabric);
 	if (!fabric->failed)
 		return 0;
-	if (virtual_has_ranks(fabric) && fabric->parts->garbled)
-		return fault_set(fault, EIO, "%s: another rank's message makes no sense",
-			virtual_parts_text(fabric, text));
+	if (virtual_has_ranks(fabric) && fabric->partitions->garbled)
+		return error_set(error, EIO, "%s: another rank's message makes no sense",
+			virtual_partitions_text(fabric, text));
 	if (fabric->refused != NULL)
-		return fault_set(fault, EINVAL, "%s: %s: only one worker can run this",
-			virtual_parts_text(fabric, text), fabric->refused);
+		return error_set(error, EINVAL, "%s: %s: only one worker can run this",
+			virtual_partitions_text(fabric, text), fabric->refused);
 	if (fabric->routes.set != NULL && route_set_fault(fabric->routes.set)[0] != '\0')
-		return fault_set(fault, EINVAL, "%s", route_set_fault(fabric->routes.set));
-	return fault_set(fault, ENOMEM, "no memory for more packets or events");
+		return error_set(error, EINVAL, "%s", route_set_fault(fabric->routes.set));
+	return error_set(error, ENOMEM, "no memory for more packets or events");
 }
 
 /* The numbers of frames of a large fabric, as far as this process uses them: in several processes
@@ -428,7 +430,7 @@ static void touch_numbers(const struct virtual_fabric *fabric)
 }
 
 int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
-	virtual_progress_fn progress, void *ctx, struct fault *fault)
+	virtual_progress_fn progress, void *ctx, struct error *error)
 {
 	const struct run_config_measure *measure = &fabric->run->measure;
 	struct run_loop loop = {.fabric = fabric,
@@ -438,7 +440,7 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 		.end = measure->duration_ps,
 		.refresh_at = device_credit_refresh(fabric->run->hello_ps),
 		.steps_left = CHECK_EACH};
-	struct ranks *ranks = fabric->parts != NULL ? fabric->parts->ranks : NULL;
+	struct ranks *ranks = fabric->partitions != NULL ? fabric->partitions->ranks : NULL;
 	double start;
 	int result;
 
@@ -448,12 +450,12 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	if (measure->until.interval_ppm == 0)
 		fabric->window.length_ps =
 			run_result_minus(measure->duration_ps, measure->warmup_ps);
-	if (fabric->parts != NULL)
-		virtual_threads_start(fabric->parts);
+	if (fabric->partitions != NULL)
+		virtual_threads_start(fabric->partitions);
 	run_phases(&loop);
-	if (fabric->parts != NULL)
-		virtual_threads_end(fabric->parts);
+	if (fabric->partitions != NULL)
+		virtual_threads_end(fabric->partitions);
 	fabric->wall_seconds = measure_wall_seconds() - start;
-	result = ranks_agree(ranks, failure(fabric, fault), fault);
-	return result < 0 || ranks == NULL ? result : virtual_mirror(fabric, fault);
+	result = ranks_agree(ranks, failure(fabric, error), error);
+	return result < 0 || ranks == NULL ? result : partition_gather(fabric, error);
 }

@@ -5,7 +5,7 @@
 /* Shared by switches and hosts of a virtual fabric, for each packet: its memory, and the channel
  * that sends it. For virtual_*.c. */
 
-#include "virtual_cross.h"
+#include "partition_message.h"
 #include "virtual_private.h"
 
 static inline struct weft_packet *virtual_take_packet(struct virtual_fabric *fabric)
@@ -17,7 +17,7 @@ static inline struct weft_packet *virtual_take_packet(struct virtual_fabric *fab
 		pool->returned = packet->next;
 	} else if (pool->used < pool->size) {
 		packet = &pool->packet[pool->used++];
-	} else if ((packet = virtual_cross_reclaim(fabric)) == NULL) {
+	} else if ((packet = partition_message_reclaim(fabric)) == NULL) {
 		fabric->failed = true;
 		return NULL;
 	}

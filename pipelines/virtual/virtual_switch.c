@@ -10,8 +10,8 @@
 
 #include "virtual_dispatch.h"
 
-#include "forward.h"
-#include "switch_congestion.h"
+#include "switch/forward.h"
+#include "switch/switch_congestion.h"
 #include "virtual_control.h"
 #include "virtual_lookahead.h"
 #include "virtual_send.h"
@@ -121,7 +121,7 @@ bool virtual_switch_refresh(struct virtual_fabric *fabric, uint32_t at, weft_tim
 /* True if 'channel' sends to another part. */
 static inline bool crosses(const struct virtual_fabric *fabric, const struct virtual_tx *channel)
 {
-	return __builtin_expect(fabric->parts != NULL, 0) && channel->crosses;
+	return __builtin_expect(fabric->partitions != NULL, 0) && channel->crosses;
 }
 
 /* The end of what 'channel' sends may make a credit frame of 'back' due. */

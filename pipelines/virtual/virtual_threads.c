@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cpu_count.h"
+#include "os/cpu_count.h"
 #include "virtual_ranks.h"
 
 /* States of a part, in the bits of virtual_worker.claim above the number of the thread that runs it
@@ -41,9 +41,9 @@ _Static_assert(VIRTUAL_WORKERS_MAX <= CLAIM_THREAD + 1, "there is a number for e
 
 /* --- sleeping --- */
 
-static bool is_ending(const struct virtual_parts *parts)
+static bool is_ending(const struct virtual_partitions *partitions)
 {
-	return atomic_load_explicit(&parts->quit, memory_order_acquire) != 0;
+	return atomic_load_explicit(&partitions->quit, memory_order_acquire) != 0;
 }
 
 /* Until a wake-up or the time-out; not at all if the word is not 'value'. */
@@ -60,23 +60,23 @@ static void wake(atomic_uint *word)
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static void sleep_a_while(struct virtual_parts *parts)
+static void sleep_a_while(struct virtual_partitions *partitions)
 {
-	unsigned bell = atomic_load_explicit(&parts->bell, memory_order_relaxed);
+	unsigned bell = atomic_load_explicit(&partitions->bell, memory_order_relaxed);
 
-	atomic_fetch_add_explicit(&parts->sleepers, 1, memory_order_relaxed);
-	sleep_on(&parts->bell, bell, SLEEP_S);
-	atomic_fetch_sub_explicit(&parts->sleepers, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&partitions->sleepers, 1, memory_order_relaxed);
+	sleep_on(&partitions->bell, bell, SLEEP_S);
+	atomic_fetch_sub_explicit(&partitions->sleepers, 1, memory_order_relaxed);
 }
 
 /* There may be work. A thread that is just going to sleep may miss the wake-up, and sleeps for
  * SLEEP_S. */
-static void ring(struct virtual_parts *parts)
+static void ring(struct virtual_partitions *partitions)
 {
-	if (atomic_load_explicit(&parts->sleepers, memory_order_relaxed) == 0)
+	if (atomic_load_explicit(&partitions->sleepers, memory_order_relaxed) == 0)
 		return;
-	atomic_fetch_add_explicit(&parts->bell, 1, memory_order_relaxed);
-	wake(&parts->bell);
+	atomic_fetch_add_explicit(&partitions->bell, 1, memory_order_relaxed);
+	wake(&partitions->bell);
 }
 
 /* --- waiting --- */
@@ -114,18 +114,18 @@ static double lost_seconds(const struct virtual_thread *thread)
 /* The thread for whose round this one waits. */
 static void note_culprit(struct virtual_thread *thread)
 {
-	struct virtual_parts *parts = thread->parts;
+	struct virtual_partitions *partitions = thread->partitions;
 	unsigned own = atomic_load_explicit(&thread->first->posts, memory_order_relaxed);
 
-	for (unsigned i = 0; i < parts->own && thread->culprit == NULL; i++) {
-		const struct virtual_worker *part = &parts->worker[i];
-		unsigned claim = atomic_load_explicit(&part->claim, memory_order_acquire);
+	for (unsigned i = 0; i < partitions->own && thread->culprit == NULL; i++) {
+		const struct virtual_worker *partition = &partitions->worker[i];
+		unsigned claim = atomic_load_explicit(&partition->claim, memory_order_acquire);
 
-		thread->noted_post = atomic_load_explicit(&part->posts, memory_order_relaxed);
+		thread->noted_post = atomic_load_explicit(&partition->posts, memory_order_relaxed);
 		if ((claim & CLAIM_STATE) != CLAIM_RUNS || thread->noted_post == own)
 			continue;
-		thread->culprit = &parts->thread[claim & CLAIM_THREAD];
-		thread->noted_part = part;
+		thread->culprit = &partitions->thread[claim & CLAIM_THREAD];
+		thread->noted_part = partition;
 		thread->noted = measure_wall_seconds();
 		thread->noted_core = core_seconds(thread->culprit);
 	}
@@ -134,19 +134,19 @@ static void note_culprit(struct virtual_thread *thread)
 /* Allows other threads to run its parts. */
 static void give_up(struct virtual_thread *thread)
 {
-	struct virtual_parts *parts = thread->parts;
+	struct virtual_partitions *partitions = thread->partitions;
 
-	for (unsigned i = 0; i < parts->own; i++)
+	for (unsigned i = 0; i < partitions->own; i++)
 		if (thread->has[i] == VIRTUAL_CLAIMED) {
 			thread->has[i] = VIRTUAL_OWN;
-			atomic_store_explicit(&parts->worker[i].claim, CLAIM_RESTS | thread->number,
-				memory_order_release);
+			atomic_store_explicit(&partitions->worker[i].claim,
+				CLAIM_RESTS | thread->number, memory_order_release);
 		}
 }
 
 static void stay_out(struct virtual_thread *thread, double lost)
 {
-	struct virtual_parts *parts = thread->parts;
+	struct virtual_partitions *partitions = thread->partitions;
 	double now = measure_wall_seconds();
 
 	begin_wait(thread);
@@ -155,12 +155,12 @@ static void stay_out(struct virtual_thread *thread, double lost)
 		thread->factor = 1;
 	else if (thread->factor < FACTOR_MAX)
 		thread->factor *= 2;
-	thread->out = lost * parts->threads * thread->factor;
+	thread->out = lost * partitions->threads * thread->factor;
 	if (thread->out > OUT_MAX_S)
 		thread->out = OUT_MAX_S;
 	thread->joined = now + thread->out;
-	for (; now < thread->joined && !is_ending(parts); now = measure_wall_seconds())
-		sleep_on(&parts->quit, 0, thread->joined - now);
+	for (; now < thread->joined && !is_ending(partitions); now = measure_wall_seconds())
+		sleep_on(&partitions->quit, 0, thread->joined - now);
 }
 
 /* If the round that it waited for had no core for some time, there is one thread too many. Thread 0
@@ -168,7 +168,7 @@ static void stay_out(struct virtual_thread *thread, double lost)
 static void judge_wait(struct virtual_thread *thread)
 {
 	struct virtual_thread *culprit = thread->culprit;
-	atomic_uint *blamed = &thread->parts->blamed;
+	atomic_uint *blamed = &thread->partitions->blamed;
 	unsigned ended = thread->noted_post + 1;
 	double lost;
 
@@ -191,39 +191,39 @@ static void judge_wait(struct virtual_thread *thread)
 /* For thread 0: all parts have stopped. For others: the run ends. */
 static bool is_over(const struct virtual_thread *thread)
 {
-	const struct virtual_parts *parts = thread->parts;
+	const struct virtual_partitions *partitions = thread->partitions;
 
 	if (thread->number > 0)
-		return is_ending(parts);
-	return atomic_load_explicit(&parts->stopped, memory_order_acquire) == parts->own;
+		return is_ending(partitions);
+	return atomic_load_explicit(&partitions->stopped, memory_order_acquire) == partitions->own;
 }
 
 /* True if the part can continue, or could if no other thread had it. */
-static bool may_go_on(const struct virtual_worker *part)
+static bool may_go_on(const struct virtual_worker *partition)
 {
-	unsigned claim = atomic_load_explicit(&part->claim, memory_order_relaxed);
+	unsigned claim = atomic_load_explicit(&partition->claim, memory_order_relaxed);
 
 	return (claim & CLAIM_STATE) == CLAIM_BEGINS ||
-	       ((claim & CLAIM_STATE) != CLAIM_STOPPED && virtual_round_is_ready(part));
+	       ((claim & CLAIM_STATE) != CLAIM_STOPPED && virtual_round_is_ready(partition));
 }
 
 /* There was no work. */
 static void wait_a_while(struct virtual_thread *thread)
 {
-	const struct virtual_parts *parts = thread->parts;
+	const struct virtual_partitions *partitions = thread->partitions;
 
 	begin_wait(thread);
-	if (thread->looks >= parts->help_looks)
+	if (thread->looks >= partitions->help_looks)
 		give_up(thread);
-	if (thread->culprit == NULL && thread->looks >= parts->spin_looks / 2)
+	if (thread->culprit == NULL && thread->looks >= partitions->spin_looks / 2)
 		note_culprit(thread);
-	if (thread->looks >= parts->spin_looks) {
+	if (thread->looks >= partitions->spin_looks) {
 		/* After many polls, sleeps unless the thread that it waits for is on a core. */
 		judge_wait(thread);
 		if (thread->culprit != NULL && lost_seconds(thread) < LOST_MIN_S)
-			thread->looks = thread->parts->spin_looks / 2 + 1;
+			thread->looks = thread->partitions->spin_looks / 2 + 1;
 		else
-			sleep_a_while(thread->parts);
+			sleep_a_while(thread->partitions);
 		return;
 	}
 	for (unsigned i = 0; i < LOOKS_AT_ONCE; i++) {
@@ -242,48 +242,49 @@ static void wait_a_while(struct virtual_thread *thread)
  * cache line from another core. */
 static void run_claimed(struct virtual_thread *thread, unsigned which, bool begins)
 {
-	struct virtual_worker *part = &thread->parts->worker[which];
-	bool own = part->use.thread == thread->number;
+	struct virtual_worker *partition = &thread->partitions->worker[which];
+	bool own = partition->use.thread == thread->number;
 	unsigned next = own ? CLAIM_RUNS : CLAIM_RESTS;
 
 	end_wait(thread);
 	if (begins)
-		virtual_round_tell(part);
-	else if (!virtual_round_run(part))
+		virtual_round_push(partition);
+	else if (!virtual_round_run(partition))
 		next = CLAIM_STOPPED;
 	else if (!own)
-		part->use.helped++;
+		partition->use.helped++;
 	thread->has[which] = !own                 ? VIRTUAL_ADOPTED
 			     : next == CLAIM_RUNS ? VIRTUAL_CLAIMED
 						  : VIRTUAL_OWN;
 	if (next != CLAIM_RUNS)
-		atomic_store_explicit(&part->claim, next | thread->number, memory_order_release);
+		atomic_store_explicit(
+			&partition->claim, next | thread->number, memory_order_release);
 	if (next == CLAIM_STOPPED)
-		atomic_fetch_add_explicit(&thread->parts->stopped, 1, memory_order_acq_rel);
-	ring(thread->parts);
+		atomic_fetch_add_explicit(&thread->partitions->stopped, 1, memory_order_acq_rel);
+	ring(thread->partitions);
 }
 
 /* Runs the part's next round, if it can start and no other thread has the part. */
 static bool try_part(struct virtual_thread *thread, unsigned which)
 {
-	struct virtual_worker *part = &thread->parts->worker[which];
-	unsigned claim = atomic_load_explicit(&part->claim, memory_order_relaxed);
+	struct virtual_worker *partition = &thread->partitions->worker[which];
+	unsigned claim = atomic_load_explicit(&partition->claim, memory_order_relaxed);
 	unsigned state = claim & CLAIM_STATE, runs = CLAIM_RUNS | thread->number;
 
 	if (thread->has[which] == VIRTUAL_CLAIMED) {
-		if (!virtual_round_is_ready(part))
+		if (!virtual_round_is_ready(partition))
 			return false;
 		run_claimed(thread, which, false);
 		return true;
 	}
-	if (state != CLAIM_BEGINS && (state != CLAIM_RESTS || !virtual_round_is_ready(part)))
+	if (state != CLAIM_BEGINS && (state != CLAIM_RESTS || !virtual_round_is_ready(partition)))
 		return false;
 	if (!atomic_compare_exchange_strong_explicit(
-		    &part->claim, &claim, runs, memory_order_acquire, memory_order_relaxed))
+		    &partition->claim, &claim, runs, memory_order_acquire, memory_order_relaxed))
 		return false;
 	/* Another thread may have run it since the first poll. */
-	if (state == CLAIM_RESTS && !virtual_round_is_ready(part)) {
-		atomic_store_explicit(&part->claim, claim, memory_order_release);
+	if (state == CLAIM_RESTS && !virtual_round_is_ready(partition)) {
+		atomic_store_explicit(&partition->claim, claim, memory_order_release);
 		return false;
 	}
 	run_claimed(thread, which, state == CLAIM_BEGINS);
@@ -293,12 +294,12 @@ static bool try_part(struct virtual_thread *thread, unsigned which)
 /* Its own parts, and adopted ones, unless another thread has run them since. */
 static bool run_parts(struct virtual_thread *thread)
 {
-	struct virtual_parts *parts = thread->parts;
+	struct virtual_partitions *partitions = thread->partitions;
 	bool ran = false;
 
-	for (unsigned i = 0; i < parts->own; i++) {
+	for (unsigned i = 0; i < partitions->own; i++) {
 		if (thread->has[i] == VIRTUAL_ADOPTED &&
-			(atomic_load_explicit(&parts->worker[i].claim, memory_order_relaxed) &
+			(atomic_load_explicit(&partitions->worker[i].claim, memory_order_relaxed) &
 				CLAIM_THREAD) != thread->number)
 			thread->has[i] = VIRTUAL_OTHERS;
 		if (thread->has[i] != VIRTUAL_OTHERS)
@@ -310,11 +311,11 @@ static bool run_parts(struct virtual_thread *thread)
 /* Adopts a part whose thread does not come. */
 static bool adopt_part(struct virtual_thread *thread)
 {
-	struct virtual_parts *parts = thread->parts;
+	struct virtual_partitions *partitions = thread->partitions;
 
-	if (thread->looks < parts->help_looks)
+	if (thread->looks < partitions->help_looks)
 		return false;
-	for (unsigned i = 0; i < parts->own; i++)
+	for (unsigned i = 0; i < partitions->own; i++)
 		if (thread->has[i] == VIRTUAL_OTHERS && try_part(thread, i))
 			return true;
 	return false;
@@ -323,23 +324,24 @@ static bool adopt_part(struct virtual_thread *thread)
 /* By thread 0, when all parts have posted. */
 static bool exchange(struct virtual_thread *thread)
 {
-	struct virtual_parts *parts = thread->parts;
-	unsigned number = atomic_load_explicit(&parts->exchanged, memory_order_relaxed) + 1;
+	struct virtual_partitions *partitions = thread->partitions;
+	unsigned number = atomic_load_explicit(&partitions->exchanged, memory_order_relaxed) + 1;
 
-	for (unsigned i = 0; i < parts->own; i++)
-		if (atomic_load_explicit(&parts->worker[i].posts, memory_order_acquire) != number)
+	for (unsigned i = 0; i < partitions->own; i++)
+		if (atomic_load_explicit(&partitions->worker[i].posts, memory_order_acquire) !=
+			number)
 			return false;
 	begin_wait(thread);
-	virtual_ranks_exchange(parts, VIRTUAL_SIDE_OF(number));
+	virtual_ranks_exchange(partitions, VIRTUAL_SIDE_OF(number));
 	end_wait(thread);
-	atomic_store_explicit(&parts->exchanged, number, memory_order_release);
-	ring(parts);
+	atomic_store_explicit(&partitions->exchanged, number, memory_order_release);
+	ring(partitions);
 	return true;
 }
 
 static void serve(struct virtual_thread *thread)
 {
-	bool exchanges = thread->number == 0 && thread->parts->ranks != NULL;
+	bool exchanges = thread->number == 0 && thread->partitions->ranks != NULL;
 
 	while (!is_over(thread)) {
 		if (atomic_load_explicit(&thread->needless_us, memory_order_relaxed) != 0)
@@ -350,29 +352,29 @@ static void serve(struct virtual_thread *thread)
 	end_wait(thread);
 }
 
-bool virtual_threads_run(struct virtual_parts *parts, weft_time limit, uint32_t *steps)
+bool virtual_threads_run(struct virtual_partitions *partitions, weft_time limit, uint32_t *steps)
 {
-	struct virtual_worker *first = &parts->worker[0];
+	struct virtual_worker *first = &partitions->worker[0];
 
 	/* Not worth starting a round: the caller acts first. */
 	if (*steps == 0)
 		return true;
-	parts->limit = limit;
+	partitions->limit = limit;
 	/* Rank 0 decides for all (virtual_run.c). */
-	first->steps = parts->ranks == NULL || parts->ranks->own == 0 ? steps : NULL;
-	parts->pauses++;
-	atomic_store_explicit(&parts->stopped, 0, memory_order_relaxed);
-	for (unsigned i = 0; i < parts->own; i++) {
-		atomic_uint *claim = &parts->worker[i].claim;
+	first->steps = partitions->ranks == NULL || partitions->ranks->own == 0 ? steps : NULL;
+	partitions->pauses++;
+	atomic_store_explicit(&partitions->stopped, 0, memory_order_relaxed);
+	for (unsigned i = 0; i < partitions->own; i++) {
+		atomic_uint *claim = &partitions->worker[i].claim;
 		unsigned last = atomic_load_explicit(claim, memory_order_relaxed) & CLAIM_THREAD;
 
 		atomic_store_explicit(claim, CLAIM_BEGINS | last, memory_order_release);
 	}
-	ring(parts);
-	serve(&parts->thread[0]);
-	parts->pauses++;
-	virtual_parts_join(first->fabric);
-	return !parts->reached;
+	ring(partitions);
+	serve(&partitions->thread[0]);
+	partitions->pauses++;
+	virtual_partitions_join(first->fabric);
+	return !partitions->reached;
 }
 
 /* --- threads --- */
@@ -386,62 +388,64 @@ static void *work(void *argument)
 	return NULL;
 }
 
-int virtual_threads_create(struct virtual_parts *parts)
+int virtual_threads_create(struct virtual_partitions *partitions)
 {
 	unsigned cores = cpu_count();
 
-	parts->threads = parts->own < cores ? parts->own : cores;
-	parts->help_looks = HELP_LOOKS;
-	parts->spin_looks = VIRTUAL_SPIN_LOOKS;
-	parts->thread = aligned_alloc(64, parts->own * sizeof(*parts->thread));
-	return parts->thread != NULL ? 0 : -ENOMEM;
+	partitions->threads = partitions->own < cores ? partitions->own : cores;
+	partitions->help_looks = HELP_LOOKS;
+	partitions->spin_looks = VIRTUAL_SPIN_LOOKS;
+	partitions->thread = aligned_alloc(64, partitions->own * sizeof(*partitions->thread));
+	return partitions->thread != NULL ? 0 : -ENOMEM;
 }
 
-void virtual_threads_destroy(struct virtual_parts *parts)
+void virtual_threads_destroy(struct virtual_partitions *partitions)
 {
-	free(parts->thread);
+	free(partitions->thread);
 }
 
 /* All threads get about the same number of parts. */
-static void deal_parts(struct virtual_parts *parts)
+static void deal_parts(struct virtual_partitions *partitions)
 {
-	memset(parts->thread, 0, parts->threads * sizeof(*parts->thread));
-	for (unsigned i = 0; i < parts->own; i++) {
-		struct virtual_worker *part = &parts->worker[i];
+	memset(partitions->thread, 0, partitions->threads * sizeof(*partitions->thread));
+	for (unsigned i = 0; i < partitions->own; i++) {
+		struct virtual_worker *partition = &partitions->worker[i];
 
-		part->use.thread = i * parts->threads / parts->own;
-		part->fabric->measure_from = parts->worker[0].fabric->measure_from;
-		parts->thread[part->use.thread].has[i] = VIRTUAL_OWN;
-		parts->thread[part->use.thread].first = part;
-		atomic_store_explicit(
-			&part->claim, CLAIM_STOPPED | part->use.thread, memory_order_relaxed);
+		partition->use.thread = i * partitions->threads / partitions->own;
+		partition->fabric->measure_from = partitions->worker[0].fabric->measure_from;
+		partitions->thread[partition->use.thread].has[i] = VIRTUAL_OWN;
+		partitions->thread[partition->use.thread].first = partition;
+		atomic_store_explicit(&partition->claim, CLAIM_STOPPED | partition->use.thread,
+			memory_order_relaxed);
 	}
 }
 
-void virtual_threads_start(struct virtual_parts *parts)
+void virtual_threads_start(struct virtual_partitions *partitions)
 {
-	deal_parts(parts);
-	atomic_store_explicit(&parts->quit, 0, memory_order_relaxed);
-	pthread_getcpuclockid(pthread_self(), &parts->thread[0].core_clock);
-	for (unsigned i = 0; i < parts->threads; i++) {
-		parts->thread[i].parts = parts;
-		parts->thread[i].number = i;
+	deal_parts(partitions);
+	atomic_store_explicit(&partitions->quit, 0, memory_order_relaxed);
+	pthread_getcpuclockid(pthread_self(), &partitions->thread[0].core_clock);
+	for (unsigned i = 0; i < partitions->threads; i++) {
+		partitions->thread[i].partitions = partitions;
+		partitions->thread[i].number = i;
 	}
-	for (parts->started = 1; parts->started < parts->threads; parts->started++) {
-		struct virtual_thread *thread = &parts->thread[parts->started];
+	for (partitions->started = 1; partitions->started < partitions->threads;
+		partitions->started++) {
+		struct virtual_thread *thread = &partitions->thread[partitions->started];
 
 		if (pthread_create(&thread->id, NULL, work, thread) != 0)
 			break;
 	}
 }
 
-void virtual_threads_end(struct virtual_parts *parts)
+void virtual_threads_end(struct virtual_partitions *partitions)
 {
-	atomic_store_explicit(&parts->quit, 1, memory_order_release);
-	wake(&parts->quit);
-	ring(parts);
-	for (unsigned i = 1; i < parts->started; i++)
-		pthread_join(parts->thread[i].id, NULL);
-	for (unsigned i = 0; i < parts->own; i++)
-		parts->worker[i].use.waiting = parts->thread[parts->worker[i].use.thread].waiting;
+	atomic_store_explicit(&partitions->quit, 1, memory_order_release);
+	wake(&partitions->quit);
+	ring(partitions);
+	for (unsigned i = 1; i < partitions->started; i++)
+		pthread_join(partitions->thread[i].id, NULL);
+	for (unsigned i = 0; i < partitions->own; i++)
+		partitions->worker[i].use.waiting =
+			partitions->thread[partitions->worker[i].use.thread].waiting;
 }

@@ -15,7 +15,7 @@
  *
  * Between these calls, in a pause, no thread has a part, and the caller may touch all. */
 
-#include "virtual_parts.h"
+#include "virtual_partitions.h"
 
 /* Polls of a word that another thread writes soon: 10 to 200 us, depending on the processor, enough
  * for a short piece of its work. */
@@ -23,28 +23,28 @@
 
 /* Chooses the number of threads: one for each part of the process, but no more than cores. 0 or
  * -ENOMEM. */
-int virtual_threads_create(struct virtual_parts *parts);
-void virtual_threads_destroy(struct virtual_parts *parts);
+int virtual_threads_create(struct virtual_partitions *partitions);
+void virtual_threads_destroy(struct virtual_partitions *partitions);
 
 /* If the machine does not allow all threads, the work is done by those that could be started. */
-void virtual_threads_start(struct virtual_parts *parts);
-void virtual_threads_end(struct virtual_parts *parts);
+void virtual_threads_start(struct virtual_partitions *partitions);
+void virtual_threads_end(struct virtual_partitions *partitions);
 
 /* Runs all events before 'limit'. False when that is done. True if it stopped earlier: part 0 has
  * used up '*steps' (a round also costs some), a part has failed, or more packets than 'out_max' are
  * out. The caller then sets '*steps' again. Among several ranks, rank 0 decides. */
-bool virtual_threads_run(struct virtual_parts *parts, weft_time limit, uint32_t *steps);
+bool virtual_threads_run(struct virtual_partitions *partitions, weft_time limit, uint32_t *steps);
 
-/* A round of a part (virtual_parts.h). At the end of a round a part writes a post (struct
- * virtual_post) for each other part of the process: its figures for the round, and the contents of
- * the box for that part. Once it has the posts of all others, its next round can run. All parts
+/* A round of a part (virtual_partitions.h). At the end of a round a part writes a post (struct
+ * partition_header) for each other part of the process: its figures for the round, and the contents
+ * of the box for that part. Once it has the posts of all others, its next round can run. All parts
  * read the same figures, so all choose the same next round.
  *
  * One thread at a time calls these for a part: the one that has claimed it.
  * Any thread may call virtual_round_is_ready(). */
 
 /* The first post after a pause. */
-void virtual_round_tell(struct virtual_worker *worker);
+void virtual_round_push(struct virtual_worker *worker);
 
 /* True if all others have posted the part's last round, and other ranks' messages are there. */
 bool virtual_round_is_ready(const struct virtual_worker *worker);
@@ -54,4 +54,4 @@ bool virtual_round_is_ready(const struct virtual_worker *worker);
 bool virtual_round_run(struct virtual_worker *worker);
 
 /* Adds what others have told. */
-void virtual_told_add(struct virtual_told *all, const struct virtual_told *of);
+void partition_summary_add(struct partition_summary *all, const struct partition_summary *of);

@@ -4,19 +4,19 @@
 
 #include <string.h>
 
-#include "capture_reason.h"
+#include "measure/capture_reason.h"
 #include "virtual_cn.h"
 #include "virtual_control.h"
-#include "virtual_parts.h"
+#include "virtual_partitions.h"
 #include "virtual_private.h"
 
 void virtual_fabric_trace(struct virtual_fabric *fabric, virtual_trace_fn *watch, void *ctx)
 {
 	struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];
 
-	for (unsigned i = 0; i < virtual_parts_count(fabric); i++) {
-		virtual_part_at(fabric, i)->watch = watch;
-		virtual_part_at(fabric, i)->watch_ctx = ctx;
+	for (unsigned i = 0; i < virtual_partitions_count(fabric); i++) {
+		virtual_partition_at(fabric, i)->watch = watch;
+		virtual_partition_at(fabric, i)->watch_ctx = ctx;
 	}
 	for (struct virtual_tx *channel = fabric->channel; channel < end; channel++)
 		channel->special = watch != NULL || channel->crosses;
@@ -33,7 +33,7 @@ static struct topology_port port_of(const struct virtual_fabric *fabric, uint32_
 static void call(struct virtual_fabric *fabric, struct virtual_trace_record *record)
 {
 	record->order = fabric->order;
-	record->part = fabric->part;
+	record->partition = fabric->partition;
 	fabric->watch(fabric->watch_ctx, record);
 }
 

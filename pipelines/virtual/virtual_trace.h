@@ -7,17 +7,17 @@
  * function this costs a branch an event.
  *
  * Order: that of the events, so by time, and at the same time by device, port and kind. On several
- * threads (virtual_parts.h) each calls the function, for the devices of its part and in their
+ * threads (virtual_partitions.h) each calls the function, for the devices of its part and in their
  * order. */
 
 #include <stdbool.h>
 
-#include "capture_state.h"
-#include "control.h"
-#include "latency.h"
-#include "packet.h"
-#include "topology.h"
-#include "weft_time.h"
+#include "base/weft_time.h"
+#include "capture/capture_state.h"
+#include "topo/topology.h"
+#include "wire/control.h"
+#include "wire/latency.h"
+#include "wire/packet.h"
 
 struct sim_event;
 struct virtual_fabric;
@@ -29,8 +29,8 @@ struct virtual_fabric;
  * has done nothing with it. */
 struct virtual_trace_record {
 	weft_time now;
-	uint32_t order; /* of the event in which this happens; 0: in none */
-	unsigned part;  /* of the fabric, and so which thread calls */
+	uint32_t order;     /* of the event in which this happens; 0: in none */
+	unsigned partition; /* of the fabric, and so which thread calls */
 	struct topology_port at;
 	bool out;
 	bool gone; /* neither: discarded after it had been stored */

@@ -6,7 +6,7 @@
 #include "virtual_dispatch.h"
 
 #include "virtual_measure.h"
-#include "virtual_parts.h"
+#include "virtual_partitions.h"
 #include "virtual_send.h"
 
 /* Messages of the host's own of which no frame has left, also those that its interface has no room

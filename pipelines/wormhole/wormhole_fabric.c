@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "quantity.h"
-#include "run_source.h"
+#include "base/quantity.h"
+#include "experiment/workload/run_source.h"
 #include "wormhole_fabric_private.h"
 
 /* Cycles between checks for deadlock and progress reports, and between those of the stop flag. */
@@ -52,7 +52,7 @@ static struct wormhole_parameters parameters_of(
 }
 
 /* Routes come from the library or from a file: the network takes them at their word. */
-static int check_routes(const struct wormhole_fabric *fabric, struct fault *fault)
+static int check_routes(const struct wormhole_fabric *fabric, struct error *error)
 {
 	const struct route_set *set = fabric->routes.set;
 	uint32_t hosts = fabric->topology->hosts;
@@ -65,18 +65,18 @@ static int check_routes(const struct wormhole_fabric *fabric, struct fault *faul
 								    &length)) != NULL;
 				i++)
 				if (wormhole_net_check_route(
-					    fabric->net, from, to, route, length, fault) < 0)
+					    fabric->net, from, to, route, length, error) < 0)
 					return -EINVAL;
 	return 0;
 }
 
-static int refuse_sample(const struct wormhole_fabric *fabric, struct fault *fault)
+static int refuse_sample(const struct wormhole_fabric *fabric, struct error *error)
 {
 	char sample[QUANTITY_TEXT], cycle[QUANTITY_TEXT];
 
 	quantity_format(QUANTITY_TIME, fabric->run->measure.sample_ps, sample);
 	quantity_format(QUANTITY_TIME, fabric->cycle_ps, cycle);
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"%s: measure.sample: %s is less than a cycle; expected %s or more, the time of a "
 		"byte on a link",
 		fabric->run->origin, sample, cycle);
@@ -84,25 +84,25 @@ static int refuse_sample(const struct wormhole_fabric *fabric, struct fault *fau
 
 /* A topology's own rates and delays replace the defaults of wormhole switching, for which the
  * thresholds of its buffers were chosen. */
-static int refuse_links(const struct wormhole_fabric *fabric, struct fault *fault)
+static int refuse_links(const struct wormhole_fabric *fabric, struct error *error)
 {
 	const struct topology_link *link = &fabric->topology->link_at[0];
 	const struct topology_defaults *own = &fabric->run->link;
 	char rate[QUANTITY_TEXT], delay[QUANTITY_TEXT];
-	const struct fault why = *fault;
+	const struct error why = *error;
 
 	if (fabric->topology->links == 0 || strncmp(why.text, "link ", 5) != 0 ||
 		(link->rate_bps == own->rate_bps && link->delay_ps == own->delay_ps))
 		return -EINVAL;
 	quantity_format(QUANTITY_RATE, own->rate_bps, rate);
 	quantity_format(QUANTITY_TIME, own->delay_ps, delay);
-	return run_config_refuse(fabric->run, &fabric->run->topology.place, fault,
+	return run_config_refuse(fabric->run, &fabric->run->topology.place, error,
 		"topology: it has rates or delays of its own, which replace those of 'link', %s and "
 		"%s: %s",
 		rate, delay, why.text);
 }
 
-static int open_entries(struct wormhole_fabric *fabric, struct fault *fault)
+static int open_entries(struct wormhole_fabric *fabric, struct error *error)
 {
 	fabric->entry = calloc((size_t)fabric->traffic->entries + 1, sizeof(*fabric->entry));
 	if (fabric->entry == NULL ||
@@ -110,59 +110,59 @@ static int open_entries(struct wormhole_fabric *fabric, struct fault *fault)
 			wormhole_read_link, fabric) < 0 ||
 		measure_window_add_entries(
 			&fabric->window, fabric->topology, fabric->run, fabric->traffic, NULL) < 0)
-		return fault_set(fault, ENOMEM, "no memory for measurements");
+		return error_set(error, ENOMEM, "no memory for measurements");
 	return 0;
 }
 
-static int build(struct wormhole_fabric *fabric, struct fault *fault)
+static int build(struct wormhole_fabric *fabric, struct error *error)
 {
 	const struct wormhole_parameters parameters = parameters_of(fabric->topology, fabric->run);
 	size_t hosts = fabric->topology->hosts;
 	int result;
 
-	if (wormhole_net_check_links(fabric->topology, &parameters, fault) < 0)
-		return refuse_links(fabric, fault);
+	if (wormhole_net_check_links(fabric->topology, &parameters, error) < 0)
+		return refuse_links(fabric, error);
 	fabric->cycle_ps = parameters.cycle_ps;
 	measure_window_open(&fabric->window, fabric->topology, fabric->cycle_ps);
 	if (fabric->run->measure.sample_ps < fabric->cycle_ps)
-		return refuse_sample(fabric, fault);
-	fabric->traffic = run_config_resolve(fabric->run, fabric->topology, fault);
+		return refuse_sample(fabric, error);
+	fabric->traffic = run_config_resolve(fabric->run, fabric->topology, error);
 	if (fabric->traffic == NULL)
 		return -EINVAL;
-	result = open_entries(fabric, fault);
+	result = open_entries(fabric, error);
 	if (result == 0)
-		result = run_source_check(fabric->run, fabric->traffic, fault);
+		result = run_source_check(fabric->run, fabric->traffic, error);
 	if (result == 0)
 		result = fabric_routes_compute(
-			&fabric->routes, fabric->topology, fabric->run, fault);
+			&fabric->routes, fabric->topology, fabric->run, error);
 	if (result == 0)
-		result = wormhole_create_sources(fabric, fault);
+		result = wormhole_create_sources(fabric, error);
 	if (result < 0)
 		return result;
 	fabric->net = wormhole_net_create(
-		fabric->topology, &parameters, &wormhole_fabric_ops, fabric, fault);
+		fabric->topology, &parameters, &wormhole_fabric_ops, fabric, error);
 	if (fabric->net == NULL)
 		return -errno;
 	fabric->newest = calloc(hosts * hosts + 1, sizeof(*fabric->newest));
 	if (fabric->newest == NULL)
-		return fault_set(fault, ENOMEM, "no memory for a wormhole fabric");
-	return check_routes(fabric, fault);
+		return error_set(error, ENOMEM, "no memory for a wormhole fabric");
+	return check_routes(fabric, error);
 }
 
 struct wormhole_fabric *wormhole_fabric_create(
-	const struct topology *topology, const struct run_config *run, struct fault *fault)
+	const struct topology *topology, const struct run_config *run, struct error *error)
 {
 	struct wormhole_fabric *fabric = calloc(1, sizeof(*fabric));
 	int result;
 
 	if (fabric == NULL) {
-		fault_set(fault, ENOMEM, "no memory for a fabric");
+		error_set(error, ENOMEM, "no memory for a fabric");
 		errno = ENOMEM;
 		return NULL;
 	}
 	fabric->topology = topology;
 	fabric->run = run;
-	result = build(fabric, fault);
+	result = build(fabric, error);
 	if (result == 0)
 		return fabric;
 	wormhole_fabric_destroy(fabric);
@@ -332,7 +332,7 @@ static void run_all(struct run_loop *loop)
 }
 
 int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
-	wormhole_progress_fn progress, void *ctx, struct fault *fault)
+	wormhole_progress_fn progress, void *ctx, struct error *error)
 {
 	const struct run_config_measure *measure = &fabric->run->measure;
 	struct run_loop loop = {.fabric = fabric, .stop = stop, .progress = progress, .ctx = ctx};
@@ -348,6 +348,6 @@ int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 	fabric->stopped = loop.stopped;
 	fabric->wanting = measure->messages > 0 && !enough(fabric);
 	fabric->wall_seconds = measure_wall_seconds() - start;
-	return fabric->failed ? fault_set(fault, ENOMEM, "no memory for more messages or events")
+	return fabric->failed ? error_set(error, ENOMEM, "no memory for more messages or events")
 			      : 0;
 }

@@ -8,11 +8,11 @@
 
 #include <stdatomic.h>
 
-#include "fault.h"
-#include "run_config.h"
-#include "run_result.h"
-#include "run_stream.h"
-#include "topology.h"
+#include "base/weft_error.h"
+#include "experiment/result/run_result.h"
+#include "experiment/result/run_stream.h"
+#include "experiment/run/run_config.h"
+#include "topo/topology.h"
 
 struct wormhole_fabric;
 struct wormhole_net;
@@ -22,9 +22,9 @@ struct wormhole_net;
 typedef void (*wormhole_progress_fn)(
 	void *ctx, uint64_t done, uint64_t whole, uint64_t channels_passed);
 
-/* NULL and fault. Topology and configuration outlive the fabric. */
+/* NULL and error. Topology and configuration outlive the fabric. */
 struct wormhole_fabric *wormhole_fabric_create(
-	const struct topology *topology, const struct run_config *run, struct fault *fault);
+	const struct topology *topology, const struct run_config *run, struct error *error);
 void wormhole_fabric_destroy(struct wormhole_fabric *fabric);
 
 /* Each sample of the run goes to the stream as well, which outlives it. */
@@ -33,11 +33,11 @@ void wormhole_fabric_stream(struct wormhole_fabric *fabric, struct run_stream *s
 /* Runs for the configured time or number of messages; '*stop' ends it early, a deadlock too.
  * 'progress' may be NULL. 0, or -ENOMEM. */
 int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
-	wormhole_progress_fn progress, void *ctx, struct fault *fault);
+	wormhole_progress_fn progress, void *ctx, struct error *error);
 
 /* Fills 'result', which is zeroed; the caller frees it. -ENOMEM. */
 int wormhole_fabric_result(
-	const struct wormhole_fabric *fabric, struct run_result *result, struct fault *fault);
+	const struct wormhole_fabric *fabric, struct run_result *result, struct error *error);
 
 /* For tests: the network, and messages of a host's own that wait to be sent. */
 const struct wormhole_net *wormhole_fabric_net(const struct wormhole_fabric *fabric);

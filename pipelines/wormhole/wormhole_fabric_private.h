@@ -4,14 +4,14 @@
 
 /* The parts of a wormhole fabric, for its files (wormhole_*.c) alone. */
 
-#include "fabric_routes.h"
-#include "histogram.h"
-#include "measure_window.h"
-#include "route_choice.h"
-#include "starvation.h"
-#include "traffic.h"
+#include "measure/measure_window.h"
+#include "measure/starvation.h"
+#include "nic/selectors/route_choice.h"
+#include "setup/fabric_routes.h"
+#include "stats/histogram.h"
+#include "traffic/traffic.h"
+#include "wormhole/wormhole_net.h"
 #include "wormhole_fabric.h"
-#include "wormhole_net.h"
 
 struct wormhole_source {
 	struct traffic **source;
@@ -57,7 +57,7 @@ struct wormhole_fabric {
 
 /* wormhole_traffic.c */
 extern const struct wormhole_ops wormhole_fabric_ops;
-int wormhole_create_sources(struct wormhole_fabric *fabric, struct fault *fault);
+int wormhole_create_sources(struct wormhole_fabric *fabric, struct error *error);
 void wormhole_destroy_sources(struct wormhole_fabric *fabric);
 
 /* wormhole_measure.c */

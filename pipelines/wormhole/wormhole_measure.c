@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "measure_window.h"
+#include "measure/measure_window.h"
 #include "wormhole_fabric_private.h"
 
 /* The deliveries of each; generated is added by source. */
@@ -368,7 +368,7 @@ static void add_reasons(const struct wormhole_fabric *fabric, struct run_result 
 }
 
 int wormhole_fabric_result(
-	const struct wormhole_fabric *fabric, struct run_result *result, struct fault *fault)
+	const struct wormhole_fabric *fabric, struct run_result *result, struct error *error)
 {
 	int code;
 
@@ -377,7 +377,7 @@ int wormhole_fabric_result(
 	if (code == 0)
 		code = measure_window_result(&fabric->window, fabric->topology->switches, result);
 	if (code < 0)
-		return fault_set(fault, ENOMEM, "no memory for the result");
+		return error_set(error, ENOMEM, "no memory for the result");
 	fill_figures(fabric, result);
 	result->deadlock = fabric->deadlock;
 	add_reasons(fabric, result);
@@ -393,6 +393,6 @@ int wormhole_fabric_result(
 	if (code < 0 ||
 		(run_config_measures_links(fabric->run) &&
 			run_result_add_links(result, fabric->topology, measure_link, fabric) < 0))
-		return fault_set(fault, ENOMEM, "no memory for the result");
+		return error_set(error, ENOMEM, "no memory for the result");
 	return 0;
 }

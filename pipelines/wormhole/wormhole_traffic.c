@@ -6,12 +6,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "device_config.h"
-#include "run_source.h"
+#include "experiment/workload/run_source.h"
+#include "setup/device_config.h"
 #include "wormhole_fabric_private.h"
 
 static int add_source(struct wormhole_fabric *fabric, uint32_t number, uint32_t which,
-	const struct run_source_place *place, struct fault *fault)
+	const struct run_source_place *place, struct error *error)
 {
 	struct wormhole_source *host = &fabric->host[number];
 	struct traffic_config config;
@@ -21,17 +21,17 @@ static int add_source(struct wormhole_fabric *fabric, uint32_t number, uint32_t 
 	config.frame_bytes = fabric->run->nic.mtu_bytes;
 	config.index = (uint16_t)host->sources;
 	if (result == 0) {
-		host->source[host->sources] = traffic_create(&config, fault);
+		host->source[host->sources] = traffic_create(&config, error);
 		result = host->source[host->sources] == NULL ? -EINVAL : 0;
 		host->sources += result == 0;
 	} else {
-		fault_set(fault, ENOMEM, "no memory for traffic sources");
+		error_set(error, ENOMEM, "no memory for traffic sources");
 	}
 	free(list);
 	return result;
 }
 
-static int create_host(struct wormhole_fabric *fabric, uint32_t number, struct fault *fault)
+static int create_host(struct wormhole_fabric *fabric, uint32_t number, struct error *error)
 {
 	const struct topology *topology = fabric->topology;
 	const struct run_config *run = fabric->run;
@@ -50,25 +50,25 @@ static int create_host(struct wormhole_fabric *fabric, uint32_t number, struct f
 	options = device_config_selection(run, fabric->routes.set, number, place.rate_bps);
 	if (route_choice_init(&host->choice, run->nic.selector, &options, run->seed,
 		    (uint16_t)number, topology->hosts) < 0)
-		return fault_set(fault, ENOMEM, "no memory for route selectors");
+		return error_set(error, ENOMEM, "no memory for route selectors");
 	host->source = calloc(fabric->traffic->entries + 1u, sizeof(*host->source));
 	if (host->source == NULL)
-		return fault_set(fault, ENOMEM, "no memory for traffic sources");
+		return error_set(error, ENOMEM, "no memory for traffic sources");
 	for (uint32_t i = 0; i < fabric->traffic->entries && result == 0; i++)
 		if (run_source_sends(&fabric->traffic->entry[i], number))
-			result = add_source(fabric, number, i, &place, fault);
+			result = add_source(fabric, number, i, &place, error);
 	return result;
 }
 
-int wormhole_create_sources(struct wormhole_fabric *fabric, struct fault *fault)
+int wormhole_create_sources(struct wormhole_fabric *fabric, struct error *error)
 {
 	int result = 0;
 
 	fabric->host = calloc(fabric->topology->hosts + 1u, sizeof(*fabric->host));
 	if (fabric->host == NULL)
-		return fault_set(fault, ENOMEM, "no memory for hosts");
+		return error_set(error, ENOMEM, "no memory for hosts");
 	for (uint32_t i = 0; i < fabric->topology->hosts && result == 0; i++)
-		result = create_host(fabric, i, fault);
+		result = create_host(fabric, i, error);
 	return result;
 }
 

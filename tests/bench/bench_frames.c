@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fault.h"
-#include "frame.h"
+#include "base/weft_error.h"
+#include "wire/frame.h"
 
 #define FRAMES       256u
 #define PCAP_MAGIC   0xa1b2c3d4u /* microseconds, the writer's byte order */

@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "eal.h"
-#include "poll_nic.h"
-#include "poll_switch.h"
+#include "poll/poll_nic.h"
+#include "poll/poll_switch.h"
+#include "port/eal.h"
 
 #define HOSTS         2u
 #define VCS           2u
@@ -77,13 +77,13 @@ static void make_host(struct bench *bench, uint16_t i)
 {
 	struct poll_nic_config config = {.port = &bench->host_port[i], .pool = bench->pool};
 	char ours[16], its[16];
-	struct fault fault;
+	struct error error;
 
 	snprintf(ours, sizeof(ours), "h%u:0", i);
 	snprintf(its, sizeof(its), "s0:%u", i);
-	if (port_open_memory_link(config.port, ours, &bench->switch_port[i], its, SLOTS, &fault) <
+	if (port_open_memory_link(config.port, ours, &bench->switch_port[i], its, SLOTS, &error) <
 		0)
-		die(fault.text);
+		die(error.text);
 	bench->routes[i] = nic_routes_create(HOSTS);
 	nic_routes_by_table(bench->routes[i], (uint16_t)(1 - i));
 	nic_config_default(&config.nic, i, HOSTS);
@@ -95,9 +95,9 @@ static void make_host(struct bench *bench, uint16_t i)
 	config.nic.link.vcs = VCS;
 	config.nic.data_key = bench->tagged ? &bench->data_key : NULL;
 	config.key = bench->sealed ? &bench->link_key : NULL;
-	bench->host[i] = poll_nic_create(&config, bench->now, &fault);
+	bench->host[i] = poll_nic_create(&config, bench->now, &error);
 	if (bench->host[i] == NULL)
-		die(fault.text);
+		die(error.text);
 	poll_switch_attach(bench->ps, i, &bench->switch_port[i], NULL, NULL);
 	poll_switch_guard(bench->ps, i, 0, bench->sealed ? &bench->link_key : NULL);
 	poll_switch_set_host(bench->ps, i, i, false);
@@ -210,7 +210,7 @@ int main(int argc, char **argv)
 	char prefix[EAL_PREFIX_MAX], name[] = "bench-keys", *eal_argv[] = {name, NULL};
 	const struct eal_options options = {.prefix = prefix, .memory_mib = 256};
 	struct bench bench = {.now = PS_PER_S, .link_key = {{1, 2, 3}}};
-	struct fault fault;
+	struct error error;
 	uint64_t messages;
 
 	if (!read_arguments(&bench, argc, argv, &messages)) {
@@ -219,12 +219,12 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	snprintf(prefix, sizeof(prefix), "weft-bench-keys-%d", (int)getpid());
-	if (sodium_init() < 0 || eal_start(1, eal_argv, &options, &fault) < 0)
+	if (sodium_init() < 0 || eal_start(1, eal_argv, &options, &error) < 0)
 		die("no EAL, or no libsodium");
 	data_tag_derive(&bench.data_key, &bench.link_key);
-	bench.pool = port_pool_create("pool", POOL_MBUFS, 2048, SOCKET_ID_ANY, &fault);
+	bench.pool = port_pool_create("pool", POOL_MBUFS, 2048, SOCKET_ID_ANY, &error);
 	if (bench.pool == NULL)
-		die(fault.text);
+		die(error.text);
 	measure(&bench, messages);
 	eal_stop();
 	return 0;

@@ -23,10 +23,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "eal.h"
-#include "frame.h"
-#include "port_ethdev.h"
-#include "port_shared.h"
+#include "port/eal.h"
+#include "port/port_ethdev.h"
+#include "port/port_shared.h"
+#include "wire/frame.h"
 
 #define MTU        4096u
 #define POOL_MBUFS 16383u
@@ -58,7 +58,7 @@ static void open_memif(struct side *side, const char *dir, bool server)
 {
 	const struct port_ethdev_config config = {.frame_bytes = frame_longest(MTU)};
 	char device[256];
-	struct fault fault;
+	struct error error;
 	int result = -1;
 
 	snprintf(device, sizeof(device),
@@ -66,14 +66,14 @@ static void open_memif(struct side *side, const char *dir, bool server)
 		server ? "server" : "client", dir, frame_room(MTU));
 	/* The server may not be listening yet. */
 	for (unsigned i = 0; i < 5000 && result < 0; i++) {
-		result = port_attach_ethdev(&side->port[0], "memif", device, &fault);
+		result = port_attach_ethdev(&side->port[0], "memif", device, &error);
 		if (result == 0)
-			result = port_start_ethdev(&side->port[0], &config, side->pool, &fault);
+			result = port_start_ethdev(&side->port[0], &config, side->pool, &error);
 		if (result < 0)
 			usleep(1000);
 	}
 	if (result < 0)
-		die(fault.text);
+		die(error.text);
 }
 
 static void open_side(struct side *side, const char *dir, bool sender)
@@ -81,18 +81,18 @@ static void open_side(struct side *side, const char *dir, bool sender)
 	char *arguments[] = {(char *)"weft-bench-links", NULL};
 	const struct eal_options eal = {.memory_mib = 512, .files = 32};
 	char device[256];
-	struct fault fault;
+	struct error error;
 
-	if (eal_start(1, arguments, &eal, &fault) < 0)
-		die(fault.text);
-	side->pool = port_pool_create("frames", POOL_MBUFS, frame_room(MTU), SOCKET_ID_ANY, &fault);
+	if (eal_start(1, arguments, &eal, &error) < 0)
+		die(error.text);
+	side->pool = port_pool_create("frames", POOL_MBUFS, frame_room(MTU), SOCKET_ID_ANY, &error);
 	if (side->pool == NULL)
-		die(fault.text);
+		die(error.text);
 	open_memif(side, dir, sender);
 	snprintf(device, sizeof(device), "shared:%s/l0.ring:%u", dir, sender);
 	if (port_open_shared(
-		    &side->port[1], "shared", device, frame_longest(MTU), side->pool, &fault) < 0)
-		die(fault.text);
+		    &side->port[1], "shared", device, frame_longest(MTU), side->pool, &error) < 0)
+		die(error.text);
 }
 
 /* --- the sender --- */

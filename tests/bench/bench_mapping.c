@@ -28,21 +28,21 @@ int main(int argc, char **argv)
 			argc < 4 || strcmp(argv[3], "routes") != 0);
 	struct virtual_mapping_result result;
 	struct topology *topology;
-	struct fault fault;
+	struct error error;
 	int failure;
 
 	if (argc < 2 || argc > 4 || options.algorithm == NULL) {
 		fprintf(stderr, "usage: weft-bench-mapping TOPO [ALGORITHM [tables|routes]]\n");
 		return EXIT_BAD_REQUEST;
 	}
-	topology = topology_open(argv[1], &fault);
+	topology = topology_open(argv[1], &error);
 	if (topology == NULL) {
-		fprintf(stderr, "weft-bench-mapping: %s\n", fault.text);
+		fprintf(stderr, "weft-bench-mapping: %s\n", error.text);
 		return EXIT_BAD_REQUEST;
 	}
-	failure = virtual_mapping_run(topology, &options, &result, &fault);
+	failure = virtual_mapping_run(topology, &options, &result, &error);
 	if (failure < 0) {
-		fprintf(stderr, "weft-bench-mapping: %s\n", fault.text);
+		fprintf(stderr, "weft-bench-mapping: %s\n", error.text);
 	} else {
 		printf("{\n  \"topology\": \"%s\", \"algorithm\": \"%s\", \"tables\": %s, "
 		       "\"hosts\": %u, \"switches\": %u, \"links\": %u,\n",

@@ -10,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "switch_part.h"
+#include "switch/switch_shard.h"
 
 #define PORTS   16u
 #define VCS     2u
 #define BURST   32u
 #define HOSTS   256u
 #define LINE    64u
-#define ENTRIES (LINE / sizeof(struct part_entry))
+#define ENTRIES (LINE / sizeof(struct shard_entry))
 
 struct bench {
 	uint8_t table[HOSTS];
-	unsigned parts;
+	unsigned shards;
 	struct switch_division *division;
 	struct weft_switch *whole; /* with one part */
 	struct weft_packet packet[PORTS][BURST];
@@ -57,15 +57,15 @@ static bool create(struct bench *bench)
 	uint8_t owner[PORTS];
 
 	fill(bench, &config);
-	if (bench->parts == 1) {
+	if (bench->shards == 1) {
 		bench->whole = switch_create(&config, 0);
 		return bench->whole != NULL;
 	}
 	for (unsigned port = 0; port < PORTS; port++)
-		owner[port] = (uint8_t)(port % bench->parts);
-	bench->division = switch_division_create(&config, owner, bench->parts);
-	for (unsigned part = 0; bench->division != NULL && part < bench->parts; part++)
-		if (switch_part_create(bench->division, part, 0) < 0)
+		owner[port] = (uint8_t)(port % bench->shards);
+	bench->division = switch_division_create(&config, owner, bench->shards);
+	for (unsigned shard = 0; bench->division != NULL && shard < bench->shards; shard++)
+		if (switch_shard_create(bench->division, shard, 0) < 0)
 			return false;
 	if (bench->division != NULL)
 		switch_division_connect(bench->division);
@@ -105,64 +105,64 @@ static __attribute__((noinline)) void whole_turn(struct bench *bench)
 	}
 }
 
-static void receive(struct bench *bench, struct switch_part *part, unsigned input)
+static void receive(struct bench *bench, struct switch_shard *shard, unsigned input)
 {
-	struct weft_switch *sw = part->sw;
+	struct weft_switch *sw = shard->sw;
 
 	switch_count_in(&sw->port[input], BURST, BURST * 60);
 	for (unsigned i = 0; i < BURST; i++) {
 		struct weft_packet packet = next_packet(bench, input);
 		unsigned output =
-			switch_receive_parted(part, &sw->port[input], &packet, UINT64_MAX);
+			switch_receive_sharded(shard, &sw->port[input], &packet, UINT64_MAX);
 
 		if (output == SWITCH_PORT_NONE)
 			abort();
-		if (!switch_part_is_foreign(part, output)) {
+		if (!switch_shard_is_foreign(shard, output)) {
 			switch_count_passed(sw, input, packet.vc, output, 1, 60);
 			continue;
 		}
-		switch_part_hand(part, &bench->packet[input][i], &packet, output);
+		switch_shard_hand(shard, &bench->packet[input][i], &packet, output);
 		bench->handed++;
 	}
 }
 
-static void accept(struct switch_part *part, unsigned from)
+static void accept(struct switch_shard *shard, unsigned from)
 {
-	struct part_ring *ring = &part->in[from];
-	uint32_t waiting = part_ring_waiting(ring);
+	struct shard_ring *ring = &shard->in[from];
+	uint32_t waiting = shard_ring_waiting(ring);
 
 	for (uint32_t i = 0; i < waiting; i++) {
-		const struct part_entry *entry = part_ring_at(ring, i);
+		const struct shard_entry *entry = shard_ring_at(ring, i);
 
-		if (!switch_part_pass(part, entry, UINT64_MAX))
+		if (!switch_shard_pass(shard, entry, UINT64_MAX))
 			abort();
 		switch_count_passed(
-			part->sw, entry->input, entry->vc, entry->output, 1, entry->bytes);
+			shard->sw, entry->input, entry->vc, entry->output, 1, entry->bytes);
 	}
-	part_ring_take(ring, waiting);
+	shard_ring_take(ring, waiting);
 }
 
-static __attribute__((noinline)) void part_turn(struct bench *bench, struct switch_part *part)
+static __attribute__((noinline)) void part_turn(struct bench *bench, struct switch_shard *shard)
 {
-	switch_part_hear(part);
-	for (unsigned from = 0; from < bench->parts; from++)
-		if (from != part->number)
-			accept(part, from);
-	for (unsigned input = part->number; input < PORTS; input += bench->parts) {
-		receive(bench, part, input);
-		switch_part_publish(part);
+	switch_shard_pull(shard);
+	for (unsigned from = 0; from < bench->shards; from++)
+		if (from != shard->number)
+			accept(shard, from);
+	for (unsigned input = shard->number; input < PORTS; input += bench->shards) {
+		receive(bench, shard, input);
+		switch_shard_flush(shard);
 	}
-	for (unsigned input = part->number; input < PORTS; input += bench->parts)
-		switch_poll_link(part->sw, input, 0);
-	switch_part_tell(part);
+	for (unsigned input = shard->number; input < PORTS; input += bench->shards)
+		switch_poll_link(shard->sw, input, 0);
+	switch_shard_push(shard);
 }
 
 /* Lines that the turn has written, and the others have not seen before it ends. */
-static void count_lines(struct bench *bench, const struct switch_part *part, const uint32_t *put,
-	const struct part_board *board)
+static void count_lines(struct bench *bench, const struct switch_shard *shard, const uint32_t *put,
+	const struct shard_board *board)
 {
-	for (unsigned to = 0; to < bench->parts; to++) {
-		uint32_t end = to == part->number ? put[to] : part->other[to].out->put;
+	for (unsigned to = 0; to < bench->shards; to++) {
+		uint32_t end = to == shard->number ? put[to] : shard->other[to].out->put;
 
 		if (end == put[to])
 			continue;
@@ -171,18 +171,18 @@ static void count_lines(struct bench *bench, const struct switch_part *part, con
 	}
 	for (unsigned port = 0; port < PORTS; port++)
 		bench->release_lines +=
-			memcmp(part->board.released[port], board->released[port], LINE) != 0;
+			memcmp(shard->board.released[port], board->released[port], LINE) != 0;
 }
 
-static void counted_turn(struct bench *bench, struct switch_part *part)
+static void counted_turn(struct bench *bench, struct switch_shard *shard)
 {
-	uint32_t put[SWITCH_PARTS_MAX] = {0};
-	struct part_board board = part->board;
+	uint32_t put[SWITCH_SHARDS_MAX] = {0};
+	struct shard_board board = shard->board;
 
-	for (unsigned to = 0; to < bench->parts; to++)
-		put[to] = to == part->number ? 0 : part->other[to].out->put;
-	part_turn(bench, part);
-	count_lines(bench, part, put, &board);
+	for (unsigned to = 0; to < bench->shards; to++)
+		put[to] = to == shard->number ? 0 : shard->other[to].out->put;
+	part_turn(bench, shard);
+	count_lines(bench, shard, put, &board);
 }
 
 static double each(uint64_t lines, const struct bench *bench)
@@ -196,18 +196,18 @@ int main(int argc, char **argv)
 	unsigned long iterations = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
 
 	if (bench != NULL && argc == 3)
-		bench->parts = (unsigned)strtoul(argv[1], NULL, 10);
-	if (bench == NULL || iterations == 0 || bench->parts == 0 || bench->parts > PORTS) {
+		bench->shards = (unsigned)strtoul(argv[1], NULL, 10);
+	if (bench == NULL || iterations == 0 || bench->shards == 0 || bench->shards > PORTS) {
 		fprintf(stderr, "usage: weft-bench-parts PARTS ITERATIONS\n");
 		return 2;
 	}
 	if (!create(bench))
 		return 3;
 	for (unsigned long i = 0; i < iterations; i++) {
-		if (bench->parts == 1)
+		if (bench->shards == 1)
 			whole_turn(bench);
-		for (unsigned part = 0; bench->parts > 1 && part < bench->parts; part++)
-			counted_turn(bench, bench->division->part[part]);
+		for (unsigned shard = 0; bench->shards > 1 && shard < bench->shards; shard++)
+			counted_turn(bench, bench->division->shard[shard]);
 	}
 	printf("%llu packets, handed %.4f, lines a packet: entries %.4f, positions %.4f, releases "
 	       "%.4f\n",

@@ -20,21 +20,21 @@
 #include <rte_mempool.h>
 #include <rte_pause.h>
 
-#include "capture.h"
-#include "capture_reason.h"
-#include "congestion_setup.h"
-#include "device_config.h"
-#include "eal.h"
-#include "frame.h"
-#include "option_key.h"
-#include "poll_division.h"
-#include "port_ethdev.h"
+#include "base/option_key.h"
+#include "base/quantity.h"
+#include "capture/capture.h"
+#include "measure/capture_reason.h"
+#include "poll/poll_division.h"
+#include "poll/switch_metrics.h"
+#include "port/eal.h"
+#include "port/port_ethdev.h"
+#include "port/tsc_clock.h"
 #include "port_profile.h"
-#include "program.h"
-#include "quantity.h"
-#include "real_pools.h"
-#include "switch_metrics.h"
-#include "tsc_clock.h"
+#include "process/program.h"
+#include "real/real_pools.h"
+#include "setup/congestion_setup.h"
+#include "setup/device_config.h"
+#include "wire/frame.h"
 
 #define NAME            "s0"
 #define BUFFER_BYTES    (128 * 1024)
@@ -70,7 +70,7 @@ struct bench {
 	struct capture_manager *captures;
 	struct telemetry *telemetry;
 	struct switch_metrics_shown shown;
-	struct wall wall[SWITCH_PARTS_MAX];
+	struct wall wall[SWITCH_SHARDS_MAX];
 	_Atomic uint64_t moved;
 	atomic_bool halt;
 	weft_time end;
@@ -150,7 +150,7 @@ static void parse(struct bench *bench, int argc, char **argv)
 
 /* --- building --- */
 
-static int open_ports(struct bench *bench, struct fault *fault)
+static int open_ports(struct bench *bench, struct error *error)
 {
 	const struct port_ethdev_config config = {
 		.frame_bytes = frame_longest(bench->run.nic.mtu_bytes),
@@ -170,7 +170,7 @@ static int open_ports(struct bench *bench, struct fault *fault)
 
 		rte_eth_dev_get_name_by_port(ethdev, name);
 		snprintf(label, sizeof(label), NAME ":%u", request.ends);
-		result = port_attach_ethdev(port, label, name, fault);
+		result = port_attach_ethdev(port, label, name, error);
 		if (result < 0)
 			return result;
 		port_ethdev_needs(port, &config, &needs);
@@ -180,13 +180,13 @@ static int open_ports(struct bench *bench, struct fault *fault)
 	real_pool_sizes(&request, &sizes);
 	/* Each port can fill its buffer, where the smallest frame takes a block. */
 	sizes.data_mbufs += bench->ports * (2 * DESCRIPTORS + BUFFER_BYTES / FRAME_BLOCK_BYTES);
-	bench->pool = port_pool_create("frames", sizes.data_mbufs, sizes.data_bytes, -1, fault);
+	bench->pool = port_pool_create("frames", sizes.data_mbufs, sizes.data_bytes, -1, error);
 	bench->control_pool =
-		port_pool_create("control", sizes.control_mbufs, sizes.control_bytes, -1, fault);
+		port_pool_create("control", sizes.control_mbufs, sizes.control_bytes, -1, error);
 	if (bench->pool == NULL || bench->control_pool == NULL)
 		return -ENOMEM;
 	for (unsigned at = 0; at < bench->ports && result == 0; at++)
-		result = port_start_ethdev(&bench->port[at], &config, bench->pool, fault);
+		result = port_start_ethdev(&bench->port[at], &config, bench->pool, error);
 	return result;
 }
 
@@ -219,13 +219,13 @@ static int divide(struct bench *bench, const struct switch_config *config)
 	bench->division = poll_division_create(config, owner, (unsigned)bench->lcores);
 	if (bench->division == NULL)
 		return -errno;
-	for (unsigned part = 0; part < bench->lcores && result == 0; part++)
+	for (unsigned shard = 0; shard < bench->lcores && result == 0; shard++)
 		result = poll_division_place(
-			bench->division, part, bench->control_pool, clock_now(&bench->clock));
+			bench->division, shard, bench->control_pool, clock_now(&bench->clock));
 	if (result < 0)
 		return result;
 	poll_division_connect(bench->division);
-	bench->ps = bench->division->part[0];
+	bench->ps = bench->division->shard[0];
 	bench->sw = bench->ps->sw;
 	return 0;
 }
@@ -245,7 +245,7 @@ static struct poll_switch *owner_of(const struct bench *bench, unsigned port)
 	return bench->division == NULL ? bench->ps : poll_division_owner(bench->division, port);
 }
 
-static int build(struct bench *bench, struct fault *fault)
+static int build(struct bench *bench, struct error *error)
 {
 	struct switch_config config;
 	int result;
@@ -253,11 +253,11 @@ static int build(struct bench *bench, struct fault *fault)
 	bench->table = calloc(bench->hosts + 1, sizeof(*bench->table));
 	bench->alternatives = calloc(bench->hosts + 1, sizeof(*bench->alternatives));
 	if (bench->table == NULL || bench->alternatives == NULL)
-		return fault_set(fault, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "no memory");
 	configure(bench, &config);
 	result = bench->lcores == 1 ? build_whole(bench, &config) : divide(bench, &config);
 	if (result < 0)
-		return fault_set(fault, -result, "a switch of %u ports on %u lcores: %s",
+		return error_set(error, -result, "a switch of %u ports on %u lcores: %s",
 			bench->ports, (unsigned)bench->lcores, strerror(-result));
 	for (unsigned at = 0; at < bench->ports; at++) {
 		struct port *port = &bench->port[at];
@@ -270,25 +270,25 @@ static int build(struct bench *bench, struct fault *fault)
 	return 0;
 }
 
-static int show(struct bench *bench, struct fault *fault)
+static int show(struct bench *bench, struct error *error)
 {
 	const struct capture_options captures = {.reason = capture_reason_text};
 	int result = 0;
 
-	bench->captures = capture_manager_create(&captures, fault);
+	bench->captures = capture_manager_create(&captures, error);
 	if (bench->captures == NULL)
 		return -ENOMEM;
 	for (unsigned at = 0; at < bench->ports && result == 0; at++)
 		result = capture_manager_add_port(
 			bench->captures, owner_of(bench, at)->port[at].port);
 	if (result == 0 && bench->options.capture != NULL)
-		result = capture_start(bench->captures, "all", bench->options.capture, fault);
+		result = capture_start(bench->captures, "all", bench->options.capture, error);
 	if (result < 0)
 		return result;
-	bench->telemetry = telemetry_create(bench->captures, fault);
+	bench->telemetry = telemetry_create(bench->captures, error);
 	return bench->telemetry == NULL ? -errno
 					: switch_metrics_show(&bench->shown, bench->telemetry, NAME,
-						  bench->ps, fault);
+						  bench->ps, error);
 }
 
 /* --- the first frames --- */
@@ -297,13 +297,13 @@ static void poll_all(struct bench *bench)
 {
 	weft_time now = clock_now(&bench->clock);
 
-	for (unsigned part = 0; part < bench->lcores; part++)
+	for (unsigned shard = 0; shard < bench->lcores; shard++)
 		poll_switch_run(
-			bench->division == NULL ? bench->ps : bench->division->part[part], now);
+			bench->division == NULL ? bench->ps : bench->division->shard[shard], now);
 }
 
 /* They take credits like any other frame and are received like frames from outside. */
-static int seed_port(struct bench *bench, unsigned at, struct fault *fault)
+static int seed_port(struct bench *bench, unsigned at, struct error *error)
 {
 	struct poll_switch *ps = owner_of(bench, at);
 	weft_time start = clock_now(&bench->clock);
@@ -312,7 +312,7 @@ static int seed_port(struct bench *bench, unsigned at, struct fault *fault)
 		credit_available(&ps->sw->port[at].link.tx[0]) <= 0) {
 		poll_all(bench);
 		if (clock_now(&bench->clock) - start > LINK_TIMEOUT_PS)
-			return fault_set(fault, ETIMEDOUT,
+			return error_set(error, ETIMEDOUT,
 				"%s: no credits from the far end after 1 s",
 				ps->port[at].port->name);
 	}
@@ -330,7 +330,7 @@ static int seed_port(struct bench *bench, unsigned at, struct fault *fault)
 			.payload_bytes = (uint16_t)(bench->bytes - FRAME_HEADER_BYTES)};
 
 		if (mbuf == NULL || !credit_suffices(credit, frame_blocks((uint32_t)bench->bytes)))
-			return fault_set(fault, EINVAL, "%s: mbufs or credits for %u frames only",
+			return error_set(error, EINVAL, "%s: mbufs or credits for %u frames only",
 				ps->port[at].port->name, i);
 		memset(rte_pktmbuf_mtod(mbuf, uint8_t *), 0, bench->bytes);
 		rte_pktmbuf_data_len(mbuf) =
@@ -338,7 +338,7 @@ static int seed_port(struct bench *bench, unsigned at, struct fault *fault)
 		rte_pktmbuf_pkt_len(mbuf) = rte_pktmbuf_data_len(mbuf);
 		credit_take(credit, frame_blocks((uint32_t)bench->bytes));
 		if (port_tx(ps->port[at].port, &mbuf, 1, clock_now(&bench->clock)) != 1)
-			return fault_set(fault, EIO, "%s: its ring takes %u frames",
+			return error_set(error, EIO, "%s: its ring takes %u frames",
 				ps->port[at].port->name, i);
 	}
 	return 0;
@@ -379,19 +379,19 @@ static void poll_part(struct bench *bench, struct poll_switch *ps, struct wall *
 
 struct work {
 	struct bench *bench;
-	unsigned part;
+	unsigned shard;
 };
 
 static int run_part(void *ctx)
 {
 	struct work *work = ctx;
 	struct bench *bench = work->bench;
-	struct wall *wall = &bench->wall[work->part];
+	struct wall *wall = &bench->wall[work->shard];
 	weft_time start = clock_now(&bench->clock);
 	uint64_t tsc = rte_rdtsc();
 
 	wall->cpu_seconds = -thread_cpu_seconds();
-	poll_part(bench, bench->division == NULL ? bench->ps : bench->division->part[work->part],
+	poll_part(bench, bench->division == NULL ? bench->ps : bench->division->shard[work->shard],
 		wall);
 	wall->tsc_cycles = rte_rdtsc() - tsc;
 	wall->cpu_seconds += thread_cpu_seconds();
@@ -399,13 +399,13 @@ static int run_part(void *ctx)
 	return 0;
 }
 
-static int run(struct bench *bench, struct fault *fault)
+static int run(struct bench *bench, struct error *error)
 {
-	struct work work[SWITCH_PARTS_MAX];
-	unsigned lcore, part = 1;
+	struct work work[SWITCH_SHARDS_MAX];
+	unsigned lcore, shard = 1;
 
 	for (unsigned at = 0; at < bench->ports && bench->seeds > 0; at++) {
-		int result = seed_port(bench, at, fault);
+		int result = seed_port(bench, at, error);
 
 		if (result < 0)
 			return result;
@@ -413,11 +413,11 @@ static int run(struct bench *bench, struct fault *fault)
 	bench->end = clock_now(&bench->clock) + bench->duration;
 	RTE_LCORE_FOREACH_WORKER(lcore)
 	{
-		if (part >= bench->lcores)
+		if (shard >= bench->lcores)
 			break;
-		work[part] = (struct work){bench, part};
-		rte_eal_remote_launch(run_part, &work[part], lcore);
-		part++;
+		work[shard] = (struct work){bench, shard};
+		rte_eal_remote_launch(run_part, &work[shard], lcore);
+		shard++;
 	}
 	work[0] = (struct work){bench, 0};
 	run_part(&work[0]);
@@ -519,28 +519,28 @@ int main(int argc, char **argv)
 {
 	static struct bench bench;
 	struct eal_options eal;
-	struct fault fault;
+	struct error error;
 	int result;
 
 	parse(&bench, argc, argv);
 	bench.stop = program_catch_signals();
 	eal = (struct eal_options){.lcores = (unsigned)bench.lcores};
-	result = eal_start(argc, argv, &eal, &fault);
+	result = eal_start(argc, argv, &eal, &error);
 	if (result < 0) {
-		fprintf(stderr, "weft-bench-switch: %s\n", fault.text);
-		return fault_exit_code(result);
+		fprintf(stderr, "weft-bench-switch: %s\n", error.text);
+		return error_exit_code(result);
 	}
 	clock_start(&bench.clock, 1);
-	result = open_ports(&bench, &fault);
+	result = open_ports(&bench, &error);
 	if (result == 0)
-		result = build(&bench, &fault);
+		result = build(&bench, &error);
 	if (result == 0)
-		result = show(&bench, &fault);
+		result = show(&bench, &error);
 	if (result == 0)
-		result = run(&bench, &fault);
+		result = run(&bench, &error);
 	if (result < 0)
-		fprintf(stderr, "weft-bench-switch: %s\n", fault.text);
-	result = result < 0 ? (int)fault_exit_code(result) : report(&bench);
+		fprintf(stderr, "weft-bench-switch: %s\n", error.text);
+	result = result < 0 ? (int)error_exit_code(result) : report(&bench);
 	finish(&bench);
 	return result;
 }

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "rng.h"
-#include "route_algorithm.h"
+#include "base/rng.h"
+#include "route/route_algorithm.h"
 
 #include "wormhole_case.h"
 
@@ -46,19 +46,19 @@ static void begin(struct wormhole_case *the_case, const struct network *network)
 	const struct topology_defaults links = {
 		.rate_bps = FLIT_RATE_THESIS_BPS, .delay_ps = FLIT_DELAY_THESIS_PS};
 	struct route_options options = {.seed = 1, .alternatives = 1};
-	struct fault fault = {""};
+	struct error error = {""};
 
 	*the_case =
 		(struct wormhole_case){.parameters = FLIT_PARAMETERS_THESIS, .until = FLIT_NEVER};
 	snprintf(the_case->name, sizeof(the_case->name), "%s, %s", network->spec,
 		network->algorithm);
-	the_case->topology = topology_open_with(network->spec, &links, &fault);
+	the_case->topology = topology_open_with(network->spec, &links, &error);
 	if (the_case->topology == NULL)
-		give_up(fault.text);
+		give_up(error.text);
 	the_case->routes = route_compute(the_case->topology,
-		route_algorithm_find(network->algorithm), &options, NULL, &fault);
+		route_algorithm_find(network->algorithm), &options, NULL, &error);
 	if (the_case->routes == NULL)
-		give_up(fault.text);
+		give_up(error.text);
 }
 
 /* Each host has a message every so many cycles, evenly distributed from nothing to twice that. */

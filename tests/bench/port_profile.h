@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "port.h"
+#include "port/port.h"
 
 struct port_profile {
 	struct port port; /* use it instead of 'behind' */

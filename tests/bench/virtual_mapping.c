@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "event_queue.h"
-#include "frame_check.h"
-#include "mapper.h"
-#include "miscabling.h"
+#include "mapper/mapper.h"
+#include "mapper/miscabling.h"
+#include "sim/event_queue.h"
+#include "wire/frame_check.h"
 
 #define DEADLINE_PS   (10 * PS_PER_S)
 #define HOST_IDENTITY ((uint64_t)1 << 32)
@@ -233,7 +233,7 @@ static bool is_done(const struct virtual_mapping *mapping, uint32_t generation)
 
 /* Until the mapper leads with 'generation' tables and has nothing to do. */
 static int run_until_done(struct virtual_mapping *mapping, const struct topology_link *reporting,
-	uint32_t generation, struct fault *fault)
+	uint32_t generation, struct error *error)
 {
 	weft_time deadline = mapping->now + DEADLINE_PS;
 
@@ -243,7 +243,7 @@ static int run_until_done(struct virtual_mapping *mapping, const struct topology
 
 		poll_mapper(mapping);
 		if (mapping->failed)
-			return fault_set(fault, ENOMEM, "no memory for the frames on the cables");
+			return error_set(error, ENOMEM, "no memory for the frames on the cables");
 		if (is_done(mapping, generation))
 			return 0;
 		due = mapper_next(mapping);
@@ -253,7 +253,7 @@ static int run_until_done(struct virtual_mapping *mapping, const struct topology
 			mapping->now = event.at;
 			serve(mapping, event.item);
 		} else if (next > deadline) {
-			return fault_set(fault, EINVAL, "not mapped in ten seconds");
+			return error_set(error, EINVAL, "not mapped in ten seconds");
 		} else {
 			mapping->now = next;
 		}
@@ -288,7 +288,7 @@ static void start_agent(struct virtual_mapping *mapping, struct topology_port po
 			&mapping->agent[at], port.port, topology_link_at(topology, port) != NULL);
 }
 
-static int start_mapper(struct virtual_mapping *mapping, struct fault *fault)
+static int start_mapper(struct virtual_mapping *mapping, struct error *error)
 {
 	const struct virtual_mapping_options *options = mapping->options;
 	const struct mapper_config config = {
@@ -316,10 +316,10 @@ static int start_mapper(struct virtual_mapping *mapping, struct fault *fault)
 		&mapping->mapper, &config, &mapping->agent[mapping->topology->switches], 0, 0);
 
 	mapping->mapper_ready = result == 0;
-	return result < 0 ? fault_set(fault, ENOMEM, "no memory for a mapper") : 0;
+	return result < 0 ? error_set(error, ENOMEM, "no memory for a mapper") : 0;
 }
 
-static int start(struct virtual_mapping *mapping, struct fault *fault)
+static int start(struct virtual_mapping *mapping, struct error *error)
 {
 	const struct topology *topology = mapping->topology;
 	size_t devices = (size_t)topology->switches + topology->hosts;
@@ -337,12 +337,12 @@ static int start(struct virtual_mapping *mapping, struct fault *fault)
 	mapping->cut = calloc(topology->links + 1u, sizeof(*mapping->cut));
 	if (mapping->events == NULL || mapping->flight == NULL || mapping->agent == NULL ||
 		mapping->name == NULL || mapping->busy == NULL || mapping->cut == NULL)
-		return fault_set(fault, ENOMEM, "no memory for %zu devices", devices);
+		return error_set(error, ENOMEM, "no memory for %zu devices", devices);
 	for (uint32_t i = 0; i < topology->switches; i++)
 		start_agent(mapping, (struct topology_port){DEVICE_SWITCH, i, 0});
 	for (uint32_t i = 0; i < topology->hosts; i++)
 		start_agent(mapping, (struct topology_port){DEVICE_HOST, i, 0});
-	return start_mapper(mapping, fault);
+	return start_mapper(mapping, error);
 }
 
 static void stop(struct virtual_mapping *mapping)
@@ -407,43 +407,43 @@ static struct virtual_mapping_phase measure(const struct virtual_mapping *mappin
 	};
 }
 
-static int check_map(const struct virtual_mapping *mapping, unsigned missing, struct fault *fault)
+static int check_map(const struct virtual_mapping *mapping, unsigned missing, struct error *error)
 {
 	const struct mapper_generation *current = mapper_current(&mapping->mapper);
 	unsigned differences = miscabling_report(current->topology, mapping->topology, NULL);
 
 	if (differences != missing)
-		return fault_set(
-			fault, EINVAL, "the map has %u differences from the topology", differences);
+		return error_set(
+			error, EINVAL, "the map has %u differences from the topology", differences);
 	return 0;
 }
 
 static int run_both(
-	struct virtual_mapping *mapping, struct virtual_mapping_result *result, struct fault *fault)
+	struct virtual_mapping *mapping, struct virtual_mapping_result *result, struct error *error)
 {
 	const struct virtual_mapping_phase nothing = {0};
 	struct virtual_mapping_phase cold;
 	const struct topology_link *link;
 	weft_time since;
-	int failure = run_until_done(mapping, NULL, 1, fault);
+	int failure = run_until_done(mapping, NULL, 1, error);
 
 	if (failure == 0)
-		failure = check_map(mapping, 0, fault);
+		failure = check_map(mapping, 0, error);
 	if (failure < 0)
 		return failure;
 	cold = result->cold = measure(mapping, &nothing, 0);
 	result->cut = mapping->options->cut != UINT32_MAX ? mapping->options->cut
 							  : choose_cut(mapping->topology);
 	if (result->cut >= mapping->topology->links)
-		return fault_set(fault, EINVAL, "there is no such cable to cut");
+		return error_set(error, EINVAL, "there is no such cable to cut");
 	link = &mapping->topology->link_at[result->cut];
 	since = mapping->now;
 	mapping->cut[result->cut] = true;
 	mapper_agent_set_link(&mapping->agent[index_of(mapping, link->a)], link->a.port, false);
 	mapper_agent_set_link(&mapping->agent[index_of(mapping, link->b)], link->b.port, false);
-	failure = run_until_done(mapping, link, 2, fault);
+	failure = run_until_done(mapping, link, 2, error);
 	if (failure == 0)
-		failure = check_map(mapping, 1, fault);
+		failure = check_map(mapping, 1, error);
 	if (failure == 0)
 		result->heal = measure(mapping, &cold, since);
 	return failure;
@@ -451,18 +451,18 @@ static int run_both(
 
 int virtual_mapping_run(const struct topology *topology,
 	const struct virtual_mapping_options *options, struct virtual_mapping_result *result,
-	struct fault *fault)
+	struct error *error)
 {
 	struct virtual_mapping *mapping = calloc(1, sizeof(*mapping));
 	int failure;
 
 	if (mapping == NULL)
-		return fault_set(fault, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "no memory");
 	mapping->topology = topology;
 	mapping->options = options;
-	failure = start(mapping, fault);
+	failure = start(mapping, error);
 	if (failure == 0)
-		failure = run_both(mapping, result, fault);
+		failure = run_both(mapping, result, error);
 	stop(mapping);
 	return failure;
 }

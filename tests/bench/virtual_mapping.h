@@ -13,10 +13,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "route_algorithm.h"
-#include "topology.h"
-#include "weft_time.h"
+#include "base/weft_error.h"
+#include "base/weft_time.h"
+#include "route/route_algorithm.h"
+#include "topo/topology.h"
 
 struct virtual_mapping_options {
 	const struct route_algorithm *algorithm;
@@ -63,4 +63,4 @@ struct virtual_mapping_result {
  * the topology; -ENOMEM. */
 int virtual_mapping_run(const struct topology *topology,
 	const struct virtual_mapping_options *options, struct virtual_mapping_result *result,
-	struct fault *fault);
+	struct error *error);

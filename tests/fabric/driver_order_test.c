@@ -16,13 +16,13 @@
 
 #include <rte_mempool.h>
 
+#include "base/rng.h"
 #include "driver_replay.h"
 #include "eal_tests.h"
-#include "rng.h"
-#include "run_config_private.h"
+#include "experiment/run/run_config_private.h"
+#include "virtual/virtual_private.h"
+#include "virtual/virtual_trace.h"
 #include "virtual_lab.h"
-#include "virtual_private.h"
-#include "virtual_trace.h"
 
 #define SWITCHES    9
 #define CHOICES_MAX 256
@@ -197,7 +197,7 @@ static void list_choices(const char *before, const struct yaml_field *fields)
 		for (unsigned i = 0; field->choices != NULL && field->choices[i] != NULL; i++)
 			add_choice(key, field->choices[i]);
 		for (unsigned i = 0; field->words != NULL && i < field->words->count; i++)
-			add_choice(key, word_list_name(field->words->entry[i]));
+			add_choice(key, name_table_name(field->words->entry[i]));
 		if (field->type == YAML_FIELD_BOOL) {
 			add_choice(key, "true");
 			add_choice(key, "false");
@@ -291,14 +291,14 @@ static unsigned draw(struct rng *rng, unsigned which, char set[][SET_BYTES])
 static bool is_possible(const char *const *set, unsigned sets)
 {
 	struct virtual_lab lab = {NULL};
-	struct fault fault;
+	struct error error;
 	bool possible;
 
-	lab.config = run_config_parse(scenario, strlen(scenario), "test", set, sets, &fault);
-	possible = lab.config != NULL && run_config_supported(lab.config, &fault) == 0 &&
+	lab.config = run_config_parse(scenario, strlen(scenario), "test", set, sets, &error);
+	possible = lab.config != NULL && run_config_supported(lab.config, &error) == 0 &&
 		   lab.config->sw.switching != RUN_SWITCHING_WORMHOLE &&
-		   (lab.topology = run_config_open_topology(lab.config, &fault)) != NULL &&
-		   (lab.fabric = virtual_fabric_create(lab.topology, lab.config, &fault)) != NULL;
+		   (lab.topology = run_config_open_topology(lab.config, &error)) != NULL &&
+		   (lab.fabric = virtual_fabric_create(lab.topology, lab.config, &error)) != NULL;
 	virtual_lab_close(&lab);
 	return possible;
 }

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "congestion_setup.h"
-#include "device_config.h"
-#include "switch_congestion.h"
+#include "setup/congestion_setup.h"
+#include "setup/device_config.h"
+#include "switch/switch_congestion.h"
 #include "unit.h"
 
 #define SESSION 1
@@ -270,7 +270,7 @@ static void create_switch(
 		.session = SESSION,
 		.links_are_up = true};
 	struct switch_config config;
-	struct fault fault;
+	struct error error;
 
 	device_config_switch(&from, number, &config);
 	config.hello_ps = PS_PER_S;
@@ -284,8 +284,8 @@ static void create_switch(
 		fabric->run, &contention);
 	if (replay->options->contention != NULL)
 		replay->contention.config = *replay->options->contention;
-	if (congestion_setup_switch(replay->sw, fabric->topology, number, fabric->run, &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (congestion_setup_switch(replay->sw, fabric->topology, number, fabric->run, &error) != 0)
+		fail_msg("%s", error.text);
 	replay->ps = poll_switch_create(replay->sw, replay->options->pool);
 	assert_non_null(replay->ps);
 }
@@ -293,15 +293,15 @@ static void create_switch(
 static void start(struct replay *replay, const struct replay_fabric *fabric, uint32_t number)
 {
 	struct control_credit grant = {.session = SESSION, .peer_session = SESSION};
-	struct fault fault;
+	struct error error;
 
 	create_switch(replay, fabric, number);
 	for (unsigned at = 0; at < replay->sw->ports; at++) {
 		if (!is_present(replay, at))
 			continue;
 		if (port_open_memory_link(&replay->near[at], "near", &replay->peer_buffers[at],
-			    "far", RING, &fault) < 0)
-			fail_msg("%s", fault.text);
+			    "far", RING, &error) < 0)
+			fail_msg("%s", error.text);
 		poll_switch_attach(replay->ps, at, &replay->near[at],
 			&(struct tx_timing){.rate_bps = PS_PER_S}, NULL);
 		feed_hello(replay, at, BEGIN - 2);

@@ -7,12 +7,12 @@
  * ends of the wires are the recorded ones; the clock is that of the record. For tests: errors fail
  * the test. */
 
-#include "contention.h"
-#include "fabric_routes.h"
-#include "poll_switch.h"
-#include "run_config.h"
-#include "switch.h"
-#include "topology.h"
+#include "experiment/run/run_config.h"
+#include "poll/poll_switch.h"
+#include "setup/fabric_routes.h"
+#include "switch/contention.h"
+#include "switch/switch.h"
+#include "topo/topology.h"
 
 /* Kinds in the order in which events of one time and port come (virtual_private.h). */
 enum replay_kind { REPLAY_CREDIT, REPLAY_WIRE_FREE, REPLAY_ARRIVAL };

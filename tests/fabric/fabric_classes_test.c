@@ -25,11 +25,11 @@ static struct fabric_config overload(uint64_t seed, uint8_t vcs)
 
 static struct topology *generate(const char *spec)
 {
-	struct fault fault;
-	struct topology *topology = topology_generate(spec, &fault);
+	struct error error;
+	struct topology *topology = topology_generate(spec, &error);
 
 	if (topology == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return topology;
 }
 

@@ -12,8 +12,8 @@
 
 #include "fabric_networks.h"
 #include "failures.h"
-#include "switch_congestion.h"
-#include "transition_check.h"
+#include "mapper/transition_check.h"
+#include "switch/switch_congestion.h"
 
 #define NETWORKS    150
 #define STEPS       3000
@@ -30,12 +30,12 @@ static struct route_table *make_table(
 	const struct topology *topology, const char *name, uint32_t root, uint64_t seed)
 {
 	const struct route_options options = {.seed = seed, .root = root};
-	struct fault fault = {""};
+	struct error error = {""};
 	struct route_table *table =
-		route_compute_table(topology, route_algorithm_find(name), &options, NULL, &fault);
+		route_compute_table(topology, route_algorithm_find(name), &options, NULL, &error);
 
 	if (table == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return table;
 }
 

@@ -170,12 +170,12 @@ static void create_tables(struct fabric *fabric)
 {
 	const struct route_options options = {.seed = fabric->config.seed};
 	const struct route_algorithm *algorithm = fabric->config.algorithm;
-	struct fault fault = {""};
+	struct error error = {""};
 
 	fabric->table = route_compute_table(fabric->topology,
-		algorithm != NULL ? algorithm : &route_up_down, &options, NULL, &fault);
+		algorithm != NULL ? algorithm : &route_up_down, &options, NULL, &error);
 	if (fabric->table == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	if (fabric->config.no_classes) {
 		vc_rule_destroy(fabric->table->vc_rule);
 		fabric->table->vc_rule = NULL;

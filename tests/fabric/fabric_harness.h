@@ -15,12 +15,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "link_end.h"
-#include "packet.h"
-#include "rng.h"
-#include "route_algorithm.h"
-#include "switch.h"
-#include "topology.h"
+#include "base/rng.h"
+#include "link/link_end.h"
+#include "route/route_algorithm.h"
+#include "switch/switch.h"
+#include "topo/topology.h"
+#include "wire/packet.h"
 
 #define FABRIC_STEP_PS      PS_PER_US
 #define FABRIC_CONTROL_ROOM 64 /* control frames on a wire at a time */

@@ -47,13 +47,13 @@ static inline struct topology *fabric_random_topology(struct rng *rng)
 static inline struct topology *fabric_star(uint32_t hosts)
 {
 	struct topology *topology = topology_create("star", 1, hosts);
-	struct fault fault;
+	struct error error;
 
 	assert_non_null(topology);
 	for (uint32_t i = 0; i < hosts; i++)
 		topology_add_link(topology, network_port(DEVICE_HOST, i, 0),
 			network_port(DEVICE_SWITCH, 0, (uint8_t)i), 0, 0, 0);
-	assert_int_equal(0, topology_finish(topology, "star", &fault));
+	assert_int_equal(0, topology_finish(topology, "star", &error));
 	return topology;
 }
 

@@ -4,7 +4,7 @@
 /* The drivers of a switch in a test fabric. */
 
 #include "fabric_wire.h"
-#include "forward.h"
+#include "switch/forward.h"
 
 #define BURST 8
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "flit_model.h"
-#include "frame.h"
 #include "networks.h"
-#include "route_set.h"
+#include "route/route_set.h"
+#include "wire/frame.h"
 
 #define BED_MESSAGES 512
 
@@ -28,7 +28,7 @@ struct flit_bed {
 static inline void flit_bed_row(struct flit_bed *bed, uint32_t switches, uint32_t each)
 {
 	struct topology *row = topology_create("row", switches, switches * each);
-	struct fault fault;
+	struct error error;
 
 	memset(bed, 0, sizeof(*bed));
 	bed->parameters = FLIT_PARAMETERS_THESIS;
@@ -47,8 +47,8 @@ static inline void flit_bed_row(struct flit_bed *bed, uint32_t switches, uint32_
 				network_port(DEVICE_SWITCH, i + 1, (uint8_t)(each + 1)),
 				FLIT_RATE_THESIS_BPS, FLIT_DELAY_THESIS_PS, 0);
 	}
-	if (topology_finish(row, "test", &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (topology_finish(row, "test", &error) != 0)
+		fail_msg("%s", error.text);
 	bed->topology = row;
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "flit_parts.h"
-#include "frame.h"
+#include "wire/frame.h"
 
 static void visit_begin(struct flit_model *model, struct flit_host *host, struct flit header)
 {

@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "topology.h"
+#include "topo/topology.h"
 
 struct flit_parameters {
 	uint64_t cycle_ps;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "flit_parts.h"
-#include "frame.h"
+#include "wire/frame.h"
 
 void flit_switch_take(struct flit_model *model, struct topology_port port, struct flit flit)
 {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "unit.h"
-#include "virtual_measure.h"
-#include "virtual_private.h"
+#include "virtual/virtual_measure.h"
+#include "virtual/virtual_private.h"
 
 /* A frame's number is the expected one at each delivery, and goes up by one, and at nothing else:
  * then each has come once, in order, and none waits for one before it. */

@@ -17,19 +17,19 @@
 /* True if both ways gave the same, or if this is not rank 0. */
 static bool is_same(struct ranks *ranks, unsigned seed)
 {
-	struct fault fault = {""}, other = {""};
+	struct error error = {""}, other = {""};
 	char *threads = NULL, *processes;
 	struct drawn drawn;
 	bool same;
 
 	drawn_draw(seed, &drawn);
-	processes = drawn_result(drawn_plain, &drawn, ranks, 1 + seed % 2, &fault);
+	processes = drawn_result(drawn_plain, &drawn, ranks, 1 + seed % 2, &error);
 	if (ranks->own != 0)
 		return true;
 	threads = drawn_result(drawn_plain, &drawn, NULL, ranks->count, &other);
 	same = processes != NULL && threads != NULL && strcmp(processes, threads) == 0;
 	if (!same)
-		fprintf(stderr, "case %u: '%s', '%s'\n", seed, fault.text, other.text);
+		fprintf(stderr, "case %u: '%s', '%s'\n", seed, error.text, other.text);
 	free(processes);
 	free(threads);
 	return same;
@@ -39,12 +39,12 @@ int main(int argc, char **argv)
 {
 	unsigned cases = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1;
 	unsigned first = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 1, good = 0;
-	struct fault fault = {""};
+	struct error error = {""};
 	struct ranks *ranks;
 
-	if (ranks_open(&ranks, &fault) < 0 || ranks == NULL) {
+	if (ranks_open(&ranks, &error) < 0 || ranks == NULL) {
 		fprintf(stderr, "%s\n",
-			fault.text[0] == '\0' ? "run it with mpirun -n 2" : fault.text);
+			error.text[0] == '\0' ? "run it with mpirun -n 2" : error.text);
 		return EXIT_FAILURE;
 	}
 	for (unsigned i = 0; i < cases; i++)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "run_result.h"
+#include "experiment/result/run_result.h"
 
 /* One of the result's counters, by its name in the JSON; a name that is not there fails the test.
  */

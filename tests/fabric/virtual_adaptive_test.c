@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "frames_once.h"
-#include "switch_congestion.h"
+#include "switch/switch_congestion.h"
+#include "virtual/virtual_measure.h"
 #include "virtual_lab.h"
-#include "virtual_measure.h"
 
 /* Hot spots at h5 and h9, the others to everybody; thresholds and times short enough that roots
  * come and go within a millisecond. */
@@ -90,7 +90,7 @@ UNIT_TEST(no_mode_of_the_list_loses_or_reorders_frames)
 		char mode[64];
 
 		snprintf(mode, sizeof(mode), "routing.adaptive=%s",
-			word_list_name(adaptive_modes.entry[i / 2]));
+			name_table_name(adaptive_modes.entry[i / 2]));
 		if (adaptive_modes.entry[i / 2] == &adaptive_none)
 			RUN(&lab, mode, "routing.mode=table");
 		else

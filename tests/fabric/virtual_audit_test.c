@@ -7,13 +7,13 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "bits.h"
-#include "control.h"
-#include "frame_check.h"
-#include "rng.h"
-#include "topology_without.h"
+#include "base/bits.h"
+#include "base/rng.h"
+#include "topo/topology_without.h"
 #include "virtual_drawn.h"
 #include "virtual_shot.h"
+#include "wire/control.h"
+#include "wire/frame_check.h"
 
 #define POSITIONS 100
 #define FRAME_AT  28 /* in a packet block */
@@ -39,10 +39,10 @@ static void list_records(struct shot *shot)
 {
 	struct capture_reader reader;
 	struct capture_packet packet;
-	struct fault fault;
+	struct error error;
 
 	assert_int_equal(
-		capture_reader_open(&reader, "test", shot->run.bytes, shot->run.length, &fault), 0);
+		capture_reader_open(&reader, "test", shot->run.bytes, shot->run.length, &error), 0);
 	shot->record = calloc(reader.packets + 1, sizeof(*shot->record));
 	while (capture_reader_next(&reader, &packet)) {
 		struct record *record = &shot->record[shot->records++];
@@ -125,11 +125,11 @@ static void expect_clean(const struct audit *audit, const char *what)
 static void expect_clean_bare(struct shot *shot, const char *what)
 {
 	struct audit_run full = shot->run.rules;
-	struct fault fault = {""};
+	struct error error = {""};
 	struct audit *audit;
 
 	assert_int_equal(
-		audit_run_open_bare(&shot->run.rules, shot->run.lab.topology, NULL, NULL, &fault),
+		audit_run_open_bare(&shot->run.rules, shot->run.lab.topology, NULL, NULL, &error),
 		0);
 	shot->run.rules.rules.exact = true;
 	audit = audit_bytes(shot, shot->run.bytes, shot->run.length);
@@ -166,7 +166,7 @@ static void expect_clean_from(struct shot *shot, unsigned seed, const char *what
 static bool try_drawn(unsigned seed)
 {
 	struct shot shot = {.record = NULL};
-	struct fault fault = {""};
+	struct error error = {""};
 	struct drawn drawn;
 	struct audit *audit;
 	char what[2048];
@@ -174,12 +174,12 @@ static bool try_drawn(unsigned seed)
 
 	drawn_draw(seed, &drawn);
 	shot.run.lab.config = run_config_parse(
-		drawn_plain, strlen(drawn_plain), "test", drawn.set, drawn.sets, &fault);
-	if (shot.run.lab.config != NULL && run_config_supported(shot.run.lab.config, &fault) == 0)
-		shot.run.lab.topology = run_config_open_topology(shot.run.lab.config, &fault);
+		drawn_plain, strlen(drawn_plain), "test", drawn.set, drawn.sets, &error);
+	if (shot.run.lab.config != NULL && run_config_supported(shot.run.lab.config, &error) == 0)
+		shot.run.lab.topology = run_config_open_topology(shot.run.lab.config, &error);
 	if (shot.run.lab.topology != NULL)
 		shot.run.lab.fabric =
-			virtual_fabric_create(shot.run.lab.topology, shot.run.lab.config, &fault);
+			virtual_fabric_create(shot.run.lab.topology, shot.run.lab.config, &error);
 	if (shot.run.lab.fabric == NULL) {
 		virtual_lab_close(&shot.run.lab);
 		return false; /* drawn settings may exclude each other */
@@ -603,7 +603,7 @@ static int set_up(void **state)
 {
 	const char *const changed[] = {SMALL, "routing.algorithm=ud"};
 	struct run_config *config;
-	struct fault fault = {""};
+	struct error error = {""};
 
 	by_table = shoot(VIRTUAL_LAB_SET(SMALL, HOT, "link.delay=2us", "switch.vcs=2",
 		"queuing=dbbm", "measure.duration=40us"));
@@ -612,13 +612,13 @@ static int set_up(void **state)
 		"measure.warmup=1us", "measure.sample=5us"));
 	by_choice = shoot(VIRTUAL_LAB_SET(SMALL, HOT, "routing.adaptive=adaptive"));
 	config = run_config_parse(drawn_plain, strlen(drawn_plain), "test", changed,
-		sizeof(changed) / sizeof(changed[0]), &fault);
+		sizeof(changed) / sizeof(changed[0]), &error);
 	assert_non_null(config);
 	joined_later = topology_without(
-		by_table.run.lab.topology, (const char *const[]){"s0:2"}, 1, &fault);
+		by_table.run.lab.topology, (const char *const[]){"s0:2"}, 1, &error);
 	if (joined_later == NULL ||
-		audit_run_open(&former, joined_later, config, true, &fault) != 0)
-		fail_msg("%s", fault.text);
+		audit_run_open(&former, joined_later, config, true, &error) != 0)
+		fail_msg("%s", error.text);
 	run_config_destroy(config);
 	return 0;
 }

@@ -3,10 +3,10 @@
 
 /* Congestion management at the source, in whole fabrics on the virtual clock. */
 
-#include "datagram_control.h"
+#include "nic/datagram/datagram_control.h"
 #include "unit.h"
+#include "virtual/virtual_private.h"
 #include "virtual_lab.h"
-#include "virtual_private.h"
 
 /* Hosts on a torus whose first links fill: transpose. */
 static const char torus[] =

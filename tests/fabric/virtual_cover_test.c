@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-#include "credit_cover.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "setup/credit_cover.h"
 #include "virtual_lab.h"
 
 #define CASES 60
@@ -129,7 +129,7 @@ static void assert_lines(const char *expected, const char *const *set, unsigned 
 	struct virtual_lab lab;
 
 	virtual_lab_open(&lab, line, set, sets);
-	credit_cover_tell(lab.config, lab.topology, take_line, lines);
+	credit_cover_report(lab.config, lab.topology, take_line, lines);
 	virtual_lab_close(&lab);
 	assert_string_equal(lines, expected);
 }
@@ -145,7 +145,7 @@ UNIT_TEST(links_that_replace_those_of_wormhole_switching_are_named)
 		struct topology *topology = NULL;
 		struct run_config *config;
 		char text[1000], lines[1000] = "";
-		struct fault fault;
+		struct error error;
 
 		snprintf(text, sizeof(text),
 			"weft: run/1\ntopology:\n%s"
@@ -153,10 +153,10 @@ UNIT_TEST(links_that_replace_those_of_wormhole_switching_are_named)
 			"  links: [{a: 'h0:0', b: 's0:0'}, {a: 'h1:0', b: 's0:1'}]\n"
 			"clock: virtual\nswitch: {switching: wormhole}\n",
 			link[i]);
-		config = run_config_parse(text, strlen(text), "test", NULL, 0, &fault);
-		if (config == NULL || (topology = run_config_open_topology(config, &fault)) == NULL)
-			fail_msg("%s", fault.text);
-		credit_cover_tell(config, topology, take_line, lines);
+		config = run_config_parse(text, strlen(text), "test", NULL, 0, &error);
+		if (config == NULL || (topology = run_config_open_topology(config, &error)) == NULL)
+			fail_msg("%s", error.text);
+		credit_cover_report(config, topology, take_line, lines);
 		assert_string_equal(lines, said[i]);
 		topology_destroy(topology);
 		run_config_destroy(config);

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "goal_generate.h"
-#include "run_config_json.h"
+#include "experiment/result/run_config_json.h"
+#include "goal/goal_generate.h"
+#include "virtual/virtual_partitions.h"
 #include "virtual_lab.h"
-#include "virtual_parts.h"
 
 const char drawn_plain[] = "weft: run/1\n"
 			   "topology: \"rlft:ports=4,stages=3\"\n"
@@ -191,7 +191,7 @@ void drawn_schedule(const char *path, const char *kind)
 
 static void add_schedule(json_t *document, const struct virtual_fabric *fabric)
 {
-	struct fault unfinished = {""};
+	struct error unfinished = {""};
 
 	virtual_fabric_check_complete(fabric, &unfinished);
 	json_object_set_new(document, "unfinished", json_string(unfinished.text));
@@ -199,34 +199,34 @@ static void add_schedule(json_t *document, const struct virtual_fabric *fabric)
 
 static bool prepare(const struct drawn *drawn, struct virtual_fabric *fabric)
 {
-	if (fabric->parts != NULL && drawn->prepare != NULL)
-		drawn->prepare(fabric->parts);
+	if (fabric->partitions != NULL && drawn->prepare != NULL)
+		drawn->prepare(fabric->partitions);
 	return true;
 }
 
 char *drawn_result(const char *file, const struct drawn *drawn, struct ranks *ranks,
-	unsigned workers, struct fault *fault)
+	unsigned workers, struct error *error)
 {
 	struct run_config *config =
-		run_config_parse(file, strlen(file), "test", drawn->set, drawn->sets, fault);
+		run_config_parse(file, strlen(file), "test", drawn->set, drawn->sets, error);
 	struct topology *topology = NULL;
 	struct virtual_fabric *fabric = NULL;
 	struct run_result result = {0};
 	json_t *document;
 	char *text = NULL;
 
-	if (config != NULL && run_config_supported(config, fault) == 0 &&
-		(topology = run_config_open_topology(config, fault)) != NULL) {
+	if (config != NULL && run_config_supported(config, error) == 0 &&
+		(topology = run_config_open_topology(config, error)) != NULL) {
 		if (drawn->hello_ps > 0)
 			config->hello_ps = drawn->hello_ps;
 		set_host_delay(topology, drawn->host_delay_ps);
-		fabric = virtual_fabric_create(topology, config, fault);
+		fabric = virtual_fabric_create(topology, config, error);
 	}
-	if (fabric != NULL && virtual_fabric_set_ranks(fabric, ranks, workers, fault) == 0 &&
+	if (fabric != NULL && virtual_fabric_set_ranks(fabric, ranks, workers, error) == 0 &&
 		prepare(drawn, fabric) &&
-		virtual_fabric_run(fabric, NULL, NULL, NULL, fault) == 0 &&
+		virtual_fabric_run(fabric, NULL, NULL, NULL, error) == 0 &&
 		(ranks == NULL || ranks->own == 0)) {
-		assert_int_equal(virtual_fabric_result(fabric, &result, fault), 0);
+		assert_int_equal(virtual_fabric_result(fabric, &result, error), 0);
 		if (virtual_fabric_check(fabric) != NULL)
 			fail_msg("%s, %u workers: %s", drawn->text[0], workers,
 				virtual_fabric_check(fabric));

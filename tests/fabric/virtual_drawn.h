@@ -5,21 +5,21 @@
 /* Random fabrics on the virtual clock, and their whole result, for tests that compare ways to run
  * them: on threads, in several processes. */
 
-#include "ranks.h"
-#include "rng.h"
-#include "weft_time.h"
+#include "base/rng.h"
+#include "base/weft_time.h"
+#include "virtual/parallel/ranks.h"
 
 #define DRAWN_WORKERS_MAX 8
 #define DRAWN_SETS_MAX    40
 #define DRAWN_SET_BYTES   96
 
-struct virtual_parts;
+struct virtual_partitions;
 
 struct drawn {
 	char text[DRAWN_SETS_MAX][DRAWN_SET_BYTES];
 	const char *set[DRAWN_SETS_MAX];
 	unsigned sets, workers;
-	void (*prepare)(struct virtual_parts *parts); /* before the run; NULL: nothing */
+	void (*prepare)(struct virtual_partitions *partitions); /* before the run; NULL: nothing */
 	weft_time hello_ps;      /* switches refresh credits four times as often; 0: the default */
 	weft_time host_delay_ps; /* of the links of hosts; 0: that of the others */
 };
@@ -35,7 +35,7 @@ void drawn_schedule(const char *path, const char *kind);
 /* Everything that a user gets, but for what may differ; NULL: it cannot be run, and the fault says
  * why, or this is not rank 0. */
 char *drawn_result(const char *file, const struct drawn *drawn, struct ranks *ranks,
-	unsigned workers, struct fault *fault);
+	unsigned workers, struct error *error);
 
 /* Fails at the first difference, with the sets. */
 void drawn_expect_same(const char *one, const char *many, unsigned seed, const struct drawn *drawn);

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frame.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "virtual/virtual_private.h"
 #include "virtual_lab.h"
-#include "virtual_private.h"
+#include "wire/frame.h"
 
 #define RUNS 25
 

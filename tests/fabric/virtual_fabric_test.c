@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frame.h"
+#include "base/rng.h"
 #include "frames_once.h"
-#include "rng.h"
+#include "virtual/virtual_trace.h"
 #include "virtual_lab.h"
-#include "virtual_trace.h"
+#include "wire/frame.h"
 
 static const char tree[] =
 	"weft: run/1\n"
@@ -131,14 +131,14 @@ UNIT_TEST(what_is_offered_is_accepted_at_low_load)
 UNIT_TEST(a_run_in_which_nothing_happens_can_be_stopped)
 {
 	atomic_bool stop = true;
-	struct fault fault = {""};
+	struct error error = {""};
 	struct virtual_lab lab;
 
 	virtual_lab_open(&lab, star,
 		VIRTUAL_LAB_SET("traffic[0].start=90ms", "measure.duration=100ms",
 			"measure.sample=100ms", "watchdog=1us"));
-	assert_int_equal(virtual_fabric_run(lab.fabric, &stop, NULL, NULL, &fault), 0);
-	assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &fault), 0);
+	assert_int_equal(virtual_fabric_run(lab.fabric, &stop, NULL, NULL, &error), 0);
+	assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &error), 0);
 	assert_true(lab.result.incomplete);
 	assert_int_equal(lab.result.packets.injected, 0);
 	virtual_lab_close(&lab);
@@ -492,12 +492,12 @@ UNIT_TEST(a_large_table_of_which_equal_parts_are_shared_routes_as_the_whole_one)
 
 static uint64_t large_by(unsigned workers, const char *queuing)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct virtual_lab lab;
 	uint64_t fingerprint;
 
 	virtual_lab_open(&lab, large, VIRTUAL_LAB_SET("switch.vcs=2", queuing));
-	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, workers, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, workers, &error), 0);
 	virtual_lab_run(&lab);
 	assert_true(lab.fabric->looks_far && lab.result.packets.delivered > 0);
 	fingerprint = lab.result.fingerprint;

@@ -11,14 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "frame.h"
-#include "goal_generate.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "goal/goal_generate.h"
 #include "virtual_lab.h"
+#include "wire/frame.h"
 
 struct outcome {
 	struct run_result result;
-	struct fault judgement;
+	struct error judgement;
 	int judged;
 };
 
@@ -118,14 +118,14 @@ static void run_flows(struct virtual_lab *lab, const char *network, const char *
 
 UNIT_TEST(flows_that_do_not_complete_are_named_as_flows)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct virtual_lab lab;
 
 	run_flows(&lab,
 		"topology: \"rlft:ports=8,stages=2,rate=100Gbps\"\nmeasure: {duration: 20us}\n",
 		"h0 h7 0 2000000\n");
-	assert_int_equal(virtual_fabric_check_complete(lab.fabric, &fault), -EINVAL);
-	assert_string_equal(fault.text,
+	assert_int_equal(virtual_fabric_check_complete(lab.fabric, &error), -EINVAL);
+	assert_string_equal(error.text,
 		"flows have not completed by the end of the run: a longer measure.duration gives "
 		"them time");
 	virtual_lab_close(&lab);
@@ -279,12 +279,12 @@ static double complete_on_crossbar(const struct goal_generate_config *config, co
 {
 	struct virtual_lab lab;
 	char path[32], run[1024], *text = NULL;
-	struct fault fault = {""};
+	struct error error = {""};
 	double completion;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	assert_int_equal(goal_generate(config, out, &fault), 0);
+	assert_int_equal(goal_generate(config, out, &error), 0);
 	fclose(out);
 	write_file(path, text);
 	snprintf(run, sizeof(run),
@@ -315,23 +315,23 @@ UNIT_TEST(collectives_take_the_time_of_their_alpha_beta_bound)
 {
 	enum { N = 16, S = 1600000, A = 40000, CALC = 20000, M = 8 };
 	uint64_t matrix[N * N];
-	double part = alone_ns(S / N), whole = alone_ns(S), activation = alone_ns(A);
-	double halves = alone_ns(S / 2) + alone_ns(S / 4) + alone_ns(S / 8) + part;
+	double partition = alone_ns(S / N), whole = alone_ns(S), activation = alone_ns(A);
+	double halves = alone_ns(S / 2) + alone_ns(S / 4) + alone_ns(S / 8) + partition;
 	const struct {
 		struct goal_generate_config config;
 		double bound;
 	} cases[] = {
 		{{"allreduce", N, S, 1, 0}, 4 * whole},
-		{{"allreduce-ring", N, S, 1, 0}, 2 * (N - 1) * part},
+		{{"allreduce-ring", N, S, 1, 0}, 2 * (N - 1) * partition},
 		{{"allreduce-rabenseifner", N, S, 1, 0}, 2 * halves},
 		{{"allreduce-tree", N, S, 1, 0}, 2 * 4 * whole},
 		{{"allreduce-two-level", N, S, 1, 0, .group = 4},
-			2 * 3 * alone_ns(S / 4) + 2 * 3 * part},
-		{{"allgather", N, S / N, 1, 0}, (N - 1) * part},
-		{{"reduce-scatter", N, S, 1, 0}, (N - 1) * part},
+			2 * 3 * alone_ns(S / 4) + 2 * 3 * partition},
+		{{"allgather", N, S / N, 1, 0}, (N - 1) * partition},
+		{{"reduce-scatter", N, S, 1, 0}, (N - 1) * partition},
 		{{"bcast", N, S, 1, 0}, 4 * whole},
-		{{"alltoall", N, S / N, 1, 0}, (N - 1) * part},
-		{{"alltoallv", N, 0, 1, 0, .matrix = matrix}, (N - 1) * part},
+		{{"alltoall", N, S / N, 1, 0}, (N - 1) * partition},
+		{{"alltoallv", N, 0, 1, 0, .matrix = matrix}, (N - 1) * partition},
 		{{"ring", N, S, 3, 0}, 3 * whole},
 		{{"pipeline", N, A, 1, CALC, .microbatches = M},
 			(M + N - 1) * 3 * CALC + 2 * (N - 1) * activation},
@@ -453,7 +453,7 @@ UNIT_TEST(a_schedule_ends_where_frames_overtake)
 {
 	const struct goal_generate_config config = {"alltoall", 16, 60000, 2, 0};
 	struct virtual_lab lab;
-	struct fault fault = {""};
+	struct error error = {""};
 	char path[32], text[1024], *schedule = NULL;
 	size_t length;
 	FILE *out = open_memstream(&schedule, &length);
@@ -466,7 +466,7 @@ UNIT_TEST(a_schedule_ends_where_frames_overtake)
 		"4KiB}");
 	virtual_lab_open(&lab, text, VIRTUAL_LAB_SET("routing.adaptive=oblivious"));
 	virtual_lab_run(&lab);
-	assert_int_equal(virtual_fabric_check_complete(lab.fabric, &fault), 0);
+	assert_int_equal(virtual_fabric_check_complete(lab.fabric, &error), 0);
 	assert_int_equal(result_counter(&lab.result, "goal_unfinished"), 0);
 	assert_in_range(result_counter(&lab.result, "host_frames_overtaken"), 1, UINT64_MAX);
 	virtual_lab_close(&lab);
@@ -477,16 +477,16 @@ UNIT_TEST(a_schedule_ends_where_frames_overtake)
 UNIT_TEST(who_has_a_rank_sends_nothing_beside_the_schedule)
 {
 	char path[32], text[1024];
-	struct fault fault = {""};
+	struct error error = {""};
 	struct run_config *config;
 	struct topology *topology;
 
 	write_file(path, one_message);
 	write_text(text, path, "0ns", ", {pattern: uniform, from: [h5, h1], load: 10%}");
-	config = run_config_parse(text, strlen(text), "r.yaml", NULL, 0, &fault);
-	topology = run_config_open_topology(config, &fault);
-	assert_null(virtual_fabric_create(topology, config, &fault));
-	assert_non_null(strstr(fault.text,
+	config = run_config_parse(text, strlen(text), "r.yaml", NULL, 0, &error);
+	topology = run_config_open_topology(config, &error);
+	assert_null(virtual_fabric_create(topology, config, &error));
+	assert_non_null(strstr(error.text,
 		"host h1 sends, and has rank 1 of the schedule; name hosts without a rank"));
 	topology_destroy(topology);
 	run_config_destroy(config);

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run_config.h"
+#include "experiment/run/run_config.h"
 #include "unit.h"
+#include "virtual/virtual_private.h"
 #include "virtual_lab.h"
-#include "virtual_private.h"
 
 static struct virtual_lab run(const char *text, const char *const *set, unsigned sets)
 {

@@ -8,9 +8,9 @@
 
 #include <string.h>
 
+#include "experiment/run/run_config.h"
 #include "result_counter.h"
-#include "run_config.h"
-#include "virtual_fabric.h"
+#include "virtual/virtual_fabric.h"
 
 struct virtual_lab {
 	struct run_config *config;
@@ -28,25 +28,25 @@ struct virtual_lab {
 static inline void virtual_lab_open(
 	struct virtual_lab *lab, const char *text, const char *const *set, unsigned sets)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
 	memset(lab, 0, sizeof(*lab));
-	lab->config = run_config_parse(text, strlen(text), "test", set, sets, &fault);
-	if (lab->config == NULL || run_config_supported(lab->config, &fault) != 0 ||
-		(lab->topology = run_config_open_topology(lab->config, &fault)) == NULL ||
-		(lab->fabric = virtual_fabric_create(lab->topology, lab->config, &fault)) == NULL)
-		fail_msg("%s", fault.text);
+	lab->config = run_config_parse(text, strlen(text), "test", set, sets, &error);
+	if (lab->config == NULL || run_config_supported(lab->config, &error) != 0 ||
+		(lab->topology = run_config_open_topology(lab->config, &error)) == NULL ||
+		(lab->fabric = virtual_fabric_create(lab->topology, lab->config, &error)) == NULL)
+		fail_msg("%s", error.text);
 }
 
 /* To its end, after which everything must be accounted for. */
 static inline void virtual_lab_run(struct virtual_lab *lab)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	const char *wrong;
 
-	if (virtual_fabric_run(lab->fabric, NULL, NULL, NULL, &fault) != 0 ||
-		virtual_fabric_result(lab->fabric, &lab->result, &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (virtual_fabric_run(lab->fabric, NULL, NULL, NULL, &error) != 0 ||
+		virtual_fabric_result(lab->fabric, &lab->result, &error) != 0)
+		fail_msg("%s", error.text);
 	wrong = virtual_fabric_check(lab->fabric);
 	if (wrong != NULL)
 		fail_msg("%s", wrong);
@@ -79,12 +79,12 @@ static inline struct run_result virtual_lab_result(
 static inline void virtual_lab_assert_refused(
 	const char *text, const char *const *set, unsigned sets, const char *why)
 {
-	struct fault fault = {""};
-	struct run_config *config = run_config_parse(text, strlen(text), "test", set, sets, &fault);
-	struct topology *topology = run_config_open_topology(config, &fault);
+	struct error error = {""};
+	struct run_config *config = run_config_parse(text, strlen(text), "test", set, sets, &error);
+	struct topology *topology = run_config_open_topology(config, &error);
 
-	assert_null(virtual_fabric_create(topology, config, &fault));
-	assert_string_equal(fault.text, why);
+	assert_null(virtual_fabric_create(topology, config, &error));
+	assert_string_equal(error.text, why);
 	topology_destroy(topology);
 	run_config_destroy(config);
 }

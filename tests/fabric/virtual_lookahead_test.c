@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "virtual_control.h"
+#include "virtual/virtual_control.h"
+#include "virtual/virtual_partitions.h"
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
-#include "virtual_parts.h"
 
 #define NS    PS_PER_NS
 #define CASES 20
@@ -22,12 +22,12 @@
 static struct virtual_lookahead lookahead_with(const char *const *sets, unsigned count)
 {
 	struct virtual_lookahead lookahead;
-	struct fault fault = {""};
+	struct error error = {""};
 	struct virtual_lab lab;
 
 	virtual_lab_open(&lab, drawn_plain, sets, count);
-	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &fault), 0);
-	lookahead = lab.fabric->parts->lookahead;
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &error), 0);
+	lookahead = lab.fabric->partitions->lookahead;
 	virtual_lab_close(&lab);
 	return lookahead;
 }
@@ -70,13 +70,13 @@ UNIT_TEST(what_crosses_sooner_than_packets_shortens_rounds)
 /* Such routes may end at a switch, which discards a packet at once when it comes. */
 UNIT_TEST(routes_of_a_file_shorten_rounds)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct virtual_lab lab;
 
 	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET("switch.routing-delay=100ns"));
 	lab.config->routing.file = strdup("routes");
-	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &fault), 0);
-	assert_int_equal(lab.fabric->parts->lookahead.packet_ps, 30 * NS);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &error), 0);
+	assert_int_equal(lab.fabric->partitions->lookahead.packet_ps, 30 * NS);
 	virtual_lab_close(&lab);
 }
 
@@ -138,14 +138,14 @@ UNIT_TEST(an_end_that_found_no_room_may_be_any_until_the_last_such_is_over)
 /* Of worker 0. */
 static uint64_t count_rounds(const char *routing_delay)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct virtual_lab lab;
 	uint64_t rounds;
 
 	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET(routing_delay, "switch.buffer=1MiB"));
-	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &error), 0);
 	virtual_lab_run(&lab);
-	rounds = lab.fabric->parts->worker[0].use.rounds;
+	rounds = lab.fabric->partitions->worker[0].use.rounds;
 	virtual_lab_close(&lab);
 	return rounds;
 }
@@ -196,14 +196,14 @@ static void draw(unsigned seed, struct drawn *drawn)
 UNIT_TEST(no_credit_frame_comes_too_late)
 {
 	for (unsigned seed = 1; seed <= CASES; seed++) {
-		struct fault fault = {""}, other = {""};
+		struct error error = {""}, other = {""};
 		struct drawn drawn;
 		char *one, *many;
 
 		draw(seed, &drawn);
-		one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+		one = drawn_result(drawn_plain, &drawn, NULL, 1, &error);
 		if (one == NULL)
-			fail_msg("case %u: %s", seed, fault.text);
+			fail_msg("case %u: %s", seed, error.text);
 		many = drawn_result(drawn_plain, &drawn, NULL, drawn.workers, &other);
 		if (many == NULL)
 			fail_msg("case %u: %s", seed, other.text);
@@ -238,23 +238,23 @@ static const char *const many_ends[] = {"topology=rlft:ports=12,stages=3", "link
 /* Of two workers. */
 static void run_many_ends(struct virtual_lab *lab)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
 	virtual_lab_open(lab, drawn_plain, many_ends, MANY_ENDS);
-	assert_int_equal(virtual_fabric_set_ranks(lab->fabric, NULL, 2, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab->fabric, NULL, 2, &error), 0);
 	virtual_lab_run(lab);
 }
 
 UNIT_TEST(more_ends_than_the_list_holds_change_no_byte)
 {
 	struct drawn drawn = {.sets = MANY_ENDS};
-	struct fault fault = {""};
+	struct error error = {""};
 	struct virtual_lab lab;
 	char *one, *two;
 
 	memcpy(drawn.set, many_ends, sizeof(many_ends));
-	one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
-	two = drawn_result(drawn_plain, &drawn, NULL, 2, &fault);
+	one = drawn_result(drawn_plain, &drawn, NULL, 1, &error);
+	two = drawn_result(drawn_plain, &drawn, NULL, 2, &error);
 	assert_non_null(one);
 	assert_non_null(two);
 	drawn_expect_same(one, two, 0, &drawn);
@@ -262,23 +262,23 @@ UNIT_TEST(more_ends_than_the_list_holds_change_no_byte)
 	free(two);
 	run_many_ends(&lab);
 	assert_int_not_equal(lab.fabric->ends.unlisted_before, 0);
-	assert_in_range(lab.fabric->parts->worker[0].use.rounds, 1, 60 * 1000 / 30);
+	assert_in_range(lab.fabric->partitions->worker[0].use.rounds, 1, 60 * 1000 / 30);
 	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(a_credit_frame_that_comes_too_late_ends_the_run)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct virtual_lab lab;
 
 	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET("switch.routing-delay=100ns"));
-	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &error), 0);
 	/* Nothing is listed. */
 	for (unsigned i = 0; i < 2; i++)
-		virtual_part_at(lab.fabric, i)->ends.wanted = false;
-	lab.fabric->parts->lookahead.frame_ps = PS_PER_US;
-	assert_int_equal(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &fault), -EINVAL);
-	assert_string_equal(fault.text,
+		virtual_partition_at(lab.fabric, i)->ends.wanted = false;
+	lab.fabric->partitions->lookahead.frame_ps = PS_PER_US;
+	assert_int_equal(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &error), -EINVAL);
+	assert_string_equal(error.text,
 		"--workers 2: a fault of Weft, please report it: something came too late for "
 		"another worker: only one worker can run this");
 	virtual_lab_close(&lab);

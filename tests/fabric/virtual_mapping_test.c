@@ -13,11 +13,11 @@ static struct virtual_mapping_result map(const char *spec, const char *algorithm
 	const struct virtual_mapping_options options =
 		virtual_mapping_usual(route_algorithm_find(algorithm), tables);
 	struct virtual_mapping_result result = {0};
-	struct fault fault;
-	struct topology *topology = topology_generate(spec, &fault);
+	struct error error;
+	struct topology *topology = topology_generate(spec, &error);
 
-	if (topology == NULL || virtual_mapping_run(topology, &options, &result, &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (topology == NULL || virtual_mapping_run(topology, &options, &result, &error) != 0)
+		fail_msg("%s", error.text);
 	topology_destroy(topology);
 	return result;
 }

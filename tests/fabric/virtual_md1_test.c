@@ -16,9 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "confidence.h"
-#include "frame.h"
+#include "stats/confidence.h"
 #include "virtual_lab.h"
+#include "wire/frame.h"
 
 #define SEEDS 20
 /* 1000 bytes of payload at 1 Gbps. */

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-#include "congestion_setup.h"
-#include "switch_congestion.h"
+#include "setup/congestion_setup.h"
+#include "switch/switch_congestion.h"
+#include "virtual/virtual_private.h"
+#include "virtual/virtual_trace.h"
 #include "virtual_lab.h"
-#include "virtual_private.h"
-#include "virtual_trace.h"
 
 /* 16 hosts, two at each leaf, four in each of the trees below the top. Two of them send all they
  * can to h0 until 'stop', and then a little. The switches act as the paper's letter says. */

@@ -4,7 +4,7 @@
 /* Control frames of one channel that arrive at one time: in the order in which they were sent,
  * whatever records the run before has left for them. */
 
-#include "virtual_control.h"
+#include "virtual/virtual_control.h"
 #include "virtual_lab.h"
 
 #define FRAMES 5

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run_config.h"
+#include "experiment/run/run_config.h"
 #include "unit.h"
+#include "virtual/virtual_private.h"
 #include "virtual_lab.h"
-#include "virtual_private.h"
 
 /* A hot spot at h5, the others to everybody. */
 static const char tree[] = "weft: run/1\n"

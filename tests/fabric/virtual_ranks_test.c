@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "virtual/virtual_private.h"
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
-#include "virtual_private.h"
 
 #ifndef RANKS_CASES
 #define RANKS_CASES 12
@@ -38,7 +38,7 @@ static void copy_message(struct ranks_message *to, const struct ranks_message *f
 	to->used = from->used;
 }
 
-static int exchange(struct ranks *ranks, struct fault *fault)
+static int exchange(struct ranks *ranks, struct error *error)
 {
 	struct hub *hub = ranks->ctx;
 
@@ -49,7 +49,7 @@ static int exchange(struct ranks *ranks, struct fault *fault)
 	if (ranks->own == 0 && hub->exchanges_left > 0)
 		hub->exchanges_left--;
 	pthread_barrier_wait(&hub->barrier);
-	return hub->exchanges_left == 1 ? fault_set(fault, EIO, "rank 1 is lost") : 0;
+	return hub->exchanges_left == 1 ? error_set(error, EIO, "rank 1 is lost") : 0;
 }
 
 static const struct ranks_ops ops = {.exchange = exchange};
@@ -60,7 +60,7 @@ struct process {
 	const char *file;
 	unsigned workers;
 	char *result;
-	struct fault fault;
+	struct error error;
 	const atomic_bool *stop;
 	bool incomplete;
 };
@@ -70,7 +70,7 @@ static void *run_process(void *argument)
 	struct process *process = argument;
 
 	process->result = drawn_result(
-		process->file, process->drawn, &process->ranks, process->workers, &process->fault);
+		process->file, process->drawn, &process->ranks, process->workers, &process->error);
 	return NULL;
 }
 
@@ -95,9 +95,9 @@ static void run_processes(
 	pthread_barrier_destroy(&hub.barrier);
 }
 
-/* The result of rank 0; NULL and fault, which all ranks have. */
+/* The result of rank 0; NULL and error, which all ranks have. */
 static char *result_of(const struct drawn *drawn, unsigned count, unsigned workers,
-	unsigned exchanges, struct fault *fault)
+	unsigned exchanges, struct error *error)
 {
 	struct process process[TEST_RANKS_MAX] = {0};
 
@@ -110,9 +110,9 @@ static char *result_of(const struct drawn *drawn, unsigned count, unsigned worke
 	for (unsigned i = 1; i < count; i++) {
 		assert_null(process[i].result);
 		if (process[0].result == NULL)
-			assert_string_equal(process[i].fault.text, process[0].fault.text);
+			assert_string_equal(process[i].error.text, process[0].error.text);
 	}
-	*fault = process[0].fault;
+	*error = process[0].error;
 	return process[0].result;
 }
 
@@ -124,17 +124,17 @@ static unsigned first = 1, cases = RANKS_CASES;
 static void run_case(unsigned seed)
 {
 	unsigned ranks = 2 + seed % 3, workers = seed % 5 == 0 ? 2 : 1;
-	struct fault fault = {""}, other = {""};
+	struct error error = {""}, other = {""};
 	struct drawn drawn;
 	char *one, *many;
 
 	drawn_draw(seed, &drawn);
 	drawn.workers = ranks * workers;
-	one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+	one = drawn_result(drawn_plain, &drawn, NULL, 1, &error);
 	many = result_of(&drawn, ranks, workers, 0, &other);
 	if (one == NULL || many == NULL)
 		fail_msg("case %u, %u ranks of %u workers: '%s', '%s'", seed, ranks, workers,
-			fault.text, other.text);
+			error.text, other.text);
 	drawn_expect_same(one, many, seed, &drawn);
 	free(one);
 	free(many);
@@ -158,10 +158,10 @@ UNIT_TEST(notifications_cross_between_ranks)
 			"measure.duration=200us"},
 		.sets = 16,
 		.workers = 3};
-	struct fault fault = {""};
-	char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault), *many;
+	struct error error = {""};
+	char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &error), *many;
 
-	many = result_of(&drawn, 3, 1, 0, &fault);
+	many = result_of(&drawn, 3, 1, 0, &error);
 	assert_non_null(one);
 	assert_non_null(many);
 	assert_null(strstr(one, "\"arn_sent\": 0"));
@@ -179,12 +179,12 @@ UNIT_TEST(a_run_until_a_value_is_known_ends_as_with_one_rank)
 			"measure.duration=1ms", "measure.at-most=1ms", "measure.until.interval=5%"},
 		.sets = 5,
 		.workers = 4};
-	struct fault fault = {""};
-	char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
-	char *many = result_of(&drawn, 2, 2, 0, &fault);
+	struct error error = {""};
+	char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &error);
+	char *many = result_of(&drawn, 2, 2, 0, &error);
 
 	if (one == NULL || many == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	assert_non_null(strstr(one, "\"reached\": true"));
 	drawn_expect_same(one, many, 0, &drawn);
 	free(one);
@@ -194,10 +194,10 @@ UNIT_TEST(a_run_until_a_value_is_known_ends_as_with_one_rank)
 static void expect_refused(
 	const struct drawn *drawn, unsigned ranks, unsigned workers, const char *why)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
-	assert_null(result_of(drawn, ranks, workers, 0, &fault));
-	assert_string_equal(fault.text, why);
+	assert_null(result_of(drawn, ranks, workers, 0, &error));
+	assert_string_equal(error.text, why);
 }
 
 /* Whole, and cut off by the end of the run: then what has not ended is named. */
@@ -215,15 +215,15 @@ UNIT_TEST(schedules_end_as_with_one_rank)
 				"measure.sample=1us",
 				i < 3 ? "measure.duration=10ms" : "measure.duration=3us"},
 			.sets = 7};
-		struct fault fault = {""};
+		struct error error = {""};
 		char *one, *many;
 
 		drawn_schedule(path, kinds[i % 3]);
-		one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+		one = drawn_result(drawn_plain, &drawn, NULL, 1, &error);
 		assert_non_null(one);
 		assert_non_null(strstr(one, "goal_completion_ns"));
 		assert_true((strstr(one, "\"unfinished\": \"\"") != NULL) == (i < 3));
-		many = result_of(&drawn, 2 + i % 2, 1 + i / 3, 0, &fault);
+		many = result_of(&drawn, 2 + i % 2, 1 + i / 3, 0, &error);
 		assert_non_null(many);
 		drawn_expect_same(one, many, i, &drawn);
 		free(one);
@@ -258,10 +258,10 @@ static void *run_short_of_packets(void *argument)
 
 	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET("measure.duration=1ms"));
 	assert_int_equal(
-		virtual_fabric_set_ranks(lab.fabric, &process->ranks, 1, &process->fault), 0);
+		virtual_fabric_set_ranks(lab.fabric, &process->ranks, 1, &process->error), 0);
 	if (process->ranks.own == 1)
 		lab.fabric->pool.size = 8;
-	assert_true(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &process->fault) < 0);
+	assert_true(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &process->error) < 0);
 	virtual_lab_close(&lab);
 	return NULL;
 }
@@ -273,7 +273,7 @@ UNIT_TEST(a_failure_in_the_run_of_one_rank_ends_all)
 	run_processes(process, 3, 0, run_short_of_packets);
 	for (unsigned i = 0; i < 3; i++)
 		assert_string_equal(
-			process[i].fault.text, "rank 1: no memory for more packets or events");
+			process[i].error.text, "rank 1: no memory for more packets or events");
 }
 
 /* At each of the first steps, among them the agreements before the run and the first rounds. */
@@ -282,10 +282,10 @@ UNIT_TEST(a_lost_rank_ends_the_others_at_any_step)
 	struct drawn drawn = {.set = {"measure.duration=20us"}, .sets = 1};
 
 	for (unsigned step = 2; step < 40; step++) {
-		struct fault fault = {""};
+		struct error error = {""};
 
-		assert_null(result_of(&drawn, 2, 1 + step % 2, step, &fault));
-		assert_string_equal(fault.text, "rank 1 is lost");
+		assert_null(result_of(&drawn, 2, 1 + step % 2, step, &error));
+		assert_string_equal(error.text, "rank 1 is lost");
 	}
 }
 
@@ -295,15 +295,15 @@ static void *run_stopped(void *argument)
 {
 	struct process *process = argument;
 	struct run_result result = {0};
-	struct fault fault = {""};
+	struct error error = {""};
 	struct virtual_lab lab;
 
 	virtual_lab_open(
 		&lab, drawn_plain, VIRTUAL_LAB_SET("measure.duration=100s", "measure.sample=100s"));
-	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, &process->ranks, 1, &fault), 0);
-	assert_int_equal(virtual_fabric_run(lab.fabric, process->stop, NULL, NULL, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, &process->ranks, 1, &error), 0);
+	assert_int_equal(virtual_fabric_run(lab.fabric, process->stop, NULL, NULL, &error), 0);
 	if (process->ranks.own == 0) {
-		assert_int_equal(virtual_fabric_result(lab.fabric, &result, &fault), 0);
+		assert_int_equal(virtual_fabric_result(lab.fabric, &result, &error), 0);
 		process->incomplete = result.incomplete;
 	}
 	run_result_free(&result);

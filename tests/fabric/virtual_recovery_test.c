@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "frames_once.h"
-#include "virtual_dispatch.h"
+#include "virtual/virtual_dispatch.h"
+#include "virtual/virtual_measure.h"
 #include "virtual_lab.h"
-#include "virtual_measure.h"
 
 /* Everybody sends as fast as he can for a while, and what is under way has time to arrive. */
 static const char burst[] = "weft: run/1\n"

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "audit_feed.h"
-#include "audit_run.h"
-#include "virtual_capture.h"
+#include "audit/audit_feed.h"
+#include "measure/audit_run.h"
+#include "virtual/virtual_capture.h"
 #include "virtual_lab.h"
 
 /* A run, its capture and its rules. */
@@ -41,14 +41,14 @@ static inline void virtual_shot_capture(struct virtual_shot *shot)
 {
 	char path[] = "/tmp/weft-audit-XXXXXX";
 	struct virtual_capture *capture;
-	struct fault fault = {""};
+	struct error error = {""};
 
 	close(mkstemp(path));
-	capture = virtual_capture_create(shot->lab.fabric, 0, &fault);
+	capture = virtual_capture_create(shot->lab.fabric, 0, &error);
 	assert_non_null(capture);
-	assert_int_equal(virtual_capture_add(capture, "all", path, &fault), 0);
-	assert_int_equal(virtual_fabric_run(shot->lab.fabric, NULL, NULL, NULL, &fault), 0);
-	assert_int_equal(virtual_capture_end(capture, &fault), 0);
+	assert_int_equal(virtual_capture_add(capture, "all", path, &error), 0);
+	assert_int_equal(virtual_fabric_run(shot->lab.fabric, NULL, NULL, NULL, &error), 0);
+	assert_int_equal(virtual_capture_end(capture, &error), 0);
 	virtual_capture_destroy(capture);
 	shot->bytes = virtual_shot_read(path, &shot->length);
 	unlink(path);
@@ -57,11 +57,11 @@ static inline void virtual_shot_capture(struct virtual_shot *shot)
 /* Runs 'lab', which is open. */
 static inline void virtual_shot_take(struct virtual_shot *shot)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
 	virtual_shot_capture(shot);
-	if (audit_run_open(&shot->rules, shot->lab.topology, shot->lab.config, true, &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (audit_run_open(&shot->rules, shot->lab.topology, shot->lab.config, true, &error) != 0)
+		fail_msg("%s", error.text);
 	shot->rules.rules.exact = true;
 	shot->captured = malloc(2 * shot->lab.topology->links);
 	memset(shot->captured, true, 2 * shot->lab.topology->links);
@@ -82,10 +82,10 @@ static inline void virtual_shot_feed(const struct virtual_shot *shot, const uint
 	struct capture_reader reader;
 	struct capture_ordered next;
 	struct capture_order *order;
-	struct fault fault = {""};
+	struct error error = {""};
 
-	if (capture_reader_open(&reader, "test", bytes, length, &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (capture_reader_open(&reader, "test", bytes, length, &error) != 0)
+		fail_msg("%s", error.text);
 	order = capture_order_create(&reader, 1, false);
 	while (capture_order_next(order, &next) > 0) {
 		struct audit_frame_at frame;

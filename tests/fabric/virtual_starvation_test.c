@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "rng.h"
+#include "base/rng.h"
+#include "virtual/virtual_partitions.h"
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
-#include "virtual_parts.h"
 
 /* --- good runs --- */
 
@@ -45,7 +45,7 @@ UNIT_TEST(of_good_runs_none_is_called_deadlocked_or_starved)
 	unsigned good = 0, known = 0;
 
 	for (unsigned seed = 1; good < GOOD; seed++) {
-		struct fault fault = {""};
+		struct error error = {""};
 		struct drawn drawn;
 		json_t *result;
 		char *text;
@@ -54,7 +54,7 @@ UNIT_TEST(of_good_runs_none_is_called_deadlocked_or_starved)
 		if (may_deadlock(&drawn))
 			continue;
 		soften(&drawn);
-		text = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+		text = drawn_result(drawn_plain, &drawn, NULL, 1, &error);
 		if (text == NULL)
 			continue;
 		good++;

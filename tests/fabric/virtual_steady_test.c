@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "rng.h"
+#include "base/rng.h"
 #include "virtual_lab.h"
 
 #define GOOD 200

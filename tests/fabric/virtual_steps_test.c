@@ -4,8 +4,8 @@
 /* Multi-step paths in whole fabrics on the virtual clock, at full load and more. */
 
 #include "unit.h"
+#include "virtual/virtual_private.h"
 #include "virtual_lab.h"
-#include "virtual_private.h"
 
 /* Small buffers fill at once, and a cycle of them would stop the network for good. */
 static const char torus[] = "weft: run/1\n"

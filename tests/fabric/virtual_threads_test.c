@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "virtual/virtual_partitions.h"
+#include "virtual/virtual_threads.h"
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
-#include "virtual_parts.h"
-#include "virtual_threads.h"
 
 #define CASES 24
 
@@ -48,24 +48,25 @@ int __wrap_pthread_create(
 
 bool __wrap_virtual_round_run(struct virtual_worker *worker)
 {
-	struct virtual_parts *parts = worker->parts;
+	struct virtual_partitions *partitions = worker->partitions;
 	unsigned thread = atomic_load(&worker->claim) % 256, round = atomic_fetch_add(&rounds, 1);
 
 	assert_in_range(thread, 0, way.created - 1);
 	atomic_fetch_add(&helped, thread != worker->use.thread);
 	atomic_fetch_add(&missing, worker->use.thread >= way.created);
-	if (parts->threads > 1 && round % way.switch_each == 0)
-		atomic_store(&parts->thread[1 + round / way.switch_each % (parts->threads - 1)]
-				      .needless_us,
+	if (partitions->threads > 1 && round % way.switch_each == 0)
+		atomic_store(
+			&partitions->thread[1 + round / way.switch_each % (partitions->threads - 1)]
+				 .needless_us,
 			way.out_us);
 	return __real_virtual_round_run(worker);
 }
 
-static void prepare(struct virtual_parts *parts)
+static void prepare(struct virtual_partitions *partitions)
 {
-	parts->threads = way.threads;
-	parts->help_looks = way.help_looks;
-	parts->spin_looks = way.spin_looks;
+	partitions->threads = way.threads;
+	partitions->help_looks = way.help_looks;
+	partitions->spin_looks = way.spin_looks;
 }
 
 static void draw_way(unsigned seed, unsigned workers)
@@ -85,7 +86,7 @@ static void draw_way(unsigned seed, unsigned workers)
 /* The number of rounds that ran on other threads than their own. */
 static unsigned run_case(unsigned seed)
 {
-	struct fault fault = {""}, other = {""};
+	struct error error = {""}, other = {""};
 	struct drawn drawn;
 	char *one, *many;
 
@@ -93,11 +94,11 @@ static unsigned run_case(unsigned seed)
 	draw_way(seed, drawn.workers);
 	drawn.prepare = prepare;
 	created = rounds = helped = missing = 0;
-	one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+	one = drawn_result(drawn_plain, &drawn, NULL, 1, &error);
 	many = drawn_result(drawn_plain, &drawn, NULL, drawn.workers, &other);
 	if (one == NULL || many == NULL)
 		fail_msg("case %u, %u workers on %u of %u threads: '%s', '%s'", seed, drawn.workers,
-			way.created, way.threads, fault.text, other.text);
+			way.created, way.threads, error.text, other.text);
 	drawn_expect_same(one, many, seed, &drawn);
 	free(one);
 	free(many);
@@ -123,7 +124,7 @@ UNIT_TEST(threads_that_are_missing_or_stay_out_do_not_change_the_result)
 
 UNIT_TEST(the_table_says_how_much_ran_on_other_threads)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct virtual_lab lab;
 	char *text = NULL;
 	size_t bytes;
@@ -134,11 +135,11 @@ UNIT_TEST(the_table_says_how_much_ran_on_other_threads)
 	way.created = way.spin_looks = 1;
 	way.switch_each = 1000000;
 	virtual_lab_open(&lab, drawn_plain, NULL, 0);
-	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 4, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 4, &error), 0);
 	created = 0;
-	prepare(lab.fabric->parts);
-	assert_int_equal(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &fault), 0);
-	assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &fault), 0);
+	prepare(lab.fabric->partitions);
+	assert_int_equal(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &error), 0);
+	assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &error), 0);
 	run_result_print(&lab.result, lab.config, out);
 	fclose(out);
 	assert_non_null(strstr(text,

@@ -4,9 +4,9 @@
 /* Where the time of captured packets went: the parts add up to the nanosecond, and a cause that is
  * planted in a run ranks first. */
 
-#include "why.h"
+#include "audit/why.h"
 
-#include "rng.h"
+#include "base/rng.h"
 #include "virtual_drawn.h"
 #include "virtual_shot.h"
 
@@ -43,10 +43,10 @@ static void expect_sums(const struct why *why, const struct topology *topology, 
 			const struct why_piece *piece = &packet.piece[j];
 
 			sum += piece->ns;
-			if (piece->part == WHY_PROPAGATION)
+			if (piece->partition == WHY_PROPAGATION)
 				assert_int_equal(piece->ns,
 					topology->link_at[piece->way / 2].delay_ps / PS_PER_NS);
-			assert_true(piece->part != WHY_STALL);
+			assert_true(piece->partition != WHY_STALL);
 		}
 		if (sum != packet.ns)
 			fail_msg("%s: packet %u: %u ns in parts, %u in all", what, (unsigned)i,
@@ -57,18 +57,18 @@ static void expect_sums(const struct why *why, const struct topology *topology, 
 static bool try_drawn(unsigned seed)
 {
 	struct virtual_shot shot = {.bytes = NULL};
-	struct fault fault = {""};
+	struct error error = {""};
 	struct drawn drawn;
 	struct why *why;
 	char what[32];
 
 	drawn_draw(seed, &drawn);
 	shot.lab.config = run_config_parse(
-		drawn_plain, strlen(drawn_plain), "test", drawn.set, drawn.sets, &fault);
-	if (shot.lab.config != NULL && run_config_supported(shot.lab.config, &fault) == 0)
-		shot.lab.topology = run_config_open_topology(shot.lab.config, &fault);
+		drawn_plain, strlen(drawn_plain), "test", drawn.set, drawn.sets, &error);
+	if (shot.lab.config != NULL && run_config_supported(shot.lab.config, &error) == 0)
+		shot.lab.topology = run_config_open_topology(shot.lab.config, &error);
 	if (shot.lab.topology != NULL)
-		shot.lab.fabric = virtual_fabric_create(shot.lab.topology, shot.lab.config, &fault);
+		shot.lab.fabric = virtual_fabric_create(shot.lab.topology, shot.lab.config, &error);
 	if (shot.lab.fabric == NULL) {
 		virtual_lab_close(&shot.lab);
 		return false; /* drawn settings may exclude each other */
@@ -174,13 +174,13 @@ static uint32_t way_to_host(const struct virtual_shot *shot, uint32_t host)
 /* Opens the fabric again, because it has the rates that links had before. */
 static void slow_down(struct virtual_shot *shot, uint32_t link)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
 	virtual_fabric_destroy(shot->lab.fabric);
 	shot->lab.topology->link_at[link].rate_bps /= 10;
-	shot->lab.fabric = virtual_fabric_create(shot->lab.topology, shot->lab.config, &fault);
+	shot->lab.fabric = virtual_fabric_create(shot->lab.topology, shot->lab.config, &error);
 	if (shot->lab.fabric == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 }
 
 /* The way on which frames leave a leaf for the destination. */
@@ -189,11 +189,11 @@ static uint32_t way_up(const struct virtual_shot *shot, uint32_t from, uint32_t 
 	const struct topology *topology = shot->lab.topology;
 	struct topology_port leaf;
 	struct audit_run rules;
-	struct fault fault = {""};
+	struct error error = {""};
 	uint32_t way;
 
 	assert_true(topology_host_switch(topology, from, &leaf));
-	assert_int_equal(audit_run_open(&rules, topology, shot->lab.config, true, &fault), 0);
+	assert_int_equal(audit_run_open(&rules, topology, shot->lab.config, true, &error), 0);
 	leaf.port = route_table_row(rules.rules.table, leaf.device)[to];
 	way = topology_way_at(topology, leaf);
 	audit_run_close(&rules);

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "virtual_capture.h"
+#include "virtual/virtual_capture.h"
+#include "virtual/virtual_partitions.h"
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
-#include "virtual_parts.h"
 
 #ifndef WORKERS_CASES
 #define WORKERS_CASES 24
@@ -26,15 +26,15 @@
 static bool run_case(unsigned seed)
 {
 	struct drawn drawn;
-	struct fault fault = {""}, other = {""};
+	struct error error = {""}, other = {""};
 	char *one, *many;
 
 	drawn_draw(seed, &drawn);
 	assert_true(drawn.sets < DRAWN_SETS_MAX);
 	drawn.set[drawn.sets++] = "measure.link-series=true";
-	one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+	one = drawn_result(drawn_plain, &drawn, NULL, 1, &error);
 	if (one == NULL) {
-		print_message("case %u: %s\n", seed, fault.text);
+		print_message("case %u: %s\n", seed, error.text);
 		return false;
 	}
 	many = drawn_result(drawn_plain, &drawn, NULL, drawn.workers, &other);
@@ -60,15 +60,15 @@ UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
 
 UNIT_TEST(all_workers_have_event_queues_for_their_share_of_the_events)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct virtual_lab lab;
 	unsigned whole;
 
 	virtual_lab_open(&lab, drawn_plain, NULL, 0);
 	whole = lab.fabric->events->shift;
-	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 4, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 4, &error), 0);
 	for (unsigned i = 0; i < 4; i++)
-		assert_int_equal(virtual_part_at(lab.fabric, i)->events->shift, whole + 2);
+		assert_int_equal(virtual_partition_at(lab.fabric, i)->events->shift, whole + 2);
 	virtual_lab_close(&lab);
 }
 
@@ -76,14 +76,14 @@ UNIT_TEST(all_workers_have_event_queues_for_their_share_of_the_events)
 static void expect_refused(const char *const *sets, const char *why)
 {
 	struct drawn drawn = {.sets = 0};
-	struct fault fault = {""};
+	struct error error = {""};
 	char *result;
 
 	for (; sets[drawn.sets] != NULL; drawn.sets++)
 		drawn.set[drawn.sets] = sets[drawn.sets];
-	result = drawn_result(drawn_plain, &drawn, NULL, 2, &fault);
+	result = drawn_result(drawn_plain, &drawn, NULL, 2, &error);
 	assert_null(result);
-	assert_string_equal(fault.text, why);
+	assert_string_equal(error.text, why);
 }
 
 #define SETS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -101,14 +101,14 @@ UNIT_TEST(more_workers_than_switches_or_than_the_limit_are_refused)
 		     large = {.set = {"topology=ring:switches=300,hosts=1",
 				      "routing.algorithm=minhop", "routing.may-deadlock=true"},
 			     .sets = 3};
-	struct fault fault = {""};
+	struct error error = {""};
 
-	assert_null(drawn_result(drawn_plain, &drawn, NULL, 21, &fault));
+	assert_null(drawn_result(drawn_plain, &drawn, NULL, 21, &error));
 	assert_string_equal(
-		fault.text, "--workers 21: expected 1 to 20, of a fabric with 20 switches");
-	assert_null(drawn_result(drawn_plain, &large, NULL, 257, &fault));
+		error.text, "--workers 21: expected 1 to 20, of a fabric with 20 switches");
+	assert_null(drawn_result(drawn_plain, &large, NULL, 257, &error));
 	assert_string_equal(
-		fault.text, "--workers 257: expected 1 to 256, of a fabric with 300 switches");
+		error.text, "--workers 257: expected 1 to 256, of a fabric with 300 switches");
 }
 
 /* The bytes of a file, NUL behind them. */
@@ -130,7 +130,7 @@ static char *read_file(const char *path, size_t *bytes)
 /* Of all ports, by so many workers. */
 static char *capture_all(unsigned workers, const char *path, size_t *bytes)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct virtual_capture *capture;
 	struct virtual_lab lab;
 
@@ -139,12 +139,12 @@ static char *capture_all(unsigned workers, const char *path, size_t *bytes)
 			"routing.adaptive=arn", "switch.voq=true", "watchdog=3us",
 			"traffic[1].pattern=hotspot", "traffic[1].from=all", "traffic[1].to=[h3]",
 			"traffic[1].load=100%", "traffic[1].message=2KiB"));
-	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, workers, &fault), 0);
-	capture = virtual_capture_create(lab.fabric, 0, &fault);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, workers, &error), 0);
+	capture = virtual_capture_create(lab.fabric, 0, &error);
 	assert_non_null(capture);
-	assert_int_equal(virtual_capture_add(capture, "all", path, &fault), 0);
-	assert_int_equal(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &fault), 0);
-	assert_int_equal(virtual_capture_end(capture, &fault), 0);
+	assert_int_equal(virtual_capture_add(capture, "all", path, &error), 0);
+	assert_int_equal(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &error), 0);
+	assert_int_equal(virtual_capture_end(capture, &error), 0);
 	virtual_capture_destroy(capture);
 	virtual_lab_close(&lab);
 	return read_file(path, bytes);
@@ -184,14 +184,14 @@ UNIT_TEST(schedules_end_as_with_one_worker)
 					      "measure.duration=10ms", "switch.voq=true"},
 			.sets = 6,
 			.workers = 2 + i};
-		struct fault fault = {""};
+		struct error error = {""};
 		char *one, *many;
 
 		drawn_schedule(path, kinds[i % 3]);
-		one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault);
+		one = drawn_result(drawn_plain, &drawn, NULL, 1, &error);
 		assert_non_null(one);
 		assert_non_null(strstr(one, "goal_completion_ns"));
-		many = drawn_result(drawn_plain, &drawn, NULL, drawn.workers, &fault);
+		many = drawn_result(drawn_plain, &drawn, NULL, drawn.workers, &error);
 		assert_non_null(many);
 		drawn_expect_same(one, many, i, &drawn);
 		free(one);
@@ -217,10 +217,10 @@ UNIT_TEST(frames_on_long_links_that_there_is_memory_for_are_not)
 	struct drawn drawn = {.set = {"routing.adaptive=adaptive", "link.delay=20us",
 				      "traffic[0].message=2KiB", "measure.duration=200us"},
 		.sets = 4};
-	struct fault fault = {""};
-	char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault), *two;
+	struct error error = {""};
+	char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &error), *two;
 
-	two = drawn_result(drawn_plain, &drawn, NULL, 2, &fault);
+	two = drawn_result(drawn_plain, &drawn, NULL, 2, &error);
 	assert_non_null(two);
 	assert_string_equal(one, two);
 	free(one);
@@ -236,10 +236,10 @@ UNIT_TEST(a_host_of_another_part_hears_of_discards_as_one_of_the_same)
 			"traffic[0].load=100%", "traffic[1].pattern=hotspot", "traffic[1].from=all",
 			"traffic[1].to=[h3]", "traffic[1].load=100%", "traffic[1].message=2KiB"},
 		.sets = 9};
-	struct fault fault = {""};
-	char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &fault), *many;
+	struct error error = {""};
+	char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &error), *many;
 
-	many = drawn_result(drawn_plain, &drawn, NULL, 3, &fault);
+	many = drawn_result(drawn_plain, &drawn, NULL, 3, &error);
 	assert_non_null(many);
 	drawn_expect_same(one, many, 0, &drawn);
 	free(one);
@@ -253,16 +253,16 @@ UNIT_TEST(a_run_of_several_workers_can_be_stopped)
 
 	for (unsigned i = 0; i < 2; i++) {
 		atomic_bool stop = true;
-		struct fault fault = {""};
+		struct error error = {""};
 		struct virtual_lab lab;
 
 		virtual_lab_open(&lab, drawn_plain,
 			VIRTUAL_LAB_SET("measure.duration=100s", "measure.sample=100s",
 				"traffic[0].pattern=hotspot", from[i],
 				i == 0 ? "traffic[0].to=[h1]" : "traffic[0].to=[h14]"));
-		assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &fault), 0);
-		assert_int_equal(virtual_fabric_run(lab.fabric, &stop, NULL, NULL, &fault), 0);
-		assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &fault), 0);
+		assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &error), 0);
+		assert_int_equal(virtual_fabric_run(lab.fabric, &stop, NULL, NULL, &error), 0);
+		assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &error), 0);
 		assert_true(lab.result.incomplete);
 		assert_null(virtual_fabric_check(lab.fabric));
 		virtual_lab_close(&lab);
@@ -273,16 +273,16 @@ UNIT_TEST(a_run_of_several_workers_can_be_stopped)
 UNIT_TEST(a_run_of_several_workers_can_be_stopped_where_nothing_happens)
 {
 	atomic_bool stop = true;
-	struct fault fault = {""};
+	struct error error = {""};
 	struct virtual_lab lab;
 
 	virtual_lab_open(&lab, drawn_plain,
 		VIRTUAL_LAB_SET("measure.duration=100ms", "measure.sample=1us",
 			"traffic[0].stop=11us", "traffic[0].from=[h0]", "traffic[0].to=[h1]",
 			"traffic[0].pattern=hotspot"));
-	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &fault), 0);
-	assert_int_equal(virtual_fabric_run(lab.fabric, &stop, NULL, NULL, &fault), 0);
-	assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &fault), 0);
+	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &error), 0);
+	assert_int_equal(virtual_fabric_run(lab.fabric, &stop, NULL, NULL, &error), 0);
+	assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &error), 0);
 	assert_true(lab.result.incomplete);
 	virtual_lab_close(&lab);
 }

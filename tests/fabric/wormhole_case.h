@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "flit_model.h"
-#include "route_set.h"
+#include "route/route_set.h"
 
 struct wormhole_case {
 	uint64_t seed;  /* that it was drawn with */

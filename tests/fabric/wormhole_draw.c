@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "random_network.h"
-#include "route_algorithm.h"
+#include "route/route_algorithm.h"
 #include "unit.h"
 
 #include "wormhole_case.h"
@@ -28,11 +28,11 @@ static uint64_t between(struct rng *rng, uint64_t min, uint64_t max)
 
 static struct topology *generate(const char *spec)
 {
-	struct fault fault = {""};
-	struct topology *topology = topology_generate(spec, &fault);
+	struct error error = {""};
+	struct topology *topology = topology_generate(spec, &error);
 
 	if (topology == NULL)
-		fail_msg("%s: %s", spec, fault.text);
+		fail_msg("%s: %s", spec, error.text);
 	return topology;
 }
 
@@ -119,16 +119,16 @@ static void draw_routes(struct wormhole_case *the_case, bool prone, struct rng *
 	struct route_options options = {.seed = rng_next(rng),
 		.root = (uint32_t)rng_below(rng, the_case->topology->switches),
 		.alternatives = (unsigned)between(rng, 1, 3)};
-	struct fault fault = {""};
+	struct error error = {""};
 
 	if (prone)
 		name = "minhop";
 	else if (tiny && rng_below(rng, 4) != 0)
 		name = "bmax-itb";
 	the_case->routes = route_compute(
-		the_case->topology, route_algorithm_find(name), &options, NULL, &fault);
+		the_case->topology, route_algorithm_find(name), &options, NULL, &error);
 	if (the_case->routes == NULL)
-		fail_msg("seed %" PRIu64 ", %s: %s", the_case->seed, name, fault.text);
+		fail_msg("seed %" PRIu64 ", %s: %s", the_case->seed, name, error.text);
 	snprintf(the_case->name, sizeof(the_case->name), "%s, %s", the_case->topology->name, name);
 }
 

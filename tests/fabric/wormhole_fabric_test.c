@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiment/run/run_config.h"
 #include "result_counter.h"
-#include "run_config.h"
 #include "unit.h"
-#include "wormhole_fabric.h"
-#include "wormhole_net.h"
+#include "wormhole/wormhole_fabric.h"
+#include "wormhole/wormhole_net.h"
 
 static const char irregular[] =
 	"weft: run/1\n"
@@ -45,15 +45,15 @@ static struct outcome run(const char *text, const char *const *set, unsigned set
 	struct wormhole_fabric *fabric;
 	struct run_config *config;
 	struct topology *topology;
-	struct fault fault;
+	struct error error;
 
-	config = run_config_parse(text, strlen(text), "test", set, sets, &fault);
-	if (config == NULL || run_config_supported(config, &fault) != 0 ||
-		(topology = run_config_open_topology(config, &fault)) == NULL ||
-		(fabric = wormhole_fabric_create(topology, config, &fault)) == NULL ||
-		wormhole_fabric_run(fabric, NULL, NULL, NULL, &fault) != 0 ||
-		wormhole_fabric_result(fabric, &outcome.result, &fault) != 0) {
-		fail_msg("%s", fault.text);
+	config = run_config_parse(text, strlen(text), "test", set, sets, &error);
+	if (config == NULL || run_config_supported(config, &error) != 0 ||
+		(topology = run_config_open_topology(config, &error)) == NULL ||
+		(fabric = wormhole_fabric_create(topology, config, &error)) == NULL ||
+		wormhole_fabric_run(fabric, NULL, NULL, NULL, &error) != 0 ||
+		wormhole_fabric_result(fabric, &outcome.result, &error) != 0) {
+		fail_msg("%s", error.text);
 		return outcome;
 	}
 	assert_ptr_equal(wormhole_net_check(wormhole_fabric_net(fabric)), NULL);
@@ -212,15 +212,15 @@ UNIT_TEST(the_far_end_of_a_parking_lot_starves)
 
 UNIT_TEST(a_stop_ends_a_run_in_which_hardly_anything_happens)
 {
-	struct fault fault = {""};
-	struct run_config *config = run_config_parse(pair, strlen(pair), "test", NULL, 0, &fault);
-	struct topology *topology = run_config_open_topology(config, &fault);
-	struct wormhole_fabric *fabric = wormhole_fabric_create(topology, config, &fault);
+	struct error error = {""};
+	struct run_config *config = run_config_parse(pair, strlen(pair), "test", NULL, 0, &error);
+	struct topology *topology = run_config_open_topology(config, &error);
+	struct wormhole_fabric *fabric = wormhole_fabric_create(topology, config, &error);
 	struct run_result result = {0};
 	atomic_bool stop = true;
 
-	assert_int_equal(wormhole_fabric_run(fabric, &stop, NULL, NULL, &fault), 0);
-	assert_int_equal(wormhole_fabric_result(fabric, &result, &fault), 0);
+	assert_int_equal(wormhole_fabric_run(fabric, &stop, NULL, NULL, &error), 0);
+	assert_int_equal(wormhole_fabric_result(fabric, &result, &error), 0);
 	assert_true(result.incomplete);
 	assert_true(wormhole_net_now(wormhole_fabric_net(fabric)) < 10000); /* of 1,600,000 */
 	run_result_free(&result);
@@ -350,21 +350,21 @@ UNIT_TEST(selectors_that_learn_are_told)
 
 static void expect_refusal_of(const char *const *set, unsigned sets, const char *why)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct run_config *config =
-		run_config_parse(irregular, strlen(irregular), "test", set, sets, &fault);
+		run_config_parse(irregular, strlen(irregular), "test", set, sets, &error);
 	struct topology *topology;
 	struct wormhole_fabric *fabric = NULL;
 
-	if (config != NULL && run_config_supported(config, &fault) == 0) {
-		topology = run_config_open_topology(config, &fault);
+	if (config != NULL && run_config_supported(config, &error) == 0) {
+		topology = run_config_open_topology(config, &error);
 		assert_non_null(topology);
-		fabric = wormhole_fabric_create(topology, config, &fault);
+		fabric = wormhole_fabric_create(topology, config, &error);
 		topology_destroy(topology);
 	}
 	assert_null(fabric);
-	if (strstr(fault.text, why) == NULL)
-		fail_msg("'%s' instead of '%s'", fault.text, why);
+	if (strstr(error.text, why) == NULL)
+		fail_msg("'%s' instead of '%s'", error.text, why);
 	run_config_destroy(config);
 }
 

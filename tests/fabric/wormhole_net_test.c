@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
-#include "wormhole_net.h"
+#include "wire/frame.h"
+#include "wormhole/wormhole_net.h"
 
 #define LETTERS_MAX   6000
 #define SIGNALS_MAX   64
@@ -134,7 +134,7 @@ static struct row *row_create(uint32_t switches, uint32_t per_switch, bool ring,
 	const struct wormhole_parameters *parameters)
 {
 	struct row *row = calloc(1, sizeof(*row));
-	struct fault fault;
+	struct error error;
 
 	row->switches = switches;
 	row->per_switch = per_switch;
@@ -148,10 +148,10 @@ static struct row *row_create(uint32_t switches, uint32_t per_switch, bool ring,
 				(struct topology_port){
 					DEVICE_SWITCH, (i + 1) % switches, PORT_DOWN});
 	}
-	assert_int_equal(topology_finish(row->topology, "row", &fault), 0);
-	row->net = wormhole_net_create(row->topology, parameters, &ops, row, &fault);
+	assert_int_equal(topology_finish(row->topology, "row", &error), 0);
+	row->net = wormhole_net_create(row->topology, parameters, &ops, row, &error);
 	if (row->net == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return row;
 }
 
@@ -185,7 +185,7 @@ static struct letter *post(struct row *row, uint64_t ready, uint32_t from, uint3
 {
 	struct letter *letter = &row->letter[row->letters++];
 	uint32_t at = from / row->per_switch;
-	struct fault fault;
+	struct error error;
 
 	assert_true(row->letters <= LETTERS_MAX);
 	*letter = (struct letter){.ready = ready,
@@ -199,8 +199,8 @@ static struct letter *post(struct row *row, uint64_t ready, uint32_t from, uint3
 		go(letter, i + 1 < stations ? ROUTE_TYPE_ITB : ROUTE_TYPE_HOST);
 	}
 	if (wormhole_net_check_route(
-		    row->net, from, letter->to, letter->route, letter->length, &fault) != 0)
-		fail_msg("%s", fault.text);
+		    row->net, from, letter->to, letter->route, letter->length, &error) != 0)
+		fail_msg("%s", error.text);
 	return letter;
 }
 
@@ -310,18 +310,18 @@ UNIT_TEST(what_the_marks_cannot_serve_is_refused)
 {
 	struct wormhole_parameters low = parameters_default, small = parameters_default;
 	struct row *row = row_create(2, 1, false, &parameters_default);
-	struct fault fault;
+	struct error error;
 
 	low.marks.go = 17;
-	assert_int_equal(wormhole_net_check_links(row->topology, &low, &fault), -EINVAL);
-	assert_non_null(strstr(fault.text, "run empty"));
+	assert_int_equal(wormhole_net_check_links(row->topology, &low, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "run empty"));
 	low.marks.go = 18;
-	assert_int_equal(wormhole_net_check_links(row->topology, &low, &fault), 0);
+	assert_int_equal(wormhole_net_check_links(row->topology, &low, &error), 0);
 	small.marks.slack = 71;
-	assert_int_equal(wormhole_net_check_links(row->topology, &small, &fault), -EINVAL);
-	assert_non_null(strstr(fault.text, "overflow"));
+	assert_int_equal(wormhole_net_check_links(row->topology, &small, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "overflow"));
 	small.marks.slack = 72;
-	assert_int_equal(wormhole_net_check_links(row->topology, &small, &fault), 0);
+	assert_int_equal(wormhole_net_check_links(row->topology, &small, &error), 0);
 	row_destroy(row);
 }
 
@@ -460,18 +460,18 @@ UNIT_TEST(routes_that_lead_nowhere_are_refused)
 	static const uint8_t no_port[] = {0x80 | 9, 1}, short_one[] = {0x81}, no_itb[] = {0x82, 1};
 	static const uint8_t step[] = {ROUTE_TYPE_STEP, 0x82, 1};
 	struct row *row = row_create(2, 1, false, &parameters_default);
-	struct fault fault;
+	struct error error;
 
-	assert_int_equal(wormhole_net_check_route(row->net, 0, 1, no_port, sizeof(no_port), &fault),
+	assert_int_equal(wormhole_net_check_route(row->net, 0, 1, no_port, sizeof(no_port), &error),
 		-EINVAL);
 	assert_int_equal(
-		wormhole_net_check_route(row->net, 0, 1, short_one, sizeof(short_one), &fault),
+		wormhole_net_check_route(row->net, 0, 1, short_one, sizeof(short_one), &error),
 		-EINVAL);
 	assert_int_equal(
-		wormhole_net_check_route(row->net, 0, 1, no_itb, sizeof(no_itb), &fault), -EINVAL);
+		wormhole_net_check_route(row->net, 0, 1, no_itb, sizeof(no_itb), &error), -EINVAL);
 	assert_int_equal(
-		wormhole_net_check_route(row->net, 0, 1, step, sizeof(step), &fault), -EINVAL);
-	assert_non_null(strstr(fault.text, "wormhole switches know no 'next step'"));
+		wormhole_net_check_route(row->net, 0, 1, step, sizeof(step), &error), -EINVAL);
+	assert_non_null(strstr(error.text, "wormhole switches know no 'next step'"));
 	row_destroy(row);
 }
 

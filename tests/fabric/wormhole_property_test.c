@@ -17,9 +17,9 @@
 
 #include "unit.h"
 
+#include "base/rng.h"
 #include "flit_bed.h"
-#include "rng.h"
-#include "route_algorithm.h"
+#include "route/route_algorithm.h"
 #include "wormhole_case.h"
 
 #ifndef WORMHOLE_CASES
@@ -214,17 +214,17 @@ static void open_jam(struct wormhole_case *the_case)
 	const struct topology_defaults links = {
 		.rate_bps = FLIT_RATE_THESIS_BPS, .delay_ps = FLIT_DELAY_THESIS_PS};
 	struct route_options options = {.seed = 1, .alternatives = 1};
-	struct fault fault = {""};
+	struct error error = {""};
 
 	*the_case = (struct wormhole_case){
 		.name = "jam", .parameters = FLIT_PARAMETERS_THESIS, .until = FLIT_NEVER};
-	the_case->topology = topology_open_with("torus:dims=6x6,hosts=2", &links, &fault);
+	the_case->topology = topology_open_with("torus:dims=6x6,hosts=2", &links, &error);
 	if (the_case->topology == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	the_case->routes = route_compute(
-		the_case->topology, route_algorithm_find("bmin-itb"), &options, NULL, &fault);
+		the_case->topology, route_algorithm_find("bmin-itb"), &options, NULL, &error);
 	if (the_case->routes == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	fill_jam(the_case);
 }
 

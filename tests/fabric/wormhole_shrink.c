@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
+#include "wire/frame.h"
 #include "wormhole_case.h"
 
 /* Tries; the longest ones take a second. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wormhole/wormhole_net_private.h"
 #include "wormhole_case.h"
-#include "wormhole_net_private.h"
 
 /* The messages of a host in the order in which it gets them. */
 struct queue {
@@ -243,14 +243,14 @@ void wormhole_run_trains(const struct wormhole_case *the_case, struct wormhole_o
 		.signal = signal_sent};
 	struct wormhole_parameters parameters = parameters_of(&the_case->parameters);
 	struct trains trains = {.the_case = the_case, .outcome = outcome};
-	struct fault fault = {""};
+	struct error error = {""};
 	struct wormhole_net *net;
 
 	wormhole_outcome_begin(the_case, outcome);
 	trains.queue = queues_create(the_case);
-	net = wormhole_net_create(the_case->topology, &parameters, &ops, &trains, &fault);
+	net = wormhole_net_create(the_case->topology, &parameters, &ops, &trains, &error);
 	if (net == NULL)
-		snprintf(outcome->broken, sizeof(outcome->broken), "trains: %s", fault.text);
+		snprintf(outcome->broken, sizeof(outcome->broken), "trains: %s", error.text);
 	trains.net = net;
 	if (net != NULL)
 		run(&trains, net);

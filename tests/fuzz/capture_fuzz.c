@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-#include "audit_feed.h"
+#include "audit/audit_feed.h"
+#include "audit/why.h"
 #include "fuzz.h"
-#include "why.h"
 
 #define LINKS_MAX 64
 
@@ -73,13 +73,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct topology *topology;
 	struct capture_reader reader;
-	struct fault fault = {""};
+	struct error error = {""};
 
 	if (topology == NULL)
-		topology = topology_generate("rlft:ports=4,stages=2", &fault);
+		topology = topology_generate("rlft:ports=4,stages=2", &error);
 	REQUIRE(topology != NULL && topology->links <= LINKS_MAX);
-	if (capture_reader_open(&reader, "fuzz", data, size, &fault) < 0) {
-		REQUIRE(strncmp(fault.text, "fuzz: ", 6) == 0 && strchr(fault.text, '\n') == NULL);
+	if (capture_reader_open(&reader, "fuzz", data, size, &error) < 0) {
+		REQUIRE(strncmp(error.text, "fuzz: ", 6) == 0 && strchr(error.text, '\n') == NULL);
 		return 0;
 	}
 	audit_all(topology, &reader, true);

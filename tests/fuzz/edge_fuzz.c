@@ -7,14 +7,14 @@
  *
  * Input: records (fuzz_record.h). */
 
-#include "edge.h"
+#include "host/edge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
 #include "fuzz.h"
 #include "fuzz_record.h"
+#include "wire/frame.h"
 
 #define HOST  2
 #define HOSTS 6

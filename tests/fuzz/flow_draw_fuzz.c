@@ -7,22 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow_draw.h"
+#include "experiment/workload/flow_draw.h"
 #include "fuzz.h"
 
-static void require_reason(const struct fault *fault)
+static void require_reason(const struct error *error)
 {
-	REQUIRE(strncmp(fault->text, "fuzz:", 5) == 0 && strchr(fault->text, '\n') == NULL);
+	REQUIRE(strncmp(error->text, "fuzz:", 5) == 0 && strchr(error->text, '\n') == NULL);
 }
 
 static void check_sizes(char *text, size_t size)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct flow_size_point *at;
 	struct flow_sizes sizes;
 	struct rng rng;
 
-	if (flow_sizes_parse(text, size, "fuzz", &at, &sizes, &fault) == 0) {
+	if (flow_sizes_parse(text, size, "fuzz", &at, &sizes, &error) == 0) {
 		rng_init(&rng, 1, 2, 3);
 		for (unsigned i = 0; i < 8; i++) {
 			uint64_t bytes = flow_sizes_draw(&sizes, &rng);
@@ -30,7 +30,7 @@ static void check_sizes(char *text, size_t size)
 			REQUIRE(bytes >= 1 && bytes <= sizes.at[sizes.count - 1].bytes + 1);
 		}
 	} else {
-		require_reason(&fault);
+		require_reason(&error);
 	}
 	free(at);
 }
@@ -39,15 +39,15 @@ static void check_matrix(char *text, size_t size)
 {
 	struct topology *topology = topology_generate("full:switches=2,hosts=4", NULL);
 	struct flow_matrix matrix;
-	struct fault fault = {""};
+	struct error error = {""};
 
 	REQUIRE(topology != NULL);
-	if (flow_matrix_parse(text, size, "fuzz", topology, &matrix, &fault) == 0) {
+	if (flow_matrix_parse(text, size, "fuzz", topology, &matrix, &error) == 0) {
 		for (uint32_t i = 1; i < matrix.count; i++)
 			REQUIRE(matrix.at[i].from > matrix.at[i - 1].from ||
 				matrix.at[i].weight > matrix.at[i - 1].weight);
 	} else {
-		require_reason(&fault);
+		require_reason(&error);
 	}
 	free(matrix.at);
 	topology_destroy(topology);

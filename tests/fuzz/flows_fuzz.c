@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiment/workload/run_flows.h"
 #include "fuzz.h"
-#include "run_flows.h"
 
 static void check(const struct run_flows *flows, const struct goal *goal)
 {
@@ -27,15 +27,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct topology *topology = topology_generate("full:switches=2,hosts=4", NULL);
 	char *text = calloc(1, size + 1);
 	struct run_flows flows = {NULL, 0};
-	struct fault fault = {""};
+	struct error error = {""};
 	struct goal *goal;
 
 	REQUIRE(topology != NULL && text != NULL);
 	memcpy(text, data, size);
-	if (run_flows_parse(text, size, "fuzz", topology, &flows, &goal, &fault) == 0)
+	if (run_flows_parse(text, size, "fuzz", topology, &flows, &goal, &error) == 0)
 		check(&flows, goal);
 	else
-		REQUIRE(strncmp(fault.text, "fuzz:", 5) == 0 && strchr(fault.text, '\n') == NULL);
+		REQUIRE(strncmp(error.text, "fuzz:", 5) == 0 && strchr(error.text, '\n') == NULL);
 	goal_destroy(goal);
 	free(flows.at);
 	free(text);

@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "cn.h"
-#include "control.h"
-#include "frame_check.h"
 #include "fuzz.h"
-#include "latency.h"
+#include "wire/cn.h"
+#include "wire/control.h"
+#include "wire/frame_check.h"
+#include "wire/latency.h"
 
 static void seal(uint8_t *frame, size_t bytes)
 {

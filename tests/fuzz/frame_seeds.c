@@ -6,11 +6,11 @@
 
 #include <stdio.h>
 
-#include "cn.h"
-#include "control.h"
-#include "frame_check.h"
-#include "latency.h"
 #include "seed_file.h"
+#include "wire/cn.h"
+#include "wire/control.h"
+#include "wire/frame_check.h"
+#include "wire/latency.h"
 
 static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
 {

@@ -4,7 +4,7 @@
 /* GOAL schedules: what is refused has a reason with its place; what is accepted is consistent and
  * can be replayed on a network that delivers everything at once. */
 
-#include "goal_replay.h"
+#include "goal/goal_replay.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,10 +75,10 @@ static void replay_both(const struct goal *goal)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct fault fault = {""};
-	struct goal *goal = goal_parse((const char *)data, size, "fuzz", &fault);
+	struct error error = {""};
+	struct goal *goal = goal_parse((const char *)data, size, "fuzz", &error);
 
-	REQUIRE((goal == NULL) == (strncmp(fault.text, "fuzz:", 5) == 0));
+	REQUIRE((goal == NULL) == (strncmp(error.text, "fuzz:", 5) == 0));
 	if (goal == NULL)
 		return 0;
 	check_schedule(goal);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "goal.h"
-#include "goal_matrix.h"
+#include "goal/goal.h"
+#include "goal/goal_matrix.h"
 
 #define RANKS 5
 
@@ -17,15 +17,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint64_t matrix[RANKS * RANKS] = {0};
 	char *text = calloc(1, size + 1);
-	struct fault fault = {""};
+	struct error error = {""};
 
 	REQUIRE(text != NULL);
 	memcpy(text, data, size);
-	if (goal_matrix_parse(text, size, "fuzz", RANKS, matrix, &fault) == 0) {
+	if (goal_matrix_parse(text, size, "fuzz", RANKS, matrix, &error) == 0) {
 		for (unsigned i = 0; i < RANKS * RANKS; i++)
 			REQUIRE(matrix[i] <= (i % (RANKS + 1) == 0 ? 0 : GOAL_BYTES_MAX));
 	} else {
-		REQUIRE(strncmp(fault.text, "fuzz:", 5) == 0 && strchr(fault.text, '\n') == NULL);
+		REQUIRE(strncmp(error.text, "fuzz:", 5) == 0 && strchr(error.text, '\n') == NULL);
 	}
 	free(text);
 	return 0;

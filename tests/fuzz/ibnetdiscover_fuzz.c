@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "topology_format.h"
+#include "topo/formats/topology_format.h"
 
 static char *write_file(const struct topology *topology, size_t *length)
 {
@@ -84,11 +84,11 @@ static void check(
 	const struct topology_format *format, const uint8_t *data, size_t size, bool strict)
 {
 	struct topology_import import = {.strict = strict, .note = check_note};
-	struct fault fault = {""};
-	struct topology *topology = format->read((const char *)data, size, "fuzz", &import, &fault);
+	struct error error = {""};
+	struct topology *topology = format->read((const char *)data, size, "fuzz", &import, &error);
 
 	if (topology == NULL) {
-		check_note(NULL, fault.text);
+		check_note(NULL, error.text);
 		return;
 	}
 	REQUIRE(strict || topology_check_connected(topology, "fuzz", NULL) == 0);

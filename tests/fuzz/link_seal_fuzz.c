@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control.h"
-#include "frame_check.h"
 #include "fuzz.h"
-#include "link_seal.h"
+#include "link/link_seal.h"
+#include "wire/control.h"
+#include "wire/frame_check.h"
 
 #define HEARD 8
 

@@ -13,9 +13,9 @@
 
 #include "fuzz.h"
 #include "fuzz_record.h"
-#include "mapper_agent.h"
+#include "mapper/mapper_agent.h"
+#include "mapper/table_image.h"
 #include "mapper_forgery.h"
-#include "table_image.h"
 
 #define PORTS     8
 #define IMAGE_MAX 4096

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "fuzz_record.h"
-#include "mapper_message.h"
+#include "mapper/table_image.h"
 #include "seed_file.h"
-#include "table_image.h"
+#include "wire/mapper_message.h"
 
 #define HOSTS 12
 

@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "fabric_key.h"
-#include "frame.h"
-#include "mapper_message.h"
+#include "mapper/fabric_key.h"
+#include "wire/frame.h"
+#include "wire/mapper_message.h"
 
 /* The frame of this payload, by the agent's element, with right CRCs and, if there is a key, a
  * right tag in the last bytes of it. 'frame' has room for FRAME_BYTES_MAX; returns the frame's

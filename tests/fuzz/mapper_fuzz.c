@@ -15,7 +15,7 @@
 
 #include "fuzz.h"
 #include "fuzz_record.h"
-#include "mapper.h"
+#include "mapper/mapper.h"
 #include "mapper_fabric_small.h"
 #include "mapper_forgery.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "mapper_message.h"
+#include "wire/mapper_message.h"
 
 static void require_good(const struct mapper_message *message, const uint8_t *in, unsigned bytes)
 {

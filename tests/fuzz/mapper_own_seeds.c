@@ -9,8 +9,8 @@
 
 #include "fuzz_record.h"
 #include "mapper_fabric_small.h"
-#include "mapper_message.h"
 #include "seed_file.h"
+#include "wire/mapper_message.h"
 
 #define COMMAND 0x07 /* tagged, mended, answered */
 

@@ -19,13 +19,13 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "cn.h"
-#include "control.h"
-#include "data_tag.h"
-#include "frame_check.h"
 #include "fuzz.h"
-#include "latency.h"
-#include "nic.h"
+#include "link/data_tag.h"
+#include "nic/nic.h"
+#include "wire/cn.h"
+#include "wire/control.h"
+#include "wire/frame_check.h"
+#include "wire/latency.h"
 
 #define HOSTS        3
 #define SESSION      5
@@ -100,7 +100,7 @@ static void start(struct bench *bench, unsigned kind)
 	config.control.hosts = HOSTS;
 	config.control.frame_ns = config.control.hop_ns = 100;
 	config.answers =
-		(struct answers_config){.all = source_control_measures(config.control.kind),
+		(struct cn_generator_config){.all = source_control_measures(config.control.kind),
 			.by_message = (kind & 64) != 0,
 			.hosts = HOSTS};
 	bench->nic = nic_create(&config, bench->now);

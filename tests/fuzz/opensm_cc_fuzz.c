@@ -6,17 +6,17 @@
 
 #include <string.h>
 
+#include "experiment/run/opensm_cc.h"
 #include "fuzz.h"
-#include "opensm_cc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct opensm_cc cc;
-	struct fault fault = {""};
+	struct error error = {""};
 
-	if (opensm_cc_parse((const char *)data, size, "fuzz", &cc, &fault) < 0) {
-		REQUIRE(strncmp(fault.text, "fuzz:", 5) == 0);
-		REQUIRE(strchr(fault.text, '\n') == NULL);
+	if (opensm_cc_parse((const char *)data, size, "fuzz", &cc, &error) < 0) {
+		REQUIRE(strncmp(error.text, "fuzz:", 5) == 0);
+		REQUIRE(strchr(error.text, '\n') == NULL);
 		return 0;
 	}
 	REQUIRE(!cc.has_threshold || cc.threshold <= 15);

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/result_file.h"
+#include "experiment/result/run_result.h"
 #include "fuzz.h"
-#include "result_file.h"
-#include "run_result.h"
 
 static void read_part(const uint8_t *data, size_t size)
 {
@@ -28,17 +28,17 @@ static void read_part(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	char path[32];
 	json_t *result;
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
 	REQUIRE(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	result = result_file_load(path, &fault);
+	result = result_file_load(path, &error);
 	if (result == NULL) {
-		REQUIRE(strncmp(fault.text, path, strlen(path)) == 0);
-		REQUIRE(strchr(fault.text, '\n') == NULL);
+		REQUIRE(strncmp(error.text, path, strlen(path)) == 0);
+		REQUIRE(strchr(error.text, '\n') == NULL);
 	} else {
 		const char *format = json_string_value(json_object_get(result, "weft"));
 

@@ -4,16 +4,16 @@
 /* Route files: what is accepted can be judged, and written and read again without change; what is
  * refused has a reason that names the place. */
 
-#include "route_binary.h"
-#include "route_file.h"
+#include "route/formats/route_binary.h"
+#include "route/formats/route_file.h"
 
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "crc.h"
 #include "fuzz.h"
-#include "route_verify.h"
+#include "route/verify/route_verify.h"
+#include "wire/crc.h"
 
 /* A header that is part of a good file is good alone, and says the same. */
 static void try_header(const void *bytes, size_t size, const struct route_file *whole)
@@ -21,13 +21,13 @@ static void try_header(const void *bytes, size_t size, const struct route_file *
 	bool good = whole->set != NULL || whole->table != NULL;
 	FILE *in = fmemopen((void *)(uintptr_t)bytes, size, "r");
 	struct route_file_header header;
-	struct fault fault = {""};
+	struct error error = {""};
 	int result;
 
 	REQUIRE(in != NULL);
-	result = route_file_read_header(in, "fuzz", &header, &fault);
+	result = route_file_read_header(in, "fuzz", &header, &error);
 	fclose(in);
-	REQUIRE(result == 0 || (!good && strncmp(fault.text, "fuzz:", 5) == 0));
+	REQUIRE(result == 0 || (!good && strncmp(error.text, "fuzz:", 5) == 0));
 	if (!good)
 		return;
 	REQUIRE(header.tables == (whole->table != NULL));
@@ -37,15 +37,15 @@ static void try_header(const void *bytes, size_t size, const struct route_file *
 static struct route_file read_bytes(const struct topology *topology, const void *bytes, size_t size)
 {
 	FILE *in = fmemopen((void *)(uintptr_t)bytes, size, "r");
-	struct fault fault = {""};
+	struct error error = {""};
 	struct route_file file;
 	int result;
 
 	REQUIRE(in != NULL);
-	result = route_file_read(topology, in, "fuzz", &file, &fault);
+	result = route_file_read(topology, in, "fuzz", &file, &error);
 	fclose(in);
 	REQUIRE((result == 0) == (file.set != NULL || file.table != NULL));
-	REQUIRE(result == 0 || strncmp(fault.text, "fuzz:", 5) == 0);
+	REQUIRE(result == 0 || strncmp(error.text, "fuzz:", 5) == 0);
 	try_header(bytes, size, &file);
 	return file;
 }

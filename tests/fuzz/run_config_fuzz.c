@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiment/lab/lab_config.h"
+#include "experiment/workload/run_hosts.h"
 #include "fuzz.h"
-#include "lab_config.h"
-#include "run_hosts.h"
 
 struct text {
 	char *bytes;
@@ -48,16 +48,16 @@ static void require_same(struct text first, struct text second)
 	free(second.bytes);
 }
 
-static void require_reason(const struct fault *fault)
+static void require_reason(const struct error *error)
 {
-	REQUIRE(fault->text[0] != '\0' && strchr(fault->text, '\n') == NULL);
+	REQUIRE(error->text[0] != '\0' && strchr(error->text, '\n') == NULL);
 }
 
 /* Resolves sources and destinations in a small network; large ones and files are left out. */
 static void try_hosts(const struct run_config *config)
 {
 	struct topology *topology = topology_generate("ring:switches=5,hosts=2", NULL);
-	struct fault fault = {""};
+	struct error error = {""};
 	struct run_hosts *hosts;
 
 	REQUIRE(topology != NULL);
@@ -66,28 +66,28 @@ static void try_hosts(const struct run_config *config)
 			topology_destroy(topology);
 			return;
 		}
-	hosts = run_config_resolve(config, topology, &fault);
-	REQUIRE(hosts != NULL || fault.text[0] != '\0');
+	hosts = run_config_resolve(config, topology, &error);
+	REQUIRE(hosts != NULL || error.text[0] != '\0');
 	run_hosts_destroy(hosts);
 	topology_destroy(topology);
 }
 
 static void try_run(const char *text, size_t length, const char *const *set, unsigned sets)
 {
-	struct fault fault = {""};
-	struct run_config *config = run_config_parse(text, length, "fuzz", set, sets, &fault);
+	struct error error = {""};
+	struct run_config *config = run_config_parse(text, length, "fuzz", set, sets, &error);
 	struct run_config *again;
 	struct text first;
 
 	if (config == NULL) {
-		require_reason(&fault);
+		require_reason(&error);
 		return;
 	}
 	first = explain_run(config);
-	again = run_config_parse(first.bytes, first.length, "again", NULL, 0, &fault);
+	again = run_config_parse(first.bytes, first.length, "again", NULL, 0, &error);
 	REQUIRE(again != NULL);
 	require_same(first, explain_run(again));
-	run_config_supported(config, &fault);
+	run_config_supported(config, &error);
 	try_hosts(config);
 	run_config_destroy(config);
 	run_config_destroy(again);
@@ -95,20 +95,20 @@ static void try_run(const char *text, size_t length, const char *const *set, uns
 
 static void try_lab(const char *text, size_t length, const char *const *set, unsigned sets)
 {
-	struct fault fault = {""};
-	struct lab_config *config = lab_config_parse(text, length, "fuzz", set, sets, &fault);
+	struct error error = {""};
+	struct lab_config *config = lab_config_parse(text, length, "fuzz", set, sets, &error);
 	struct lab_config *again;
 	struct text first;
 
 	if (config == NULL) {
-		require_reason(&fault);
+		require_reason(&error);
 		return;
 	}
 	first = explain_lab(config);
-	again = lab_config_parse(first.bytes, first.length, "fuzz", NULL, 0, &fault);
+	again = lab_config_parse(first.bytes, first.length, "fuzz", NULL, 0, &error);
 	REQUIRE(again != NULL);
 	require_same(first, explain_lab(again));
-	lab_config_supported(config, &fault);
+	lab_config_supported(config, &error);
 	lab_config_destroy(config);
 	lab_config_destroy(again);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "shared_ring.h"
+#include "port/shared_ring.h"
 
 #define RING    1024u
 #define LONGEST 256u
@@ -64,7 +64,7 @@ static bool send(struct bed *bed, const uint8_t *data, unsigned bytes)
 	memcpy(room, data, bytes);
 	write_bytes(bed, (uint64_t)(room - SHARED_RING_HEAD - bed->bytes), room - SHARED_RING_HEAD,
 		bytes + SHARED_RING_HEAD);
-	shared_ring_publish(&bed->tx);
+	shared_ring_flush(&bed->tx);
 	return true;
 }
 

@@ -11,15 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "adaptive_routing.h"
-#include "contention.h"
-#include "control.h"
-#include "forward.h"
-#include "frame_check.h"
 #include "fuzz.h"
-#include "mapper_agent.h"
-#include "rx_meta.h"
-#include "switch_congestion.h"
+#include "mapper/mapper_agent.h"
+#include "poll/rx_meta.h"
+#include "switch/adaptive_routing.h"
+#include "switch/contention.h"
+#include "switch/forward.h"
+#include "switch/switch_congestion.h"
+#include "wire/control.h"
+#include "wire/frame_check.h"
 
 #define PORTS   4
 #define VCS     3

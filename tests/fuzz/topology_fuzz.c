@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "topology.h"
+#include "topo/topology.h"
 
 static char *write_text(const struct topology *topology, size_t *length)
 {
@@ -65,7 +65,7 @@ static bool has_big_number(const char *spec)
 static void try_generator(const uint8_t *data, size_t size)
 {
 	struct topology *topology;
-	struct fault fault = {""};
+	struct error error = {""};
 	char spec[64];
 
 	if (size == 0 || size >= sizeof(spec) || memchr(data, '\0', size) != NULL)
@@ -74,8 +74,8 @@ static void try_generator(const uint8_t *data, size_t size)
 	spec[size] = '\0';
 	if (!topology_is_generated(spec) || has_big_number(spec))
 		return;
-	topology = topology_generate(spec, &fault);
-	REQUIRE(topology != NULL || fault.text[0] != '\0');
+	topology = topology_generate(spec, &error);
+	REQUIRE(topology != NULL || error.text[0] != '\0');
 	if (topology != NULL && topology->links < 2000)
 		check_accepted(topology);
 	topology_destroy(topology);
@@ -83,13 +83,13 @@ static void try_generator(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct fault fault = {""};
-	struct topology *topology = topology_parse((const char *)data, size, "fuzz", &fault);
+	struct error error = {""};
+	struct topology *topology = topology_parse((const char *)data, size, "fuzz", &error);
 
 	if (topology != NULL)
 		check_accepted(topology);
 	else
-		REQUIRE(strncmp(fault.text, "fuzz:", 5) == 0 && strchr(fault.text, '\n') == NULL);
+		REQUIRE(strncmp(error.text, "fuzz:", 5) == 0 && strchr(error.text, '\n') == NULL);
 	topology_destroy(topology);
 	try_generator(data, size);
 	return 0;

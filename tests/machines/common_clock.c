@@ -38,9 +38,9 @@ static void wait_for_loads(void)
 	_mm_lfence();
 }
 
-static int64_t greatest_difference(volatile uint64_t *mine, volatile const uint64_t *other)
+static int64_t max_difference(volatile uint64_t *mine, volatile const uint64_t *other)
 {
-	int64_t greatest = INT64_MIN;
+	int64_t max = INT64_MIN;
 
 	for (unsigned i = 0; i < ROUND; i++) {
 		uint64_t theirs;
@@ -50,10 +50,10 @@ static int64_t greatest_difference(volatile uint64_t *mine, volatile const uint6
 		theirs = *other;
 		wait_for_loads();
 		difference = (int64_t)(theirs - __rdtsc());
-		if (theirs != 0 && difference > greatest)
-			greatest = difference;
+		if (theirs != 0 && difference > max)
+			max = difference;
 	}
-	return greatest;
+	return max;
 }
 
 int main(int argc, char **argv)
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 	bool right;
 	int file;
 	volatile uint64_t *words;
-	int64_t greatest = INT64_MIN;
+	int64_t max = INT64_MIN;
 	time_t end = 0, begun = time(NULL);
 
 	if (argc != 4) {
@@ -77,18 +77,18 @@ int main(int argc, char **argv)
 		return 3;
 	}
 	while (end == 0 ? time(NULL) <= begun + PATIENCE : time(NULL) <= end) {
-		int64_t round = greatest_difference(
+		int64_t round = max_difference(
 			&words[right ? LINE_WORDS : 0], &words[right ? 0 : LINE_WORDS]);
 
-		if (round > greatest)
-			greatest = round;
-		if (end == 0 && greatest != INT64_MIN)
+		if (round > max)
+			max = round;
+		if (end == 0 && max != INT64_MIN)
 			end = time(NULL) + atoi(argv[3]);
 	}
-	if (greatest == INT64_MIN) {
+	if (max == INT64_MIN) {
 		fputs("common-clock: the other machine has written nothing\n", stderr);
 		return 1;
 	}
-	printf("%" PRId64 "\n", greatest);
+	printf("%" PRId64 "\n", max);
 	return 0;
 }

@@ -6,10 +6,10 @@
 
 #include "nic_neighbours.h"
 
-#include "arrival_stamps.h"
 #include "awkward_ports.h"
-#include "ethdev_private.h"
-#include "port_ethdev.h"
+#include "poll/arrival_stamps.h"
+#include "port/ethdev_private.h"
+#include "port/port_ethdev.h"
 
 #define ROUNDS   200u
 #define WAIT_PS  PS_PER_MS /* of a frame, for its loop */
@@ -247,7 +247,7 @@ static void open_side(struct side *side, struct port *port, uint16_t host)
 {
 	const bool same[2] = {host == 0, host == 1};
 	struct poll_nic_config config;
-	struct fault fault = {""};
+	struct error error = {""};
 
 	side->routes = side_routes(host, 0);
 	config = side_config(side, host);
@@ -256,7 +256,7 @@ static void open_side(struct side *side, struct port *port, uint16_t host)
 	config.timing = NULL;
 	config.clock = &ours;
 	config.nic.link.device = FRAME_HOST_DEVICE + host;
-	side->pn = poll_nic_create(&config, clock_now(&ours), &fault);
+	side->pn = poll_nic_create(&config, clock_now(&ours), &error);
 	assert_non_null(side->pn);
 	assert_int_equal(poll_nic_set_clocks(side->pn, same, 1u + host), 0);
 }

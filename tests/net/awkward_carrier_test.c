@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "poll_switch.h"
+#include "poll/poll_switch.h"
 
 #define HELLO_PS PS_PER_S
 #define MTU      1024u

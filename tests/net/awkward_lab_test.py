@@ -75,7 +75,7 @@ class Buffers(LabCase):
                          lab.status()["ports"].items() if counters.get("no_mbuf")}
         lab.wait(lambda: lab.must("top", "--once") and (min(sent()) >= ENOUGH or short()), "no more frames")
         self.assertEqual(short(), {}, f"sent {sent()}")
-        kept = [shown["kept_most"] for shown in lab.ends(end)]
+        kept = [shown["kept_max"] for shown in lab.ends(end)]
         lab.assert_up()
         self.assert_whole(lab.run())
         return kept

@@ -20,10 +20,10 @@ static void passes(const char *arguments, unsigned mtu)
 static void refused(const char *arguments, unsigned mtu, const char *part)
 {
 	assert_true(awkward_try(arguments, mtu) < 0);
-	assert_ptr_equal(strstr(pair.fault.text, "s0:0: " AWKWARD_A), pair.fault.text);
-	assert_null(strchr(pair.fault.text, '\n'));
-	if (strstr(pair.fault.text, part) == NULL)
-		fail_msg("'%s' does not say '%s'", pair.fault.text, part);
+	assert_ptr_equal(strstr(pair.error.text, "s0:0: " AWKWARD_A), pair.error.text);
+	assert_null(strchr(pair.error.text, '\n'));
+	if (strstr(pair.error.text, part) == NULL)
+		fail_msg("'%s' does not say '%s'", pair.error.text, part);
 }
 
 /* --- segments --- */
@@ -106,9 +106,9 @@ AWKWARD_TEST(what_is_said_to_fit_does_and_no_more)
 	unsigned mtu;
 
 	assert_true(awkward_try("max_mtu=1500", 4096) < 0);
-	said = strstr(pair.fault.text, "nic.mtu of ");
+	said = strstr(pair.error.text, "nic.mtu of ");
 	if (said == NULL)
-		fail_msg("'%s' does not say 'nic.mtu of '", pair.fault.text);
+		fail_msg("'%s' does not say 'nic.mtu of '", pair.error.text);
 	mtu = (unsigned)strtoul(said + strlen("nic.mtu of "), NULL, 10);
 	passes("max_mtu=1500", mtu);
 	assert_true(awkward_try("max_mtu=1500", mtu + 1) < 0);
@@ -152,10 +152,10 @@ static void check_mtu(const char *arguments, unsigned mtu)
 		awkward_close();
 		return;
 	}
-	assert_null(strchr(pair.fault.text, '\n'));
-	said = strstr(pair.fault.text, "nic.mtu of ");
+	assert_null(strchr(pair.error.text, '\n'));
+	said = strstr(pair.error.text, "nic.mtu of ");
 	if (said == NULL)
-		fail_msg("nic.mtu %u: '%s' does not say what fits", mtu, pair.fault.text);
+		fail_msg("nic.mtu %u: '%s' does not say what fits", mtu, pair.error.text);
 	passes(arguments, (unsigned)strtoul(said + strlen("nic.mtu of "), NULL, 10));
 }
 

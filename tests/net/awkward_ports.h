@@ -15,9 +15,9 @@
 
 #include "eal_tests.h"
 #include "fake_nic.h"
-#include "frame.h"
-#include "frame_fit.h"
-#include "tsc_clock.h"
+#include "poll/frame_fit.h"
+#include "port/tsc_clock.h"
+#include "wire/frame.h"
 
 #define AWKWARD_MBUFS 4095u
 #define AWKWARD_RING  512u
@@ -27,7 +27,7 @@
 struct awkward {
 	struct port a, b;
 	struct rte_mempool *pool;
-	struct fault fault; /* of the port that was refused */
+	struct error error; /* of the port that was refused */
 	unsigned mtu;
 };
 
@@ -60,12 +60,12 @@ static inline int awkward_attach(struct port *port, const char *name, const char
 	int result;
 
 	snprintf(dpdk, sizeof(dpdk), "%s,cable=awkward,end=%s,%s", device, end, arguments);
-	result = port_attach_ethdev(port, name, dpdk, &pair.fault);
+	result = port_attach_ethdev(port, name, dpdk, &pair.error);
 	if (result < 0)
 		return result;
 	port_ethdev_needs(port, &config, &needs);
 	*room = RTE_MAX(*room, needs.room_bytes);
-	return frame_fit_check(port, &needs, pair.mtu, 0, &pair.fault);
+	return frame_fit_check(port, &needs, pair.mtu, 0, &pair.error);
 }
 
 static inline int awkward_attach_both(const char *arguments, uint32_t *room)
@@ -80,10 +80,10 @@ static inline int awkward_attach_both(const char *arguments, uint32_t *room)
 static inline int awkward_start_both(void)
 {
 	const struct port_ethdev_config config = awkward_config();
-	int result = port_start_ethdev(&pair.a, &config, pair.pool, &pair.fault);
+	int result = port_start_ethdev(&pair.a, &config, pair.pool, &pair.error);
 
 	if (result == 0)
-		result = port_start_ethdev(&pair.b, &config, pair.pool, &pair.fault);
+		result = port_start_ethdev(&pair.b, &config, pair.pool, &pair.error);
 	if (result == 0) {
 		port_watch_ethdev(&pair.a);
 		port_watch_ethdev(&pair.b);
@@ -129,7 +129,7 @@ static inline int awkward_try(const char *arguments, unsigned mtu)
 static inline void awkward_open(const char *arguments, unsigned mtu)
 {
 	if (awkward_try(arguments, mtu) < 0)
-		fail_msg("%s", pair.fault.text);
+		fail_msg("%s", pair.error.text);
 }
 
 /* --- frames --- */

@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cn.h"
-#include "control.h"
-#include "frame.h"
-#include "latency.h"
-#include "mapper_message.h"
-#include "pcapng.h"
+#include "capture/pcapng.h"
+#include "wire/cn.h"
+#include "wire/control.h"
+#include "wire/frame.h"
+#include "wire/latency.h"
+#include "wire/mapper_message.h"
 
 #define PORT(n) (ROUTE_PORT_BIT | (n))
 

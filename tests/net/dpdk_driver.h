@@ -97,7 +97,7 @@ struct eth_dev_ops {
 	int (*tx_queue_setup)(struct rte_eth_dev *dev, uint16_t queue, uint16_t descriptors,
 		unsigned socket, const struct rte_eth_txconf *conf);
 	void (*tx_queue_release)(struct rte_eth_dev *dev, uint16_t queue);
-	int (*tx_done_cleanup)(void *queue, uint32_t most); /* how many; 0: all */
+	int (*tx_done_cleanup)(void *queue, uint32_t max); /* how many; 0: all */
 	dpdk_driver_gap_fn *more_calls[24];
 	int (*timesync_enable)(struct rte_eth_dev *dev);
 	int (*timesync_disable)(struct rte_eth_dev *dev);

@@ -16,10 +16,10 @@
 #include <rte_lcore.h>
 #include <rte_memory.h>
 
-#include "eal.h"
-#include "port.h"
-#include "runtime_dir.h"
-#include "telemetry_client.h"
+#include "os/runtime_dir.h"
+#include "os/telemetry_client.h"
+#include "port/eal.h"
+#include "port/port.h"
 
 #define TIMEOUT_MS 5000
 
@@ -84,14 +84,14 @@ static bool runtime_dir_exists(const char *prefix)
 static int start_with(char **argv, const char *prefix)
 {
 	const struct eal_options options = {.prefix = prefix, .lcores = 3, .memory_mib = 64};
-	struct fault fault = {""};
+	struct error error = {""};
 	int argc = 0, result;
 
 	while (argv[argc] != NULL)
 		argc++;
-	result = eal_start(argc, argv, &options, &fault);
+	result = eal_start(argc, argv, &options, &error);
 	if (result < 0)
-		printf("fault: %s\n", fault.text);
+		printf("fault: %s\n", error.text);
 	fflush(stdout);
 	return result;
 }
@@ -194,13 +194,13 @@ static int run_bad_device(void)
 static int run_pool_too_big(void)
 {
 	char *argv[] = {(char *)"test", NULL};
-	struct fault fault = {""};
+	struct error error = {""};
 
 	if (start_with(argv, "weft-test-pool") < 0)
 		return 1;
-	if (port_pool_create("big", 1u << 20, 2048, SOCKET_ID_ANY, &fault) != NULL)
+	if (port_pool_create("big", 1u << 20, 2048, SOCKET_ID_ANY, &error) != NULL)
 		return 2;
-	printf("fault: %s\n", fault.text);
+	printf("fault: %s\n", error.text);
 	fflush(stdout);
 	eal_stop();
 	return 0;
@@ -235,13 +235,13 @@ UNIT_TEST(telemetry_answers_while_it_runs)
 {
 	struct child child = child_start(run_until_signal);
 	char text[TELEMETRY_REPLY_MAX];
-	struct fault fault;
+	struct error error;
 	int fd;
 
 	child_read(&child, text, sizeof(text), "ready");
-	fd = telemetry_client_open("weft-test-signal", TIMEOUT_MS, &fault);
+	fd = telemetry_client_open("weft-test-signal", TIMEOUT_MS, &error);
 	assert_true(fd >= 0);
-	assert_true(telemetry_client_call(fd, "/info", text, sizeof(text), TIMEOUT_MS, &fault) > 0);
+	assert_true(telemetry_client_call(fd, "/info", text, sizeof(text), TIMEOUT_MS, &error) > 0);
 	assert_non_null(strstr(text, "DPDK 22.11"));
 	telemetry_client_close(fd);
 	kill(child.pid, SIGTERM);
@@ -252,13 +252,13 @@ UNIT_TEST(killed_program_can_be_cleared_up_and_its_prefix_used_again)
 {
 	struct child child = child_start(run_until_signal);
 	char text[4096], path[RUNTIME_DIR_MAX];
-	struct fault fault;
+	struct error error;
 
 	child_read(&child, text, sizeof(text), "ready");
 	kill(child.pid, SIGKILL);
 	assert_int_equal(child_wait(&child), 128 + SIGKILL);
 	assert_int_equal(
-		telemetry_client_open("weft-test-signal", TIMEOUT_MS, &fault), -ECONNREFUSED);
+		telemetry_client_open("weft-test-signal", TIMEOUT_MS, &error), -ECONNREFUSED);
 	signal_leaves_nothing_behind(SIGTERM);
 	runtime_dir_path("weft-test-signal", path);
 	assert_int_equal(runtime_dir_remove(path), 0);
@@ -348,10 +348,10 @@ UNIT_TEST(pool_that_does_not_fit_says_what_it_needs)
 
 UNIT_TEST(absent_program_is_told_from_a_silent_one)
 {
-	struct fault fault;
+	struct error error;
 
-	assert_int_equal(telemetry_client_open("weft-no-such", TIMEOUT_MS, &fault), -ENOENT);
-	assert_non_null(strstr(fault.text, "no program with this prefix runs"));
+	assert_int_equal(telemetry_client_open("weft-no-such", TIMEOUT_MS, &error), -ENOENT);
+	assert_non_null(strstr(error.text, "no program with this prefix runs"));
 }
 
 UNIT_MAIN(NULL, NULL)

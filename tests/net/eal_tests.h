@@ -9,8 +9,8 @@
 
 #include <rte_mempool.h>
 
-#include "eal.h"
-#include "port_ethdev.h"
+#include "port/eal.h"
+#include "port/port_ethdev.h"
 #include "unit.h"
 
 /* Runs the cases with EAL under a name of this process's own, for fabrics that make their own
@@ -20,12 +20,12 @@ static inline int run_fabrics_with_eal(char *name, unsigned lcores, unsigned mem
 	char prefix[EAL_PREFIX_MAX], *argv[] = {name, NULL};
 	const struct eal_options options = {
 		.prefix = prefix, .lcores = lcores, .memory_mib = memory_mib};
-	struct fault fault = {""};
+	struct error error = {""};
 	int failed;
 
 	snprintf(prefix, sizeof(prefix), "weft-%s-%d", name, (int)getpid());
-	if (eal_start(1, argv, &options, &fault) < 0) {
-		fprintf(stderr, "%s\n", fault.text);
+	if (eal_start(1, argv, &options, &error) < 0) {
+		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
 	failed = unit_run(name, NULL, NULL);
@@ -39,13 +39,13 @@ static inline int run_with_eal(char *name, unsigned mbufs, struct rte_mempool **
 {
 	char prefix[EAL_PREFIX_MAX], *argv[] = {name, NULL};
 	struct eal_options options = {.prefix = prefix};
-	struct fault fault = {""};
+	struct error error = {""};
 	int failed;
 
 	snprintf(prefix, sizeof(prefix), "weft-%s-%d", name, (int)getpid());
-	if (eal_start(1, argv, &options, &fault) < 0 ||
-		(*pool = port_pool_create("pool", mbufs, 2048, SOCKET_ID_ANY, &fault)) == NULL) {
-		fprintf(stderr, "%s\n", fault.text);
+	if (eal_start(1, argv, &options, &error) < 0 ||
+		(*pool = port_pool_create("pool", mbufs, 2048, SOCKET_ID_ANY, &error)) == NULL) {
+		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
 	failed = unit_run(name, NULL, NULL);

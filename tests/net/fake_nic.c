@@ -387,7 +387,7 @@ int fake_nic_look(const char *name, struct fake_nic_look *look)
 		return -ENODEV;
 	*look = (struct fake_nic_look){
 		.kept = __atomic_load_n(&nic->cable.own->kept, __ATOMIC_RELAXED),
-		.kept_most = __atomic_load_n(&nic->cable.own->kept_most, __ATOMIC_RELAXED),
+		.kept_max = __atomic_load_n(&nic->cable.own->kept_max, __ATOMIC_RELAXED),
 		.segmented = __atomic_load_n(&nic->cable.own->segmented, __ATOMIC_RELAXED),
 		.buffer_bytes = nic->rx.buffer_bytes,
 	};

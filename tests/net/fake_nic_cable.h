@@ -22,7 +22,7 @@
  * tests read it: 64-bit words from byte 128 of the file on for a, from 256 on for b. */
 struct fake_cable_end {
 	uint64_t sent, received, segmented; /* frames */
-	uint64_t kept, kept_most;           /* sent mbufs that it has not freed */
+	uint64_t kept, kept_max;            /* sent mbufs that it has not freed */
 	uint64_t missed;                    /* frames for it that found no descriptor */
 	uint64_t head, given;               /* bytes and descriptors of the far end, written */
 	uint64_t tail, taken;               /* bytes and descriptors of its own, read */

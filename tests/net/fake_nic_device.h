@@ -83,7 +83,7 @@ void fake_transmitter_free(struct fake_nic *nic);
 uint16_t fake_transmit(void *nic, struct rte_mbuf **mbufs, uint16_t count);
 /* Sends what waited for the carrier. */
 void fake_transmitter_go_on(struct fake_nic *nic);
-int fake_transmitter_clean_up(void *nic, uint32_t most);
+int fake_transmitter_clean_up(void *nic, uint32_t max);
 
 /* --- fake_nic_link.c --- */
 

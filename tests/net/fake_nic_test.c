@@ -272,7 +272,7 @@ UNIT_WITH(frames_pass_both_ways_in_order_and_short_ones_are_filled_up, NULL, cle
 	assert_int_equal(stats(&pair.b).ipackets, 1456);
 	assert_int_equal(stats(&pair.b).ibytes - stats(&pair.a).ibytes, 60);
 	assert_int_equal(stats(&pair.a).opackets, 1456);
-	assert_int_equal(look(&pair.a).kept_most, 1);
+	assert_int_equal(look(&pair.a).kept_max, 1);
 	end_pair(&pair);
 }
 
@@ -336,7 +336,7 @@ UNIT_WITH(sent_mbufs_are_kept_until_few_descriptors_are_left, NULL, clear)
 		assert_int_equal(send_frames(&pair.a, 10, 100), 10);
 	assert_int_equal(receive_all(&pair.b), 196);
 	assert_in_range(look(&pair.a).kept, 65, 128);
-	assert_in_range(look(&pair.a).kept_most, 96, 128);
+	assert_in_range(look(&pair.a).kept_max, 96, 128);
 	assert_int_equal(rte_eth_tx_done_cleanup(pair.a.port, 0, 5), 5);
 	assert_true(rte_eth_tx_done_cleanup(pair.a.port, 0, 0) > 0);
 	assert_int_equal(look(&pair.a).kept, 0);
@@ -355,7 +355,7 @@ UNIT_WITH(it_keeps_no_more_than_its_ring_holds, NULL, clear)
 		assert_int_equal(send_frames(&pair.a, 1, 100), 1);
 		assert_int_equal(receive_all(&pair.b), 1);
 	}
-	assert_in_range(look(&pair.a).kept_most, RING - 32, RING);
+	assert_in_range(look(&pair.a).kept_max, RING - 32, RING);
 	end_pair(&pair);
 }
 

@@ -37,11 +37,11 @@ static void free_one(struct fake_transmitter *tx)
 	rte_pktmbuf_free(mbuf);
 }
 
-static uint32_t free_sent(struct fake_nic *nic, uint32_t most)
+static uint32_t free_sent(struct fake_nic *nic, uint32_t max)
 {
 	uint32_t freed = 0;
 
-	for (; freed < most && nic->tx.tail != nic->tx.done; freed++)
+	for (; freed < max && nic->tx.tail != nic->tx.done; freed++)
 		free_one(&nic->tx);
 	__atomic_store_n(&nic->cable.own->kept, nic->tx.used, __ATOMIC_RELAXED);
 	return freed;
@@ -59,11 +59,11 @@ void fake_transmitter_free(struct fake_nic *nic)
 	nic->tx.ring = NULL;
 }
 
-int fake_transmitter_clean_up(void *queue, uint32_t most)
+int fake_transmitter_clean_up(void *queue, uint32_t max)
 {
 	struct fake_nic *nic = queue;
 
-	return (int)free_sent(nic, most == 0 ? UINT32_MAX : most);
+	return (int)free_sent(nic, max == 0 ? UINT32_MAX : max);
 }
 
 /* --- frames --- */
@@ -86,8 +86,8 @@ static void note_kept(struct fake_nic *nic)
 	struct fake_cable_end *own = nic->cable.own;
 
 	__atomic_store_n(&own->kept, nic->tx.used, __ATOMIC_RELAXED);
-	if (nic->tx.used > own->kept_most)
-		__atomic_store_n(&own->kept_most, nic->tx.used, __ATOMIC_RELAXED);
+	if (nic->tx.used > own->kept_max)
+		__atomic_store_n(&own->kept_max, nic->tx.used, __ATOMIC_RELAXED);
 }
 
 void fake_transmitter_go_on(struct fake_nic *nic)

@@ -10,7 +10,7 @@ import tempfile
 import labs
 
 # The counters of an end of a cable, from byte 128 of its file on for a, from 256 on for b.
-WORDS = ("sent", "received", "segmented", "kept", "kept_most", "missed")
+WORDS = ("sent", "received", "segmented", "kept", "kept_max", "missed")
 
 
 class Plugin:

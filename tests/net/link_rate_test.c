@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "eal.h"
-#include "frame.h"
-#include "port_shared.h"
-#include "real_private.h"
-#include "rng.h"
-#include "tsc_clock.h"
-#include "tx_queue.h"
+#include "base/rng.h"
+#include "poll/tx_queue.h"
+#include "port/eal.h"
+#include "port/port_shared.h"
+#include "port/tsc_clock.h"
+#include "real/real_private.h"
+#include "wire/frame.h"
 
 #define POOL_MBUFS 16383u
 #define CASES      25u
@@ -51,9 +51,9 @@ static struct drawn draw(struct rng *rng)
 		.bytes = 64 + (uint32_t)rng_below(rng, LONGEST - 64),
 		.step_ps = 4 * PS_PER_US << rng_below(rng, 8),
 		.stall_ps = rng_below(rng, 19 * PS_PER_MS)};
-	weft_time most = IN_FLIGHT * 64 * ps_per_byte(drawn.rate_bps);
+	weft_time max = IN_FLIGHT * 64 * ps_per_byte(drawn.rate_bps);
 
-	drawn.delay_ps = rng_below(rng, RTE_MIN(most, 100 * PS_PER_MS));
+	drawn.delay_ps = rng_below(rng, RTE_MIN(max, 100 * PS_PER_MS));
 	return drawn;
 }
 
@@ -292,12 +292,12 @@ UNIT_TEST(shared_memory_is_as_fast_as_the_file_says_and_never_early)
 {
 	struct port port[2];
 	char device[64];
-	struct fault fault;
+	struct error error;
 
 	for (unsigned end = 0; end < 2; end++) {
 		snprintf(device, sizeof(device), "shared:%s/l0.ring:%u", dir, end);
 		assert_int_equal(port_open_shared(&port[end], end == 0 ? "s0:0" : "s1:0", device,
-					 2048, pool, &fault),
+					 2048, pool, &error),
 			0);
 	}
 	every_drawn_link_keeps_its_rate((struct way){&port[0], &port[1], false}, 2);
@@ -309,10 +309,10 @@ UNIT_TEST(shared_memory_is_as_fast_as_the_file_says_and_never_early)
 
 static void open_device(struct port *port, const char *name, const char *dpdk)
 {
-	struct fault fault;
+	struct error error;
 
-	if (open_port_ethdev(port, name, dpdk, 512, pool, &fault) < 0)
-		fail_msg("%s", fault.text);
+	if (open_port_ethdev(port, name, dpdk, 512, pool, &error) < 0)
+		fail_msg("%s", error.text);
 }
 
 UNIT_TEST(device_is_as_fast_as_the_file_says_and_never_early)
@@ -351,13 +351,13 @@ int main(void)
 	char *argv[] = {(char *)"link_rate_test", NULL};
 	char prefix[64];
 	const struct eal_options options = {.prefix = prefix, .memory_mib = 96};
-	struct fault fault;
+	struct error error;
 	int failed;
 
 	snprintf(prefix, sizeof(prefix), "weft-rate-test-%d", (int)getpid());
-	if (mkdtemp(dir) == NULL || eal_start(1, argv, &options, &fault) < 0)
+	if (mkdtemp(dir) == NULL || eal_start(1, argv, &options, &error) < 0)
 		return 1;
-	pool = port_pool_create("pool", POOL_MBUFS, 2048, SOCKET_ID_ANY, &fault);
+	pool = port_pool_create("pool", POOL_MBUFS, 2048, SOCKET_ID_ANY, &error);
 	if (pool == NULL)
 		return 1;
 	clock_start(&real, 1);

@@ -13,9 +13,9 @@
 #include <time.h>
 
 #include "eal_tests.h"
-#include "real_fabric.h"
-#include "run_result.h"
-#include "telemetry_client.h"
+#include "experiment/result/run_result.h"
+#include "os/telemetry_client.h"
+#include "real/real_fabric.h"
 
 #define HANG_SECONDS 240
 #define MESSAGES     400u /* with each state of the cables */
@@ -187,10 +187,10 @@ static void *operate(void *ctx)
 UNIT_TEST(a_cut_cable_loses_repeats_and_reorders_nothing)
 {
 	struct attendant attendant = {.end = time(NULL) + HANG_SECONDS};
-	struct fault fault = {""};
+	struct error error = {""};
 	struct run_config *config =
-		run_config_parse(run_text, strlen(run_text), "test", NULL, 0, &fault);
-	struct topology *topology = topology_generate(NETWORK, &fault);
+		run_config_parse(run_text, strlen(run_text), "test", NULL, 0, &error);
+	struct topology *topology = topology_generate(NETWORK, &error);
 	struct real_fabric_options options = {
 		.topology = topology, .run = config, .name = "test", .session = 1};
 	struct run_result *result = calloc(1, sizeof(*result));
@@ -198,12 +198,12 @@ UNIT_TEST(a_cut_cable_loses_repeats_and_reorders_nothing)
 	pthread_t thread;
 
 	if (config == NULL)
-		fail_msg("%s", fault.text);
-	fabric = real_fabric_create(&options, &fault);
+		fail_msg("%s", error.text);
+	fabric = real_fabric_create(&options, &error);
 	if (fabric == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	snprintf(attendant.path, sizeof(attendant.path), "/tmp/weft-mapped-%d", (int)getpid());
-	attendant.client = telemetry_client_open(eal_prefix(), HANG_SECONDS * 1000, &fault);
+	attendant.client = telemetry_client_open(eal_prefix(), HANG_SECONDS * 1000, &error);
 	assert_true(attendant.client >= 0);
 	assert_int_equal(pthread_create(&thread, NULL, operate, &attendant), 0);
 	real_fabric_run(fabric, WEFT_TIME_NEVER, &attendant.stop);
@@ -213,8 +213,8 @@ UNIT_TEST(a_cut_cable_loses_repeats_and_reorders_nothing)
 		fail_msg("%s: %u cables, %u hosts", attendant.failed, (unsigned)attendant.cables,
 			(unsigned)attendant.hosts);
 	assert_int_equal(attendant.miscabled, 0);
-	assert_int_equal(real_fabric_result(fabric, result, &fault), 0);
-	assert_int_equal(real_fabric_check_complete(fabric, &fault), 0);
+	assert_int_equal(real_fabric_result(fabric, result, &error), 0);
+	assert_int_equal(real_fabric_check_complete(fabric, &error), 0);
 	assert_true(result->messages.delivered > 1000);
 	assert_int_equal(result->messages.delivered, result->messages.injected);
 	/* All hosts can be reached all the time: none may be without a route for a while. */

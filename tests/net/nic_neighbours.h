@@ -11,8 +11,8 @@
 #include <rte_mempool.h>
 
 #include "eal_tests.h"
-#include "poll_nic.h"
-#include "traffic_pattern.h"
+#include "poll/poll_nic.h"
+#include "traffic/traffic_pattern.h"
 #include "unit.h"
 
 #define POOL_MBUFS 8191u
@@ -75,12 +75,12 @@ static inline struct poll_nic_config side_config(struct side *side, uint16_t hos
 /* 'routed': they have routes from the beginning. 'slots': of the link. */
 static inline void start_with(struct bench *bench, bool routed, unsigned slots)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
 	memset(bench, 0, sizeof(*bench));
 	bench->now = PS_PER_S;
 	assert_int_equal(port_open_memory_link(&bench->side[0].port, "h0:0", &bench->side[1].port,
-				 "h1:0", slots, &fault),
+				 "h1:0", slots, &error),
 		0);
 	for (uint16_t i = 0; i < 2; i++) {
 		struct side *side = &bench->side[i];
@@ -89,9 +89,9 @@ static inline void start_with(struct bench *bench, bool routed, unsigned slots)
 		side->routes = routed ? side_routes(i, 0) : NULL;
 		rng_init(&side->impairment.rng, 3, i, 0);
 		config = side_config(side, i);
-		side->pn = poll_nic_create(&config, bench->now, &fault);
+		side->pn = poll_nic_create(&config, bench->now, &error);
 		if (side->pn == NULL)
-			fail_msg("%s", fault.text);
+			fail_msg("%s", error.text);
 	}
 }
 
@@ -152,10 +152,10 @@ static inline void add_traffic(
 		.start_ps = start,
 		.stop_ps = stop_ps,
 		.seed = 5};
-	struct fault fault = {""};
+	struct error error = {""};
 
-	if (poll_nic_add_traffic(side->pn, &config, &fault) < 0)
-		fail_msg("%s", fault.text);
+	if (poll_nic_add_traffic(side->pn, &config, &error) < 0)
+		fail_msg("%s", error.text);
 }
 
 static inline const uint64_t *count_of(const struct side *side)

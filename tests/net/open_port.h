@@ -4,14 +4,14 @@
 
 /* Opening an ethdev or a kernel interface in one step, where the pool is there already. */
 
-#include "port_ethdev.h"
-#include "port_packet.h"
+#include "port/port_ethdev.h"
+#include "port/port_packet.h"
 
 #include <rte_mbuf.h>
 
 /* Frames are as long as the pool has room for. 'descriptors': of each ring. */
 static inline int open_port_ethdev(struct port *port, const char *name, const char *dpdk,
-	uint16_t descriptors, struct rte_mempool *pool, struct fault *fault)
+	uint16_t descriptors, struct rte_mempool *pool, struct error *error)
 {
 	const struct port_ethdev_config config = {
 		.frame_bytes = rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM,
@@ -21,7 +21,7 @@ static inline int open_port_ethdev(struct port *port, const char *name, const ch
 	int result;
 
 	if (port_is_packet(dpdk))
-		return port_open_packet(port, name, dpdk, config.frame_bytes, 0, pool, fault);
-	result = port_attach_ethdev(port, name, dpdk, fault);
-	return result < 0 ? result : port_start_ethdev(port, &config, pool, fault);
+		return port_open_packet(port, name, dpdk, config.frame_bytes, 0, pool, error);
+	result = port_attach_ethdev(port, name, dpdk, error);
+	return result < 0 ? result : port_start_ethdev(port, &config, pool, error);
 }

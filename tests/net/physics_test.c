@@ -15,7 +15,7 @@
 
 #include "eal_tests.h"
 #include "physics_watch.h"
-#include "real_private.h"
+#include "real/real_private.h"
 #include "virtual_lab.h"
 
 #define CASES     200
@@ -163,14 +163,14 @@ static void create_fabric(const struct drawn *drawn, unsigned process)
 		.host_here = world.host_here[process],
 		.external = (const char *const *)world.external[process],
 		.divides = drawn->parts > 1};
-	struct fault fault = {""};
+	struct error error = {""};
 
 	for (uint32_t i = 0; i < topology->switches; i++)
 		options.lcores += drawn->parts * options.switch_here[i];
 	snprintf(name, sizeof(name), "physics%u", process);
-	world.fabric[process] = real_fabric_create(&options, &fault);
+	world.fabric[process] = real_fabric_create(&options, &error);
 	if (world.fabric[process] == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	/* There is one in a real process. */
 	telemetry_destroy(world.fabric[process]->telemetry);
 	world.fabric[process]->telemetry = NULL;
@@ -196,7 +196,7 @@ static void excuse_all(void)
 {
 	for (unsigned i = 0; i < watch.ends; i++)
 		if (watch.wire[i].end != NULL)
-			link_end_excuse(watch.wire[i].link, world.now);
+			link_end_forgive_stall(watch.wire[i].link, world.now);
 }
 
 static void visit(struct device *device)
@@ -284,14 +284,14 @@ static void change_an_end(void)
 
 /* --- programs at TAPs --- */
 
-int __wrap_tap_open(const struct tap_options *options, struct fault *fault);
+int __wrap_tap_open(const struct tap_options *options, struct error *error);
 
 /* A TAP that needs no privileges. Its name ends with the number of its host. */
-int __wrap_tap_open(const struct tap_options *options, struct fault *fault)
+int __wrap_tap_open(const struct tap_options *options, struct error *error)
 {
 	int pair[2];
 
-	(void)fault;
+	(void)error;
 	assert_true(world.taps < TAPS);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair), 0);
 	world.tap_host[world.taps] = (unsigned)atoi(options->name + 1);
@@ -387,16 +387,16 @@ static void draw_loops(void)
 
 static void open_world(const struct drawn *drawn, unsigned seed)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
 	memset(&world, 0, sizeof(world));
 	world.drawn = *drawn;
 	rng_init(&world.rng, seed, 77, 0);
 	world.config =
-		run_config_parse(base, strlen(base), "physics", drawn->set, drawn->sets, &fault);
-	if (world.config == NULL || run_config_supported(world.config, &fault) != 0 ||
-		(world.topology = run_config_open_topology(world.config, &fault)) == NULL)
-		fail_msg("case %u: %s", seed, fault.text);
+		run_config_parse(base, strlen(base), "physics", drawn->set, drawn->sets, &error);
+	if (world.config == NULL || run_config_supported(world.config, &error) != 0 ||
+		(world.topology = run_config_open_topology(world.config, &error)) == NULL)
+		fail_msg("case %u: %s", seed, error.text);
 	assert_true(world.topology->hosts <= WATCH_HOSTS);
 	watch_begin(world.topology->links);
 	share_out(drawn);
@@ -450,13 +450,13 @@ static bool hosts_are_busy(void)
 
 static void start_traffic(struct real_fabric *fabric)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
 	fabric->traffic_from = fabric->measure_from = world.now;
 	fabric->traffic_until = WEFT_TIME_NEVER;
 	for (unsigned i = 0; i < fabric->host_count; i++)
-		if (real_host_start_traffic(fabric, &fabric->hosts[i], &fault) < 0)
-			fail_msg("%s", fault.text);
+		if (real_host_start_traffic(fabric, &fabric->hosts[i], &error) < 0)
+			fail_msg("%s", error.text);
 }
 
 /* Traffic for 'turns' turns, then as many again: with long links and small buffers, not everything

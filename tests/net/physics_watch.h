@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control.h"
-#include "flow_begin.h"
-#include "frame_check.h"
-#include "poll_switch_control.h"
-#include "real_private.h"
-#include "synthetic.h"
+#include "nic/flow_begin.h"
+#include "poll/poll_switch_control.h"
+#include "real/real_private.h"
+#include "traffic/synthetic.h"
 #include "unit.h"
+#include "wire/control.h"
+#include "wire/frame_check.h"
 
 #define WATCH_ENDS    128
 #define WATCH_HOSTS   16

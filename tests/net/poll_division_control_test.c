@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The parts of a switch under the orders of the control thread, which is played here between turns:
- * to it they are one switch. Ports 0 and 2 are the first part's, 1 and 3 the second one's. */
+/* The shards of a switch under the orders of the control thread, which is played here between
+ * turns: to it they are one switch. Ports 0 and 2 are the first shard's, 1 and 3 the second one's.
+ */
 
 #include "switch_orders.h"
 
-static void begin_parts(unsigned parts)
+static void begin_parts(unsigned shards)
 {
-	begin_up(&(struct bench_config){.voq = true, .slots = 64, .parts = parts});
+	begin_up(&(struct bench_config){.voq = true, .slots = 64, .shards = shards});
 }
 
 /* Until it is done. */
@@ -86,7 +87,7 @@ UNIT_TEST(a_switch_is_idle_when_all_its_parts_are)
 	end();
 }
 
-/* From the first part in the second one, the other way round, and in the second one alone. */
+/* From the first shard in the second one, the other way round, and in the second one alone. */
 UNIT_TEST(a_part_that_stores_data_keeps_the_switch_from_being_idle)
 {
 	for (unsigned i = 0; i < 3; i++) {
@@ -133,8 +134,8 @@ UNIT_TEST(tables_go_back_when_no_part_uses_them)
 	begin_parts(2);
 	commit(make_tables(2, 2));
 	assert_true(device_control_commit(control, make_tables(2, 2), NULL));
-	for (unsigned i = 0; i < 20; i++) /* the second part does not run */
-		poll_switch_run(bench.division->part[0], bench.now);
+	for (unsigned i = 0; i < 20; i++) /* the second shard does not run */
+		poll_switch_run(bench.division->shard[0], bench.now);
 	assert_int_equal(device_control_collect(control), 0);
 	finish_orders();
 	end();
@@ -164,7 +165,7 @@ static void purge(void)
 
 UNIT_TEST(a_purge_loses_what_is_stored_in_all_parts_and_no_credit)
 {
-	begin_up(&(struct bench_config){.voq = true, .slots = 8, .parts = 2});
+	begin_up(&(struct bench_config){.voq = true, .slots = 8, .shards = 2});
 	purge_under_load(purge);
 	assert_true(sum_part(0, SWITCH_DISCARD_PURGED) > 50);
 	assert_true(sum_part(1, SWITCH_DISCARD_PURGED) > 50);
@@ -181,8 +182,8 @@ static void send_drawn(void)
 
 UNIT_TEST(tables_change_in_all_parts_and_not_a_frame_is_lost_or_overtaken)
 {
-	static const struct bench_config configs[] = {{.voq = true, .slots = 8, .parts = 2},
-		{.voq = true, .slots = 1, .parts = 4}, {.voq = true, .slots = 64, .parts = 3}};
+	static const struct bench_config configs[] = {{.voq = true, .slots = 8, .shards = 2},
+		{.voq = true, .slots = 1, .shards = 4}, {.voq = true, .slots = 64, .shards = 3}};
 
 	for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++)
 		exchange_under_load(&configs[i], send_drawn);

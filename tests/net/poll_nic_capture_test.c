@@ -7,8 +7,8 @@
 
 #include <unistd.h>
 
-#include "capture.h"
-#include "capture_reason.h"
+#include "capture/capture.h"
+#include "measure/capture_reason.h"
 #include "pcapng_walk.h"
 
 #define SLOTS      (1u << 15) /* more than there are frames: nothing depends on the writer's speed */
@@ -38,7 +38,7 @@ static void start_capture(struct captured *captured)
 {
 	const struct capture_options options = {
 		.slots = SLOTS, .snap_bytes = SNAP_BYTES, .reason = capture_reason_text};
-	struct fault fault = {""};
+	struct error error = {""};
 	int fd;
 
 	start(&captured->bench);
@@ -46,12 +46,12 @@ static void start_capture(struct captured *captured)
 	fd = mkstemp(captured->path);
 	assert_true(fd >= 0);
 	close(fd);
-	captured->manager = capture_manager_create(&options, &fault);
+	captured->manager = capture_manager_create(&options, &error);
 	assert_non_null(captured->manager);
 	assert_int_equal(
 		capture_manager_add_port(captured->manager, &captured->bench.side[0].port), 0);
-	if (capture_start(captured->manager, "h0:0", captured->path, &fault) < 0)
-		fail_msg("%s", fault.text);
+	if (capture_start(captured->manager, "h0:0", captured->path, &error) < 0)
+		fail_msg("%s", error.text);
 }
 
 static struct walk end_capture(struct captured *captured)

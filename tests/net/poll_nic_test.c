@@ -4,8 +4,8 @@
 /* Two interfaces at the two ends of a link. A pair of connected sockets that keep message
  * boundaries stands in for a TAP: read() and write() of one frame each. */
 
-#include "frame.h"
 #include "nic_neighbours.h"
+#include "wire/frame.h"
 
 #include <errno.h>
 #include <sys/socket.h>
@@ -104,12 +104,12 @@ UNIT_TEST(arrivals_are_late_by_as_long_as_their_loop_is_held_back)
 static unsigned ack_frames_of(struct bench *bench, uint32_t window)
 {
 	struct poll_nic_config config = side_config(&bench->side[0], 0);
-	struct fault fault = {""};
+	struct error error = {""};
 	struct poll_nic *pn;
 	unsigned frames;
 
 	config.nic.window_frames = window;
-	pn = poll_nic_create(&config, bench->now, &fault);
+	pn = poll_nic_create(&config, bench->now, &error);
 	assert_non_null(pn);
 	frames = nic_config(pn->nic)->ack_frames;
 	poll_nic_destroy(pn);
@@ -189,7 +189,7 @@ UNIT_TEST(credits_and_hellos_alone_are_not_carried)
 
 UNIT_TEST(a_padded_hello_is_answered_and_at_most_one_of_three_is_padded)
 {
-	struct poll_guard *asks, *answers;
+	struct port_auth *asks, *answers;
 	struct bench bench;
 
 	start(&bench);
@@ -227,11 +227,11 @@ UNIT_TEST(frames_are_carried_by_their_sender_and_their_receiver)
 
 static void open_tap(struct side *side)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, side->tap), 0);
-	if (poll_nic_attach_tap(side->pn, side->tap[1], NULL, IP_MTU, &fault) < 0)
-		fail_msg("%s", fault.text);
+	if (poll_nic_attach_tap(side->pn, side->tap[1], NULL, IP_MTU, &error) < 0)
+		fail_msg("%s", error.text);
 }
 
 static void close_tap(struct side *side)
@@ -460,19 +460,19 @@ UNIT_TEST(bad_frames_are_counted_by_reason)
 UNIT_TEST(what_cannot_be_built_is_refused_with_a_reason)
 {
 	struct poll_nic_config config;
-	struct fault fault = {""};
+	struct error error = {""};
 	struct bench bench;
 
 	start(&bench);
 	config = side_config(&bench.side[0], 0);
 	config.nic.mtu_bytes = 4096; /* the pool's buffers hold 2048 */
-	assert_null(poll_nic_create(&config, 0, &fault));
-	assert_non_null(strstr(fault.text, "h0:0"));
+	assert_null(poll_nic_create(&config, 0, &error));
+	assert_non_null(strstr(error.text, "h0:0"));
 	config = side_config(&bench.side[0], 0);
 	config.nic.window_frames = 7;
-	assert_null(poll_nic_create(&config, 0, &fault));
+	assert_null(poll_nic_create(&config, 0, &error));
 	assert_int_equal(
-		poll_nic_attach_tap(bench.side[0].pn, 0, NULL, IP_MTU + 1, &fault), -EINVAL);
+		poll_nic_attach_tap(bench.side[0].pn, 0, NULL, IP_MTU + 1, &error), -EINVAL);
 	stop(&bench);
 }
 
@@ -482,7 +482,7 @@ UNIT_TEST(without_a_clock_to_read_no_clocks_are_compared)
 	const bool same[] = {true, false};
 	struct poll_nic_config config;
 	struct clock clock;
-	struct fault fault = {""};
+	struct error error = {""};
 	struct poll_nic *pn;
 	struct bench bench;
 
@@ -492,7 +492,7 @@ UNIT_TEST(without_a_clock_to_read_no_clocks_are_compared)
 	config = side_config(&bench.side[0], 0);
 	clock_start(&clock, 1);
 	config.clock = &clock;
-	pn = poll_nic_create(&config, bench.now, &fault);
+	pn = poll_nic_create(&config, bench.now, &error);
 	assert_non_null(pn);
 	assert_int_equal(poll_nic_set_clocks(pn, same, 7), 0);
 	assert_non_null(nic_clock_of(pn->nic, 1));

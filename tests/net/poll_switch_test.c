@@ -4,8 +4,8 @@
 /* Frames through the poll driver of a switch. The rings are shorter than a burst, so that frames
  * wait in the transmitters, in the queues, and go past them, in every mixture. */
 
-#include "switch_congestion.h"
-#include "switch_metrics.h"
+#include "poll/switch_metrics.h"
+#include "switch/switch_congestion.h"
 #include "switch_neighbours.h"
 
 static void check_end(const struct bench *bench)
@@ -93,24 +93,24 @@ UNIT_TEST(spoilt_frames_are_counted_and_their_credits_come_back)
 
 UNIT_TEST(parts_keep_the_order_as_a_whole_switch_does)
 {
-	for (unsigned parts = 2; parts <= PORTS; parts++)
-		run_all((struct bench_config){.voq = true, .slots = 8, .parts = parts}, 0);
+	for (unsigned shards = 2; shards <= PORTS; shards++)
+		run_all((struct bench_config){.voq = true, .slots = 8, .shards = shards}, 0);
 }
 
 UNIT_TEST(parts_with_short_and_long_rings_do_so_too)
 {
-	run_all((struct bench_config){.voq = true, .slots = 1, .parts = 2}, 0);
-	run_all((struct bench_config){.voq = true, .slots = 256, .parts = 3}, 0);
+	run_all((struct bench_config){.voq = true, .slots = 1, .shards = 2}, 0);
+	run_all((struct bench_config){.voq = true, .slots = 256, .shards = 3}, 0);
 }
 
 UNIT_TEST(parts_with_timed_links_do_so_too)
 {
-	run_all((struct bench_config){.voq = true, .timed = true, .slots = 64, .parts = 2}, 0);
+	run_all((struct bench_config){.voq = true, .timed = true, .slots = 64, .shards = 2}, 0);
 }
 
 UNIT_TEST(frames_spoilt_between_parts_are_counted_and_their_credits_come_back)
 {
-	run_all((struct bench_config){.voq = true, .slots = 8, .parts = 2}, 20000);
+	run_all((struct bench_config){.voq = true, .slots = 8, .shards = 2}, 20000);
 }
 
 UNIT_TEST(the_metrics_of_parts_are_those_of_one_switch)
@@ -118,13 +118,13 @@ UNIT_TEST(the_metrics_of_parts_are_those_of_one_switch)
 	uint64_t whole[SWITCH_METRIC_COUNT], port[SWITCH_METRIC_COUNT];
 	static struct bench bench;
 
-	start(&bench, &(struct bench_config){.voq = true, .slots = 8, .parts = 2});
+	start(&bench, &(struct bench_config){.voq = true, .slots = 8, .shards = 2});
 	bench.lossy = true;
 	turns(&bench, 2000);
 	port_cut(&bench.port[3], true);
 	port_cut(&bench.host[3].port, true);
 	turns(&bench, 6000);
-	switch_metrics_sum(bench.division->part[1], whole);
+	switch_metrics_sum(bench.division->shard[1], whole);
 	assert_true(whole[SWITCH_DATA_IN] > 0 && whole[SWITCH_DISCARD_LINK_DOWN] > 0);
 	/* From input 0, of the first part, for output 3, of the second one. */
 	switch_metrics_read(bench.ps, 0, port);
@@ -207,7 +207,7 @@ UNIT_TEST(a_notification_goes_back_where_its_packets_come_from)
 /* Of hosts, of roots that do not exist, and too many. */
 UNIT_TEST(notifications_that_no_switch_would_send_are_refused)
 {
-	static const struct arn_guard_config guard = {.rate = 10, .switches = 2, .ports = 4};
+	static const struct arn_policer_config guard = {.rate = 10, .switches = 2, .ports = 4};
 	struct control_arn arn = {.id = 0x00010300, .destination = 2};
 	static struct bench bench;
 

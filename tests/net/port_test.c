@@ -26,14 +26,14 @@
 
 #include <rte_mempool.h>
 
-#include "eal.h"
-#include "frame.h"
-#include "pcapng.h"
-#include "port.h"
-#include "port_ethdev.h"
-#include "port_shared.h"
-#include "port_udp.h"
-#include "tsc_clock.h"
+#include "capture/pcapng.h"
+#include "port/eal.h"
+#include "port/port.h"
+#include "port/port_ethdev.h"
+#include "port/port_shared.h"
+#include "port/port_udp.h"
+#include "port/tsc_clock.h"
+#include "wire/frame.h"
 
 #define HANG_SECONDS 240 /* nothing takes as long */
 #define POOL_MBUFS   8191u
@@ -153,12 +153,12 @@ static void frames_wait(struct port *out, struct port *in, unsigned count)
 static void open_port(struct port *port, const char *dpdk)
 {
 	struct patience patience = patience_begin();
-	struct fault fault = {""};
+	struct error error = {""};
 
 	/* A memif client connects once, and the other process may not be listening yet. */
-	while (open_port_ethdev(port, "s0:0", dpdk, 512, pool, &fault) < 0)
+	while (open_port_ethdev(port, "s0:0", dpdk, 512, pool, &error) < 0)
 		if (strstr(dpdk, "role=client") == NULL || !patience_left(&patience))
-			fail_msg("%s", fault.text);
+			fail_msg("%s", error.text);
 }
 
 static void pool_is_whole(void)
@@ -260,21 +260,21 @@ UNIT_TEST(memory_link_gives_back_what_is_in_it_when_it_is_closed)
 static void open_shared(struct port *port, unsigned end)
 {
 	char device[64];
-	struct fault fault;
+	struct error error;
 
 	snprintf(device, sizeof(device), "shared:%s/l0.ring:%u", dir, end);
-	if (port_open_shared(port, end == 0 ? "s0:0" : "s1:0", device, 1024, pool, &fault) < 0)
-		fail_msg("%s", fault.text);
+	if (port_open_shared(port, end == 0 ? "s0:0" : "s1:0", device, 1024, pool, &error) < 0)
+		fail_msg("%s", error.text);
 }
 
 static void plug_shared(struct port *port, unsigned end)
 {
 	char device[64];
-	struct fault fault;
+	struct error error;
 
 	snprintf(device, sizeof(device), "shared:%s/l0.ring:%u", dir, end);
-	if (port_plug_shared(port, device, 1024, pool, &fault) < 0)
-		fail_msg("%s", fault.text);
+	if (port_plug_shared(port, device, 1024, pool, &error) < 0)
+		fail_msg("%s", error.text);
 }
 
 static void remove_shared(void)
@@ -330,9 +330,9 @@ UNIT_TEST(in_memory_link_becomes_one_of_shared_memory)
 {
 	struct rte_mbuf *mbuf;
 	struct port a, b;
-	struct fault fault;
+	struct error error;
 
-	assert_int_equal(port_open_memory_link(&a, "s0:0", &b, "s1:0", 64, &fault), 0);
+	assert_int_equal(port_open_memory_link(&a, "s0:0", &b, "s1:0", 64, &error), 0);
 	frames_pass(&a, &b, 32);
 	for (unsigned i = 0; i < 3; i++) {
 		mbuf = make_frame(i);
@@ -458,17 +458,17 @@ UNIT_TEST(frames_in_shared_memory_keep_their_due_times)
 
 UNIT_TEST(shared_memory_that_cannot_be_opened_is_named)
 {
-	struct fault fault;
+	struct error error;
 	struct port port;
 
 	assert_int_equal(
-		port_open_shared(&port, "s0:0", "shared:/nonexist/l0.ring:0", 1024, pool, &fault),
+		port_open_shared(&port, "s0:0", "shared:/nonexist/l0.ring:0", 1024, pool, &error),
 		-ENOENT);
-	assert_string_equal(fault.text, "s0:0: /nonexist/l0.ring: No such file or directory");
+	assert_string_equal(error.text, "s0:0: /nonexist/l0.ring: No such file or directory");
 	assert_int_equal(
-		port_open_shared(&port, "s0:0", "shared:/tmp/l0.ring:2", 1024, pool, &fault),
+		port_open_shared(&port, "s0:0", "shared:/tmp/l0.ring:2", 1024, pool, &error),
 		-EINVAL);
-	assert_non_null(strstr(fault.text, "expected shared:PATH:0 or shared:PATH:1"));
+	assert_non_null(strstr(error.text, "expected shared:PATH:0 or shared:PATH:1"));
 }
 
 /* --- ethdevs --- */
@@ -518,13 +518,13 @@ UNIT_TEST(a_kernel_interface_passes_frames_for_its_address_and_its_vlan)
 	make_veth();
 	for (unsigned i = 0; i < RTE_DIM(vlan); i++)
 		for (unsigned end = 0; end < 2; end++) {
-			struct fault fault = {""};
+			struct error error = {""};
 
 			if (port_open_packet(&port[end][i], "s0:0",
 				    end == 0 ? "net_af_packet0,iface=wefta"
 					     : "net_af_packet1,iface=weftb",
-				    2048, vlan[i], pool, &fault) < 0)
-				fail_msg("%s", fault.text);
+				    2048, vlan[i], pool, &error) < 0)
+				fail_msg("%s", error.text);
 			port_set_address(&port[end][i], end == 0 ? other : own);
 		}
 	for (unsigned i = 0; i < RTE_DIM(vlan) * RTE_DIM(to); i++) {
@@ -564,7 +564,7 @@ static struct rte_mbuf *make_bytes(unsigned bytes)
 
 UNIT_TEST(a_kernel_interface_passes_the_longest_frame_with_a_tag_and_counts_a_longer_one)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct port_losses losses;
 	struct rte_mbuf *mbuf;
 	struct port port[2];
@@ -572,10 +572,10 @@ UNIT_TEST(a_kernel_interface_passes_the_longest_frame_with_a_tag_and_counts_a_lo
 	make_veth();
 	assert_int_equal(system("ip link set weftb mtu 1986"), 0);
 	assert_int_equal(port_open_packet(&port[0], "s0:0", "net_af_packet0,iface=wefta", 2000, 7,
-				 pool, &fault),
+				 pool, &error),
 		0);
 	assert_int_equal(port_open_packet(&port[1], "s1:0", "net_af_packet0,iface=weftb", 2000, 7,
-				 pool, &fault),
+				 pool, &error),
 		0);
 	mbuf = make_bytes(2000);
 	assert_int_equal(port_tx(&port[0], &mbuf, 1, 0), 1);
@@ -864,14 +864,14 @@ UNIT_TEST(pcap_file_is_a_source)
 
 static void refused(const char *dpdk, int code, const char *part)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct port port;
 
-	assert_int_equal(open_port_ethdev(&port, "s0:3", dpdk, 512, pool, &fault), -code);
-	assert_ptr_equal(strstr(fault.text, "s0:3: "), fault.text);
-	if (strstr(fault.text, part) == NULL)
-		fail_msg("'%s' does not say '%s'", fault.text, part);
-	assert_null(strchr(fault.text, '\n'));
+	assert_int_equal(open_port_ethdev(&port, "s0:3", dpdk, 512, pool, &error), -code);
+	assert_ptr_equal(strstr(error.text, "s0:3: "), error.text);
+	if (strstr(error.text, part) == NULL)
+		fail_msg("'%s' does not say '%s'", error.text, part);
+	assert_null(strchr(error.text, '\n'));
 	port_close(&port); /* of a port that was not opened: nothing happens */
 }
 
@@ -920,7 +920,7 @@ static struct port_ethdev_needs needs_of(const char *dpdk)
 	const struct port_ethdev_config config = {.frame_bytes = 4174, .rx_descriptors = 512};
 	struct port_ethdev_needs needs;
 
-	port_ethdev_needs_most(dpdk, &config, &needs);
+	port_ethdev_needs_max(dpdk, &config, &needs);
 	return needs;
 }
 
@@ -1063,7 +1063,7 @@ UNIT_TEST(a_udp_port_keeps_the_order_and_counts_what_is_missing)
 	struct sockaddr_in near, far;
 	struct rte_mbuf *mbufs[PORT_BURST];
 	struct port_losses losses;
-	struct fault fault = {""};
+	struct error error = {""};
 	char device[80];
 	int reserved = udp_far_end(&near, NULL), fd = udp_far_end(&far, &near);
 	unsigned taken = 0, expected = 0, found;
@@ -1073,7 +1073,7 @@ UNIT_TEST(a_udp_port_keeps_the_order_and_counts_what_is_missing)
 	close(reserved);
 	snprintf(device, sizeof(device), "udp:127.0.0.1:%u>127.0.0.1:%u", ntohs(near.sin_port),
 		ntohs(far.sin_port));
-	assert_int_equal(port_open_udp(&port, "s0:1", device, FRAME_SIZE, pool, &fault), 0);
+	assert_int_equal(port_open_udp(&port, "s0:1", device, FRAME_SIZE, pool, &error), 0);
 	for (unsigned i = 0; i < sizeof(sent) / sizeof(sent[0]); i++)
 		send_datagram(fd, sent[i].life, sent[i].number);
 	found = port_rx(&port, mbufs, PORT_BURST, 0);
@@ -1098,7 +1098,7 @@ UNIT_TEST(a_udp_port_keeps_the_order_and_counts_what_is_missing)
 UNIT_TEST(a_udp_port_keeps_the_frame_with_which_it_learns_that_nobody_listened)
 {
 	struct sockaddr_in near, far;
-	struct fault fault = {""};
+	struct error error = {""};
 	char device[80], bytes[2 * FRAME_SIZE];
 	int reserved = udp_far_end(&near, NULL), fd = udp_far_end(&far, &near);
 	struct rte_mbuf *mbuf = make_frame(1);
@@ -1109,7 +1109,7 @@ UNIT_TEST(a_udp_port_keeps_the_frame_with_which_it_learns_that_nobody_listened)
 	close(fd);
 	snprintf(device, sizeof(device), "udp:127.0.0.1:%u>127.0.0.1:%u", ntohs(near.sin_port),
 		ntohs(far.sin_port));
-	assert_int_equal(port_open_udp(&port, "s0:1", device, FRAME_SIZE, pool, &fault), 0);
+	assert_int_equal(port_open_udp(&port, "s0:1", device, FRAME_SIZE, pool, &error), 0);
 	assert_int_equal(port_tx(&port, &mbuf, 1, 0), 1);
 	fd = socket(AF_INET, SOCK_DGRAM, 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&far, sizeof(far)), 0);
@@ -1127,7 +1127,7 @@ UNIT_TEST(a_udp_port_keeps_the_frame_with_which_it_learns_that_nobody_listened)
 UNIT_TEST(a_udp_port_sends_a_frame_in_each_datagram)
 {
 	struct sockaddr_in near, far;
-	struct fault fault = {""};
+	struct error error = {""};
 	char device[80];
 	int reserved = udp_far_end(&near, NULL), fd = udp_far_end(&far, &near);
 	struct port port;
@@ -1135,7 +1135,7 @@ UNIT_TEST(a_udp_port_sends_a_frame_in_each_datagram)
 	close(reserved);
 	snprintf(device, sizeof(device), "udp:127.0.0.1:%u>127.0.0.1:%u", ntohs(near.sin_port),
 		ntohs(far.sin_port));
-	assert_int_equal(port_open_udp(&port, "s0:1", device, FRAME_SIZE, pool, &fault), 0);
+	assert_int_equal(port_open_udp(&port, "s0:1", device, FRAME_SIZE, pool, &error), 0);
 	for (uint32_t i = 0; i < 3; i++) {
 		struct rte_mbuf *mbuf = make_frame(i);
 		uint8_t bytes[2 * FRAME_SIZE];
@@ -1156,14 +1156,14 @@ static int start(const char *role)
 	char *argv[] = {(char *)"port_test", NULL};
 	char prefix[64];
 	const struct eal_options options = {.prefix = prefix, .memory_mib = 64};
-	struct fault fault;
+	struct error error;
 
 	snprintf(prefix, sizeof(prefix), "weft-port-test-%s-%d", role, (int)getpid());
-	if (eal_start(1, argv, &options, &fault) < 0) {
-		fprintf(stderr, "%s\n", fault.text);
+	if (eal_start(1, argv, &options, &error) < 0) {
+		fprintf(stderr, "%s\n", error.text);
 		return -1;
 	}
-	pool = port_pool_create("pool", POOL_MBUFS, 2048, SOCKET_ID_ANY, &fault);
+	pool = port_pool_create("pool", POOL_MBUFS, 2048, SOCKET_ID_ANY, &error);
 	return pool == NULL ? -1 : 0;
 }
 
@@ -1179,7 +1179,7 @@ static void on_signal(int number)
 static int echo_main(void)
 {
 	struct rte_mbuf *mbufs[PORT_BURST];
-	struct fault fault;
+	struct error error;
 	struct port port;
 	char dpdk[160];
 
@@ -1189,8 +1189,8 @@ static int echo_main(void)
 		return 1;
 	snprintf(dpdk, sizeof(dpdk),
 		"net_memif0,role=server,id=1,socket-abstract=no,socket=%s/memif", dir);
-	if (open_port_ethdev(&port, "echo", dpdk, 512, pool, &fault) < 0) {
-		fprintf(stderr, "%s\n", fault.text);
+	if (open_port_ethdev(&port, "echo", dpdk, 512, pool, &error) < 0) {
+		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
 	while (!asked_to_stop) {

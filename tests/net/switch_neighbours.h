@@ -15,9 +15,9 @@
 
 #include <rte_mempool.h>
 
-#include "control.h"
 #include "eal_tests.h"
-#include "poll_division.h"
+#include "poll/poll_division.h"
+#include "wire/control.h"
 
 #define POOL_MBUFS 8191u
 #define PORTS      4u
@@ -62,8 +62,8 @@ struct bench {
 
 struct bench_config {
 	bool voq, timed;
-	unsigned slots; /* of the links */
-	unsigned parts; /* 0: one */
+	unsigned slots;  /* of the links */
+	unsigned shards; /* 0: one */
 };
 
 static inline struct poll_switch *loop_of(const struct bench *bench, unsigned port)
@@ -72,18 +72,18 @@ static inline struct poll_switch *loop_of(const struct bench *bench, unsigned po
 }
 
 /* Ports are dealt out to the parts. */
-static inline void divide(struct bench *bench, const struct switch_config *config, unsigned parts)
+static inline void divide(struct bench *bench, const struct switch_config *config, unsigned shards)
 {
 	uint8_t owner[PORTS];
 
 	for (unsigned i = 0; i < PORTS; i++)
-		owner[i] = (uint8_t)(i % parts);
-	bench->division = poll_division_create(config, owner, parts);
+		owner[i] = (uint8_t)(i % shards);
+	bench->division = poll_division_create(config, owner, shards);
 	assert_non_null(bench->division);
-	for (unsigned part = 0; part < parts; part++)
-		assert_int_equal(poll_division_place(bench->division, part, pool, bench->now), 0);
+	for (unsigned shard = 0; shard < shards; shard++)
+		assert_int_equal(poll_division_place(bench->division, shard, pool, bench->now), 0);
 	poll_division_connect(bench->division);
-	bench->ps = bench->division->part[0];
+	bench->ps = bench->division->shard[0];
 	bench->sw = bench->ps->sw;
 }
 
@@ -99,14 +99,14 @@ static inline void start_host(struct bench *bench, const struct bench_config *co
 		.refresh_ps = 50 * PS_PER_US};
 	const struct tx_timing timing = {
 		.rate_bps = 10000000000u, .delay_ps = 3 * STEP_PS, .catch_up_ps = STEP_PS};
-	struct fault fault = {""};
+	struct error error = {""};
 	char ours[16], its[16];
 
 	snprintf(ours, sizeof(ours), "h%u:0", i);
 	snprintf(its, sizeof(its), "s0:%u", i);
-	if (port_open_memory_link(&host->port, ours, &bench->port[i], its, config->slots, &fault) <
+	if (port_open_memory_link(&host->port, ours, &bench->port[i], its, config->slots, &error) <
 		0)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	link_end_init(&host->link, &link, bench->now);
 	tx_queue_init(&host->tx, &host->port, NULL, NULL);
 	poll_switch_attach(
@@ -136,8 +136,8 @@ static inline void start(struct bench *bench, const struct bench_config *config)
 		sw.sl_to_vc[sl] = (uint8_t)(sl % VCS);
 	for (unsigned i = 0; i < PORTS; i++)
 		bench->alternatives[bench->table[i] = (uint8_t)i] = BIT64(i);
-	if (config->parts > 1) {
-		divide(bench, &sw, config->parts);
+	if (config->shards > 1) {
+		divide(bench, &sw, config->shards);
 	} else {
 		bench->sw = switch_create(&sw, bench->now);
 		assert_non_null(bench->sw);
@@ -325,11 +325,11 @@ static inline void free_some(struct bench *bench, struct neighbour *host)
 static inline void host_turn(struct bench *bench, struct neighbour *host)
 {
 	struct rte_mbuf *mbufs[PORT_BURST];
-	unsigned most = (unsigned)rng_below(&bench->rng, 2) * (unsigned)rng_below(&bench->rng, 12);
+	unsigned max = (unsigned)rng_below(&bench->rng, 2) * (unsigned)rng_below(&bench->rng, 12);
 	unsigned count =
 		host->silent ? 0
 			     : port_rx(&host->port, mbufs,
-				       (uint16_t)(bench->sending ? most : PORT_BURST), bench->now);
+				       (uint16_t)(bench->sending ? max : PORT_BURST), bench->now);
 	unsigned due;
 
 	for (unsigned i = 0; i < count; i++)
@@ -355,9 +355,10 @@ static inline void switch_turn(struct bench *bench)
 	if (bench->division == NULL)
 		poll_switch_run(bench->ps, bench->now);
 	for (unsigned i = 0; bench->division != NULL && i < 2 * PORTS; i++) {
-		unsigned part = (unsigned)rng_below(&bench->rng, bench->division->division->parts);
+		unsigned shard =
+			(unsigned)rng_below(&bench->rng, bench->division->division->shards);
 
-		poll_switch_run(bench->division->part[part], bench->now);
+		poll_switch_run(bench->division->shard[shard], bench->now);
 	}
 }
 

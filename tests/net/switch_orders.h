@@ -6,7 +6,7 @@
  * of mappers, and what must hold when all has come to rest. A switch of several parts is one to it.
  */
 
-#include "device_control.h"
+#include "mapping/device_control.h"
 #include "switch_neighbours.h"
 
 #define FRAMES 8 /* that wait, each way */
@@ -147,10 +147,10 @@ static inline void expect_whole_credits(void)
 }
 
 /* Of all ports that a part knows, also those of others. */
-static inline uint64_t sum_part(unsigned part, enum switch_counter counter)
+static inline uint64_t sum_part(unsigned shard, enum switch_counter counter)
 {
 	const struct poll_switch *ps =
-		bench.division != NULL ? bench.division->part[part] : bench.ps;
+		bench.division != NULL ? bench.division->shard[shard] : bench.ps;
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < PORTS; i++)
@@ -160,11 +160,11 @@ static inline uint64_t sum_part(unsigned part, enum switch_counter counter)
 
 static inline uint64_t sum_parts(enum switch_counter counter)
 {
-	unsigned parts = bench.division != NULL ? bench.division->division->parts : 1;
+	unsigned shards = bench.division != NULL ? bench.division->division->shards : 1;
 	uint64_t sum = 0;
 
-	for (unsigned part = 0; part < parts; part++)
-		sum += sum_part(part, counter);
+	for (unsigned shard = 0; shard < shards; shard++)
+		sum += sum_part(shard, counter);
 	return sum;
 }
 

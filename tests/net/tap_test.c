@@ -19,8 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "netns.h"
-#include "tap.h"
+#include "os/netns.h"
+#include "os/tap.h"
 
 #define NAMESPACE "weft-tap-test"
 #define WAIT_MS   5000
@@ -43,11 +43,11 @@ static int teardown(void **state)
 
 static int open_tap(struct tap_options options)
 {
-	struct fault fault = {""};
-	int fd = tap_open(&options, &fault);
+	struct error error = {""};
+	int fd = tap_open(&options, &error);
 
 	if (fd < 0)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return fd;
 }
 
@@ -249,11 +249,11 @@ UNIT_TEST(packets_without_room_in_a_socket_are_known)
 
 static void refused(struct tap_options options, int code, const char *part)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
-	assert_int_equal(tap_open(&options, &fault), -code);
-	if (strstr(fault.text, part) == NULL)
-		fail_msg("'%s' does not say '%s'", fault.text, part);
+	assert_int_equal(tap_open(&options, &error), -code);
+	if (strstr(error.text, part) == NULL)
+		fail_msg("'%s' does not say '%s'", error.text, part);
 }
 
 UNIT_TEST(wrong_requests_are_named)
@@ -284,13 +284,13 @@ UNIT_TEST(name_that_is_taken_is_refused_and_left_alone)
 static int try_without_privilege(void)
 {
 	struct tap_options options = {.name = "h7"};
-	struct fault fault = {""};
+	struct error error = {""};
 
 	if (setgid(65534) != 0 || setuid(65534) != 0)
 		return 1;
-	if (tap_open(&options, &fault) >= 0 || strstr(fault.text, "CAP_NET_ADMIN") == NULL)
+	if (tap_open(&options, &error) >= 0 || strstr(error.text, "CAP_NET_ADMIN") == NULL)
 		return 2;
-	if (netns_create("weft-nobody", &fault) == 0 || strstr(fault.text, "expected root") == NULL)
+	if (netns_create("weft-nobody", &error) == 0 || strstr(error.text, "expected root") == NULL)
 		return 3;
 	return 0;
 }
@@ -310,17 +310,17 @@ UNIT_TEST(missing_privilege_is_named)
 
 UNIT_TEST(namespace_is_the_one_of_ip_netns_and_goes_again)
 {
-	struct fault fault;
+	struct error error;
 
 	need_root();
-	assert_int_equal(netns_create(NAMESPACE, &fault), -EEXIST);
-	assert_int_equal(netns_create("weft-tap-test-2", &fault), 0);
+	assert_int_equal(netns_create(NAMESPACE, &error), -EEXIST);
+	assert_int_equal(netns_create("weft-tap-test-2", &error), 0);
 	assert_int_equal(system("ip netns list | grep -q weft-tap-test-2"), 0);
 	assert_int_equal(
 		system("ip netns exec weft-tap-test-2 ping -q -c 1 127.0.0.1 >/dev/null"), 0);
-	assert_int_equal(netns_remove("weft-tap-test-2", &fault), 0);
+	assert_int_equal(netns_remove("weft-tap-test-2", &error), 0);
 	assert_int_equal(access("/run/netns/weft-tap-test-2", F_OK), -1);
-	assert_int_equal(netns_remove("weft-tap-test-2", &fault), -ENOENT);
+	assert_int_equal(netns_remove("weft-tap-test-2", &error), -ENOENT);
 }
 
 UNIT_MAIN(setup, teardown)

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "eal.h"
-#include "telemetry.h"
-#include "telemetry_client.h"
+#include "os/telemetry_client.h"
+#include "port/eal.h"
+#include "telemetry/telemetry.h"
 
 #define TIMEOUT_MS 5000
 #define LINKS      60u
@@ -110,11 +110,11 @@ static int teardown(void **state)
 
 static const char *ask(struct bench *bench, const char *command)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
 	if (telemetry_client_call(bench->client, command, bench->reply, sizeof(bench->reply),
-		    TIMEOUT_MS, &fault) < 0)
-		fail_msg("%s", fault.text);
+		    TIMEOUT_MS, &error) < 0)
+		fail_msg("%s", error.text);
 	return bench->reply;
 }
 
@@ -274,10 +274,10 @@ UNIT_WITH(second_device_of_a_name_is_refused, setup, teardown)
 
 UNIT_WITH(there_is_one_in_a_process, setup, teardown)
 {
-	struct fault fault;
+	struct error error;
 
-	assert_null(telemetry_create(NULL, &fault));
-	assert_non_null(strstr(fault.text, "running already"));
+	assert_null(telemetry_create(NULL, &error));
+	assert_non_null(strstr(error.text, "running already"));
 }
 
 UNIT_WITH(nothing_is_told_after_its_end, setup, teardown)
@@ -351,10 +351,10 @@ UNIT_WITH(clients_at_one_time_are_answered_each_about_its_own, setup, teardown)
 UNIT_WITH(reply_that_does_not_fit_is_an_error, setup, teardown)
 {
 	struct bench *bench = *state;
-	struct fault fault;
+	struct error error;
 
 	assert_int_equal(telemetry_client_call(bench->client, "/weft/links", bench->reply, 100,
-				 TIMEOUT_MS, &fault),
+				 TIMEOUT_MS, &error),
 		-EMSGSIZE);
 }
 
@@ -362,11 +362,11 @@ int main(void)
 {
 	char *argv[] = {(char *)"telemetry_test", NULL};
 	const struct eal_options options = {.memory_mib = 16};
-	struct fault fault;
+	struct error error;
 	int failed;
 
-	if (eal_start(1, argv, &options, &fault) < 0) {
-		fprintf(stderr, "%s\n", fault.text);
+	if (eal_start(1, argv, &options, &error) < 0) {
+		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
 	failed = unit_run(__FILE__, NULL, NULL);

@@ -13,15 +13,15 @@ PAGE = ROOT / "docs/man/weft-counters.7"
 # The lists of counters: file, list, what stands before a name.
 LISTS = (
     ("lib/nic/nic_counters.h", "NIC_COUNTERS", ""),
-    ("lib/nic/control/source_control.h", "SOURCE_CONTROL_COUNTERS", ""),
-    ("lib/nic/edge.h", "EDGE_COUNTERS", ""),
+    ("lib/nic/congestion/source_control.h", "SOURCE_CONTROL_COUNTERS", ""),
+    ("lib/host/edge.h", "EDGE_COUNTERS", ""),
     ("lib/port/port_ethdev.h", "PORT_LOSSES", "device_"),
     ("lib/wire/frame.h", "FRAME_FAULTS", "bad_"),
     ("lib/switch/switch_counters.h", "SWITCH_COUNTERS", ""),
     ("pipelines/poll/switch_metrics.h", "SWITCH_METRICS_LINK", ""),
-    ("pipelines/real/real_fabric_show.c", "HOST_METRICS_MORE", ""),
-    ("pipelines/real/real_fabric_show.c", "LINK_COUNTERS", ""),
-    ("pipelines/real/real_fabric_show.c", "LOOP_METRICS", ""),
+    ("pipelines/real/real_fabric_telemetry.c", "HOST_METRICS_MORE", ""),
+    ("pipelines/real/real_fabric_telemetry.c", "LINK_COUNTERS", ""),
+    ("pipelines/real/real_fabric_telemetry.c", "LOOP_METRICS", ""),
 )
 # Counted by calls instead of a list.
 CALLS = (

@@ -27,24 +27,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "child_process.h"
-#include "commands.h"
-#include "crc.h"
-#include "result_file.h"
-#include "route_grid.h"
-#include "run_config_json.h"
-#include "run_files.h"
-#include "run_hosts.h"
+#include "common/child_process.h"
+#include "common/commands.h"
+#include "common/result_file.h"
+#include "experiment/result/run_config_json.h"
+#include "experiment/run/run_files.h"
+#include "experiment/workload/run_hosts.h"
+#include "route/search/route_grid.h"
+#include "wire/crc.h"
 
 #define OVERRIDES_MAX 16u
 #define SETS_MAX      64u /* weft-fabric takes as many */
 
-static json_t *answer_error(int result, const struct fault *fault)
+static json_t *answer_error(int result, const struct error *error)
 {
 	bool changed = result == -EBADMSG;
 
-	return json_pack("{s:s,s:i,s:b}", "error", fault->text, "code",
-		changed ? EXIT_BAD_REQUEST : fault_exit_code(result), "changed", changed);
+	return json_pack("{s:s,s:i,s:b}", "error", error->text, "code",
+		changed ? EXIT_BAD_REQUEST : error_exit_code(result), "changed", changed);
 }
 
 static json_t *answer_about(const json_t *request, json_t *sums)
@@ -89,7 +89,7 @@ static int read_override(struct overrides *overrides, const json_t *pair)
 	return 0;
 }
 
-static int read_overrides(struct overrides *overrides, const json_t *list, struct fault *fault)
+static int read_overrides(struct overrides *overrides, const json_t *list, struct error *error)
 {
 	size_t index;
 	json_t *pair;
@@ -98,13 +98,13 @@ static int read_overrides(struct overrides *overrides, const json_t *list, struc
 	json_array_foreach((json_t *)list, index, pair)
 	{
 		if (overrides->count == OVERRIDES_MAX || read_override(overrides, pair) < 0)
-			return fault_set(
-				fault, EINVAL, "expected at most %u changes of a run", SETS_MAX);
+			return error_set(
+				error, EINVAL, "expected at most %u changes of a run", SETS_MAX);
 	}
 	return 0;
 }
 
-static int sum_file(const char *path, uint32_t *sum, struct fault *fault)
+static int sum_file(const char *path, uint32_t *sum, struct error *error)
 {
 	FILE *in = fopen(path, "re");
 	struct stat about;
@@ -113,12 +113,12 @@ static int sum_file(const char *path, uint32_t *sum, struct fault *fault)
 	int result = 0;
 
 	if (in == NULL)
-		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		return error_set(error, errno, "%s: %s", path, strerror(errno));
 	if (fstat(fileno(in), &about) == 0)
 		length = (size_t)about.st_size;
 	bytes = malloc(length + 1);
 	if (bytes == NULL || fread(bytes, 1, length, in) != length)
-		result = fault_set(fault, EIO, "%s: cannot be read", path);
+		result = error_set(error, EIO, "%s: cannot be read", path);
 	else
 		*sum = crc32c(bytes, length);
 	free(bytes);
@@ -131,14 +131,14 @@ struct files {
 	json_t *sums; /* of all files so far: the points of a sweep name the same ones */
 };
 
-static int add_file(void *ctx, const char *path, struct fault *fault)
+static int add_file(void *ctx, const char *path, struct error *error)
 {
 	struct files *files = ctx;
 	uint32_t sum = 0;
 	int result = 0;
 
 	if (json_object_get(files->sums, path) == NULL) {
-		result = sum_file(path, &sum, fault);
+		result = sum_file(path, &sum, error);
 		if (result == 0)
 			json_object_set_new(files->sums, path, json_integer(sum));
 	}
@@ -159,27 +159,27 @@ static json_t *whole(const struct run_config *config)
 }
 
 /* The configuration that a request names; NULL, fault and 'result' otherwise. */
-static struct run_config *load_run(const json_t *request, int *result, struct fault *fault)
+static struct run_config *load_run(const json_t *request, int *result, struct error *error)
 {
 	const char *file = json_string_value(json_object_get(request, "file"));
 	struct run_config *config = NULL;
 	struct overrides overrides;
 
-	*result = file == NULL ? fault_set(fault, EINVAL, "no file")
+	*result = file == NULL ? error_set(error, EINVAL, "no file")
 			       : read_overrides(
-					 &overrides, json_object_get(request, "overrides"), fault);
+					 &overrides, json_object_get(request, "overrides"), error);
 	if (*result < 0)
 		return NULL;
-	config = run_config_load_with(file, overrides.by, overrides.count, fault);
+	config = run_config_load_with(file, overrides.by, overrides.count, error);
 	*result = config == NULL ? -errno : 0;
 	return config;
 }
 
-/* [senders, destinations] of each entry of traffic; NULL and fault. */
+/* [senders, destinations] of each entry of traffic; NULL and error. */
 static json_t *host_counts(
-	const struct run_config *config, const struct topology *topology, struct fault *fault)
+	const struct run_config *config, const struct topology *topology, struct error *error)
 {
-	struct run_hosts *hosts = run_config_resolve(config, topology, fault);
+	struct run_hosts *hosts = run_config_resolve(config, topology, error);
 	json_t *counts = hosts == NULL ? NULL : json_array();
 
 	for (uint32_t i = 0; hosts != NULL && i < hosts->entries; i++)
@@ -211,7 +211,7 @@ static json_t *places(const struct topology *topology)
 }
 
 static json_t *network(const json_t *request, const struct run_config *config,
-	const struct topology *topology, struct fault *fault)
+	const struct topology *topology, struct error *error)
 {
 	const struct run_config_traffic *first = config->traffic.at;
 	json_t *answer = json_pack("{s:I,s:I,s:f,s:i,s:f}", "hosts", (json_int_t)topology->hosts,
@@ -225,7 +225,7 @@ static json_t *network(const json_t *request, const struct run_config *config,
 		json_object_set_new(answer, "places", places(topology));
 	if (!json_is_true(json_object_get(request, "hosts")))
 		return answer;
-	counts = host_counts(config, topology, fault);
+	counts = host_counts(config, topology, error);
 	if (counts != NULL && json_object_set_new(answer, "counts", counts) == 0)
 		return answer;
 	json_decref(answer);
@@ -235,60 +235,60 @@ static json_t *network(const json_t *request, const struct run_config *config,
 static json_t *answer_network(const json_t *request, json_t *sums)
 {
 	struct topology *topology = NULL;
-	struct fault fault = {.text = ""};
+	struct error error = {.text = ""};
 	json_t *answer = NULL;
 	int result;
-	struct run_config *config = load_run(request, &result, &fault);
+	struct run_config *config = load_run(request, &result, &error);
 
 	(void)sums;
 	if (result == 0)
-		result = run_config_supported(config, &fault);
+		result = run_config_supported(config, &error);
 	if (result == 0) {
-		topology = run_config_open_topology(config, &fault);
+		topology = run_config_open_topology(config, &error);
 		result = topology == NULL ? -EINVAL : 0;
 	}
 	if (result == 0)
-		answer = network(request, config, topology, &fault);
+		answer = network(request, config, topology, &error);
 	topology_destroy(topology);
 	run_config_destroy(config);
-	return answer != NULL ? answer : answer_error(result < 0 ? result : -EINVAL, &fault);
+	return answer != NULL ? answer : answer_error(result < 0 ? result : -EINVAL, &error);
 }
 
 static json_t *answer_run(const json_t *request, json_t *sums)
 {
 	struct files files = {.own = json_object(), .sums = sums};
-	struct fault fault = {.text = ""};
+	struct error error = {.text = ""};
 	json_t *answer = NULL;
 	int result;
-	struct run_config *config = load_run(request, &result, &fault);
+	struct run_config *config = load_run(request, &result, &error);
 
 	if (result == 0 && json_is_true(json_object_get(request, "whole"))) {
 		answer = whole(config);
 	} else if (result == 0) {
-		result = run_config_supported(config, &fault);
+		result = run_config_supported(config, &error);
 		if (result == 0)
-			result = run_files_each(config, add_file, &files, &fault);
+			result = run_files_each(config, add_file, &files, &error);
 		if (result == 0)
 			answer = json_pack("{s:b,s:O}", "real_clock",
 				config->clock == RUN_CLOCK_REAL, "files", files.own);
 	}
 	json_decref(files.own);
 	run_config_destroy(config);
-	return answer != NULL ? answer : answer_error(result, &fault);
+	return answer != NULL ? answer : answer_error(result, &error);
 }
 
 static json_t *answer_result(const json_t *request, json_t *sums)
 {
 	const char *path = json_string_value(json_object_get(request, "file"));
-	struct fault fault = {.text = "no file"};
-	json_t *result = path != NULL ? result_file_load(path, &fault) : NULL;
+	struct error error = {.text = "no file"};
+	json_t *result = path != NULL ? result_file_load(path, &error) : NULL;
 	json_t *answer;
 	int code = result != NULL ? 0 : path != NULL ? -errno : -EINVAL;
 
 	(void)sums;
 	if (code == 0 && json_is_true(json_object_get(request, "seal")))
-		code = result_file_seal(path, result, &fault);
-	answer = code < 0 ? answer_error(code, &fault)
+		code = result_file_seal(path, result, &error);
+	answer = code < 0 ? answer_error(code, &error)
 			  : json_pack("{s:b}", "sum", json_object_get(result, "sum") != NULL);
 	json_decref(result);
 	return answer;
@@ -302,13 +302,13 @@ static json_t *answer(const json_t *request, json_t *sums)
 	} kinds[] = {{"about", answer_about}, {"run", answer_run}, {"network", answer_network},
 		{"result", answer_result}};
 	const char *ask = json_string_value(json_object_get(request, "ask"));
-	struct fault fault = {
+	struct error error = {
 		.text = "expected a request of the Python package, in a line of JSON"};
 
 	for (size_t i = 0; ask != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(kinds[i].ask, ask) == 0)
 			return kinds[i].answer(request, sums);
-	return answer_error(-EINVAL, &fault);
+	return answer_error(-EINVAL, &error);
 }
 
 int cmd_answer(int argc, char **argv)

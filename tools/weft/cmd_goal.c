@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
-#include "goal_generate.h"
-#include "goal_matrix.h"
-#include "goal_replay.h"
-#include "output_file.h"
-#include "quantity.h"
+#include "base/quantity.h"
+#include "common/commands.h"
+#include "common/output_file.h"
+#include "goal/goal_generate.h"
+#include "goal/goal_matrix.h"
+#include "goal/goal_replay.h"
 
 static const char usage[] =
 	"usage: weft goal gen KIND --ranks N --bytes SIZE [--rounds N] [--calc TIME]\n"
@@ -185,16 +185,16 @@ static int parse(struct request *request, int argc, char **argv)
 static int write_schedule(const struct request *request)
 {
 	struct output_file output = {.command = "goal gen", .path = request->out};
-	struct fault fault;
+	struct error error;
 	int result = output_file_open(&output);
 
 	if (result != EXIT_DONE)
 		return result;
-	result = goal_generate(&request->config, output.file, &fault);
+	result = goal_generate(&request->config, output.file, &error);
 	if (result == 0)
 		return output_file_close(&output);
 	output_file_discard(&output);
-	return command_fault("goal gen", result, &fault);
+	return command_error("goal gen", result, &error);
 }
 
 static int gen(int argc, char **argv)
@@ -202,17 +202,17 @@ static int gen(int argc, char **argv)
 	struct request request = {.config = {.bytes = UINT64_MAX, .rounds = 1}};
 	int result = parse(&request, argc, argv);
 	uint64_t *matrix = NULL;
-	struct fault fault;
+	struct error error;
 
 	if (result != EXIT_DONE)
 		return result;
 	if (request.matrix != NULL)
-		result = goal_matrix_load(request.matrix, request.config.ranks, &matrix, &fault);
+		result = goal_matrix_load(request.matrix, request.config.ranks, &matrix, &error);
 	request.config.matrix = matrix;
 	if (result == 0)
 		result = write_schedule(&request);
 	else
-		result = command_fault("goal gen", result, &fault);
+		result = command_error("goal gen", result, &error);
 	free(matrix);
 	return result;
 }
@@ -279,33 +279,33 @@ static int check_ends(const struct goal *goal, const char *path)
 	const struct goal_replay_config config = {.goal = goal};
 	struct goal_replay *replay = goal_replay_create(&config);
 	struct summary summary;
-	struct fault fault;
+	struct error error;
 	int result;
 
 	if (replay == NULL)
 		return command_fail("goal check", EXIT_NOT_ABLE, "%s: no memory", path);
 	run_through(goal, replay);
-	result = goal_replay_diagnose(replay, &fault);
+	result = goal_replay_diagnose(replay, &error);
 	summarise(goal, &summary);
 	if (result == 0)
 		print_summary(goal, &summary, goal_replay_ended(replay), path);
 	goal_replay_destroy(replay);
 	return result == 0
 		       ? EXIT_DONE
-		       : command_fail("goal check", EXIT_BAD_ANSWER, "%s: %s", path, fault.text);
+		       : command_fail("goal check", EXIT_BAD_ANSWER, "%s: %s", path, error.text);
 }
 
 static int check(int argc, char **argv)
 {
-	struct fault fault;
+	struct error error;
 	struct goal *goal;
 	int result;
 
 	if (argc != 2)
 		return command_fail("goal check", EXIT_BAD_REQUEST, "expected one file");
-	goal = goal_load(argv[1], &fault);
+	goal = goal_load(argv[1], &error);
 	if (goal == NULL)
-		return command_fault("goal check", -errno, &fault);
+		return command_error("goal check", -errno, &error);
 	result = check_ends(goal, argv[1]);
 	goal_destroy(goal);
 	return result;

@@ -16,13 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child_process.h"
-#include "cmd_web.h"
-#include "commands.h"
-#include "credit_cover.h"
-#include "option_key.h"
-#include "run_config.h"
-#include "word_list.h"
+#include "base/name_table.h"
+#include "base/option_key.h"
+#include "common/child_process.h"
+#include "common/commands.h"
+#include "experiment/run/run_config.h"
+#include "setup/credit_cover.h"
+#include "web/cmd_web.h"
 
 #define RUN_MPI_RANKS_MAX 256u
 
@@ -266,19 +266,19 @@ static int parse(struct run_request *request, int argc, char **argv)
 static struct run_config *load(const struct run_request *request, int *code)
 {
 	struct run_config *config;
-	struct fault fault;
+	struct error error;
 
-	config = run_config_load(request->file, request->set, request->sets, &fault);
+	config = run_config_load(request->file, request->set, request->sets, &error);
 	if (config == NULL) {
-		*code = command_fault("run", -errno, &fault);
+		*code = command_error("run", -errno, &error);
 		return NULL;
 	}
-	if ((request->clock == NULL || run_config_set_clock(config, request->clock, &fault) == 0) &&
+	if ((request->clock == NULL || run_config_set_clock(config, request->clock, &error) == 0) &&
 		(request->dilation == NULL ||
-			run_config_set_dilation(config, request->dilation, &fault) == 0))
+			run_config_set_dilation(config, request->dilation, &error) == 0))
 		return config;
 	run_config_destroy(config);
-	*code = command_fail("run", EXIT_BAD_REQUEST, "%s", fault.text);
+	*code = command_fail("run", EXIT_BAD_REQUEST, "%s", error.text);
 	return NULL;
 }
 
@@ -292,15 +292,15 @@ static int explain(int argc, char **argv)
 		return result;
 	config = load(&request, &result);
 	if (config != NULL) {
-		struct fault fault;
+		struct error error;
 		struct topology *topology;
 
 		run_config_explain(config, stdout);
 		/* As comments, so that the text stays a run file. A missing topology is reported
 		 * elsewhere. */
-		topology = run_config_open_topology(config, &fault);
+		topology = run_config_open_topology(config, &error);
 		if (topology != NULL)
-			credit_cover_tell(config, topology, credit_cover_warn, NULL);
+			credit_cover_report(config, topology, credit_cover_warn, NULL);
 		topology_destroy(topology);
 	}
 	run_config_destroy(config);
@@ -313,7 +313,7 @@ static void print_words(const struct run_words *key, FILE *out)
 	int column = fprintf(out, "  %-*s", WORDS_COLUMN - 2, key->key);
 
 	for (unsigned i = 0; i < key->list->count; i++) {
-		const char *word = word_list_name(key->list->entry[i]);
+		const char *word = name_table_name(key->list->entry[i]);
 
 		if (column + (int)strlen(word) >= LINE_COLUMNS)
 			column = fprintf(out, "\n%*s", WORDS_COLUMN, "") - 1;

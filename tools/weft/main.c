@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "commands.h"
+#include "common/commands.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/name_table.h"
 #include "help_topics.h"
-#include "terminal_guard.h"
-#include "word_list.h"
+#include "os/tty_escape.h"
 
 struct command {
 	const char *name;
@@ -31,7 +31,7 @@ static const struct command commands[] = {
 	{"reproduce", cmd_python, "a figure or table of a paper: published, ours, ratio"},
 	{"why", cmd_why, "where the time of captured packets went, and what caused the waits"},
 	{"web", cmd_web, "a page that draws a result: loads, latencies by switch, series"},
-	{"words", cmd_words, "the words that commands and files take, for shells"},
+	{"words", cmd_complete, "the words that commands and files take, for shells"},
 	{"answer", cmd_answer, NULL}, /* for the Python package, not for people */
 	{NULL, NULL, NULL},
 };
@@ -113,9 +113,9 @@ static int help(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	static struct terminal_guard guard;
+	static struct tty_escape guard;
 
-	terminal_guard(&guard);
+	tty_escape(&guard);
 	/* A parent may have ignored it. Then nothing would tell how our children have ended. */
 	signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {

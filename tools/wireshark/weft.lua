@@ -802,7 +802,7 @@ end
 
 -- The state in the comment of a captured packet -----------------------------------------------
 
--- "vc 1, credits 7, voq 2, waited 250, REASON" (lib/port/capture_file.c).
+-- "vc 1, credits 7, voq 2, waited 250, REASON" (lib/capture/capture_file.c).
 local function dissect_state(tvb, tree)
 	local comment = comment_field()
 	local vc, rest = tostring(comment and comment.value or ""):match("^vc (%d+)(.*)$")

@@ -28,12 +28,12 @@ static int64_t divide_down(__int128 a, int64_t b)
 	return (int64_t)(a / b - (a % b < 0));
 }
 
-static int64_t least(int64_t a, int64_t b)
+static int64_t min(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
 
-static int64_t most(int64_t a, int64_t b)
+static int64_t max(int64_t a, int64_t b)
 {
 	return a > b ? a : b;
 }
@@ -84,9 +84,9 @@ static bool interval_of(const struct clock_offset *offset, const struct clock_sa
 		return false;
 	interval->at_ns = sample->arrived_ns;
 	interval->low_ns = sample->answered_ns - 1 - sample->arrived_ns +
-			   drift_down(trip, least(offset->rate_low, 0));
+			   drift_down(trip, min(offset->rate_low, 0));
 	interval->high_ns =
-		sample->heard_ns - sample->sent_ns + drift_up(trip, most(offset->rate_high, 0));
+		sample->heard_ns - sample->sent_ns + drift_up(trip, max(offset->rate_high, 0));
 	return interval->low_ns <= interval->high_ns;
 }
 
@@ -102,8 +102,8 @@ static struct clock_interval carry(const struct clock_offset *offset, int64_t to
 
 static bool intersect(struct clock_interval *a, const struct clock_interval *b)
 {
-	a->low_ns = most(a->low_ns, b->low_ns);
-	a->high_ns = least(a->high_ns, b->high_ns);
+	a->low_ns = max(a->low_ns, b->low_ns);
+	a->high_ns = min(a->high_ns, b->high_ns);
 	return a->low_ns <= a->high_ns;
 }
 
@@ -122,9 +122,8 @@ static bool bound_rate(struct clock_offset *offset)
 
 		if (age < RATE_LEAST_NS || age > RATE_MOST_NS)
 			continue;
-		offset->rate_low = most(offset->rate_low, divide_down(low, age) - RATE_CHANGE);
-		offset->rate_high =
-			least(offset->rate_high, -divide_down(-high, age) + RATE_CHANGE);
+		offset->rate_low = max(offset->rate_low, divide_down(low, age) - RATE_CHANGE);
+		offset->rate_high = min(offset->rate_high, -divide_down(-high, age) + RATE_CHANGE);
 	}
 	return offset->rate_low <= offset->rate_high;
 }

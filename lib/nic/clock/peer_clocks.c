@@ -6,7 +6,7 @@
 
 #include <sodium/crypto_shorthash.h>
 
-#include "big_endian.h"
+#include "wire/big_endian.h"
 
 _Static_assert((PEER_CLOCKS_OPEN & (PEER_CLOCKS_OPEN - 1)) == 0, "places are bits of the number");
 
@@ -190,7 +190,7 @@ static enum peer_clocks_verdict hear_answer(
 	}
 }
 
-enum peer_clocks_verdict peer_clocks_hear(
+enum peer_clocks_verdict peer_clocks_receive(
 	struct peer_clocks *clocks, uint16_t peer, const struct control_clock *clock, weft_time now)
 {
 	return clock->step == CONTROL_CLOCK_ASK ? hear_question(&clocks->peer[peer], clock, now)

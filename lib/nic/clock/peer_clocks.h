@@ -27,9 +27,9 @@
  * A plain state machine without a clock; no allocation after its creation. One thread; others may
  * call clock_offset_read(). */
 
+#include "base/weft_time.h"
 #include "clock_offset.h"
-#include "control.h"
-#include "weft_time.h"
+#include "wire/control.h"
 
 #define PEER_CLOCKS_FIRST    8
 #define PEER_CLOCKS_FIRST_PS (10 * PS_PER_MS)  /* between the first questions */
@@ -97,7 +97,7 @@ enum peer_clocks_verdict {
 };
 
 /* Takes a frame of the peer that was here at 'now' or before. */
-enum peer_clocks_verdict peer_clocks_hear(struct peer_clocks *clocks, uint16_t peer,
+enum peer_clocks_verdict peer_clocks_receive(struct peer_clocks *clocks, uint16_t peer,
 	const struct control_clock *clock, weft_time now);
 
 /* A flow is offered to somebody who may be the peer; 'name', not 0, of the asker. */

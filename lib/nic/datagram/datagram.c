@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
+#include "base/bits.h"
 #include "datagram_control.h"
-#include "datagram_order.h"
 #include "datagram_recovery.h"
+#include "datagram_reorder.h"
 
 static bool is_valid(const struct datagram_config *config, const struct link_end_config *link)
 {
@@ -114,7 +114,7 @@ static int allocate_order(struct datagram *nic)
 
 	if (config->held_max == 0)
 		return 0;
-	nic->order = datagram_order_create(config->held_max, config->numbers, config->hosts);
+	nic->order = datagram_reorder_create(config->held_max, config->numbers, config->hosts);
 	nic->recovery = config->itb != NULL ? calloc(1, sizeof(*nic->recovery)) : NULL;
 	return nic->order == NULL || (config->itb != NULL && nic->recovery == NULL) ? -ENOMEM : 0;
 }
@@ -195,7 +195,7 @@ void datagram_fini(struct datagram *nic)
 	pair_numbers_fini(&nic->come);
 	itb_destroy(nic->itb);
 	free(nic->recovery);
-	datagram_order_destroy(nic->order);
+	datagram_reorder_destroy(nic->order);
 	datagram_control_destroy(nic->control);
 	route_choice_fini(&nic->choice);
 	memset(nic, 0, sizeof(*nic));
@@ -285,7 +285,8 @@ void datagram_on_arn(struct datagram *nic, const struct control_arn *arn, weft_t
 void datagram_on_cn(struct datagram *nic, uint16_t destination, const struct cn *cn, weft_time now)
 {
 	if (nic->control != NULL)
-		source_control_hear(nic->control->source, destination, cn, now / PS_PER_NS);
+		source_control_on_notification(
+			nic->control->source, destination, cn, now / PS_PER_NS);
 }
 
 /* Moves marked messages, or the rest of one, from the head of a FIFO to the adapted-flow channel.

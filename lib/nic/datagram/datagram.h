@@ -6,7 +6,7 @@
  * arrival is delivery. No acknowledgements, windows or retransmissions, as in the papers'
  * simulators, whose fabrics are lossless: it adds no control frames to the network, and only
  * credits hold back a host that floods another. nic.h is the reliable kind. Where frames can
- * overtake each other datagram_order.h keeps their order; where hosts in transit can discard,
+ * overtake each other datagram_reorder.h keeps their order; where hosts in transit can discard,
  * datagram_recovery.h resends.
  *
  * The host keeps one FIFO per VC (a reading of the ARN+AFI paper); round robin, frame by frame,
@@ -19,15 +19,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arn_marks.h"
-#include "itb.h"
-#include "link_end.h"
-#include "packet.h"
+#include "link/link_end.h"
+#include "nic/arn_marks.h"
+#include "nic/congestion/source_control.h"
+#include "nic/itb.h"
+#include "nic/selectors/route_choice.h"
 #include "pair_numbers.h"
-#include "queuing.h"
-#include "route_choice.h"
-#include "route_set.h"
-#include "source_control.h"
+#include "queuing/queuing.h"
+#include "route/route_set.h"
+#include "wire/packet.h"
 
 struct datagram_config {
 	uint16_t host;
@@ -53,7 +53,7 @@ struct datagram_config {
 	enum pair_numbers_kind numbers;
 	void *number_table;
 	const struct itb_config *itb; /* read only at creation; NULL: no in-transit buffer */
-	/* Frames held for their order (datagram_order.h); 0: deliver in order of arrival. With an
+	/* Frames held for their order (datagram_reorder.h); 0: deliver in order of arrival. With an
 	 * in-transit buffer, recovery. */
 	uint32_t held_max;
 	/* Congestion management, read only at creation; NULL: none. Kinds that spread need source
@@ -117,9 +117,9 @@ struct datagram {
 	struct pair_numbers sent; /* of the next frames, by destination */
 	/* Touched by each frame that arrives: a cache line, and the credits. */
 	uint64_t frames_received, messages_received, bytes_received;
-	struct itb *itb;              /* NULL: not an in-transit host */
-	struct datagram_order *order; /* NULL: deliver in order of arrival */
-	struct pair_numbers come;     /* of the frames after the latest received, by source */
+	struct itb *itb;                /* NULL: not an in-transit host */
+	struct datagram_reorder *order; /* NULL: deliver in order of arrival */
+	struct pair_numbers come;       /* of the frames after the latest received, by source */
 	/* The rest. */
 	uint32_t held;                      /* frames, by 'order' */
 	uint64_t out_of_order;              /* frames delivered after later ones */

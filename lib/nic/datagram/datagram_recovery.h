@@ -5,7 +5,7 @@
 /* Recovery for an interface without acknowledgements (datagram.h), in fabrics whose hosts can
  * discard packets in transit. Nothing else discards there, so no acknowledgement is needed: a host
  * that discards a frame reports it to the source, which sends it again. The destination keeps the
- * order (datagram_order.h). So no frame is lost, duplicated or reordered, however much the pools
+ * order (datagram_reorder.h). So no frame is lost, duplicated or reordered, however much the pools
  * discard.
  *
  * Our choice, because acknowledging each frame would add an event per frame. The report carries the

@@ -12,7 +12,7 @@
 static const void *const choices[] = {ROUTE_CHOICES(X)};
 #undef X
 
-const struct word_list route_choices = WORD_LIST(choices);
+const struct name_table route_choices = WORD_LIST(choices);
 
 struct route_choice_options route_choice_options_default(void)
 {
@@ -73,11 +73,11 @@ void route_choice_forget(struct route_choice *choice, uint16_t destination)
 /* Cc = rate * (Tend - Tstart) / size, from 1.0 to the greatest number there is. */
 static uint32_t coefficient_of(const struct route_choice *choice, weft_time took_ps, uint32_t bytes)
 {
-	uint64_t least_fs = bytes * choice->byte_fs, coefficient;
+	uint64_t min_fs = bytes * choice->byte_fs, coefficient;
 
-	if (least_fs == 0 || took_ps > UINT64_MAX / (FS_PER_PS * ROUTE_CHOICE_ONE))
-		return least_fs == 0 ? ROUTE_CHOICE_ONE : UINT32_MAX;
-	coefficient = took_ps * FS_PER_PS * ROUTE_CHOICE_ONE / least_fs;
+	if (min_fs == 0 || took_ps > UINT64_MAX / (FS_PER_PS * ROUTE_CHOICE_ONE))
+		return min_fs == 0 ? ROUTE_CHOICE_ONE : UINT32_MAX;
+	coefficient = took_ps * FS_PER_PS * ROUTE_CHOICE_ONE / min_fs;
 	if (coefficient < ROUTE_CHOICE_ONE)
 		return ROUTE_CHOICE_ONE;
 	return coefficient < UINT32_MAX ? (uint32_t)coefficient : UINT32_MAX;
@@ -94,7 +94,7 @@ void route_choice_sent(struct route_choice *choice, uint16_t destination, unsign
 		choice, destination, count, index, coefficient_of(choice, took_ps, bytes));
 }
 
-unsigned route_choice_least(const struct route_choice *choice,
+unsigned route_choice_min(const struct route_choice *choice,
 	const struct route_choice_message *message, unsigned sets)
 {
 	unsigned best = message->count;
@@ -161,15 +161,15 @@ const struct route_choice_ops route_choice_round_robin = {.name = "round-robin",
 
 /* The thesis' DET (section 2.4, figures 35 and 36): the route on which the latest message was held
  * back least. What a route has shown is forgotten little by little while others are used. */
-static unsigned least(struct route_choice *choice, const struct route_choice_message *message)
+static unsigned min(struct route_choice *choice, const struct route_choice_message *message)
 {
-	return route_choice_least(choice, message, ~0u);
+	return route_choice_min(choice, message, ~0u);
 }
 
 const struct route_choice_ops route_choice_contention = {.name = "contention",
 	.summary = "the one with the smallest coefficient, of equals the first. Uses `forget`",
 	.learns = true,
-	.choose = least,
+	.choose = min,
 	.learn = route_choice_note};
 
 /* --- choice sets --- */
@@ -233,13 +233,13 @@ const struct route_choice_ops route_choice_fraction = {.name = "fraction",
 static unsigned unless_contended(
 	struct route_choice *choice, const struct route_choice_message *message)
 {
-	unsigned first = route_choice_least(choice, message, 1), other;
+	unsigned first = route_choice_min(choice, message, 1), other;
 
 	if (first != message->count &&
 		*route_choice_coefficient(choice, message->destination, first) <=
 			ROUTE_CHOICE_ONE + choice->options.threshold[0])
 		return first;
-	other = route_choice_least(choice, message, ~1u);
+	other = route_choice_min(choice, message, ~1u);
 	return other != message->count ? other : first;
 }
 
@@ -289,7 +289,7 @@ static unsigned first_uncontended_set(
 	unsigned last = last_set(choice, message->destination, message->count), best = 0;
 
 	for (unsigned set = 0; set <= last; set++) {
-		unsigned found = route_choice_least(choice, message, 1u << set);
+		unsigned found = route_choice_min(choice, message, 1u << set);
 
 		if (found == message->count)
 			continue;

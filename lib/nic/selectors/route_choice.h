@@ -18,9 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rng.h"
-#include "weft_time.h"
-#include "word_list.h"
+#include "base/name_table.h"
+#include "base/rng.h"
+#include "base/weft_time.h"
 
 #define ROUTE_CHOICE_ROUTES_MAX 10
 #define ROUTE_CHOICE_SETS_MAX   4
@@ -128,7 +128,7 @@ static inline uint8_t route_choice_sets(
 
 /* The route of these sets, as bits, with the smallest coefficient, the first one of equals; 'count'
  * if they have none. */
-unsigned route_choice_least(const struct route_choice *choice,
+unsigned route_choice_min(const struct route_choice *choice,
 	const struct route_choice_message *message, unsigned sets);
 /* Figure 36: notes the coefficient, and the other routes to the destination forget. */
 void route_choice_note(struct route_choice *choice, uint16_t destination, unsigned count,
@@ -151,10 +151,10 @@ ROUTE_CHOICES(X)
 #undef X
 
 /* The list of selectors. */
-extern const struct word_list route_choices;
+extern const struct name_table route_choices;
 
 /* NULL if there is none of this name. */
 static inline const struct route_choice_ops *route_choice_find(const char *name)
 {
-	return word_list_find(&route_choices, name);
+	return name_table_find(&route_choices, name);
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "legal_routes.h"
+#include "route/search/legal_routes.h"
 #include "up_down.h"
 
 /* The depth-first tree:
@@ -129,14 +129,14 @@ static bool tree_allocate(struct tree *tree)
 }
 
 int depth_first_labels_make(const struct route_graph *graph, uint32_t root,
-	struct up_down_labels *labels, struct fault *fault)
+	struct up_down_labels *labels, struct error *error)
 {
 	struct tree tree = {.graph = graph, .labels = labels};
 
 	if (!up_down_labels_init(graph, labels) || !tree_allocate(&tree)) {
 		arrays_free(&tree.arrays);
 		up_down_labels_free(labels);
-		return route_graph_no_memory(graph, fault);
+		return route_graph_no_memory(graph, error);
 	}
 	grow(&tree, root);
 	for (uint32_t at = 0; at < graph->switches; at++)
@@ -146,10 +146,10 @@ int depth_first_labels_make(const struct route_graph *graph, uint32_t root,
 	return 0;
 }
 
-int depth_first_label(const struct route_graph *graph, uint32_t root, bool *up, struct fault *fault)
+int depth_first_label(const struct route_graph *graph, uint32_t root, bool *up, struct error *error)
 {
 	struct up_down_labels labels;
-	int result = depth_first_labels_make(graph, root, &labels, fault);
+	int result = depth_first_labels_make(graph, root, &labels, error);
 
 	if (result < 0)
 		return result;
@@ -159,27 +159,27 @@ int depth_first_label(const struct route_graph *graph, uint32_t root, bool *up, 
 }
 
 static int depth_first_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
+	struct route_set *set, struct error *error)
 {
-	return legal_routes_of_labels(depth_first_label, graph, options, set, fault);
+	return legal_routes_of_labels(depth_first_label, graph, options, set, error);
 }
 
 static int depth_first_pairs(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct route_maker **maker, struct fault *fault)
+	struct route_set *set, struct route_maker **maker, struct error *error)
 {
 	(void)set;
-	return legal_routes_pairs(depth_first_label, graph, options, maker, fault);
+	return legal_routes_pairs(depth_first_label, graph, options, maker, error);
 }
 
 static int depth_first_tables(const struct route_graph *graph, const struct route_options *options,
-	struct route_table *table, struct fault *fault)
+	struct route_table *table, struct error *error)
 {
 	struct up_down_labels labels;
-	int result = depth_first_labels_make(graph, options->root, &labels, fault);
+	int result = depth_first_labels_make(graph, options->root, &labels, error);
 
 	if (result < 0)
 		return result;
-	result = up_down_tables_of_labels(graph, &labels, table, fault);
+	result = up_down_tables_of_labels(graph, &labels, table, error);
 	up_down_labels_free(&labels);
 	return result;
 }

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdlib.h>
 
-#include "legal_routes.h"
-#include "rng.h"
-#include "route_jobs.h"
+#include "base/rng.h"
+#include "route/route_jobs.h"
+#include "route/search/legal_routes.h"
 #include "up_down.h"
 
 /* The paths of Distributed Routing Balancing: for each pair the deterministic path, then others
@@ -46,7 +46,7 @@ static void avoid_first(struct legal_detour *detour, const struct route_graph *g
 
 /* Adds routes 1 and up of a pair that has its first. */
 static int add_pair(const struct fill *fill, struct legal_detour *detour, uint32_t source,
-	uint32_t destination, struct fault *fault)
+	uint32_t destination, struct error *error)
 {
 	const struct route_graph *graph = fill->graph;
 	const struct route_options *options = fill->options;
@@ -71,29 +71,29 @@ static int add_pair(const struct fill *fill, struct legal_detour *detour, uint32
 		for (unsigned k = 0; k < path.links; k++)
 			legal_detour_avoid(detour, path.arc[k]);
 		result = route_path_add(
-			graph, options, fill->set, source, destination, &path, fault);
+			graph, options, fill->set, source, destination, &path, error);
 	}
 	return result;
 }
 
-static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
+static int fill_part(void *context, unsigned job, unsigned jobs, struct error *error)
 {
 	const struct fill *fill = context;
 	struct legal_detour *detour = legal_detour_create(fill->graph, fill->up);
 	int result = 0;
 
 	if (detour == NULL)
-		return route_graph_no_memory(fill->graph, fault);
+		return route_graph_no_memory(fill->graph, error);
 	for (uint32_t to = job; to < fill->graph->hosts; to += jobs)
 		for (uint32_t from = 0; from < fill->graph->hosts && result == 0; from++)
 			if (route_set_count(fill->set, from, to) > 0)
-				result = add_pair(fill, detour, from, to, fault);
+				result = add_pair(fill, detour, from, to, error);
 	legal_detour_destroy(detour);
 	return result;
 }
 
 static int disjoint_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
+	struct route_set *set, struct error *error)
 {
 	struct route_options one = *options;
 	bool *up = calloc(graph->arcs + 1u, sizeof(*up));
@@ -101,13 +101,13 @@ static int disjoint_routes(const struct route_graph *graph, const struct route_o
 	int result;
 
 	if (up == NULL)
-		return route_graph_no_memory(graph, fault);
+		return route_graph_no_memory(graph, error);
 	one.alternatives = 1;
-	result = up_down_label(graph, options->root, up, fault);
+	result = up_down_label(graph, options->root, up, error);
 	if (result == 0)
-		result = legal_routes_fill(graph, up, &one, set, fault);
+		result = legal_routes_fill(graph, up, &one, set, error);
 	if (result == 0)
-		result = route_jobs_run(options->jobs, fill_part, &fill, fault);
+		result = route_jobs_run(options->jobs, fill_part, &fill, error);
 	free(up);
 	return result;
 }

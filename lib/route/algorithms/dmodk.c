@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "fat_tree.h"
-#include "route_jobs.h"
-#include "route_path.h"
+#include "base/bits.h"
+#include "route/route_jobs.h"
+#include "route/route_path.h"
+#include "route/search/fat_tree.h"
 
 /* D-mod-K (Zahavi, "Fat-Trees Routing and Node Ordering Providing Contention Free Traffic for MPI
  * Global Collectives", JPDC 2012; the deterministic routing under ARN and AFI). At level l, 0 at
@@ -134,31 +134,31 @@ static void fill_switch(const struct tables *tables, uint32_t at)
 	fill_own(tables, at);
 }
 
-static int fill_tables(void *context, unsigned job, unsigned jobs, struct fault *fault)
+static int fill_tables(void *context, unsigned job, unsigned jobs, struct error *error)
 {
 	const struct tables *tables = context;
 
-	(void)fault;
+	(void)error;
 	for (uint32_t at = job; at < tables->table->switches; at += jobs)
 		fill_switch(tables, at);
 	return 0;
 }
 
 static int dmodk_tables(const struct route_graph *graph, const struct route_options *options,
-	struct route_table *table, struct fault *fault)
+	struct route_table *table, struct error *error)
 {
 	struct fat_tree tree;
 	struct tables tables = {.tree = &tree, .table = table};
-	int result = fat_tree_make(&tree, graph, fault);
+	int result = fat_tree_make(&tree, graph, error);
 
 	if (result < 0)
 		return result;
 	table->alternatives =
 		calloc((size_t)graph->switches * graph->hosts + 1, sizeof(*table->alternatives));
 	if (table->alternatives == NULL || list_runs(&tables) < 0)
-		result = route_graph_no_memory(graph, fault);
+		result = route_graph_no_memory(graph, error);
 	else
-		result = route_jobs_run(options->jobs, fill_tables, &tables, fault);
+		result = route_jobs_run(options->jobs, fill_tables, &tables, error);
 	free(tables.run);
 	fat_tree_free(&tree);
 	return result;
@@ -208,7 +208,7 @@ struct pairs {
 };
 
 static int add_pair(const struct route_maker *maker, void *scratch, struct route_set *set,
-	uint32_t source, uint32_t destination, struct fault *fault)
+	uint32_t source, uint32_t destination, struct error *error)
 {
 	const struct pairs *pairs = (const struct pairs *)maker;
 	const struct route_options *options = maker->options;
@@ -225,7 +225,7 @@ static int add_pair(const struct route_maker *maker, void *scratch, struct route
 
 		if (!walk(&pairs->tree, at, destination, i, &path))
 			continue;
-		result = route_path_add(graph, options, set, source, destination, &path, fault);
+		result = route_path_add(graph, options, set, source, destination, &path, error);
 		added++;
 	}
 	return result;
@@ -251,7 +251,7 @@ static void destroy(struct route_maker *maker)
 }
 
 static int dmodk_pairs(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct route_maker **maker, struct fault *fault)
+	struct route_set *set, struct route_maker **maker, struct error *error)
 {
 	struct pairs *pairs = calloc(1, sizeof(*pairs));
 	int result;
@@ -259,8 +259,8 @@ static int dmodk_pairs(const struct route_graph *graph, const struct route_optio
 	(void)set;
 	*maker = NULL;
 	if (pairs == NULL)
-		return route_graph_no_memory(graph, fault);
-	result = fat_tree_make(&pairs->tree, graph, fault);
+		return route_graph_no_memory(graph, error);
+	result = fat_tree_make(&pairs->tree, graph, error);
 	if (result < 0) {
 		free(pairs);
 		return result;
@@ -279,9 +279,9 @@ static int dmodk_pairs(const struct route_graph *graph, const struct route_optio
 }
 
 static int dmodk_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
+	struct route_set *set, struct error *error)
 {
-	return route_maker_fill(dmodk_pairs, graph, options, set, fault);
+	return route_maker_fill(dmodk_pairs, graph, options, set, error);
 }
 
 const struct route_algorithm route_dmodk = {

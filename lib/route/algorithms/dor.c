@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdlib.h>
 
-#include "dimension_order.h"
-#include "route_jobs.h"
+#include "route/route_jobs.h"
+#include "route/search/dimension_order.h"
 
 /* Dimension order (Dally and Seitz, 1987; e-cube in hypercubes): a message completes its path in
  * dimension 0, then in dimension 1, and so on, in each ring the shorter way around.
@@ -28,7 +28,7 @@ struct dor {
 };
 
 static int add_pair(const struct route_maker *maker, void *scratch, struct route_set *set,
-	uint32_t source, uint32_t destination, struct fault *fault)
+	uint32_t source, uint32_t destination, struct error *error)
 {
 	const struct dor *dor = (const struct dor *)maker;
 	const struct route_graph *graph = maker->graph;
@@ -39,7 +39,7 @@ static int add_pair(const struct route_maker *maker, void *scratch, struct route
 		    graph->host_switch[destination],
 		    dimension_order_parity(&dor->order, source, destination), &path))
 		return 0;
-	return route_path_add(graph, maker->options, set, source, destination, &path, fault);
+	return route_path_add(graph, maker->options, set, source, destination, &path, error);
 }
 
 static uint32_t row(const struct route_maker *maker, uint32_t host)
@@ -84,12 +84,12 @@ static void fill_entries(const struct tables *tables, uint32_t at, uint32_t to)
 	}
 }
 
-static int fill_tables(void *context, unsigned job, unsigned jobs, struct fault *fault)
+static int fill_tables(void *context, unsigned job, unsigned jobs, struct error *error)
 {
 	const struct tables *tables = context;
 	const struct route_graph *graph = tables->order.grid.graph;
 
-	(void)fault;
+	(void)error;
 	for (uint32_t at = job; at < graph->switches; at += jobs)
 		for (uint32_t to = 0; to < graph->switches; to++)
 			if (route_graph_hosts_at(graph, to) > 0)
@@ -99,9 +99,9 @@ static int fill_tables(void *context, unsigned job, unsigned jobs, struct fault 
 
 /* The rule stays NULL without rings. On failure the order is empty. */
 static int make_order(struct dimension_order *order, const struct route_graph *graph,
-	const struct route_options *options, struct vc_rule **rule, struct fault *fault)
+	const struct route_options *options, struct vc_rule **rule, struct error *error)
 {
-	int result = dimension_order_make(order, graph, options, fault);
+	int result = dimension_order_make(order, graph, options, error);
 
 	*rule = NULL;
 	if (result < 0 || !dimension_order_has_rings(order))
@@ -110,11 +110,11 @@ static int make_order(struct dimension_order *order, const struct route_graph *g
 	if (*rule != NULL)
 		return 0;
 	dimension_order_free(order);
-	return route_graph_no_memory(graph, fault);
+	return route_graph_no_memory(graph, error);
 }
 
 static int dor_pairs(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct route_maker **maker, struct fault *fault)
+	struct route_set *set, struct route_maker **maker, struct error *error)
 {
 	struct dor *dor = calloc(1, sizeof(*dor));
 	struct vc_rule *rule;
@@ -123,8 +123,8 @@ static int dor_pairs(const struct route_graph *graph, const struct route_options
 
 	*maker = NULL;
 	if (dor == NULL)
-		return route_graph_no_memory(graph, fault);
-	result = make_order(&dor->order, graph, options, &rule, fault);
+		return route_graph_no_memory(graph, error);
+	result = make_order(&dor->order, graph, options, &rule, error);
 	if (result < 0) {
 		free(dor);
 		return result;
@@ -145,21 +145,21 @@ static int dor_pairs(const struct route_graph *graph, const struct route_options
 }
 
 static int dor_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
+	struct route_set *set, struct error *error)
 {
-	return route_maker_fill(dor_pairs, graph, options, set, fault);
+	return route_maker_fill(dor_pairs, graph, options, set, error);
 }
 
 static int dor_tables(const struct route_graph *graph, const struct route_options *options,
-	struct route_table *table, struct fault *fault)
+	struct route_table *table, struct error *error)
 {
 	struct tables tables = {.table = table};
-	int result = make_order(&tables.order, graph, options, &table->vc_rule, fault);
+	int result = make_order(&tables.order, graph, options, &table->vc_rule, error);
 
 	if (result < 0)
 		return result;
 	if (route_options_allow(options, table->vc_rule))
-		result = route_jobs_run(options->jobs, fill_tables, &tables, fault);
+		result = route_jobs_run(options->jobs, fill_tables, &tables, error);
 	dimension_order_free(&tables.order);
 	return result;
 }

@@ -2,46 +2,46 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdlib.h>
 
-#include "legal_routes.h"
+#include "route/search/legal_routes.h"
 #include "up_down.h"
 
 /* minhop: a random shortest route for each pair, without deadlock freedom: the reference for the
  * other algorithms. It is the search for legal routes without restrictions, which means that every
  * arc counts as down. */
 static int minhop_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
+	struct route_set *set, struct error *error)
 {
 	bool *up = calloc(graph->arcs + 1u, sizeof(*up));
 	int result;
 
 	if (up == NULL)
-		return route_graph_no_memory(graph, fault);
-	result = legal_routes_fill(graph, up, options, set, fault);
+		return route_graph_no_memory(graph, error);
+	result = legal_routes_fill(graph, up, options, set, error);
 	free(up);
 	return result;
 }
 
 static int minhop_pairs(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct route_maker **maker, struct fault *fault)
+	struct route_set *set, struct route_maker **maker, struct error *error)
 {
 	(void)set;
-	return legal_routes_pairs(NULL, graph, options, maker, fault);
+	return legal_routes_pairs(NULL, graph, options, maker, error);
 }
 
 /* Likewise: if every arc is a down arc, the first of the two rules of up_down_tables.c is a
  * shortest path, the least loaded arc among equal ones, and the second never applies. */
 static int minhop_tables(const struct route_graph *graph, const struct route_options *options,
-	struct route_table *table, struct fault *fault)
+	struct route_table *table, struct error *error)
 {
 	struct up_down_labels labels;
 	int result;
 
 	if (!up_down_labels_init(graph, &labels)) {
-		result = route_graph_no_memory(graph, fault);
+		result = route_graph_no_memory(graph, error);
 	} else {
 		for (uint32_t at = 0; at < graph->switches; at++)
 			labels.order[at] = at;
-		result = up_down_tables_of_labels(graph, &labels, table, fault);
+		result = up_down_tables_of_labels(graph, &labels, table, error);
 	}
 	up_down_labels_free(&labels);
 	return result;

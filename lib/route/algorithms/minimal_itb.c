@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "cycle_break.h"
-#include "itb_routes.h"
+#include "route/search/cycle_break.h"
+#include "route/search/itb_routes.h"
 
 /* random-itb and bmin-itb: minimal paths, at random or balanced, with ITBs only where a cycle of
  * channel dependencies would remain (proof in cycle_break.h). */
@@ -19,24 +19,24 @@ static int find(
 }
 
 static int minimal_itb_routes(bool balanced, const struct route_graph *graph,
-	const struct route_options *options, struct route_set *set, struct fault *fault)
+	const struct route_options *options, struct route_set *set, struct error *error)
 {
 	struct cycle_break *breaker = cycle_break_create(graph, options->seed);
 	struct itb_rule rule = {place, find, breaker};
 	int result;
 
 	if (breaker == NULL)
-		return route_graph_no_memory(graph, fault);
-	result = itb_routes_fill(graph, options, balanced, &rule, set, fault);
+		return route_graph_no_memory(graph, error);
+	result = itb_routes_fill(graph, options, balanced, &rule, set, error);
 	cycle_break_destroy(breaker);
 	return result;
 }
 
 #define MINIMAL_ITB(id, name_text, balanced, summary_text)                                       \
 	static int id##_routes(const struct route_graph *graph,                                  \
-		const struct route_options *options, struct route_set *set, struct fault *fault) \
+		const struct route_options *options, struct route_set *set, struct error *error) \
 	{                                                                                        \
-		return minimal_itb_routes(balanced, graph, options, set, fault);                 \
+		return minimal_itb_routes(balanced, graph, options, set, error);                 \
 	}                                                                                        \
 	const struct route_algorithm route_##id = {                                              \
 		.name = name_text,                                                               \

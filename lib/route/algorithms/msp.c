@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdlib.h>
 
-#include "fat_tree.h"
-#include "multi_step.h"
+#include "route/search/fat_tree.h"
+#include "route/search/multi_step.h"
 
 /* The multi-step paths of DRB (Distributed Routing Balancing) in grids and fat trees: the
  * deterministic path of a pair and others that share no link with it or each other.
@@ -69,7 +69,7 @@ static int keep_absorbed(const struct route_graph *graph, struct multi_step_path
 }
 
 static int add_in_grid(const struct route_maker *maker, void *search, struct route_set *set,
-	uint32_t source, uint32_t destination, struct fault *fault)
+	uint32_t source, uint32_t destination, struct error *error)
 {
 	const struct pairs *pairs = (const struct pairs *)maker;
 	const struct route_graph *graph = maker->graph;
@@ -89,12 +89,12 @@ static int add_in_grid(const struct route_maker *maker, void *search, struct rou
 			found);
 	}
 	if (count < 0)
-		return route_graph_no_memory(graph, fault);
+		return route_graph_no_memory(graph, error);
 	if (options->steps == ROUTE_STEPS_ITB)
 		count = keep_absorbed(graph, found, count);
 	for (int i = 0; i < count && result == 0; i++)
 		result = route_path_add_steps(graph, options, set, source, destination,
-			&found[i].path, found[i].steps, fault);
+			&found[i].path, found[i].steps, error);
 	return result;
 }
 
@@ -146,20 +146,20 @@ static int use_rule(const struct pairs *pairs, struct route_set *set)
 	return 0;
 }
 
-static int make_grid(struct pairs *pairs, struct route_set *set, struct fault *fault)
+static int make_grid(struct pairs *pairs, struct route_set *set, struct error *error)
 {
 	struct route_maker *maker = &pairs->maker;
-	struct fault why;
+	struct error why;
 	unsigned longest;
 	int result = dimension_order_make(&pairs->order, maker->graph, maker->options, &why);
 
 	if (result == -EINVAL)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s; msp has paths for these and for fat trees with stages, 'disjoint' "
 			"for other networks",
 			why.text);
 	if (result < 0 || use_rule(pairs, set) < 0)
-		return route_graph_no_memory(maker->graph, fault);
+		return route_graph_no_memory(maker->graph, error);
 	maker->complete = maker->options->steps == ROUTE_STEPS_NEXT &&
 			  dimension_order_is_whole(&pairs->order, &longest) &&
 			  longest <= ROUTE_LINKS_MAX;
@@ -224,7 +224,7 @@ static bool shares_link(
 
 /* In a damaged tree the next ports may lead to a link that is taken. */
 static int add_in_tree(const struct route_maker *maker, void *scratch, struct route_set *set,
-	uint32_t source, uint32_t destination, struct fault *fault)
+	uint32_t source, uint32_t destination, struct error *error)
 {
 	const struct fat_tree *tree = &((const struct pairs *)maker)->tree;
 	const struct route_graph *graph = maker->graph;
@@ -245,7 +245,7 @@ static int add_in_tree(const struct route_maker *maker, void *scratch, struct ro
 		if (taken)
 			continue;
 		result = route_path_add_steps(graph, maker->options, set, source, destination,
-			&found[count].path, found[count].steps, fault);
+			&found[count].path, found[count].steps, error);
 		count++;
 	}
 	return result;
@@ -261,10 +261,10 @@ static unsigned elements_in_tree(const struct route_maker *maker, uint32_t from,
 	return fat_tree_elements(&((const struct pairs *)maker)->tree, from, to);
 }
 
-static int make_tree(struct pairs *pairs, struct fault *fault)
+static int make_tree(struct pairs *pairs, struct error *error)
 {
 	struct route_maker *maker = &pairs->maker;
-	int result = fat_tree_make(&pairs->tree, maker->graph, fault);
+	int result = fat_tree_make(&pairs->tree, maker->graph, error);
 
 	if (result < 0)
 		return result;
@@ -295,22 +295,22 @@ static void destroy(struct route_maker *maker)
 }
 
 static int msp_pairs(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct route_maker **maker, struct fault *fault)
+	struct route_set *set, struct route_maker **maker, struct error *error)
 {
 	struct pairs *pairs;
 	int result;
 
 	*maker = NULL;
 	if (has_stages(graph) && options->steps == ROUTE_STEPS_ITB)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: steps cannot be joined by hosts (itb), because the common ancestors in "
 			"a fat tree have none",
 			graph->topology->name);
 	pairs = calloc(1, sizeof(*pairs));
 	if (pairs == NULL)
-		return route_graph_no_memory(graph, fault);
+		return route_graph_no_memory(graph, error);
 	pairs->maker = (struct route_maker){.graph = graph, .options = options, .destroy = destroy};
-	result = has_stages(graph) ? make_tree(pairs, fault) : make_grid(pairs, set, fault);
+	result = has_stages(graph) ? make_tree(pairs, error) : make_grid(pairs, set, error);
 	if (result == 0)
 		*maker = &pairs->maker;
 	else
@@ -319,9 +319,9 @@ static int msp_pairs(const struct route_graph *graph, const struct route_options
 }
 
 static int msp_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
+	struct route_set *set, struct error *error)
 {
-	return route_maker_fill(msp_pairs, graph, options, set, fault);
+	return route_maker_fill(msp_pairs, graph, options, set, error);
 }
 
 const struct route_algorithm route_msp = {

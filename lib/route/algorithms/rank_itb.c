@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdlib.h>
 
-#include "cycle_break.h"
-#include "itb_routes.h"
-#include "route_root.h"
+#include "route/search/cycle_break.h"
+#include "route/search/itb_routes.h"
+#include "route/search/route_root.h"
 
 /* b33-itb, b50-itb, b66-itb and bmax-itb: balanced minimal paths with more ITBs than cycles need,
  * because each ITB removes its message from the way of others (the thesis' section 3.2.3). Switches
@@ -145,7 +145,7 @@ static int find(
 }
 
 static int rank_itb_routes(rank_rule_fn wants_itb, const struct route_graph *graph,
-	const struct route_options *options, struct route_set *set, struct fault *fault)
+	const struct route_options *options, struct route_set *set, struct error *error)
 {
 	struct ranks ranks = {.graph = graph, .wants_itb = wants_itb, .seed = options->seed};
 	struct itb_rule rule = {place, find, &ranks};
@@ -153,8 +153,8 @@ static int rank_itb_routes(rank_rule_fn wants_itb, const struct route_graph *gra
 
 	ranks.rank = switch_rank_make(graph, options->seed);
 	if (ranks.rank == NULL)
-		return route_graph_no_memory(graph, fault);
-	result = itb_routes_fill(graph, options, true, &rule, set, fault);
+		return route_graph_no_memory(graph, error);
+	result = itb_routes_fill(graph, options, true, &rule, set, error);
 	cycle_break_destroy(ranks.breaker);
 	free(ranks.rank);
 	return result;
@@ -162,9 +162,9 @@ static int rank_itb_routes(rank_rule_fn wants_itb, const struct route_graph *gra
 
 #define RANK_ALGORITHM(id, name_text, summary_text)                                              \
 	static int id##_itb_routes(const struct route_graph *graph,                              \
-		const struct route_options *options, struct route_set *set, struct fault *fault) \
+		const struct route_options *options, struct route_set *set, struct error *error) \
 	{                                                                                        \
-		return rank_itb_routes(id##_wants_itb, graph, options, set, fault);              \
+		return rank_itb_routes(id##_wants_itb, graph, options, set, error);              \
 	}                                                                                        \
 	const struct route_algorithm route_##id##_itb = {                                        \
 		.name = name_text,                                                               \

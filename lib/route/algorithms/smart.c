@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "smart_lp.h"
-#include "smart_plan.h"
+#include "route/smart/smart_lp.h"
+#include "route/smart/smart_plan.h"
 
 /* smart-routing (Cherkasova, Kotov, Rokicki; [Che95] of the thesis, which describes it in sections
  * 1.2.2 and 2.3 and could not compute it for more than 32 switches):
@@ -27,33 +27,33 @@
 #define ROUNDS 100
 
 static int break_some(struct turns *turns, const struct route_options *options, uint32_t *forbidden,
-	struct fault *fault)
+	struct error *error)
 {
 	const struct route_graph *graph = turns->graph;
 	struct smart_paths paths;
 	double *flow;
-	int result = smart_paths_find(&paths, turns, options, SMART_PATHS_MAX_DETOURS, fault);
+	int result = smart_paths_find(&paths, turns, options, SMART_PATHS_MAX_DETOURS, error);
 
 	if (result < 0)
 		return result;
 	flow = calloc(paths.paths + 1u, sizeof(*flow));
 	if (flow != NULL)
-		result = smart_lp_balance(&paths, graph, flow, NULL, fault);
+		result = smart_lp_balance(&paths, graph, flow, NULL, error);
 	if (flow == NULL || (result == 0 && smart_cycles_break(turns, &paths, flow,
 						    1 + turns->turns / ROUNDS, forbidden) < 0))
-		result = route_graph_no_memory(graph, fault);
+		result = route_graph_no_memory(graph, error);
 	free(flow);
 	smart_paths_fini(&paths);
 	return result;
 }
 
 int smart_break_cycles(
-	struct turns *turns, const struct route_options *options, struct fault *fault)
+	struct turns *turns, const struct route_options *options, struct error *error)
 {
 	uint32_t forbidden = 1;
 
 	while (forbidden > 0) {
-		int result = break_some(turns, options, &forbidden, fault);
+		int result = break_some(turns, options, &forbidden, error);
 
 		if (result < 0)
 			return result;
@@ -62,21 +62,21 @@ int smart_break_cycles(
 }
 
 static int smart_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
+	struct route_set *set, struct error *error)
 {
 	struct smart_plan plan;
 	struct turns turns;
 	int result;
 
 	if (turns_init(&turns, graph) < 0)
-		return route_graph_no_memory(graph, fault);
-	result = smart_break_cycles(&turns, options, fault);
+		return route_graph_no_memory(graph, error);
+	result = smart_break_cycles(&turns, options, error);
 	if (result == 0)
-		result = smart_plan_make(&plan, &turns, options, true, fault);
+		result = smart_plan_make(&plan, &turns, options, true, error);
 	turns_fini(&turns);
 	if (result < 0)
 		return result;
-	result = smart_plan_add_routes(&plan, graph, options, set, fault);
+	result = smart_plan_add_routes(&plan, graph, options, set, error);
 	smart_plan_fini(&plan);
 	return result;
 }

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdlib.h>
 
-#include "itb_routes.h"
-#include "legal_search.h"
-#include "rng.h"
-#include "route_jobs.h"
-#include "route_path.h"
+#include "base/rng.h"
+#include "route/route_jobs.h"
+#include "route/route_path.h"
+#include "route/search/itb_routes.h"
+#include "route/search/legal_search.h"
 #include "up_down.h"
 
 /* ud-mitb, ud-mitb-first, ud-itb, dfs-itb and dfs-itb-any: in-transit buffers at the forbidden
@@ -132,17 +132,17 @@ static unsigned paths_of(const struct fill *fill, struct searches *searches, uin
 }
 
 static int refuse(const struct fill *fill, const struct searches *searches, uint32_t at,
-	uint32_t source, uint32_t destination, struct fault *fault)
+	uint32_t source, uint32_t destination, struct error *error)
 {
 	const struct topology_device *host = fill->graph->topology->host_at;
 
 	return route_path_refuse(fill->graph, host[source].name, host[destination].name,
-		legal_search_links(searches->legal, at) + 2, fault);
+		legal_search_links(searches->legal, at) + 2, error);
 }
 
 /* Each host of the switch chooses for itself. */
 static int add_for_hosts(const struct fill *fill, struct searches *searches, uint32_t at,
-	uint32_t destination, struct fault *fault)
+	uint32_t destination, struct error *error)
 {
 	const struct route_graph *graph = fill->graph;
 	struct route_path path[ROUTE_ALTERNATIVES_MAX];
@@ -156,10 +156,10 @@ static int add_for_hosts(const struct fill *fill, struct searches *searches, uin
 			continue;
 		paths = paths_of(fill, searches, at, source, destination, path);
 		if (paths == 0)
-			return refuse(fill, searches, at, source, destination, fault);
+			return refuse(fill, searches, at, source, destination, error);
 		for (unsigned k = 0; k < paths && result == 0; k++)
 			result = route_path_add(graph, fill->options, fill->set, source,
-				destination, &path[k], fault);
+				destination, &path[k], error);
 		if (result < 0)
 			return result;
 	}
@@ -168,7 +168,7 @@ static int add_for_hosts(const struct fill *fill, struct searches *searches, uin
 
 /* All routes from the hosts of one switch to those of the searched one. */
 static int add_between(
-	const struct fill *fill, struct searches *searches, uint32_t at, struct fault *fault)
+	const struct fill *fill, struct searches *searches, uint32_t at, struct error *error)
 {
 	const struct route_graph *graph = fill->graph;
 	uint32_t to = searches->to;
@@ -181,17 +181,17 @@ static int add_between(
 	if (fill->options->granularity == ROUTE_PER_HOST_PAIR) {
 		for (uint32_t i = graph->first_host[to];
 			i < graph->first_host[to + 1] && result == 0; i++)
-			result = add_for_hosts(fill, searches, at, graph->host_of[i], fault);
+			result = add_for_hosts(fill, searches, at, graph->host_of[i], error);
 		return result;
 	}
 	paths = paths_of(fill, searches, at, at, to, path);
 	if (paths == 0)
 		return refuse(fill, searches, at, graph->host_of[graph->first_host[at]],
-			graph->host_of[graph->first_host[to]], fault);
-	return route_path_add_all(graph, fill->options, fill->set, at, to, path, paths, fault);
+			graph->host_of[graph->first_host[to]], error);
+	return route_path_add_all(graph, fill->options, fill->set, at, to, path, paths, error);
 }
 
-static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
+static int fill_part(void *context, unsigned job, unsigned jobs, struct error *error)
 {
 	const struct fill *fill = context;
 	const struct route_graph *graph = fill->graph;
@@ -202,7 +202,7 @@ static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *f
 	int result = 0;
 
 	if (searches.itb == NULL || searches.legal == NULL)
-		result = route_graph_no_memory(graph, fault);
+		result = route_graph_no_memory(graph, error);
 	for (uint32_t at = job; at < graph->switches && result == 0; at += jobs) {
 		if (route_graph_hosts_at(graph, at) == 0)
 			continue;
@@ -210,7 +210,7 @@ static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *f
 		searches.to = at;
 		searches.legal_is_done = false;
 		for (uint32_t from = 0; from < graph->switches && result == 0; from++)
-			result = add_between(fill, &searches, from, fault);
+			result = add_between(fill, &searches, from, error);
 	}
 	legal_search_destroy(searches.itb);
 	legal_search_destroy(searches.legal);
@@ -219,26 +219,26 @@ static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *f
 
 static int tree_itb_routes(route_label_fn label, bool spare, bool first,
 	const struct route_graph *graph, const struct route_options *options, struct route_set *set,
-	struct fault *fault)
+	struct error *error)
 {
 	bool *up = calloc(graph->arcs + 1u, sizeof(*up));
 	struct fill fill = {graph, up, spare, first, options, set};
 	int result;
 
 	if (up == NULL)
-		return route_graph_no_memory(graph, fault);
-	result = label(graph, options->root, up, fault);
+		return route_graph_no_memory(graph, error);
+	result = label(graph, options->root, up, error);
 	if (result == 0)
-		result = route_jobs_run(options->jobs, fill_part, &fill, fault);
+		result = route_jobs_run(options->jobs, fill_part, &fill, error);
 	free(up);
 	return result;
 }
 
 #define TREE_ITB(id, name_text, label_fn, spare, first, summary_text)                            \
 	static int id##_routes(const struct route_graph *graph,                                  \
-		const struct route_options *options, struct route_set *set, struct fault *fault) \
+		const struct route_options *options, struct route_set *set, struct error *error) \
 	{                                                                                        \
-		return tree_itb_routes(label_fn, spare, first, graph, options, set, fault);      \
+		return tree_itb_routes(label_fn, spare, first, graph, options, set, error);      \
 	}                                                                                        \
 	const struct route_algorithm route_##id = {                                              \
 		.name = name_text,                                                               \

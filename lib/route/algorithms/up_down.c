@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "legal_routes.h"
+#include "route/search/legal_routes.h"
 
 /* Up*\/down* (Autonet; the thesis' OSUD): levels are distances from the root, breadth first. An arc
  * is up if it leads to a lower level, or on the same level to the switch with the smaller number;
@@ -60,7 +60,7 @@ static int sort_order(const struct route_graph *graph, struct up_down_labels *la
 }
 
 int up_down_labels_make(const struct route_graph *graph, uint32_t root,
-	struct up_down_labels *labels, struct fault *fault)
+	struct up_down_labels *labels, struct error *error)
 {
 	uint32_t count = 0;
 
@@ -78,13 +78,13 @@ int up_down_labels_make(const struct route_graph *graph, uint32_t root,
 		return 0;
 err:
 	up_down_labels_free(labels);
-	return route_graph_no_memory(graph, fault);
+	return route_graph_no_memory(graph, error);
 }
 
-int up_down_label(const struct route_graph *graph, uint32_t root, bool *up, struct fault *fault)
+int up_down_label(const struct route_graph *graph, uint32_t root, bool *up, struct error *error)
 {
 	struct up_down_labels labels;
-	int result = up_down_labels_make(graph, root, &labels, fault);
+	int result = up_down_labels_make(graph, root, &labels, error);
 
 	if (result < 0)
 		return result;
@@ -94,16 +94,16 @@ int up_down_label(const struct route_graph *graph, uint32_t root, bool *up, stru
 }
 
 int up_down_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
+	struct route_set *set, struct error *error)
 {
-	return legal_routes_of_labels(up_down_label, graph, options, set, fault);
+	return legal_routes_of_labels(up_down_label, graph, options, set, error);
 }
 
 static int up_down_pairs(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct route_maker **maker, struct fault *fault)
+	struct route_set *set, struct route_maker **maker, struct error *error)
 {
 	(void)set;
-	return legal_routes_pairs(up_down_label, graph, options, maker, fault);
+	return legal_routes_pairs(up_down_label, graph, options, maker, error);
 }
 
 const struct route_algorithm route_up_down = {

@@ -195,13 +195,13 @@ static void fill_host(struct tables *tables, uint32_t host, uint32_t reach)
 }
 
 int up_down_tables_of_labels(const struct route_graph *graph, const struct up_down_labels *labels,
-	struct route_table *table, struct fault *fault)
+	struct route_table *table, struct error *error)
 {
 	struct tables tables = {.graph = graph, .labels = labels, .table = table};
 	int result = 0;
 
 	if (tables_allocate(&tables) < 0)
-		result = route_graph_no_memory(graph, fault);
+		result = route_graph_no_memory(graph, error);
 	for (uint32_t at = 0; at < graph->switches && result == 0; at++) {
 		uint32_t reach;
 
@@ -219,14 +219,14 @@ int up_down_tables_of_labels(const struct route_graph *graph, const struct up_do
 }
 
 int up_down_tables(const struct route_graph *graph, const struct route_options *options,
-	struct route_table *table, struct fault *fault)
+	struct route_table *table, struct error *error)
 {
 	struct up_down_labels labels;
-	int result = up_down_labels_make(graph, options->root, &labels, fault);
+	int result = up_down_labels_make(graph, options->root, &labels, error);
 
 	if (result < 0)
 		return result;
-	result = up_down_tables_of_labels(graph, &labels, table, fault);
+	result = up_down_tables_of_labels(graph, &labels, table, error);
 	up_down_labels_free(&labels);
 	return result;
 }

@@ -139,13 +139,13 @@ void route_gaps_text(
 			gaps->other, host[gaps->source].name, host[gaps->destination].name);
 }
 
-static int check_lids(const struct topology *topology, struct fault *fault)
+static int check_lids(const struct topology *topology, struct error *error)
 {
 	uint64_t lids = (uint64_t)topology->hosts + topology->switches;
 
 	if (lids <= OPENSM_LID_MAX)
 		return 0;
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"%s: %" PRIu64 " hosts and switches, expected at most %u, the LIDs of InfiniBand",
 		topology->name, lids, OPENSM_LID_MAX);
 }
@@ -185,9 +185,9 @@ static void write_direction(const struct topology *topology, struct topology_por
 	fputs(" PHY=4x LOG=ACT SPD=2.5\n", out);
 }
 
-int opensm_dump_subnet(const struct topology *topology, FILE *out, struct fault *fault)
+int opensm_dump_subnet(const struct topology *topology, FILE *out, struct error *error)
 {
-	int result = check_lids(topology, fault);
+	int result = check_lids(topology, error);
 
 	for (uint32_t i = 0; i < topology->links && result == 0; i++) {
 		const struct topology_link *link = &topology->link_at[i];
@@ -212,19 +212,19 @@ static void write_switch(
 }
 
 int opensm_dump_tables(const struct topology *topology, const struct route_table *table, FILE *out,
-	struct fault *fault)
+	struct error *error)
 {
-	int result = check_lids(topology, fault);
+	int result = check_lids(topology, error);
 
 	if (result < 0)
 		return result;
 	if (table->switches != topology->switches || table->hosts != topology->hosts)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"tables of %u switches and %u hosts, expected those of %s: %u and %u",
 			table->switches, table->hosts, topology->name, topology->switches,
 			topology->hosts);
 	if (table->vc_rule != NULL)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"tables by %s, which needs VC classes, expected tables for one lane",
 			table->origin.algorithm);
 	for (uint32_t at = 0; at < topology->switches; at++)

@@ -12,23 +12,23 @@
 
 #include <stdio.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
+#include "route/route_table.h"
 #include "route_file.h"
-#include "route_table.h"
-#include "topology.h"
+#include "topo/topology.h"
 
 /* Unicast LIDs are 1 to 0xBFFF. */
 #define OPENSM_LID_MAX 0xBFFF
 
 /* The cabling: a line for each direction of each link. -EINVAL if LIDs run out; the caller checks
  * 'out' for errors. */
-int opensm_dump_subnet(const struct topology *topology, FILE *out, struct fault *fault);
+int opensm_dump_subnet(const struct topology *topology, FILE *out, struct error *error);
 
 /* The tables of the switches, for hosts and the switch itself, without unreachable destinations.
  * -EINVAL if the table does not match the topology's size, needs VC classes, which the dump cannot
  * express, or LIDs run out. */
 int opensm_dump_tables(const struct topology *topology, const struct route_table *table, FILE *out,
-	struct fault *fault);
+	struct error *error);
 
 /* The pairs that routes or tables leave unreachable, for reports: after failures they are a result,
  * not an error. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
-#include "listing_reader.h"
+#include "base/arrays.h"
+#include "topo/formats/listing_reader.h"
 
 #define UNKNOWN (-1)
 #define LIDS    65536
@@ -222,7 +222,7 @@ static int read_subnet_line(struct listing_reader *reader)
 }
 
 static int read_subnet(struct tables *tables, const struct opensm_tables_input *input,
-	struct topology_import *import, struct fault *fault)
+	struct topology_import *import, struct error *error)
 {
 	struct listing_reader reader = {.line = read_subnet_line,
 		.context = tables,
@@ -231,46 +231,46 @@ static int read_subnet(struct tables *tables, const struct opensm_tables_input *
 
 	tables->host_of_lid = malloc(LIDS * sizeof(*tables->host_of_lid));
 	if (tables->host_of_lid == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", input->subnet_origin);
+		return error_set(error, ENOMEM, "%s: no memory", input->subnet_origin);
 	for (uint32_t i = 0; i < LIDS; i++)
 		tables->host_of_lid[i] = UNKNOWN;
-	return listing_reader_lines(&reader, input->subnet, input->subnet_length, fault);
+	return listing_reader_lines(&reader, input->subnet, input->subnet_length, error);
 }
 
 static int read_tables(struct tables *tables, const struct opensm_tables_input *input,
-	struct topology_import *import, struct fault *fault)
+	struct topology_import *import, struct error *error)
 {
 	struct listing_reader reader = {
 		.line = read_line, .context = tables, .origin = input->origin, .import = import};
-	struct fault odd;
+	struct error odd;
 	int result = 0;
 
 	if (input->subnet == NULL && memmem(input->text, input->length, "dump_ucast_routes",
 					     strlen("dump_ucast_routes")) != NULL)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: nodes have no names in OpenSM's dump, expected opensm-subnet.lst as "
 			"well",
 			input->origin);
 	if (input->subnet != NULL)
-		result = read_subnet(tables, input, import, fault);
+		result = read_subnet(tables, input, import, error);
 	if (result == 0)
-		result = listing_reader_lines(&reader, input->text, input->length, fault);
+		result = listing_reader_lines(&reader, input->text, input->length, error);
 	if (result == 0 && tables->blocks == 0)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: no table of a switch is in it, expected what dump_fts, ibroute or "
 			"OpenSM writes",
 			input->origin);
 	if (result == 0 && tables->unknown > 0) {
-		fault_set(&odd, 0, "%s: %u switches and entries are not in topology %s",
+		error_set(&odd, 0, "%s: %u switches and entries are not in topology %s",
 			input->origin, tables->unknown, tables->topology->name);
-		result = topology_import_odd(import, &odd, "they are left out", fault);
+		result = topology_import_odd(import, &odd, "they are left out", error);
 	}
 	return result;
 }
 
 struct route_table *opensm_tables_read(const struct topology *topology,
 	const struct opensm_tables_input *input, struct topology_import *import,
-	struct fault *fault)
+	struct error *error)
 {
 	struct tables tables = {.topology = topology,
 		.table = route_table_create(topology->switches, topology->hosts),
@@ -279,9 +279,9 @@ struct route_table *opensm_tables_read(const struct topology *topology,
 	int result = -ENOMEM;
 
 	if (tables.table != NULL && tables.seen != NULL)
-		result = read_tables(&tables, input, import, fault);
+		result = read_tables(&tables, input, import, error);
 	else
-		fault_set(fault, ENOMEM, "%s: no memory", input->origin);
+		error_set(error, ENOMEM, "%s: no memory", input->origin);
 	free(tables.seen);
 	free(tables.host_of_lid);
 	free(tables.guid);

@@ -7,8 +7,8 @@
  * are found in the topology by the names that the import of a listing gives them. Port n is port n
  * - 1 of the topology. */
 
-#include "route_table.h"
-#include "topology_format.h"
+#include "route/route_table.h"
+#include "topo/formats/topology_format.h"
 
 struct opensm_tables_input {
 	const char *text, *origin; /* 'length' bytes */
@@ -22,4 +22,4 @@ struct opensm_tables_input {
  * error. NULL with errno EINVAL or ENOMEM. The caller owns the table. */
 struct route_table *opensm_tables_read(const struct topology *topology,
 	const struct opensm_tables_input *input, struct topology_import *import,
-	struct fault *fault);
+	struct error *error);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
-#include "crc.h"
+#include "base/arrays.h"
+#include "wire/crc.h"
 
 enum { CONTENTS_ROUTES = 1, CONTENTS_TABLES = 2, CONTENTS_ADAPTIVE = 3 };
 
@@ -117,7 +117,7 @@ static int write_tables(struct writer *writer, const struct route_table *table)
 }
 
 int route_binary_write(const struct topology *topology, const struct route_file *file, FILE *out,
-	struct fault *fault)
+	struct error *error)
 {
 	const struct vc_rule *rule = route_file_vc_rule(file);
 	struct writer writer = {.out = out};
@@ -132,10 +132,10 @@ int route_binary_write(const struct topology *topology, const struct route_file 
 					   : write_tables(&writer, file->table);
 	free(writer.room);
 	if (result == -ENOMEM)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory to write its routes", topology->name);
+		return error_set(
+			error, ENOMEM, "%s: no memory to write its routes", topology->name);
 	if (result < 0 || fflush(out) != 0 || ferror(out))
-		return fault_set(fault, EIO, "%s: its routes cannot be written: %s", topology->name,
+		return error_set(error, EIO, "%s: its routes cannot be written: %s", topology->name,
 			strerror(errno));
 	return 0;
 }

@@ -31,13 +31,13 @@
 
 /* Either the file's set or its table exists. -EIO, -ENOMEM. */
 int route_binary_write(const struct topology *topology, const struct route_file *file, FILE *out,
-	struct fault *fault);
+	struct error *error);
 
 /* Reads the part after the magic. "ORIGIN: byte N: what is wrong, what was expected"; -EINVAL,
  * -ENOMEM, -EIO. */
 int route_binary_read(const struct topology *topology, FILE *in, const char *origin,
-	struct route_file *file, struct fault *fault);
+	struct route_file *file, struct error *error);
 
 /* The first section of it alone, with the topology's label as it stands there. */
 int route_binary_read_header(
-	FILE *in, const char *origin, struct route_file_header *header, struct fault *fault);
+	FILE *in, const char *origin, struct route_file_header *header, struct error *error);

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
-#include "crc.h"
-#include "frame.h"
+#include "base/arrays.h"
 #include "route_binary.h"
+#include "wire/crc.h"
+#include "wire/frame.h"
 
 enum { CONTENTS_ROUTES = 1, CONTENTS_TABLES = 2, CONTENTS_ADAPTIVE = 3 };
 
@@ -21,7 +21,7 @@ struct reader {
 	FILE *in;
 	const char *origin;
 	struct route_file *file;
-	struct fault *fault;
+	struct error *error;
 	uint64_t place; /* of the next byte of the file */
 	uint64_t start; /* of the section in the room */
 	uint8_t *room;
@@ -38,19 +38,19 @@ static int refuse(struct reader *reader, uint64_t place, const char *format, ...
 
 static int refuse(struct reader *reader, uint64_t place, const char *format, ...)
 {
-	char text[FAULT_TEXT / 2];
+	char text[ERROR_TEXT / 2];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return fault_set(
-		reader->fault, EINVAL, "%s: byte %" PRIu64 ": %s", reader->origin, place, text);
+	return error_set(
+		reader->error, EINVAL, "%s: byte %" PRIu64 ": %s", reader->origin, place, text);
 }
 
 static int no_memory(const struct reader *reader)
 {
-	return fault_set(reader->fault, ENOMEM, "%s: no memory for its routes", reader->origin);
+	return error_set(reader->error, ENOMEM, "%s: no memory for its routes", reader->origin);
 }
 
 static int read_bytes(struct reader *reader, void *to, size_t bytes)
@@ -61,7 +61,7 @@ static int read_bytes(struct reader *reader, void *to, size_t bytes)
 	if (got == bytes)
 		return 0;
 	if (ferror(reader->in))
-		return fault_set(reader->fault, EIO, "%s: %s", reader->origin, strerror(errno));
+		return error_set(reader->error, EIO, "%s: %s", reader->origin, strerror(errno));
 	return refuse(reader, reader->place, "the file ends, expected %zu more bytes", bytes - got);
 }
 
@@ -405,13 +405,13 @@ static int take_tables(struct reader *reader)
 }
 
 int route_binary_read(const struct topology *topology, FILE *in, const char *origin,
-	struct route_file *file, struct fault *fault)
+	struct route_file *file, struct error *error)
 {
 	struct reader reader = {.topology = topology,
 		.in = in,
 		.origin = origin,
 		.file = file,
-		.fault = fault,
+		.error = error,
 		.place = strlen(ROUTE_BINARY_MAGIC)};
 	int result = take_header(&reader);
 
@@ -431,10 +431,10 @@ int route_binary_read(const struct topology *topology, FILE *in, const char *ori
 }
 
 int route_binary_read_header(
-	FILE *in, const char *origin, struct route_file_header *header, struct fault *fault)
+	FILE *in, const char *origin, struct route_file_header *header, struct error *error)
 {
 	struct reader reader = {
-		.in = in, .origin = origin, .fault = fault, .place = strlen(ROUTE_BINARY_MAGIC)};
+		.in = in, .origin = origin, .error = error, .place = strlen(ROUTE_BINARY_MAGIC)};
 	int result = take_origin(&reader, &header->origin);
 
 	header->tables = reader.contents != CONTENTS_ROUTES;

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "frame.h"
+#include "wire/frame.h"
 
 int route_text(const struct topology *topology, uint32_t source, const uint8_t *route,
 	unsigned length, char *out, size_t size)
@@ -84,7 +84,7 @@ static void write_vc_rule(const struct topology *topology, const struct vc_rule 
 }
 
 static int write_pair(const struct topology *topology, const struct route_set *set, uint32_t source,
-	uint32_t destination, FILE *out, struct fault *fault)
+	uint32_t destination, FILE *out, struct error *error)
 {
 	char text[ROUTE_ELEMENTS_MAX * (TOPOLOGY_NAME_MAX + 4)];
 	const uint8_t *route;
@@ -93,7 +93,7 @@ static int write_pair(const struct topology *topology, const struct route_set *s
 	for (unsigned i = 0; (route = route_set_get(set, source, destination, i, &length)) != NULL;
 		i++) {
 		if (route_text(topology, source, route, length, text, sizeof(text)) < 0)
-			return fault_set(fault, EINVAL,
+			return error_set(error, EINVAL,
 				"%s: route %u from %s to %s leaves by a port without a link",
 				topology->name, i, topology->host_at[source].name,
 				topology->host_at[destination].name);
@@ -104,7 +104,7 @@ static int write_pair(const struct topology *topology, const struct route_set *s
 }
 
 int route_file_write(const struct topology *topology, const struct route_set *set, FILE *out,
-	struct fault *fault)
+	struct error *error)
 {
 	int result = write_header(topology, set, out);
 
@@ -113,11 +113,11 @@ int route_file_write(const struct topology *topology, const struct route_set *se
 	for (uint32_t source = 0; source < topology->hosts && result == 0; source++)
 		for (uint32_t destination = 0; destination < topology->hosts && result == 0;
 			destination++)
-			result = write_pair(topology, set, source, destination, out, fault);
+			result = write_pair(topology, set, source, destination, out, error);
 	if (result == -EINVAL)
 		return result;
 	if (result < 0 || fflush(out) != 0 || ferror(out))
-		return fault_set(fault, EIO, "%s: its routes cannot be written: %s", topology->name,
+		return error_set(error, EIO, "%s: its routes cannot be written: %s", topology->name,
 			strerror(errno));
 	return 0;
 }

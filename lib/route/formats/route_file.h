@@ -24,10 +24,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "fault.h"
-#include "route_set.h"
-#include "route_table.h"
-#include "topology.h"
+#include "base/weft_error.h"
+#include "route/route_set.h"
+#include "route/route_table.h"
+#include "topo/topology.h"
 
 #define ROUTE_FILE_MAGIC "# weft routes/1"
 #define ROUTE_FILE_VC    "# vc "
@@ -51,16 +51,16 @@ static inline const struct vc_rule *route_file_vc_rule(const struct route_file *
 /* Writes the text of every route of the set, which belongs to this topology. -EIO; -EINVAL if a
  * route uses a port without a link. */
 int route_file_write(const struct topology *topology, const struct route_set *set, FILE *out,
-	struct fault *fault);
+	struct error *error);
 
-/* Reads text or binary. 0 and the caller closes; or 'fault' "ORIGIN:LINE: what is wrong, what was
+/* Reads text or binary. 0 and the caller closes; or 'error' "ORIGIN:LINE: what is wrong, what was
  * expected" (binary: "ORIGIN: byte N: …") and -EINVAL, -ENOMEM or -EIO. */
 int route_file_read(const struct topology *topology, FILE *in, const char *origin,
-	struct route_file *file, struct fault *fault);
+	struct route_file *file, struct error *error);
 /* The same from a file by name, "-" for standard input; -ENOENT and the like if it cannot be
  * opened. */
 int route_file_load(const struct topology *topology, const char *path, struct route_file *file,
-	struct fault *fault);
+	struct error *error);
 void route_file_close(struct route_file *file);
 
 /* The header of a file, which says what the rest is. */
@@ -71,10 +71,10 @@ struct route_file_header {
 
 /* Reads the header alone, for which no topology is needed. Errors as route_file_load(); only a
  * regular file is opened. */
-int route_file_load_header(const char *path, struct route_file_header *header, struct fault *fault);
+int route_file_load_header(const char *path, struct route_file_header *header, struct error *error);
 /* The same from an open file. */
 int route_file_read_header(
-	FILE *in, const char *origin, struct route_file_header *header, struct fault *fault);
+	FILE *in, const char *origin, struct route_file_header *header, struct error *error);
 
 /* Writes one route in the file's format, from its first switch on, to 'out'. Returns its length, as
  * snprintf; -EINVAL if it uses a port without a link. */

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "file_text.h"
-#include "frame.h"
+#include "base/file_text.h"
 #include "route_binary.h"
 #include "route_file.h"
+#include "wire/frame.h"
 
 #define BLANK " \t\r\n"
 /* Includes the newline; more than three times the longest route with the longest names. */
@@ -23,7 +23,7 @@ static struct topology_port host_end(uint32_t host)
 struct reader {
 	const struct topology *topology; /* NULL: only the header is read */
 	const char *origin;
-	struct fault *fault;
+	struct error *error;
 	struct route_set *set;
 	struct vc_rule *rule; /* moves to the set when complete */
 	unsigned classes;     /* by the header, 0: none */
@@ -36,7 +36,7 @@ struct reader {
 
 /* "ORIGIN:LINE:COLUMN: …", the column being that of 'at' in the line. */
 #define REFUSE(reader, at, ...)                                       \
-	fault_at((reader)->fault, (reader)->origin, (reader)->number, \
+	error_at((reader)->error, (reader)->origin, (reader)->number, \
 		(uint32_t)((at) - (reader)->line) + 1, __VA_ARGS__)
 
 static int find_host(struct reader *reader, const char *token, uint32_t *host)
@@ -369,7 +369,7 @@ static size_t read_line(struct reader *reader, FILE *in)
 
 static int refuse_empty(struct reader *reader)
 {
-	return fault_at(reader->fault, reader->origin, 1, 1,
+	return error_at(reader->error, reader->origin, 1, 1,
 		"an empty file, expected '" ROUTE_FILE_MAGIC " topology=…'");
 }
 
@@ -381,14 +381,14 @@ static int read_lines(struct reader *reader, FILE *in)
 	while (result == 0 && (length = read_line(reader, in)) > 0)
 		result = take_line(reader, length);
 	if (result == -ENOMEM)
-		return fault_set(
-			reader->fault, ENOMEM, "%s: no memory for its routes", reader->origin);
+		return error_set(
+			reader->error, ENOMEM, "%s: no memory for its routes", reader->origin);
 	if (result == 0 && ferror(in))
-		return fault_set(reader->fault, EIO, "%s: %s", reader->origin, strerror(errno));
+		return error_set(reader->error, EIO, "%s: %s", reader->origin, strerror(errno));
 	if (result == 0 && reader->number == 0)
 		return refuse_empty(reader);
 	if (result == 0 && reader->announced != UINT64_MAX && reader->announced != reader->routes)
-		return fault_at(reader->fault, reader->origin, reader->number, 0,
+		return error_at(reader->error, reader->origin, reader->number, 0,
 			"the end after %" PRIu64 " routes, expected the %" PRIu64
 			" that the header announces: the file is cut off (or was edited: then "
 			"routes= can be taken out of the header)",
@@ -397,17 +397,17 @@ static int read_lines(struct reader *reader, FILE *in)
 }
 
 static int read_text(const struct topology *topology, FILE *in, const char *origin,
-	struct route_file *file, struct fault *fault)
+	struct route_file *file, struct error *error)
 {
 	struct reader reader = {.topology = topology,
 		.origin = origin,
-		.fault = fault,
+		.error = error,
 		.announced = UINT64_MAX,
 		.set = route_set_create(topology->hosts)};
 	int result;
 
 	if (reader.set == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory for its routes", origin);
+		return error_set(error, ENOMEM, "%s: no memory for its routes", origin);
 	result = read_lines(&reader, in);
 	if (result == 0)
 		file->set = reader.set;
@@ -417,14 +417,14 @@ static int read_text(const struct topology *topology, FILE *in, const char *orig
 }
 
 static int read_text_header(
-	FILE *in, const char *origin, struct route_file_header *header, struct fault *fault)
+	FILE *in, const char *origin, struct route_file_header *header, struct error *error)
 {
-	struct reader reader = {.origin = origin, .fault = fault, .set = route_set_create(0)};
+	struct reader reader = {.origin = origin, .error = error, .set = route_set_create(0)};
 	size_t length;
 	int result;
 
 	if (reader.set == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory for its routes", origin);
+		return error_set(error, ENOMEM, "%s: no memory for its routes", origin);
 	length = read_line(&reader, in);
 	result = length == 0 ? refuse_empty(&reader) : take_line(&reader, length);
 	header->origin = *route_set_origin_const(reader.set);
@@ -434,14 +434,14 @@ static int read_text_header(
 }
 
 /* No text begins as the binary magic does, so its first byte decides. */
-static int read_magic(FILE *in, const char *origin, struct fault *fault)
+static int read_magic(FILE *in, const char *origin, struct error *error)
 {
 	char magic[sizeof(ROUTE_BINARY_MAGIC)] = "";
 
 	if (fread(magic, 1, sizeof(magic) - 1, in) == sizeof(magic) - 1 &&
 		strcmp(magic, ROUTE_BINARY_MAGIC) == 0)
 		return 0;
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"%s: byte 0: no route file of ours, expected '" ROUTE_FILE_MAGIC
 		"' or the binary WEFTRT1",
 		origin);
@@ -457,27 +457,27 @@ static bool begins_as_binary(FILE *in)
 }
 
 int route_file_read(const struct topology *topology, FILE *in, const char *origin,
-	struct route_file *file, struct fault *fault)
+	struct route_file *file, struct error *error)
 {
 	int result;
 
 	*file = (struct route_file){NULL, NULL};
 	if (!begins_as_binary(in))
-		return read_text(topology, in, origin, file, fault);
-	result = read_magic(in, origin, fault);
-	return result < 0 ? result : route_binary_read(topology, in, origin, file, fault);
+		return read_text(topology, in, origin, file, error);
+	result = read_magic(in, origin, error);
+	return result < 0 ? result : route_binary_read(topology, in, origin, file, error);
 }
 
 int route_file_read_header(
-	FILE *in, const char *origin, struct route_file_header *header, struct fault *fault)
+	FILE *in, const char *origin, struct route_file_header *header, struct error *error)
 {
 	int result;
 
 	*header = (struct route_file_header){.tables = false};
 	if (!begins_as_binary(in))
-		return read_text_header(in, origin, header, fault);
-	result = read_magic(in, origin, fault);
-	return result < 0 ? result : route_binary_read_header(in, origin, header, fault);
+		return read_text_header(in, origin, header, error);
+	result = read_magic(in, origin, error);
+	return result < 0 ? result : route_binary_read_header(in, origin, header, error);
 }
 
 /* A folder can be opened like a file, but not read. */
@@ -489,39 +489,39 @@ static bool is_folder(FILE *in)
 }
 
 int route_file_load(const struct topology *topology, const char *path, struct route_file *file,
-	struct fault *fault)
+	struct error *error)
 {
-	struct fault why;
+	struct error why;
 	FILE *in;
 	int result;
 
 	if (strcmp(path, "-") == 0)
-		return route_file_read(topology, stdin, path, file, fault);
+		return route_file_read(topology, stdin, path, file, error);
 	in = file_text_open(path, &why);
 	if (in == NULL)
 		return errno == EINVAL
-			       ? fault_set(fault, EINVAL, "%s", why.text)
-			       : fault_set(fault, errno, "%s, expected a route file", why.text);
+			       ? error_set(error, EINVAL, "%s", why.text)
+			       : error_set(error, errno, "%s, expected a route file", why.text);
 	result = is_folder(in)
-			 ? fault_set(fault, EINVAL, "%s: a folder, expected a route file", path)
-			 : route_file_read(topology, in, path, file, fault);
+			 ? error_set(error, EINVAL, "%s: a folder, expected a route file", path)
+			 : route_file_read(topology, in, path, file, error);
 	fclose(in);
 	return result;
 }
 
-int route_file_load_header(const char *path, struct route_file_header *header, struct fault *fault)
+int route_file_load_header(const char *path, struct route_file_header *header, struct error *error)
 {
 	struct stat status;
 	FILE *in;
 	int result;
 
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-		return fault_set(fault, EINVAL, "%s: no regular file, expected a route file", path);
+		return error_set(error, EINVAL, "%s: no regular file, expected a route file", path);
 	in = fopen(path, "r");
 	if (in == NULL)
-		return fault_set(
-			fault, errno, "%s: %s, expected a route file", path, strerror(errno));
-	result = route_file_read_header(in, path, header, fault);
+		return error_set(
+			error, errno, "%s: %s, expected a route file", path, strerror(errno));
+	result = route_file_read_header(in, path, header, error);
 	fclose(in);
 	return result;
 }

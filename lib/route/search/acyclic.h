@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "route_graph.h"
+#include "route/route_graph.h"
 
 struct acyclic;
 

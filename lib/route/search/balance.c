@@ -204,7 +204,7 @@ static void find_order(const struct work *work)
 	}
 }
 
-static int delete_all(struct work *work, enum route_granularity granularity, struct fault *fault)
+static int delete_all(struct work *work, enum route_granularity granularity, struct error *error)
 {
 	const struct minimal_paths *paths = work->paths;
 	const char *name = paths->graph->topology->name;
@@ -213,9 +213,9 @@ static int delete_all(struct work *work, enum route_granularity granularity, str
 	for (size_t i = 0; i < (size_t)paths->places * paths->places; i++)
 		count_pair(work, i, granularity);
 	if (work->too_many)
-		return fault_set(fault, EINVAL, "%s: too many routes to balance", name);
+		return error_set(error, EINVAL, "%s: too many routes to balance", name);
 	if (fill_lanes(work) < 0)
-		return fault_set(fault, ENOMEM, "%s: no memory for its routes", name);
+		return error_set(error, ENOMEM, "%s: no memory for its routes", name);
 	while ((lane = best_lane(work)) != NULL)
 		delete_copy(work, lane);
 	find_order(work);
@@ -223,15 +223,15 @@ static int delete_all(struct work *work, enum route_granularity granularity, str
 }
 
 int balance_make(const struct minimal_paths *paths, enum route_granularity granularity,
-	struct balance *balance, struct fault *fault)
+	struct balance *balance, struct error *error)
 {
 	struct work work;
 	int result;
 
 	if (work_init(&work, paths, balance) == 0)
-		result = delete_all(&work, granularity, fault);
+		result = delete_all(&work, granularity, error);
 	else
-		result = route_graph_no_memory(paths->graph, fault);
+		result = route_graph_no_memory(paths->graph, error);
 	for (unsigned links = 1; links <= ROUTE_LINKS_MAX; links++)
 		balance_lane_fini(&work.lane[links]);
 	arrays_free(&work.arrays);

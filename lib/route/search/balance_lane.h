@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "rng.h"
-#include "route_graph.h"
+#include "base/rng.h"
+#include "route/route_graph.h"
 
 /* Counts above this are too large for the buckets. */
 #define BALANCE_COUNT_MAX (UINT32_MAX >> 9)

@@ -199,7 +199,7 @@ int cycle_break_find(
 	return cycle_break_path(breaker, path) ? 0 : -ENOENT;
 }
 
-static int break_one(struct cycle_break *breaker, struct route_path *path, struct fault *fault)
+static int break_one(struct cycle_break *breaker, struct route_path *path, struct error *error)
 {
 	const struct route_graph *graph = breaker->graph;
 	uint32_t from = graph->arc[graph->arc[path->arc[0]].back].to;
@@ -209,9 +209,9 @@ static int break_one(struct cycle_break *breaker, struct route_path *path, struc
 	if (!cycle_break_path(breaker, path))
 		result = cycle_break_find(breaker, from, to, path);
 	if (result == -ENOMEM)
-		return route_graph_no_memory(graph, fault);
+		return route_graph_no_memory(graph, error);
 	if (result < 0)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: no way from %s to %s has at most %u route elements",
 			graph->topology->name, graph->topology->switch_at[from].name,
 			graph->topology->switch_at[to].name, ROUTE_ELEMENTS_MAX);
@@ -219,16 +219,16 @@ static int break_one(struct cycle_break *breaker, struct route_path *path, struc
 }
 
 int cycle_break_all(const struct route_graph *graph, uint64_t seed, struct route_path *path,
-	uint64_t paths, struct fault *fault)
+	uint64_t paths, struct error *error)
 {
 	struct cycle_break *breaker = cycle_break_create(graph, seed);
 	int result = 0;
 
 	if (breaker == NULL)
-		return route_graph_no_memory(graph, fault);
+		return route_graph_no_memory(graph, error);
 	for (uint64_t i = 0; i < paths && result == 0; i++)
 		if (path[i].links > 0)
-			result = break_one(breaker, &path[i], fault);
+			result = break_one(breaker, &path[i], error);
 	cycle_break_destroy(breaker);
 	return result;
 }

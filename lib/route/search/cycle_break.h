@@ -19,9 +19,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "route_graph.h"
-#include "route_path.h"
+#include "base/weft_error.h"
+#include "route/route_graph.h"
+#include "route/route_path.h"
 
 struct cycle_break;
 
@@ -46,4 +46,4 @@ int cycle_break_find(
  * between the same switches. Paths of 0 links are unchanged. -ENOMEM; -EINVAL if no path between
  * two switches fits into a frame, naming them. */
 int cycle_break_all(const struct route_graph *graph, uint64_t seed, struct route_path *path,
-	uint64_t paths, struct fault *fault);
+	uint64_t paths, struct error *error);

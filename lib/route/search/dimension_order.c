@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "bits.h"
-#include "rng.h"
+#include "base/bits.h"
+#include "base/rng.h"
 
 #define TURNED_BY_PORT 0x5555555555555555u
 
@@ -162,13 +162,13 @@ static uint8_t *rank_hosts(const struct route_graph *graph)
 }
 
 int dimension_order_make(struct dimension_order *order, const struct route_graph *graph,
-	const struct route_options *options, struct fault *fault)
+	const struct route_options *options, struct error *error)
 {
 	struct rng rng;
 	int result;
 
 	*order = (struct dimension_order){.turned = 0};
-	result = route_grid_make(&order->grid, graph, fault);
+	result = route_grid_make(&order->grid, graph, error);
 	if (result < 0)
 		return result;
 	rng_init(&rng, options->seed, 0, 0);
@@ -177,7 +177,7 @@ int dimension_order_make(struct dimension_order *order, const struct route_graph
 	if (order->rank != NULL)
 		return 0;
 	dimension_order_free(order);
-	return route_graph_no_memory(graph, fault);
+	return route_graph_no_memory(graph, error);
 }
 
 void dimension_order_free(struct dimension_order *order)

@@ -16,9 +16,9 @@
 
 #include <stdbool.h>
 
+#include "queuing/vc_rule.h"
+#include "route/route_path.h"
 #include "route_grid.h"
-#include "route_path.h"
-#include "vc_rule.h"
 
 struct dimension_order {
 	struct route_grid grid;
@@ -26,9 +26,9 @@ struct dimension_order {
 	uint8_t *rank;   /* of hosts: the last bit of the position among those of their switch */
 };
 
-/* -EINVAL with 'fault' if the graph is not a grid (route_grid_make()); -ENOMEM. */
+/* -EINVAL with 'error' if the graph is not a grid (route_grid_make()); -ENOMEM. */
 int dimension_order_make(struct dimension_order *order, const struct route_graph *graph,
-	const struct route_options *options, struct fault *fault);
+	const struct route_options *options, struct error *error);
 void dimension_order_free(struct dimension_order *order);
 
 /* The parity of a pair of hosts: the sum of their ranks. */

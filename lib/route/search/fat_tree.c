@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-#include "bits.h"
+#include "base/bits.h"
 
-static int check_switch(const struct fat_tree *tree, uint32_t at, struct fault *fault)
+static int check_switch(const struct fat_tree *tree, uint32_t at, struct error *error)
 {
 	const struct route_graph *graph = tree->graph;
 	const struct topology *topology = graph->topology;
 
 	if (fat_tree_stage(tree, at) == TOPOLOGY_NO_STAGE)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: switch %s has no stage, expected a fat tree with stages from 1 next "
 			"to the hosts",
 			topology->name, topology->switch_at[at].name);
@@ -20,7 +20,7 @@ static int check_switch(const struct fat_tree *tree, uint32_t at, struct fault *
 		uint32_t to = graph->arc[arc].to;
 
 		if (fat_tree_stage(tree, to) == fat_tree_stage(tree, at))
-			return fault_set(fault, EINVAL,
+			return error_set(error, EINVAL,
 				"%s: switches %s and %s are linked within stage %u, expected a fat "
 				"tree with links between stages only",
 				topology->name, topology->switch_at[at].name,
@@ -160,13 +160,13 @@ static int fill_rows(struct fat_tree *tree)
 	return result;
 }
 
-int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct fault *fault)
+int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct error *error)
 {
 	int result = 0;
 
 	*tree = (struct fat_tree){.graph = graph};
 	for (uint32_t at = 0; at < graph->switches && result == 0; at++)
-		result = check_switch(tree, at, fault);
+		result = check_switch(tree, at, error);
 	if (result < 0)
 		return result;
 	ARRAYS_ADD(tree, column, graph->switches + 1u);
@@ -184,7 +184,7 @@ int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct
 		return 0;
 err:
 	fat_tree_free(tree);
-	return route_graph_no_memory(graph, fault);
+	return route_graph_no_memory(graph, error);
 }
 
 /* The paths of a switch that start upwards, or those that start downwards; the switches there are

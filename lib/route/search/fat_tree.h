@@ -17,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "route_graph.h"
+#include "base/weft_error.h"
+#include "route/route_graph.h"
 
 #define FAT_TREE_STAGES 256
 
@@ -39,8 +39,8 @@ struct fat_tree {
 	uint32_t divisor[FAT_TREE_STAGES];
 };
 
-/* -EINVAL with 'fault' if a switch has no stage, or a link joins switches of one stage; -ENOMEM. */
-int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct fault *fault);
+/* -EINVAL with 'error' if a switch has no stage, or a link joins switches of one stage; -ENOMEM. */
+int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct error *error);
 void fat_tree_free(struct fat_tree *tree);
 
 /* Fills 'links'. False: a switch with hosts cannot reach another, a path has more than 'max' links

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rng.h"
-#include "route_jobs.h"
-#include "route_set.h"
+#include "base/rng.h"
+#include "route/route_jobs.h"
+#include "route/route_set.h"
 
 /* Separates the draws that assign copies to pairs of hosts from others. */
 #define SHARE_STREAM ((uint64_t)3 << 32)
@@ -155,38 +155,38 @@ static void decide(struct fill *fill, size_t pair, unsigned i)
 	fill->itb[number] = path.itb;
 }
 
-static int refuse(const struct fill *fill, size_t pair, int result, struct fault *fault)
+static int refuse(const struct fill *fill, size_t pair, int result, struct error *error)
 {
 	const struct topology *topology = fill->graph->topology;
 	const struct minimal_paths *paths = &fill->paths;
 
 	if (result == -ENOMEM)
-		return route_graph_no_memory(fill->graph, fault);
-	return fault_set(fault, EINVAL, "%s: no way from %s to %s has at most %u route elements",
+		return route_graph_no_memory(fill->graph, error);
+	return error_set(error, EINVAL, "%s: no way from %s to %s has at most %u route elements",
 		topology->name, topology->switch_at[paths->switch_of[pair / paths->places]].name,
 		topology->switch_at[paths->switch_of[pair % paths->places]].name,
 		ROUTE_ELEMENTS_MAX);
 }
 
-static int find(struct fill *fill, size_t pair, struct fault *fault)
+static int find(struct fill *fill, size_t pair, struct error *error)
 {
 	int result;
 
 	if (fill->found_at[pair] != 0)
 		return 0;
 	if (!array_reserve(&fill->found, &fill->found_room, fill->founds + 1, sizeof(*fill->found)))
-		return route_graph_no_memory(fill->graph, fault);
+		return route_graph_no_memory(fill->graph, error);
 	result = fill->rule->find(
 		fill->rule->context, &fill->paths, pair, &fill->found[fill->founds]);
 	if (result < 0)
-		return refuse(fill, pair, result, fault);
+		return refuse(fill, pair, result, error);
 	fill->found_at[pair] = ++fill->founds;
 	return 0;
 }
 
 /* Decides about candidates of the pair of hosts until 'wanted' are usable. */
 static int decide_couple(
-	struct fill *fill, const struct couple *couple, unsigned wanted, struct fault *fault)
+	struct fill *fill, const struct couple *couple, unsigned wanted, struct error *error)
 {
 	const struct minimal_pair *pair = &fill->paths.pair[couple->pair];
 	uint64_t choice[MINIMAL_PATHS_MAX];
@@ -201,7 +201,7 @@ static int decide_couple(
 			usable += fill->state[pair->first + choice[seen]] == USABLE;
 		}
 	}
-	return usable == 0 && pair->paths > 0 ? find(fill, couple->pair, fault) : 0;
+	return usable == 0 && pair->paths > 0 ? find(fill, couple->pair, error) : 0;
 }
 
 /* True if the host decides: each for itself, or the first of its switch for all of them. */
@@ -214,7 +214,7 @@ static bool decides(const struct fill *fill, uint32_t host)
 						 graph->host_of[graph->first_host[at]] == host);
 }
 
-static int decide_all(struct fill *fill, unsigned wanted, struct fault *fault)
+static int decide_all(struct fill *fill, unsigned wanted, struct error *error)
 {
 	bool per_host = fill->options->granularity == ROUTE_PER_HOST_PAIR;
 	int result = 0;
@@ -228,7 +228,7 @@ static int decide_all(struct fill *fill, unsigned wanted, struct fault *fault)
 			if ((to == source && per_host) || !decides(fill, to))
 				continue;
 			couple = couple_of(fill, source, to);
-			result = decide_couple(fill, &couple, wanted, fault);
+			result = decide_couple(fill, &couple, wanted, error);
 		}
 	}
 	return result;
@@ -260,7 +260,7 @@ static unsigned usable_paths(
 	return paths;
 }
 
-static int add_couple(const struct fill *fill, const struct couple *couple, struct fault *fault)
+static int add_couple(const struct fill *fill, const struct couple *couple, struct error *error)
 {
 	struct route_path path[ROUTE_ALTERNATIVES_MAX];
 	unsigned paths = usable_paths(fill, couple, path);
@@ -268,12 +268,12 @@ static int add_couple(const struct fill *fill, const struct couple *couple, stru
 
 	for (unsigned i = 0; i < paths && result == 0; i++)
 		result = route_path_add(fill->graph, fill->options, fill->set, couple->source,
-			couple->destination, &path[i], fault);
+			couple->destination, &path[i], error);
 	return result;
 }
 
 static int add_from_hosts(
-	const struct fill *fill, uint32_t from, uint32_t destination, struct fault *fault)
+	const struct fill *fill, uint32_t from, uint32_t destination, struct error *error)
 {
 	const struct route_graph *graph = fill->graph;
 	int result = 0;
@@ -285,13 +285,13 @@ static int add_from_hosts(
 		if (graph->host_of[i] == destination)
 			continue;
 		couple = couple_of(fill, graph->host_of[i], destination);
-		result = add_couple(fill, &couple, fault);
+		result = add_couple(fill, &couple, error);
 	}
 	return result;
 }
 
 /* All routes from the hosts of one switch to those of another. Both have hosts. */
-static int add_between(const struct fill *fill, uint32_t from, uint32_t to, struct fault *fault)
+static int add_between(const struct fill *fill, uint32_t from, uint32_t to, struct error *error)
 {
 	const struct route_graph *graph = fill->graph;
 	struct route_path path[ROUTE_ALTERNATIVES_MAX];
@@ -302,14 +302,14 @@ static int add_between(const struct fill *fill, uint32_t from, uint32_t to, stru
 		couple = couple_of(fill, graph->host_of[graph->first_host[from]],
 			graph->host_of[graph->first_host[to]]);
 		return route_path_add_all(graph, fill->options, fill->set, from, to, path,
-			usable_paths(fill, &couple, path), fault);
+			usable_paths(fill, &couple, path), error);
 	}
 	for (uint32_t i = graph->first_host[to]; i < graph->first_host[to + 1] && result == 0; i++)
-		result = add_from_hosts(fill, from, graph->host_of[i], fault);
+		result = add_from_hosts(fill, from, graph->host_of[i], error);
 	return result;
 }
 
-static int add_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
+static int add_part(void *context, unsigned job, unsigned jobs, struct error *error)
 {
 	const struct fill *fill = context;
 	const struct minimal_paths *paths = &fill->paths;
@@ -318,14 +318,14 @@ static int add_part(void *context, unsigned job, unsigned jobs, struct fault *fa
 	for (uint32_t to = job; to < paths->places; to += jobs)
 		for (uint32_t from = 0; from < paths->places && result == 0; from++)
 			result = add_between(
-				fill, paths->switch_of[from], paths->switch_of[to], fault);
+				fill, paths->switch_of[from], paths->switch_of[to], error);
 	return result;
 }
 
-static int fill_init(struct fill *fill, bool balanced, struct fault *fault)
+static int fill_init(struct fill *fill, bool balanced, struct error *error)
 {
 	struct minimal_paths *paths = &fill->paths;
-	int result = minimal_paths_make(fill->graph, fill->options, paths, fault);
+	int result = minimal_paths_make(fill->graph, fill->options, paths, error);
 
 	if (result < 0) {
 		*paths = (struct minimal_paths){.graph = fill->graph};
@@ -335,15 +335,15 @@ static int fill_init(struct fill *fill, bool balanced, struct fault *fault)
 	ARRAYS_ADD(fill, state, paths->paths + 1u);
 	ARRAYS_ADD(fill, found_at, (size_t)paths->places * paths->places + 1);
 	if (fill->arrays.failed)
-		return route_graph_no_memory(fill->graph, fault);
+		return route_graph_no_memory(fill->graph, error);
 	if (!balanced)
 		return 0;
-	result = balance_make(paths, fill->options->granularity, &fill->balance, fault);
+	result = balance_make(paths, fill->options->granularity, &fill->balance, error);
 	if (result < 0) {
 		fill->balance = (struct balance){0};
 		return result;
 	}
-	return share_out_all(fill) < 0 ? route_graph_no_memory(fill->graph, fault) : 0;
+	return share_out_all(fill) < 0 ? route_graph_no_memory(fill->graph, error) : 0;
 }
 
 static void fill_fini(struct fill *fill)
@@ -355,15 +355,15 @@ static void fill_fini(struct fill *fill)
 }
 
 int itb_routes_fill(const struct route_graph *graph, const struct route_options *options,
-	bool balanced, const struct itb_rule *rule, struct route_set *set, struct fault *fault)
+	bool balanced, const struct itb_rule *rule, struct route_set *set, struct error *error)
 {
 	struct fill fill = {.graph = graph, .options = options, .rule = rule, .set = set};
-	int result = fill_init(&fill, balanced, fault);
+	int result = fill_init(&fill, balanced, error);
 
 	for (unsigned wanted = 1; wanted <= options->alternatives && result == 0; wanted++)
-		result = decide_all(&fill, wanted, fault);
+		result = decide_all(&fill, wanted, error);
 	if (result == 0)
-		result = route_jobs_run(options->jobs, add_part, &fill, fault);
+		result = route_jobs_run(options->jobs, add_part, &fill, error);
 	fill_fini(&fill);
 	return result;
 }

@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fault.h"
+#include "base/rng.h"
+#include "base/weft_error.h"
 #include "minimal_paths.h"
-#include "rng.h"
-#include "route_algorithm.h"
-#include "route_path.h"
+#include "route/route_algorithm.h"
+#include "route/route_path.h"
 
 struct itb_rule {
 	/* Sets the ITBs of a path; false if it is unusable. The answer must not change later. */
@@ -30,7 +30,7 @@ struct itb_rule {
  * destination; second choices after all first ones, and so on. Errors as for
  * route_algorithm.routes. */
 int itb_routes_fill(const struct route_graph *graph, const struct route_options *options,
-	bool balanced, const struct itb_rule *rule, struct route_set *set, struct fault *fault);
+	bool balanced, const struct itb_rule *rule, struct route_set *set, struct error *error);
 
 /* Path i of the pair, without ITBs. */
 struct route_path itb_routes_path(const struct minimal_paths *paths, size_t pair, unsigned i);
@@ -54,7 +54,7 @@ struct balance {
 
 /* -ENOMEM; -EINVAL for a network too large to count its routes. On success the caller frees. */
 int balance_make(const struct minimal_paths *paths, enum route_granularity granularity,
-	struct balance *balance, struct fault *fault);
+	struct balance *balance, struct error *error);
 void balance_free(struct balance *balance);
 
 /* Draws different routes of a pair without listing all: routes are identified by ranks 0 .. count -

@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
+#include "base/rng.h"
 #include "itb_routes.h"
 #include "legal_search.h"
-#include "rng.h"
-#include "route_jobs.h"
-#include "route_path.h"
+#include "route/route_jobs.h"
+#include "route/route_path.h"
 
 /* Memory for the searches to all switches. */
 #define PAIRS_BYTES_MAX ((size_t)256 << 20)
@@ -21,7 +21,7 @@ struct fill {
 };
 
 static int add_pair(const struct fill *fill, const struct legal_search *search, uint32_t source,
-	uint32_t destination, struct fault *fault)
+	uint32_t destination, struct error *error)
 {
 	const struct route_graph *graph = fill->graph;
 	const struct route_options *options = fill->options;
@@ -39,13 +39,13 @@ static int add_pair(const struct fill *fill, const struct legal_search *search, 
 		if (path.links <= ROUTE_LINKS_MAX) /* else route_path_add() refuses it */
 			legal_search_arcs(search, at, ranks[i], path.arc);
 		result = route_path_add(
-			graph, options, fill->set, source, destination, &path, fault);
+			graph, options, fill->set, source, destination, &path, error);
 	}
 	return result;
 }
 
 static int add_destination(const struct fill *fill, const struct legal_search *search,
-	uint32_t destination, struct fault *fault)
+	uint32_t destination, struct error *error)
 {
 	for (uint32_t source = 0; source < fill->graph->hosts; source++) {
 		uint32_t at = fill->graph->host_switch[source];
@@ -54,14 +54,14 @@ static int add_destination(const struct fill *fill, const struct legal_search *s
 		if (source == destination || at == ROUTE_GRAPH_NONE ||
 			legal_search_count(search, at) == 0)
 			continue;
-		result = add_pair(fill, search, source, destination, fault);
+		result = add_pair(fill, search, source, destination, error);
 		if (result < 0)
 			return result;
 	}
 	return 0;
 }
 
-static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
+static int fill_part(void *context, unsigned job, unsigned jobs, struct error *error)
 {
 	const struct fill *fill = context;
 	const struct route_graph *graph = fill->graph;
@@ -69,38 +69,38 @@ static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *f
 	int result = 0;
 
 	if (search == NULL)
-		return route_graph_no_memory(graph, fault);
+		return route_graph_no_memory(graph, error);
 	for (uint32_t at = job; at < graph->switches && result == 0; at += jobs) {
 		if (route_graph_hosts_at(graph, at) == 0)
 			continue;
 		legal_search_run(search, at);
 		for (uint32_t i = graph->first_host[at];
 			i < graph->first_host[at + 1] && result == 0; i++)
-			result = add_destination(fill, search, graph->host_of[i], fault);
+			result = add_destination(fill, search, graph->host_of[i], error);
 	}
 	legal_search_destroy(search);
 	return result;
 }
 
 int legal_routes_fill(const struct route_graph *graph, const bool *up,
-	const struct route_options *options, struct route_set *set, struct fault *fault)
+	const struct route_options *options, struct route_set *set, struct error *error)
 {
 	struct fill fill = {graph, up, options, set};
 
-	return route_jobs_run(options->jobs, fill_part, &fill, fault);
+	return route_jobs_run(options->jobs, fill_part, &fill, error);
 }
 
 int legal_routes_of_labels(route_label_fn label, const struct route_graph *graph,
-	const struct route_options *options, struct route_set *set, struct fault *fault)
+	const struct route_options *options, struct route_set *set, struct error *error)
 {
 	bool *up = calloc(graph->arcs + 1u, sizeof(*up));
 	int result;
 
 	if (up == NULL)
-		return route_graph_no_memory(graph, fault);
-	result = label(graph, options->root, up, fault);
+		return route_graph_no_memory(graph, error);
+	result = label(graph, options->root, up, error);
 	if (result == 0)
-		result = legal_routes_fill(graph, up, options, set, fault);
+		result = legal_routes_fill(graph, up, options, set, error);
 	free(up);
 	return result;
 }
@@ -114,14 +114,14 @@ struct pairs {
 };
 
 static int add(const struct route_maker *maker, void *scratch, struct route_set *set,
-	uint32_t source, uint32_t destination, struct fault *fault)
+	uint32_t source, uint32_t destination, struct error *error)
 {
 	const struct pairs *pairs = (const struct pairs *)maker;
 	const struct fill fill = {maker->graph, pairs->up, maker->options, set};
 
 	(void)scratch;
 	return add_pair(&fill, pairs->toward[maker->graph->host_switch[destination]], source,
-		destination, fault);
+		destination, error);
 }
 
 static uint32_t row(const struct route_maker *maker, uint32_t host)
@@ -180,14 +180,14 @@ static int search_all(struct pairs *pairs)
 }
 
 int legal_routes_pairs(route_label_fn label, const struct route_graph *graph,
-	const struct route_options *options, struct route_maker **maker, struct fault *fault)
+	const struct route_options *options, struct route_maker **maker, struct error *error)
 {
 	struct pairs *pairs = calloc(1, sizeof(*pairs));
 	int result;
 
 	*maker = NULL;
 	if (pairs == NULL)
-		return route_graph_no_memory(graph, fault);
+		return route_graph_no_memory(graph, error);
 	pairs->maker = (struct route_maker){
 		.graph = graph,
 		.options = options,
@@ -200,11 +200,11 @@ int legal_routes_pairs(route_label_fn label, const struct route_graph *graph,
 	pairs->toward = calloc(graph->switches + 1u, sizeof(struct legal_search *));
 	result = pairs->up == NULL || pairs->toward == NULL ? -ENOMEM : 0;
 	if (result == 0 && label != NULL)
-		result = label(graph, options->root, pairs->up, fault);
+		result = label(graph, options->root, pairs->up, error);
 	if (result == 0)
 		result = search_all(pairs);
 	if (result == -ENOMEM)
-		route_graph_no_memory(graph, fault);
+		route_graph_no_memory(graph, error);
 	if (result == 0)
 		*maker = &pairs->maker;
 	else

@@ -8,25 +8,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "route_algorithm.h"
-#include "route_path.h"
+#include "route/route_algorithm.h"
+#include "route/route_path.h"
 
 /* Adds the routes of all pairs of hosts to 'set': options->alternatives different shortest legal
  * ones, drawn at random by options->seed (fewer or none if there are not as many). options->jobs
  * threads; the result does not depend on their number. -ENOMEM; -EINVAL if a route does not fit
  * into a frame, naming the pair. */
 int legal_routes_fill(const struct route_graph *graph, const bool *up,
-	const struct route_options *options, struct route_set *set, struct fault *fault);
+	const struct route_options *options, struct route_set *set, struct error *error);
 
 /* The same for the labels that 'label' makes from options->root. */
 int legal_routes_of_labels(route_label_fn label, const struct route_graph *graph,
-	const struct route_options *options, struct route_set *set, struct fault *fault);
+	const struct route_options *options, struct route_set *set, struct error *error);
 
 /* Routes pair by pair (route_algorithm.pairs) with the labels from 'label' (NULL: no labels). Only
  * for sets with routes on demand. Not complete in large networks, where the searches to all
  * switches would need too much memory. */
 int legal_routes_pairs(route_label_fn label, const struct route_graph *graph,
-	const struct route_options *options, struct route_maker **maker, struct fault *fault);
+	const struct route_options *options, struct route_maker **maker, struct error *error);
 
 /* A shortest path between two switches that avoids some links and goes up after down only where a
  * host can absorb the message (an in-transit buffer). Breadth-first search over the states (switch,

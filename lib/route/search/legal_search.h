@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "route_graph.h"
+#include "route/route_graph.h"
 
 /* Counts are limited to this; beyond it ranks no longer cover every route, but still differ. */
 #define LEGAL_ROUTES_COUNT_MAX ((uint64_t)1 << 56)

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/rng.h"
 #include "itb_routes.h"
 #include "legal_search.h"
-#include "rng.h"
-#include "route_jobs.h"
+#include "route/route_jobs.h"
 
 /* Separates these draws from those for routes, whose streams are hosts or switches. */
 #define CANDIDATE_STREAM ((uint64_t)2 << 32)
@@ -22,7 +22,7 @@ struct work {
 /* Records for each pair towards the switch the number and length of its paths; '*arcs' is the room
  * that they need. */
 static int measure(const struct work *work, const struct legal_search *search, uint32_t to,
-	size_t *arcs, struct fault *fault)
+	size_t *arcs, struct error *error)
 {
 	const struct minimal_paths *paths = work->paths;
 	const struct topology_device *name = paths->graph->topology->switch_at;
@@ -38,7 +38,7 @@ static int measure(const struct work *work, const struct legal_search *search, u
 			continue;
 		if (legal_search_links(search, from) > ROUTE_LINKS_MAX)
 			return route_path_refuse(paths->graph, name[from].name, name[to].name,
-				legal_search_links(search, from) + 2, fault);
+				legal_search_links(search, from) + 2, error);
 		pair->paths = count < MINIMAL_PATHS_MAX ? (uint8_t)count : MINIMAL_PATHS_MAX;
 		pair->links = (uint8_t)legal_search_links(search, from);
 		*arcs += (size_t)pair->paths * pair->links;
@@ -66,7 +66,7 @@ static void draw(
 	}
 }
 
-static int make_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
+static int make_part(void *context, unsigned job, unsigned jobs, struct error *error)
 {
 	const struct work *work = context;
 	struct minimal_paths *paths = work->paths;
@@ -74,18 +74,18 @@ static int make_part(void *context, unsigned job, unsigned jobs, struct fault *f
 	int result = 0;
 
 	if (search == NULL)
-		return route_graph_no_memory(paths->graph, fault);
+		return route_graph_no_memory(paths->graph, error);
 	for (uint32_t place = job; place < paths->places && result == 0; place += jobs) {
 		uint32_t to = paths->switch_of[place];
 		size_t arcs;
 
 		legal_search_run(search, to);
-		result = measure(work, search, to, &arcs, fault);
+		result = measure(work, search, to, &arcs, error);
 		if (result < 0)
 			break;
 		paths->column[place] = calloc(arcs + 1, sizeof(uint32_t));
 		if (paths->column[place] == NULL)
-			result = route_graph_no_memory(paths->graph, fault);
+			result = route_graph_no_memory(paths->graph, error);
 		else
 			draw(work, search, to, paths->column[place]);
 	}
@@ -113,7 +113,7 @@ static int find_places(struct minimal_paths *paths)
 	return paths->arrays.failed ? -ENOMEM : 0;
 }
 
-static int number_paths(struct minimal_paths *paths, struct fault *fault)
+static int number_paths(struct minimal_paths *paths, struct error *error)
 {
 	uint64_t number = 0;
 
@@ -122,24 +122,24 @@ static int number_paths(struct minimal_paths *paths, struct fault *fault)
 		number += paths->pair[i].paths;
 	}
 	if (number > UINT32_MAX)
-		return route_graph_no_memory(paths->graph, fault);
+		return route_graph_no_memory(paths->graph, error);
 	paths->paths = (uint32_t)number;
 	return 0;
 }
 
 int minimal_paths_make(const struct route_graph *graph, const struct route_options *options,
-	struct minimal_paths *paths, struct fault *fault)
+	struct minimal_paths *paths, struct error *error)
 {
 	struct work work = {paths, options, calloc(graph->arcs + 1u, sizeof(bool))};
 	int result;
 
 	*paths = (struct minimal_paths){.graph = graph};
 	if (work.down == NULL || find_places(paths) < 0)
-		result = route_graph_no_memory(graph, fault);
+		result = route_graph_no_memory(graph, error);
 	else
-		result = route_jobs_run(options->jobs, make_part, &work, fault);
+		result = route_jobs_run(options->jobs, make_part, &work, error);
 	if (result == 0)
-		result = number_paths(paths, fault);
+		result = number_paths(paths, error);
 	free(work.down);
 	if (result < 0)
 		minimal_paths_free(paths);

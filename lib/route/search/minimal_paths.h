@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "route_algorithm.h"
-#include "route_graph.h"
-#include "route_path.h"
+#include "base/weft_error.h"
+#include "route/route_algorithm.h"
+#include "route/route_graph.h"
+#include "route/route_path.h"
 
 #define MINIMAL_PATHS_MAX ROUTE_ALTERNATIVES_MAX
 
@@ -39,7 +39,7 @@ struct minimal_paths {
 /* options->seed draws, options->jobs threads. -ENOMEM; -EINVAL if minimal paths do not fit into a
  * frame. On success the caller frees. */
 int minimal_paths_make(const struct route_graph *graph, const struct route_options *options,
-	struct minimal_paths *paths, struct fault *fault);
+	struct minimal_paths *paths, struct error *error);
 void minimal_paths_free(struct minimal_paths *paths);
 
 /* Pairs of hosts on the two switches of the pair, including a host with itself. */

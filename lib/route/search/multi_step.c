@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
+#include "base/arrays.h"
 
 /* A path is built again when its turn comes: most candidates are never taken. */
 struct candidate {

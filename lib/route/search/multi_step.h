@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
+#include "base/rng.h"
 #include "dimension_order.h"
-#include "rng.h"
 
 struct multi_step;
 

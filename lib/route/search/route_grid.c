@@ -14,7 +14,7 @@
 struct survey {
 	struct route_grid *grid;
 	const struct route_graph *graph;
-	struct fault *fault;
+	struct error *error;
 	bool cube;                   /* the ports are those of a hypercube */
 	bool whole[ROUTE_GRID_DIMS]; /* by dimension: a complete ring was found */
 	uint32_t *queue; /* switches in the order of positioning, component by component */
@@ -28,7 +28,7 @@ static int refuse_arc(const struct survey *survey, uint32_t arc, const char *exp
 	const struct route_arc *out = &graph->arc[arc], *in = &graph->arc[out->back];
 	const struct topology *topology = graph->topology;
 
-	return fault_set(survey->fault, EINVAL, "%s: %s:%u leads to %s:%u, expected %s",
+	return error_set(survey->error, EINVAL, "%s: %s:%u leads to %s:%u, expected %s",
 		topology->name, topology->switch_at[in->to].name, out->port,
 		topology->switch_at[out->to].name, in->port, expected);
 }
@@ -110,7 +110,7 @@ static int find_periods(struct survey *survey)
 				continue;
 			links = walk_ring(survey, dim, at);
 			if (links != 0 && grid->period[dim] != 0 && links != grid->period[dim])
-				return fault_set(survey->fault, EINVAL,
+				return error_set(survey->error, EINVAL,
 					"%s: the ring of dimension %u through %s has %u switches, "
 					"expected %u as another one has",
 					graph->topology->name, dim,
@@ -229,7 +229,7 @@ static int refuse_piece(const struct survey *survey, uint32_t at)
 {
 	const struct topology *topology = survey->graph->topology;
 
-	return fault_set(survey->fault, EINVAL,
+	return error_set(survey->error, EINVAL,
 		"%s: the ports around %s do not number a grid, expected a mesh, torus, ring or "
 		"hypercube",
 		topology->name, topology->switch_at[at].name);
@@ -293,7 +293,7 @@ static int make(struct survey *survey)
 	ARRAYS_ADD(survey, queue, survey->graph->switches + 1u);
 	ARRAYS_ADD(survey, mark, TOPOLOGY_SWITCHES_MAX + 1u);
 	if (survey->arrays.failed || grid->arrays.failed)
-		return route_graph_no_memory(survey->graph, survey->fault);
+		return route_graph_no_memory(survey->graph, survey->error);
 	memset(grid->piece, 0xFF, survey->graph->switches * sizeof(*grid->piece));
 	if (!survey->cube) {
 		int result;
@@ -306,9 +306,9 @@ static int make(struct survey *survey)
 	return place_all(survey);
 }
 
-int route_grid_make(struct route_grid *grid, const struct route_graph *graph, struct fault *fault)
+int route_grid_make(struct route_grid *grid, const struct route_graph *graph, struct error *error)
 {
-	struct survey survey = {.grid = grid, .graph = graph, .fault = fault};
+	struct survey survey = {.grid = grid, .graph = graph, .error = error};
 	int result;
 
 	*grid = (struct route_grid){.graph = graph};

@@ -12,8 +12,8 @@
 
 #include <stdint.h>
 
-#include "fault.h"
-#include "route_graph.h"
+#include "base/weft_error.h"
+#include "route/route_graph.h"
 
 #define ROUTE_GRID_DIMS 64 /* a hypercube with every port */
 
@@ -29,8 +29,8 @@ struct route_grid {
 	struct arrays arrays;
 };
 
-/* -EINVAL with 'fault' naming the first place where the ports are not those of a grid; -ENOMEM. */
-int route_grid_make(struct route_grid *grid, const struct route_graph *graph, struct fault *fault);
+/* -EINVAL with 'error' naming the first place where the ports are not those of a grid; -ENOMEM. */
+int route_grid_make(struct route_grid *grid, const struct route_graph *graph, struct error *error);
 void route_grid_free(struct route_grid *grid);
 
 static inline int32_t route_grid_place(const struct route_grid *grid, uint32_t at, unsigned dim)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "legal_search.h"
-#include "rng.h"
-#include "topology_levels.h"
+#include "topo/topology_levels.h"
 
 /* Separates the draw from all others of the seed. */
 #define ROOT_STREAM UINT64_C(0x726f6f74)
@@ -115,10 +115,10 @@ static void add_destination(struct chooser *chooser, uint32_t to, struct cost *c
 }
 
 static int cost_of_labels(
-	struct chooser *chooser, uint32_t root, struct cost *cost, struct fault *fault)
+	struct chooser *chooser, uint32_t root, struct cost *cost, struct error *error)
 {
 	const struct route_graph *graph = chooser->graph;
-	int result = chooser->algorithm->label(graph, root, chooser->up, fault);
+	int result = chooser->algorithm->label(graph, root, chooser->up, error);
 
 	for (uint32_t to = 0; to < graph->switches && result == 0; to++)
 		add_destination(chooser, to, cost);
@@ -145,7 +145,7 @@ static bool is_candidate(
 }
 
 static int choose_cheapest(
-	struct chooser *chooser, enum route_root_choice choice, uint32_t *root, struct fault *fault)
+	struct chooser *chooser, enum route_root_choice choice, uint32_t *root, struct error *error)
 {
 	struct cost min = {.missed = UINT64_MAX};
 	int result = 0;
@@ -158,7 +158,7 @@ static int choose_cheapest(
 		cost_of_distance(chooser, at, &cost);
 		if (choice == ROUTE_ROOT_BEST) {
 			cost.first = cost.second = 0;
-			result = cost_of_labels(chooser, at, &cost, fault);
+			result = cost_of_labels(chooser, at, &cost, error);
 		}
 		if (result == 0 && cheaper(&cost, &min)) {
 			min = cost;
@@ -180,7 +180,7 @@ static int chooser_init(struct chooser *chooser, const struct route_graph *graph
 }
 
 int route_root_choose(const struct topology *topology, const struct route_algorithm *algorithm,
-	enum route_root_choice choice, uint64_t seed, uint32_t *root, struct fault *fault)
+	enum route_root_choice choice, uint64_t seed, uint32_t *root, struct error *error)
 {
 	struct chooser chooser = {.algorithm = algorithm};
 	struct route_graph *graph;
@@ -188,7 +188,7 @@ int route_root_choose(const struct topology *topology, const struct route_algori
 	int result;
 
 	if (topology->switches == 0)
-		return fault_set(fault, EINVAL, "%s: no switch to be the root", topology->name);
+		return error_set(error, EINVAL, "%s: no switch to be the root", topology->name);
 	if (choice == ROUTE_ROOT_RANDOM) {
 		rng_init(&rng, seed, 0, ROOT_STREAM);
 		*root = (uint32_t)rng_below(&rng, topology->switches);
@@ -200,9 +200,9 @@ int route_root_choose(const struct topology *topology, const struct route_algori
 	graph = route_graph_create(topology);
 	result = graph == NULL ? -ENOMEM : chooser_init(&chooser, graph);
 	if (result == 0)
-		result = choose_cheapest(&chooser, choice, root, fault);
+		result = choose_cheapest(&chooser, choice, root, error);
 	else
-		fault_set(fault, ENOMEM, "%s: no memory to choose a root", topology->name);
+		error_set(error, ENOMEM, "%s: no memory to choose a root", topology->name);
 	legal_search_destroy(chooser.search);
 	arrays_free(&chooser.arrays);
 	route_graph_destroy(graph);
@@ -210,7 +210,7 @@ int route_root_choose(const struct topology *topology, const struct route_algori
 }
 
 int route_root_find(const struct topology *topology, const struct route_algorithm *algorithm,
-	const char *text, uint64_t seed, uint32_t *root, struct fault *fault)
+	const char *text, uint64_t seed, uint32_t *root, struct error *error)
 {
 	static const char *const names[] = {[ROUTE_ROOT_BEST] = "best",
 		[ROUTE_ROOT_CENTRE] = "centre",
@@ -219,7 +219,7 @@ int route_root_find(const struct topology *topology, const struct route_algorith
 
 	if (text == NULL || text[0] == '\0')
 		return route_root_choose(
-			topology, algorithm, ROUTE_ROOT_DEFAULT, seed, root, fault);
+			topology, algorithm, ROUTE_ROOT_DEFAULT, seed, root, error);
 	found = topology_find_switch(topology, text);
 	if (found >= 0) {
 		*root = (uint32_t)found;
@@ -228,7 +228,7 @@ int route_root_find(const struct topology *topology, const struct route_algorith
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(text, names[i]) == 0)
 			return route_root_choose(
-				topology, algorithm, (enum route_root_choice)i, seed, root, fault);
-	return fault_set(fault, EINVAL,
+				topology, algorithm, (enum route_root_choice)i, seed, root, error);
+	return error_set(error, EINVAL,
 		"'%s', expected a switch of the topology, best, centre or random", text);
 }

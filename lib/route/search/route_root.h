@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-#include "route_algorithm.h"
-#include "route_graph.h"
+#include "route/route_algorithm.h"
+#include "route/route_graph.h"
 
 enum route_root_choice {
 	/* The switch whose labels give the shortest legal paths, summed over all pairs of hosts;
@@ -27,12 +27,12 @@ enum route_root_choice {
 /* Finds the root that a text names: a switch, "best", "centre" or "random"; NULL or "" means the
  * default. -EINVAL with what was expected, without the place; -ENOMEM. 'algorithm' has labels. */
 int route_root_find(const struct topology *topology, const struct route_algorithm *algorithm,
-	const char *text, uint64_t seed, uint32_t *root, struct fault *fault);
+	const char *text, uint64_t seed, uint32_t *root, struct error *error);
 
 /* 0 with the switch in '*root'; one that reaches fewer switches than others is chosen only by
  * RANDOM. -ENOMEM; -EINVAL if the topology has no switch. 'algorithm' has labels. */
 int route_root_choose(const struct topology *topology, const struct route_algorithm *algorithm,
-	enum route_root_choice choice, uint64_t seed, uint32_t *root, struct fault *fault);
+	enum route_root_choice choice, uint64_t seed, uint32_t *root, struct error *error);
 
 /* Unique random ranks of the switches, by which the thesis' section 3.2.3 places ITBs.
  *

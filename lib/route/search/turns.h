@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "route_graph.h"
+#include "route/route_graph.h"
 
 struct turns {
 	const struct route_graph *graph;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route_path.h"
+#include "route/route_path.h"
 
 /*     for each destination: costs of the cheapest paths to it from every arc, by label correction
  *         over allowed turns, backwards (prices are positive, so the paths have no loop);

@@ -133,7 +133,7 @@ static void read_prices(
 }
 
 static int solve(const struct program *program, double *flow, struct smart_prices *prices,
-	struct fault *fault)
+	struct error *error)
 {
 	Clp_Simplex *model = Clp_newModel();
 	Clp_Solve *how = ClpSolve_new();
@@ -141,7 +141,7 @@ static int solve(const struct program *program, double *flow, struct smart_price
 	int result = 0;
 
 	if (model == NULL || how == NULL) {
-		result = fault_set(fault, ENOMEM, "no memory for the linear program");
+		result = error_set(error, ENOMEM, "no memory for the linear program");
 		goto out;
 	}
 	Clp_setLogLevel(model, 0);
@@ -153,7 +153,7 @@ static int solve(const struct program *program, double *flow, struct smart_price
 	ClpSolve_setPresolveType(how, PRESOLVE_ON, -1);
 	Clp_initialSolveWithOptions(model, how);
 	if (Clp_status(model) != 0)
-		result = fault_set(fault, EIO,
+		result = error_set(error, EIO,
 			"the linear program of the balance (%u columns, %u rows) was not solved: "
 			"Clp's status %d, expected 0",
 			program->columns, program->rows, Clp_status(model));
@@ -171,7 +171,7 @@ out:
 }
 
 int smart_lp_balance(const struct smart_paths *paths, const struct route_graph *graph, double *flow,
-	struct smart_prices *prices, struct fault *fault)
+	struct smart_prices *prices, struct error *error)
 {
 	uint32_t arcs = graph->arcs;
 	struct program program = {
@@ -180,7 +180,7 @@ int smart_lp_balance(const struct smart_paths *paths, const struct route_graph *
 
 	if (!program_allocate(&program)) {
 		arrays_free(&program.arrays);
-		return fault_set(fault, ENOMEM, "no memory for the linear program");
+		return error_set(error, ENOMEM, "no memory for the linear program");
 	}
 	if (arcs > 0)
 		program.link_cost = 1.0 / arcs;
@@ -190,7 +190,7 @@ int smart_lp_balance(const struct smart_paths *paths, const struct route_graph *
 		if (paths_of(paths, pair) == 1)
 			flow[paths->pair[pair].first_path] = traffic_of(paths, pair);
 	}
-	result = program.columns > 1 ? solve(&program, flow, prices, fault) : 0;
+	result = program.columns > 1 ? solve(&program, flow, prices, error) : 0;
 	arrays_free(&program.arrays);
 	return result;
 }

@@ -8,8 +8,8 @@
  * smart_detours.c adds paths to it, smart_share.c rounds its result to whole routes, and
  * smart_cycles.c forbids turns that close cycles. */
 
+#include "route/search/turns.h"
 #include "smart_paths.h"
-#include "turns.h"
 
 /* Prices at the optimum (dual values). */
 struct smart_prices {
@@ -21,7 +21,7 @@ struct smart_prices {
  * pair's flows add up to routes * weight. 'prices' may be NULL. -ENOMEM; -EIO if the solver fails.
  */
 int smart_lp_balance(const struct smart_paths *paths, const struct route_graph *graph, double *flow,
-	struct smart_prices *prices, struct fault *fault);
+	struct smart_prices *prices, struct error *error);
 
 /* Adds for each pair the cheapest path over allowed turns if the program could use it (column
  * generation: its arcs are cheaper than the pair's paths); 'added' is their number. Paths that do

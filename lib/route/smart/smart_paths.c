@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rng.h"
-#include "route_path.h"
+#include "base/rng.h"
+#include "route/route_path.h"
 
 /* The search runs over arcs, because the allowed turns depend on the previous arc: backwards from a
  * destination, breadth first, counting shortest paths on the way. The paths of a source are then
@@ -143,7 +143,7 @@ uint32_t *smart_paths_append(struct smart_paths *paths, uint32_t links)
 }
 
 static int add_pair(struct smart_paths *paths, const struct search *search, uint32_t source,
-	const struct route_options *options, uint32_t limit, struct fault *fault)
+	const struct route_options *options, uint32_t limit, struct error *error)
 {
 	const struct route_graph *graph = search->graph;
 	const struct topology *topology = graph->topology;
@@ -158,7 +158,7 @@ static int add_pair(struct smart_paths *paths, const struct search *search, uint
 	if (count == 0)
 		return 0;
 	if (links > ROUTE_LINKS_MAX)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: the way from %s to %s takes %u links, expected at most %u",
 			topology->name, topology->switch_at[source].name,
 			topology->switch_at[destination].name, links, ROUTE_LINKS_MAX);
@@ -171,8 +171,8 @@ static int add_pair(struct smart_paths *paths, const struct search *search, uint
 		uint32_t *path = smart_paths_append(paths, links);
 
 		if (path == NULL)
-			return fault_set(
-				fault, ENOMEM, "%s: no memory for its paths", topology->name);
+			return error_set(
+				error, ENOMEM, "%s: no memory for its paths", topology->name);
 		search_path(search, source, links, from + rng_below(&rng, to - from), path);
 	}
 	return 0;
@@ -188,7 +188,7 @@ static uint32_t count_host_switches(const struct route_graph *graph)
 }
 
 static int find_all(struct smart_paths *paths, struct search *search,
-	const struct route_options *options, uint32_t limit, struct fault *fault)
+	const struct route_options *options, uint32_t limit, struct error *error)
 {
 	const struct route_graph *graph = search->graph;
 	int result = 0;
@@ -199,14 +199,14 @@ static int find_all(struct smart_paths *paths, struct search *search,
 		search_run(search, to);
 		for (uint32_t from = 0; from < graph->switches && result == 0; from++)
 			if (from != to && route_graph_hosts_at(graph, from) > 0)
-				result = add_pair(paths, search, from, options, limit, fault);
+				result = add_pair(paths, search, from, options, limit, error);
 	}
 	paths->pair[paths->pairs].first_path = paths->paths;
 	return result;
 }
 
 int smart_paths_find(struct smart_paths *paths, const struct turns *turns,
-	const struct route_options *options, uint32_t limit, struct fault *fault)
+	const struct route_options *options, uint32_t limit, struct error *error)
 {
 	const struct route_graph *graph = turns->graph;
 	size_t switches = count_host_switches(graph);
@@ -216,9 +216,9 @@ int smart_paths_find(struct smart_paths *paths, const struct turns *turns,
 	*paths = (struct smart_paths){0};
 	paths->pair = calloc(switches * switches + 1, sizeof(*paths->pair));
 	if (!search_init(&search, turns) || paths->pair == NULL)
-		result = route_graph_no_memory(graph, fault);
+		result = route_graph_no_memory(graph, error);
 	else
-		result = find_all(paths, &search, options, limit, fault);
+		result = find_all(paths, &search, options, limit, error);
 	arrays_free(&search.arrays);
 	if (result < 0)
 		smart_paths_fini(paths);

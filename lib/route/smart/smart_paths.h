@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "route_algorithm.h"
-#include "turns.h"
+#include "route/route_algorithm.h"
+#include "route/search/turns.h"
 
 struct smart_pair {
 	uint32_t source, destination; /* switches */
@@ -30,7 +30,7 @@ struct smart_paths {
  * left out. -ENOMEM; -EINVAL if a path does not fit into a frame. On success the caller calls
  * smart_paths_fini(). */
 int smart_paths_find(struct smart_paths *paths, const struct turns *turns,
-	const struct route_options *options, uint32_t limit, struct fault *fault);
+	const struct route_options *options, uint32_t limit, struct error *error);
 void smart_paths_fini(struct smart_paths *paths);
 
 /* For callers that fill a set of paths themselves: adds a path of 'links' arcs, which the caller

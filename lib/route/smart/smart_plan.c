@@ -12,7 +12,7 @@
 
 /* One round: the balance over the current paths, and the paths that could be added. */
 static int detour(struct smart_paths *paths, const struct turns *turns, double **flow,
-	uint32_t *added, struct fault *fault)
+	uint32_t *added, struct error *error)
 {
 	uint32_t arcs = turns->graph->arcs;
 	struct smart_prices prices = {
@@ -24,24 +24,24 @@ static int detour(struct smart_paths *paths, const struct turns *turns, double *
 	free(*flow);
 	*flow = calloc(paths->paths + 1u, sizeof(**flow));
 	if (prices.arc == NULL || prices.pair == NULL || *flow == NULL)
-		result = route_graph_no_memory(turns->graph, fault);
+		result = route_graph_no_memory(turns->graph, error);
 	else
-		result = smart_lp_balance(paths, turns->graph, *flow, &prices, fault);
+		result = smart_lp_balance(paths, turns->graph, *flow, &prices, error);
 	if (result == 0 && smart_detours_add(paths, turns, &prices, added) < 0)
-		result = route_graph_no_memory(turns->graph, fault);
+		result = route_graph_no_memory(turns->graph, error);
 	free(prices.arc);
 	free(prices.pair);
 	return result;
 }
 
 static int balance(struct smart_paths *paths, const struct turns *turns, bool detours,
-	double **flow, struct fault *fault)
+	double **flow, struct error *error)
 {
 	uint32_t added = 1;
 	int result = 0;
 
 	for (unsigned round = 0; detours && added > 0 && round < DETOUR_ROUNDS; round++) {
-		result = detour(paths, turns, flow, &added, fault);
+		result = detour(paths, turns, flow, &added, error);
 		if (result < 0)
 			return result;
 	}
@@ -50,8 +50,8 @@ static int balance(struct smart_paths *paths, const struct turns *turns, bool de
 	free(*flow);
 	*flow = calloc(paths->paths + 1u, sizeof(**flow));
 	if (*flow == NULL)
-		return route_graph_no_memory(turns->graph, fault);
-	return smart_lp_balance(paths, turns->graph, *flow, NULL, fault);
+		return route_graph_no_memory(turns->graph, error);
+	return smart_lp_balance(paths, turns->graph, *flow, NULL, error);
 }
 
 /* Without ITBs. */
@@ -65,23 +65,23 @@ static void copy_paths(struct smart_plan *plan)
 }
 
 int smart_plan_make(struct smart_plan *plan, const struct turns *turns,
-	const struct route_options *options, bool detours, struct fault *fault)
+	const struct route_options *options, bool detours, struct error *error)
 {
 	double *flow = NULL;
 	int result;
 
 	*plan = (struct smart_plan){0};
 	result = smart_paths_find(&plan->paths, turns, options,
-		detours ? SMART_PATHS_MAX_DETOURS : SMART_PATHS_MAX, fault);
+		detours ? SMART_PATHS_MAX_DETOURS : SMART_PATHS_MAX, error);
 	if (result < 0)
 		return result;
-	result = balance(&plan->paths, turns, detours, &flow, fault);
+	result = balance(&plan->paths, turns, detours, &flow, error);
 	if (result == 0) {
 		ARRAYS_ADD(plan, count, plan->paths.paths);
 		ARRAYS_ADD(plan, path, plan->paths.paths);
 		if (plan->arrays.failed ||
 			smart_share(&plan->paths, turns->graph, flow, plan->count) < 0)
-			result = route_graph_no_memory(turns->graph, fault);
+			result = route_graph_no_memory(turns->graph, error);
 		else
 			copy_paths(plan);
 	}
@@ -143,7 +143,7 @@ static bool is_double(const struct adding *adding, uint32_t pair, uint32_t share
 }
 
 static int add_hosts(const struct adding *adding, uint32_t pair, uint32_t share, uint32_t source,
-	uint32_t destination, struct fault *fault)
+	uint32_t destination, struct error *error)
 {
 	const struct smart_plan *plan = adding->plan;
 	const struct smart_pair *at = &plan->paths.pair[pair];
@@ -156,7 +156,7 @@ static int add_hosts(const struct adding *adding, uint32_t pair, uint32_t share,
 		if (plan->count[path] == 0 || is_double(adding, pair, share, i))
 			continue;
 		result = route_path_add(adding->graph, adding->options, adding->set, source,
-			destination, &adding->plan->path[path], fault);
+			destination, &adding->plan->path[path], error);
 		if (result < 0)
 			return result;
 		added++;
@@ -165,7 +165,7 @@ static int add_hosts(const struct adding *adding, uint32_t pair, uint32_t share,
 }
 
 /* Neighbouring slots differ in both hosts, so that no host has all its routes on one path. */
-static int add_pair(const struct adding *adding, uint32_t pair, struct fault *fault)
+static int add_pair(const struct adding *adding, uint32_t pair, struct error *error)
 {
 	const struct smart_pair *at = &adding->plan->paths.pair[pair];
 	const struct route_graph *graph = adding->graph;
@@ -179,7 +179,7 @@ static int add_pair(const struct adding *adding, uint32_t pair, struct fault *fa
 			uint32_t slot = at->routes > 1 ? (i + j) % n * m + i : 0;
 			uint32_t share = find_share(adding->plan, pair, slot);
 			int result =
-				add_hosts(adding, pair, share, sources[i], destinations[j], fault);
+				add_hosts(adding, pair, share, sources[i], destinations[j], error);
 
 			if (result < 0)
 				return result;
@@ -187,7 +187,7 @@ static int add_pair(const struct adding *adding, uint32_t pair, struct fault *fa
 	return 0;
 }
 
-static int add_near(const struct adding *adding, uint32_t at, struct fault *fault)
+static int add_near(const struct adding *adding, uint32_t at, struct error *error)
 {
 	const struct route_graph *graph = adding->graph;
 	const struct route_path none = {.links = 0};
@@ -198,7 +198,7 @@ static int add_near(const struct adding *adding, uint32_t at, struct fault *faul
 
 			if (i != j)
 				result = route_path_add(graph, adding->options, adding->set,
-					graph->host_of[i], graph->host_of[j], &none, fault);
+					graph->host_of[i], graph->host_of[j], &none, error);
 			if (result < 0)
 				return result;
 		}
@@ -206,14 +206,14 @@ static int add_near(const struct adding *adding, uint32_t at, struct fault *faul
 }
 
 int smart_plan_add_routes(const struct smart_plan *plan, const struct route_graph *graph,
-	const struct route_options *options, struct route_set *set, struct fault *fault)
+	const struct route_options *options, struct route_set *set, struct error *error)
 {
 	struct adding adding = {plan, graph, options, set};
 	int result = 0;
 
 	for (uint32_t pair = 0; pair < plan->paths.pairs && result == 0; pair++)
-		result = add_pair(&adding, pair, fault);
+		result = add_pair(&adding, pair, error);
 	for (uint32_t at = 0; at < graph->switches && result == 0; at++)
-		result = add_near(&adding, at, fault);
+		result = add_near(&adding, at, error);
 	return result;
 }

@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 
-#include "route_path.h"
+#include "route/route_path.h"
+#include "route/search/turns.h"
 #include "smart_paths.h"
-#include "turns.h"
 
 struct smart_plan {
 	struct smart_paths paths;
@@ -25,19 +25,19 @@ struct smart_plan {
 
 /* Balances the traffic over the shortest paths with allowed turns and, if 'detours', over longer
  * ones that lower the largest load by at least as much as they raise the mean. Negative code and
- * 'fault': -ENOMEM, -EINVAL if a path does not fit into a frame, -EIO if the solver fails. On
+ * 'error': -ENOMEM, -EINVAL if a path does not fit into a frame, -EIO if the solver fails. On
  * success the caller calls smart_plan_fini(). */
 int smart_plan_make(struct smart_plan *plan, const struct turns *turns,
-	const struct route_options *options, bool detours, struct fault *fault);
+	const struct route_options *options, bool detours, struct error *error);
 void smart_plan_fini(struct smart_plan *plan);
 
 /* Adds the routes of all pairs of hosts along plan->path. Each pair gets its assigned path, and up
  * to options->alternatives - 1 of the others between the same switches. -ENOMEM. */
 int smart_plan_add_routes(const struct smart_plan *plan, const struct route_graph *graph,
-	const struct route_options *options, struct route_set *set, struct fault *fault);
+	const struct route_options *options, struct route_set *set, struct error *error);
 
 /* Forbids turns until the allowed ones close no cycle, round by round at the lowest cost for the
  * balance. 'turns' comes from turns_init(). -ENOMEM; -EINVAL if a path does not fit into a frame;
  * -EIO if the solver fails. */
 int smart_break_cycles(
-	struct turns *turns, const struct route_options *options, struct fault *fault);
+	struct turns *turns, const struct route_options *options, struct error *error);

@@ -16,9 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "arrays.h"
-#include "topology.h"
-#include "vc_rule.h"
+#include "base/arrays.h"
+#include "queuing/vc_rule.h"
+#include "topo/topology.h"
 
 #define CHANNEL_NONE UINT32_MAX
 

@@ -3,8 +3,8 @@
 
 /* The verifier's replay of source routes, element by element, as switches and interfaces would. */
 
-#include "frame.h"
 #include "verify_private.h"
+#include "wire/frame.h"
 
 /* A message in flight: it arrived on 'node' at the device at the end of that channel. */
 struct replay {

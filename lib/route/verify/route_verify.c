@@ -11,7 +11,7 @@
 #include "verify_private.h"
 
 static int verifier_init(struct verifier *verifier, const struct topology *topology,
-	const struct vc_rule *rule, struct route_report *report, struct fault *fault)
+	const struct vc_rule *rule, struct route_report *report, struct error *error)
 {
 	memset(report, 0, sizeof(*report));
 	*verifier =
@@ -24,8 +24,8 @@ static int verifier_init(struct verifier *verifier, const struct topology *topol
 	ARRAYS_ADD(verifier, answered, topology->hosts + 1u);
 	if (verifier->arrays.failed || verifier->channels == NULL ||
 		verify_walk_create(verifier) < 0)
-		return fault_set(
-			fault, ENOMEM, "%s: no memory to verify its routes", topology->name);
+		return error_set(
+			error, ENOMEM, "%s: no memory to verify its routes", topology->name);
 	memset(verifier->distance, 0xFF, topology->switches * sizeof(*verifier->distance));
 	report->vc_classes = verifier->channels->classes;
 	return 0;
@@ -182,7 +182,7 @@ void route_report_channel_name(const struct topology *topology, const struct rou
 		snprintf(out + length, size - length, "/%u", report->cycle[i].vc_class);
 }
 
-static int sum_up(struct verifier *verifier, unsigned subjects, struct fault *fault)
+static int sum_up(struct verifier *verifier, unsigned subjects, struct error *error)
 {
 	struct route_report *report = verifier->report;
 	double far = (double)report->far_routes;
@@ -199,8 +199,8 @@ static int sum_up(struct verifier *verifier, unsigned subjects, struct fault *fa
 		find_bound(verifier);
 	if (sum_up_cycle(verifier) == 0)
 		return 0;
-	return fault_set(
-		fault, ENOMEM, "%s: no memory to verify its routes", verifier->topology->name);
+	return error_set(
+		error, ENOMEM, "%s: no memory to verify its routes", verifier->topology->name);
 }
 
 static void report_unconnected(struct verifier *verifier, uint32_t destination)
@@ -239,16 +239,16 @@ static void verify_destination(struct verifier *verifier, const struct route_sub
 }
 
 static int check_sizes(
-	const struct topology *topology, const struct route_subject *subject, struct fault *fault)
+	const struct topology *topology, const struct route_subject *subject, struct error *error)
 {
 	const struct route_table *table = subject->table;
 
 	if (subject->set != NULL && route_set_hosts(subject->set) != topology->hosts)
-		return fault_set(fault, EINVAL, "%s: routes for %u hosts, expected %u",
+		return error_set(error, EINVAL, "%s: routes for %u hosts, expected %u",
 			topology->name, route_set_hosts(subject->set), topology->hosts);
 	if (table != NULL &&
 		(table->hosts != topology->hosts || table->switches != topology->switches))
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: tables of %u switches and %u hosts, expected %u and %u",
 			topology->name, table->switches, table->hosts, topology->switches,
 			topology->hosts);
@@ -258,7 +258,7 @@ static int check_sizes(
 /* Switches have one rule for all packets: a part without a rule follows the other's, and two
  * different rules are an error. */
 static int find_rule(const struct topology *topology, const struct route_subject *subject,
-	const struct vc_rule **rule, struct fault *fault)
+	const struct vc_rule **rule, struct error *error)
 {
 	const struct vc_rule *own =
 		subject->set != NULL ? route_set_vc_rule(subject->set) : subject->table->vc_rule;
@@ -266,10 +266,10 @@ static int find_rule(const struct topology *topology, const struct route_subject
 	if (own == NULL)
 		return 0;
 	if (own->switches != topology->switches)
-		return fault_set(fault, EINVAL, "%s: VC classes for %u switches, expected %u",
+		return error_set(error, EINVAL, "%s: VC classes for %u switches, expected %u",
 			topology->name, own->switches, topology->switches);
 	if (*rule != NULL && !vc_rule_equal(*rule, own))
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: routes with different VC classes, expected the same for all",
 			topology->name);
 	*rule = own;
@@ -277,24 +277,24 @@ static int find_rule(const struct topology *topology, const struct route_subject
 }
 
 int route_verify(const struct topology *topology, const struct route_subject *subjects,
-	unsigned count, struct route_report *report, struct fault *fault)
+	unsigned count, struct route_report *report, struct error *error)
 {
 	const struct vc_rule *rule = NULL;
 	struct verifier verifier;
 	int result = 0;
 
 	for (unsigned i = 0; i < count && result == 0; i++) {
-		result = check_sizes(topology, &subjects[i], fault);
+		result = check_sizes(topology, &subjects[i], error);
 		if (result == 0)
-			result = find_rule(topology, &subjects[i], &rule, fault);
+			result = find_rule(topology, &subjects[i], &rule, error);
 	}
 	if (result < 0)
 		return result;
-	result = verifier_init(&verifier, topology, rule, report, fault);
+	result = verifier_init(&verifier, topology, rule, report, error);
 	for (uint32_t host = 0; host < topology->hosts && result == 0; host++)
 		verify_destination(&verifier, subjects, count, host);
 	if (result == 0)
-		result = sum_up(&verifier, count, fault);
+		result = sum_up(&verifier, count, error);
 	verify_walk_destroy(&verifier);
 	channel_graph_destroy(verifier.channels);
 	arrays_free(&verifier.arrays);
@@ -302,9 +302,9 @@ int route_verify(const struct topology *topology, const struct route_subject *su
 }
 
 int route_verify_set(const struct topology *topology, const struct route_set *set,
-	struct route_report *report, struct fault *fault)
+	struct route_report *report, struct error *error)
 {
-	return route_verify(topology, &(struct route_subject){.set = set}, 1, report, fault);
+	return route_verify(topology, &(struct route_subject){.set = set}, 1, report, error);
 }
 
 void route_report_free(struct route_report *report)

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "route_set.h"
-#include "route_table.h"
-#include "topology.h"
+#include "base/weft_error.h"
+#include "route/route_set.h"
+#include "route/route_table.h"
+#include "topo/topology.h"
 
 /* Source routes or destination tables; the other is NULL. */
 struct route_subject {
@@ -76,10 +76,10 @@ struct route_report {
  * routes. 0 with the report filled (route_report_free), however bad the routes are; -EINVAL if one
  * does not match the topology's size or the VC rules differ; -ENOMEM. */
 int route_verify(const struct topology *topology, const struct route_subject *subjects,
-	unsigned count, struct route_report *report, struct fault *fault);
+	unsigned count, struct route_report *report, struct error *error);
 /* The same for one set or table. */
 int route_verify_set(const struct topology *topology, const struct route_set *set,
-	struct route_report *report, struct fault *fault);
+	struct route_report *report, struct error *error);
 void route_report_free(struct route_report *report);
 
 /* Connected, every route valid, no cycle. */

@@ -48,10 +48,10 @@ static void write_router(
 	fputc('\n', out);
 }
 
-static int write_booksim(const struct topology *topology, FILE *out, struct fault *fault)
+static int write_booksim(const struct topology *topology, FILE *out, struct error *error)
 {
 	weft_time shortest = shortest_delay(topology);
-	int result = topology_check_parallel(topology, "BookSim", fault);
+	int result = topology_check_parallel(topology, "BookSim", error);
 
 	for (uint32_t s = 0; s < topology->switches && result == 0; s++)
 		write_router(topology, s, shortest, out);
@@ -129,11 +129,11 @@ static int read_line(struct listing_reader *reader)
 }
 
 static struct topology *read_booksim(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct fault *fault)
+	struct topology_import *import, struct error *error)
 {
 	struct listing_reader reader = {.line = read_line};
 
-	return listing_reader_run(&reader, text, length, origin, import, fault);
+	return listing_reader_run(&reader, text, length, origin, import, error);
 }
 
 const struct topology_format format_booksim = {

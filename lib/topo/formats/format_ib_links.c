@@ -258,28 +258,28 @@ static int read_link_line(struct listing_reader *reader)
 }
 
 static struct topology *read_ports(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct fault *fault)
+	struct topology_import *import, struct error *error)
 {
 	struct listing_reader reader = {.line = read_ports_line};
 
-	return listing_reader_run(&reader, text, length, origin, import, fault);
+	return listing_reader_run(&reader, text, length, origin, import, error);
 }
 
 static struct topology *read_subnet(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct fault *fault)
+	struct topology_import *import, struct error *error)
 {
 	struct listing_reader reader = {.line = read_subnet_line};
 
-	return listing_reader_run(&reader, text, length, origin, import, fault);
+	return listing_reader_run(&reader, text, length, origin, import, error);
 }
 
 static struct topology *read_links(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct fault *fault)
+	struct topology_import *import, struct error *error)
 {
 	struct block block = {.known = false};
 	struct listing_reader reader = {.line = read_link_line, .context = &block};
 
-	return listing_reader_run(&reader, text, length, origin, import, fault);
+	return listing_reader_run(&reader, text, length, origin, import, error);
 }
 
 const struct topology_format format_ibnetdiscover_p = {

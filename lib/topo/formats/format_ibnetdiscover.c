@@ -73,23 +73,23 @@ static void write_host(const struct topology *topology, uint32_t number, FILE *o
 }
 
 static struct topology *read_ibnetdiscover(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct fault *fault)
+	struct topology_import *import, struct error *error)
 {
 	struct topology *topology = NULL;
 	struct ib_listing listing;
-	int result = ib_listing_read(&listing, text, length, origin, import, fault);
+	int result = ib_listing_read(&listing, text, length, origin, import, error);
 
 	if (result == 0)
-		topology = ib_listing_topology(&listing, import, fault);
+		topology = ib_listing_topology(&listing, import, error);
 	else
 		errno = -result;
 	ib_listing_free(&listing);
 	return topology;
 }
 
-static int write_ibnetdiscover(const struct topology *topology, FILE *out, struct fault *fault)
+static int write_ibnetdiscover(const struct topology *topology, FILE *out, struct error *error)
 {
-	(void)fault;
+	(void)error;
 	fprintf(out, "#\n# Topology file: %s, from weft\n#\n", topology->name);
 	for (uint32_t s = 0; s < topology->switches; s++)
 		write_switch(topology, s, out);

@@ -13,8 +13,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/quantity.h"
 #include "listing_reader.h"
-#include "quantity.h"
 
 #define NODES_MAX (TOPOLOGY_SWITCHES_MAX + TOPOLOGY_HOSTS_MAX)
 
@@ -129,12 +129,12 @@ static int read_line(struct listing_reader *reader)
 }
 
 static struct topology *read_ns3(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct fault *fault)
+	struct topology_import *import, struct error *error)
 {
 	struct network network = {.headed = false};
 	struct listing_reader reader = {.line = read_line, .context = &network};
 
-	return listing_reader_run(&reader, text, length, origin, import, fault);
+	return listing_reader_run(&reader, text, length, origin, import, error);
 }
 
 static uint32_t number_of(const struct topology *topology, struct topology_port port)
@@ -142,11 +142,11 @@ static uint32_t number_of(const struct topology *topology, struct topology_port 
 	return port.kind == DEVICE_HOST ? port.device : topology->hosts + port.device;
 }
 
-static int write_ns3(const struct topology *topology, FILE *out, struct fault *fault)
+static int write_ns3(const struct topology *topology, FILE *out, struct error *error)
 {
 	char rate[QUANTITY_TEXT], delay[QUANTITY_TEXT];
 
-	(void)fault;
+	(void)error;
 	fprintf(out, "%u %u %u\n", topology->hosts + topology->switches, topology->switches,
 		topology->links);
 	for (uint32_t s = 0; s < topology->switches; s++)

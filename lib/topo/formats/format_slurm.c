@@ -16,7 +16,7 @@
 #include <strings.h>
 
 #include "listing_reader.h"
-#include "topology_levels.h"
+#include "topo/topology_levels.h"
 
 #define NAMES_MAX 65536 /* of one list */
 
@@ -156,11 +156,11 @@ static int read_line(struct listing_reader *reader)
 }
 
 static struct topology *read_slurm(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct fault *fault)
+	struct topology_import *import, struct error *error)
 {
 	struct listing_reader reader = {.line = read_line};
 
-	return listing_reader_run(&reader, text, length, origin, import, fault);
+	return listing_reader_run(&reader, text, length, origin, import, error);
 }
 
 /* Writes the neighbours of one kind below the switch. */
@@ -180,11 +180,11 @@ static void write_below(
 	}
 }
 
-static int write_slurm(const struct topology *topology, FILE *out, struct fault *fault)
+static int write_slurm(const struct topology *topology, FILE *out, struct error *error)
 {
 	int result = topology_has_levels(topology)
-			     ? topology_check_parallel(topology, "Slurm", fault)
-			     : fault_set(fault, EINVAL,
+			     ? topology_check_parallel(topology, "Slurm", error)
+			     : error_set(error, EINVAL,
 				       "%s: it has no levels, Slurm's topology.conf is for trees",
 				       topology->name);
 

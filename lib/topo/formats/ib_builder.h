@@ -4,7 +4,7 @@
 
 /* The steps from a listing to a topology, which share one builder. */
 
-#include "arrays.h"
+#include "base/arrays.h"
 #include "ib_listing.h"
 
 #define IB_NONE  UINT32_MAX
@@ -25,7 +25,7 @@ struct ib_cable {
 struct ib_builder {
 	struct ib_listing *listing;
 	struct topology_import *import;
-	struct fault *fault;
+	struct error *error;
 	uint32_t *by_id;  /* nodes by id */
 	uint32_t *by_end; /* 'listed' ports by node and port */
 	uint32_t *peer;   /* of each listed port: the node at the far end, or NOBODY */

@@ -16,13 +16,13 @@ static int odd_port(struct ib_builder *builder, const struct ib_port *port, cons
 static int odd_port(struct ib_builder *builder, const struct ib_port *port, const char *became,
 	const char *format, ...)
 {
-	struct fault odd;
+	struct error odd;
 	va_list args;
 
 	va_start(args, format);
-	fault_at_va(&odd, port->origin, port->line, port->column, format, args);
+	error_at_va(&odd, port->origin, port->line, port->column, format, args);
 	va_end(args);
-	return topology_import_odd(builder->import, &odd, became, builder->fault);
+	return topology_import_odd(builder->import, &odd, became, builder->error);
 }
 
 static int compare_texts(struct ib_text a, struct ib_text b)
@@ -104,17 +104,17 @@ static int index_nodes(struct ib_builder *builder)
 		uint32_t before = builder->by_id[i - 1], at = builder->by_id[i];
 		const struct ib_node *first = &listing->node_at[before];
 		const struct ib_node *second = &listing->node_at[at];
-		struct fault odd;
+		struct error odd;
 
 		if (compare_texts(first->id, second->id) != 0)
 			continue;
 		builder->same[at] = builder->same[before];
 		builder->left_out[at] = true;
-		fault_at(&odd, second->origin, second->line, second->column,
+		error_at(&odd, second->origin, second->line, second->column,
 			"\"%.*s\" is in line %u already", ib_shown(second->id), second->id.start,
 			first->line);
 		result = topology_import_odd(
-			builder->import, &odd, "its ports are added to that node", builder->fault);
+			builder->import, &odd, "its ports are added to that node", builder->error);
 	}
 	for (uint32_t i = 0; i < listing->ports; i++)
 		listing->port_at[i].node = builder->same[listing->port_at[i].node];

@@ -60,7 +60,7 @@ static void leave_out_nodes(struct ib_builder *builder)
 		uint32_t count;
 		const struct ib_node *first;
 	} kind[8] = {{NULL, 0, NULL}};
-	struct fault note;
+	struct error note;
 
 	for (uint32_t i = 0; i < listing->nodes; i++) {
 		const char *reason = builder->left_out[i]
@@ -80,7 +80,7 @@ static void leave_out_nodes(struct ib_builder *builder)
 	for (unsigned k = 0; kind[k].reason != NULL; k++) {
 		const struct ib_node *first = kind[k].first;
 
-		fault_at(&note, first->origin, first->line, first->column,
+		error_at(&note, first->origin, first->line, first->column,
 			"\"%.*s\": %s are left out (%u)", ib_shown(first->name), first->name.start,
 			kind[k].reason, kind[k].count);
 		topology_import_note(builder->import, &note);
@@ -158,7 +158,7 @@ static int keep_largest_part(struct ib_builder *builder)
 	const struct ib_listing *listing = builder->listing;
 	uint64_t *weight = calloc(listing->nodes, sizeof(*weight)), gone = 0;
 	const struct ib_node *first = NULL;
-	struct fault note;
+	struct error note;
 	uint32_t best;
 
 	if (weight == NULL)
@@ -176,7 +176,7 @@ static int keep_largest_part(struct ib_builder *builder)
 	free(weight);
 	if (first == NULL)
 		return 0;
-	fault_at(&note, first->origin, first->line, first->column,
+	error_at(&note, first->origin, first->line, first->column,
 		"\"%.*s\" is not connected with the largest part of the network: %u switches and %u "
 		"ports of adapters are left out",
 		ib_shown(first->name), first->name.start, (unsigned)gone, (unsigned)(gone >> 32));

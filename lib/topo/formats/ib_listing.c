@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
-#include "file_text.h"
+#include "base/arrays.h"
+#include "base/file_text.h"
 
 #define PORTS_MAX   254 /* of a node; InfiniBand's limit */
 #define SHOWN       40  /* characters of the input in a message */
@@ -30,11 +30,11 @@ struct line {
 	struct file *file;
 	const char *start, *at, *end;
 	uint32_t number;
-	struct fault *fault;
+	struct error *error;
 };
 
 #define REFUSE(line, at, ...)                                         \
-	fault_at((line)->fault, (line)->file->origin, (line)->number, \
+	error_at((line)->error, (line)->file->origin, (line)->number, \
 		(uint32_t)((at) - (line)->start) + 1, __VA_ARGS__)
 
 /* Length of the unread rest of the line, cut to fit into a message. */
@@ -301,7 +301,7 @@ static bool is_ignored(const struct line *line)
 }
 
 static int read_text(struct ib_listing *listing, struct topology_import *import, struct file *file,
-	const char *text, size_t length, struct fault *fault);
+	const char *text, size_t length, struct error *error);
 
 static int read_source(struct line *line, struct ib_source *source)
 {
@@ -311,12 +311,12 @@ static int read_source(struct line *line, struct ib_source *source)
 		.depth = line->file->depth + 1};
 	size_t length;
 
-	source->text = file_text_read(source->origin, INCLUDE_MAX, &length, line->fault);
+	source->text = file_text_read(source->origin, INCLUDE_MAX, &length, line->error);
 	if (source->text == NULL) {
-		fault_prefix(line->fault, "%s:%u: include", line->file->origin, line->number);
+		error_prefix(line->error, "%s:%u: include", line->file->origin, line->number);
 		return errno == EINVAL ? -EISDIR : -errno;
 	}
-	return read_text(line->listing, line->import, &file, source->text, length, line->fault);
+	return read_text(line->listing, line->import, &file, source->text, length, line->error);
 }
 
 /* include "FILE", beside the file that includes it. */
@@ -329,7 +329,7 @@ static int read_include(struct line *line)
 
 	skip_blanks(line);
 	if (line->file->depth == INCLUDES)
-		return fault_set(line->fault, ERANGE, "%s:%u: more than %u files within files",
+		return error_set(line->error, ERANGE, "%s:%u: more than %u files within files",
 			origin, line->number, INCLUDES);
 	if (read_id(line, &name) < 0)
 		return -EINVAL;
@@ -367,7 +367,7 @@ static int read_setting(struct line *line, bool *known)
 	else if (take_word(line, "include"))
 		return read_include(line);
 	else if (begins_with(line, "module") || begins_with(line, "@"))
-		return fault_set(line->fault, ERANGE,
+		return error_set(line->error, ERANGE,
 			"%s:%u: modules and aliases of ibsim are not supported", line->file->origin,
 			line->number);
 	else {
@@ -433,7 +433,7 @@ static int read_line(struct line *line)
 }
 
 static int read_text(struct ib_listing *listing, struct topology_import *import, struct file *file,
-	const char *text, size_t length, struct fault *fault)
+	const char *text, size_t length, struct error *error)
 {
 	struct line line = {.listing = listing, .import = import, .file = file};
 	const char *end = text + length, *next;
@@ -442,7 +442,7 @@ static int read_text(struct ib_listing *listing, struct topology_import *import,
 	if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
 		text += 3;
 	for (; text < end && result == 0; text = next + 1) {
-		struct fault odd = {""};
+		struct error odd = {""};
 
 		next = memchr(text, '\n', (size_t)(end - text));
 		if (next == NULL)
@@ -450,26 +450,26 @@ static int read_text(struct ib_listing *listing, struct topology_import *import,
 		line.start = line.at = text;
 		line.end = next > text && next[-1] == '\r' ? next - 1 : next;
 		line.number++;
-		line.fault = &odd;
+		line.error = &odd;
 		result = read_line(&line);
 		if (result == -EINVAL)
-			result = topology_import_odd(import, &odd, "the line is left out", fault);
-		else if (result < 0 && fault != NULL)
-			*fault = odd;
+			result = topology_import_odd(import, &odd, "the line is left out", error);
+		else if (result < 0 && error != NULL)
+			*error = odd;
 	}
 	return result;
 }
 
 int ib_listing_read(struct ib_listing *listing, const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct fault *fault)
+	struct topology_import *import, struct error *error)
 {
 	struct file file = {.origin = origin};
 	int result;
 
 	*listing = (struct ib_listing){.origin = origin};
-	result = read_text(listing, import, &file, text, length, fault);
+	result = read_text(listing, import, &file, text, length, error);
 	if (result == -ENOMEM)
-		fault_set(fault, ENOMEM, "%s: no memory", origin);
+		error_set(error, ENOMEM, "%s: no memory", origin);
 	return result;
 }
 

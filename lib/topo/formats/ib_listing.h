@@ -63,7 +63,7 @@ struct ib_listing {
  * -ERANGE for what no reader should leave out; -ENOMEM. The caller frees the listing in every case.
  */
 int ib_listing_read(struct ib_listing *listing, const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct fault *fault);
+	struct topology_import *import, struct error *error);
 void ib_listing_free(struct ib_listing *listing);
 
 /* The described network: port n becomes port n - 1, and where a port above TOPOLOGY_PORTS_MAX has a
@@ -72,7 +72,7 @@ void ib_listing_free(struct ib_listing *listing);
  * itself and what is not connected to the largest part is left out. NULL with errno as for
  * ib_listing_read(). */
 struct topology *ib_listing_topology(
-	struct ib_listing *listing, struct topology_import *import, struct fault *fault);
+	struct ib_listing *listing, struct topology_import *import, struct error *error);
 
 /* The rates of InfiniBand links as ibnetdiscover writes them: lanes and speed, such as 4xEDR. In
  * bits per second they are the nominal rates: 10Gbps for 4xSDR, 20 DDR, 40 QDR and FDR10, 56 FDR,

@@ -26,7 +26,7 @@ static int number_ports(struct ib_builder *builder, uint32_t number, const bool 
 {
 	const struct ib_node *node = &builder->listing->node_at[number];
 	uint8_t *port_at = &builder->port_at[(size_t)number * IB_PORTS], count = 0;
-	struct fault note;
+	struct error note;
 	unsigned last = 0;
 
 	for (unsigned port = 1; port < IB_PORTS; port++) {
@@ -40,10 +40,10 @@ static int number_ports(struct ib_builder *builder, uint32_t number, const bool 
 		if (cabled[port])
 			port_at[port] = count++;
 	if (count > TOPOLOGY_PORTS_MAX)
-		return fault_at(builder->fault, node->origin, node->line, node->column,
+		return error_at(builder->error, node->origin, node->line, node->column,
 			"\"%.*s\" has cables in %u ports, at most %u are possible",
 			ib_shown(node->name), node->name.start, count, TOPOLOGY_PORTS_MAX);
-	fault_at(&note, node->origin, node->line, node->column,
+	error_at(&note, node->origin, node->line, node->column,
 		"\"%.*s\" has a cable in port %u; its %u ports with cables get the numbers 0 to %u",
 		ib_shown(node->name), node->name.start, last, count, count - 1u);
 	topology_import_note(builder->import, &note);
@@ -179,7 +179,7 @@ static void name_topology(const char *origin, char name[TOPOLOGY_NAME_MAX])
 static int check_size(const struct ib_builder *builder)
 {
 	if (builder->switches > TOPOLOGY_SWITCHES_MAX || builder->hosts > TOPOLOGY_HOSTS_MAX)
-		return fault_set(builder->fault, EINVAL,
+		return error_set(builder->error, EINVAL,
 			"%s: %u switches and %u hosts, at most %u and %u are possible",
 			builder->listing->origin, builder->switches, builder->hosts,
 			TOPOLOGY_SWITCHES_MAX, TOPOLOGY_HOSTS_MAX);
@@ -205,7 +205,7 @@ static int make(const struct ib_builder *builder, struct topology **made)
 	if (result == 0)
 		result = link_devices(builder, topology);
 	if (result == 0)
-		result = topology_finish(topology, builder->listing->origin, builder->fault);
+		result = topology_finish(topology, builder->listing->origin, builder->error);
 	if (result < 0)
 		topology_destroy(topology);
 	else
@@ -235,7 +235,7 @@ static int build(struct ib_builder *builder, struct topology **made)
 	int result;
 
 	if (builder->listing->nodes == 0)
-		return fault_set(builder->fault, EINVAL,
+		return error_set(builder->error, EINVAL,
 			"%s: there is no node in it, expected a listing of a network",
 			builder->listing->origin);
 	result = allocate(builder);
@@ -249,21 +249,21 @@ static int build(struct ib_builder *builder, struct topology **made)
 		return result;
 	number_devices(builder);
 	if (builder->switches == 0 && builder->hosts == 0)
-		return fault_set(builder->fault, EINVAL,
+		return error_set(builder->error, EINVAL,
 			"%s: no switch is in it and nothing else is connected, expected a network",
 			builder->listing->origin);
 	return make(builder, made);
 }
 
 struct topology *ib_listing_topology(
-	struct ib_listing *listing, struct topology_import *import, struct fault *fault)
+	struct ib_listing *listing, struct topology_import *import, struct error *error)
 {
-	struct ib_builder builder = {.listing = listing, .import = import, .fault = fault};
+	struct ib_builder builder = {.listing = listing, .import = import, .error = error};
 	struct topology *topology = NULL;
 	int result = build(&builder, &topology);
 
 	if (result == -ENOMEM)
-		fault_set(fault, ENOMEM, "%s: no memory for %u nodes", listing->origin,
+		error_set(error, ENOMEM, "%s: no memory for %u nodes", listing->origin,
 			listing->nodes);
 	arrays_free(&builder.arrays);
 	errno = -result;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
+#include "base/arrays.h"
 
 #define PORTS_MAX 254
 
@@ -16,7 +16,7 @@ int listing_refuse(struct listing_reader *reader, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	fault_at_va(&reader->odd, reader->origin, reader->number,
+	error_at_va(&reader->odd, reader->origin, reader->number,
 		(uint32_t)(reader->at - reader->start) + 1, format, args);
 	va_end(args);
 	return -EINVAL;
@@ -244,7 +244,7 @@ int listing_connect(struct listing_reader *reader, struct listing_end a, struct 
 }
 
 int listing_reader_lines(
-	struct listing_reader *reader, const char *text, size_t length, struct fault *fault)
+	struct listing_reader *reader, const char *text, size_t length, struct error *error)
 {
 	const char *end = text + length, *next;
 	int result = 0;
@@ -261,9 +261,9 @@ int listing_reader_lines(
 		result = reader->line(reader);
 		if (result == -EINVAL)
 			result = topology_import_odd(
-				reader->import, &reader->odd, "the line is left out", fault);
+				reader->import, &reader->odd, "the line is left out", error);
 		else if (result < 0)
-			fault_set(fault, ENOMEM, "%s: no memory", reader->origin);
+			error_set(error, ENOMEM, "%s: no memory", reader->origin);
 	}
 	return result;
 }
@@ -307,7 +307,7 @@ static int sort_nodes(struct ib_listing *listing)
 }
 
 struct topology *listing_reader_run(struct listing_reader *reader, const char *text, size_t length,
-	const char *origin, struct topology_import *import, struct fault *fault)
+	const char *origin, struct topology_import *import, struct error *error)
 {
 	struct ib_listing listing = {.origin = origin};
 	struct topology *topology = NULL;
@@ -316,11 +316,11 @@ struct topology *listing_reader_run(struct listing_reader *reader, const char *t
 	reader->listing = &listing;
 	reader->import = import;
 	reader->origin = origin;
-	result = listing_reader_lines(reader, text, length, fault);
+	result = listing_reader_lines(reader, text, length, error);
 	if (result == 0 && sort_nodes(&listing) < 0)
-		result = fault_set(fault, ENOMEM, "%s: no memory", origin);
+		result = error_set(error, ENOMEM, "%s: no memory", origin);
 	if (result == 0)
-		topology = ib_listing_topology(&listing, import, fault);
+		topology = ib_listing_topology(&listing, import, error);
 	else
 		errno = -result;
 	free(reader->slot);

@@ -19,7 +19,7 @@ struct listing_reader {
 	const char *origin;
 	const char *start, *at, *end; /* the line, and its unread rest */
 	uint32_t number;
-	struct fault odd;
+	struct error odd;
 	uint32_t *slot; /* hash of nodes by id; number + 1, 0 is free */
 	uint32_t slots;
 };
@@ -27,11 +27,11 @@ struct listing_reader {
 /* Reads all lines and builds the topology; what is wrong with a line is left out, or refused if
  * strict. NULL with errno as for topology_format.read. */
 struct topology *listing_reader_run(struct listing_reader *reader, const char *text, size_t length,
-	const char *origin, struct topology_import *import, struct fault *fault);
+	const char *origin, struct topology_import *import, struct error *error);
 
 /* Reads the lines alone; the caller sets 'line', 'origin' and 'import'. 0, -EINVAL, -ENOMEM. */
 int listing_reader_lines(
-	struct listing_reader *reader, const char *text, size_t length, struct fault *fault);
+	struct listing_reader *reader, const char *text, size_t length, struct error *error);
 
 /* -EINVAL with the place of reader->at. */
 int listing_refuse(struct listing_reader *reader, const char *format, ...)

@@ -6,37 +6,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-void topology_import_note(struct topology_import *import, const struct fault *note)
+void topology_import_note(struct topology_import *import, const struct error *note)
 {
 	import->notes++;
 	if (import->note != NULL)
 		import->note(import->context, note->text);
 }
 
-int topology_import_odd(struct topology_import *import, const struct fault *odd, const char *became,
-	struct fault *fault)
+int topology_import_odd(struct topology_import *import, const struct error *odd, const char *became,
+	struct error *error)
 {
-	struct fault note;
+	struct error note;
 
 	if (import->strict) {
-		if (fault != NULL)
-			*fault = *odd;
+		if (error != NULL)
+			*error = *odd;
 		return -EINVAL;
 	}
-	fault_set(&note, 0, "%s; %s", odd->text, became);
+	error_set(&note, 0, "%s; %s", odd->text, became);
 	topology_import_note(import, &note);
 	return 0;
 }
 
 int topology_check_parallel(
-	const struct topology *topology, const char *program, struct fault *fault)
+	const struct topology *topology, const char *program, struct error *error)
 {
 	uint32_t *mark = calloc((size_t)topology->switches + 1, sizeof(*mark));
 	struct topology_port peer;
 	int result = 0;
 
 	if (mark == NULL)
-		return fault_set(fault, ENOMEM, "%s: no memory", topology->name);
+		return error_set(error, ENOMEM, "%s: no memory", topology->name);
 	for (uint32_t s = 0; s < topology->switches && result == 0; s++) {
 		struct topology_port port = {DEVICE_SWITCH, s, 0};
 
@@ -44,7 +44,7 @@ int topology_check_parallel(
 			if (!topology_peer(topology, port, &peer) || peer.kind != DEVICE_SWITCH)
 				continue;
 			if (mark[peer.device] == s + 1)
-				result = fault_set(fault, EINVAL,
+				result = error_set(error, EINVAL,
 					"%s: switches %s and %s have more than one link, %s can "
 					"have one between two switches",
 					topology->name, topology->switch_at[s].name,
@@ -81,9 +81,9 @@ const struct topology_format *topology_format_find(const char *name)
 
 /* For graphviz: switches are boxes, hosts ellipses; port numbers label the ends of links. */
 
-static int write_dot(const struct topology *topology, FILE *out, struct fault *fault)
+static int write_dot(const struct topology *topology, FILE *out, struct error *error)
 {
-	(void)fault;
+	(void)error;
 	fprintf(out, "graph \"%s\" {\n\tgraph [overlap=false];\n\tnode [shape=box];\n",
 		topology->name);
 	for (uint32_t h = 0; h < topology->hosts; h++)

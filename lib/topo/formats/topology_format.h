@@ -8,7 +8,7 @@
 
 #include <regex.h>
 
-#include "topology.h"
+#include "topo/topology.h"
 
 #define TOPOLOGY_FORMATS(X) \
 	X(ibnetdiscover)    \
@@ -27,24 +27,24 @@ struct topology_import {
 	uint32_t notes;
 };
 
-/* 'odd' tells of something that does not belong there. In strict mode 'fault' gets it, and -EINVAL
+/* 'odd' tells of something that does not belong there. In strict mode 'error' gets it, and -EINVAL
  * is returned; otherwise it is noted with what became of it ("the line is left out"), and 0. */
-int topology_import_odd(struct topology_import *import, const struct fault *odd, const char *became,
-	struct fault *fault);
+int topology_import_odd(struct topology_import *import, const struct error *odd, const char *became,
+	struct error *error);
 /* In either mode: what is left out on purpose. */
-void topology_import_note(struct topology_import *import, const struct fault *note);
+void topology_import_note(struct topology_import *import, const struct error *note);
 
 struct topology_format {
 	const char *name;
 	const char *help; /* one line */
 	/* NULL for formats that are only read. Writes a finished topology. 0, or -EINVAL with
-	 * 'fault' if the format cannot express it; the caller checks 'out' for errors. */
-	int (*write)(const struct topology *topology, FILE *out, struct fault *fault);
+	 * 'error' if the format cannot express it; the caller checks 'out' for errors. */
+	int (*write)(const struct topology *topology, FILE *out, struct error *error);
 	/* Reads a topology; 'origin' is the file name for messages, and files that it includes are
-	 * looked for beside it. NULL with FILE:LINE:COLUMN in 'fault' and errno EINVAL, or ENOMEM.
+	 * looked for beside it. NULL with FILE:LINE:COLUMN in 'error' and errno EINVAL, or ENOMEM.
 	 * The pointer is NULL for write-only formats. */
 	struct topology *(*read)(const char *text, size_t length, const char *origin,
-		struct topology_import *import, struct fault *fault);
+		struct topology_import *import, struct error *error);
 };
 
 #define X(name) extern const struct topology_format format_##name;
@@ -53,7 +53,7 @@ TOPOLOGY_FORMATS(X)
 
 /* Refuses a second link between two switches, which the program's format cannot express. */
 int topology_check_parallel(
-	const struct topology *topology, const char *program, struct fault *fault);
+	const struct topology *topology, const char *program, struct error *error);
 
 /* Format i of the list; NULL after the last. */
 const struct topology_format *topology_format_at(unsigned i);

@@ -20,7 +20,7 @@
  * the seventh group. All shortest up*\/down* routes from the first switch are minimal here, as the
  * thesis measured (section 5.3). */
 
-#include "generator.h"
+#include "topo/generator.h"
 
 #define SWITCHES        50
 #define HOSTS_A_SWITCH  8

@@ -14,7 +14,7 @@
  * group k + 1 further on, modulo g. From the far end it is link g - 2 - k. Every group sees the
  * others in the same way, unlike in the consecutive arrangement. */
 
-#include "generator.h"
+#include "topo/generator.h"
 
 enum { SWITCHES_A_GROUP, HOSTS_A_SWITCH, LINKS_A_SWITCH };
 

@@ -4,7 +4,7 @@
 /* Every switch linked to every other: ports 0 .. S-2 lead to the others in order (port j to switch
  * j, or j + 1 from the switch's own number on), hosts after. */
 
-#include "generator.h"
+#include "topo/generator.h"
 
 enum { SWITCHES, HOSTS };
 

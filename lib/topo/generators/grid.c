@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-#include "generator.h"
+#include "topo/generator.h"
 
 struct grid {
 	const uint32_t *dims;
@@ -89,7 +89,7 @@ static int grid_build(const struct generator_request *request, const struct grid
 	for (unsigned dim = 0; dim < grid->dim_count; dim++) {
 		switches *= grid->dims[dim];
 		if (switches > TOPOLOGY_SWITCHES_MAX)
-			return fault_set(request->fault, EINVAL, "%s: needs more than %u switches",
+			return error_set(request->error, EINVAL, "%s: needs more than %u switches",
 				request->spec, TOPOLOGY_SWITCHES_MAX);
 	}
 	result =

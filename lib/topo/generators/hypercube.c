@@ -4,7 +4,7 @@
 /* Switches are linked if their numbers differ in one binary digit: port d leads along dimension d
  * (to number XOR 2^d), hosts after. */
 
-#include "generator.h"
+#include "topo/generator.h"
 
 enum { DIMS, HOSTS };
 

@@ -17,9 +17,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "arrays.h"
-#include "generator.h"
-#include "rng.h"
+#include "base/arrays.h"
+#include "base/rng.h"
+#include "topo/generator.h"
 
 enum { SWITCHES, DEGREE, HOSTS, PORTS, SEED };
 
@@ -185,20 +185,20 @@ static int check_request(const struct generator_request *request, const struct g
 	uint64_t n = graph->switches, degree = graph->degree;
 
 	if (ports < needed)
-		return fault_set(request->fault, EINVAL,
+		return error_set(request->error, EINVAL,
 			"%s: %u links and %u hosts need %u ports a switch, there are %u",
 			request->spec, graph->degree, (unsigned)(needed - degree), (unsigned)needed,
 			(unsigned)ports);
 	if (degree >= n)
-		return fault_set(request->fault, EINVAL,
+		return error_set(request->error, EINVAL,
 			"%s: %u links a switch need as many other switches, there are %u",
 			request->spec, graph->degree, graph->switches - 1);
 	if (n * degree % 2 != 0)
-		return fault_set(request->fault, EINVAL,
+		return error_set(request->error, EINVAL,
 			"%s: switches or degree must be even, each link has two ends",
 			request->spec);
 	if ((degree == 0 && n > 1) || (degree == 1 && n > 2))
-		return fault_set(request->fault, EINVAL,
+		return error_set(request->error, EINVAL,
 			"%s: %u switches cannot hang together by %u link%s each", request->spec,
 			graph->switches, graph->degree, degree == 1 ? "" : "s");
 	return 0;
@@ -209,12 +209,12 @@ static int make_graph(const struct generator_request *request, struct graph *gra
 	struct rng rng;
 
 	if (!graph_allocate(graph))
-		return fault_set(request->fault, ENOMEM, "%s: no memory for %u switches",
+		return error_set(request->error, ENOMEM, "%s: no memory for %u switches",
 			request->spec, graph->switches);
 	rng_init(&rng, request->values[SEED].number, 0, 0);
 	graph_begin(graph);
 	if (!walk(graph, &rng))
-		return fault_set(request->fault, EINVAL,
+		return error_set(request->error, EINVAL,
 			"%s: found no connected network, try another seed", request->spec);
 	for (uint32_t at = 0; at < graph->switches; at++)
 		qsort(&graph->neighbour[(size_t)at * graph->degree], graph->degree,

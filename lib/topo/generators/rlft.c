@@ -14,7 +14,7 @@
 
 #include <errno.h>
 
-#include "generator.h"
+#include "topo/generator.h"
 
 enum { PORTS, STAGES };
 
@@ -72,7 +72,7 @@ static int build(const struct generator_request *request, struct topology **topo
 	int result;
 
 	if (request->values[PORTS].number % 2 != 0)
-		return fault_set(request->fault, EINVAL, "%s: ports must be even, half go up",
+		return error_set(request->error, EINVAL, "%s: ports must be even, half go up",
 			request->spec);
 	for (uint32_t stage = 1; stage < rlft.stages; stage++)
 		rlft.top *= rlft.arity; /* at most 32^11 */

@@ -41,7 +41,7 @@ class Report:
         rows = self.table(HISTOGRAM)
         return round(sum(hops * pairs for hops, pairs in rows) / sum(pairs for _, pairs in rows), 6)
 
-    def greatest_load(self):
+    def max_load(self):
         return max(destinations for destinations, _ in self.table(LOADS))
 
 
@@ -82,7 +82,7 @@ def hops_cell(topology, engine, algorithm):
 
 def load_cell(topology, engine, algorithm, factor):
     def measure(weft):
-        return opensm(weft, topology, engine).greatest_load(), ours(weft, topology, algorithm)[0].greatest_load()
+        return opensm(weft, topology, engine).max_load(), ours(weft, topology, algorithm)[0].max_load()
 
     return Cell(f"OpenSM {engine}", f"{algorithm} on {topology}: destinations of the busiest port", ("at most", factor),
                 measure, quick=True, command=command(topology, algorithm))

@@ -4,13 +4,13 @@
 /* Captures as Weft and tcpdump write them, in either byte order; damaged, cut and other files are
  * refused with a reason. */
 
-#include "capture_order.h"
+#include "audit/capture_order.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "pcapng.h"
+#include "capture/pcapng.h"
 #include "unit.h"
 
 #define PACKETS 5
@@ -61,10 +61,10 @@ static void write_capture(struct text *text)
 
 static void open_text(struct capture_reader *reader, const struct text *text)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
-	if (capture_reader_open(reader, "test", text->bytes, text->used, &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (capture_reader_open(reader, "test", text->bytes, text->used, &error) != 0)
+		fail_msg("%s", error.text);
 }
 
 UNIT_TEST(a_capture_of_weft_is_read_with_names_directions_and_comments)
@@ -172,7 +172,7 @@ UNIT_TEST(a_capture_is_refused_wherever_it_is_cut)
 	write_capture(&text);
 	for (size_t cut = 0; cut < text.used; cut++) {
 		struct capture_reader reader;
-		struct fault fault = {""};
+		struct error error = {""};
 
 		if (cut == end && cut > 0) {
 			end = end_of_block(&text, end);
@@ -180,20 +180,20 @@ UNIT_TEST(a_capture_is_refused_wherever_it_is_cut)
 		}
 		end = end == 0 ? end_of_block(&text, 0) : end;
 		assert_int_equal(
-			capture_reader_open(&reader, "test", text.bytes, cut, &fault), -EINVAL);
-		assert_memory_equal(fault.text, "test: ", 6);
+			capture_reader_open(&reader, "test", text.bytes, cut, &error), -EINVAL);
+		assert_memory_equal(error.text, "test: ", 6);
 	}
 }
 
 static void expect_refused(const struct text *text, const char *why)
 {
 	struct capture_reader reader;
-	struct fault fault = {""};
+	struct error error = {""};
 
 	assert_int_equal(
-		capture_reader_open(&reader, "test", text->bytes, text->used, &fault), -EINVAL);
-	if (strstr(fault.text, why) == NULL)
-		fail_msg("%s: expected %s", fault.text, why);
+		capture_reader_open(&reader, "test", text->bytes, text->used, &error), -EINVAL);
+	if (strstr(error.text, why) == NULL)
+		fail_msg("%s: expected %s", error.text, why);
 }
 
 UNIT_TEST(other_and_damaged_files_are_refused)

@@ -3,7 +3,7 @@
 
 /* Sets of ports. */
 
-#include "bits.h"
+#include "base/bits.h"
 #include "unit.h"
 
 UNIT_TEST(bytes_that_are_equal_are_members_and_no_others)

@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-#include "word_list.h"
+#include "base/name_table.h"
 
 UNIT_TEST(distance_counts_insertions_deletions_changes_and_swaps)
 {

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file_text.h"
+#include "base/file_text.h"
 
 static char path[] = "/tmp/weft-file-text-XXXXXX/fifo";
 
@@ -32,23 +32,23 @@ static int clear(void **state)
 
 UNIT_TEST(a_fifo_without_a_writer_is_refused_at_once)
 {
-	struct fault fault;
+	struct error error;
 	size_t length;
 
-	assert_null(file_text_read(path, 100, &length, &fault));
+	assert_null(file_text_read(path, 100, &length, &error));
 	assert_int_equal(errno, EINVAL);
-	assert_non_null(strstr(fault.text, "nobody writes into this FIFO, expected a file"));
+	assert_non_null(strstr(error.text, "nobody writes into this FIFO, expected a file"));
 }
 
 UNIT_TEST(a_fifo_with_a_writer_is_read)
 {
 	int fd = open(path, O_RDWR);
-	struct fault fault;
+	struct error error;
 	char text[6] = "";
 	FILE *in;
 
 	assert_int_equal(write(fd, "words", 5), 5);
-	in = file_text_open(path, &fault);
+	in = file_text_open(path, &error);
 	assert_non_null(in);
 	close(fd);
 	assert_int_equal(fread(text, 1, 6, in), 5);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "option_key.h"
+#include "base/option_key.h"
 #include "unit.h"
 
 struct options {

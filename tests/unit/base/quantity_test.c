@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "quantity.h"
-#include "rng.h"
-#include "weft_time.h"
+#include "base/quantity.h"
+#include "base/rng.h"
+#include "base/weft_time.h"
 
 static const struct {
 	enum quantity_kind kind;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "record_ring.h"
+#include "base/record_ring.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 #define BYTES   100
@@ -21,7 +21,7 @@ static bool offer(struct record_ring *ring, uint8_t number, uint32_t bytes)
 	if (room == NULL)
 		return false;
 	memset(room, number, bytes);
-	record_ring_publish(ring);
+	record_ring_flush(ring);
 	return true;
 }
 
@@ -106,7 +106,7 @@ TEST(what_is_kept_fits_when_long_records_do_not)
 
 			if (record_ring_room(ring, length, 4, 16) == NULL)
 				break;
-			record_ring_publish(ring);
+			record_ring_flush(ring);
 		}
 		for (unsigned i = 0; i < 4; i++)
 			assert_true(offer(ring, 1, 16));
@@ -146,7 +146,7 @@ static void *send_stream(void *ctx)
 		}
 		memset(room, (uint8_t)stream->sent, bytes);
 		memcpy(room, &stream->sent, 8);
-		record_ring_publish(stream->ring);
+		record_ring_flush(stream->ring);
 		stream->sent++;
 	}
 	return NULL;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fault.h"
-#include "text_escape.h"
+#include "base/text_escape.h"
+#include "base/weft_error.h"
 
 static void escapes_to(const char *text, const char *expected)
 {
@@ -49,10 +49,10 @@ UNIT_TEST(what_has_no_room_is_cut_off)
 
 UNIT_TEST(a_fault_has_no_control_characters)
 {
-	struct fault fault;
+	struct error error;
 
-	fault_set(&fault, EINVAL, "%s: no such file", "\x1b]0;title");
-	assert_string_equal(fault.text, "\\x1b]0;title: no such file");
+	error_set(&error, EINVAL, "%s: no such file", "\x1b]0;title");
+	assert_string_equal(error.text, "\\x1b]0;title: no such file");
 }
 
 UNIT_MAIN(NULL, NULL)

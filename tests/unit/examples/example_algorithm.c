@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdlib.h>
 
-#include "legal_search.h"
-#include "rng.h"
-#include "route_jobs.h"
-#include "route_path.h"
-#include "up_down.h"
+#include "base/rng.h"
+#include "route/algorithms/up_down.h"
+#include "route/route_jobs.h"
+#include "route/route_path.h"
+#include "route/search/legal_search.h"
 
 /* valiant: every message goes to a switch drawn at random first and from there to its destination
  * (Valiant and Brebner, STOC 1981), which turns any pattern of traffic into two uniform ones, at
@@ -62,7 +62,7 @@ static bool find_detour(const struct valiant *valiant, uint32_t from, uint32_t t
 }
 
 static int add_pair(
-	const struct valiant *valiant, uint32_t source, uint32_t destination, struct fault *fault)
+	const struct valiant *valiant, uint32_t source, uint32_t destination, struct error *error)
 {
 	const struct route_graph *graph = valiant->graph;
 	const struct route_options *options = valiant->options;
@@ -78,16 +78,16 @@ static int add_pair(
 	if (!find_detour(valiant, from, to, &rng, &path)) {
 		path = (struct route_path){.links = 0};
 		if (!append_half(&path, valiant->towards[to], from, &rng))
-			return fault_set(fault, EINVAL,
+			return error_set(error, EINVAL,
 				"%s: the way from %s to %s takes more than %u links",
 				graph->topology->name, graph->topology->host_at[source].name,
 				graph->topology->host_at[destination].name, ROUTE_LINKS_MAX);
 	}
-	return route_path_add(graph, options, valiant->set, source, destination, &path, fault);
+	return route_path_add(graph, options, valiant->set, source, destination, &path, error);
 }
 
 /* Every jobs-th destination host. */
-static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *fault)
+static int fill_part(void *context, unsigned job, unsigned jobs, struct error *error)
 {
 	const struct valiant *valiant = context;
 	uint32_t hosts = valiant->graph->hosts;
@@ -98,7 +98,7 @@ static int fill_part(void *context, unsigned job, unsigned jobs, struct fault *f
 			continue;
 		for (uint32_t from = 0; from < hosts && result == 0; from++)
 			if (from != to)
-				result = add_pair(valiant, from, to, fault);
+				result = add_pair(valiant, from, to, error);
 	}
 	return result;
 }
@@ -118,7 +118,7 @@ static bool search_all(const struct valiant *valiant, const bool *up)
 }
 
 static int valiant_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct fault *fault)
+	struct route_set *set, struct error *error)
 {
 	bool *up = calloc(graph->arcs + 1u, sizeof(*up));
 	struct valiant valiant = {.graph = graph, .options = options, .set = set};
@@ -126,13 +126,13 @@ static int valiant_routes(const struct route_graph *graph, const struct route_op
 
 	valiant.towards = calloc(graph->switches + 1u, sizeof(*valiant.towards));
 	if (up != NULL && valiant.towards != NULL)
-		result = up_down_label(graph, options->root, up, fault);
+		result = up_down_label(graph, options->root, up, error);
 	if (result == 0 && !search_all(&valiant, up))
 		result = -ENOMEM;
 	if (result == -ENOMEM)
-		fault_set(fault, ENOMEM, "%s: no memory for its routes", graph->topology->name);
+		error_set(error, ENOMEM, "%s: no memory for its routes", graph->topology->name);
 	if (result == 0)
-		result = route_jobs_run(options->jobs, fill_part, &valiant, fault);
+		result = route_jobs_run(options->jobs, fill_part, &valiant, error);
 	for (uint32_t at = 0; at < graph->switches && valiant.towards != NULL; at++)
 		legal_search_destroy(valiant.towards[at]);
 	free(valiant.towards);

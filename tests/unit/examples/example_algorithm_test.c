@@ -7,7 +7,7 @@
 #include "example_page.h"
 #include "random_network.h"
 #include "route_expect.h"
-#include "topology_without.h"
+#include "topo/topology_without.h"
 
 extern const struct route_algorithm route_valiant;
 

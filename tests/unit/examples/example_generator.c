@@ -4,7 +4,7 @@
 /* A star: switch 0 in the middle, port i of it to leaf i + 1; a leaf's port 0 leads to the middle,
  * hosts after. */
 
-#include "generator.h"
+#include "topo/generator.h"
 
 enum { LEAVES, HOSTS };
 

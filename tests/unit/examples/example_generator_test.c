@@ -5,16 +5,16 @@
  * compiled here, and it makes what the page says. */
 
 #include "example_page.h"
-#include "generator.h"
+#include "topo/generator.h"
 #include "topology_walk.h"
 
 extern const struct generator generator_star;
 
-static struct topology *star(const char *spec, struct fault *fault)
+static struct topology *star(const char *spec, struct error *error)
 {
 	struct topology *topology = NULL;
 
-	generator_run_kind(&generator_star, spec, NULL, &topology, fault);
+	generator_run_kind(&generator_star, spec, NULL, &topology, error);
 	return topology;
 }
 
@@ -25,10 +25,10 @@ UNIT_TEST(the_page_shows_the_file)
 
 UNIT_TEST(leaves_with_hosts_stand_around_a_switch_without)
 {
-	struct fault fault = {""};
-	struct topology *topology = star("star:leaves=5,hosts=3", &fault);
+	struct error error = {""};
+	struct topology *topology = star("star:leaves=5,hosts=3", &error);
 
-	assert_string_equal(fault.text, "");
+	assert_string_equal(error.text, "");
 	assert_string_equal(topology->name, "star-5-3");
 	assert_int_equal(topology->switches, 6);
 	assert_int_equal(topology->hosts, 15);
@@ -60,13 +60,13 @@ UNIT_TEST(port_i_of_the_middle_leads_to_leaf_i_plus_1)
 
 UNIT_TEST(what_cannot_be_built_is_refused)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
-	assert_null(star("star:hosts=2", &fault));
-	assert_string_equal(fault.text, "star:hosts=2: option 'leaves' is missing (leaf switches)");
-	assert_null(star("star:leaves=2,hosts=64", &fault));
+	assert_null(star("star:hosts=2", &error));
+	assert_string_equal(error.text, "star:hosts=2: option 'leaves' is missing (leaf switches)");
+	assert_null(star("star:leaves=2,hosts=64", &error));
 	assert_string_equal(
-		fault.text, "star:leaves=2,hosts=64: needs 65 ports a switch, at most 64");
+		error.text, "star:leaves=2,hosts=64: needs 65 ports a switch, at most 64");
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "adaptive_routing.h"
+#include "switch/adaptive_routing.h"
 
 /* Two choices (Mitzenmacher, The Power of Two Choices in Randomized Load Balancing, IEEE TPDS 12,
  * 2001): the primary port, unless one alternative drawn at random has more credits where the packet

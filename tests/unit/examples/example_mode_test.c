@@ -4,9 +4,9 @@
 /* The example of docs/developer/extending.md: the page shows example_mode.c as it is compiled
  * here, and it does what the page says. */
 
-#include "adaptive_routing.h"
-#include "afi.h"
 #include "example_page.h"
+#include "switch/adaptive_routing.h"
+#include "switch/afi.h"
 
 extern const struct adaptive_mode adaptive_sampled;
 

@@ -2,17 +2,17 @@
 /* Copyright (c) 2026, the Weft developers */
 #include <stdlib.h>
 
-#include "traffic_pattern.h"
+#include "traffic/traffic_pattern.h"
 
 /* Tornado (Dally and Towles, Principles and Practices of Interconnection Networks, 3.2): each of N
  * hosts sends to the host (N - 1) / 2 numbers after its own, in a ring of all numbers. */
 
-static int init(void **state, const struct traffic_config *config, struct fault *fault)
+static int init(void **state, const struct traffic_config *config, struct error *error)
 {
 	uint16_t *to = malloc(sizeof(*to));
 
 	if (to == NULL)
-		return fault_set(fault, ENOMEM, "no memory for tornado traffic");
+		return error_set(error, ENOMEM, "no memory for tornado traffic");
 	*to = (uint16_t)((config->host + (config->hosts - 1u) / 2) % config->hosts);
 	*state = to;
 	return 0;

@@ -5,7 +5,7 @@
  * compiled here, and it does what the page says. */
 
 #include "example_page.h"
-#include "traffic_pattern.h"
+#include "traffic/traffic_pattern.h"
 
 extern const struct traffic_pattern traffic_tornado;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "queuing.h"
+#include "queuing/queuing.h"
 
 /* By the source's place on its leaf and nothing else: what a host has clogged delays those that
  * share its queue, and never its neighbours. */

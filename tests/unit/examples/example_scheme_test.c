@@ -5,7 +5,7 @@
  * here, and it does what the page says. */
 
 #include "example_page.h"
-#include "queuing.h"
+#include "queuing/queuing.h"
 
 extern const struct queuing_scheme queuing_by_source;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "route_choice.h"
+#include "nic/selectors/route_choice.h"
 
 /* The better of two routes drawn at random (Mitzenmacher, The Power of Two Choices in Randomized
  * Load Balancing, IEEE TPDS 12, 2001): of them the one on which the latest message was held back

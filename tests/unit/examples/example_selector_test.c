@@ -5,7 +5,7 @@
  * compiled here, and it does what the page says. */
 
 #include "example_page.h"
-#include "route_choice.h"
+#include "nic/selectors/route_choice.h"
 
 extern const struct route_choice_ops route_choice_two_choices;
 

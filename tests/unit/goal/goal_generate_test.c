@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "goal_generate.h"
+#include "goal/goal_generate.h"
 
 #include "unit.h"
 
@@ -10,16 +10,16 @@
 
 static struct goal *generate_of(const struct goal_generate_config *config)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	char *text = NULL;
 	struct goal *goal;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	assert_int_equal(goal_generate(config, out, &fault), 0);
+	assert_int_equal(goal_generate(config, out, &error), 0);
 	fclose(out);
-	goal = goal_parse(text, length, config->kind, &fault);
-	assert_string_equal(fault.text, "");
+	goal = goal_parse(text, length, config->kind, &error);
+	assert_string_equal(error.text, "");
 	free(text);
 	return goal;
 }
@@ -34,12 +34,12 @@ static struct goal *generate(const char *kind, uint32_t ranks, uint32_t rounds, 
 /* To the end, whatever the network does with the time. */
 static void run(struct goal_loop *loop, const struct goal *goal, uint64_t seed)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
 	goal_loop_init(loop, goal, seed);
 	goal_loop_run(loop);
-	goal_replay_diagnose(loop->replay, &fault);
-	assert_string_equal(fault.text, "");
+	goal_replay_diagnose(loop->replay, &error);
+	assert_string_equal(error.text, "");
 }
 
 UNIT_TEST(an_allreduce_brings_everybodys_part_to_everybody)
@@ -466,10 +466,10 @@ UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct fault fault = {""};
+		struct error error = {""};
 
-		assert_int_equal(goal_generate(&bad[i].config, NULL, &fault), -EINVAL);
-		assert_string_equal(fault.text, bad[i].message);
+		assert_int_equal(goal_generate(&bad[i].config, NULL, &error), -EINVAL);
+		assert_string_equal(error.text, bad[i].message);
 	}
 }
 
@@ -487,13 +487,13 @@ UNIT_TEST(a_schedule_is_refused_by_the_operations_that_a_round_has)
 		struct goal *round = generate(kind, ranks, 1, calc_ns);
 		struct goal_generate_config config = {
 			kind, ranks, 1000, GOAL_OPS_MAX / round->ops + 1, calc_ns};
-		struct fault fault = {""};
+		struct error error = {""};
 		char expected[80];
 
-		assert_int_equal(goal_generate(&config, NULL, &fault), -EINVAL);
+		assert_int_equal(goal_generate(&config, NULL, &error), -EINVAL);
 		snprintf(expected, sizeof(expected), "a round has %u operations, ",
 			(unsigned)round->ops);
-		assert_non_null(strstr(fault.text, expected));
+		assert_non_null(strstr(error.text, expected));
 		goal_destroy(round);
 	}
 }

@@ -11,8 +11,8 @@
 
 #include "unit.h"
 
-#include "goal_replay_private.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "goal/goal_replay_private.h"
 
 #define GOAL_LOOP_DELAY_NS 5000
 
@@ -38,11 +38,11 @@ struct goal_loop {
 
 static inline struct goal *goal_loop_parse(const char *text)
 {
-	struct fault fault = {""};
-	struct goal *goal = goal_parse(text, strlen(text), "g", &fault);
+	struct error error = {""};
+	struct goal *goal = goal_parse(text, strlen(text), "g", &error);
 
 	if (goal == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return goal;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "goal.h"
+#include "goal/goal.h"
 
 #include "unit.h"
 
@@ -21,11 +21,11 @@ static const char example[] = "// a comment\n"
 
 UNIT_TEST(operations_are_read_with_all_that_they_say)
 {
-	struct fault fault = {""};
-	struct goal *goal = goal_parse(example, strlen(example), "e.goal", &fault);
+	struct error error = {""};
+	struct goal *goal = goal_parse(example, strlen(example), "e.goal", &error);
 	const struct goal_op *op;
 
-	assert_string_equal(fault.text, "");
+	assert_string_equal(error.text, "");
 	assert_int_equal(goal->ranks, 2);
 	assert_int_equal(goal->ops, 5);
 	assert_int_equal(goal->rank[1].count, 2);
@@ -121,10 +121,10 @@ UNIT_TEST(what_is_wrong_is_said_with_its_place)
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct fault fault = {""};
+		struct error error = {""};
 
-		assert_null(goal_parse(bad[i].text, strlen(bad[i].text), "g", &fault));
-		assert_string_equal(fault.text, bad[i].message);
+		assert_null(goal_parse(bad[i].text, strlen(bad[i].text), "g", &error));
+		assert_string_equal(error.text, bad[i].message);
 	}
 }
 
@@ -143,10 +143,10 @@ UNIT_TEST(a_label_belongs_to_its_rank)
 
 UNIT_TEST(a_file_that_is_not_there_is_named)
 {
-	struct fault fault;
+	struct error error;
 
-	assert_null(goal_load("/nowhere/x.goal", &fault));
-	assert_string_equal(fault.text, "/nowhere/x.goal: No such file or directory");
+	assert_null(goal_load("/nowhere/x.goal", &error));
+	assert_string_equal(error.text, "/nowhere/x.goal: No such file or directory");
 }
 
 /* As scripts and tracers write them. */
@@ -156,10 +156,10 @@ UNIT_TEST(a_rank_may_be_absent_and_send_to_itself_and_labels_may_be_numbers)
 		"# by a script\nnum_ranks 4 # ranks\nrank 2 {\n1: send 1099511627776b to 2 tag "
 		"4294967295\n2: recv 8b from 2 tag 4294967295\n2 requires 1\n"
 		"calc 9223372036854775808 cpu 65535\ncalc 1 cpu 300\n}\n";
-	struct fault fault = {""};
-	struct goal *goal = goal_parse(text, strlen(text), "g", &fault);
+	struct error error = {""};
+	struct goal *goal = goal_parse(text, strlen(text), "g", &error);
 
-	assert_string_equal(fault.text, "");
+	assert_string_equal(error.text, "");
 	assert_int_equal(goal->rank[0].count + goal->rank[1].count + goal->rank[3].count, 0);
 	assert_int_equal(goal->op[0].peer, 2);
 	assert_int_equal(goal->op[0].tag, UINT32_MAX);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "goal_replay.h"
+#include "goal/goal_replay.h"
 
 #include "unit.h"
 
@@ -199,12 +199,12 @@ UNIT_TEST(what_is_left_at_the_end_is_named)
 	for (unsigned i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
 		struct goal *goal;
 		struct goal_replay *made = replay(&goal, left[i].rank0, left[i].rank1);
-		struct fault fault = {""};
+		struct error error = {""};
 
 		send_all(made, 0, PS_PER_US);
 		goal_replay_deliver(made, 1, 0, PS_PER_US);
-		assert_int_equal(goal_replay_diagnose(made, &fault), -EINVAL);
-		assert_string_equal(fault.text, left[i].message);
+		assert_int_equal(goal_replay_diagnose(made, &error), -EINVAL);
+		assert_string_equal(error.text, left[i].message);
 		finish(made, goal);
 	}
 }
@@ -213,10 +213,10 @@ UNIT_TEST(what_still_runs_is_named)
 {
 	struct goal *goal;
 	struct goal_replay *made = replay(&goal, "c: calc 100\nd: calc 1\nd requires c", "");
-	struct fault fault = {""};
+	struct error error = {""};
 
-	assert_int_equal(goal_replay_diagnose(made, &fault), -EINVAL);
-	assert_string_equal(fault.text,
+	assert_int_equal(goal_replay_diagnose(made, &error), -EINVAL);
+	assert_string_equal(error.text,
 		"rank 0: calc 'c' (line 3) has not ended; 2 operations have "
 		"not ended");
 	finish(made, goal);
@@ -296,13 +296,13 @@ UNIT_TEST(random_programs_end_with_their_order_kept)
 	for (uint64_t seed = 0; seed < 60; seed++) {
 		char *text = random_program(seed, 2 + (uint32_t)(seed % 7), 8);
 		struct goal *goal = goal_loop_parse(text);
-		struct fault fault = {""};
+		struct error error = {""};
 		struct goal_loop loop;
 
 		goal_loop_init(&loop, goal, seed);
 		goal_loop_run(&loop);
-		goal_replay_diagnose(loop.replay, &fault);
-		assert_string_equal(fault.text, "");
+		goal_replay_diagnose(loop.replay, &error);
+		assert_string_equal(error.text, "");
 		assert_int_equal(goal_replay_count(loop.replay), goal->ops);
 		goal_loop_fini(&loop);
 		goal_destroy(goal);
@@ -356,7 +356,7 @@ UNIT_TEST(a_copy_names_what_another_process_has_left)
 {
 	struct goal *goal[2];
 	struct goal_replay *made[2] = {replay_exchange(&goal[0]), replay_exchange(&goal[1])};
-	struct fault fault = {""};
+	struct error error = {""};
 
 	send_all(made[0], 0, 3 * NS);
 	goal_replay_accept_elsewhere(made[1], 0);
@@ -364,8 +364,8 @@ UNIT_TEST(a_copy_names_what_another_process_has_left)
 	copy_end(made[1], made[0], 1);
 	assert_int_equal(goal_replay_count(made[0]), 3);
 	assert_int_equal(goal_replay_ended(made[0]), 5 * NS);
-	assert_true(goal_replay_diagnose(made[0], &fault) < 0);
-	assert_string_equal(fault.text,
+	assert_true(goal_replay_diagnose(made[0], &error) < 0);
+	assert_string_equal(error.text,
 		"rank 0: recv 'r' (line 5) from 1 tag 3 got no message; 3 operations have not "
 		"ended");
 	for (unsigned i = 0; i < 2; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "data_tag.h"
+#include "link/data_tag.h"
 
 #include <string.h>
 

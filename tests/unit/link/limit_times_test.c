@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "limit_times.h"
+#include "link/limit_times.h"
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 #define RAISES 5000

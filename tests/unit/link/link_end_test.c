@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "link_end.h"
+#include "link/link_end.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 /* Two ends and a wire with delay between them, in steps of time. Frames keep their order, as on any
@@ -585,7 +585,7 @@ TEST(a_neighbour_that_is_known_to_be_away_brings_no_link_down)
 	hear_hello(bench);
 	for (unsigned i = 0; i < 100; i++) {
 		assert_false(poll_until(bench, end, bench->now + HELLO_PS, STEP_PS));
-		link_end_excuse(end, bench->now);
+		link_end_forgive_stall(end, bench->now);
 	}
 	assert_false(poll_until(bench, end, bench->now + 2 * HELLO_PS, STEP_PS));
 	assert_true(poll_until(bench, end, bench->now + STEP_PS, STEP_PS));

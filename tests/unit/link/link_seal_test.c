@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "link_seal.h"
+#include "link/link_seal.h"
 
 #include <arpa/inet.h>
 #include <sodium.h>
 #include <string.h>
 
-#include "big_endian.h"
-#include "control.h"
 #include "unit.h"
+#include "wire/big_endian.h"
+#include "wire/control.h"
 
 /* Two ends whose frames are whole and sealed, and a third one elsewhere. Whoever listens to the
  * cable has copies of all frames, and can send what he likes. */

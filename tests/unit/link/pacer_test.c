@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "pacer.h"
+#include "link/pacer.h"
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 #define GBPS UINT64_C(1000000000)

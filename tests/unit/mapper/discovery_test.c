@@ -3,10 +3,10 @@
 
 /* Discovery on fabrics in memory: what is found is what is there. */
 
-#include "discovery.h"
+#include "mapper/discovery.h"
 
+#include "mapper/miscabling.h"
 #include "mapper_net.h"
-#include "miscabling.h"
 #include "random_network.h"
 
 #define SESSION 4242
@@ -92,11 +92,11 @@ static void discover(struct bench *bench)
 
 static struct topology *found_topology(struct bench *bench)
 {
-	struct fault fault;
-	struct topology *topology = fabric_map_topology(&bench->map, &fault);
+	struct error error;
+	struct topology *topology = fabric_map_topology(&bench->map, &error);
 
 	if (topology == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return topology;
 }
 
@@ -144,14 +144,14 @@ UNIT_TEST(what_is_found_is_the_file_on_generated_networks)
 	static const char *const specs[] = {"rlft:ports=4,stages=3", "torus:dims=5x5,hosts=1",
 		"cplant", "hypercube:dims=5,hosts=1", "dragonfly:a=4,p=2,h=2", "ring:switches=24",
 		"rlft:ports=8,stages=2"};
-	struct fault fault;
+	struct error error;
 
 	for (unsigned i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
-		struct topology *topology = topology_generate(specs[i], &fault);
+		struct topology *topology = topology_generate(specs[i], &error);
 		struct bench bench;
 
 		if (topology == NULL)
-			fail_msg("%s", fault.text);
+			fail_msg("%s", error.text);
 		/* Longer losses than that and a ring's far side would need more tries. */
 		bench_start(&bench, topology, i);
 		bench.net.loss_ppm = 10000;
@@ -180,8 +180,8 @@ UNIT_TEST(a_fat_tree_gets_its_stages_back)
 /* One frame each way for each cable, and at most as many again for those found from both ends. */
 UNIT_TEST(frames_are_linear_in_cables)
 {
-	struct fault fault;
-	struct topology *topology = topology_generate("torus:dims=8x8,hosts=2", &fault);
+	struct error error;
+	struct topology *topology = topology_generate("torus:dims=8x8,hosts=2", &error);
 	struct bench bench;
 
 	bench_start(&bench, topology, 1);
@@ -268,7 +268,7 @@ UNIT_TEST(miscabling_is_told_by_name)
 UNIT_TEST(what_has_gone_is_not_found)
 {
 	struct topology *topology = network_ring(6), *found;
-	struct fault fault;
+	struct error error;
 	struct bench bench;
 
 	bench_start(&bench, topology, 1);
@@ -277,7 +277,7 @@ UNIT_TEST(what_has_gone_is_not_found)
 	fabric_map_cut(
 		&bench.map, fabric_map_find(&bench.map, net_id(DEVICE_HOST, 2)), 0, MAP_EMPTY);
 	assert_int_equal(fabric_map_find_ways(&bench.map), 0);
-	found = fabric_map_found(&bench.map, &fault);
+	found = fabric_map_found(&bench.map, &error);
 	assert_non_null(found);
 	assert_int_equal(found->switches, 6);
 	assert_int_equal(found->hosts, 5);
@@ -288,7 +288,7 @@ UNIT_TEST(what_has_gone_is_not_found)
 	/* Of the mapper itself no cable is left. */
 	fabric_map_cut(&bench.map, 0, 0, MAP_EMPTY);
 	assert_int_equal(fabric_map_find_ways(&bench.map), 0);
-	found = fabric_map_found(&bench.map, &fault);
+	found = fabric_map_found(&bench.map, &error);
 	assert_non_null(found);
 	assert_int_equal(found->switches, 0);
 	assert_int_equal(found->hosts, 1);
@@ -302,13 +302,13 @@ UNIT_TEST(what_has_gone_is_not_found)
 UNIT_TEST(what_is_left_out_is_found)
 {
 	struct topology *topology = network_ring(6), *found;
-	struct fault fault;
+	struct error error;
 	struct bench bench;
 
 	bench_start(&bench, topology, 1);
 	discover(&bench);
 	bench.map.device[fabric_map_find(&bench.map, net_id(DEVICE_SWITCH, 3))].left_out = 2;
-	found = fabric_map_found(&bench.map, &fault);
+	found = fabric_map_found(&bench.map, &error);
 	assert_non_null(found);
 	assert_int_equal(miscabling_report(found, topology, NULL), 0);
 	topology_destroy(found);

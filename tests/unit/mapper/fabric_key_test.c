@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "fabric_key.h"
+#include "mapper/fabric_key.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define DIGITS "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
 /* Result of loading a file of this text and mode. */
-static int load(struct fabric_key *key, const char *text, mode_t mode, struct fault *fault)
+static int load(struct fabric_key *key, const char *text, mode_t mode, struct error *error)
 {
 	char path[] = "/tmp/weft-key-XXXXXX";
 	int file = mkstemp(path), result;
@@ -23,7 +23,7 @@ static int load(struct fabric_key *key, const char *text, mode_t mode, struct fa
 	assert_int_equal(write(file, text, strlen(text)), strlen(text));
 	assert_int_equal(fchmod(file, mode), 0);
 	close(file);
-	result = fabric_key_load(key, path, fault);
+	result = fabric_key_load(key, path, error);
 	unlink(path);
 	return result;
 }
@@ -31,23 +31,23 @@ static int load(struct fabric_key *key, const char *text, mode_t mode, struct fa
 UNIT_TEST(a_file_of_its_owner_alone_is_read)
 {
 	struct fabric_key key;
-	struct fault fault;
+	struct error error;
 
-	assert_int_equal(load(&key, DIGITS "\n", 0600, &fault), 0);
+	assert_int_equal(load(&key, DIGITS "\n", 0600, &error), 0);
 	for (unsigned i = 0; i < FABRIC_KEY_BYTES; i++)
 		assert_int_equal(key.bytes[i], i);
-	assert_int_equal(load(&key, DIGITS, 0400, &fault), 0);
+	assert_int_equal(load(&key, DIGITS, 0400, &error), 0);
 }
 
 UNIT_TEST(a_file_that_others_may_use_is_refused)
 {
 	static const mode_t wrong[] = {0644, 0640, 0604, 0620, 0602, 0610, 0777};
 	struct fabric_key key = {{42}};
-	struct fault fault;
+	struct error error;
 
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		assert_int_equal(load(&key, DIGITS "\n", wrong[i], &fault), -EACCES);
-		assert_non_null(strstr(fault.text, "chmod 600"));
+		assert_int_equal(load(&key, DIGITS "\n", wrong[i], &error), -EACCES);
+		assert_non_null(strstr(error.text, "chmod 600"));
 		assert_int_equal(key.bytes[0], 42);
 	}
 }
@@ -56,7 +56,7 @@ UNIT_TEST(a_file_of_another_user_is_refused)
 {
 	char path[] = "/tmp/weft-key-XXXXXX";
 	struct fabric_key key;
-	struct fault fault;
+	struct error error;
 	int file;
 
 	need_root(); /* to give a file away */
@@ -64,7 +64,7 @@ UNIT_TEST(a_file_of_another_user_is_refused)
 	assert_int_equal(write(file, DIGITS, strlen(DIGITS)), strlen(DIGITS));
 	assert_int_equal(fchown(file, 12345, 12345), 0);
 	close(file);
-	assert_int_equal(fabric_key_load(&key, path, &fault), -EACCES);
+	assert_int_equal(fabric_key_load(&key, path, &error), -EACCES);
 	unlink(path);
 }
 
@@ -73,12 +73,12 @@ UNIT_TEST(anything_but_64_digits_is_refused)
 	static const char *const wrong[] = {"", "00", DIGITS "0", DIGITS "\n\n", DIGITS " ",
 		"x00102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", DIGITS DIGITS};
 	struct fabric_key key;
-	struct fault fault;
+	struct error error;
 
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		assert_int_equal(load(&key, wrong[i], 0600, &fault), -EINVAL);
-	assert_int_equal(fabric_key_load(&key, "/tmp", &fault), -EINVAL);
-	assert_int_equal(fabric_key_load(&key, "/tmp/no-such-weft-key", &fault), -ENOENT);
+		assert_int_equal(load(&key, wrong[i], 0600, &error), -EINVAL);
+	assert_int_equal(fabric_key_load(&key, "/tmp", &error), -EINVAL);
+	assert_int_equal(fabric_key_load(&key, "/tmp/no-such-weft-key", &error), -ENOENT);
 }
 
 /* Made with python3 -c 'import hashlib; hashlib.blake2b(b"weft", digest_size=16,

@@ -3,7 +3,7 @@
 
 /* Reading the images that devices use: what is asked for each answer. */
 
-#include "image_reading.h"
+#include "mapper/image_reading.h"
 
 #include "unit.h"
 

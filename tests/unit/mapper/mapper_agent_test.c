@@ -3,14 +3,14 @@
 
 /* The agent of a device, and what attackers can do to it: nothing. */
 
-#include "mapper_agent.h"
+#include "mapper/mapper_agent.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "rng.h"
-#include "table_image.h"
+#include "base/rng.h"
+#include "mapper/table_image.h"
 #include "unit.h"
 
 static const struct fabric_key fabric = {{1, 2, 3}}, stranger = {{9}};

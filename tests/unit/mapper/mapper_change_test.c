@@ -335,7 +335,7 @@ UNIT_TEST(a_pause_is_ended_though_no_routes_can_be_had)
 	fabric.net.host_agent[5].paused = true;
 	ask(mapper, NET_HOST_ID + 5);
 	run(&fabric, 2 * A_WHILE);
-	assert_true(mapper->fault.text[0] != '\0');
+	assert_true(mapper->error.text[0] != '\0');
 	assert_nobody_is_paused(&fabric);
 	assert_int_equal(mapper->counters.paused, 2);
 	assert_int_equal(mapper->counters.maps, 2);
@@ -366,12 +366,12 @@ UNIT_TEST(a_map_that_could_not_be_made_is_tried_again)
 	*peer_port ^= 1; /* its neighbour has two cables there */
 	mapper->stale = true;
 	mapper_poll(mapper, fabric.net.now, &frame);
-	assert_true(mapper->fault.text[0] != '\0');
+	assert_true(mapper->error.text[0] != '\0');
 	assert_false(mapper->stale);
 	*peer_port ^= 1;
 	assert_int_equal(fabric_map_find_ways(&mapper->map), 0);
 	run(&fabric, 2 * fabric.config.sweep_ps);
-	assert_true(mapper->fault.text[0] == '\0');
+	assert_true(mapper->error.text[0] == '\0');
 	fabric_assert_works(&fabric);
 	fabric_end(&fabric);
 	topology_destroy(topology);

@@ -7,7 +7,7 @@
 
 #include "mapper_mixture.h"
 #include "mapper_usual.h"
-#include "route_verify.h"
+#include "route/verify/route_verify.h"
 
 #define MAPPER_SESSION 7000
 
@@ -207,11 +207,11 @@ static inline void fabric_assert_works(struct mapper_fabric *fabric)
 	struct live_generation now = fabric_snapshot(fabric);
 	const struct route_subject subjects[] = {{.set = now.set}, {.table = now.table}};
 	struct route_report report;
-	struct fault fault;
+	struct error error;
 
 	if (route_verify(now.topology, fabric->config.tables ? &subjects[1] : &subjects[0], 1,
-		    &report, &fault) != 0)
-		fail_msg("%s", fault.text);
+		    &report, &error) != 0)
+		fail_msg("%s", error.text);
 	if (report.unconnected != report.unreachable)
 		fail_msg("%lu pairs have no way, %lu cannot have one; %s",
 			(unsigned long)report.unconnected, (unsigned long)report.unreachable,

@@ -3,12 +3,12 @@
 
 /* Mapper messages as frames: what is opened is genuine; and the window of counters. */
 
-#include "mapper_frame.h"
+#include "mapper/mapper_frame.h"
 
 #include <arpa/inet.h>
 
+#include "base/replay_window.h"
 #include "mapper_samples.h"
-#include "replay_window.h"
 #include "unit.h"
 
 static const uint8_t route[] = {ROUTE_PORT_BIT | 3, ROUTE_TYPE_AGENT};

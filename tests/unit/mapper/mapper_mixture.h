@@ -8,8 +8,8 @@
  * may have sent by any of its images of that time, every switch may have forwarded by any of its
  * own. A channel is one direction of a cable that is not cut; no VC classes. */
 
+#include "mapper/table_image.h"
 #include "mapper_net.h"
-#include "table_image.h"
 
 struct mixture_table {
 	struct mixture_table *next; /* older */

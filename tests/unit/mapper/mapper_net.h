@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "frame_check.h"
-#include "mapper_agent.h"
-#include "rng.h"
-#include "topology.h"
+#include "base/rng.h"
+#include "mapper/mapper_agent.h"
+#include "topo/topology.h"
 #include "unit.h"
+#include "wire/frame_check.h"
 
 #define NET_DELAY_PS PS_PER_US
 /* mapper_patience_ps() of mapper_usual(). */

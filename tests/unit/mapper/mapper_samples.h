@@ -4,8 +4,8 @@
 
 /* Random good mapper messages of every type, for the tests and for the fuzzer's seeds. */
 
-#include "mapper_message.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "wire/mapper_message.h"
 
 static inline uint32_t sample32(struct rng *rng)
 {

@@ -3,8 +3,8 @@
 
 /* The mapper as a whole, on fabrics in memory with a candidate beside each host. */
 
+#include "mapper/miscabling.h"
 #include "mapper_fabric.h"
-#include "miscabling.h"
 #include "random_network.h"
 
 #define A_WHILE (150 * PS_PER_MS)
@@ -445,7 +445,7 @@ UNIT_TEST(several_algorithms_a_root_and_service_levels_are_as_static_routes_have
 		struct mapper_config config = mapper_usual("ud", false);
 		struct table_image_source expected = {topology};
 		struct mapper_fabric fabric;
-		struct fault fault;
+		struct error error;
 
 		config.other[0] = route_algorithm_find("ud-itb");
 		config.others = 1;
@@ -458,12 +458,12 @@ UNIT_TEST(several_algorithms_a_root_and_service_levels_are_as_static_routes_have
 		run(&fabric, A_WHILE);
 		fabric_assert_works(&fabric);
 		assert_int_equal(route_root_choose(topology, config.algorithm, config.root_choice,
-					 seed, &config.options.root, &fault),
+					 seed, &config.options.root, &error),
 			0);
 		expected.set = route_merge_compute(topology,
 			(const struct route_algorithm *[]){config.algorithm, config.other[0]}, 2,
-			&config.options, NULL, &fault);
-		expected.queuing = queuing_create(topology, config.queuing, 4, &fault);
+			&config.options, NULL, &error);
+		expected.queuing = queuing_create(topology, config.queuing, 4, &error);
 		assert_images_are(&fabric, &expected);
 		route_set_destroy((struct route_set *)(uintptr_t)expected.set);
 		queuing_destroy((struct queuing *)(uintptr_t)expected.queuing);
@@ -476,7 +476,7 @@ UNIT_TEST(routes_that_want_other_vcs_are_not_used)
 {
 	for (unsigned trial = 0; trial < 3; trial++) {
 		struct topology *topology =
-			topology_generate("torus:dims=4x4,hosts=1", &(struct fault){0});
+			topology_generate("torus:dims=4x4,hosts=1", &(struct error){0});
 		struct mapper_config config = mapper_usual("dor", true);
 		struct mapper_fabric fabric;
 
@@ -497,7 +497,7 @@ UNIT_TEST(multi_step_paths_reach_their_devices_in_each_epoch)
 {
 	for (unsigned vcs = 3; vcs <= 4; vcs++) {
 		struct topology *topology =
-			topology_generate("torus:dims=5x4,hosts=1", &(struct fault){0});
+			topology_generate("torus:dims=5x4,hosts=1", &(struct error){0});
 		struct mapper_config config = mapper_usual("msp", false);
 		struct mapper_fabric fabric;
 		const char *algorithm = vcs == 4 ? "msp" : "ud";
@@ -532,7 +532,7 @@ UNIT_TEST(routes_that_can_deadlock_are_used_only_if_that_is_wanted)
 		fabric_start(&fabric, topology, &config, 1);
 		run(&fabric, A_WHILE);
 		assert_int_equal(mapper_current(the_leader(&fabric)) != NULL, wanted);
-		assert_int_equal(the_leader(&fabric)->fault.text[0] == '\0', wanted);
+		assert_int_equal(the_leader(&fabric)->error.text[0] == '\0', wanted);
 		end_all(&fabric);
 	}
 }
@@ -544,7 +544,7 @@ UNIT_TEST(however_many_lead_at_once_one_is_left)
 		"irregular:switches=16,degree=4,hosts=2,ports=8,seed=1", "rlft:ports=12,stages=3"};
 
 	for (unsigned trial = 0; trial < 2; trial++) {
-		struct topology *topology = topology_generate(networks[trial], &(struct fault){0});
+		struct topology *topology = topology_generate(networks[trial], &(struct error){0});
 		struct mapper_config config = mapper_usual(trial == 0 ? "ud" : "dmodk", true);
 		struct mapper_fabric fabric;
 		uint64_t led = 0;

@@ -4,7 +4,7 @@
 
 /* The mapper that tests of small fabrics have unless they say otherwise. */
 
-#include "mapper.h"
+#include "mapper/mapper.h"
 
 static inline struct mapper_config mapper_usual(const char *algorithm, bool tables)
 {

@@ -3,12 +3,12 @@
 
 /* A device's tables as bytes: what goes in comes out, and nothing else is taken for tables. */
 
-#include "table_image.h"
+#include "mapper/table_image.h"
 
 #include <stdlib.h>
 
 #include "random_network.h"
-#include "route_merge.h"
+#include "route/route_merge.h"
 
 struct reading {
 	const struct route_set *set;
@@ -46,7 +46,7 @@ static struct route_set *compute_set(const struct topology *topology, uint64_t s
 	struct route_options options = {.alternatives = 3};
 
 	return route_merge_compute(
-		topology, all, seed % 2 == 0 ? 1 : 2, &options, NULL, &(struct fault){0});
+		topology, all, seed % 2 == 0 ? 1 : 2, &options, NULL, &(struct error){0});
 }
 
 UNIT_TEST(a_hosts_routes_survive)
@@ -98,10 +98,10 @@ UNIT_TEST(a_host_in_a_fabric_of_tables_has_a_short_image)
 
 UNIT_TEST(a_switchs_tables_survive)
 {
-	struct fault fault;
-	struct topology *topology = topology_generate("torus:dims=4x4,hosts=2", &fault);
+	struct error error;
+	struct topology *topology = topology_generate("torus:dims=4x4,hosts=2", &error);
 	struct route_table *table = route_compute_table(
-		topology, route_algorithm_find("dor"), &(struct route_options){0}, NULL, &fault);
+		topology, route_algorithm_find("dor"), &(struct route_options){0}, NULL, &error);
 	uint64_t alternatives[32];
 
 	assert_non_null(table);
@@ -135,9 +135,9 @@ UNIT_TEST(a_switchs_tables_survive)
 /* The layout of steps is beside the classes; one that cannot divide them is refused. */
 UNIT_TEST(the_classes_of_steps_survive)
 {
-	struct topology *topology = topology_generate("torus:dims=4x4,hosts=1", &(struct fault){0});
+	struct topology *topology = topology_generate("torus:dims=4x4,hosts=1", &(struct error){0});
 	struct route_set *set = route_compute(topology, route_algorithm_find("msp"),
-		&(struct route_options){0}, NULL, &(struct fault){0});
+		&(struct route_options){0}, NULL, &(struct error){0});
 	unsigned ports = topology->switch_at[3].ports;
 	struct table_image_switch tables;
 	struct table_image image;
@@ -197,7 +197,7 @@ static void cut_off(struct topology *topology, uint32_t host)
 UNIT_TEST(service_levels_survive_with_every_scheme)
 {
 	const struct queuing_scheme *scheme;
-	struct fault fault;
+	struct error error;
 
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct topology *topology = random_network(seed, 24);
@@ -207,7 +207,7 @@ UNIT_TEST(service_levels_survive_with_every_scheme)
 		for (unsigned i = 0; (scheme = queuing_scheme_at(i)) != NULL; i++)
 			for (uint32_t queues = 1; queues <= 16; queues += 3) {
 				struct queuing *queuing =
-					queuing_create(topology, scheme, queues, &fault);
+					queuing_create(topology, scheme, queues, &error);
 
 				if (queuing != NULL)
 					compare_levels(topology, queuing);
@@ -220,11 +220,11 @@ UNIT_TEST(service_levels_survive_with_every_scheme)
 /* Consecutive hosts on consecutive leaves are one run, however many they are. */
 UNIT_TEST(the_leaves_of_a_fat_tree_take_nine_bytes)
 {
-	struct fault fault;
-	struct topology *topology = topology_generate("rlft:ports=12,stages=3", &fault);
-	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 4, &fault);
+	struct error error;
+	struct topology *topology = topology_generate("rlft:ports=12,stages=3", &error);
+	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 4, &error);
 	struct route_table *table = route_compute_table(
-		topology, route_algorithm_find("dmodk"), &(struct route_options){0}, NULL, &fault);
+		topology, route_algorithm_find("dmodk"), &(struct route_options){0}, NULL, &error);
 	struct table_image image;
 
 	assert_int_equal(table_image_of_host(&image,
@@ -277,9 +277,9 @@ UNIT_TEST(no_other_length_and_no_damage_does_harm)
 {
 	struct topology *topology = random_network(3, 20);
 	struct route_options options = {0};
-	struct fault fault;
+	struct error error;
 	struct route_set *set = compute_set(topology, 1);
-	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 3, &fault);
+	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 3, &error);
 	struct route_table *table =
 		route_compute_table(topology, route_algorithm_find("ud"), &options, NULL, NULL);
 	struct rng rng;

@@ -4,12 +4,12 @@
 /* Whether routes may change while traffic goes on: against the judge of all routes, which shares no
  * code with the check, over thousands of changes. */
 
-#include "transition_check.h"
+#include "mapper/transition_check.h"
 
 #include "failures.h"
 #include "random_network.h"
-#include "route_algorithm.h"
-#include "route_verify.h"
+#include "route/route_algorithm.h"
+#include "route/verify/route_verify.h"
 
 #define TO_NEXT (ROUTE_PORT_BIT | 0) /* ports of network_ring() */
 #define TO_HOST (ROUTE_PORT_BIT | 2)
@@ -38,7 +38,7 @@ static struct generation generate(const struct topology *base, struct rng *rng)
 	struct route_options options = {.seed = rng_next(rng)};
 	struct generation generation = {.topology = topology_copy(base)};
 	unsigned inner = base->links - base->hosts;
-	struct fault fault;
+	struct error error;
 
 	assert_non_null(algorithm);
 	if (inner > 0)
@@ -48,15 +48,15 @@ static struct generation generate(const struct topology *base, struct rng *rng)
 		options.root = (uint32_t)rng_below(rng, base->switches);
 	if (algorithm->tables != NULL && rng_below(rng, 2) == 0)
 		generation.table =
-			route_compute_table(generation.topology, algorithm, &options, NULL, &fault);
+			route_compute_table(generation.topology, algorithm, &options, NULL, &error);
 	else if (algorithm->routes != NULL)
 		generation.set =
-			route_compute(generation.topology, algorithm, &options, NULL, &fault);
+			route_compute(generation.topology, algorithm, &options, NULL, &error);
 	else
 		generation.table =
-			route_compute_table(generation.topology, algorithm, &options, NULL, &fault);
+			route_compute_table(generation.topology, algorithm, &options, NULL, &error);
 	if (generation.set == NULL && generation.table == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return generation;
 }
 
@@ -107,7 +107,7 @@ static bool judge(
 	struct route_subject subjects[2] = {{0}};
 	struct route_table *table = NULL;
 	struct route_report report;
-	struct fault fault;
+	struct error error;
 	unsigned count = 2;
 	bool live;
 
@@ -118,8 +118,8 @@ static bool judge(
 		subjects[0] = (struct route_subject){a->set, a->table};
 		subjects[1] = (struct route_subject){b->set, b->table};
 	}
-	if (route_verify(topology, subjects, count, &report, &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (route_verify(topology, subjects, count, &report, &error) != 0)
+		fail_msg("%s", error.text);
 	live = report.deadlock_free;
 	route_report_free(&report);
 	route_table_destroy(table);
@@ -131,7 +131,7 @@ static bool check(const struct generation *a, const struct generation *b)
 {
 	const struct live_generation generations[] = {
 		{a->topology, a->set, a->table}, {b->topology, b->set, b->table}};
-	struct fault reason = {""};
+	struct error reason = {""};
 	bool live;
 
 	assert_int_equal(transition_check(generations, 2, &live, &reason), 0);
@@ -187,7 +187,7 @@ UNIT_TEST(three_generations_count_together)
 		ring_generation(0, 1), ring_generation(2, 3), ring_generation(4, 5)};
 	const struct live_generation three[] = {{g[0].topology, g[0].set, NULL},
 		{g[1].topology, g[1].set, NULL}, {g[2].topology, g[2].set, NULL}};
-	struct fault reason;
+	struct error reason;
 	bool live;
 
 	for (unsigned i = 0; i < 3; i++)
@@ -206,7 +206,7 @@ UNIT_TEST(what_half_old_and_half_new_tables_do_counts)
 	struct route_subject side_by_side[2] = {{0}};
 	struct route_report report;
 	struct generation g[2];
-	struct fault fault;
+	struct error error;
 
 	for (unsigned k = 0; k < 2; k++) {
 		g[k] = (struct generation){network_ring(4), NULL, route_table_create(4, 4)};
@@ -215,7 +215,7 @@ UNIT_TEST(what_half_old_and_half_new_tables_do_counts)
 		side_by_side[k].table = g[k].table;
 		assert_true(check(&g[k], &g[k]));
 	}
-	assert_int_equal(route_verify(g[0].topology, side_by_side, 2, &report, &fault), 0);
+	assert_int_equal(route_verify(g[0].topology, side_by_side, 2, &report, &error), 0);
 	assert_true(report.deadlock_free);
 	route_report_free(&report);
 	assert_false(judge(g[0].topology, &g[0], &g[1]));
@@ -268,7 +268,7 @@ static struct generation steps_generation(uint64_t seed, bool steps)
 	struct topology *topology = topology_generate("torus:dims=5x5,hosts=1", NULL);
 	const struct route_options options = {.seed = seed};
 	struct route_set *all = route_compute(
-		topology, route_algorithm_find("msp"), &options, NULL, &(struct fault){0});
+		topology, route_algorithm_find("msp"), &options, NULL, &(struct error){0});
 	struct route_set *set = route_set_create(topology->hosts);
 
 	route_set_use_vc_rule(set, vc_rule_copy(route_set_vc_rule(all)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "arn_marks.h"
+#include "nic/arn_marks.h"
 
 #include <stdlib.h>
 

@@ -3,11 +3,11 @@
 
 /* Two clocks whose truth the test knows: the local one shows the true time, the remote one is
  * 'base' ahead and gains 'ppb'. */
-#include "clock_offset.h"
+#include "nic/clock/clock_offset.h"
 
 #include <stdlib.h>
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 #define US INT64_C(1000)
@@ -20,14 +20,14 @@ struct world {
 	int64_t now_ns, base_ns;
 	int64_t turned_ns; /* since when the rate is this one */
 	int64_t ppb;
-	int64_t least_ns[2], spread_ns[2]; /* delays there and back */
+	int64_t min_ns[2], spread_ns[2]; /* delays there and back */
 };
 
 static void start(struct world *world, uint64_t seed)
 {
 	*world = (struct world){.now_ns = 5 * S,
 		.base_ns = 77 * S,
-		.least_ns = {5 * US, 5 * US},
+		.min_ns = {5 * US, 5 * US},
 		.spread_ns = {10 * US, 10 * US}};
 	rng_init(&world->rng, seed, 0, 0);
 	clock_offset_forget(&world->offset);
@@ -55,7 +55,7 @@ static int64_t delay(struct world *world, unsigned way)
 {
 	int64_t extra = below(world, world->spread_ns[way]);
 
-	return world->least_ns[way] +
+	return world->min_ns[way] +
 	       (rng_chance_ppm(&world->rng, 50000) ? 100 * extra : extra * extra / 10000);
 }
 
@@ -95,16 +95,16 @@ UNIT_TEST(the_truth_is_within_the_bound_whatever_the_delays)
 	struct world world;
 
 	for (uint64_t seed = 0; seed < 300; seed++) {
-		int64_t ppb, most = 1000 * (CLOCK_RATE_MAX_PPM - CLOCK_RATE_CHANGE_PPM);
+		int64_t ppb, max = 1000 * (CLOCK_RATE_MAX_PPM - CLOCK_RATE_CHANGE_PPM);
 
 		start(&world, seed);
 		for (unsigned way = 0; way < 2; way++) {
-			world.least_ns[way] = below(&world, 2 * MS);
+			world.min_ns[way] = below(&world, 2 * MS);
 			world.spread_ns[way] = below(&world, MS);
 		}
 		world.base_ns = below(&world, 1000000 * S) - 500000 * S;
 		world.now_ns = 600000 * S;
-		ppb = below(&world, 2 * most) - most;
+		ppb = below(&world, 2 * max) - max;
 		for (unsigned i = 0; i < 1000; i++) {
 			turn(&world, ppb + below(&world, 1000 * CLOCK_RATE_CHANGE_PPM));
 			assert_int_equal(exchange(&world, below(&world, MS)), CLOCK_AGREES);
@@ -141,8 +141,8 @@ UNIT_TEST(the_shortest_ways_count_even_of_different_exchanges)
 	start(&world, 1);
 	world.spread_ns[0] = world.spread_ns[1] = 0;
 	for (unsigned i = 0; i < 20; i++) {
-		world.least_ns[i % 2] = 900 * US;
-		world.least_ns[1 - i % 2] = US;
+		world.min_ns[i % 2] = 900 * US;
+		world.min_ns[1 - i % 2] = US;
 		exchange(&world, 0);
 		world.now_ns += 10 * MS;
 	}
@@ -155,7 +155,7 @@ UNIT_TEST(the_bound_holds_where_only_one_way_is_slow)
 
 	start(&world, 1);
 	world.spread_ns[0] = world.spread_ns[1] = 0;
-	world.least_ns[0] = 800 * US;
+	world.min_ns[0] = 800 * US;
 	for (unsigned i = 0; i < 100; i++) {
 		exchange(&world, 0);
 		/* The middle is wrong by half of the difference, and says so. */

@@ -7,10 +7,10 @@
  * they choose the same path for each message, pause for as long, and count the same.
  */
 
+#include "base/rng.h"
 #include "control_pair.h"
-#include "datagram_control.h"
-#include "rng.h"
-#include "route_set.h"
+#include "nic/datagram/datagram_control.h"
+#include "route/route_set.h"
 
 #define MESSAGES 2000
 #define BYTE_FS  800000000 /* of a link of 10 Mbps: pauses are long */

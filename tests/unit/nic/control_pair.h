@@ -5,9 +5,9 @@
 /* Interfaces with congestion management, for tests that carry their frames (nic_pair.h): each has
  * three routes to every host, of which each is a switch longer than the one before. */
 
-#include "latency.h"
-#include "nic_control.h"
+#include "nic/nic_control.h"
 #include "nic_pair.h"
+#include "wire/latency.h"
 
 #define PATHS 3
 
@@ -49,8 +49,8 @@ static inline void start(struct end *end, uint16_t host, enum source_control_kin
 		add_routes(end->routes, to, 2);
 	config.routes = end->routes;
 	config.control = control_config(kind, host);
-	config.answers =
-		(struct answers_config){.all = source_control_measures(kind), .hosts = PAIR_HOSTS};
+	config.answers = (struct cn_generator_config){
+		.all = source_control_measures(kind), .hosts = PAIR_HOSTS};
 	end_begin(end, &config);
 }
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "datagram.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "nic/datagram/datagram.h"
 #include "unit.h"
 
 #define HOSTS  40u
@@ -74,11 +74,11 @@ static void exchange(struct bed *bed)
 
 static void check(const struct bed *bed)
 {
-	uint32_t most = 0;
+	uint32_t max = 0;
 
 	for (uint16_t from = 0; from < HOSTS; from++)
 		for (uint16_t to = 0; to < HOSTS; to++) {
-			most = bed->sent[from][to] > most ? bed->sent[from][to] : most;
+			max = bed->sent[from][to] > max ? bed->sent[from][to] : max;
 			assert_int_equal(
 				pair_numbers_get(&bed->nic[from].sent, to), bed->sent[from][to]);
 			assert_int_equal(
@@ -88,7 +88,7 @@ static void check(const struct bed *bed)
 		assert_int_equal(bed->nic[i].out_of_order, 0);
 		assert_false(datagram_failed(&bed->nic[i]));
 	}
-	assert_true(most > PAIR_NUMBERS_LARGE);
+	assert_true(max > PAIR_NUMBERS_LARGE);
 }
 
 static void exchange_with(enum pair_numbers_kind kind, enum memory memory)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "datagram_recovery.h"
+#include "nic/datagram/datagram_recovery.h"
 
 #include "unit.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "datagram_stream.h"
+#include "nic/datagram/datagram_stream.h"
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 #define MTU 1000

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "deadline_queue.h"
+#include "nic/deadline_queue.h"
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 #define IDS   50

@@ -7,9 +7,9 @@
  * arrives once and in order, nobody gives up, and it takes one retry time longer at most.
  */
 
-#include "flow_begin.h"
+#include "base/rng.h"
+#include "nic/flow_begin.h"
 #include "nic_pair.h"
-#include "rng.h"
 
 #define STEP_PS     (100 * PS_PER_US)
 #define RETRY_STEPS 200u /* end_config(): 20 ms */

@@ -3,9 +3,9 @@
 
 /* How flows begin, and that frames of strangers and of earlier lives begin and end nothing. */
 
-#include "flow_begin.h"
+#include "base/rng.h"
+#include "nic/flow_begin.h"
 #include "nic_pair.h"
-#include "rng.h"
 
 #define LIFE_A 11 /* sessions of later lives: flows have to be begun */
 #define LIFE_B 12

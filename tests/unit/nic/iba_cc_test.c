@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "iba_cc.h"
+#include "nic/congestion/iba_cc.h"
 
 #include "unit.h"
 

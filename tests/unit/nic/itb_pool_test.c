@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "itb_pool.h"
+#include "nic/itb_pool.h"
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 UNIT_TEST(what_fits_exactly_is_taken)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "itb_share.h"
+#include "nic/itb_share.h"
 
 #include <string.h>
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 /* Both kinds always have something: what is sent, 'i' or 'o' each time. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "itb.h"
+#include "nic/itb.h"
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 #define PORT(n) (ROUTE_PORT_BIT | (n))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "metapath.h"
+#include "nic/congestion/metapath.h"
 
 #include "unit.h"
 
@@ -117,30 +117,30 @@ TEST(the_thresholds_themselves_are_in_the_middle)
 
 TEST(zone_high_opens_the_next_path)
 {
-	assert_int_equal(1, metapath_hear(&path, &rules, 0, 900, 1));
+	assert_int_equal(1, metapath_on_notification(&path, &rules, 0, 900, 1));
 	assert_int_equal(2, path.open);
 }
 
 TEST(zone_middle_changes_nothing)
 {
-	assert_int_equal(0, metapath_hear(&path, &rules, 0, 100, 1));
+	assert_int_equal(0, metapath_on_notification(&path, &rules, 0, 100, 1));
 	open_paths(2);
 	metapath_measure(&path, &rules, 1, 290, 1);
 	/* 1 / (1/400 + 1/400) = 200 */
-	assert_int_equal(0, metapath_hear(&path, &rules, 0, 300, 1));
+	assert_int_equal(0, metapath_on_notification(&path, &rules, 0, 300, 1));
 	assert_int_equal(2, path.open);
 }
 
 TEST(zone_low_closes_the_path_opened_last)
 {
 	open_paths(3);
-	assert_int_equal(-1, metapath_hear(&path, &rules, 0, 0, 1));
+	assert_int_equal(-1, metapath_on_notification(&path, &rules, 0, 0, 1));
 	assert_int_equal(2, path.open);
 }
 
 TEST(path_0_stays)
 {
-	assert_int_equal(0, metapath_hear(&path, &rules, 0, 0, 1));
+	assert_int_equal(0, metapath_on_notification(&path, &rules, 0, 0, 1));
 	assert_int_equal(1, path.open);
 }
 
@@ -148,7 +148,7 @@ TEST(no_more_paths_open_than_there_are)
 {
 	for (unsigned i = 0; i < 9; i++)
 		for (unsigned k = 0; k < path.open; k++)
-			metapath_hear(&path, &rules, k, 90000, 1);
+			metapath_on_notification(&path, &rules, k, 90000, 1);
 	assert_int_equal(4, path.open);
 }
 

@@ -3,7 +3,7 @@
 
 /* Adaptive-routing notifications at an interface, and that a blocked VC blocks no other. */
 
-#include "nic_afi.h"
+#include "nic/nic_afi.h"
 #include "nic_load.h"
 #include "nic_pair.h"
 
@@ -229,7 +229,7 @@ UNIT_TEST(frames_that_overtake_in_the_adapted_flow_channel_are_delivered_in_orde
 /* Else the tree that they are to leave would never drain. */
 UNIT_TEST(marked_messages_wait_for_room_rather_than_leave_by_their_own_vc)
 {
-	unsigned most = MESSAGES - MESSAGES / 4; /* all but what is reserved for VC 0 */
+	unsigned max = MESSAGES - MESSAGES / 4; /* all but what is reserved for VC 0 */
 	unsigned few = MESSAGES / 8;
 	struct box box;
 	struct end a;
@@ -242,12 +242,12 @@ UNIT_TEST(marked_messages_wait_for_room_rather_than_leave_by_their_own_vc)
 	}
 	assert_int_equal(end_count(&a, NIC_MESSAGES_DIVERTED), few);
 	/* As many peers as it takes have the others. */
-	for (unsigned i = few; i < most; i++)
+	for (unsigned i = few; i < max; i++)
 		vc_share_take(&a.nic->message_share, ADAPTED);
 	assert_int_equal(end_send(&a, 1, 0, 20), 0);
 	assert_int_equal(end_send(&a, 2, 0, 20), 0);
 	assert_false(take_without(&a, ADAPTED, &box));
-	for (unsigned i = few; i < most; i++)
+	for (unsigned i = few; i < max; i++)
 		vc_share_put(&a.nic->message_share, ADAPTED);
 	assert_null(nic_check(a.nic));
 	/* The waiting message is no longer marked. */
@@ -371,7 +371,7 @@ UNIT_TEST(notifications_of_no_switch_of_no_root_or_too_many_are_refused)
 
 	config.link.vcs = 2;
 	config.mark_ps = PS_PER_MS;
-	config.arn_guard = (struct arn_guard_config){.rate = 4, .switches = 1, .ports = 4};
+	config.arn_policer = (struct arn_policer_config){.rate = 4, .switches = 1, .ports = 4};
 	end_begin(&a, &config);
 	nic_link(a.nic)->peer_kind = 1;
 	give_arn(&a, &arn);

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host_demux.h"
-#include "measure_sink.h"
-#include "nic.h"
-#include "rng.h"
-#include "synthetic.h"
+#include "base/rng.h"
+#include "host/host_demux.h"
+#include "host/measure_sink.h"
+#include "nic/nic.h"
+#include "traffic/synthetic.h"
 #include "unit.h"
 
 #define CHANNEL_HOSTS_MAX 16

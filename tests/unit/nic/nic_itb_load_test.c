@@ -3,8 +3,8 @@
 
 /* The promise of delivery when every frame and every acknowledgement passes a third host. */
 
+#include "nic/nic_private.h"
 #include "nic_load.h"
-#include "nic_private.h"
 
 static void start(struct channel_options *options)
 {

@@ -17,12 +17,12 @@ static const struct channel_options channel_good = {
 	.choice = &route_choice_first,
 };
 
-static inline uint32_t random_bytes(struct channel *channel, uint32_t least)
+static inline uint32_t random_bytes(struct channel *channel, uint32_t min)
 {
 	/* Mostly one frame, some at the edges of several. */
 	if (rng_chance_ppm(&channel->rng, 700000))
-		return least + (uint32_t)rng_below(&channel->rng, 100);
-	return least + (uint32_t)rng_below(&channel->rng, CHANNEL_BODY_MAX - least);
+		return min + (uint32_t)rng_below(&channel->rng, 100);
+	return min + (uint32_t)rng_below(&channel->rng, CHANNEL_BODY_MAX - min);
 }
 
 static inline void send_something(struct channel *channel, struct station *station)

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control.h"
-#include "nic.h"
-#include "nic_private.h"
+#include "nic/nic.h"
+#include "nic/nic_private.h"
 #include "unit.h"
+#include "wire/control.h"
 
 #define PAIR_HOSTS 4
 #define PAIR_MTU   64

@@ -3,8 +3,8 @@
 
 /* An interface is given other routes while messages wait, are under way and not acknowledged. */
 
+#include "nic/selectors/route_choice.h"
 #include "nic_pair.h"
-#include "route_choice.h"
 
 #define PORT(n) (ROUTE_PORT_BIT | (n))
 

@@ -8,8 +8,8 @@
  * of their sender: in one life of its host a receiver sees rising numbers only, so none twice, and
  * whatever was acknowledged has been seen by some life. */
 
+#include "base/rng.h"
 #include "nic_pair.h"
-#include "rng.h"
 
 #define STEP_PS        (100 * PS_PER_US)
 #define DELAY_STEPS    30u /* a frame is under way for less */

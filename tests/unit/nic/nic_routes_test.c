@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "nic_routes.h"
+#include "nic/nic_routes.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "frame.h"
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
+#include "wire/frame.h"
 
 #define HOST_ROUTE(port)                                 \
 	(const uint8_t[])                                \

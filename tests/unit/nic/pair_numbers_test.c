@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "pair_numbers.h"
+#include "nic/datagram/pair_numbers.h"
 
 #include <string.h>
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 #define HOSTS 4096u
@@ -64,20 +64,20 @@ static bool pass(uint32_t *array, uint32_t host, uint32_t sequence)
 	return true;
 }
 
-/* Numbers below 'most', of the last 'talk' hosts. */
+/* Numbers below 'max', of the last 'talk' hosts. */
 static void check_against_array(
-	enum pair_numbers_kind kind, uint32_t hosts, uint32_t talk, unsigned steps, uint32_t most)
+	enum pair_numbers_kind kind, uint32_t hosts, uint32_t talk, unsigned steps, uint32_t max)
 {
 	static uint32_t array[HOSTS];
 	struct pair_numbers numbers;
 	struct rng rng;
 
 	memset(array, 0, sizeof(array));
-	rng_init(&rng, hosts, talk, most);
+	rng_init(&rng, hosts, talk, max);
 	init(&numbers, kind, hosts);
 	for (unsigned i = 0; i < steps; i++) {
 		uint32_t host = hosts - 1 - (uint32_t)rng_below(&rng, talk);
-		uint32_t value = (uint32_t)rng_below(&rng, most);
+		uint32_t value = (uint32_t)rng_below(&rng, max);
 
 		assert_int_equal(pair_numbers_get(&numbers, host), array[host]);
 		switch (rng_below(&rng, 3)) {
@@ -216,9 +216,9 @@ UNIT_TEST(numbers_of_few_hosts_take_room_for_few)
 	pair_numbers_fini(&numbers);
 }
 
-/* Sets numbers of all hosts, from 'least' on, while the nth allocation fails. False: there were
+/* Sets numbers of all hosts, from 'min' on, while the nth allocation fails. False: there were
  * fewer. */
-static bool nth_allocation_fails(enum pair_numbers_kind kind, unsigned nth, uint32_t least)
+static bool nth_allocation_fails(enum pair_numbers_kind kind, unsigned nth, uint32_t min)
 {
 	struct pair_numbers numbers;
 	bool failed;
@@ -226,13 +226,13 @@ static bool nth_allocation_fails(enum pair_numbers_kind kind, unsigned nth, uint
 	init(&numbers, kind, HOSTS);
 	failing = nth;
 	for (uint32_t host = 0; host < HOSTS; host++) {
-		pair_numbers_set(&numbers, host, least + host % 300);
-		assert_int_equal(pair_numbers_get(&numbers, host / 2), least + host / 2 % 300);
+		pair_numbers_set(&numbers, host, min + host % 300);
+		assert_int_equal(pair_numbers_get(&numbers, host / 2), min + host / 2 % 300);
 	}
 	failed = failing == 0;
 	failing = 0;
 	for (uint32_t host = 0; host < HOSTS; host++)
-		assert_int_equal(pair_numbers_get(&numbers, host), least + host % 300);
+		assert_int_equal(pair_numbers_get(&numbers, host), min + host % 300);
 	assert_false(numbers.failed);
 	pair_numbers_fini(&numbers);
 	return failed;
@@ -240,16 +240,16 @@ static bool nth_allocation_fails(enum pair_numbers_kind kind, unsigned nth, uint
 
 UNIT_TEST(no_number_is_lost_when_memory_is_short_once)
 {
-	const uint32_t least[] = {1, PAIR_NUMBERS_LARGE};
+	const uint32_t min[] = {1, PAIR_NUMBERS_LARGE};
 
 	for (unsigned i = 0; i < 2; i++) {
 		unsigned nth = 1;
 
-		while (nth_allocation_fails(PAIR_NUMBERS_FEW, nth, least[i]))
+		while (nth_allocation_fails(PAIR_NUMBERS_FEW, nth, min[i]))
 			nth++;
 		assert_true(nth > 5);
 		/* Without the first one, the table, the first large number would be lost. */
-		for (nth = 2; nth_allocation_fails(PAIR_NUMBERS_BYTES, nth, least[i]);)
+		for (nth = 2; nth_allocation_fails(PAIR_NUMBERS_BYTES, nth, min[i]);)
 			nth++;
 		assert_true(nth > 4);
 	}

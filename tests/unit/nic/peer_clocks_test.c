@@ -3,7 +3,7 @@
 
 /* Host 0 asks host 1 for its time, over ways whose length the test chooses. Times in the world are
  * true; the clock of host 1 is ahead and may run too fast. */
-#include "peer_clocks.h"
+#include "nic/clock/peer_clocks.h"
 
 #include <stdlib.h>
 
@@ -104,7 +104,7 @@ static void arrive(struct world *world, const struct flight *flight)
 	uint16_t from = 1 - flight->to;
 	weft_time at = shown(world, flight->to);
 
-	switch (peer_clocks_hear(world->clocks[flight->to], from, &flight->clock, at)) {
+	switch (peer_clocks_receive(world->clocks[flight->to], from, &flight->clock, at)) {
 	case PEER_CLOCKS_DUE:
 		leave(world, flight->to, peer_clocks_answer(world->clocks[1], 0, at));
 		break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "pr_drb.h"
+#include "nic/congestion/pr_drb.h"
 
 #include <string.h>
 
@@ -50,7 +50,7 @@ static void hear(unsigned which, uint32_t waiting, unsigned first, unsigned flow
 
 	for (unsigned i = 0; i < flows; i++)
 		cn.flow[i] = flow((uint16_t)(first + i));
-	pr_drb_hear(&control, &path, &episode, TO, &cn, 0);
+	pr_drb_on_notification(&control, &path, &episode, TO, &cn, 0);
 }
 
 /* All open paths wait so long. */

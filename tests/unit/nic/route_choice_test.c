@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "route_choice.h"
+#include "nic/selectors/route_choice.h"
 
 #include <string.h>
 
@@ -55,7 +55,7 @@ static void sent(struct route_choice *choice, unsigned count, unsigned index, un
 UNIT_TEST(choices_are_found_by_their_names)
 {
 	for (unsigned i = 0; i < route_choices.count; i++)
-		assert_ptr_equal(route_choice_find(word_list_name(route_choices.entry[i])),
+		assert_ptr_equal(route_choice_find(name_table_name(route_choices.entry[i])),
 			route_choices.entry[i]);
 	assert_null(route_choice_find("last"));
 }
@@ -63,7 +63,7 @@ UNIT_TEST(choices_are_found_by_their_names)
 UNIT_TEST(one_route_is_not_asked_about)
 {
 	for (unsigned i = 0; i < route_choices.count; i++) {
-		struct route_choice choice = start(word_list_name(route_choices.entry[i]));
+		struct route_choice choice = start(name_table_name(route_choices.entry[i]));
 
 		assert_int_equal(choose(&choice, 1, 512), 0);
 		sent(&choice, 1, 0, 90);

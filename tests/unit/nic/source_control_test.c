@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "source_control.h"
+#include "nic/congestion/source_control.h"
 
 #include "unit.h"
 
@@ -36,7 +36,7 @@ static int end(void **state)
 
 static void hear_at(struct cn cn, uint64_t now)
 {
-	source_control_hear(control, TO, &cn, now);
+	source_control_on_notification(control, TO, &cn, now);
 }
 
 static void hear(struct cn cn)
@@ -146,7 +146,7 @@ TEST(a_host_that_there_is_not_is_ignored)
 	const struct cn cn = {.waiting_ns = 100000};
 
 	start(SOURCE_CONTROL_DRB);
-	source_control_hear(control, HOSTS, &cn, 0);
+	source_control_on_notification(control, HOSTS, &cn, 0);
 	assert_int_equal(0, count(SOURCE_CONTROL_CN_RECEIVED));
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "vc_share.h"
+#include "nic/vc_share.h"
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 static uint32_t fill(struct vc_share *share, unsigned vc)

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "arena.h"
 #include "needs.h"
 #include "unit.h"
+#include "virtual/parallel/arena.h"
 
 #define PAGE  ((size_t)4096)
 #define BYTES ((size_t)40 << 20) /* more than a piece of an arena */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "hugepages.h"
+#include "os/hugepages.h"
 
 #include <stdio.h>
 #include <stdlib.h>

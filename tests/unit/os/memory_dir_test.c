@@ -10,8 +10,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "memory_dir.h"
 #include "needs.h"
+#include "os/memory_dir.h"
 
 static const char *const patterns[] = {"l*.ring", NULL};
 static char dir[32], memory[48];
@@ -116,12 +116,12 @@ CLAIM(removal_leaves_neither_link_nor_folder)
 CLAIM(folder_that_cannot_be_removed_is_found_again)
 {
 	struct stat status;
-	struct fault fault;
+	struct error error;
 	char path[80];
 
 	assert_int_equal(memory_dir_make(dir, NULL), 0);
 	make_file("unknown");
-	assert_true(memory_dir_remove(dir, patterns, &fault) < 0);
+	assert_true(memory_dir_remove(dir, patterns, &error) < 0);
 	assert_int_equal(stat(memory, &status), 0);
 	snprintf(path, sizeof(path), "%s/unknown", memory);
 	assert_int_equal(unlink(path), 0);
@@ -132,21 +132,21 @@ CLAIM(folder_that_cannot_be_removed_is_found_again)
 CLAIM(folder_of_a_link_that_others_can_change_is_refused)
 {
 	char open_folder[] = "/tmp/weft-open-XXXXXX";
-	struct fault fault;
+	struct error error;
 
 	assert_non_null(mkdtemp(open_folder));
 	assert_int_equal(chmod(open_folder, 0777), 0);
 	assert_int_equal(symlink(open_folder, memory), 0);
-	assert_int_equal(memory_dir_make(dir, &fault), -EPERM);
+	assert_int_equal(memory_dir_make(dir, &error), -EPERM);
 	assert_int_equal(unlink(memory), 0);
 	assert_int_equal(rmdir(open_folder), 0);
 }
 
 CLAIM(run_directory_that_is_missing_is_an_error)
 {
-	struct fault fault;
+	struct error error;
 
-	assert_int_equal(memory_dir_make("/nonexist/run", &fault), -ENOENT);
+	assert_int_equal(memory_dir_make("/nonexist/run", &error), -ENOENT);
 }
 
 UNIT_MAIN(NULL, NULL)

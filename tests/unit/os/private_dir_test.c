@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "private_dir.h"
+#include "os/private_dir.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #define OTHER 12345 /* a user that this machine need not know */
 
 static char root[32], path[64];
-static struct fault fault;
+static struct error error;
 
 static int set_up(void **state)
 {
@@ -23,7 +23,7 @@ static int set_up(void **state)
 	if (mkdtemp(root) == NULL)
 		return 1;
 	snprintf(path, sizeof(path), "%s/folder", root);
-	fault.text[0] = '\0';
+	error.text[0] = '\0';
 	return 0;
 }
 
@@ -54,8 +54,8 @@ static void make_file(const char *at)
 static void is_refused(int result, const char *why)
 {
 	assert_int_equal(result, -EPERM);
-	if (strstr(fault.text, why) == NULL)
-		fail_msg("'%s' is not in '%s'", why, fault.text);
+	if (strstr(error.text, why) == NULL)
+		fail_msg("'%s' is not in '%s'", why, error.text);
 }
 
 #define CASE(name) UNIT_WITH(name, set_up, tear_down)
@@ -64,36 +64,36 @@ CASE(a_new_folder_is_for_its_user_alone)
 {
 	struct stat status;
 
-	assert_int_equal(private_dir_make(path, &fault), 0);
+	assert_int_equal(private_dir_make(path, &error), 0);
 	assert_int_equal(stat(path, &status), 0);
 	assert_int_equal(status.st_mode & 07777, 0700);
-	assert_int_equal(private_dir_make(path, &fault), 0);
+	assert_int_equal(private_dir_make(path, &error), 0);
 }
 
 CASE(a_missing_folder_is_told_from_a_refused_one)
 {
-	assert_int_equal(private_dir_check(path, &fault), -ENOENT);
+	assert_int_equal(private_dir_check(path, &error), -ENOENT);
 }
 
 CASE(a_link_is_no_folder)
 {
 	assert_int_equal(symlink("/tmp", path), 0);
-	is_refused(private_dir_make(path, &fault), "is a symbolic link, expected a folder");
+	is_refused(private_dir_make(path, &error), "is a symbolic link, expected a folder");
 }
 
 CASE(a_file_is_no_folder)
 {
 	make_file(path);
-	is_refused(private_dir_make(path, &fault), "is no folder, expected a folder");
+	is_refused(private_dir_make(path, &error), "is no folder, expected a folder");
 }
 
 CASE(a_folder_that_others_may_write_into_is_refused)
 {
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(chmod(path, 0770), 0);
-	is_refused(private_dir_make(path, &fault), "is writable by other users (mode 770)");
+	is_refused(private_dir_make(path, &error), "is writable by other users (mode 770)");
 	assert_int_equal(chmod(path, 01707), 0);
-	is_refused(private_dir_make(path, &fault), "is writable by other users (mode 1707)");
+	is_refused(private_dir_make(path, &error), "is writable by other users (mode 1707)");
 }
 
 /* As root, the processes of a lab have no privilege to pass them either. */
@@ -104,13 +104,13 @@ CASE(a_folder_that_its_user_cannot_enter_is_refused)
 	assert_int_equal(mkdir(path, 0700), 0);
 	snprintf(inner, sizeof(inner), "%s/inner", path);
 	assert_int_equal(mkdir(inner, 0700), 0);
-	assert_int_equal(private_dir_check(inner, &fault), 0);
+	assert_int_equal(private_dir_check(inner, &error), 0);
 	assert_int_equal(chmod(inner, 0500), 0);
-	is_refused(private_dir_check(inner, &fault), "(mode 500): 'chmod u+rwx ");
+	is_refused(private_dir_check(inner, &error), "(mode 500): 'chmod u+rwx ");
 	assert_int_equal(chmod(inner, 0700), 0);
 	need_root(); /* others cannot even look into it */
 	assert_int_equal(chmod(path, 0600), 0);
-	is_refused(private_dir_check(inner, &fault), "(mode 600): 'chmod u+rwx ");
+	is_refused(private_dir_check(inner, &error), "(mode 600): 'chmod u+rwx ");
 }
 
 CASE(a_folder_of_another_user_is_refused)
@@ -118,16 +118,16 @@ CASE(a_folder_of_another_user_is_refused)
 	need_root();
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(chown(path, OTHER, OTHER), 0);
-	is_refused(private_dir_make(path, &fault), "belongs to user 12345, expected 0");
+	is_refused(private_dir_make(path, &error), "belongs to user 12345, expected 0");
 }
 
 CASE(a_folder_in_one_that_others_can_change_is_refused)
 {
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(chmod(root, 0707), 0);
-	is_refused(private_dir_check(path, &fault), "is writable by other users (mode 707)");
+	is_refused(private_dir_check(path, &error), "is writable by other users (mode 707)");
 	assert_int_equal(chmod(root, 01707), 0); /* as /tmp */
-	assert_int_equal(private_dir_check(path, &fault), 0);
+	assert_int_equal(private_dir_check(path, &error), 0);
 }
 
 CASE(a_folder_in_one_of_another_user_is_refused)
@@ -135,7 +135,7 @@ CASE(a_folder_in_one_of_another_user_is_refused)
 	need_root();
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(chown(root, OTHER, OTHER), 0);
-	is_refused(private_dir_check(path, &fault), "belongs to user 12345, expected 0");
+	is_refused(private_dir_check(path, &error), "belongs to user 12345, expected 0");
 }
 
 /* He may lead it elsewhere after the check. */
@@ -148,9 +148,9 @@ CASE(a_way_over_a_link_of_another_user_is_refused)
 	assert_int_equal(mkdir(below("real/folder"), 0700), 0);
 	assert_int_equal(symlink("real", below("link")), 0);
 	snprintf(folder, sizeof(folder), "%s/folder", below("link"));
-	assert_int_equal(private_dir_check(folder, &fault), 0);
+	assert_int_equal(private_dir_check(folder, &error), 0);
 	assert_int_equal(lchown(below("link"), OTHER, OTHER), 0);
-	is_refused(private_dir_check(folder, &fault), "link belongs to user 12345, expected 0");
+	is_refused(private_dir_check(folder, &error), "link belongs to user 12345, expected 0");
 }
 
 CASE(a_link_does_not_hide_a_folder_that_others_can_change)
@@ -162,7 +162,7 @@ CASE(a_link_does_not_hide_a_folder_that_others_can_change)
 	assert_int_equal(symlink("real", below("link")), 0);
 	assert_int_equal(chmod(below("real"), 0777), 0);
 	snprintf(folder, sizeof(folder), "%s/folder", below("link"));
-	is_refused(private_dir_check(folder, &fault), "real is writable by other users");
+	is_refused(private_dir_check(folder, &error), "real is writable by other users");
 }
 
 CASE(only_files_with_our_names_are_removed)
@@ -170,7 +170,7 @@ CASE(only_files_with_our_names_are_removed)
 	static const char *const ours[] = {"one", "two.*", NULL};
 	char at[96];
 
-	assert_int_equal(private_dir_make(path, &fault), 0);
+	assert_int_equal(private_dir_make(path, &error), 0);
 	for (unsigned i = 0; i < 3; i++) {
 		snprintf(at, sizeof(at), "%s/%s", path,
 			i == 0   ? "one"
@@ -178,11 +178,11 @@ CASE(only_files_with_our_names_are_removed)
 				 : "other");
 		make_file(at);
 	}
-	assert_int_equal(private_dir_remove(path, ours, &fault), -ENOTEMPTY);
+	assert_int_equal(private_dir_remove(path, ours, &error), -ENOTEMPTY);
 	assert_int_equal(access(at, F_OK), 0);
 	assert_int_equal(unlink(at), 0);
-	assert_int_equal(private_dir_remove(path, ours, &fault), 0);
-	assert_int_equal(private_dir_remove(path, ours, &fault), 0); /* gone */
+	assert_int_equal(private_dir_remove(path, ours, &error), 0);
+	assert_int_equal(private_dir_remove(path, ours, &error), 0); /* gone */
 }
 
 CASE(nothing_is_removed_through_a_link)
@@ -192,7 +192,7 @@ CASE(nothing_is_removed_through_a_link)
 	assert_int_equal(mkdir(below("real"), 0700), 0);
 	make_file(below("real/one"));
 	assert_int_equal(symlink("real", path), 0);
-	is_refused(private_dir_remove(path, ours, &fault), "is a symbolic link");
+	is_refused(private_dir_remove(path, ours, &error), "is a symbolic link");
 	assert_int_equal(access(below("real/one"), F_OK), 0);
 }
 
@@ -204,18 +204,18 @@ CASE(nothing_is_removed_from_the_folder_of_another_user)
 	assert_int_equal(mkdir(path, 0700), 0);
 	make_file(below("folder/one"));
 	assert_int_equal(chown(path, OTHER, OTHER), 0);
-	is_refused(private_dir_remove(path, ours, &fault), "belongs to user 12345");
+	is_refused(private_dir_remove(path, ours, &error), "belongs to user 12345");
 	assert_int_equal(access(below("folder/one"), F_OK), 0);
 }
 
 CASE(a_file_of_ones_own_is_trusted_unless_others_may_write_it)
 {
 	make_file(path);
-	assert_int_equal(private_file_check(path, &fault), 0);
+	assert_int_equal(private_file_check(path, &error), 0);
 	assert_int_equal(chmod(path, 0644), 0);
-	assert_int_equal(private_file_check(path, &fault), 0);
+	assert_int_equal(private_file_check(path, &error), 0);
 	assert_int_equal(chmod(path, 0664), 0);
-	is_refused(private_file_check(path, &fault), "is writable by other users (mode 664)");
+	is_refused(private_file_check(path, &error), "is writable by other users (mode 664)");
 }
 
 CASE(a_file_of_another_user_is_not_trusted)
@@ -223,14 +223,14 @@ CASE(a_file_of_another_user_is_not_trusted)
 	need_root();
 	make_file(path);
 	assert_int_equal(chown(path, OTHER, OTHER), 0);
-	is_refused(private_file_check(path, &fault), "belongs to user 12345, expected 0");
+	is_refused(private_file_check(path, &error), "belongs to user 12345, expected 0");
 }
 
 CASE(a_file_in_a_folder_that_others_can_change_is_not_trusted)
 {
 	make_file(path);
 	assert_int_equal(chmod(root, 0770), 0);
-	is_refused(private_file_check(path, &fault), "is writable by other users (mode 770)");
+	is_refused(private_file_check(path, &error), "is writable by other users (mode 770)");
 }
 
 CASE(a_file_behind_a_link_is_judged_where_it_is)
@@ -238,9 +238,9 @@ CASE(a_file_behind_a_link_is_judged_where_it_is)
 	assert_int_equal(mkdir(below("real"), 0700), 0);
 	make_file(below("real/file"));
 	assert_int_equal(symlink("real/file", path), 0);
-	assert_int_equal(private_file_check(path, &fault), 0);
+	assert_int_equal(private_file_check(path, &error), 0);
 	assert_int_equal(chmod(below("real"), 0777), 0);
-	is_refused(private_file_check(path, &fault), "real is writable by other users");
+	is_refused(private_file_check(path, &error), "real is writable by other users");
 }
 
 CASE(a_file_behind_a_link_of_another_user_is_not_trusted)
@@ -248,9 +248,9 @@ CASE(a_file_behind_a_link_of_another_user_is_not_trusted)
 	need_root();
 	make_file(path);
 	assert_int_equal(symlink("folder", below("link")), 0);
-	assert_int_equal(private_file_check(below("link"), &fault), 0);
+	assert_int_equal(private_file_check(below("link"), &error), 0);
 	assert_int_equal(lchown(below("link"), OTHER, OTHER), 0);
-	is_refused(private_file_check(below("link"), &fault), "link belongs to user 12345");
+	is_refused(private_file_check(below("link"), &error), "link belongs to user 12345");
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "runtime_dir.h"
+#include "os/runtime_dir.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -103,11 +103,11 @@ CASE(the_folder_of_a_service_comes_first)
 static int prepares_its_folder(void)
 {
 	char dpdk[64];
-	struct fault fault;
+	struct error error;
 	struct stat status;
 
 	snprintf(dpdk, sizeof(dpdk), "%s/dpdk", expected_base);
-	if (runtime_dir_prepare(&fault) != 0 || stat(dpdk, &status) != 0)
+	if (runtime_dir_prepare(&error) != 0 || stat(dpdk, &status) != 0)
 		return 1;
 	if ((status.st_mode & 07777) != 0700 || status.st_uid != user)
 		return 2;
@@ -123,13 +123,13 @@ CASE(dpdk_is_told_of_the_folder)
 static int is_refused_the_folder_of_root(void)
 {
 	char expected[96];
-	struct fault fault;
+	struct error error;
 
-	if (runtime_dir_prepare(&fault) != -EPERM)
+	if (runtime_dir_prepare(&error) != -EPERM)
 		return 1;
 	snprintf(expected, sizeof(expected), "%s belongs to user 0, expected %u", expected_base,
 		user);
-	return strcmp(fault.text, expected) != 0;
+	return strcmp(error.text, expected) != 0;
 }
 
 CASE(a_folder_that_another_user_made_first_is_refused)
@@ -143,14 +143,14 @@ CASE(a_folder_that_another_user_made_first_is_refused)
 CASE(a_link_in_the_place_of_dpdks_folder_is_refused)
 {
 	char folder[] = "/tmp/weft-base-XXXXXX", link[64];
-	struct fault fault;
+	struct error error;
 
 	assert_non_null(mkdtemp(folder));
 	snprintf(link, sizeof(link), "%s/dpdk", folder);
 	assert_int_equal(symlink("/tmp", link), 0);
 	setenv("RUNTIME_DIRECTORY", folder, 1);
-	assert_int_equal(runtime_dir_prepare(&fault), -EPERM);
-	assert_non_null(strstr(fault.text, "dpdk is a symbolic link"));
+	assert_int_equal(runtime_dir_prepare(&error), -EPERM);
+	assert_non_null(strstr(error.text, "dpdk is a symbolic link"));
 	unlink(link);
 	rmdir(folder);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "telemetry_client.h"
+#include "os/telemetry_client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "runtime_dir.h"
+#include "os/runtime_dir.h"
 #include "unit.h"
 
 #define WAIT_MS 50
@@ -38,7 +38,7 @@ static int listen_only(const char *prefix)
 
 UNIT_TEST(a_program_that_accepts_nothing_is_not_waited_for)
 {
-	struct fault fault;
+	struct error error;
 	char command[64];
 	int listener;
 
@@ -46,11 +46,11 @@ UNIT_TEST(a_program_that_accepts_nothing_is_not_waited_for)
 	listener = listen_only("stopped");
 	/* The first connection waits for a greeting. There is no room for the second one. */
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(telemetry_client_open("stopped", WAIT_MS, &fault), -ETIMEDOUT);
-	assert_non_null(strstr(fault.text, "timed out"));
-	assert_int_equal(telemetry_client_open("stopped", 0, &fault), -ETIMEDOUT);
+		assert_int_equal(telemetry_client_open("stopped", WAIT_MS, &error), -ETIMEDOUT);
+	assert_non_null(strstr(error.text, "timed out"));
+	assert_int_equal(telemetry_client_open("stopped", 0, &error), -ETIMEDOUT);
 	close(listener);
-	assert_int_equal(telemetry_client_open("stopped", WAIT_MS, &fault), -ECONNREFUSED);
+	assert_int_equal(telemetry_client_open("stopped", WAIT_MS, &error), -ECONNREFUSED);
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	assert_int_equal(system(command), 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "text_output.h"
+#include "real/text_output.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "congestion_setup.h"
+#include "setup/congestion_setup.h"
 
-#include "control_setup.h"
+#include "setup/control_setup.h"
 #include "unit.h"
 
 /* Hosts at 10 Gbps, the other links at 40. */

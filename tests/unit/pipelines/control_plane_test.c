@@ -4,20 +4,20 @@
 /* Control planes over a fabric in memory, whose devices do with orders and with frames of the
  * mapper what the poll loops do, and carry no data. */
 
-#include "control_plane.h"
-#include "control_plane_private.h"
+#include "mapping/control_plane.h"
+#include "mapping/control_plane_private.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "frame_check.h"
-#include "generator.h"
+#include "mapper/miscabling.h"
 #include "mapper_usual.h"
-#include "miscabling.h"
-#include "topology_file.h"
+#include "topo/generator.h"
+#include "topo/topology_file.h"
 #include "unit.h"
+#include "wire/frame_check.h"
 
 #define PLANES      2
 #define FRAME_BYTES 1400
@@ -223,12 +223,12 @@ static void start_plane(struct world *world, unsigned which, unsigned planes,
 static void start(struct world *world, const char *network, unsigned planes,
 	const struct mapper_config *mapper, const struct topology *expect)
 {
-	struct fault fault;
+	struct error error;
 
 	memset(world, 0, sizeof(*world));
 	memset(world->key[0].bytes, 7, sizeof(world->key[0].bytes));
 	world->key[1] = world->key[0];
-	world->topology = topology_generate(network, &fault);
+	world->topology = topology_generate(network, &error);
 	assert_non_null(world->topology);
 	world->devices = world->topology->switches + world->topology->hosts;
 	world->device = calloc(world->devices, sizeof(*world->device));
@@ -836,14 +836,14 @@ static struct topology *written_map(struct world *world)
 {
 	struct topology *found;
 	struct place place;
-	struct fault fault;
+	struct error error;
 
 	choose_place(&place, "map h2");
 	assert_true(control_plane_ask(world->plane[0], place.request));
 	step(world);
-	found = topology_load(place.path, &fault);
+	found = topology_load(place.path, &error);
 	if (found == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	clear_place(&place);
 	return found;
 }

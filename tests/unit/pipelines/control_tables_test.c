@@ -3,13 +3,13 @@
 
 /* Images as devices use them: for all hosts of the process's topology, found or not. */
 
-#include "control_plane_private.h"
+#include "mapping/control_plane_private.h"
 
 #include <stdlib.h>
 
-#include "queuing.h"
-#include "route_merge.h"
-#include "table_image.h"
+#include "mapper/table_image.h"
+#include "queuing/queuing.h"
+#include "route/route_merge.h"
 #include "unit.h"
 
 #define FOUND 6 /* hosts of the map; two of the file are missing, the highest numbers */
@@ -18,7 +18,7 @@
 UNIT_TEST(a_scheme_has_a_queue_for_hosts_that_were_not_found)
 {
 	struct topology *topology = topology_generate("ring:switches=3,hosts=2", NULL);
-	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 3, &(struct fault){""});
+	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 3, &(struct error){""});
 	const struct table_image_source source = {topology, .queuing = queuing};
 	struct host_tables *tables;
 	struct table_image image;
@@ -46,7 +46,7 @@ UNIT_TEST(routes_tell_the_sets_that_they_belong_to)
 		route_algorithm_find("ud"), route_algorithm_find("ud-itb")};
 	struct topology *topology = topology_generate("torus:dims=3x3,hosts=1", NULL);
 	struct route_set *set = route_merge_compute(topology, all, 2,
-		&(struct route_options){.alternatives = 1}, NULL, &(struct fault){""});
+		&(struct route_options){.alternatives = 1}, NULL, &(struct error){""});
 	const uint8_t *parts = route_set_parts(set, 4);
 	struct host_tables *tables;
 	struct table_image image;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "device_config.h"
+#include "setup/device_config.h"
 
 #include "unit.h"
 

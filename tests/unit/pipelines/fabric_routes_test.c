@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "fabric_routes.h"
+#include "setup/fabric_routes.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "route_algorithm.h"
+#include "route/route_algorithm.h"
 #include "unit.h"
 
 #define NETWORK "rlft:ports=4,stages=2"
@@ -16,7 +16,7 @@ static int request(const char *algorithm, const char *mode, const char *adaptive
 {
 	struct topology *topology = topology_generate(NETWORK, NULL);
 	struct fabric_routes routes;
-	struct fault fault = {""};
+	struct error error = {""};
 	struct run_config *run;
 	char text[400];
 	int result;
@@ -25,13 +25,13 @@ static int request(const char *algorithm, const char *mode, const char *adaptive
 		"weft: run/1\ntopology: \"" NETWORK "\"\nclock: real\nswitch: {vcs: 2, voq: true}\n"
 		"routing: {algorithm: %s, mode: %s, adaptive: %s}\n",
 		algorithm, mode, adaptive);
-	run = run_config_parse(text, strlen(text), "test", NULL, 0, &fault);
+	run = run_config_parse(text, strlen(text), "test", NULL, 0, &error);
 	if (run == NULL)
-		fail_msg("%s", fault.text);
-	result = mapped ? fabric_routes_init_mapped(&routes, topology, run, &fault)
-			: fabric_routes_compute(&routes, topology, run, &fault);
+		fail_msg("%s", error.text);
+	result = mapped ? fabric_routes_init_mapped(&routes, topology, run, &error)
+			: fabric_routes_compute(&routes, topology, run, &error);
 	if (result < 0)
-		assert_non_null(strstr(fault.text, "nothing to choose from"));
+		assert_non_null(strstr(error.text, "nothing to choose from"));
 	else
 		fabric_routes_free(&routes);
 	run_config_destroy(run);
@@ -78,7 +78,7 @@ UNIT_TEST(an_algorithm_says_whether_its_tables_leave_a_choice)
 /* NULL, or the text of the refusal. */
 static const char *refusal(const char *topology_text, const char *more)
 {
-	static struct fault fault;
+	static struct error error;
 	struct topology *topology = topology_generate(topology_text, NULL);
 	struct fabric_routes routes;
 	struct run_config *run;
@@ -87,17 +87,17 @@ static const char *refusal(const char *topology_text, const char *more)
 
 	snprintf(text, sizeof(text), "weft: run/1\ntopology: \"%s\"\nclock: virtual\n%s\n",
 		topology_text, more);
-	run = run_config_parse(text, strlen(text), "test", NULL, 0, &fault);
+	run = run_config_parse(text, strlen(text), "test", NULL, 0, &error);
 	if (run == NULL)
-		fail_msg("%s", fault.text);
-	result = fabric_routes_compute(&routes, topology, run, &fault);
+		fail_msg("%s", error.text);
+	result = fabric_routes_compute(&routes, topology, run, &error);
 	if (result == 0)
 		fabric_routes_free(&routes);
 	else
 		assert_int_equal(result, -EINVAL);
 	run_config_destroy(run);
 	topology_destroy(topology);
-	return result == 0 ? NULL : fault.text;
+	return result == 0 ? NULL : error.text;
 }
 
 UNIT_TEST(what_chooses_needs_a_network_with_a_choice)
@@ -147,13 +147,13 @@ UNIT_TEST(an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key)
 	static const char text[] = "weft: run/1\ntopology: \"torus:dims=4x4\"\nclock: virtual\n"
 				   "routing: {algorithm: dmodk, mode: table}\n";
 	struct topology *topology = topology_generate("torus:dims=4x4", NULL);
-	struct fault fault = {""};
-	struct run_config *run = run_config_parse(text, strlen(text), "test", NULL, 0, &fault);
+	struct error error = {""};
+	struct run_config *run = run_config_parse(text, strlen(text), "test", NULL, 0, &error);
 	struct fabric_routes routes;
 
 	assert_non_null(run);
-	assert_int_equal(fabric_routes_compute(&routes, topology, run, &fault), -EINVAL);
-	assert_string_equal(fault.text,
+	assert_int_equal(fabric_routes_compute(&routes, topology, run, &error), -EINVAL);
+	assert_string_equal(error.text,
 		"test: routing.algorithm dmodk: torus-4x4-1: switch s0 has no stage, expected a fat "
 		"tree with stages from 1 next to the hosts");
 	run_config_destroy(run);
@@ -165,16 +165,16 @@ static bool on_demand(const char *clock, const char *more)
 {
 	struct topology *topology = topology_generate(NETWORK, NULL);
 	struct fabric_routes routes;
-	struct fault fault = {""};
+	struct error error = {""};
 	struct run_config *run;
 	char text[400];
 	bool result;
 
 	snprintf(text, sizeof(text), "weft: run/1\ntopology: \"" NETWORK "\"\nclock: %s\n%s\n",
 		clock, more);
-	run = run_config_parse(text, strlen(text), "test", NULL, 0, &fault);
-	if (run == NULL || fabric_routes_compute(&routes, topology, run, &fault) < 0)
-		fail_msg("%s", fault.text);
+	run = run_config_parse(text, strlen(text), "test", NULL, 0, &error);
+	if (run == NULL || fabric_routes_compute(&routes, topology, run, &error) < 0)
+		fail_msg("%s", error.text);
 	result = route_set_is_on_demand(routes.set);
 	assert_false(result && routes.itbs);
 	fabric_routes_free(&routes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "flow_draw.h"
+#include "experiment/workload/flow_draw.h"
 
 #include "unit.h"
 
@@ -17,14 +17,14 @@ struct drawn {
 	struct run_config *run;
 	struct topology *topology;
 	struct run_flows flows;
-	struct fault fault;
+	struct error error;
 	int result;
 };
 
 /* Draws the flows of an entry; '%s' in it is a file with 'text'. */
 static struct drawn draw(const char *topology, const char *entry, const char *text)
 {
-	struct drawn drawn = {.fault = {""}};
+	struct drawn drawn = {.error = {""}};
 	char path[] = PATH, with_path[512], run[1024];
 	int file = mkstemp(path);
 
@@ -36,13 +36,13 @@ static struct drawn draw(const char *topology, const char *entry, const char *te
 		"weft: run/1\ntopology: \"%s\"\nclock: virtual\nnic: {mtu: 4KiB}\n"
 		"traffic: [{pattern: flows, %s}]\n",
 		topology, with_path);
-	drawn.run = run_config_parse(run, strlen(run), "r.yaml", NULL, 0, &drawn.fault);
-	assert_string_equal(drawn.fault.text, "");
-	drawn.topology = run_config_open_topology(drawn.run, &drawn.fault);
-	drawn.result = flow_draw(drawn.run, 0, drawn.topology, &drawn.flows, &drawn.fault);
-	if (strncmp(drawn.fault.text, path, strlen(path)) == 0)
-		memmove(drawn.fault.text, drawn.fault.text + strlen(path),
-			strlen(drawn.fault.text + strlen(path)) + 1);
+	drawn.run = run_config_parse(run, strlen(run), "r.yaml", NULL, 0, &drawn.error);
+	assert_string_equal(drawn.error.text, "");
+	drawn.topology = run_config_open_topology(drawn.run, &drawn.error);
+	drawn.result = flow_draw(drawn.run, 0, drawn.topology, &drawn.flows, &drawn.error);
+	if (strncmp(drawn.error.text, path, strlen(path)) == 0)
+		memmove(drawn.error.text, drawn.error.text + strlen(path),
+			strlen(drawn.error.text + strlen(path)) + 1);
 	unlink(path);
 	return drawn;
 }
@@ -70,7 +70,7 @@ UNIT_TEST(flows_take_their_share_of_each_link)
 		"sizes: web-search, load: 50%%, stop: 2s", "");
 	double share = sum_bytes(&drawn) * 8 / (16 * 2 * 100e9);
 
-	assert_string_equal(drawn.fault.text, "");
+	assert_string_equal(drawn.error.text, "");
 	/* Headers and gaps of frames take the rest. */
 	assert_true(share > 0.48 && share < 0.50);
 	assert_true(fabs(drawn.flows.count / (16 * 2 * 50e9 / 8 / 1711250.0) - 1) < 0.03);
@@ -111,7 +111,7 @@ UNIT_TEST(a_matrix_gives_weights_of_pairs_and_parts_of_the_load)
 		"h0 h1 30\nh0 h2 10\nh3 h0 20\nh2 h0 0\n");
 	uint32_t count[4][4] = {{0}};
 
-	assert_string_equal(drawn.fault.text, "");
+	assert_string_equal(drawn.error.text, "");
 	for (uint32_t i = 0; i < drawn.flows.count; i++)
 		count[drawn.flows.at[i].from][drawn.flows.at[i].to]++;
 	assert_int_equal(count[0][1] + count[0][2] + count[3][0], drawn.flows.count);
@@ -177,7 +177,7 @@ UNIT_TEST(bad_files_are_refused_with_their_line)
 		snprintf(entry, sizeof(entry), "%s, load: 1%%%%, stop: 1ms", bad[i][0]);
 		drawn = draw("full:switches=1,hosts=4", entry, bad[i][1]);
 		assert_int_equal(drawn.result, -EINVAL);
-		assert_string_equal(drawn.fault.text, bad[i][2]);
+		assert_string_equal(drawn.error.text, bad[i][2]);
 		drop(&drawn);
 	}
 }
@@ -188,7 +188,7 @@ UNIT_TEST(a_window_without_a_flow_is_refused)
 		draw("full:switches=1,hosts=4", "sizes: web-search, load: 1%%, stop: 1ns", "");
 
 	assert_int_equal(drawn.result, -EINVAL);
-	assert_string_equal(drawn.fault.text,
+	assert_string_equal(drawn.error.text,
 		"r.yaml:5:11: no flow begins before 'stop': expected a later one, or smaller "
 		"'sizes'");
 	drop(&drawn);

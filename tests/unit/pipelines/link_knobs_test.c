@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "link_knobs.h"
+#include "setup/link_knobs.h"
 
 #include "unit.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "measure_window.h"
+#include "measure/measure_window.h"
 
 #include <stdlib.h>
 
-#include "frame.h"
 #include "unit.h"
+#include "wire/frame.h"
 
 /* Three hosts at 10 Gbps: 3.75 bytes a ns. */
 static void open_window(struct measure_window *window, weft_time cycle_ps)
@@ -135,15 +135,15 @@ UNIT_TEST(an_entrys_share_is_of_what_its_senders_links_carry)
 		"  - {pattern: uniform, from: [h0], to: all, load: 10%}\n"
 		"  - {pattern: uniform, from: [h0, h1], to: all, load: 10%, start: 1us, stop: 1ms}\n";
 	const struct measure_totals from = {.at_ps = 0}, to = {.at_ps = PS_PER_US};
-	struct fault fault = {""};
-	struct run_config *run = run_config_parse(text, sizeof(text) - 1, "test", NULL, 0, &fault);
-	struct topology *topology = run != NULL ? run_config_open_topology(run, &fault) : NULL;
+	struct error error = {""};
+	struct run_config *run = run_config_parse(text, sizeof(text) - 1, "test", NULL, 0, &error);
+	struct topology *topology = run != NULL ? run_config_open_topology(run, &error) : NULL;
 	struct run_hosts *hosts =
-		topology != NULL ? run_config_resolve(run, topology, &fault) : NULL;
+		topology != NULL ? run_config_resolve(run, topology, &error) : NULL;
 	struct run_result *result = calloc(1, sizeof(*result));
 	struct measure_window window;
 
-	assert_string_equal(fault.text, "");
+	assert_string_equal(error.text, "");
 	assert_non_null(hosts);
 	assert_non_null(result);
 	measure_window_open(&window, topology, 0);
@@ -194,11 +194,11 @@ UNIT_TEST(a_schedule_that_is_cut_off_has_no_completion_time)
 	uint16_t hosts[] = {0};
 	struct run_hosts traffic = {
 		.entries = 1, .entry = &(struct run_hosts_entry){.from = hosts, .from_count = 1}};
-	struct fault fault = {""};
-	struct run_config *run = run_config_parse(text, sizeof(text) - 1, "test", NULL, 0, &fault);
-	struct topology *topology = run != NULL ? run_config_open_topology(run, &fault) : NULL;
+	struct error error = {""};
+	struct run_config *run = run_config_parse(text, sizeof(text) - 1, "test", NULL, 0, &error);
+	struct topology *topology = run != NULL ? run_config_open_topology(run, &error) : NULL;
 
-	assert_string_equal(fault.text, "");
+	assert_string_equal(error.text, "");
 	assert_non_null(topology);
 	for (unsigned unfinished = 0; unfinished < 2; unfinished++) {
 		struct run_result *result = calloc(1, sizeof(*result));

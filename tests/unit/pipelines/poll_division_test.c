@@ -3,7 +3,7 @@
 
 /* Which core polls which port. */
 
-#include "poll_division.h"
+#include "poll/poll_division.h"
 #include "unit.h"
 
 static void expect(const int *port_socket, unsigned ports, const int *part_socket, unsigned parts,

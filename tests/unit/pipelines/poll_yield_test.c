@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "poll_yield.h"
+#include "poll/poll_yield.h"
 
 #include <sched.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "privileges.h"
+#include "process/privileges.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "needs.h"
-#include "thread_signal.h"
+#include "os/thread_signal.h"
 #include "unit.h"
 
 static int in_child(int (*run)(void))
@@ -91,11 +91,11 @@ static int keeps_one_in_all_threads(void)
 {
 	struct other one = {.blocks = false}, two = {.blocks = true};
 	const uint64_t raw = PRIVILEGE(CAP_NET_RAW);
-	struct fault fault;
+	struct error error;
 
 	if (!other_start(&one) || !other_start(&two))
 		return 1;
-	if (privileges_keep(raw, &fault) != 0)
+	if (privileges_keep(raw, &error) != 0)
 		return 2;
 	if (permitted() != raw)
 		return 3;
@@ -113,14 +113,14 @@ static int cannot_open_the_file_of_another(void)
 {
 	char path[] = "/tmp/weft-caps-XXXXXX";
 	int fd = mkstemp(path), result = 0;
-	struct fault fault;
+	struct error error;
 
 	if (fd < 0 || fchown(fd, 12345, 12345) != 0)
 		return 1;
 	close(fd);
 	fd = open(path, O_RDONLY); /* the control */
 	result = fd < 0 || close(fd) != 0 ? 2 : 0;
-	if (result == 0 && (privileges_keep(0, &fault) != 0 || open(path, O_RDONLY) >= 0))
+	if (result == 0 && (privileges_keep(0, &error) != 0 || open(path, O_RDONLY) >= 0))
 		result = 3;
 	unlink(path); /* may fail: the caller removes it */
 	return result;
@@ -135,9 +135,9 @@ UNIT_TEST(root_without_capabilities_is_refused_the_files_of_others)
 
 static int cannot_get_them_back(void)
 {
-	struct fault fault;
+	struct error error;
 
-	if (privileges_keep(0, &fault) != 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
+	if (privileges_keep(0, &error) != 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 		return 1;
 	execl("/bin/sh", "sh", "-c", "grep -q '^CapPrm:.0000000000000000$' /proc/self/status",
 		NULL);
@@ -152,11 +152,11 @@ UNIT_TEST(a_program_that_is_executed_does_not_get_them_back)
 
 static int has_none(void)
 {
-	struct fault fault;
+	struct error error;
 
 	if (setuid(12345) != 0)
 		return 1;
-	return privileges_keep(PRIVILEGE(CAP_NET_RAW), &fault) != 0 || permitted() != 0 ? 2 : 0;
+	return privileges_keep(PRIVILEGE(CAP_NET_RAW), &error) != 0 || permitted() != 0 ? 2 : 0;
 }
 
 UNIT_TEST(a_user_without_any_gets_none)

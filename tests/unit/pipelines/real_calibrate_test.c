@@ -4,7 +4,7 @@
 /* 'dilation: auto' on machines of which the test decides how late they are. The linker replaces the
  * fabric. */
 
-#include "real_calibrate.h"
+#include "real/real_calibrate.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,15 +23,15 @@ static unsigned busy_trial; /* in which it is not, whatever the dilation is; 0: 
 static uint32_t dilation_of_trial;
 
 struct real_fabric *__wrap_real_fabric_create(
-	const struct real_fabric_options *options, struct fault *fault);
+	const struct real_fabric_options *options, struct error *error);
 void __wrap_real_fabric_run(
 	struct real_fabric *fabric, weft_time duration, const atomic_bool *stop);
 int __wrap_real_fabric_result(
-	struct real_fabric *fabric, struct run_result *result, struct fault *fault);
+	struct real_fabric *fabric, struct run_result *result, struct error *error);
 void __wrap_real_fabric_destroy(struct real_fabric *fabric);
 
 struct real_fabric *__wrap_real_fabric_create(
-	const struct real_fabric_options *options, struct fault *fault)
+	const struct real_fabric_options *options, struct error *error)
 {
 	static char fabric;
 
@@ -45,7 +45,7 @@ void __wrap_real_fabric_run(struct real_fabric *fabric, weft_time duration, cons
 
 /* A thousand arrivals of 10 us, late by 10 us or by 1 ns. */
 int __wrap_real_fabric_result(
-	struct real_fabric *fabric, struct run_result *result, struct fault *fault)
+	struct real_fabric *fabric, struct run_result *result, struct error *error)
 {
 	bool good = dilation_of_trial >= good_from && ++trials != busy_trial;
 
@@ -63,9 +63,9 @@ void __wrap_real_fabric_destroy(struct real_fabric *fabric)
 /* The result of real_calibrate(); 'dilation' is what it chose. */
 static int calibrate(uint32_t from, unsigned busy, const char *demand, uint32_t *dilation)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct run_config *run =
-		run_config_parse(text, strlen(text), "r.yaml", &demand, demand != NULL, &fault);
+		run_config_parse(text, strlen(text), "r.yaml", &demand, demand != NULL, &error);
 	const struct real_fabric_options options = {.run = run};
 	char *said;
 	size_t length;
@@ -76,9 +76,9 @@ static int calibrate(uint32_t from, unsigned busy, const char *demand, uint32_t 
 	trials = 0;
 	good_from = from;
 	busy_trial = busy;
-	result = real_calibrate(&options, NULL, out, dilation, &fault);
+	result = real_calibrate(&options, NULL, out, dilation, &error);
 	if (result < 0)
-		assert_non_null(strstr(fault.text, "too busy for any dilation up to 100000"));
+		assert_non_null(strstr(error.text, "too busy for any dilation up to 100000"));
 	fclose(out);
 	free(said);
 	run_config_destroy(run);
@@ -93,7 +93,7 @@ UNIT_TEST(a_machine_that_is_too_busy_for_each_dilation_cannot)
 		uint32_t dilation = 77;
 		int result = calibrate(UINT32_MAX, 0, demands[i], &dilation);
 
-		assert_int_equal(fault_exit_code(result), 3);
+		assert_int_equal(error_exit_code(result), 3);
 		assert_int_equal(dilation, 77);
 	}
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_private.h"
+#include "real/real_private.h"
 
 #include <string.h>
 
@@ -48,7 +48,7 @@ static void close_bed(struct bed *bed)
 
 UNIT_TEST(rows_of_another_work_take_their_place_when_its_traffic_begins)
 {
-	struct real_work other = {.run = NULL};
+	struct real_traffic other = {.run = NULL};
 	struct bed bed;
 
 	open_bed(&bed);

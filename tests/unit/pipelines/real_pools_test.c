@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_pools.h"
+#include "real/real_pools.h"
 
-#include "frame.h"
-#include "tx_queue.h"
+#include "poll/tx_queue.h"
 #include "unit.h"
+#include "wire/frame.h"
 
 static struct real_pool_sizes sizes_of(unsigned nics, uint32_t mtu_bytes)
 {
@@ -13,7 +13,7 @@ static struct real_pool_sizes sizes_of(unsigned nics, uint32_t mtu_bytes)
 	struct port_ethdev_needs needs;
 	struct real_pool_sizes sizes;
 
-	port_ethdev_needs_most("0000:3b:00.0", &config, &needs);
+	port_ethdev_needs_max("0000:3b:00.0", &config, &needs);
 	for (unsigned i = 0; i < nics; i++)
 		real_pool_add(&request, &needs);
 	real_pool_sizes(&request, &sizes);

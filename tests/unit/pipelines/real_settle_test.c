@@ -4,8 +4,8 @@
 /* 'measure.until' on the real clock: the leader ends the warm-up, and the run. The test moves the
  * clock. */
 
-#include "real_private.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "real/real_private.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -39,10 +39,10 @@ static void set_up(struct bed *bed, const char *set)
 {
 	static const struct measure_sink_flow *none[1];
 	struct nic_config nic;
-	struct fault fault = {""};
+	struct error error = {""};
 
 	*bed = (struct bed){.telemetry = calloc(1, 65536), .topology = {.hosts = 2}};
-	bed->run = run_config_parse(text, strlen(text), "test", &set, set != NULL, &fault);
+	bed->run = run_config_parse(text, strlen(text), "test", &set, set != NULL, &error);
 	assert_non_null(bed->run);
 	nic_config_default(&nic, 0, 2);
 	nic.routes = bed->routes = nic_routes_create(2);
@@ -83,13 +83,13 @@ static void tear_down(struct bed *bed)
 /* As the host's loop does. */
 static void obey(struct bed *bed)
 {
-	if (loop_orders_done(&bed->fabric.orders))
+	if (loop_commands_done(&bed->fabric.orders))
 		return;
 	if (bed->fabric.order == REAL_ORDER_START)
 		measure_sink_reset(bed->poll.sink, bed->fabric.measure_from);
 	else
 		real_host_measure(&bed->fabric, &bed->host);
-	loop_orders_obeyed(&bed->fabric.orders);
+	loop_commands_obeyed(&bed->fabric.orders);
 }
 
 static void arrive(struct bed *bed, uint64_t latency_ns)

@@ -3,9 +3,9 @@
 
 /* The leader of a run on the real clock obeys the stop flag in each phase. */
 
-#include "real_private.h"
-#include "traffic.h"
-#include "traffic_pattern.h"
+#include "real/real_private.h"
+#include "traffic/traffic.h"
+#include "traffic/traffic_pattern.h"
 #include "unit.h"
 
 #include <stdlib.h>
@@ -42,14 +42,14 @@ static int set_up(void **state)
 		.frame_bytes = 1024,
 		.message_bytes = 1024,
 		.stop_ps = WEFT_TIME_NEVER};
-	struct fault fault = {""};
+	struct error error = {""};
 
 	memset(&bed, 0, sizeof(bed));
-	bed.run = run_config_parse(text, strlen(text), "test", NULL, 0, &fault);
+	bed.run = run_config_parse(text, strlen(text), "test", NULL, 0, &error);
 	assert_non_null(bed.run);
 	bed.telemetry = calloc(1, TELEMETRY_BYTES);
 	bed.fabric.telemetry = bed.telemetry;
-	bed.source = traffic_create(&traffic, &fault);
+	bed.source = traffic_create(&traffic, &error);
 	assert_non_null(bed.source);
 	bed.poll.source[0] = bed.source;
 	bed.poll.sources = 1;
@@ -90,11 +90,11 @@ UNIT_WITH(a_run_that_is_about_to_begin_ends, set_up, tear_down)
 	/* One order at a time: the loops obey the first. */
 	assert_false(real_lead(&bed->fabric));
 	assert_int_not_equal(bed->fabric.phase, REAL_DRAINING);
-	loop_orders_obeyed(&bed->fabric.orders);
+	loop_commands_obeyed(&bed->fabric.orders);
 	assert_false(real_lead(&bed->fabric));
 	assert_int_equal(bed->fabric.phase, REAL_DRAINING);
 	assert_true(bed->fabric.incomplete);
-	loop_orders_obeyed(&bed->fabric.orders);
+	loop_commands_obeyed(&bed->fabric.orders);
 	bed->fabric.look_due = 0;
 	assert_true(real_lead(&bed->fabric));
 }
@@ -131,7 +131,7 @@ UNIT_WITH(traffic_stops_and_drains_for_a_while, set_up, tear_down)
 		assert_false(real_lead(&bed->fabric));
 		assert_int_equal(bed->fabric.phase, REAL_DRAINING);
 		assert_true(bed->fabric.incomplete);
-		loop_orders_obeyed(&bed->fabric.orders);
+		loop_commands_obeyed(&bed->fabric.orders);
 		bed->fabric.host_count = 1;
 		bed->fabric.look_due = 0;
 		assert_false(real_lead(&bed->fabric));

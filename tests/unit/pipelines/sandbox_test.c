@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "sandbox.h"
+#include "process/sandbox.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "needs.h"
-#include "privileges.h"
+#include "process/privileges.h"
 #include "unit.h"
 
 #define FINE 77 /* what a child ends with that nobody ended */
@@ -22,9 +22,9 @@
 static int enter(void)
 {
 	const struct sandbox_options options = {.program = "test"};
-	struct fault fault;
+	struct error error;
 
-	return sandbox_enter(&options, &fault);
+	return sandbox_enter(&options, &error);
 }
 
 static int enter_and_run(int (*run)(void))
@@ -207,9 +207,9 @@ UNIT_TEST(files_sockets_threads_and_memory_work_as_before)
 /* As a thread does that runs the handler of privileges.c late. */
 static int give_up_capabilities(void)
 {
-	struct fault fault;
+	struct error error;
 
-	return privileges_keep(0, &fault) == 0 ? FINE : 1;
+	return privileges_keep(0, &error) == 0 ? FINE : 1;
 }
 
 UNIT_TEST(capabilities_can_be_given_up_inside)

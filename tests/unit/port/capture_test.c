@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture.h"
+#include "base/rng.h"
+#include "capture/capture.h"
 #include "pcapng_walk.h"
-#include "rng.h"
 
 #define SLOTS 16u
 
@@ -123,9 +123,9 @@ static struct walk_block first_block(struct walk walk, uint32_t type)
 
 static void start(struct bench *bench, const char *port)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
-	assert_int_equal(capture_start(bench->manager, port, bench->path, &fault), 0);
+	assert_int_equal(capture_start(bench->manager, port, bench->path, &error), 0);
 }
 
 #define TEST(name) UNIT_WITH(name, setup, teardown)
@@ -359,35 +359,35 @@ TEST_MANY(frames_of_all_ports_are_in_order_of_time)
 TEST(requests_that_make_no_sense_are_refused)
 {
 	struct bench *bench = *state;
-	struct fault fault;
+	struct error error;
 
-	assert_int_equal(capture_start(bench->manager, "s9:9", bench->path, &fault), -ENOENT);
-	assert_non_null(strstr(fault.text, "s9:9"));
-	assert_int_equal(capture_stop(bench->manager, "s0:0", NULL, &fault), -ENOENT);
+	assert_int_equal(capture_start(bench->manager, "s9:9", bench->path, &error), -ENOENT);
+	assert_non_null(strstr(error.text, "s9:9"));
+	assert_int_equal(capture_stop(bench->manager, "s0:0", NULL, &error), -ENOENT);
 	start(bench, "s0:0");
-	assert_int_equal(capture_start(bench->manager, "s0:0", bench->path, &fault), -EBUSY);
+	assert_int_equal(capture_start(bench->manager, "s0:0", bench->path, &error), -EBUSY);
 }
 
 TEST(file_that_cannot_be_opened_is_a_fault)
 {
 	struct bench *bench = *state;
-	struct fault fault;
+	struct error error;
 
-	assert_int_equal(capture_start(bench->manager, "s0:0", "/nonexistent/x", &fault), -ENOENT);
-	assert_non_null(strstr(fault.text, "/nonexistent/x"));
+	assert_int_equal(capture_start(bench->manager, "s0:0", "/nonexistent/x", &error), -ENOENT);
+	assert_non_null(strstr(error.text, "/nonexistent/x"));
 	assert_null(capture_of(&bench->a));
 }
 
 TEST(full_disk_ends_the_capture_and_is_told)
 {
 	struct bench *bench = *state;
-	struct fault fault = {""};
+	struct error error = {""};
 
-	assert_int_equal(capture_start(bench->manager, "s0:0", "/dev/full", &fault), 0);
+	assert_int_equal(capture_start(bench->manager, "s0:0", "/dev/full", &error), 0);
 	while (capture_of(&bench->a) != NULL)
 		sched_yield();
-	assert_int_equal(capture_stop(bench->manager, "s0:0", NULL, &fault), -EIO);
-	assert_non_null(strstr(fault.text, "No space left"));
+	assert_int_equal(capture_stop(bench->manager, "s0:0", NULL, &error), -EIO);
+	assert_non_null(strstr(error.text, "No space left"));
 }
 
 TEST(captures_can_be_repeated_on_a_port)

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pcapng.h"
+#include "base/rng.h"
+#include "capture/pcapng.h"
 #include "pcapng_walk.h"
-#include "rng.h"
 
 /* The bytes of a writer. */
 struct sink {

@@ -3,7 +3,7 @@
 
 /* Messages about PCI devices, over a /sys and a /proc that the test makes. */
 
-#include "pci_fault.h"
+#include "port/pci_fault.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -88,13 +88,13 @@ static void says(const char *log, int code, const char *part)
 		.address = ADDRESS,
 		.log = log,
 		.memory_bytes = UINT64_C(300) << 20};
-	struct fault fault = {""};
+	struct error error = {""};
 
-	assert_int_equal(pci_fault(&failure, &fault), -code);
-	assert_ptr_equal(strstr(fault.text, "s0:1: "), fault.text);
-	assert_null(strchr(fault.text, '\n'));
-	if (strstr(fault.text, part) == NULL)
-		fail_msg("'%s' does not say '%s'", fault.text, part);
+	assert_int_equal(pci_fault(&failure, &error), -code);
+	assert_ptr_equal(strstr(error.text, "s0:1: "), error.text);
+	assert_null(strchr(error.text, '\n'));
+	if (strstr(error.text, part) == NULL)
+		fail_msg("'%s' does not say '%s'", error.text, part);
 }
 
 UNIT_WITH(a_device_that_is_not_there_is_named, set_up, tear_down)

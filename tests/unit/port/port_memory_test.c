@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "port.h"
-#include "rng.h"
+#include "base/rng.h"
+#include "port/port.h"
 
 #define SLOTS 64u
 #define MBUFS 4096u
@@ -165,10 +165,10 @@ TEST(a_frame_is_late_by_the_time_since_it_was_due)
 TEST(slots_are_a_power_of_two)
 {
 	struct port a, b;
-	struct fault fault;
+	struct error error;
 
-	assert_int_equal(port_open_memory_link(&a, "s0:0", &b, "s1:0", 100, &fault), -EINVAL);
-	assert_non_null(strstr(fault.text, "power of two"));
+	assert_int_equal(port_open_memory_link(&a, "s0:0", &b, "s1:0", 100, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "power of two"));
 }
 
 UNIT_MAIN(NULL, NULL)

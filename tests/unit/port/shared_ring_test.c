@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rng.h"
-#include "shared_file.h"
+#include "base/rng.h"
+#include "port/shared_file.h"
 
 #define RING    65536u
 #define LONGEST 4300u
@@ -26,14 +26,14 @@ struct bench {
 static int setup(void **state)
 {
 	struct bench *bench = calloc(1, sizeof(*bench));
-	struct fault fault;
+	struct error error;
 
 	snprintf(bench->path, sizeof(bench->path), "/tmp/weft-ring-XXXXXX");
 	assert_non_null(mkdtemp(bench->path));
 	strcat(bench->path, "/l0.ring");
 	for (unsigned end = 0; end < 2; end++)
 		assert_int_equal(
-			shared_file_open(&bench->file[end], bench->path, end, RING, &fault), 0);
+			shared_file_open(&bench->file[end], bench->path, end, RING, &error), 0);
 	shared_ring_tx_init(&bench->tx, &bench->file[0].tx);
 	shared_ring_rx_init(&bench->rx, &bench->file[1].rx, LONGEST);
 	rng_init(&bench->rng, 1, 2, 3);
@@ -71,7 +71,7 @@ static bool send(struct bench *bench)
 		return false;
 	memset(frame, (int)bench->sent, length);
 	memcpy(frame, &bench->sent, 4);
-	shared_ring_publish(&bench->tx);
+	shared_ring_flush(&bench->tx);
 	bench->sent++;
 	return true;
 }
@@ -163,7 +163,7 @@ CLAIM(each_direction_has_a_ring_of_its_own)
 	shared_ring_tx_init(&back, &bench->file[1].tx);
 	shared_ring_rx_init(&at, &bench->file[0].rx, LONGEST);
 	memcpy(shared_ring_reserve(&back, 5, 0), "hello", 5);
-	shared_ring_publish(&back);
+	shared_ring_flush(&back);
 	for (unsigned i = 0; i < 20; i++)
 		send(bench);
 	assert_int_equal(shared_ring_peek(&at, &record, 1), 1);
@@ -342,12 +342,12 @@ CLAIM(end_that_a_process_has_is_refused)
 {
 	struct bench *bench = *state;
 	struct shared_file again;
-	struct fault fault;
+	struct error error;
 
-	assert_int_equal(shared_file_open(&again, bench->path, 1, RING, &fault), -EBUSY);
-	assert_non_null(strstr(fault.text, "another process has end 1 of this link"));
+	assert_int_equal(shared_file_open(&again, bench->path, 1, RING, &error), -EBUSY);
+	assert_non_null(strstr(error.text, "another process has end 1 of this link"));
 	shared_file_close(&bench->file[1]);
-	assert_int_equal(shared_file_open(&bench->file[1], bench->path, 1, RING, &fault), 0);
+	assert_int_equal(shared_file_open(&bench->file[1], bench->path, 1, RING, &error), 0);
 }
 
 CLAIM(file_of_another_size_is_refused_and_left_alone)
@@ -355,15 +355,15 @@ CLAIM(file_of_another_size_is_refused_and_left_alone)
 	struct bench *bench = *state;
 	struct shared_file other;
 	struct stat before, after;
-	struct fault fault;
+	struct error error;
 
 	assert_int_equal(stat(bench->path, &before), 0);
 	shared_file_close(&bench->file[1]);
-	assert_int_equal(shared_file_open(&other, bench->path, 1, 2 * RING, &fault), -EINVAL);
-	assert_int_equal(shared_file_open(&other, bench->path, 1, RING / 2, &fault), -EINVAL);
+	assert_int_equal(shared_file_open(&other, bench->path, 1, 2 * RING, &error), -EINVAL);
+	assert_int_equal(shared_file_open(&other, bench->path, 1, RING / 2, &error), -EINVAL);
 	assert_int_equal(stat(bench->path, &after), 0);
 	assert_int_equal(before.st_size, after.st_size);
-	assert_int_equal(shared_file_open(&bench->file[1], bench->path, 1, RING, &fault), 0);
+	assert_int_equal(shared_file_open(&bench->file[1], bench->path, 1, RING, &error), 0);
 }
 
 CLAIM(file_is_open_to_its_user_alone)
@@ -371,27 +371,27 @@ CLAIM(file_is_open_to_its_user_alone)
 	struct bench *bench = *state;
 	struct shared_file other;
 	struct stat status;
-	struct fault fault;
+	struct error error;
 
 	assert_int_equal(stat(bench->path, &status), 0);
 	assert_int_equal(status.st_mode & 07777, 0600);
 	shared_file_close(&bench->file[1]);
 	assert_int_equal(chmod(bench->path, 0620), 0);
-	assert_int_equal(shared_file_open(&other, bench->path, 1, RING, &fault), -EPERM);
+	assert_int_equal(shared_file_open(&other, bench->path, 1, RING, &error), -EPERM);
 	assert_int_equal(chmod(bench->path, 0600), 0);
-	assert_int_equal(shared_file_open(&bench->file[1], bench->path, 1, RING, &fault), 0);
+	assert_int_equal(shared_file_open(&bench->file[1], bench->path, 1, RING, &error), 0);
 }
 
 CLAIM(symbolic_link_is_refused)
 {
 	struct bench *bench = *state;
 	struct shared_file other;
-	struct fault fault;
+	struct error error;
 	char path[80];
 
 	snprintf(path, sizeof(path), "%s.link", bench->path);
 	assert_int_equal(symlink(bench->path, path), 0);
-	assert_int_equal(shared_file_open(&other, path, 1, RING, &fault), -ELOOP);
+	assert_int_equal(shared_file_open(&other, path, 1, RING, &error), -ELOOP);
 	unlink(path);
 }
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "rng.h"
-#include "tsc_clock.h"
+#include "base/rng.h"
+#include "port/tsc_clock.h"
 
 static const uint64_t frequencies[] = {1000000, 999999937, 2500000000, 2894561337, 5100000000};
 
@@ -137,10 +137,10 @@ UNIT_TEST(wrong_texts_are_refused)
 	struct clock clock;
 
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		struct fault fault = {""};
+		struct error error = {""};
 
-		assert_int_equal(clock_parse(&clock, wrong[i], &fault), -EINVAL);
-		assert_non_null(strstr(fault.text, "HZ:ORIGIN:DILATION"));
+		assert_int_equal(clock_parse(&clock, wrong[i], &error), -EINVAL);
+		assert_non_null(strstr(error.text, "HZ:ORIGIN:DILATION"));
 	}
 }
 

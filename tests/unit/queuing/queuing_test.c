@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "queuing.h"
+#include "queuing/queuing.h"
 
 #include "unit.h"
 
@@ -10,11 +10,11 @@ static struct queuing *open_on(const char *spec, const char *name, uint32_t queu
 {
 	struct topology *topology = topology_generate(spec, NULL);
 	struct queuing *queuing;
-	struct fault fault = {""};
+	struct error error = {""};
 
 	assert_non_null(topology);
-	queuing = queuing_create(topology, word_list_find(&queuing_schemes, name), queues, &fault);
-	assert_string_equal(fault.text, "");
+	queuing = queuing_create(topology, name_table_find(&queuing_schemes, name), queues, &error);
+	assert_string_equal(error.text, "");
 	topology_destroy(topology);
 	return queuing;
 }
@@ -142,11 +142,11 @@ UNIT_TEST(voqnet_has_a_vc_for_each_destination)
 static void assert_refused(const char *spec, const char *name, uint32_t queues, const char *why)
 {
 	struct topology *topology = topology_generate(spec, NULL);
-	struct fault fault = {""};
+	struct error error = {""};
 
 	assert_null(
-		queuing_create(topology, word_list_find(&queuing_schemes, name), queues, &fault));
-	assert_string_equal(fault.text, why);
+		queuing_create(topology, name_table_find(&queuing_schemes, name), queues, &error));
+	assert_string_equal(error.text, why);
 	topology_destroy(topology);
 }
 
@@ -168,14 +168,14 @@ UNIT_TEST(every_scheme_is_found_by_its_name_and_stays_below_q)
 	for (unsigned i = 0; (scheme = queuing_scheme_at(i)) != NULL; i++) {
 		struct queuing *queuing = open_on("rlft:ports=4,stages=2", scheme->name, 8);
 
-		assert_ptr_equal(word_list_find(&queuing_schemes, scheme->name), scheme);
+		assert_ptr_equal(name_table_find(&queuing_schemes, scheme->name), scheme);
 		assert_non_null(scheme->summary);
 		for (uint32_t from = 0; from < 8; from++)
 			for (uint32_t to = 0; to < 8; to++)
 				assert_true(queuing_sl(queuing, from, to) < 8);
 		queuing_destroy(queuing);
 	}
-	assert_null(word_list_find(&queuing_schemes, "obqa"));
+	assert_null(name_table_find(&queuing_schemes, "obqa"));
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -3,7 +3,7 @@
 
 /* The class in which a packet goes on, with and without steps. */
 
-#include "vc_rule.h"
+#include "queuing/vc_rule.h"
 
 #include "unit.h"
 

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#include "route_algorithm.h"
+#include "route/route_algorithm.h"
 #include "unit.h"
 
 #include "failures.h"
@@ -139,13 +139,13 @@ static bool is_acyclic(struct buffers *buffers)
 static bool adapts_without_deadlock(const struct topology *topology, bool spoil)
 {
 	struct route_options options = {.jobs = 1};
-	struct fault fault = {""};
+	struct error error = {""};
 	struct buffers buffers = {
 		.topology = topology, .channels = topology->switches * PORTS + topology->hosts};
 	bool *seen = calloc(2 * buffers.channels, sizeof(*seen)), result;
 
-	buffers.table = route_compute_table(topology, &route_dmodk, &options, NULL, &fault);
-	assert_string_equal(fault.text, "");
+	buffers.table = route_compute_table(topology, &route_dmodk, &options, NULL, &error);
+	assert_string_equal(error.text, "");
 	buffers.next = calloc(2 * buffers.channels, sizeof(*buffers.next));
 	buffers.waiting = calloc(2 * buffers.channels, sizeof(*buffers.waiting));
 	buffers.stack = calloc(2 * buffers.channels, sizeof(*buffers.stack));
@@ -170,13 +170,13 @@ static bool adapts_without_deadlock(const struct topology *topology, bool spoil)
 static struct topology *fat_tree(unsigned ports, unsigned stages)
 {
 	char spec[64];
-	struct fault fault = {""};
+	struct error error = {""};
 	struct topology *topology;
 
 	snprintf(spec, sizeof(spec), "rlft:ports=%u,stages=%u", ports, stages);
-	topology = topology_generate(spec, &fault);
+	topology = topology_generate(spec, &error);
 	if (topology == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return topology;
 }
 

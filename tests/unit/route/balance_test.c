@@ -3,12 +3,12 @@
 
 /* Balancing, against the thesis' figure 54 carried out step by step. */
 
-#include "itb_routes.h"
+#include "route/search/itb_routes.h"
 
 #include <stdlib.h>
 
-#include "balance_lane.h"
 #include "itb_networks.h"
+#include "route/search/balance_lane.h"
 
 #define NETWORKS 30
 

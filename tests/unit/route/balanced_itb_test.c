@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "itb_networks.h"
-#include "route_root.h"
+#include "route/search/route_root.h"
 
 #define NETWORKS 30
 

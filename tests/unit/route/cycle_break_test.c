@@ -3,7 +3,7 @@
 
 /* Any set of paths made free of deadlock by in-transit buffers. */
 
-#include "cycle_break.h"
+#include "route/search/cycle_break.h"
 
 #include <stdlib.h>
 
@@ -78,14 +78,14 @@ static struct route_set *routes_of(const struct fixture *fixture)
 	for (uint32_t i = 0; i < graph->hosts * graph->hosts; i++) {
 		uint32_t source = i / graph->hosts, at = end_of(graph, &fixture->path[i]);
 		uint32_t to = graph->host_of[graph->first_host[at]];
-		struct fault fault;
+		struct error error;
 		int result = 0;
 
 		if (source != to && route_set_count(set, source, to) < ROUTE_ALTERNATIVES_MAX)
 			result = route_path_add(
-				graph, &options, set, source, to, &fixture->path[i], &fault);
+				graph, &options, set, source, to, &fixture->path[i], &error);
 		if (result < 0)
-			fail_msg("%s", fault.text);
+			fail_msg("%s", error.text);
 	}
 	return set;
 }

@@ -5,10 +5,10 @@
 
 #include <stdlib.h>
 
-#include "route_algorithm.h"
-#include "route_verify.h"
+#include "route/algorithms/up_down.h"
+#include "route/route_algorithm.h"
+#include "route/verify/route_verify.h"
 #include "unit.h"
-#include "up_down.h"
 
 #include "networks.h"
 
@@ -185,18 +185,18 @@ static double mean_minimal(const char *algorithm)
 	for (unsigned seed = 0; seed < 5; seed++) {
 		struct route_options options = {.seed = 1};
 		struct route_report report;
-		struct fault fault = {""};
+		struct error error = {""};
 		struct topology *topology;
 		struct route_set *set;
 		char spec[64];
 
 		snprintf(spec, sizeof(spec), "irregular:switches=32,hosts=1,seed=%u", seed);
-		topology = topology_generate(spec, &fault);
+		topology = topology_generate(spec, &error);
 		assert_non_null(topology);
 		set = route_compute(
-			topology, route_algorithm_find(algorithm), &options, NULL, &fault);
+			topology, route_algorithm_find(algorithm), &options, NULL, &error);
 		assert_non_null(set);
-		assert_int_equal(0, route_verify_set(topology, set, &report, &fault));
+		assert_int_equal(0, route_verify_set(topology, set, &report, &error));
 		sum += report.minimal_fraction / 5;
 		route_report_free(&report);
 		route_set_destroy(set);

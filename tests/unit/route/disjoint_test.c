@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "route_algorithm.h"
-#include "route_verify.h"
+#include "route/route_algorithm.h"
+#include "route/verify/route_verify.h"
 #include "unit.h"
 
 #include "failures.h"

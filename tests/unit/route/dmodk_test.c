@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "route_algorithm.h"
-#include "route_verify.h"
+#include "route/route_algorithm.h"
+#include "route/verify/route_verify.h"
 #include "unit.h"
 
 #include "failures.h"
@@ -23,13 +23,13 @@ static const struct shape shapes[] = {{2, 2}, {4, 1}, {4, 2}, {4, 4}, {6, 3}, {8
 static struct topology *generate(const char *format, uint32_t a, uint32_t b)
 {
 	char spec[64];
-	struct fault fault;
+	struct error error;
 	struct topology *topology;
 
 	snprintf(spec, sizeof(spec), format, a, b);
-	topology = topology_generate(spec, &fault);
+	topology = topology_generate(spec, &error);
 	if (topology == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return topology;
 }
 
@@ -41,12 +41,12 @@ static struct topology *fat_tree(struct shape shape)
 static struct route_table *tables(const struct topology *topology, unsigned jobs)
 {
 	struct route_options options = {.jobs = jobs};
-	struct fault fault = {""};
+	struct error error = {""};
 	struct route_table *table =
-		route_compute_table(topology, &route_dmodk, &options, NULL, &fault);
+		route_compute_table(topology, &route_dmodk, &options, NULL, &error);
 
 	if (table == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	assert_non_null(table->alternatives);
 	return table;
 }
@@ -54,11 +54,11 @@ static struct route_table *tables(const struct topology *topology, unsigned jobs
 static struct route_set *routes(const struct topology *topology, unsigned alternatives)
 {
 	struct route_options options = {.alternatives = alternatives};
-	struct fault fault = {""};
-	struct route_set *set = route_compute(topology, &route_dmodk, &options, NULL, &fault);
+	struct error error = {""};
+	struct route_set *set = route_compute(topology, &route_dmodk, &options, NULL, &error);
 
 	if (set == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return set;
 }
 
@@ -469,13 +469,13 @@ UNIT_TEST(the_number_of_jobs_changes_nothing)
 static void expect_refusal(const struct topology *topology, const char *reason)
 {
 	struct route_options options = {0};
-	struct fault fault = {""};
+	struct error error = {""};
 	int result = 0;
 
-	assert_null(route_compute_table(topology, &route_dmodk, &options, &result, &fault));
+	assert_null(route_compute_table(topology, &route_dmodk, &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
-	assert_string_equal(fault.text, reason);
-	assert_null(route_compute(topology, &route_dmodk, &options, &result, &fault));
+	assert_string_equal(error.text, reason);
+	assert_null(route_compute(topology, &route_dmodk, &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
 }
 

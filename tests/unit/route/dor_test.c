@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "route_algorithm.h"
-#include "route_verify.h"
+#include "route/route_algorithm.h"
+#include "route/verify/route_verify.h"
 #include "unit.h"
 
 #include "failures.h"
@@ -43,12 +43,12 @@ static struct route_set *routes(const struct topology *topology, uint64_t seed, 
 static struct route_table *tables(const struct topology *topology, uint64_t seed)
 {
 	struct route_options options = {.seed = seed};
-	struct fault fault = {""};
+	struct error error = {""};
 	struct route_table *table =
-		route_compute_table(topology, &route_dor, &options, NULL, &fault);
+		route_compute_table(topology, &route_dor, &options, NULL, &error);
 
 	if (table == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return table;
 }
 
@@ -127,10 +127,10 @@ static void judge(const struct topology *topology, const struct route_set *set,
 	const struct route_table *table, struct route_report *report)
 {
 	struct route_subject subject = {set, table};
-	struct fault fault = {""};
+	struct error error = {""};
 
-	if (route_verify(topology, &subject, 1, report, &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (route_verify(topology, &subject, 1, report, &error) != 0)
+		fail_msg("%s", error.text);
 }
 
 static void expect_good(const struct topology *topology, const struct route_set *set,
@@ -400,12 +400,12 @@ UNIT_TEST(other_networks_are_refused)
 	for (unsigned i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
 		struct topology *topology = bench_generate(specs[i]);
 		struct route_options options = {0};
-		struct fault fault = {""};
+		struct error error = {""};
 		int result = 0;
 
-		assert_null(route_compute(topology, &route_dor, &options, &result, &fault));
+		assert_null(route_compute(topology, &route_dor, &options, &result, &error));
 		assert_int_equal(result, -EINVAL);
-		assert_non_null(strstr(fault.text, "expected"));
+		assert_non_null(strstr(error.text, "expected"));
 		topology_destroy(topology);
 	}
 }
@@ -414,10 +414,10 @@ UNIT_TEST(the_first_link_that_is_none_of_a_grid_is_named)
 {
 	struct topology *topology = bench_generate("full:switches=4");
 	struct route_options options = {0};
-	struct fault fault = {""};
+	struct error error = {""};
 
-	assert_null(route_compute(topology, &route_dor, &options, NULL, &fault));
-	assert_string_equal(fault.text,
+	assert_null(route_compute(topology, &route_dor, &options, NULL, &error));
+	assert_string_equal(error.text,
 		"full-4-1: s0:1 leads to s2:0, expected a mesh, torus or ring (port 2d of dimension d leads to port 2d + 1) or a hypercube (port d to port d)");
 	topology_destroy(topology);
 }
@@ -427,12 +427,12 @@ UNIT_TEST(a_way_too_long_for_a_frame_is_refused)
 	struct topology *topology = bench_generate("ring:switches=70");
 	struct route_options options = {0};
 	struct route_table *table = tables(topology, 0);
-	struct fault fault = {""};
+	struct error error = {""};
 	int result;
 
-	assert_null(route_compute(topology, &route_dor, &options, &result, &fault));
+	assert_null(route_compute(topology, &route_dor, &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
-	assert_non_null(strstr(fault.text, "route elements, expected at most 32"));
+	assert_non_null(strstr(error.text, "route elements, expected at most 32"));
 	expect_good(topology, NULL, table);
 	route_table_destroy(table);
 	topology_destroy(topology);

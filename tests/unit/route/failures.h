@@ -4,8 +4,8 @@
 
 /* Links that fail, for the tests of routing. */
 
-#include "rng.h"
-#include "topology.h"
+#include "base/rng.h"
+#include "topo/topology.h"
 #include "unit.h"
 
 static inline bool failure_possible(const struct topology *topology, uint32_t link)

@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-#include "route_algorithm.h"
-#include "route_graph.h"
-#include "route_verify.h"
+#include "route/route_algorithm.h"
+#include "route/route_graph.h"
+#include "route/verify/route_verify.h"
 #include "unit.h"
 
 #include "networks.h"

@@ -3,8 +3,8 @@
 
 /* Destination tables of minhop: shortest and balanced, and nothing else is promised. */
 
-#include "route_algorithm.h"
-#include "route_verify.h"
+#include "route/route_algorithm.h"
+#include "route/verify/route_verify.h"
 #include "unit.h"
 
 #include "networks.h"
@@ -14,12 +14,12 @@
 static struct route_table *compute(const struct topology *topology)
 {
 	struct route_options options = {0};
-	struct fault fault = {""};
+	struct error error = {""};
 	struct route_table *table =
-		route_compute_table(topology, &route_minhop, &options, NULL, &fault);
+		route_compute_table(topology, &route_minhop, &options, NULL, &error);
 
 	if (table == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return table;
 }
 

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "route_algorithm.h"
-#include "route_verify.h"
+#include "route/route_algorithm.h"
+#include "route/verify/route_verify.h"
 #include "unit.h"
 
 #include "failures.h"
@@ -53,10 +53,10 @@ static struct trip follow(const struct topology *topology, const struct route_se
 static void judge(
 	const struct topology *topology, const struct route_set *set, struct route_report *report)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
-	if (route_verify_set(topology, set, report, &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (route_verify_set(topology, set, report, &error) != 0)
+		fail_msg("%s", error.text);
 	assert_int_equal(report->invalid, 0);
 	assert_true(report->connected);
 }
@@ -624,10 +624,10 @@ UNIT_TEST(hosts_between_steps_are_refused_in_fat_trees)
 {
 	struct topology *topology = bench_generate("rlft:ports=4,stages=3");
 	struct route_options options = {.steps = ROUTE_STEPS_ITB};
-	struct fault fault = {""};
+	struct error error = {""};
 
-	assert_null(route_compute(topology, &route_msp, &options, NULL, &fault));
-	assert_non_null(strstr(fault.text,
+	assert_null(route_compute(topology, &route_msp, &options, NULL, &error));
+	assert_non_null(strstr(error.text,
 		"steps cannot be joined by hosts (itb), because the common ancestors in a fat tree "
 		"have none"));
 	topology_destroy(topology);
@@ -744,12 +744,12 @@ UNIT_TEST(a_radius_out_of_range_is_refused)
 {
 	struct topology *topology = bench_generate("ring:switches=5,hosts=1");
 	struct route_options options = {.radius = ROUTE_RADIUS_MAX + 1};
-	struct fault fault = {""};
+	struct error error = {""};
 	int result;
 
-	assert_null(route_compute(topology, &route_msp, &options, &result, &fault));
+	assert_null(route_compute(topology, &route_msp, &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
-	assert_string_equal(fault.text, "a radius of 5 links, expected at most 4");
+	assert_string_equal(error.text, "a radius of 5 links, expected at most 4");
 	topology_destroy(topology);
 }
 

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rng.h"
-#include "topology.h"
+#include "base/rng.h"
+#include "topo/topology.h"
 #include "unit.h"
 
 #define NETWORK_PORTS 32
@@ -54,10 +54,10 @@ static inline void network_host(struct network *network, uint32_t host, uint32_t
 /* The caller destroys it. */
 static inline struct topology *network_end(struct network *network)
 {
-	struct fault fault;
+	struct error error;
 
-	if (topology_finish(network->topology, "test", &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (topology_finish(network->topology, "test", &error) != 0)
+		fail_msg("%s", error.text);
 	return network->topology;
 }
 
@@ -65,7 +65,7 @@ static inline struct topology *network_end(struct network *network)
 static inline struct topology *network_ring(uint32_t switches)
 {
 	struct topology *topology = topology_create("ring", switches, switches);
-	struct fault fault;
+	struct error error;
 
 	assert_non_null(topology);
 	for (uint32_t i = 0; i < switches; i++) {
@@ -77,7 +77,7 @@ static inline struct topology *network_ring(uint32_t switches)
 		topology_add_link(topology, network_port(DEVICE_HOST, i, 0),
 			network_port(DEVICE_SWITCH, i, 2), 0, 0, 0);
 	}
-	assert_int_equal(0, topology_finish(topology, "test", &fault));
+	assert_int_equal(0, topology_finish(topology, "test", &error));
 	return topology;
 }
 
@@ -130,7 +130,7 @@ static inline struct topology *network_fat_tree(uint32_t k, uint32_t n)
 {
 	uint32_t hosts = 2, wide, switches;
 	struct topology *topology;
-	struct fault fault;
+	struct error error;
 
 	for (uint32_t i = 0; i < n; i++)
 		hosts *= k;
@@ -170,7 +170,7 @@ static inline struct topology *network_fat_tree(uint32_t k, uint32_t n)
 						(uint8_t)port),
 					0, 0, 0);
 			}
-	assert_int_equal(0, topology_finish(topology, "test", &fault));
+	assert_int_equal(0, topology_finish(topology, "test", &error));
 	return topology;
 }
 

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "opensm_dump.h"
-#include "route_algorithm.h"
+#include "route/formats/opensm_dump.h"
+#include "route/route_algorithm.h"
 #include "unit.h"
 
 #include "networks.h"
@@ -109,11 +109,11 @@ UNIT_TEST(tables_of_another_topology_are_refused)
 {
 	struct topology *topology = two_switches();
 	struct route_table *table = route_table_create(2, 3);
-	struct fault fault;
+	struct error error;
 
-	assert_int_equal(opensm_dump_tables(topology, table, stdout, &fault), -EINVAL);
+	assert_int_equal(opensm_dump_tables(topology, table, stdout, &error), -EINVAL);
 	assert_string_equal(
-		fault.text, "tables of 2 switches and 3 hosts, expected those of net: 2 and 2");
+		error.text, "tables of 2 switches and 3 hosts, expected those of net: 2 and 2");
 	route_table_destroy(table);
 	topology_destroy(topology);
 }
@@ -121,10 +121,10 @@ UNIT_TEST(tables_of_another_topology_are_refused)
 UNIT_TEST(more_devices_than_lids_are_refused)
 {
 	struct topology *topology = topology_create("big", 1000, 48152);
-	struct fault fault;
+	struct error error;
 
-	assert_int_equal(opensm_dump_subnet(topology, stdout, &fault), -EINVAL);
-	assert_string_equal(fault.text, "big: 49152 hosts and switches, expected at most 49151, "
+	assert_int_equal(opensm_dump_subnet(topology, stdout, &error), -EINVAL);
+	assert_string_equal(error.text, "big: 49152 hosts and switches, expected at most 49151, "
 					"the LIDs of InfiniBand");
 	topology_destroy(topology);
 }

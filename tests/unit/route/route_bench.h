@@ -8,32 +8,32 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fault.h"
-#include "generator.h"
-#include "route_algorithm.h"
-#include "route_set.h"
-#include "topology.h"
+#include "base/weft_error.h"
+#include "route/route_algorithm.h"
+#include "route/route_set.h"
+#include "topo/generator.h"
+#include "topo/topology.h"
 #include "unit.h"
 
 static inline struct topology *bench_generate(const char *spec)
 {
-	struct fault fault = {""};
-	struct topology *topology = topology_generate(spec, &fault);
+	struct error error = {""};
+	struct topology *topology = topology_generate(spec, &error);
 
 	if (topology == NULL)
-		fail_msg("%s: %s", spec, fault.text);
+		fail_msg("%s: %s", spec, error.text);
 	return topology;
 }
 
 static inline struct route_set *bench_compute(
 	const struct topology *topology, const char *name, const struct route_options *options)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct route_set *set =
-		route_compute(topology, route_algorithm_find(name), options, NULL, &fault);
+		route_compute(topology, route_algorithm_find(name), options, NULL, &error);
 
 	if (set == NULL)
-		fail_msg("%s: %s", name, fault.text);
+		fail_msg("%s: %s", name, error.text);
 	return set;
 }
 
@@ -42,12 +42,12 @@ static inline void bench_expect_refused(
 	const struct topology *topology, const char *name, const char *text)
 {
 	struct route_options options = {0};
-	struct fault fault = {""};
+	struct error error = {""};
 	int result;
 
-	assert_null(route_compute(topology, route_algorithm_find(name), &options, &result, &fault));
+	assert_null(route_compute(topology, route_algorithm_find(name), &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
-	assert_non_null(strstr(fault.text, text));
+	assert_non_null(strstr(error.text, text));
 }
 
 /* Whether every pair has the same routes, in the same order. */

@@ -3,12 +3,12 @@
 
 /* The binary route file: the same content back, and damage refused where it is. */
 
-#include "route_binary.h"
+#include "route/formats/route_binary.h"
 
 #include <stdlib.h>
 
 #include "networks.h"
-#include "route_algorithm.h"
+#include "route/route_algorithm.h"
 
 /* Places in a file. */
 #define HEADER_AT 12
@@ -23,23 +23,23 @@ static struct bytes write_file(const struct topology *topology, const struct rou
 {
 	struct bytes bytes;
 	FILE *out = open_memstream(&bytes.at, &bytes.size);
-	struct fault fault;
+	struct error error;
 
 	assert_non_null(out);
-	if (route_binary_write(topology, file, out, &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (route_binary_write(topology, file, out, &error) != 0)
+		fail_msg("%s", error.text);
 	fclose(out);
 	return bytes;
 }
 
 static int read_file(const struct topology *topology, const struct bytes *bytes,
-	struct route_file *file, struct fault *fault)
+	struct route_file *file, struct error *error)
 {
 	FILE *in = fmemopen(bytes->at, bytes->size, "r");
 	int result;
 
 	assert_non_null(in);
-	result = route_file_read(topology, in, "FILE", file, fault);
+	result = route_file_read(topology, in, "FILE", file, error);
 	fclose(in);
 	return result;
 }
@@ -67,10 +67,10 @@ static struct route_table *some_table(const struct topology *topology, uint64_t 
 static void assert_round_trip(const struct topology *topology, struct route_file *file)
 {
 	struct bytes first = write_file(topology, file), second;
-	struct fault fault = {""};
+	struct error error = {""};
 	struct route_file again;
 
-	assert_int_equal(0, read_file(topology, &first, &again, &fault));
+	assert_int_equal(0, read_file(topology, &first, &again, &error));
 	second = write_file(topology, &again);
 	assert_int_equal(first.size, second.size);
 	assert_memory_equal(first.at, second.at, first.size);
@@ -178,12 +178,12 @@ UNIT_TEST(every_file_that_ends_too_early_is_refused)
 	struct topology *topology = network_ring(4);
 	struct route_file file = {.set = some_routes(topology, 1)}, again;
 	struct bytes bytes = write_file(topology, &file);
-	struct fault fault;
+	struct error error;
 
 	for (struct bytes part = {bytes.at, bytes.size - 1}; part.size > 0; part.size--) {
-		assert_int_equal(-EINVAL, read_file(topology, &part, &again, &fault));
+		assert_int_equal(-EINVAL, read_file(topology, &part, &again, &error));
 		assert_null(again.set);
-		assert_memory_equal(fault.text, "FILE: byte ", 11);
+		assert_memory_equal(error.text, "FILE: byte ", 11);
 	}
 	free(bytes.at);
 	route_file_close(&file);
@@ -195,12 +195,12 @@ UNIT_TEST(every_flipped_bit_is_refused)
 	struct topology *topology = network_ring(4);
 	struct route_file file = {.set = some_routes(topology, 1)}, again;
 	struct bytes bytes = write_file(topology, &file);
-	struct fault fault;
+	struct error error;
 
 	for (size_t bit = 8; bit < 8 * bytes.size;
 		bit++) { /* the first byte tells text from binary */
 		bytes.at[bit / 8] ^= (char)(1 << bit % 8);
-		assert_int_equal(-EINVAL, read_file(topology, &bytes, &again, &fault));
+		assert_int_equal(-EINVAL, read_file(topology, &bytes, &again, &error));
 		bytes.at[bit / 8] ^= (char)(1 << bit % 8);
 	}
 	free(bytes.at);
@@ -211,10 +211,10 @@ UNIT_TEST(every_flipped_bit_is_refused)
 static void refuse(const struct topology *topology, const struct bytes *bytes, const char *text)
 {
 	struct route_file again;
-	struct fault fault = {""};
+	struct error error = {""};
 
-	assert_int_equal(-EINVAL, read_file(topology, bytes, &again, &fault));
-	assert_string_equal(fault.text, text);
+	assert_int_equal(-EINVAL, read_file(topology, bytes, &again, &error));
+	assert_string_equal(error.text, text);
 }
 
 UNIT_TEST(a_layout_that_cannot_divide_the_classes_is_refused)

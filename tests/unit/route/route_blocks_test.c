@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rng.h"
-#include "route_algorithm.h"
-#include "route_blocks.h"
+#include "base/rng.h"
+#include "route/route_algorithm.h"
+#include "route/route_blocks.h"
 #include "unit.h"
 
 #include "route_bench.h"
@@ -89,10 +89,10 @@ UNIT_TEST(most_of_a_fat_tree_is_stored_once)
 {
 	struct topology *topology = bench_generate("rlft:ports=16,stages=3");
 	const struct route_options options = {.seed = 1};
-	struct fault fault = {""};
+	struct error error = {""};
 	int result = 0;
 	struct route_table *table = route_compute_table(
-		topology, route_algorithm_find("dmodk"), &options, &result, &fault);
+		topology, route_algorithm_find("dmodk"), &options, &result, &error);
 	struct route_blocks *blocks;
 
 	assert_non_null(table);

@@ -4,13 +4,13 @@
 /* Routes on demand are those that are computed for all pairs, in whatever order pairs are asked for
  * and by how many threads. */
 
-#include "route_demand.h"
+#include "route/route_demand.h"
 
 #include <malloc.h>
 #include <pthread.h>
 
 #include "route_expect.h"
-#include "topology_without.h"
+#include "topo/topology_without.h"
 
 #define NETWORKS 200
 
@@ -25,13 +25,13 @@ void *__wrap_malloc(size_t bytes)
 
 static struct route_set *compute(const struct topology *topology,
 	const struct route_algorithm *algorithm, const struct route_options *options,
-	bool on_demand, struct fault *fault)
+	bool on_demand, struct error *error)
 {
 	struct route_options own = *options;
 
 	own.on_demand = on_demand;
-	fault->text[0] = '\0';
-	return route_compute(topology, algorithm, &own, NULL, fault);
+	error->text[0] = '\0';
+	return route_compute(topology, algorithm, &own, NULL, error);
 }
 
 static void expect_pair(const struct route_case *the_case, const struct route_set *all,
@@ -129,15 +129,15 @@ struct seen {
 
 static void try(const struct route_case *the_case, struct seen *seen)
 {
-	struct fault fault, other;
+	struct error error, other;
 	struct route_set *all =
-		compute(the_case->topology, the_case->algorithm, &the_case->options, false, &fault);
+		compute(the_case->topology, the_case->algorithm, &the_case->options, false, &error);
 	struct route_set *demand =
 		compute(the_case->topology, the_case->algorithm, &the_case->options, true, &other);
 
 	assert_int_equal(all == NULL, demand == NULL);
 	if (all == NULL) {
-		assert_string_equal(fault.text, other.text);
+		assert_string_equal(error.text, other.text);
 		seen->refused++;
 		return;
 	}
@@ -188,14 +188,14 @@ static void expect_classes(
 {
 	const struct route_algorithm *algorithm = route_algorithm_find(name);
 	struct route_options options = {.classes = classes - 1};
-	struct fault fault;
+	struct error error;
 
 	for (unsigned enough = 0; enough < 2; enough++) {
-		struct route_set *set = compute(topology, algorithm, &options, on_demand, &fault);
+		struct route_set *set = compute(topology, algorithm, &options, on_demand, &error);
 		struct route_table *table =
 			algorithm->tables == NULL
 				? NULL
-				: route_compute_table(topology, algorithm, &options, NULL, &fault);
+				: route_compute_table(topology, algorithm, &options, NULL, &error);
 
 		assert_int_equal(route_set_vc_rule(set)->classes, classes);
 		assert_int_equal(route_set_is_on_demand(set), on_demand);
@@ -259,9 +259,9 @@ UNIT_TEST(many_threads_read_the_same_routes)
 		const struct route_case the_case = {
 			.topology = topology, .algorithm = algorithm, .network = networks[n][0]};
 		struct reader reader[READERS];
-		struct fault fault;
-		struct route_set *all = compute(topology, algorithm, &options, false, &fault);
-		struct route_set *demand = compute(topology, algorithm, &options, true, &fault);
+		struct error error;
+		struct route_set *all = compute(topology, algorithm, &options, false, &error);
+		struct route_set *demand = compute(topology, algorithm, &options, true, &error);
 		size_t pairs = (size_t)topology->hosts * topology->hosts;
 
 		assert_true(route_set_is_on_demand(demand));
@@ -290,9 +290,9 @@ UNIT_TEST(many_threads_read_the_same_routes)
 /* --- faults --- */
 
 static int add_none(const struct route_maker *maker, void *scratch, struct route_set *set,
-	uint32_t source, uint32_t destination, struct fault *fault)
+	uint32_t source, uint32_t destination, struct error *error)
 {
-	return fault_set(fault, EINVAL, "h%u to h%u: too long", source, destination);
+	return error_set(error, EINVAL, "h%u to h%u: too long", source, destination);
 }
 
 static void destroy_none(struct route_maker *maker)
@@ -322,9 +322,9 @@ UNIT_TEST(without_memory_a_pair_has_no_route_and_the_set_says_so)
 {
 	struct topology *topology = topology_generate("rlft:ports=4,stages=2", NULL);
 	const struct route_options options = {.seed = 1};
-	struct fault fault;
+	struct error error;
 	struct route_set *set =
-		compute(topology, route_algorithm_find("dmodk"), &options, true, &fault);
+		compute(topology, route_algorithm_find("dmodk"), &options, true, &error);
 
 	assert_true(route_set_is_on_demand(set));
 	calls_left = 0;
@@ -342,9 +342,9 @@ UNIT_TEST(hosts_without_a_pair_have_no_route)
 {
 	struct topology *topology = topology_generate("rlft:ports=4,stages=2", NULL);
 	const struct route_options options = {.seed = 1};
-	struct fault fault;
+	struct error error;
 	struct route_set *set =
-		compute(topology, route_algorithm_find("dmodk"), &options, true, &fault);
+		compute(topology, route_algorithm_find("dmodk"), &options, true, &error);
 	const uint8_t route[] = {ROUTE_PORT_BIT, ROUTE_TYPE_HOST};
 
 	/* Hosts 0 and 1 share the routes of their switch. */
@@ -376,10 +376,10 @@ UNIT_TEST(memory_follows_the_pairs_that_talk)
 
 	rng_init(&rng, 1, 2, 3);
 	for (unsigned i = 0; i < 2; i++) {
-		struct fault fault;
+		struct error error;
 		size_t before = heap_bytes();
 		struct route_set *set = compute(
-			topology, route_algorithm_find(algorithms[i]), &options, true, &fault);
+			topology, route_algorithm_find(algorithms[i]), &options, true, &error);
 
 		assert_true(route_set_is_on_demand(set));
 		for (unsigned k = 0; k < 20000; k++)

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "random_network.h"
-#include "route_algorithm.h"
-#include "route_verify.h"
+#include "route/route_algorithm.h"
+#include "route/verify/route_verify.h"
 #include "unit.h"
 
 /* A computation, so that a failure can be told and repeated. */
@@ -63,10 +63,10 @@ static inline struct route_options route_expect_options(
 		(the_case)->options.alternatives, __VA_ARGS__)
 
 static inline void route_expect_refusal(
-	const struct route_case *the_case, int result, const struct fault *fault)
+	const struct route_case *the_case, int result, const struct error *error)
 {
-	if (!the_case->may_refuse || result != -EINVAL || fault->text[0] == '\0')
-		route_expect_fail(the_case, "refused with %d: '%s'", result, fault->text);
+	if (!the_case->may_refuse || result != -EINVAL || error->text[0] == '\0')
+		route_expect_fail(the_case, "refused with %d: '%s'", result, error->text);
 }
 
 static inline void route_expect_report(
@@ -158,14 +158,14 @@ static inline void route_expect_same_for_other_jobs(
 static inline struct route_set *route_expect_routes(
 	const struct route_case *the_case, struct route_report *report)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	int result = 0;
 	struct route_set *set = route_compute(
-		the_case->topology, the_case->algorithm, &the_case->options, &result, &fault);
+		the_case->topology, the_case->algorithm, &the_case->options, &result, &error);
 
 	memset(report, 0, sizeof(*report));
 	if (set == NULL) {
-		route_expect_refusal(the_case, result, &fault);
+		route_expect_refusal(the_case, result, &error);
 		return NULL;
 	}
 	assert_int_equal(0, route_verify_set(the_case->topology, set, report, NULL));
@@ -177,14 +177,14 @@ static inline struct route_set *route_expect_routes(
 /* Destination tables; false where they are refused. */
 static inline bool route_expect_tables(const struct route_case *the_case)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct route_report report;
 	int result = 0;
 	struct route_table *table = route_compute_table(
-		the_case->topology, the_case->algorithm, &the_case->options, &result, &fault);
+		the_case->topology, the_case->algorithm, &the_case->options, &result, &error);
 
 	if (table == NULL) {
-		route_expect_refusal(the_case, result, &fault);
+		route_expect_refusal(the_case, result, &error);
 		return false;
 	}
 	assert_int_equal(0, route_verify(the_case->topology,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "route_file.h"
+#include "route/formats/route_file.h"
 
 #include <stdlib.h>
 
-#include "route_algorithm.h"
-#include "route_binary.h"
+#include "route/formats/route_binary.h"
+#include "route/route_algorithm.h"
 #include "unit.h"
 
 #include "networks.h"
@@ -15,14 +15,14 @@
 #define HEADER    "# weft routes/1 topology=ring algorithm=by-hand seed=7\n"
 
 static struct route_set *read_text(
-	const struct topology *topology, const char *text, size_t bytes, struct fault *fault)
+	const struct topology *topology, const char *text, size_t bytes, struct error *error)
 {
 	FILE *in = fmemopen((void *)(uintptr_t)text, bytes, "r");
 	struct route_file file;
 	int result;
 
 	assert_non_null(in);
-	result = route_file_read(topology, in, "FILE", &file, fault);
+	result = route_file_read(topology, in, "FILE", &file, error);
 	fclose(in);
 	assert_int_equal(result, file.set != NULL ? 0 : -EINVAL);
 	assert_null(file.table);
@@ -50,13 +50,13 @@ UNIT_TEST(what_is_written_is_read_back_the_same)
 		struct route_set *set =
 			route_compute(topology, &route_up_down, &options, NULL, NULL);
 		struct route_set *again;
-		struct fault fault = {""};
+		struct error error = {""};
 		char *first, *second;
 
 		assert_non_null(set);
 		first = write_text(topology, set);
-		again = read_text(topology, first, strlen(first), &fault);
-		assert_string_equal(fault.text, "");
+		again = read_text(topology, first, strlen(first), &error);
+		assert_string_equal(error.text, "");
 		second = write_text(topology, again);
 		assert_string_equal(first, second);
 		for (uint32_t source = 0; source < topology->hosts; source++)
@@ -97,12 +97,12 @@ UNIT_TEST(a_file_that_is_cut_between_lines_is_refused)
 	unsigned refused = 0;
 
 	for (size_t bytes = 1; bytes < strlen(text); bytes++) {
-		struct fault fault = {""};
+		struct error error = {""};
 
 		if (text[bytes - 1] != '\n')
 			continue;
-		assert_null(read_text(topology, text, bytes, &fault));
-		assert_non_null(strstr(fault.text, "expected the 12 that the header announces"));
+		assert_null(read_text(topology, text, bytes, &error));
+		assert_non_null(strstr(error.text, "expected the 12 that the header announces"));
 		refused++;
 	}
 	assert_int_equal(refused, 12);
@@ -117,15 +117,15 @@ static enum vc_steps expect_route(unsigned ring, const char *text, uint16_t dest
 	const uint8_t *wanted, unsigned elements)
 {
 	struct topology *topology = network_ring(ring);
-	struct fault fault = {""};
-	struct route_set *set = read_text(topology, text, strlen(text), &fault);
+	struct error error = {""};
+	struct route_set *set = read_text(topology, text, strlen(text), &error);
 	enum vc_steps steps = VC_STEPS_NONE;
 	const struct vc_rule *rule;
 	const uint8_t *route;
 	unsigned length;
 	char *again;
 
-	assert_string_equal(fault.text, "");
+	assert_string_equal(error.text, "");
 	route = route_set_get(set, 0, destination, 0, &length);
 	assert_int_equal(length, elements);
 	assert_memory_equal(route, wanted, elements);
@@ -162,11 +162,11 @@ UNIT_TEST(lines_of_a_pair_keep_their_order_and_comments_are_passed_over)
 	const char text[] = HEADER "\n# a comment\nh0 h2 s0:1 s3:1 s2:2\n"
 				   "h1 h0 s1:1 s0:2\nh0 h2 s0:0 s1:0 s2:2";
 	struct topology *topology = network_ring(4);
-	struct fault fault = {""};
-	struct route_set *set = read_text(topology, text, strlen(text), &fault);
+	struct error error = {""};
+	struct route_set *set = read_text(topology, text, strlen(text), &error);
 	unsigned length;
 
-	assert_string_equal(fault.text, "");
+	assert_string_equal(error.text, "");
 	assert_int_equal(route_set_count(set, 0, 2), 2);
 	assert_int_equal(route_set_get(set, 0, 2, 0, &length)[0], 0x81);
 	assert_int_equal(route_set_get(set, 0, 2, 1, &length)[0], 0x80);
@@ -249,11 +249,11 @@ UNIT_TEST(vc_classes_are_read_back_the_same)
 			    "# vc s0:0 ring=3 dateline\n# vc s1:1 ring=0\n"
 			    "h0 h1 s0:0 s1:2\n";
 	struct topology *topology = network_ring(4);
-	struct fault fault = {""};
-	struct route_set *set = read_text(topology, text, strlen(text), &fault);
+	struct error error = {""};
+	struct route_set *set = read_text(topology, text, strlen(text), &error);
 	char *again;
 
-	assert_string_equal(fault.text, "");
+	assert_string_equal(error.text, "");
 	again = write_text(topology, set);
 	assert_string_equal(again, text);
 	free(again);
@@ -266,10 +266,10 @@ UNIT_TEST(a_bad_file_is_refused_where_it_is_bad)
 	struct topology *topology = network_ring(4);
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct fault fault = {""};
+		struct error error = {""};
 
-		assert_null(read_text(topology, bad[i].text, strlen(bad[i].text), &fault));
-		assert_string_equal(fault.text, bad[i].fault);
+		assert_null(read_text(topology, bad[i].text, strlen(bad[i].text), &error));
+		assert_string_equal(error.text, bad[i].error);
 	}
 	topology_destroy(topology);
 }
@@ -279,11 +279,11 @@ UNIT_TEST(an_empty_file_is_refused)
 	struct topology *topology = network_ring(4);
 	FILE *in = fopen("/dev/null", "r");
 	struct route_file file;
-	struct fault fault;
+	struct error error;
 
-	assert_int_equal(-EINVAL, route_file_read(topology, in, "FILE", &file, &fault));
+	assert_int_equal(-EINVAL, route_file_read(topology, in, "FILE", &file, &error));
 	assert_string_equal(
-		fault.text, "FILE:1:1: an empty file, expected '# weft routes/1 topology=…'");
+		error.text, "FILE:1:1: an empty file, expected '# weft routes/1 topology=…'");
 	fclose(in);
 	topology_destroy(topology);
 }
@@ -292,10 +292,10 @@ UNIT_TEST(a_nul_byte_is_refused)
 {
 	const char text[] = HEADER "h0 h1\0s0:0 s1:2\n";
 	struct topology *topology = network_ring(4);
-	struct fault fault;
+	struct error error;
 
-	assert_null(read_text(topology, text, sizeof(text) - 1, &fault));
-	assert_string_equal(fault.text, "FILE:2:6: a NUL byte, expected text");
+	assert_null(read_text(topology, text, sizeof(text) - 1, &error));
+	assert_string_equal(error.text, "FILE:2:6: a NUL byte, expected text");
 	topology_destroy(topology);
 }
 
@@ -303,12 +303,12 @@ UNIT_TEST(too_many_routes_of_a_pair_are_refused)
 {
 	struct topology *topology = network_ring(4);
 	char text[1000] = HEADER;
-	struct fault fault;
+	struct error error;
 
 	for (unsigned i = 0; i <= ROUTE_ALTERNATIVES_MAX; i++)
 		strcat(text, "h0 h1 s0:0 s1:2\n");
-	assert_null(read_text(topology, text, strlen(text), &fault));
-	assert_string_equal(fault.text, "FILE:12:1: too many routes from h0 to h1, expected 10");
+	assert_null(read_text(topology, text, strlen(text), &error));
+	assert_string_equal(error.text, "FILE:12:1: too many routes from h0 to h1, expected 10");
 	topology_destroy(topology);
 }
 
@@ -316,12 +316,12 @@ UNIT_TEST(a_route_of_too_many_elements_is_refused)
 {
 	struct topology *topology = network_ring(4);
 	char text[1000] = HEADER "h0 h1";
-	struct fault fault;
+	struct error error;
 
 	for (unsigned i = 0; i < ROUTE_ELEMENTS_MAX + 1; i++)
 		sprintf(text + strlen(text), " s%u:0", i % 4);
-	assert_null(read_text(topology, text, strlen(text), &fault));
-	assert_non_null(strstr(fault.text, "too many route elements, expected at most 32"));
+	assert_null(read_text(topology, text, strlen(text), &error));
+	assert_non_null(strstr(error.text, "too many route elements, expected at most 32"));
 	topology_destroy(topology);
 }
 
@@ -329,26 +329,26 @@ UNIT_TEST(a_file_that_is_not_there_is_named)
 {
 	struct topology *topology = network_ring(4);
 	struct route_file file;
-	struct fault fault;
+	struct error error;
 
-	assert_int_equal(-ENOENT, route_file_load(topology, "/nowhere/routes", &file, &fault));
+	assert_int_equal(-ENOENT, route_file_load(topology, "/nowhere/routes", &file, &error));
 	assert_string_equal(
-		fault.text, "/nowhere/routes: No such file or directory, expected a route file");
+		error.text, "/nowhere/routes: No such file or directory, expected a route file");
 	topology_destroy(topology);
 }
 
 /* Reads it without a topology; "" or what is wrong. */
-static struct fault read_header(const char *text, size_t bytes, struct route_file_header *header)
+static struct error read_header(const char *text, size_t bytes, struct route_file_header *header)
 {
 	FILE *in = fmemopen((void *)(uintptr_t)text, bytes, "r");
-	struct fault fault = {""};
+	struct error error = {""};
 	int result;
 
 	assert_non_null(in);
-	result = route_file_read_header(in, "FILE", header, &fault);
+	result = route_file_read_header(in, "FILE", header, &error);
 	fclose(in);
-	assert_int_equal(result, fault.text[0] == '\0' ? 0 : -EINVAL);
-	return fault;
+	assert_int_equal(result, error.text[0] == '\0' ? 0 : -EINVAL);
+	return error;
 }
 
 UNIT_TEST(a_header_of_text_is_read_without_a_topology)
@@ -399,13 +399,13 @@ UNIT_TEST(a_line_without_an_end_takes_no_memory)
 {
 	struct topology *topology = network_ring(4);
 	char *text = malloc(100000);
-	struct fault fault = {""};
+	struct error error = {""};
 
 	assert_non_null(text);
 	memset(text, ' ', 100000);
 	memcpy(text, HEADER, strlen(HEADER));
-	assert_null(read_text(topology, text, 100000, &fault));
-	assert_string_equal(fault.text, "FILE:2:1: a line of more than 8191 characters");
+	assert_null(read_text(topology, text, 100000, &error));
+	assert_string_equal(error.text, "FILE:2:1: a line of more than 8191 characters");
 	free(text);
 	topology_destroy(topology);
 }

@@ -6,10 +6,10 @@
 
 #include <stdio.h>
 
-#include "generator.h"
 #include "random_network.h"
+#include "route/route_merge.h"
 #include "route_expect.h"
-#include "route_merge.h"
+#include "topo/generator.h"
 
 static const struct {
 	const char *spec;
@@ -126,7 +126,7 @@ static void try_union(const char *names, const struct topology *topology, uint64
 	const struct route_algorithm *algorithms[ROUTE_MERGE_MAX];
 	struct route_options options = route_expect_options(topology, seed);
 	struct route_report report;
-	struct fault fault = {""};
+	struct error error = {""};
 	struct route_set *set;
 	char unknown[ROUTE_LABEL_MAX];
 	int count = route_merge_find(names, algorithms, unknown);
@@ -134,9 +134,9 @@ static void try_union(const char *names, const struct topology *topology, uint64
 	assert_true(count > 1);
 	if (options.alternatives == 0 || options.alternatives > ROUTE_ALTERNATIVES_MAX / 3)
 		options.alternatives = ROUTE_ALTERNATIVES_MAX / 3;
-	set = route_merge_compute(topology, algorithms, (unsigned)count, &options, NULL, &fault);
+	set = route_merge_compute(topology, algorithms, (unsigned)count, &options, NULL, &error);
 	if (set == NULL)
-		fail_msg("%s, network %" PRIu64 ": %s", names, seed, fault.text);
+		fail_msg("%s, network %" PRIu64 ": %s", names, seed, error.text);
 	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
 	if (!route_report_good(&report))
 		fail_msg("%s, network %" PRIu64 ": %s", names, seed, report.evidence);

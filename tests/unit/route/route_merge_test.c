@@ -3,14 +3,14 @@
 
 /* Several algorithms in one set, the choice of a root, and what failures leave unreachable. */
 
-#include "route_merge.h"
+#include "route/route_merge.h"
 
 #include <stdlib.h>
 
 #include "networks.h"
-#include "opensm_dump.h"
-#include "route_root.h"
-#include "route_verify.h"
+#include "route/formats/opensm_dump.h"
+#include "route/search/route_root.h"
+#include "route/verify/route_verify.h"
 
 static unsigned found(const char *names, const struct route_algorithm **algorithms)
 {
@@ -126,12 +126,12 @@ UNIT_TEST(too_many_routes_together_are_refused)
 	struct topology *topology = network_torus(4, 1);
 	const struct route_algorithm *both[] = {&route_up_down, &route_minhop};
 	struct route_options options = {.seed = 5, .alternatives = 10};
-	struct fault fault;
+	struct error error;
 	int result;
 
-	assert_null(route_merge_compute(topology, both, 2, &options, &result, &fault));
+	assert_null(route_merge_compute(topology, both, 2, &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
-	assert_string_equal(fault.text, "net: more than 10 routes of a pair in all, expected fewer "
+	assert_string_equal(error.text, "net: more than 10 routes of a pair in all, expected fewer "
 					"alternatives");
 	topology_destroy(topology);
 }
@@ -267,23 +267,23 @@ UNIT_TEST(the_default_root_of_a_tree_is_a_leaf)
 {
 	struct topology *tree = network_fat_tree(2, 2);
 	uint32_t top = 0, root = UINT32_MAX;
-	struct fault fault = {""};
+	struct error error = {""};
 
 	for (uint32_t s = 0; s < tree->switches; s++)
 		top = tree->switch_at[s].stage > tree->switch_at[top].stage ? s : top;
-	assert_int_equal(0, route_root_find(tree, &route_up_down, NULL, 1, &root, &fault));
+	assert_int_equal(0, route_root_find(tree, &route_up_down, NULL, 1, &root, &error));
 	assert_int_equal(tree->switch_at[root].stage, 1);
 	assert_int_equal(0,
-		route_root_find(tree, &route_up_down, tree->switch_at[top].name, 1, &root, &fault));
+		route_root_find(tree, &route_up_down, tree->switch_at[top].name, 1, &root, &error));
 	assert_int_equal(root, top);
-	assert_int_equal(0, route_root_find(tree, &route_up_down, "centre", 1, &root, &fault));
+	assert_int_equal(0, route_root_find(tree, &route_up_down, "centre", 1, &root, &error));
 	assert_int_equal(root, root_of(tree, ROUTE_ROOT_CENTRE));
-	assert_int_equal(-EINVAL, route_root_find(tree, &route_up_down, "s99", 1, &root, &fault));
+	assert_int_equal(-EINVAL, route_root_find(tree, &route_up_down, "s99", 1, &root, &error));
 	assert_string_equal(
-		fault.text, "'s99', expected a switch of the topology, best, centre or random");
+		error.text, "'s99', expected a switch of the topology, best, centre or random");
 	for (uint32_t s = 0; s < tree->switches; s++)
 		tree->switch_at[s].stage = TOPOLOGY_NO_STAGE;
-	assert_int_equal(0, route_root_find(tree, &route_up_down, "", 1, &root, &fault));
+	assert_int_equal(0, route_root_find(tree, &route_up_down, "", 1, &root, &error));
 	assert_int_equal(root, 0);
 	topology_destroy(tree);
 }

@@ -9,7 +9,7 @@
 
 #include "random_network.h"
 #include "route_expect.h"
-#include "topology_without.h"
+#include "topo/topology_without.h"
 
 /* Linear programs for each network: fewer of them. */
 static const struct {
@@ -98,7 +98,7 @@ static struct topology *damage(const struct topology *topology, uint64_t seed)
 	char name[FAILURES_MAX][TOPOLOGY_NAME_MAX + 8];
 	const char *failed[FAILURES_MAX];
 	struct topology *damaged;
-	struct fault fault = {""};
+	struct error error = {""};
 	struct rng rng;
 	unsigned count;
 
@@ -108,9 +108,9 @@ static struct topology *damage(const struct topology *topology, uint64_t seed)
 		draw_failure(topology, &rng, name[i], sizeof(name[i]));
 		failed[i] = name[i];
 	}
-	damaged = topology_without(topology, failed, count, &fault);
+	damaged = topology_without(topology, failed, count, &error);
 	if (damaged == NULL)
-		fail_msg("network %" PRIu64 ": %s", seed, fault.text);
+		fail_msg("network %" PRIu64 ": %s", seed, error.text);
 	return damaged;
 }
 

@@ -4,10 +4,10 @@
 /* The judge on what can be in a network together: several sets, tables with alternative ports,
  * VC classes. */
 
-#include "frame.h"
 #include "networks.h"
-#include "route_algorithm.h"
-#include "route_verify.h"
+#include "route/route_algorithm.h"
+#include "route/verify/route_verify.h"
+#include "wire/frame.h"
 
 #define TO_NEXT   (ROUTE_PORT_BIT | 0) /* ports of network_ring() */
 #define TO_BEFORE (ROUTE_PORT_BIT | 1)
@@ -17,10 +17,10 @@ static struct route_report judge(
 	const struct topology *topology, const struct route_subject *subjects, unsigned count)
 {
 	struct route_report report;
-	struct fault fault;
+	struct error error;
 
-	if (route_verify(topology, subjects, count, &report, &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (route_verify(topology, subjects, count, &report, &error) != 0)
+		fail_msg("%s", error.text);
 	return report;
 }
 
@@ -123,14 +123,14 @@ UNIT_TEST(another_rule_for_the_same_switches_is_refused)
 	struct route_subject both[2] = {{.set = a}, {.set = b}};
 	struct vc_rule *rule = ring_rule(6);
 	struct route_report report;
-	struct fault fault;
+	struct error error;
 
 	rule->dateline[3] = 1;
 	route_set_use_vc_rule(a, ring_rule(6));
 	route_set_use_vc_rule(b, rule);
-	assert_int_equal(-EINVAL, route_verify(topology, both, 2, &report, &fault));
+	assert_int_equal(-EINVAL, route_verify(topology, both, 2, &report, &error));
 	assert_string_equal(
-		fault.text, "ring: routes with different VC classes, expected the same for all");
+		error.text, "ring: routes with different VC classes, expected the same for all");
 	route_set_destroy(a);
 	route_set_destroy(b);
 	topology_destroy(topology);

@@ -3,9 +3,9 @@
 
 /* The judge, given routes that are good, and routes that are bad in each way there is. */
 
-#include "route_verify.h"
+#include "route/verify/route_verify.h"
 
-#include "route_algorithm.h"
+#include "route/route_algorithm.h"
 #include "unit.h"
 
 #include "networks.h"
@@ -50,10 +50,10 @@ static void add(struct fixture *fixture, uint32_t source, uint32_t destination,
 
 static const struct route_report *judge(struct fixture *fixture)
 {
-	struct fault fault;
+	struct error error;
 
-	if (route_verify_set(fixture->topology, fixture->set, &fixture->report, &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (route_verify_set(fixture->topology, fixture->set, &fixture->report, &error) != 0)
+		fail_msg("%s", error.text);
 	return &fixture->report;
 }
 
@@ -282,10 +282,10 @@ TEST(a_set_for_another_number_of_hosts_is_refused)
 {
 	struct fixture *fixture = *state;
 	struct route_set *other = route_set_create(7);
-	struct fault fault;
+	struct error error;
 
 	assert_int_equal(
-		-EINVAL, route_verify_set(fixture->topology, other, &fixture->report, &fault));
+		-EINVAL, route_verify_set(fixture->topology, other, &fixture->report, &error));
 	route_set_destroy(other);
 }
 

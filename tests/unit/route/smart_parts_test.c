@@ -6,10 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "acyclic.h"
-#include "smart_lp.h"
-#include "smart_paths.h"
-#include "smart_plan.h"
+#include "route/search/acyclic.h"
+#include "route/smart/smart_lp.h"
+#include "route/smart/smart_paths.h"
+#include "route/smart/smart_plan.h"
 #include "unit.h"
 
 #include "networks.h"
@@ -42,10 +42,10 @@ static void bench_end(struct bench *bench)
 
 static void find_paths(const struct bench *bench, struct smart_paths *paths)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
-	if (smart_paths_find(paths, &bench->turns, &bench->options, 32, &fault) != 0)
-		fail_msg("%s", fault.text);
+	if (smart_paths_find(paths, &bench->turns, &bench->options, 32, &error) != 0)
+		fail_msg("%s", error.text);
 }
 
 static uint32_t arc_between(const struct route_graph *graph, uint32_t from, uint32_t to)

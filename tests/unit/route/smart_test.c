@@ -3,8 +3,8 @@
 
 /* smart and bsmart-itb from outside: what their routes are. The parts: smart_parts_test.c. */
 
-#include "route_algorithm.h"
-#include "route_verify.h"
+#include "route/route_algorithm.h"
+#include "route/verify/route_verify.h"
 #include "unit.h"
 
 #include "networks.h"

@@ -271,13 +271,13 @@ UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 {
 	struct topology *topology = network_ring(80);
 	struct route_options options = {.seed = 1};
-	struct fault fault;
+	struct error error;
 	int result;
 
 	assert_null(
-		route_compute(topology, route_algorithm_find("ud-itb"), &options, &result, &fault));
+		route_compute(topology, route_algorithm_find("ud-itb"), &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
-	assert_non_null(strstr(fault.text, "route elements, expected at most 32"));
+	assert_non_null(strstr(error.text, "route elements, expected at most 32"));
 	topology_destroy(topology);
 }
 

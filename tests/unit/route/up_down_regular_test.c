@@ -9,20 +9,20 @@
 
 #include <math.h>
 
-#include "route_algorithm.h"
-#include "route_verify.h"
+#include "route/route_algorithm.h"
+#include "route/verify/route_verify.h"
 
 static void assert_shares(const char *spec, double minimal, double mean_links)
 {
 	struct topology *topology = walk_generate(spec);
 	struct route_options options = {.seed = 1};
 	struct route_report report;
-	struct fault fault = {""};
+	struct error error = {""};
 	struct route_set *set =
-		route_compute(topology, route_algorithm_find("ud"), &options, NULL, &fault);
+		route_compute(topology, route_algorithm_find("ud"), &options, NULL, &error);
 
 	assert_non_null(set);
-	assert_int_equal(route_verify_set(topology, set, &report, &fault), 0);
+	assert_int_equal(route_verify_set(topology, set, &report, &error), 0);
 	assert_true(route_report_good(&report));
 	assert_true(fabs(report.minimal_fraction - minimal) < 1e-9);
 	assert_true(fabs(report.mean_switch_links - mean_links) < 1e-9);

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "route_algorithm.h"
-#include "route_verify.h"
+#include "route/route_algorithm.h"
+#include "route/verify/route_verify.h"
 #include "unit.h"
 
 #include "networks.h"
@@ -17,12 +17,12 @@
 static struct route_table *compute(const struct topology *topology, uint32_t root)
 {
 	struct route_options options = {.root = root};
-	struct fault fault = {""};
+	struct error error = {""};
 	struct route_table *table =
-		route_compute_table(topology, &route_up_down, &options, NULL, &fault);
+		route_compute_table(topology, &route_up_down, &options, NULL, &error);
 
 	if (table == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return table;
 }
 
@@ -251,7 +251,7 @@ UNIT_TEST(a_host_that_nothing_connects_is_named)
 	struct network network;
 	struct topology *topology;
 	struct route_table *table;
-	struct fault fault;
+	struct error error;
 
 	network_begin(&network, 3, 3);
 	network_link(&network, 0, 1);
@@ -260,8 +260,8 @@ UNIT_TEST(a_host_that_nothing_connects_is_named)
 	topology = network_end(&network);
 	table = compute(topology, 0);
 	assert_int_equal(route_table_row(table, 0)[2], ROUTE_TABLE_NONE);
-	assert_int_equal(route_table_check_connected(table, topology, &fault), -EINVAL);
-	assert_string_equal(fault.text,
+	assert_int_equal(route_table_check_connected(table, topology, &error), -EINVAL);
+	assert_string_equal(error.text,
 		"net: no way from h0 to h2 (4 pairs of hosts without a way in all), "
 		"expected a connected topology");
 	route_table_destroy(table);

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "route_algorithm.h"
-#include "route_verify.h"
+#include "route/route_algorithm.h"
+#include "route/verify/route_verify.h"
 #include "unit.h"
 
 #include "networks.h"
@@ -231,7 +231,7 @@ UNIT_TEST(a_pair_that_nothing_connects_is_named)
 	struct topology *topology;
 	struct route_options options = {0};
 	struct route_set *set;
-	struct fault fault;
+	struct error error;
 
 	network_begin(&network, 3, 3);
 	network_link(&network, 0, 1);
@@ -240,8 +240,8 @@ UNIT_TEST(a_pair_that_nothing_connects_is_named)
 	topology = network_end(&network);
 	set = bench_compute(topology, "ud", &options);
 	assert_int_equal(route_set_count(set, 0, 1), 1);
-	assert_int_equal(route_set_check_connected(set, topology, &fault), -EINVAL);
-	assert_string_equal(fault.text,
+	assert_int_equal(route_set_check_connected(set, topology, &error), -EINVAL);
+	assert_string_equal(error.text,
 		"net: no route from h0 to h2 (4 pairs of hosts without a route in all), "
 		"expected a connected topology");
 	route_set_destroy(set);
@@ -260,10 +260,10 @@ UNIT_TEST(a_root_that_does_not_exist_is_refused)
 {
 	struct topology *topology = network_ring(4);
 	struct route_options options = {.root = 4};
-	struct fault fault;
+	struct error error;
 	int result;
 
-	assert_null(route_compute(topology, &route_up_down, &options, &result, &fault));
+	assert_null(route_compute(topology, &route_up_down, &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
 	topology_destroy(topology);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "event_prefetch.h"
+#include "sim/event_prefetch.h"
 
 #include <stdlib.h>
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 #define EVENTS 600

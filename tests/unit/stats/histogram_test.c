@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "histogram.h"
+#include "stats/histogram.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 #define SAMPLES 20000

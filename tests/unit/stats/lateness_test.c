@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lateness.h"
+#include "stats/lateness.h"
 
 #include <stdlib.h>
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 #define SAMPLES 20000

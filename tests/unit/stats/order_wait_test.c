@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "order_wait.h"
+#include "stats/order_wait.h"
 
 #include <stdlib.h>
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 /* Of drawn frames, some of which wait: one histogram of all releases, recorded directly, is the one

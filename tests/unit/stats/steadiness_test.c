@@ -7,9 +7,9 @@
 
 #include <math.h>
 
-#include "confidence.h"
-#include "rng.h"
-#include "steadiness.h"
+#include "base/rng.h"
+#include "stats/confidence.h"
+#include "stats/steadiness.h"
 
 #define COUNT STEADINESS_BATCHES
 #define DRAWN 400

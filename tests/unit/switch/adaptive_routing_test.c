@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "adaptive_routing.h"
+#include "switch/adaptive_routing.h"
 
-#include "afi.h"
+#include "switch/afi.h"
 #include "unit.h"
 
 #define PORTS  8
@@ -196,7 +196,7 @@ UNIT_TEST(packets_that_are_adapted_or_have_no_alternative_stay)
 	struct ups ups;
 
 	for (unsigned i = 0; i < adaptive_modes.count; i++) {
-		start(&ups, word_list_name(adaptive_modes.entry[i]), true);
+		start(&ups, name_table_name(adaptive_modes.entry[i]), true);
 		fill(&ups, 4, 0, BLOCKS);
 		assert_int_equal(adaptive_route(&ups.adaptive, 4, UPS, AFC, true), 4);
 		assert_int_equal(adaptive_route(&ups.adaptive, 4, BIT64(4), 0, false), 4);

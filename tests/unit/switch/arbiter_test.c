@@ -3,7 +3,7 @@
 
 /* Arbitration: who goes next, and who does not hold up whom. */
 
-#include "arbiter.h"
+#include "switch/arbiter.h"
 
 #include "switch_bench.h"
 

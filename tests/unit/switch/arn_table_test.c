@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "arn_table.h"
+#include "switch/arn_table.h"
 
 #include <string.h>
 
+#include "base/rng.h"
 #include "paper_detector.h"
-#include "rng.h"
 #include "unit.h"
 
 #define HOSTS       432

@@ -4,7 +4,7 @@
 /* A switch of stage 2 as its adaptation sees it: ports 0 to 3 go down, 4 to 7 up. Queues and
  * credits are the test's. */
 
-#include "congestion_control.h"
+#include "switch/congestion_control.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "congestion_detector.h"
+#include "switch/congestion_detector.h"
 
 #include <string.h>
 
+#include "base/rng.h"
 #include "paper_detector.h"
-#include "rng.h"
 #include "unit.h"
 
 #define PORTS  4

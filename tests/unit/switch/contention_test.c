@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "contention.h"
+#include "switch/contention.h"
 
+#include "switch/switch_congestion.h"
 #include "switch_bench.h"
-#include "switch_congestion.h"
 
 #define PORTS     4
 #define VCS       2
@@ -191,12 +191,12 @@ UNIT_TEST(each_flow_is_recorded_once_and_never_its_own)
 
 UNIT_TEST(no_more_flows_than_configured_are_recorded)
 {
-	for (uint8_t most = 0; most <= CN_FLOWS_MAX; most++) {
+	for (uint8_t max = 0; max <= CN_FLOWS_MAX; max++) {
 		struct cn_flow found[CN_FLOWS_MAX + 2];
 		struct bed *bed = open_bed();
 		unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 
-		bed->contention.config.flows = most;
+		bed->contention.config.flows = max;
 		for (uint16_t i = 0; i < CN_FLOWS_MAX + 2; i++) {
 			found[i] = (struct cn_flow){(uint16_t)(10 + i), 6};
 			arrive(bed, 1 + i % 2, 0, found[i], OUT);
@@ -205,7 +205,7 @@ UNIT_TEST(no_more_flows_than_configured_are_recorded)
 		for (unsigned i = 0; i < CN_FLOWS_MAX; i++)
 			found[i].source = (uint16_t)(i < 5 ? 10 + 2 * i : 11 + 2 * (i - 5));
 		leave_after(bed, THRESHOLD + 1);
-		expect_flows(bed, number, found, most);
+		expect_flows(bed, number, found, max);
 		close_bed(bed);
 	}
 }

@@ -4,7 +4,7 @@
 /* Reception and accounting: where a packet goes, what is refused, and that the
  * way past the queues has the outcome of the usual way. */
 
-#include "forward.h"
+#include "switch/forward.h"
 
 #include <errno.h>
 

@@ -5,8 +5,8 @@
 /* A detector and a table with the thresholds and times of the ARN+AFI paper, for tests. What
  * depends on the switch (ports, VCs, buffers, hosts), and readings beyond these, are the test's. */
 
-#include "arn_table.h"
-#include "congestion_detector.h"
+#include "switch/arn_table.h"
+#include "switch/congestion_detector.h"
 
 #define CRT     (5 * PS_PER_MS)
 #define TTL     (10 * PS_PER_MS)

@@ -4,9 +4,9 @@
 /* A sender, a receiver that grants as receivers do (credit_grant_due()), and the sender's knowledge
  * of the receiver's buffer. Frames take no time. */
 
-#include "peer_buffer.h"
+#include "switch/peer_buffer.h"
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 #define PACKET   65u /* blocks: 4 KiB and a header */
@@ -57,7 +57,7 @@ static unsigned percent(uint32_t blocks)
 
 UNIT_TEST(a_neighbour_that_forwards_everything_stays_empty)
 {
-	unsigned least = 100;
+	unsigned min = 100;
 	struct link link;
 
 	start(&link, false);
@@ -65,11 +65,11 @@ UNIT_TEST(a_neighbour_that_forwards_everything_stays_empty)
 		send(&link, PACKET);
 		assert_true(percent(peer_buffer_free(&link.buffer, 0)) >= 98);
 		release(&link, PACKET);
-		if (percent(credit_available(&link.tx)) < least)
-			least = percent(credit_available(&link.tx));
+		if (percent(credit_available(&link.tx)) < min)
+			min = percent(credit_available(&link.tx));
 	}
 	/* The credits alone would not say so. */
-	assert_true(least < 78);
+	assert_true(min < 78);
 	assert_true(link.frames < 1000 / 15);
 }
 
@@ -121,7 +121,7 @@ UNIT_TEST(the_space_lies_between_the_credits_and_what_may_be_withheld)
 	rng_init(&rng, 1, 2, 3);
 	start(&link, false);
 	for (unsigned i = 0; i < 100000; i++) {
-		uint32_t blocks = 1 + (uint32_t)rng_below(&rng, PACKET), left, most, space, known;
+		uint32_t blocks = 1 + (uint32_t)rng_below(&rng, PACKET), left, max, space, known;
 		bool filling = i / 500 % 2 == 0;
 		unsigned frames = link.frames;
 
@@ -132,11 +132,11 @@ UNIT_TEST(the_space_lies_between_the_credits_and_what_may_be_withheld)
 			release(&link, blocks);
 		}
 		left = credit_available(&link.tx);
-		most = left + credit_withheld_most(CAPACITY, left);
+		max = left + credit_withheld_max(CAPACITY, left);
 		space = CAPACITY - credit_stored(&link.rx);
 		known = peer_buffer_free(&link.buffer, 0);
-		assert_in_range(space, left, most);
-		assert_in_range(known, left, most);
+		assert_in_range(space, left, max);
+		assert_in_range(known, left, max);
 		if (link.frames != frames)
 			assert_int_equal(known, space);
 	}

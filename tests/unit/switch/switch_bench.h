@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "discard.h"
-#include "forward.h"
-#include "rng.h"
-#include "switch.h"
+#include "base/rng.h"
+#include "switch/discard.h"
+#include "switch/forward.h"
+#include "switch/switch.h"
 #include "unit.h"
 
 #define BENCH_SESSION   7

@@ -6,12 +6,12 @@
  * down, 4 to 7 up. Host h below 32 hangs on port h % 4; the others are reached by all up ports, 4
  * first. */
 
-#include "switch_congestion.h"
+#include "switch/switch_congestion.h"
 
 #include <errno.h>
 
-#include "fecn.h"
 #include "paper_detector.h"
+#include "switch/fecn.h"
 #include "switch_bench.h"
 
 #define PORTS     8

@@ -4,10 +4,10 @@
 /* Whether anything is stored, and throwing it away (docs/explanation/the-mapper.md,
  * 'Distribution'): what the mapper asks for when a fabric does not drain. */
 
-#include "adaptive_routing.h"
 #include "paper_detector.h"
+#include "switch/adaptive_routing.h"
+#include "switch/switch_congestion.h"
 #include "switch_bench.h"
-#include "switch_congestion.h"
 
 #define PORTS     4
 #define VCS       3

@@ -8,10 +8,10 @@
 
 #include <errno.h>
 
-#include "adaptive_routing.h"
 #include "paper_detector.h"
+#include "switch/adaptive_routing.h"
+#include "switch/switch_congestion.h"
 #include "switch_bench.h"
-#include "switch_congestion.h"
 
 #define PORTS 8
 #define VCS   3

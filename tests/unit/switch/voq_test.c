@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "voq.h"
+#include "switch/voq.h"
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 #define PACKETS 64

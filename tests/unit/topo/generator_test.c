@@ -7,18 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "generator.h"
-#include "topology.h"
+#include "topo/generator.h"
+#include "topo/topology.h"
 
 #define SWITCH(n, p) ((struct topology_port){DEVICE_SWITCH, n, (uint8_t)(p)})
 #define HOST(n)      ((struct topology_port){DEVICE_HOST, n, 0})
 
 static struct topology *generate(const char *spec)
 {
-	struct fault fault = {""};
-	struct topology *topology = topology_generate(spec, &fault);
+	struct error error = {""};
+	struct topology *topology = topology_generate(spec, &error);
 
-	assert_string_equal(fault.text, "");
+	assert_string_equal(error.text, "");
 	assert_non_null(topology);
 	return topology;
 }
@@ -115,15 +115,15 @@ UNIT_TEST(every_topology_survives_writing_and_reading)
 {
 	for (unsigned i = 0; i < SAMPLES; i++) {
 		struct topology *topology = generate(samples[i]), *again;
-		struct fault fault = {""};
+		struct error error = {""};
 		char *text = NULL;
 		size_t length;
 		FILE *out = open_memstream(&text, &length);
 
 		assert_int_equal(topology_write(topology, out), 0);
 		fclose(out);
-		again = topology_parse(text, length, "again", &fault);
-		assert_string_equal(fault.text, "");
+		again = topology_parse(text, length, "again", &error);
+		assert_string_equal(error.text, "");
 		assert_same(topology, again);
 		free(text);
 		topology_destroy(topology);
@@ -380,11 +380,11 @@ UNIT_TEST(bad_texts_are_refused_in_one_line)
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct fault fault = {""};
+		struct error error = {""};
 
-		assert_null(topology_open(bad[i].spec, &fault));
+		assert_null(topology_open(bad[i].spec, &error));
 		assert_int_equal(errno, EINVAL);
-		assert_string_equal(fault.text, bad[i].message);
+		assert_string_equal(error.text, bad[i].message);
 	}
 }
 

@@ -9,14 +9,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ib_listing.h"
-#include "topology_format.h"
+#include "topo/formats/ib_listing.h"
+#include "topo/formats/topology_format.h"
 
-static struct topology *parse(const char *text, struct fault *fault)
+static struct topology *parse(const char *text, struct error *error)
 {
 	struct topology_import strict = {.strict = true};
 
-	return format_ibnetdiscover.read(text, strlen(text), "net.txt", &strict, fault);
+	return format_ibnetdiscover.read(text, strlen(text), "net.txt", &strict, error);
 }
 
 /* The notes of a lenient import, each with a newline. */
@@ -44,10 +44,10 @@ static struct topology *import_leniently(
 
 static struct topology *import(const char *text)
 {
-	struct fault fault = {""};
-	struct topology *topology = parse(text, &fault);
+	struct error error = {""};
+	struct topology *topology = parse(text, &error);
 
-	assert_string_equal(fault.text, "");
+	assert_string_equal(error.text, "");
 	assert_non_null(topology);
 	return topology;
 }
@@ -284,11 +284,11 @@ UNIT_TEST(what_is_wrong_is_said_with_line_and_column)
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct fault fault = {""};
+		struct error error = {""};
 
-		assert_null(parse(bad[i].text, &fault));
-		assert_int_equal(fault_exit_code(-errno), EXIT_BAD_REQUEST);
-		assert_string_equal(fault.text, bad[i].message);
+		assert_null(parse(bad[i].text, &error));
+		assert_int_equal(error_exit_code(-errno), EXIT_BAD_REQUEST);
+		assert_string_equal(error.text, bad[i].message);
 	}
 }
 
@@ -483,7 +483,7 @@ UNIT_TEST(ports_without_cables_do_not_count)
 {
 	char *few = large_switch(65, 32), *spread = large_switch(145, 64),
 	     *many = large_switch(145, 65);
-	struct fault fault;
+	struct error error;
 	struct notes notes;
 	struct topology *topology = import_leniently(few, NULL, NULL, &notes);
 
@@ -497,9 +497,9 @@ UNIT_TEST(ports_without_cables_do_not_count)
 		"0 to 63\n");
 	assert_peer(topology, "x63", "a:63");
 	topology_destroy(topology);
-	assert_null(parse(many, &fault));
+	assert_null(parse(many, &error));
 	assert_string_equal(
-		fault.text, "net.txt:1:12: \"a\" has cables in 65 ports, at most 64 are possible");
+		error.text, "net.txt:1:12: \"a\" has cables in 65 ports, at most 64 are possible");
 	free(few);
 	free(spread);
 	free(many);

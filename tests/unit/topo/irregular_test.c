@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rng.h"
+#include "base/rng.h"
 
 #define NETWORKS 200
 
@@ -217,11 +217,11 @@ UNIT_TEST(impossible_requests_are_refused_with_the_reason)
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct fault fault = {""};
+		struct error error = {""};
 
-		assert_null(topology_open(bad[i].spec, &fault));
+		assert_null(topology_open(bad[i].spec, &error));
 		assert_int_equal(errno, EINVAL);
-		assert_string_equal(fault.text, bad[i].message);
+		assert_string_equal(error.text, bad[i].message);
 	}
 }
 

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "topology_cut.h"
+#include "topo/topology_cut.h"
 
 struct cut {
 	struct topology *topology;
@@ -16,11 +16,11 @@ struct cut {
 
 static struct cut cut_of(const char *spec, unsigned parts)
 {
-	struct fault fault = {""};
-	struct cut cut = {.topology = topology_generate(spec, &fault)};
+	struct error error = {""};
+	struct cut cut = {.topology = topology_generate(spec, &error)};
 
 	if (cut.topology == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	cut.part = calloc(cut.topology->switches + cut.topology->hosts, sizeof(*cut.part));
 	assert_non_null(cut.part);
 	assert_int_equal(topology_cut(cut.topology, parts, cut.part), 0);

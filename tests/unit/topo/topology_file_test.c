@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topology.h"
+#include "topo/topology.h"
 
 /* Each line is one, so that messages can be compared. */
 #define HEAD                                   \
@@ -23,28 +23,28 @@
 	"  - {a: h1:0, b: s1:0}\n"
 #define TAIL "  - {a: s0:2, b: s1:2, rate: 40Gbps, delay: 15ns}\n"
 
-static struct topology *parse(const char *text, struct fault *fault)
+static struct topology *parse(const char *text, struct error *error)
 {
-	return topology_parse(text, strlen(text), "t.yaml", fault);
+	return topology_parse(text, strlen(text), "t.yaml", error);
 }
 
 static void assert_refused(const char *text, const char *message)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
-	assert_null(parse(text, &fault));
+	assert_null(parse(text, &error));
 	assert_int_equal(errno, EINVAL);
-	assert_string_equal(fault.text, message);
-	assert_null(strchr(fault.text, '\n'));
+	assert_string_equal(error.text, message);
+	assert_null(strchr(error.text, '\n'));
 }
 
 UNIT_TEST(a_file_is_read_in_full)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	struct topology *topology =
-		parse(HEAD TAIL "ports:\n  - {port: s0:0, dpdk: \"0000:3b:00.0\"}\n", &fault);
+		parse(HEAD TAIL "ports:\n  - {port: s0:0, dpdk: \"0000:3b:00.0\"}\n", &error);
 
-	assert_string_equal(fault.text, "");
+	assert_string_equal(error.text, "");
 	assert_string_equal(topology->name, "two");
 	assert_int_equal(topology->switches, 2);
 	assert_int_equal(topology->hosts, 2);
@@ -123,11 +123,11 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 
 UNIT_TEST(hosts_that_cannot_reach_each_other_are_named)
 {
-	struct fault fault;
-	struct topology *topology = parse(HEAD, &fault);
+	struct error error;
+	struct topology *topology = parse(HEAD, &error);
 
-	assert_int_equal(topology_check_connected(topology, "t.yaml", &fault), -EINVAL);
-	assert_string_equal(fault.text,
+	assert_int_equal(topology_check_connected(topology, "t.yaml", &error), -EINVAL);
+	assert_string_equal(error.text,
 		"t.yaml:7: host h1 cannot be reached from host h0 in line 7: no links lead from "
 		"switch s1 to switch s0");
 	topology_destroy(topology);
@@ -146,11 +146,11 @@ static char *write_text(const struct topology *topology)
 
 UNIT_TEST(writing_and_reading_gives_the_same)
 {
-	struct fault fault;
+	struct error error;
 	struct topology *topology = parse(
-		HEAD TAIL "ports: [{port: s0:0, dpdk: \"net_memif0,id=\\\"1\\\"\"}]\n", &fault);
+		HEAD TAIL "ports: [{port: s0:0, dpdk: \"net_memif0,id=\\\"1\\\"\"}]\n", &error);
 	char *first = write_text(topology), *second;
-	struct topology *again = parse(first, &fault);
+	struct topology *again = parse(first, &error);
 
 	assert_non_null(again);
 	second = write_text(again);
@@ -166,9 +166,9 @@ UNIT_TEST(writing_and_reading_gives_the_same)
 UNIT_TEST(defaults_hold_where_the_file_says_nothing)
 {
 	struct topology_defaults defaults = {5000000000, 7};
-	struct fault fault;
+	struct error error;
 	struct topology *topology =
-		topology_open_with("ring:switches=3,rate=2Gbps", &defaults, &fault);
+		topology_open_with("ring:switches=3,rate=2Gbps", &defaults, &error);
 
 	assert_int_equal(topology->link_at[0].rate_bps, 2000000000);
 	assert_int_equal(topology->link_at[0].delay_ps, 7);
@@ -178,16 +178,16 @@ UNIT_TEST(defaults_hold_where_the_file_says_nothing)
 UNIT_TEST(the_ready_topologies_are_whole)
 {
 	static const char *const names[] = {"two-leaves.yaml", "torus-2x2.yaml"};
-	struct fault fault = {""};
+	struct error error = {""};
 	char path[512];
 
 	for (unsigned i = 0; i < 2; i++) {
 		struct topology *topology;
 
 		snprintf(path, sizeof(path), "%s/topo/%s", SOURCE_ROOT, names[i]);
-		topology = topology_open(path, &fault);
-		assert_string_equal(fault.text, "");
-		assert_int_equal(topology_check_connected(topology, path, &fault), 0);
+		topology = topology_open(path, &error);
+		assert_string_equal(error.text, "");
+		assert_int_equal(topology_check_connected(topology, path, &error), 0);
 		topology_destroy(topology);
 	}
 }

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ib_listing.h"
-#include "topology_format.h"
+#include "topo/formats/ib_listing.h"
+#include "topo/formats/topology_format.h"
 
 /* A switch with a second host's port left free, and links of two delays. */
 static const char small[] =
@@ -26,25 +26,25 @@ static const char small[] =
 	"  - {a: s0:3, b: s2:1, delay: 75ns}\n";
 
 static char *write_as(
-	const char *format, const struct topology *topology, int expected, struct fault *fault)
+	const char *format, const struct topology *topology, int expected, struct error *error)
 {
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	assert_int_equal(topology_format_find(format)->write(topology, out, fault), expected);
+	assert_int_equal(topology_format_find(format)->write(topology, out, error), expected);
 	fclose(out);
 	return text;
 }
 
 static void assert_written(const char *format, const char *expected)
 {
-	struct fault fault = {""};
-	struct topology *topology = topology_parse(small, strlen(small), "small", &fault);
+	struct error error = {""};
+	struct topology *topology = topology_parse(small, strlen(small), "small", &error);
 	char *text;
 
-	assert_string_equal(fault.text, "");
-	text = write_as(format, topology, 0, &fault);
+	assert_string_equal(error.text, "");
+	text = write_as(format, topology, 0, &error);
 	assert_string_equal(text, expected);
 	free(text);
 	topology_destroy(topology);
@@ -80,14 +80,14 @@ UNIT_TEST(parallel_links_are_not_for_booksim)
 {
 	struct topology *topology = walk_generate("rlft:ports=2,stages=2");
 	struct topology *tree = walk_generate("ring:switches=2,hosts=0");
-	struct fault fault = {""};
+	struct error error = {""};
 
-	free(write_as("booksim", topology, 0, &fault));
+	free(write_as("booksim", topology, 0, &error));
 	tree->switch_at[0].ports = tree->switch_at[1].ports = 6;
 	topology_add_link(tree, walk_switch(0, 5), walk_switch(1, 5), 0, 0, 0);
-	assert_int_equal(topology_finish(tree, "t", &fault), 0);
-	free(write_as("booksim", tree, -EINVAL, &fault));
-	assert_string_equal(fault.text, "ring-2-0: switches s0 and s1 have more than one link, "
+	assert_int_equal(topology_finish(tree, "t", &error), 0);
+	free(write_as("booksim", tree, -EINVAL, &error));
+	assert_string_equal(error.text, "ring-2-0: switches s0 and s1 have more than one link, "
 					"BookSim can have one between two switches");
 	topology_destroy(topology);
 	topology_destroy(tree);

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rng.h"
-#include "topology_format.h"
-#include "topology_levels.h"
+#include "base/rng.h"
+#include "topo/formats/topology_format.h"
+#include "topo/topology_levels.h"
 
 /* Printed by infiniband-diags 44 and OpenSM 3.3.23 in ibsim, for a pair of switches and two hosts
  * (4xSDR), one of them with a second port. */
@@ -60,20 +60,20 @@ static const char subnet[] = SUBNET_HOST("0", "h0") " " SUBNET_SWITCH(
 	"h1 HCA-1") " PHY=4x LOG=ACT SPD=2.5\n";
 
 static struct topology *import_text(
-	const char *format, const char *text, size_t length, bool strict, struct fault *fault)
+	const char *format, const char *text, size_t length, bool strict, struct error *error)
 {
 	struct topology_import import = {.strict = strict};
 
-	return topology_format_find(format)->read(text, length, "net", &import, fault);
+	return topology_format_find(format)->read(text, length, "net", &import, error);
 }
 
 static struct topology *must_import(const char *format, const char *text)
 {
-	struct fault fault = {""};
-	struct topology *topology = import_text(format, text, strlen(text), true, &fault);
+	struct error error = {""};
+	struct topology *topology = import_text(format, text, strlen(text), true, &error);
 
 	if (topology == NULL)
-		fail_msg("%s: %s", format, fault.text);
+		fail_msg("%s: %s", format, error.text);
 	return topology;
 }
 
@@ -112,10 +112,10 @@ static char *export_as(const char *format, const struct topology *topology)
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
-	struct fault fault = {""};
+	struct error error = {""};
 
-	if (topology_format_find(format)->write(topology, out, &fault) != 0)
-		fail_msg("%s: %s", format, fault.text);
+	if (topology_format_find(format)->write(topology, out, &error) != 0)
+		fail_msg("%s: %s", format, error.text);
 	fclose(out);
 	return text;
 }
@@ -130,7 +130,7 @@ UNIT_TEST(export_and_import_change_nothing)
 	for (unsigned i = 0; i < 12; i++) {
 		struct topology *tree = walk_generate(specs[i % 3]), *again;
 		char *first = export_as(formats[i / 3], tree), *second;
-		struct fault why = {""};
+		struct error why = {""};
 
 		again = must_import(formats[i / 3], first);
 		assert_int_equal(topology_levels_find(again, &why), 0);
@@ -174,10 +174,10 @@ UNIT_TEST(the_network_of_the_nics_is_kept)
 				   "0 6 400Gbps 0.0005ms 0\n2 6 400Gbps 0.0005ms 0\n"
 				   "1 7 400Gbps 0.0005ms 0\n3 7 400Gbps 0.0005ms 0\n"
 				   "6 8 400Gbps 0.0005ms 0\n7 8 1.6Gbps 0.0005ms 0\n";
-	struct fault fault = {""};
-	struct topology *topology = import_text("ns3", text, strlen(text), false, &fault);
+	struct error error = {""};
+	struct topology *topology = import_text("ns3", text, strlen(text), false, &error);
 
-	assert_string_equal(fault.text, "");
+	assert_string_equal(error.text, "");
 	assert_int_equal(topology->switches, 3);
 	assert_int_equal(topology->hosts, 4);
 	assert_int_equal(topology->links, 6);
@@ -209,11 +209,11 @@ UNIT_TEST(wrong_lines_name_their_place)
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct fault fault = {""};
+		struct error error = {""};
 
 		assert_null(import_text(
-			cases[i].format, cases[i].text, strlen(cases[i].text), true, &fault));
-		assert_string_equal(fault.text, cases[i].expected);
+			cases[i].format, cases[i].text, strlen(cases[i].text), true, &error));
+		assert_string_equal(error.text, cases[i].expected);
 	}
 }
 
@@ -274,18 +274,18 @@ UNIT_TEST(damaged_listings_give_less_but_nothing_else)
 		unsigned which = (unsigned)(seed % 3);
 		struct topology *whole = must_import(listings[which].format, listings[which].text);
 		struct topology *damaged;
-		struct fault fault = {""};
+		struct error error = {""};
 		char text[8192];
 		struct rng rng;
 
 		rng_init(&rng, seed, 0, 0);
 		damaged = import_text(listings[which].format, text,
-			mutate(listings[which].text, &rng, text), false, &fault);
+			mutate(listings[which].text, &rng, text), false, &error);
 		if (damaged == NULL) {
-			assert_true(strncmp(fault.text, "net:", 4) == 0);
+			assert_true(strncmp(error.text, "net:", 4) == 0);
 		} else {
 			accepted++;
-			assert_int_equal(topology_check_connected(damaged, "net", &fault), 0);
+			assert_int_equal(topology_check_connected(damaged, "net", &error), 0);
 			check_mutation(whole, damaged);
 		}
 		topology_destroy(damaged);

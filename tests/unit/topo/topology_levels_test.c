@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "rng.h"
-#include "topology_levels.h"
+#include "base/rng.h"
+#include "topo/topology_levels.h"
 
 static void forget_levels(struct topology *topology)
 {
@@ -22,7 +22,7 @@ UNIT_TEST(levels_of_trees_are_found)
 	for (unsigned i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
 		struct topology *tree = walk_generate(trees[i]);
 		struct topology *bare = topology_copy(tree);
-		struct fault why;
+		struct error why;
 
 		forget_levels(bare);
 		assert_false(topology_has_levels(bare));
@@ -37,7 +37,7 @@ UNIT_TEST(levels_of_trees_are_found)
 static void expect_none(const char *spec, const char *reason)
 {
 	struct topology *topology = walk_generate(spec);
-	struct fault why = {""};
+	struct error why = {""};
 
 	assert_int_equal(topology_levels_find(topology, &why), -EINVAL);
 	assert_non_null(strstr(why.text, reason));
@@ -55,11 +55,11 @@ UNIT_TEST(other_networks_have_no_levels)
 
 static struct topology *parse(const char *text)
 {
-	struct fault fault = {""};
-	struct topology *topology = topology_parse(text, strlen(text), "test.yaml", &fault);
+	struct error error = {""};
+	struct topology *topology = topology_parse(text, strlen(text), "test.yaml", &error);
 
 	if (topology == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return topology;
 }
 
@@ -73,7 +73,7 @@ UNIT_TEST(a_ring_of_levels_is_not_a_tree)
 		"hosts: [{name: ha}, {name: hb}, {name: hc}]\n"
 		"links: [{a: ha, b: a:0}, {a: hb, b: b:0}, {a: hc, b: c:0}, {a: a:1, b: m:0},\n"
 		"  {a: b:1, b: m:1}, {a: b:2, b: n:0}, {a: c:1, b: n:1}]\n");
-	struct fault why = {""};
+	struct error why = {""};
 
 	assert_false(topology_has_levels(topology));
 	assert_int_equal(topology_levels_find(topology, &why), -EINVAL);
@@ -166,7 +166,7 @@ UNIT_TEST(damaged_trees_are_checked)
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		struct topology *tree = walk_generate("rlft:ports=4,stages=3");
 		struct topology_port a, b;
-		struct fault why = {""};
+		struct error why = {""};
 		struct rng rng;
 		int result;
 

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "topology_shape.h"
-#include "topology_without.h"
+#include "topo/topology_shape.h"
+#include "topo/topology_without.h"
 
 static struct topology_shape shape_of(const char *spec)
 {

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "topology.h"
+#include "topo/topology.h"
 
 #define SWITCH(n, p) ((struct topology_port){DEVICE_SWITCH, n, p})
 #define HOST(n)      ((struct topology_port){DEVICE_HOST, n, 0})
@@ -27,10 +27,10 @@ static struct topology *make(void)
 
 static void assert_refused(struct topology *topology, const char *message)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
-	assert_int_equal(topology_finish(topology, "t", &fault), -EINVAL);
-	assert_string_equal(fault.text, message);
+	assert_int_equal(topology_finish(topology, "t", &error), -EINVAL);
+	assert_string_equal(error.text, message);
 	topology_destroy(topology);
 }
 
@@ -179,20 +179,20 @@ UNIT_TEST(switches_without_a_number_of_ports_get_what_their_links_need)
 UNIT_TEST(unreachable_hosts_are_named_with_their_line)
 {
 	struct topology *topology = topology_create("apart", 2, 2);
-	struct fault fault;
+	struct error error;
 
 	topology->host_at[0].line = 5;
 	topology->host_at[1].line = 6;
 	topology_add_link(topology, HOST(0), SWITCH(0, 0), 0, 0, 8);
 	topology_add_link(topology, HOST(1), SWITCH(1, 0), 0, 0, 9);
-	assert_int_equal(topology_finish(topology, "t", &fault), 0);
-	assert_int_equal(topology_check_connected(topology, "t", &fault), -EINVAL);
-	assert_string_equal(fault.text, "t:6: host h1 cannot be reached from host h0 in line 5: no "
+	assert_int_equal(topology_finish(topology, "t", &error), 0);
+	assert_int_equal(topology_check_connected(topology, "t", &error), -EINVAL);
+	assert_string_equal(error.text, "t:6: host h1 cannot be reached from host h0 in line 5: no "
 					"links lead from switch s1 to switch s0");
 	topology_destroy(topology);
 	topology = make();
-	assert_int_equal(topology_finish(topology, "t", &fault), 0);
-	assert_int_equal(topology_check_connected(topology, "t", &fault), 0);
+	assert_int_equal(topology_finish(topology, "t", &error), 0);
+	assert_int_equal(topology_check_connected(topology, "t", &error), 0);
 	topology_destroy(topology);
 }
 

@@ -6,15 +6,15 @@
 
 #include <stdlib.h>
 
-#include "topology.h"
+#include "topo/topology.h"
 #include "unit.h"
 
 static inline struct topology *walk_generate(const char *spec)
 {
-	struct fault fault = {""};
-	struct topology *topology = topology_generate(spec, &fault);
+	struct error error = {""};
+	struct topology *topology = topology_generate(spec, &error);
 
-	assert_string_equal(fault.text, "");
+	assert_string_equal(error.text, "");
 	assert_non_null(topology);
 	return topology;
 }

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "rng.h"
-#include "topology_without.h"
+#include "base/rng.h"
+#include "topo/topology_without.h"
 
 #define NAMES(...) \
 	(const char *const[]){__VA_ARGS__}, sizeof(NAMES_LIST(__VA_ARGS__)) / sizeof(char *)
@@ -23,10 +23,10 @@
 static struct topology *without(
 	const struct topology *topology, const char *const *failed, size_t count)
 {
-	struct fault fault = {""};
-	struct topology *left = topology_without(topology, failed, count, &fault);
+	struct error error = {""};
+	struct topology *left = topology_without(topology, failed, count, &error);
 
-	assert_string_equal(fault.text, "");
+	assert_string_equal(error.text, "");
 	assert_non_null(left);
 	return left;
 }
@@ -129,12 +129,12 @@ UNIT_TEST(failures_can_follow_failures)
 {
 	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
 	struct topology *once = without(ring, NAMES("s3")), *twice = without(once, NAMES("s1:0"));
-	struct fault fault;
+	struct error error;
 
 	assert_rest_unchanged(ring, twice, 5);
 	assert_true(twice->host_at[6].cut_off);
-	assert_null(topology_without(once, NAMES("s3:0"), &fault));
-	assert_string_equal(fault.text, "port s3:0 has no link that could be left out");
+	assert_null(topology_without(once, NAMES("s3:0"), &error));
+	assert_string_equal(error.text, "port s3:0 has no link that could be left out");
 	topology_destroy(ring);
 	topology_destroy(once);
 	topology_destroy(twice);
@@ -172,10 +172,10 @@ UNIT_TEST(what_is_cut_off_is_said)
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct topology *left = without(ring, cases[i].failed, cases[i].count);
-		struct fault fault = {""};
+		struct error error = {""};
 
-		assert_int_equal(topology_check_connected(left, "t", &fault), -EINVAL);
-		assert_string_equal(fault.text, cases[i].message);
+		assert_int_equal(topology_check_connected(left, "t", &error), -EINVAL);
+		assert_string_equal(error.text, cases[i].message);
 		topology_destroy(left);
 	}
 	topology_destroy(ring);
@@ -196,11 +196,11 @@ UNIT_TEST(what_does_not_exist_cannot_fail)
 	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct fault fault = {""};
+		struct error error = {""};
 
-		assert_null(topology_without(ring, &bad[i][0], 1, &fault));
+		assert_null(topology_without(ring, &bad[i][0], 1, &error));
 		assert_int_equal(errno, EINVAL);
-		assert_string_equal(fault.text, bad[i][1]);
+		assert_string_equal(error.text, bad[i][1]);
 	}
 	topology_destroy(ring);
 }
@@ -256,11 +256,11 @@ UNIT_TEST(any_failures_leave_a_topology_that_is_whole_but_for_them)
 
 UNIT_TEST(what_is_left_can_be_written_and_read_back)
 {
-	struct fault fault = {""};
-	struct topology *whole = topology_open("rlft:ports=4,stages=2", &fault);
+	struct error error = {""};
+	struct topology *whole = topology_open("rlft:ports=4,stages=2", &error);
 	/* Two hosts with their leaf, and one whose cable is out. */
 	struct topology *left = without(whole, NAMES("s0", "h7"));
-	struct topology *attached = topology_attached(left, &fault), *again;
+	struct topology *attached = topology_attached(left, &error), *again;
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
@@ -273,8 +273,8 @@ UNIT_TEST(what_is_left_can_be_written_and_read_back)
 	assert_string_equal(attached->host_at[0].name, "h2");
 	assert_int_equal(topology_write(attached, out), 0);
 	fclose(out);
-	again = topology_parse(text, length, "text", &fault);
-	assert_string_equal(fault.text, "");
+	again = topology_parse(text, length, "text", &error);
+	assert_string_equal(error.text, "");
 	for (uint32_t i = 0; i < attached->links; i++) {
 		char was[64], is[64];
 

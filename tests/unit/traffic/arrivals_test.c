@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "arrivals.h"
+#include "traffic/arrivals.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "synthetic.h"
+#include "traffic/synthetic.h"
 
 #include <string.h>
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 static const struct synthetic some = {.source = 3,

@@ -4,14 +4,14 @@
 
 /* One traffic source at half of a 10 Gbps link, for the tests of sources and patterns. */
 
-#include "traffic_pattern.h"
+#include "traffic/traffic_pattern.h"
 #include "unit.h"
 
 static inline struct traffic_config traffic_at_half_load(
 	const char *pattern, uint16_t host, uint32_t hosts, uint32_t message_bytes)
 {
 	return (struct traffic_config){
-		.pattern = word_list_find(&traffic_patterns, pattern),
+		.pattern = name_table_find(&traffic_patterns, pattern),
 		.host = host,
 		.hosts = hosts,
 		.seed = 9,
@@ -26,10 +26,10 @@ static inline struct traffic_config traffic_at_half_load(
 
 static inline struct traffic *start(const struct traffic_config *from)
 {
-	struct fault fault = {""};
-	struct traffic *traffic = traffic_create(from, &fault);
+	struct error error = {""};
+	struct traffic *traffic = traffic_create(from, &error);
 
 	if (traffic == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	return traffic;
 }

@@ -170,10 +170,10 @@ UNIT_TEST(other_numbers_of_hosts_are_refused_with_the_reason)
 
 	for (unsigned i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		struct traffic_config from = config(refused[i].pattern, 0, refused[i].hosts);
-		struct fault fault = {""};
+		struct error error = {""};
 
-		assert_null(traffic_create(&from, &fault));
-		assert_string_equal(fault.text, refused[i].reason);
+		assert_null(traffic_create(&from, &error));
+		assert_string_equal(error.text, refused[i].reason);
 	}
 }
 
@@ -401,22 +401,22 @@ UNIT_TEST(bursty_sources_keep_the_mean_load)
 UNIT_TEST(bursts_above_the_rate_of_the_link_are_refused)
 {
 	struct traffic_config from = config("uniform", 5, HOSTS);
-	struct fault fault;
+	struct error error;
 	struct traffic *traffic;
 
 	from.arrivals = ARRIVALS_BURSTY;
 	from.on_ps = 10 * PS_PER_US;
 	from.off_ps = 30 * PS_PER_US;
 	from.load_ppm = 250001;
-	assert_null(traffic_create(&from, &fault));
-	assert_string_equal(fault.text, "bursty traffic that is on for 25% of the time cannot have "
+	assert_null(traffic_create(&from, &error));
+	assert_string_equal(error.text, "bursty traffic that is on for 25% of the time cannot have "
 					"a mean load of 25%");
 	from.load_ppm = 250000;
-	traffic = traffic_create(&from, &fault);
+	traffic = traffic_create(&from, &error);
 	assert_non_null(traffic);
 	traffic_destroy(traffic);
 	from.on_ps = 0;
-	assert_null(traffic_create(&from, &fault));
+	assert_null(traffic_create(&from, &error));
 }
 
 UNIT_MAIN(NULL, NULL)

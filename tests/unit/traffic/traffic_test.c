@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
 #include "traffic_bench.h"
+#include "wire/frame.h"
 
 #define HOSTS 10
 
@@ -487,14 +487,14 @@ UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 {
 	static const uint16_t targets[] = {HOSTS};
 	struct traffic_config good = config("uniform"), bad;
-	struct fault fault;
+	struct error error;
 
 #define REFUSED(change)                            \
 	bad = good;                                \
 	change;                                    \
-	fault.text[0] = 0;                         \
-	assert_null(traffic_create(&bad, &fault)); \
-	assert_true(strlen(fault.text) > 10)
+	error.text[0] = 0;                         \
+	assert_null(traffic_create(&bad, &error)); \
+	assert_true(strlen(error.text) > 10)
 	REFUSED(bad.pattern = &traffic_goal);
 	REFUSED(bad.pattern = &traffic_hotspot);
 	REFUSED(bad.pattern = &traffic_permutation);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "http_server.h"
+#include "watch/http_server.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -30,12 +30,12 @@ static enum MHD_Result get(
 static void start(const char *address, bool alone)
 {
 	const struct http_calls calls = {.get = get};
-	struct fault fault;
+	struct error error;
 
-	server = http_server_open("--listen", address, alone, &fault);
+	server = http_server_open("--listen", address, alone, &error);
 	assert_non_null(server);
 	port = (uint16_t)atoi(strrchr(http_server_address(server), ':') + 1);
-	assert_int_equal(http_server_start(server, &calls, 0, &fault), 0);
+	assert_int_equal(http_server_start(server, &calls, 0, &error), 0);
 }
 
 static int start_local(void **state)
@@ -261,15 +261,15 @@ UNIT_TEST(an_address_of_another_form_is_refused)
 	static const char *const wrong[] = {"9464", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536",
 		"127.0.0.1:-1", ":1", "[]:1", "[::1:1", "nowhere.invalid:1", "127.0.0.1:123456",
 		""};
-	struct fault fault;
+	struct error error;
 
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		assert_null(http_server_open("--web", wrong[i], false, &fault));
+		assert_null(http_server_open("--web", wrong[i], false, &error));
 		assert_int_equal(errno, EINVAL);
-		assert_non_null(strstr(fault.text, ": expected ADDRESS:PORT, such as "));
+		assert_non_null(strstr(error.text, ": expected ADDRESS:PORT, such as "));
 	}
-	assert_null(http_server_open("--web", "0.0.0.0:0", true, &fault));
-	assert_string_equal(fault.text,
+	assert_null(http_server_open("--web", "0.0.0.0:0", true, &error));
+	assert_string_equal(error.text,
 		"--web 0.0.0.0:0: expected an address of this machine alone and a port, such as "
 		"127.0.0.1:9464");
 }

@@ -3,7 +3,7 @@
 
 /* Requests of 'weft lab status' about clocks, to processes that a thread plays. */
 
-#include "lab_clocks.h"
+#include "lab/lab_clocks.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -95,11 +95,11 @@ static json_t *ask(const unsigned *pairs, unsigned processes, bool listed, unsig
 		json_object_set_new(all, "clocks", json_array());
 	*requests = 0;
 	for (unsigned i = 0; i < processes; i++) {
-		struct fault fault = {""};
+		struct error error = {""};
 		struct process process;
 
 		begin(&process, name[i], pairs[i]);
-		assert_int_equal(lab_clocks_add(all, &process.connection, &fault), 0);
+		assert_int_equal(lab_clocks_add(all, &process.connection, &error), 0);
 		end(&process);
 		*requests += process.requests;
 	}

@@ -3,7 +3,7 @@
 
 /* How 'weft lab' says why a process has ended. */
 
-#include "lab_ending.h"
+#include "lab/lab_ending.h"
 
 #include <signal.h>
 #include <string.h>

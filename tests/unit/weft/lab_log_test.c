@@ -3,7 +3,7 @@
 
 /* The error of a process in its log. */
 
-#include "lab_log.h"
+#include "lab/lab_log.h"
 
 #include <stdio.h>
 
@@ -11,7 +11,7 @@
 
 static void expect(const char *log, const char *error, const char *rest)
 {
-	char text[400], found[FAULT_TEXT] = "nothing";
+	char text[400], found[ERROR_TEXT] = "nothing";
 
 	snprintf(text, sizeof(text), "%s", log);
 	assert_int_equal(lab_log_take_error(text, "weft-nic", found), error != NULL);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "lab_mapping.h"
+#include "lab/lab_mapping.h"
 
 static json_t *add_mapper(json_t *mapping, const char *host, const char *state, int switches)
 {
@@ -46,7 +46,7 @@ static json_t *whole(json_t **mapper, json_t **agent)
 static void expect_not_done(const char *key, json_t *value, const char *reason)
 {
 	json_t *mapper, *agent, *mapping = whole(&mapper, &agent);
-	struct fault why = {""};
+	struct error why = {""};
 
 	assert_true(lab_mapping_done(mapping, true, &why));
 	json_object_set_new(agent, key, value);
@@ -73,7 +73,7 @@ UNIT_TEST(a_mapper_leads_from_its_first_probe_on)
 	for (unsigned i = 0; i < 5; i++) {
 		json_object_set_new(mapper, "state", json_string(names[i]));
 		assert_int_equal(lab_mapping_leads(mapper), i >= 2);
-		assert_int_equal(lab_mapping_done(mapping, true, &(struct fault){""}), i == 4);
+		assert_int_equal(lab_mapping_done(mapping, true, &(struct error){""}), i == 4);
 	}
 	/* Nobody can say what a state means that is not known here. */
 	json_object_set_new(mapper, "state", json_string("dreaming"));
@@ -84,7 +84,7 @@ UNIT_TEST(a_mapper_leads_from_its_first_probe_on)
 UNIT_TEST(a_mapper_that_is_about_to_change_routes_is_not_done)
 {
 	json_t *mapper, *agent, *mapping = whole(&mapper, &agent);
-	struct fault why = {""};
+	struct error why = {""};
 
 	json_object_set_new(mapper, "changing", json_true());
 	assert_false(lab_mapping_done(mapping, true, &why));
@@ -97,7 +97,7 @@ UNIT_TEST(a_mapper_that_is_about_to_change_routes_is_not_done)
 UNIT_TEST(of_two_who_lead_the_greater_part_has_the_mapper)
 {
 	json_t *mapper, *agent, *mapping = whole(&mapper, &agent);
-	struct fault why = {""};
+	struct error why = {""};
 
 	add_mapper(mapping, "h5", "leading", 7);
 	assert_int_equal(lab_mapping_leaders(mapping), 2);
@@ -111,7 +111,7 @@ UNIT_TEST(of_two_who_lead_the_greater_part_has_the_mapper)
 UNIT_TEST(where_the_mapper_is_elsewhere_all_here_follow_one)
 {
 	json_t *mapping = lab_mapping_create();
-	struct fault why = {""};
+	struct error why = {""};
 
 	add_agent(mapping, "s0", "h9");
 	add_agent(mapping, "s1", "h9");
@@ -128,7 +128,7 @@ UNIT_TEST(a_mapper_elsewhere_is_known_by_those_who_follow_it)
 	json_t *mapping = lab_mapping_create(), *elsewhere = json_pack("[s, s]", "s2", "h9");
 	json_t *first = add_agent(mapping, "s0", "h9");
 	json_t *second = add_agent(mapping, "s1", "h9");
-	struct fault why = {""};
+	struct error why = {""};
 	struct lab_lead lead;
 
 	add_mapper(mapping, "h1", "standing-by", 0);
@@ -156,7 +156,7 @@ UNIT_TEST(a_mapper_elsewhere_is_known_by_those_who_follow_it)
 UNIT_TEST(a_mapper_here_that_is_gone_is_not_elsewhere)
 {
 	json_t *mapping = lab_mapping_create(), *elsewhere = json_pack("[s]", "h9");
-	struct fault why = {""};
+	struct error why = {""};
 	struct lab_lead lead;
 
 	add_agent(mapping, "s0", "h1");
@@ -188,7 +188,7 @@ UNIT_TEST(a_mapper_here_leads_whatever_others_follow)
 UNIT_TEST(devices_that_follow_nobody_have_no_mapper_anywhere)
 {
 	json_t *mapping = lab_mapping_create();
-	struct fault why = {""};
+	struct error why = {""};
 
 	add_agent(mapping, "s0", "");
 	assert_false(lab_mapping_done(mapping, false, &why));
@@ -200,7 +200,7 @@ UNIT_TEST(devices_that_follow_nobody_have_no_mapper_anywhere)
 UNIT_TEST(a_host_without_routes_to_all_others_is_named)
 {
 	json_t *mapping = lab_mapping_create(), *host;
-	struct fault why = {""};
+	struct error why = {""};
 
 	json_object_set_new(add_agent(mapping, "s0", "h9"), "reached", json_null());
 	host = add_agent(mapping, "h1", "h9");

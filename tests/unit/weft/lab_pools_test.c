@@ -3,7 +3,7 @@
 
 /* Pools that have run out, by the counters of whatever device tells of one. */
 
-#include "lab_ready.h"
+#include "lab/lab_ready.h"
 
 #include <string.h>
 
@@ -11,12 +11,12 @@
 
 static void expect(json_t *devices, bool hosts, const char *said)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
 	assert_non_null(devices);
 	assert_int_equal(
-		lab_pools_check_counters(devices, hosts, &fault), said == NULL ? 0 : -ENOBUFS);
-	assert_string_equal(fault.text, said == NULL ? "" : said);
+		lab_pools_check_counters(devices, hosts, &error), said == NULL ? 0 : -ENOBUFS);
+	assert_string_equal(error.text, said == NULL ? "" : said);
 	json_decref(devices);
 }
 

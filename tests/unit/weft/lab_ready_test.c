@@ -3,7 +3,7 @@
 
 /* The message of 'weft lab up' about the links of a process that is not ready. */
 
-#include "lab_ready.h"
+#include "lab/lab_ready.h"
 
 #include "unit.h"
 

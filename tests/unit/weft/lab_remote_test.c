@@ -5,7 +5,7 @@
  * is this test itself, started with the words "lab part"; the machine's name says how it behaves.
  */
 
-#include "lab_remote.h"
+#include "lab/lab_remote.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lab_query.h"
-#include "lab_signals.h"
+#include "lab/lab_query.h"
+#include "lab/lab_signals.h"
 #include "unit.h"
 
 #define LONG_TEXT 100000
@@ -90,20 +90,20 @@ static void start(struct lab_remote *remote, const char *name)
 
 static void start_and_greet(struct lab_remote *remote, const char *name)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	json_t *greeting;
 
 	start(remote, name);
-	greeting = lab_remote_greeted(remote, LAB_REMOTE_GREET_MS, &fault);
+	greeting = lab_remote_greeted(remote, LAB_REMOTE_GREET_MS, &error);
 	if (greeting == NULL)
-		fail_msg("%s", fault.text);
+		fail_msg("%s", error.text);
 	json_decref(greeting);
 }
 
 UNIT_TEST(a_signal_ends_sending_to_a_machine_that_takes_nothing)
 {
 	struct lab_remote remote;
-	struct fault fault = {""};
+	struct error error = {""};
 	char *text = malloc(8 << 20);
 
 	memset(text, 'x', (8 << 20) - 1);
@@ -112,9 +112,9 @@ UNIT_TEST(a_signal_ends_sending_to_a_machine_that_takes_nothing)
 	lab_catch_signals();
 	raise(SIGINT);
 	assert_int_equal(
-		lab_remote_send(&remote, json_pack("{s:s}", "text", text), &fault), -EHOSTUNREACH);
+		lab_remote_send(&remote, json_pack("{s:s}", "text", text), &error), -EHOSTUNREACH);
 	lab_forget_interrupt();
-	assert_non_null(strstr(fault.text, "interrupted"));
+	assert_non_null(strstr(error.text, "interrupted"));
 	assert_true(lab_remote_is_broken(&remote));
 	lab_remote_close(&remote);
 	free(text);
@@ -123,27 +123,27 @@ UNIT_TEST(a_signal_ends_sending_to_a_machine_that_takes_nothing)
 UNIT_TEST(a_signal_ends_waiting_for_a_greeting)
 {
 	struct lab_remote remote;
-	struct fault fault = {""};
+	struct error error = {""};
 
 	start(&remote, "mute");
 	lab_catch_signals();
 	raise(SIGTERM);
-	assert_null(lab_remote_greeted(&remote, LAB_REMOTE_GREET_MS, &fault));
+	assert_null(lab_remote_greeted(&remote, LAB_REMOTE_GREET_MS, &error));
 	lab_forget_interrupt();
-	assert_non_null(strstr(fault.text, "interrupted"));
+	assert_non_null(strstr(error.text, "interrupted"));
 	lab_remote_close(&remote);
 }
 
 UNIT_TEST(after_a_signal_a_machine_that_listens_still_obeys)
 {
 	struct lab_remote remote;
-	struct fault fault = {""};
+	struct error error = {""};
 	json_t *answer;
 
 	start_and_greet(&remote, "good");
 	lab_catch_signals();
 	raise(SIGINT);
-	answer = lab_remote_call(&remote, json_pack("{s:s}", "op", "state"), NULL, &fault);
+	answer = lab_remote_call(&remote, json_pack("{s:s}", "op", "state"), NULL, &error);
 	lab_forget_interrupt();
 	assert_non_null(answer);
 	json_decref(answer);
@@ -172,7 +172,7 @@ UNIT_TEST(all_machines_have_an_order_before_the_first_has_obeyed)
 	lab_control_all(all, 2, "traffic start 1");
 	for (unsigned i = 0; i < 2; i++) {
 		if (all[i].result != 0)
-			fail_msg("%s: %s", names[i], all[i].fault.text);
+			fail_msg("%s: %s", names[i], all[i].error.text);
 		lab_remote_close(&remote[i]);
 	}
 	unlink(fifo);
@@ -186,7 +186,7 @@ UNIT_TEST(an_answer_that_cannot_be_kept_leaves_no_file)
 	struct lab_record record = {.name = "s0"};
 	struct lab_connection connection;
 	char path[LAB_CONTROL_PATH] = "";
-	struct fault fault = {""};
+	struct error error = {""};
 	int result;
 
 	start_and_greet(&remote, "good");
@@ -196,10 +196,10 @@ UNIT_TEST(an_answer_that_cannot_be_kept_leaves_no_file)
 	small = (struct rlimit){.rlim_cur = LONG_TEXT / 2, .rlim_max = before.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
 	errno = 0;
-	result = lab_control_file(&connection, &record, "/nowhere", "report", path, &fault);
+	result = lab_control_file(&connection, &record, "/nowhere", "report", path, &error);
 	setrlimit(RLIMIT_FSIZE, &before);
 	assert_int_equal(result, -EFBIG);
-	assert_non_null(strstr(fault.text, strerror(EFBIG)));
+	assert_non_null(strstr(error.text, strerror(EFBIG)));
 	assert_int_not_equal(access(path, F_OK), 0);
 	lab_remote_close(&remote);
 }

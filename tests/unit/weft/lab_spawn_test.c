@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "lab_spawn.h"
+#include "lab/lab_spawn.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 #include "unit.h"
 
-static int record(void *ctx, pid_t pid, struct fault *fault)
+static int record(void *ctx, pid_t pid, struct error *error)
 {
 	*(pid_t *)ctx = pid;
 	return 0;
@@ -22,7 +22,7 @@ UNIT_TEST(the_recorded_process_becomes_the_program)
 {
 	char folder[] = "/tmp/weft-spawn-XXXXXX", log[64];
 	char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)"echo $$", NULL};
-	struct fault fault = {""};
+	struct error error = {""};
 	pid_t recorded = 0;
 	long written = 0;
 	FILE *file;
@@ -30,7 +30,7 @@ UNIT_TEST(the_recorded_process_becomes_the_program)
 
 	assert_non_null(mkdtemp(folder));
 	snprintf(log, sizeof(log), "%s/log", folder);
-	pid = lab_spawn(argv, "", log, record, &recorded, &fault);
+	pid = lab_spawn(argv, "", log, record, &recorded, &error);
 	assert_true(pid > 0);
 	assert_int_equal(pid, recorded);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -49,7 +49,7 @@ static void on_signal(int number)
 {
 }
 
-static int record_interrupted(void *ctx, pid_t pid, struct fault *fault)
+static int record_interrupted(void *ctx, pid_t pid, struct error *error)
 {
 	/* Before it waits, and again and again while it does. */
 	for (unsigned i = 0; i < 200; i++) {
@@ -65,12 +65,12 @@ UNIT_TEST(a_signal_does_not_end_what_waits_to_become_the_program)
 	const struct sigaction action = {.sa_handler = on_signal};
 	char *argv[] = {(char *)"/bin/true", NULL};
 	struct sigaction before;
-	struct fault fault = {""};
+	struct error error = {""};
 	int status = -1;
 	pid_t pid;
 
 	sigaction(SIGINT, &action, &before);
-	pid = lab_spawn(argv, "", "/dev/null", record_interrupted, NULL, &fault);
+	pid = lab_spawn(argv, "", "/dev/null", record_interrupted, NULL, &error);
 	sigaction(SIGINT, &before, NULL);
 	assert_true(pid > 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -78,23 +78,23 @@ UNIT_TEST(a_signal_does_not_end_what_waits_to_become_the_program)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static int cannot_record(void *ctx, pid_t pid, struct fault *fault)
+static int cannot_record(void *ctx, pid_t pid, struct error *error)
 {
 	(*(unsigned *)ctx)++;
-	return fault_set(fault, ENOSPC, "the disk is full");
+	return error_set(error, ENOSPC, "the disk is full");
 }
 
 UNIT_TEST(process_that_cannot_be_recorded_is_not_started)
 {
 	char folder[] = "/tmp/weft-spawn-XXXXXX", made[64];
 	char *argv[] = {(char *)"/usr/bin/touch", made, NULL};
-	struct fault fault = {""};
+	struct error error = {""};
 	unsigned asked = 0;
 
 	assert_non_null(mkdtemp(folder));
 	snprintf(made, sizeof(made), "%s/made", folder);
-	assert_int_equal(lab_spawn(argv, "", "/dev/null", cannot_record, &asked, &fault), -ENOSPC);
-	assert_string_equal(fault.text, "the disk is full");
+	assert_int_equal(lab_spawn(argv, "", "/dev/null", cannot_record, &asked, &error), -ENOSPC);
+	assert_string_equal(error.text, "the disk is full");
 	assert_int_equal(asked, 1);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(rmdir(folder), 0);

@@ -3,7 +3,7 @@
 
 /* The command line of ssh, and what is said when a connection ends. */
 
-#include "lab_ssh.h"
+#include "lab/lab_ssh.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -76,9 +76,9 @@ UNIT_TEST(connections_are_shared_where_a_socket_fits)
 {
 	struct lab_ssh_target target = far;
 	struct lab_ssh_command command;
-	struct fault fault;
+	struct error error;
 
-	assert_int_equal(lab_ssh_control("/run/weft/x.console", target.control, &fault), 0);
+	assert_int_equal(lab_ssh_control("/run/weft/x.console", target.control, &error), 0);
 	lab_ssh_command(&target, SELF, &command);
 	assert_true(has(&command, "ControlPath=/run/weft/x.console/%C"));
 	target.control[0] = '\0';
@@ -90,12 +90,12 @@ UNIT_TEST(connections_are_shared_where_a_socket_fits)
 static void find_control(const char *name, char control[LAB_SSH_CONTROL_MAX])
 {
 	char above[] = "/tmp/weft-ssh-XXXXXX", dir[sizeof(above) + 120];
-	struct fault fault;
+	struct error error;
 
 	assert_non_null(mkdtemp(above));
 	snprintf(dir, sizeof(dir), "%s/%s", above, name);
 	assert_int_equal(mkdir(dir, 0700), 0);
-	assert_int_equal(lab_ssh_control(dir, control, &fault), 0);
+	assert_int_equal(lab_ssh_control(dir, control, &error), 0);
 	rmdir(dir);
 	rmdir(above);
 }
@@ -119,7 +119,7 @@ UNIT_TEST(two_labs_never_share_a_connection)
 {
 	char long_name[101] = "", one[LAB_SSH_CONTROL_MAX], other[LAB_SSH_CONTROL_MAX];
 	char dir[2][128], above[] = "/tmp/weft-ssh-XXXXXX";
-	struct fault fault;
+	struct error error;
 
 	memset(long_name, 'x', sizeof(long_name) - 1);
 	assert_non_null(mkdtemp(above));
@@ -127,10 +127,10 @@ UNIT_TEST(two_labs_never_share_a_connection)
 		snprintf(dir[i], sizeof(dir[i]), "%s/%s%u", above, long_name, i);
 		assert_int_equal(mkdir(dir[i], 0700), 0);
 	}
-	assert_int_equal(lab_ssh_control(dir[0], one, &fault), 0);
-	assert_int_equal(lab_ssh_control(dir[1], other, &fault), 0);
+	assert_int_equal(lab_ssh_control(dir[0], one, &error), 0);
+	assert_int_equal(lab_ssh_control(dir[1], other, &error), 0);
 	assert_string_not_equal(one, other);
-	assert_int_equal(lab_ssh_control(dir[0], other, &fault), 0);
+	assert_int_equal(lab_ssh_control(dir[0], other, &error), 0);
 	assert_string_equal(one, other);
 	rmdir(dir[0]);
 	rmdir(dir[1]);

@@ -4,7 +4,7 @@
 /* Commands with many words, such as a capture of all ports. The command is this program itself, and
  * its exit code says whether it has got them all. */
 
-#include "part_child.h"
+#include "console/part_child.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ UNIT_TEST(a_command_gets_all_its_words_however_many)
 {
 	static const char *const first[] = {"count", "--", NULL};
 	json_t *ports = json_array(), *answer;
-	struct fault fault = {""};
+	struct error error = {""};
 	const char **words;
 	int input[2];
 
@@ -30,7 +30,7 @@ UNIT_TEST(a_command_gets_all_its_words_however_many)
 		json_array_append_new(ports, json_sprintf("s%u:0", i));
 	words = part_child_words(first, ports);
 	assert_non_null(words);
-	answer = part_child_run(words, NULL, &fault);
+	answer = part_child_run(words, NULL, &error);
 	assert_non_null(answer);
 	assert_int_equal(json_integer_value(json_object_get(answer, "code")), 0);
 	json_decref(answer);

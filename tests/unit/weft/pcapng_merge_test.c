@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "pcapng_merge.h"
+#include "capture/pcapng_merge.h"
 
 #include <errno.h>
 #include <string.h>

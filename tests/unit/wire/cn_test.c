@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "cn.h"
+#include "wire/cn.h"
 
 #include <string.h>
 
-#include "frame.h"
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
+#include "wire/frame.h"
 
 static struct cn some_cn(struct rng *rng)
 {

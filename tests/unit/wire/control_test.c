@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "control.h"
+#include "wire/control.h"
 
 #include <string.h>
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 static struct control_credit some_credit(struct rng *rng)

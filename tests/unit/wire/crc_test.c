@@ -3,9 +3,9 @@
 
 /* Built twice: as the machine has it (PCLMULQDQ, SSE4.2), and with the tables. */
 
-#include "crc.h"
+#include "wire/crc.h"
 
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
 
 #define HEADER_BYTES 64

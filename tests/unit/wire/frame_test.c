@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "frame.h"
+#include "wire/frame.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
 
-#include "frame_check.h"
-#include "rng.h"
+#include "base/rng.h"
 #include "unit.h"
+#include "wire/frame_check.h"
 
 #define ROOM (FRAME_BYTES_MAX + 64)
 

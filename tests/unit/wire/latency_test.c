@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "latency.h"
+#include "wire/latency.h"
 
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "frame_check.h"
 #include "unit.h"
+#include "wire/frame_check.h"
 
 static const struct cn_flow some_flows[] = {{1, 2}, {3, 4}, {2, 1}};
 

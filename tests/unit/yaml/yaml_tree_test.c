@@ -7,27 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "yaml_tree.h"
+#include "yaml/yaml_tree.h"
 
-static struct yaml_tree *parse(const char *text, struct fault *fault)
+static struct yaml_tree *parse(const char *text, struct error *error)
 {
-	return yaml_tree_parse(text, strlen(text), "t.yaml", fault);
+	return yaml_tree_parse(text, strlen(text), "t.yaml", error);
 }
 
 static void assert_refused(const char *text, const char *message)
 {
-	struct fault fault = {""};
-	struct yaml_tree *tree = parse(text, &fault);
+	struct error error = {""};
+	struct yaml_tree *tree = parse(text, &error);
 
 	assert_null(tree);
 	assert_int_equal(errno, EINVAL);
-	assert_string_equal(fault.text, message);
+	assert_string_equal(error.text, message);
 }
 
 UNIT_TEST(nodes_know_line_and_column)
 {
-	struct fault fault;
-	struct yaml_tree *tree = parse("a: 1\nlist:\n  - {b: xyz}\n", &fault);
+	struct error error;
+	struct yaml_tree *tree = parse("a: 1\nlist:\n  - {b: xyz}\n", &error);
 	const struct yaml_tree_node *list = yaml_tree_get(yaml_tree_root(tree), "list");
 	const struct yaml_tree_node *b = yaml_tree_get(list->first, "b");
 
@@ -64,13 +64,13 @@ UNIT_TEST(an_empty_file_is_refused)
 
 UNIT_TEST(broken_yaml_is_refused_where_it_breaks)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
-	assert_null(parse("a: [1, 2\nb: 3\n", &fault));
-	assert_true(strncmp(fault.text, "t.yaml:2:", 9) == 0);
-	assert_non_null(strstr(fault.text, "not valid YAML"));
-	assert_null(parse("a: \xff\xfe\n", &fault));
-	assert_non_null(strstr(fault.text, "not a text"));
+	assert_null(parse("a: [1, 2\nb: 3\n", &error));
+	assert_true(strncmp(error.text, "t.yaml:2:", 9) == 0);
+	assert_non_null(strstr(error.text, "not valid YAML"));
+	assert_null(parse("a: \xff\xfe\n", &error));
+	assert_non_null(strstr(error.text, "not a text"));
 }
 
 UNIT_TEST(keys_that_are_no_text_are_refused)
@@ -117,21 +117,21 @@ UNIT_TEST(maps_of_too_many_keys_are_refused)
 
 UNIT_TEST(a_missing_file_says_so)
 {
-	struct fault fault;
+	struct error error;
 
-	assert_null(yaml_tree_load("/nonexistent/x.yaml", &fault));
+	assert_null(yaml_tree_load("/nonexistent/x.yaml", &error));
 	assert_int_equal(errno, ENOENT);
-	assert_string_equal(fault.text, "/nonexistent/x.yaml: No such file or directory");
+	assert_string_equal(error.text, "/nonexistent/x.yaml: No such file or directory");
 }
 
 UNIT_TEST(the_kind_of_file_is_told_by_its_first_key)
 {
-	struct fault fault;
-	struct yaml_tree *tree = parse("weft: run/1\n", &fault);
+	struct error error;
+	struct yaml_tree *tree = parse("weft: run/1\n", &error);
 
-	assert_int_equal(yaml_tree_expect_format(yaml_tree_root(tree), "run/1", &fault), 0);
-	assert_int_equal(yaml_tree_expect_format(yaml_tree_root(tree), "lab/1", &fault), -EINVAL);
-	assert_string_equal(fault.text,
+	assert_int_equal(yaml_tree_expect_format(yaml_tree_root(tree), "run/1", &error), 0);
+	assert_int_equal(yaml_tree_expect_format(yaml_tree_root(tree), "lab/1", &error), -EINVAL);
+	assert_string_equal(error.text,
 		"t.yaml:1:7: expected 'weft: lab/1', found 'run/1'; 'weft run' takes this file");
 	yaml_tree_destroy(tree);
 }
@@ -145,14 +145,14 @@ static const char *text_at(const struct yaml_tree *tree, const char *section, co
 
 UNIT_TEST(set_replaces_makes_and_appends)
 {
-	struct fault fault;
-	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &fault);
+	struct error error;
+	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &error);
 
-	assert_int_equal(yaml_tree_set(tree, "--set", "s.a=5", &fault), 0);
-	assert_int_equal(yaml_tree_set(tree, "--set", "new.x=7", &fault), 0);
-	assert_int_equal(yaml_tree_set(tree, "--set", "t[0].b=9", &fault), 0);
-	assert_int_equal(yaml_tree_set(tree, "--set", "t[1].b=[h1, h2]", &fault), 0);
-	assert_int_equal(yaml_tree_set(tree, "--set", "fresh[0].c=z", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "s.a=5", &error), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "new.x=7", &error), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "t[0].b=9", &error), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "t[1].b=[h1, h2]", &error), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "fresh[0].c=z", &error), 0);
 	assert_string_equal(text_at(tree, "s", "a"), "5");
 	assert_string_equal(text_at(tree, "new", "x"), "7");
 	assert_string_equal(text_at(tree, "t", "b"), "9");
@@ -163,19 +163,19 @@ UNIT_TEST(set_replaces_makes_and_appends)
 
 UNIT_TEST(a_number_after_a_point_is_an_index)
 {
-	struct fault fault;
-	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &fault);
+	struct error error;
+	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &error);
 
-	assert_int_equal(yaml_tree_set(tree, "--set", "t.0.b=9", &fault), 0);
-	assert_int_equal(yaml_tree_set(tree, "--set", "t.1=x", &fault), 0);
-	assert_int_equal(yaml_tree_set(tree, "--set", "fresh.0.c=z", &fault), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "t.0.b=9", &error), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "t.1=x", &error), 0);
+	assert_int_equal(yaml_tree_set(tree, "--set", "fresh.0.c=z", &error), 0);
 	assert_string_equal(text_at(tree, "t", "b"), "9");
 	assert_string_equal(yaml_tree_get(yaml_tree_root(tree), "t")->last->text, "x");
 	assert_string_equal(text_at(tree, "fresh", "c"), "z");
-	assert_int_equal(yaml_tree_set(tree, "--set", "t.3.b=1", &fault), -EINVAL);
-	assert_string_equal(fault.text, "--set t.3.b: the list has no such element");
-	assert_int_equal(yaml_tree_set(tree, "--set", "s.0=1", &fault), -EINVAL);
-	assert_string_equal(fault.text, "--set s.0: the index is for a list, here is none");
+	assert_int_equal(yaml_tree_set(tree, "--set", "t.3.b=1", &error), -EINVAL);
+	assert_string_equal(error.text, "--set t.3.b: the list has no such element");
+	assert_int_equal(yaml_tree_set(tree, "--set", "s.0=1", &error), -EINVAL);
+	assert_string_equal(error.text, "--set s.0: the index is for a list, here is none");
 	yaml_tree_destroy(tree);
 }
 
@@ -193,12 +193,12 @@ UNIT_TEST(a_bad_set_says_which)
 		{".a=1", "--set .a: expected a key, such as switch.buffer or traffic[0].load"},
 		{"a=", "--set a: nothing is in it"},
 	};
-	struct fault fault;
-	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &fault);
+	struct error error;
+	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &error);
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_int_equal(yaml_tree_set(tree, "--set", bad[i].set, &fault), -EINVAL);
-		assert_string_equal(fault.text, bad[i].message);
+		assert_int_equal(yaml_tree_set(tree, "--set", bad[i].set, &error), -EINVAL);
+		assert_string_equal(error.text, bad[i].message);
 	}
 	yaml_tree_destroy(tree);
 }

@@ -4,9 +4,9 @@
 
 /* Shared by the files of 'weft lab apply' (cmd_lab_apply.c, lab_apply_plan.c) only. */
 
-#include "lab_devices.h"
-#include "lab_security.h"
-#include "lab_up.h"
+#include "experiment/lab/lab_devices.h"
+#include "experiment/lab/lab_security.h"
+#include "lab/lab_up.h"
 
 struct lab_apply {
 	const struct lab_arguments *arguments;
@@ -18,8 +18,8 @@ struct lab_apply {
 	bool *restart; /* [process of up.lab]: it runs, and lacks a port that its switch gets */
 };
 
-/* Finds the run directory of the lab in the file. 0, or -errno and fault. */
-int lab_apply_find(struct lab_apply *apply, struct fault *fault);
+/* Finds the run directory of the lab in the file. 0, or -errno and error. */
+int lab_apply_find(struct lab_apply *apply, struct error *error);
 
 /* The process of this name is recorded and alive. */
 bool lab_apply_runs(const struct lab_apply *apply, const char *process);
@@ -27,8 +27,8 @@ bool lab_apply_runs(const struct lab_apply *apply, const char *process);
 /* Fills 'restart'. */
 void lab_apply_find_restarts(struct lab_apply *apply);
 
-/* Whether the lab can become what the file describes: 0; or -EINVAL and fault, or -errno. */
-int lab_apply_check(const struct lab_apply *apply, struct fault *fault);
+/* Whether the lab can become what the file describes: 0; or -EINVAL and error, or -errno. */
+int lab_apply_check(const struct lab_apply *apply, struct error *error);
 
 /* Prints the devices and cables that are added and removed, and the processes that are started. */
 void lab_apply_print(const struct lab_apply *apply, FILE *out);

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/lab_query.h"
+#include "lab/lab_snapshot.h"
 #include "lab_apply.h"
-#include "lab_kept.h"
-#include "lab_query.h"
-#include "netns.h"
-#include "traffic_pattern.h"
+#include "os/netns.h"
+#include "traffic/traffic_pattern.h"
 
 #define PLACE_MAX (TOPOLOGY_NAME_MAX + 8)
 
@@ -46,10 +46,10 @@ static const struct topology_link *find_link(
 	return other;
 }
 
-int lab_apply_find(struct lab_apply *apply, struct fault *fault)
+int lab_apply_find(struct lab_apply *apply, struct error *error)
 {
 	struct lab file;
-	int result = lab_open(&file, apply->arguments->file, apply->arguments->run_dir, fault);
+	int result = lab_open(&file, apply->arguments->file, apply->arguments->run_dir, error);
 
 	if (result < 0)
 		return result;
@@ -57,7 +57,7 @@ int lab_apply_find(struct lab_apply *apply, struct fault *fault)
 	lab_close(&file);
 	if (lab_state_exists(apply->dir))
 		return 0;
-	return fault_set(fault, ESRCH, "no lab is up in %s; 'weft lab up %s' starts it", apply->dir,
+	return error_set(error, ESRCH, "no lab is up in %s; 'weft lab up %s' starts it", apply->dir,
 		apply->arguments->file);
 }
 
@@ -93,14 +93,14 @@ void lab_apply_find_restarts(struct lab_apply *apply)
 
 /* --- checks --- */
 
-static int check_numbers(const struct lab_apply *apply, struct fault *fault)
+static int check_numbers(const struct lab_apply *apply, struct error *error)
 {
 	static const char *const what[] = {[DEVICE_SWITCH] = "switches", [DEVICE_HOST] = "hosts"};
 	const struct lab *to = &apply->up.lab;
 
 	for (enum device_kind kind = DEVICE_SWITCH; kind <= DEVICE_HOST; kind++)
 		if (lab_devices_numbers(to->topology, kind) > apply->from.devices_max[kind])
-			return fault_set(fault, EINVAL,
+			return error_set(error, EINVAL,
 				"%s: with those that were removed, lab %s would have had %u %s: its "
 				"processes have room for %u; 'weft lab up --restart %s' applies the file",
 				to->path, to->plan->lab, lab_devices_numbers(to->topology, kind),
@@ -127,7 +127,7 @@ static bool same_edge(const struct run_config_edge *a, const struct run_config_e
 }
 
 /* Processes open their edges when they start. */
-static int check_edges(const struct lab_apply *apply, struct fault *fault)
+static int check_edges(const struct lab_apply *apply, struct error *error)
 {
 	const struct lab *to = &apply->up.lab;
 
@@ -136,24 +136,24 @@ static int check_edges(const struct lab_apply *apply, struct fault *fault)
 
 		if (has(to, DEVICE_HOST, i) && has(&apply->from, DEVICE_HOST, i) &&
 			!same_edge(find_edge(&apply->from, host), find_edge(to, host)))
-			return fault_set(fault, EINVAL,
+			return error_set(error, EINVAL,
 				"%s: edges: that of host %s, which runs, would change; 'weft lab up "
 				"--restart %s' applies the file",
 				to->path, host, to->path);
 	}
-	return lab_up_check_edges(&apply->up, fault);
+	return lab_up_check_edges(&apply->up, error);
 }
 
-static int look_for_interface(void *tap, struct fault *fault)
+static int look_for_interface(void *tap, struct error *error)
 {
-	(void)fault;
+	(void)error;
 	return if_nametoindex(tap) != 0;
 }
 
 /* A device that was removed is still in its process, without cables, if that runs others; unless
  * the process was restarted meanwhile. */
 static int check_back(
-	const struct lab_apply *apply, enum device_kind kind, uint32_t number, struct fault *fault)
+	const struct lab_apply *apply, enum device_kind kind, uint32_t number, struct error *error)
 {
 	const struct lab *to = &apply->up.lab;
 	const char *name = topology_device(to->topology, kind, number)->name;
@@ -162,11 +162,11 @@ static int check_back(
 	struct lab_connection connection;
 	json_t *there = json_object();
 	bool same;
-	int result = lab_connect(&connection, record, fault);
+	int result = lab_connect(&connection, record, error);
 
 	if (result == 0) {
 		result = lab_ask_class(
-			&connection, kind == DEVICE_HOST ? "nic" : "switch", there, fault);
+			&connection, kind == DEVICE_HOST ? "nic" : "switch", there, error);
 		lab_disconnect(&connection);
 	}
 	same = json_object_get(there, name) != NULL;
@@ -177,13 +177,13 @@ static int check_back(
 		same = netns_run(edge->netns[0] != '\0' ? edge->netns : NULL, look_for_interface,
 			       (void *)(uintptr_t)edge->tap, NULL) > 0;
 	return same ? 0
-		    : fault_set(fault, EINVAL,
+		    : error_set(error, EINVAL,
 			      "%s: %s was removed from the process of %s, which cannot take it back: "
 			      "expected another name, or 'weft lab up --restart %s'",
 			      to->path, name, record->name, to->path);
 }
 
-static int check_all_back(const struct lab_apply *apply, struct fault *fault)
+static int check_all_back(const struct lab_apply *apply, struct error *error)
 {
 	const struct lab *to = &apply->up.lab;
 	int result = 0;
@@ -193,19 +193,19 @@ static int check_all_back(const struct lab_apply *apply, struct fault *fault)
 			i++)
 			if (has(to, kind, i) && !has(&apply->from, kind, i) &&
 				lab_apply_runs(apply, process_of(to, kind, i)))
-				result = check_back(apply, kind, i, fault);
+				result = check_back(apply, kind, i, error);
 	return result;
 }
 
 /* The other devices of its process would end for a while. */
-static int check_restarts(const struct lab_apply *apply, struct fault *fault)
+static int check_restarts(const struct lab_apply *apply, struct error *error)
 {
 	const struct lab *to = &apply->up.lab;
 
 	for (uint32_t i = 0; i < to->topology->switches; i++)
 		if (lacks_ports(apply, i) &&
 			to->plan->process[to->plan->switch_process[i]].devices > 1)
-			return fault_set(fault, EINVAL,
+			return error_set(error, EINVAL,
 				"%s: switch %s has %u ports and shares its process: expected no more; "
 				"'weft lab up --restart %s' applies the file",
 				to->path, to->topology->switch_at[i].name,
@@ -214,7 +214,7 @@ static int check_restarts(const struct lab_apply *apply, struct fault *fault)
 }
 
 /* Patterns that compute destinations from the numbers of hosts need all of them. */
-static int check_traffic(const struct lab_apply *apply, struct fault *fault)
+static int check_traffic(const struct lab_apply *apply, struct error *error)
 {
 	const struct lab *to = &apply->up.lab;
 	const struct run_config *run = &to->config->run;
@@ -228,7 +228,7 @@ static int check_traffic(const struct lab_apply *apply, struct fault *fault)
 		if (pattern->pairs || ((pattern->keys & TRAFFIC_TO) != 0 && !pattern->anywhere &&
 					      entry->share_ppm == 0))
 			continue;
-		return run_config_refuse(run, &entry->place, fault,
+		return run_config_refuse(run, &entry->place, error,
 			"pattern %s computes destinations from the numbers of hosts, and removed hosts "
 			"leave gaps; 'weft lab up --restart %s' applies the file",
 			pattern->name, to->path);
@@ -236,25 +236,25 @@ static int check_traffic(const struct lab_apply *apply, struct fault *fault)
 	return 0;
 }
 
-int lab_apply_check(const struct lab_apply *apply, struct fault *fault)
+int lab_apply_check(const struct lab_apply *apply, struct error *error)
 {
 	static const char *const free_keys[] = {"topology", "edges", "groups", NULL};
 	const struct lab *to = &apply->up.lab;
-	int result = lab_check_changes(to, fault);
+	int result = lab_check_changes(to, error);
 
 	if (result == 0)
-		result = lab_kept_check_but(to, free_keys, fault);
+		result = lab_snapshot_check_but(to, free_keys, error);
 	if (result == 0)
-		result = check_numbers(apply, fault);
+		result = check_numbers(apply, error);
 	if (result == 0)
-		result = lab_up_check_files(to, fault);
+		result = lab_up_check_files(to, error);
 	if (result == 0)
-		result = check_restarts(apply, fault);
+		result = check_restarts(apply, error);
 	if (result == 0)
-		result = check_all_back(apply, fault);
+		result = check_all_back(apply, error);
 	if (result == 0)
-		result = check_traffic(apply, fault);
-	return result == 0 ? check_edges(apply, fault) : result;
+		result = check_traffic(apply, error);
+	return result == 0 ? check_edges(apply, error) : result;
 }
 
 /* --- printing --- */

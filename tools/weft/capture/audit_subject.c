@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd_lab.h"
-#include "lab_kept.h"
+#include "lab/cmd_lab.h"
+#include "lab/lab_snapshot.h"
 
 #define NO_WAY UINT32_MAX
 /* Captures of the virtual clock count from 0, those of the real one from 1970. */
@@ -56,29 +56,29 @@ int audit_request_check(const struct audit_request *request, const char *command
 /* --- rules --- */
 
 static int open_run(
-	struct audit_subject *subject, const struct audit_request *request, struct fault *fault)
+	struct audit_subject *subject, const struct audit_request *request, struct error *error)
 {
 	int result;
 
-	subject->run = run_config_load(request->run, request->set, request->sets, fault);
+	subject->run = run_config_load(request->run, request->set, request->sets, error);
 	if (subject->run == NULL)
 		return -errno;
-	result = run_config_supported(subject->run, fault);
+	result = run_config_supported(subject->run, error);
 	if (result < 0)
 		return result;
 	if (subject->run->sw.switching == RUN_SWITCHING_WORMHOLE)
-		return fault_set(fault, EINVAL, "%s: wormhole runs have no captures", request->run);
-	subject->own = run_config_open_topology(subject->run, fault);
+		return error_set(error, EINVAL, "%s: wormhole runs have no captures", request->run);
+	subject->own = run_config_open_topology(subject->run, error);
 	subject->topology = subject->own;
 	return subject->own == NULL ? -errno : 0;
 }
 
 static int open_lab(
-	struct audit_subject *subject, const struct audit_request *request, struct fault *fault)
+	struct audit_subject *subject, const struct audit_request *request, struct error *error)
 {
 	const struct lab_arguments arguments = {.file = request->lab};
 	struct lab_target target;
-	int result = lab_kept_open(&arguments, &subject->lab, &target, fault);
+	int result = lab_snapshot_open(&arguments, &subject->lab, &target, error);
 
 	subject->has_lab = result == 0;
 	subject->topology = subject->lab.topology;
@@ -86,31 +86,31 @@ static int open_lab(
 }
 
 static int open_topology(
-	struct audit_subject *subject, const struct audit_request *request, struct fault *fault)
+	struct audit_subject *subject, const struct audit_request *request, struct error *error)
 {
 	int result = 0;
 
-	subject->own = topology_open(request->topology, fault);
+	subject->own = topology_open(request->topology, error);
 	if (subject->own == NULL)
 		return -errno;
 	subject->topology = subject->own;
 	if (request->routes != NULL)
 		result =
-			route_file_load(subject->own, request->routes, &subject->route_file, fault);
+			route_file_load(subject->own, request->routes, &subject->route_file, error);
 	return result;
 }
 
 static int open_rules(
-	struct audit_subject *subject, const struct audit_request *request, struct fault *fault)
+	struct audit_subject *subject, const struct audit_request *request, struct error *error)
 {
 	int result;
 
 	if (request->topology != NULL)
 		return audit_run_open_bare(&subject->rules, subject->topology,
-			subject->route_file.set, subject->route_file.table, fault);
+			subject->route_file.set, subject->route_file.table, error);
 	result = audit_run_open(&subject->rules, subject->topology,
 		subject->has_lab ? &subject->lab.config->run : subject->run, subject->virtual,
-		fault);
+		error);
 	for (uint32_t i = 0; subject->has_lab && result == 0 && i < subject->topology->links; i++)
 		subject->rules.timed[i] = lab_plan_is_timed(subject->lab.plan, i);
 	return result;
@@ -118,31 +118,31 @@ static int open_rules(
 
 /* --- captures --- */
 
-static int map_file(struct audit_subject *subject, const char *path, struct fault *fault)
+static int map_file(struct audit_subject *subject, const char *path, struct error *error)
 {
 	struct audit_capture *capture = &subject->capture[subject->files];
 	struct stat status;
 	int fd = open(path, O_RDONLY | O_CLOEXEC), result;
 
 	if (fd < 0 || fstat(fd, &status) != 0) {
-		result = fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		result = error_set(error, errno, "%s: %s", path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return result;
 	}
 	if (!S_ISREG(status.st_mode) || status.st_size == 0) {
 		close(fd);
-		return fault_set(fault, EINVAL, "%s: expected a file with a capture", path);
+		return error_set(error, EINVAL, "%s: expected a file with a capture", path);
 	}
 	capture->bytes = (size_t)status.st_size;
 	capture->map = mmap(NULL, capture->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (capture->map == MAP_FAILED) {
 		capture->map = NULL;
-		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		return error_set(error, errno, "%s: %s", path, strerror(errno));
 	}
 	result = capture_reader_open(
-		&subject->reader[subject->files], path, capture->map, capture->bytes, fault);
+		&subject->reader[subject->files], path, capture->map, capture->bytes, error);
 	subject->files++;
 	return result;
 }
@@ -173,7 +173,7 @@ static uint32_t sender_of(const struct audit_subject *subject, const struct capt
 
 /* The ports whose frames pass the wires of a capture. */
 static int find_wires(
-	struct audit_subject *subject, uint32_t file, uint32_t *owner, struct fault *fault)
+	struct audit_subject *subject, uint32_t file, uint32_t *owner, struct error *error)
 {
 	struct capture_reader *reader = &subject->reader[file];
 	const struct topology *topology = subject->topology;
@@ -194,7 +194,7 @@ static int find_wires(
 				way % 2 == 0 ? topology->link_at[way / 2].a
 					     : topology->link_at[way / 2].b,
 				name, sizeof(name));
-			return fault_set(fault, EINVAL, "%s: has frames of %s, as %s has",
+			return error_set(error, EINVAL, "%s: has frames of %s, as %s has",
 				reader->path, name, subject->reader[owner[way]].path);
 		}
 		subject->wired[way] = true;
@@ -203,7 +203,7 @@ static int find_wires(
 	}
 	capture_reader_rewind(reader);
 	if (!any)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: no frame is of a port of this topology: expected a capture of a port or "
 			"a link",
 			reader->path);
@@ -212,7 +212,7 @@ static int find_wires(
 
 /* A name with a colon is a port's. */
 static int find_port(struct audit_subject *subject, uint32_t file, uint32_t interface,
-	uint32_t *owner, struct fault *fault)
+	uint32_t *owner, struct error *error)
 {
 	const struct topology *topology = subject->topology;
 	const struct capture_interface *from = &subject->reader[file].interface[interface];
@@ -224,11 +224,11 @@ static int find_port(struct audit_subject *subject, uint32_t file, uint32_t inte
 		return 0;
 	if (topology_find_port(topology, from->name, &port) < 0 ||
 		topology_link_at(topology, port) == NULL)
-		return fault_set(fault, EINVAL, "%s: interface %s: no such port in this topology",
+		return error_set(error, EINVAL, "%s: interface %s: no such port in this topology",
 			subject->reader[file].path, from->name);
 	to->way = topology_way_at(topology, port);
 	if (subject->captured[to->way])
-		return fault_set(fault, EINVAL, "%s: has frames of %s, as %s has",
+		return error_set(error, EINVAL, "%s: has frames of %s, as %s has",
 			subject->reader[file].path, from->name,
 			subject->reader[owner[to->way]].path);
 	if (from->dropped > 0)
@@ -238,7 +238,7 @@ static int find_port(struct audit_subject *subject, uint32_t file, uint32_t inte
 	return 0;
 }
 
-static int find_ports(struct audit_subject *subject, uint32_t *owner, struct fault *fault)
+static int find_ports(struct audit_subject *subject, uint32_t *owner, struct error *error)
 {
 	int result = 0;
 
@@ -249,13 +249,13 @@ static int find_ports(struct audit_subject *subject, uint32_t *owner, struct fau
 		subject->capture[file].interface =
 			calloc(reader->interfaces + 1u, sizeof(struct audit_interface));
 		if (subject->capture[file].interface == NULL)
-			return fault_set(fault, ENOMEM, "no memory");
+			return error_set(error, ENOMEM, "no memory");
 		for (uint32_t i = 0; i < reader->interfaces && result == 0; i++) {
-			result = find_port(subject, file, i, owner, fault);
+			result = find_port(subject, file, i, owner, error);
 			wires |= subject->capture[file].interface[i].way == NO_WAY;
 		}
 		if (wires && result == 0)
-			result = find_wires(subject, file, owner, fault);
+			result = find_wires(subject, file, owner, error);
 	}
 	/* A port is captured if both directions of its link are. */
 	for (uint32_t way = 0; way < 2 * subject->topology->links && result == 0; way++)
@@ -264,7 +264,7 @@ static int find_ports(struct audit_subject *subject, uint32_t *owner, struct fau
 }
 
 /* Which clock the captures are of. */
-static int find_clock(struct audit_subject *subject, struct fault *fault)
+static int find_clock(struct audit_subject *subject, struct error *error)
 {
 	bool real = false;
 
@@ -274,9 +274,9 @@ static int find_clock(struct audit_subject *subject, struct fault *fault)
 			subject->reader[i].packets > 0 && subject->reader[i].first_ns < REAL_NS;
 	}
 	if (real && subject->virtual)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"the captures are of two clocks: expected those of one run or lab");
-	return real || subject->virtual ? 0 : fault_set(fault, EINVAL, "no frames in the captures");
+	return real || subject->virtual ? 0 : error_set(error, EINVAL, "no frames in the captures");
 }
 
 /* From when on they are complete. */
@@ -301,7 +301,7 @@ static void find_times(struct audit_subject *subject)
 }
 
 int audit_subject_open(
-	struct audit_subject *subject, const struct audit_request *request, struct fault *fault)
+	struct audit_subject *subject, const struct audit_request *request, struct error *error)
 {
 	uint32_t *owner = NULL;
 	int result = 0;
@@ -310,26 +310,26 @@ int audit_subject_open(
 	subject->reader = calloc(request->files, sizeof(*subject->reader));
 	subject->capture = calloc(request->files, sizeof(*subject->capture));
 	if (subject->reader == NULL || subject->capture == NULL)
-		return fault_set(fault, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "no memory");
 	for (uint32_t i = 0; i < request->files && result == 0; i++)
-		result = map_file(subject, request->file[i], fault);
+		result = map_file(subject, request->file[i], error);
 	if (result == 0)
-		result = find_clock(subject, fault);
+		result = find_clock(subject, error);
 	if (result == 0)
-		result = request->run != NULL   ? open_run(subject, request, fault)
-			 : request->lab != NULL ? open_lab(subject, request, fault)
-						: open_topology(subject, request, fault);
+		result = request->run != NULL   ? open_run(subject, request, error)
+			 : request->lab != NULL ? open_lab(subject, request, error)
+						: open_topology(subject, request, error);
 	if (result < 0)
 		return result;
 	subject->captured = calloc(2 * subject->topology->links + 1u, sizeof(bool));
 	subject->wired = calloc(2 * subject->topology->links + 1u, sizeof(bool));
 	owner = calloc(2 * subject->topology->links + 1u, sizeof(*owner));
 	if (subject->captured == NULL || subject->wired == NULL || owner == NULL)
-		result = fault_set(fault, ENOMEM, "no memory");
+		result = error_set(error, ENOMEM, "no memory");
 	else
-		result = open_rules(subject, request, fault);
+		result = open_rules(subject, request, error);
 	if (result == 0)
-		result = find_ports(subject, owner, fault);
+		result = find_ports(subject, owner, error);
 	if (result == 0)
 		find_times(subject);
 	free(owner);

@@ -5,11 +5,11 @@
 /* The input of 'weft audit' and 'weft why': the rules of a run, a lab, or a topology with routes,
  * and the captures themselves, each interface with its port. */
 
-#include "audit_feed.h"
-#include "audit_run.h"
-#include "commands.h"
-#include "lab.h"
-#include "route_file.h"
+#include "audit/audit_feed.h"
+#include "common/commands.h"
+#include "experiment/lab/lab.h"
+#include "measure/audit_run.h"
+#include "route/formats/route_file.h"
 
 #define AUDIT_SETS_MAX 64
 
@@ -74,9 +74,9 @@ struct audit_subject {
 	bool virtual;   /* the clock */
 };
 
-/* 0, or -errno and fault; audit_subject_close() in either case. */
+/* 0, or -errno and error; audit_subject_close() in either case. */
 int audit_subject_open(
-	struct audit_subject *subject, const struct audit_request *request, struct fault *fault);
+	struct audit_subject *subject, const struct audit_request *request, struct error *error);
 void audit_subject_close(struct audit_subject *subject);
 
 /* Calls 'add' with each frame in the order of time; a frame of a wire leaves one port and arrives

@@ -246,7 +246,7 @@ int cmd_audit(int argc, char **argv)
 {
 	struct audit_request request = {.file = NULL};
 	struct audit_subject subject;
-	struct fault fault;
+	struct error error;
 	int json = 0, code, result;
 
 	if (command_wants_help(argc, argv)) {
@@ -256,8 +256,8 @@ int cmd_audit(int argc, char **argv)
 	code = parse(argc, argv, &request, &json);
 	if (code != EXIT_DONE)
 		return code;
-	result = audit_subject_open(&subject, &request, &fault);
-	code = result < 0 ? (int)command_fault(COMMAND, result, &fault)
+	result = audit_subject_open(&subject, &request, &error);
+	code = result < 0 ? (int)command_error(COMMAND, result, &error)
 			  : audit_subject_run(&subject, &request, json != 0);
 	audit_subject_close(&subject);
 	return code;

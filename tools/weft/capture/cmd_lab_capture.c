@@ -5,7 +5,7 @@
  * output. A slow reader loses frames of the capture (they are counted) but never stalls the
  * switch. */
 
-#include "cmd_lab.h"
+#include "lab/cmd_lab.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -53,9 +53,9 @@ struct capture_run {
 	/* The first failure of copying: 0, or -errno and what it is. A reader that goes away is
 	 * none. */
 	int failed, write_errno;
-	struct fault why;
+	struct error why;
 	/* Of the thread that requests the end. */
-	struct fault fault;
+	struct error error;
 	int stopped;
 	uint64_t ending_ms; /* since when the captures are ended */
 };
@@ -98,10 +98,10 @@ static void note_failure(struct capture_run *run, const struct tap *tap, int res
 		return;
 	run->failed = result;
 	if (written)
-		fault_set(&run->why, EIO, "%s: cannot be written: %s", run->path,
+		error_set(&run->why, EIO, "%s: cannot be written: %s", run->path,
 			strerror(run->write_errno));
 	else
-		fault_set(&run->why, -result, "%s: %s",
+		error_set(&run->why, -result, "%s: %s",
 			tap->machine != NULL ? tap->machine->target.name : tap->port,
 			result == -EPROTO ? "it sends something else than a capture" : "no memory");
 }
@@ -217,24 +217,24 @@ static void copy_rest(struct capture_run *run)
 
 /* --- ordering --- */
 
-static int start_there(struct tap *tap, struct fault *fault)
+static int start_there(struct tap *tap, struct error *error)
 {
 	int result = lab_remote_send(
-		&tap->session, json_pack("{s:s,s:O}", "op", "capture", "ports", tap->ports), fault);
+		&tap->session, json_pack("{s:s,s:O}", "op", "capture", "ports", tap->ports), error);
 
 	tap->started = result == 0;
 	return result;
 }
 
-static int order_start(struct tap *tap, struct fault *fault)
+static int order_start(struct tap *tap, struct error *error)
 {
 	char command[600];
 	int result;
 
 	if (tap->machine != NULL)
-		return start_there(tap, fault);
+		return start_there(tap, error);
 	snprintf(command, sizeof(command), "/weft/capture/start,%s,%s", tap->port, tap->fifo);
-	result = lab_order(tap->connection, command, NULL, 0, fault);
+	result = lab_order(tap->connection, command, NULL, 0, error);
 	tap->started = result == 0;
 	return result;
 }
@@ -247,7 +247,7 @@ static void *order_stop(void *ctx)
 
 	for (unsigned i = 0; i < run->taps; i++) {
 		struct tap *tap = &run->tap[i];
-		struct fault fault;
+		struct error error;
 
 		if (!tap->started)
 			continue;
@@ -256,11 +256,11 @@ static void *order_stop(void *ctx)
 			continue;
 		}
 		snprintf(command, sizeof(command), "/weft/capture/stop,%s", tap->port);
-		if (lab_order(tap->connection, command, tap->answer, sizeof(tap->answer), &fault) ==
+		if (lab_order(tap->connection, command, tap->answer, sizeof(tap->answer), &error) ==
 			0)
 			continue;
 		result = -EIO;
-		run->fault = fault;
+		run->error = error;
 	}
 	__atomic_store_n(&run->stopped, result == 0 ? 1 : -1, __ATOMIC_RELEASE);
 	return NULL;
@@ -268,40 +268,40 @@ static void *order_stop(void *ctx)
 
 /* --- opening --- */
 
-static int open_session(struct capture_run *run, struct tap *tap, struct fault *fault)
+static int open_session(struct capture_run *run, struct tap *tap, struct error *error)
 {
 	json_t *greeting;
 
 	lab_remote_start(&tap->session, &tap->machine->target, run->lab.plan->lab);
-	greeting = lab_remote_greeted(&tap->session, LAB_REMOTE_GREET_MS, fault);
+	greeting = lab_remote_greeted(&tap->session, LAB_REMOTE_GREET_MS, error);
 	json_decref(greeting);
 	tap->in = tap->session.fd;
 	return tap->in < 0 ? -EHOSTUNREACH : 0;
 }
 
-static int open_fifo(struct capture_run *run, struct tap *tap, struct fault *fault)
+static int open_fifo(struct capture_run *run, struct tap *tap, struct error *error)
 {
 	if (tap->machine != NULL)
-		return open_session(run, tap, fault);
+		return open_session(run, tap, error);
 	snprintf(tap->fifo, sizeof(tap->fifo), "%s/capture-%ld-%u.fifo", run->state.dir,
 		(long)getpid(), (unsigned)(tap - run->tap));
 	if (mkfifo(tap->fifo, 0600) != 0)
-		return fault_set(fault, errno, "%s: %s", tap->fifo, strerror(errno));
+		return error_set(error, errno, "%s: %s", tap->fifo, strerror(errno));
 	tap->in = open(tap->fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	return tap->in < 0 ? fault_set(fault, errno, "%s: %s", tap->fifo, strerror(errno)) : 0;
+	return tap->in < 0 ? error_set(error, errno, "%s: %s", tap->fifo, strerror(errno)) : 0;
 }
 
-static int open_output(struct capture_run *run, const char *path, struct fault *fault)
+static int open_output(struct capture_run *run, const char *path, struct error *error)
 {
 	run->out = STDOUT_FILENO;
 	run->path = path != NULL ? path : "standard output";
 	if (path != NULL && strcmp(path, "-") != 0)
 		run->out = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	else if (isatty(STDOUT_FILENO))
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"a capture is no text for a terminal: expected -o FILE, or a pipe into "
 			"'wireshark -k -i -'");
-	return run->out < 0 ? fault_set(fault, errno, "%s: %s", path, strerror(errno)) : 0;
+	return run->out < 0 ? error_set(error, errno, "%s: %s", path, strerror(errno)) : 0;
 }
 
 static const struct lab_record *record_of(const struct capture_run *run, struct topology_port port)
@@ -311,7 +311,7 @@ static const struct lab_record *record_of(const struct capture_run *run, struct 
 
 /* The ports of a machine have one session. */
 static int add_port_there(struct capture_run *run, const struct lab_remote *machine,
-	const char *port, struct fault *fault)
+	const char *port, struct error *error)
 {
 	struct tap *tap = &run->tap[run->taps];
 
@@ -327,12 +327,12 @@ static int add_port_there(struct capture_run *run, const struct lab_remote *mach
 	}
 	for (size_t i = 0; i < json_array_size(tap->ports); i++)
 		if (strcmp(json_string_value(json_array_get(tap->ports, i)), port) == 0)
-			return fault_set(fault, EINVAL, "%s is there twice", port);
+			return error_set(error, EINVAL, "%s is there twice", port);
 	json_array_append_new(tap->ports, json_string(port));
 	return 0;
 }
 
-static int add_tap(struct capture_run *run, struct topology_port port, struct fault *fault)
+static int add_tap(struct capture_run *run, struct topology_port port, struct error *error)
 {
 	struct tap *tap = &run->tap[run->taps];
 	const struct lab_record *record = record_of(run, port);
@@ -341,23 +341,23 @@ static int add_tap(struct capture_run *run, struct topology_port port, struct fa
 
 	topology_port_name(run->lab.topology, port, name, sizeof(name));
 	if (record != NULL && record->remote != NULL)
-		return add_port_there(run, record->remote, name, fault);
+		return add_port_there(run, record->remote, name, error);
 	*tap = (struct tap){.in = -1};
 	memcpy(tap->port, name, sizeof(name));
 	for (unsigned i = 0; i < run->taps; i++)
 		if (strcmp(run->tap[i].port, tap->port) == 0)
-			return fault_set(fault, EINVAL, "%s is there twice", tap->port);
+			return error_set(error, EINVAL, "%s is there twice", tap->port);
 	if (record == NULL)
-		return fault_set(fault, ENODEV, "%s: its process was not started here", tap->port);
+		return error_set(error, ENODEV, "%s: its process was not started here", tap->port);
 	/* Telemetry of DPDK has few connections: a process gets one for all its ports. */
 	tap->connection = &run->connection[record - run->state.process];
-	result = tap->connection->fd >= 0 ? 0 : lab_connect(tap->connection, record, fault);
+	result = tap->connection->fd >= 0 ? 0 : lab_connect(tap->connection, record, error);
 	run->taps += result == 0;
 	return result;
 }
 
 /* Both ends of all links that are in processes of this machine. */
-static int add_all(struct capture_run *run, struct fault *fault)
+static int add_all(struct capture_run *run, struct error *error)
 {
 	const struct topology *topology = run->lab.topology;
 	int result = 0;
@@ -366,43 +366,43 @@ static int add_all(struct capture_run *run, struct fault *fault)
 		const struct topology_link *link = &topology->link_at[i];
 
 		if (record_of(run, link->a) != NULL)
-			result = add_tap(run, link->a, fault);
+			result = add_tap(run, link->a, error);
 		if (result == 0 && record_of(run, link->b) != NULL)
-			result = add_tap(run, link->b, fault);
+			result = add_tap(run, link->b, error);
 	}
 	return result;
 }
 
-static int add_named(struct capture_run *run, const char *name, struct fault *fault)
+static int add_named(struct capture_run *run, const char *name, struct error *error)
 {
 	struct topology_port port;
 
 	if (topology_find_port(run->lab.topology, name, &port) < 0)
-		return fault_set(fault, EINVAL, "%s: no such port in %s, expected one such as s0:1",
+		return error_set(error, EINVAL, "%s: no such port in %s, expected one such as s0:1",
 			name, run->lab.path);
-	return add_tap(run, port, fault);
+	return add_tap(run, port, error);
 }
 
 static int open_taps(
-	struct capture_run *run, const struct lab_arguments *arguments, struct fault *fault)
+	struct capture_run *run, const struct lab_arguments *arguments, struct error *error)
 {
 	bool all = arguments->words == 1 && strcmp(arguments->word[0], "all") == 0;
-	unsigned most = all ? 2 * run->lab.topology->links : arguments->words;
+	unsigned max = all ? 2 * run->lab.topology->links : arguments->words;
 	int result = 0;
 
 	run->connection = calloc(run->state.processes + 1, sizeof(*run->connection));
-	run->tap = calloc(most + 1, sizeof(*run->tap));
-	run->ready = calloc(most + 1, sizeof(*run->ready));
+	run->tap = calloc(max + 1, sizeof(*run->tap));
+	run->ready = calloc(max + 1, sizeof(*run->ready));
 	if (run->connection == NULL || run->tap == NULL || run->ready == NULL)
-		return fault_set(fault, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "no memory");
 	for (unsigned i = 0; i < run->state.processes; i++)
 		run->connection[i].fd = -1;
 	if (all)
-		result = add_all(run, fault);
+		result = add_all(run, error);
 	for (unsigned i = 0; !all && i < arguments->words && result == 0; i++)
-		result = add_named(run, arguments->word[i], fault);
+		result = add_named(run, arguments->word[i], error);
 	for (unsigned i = 0; i < run->taps && result == 0; i++)
-		result = open_fifo(run, &run->tap[i], fault);
+		result = open_fifo(run, &run->tap[i], error);
 	return result;
 }
 
@@ -428,7 +428,7 @@ static void report(const struct capture_run *run)
 }
 
 /* The machines have said what they captured, or why not. */
-static int finish_there(struct capture_run *run, struct fault *fault)
+static int finish_there(struct capture_run *run, struct error *error)
 {
 	char said[LAB_REMOTE_SAID];
 	int result = 0, code;
@@ -440,7 +440,7 @@ static int finish_there(struct capture_run *run, struct fault *fault)
 			continue;
 		code = lab_remote_finish(&tap->session, said);
 		if (code != EXIT_DONE && code != EXIT_INTERRUPTED)
-			result = fault_set(fault, EIO, "machine %s does not capture to the end",
+			result = error_set(error, EIO, "machine %s does not capture to the end",
 				tap->machine->target.name);
 		fputs(said, stderr);
 	}
@@ -456,48 +456,48 @@ static void leave_unstarted(struct capture_run *run)
 			run->tap[i].in = -1;
 }
 
-static int capture(struct capture_run *run, struct fault *fault)
+static int capture(struct capture_run *run, struct error *error)
 {
 	pthread_t thread;
 	int result = 0, started = 0;
 
 	for (unsigned i = 0; i < run->taps && started == 0; i++)
-		started = order_start(&run->tap[i], fault);
+		started = order_start(&run->tap[i], error);
 	/* Now a former capture is replaced. What is not a file has no length. */
 	if (started == 0 && run->out != STDOUT_FILENO && ftruncate(run->out, 0) < 0 &&
 		errno != EINVAL)
-		started = fault_set(fault, errno, "%s: %s", run->path, strerror(errno));
+		started = error_set(error, errno, "%s: %s", run->path, strerror(errno));
 	while (started == 0 && !lab_interrupted() && copy_some(run))
 		;
 	leave_unstarted(run);
 	lab_forget_interrupt();
 	result = pthread_create(&thread, NULL, order_stop, run);
 	if (result != 0)
-		return fault_set(fault, result, "no thread: %s", strerror(result));
+		return error_set(error, result, "no thread: %s", strerror(result));
 	copy_rest(run);
 	pthread_join(thread, NULL);
 	if (started < 0)
 		return started;
 	/* A port that nobody takes anything from has ended its capture itself. */
 	if (run->failed != 0) {
-		*fault = run->why;
+		*error = run->why;
 		return run->failed;
 	}
 	/* So has one whose reader has gone, before or while it was told to. */
 	if (run->stopped < 0 && run->write_errno != EPIPE) {
-		*fault = run->fault;
+		*error = run->error;
 		return -EIO;
 	}
 	report(run);
-	return finish_there(run, fault);
+	return finish_there(run, error);
 }
 
 /* Some systems tell only here that a file could not be written. */
-static int close_output(struct capture_run *run, struct fault *fault)
+static int close_output(struct capture_run *run, struct error *error)
 {
 	if (run->out <= STDOUT_FILENO || close(run->out) == 0)
 		return 0;
-	return fault_set(fault, errno, "%s: cannot be written: %s", run->path, strerror(errno));
+	return error_set(error, errno, "%s: cannot be written: %s", run->path, strerror(errno));
 }
 
 static void close_taps(struct capture_run *run)
@@ -523,21 +523,21 @@ enum weft_exit cmd_lab_capture(const struct lab_arguments *arguments)
 {
 	struct capture_run run = {.out = -1, .merge = {.write = write_all, .ctx = &run}};
 	enum weft_exit opened = lab_open_running(arguments, COMMAND, &run.lab, &run.state);
-	struct fault fault;
+	struct error error;
 	int result;
 
 	if (opened != EXIT_DONE)
 		return opened;
 	lab_catch_signals();
-	result = open_taps(&run, arguments, &fault);
+	result = open_taps(&run, arguments, &error);
 	if (result == 0)
-		result = open_output(&run, arguments->output, &fault);
+		result = open_output(&run, arguments->output, &error);
 	if (result == 0)
-		result = capture(&run, &fault);
+		result = capture(&run, &error);
 	if (result == 0)
-		result = close_output(&run, &fault);
+		result = close_output(&run, &error);
 	close_taps(&run);
 	lab_state_free(&run.state);
 	lab_close(&run.lab);
-	return result < 0 ? command_fault(COMMAND, result, &fault) : EXIT_DONE;
+	return result < 0 ? command_error(COMMAND, result, &error) : EXIT_DONE;
 }

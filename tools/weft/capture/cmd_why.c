@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrays.h"
+#include "audit/why.h"
 #include "audit_subject.h"
-#include "why.h"
+#include "base/arrays.h"
 
 #define COMMAND     "why"
 #define PACKETS_MAX 4096
@@ -476,7 +476,7 @@ int cmd_why(int argc, char **argv)
 {
 	struct request request = {.slowest = 0};
 	struct answer *answer;
-	struct fault fault;
+	struct error error;
 	int code, result;
 
 	if (command_wants_help(argc, argv)) {
@@ -489,8 +489,8 @@ int cmd_why(int argc, char **argv)
 	answer = calloc(1, sizeof(*answer));
 	if (answer == NULL)
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
-	result = audit_subject_open(&answer->subject, &request.audit, &fault);
-	code = result < 0 ? (int)command_fault(COMMAND, result, &fault)
+	result = audit_subject_open(&answer->subject, &request.audit, &error);
+	code = result < 0 ? (int)command_error(COMMAND, result, &error)
 			  : answer_request(answer, &request);
 	why_destroy(answer->why);
 	free(answer->cause);

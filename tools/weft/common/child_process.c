@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/weft_error.h"
 #include "content_hash.h"
-#include "fault.h"
 
 double child_clock(void)
 {

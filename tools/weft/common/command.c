@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_escape.h"
 #include "commands.h"
-#include "text_escape.h"
 
 #define MESSAGE_BYTES 4096
 
@@ -25,9 +25,9 @@ enum weft_exit command_fail(const char *name, enum weft_exit code, const char *f
 	return code;
 }
 
-enum weft_exit command_fault(const char *name, int result, const struct fault *fault)
+enum weft_exit command_error(const char *name, int result, const struct error *error)
 {
-	return command_fail(name, fault_exit_code(result), "%s", fault->text);
+	return command_fail(name, error_exit_code(result), "%s", error->text);
 }
 
 bool command_wants_help(int argc, char **argv)

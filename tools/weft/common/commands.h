@@ -12,14 +12,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 /* Prints "weft NAME: text" on standard error and returns 'code'. */
 enum weft_exit command_fail(const char *name, enum weft_exit code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* The same with the text of the fault, and the exit code for 'result', a negative errno. */
-enum weft_exit command_fault(const char *name, int result, const struct fault *fault);
+enum weft_exit command_error(const char *name, int result, const struct error *error);
 
 /* Whether an argument after the name is --help; main() has made -h and 'weft help' to it. */
 bool command_wants_help(int argc, char **argv);
@@ -45,7 +45,7 @@ int cmd_topo(int argc, char **argv);
 int cmd_twin(int argc, char **argv);
 int cmd_web(int argc, char **argv);
 int cmd_why(int argc, char **argv);
-int cmd_words(int argc, char **argv);
+int cmd_complete(int argc, char **argv);
 
 /* Commands that have parts, such as 'weft port list': one list of them gives the usage, the choice
  * and the message about a wrong word. */

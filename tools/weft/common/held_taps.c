@@ -41,7 +41,7 @@ static int take(struct held_taps *taps, unsigned process, int pidfd, DIR *folder
 	return 0;
 }
 
-int held_taps_take(struct held_taps *taps, unsigned process, pid_t pid, struct fault *fault)
+int held_taps_take(struct held_taps *taps, unsigned process, pid_t pid, struct error *error)
 {
 	unsigned before = taps->count;
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), result = pidfd < 0 ? -errno : 0;
@@ -60,7 +60,7 @@ int held_taps_take(struct held_taps *taps, unsigned process, pid_t pid, struct f
 		return (int)(taps->count - before);
 	while (taps->count > before)
 		close(taps->fd[--taps->count]);
-	return fault_set(fault, -result, "its TAPs cannot be kept: %s", strerror(-result));
+	return error_set(error, -result, "its TAPs cannot be kept: %s", strerror(-result));
 }
 
 void held_taps_pass(const struct held_taps *taps, unsigned process, bool pass)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 #define HELD_TAPS_MAX 1024
 
@@ -19,9 +19,9 @@ struct held_taps {
 	unsigned process[HELD_TAPS_MAX]; /* of the plan */
 };
 
-/* Takes a duplicate of each TAP of the running process. Returns their number, or -errno and fault:
+/* Takes a duplicate of each TAP of the running process. Returns their number, or -errno and error:
  * then none of them is held. */
-int held_taps_take(struct held_taps *taps, unsigned process, pid_t pid, struct fault *fault);
+int held_taps_take(struct held_taps *taps, unsigned process, pid_t pid, struct error *error);
 /* Whether programs that are started from now on inherit the TAPs of the process. */
 void held_taps_pass(const struct held_taps *taps, unsigned process, bool pass);
 void held_taps_close(struct held_taps *taps);

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "atomic_file.h"
 #include "commands.h"
-#include "stoppable_output.h"
+#include "os/atomic_file.h"
+#include "os/stoppable_output.h"
 
 static bool to_file(const struct output_file *output)
 {
@@ -17,7 +17,7 @@ static bool to_file(const struct output_file *output)
 
 int output_file_open(struct output_file *output)
 {
-	struct fault fault;
+	struct error error;
 	int result;
 
 	if (!to_file(output)) {
@@ -25,15 +25,15 @@ int output_file_open(struct output_file *output)
 		return EXIT_DONE;
 	}
 	for (const char **input = output->inputs; *input != NULL; input++)
-		if (same_file_refuse(output->path, *input, &fault) < 0)
-			return command_fail(output->command, EXIT_BAD_REQUEST, "%s", fault.text);
+		if (same_file_refuse(output->path, *input, &error) < 0)
+			return command_fail(output->command, EXIT_BAD_REQUEST, "%s", error.text);
 	output->to.path = output->path;
-	result = atomic_file_open(&output->to, &fault);
+	result = atomic_file_open(&output->to, &error);
 	output->file = output->to.file;
 	if (result == 0)
 		return EXIT_DONE;
 	return command_fail(output->command, result == -ENOMEM ? EXIT_NOT_ABLE : EXIT_BAD_REQUEST,
-		"%s", fault.text);
+		"%s", error.text);
 }
 
 int output_file_heed(struct output_file *output, const atomic_bool *stop)
@@ -52,7 +52,7 @@ int output_file_heed(struct output_file *output, const atomic_bool *stop)
 
 int output_file_close(struct output_file *output)
 {
-	struct fault fault;
+	struct error error;
 
 	if (!to_file(output)) {
 		bool good = !ferror(output->file);
@@ -63,9 +63,9 @@ int output_file_close(struct output_file *output)
 		return command_fail(output->command, EXIT_NOT_ABLE,
 			"standard output: cannot be written: %s", strerror(errno));
 	}
-	if (atomic_file_close(&output->to, &fault) == 0)
+	if (atomic_file_close(&output->to, &error) == 0)
 		return EXIT_DONE;
-	return command_fail(output->command, EXIT_NOT_ABLE, "%s", fault.text);
+	return command_fail(output->command, EXIT_NOT_ABLE, "%s", error.text);
 }
 
 void output_file_discard(struct output_file *output)

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "atomic_file.h"
+#include "os/atomic_file.h"
 
 struct output_file {
 	const char *command; /* for messages: "topo gen" */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "crc.h"
+#include "wire/crc.h"
 
 #define FORMAT   "result/1"
 #define SUM      "sum"
@@ -17,7 +17,7 @@
 
 struct reader {
 	const char *file;
-	struct fault *fault;
+	struct error *error;
 };
 
 static int refuse(
@@ -25,7 +25,7 @@ static int refuse(
 {
 	char *text = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 
-	fault_set(reader->fault, EINVAL, "%s: %s: %.60s: expected %s", reader->file, at,
+	error_set(reader->error, EINVAL, "%s: %s: %.60s: expected %s", reader->file, at,
 		text != NULL ? text : "…", expected);
 	free(text);
 	return -EINVAL;
@@ -79,7 +79,7 @@ static int check_sections(const struct reader *reader, const json_t *result)
 		const json_t *section = json_object_get(result, sections[i].key);
 
 		if (section == NULL && sections[i].required)
-			return fault_set(reader->fault, EINVAL,
+			return error_set(reader->error, EINVAL,
 				"%s: '%s' is missing, so it is no result of a run", reader->file,
 				sections[i].key);
 		if (section != NULL && json_typeof(section) != sections[i].type)
@@ -98,7 +98,7 @@ static int check(const struct reader *reader, const json_t *result)
 	const json_t *format = json_object_get(result, "weft");
 
 	if (format == NULL)
-		return fault_set(reader->fault, EINVAL,
+		return error_set(reader->error, EINVAL,
 			"%s: no result of a run: expected 'weft: " FORMAT "'", reader->file);
 	if (!json_is_string(format) || strcmp(json_string_value(format), FORMAT) != 0)
 		return refuse(reader, "weft", format, "\"" FORMAT "\"");
@@ -128,30 +128,30 @@ static int check_sum(const struct reader *reader, const json_t *result)
 	sum_of(result, sum);
 	if (json_is_string(sealed) && strcmp(json_string_value(sealed), sum) == 0)
 		return 0;
-	return fault_set(reader->fault, EBADMSG,
+	return error_set(reader->error, EBADMSG,
 		"%s: was changed after the run: expected the values that weft-fabric wrote, whose "
 		"checksum is in '" SUM "'",
 		reader->file);
 }
 
-json_t *result_file_load(const char *path, struct fault *fault)
+json_t *result_file_load(const char *path, struct error *error)
 {
-	const struct reader reader = {path, fault};
-	json_error_t error;
+	const struct reader reader = {path, error};
+	json_error_t json_error;
 	json_t *result = NULL;
 	FILE *file = fopen(path, "re");
 	int code;
 
 	if (file == NULL) {
-		errno = -fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		errno = -error_set(error, errno, "%s: %s", path, strerror(errno));
 		return NULL;
 	}
-	result = json_loadf(file, JSON_REJECT_DUPLICATES, &error);
+	result = json_loadf(file, JSON_REJECT_DUPLICATES, &json_error);
 	fclose(file);
 	if (result == NULL)
-		code = fault_at(fault, path, (uint32_t)(error.line > 0 ? error.line : 0),
-			(uint32_t)(error.column > 0 ? error.column : 0),
-			"no result of a run: %.200s", error.text);
+		code = error_at(error, path, (uint32_t)(json_error.line > 0 ? json_error.line : 0),
+			(uint32_t)(json_error.column > 0 ? json_error.column : 0),
+			"no result of a run: %.200s", json_error.text);
 	else
 		code = check(&reader, result);
 	if (code == 0)
@@ -176,7 +176,7 @@ static long last_brace(FILE *file)
 	return at;
 }
 
-int result_file_seal(const char *path, const json_t *result, struct fault *fault)
+int result_file_seal(const char *path, const json_t *result, struct error *error)
 {
 	FILE *file = fopen(path, "r+e");
 	char sum[SUM_TEXT];
@@ -188,6 +188,6 @@ int result_file_seal(const char *path, const json_t *result, struct fault *fault
 	if (file != NULL && fclose(file) != 0)
 		good = false;
 	return good ? 0
-		    : fault_set(fault, errno != 0 ? errno : EIO, "%s: cannot be written: %s", path,
+		    : error_set(error, errno != 0 ? errno : EIO, "%s: cannot be written: %s", path,
 			      strerror(errno != 0 ? errno : EIO));
 }

@@ -9,11 +9,11 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 /* NULL, fault (may be NULL) and errno: EINVAL if it is not a result of this version or has
  * impossible values, EBADMSG if it was changed after sealing, or the error of opening it. */
-json_t *result_file_load(const char *path, struct fault *fault);
+json_t *result_file_load(const char *path, struct error *error);
 
-/* Adds "sum" to the end of the file that 'result' was loaded from. 0 or -errno and fault. */
-int result_file_seal(const char *path, const json_t *result, struct fault *fault);
+/* Adds "sum" to the end of the file that 'result' was loaded from. 0 or -errno and error. */
+int result_file_seal(const char *path, const json_t *result, struct error *error);

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands.h"
-#include "quantity.h"
+#include "base/quantity.h"
+#include "common/commands.h"
 
 #define INTERVAL_MIN_PS (100 * PS_PER_MS) /* each look asks all processes */
 
@@ -186,8 +186,8 @@ static const struct argp_option link_options[] = {OPTION_RUN_DIR, OPTION_MACHINE
 static const struct part {
 	struct command_part is;
 	enum weft_exit (*run)(const struct lab_arguments *arguments);
-	unsigned least, most; /* words behind LAB */
-	bool in_order;        /* options behind LAB are those of a program */
+	unsigned min, max; /* words behind LAB */
+	bool in_order;     /* options behind LAB are those of a program */
 } parts[] = {
 	{{"up", "LAB.yaml", up_options,
 		 "Starts the processes of a lab and waits until all links are up.",
@@ -413,8 +413,8 @@ static enum weft_exit run_part(const struct part *part, int argc, char **argv)
 	command_part_parse(&lab_parts, &part->is, parse, part->in_order ? ARGP_IN_ORDER : 0, argc,
 		argv, &arguments);
 	wants_file = part->is.arguments[0] != '\0' && !arguments.all;
-	if ((arguments.file != NULL) != wants_file || arguments.words < part->least ||
-		arguments.words > part->most)
+	if ((arguments.file != NULL) != wants_file || arguments.words < part->min ||
+		arguments.words > part->max)
 		return command_part_refuse(&lab_parts, &part->is);
 	return part->run(&arguments);
 }

@@ -6,17 +6,17 @@
 
 #include <stdbool.h>
 
-#include "commands.h"
-#include "credit_cover.h"
-#include "deadlock.h"
-#include "fault.h"
-#include "lab.h"
-#include "lab_plan.h"
+#include "base/weft_error.h"
+#include "base/weft_time.h"
+#include "common/commands.h"
+#include "experiment/lab/lab.h"
+#include "experiment/lab/lab_plan.h"
+#include "experiment/lab/lab_trust.h"
 #include "lab_query.h"
 #include "lab_signals.h"
 #include "lab_state.h"
-#include "lab_trust.h"
-#include "weft_time.h"
+#include "measure/deadlock.h"
+#include "setup/credit_cover.h"
 
 #define LAB_ONLY_MAX 64
 #define LAB_SETS_MAX 64
@@ -98,12 +98,12 @@ enum weft_exit console_end(const struct lab *lab, const bool *spare);
 void console_forget(const struct lab *lab);
 
 /* Ends the processes, removes namespace and run directory; frees 'state'. Returns how many
- * processes had to be killed, or -errno and fault. */
-int lab_take_down(struct lab_state *state, struct fault *fault);
+ * processes had to be killed, or -errno and error. */
+int lab_take_down(struct lab_state *state, struct error *error);
 
 /* Takes down the lab of that run directory, under its lock. As lab_take_down(); -ENOENT: it is not
  * up. 'processes' is how many it had. */
-int lab_down(const char *dir, unsigned *processes, struct fault *fault);
+int lab_down(const char *dir, unsigned *processes, struct error *error);
 
 /* Opens the lab and the state of the running one. Prints errors; EXIT_BAD_ANSWER if the lab is
  * not up, EXIT_BAD_REQUEST if it was started with another file. lab_close() and lab_state_free()
@@ -117,9 +117,9 @@ typedef enum weft_exit lab_running_fn(const struct lab_arguments *arguments, con
 enum weft_exit lab_with_running(
 	const struct lab_arguments *arguments, const char *command, lab_running_fn *work);
 
-/* -EINVAL and fault if the lab runs on several machines, for commands that work on one. */
+/* -EINVAL and error if the lab runs on several machines, for commands that work on one. */
 int lab_expect_one_machine(
-	const struct lab *lab, const struct lab_state *state, struct fault *fault);
+	const struct lab *lab, const struct lab_state *state, struct error *error);
 
 /* The process that runs 'device'; NULL: it is not on this machine. */
 const struct lab_record *lab_record_of(
@@ -132,7 +132,7 @@ struct lab_mapper {
 	bool elsewhere;               /* on another machine */
 	unsigned miscabled;           /* differences to what it expects */
 	/* Of a lab on several machines: a host here that has no routes to all others yet; "". */
-	struct fault short_of;
+	struct error short_of;
 };
 
 /* Asks the live processes of the lab until lab_mapping_done() is true; returns at once if routes
@@ -140,9 +140,9 @@ struct lab_mapper {
  * 'lenient', but succeeds without them: other machines may not be up yet. 'lenient': ended
  * processes, and those that stop answering because they end, are left out; otherwise they are an
  * error, and a mapper on another machine must still be heard. 'leader' is the last mapper that
- * led, also on failure. 0, -ETIMEDOUT, -EINTR or another -errno, and fault. */
+ * led, also on failure. 0, -ETIMEDOUT, -EINTR or another -errno, and error. */
 int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
-	uint64_t patience_ms, struct lab_mapper *leader, struct fault *fault);
+	uint64_t patience_ms, struct lab_mapper *leader, struct error *error);
 
 /* The veth pairs of a lab, in a network namespace of its own: names cannot clash, and everything
  * disappears with the namespace. 'ip netns exec weft-LAB tcpdump -i wl3a' captures. */
@@ -150,31 +150,31 @@ int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool l
 /* Makes the namespace and a pair for each VETH link, up, without IPv6 (the kernel must send
  * nothing by itself), with an MTU for frames of 'frame_bytes'. The caller has recorded the
  * namespace, and removes it on failure. */
-int lab_veth_create(const struct lab_plan *plan, uint32_t frame_bytes, struct fault *fault);
+int lab_veth_create(const struct lab_plan *plan, uint32_t frame_bytes, struct error *error);
 /* No error if it does not exist. */
-int lab_veth_remove(const char *netns, struct fault *fault);
+int lab_veth_remove(const char *netns, struct error *error);
 
-/* Removes an uplink, or what is left of it; "": there is none. 0, or -errno and fault. */
-int lab_uplink_remove(const char *name, struct fault *fault);
+/* Removes an uplink, or what is left of it; "": there is none. 0, or -errno and error. */
+int lab_uplink_remove(const char *name, struct error *error);
 
 /* weft lab run --set: the traffic of one run, which differs from that of the lab's file. */
 
 /* Applies "KEY=VALUE" to the opened lab, and writes the file that processes are told to load
- * ('traffic load'). 0, or -EINVAL and fault: a key of something that cannot change while the lab is
+ * ('traffic load'). 0, or -EINVAL and error: a key of something that cannot change while the lab is
  * up, or a value that the lab cannot have; else -errno. */
-int lab_run_set(struct lab *lab, const char *const *set, unsigned sets, struct fault *fault);
+int lab_run_set(struct lab *lab, const char *const *set, unsigned sets, struct error *error);
 
 /* Credits and windows of a lab compared with round trips (credit_cover.h). */
 
 /* Only links that Weft times; others between processes are as fast as their device. */
-void lab_cover_tell(const struct lab *lab, credit_cover_fn *tell, void *ctx);
+void lab_cover_report(const struct lab *lab, credit_cover_fn *tell, void *ctx);
 
 /* The user's labs that are up, or of which something is left, in the folder of labs. Labs with
  * --run-dir elsewhere are not found. */
 
-/* 0 continues; -errno and fault ends the walk. */
+/* 0 continues; -errno and error ends the walk. */
 typedef int (*lab_list_visit)(
-	void *context, const char *name, const struct lab_state *state, struct fault *fault);
+	void *context, const char *name, const struct lab_state *state, struct error *error);
 
 /* Names of labs on several machines that were brought up from here: the console's folder has been
  * there. 0, or what 'visit' returned. */
@@ -182,4 +182,4 @@ typedef int (*lab_list_console)(void *context, const char *name, const char *dir
 int lab_list_consoles(lab_list_console visit, void *context);
 
 /* Visits the labs by name. 0, or what 'visit' returned. */
-int lab_list_each(lab_list_visit visit, void *context, struct fault *fault);
+int lab_list_each(lab_list_visit visit, void *context, struct error *error);

@@ -10,15 +10,15 @@
 #include <unistd.h>
 
 #include "lab_bundle.h"
-#include "lab_kept.h"
 #include "lab_lock.h"
-#include "private_dir.h"
-#include "runtime_dir.h"
+#include "lab_snapshot.h"
+#include "os/private_dir.h"
+#include "os/runtime_dir.h"
 
 /* The run directory, not the lab file, knows the running processes: the file may have changed
  * since, and only the lab's name is read from it. */
 static int find_run_dir(const struct lab_arguments *arguments, char *dir, size_t size,
-	bool *console, struct fault *fault)
+	bool *console, struct error *error)
 {
 	struct lab_target target = {.by_name = true};
 	struct lab lab;
@@ -26,14 +26,14 @@ static int find_run_dir(const struct lab_arguments *arguments, char *dir, size_t
 
 	if (arguments->run_dir != NULL) {
 		snprintf(target.dir, sizeof(target.dir), "%s", arguments->run_dir);
-		target.console = arguments->machine == NULL && lab_kept_is_console(target.dir);
+		target.console = arguments->machine == NULL && lab_snapshot_is_console(target.dir);
 	} else {
-		result = lab_kept_find(arguments, &target, fault);
+		result = lab_snapshot_find(arguments, &target, error);
 	}
 	if (result < 0)
 		return result;
 	if (target.dir[0] == '\0') {
-		result = lab_kept_open(arguments, &lab, &target, fault);
+		result = lab_snapshot_open(arguments, &lab, &target, error);
 		if (result < 0)
 			return result;
 		snprintf(target.dir, sizeof(target.dir), "%s", lab.plan->run_dir);
@@ -49,7 +49,7 @@ static enum weft_exit down_locked(const char *file, const char *dir)
 {
 	static const char *const names[] = {LAB_KEPT_FILE "*", NULL};
 	char path[300];
-	struct fault fault;
+	struct error error;
 	enum weft_exit code;
 	struct lab lab;
 	bool kept;
@@ -62,9 +62,9 @@ static enum weft_exit down_locked(const char *file, const char *dir)
 		printf("%s down on 0 of 0 machines\n", file);
 		return EXIT_DONE;
 	}
-	result = lab_open(&lab, kept ? path : file, dir, &fault);
+	result = lab_open(&lab, kept ? path : file, dir, &error);
 	if (result < 0)
-		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
+		return command_fail("lab down", error_exit_code(result), "%s", error.text);
 	code = console_down(&lab);
 	lab_close(&lab);
 	return code;
@@ -73,22 +73,22 @@ static enum weft_exit down_locked(const char *file, const char *dir)
 static enum weft_exit down_there(const char *file, const char *dir)
 {
 	struct lab_lock lock;
-	struct fault fault;
+	struct error error;
 	enum weft_exit code;
-	int result = lab_lock_take(&lock, dir, "taken down", &fault);
+	int result = lab_lock_take(&lock, dir, "taken down", &error);
 
 	if (result < 0)
-		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
+		return command_fail("lab down", error_exit_code(result), "%s", error.text);
 	code = down_locked(file, dir);
 	lab_lock_release(&lock);
 	return code;
 }
 
 /* As lab_take_down(), but -ENOENT: the lab is not up. */
-static int take_down(const char *dir, unsigned *processes, struct fault *fault)
+static int take_down(const char *dir, unsigned *processes, struct error *error)
 {
 	struct lab_state state;
-	int result = lab_state_load(&state, dir, fault);
+	int result = lab_state_load(&state, dir, error);
 
 	*processes = 0;
 	if (result == -ENOENT && lab_state_remove_empty(dir))
@@ -96,19 +96,19 @@ static int take_down(const char *dir, unsigned *processes, struct fault *fault)
 	if (result < 0)
 		return result;
 	*processes = state.processes;
-	return lab_take_down(&state, fault);
+	return lab_take_down(&state, error);
 }
 
-int lab_down(const char *dir, unsigned *processes, struct fault *fault)
+int lab_down(const char *dir, unsigned *processes, struct error *error)
 {
 	struct lab_lock lock;
-	int result = lab_lock_take(&lock, dir, "taken down", fault);
+	int result = lab_lock_take(&lock, dir, "taken down", error);
 
 	if (result < 0 && result != -EINVAL && access(dir, F_OK) != 0 && errno == ENOENT)
 		return -ENOENT; /* This user may not lock it, and nothing needs the lock. */
 	if (result < 0)
 		return result;
-	result = take_down(dir, processes, fault);
+	result = take_down(dir, processes, error);
 	if (result >= 0 || result == -ENOENT)
 		lab_bundle_remove(dir, NULL);
 	lab_lock_release(&lock);
@@ -125,15 +125,15 @@ static void print_down(const char *lab, unsigned processes, int killed)
 
 /* 'context' is the number of labs that could not be taken down. */
 static int down_one(
-	void *context, const char *name, const struct lab_state *state, struct fault *fault)
+	void *context, const char *name, const struct lab_state *state, struct error *error)
 {
 	unsigned processes = 0, *failed = context;
-	int result = lab_down(state->dir, &processes, fault);
+	int result = lab_down(state->dir, &processes, error);
 
 	if (result >= 0) {
 		print_down(name, processes, result);
 	} else if (result != -ENOENT) {
-		command_fail("lab down", fault_exit_code(result), "%s", fault->text);
+		command_fail("lab down", error_exit_code(result), "%s", error->text);
 		(*failed)++;
 	}
 	return 0;
@@ -149,11 +149,11 @@ static int down_console(void *context, const char *name, const char *dir)
 
 static enum weft_exit down_all(void)
 {
-	struct fault fault;
+	struct error error;
 	unsigned failed = 0;
 
 	lab_list_consoles(down_console, &failed);
-	lab_list_each(down_one, &failed, &fault);
+	lab_list_each(down_one, &failed, &error);
 	return failed == 0 ? EXIT_DONE : EXIT_NOT_ABLE;
 }
 
@@ -171,20 +171,20 @@ static enum weft_exit down_remains(const struct lab_arguments *arguments)
 {
 	static const char *const ends[] = {"", LAB_CONSOLE_END};
 	char labs[RUNTIME_DIR_MAX], dir[RUNTIME_DIR_MAX + LAB_NAME_MAX + sizeof(LAB_CONSOLE_END)];
-	struct fault fault;
+	struct error error;
 	unsigned processes;
 
 	runtime_dir_labs(labs);
 	for (unsigned i = 0; i < 2; i++)
 		if (snprintf(dir, sizeof(dir), "%s/%s%s", labs, arguments->file, ends[i]) <
 			(int)sizeof(dir))
-			lab_down(dir, &processes, &fault);
+			lab_down(dir, &processes, &error);
 	return not_up(arguments, arguments->file);
 }
 
 enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
 {
-	struct fault fault;
+	struct error error;
 	bool console = false;
 	unsigned processes;
 	char dir[256];
@@ -192,19 +192,19 @@ enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
 
 	if (arguments->all)
 		return down_all();
-	result = find_run_dir(arguments, dir, sizeof(dir), &console, &fault);
+	result = find_run_dir(arguments, dir, sizeof(dir), &console, &error);
 	if (result == -ENOENT && arguments->run_dir == NULL &&
 		strpbrk(arguments->file, "/.") == NULL)
 		return down_remains(arguments);
 	if (result < 0)
-		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
+		return command_fail("lab down", error_exit_code(result), "%s", error.text);
 	if (console)
 		return down_there(arguments->file, dir);
-	result = lab_down(dir, &processes, &fault);
+	result = lab_down(dir, &processes, &error);
 	if (result == -ENOENT)
 		return not_up(arguments, dir);
 	if (result < 0)
-		return command_fail("lab down", fault_exit_code(result), "%s", fault.text);
+		return command_fail("lab down", error_exit_code(result), "%s", error.text);
 	print_down("", processes, result);
 	return EXIT_DONE;
 }

@@ -15,7 +15,7 @@ enum weft_exit cmd_lab_link(const struct lab_arguments *arguments)
 	struct lab_cable cable = {.cut = strcmp(arguments->word[1], "down") == 0};
 	struct lab_state state;
 	enum weft_exit opened;
-	struct fault fault;
+	struct error error;
 	struct lab lab;
 	int result;
 
@@ -25,13 +25,13 @@ enum weft_exit cmd_lab_link(const struct lab_arguments *arguments)
 	opened = lab_open_running(arguments, "lab link", &lab, &state);
 	if (opened != EXIT_DONE)
 		return opened;
-	result = lab_cable_find(&lab, arguments->word[0], &cable, &fault);
+	result = lab_cable_find(&lab, arguments->word[0], &cable, &error);
 	if (result == 0)
-		result = lab_cable_order(&lab, &state, &cable, &fault);
+		result = lab_cable_order(&lab, &state, &cable, &error);
 	lab_state_free(&state);
 	lab_close(&lab);
 	if (result < 0)
-		return command_fail("lab link", fault_exit_code(result), "%s", fault.text);
+		return command_fail("lab link", error_exit_code(result), "%s", error.text);
 	printf("%s - %s is %s\n", cable.name[0], cable.name[1], cable.cut ? "cut" : "joined");
 	return EXIT_DONE;
 }

@@ -13,20 +13,20 @@
 
 #define COMMAND "lab logs"
 
-static char *read_there(const struct lab_record *record, struct fault *fault)
+static char *read_there(const struct lab_record *record, struct error *error)
 {
 	json_t *answer = lab_remote_call(record->remote,
-		json_pack("{s:s,s:s}", "op", "log", "process", record->name), NULL, fault);
+		json_pack("{s:s,s:s}", "op", "log", "process", record->name), NULL, error);
 	char *text = answer != NULL ? strdup(lab_text(answer, "text")) : NULL;
 
 	json_decref(answer);
 	return text;
 }
 
-static int show(const struct lab_state *state, const struct lab_record *record, struct fault *fault)
+static int show(const struct lab_state *state, const struct lab_record *record, struct error *error)
 {
-	char *text = record->remote != NULL ? read_there(record, fault)
-					    : lab_log_read(state, record, fault);
+	char *text = record->remote != NULL ? read_there(record, error)
+					    : lab_log_read(state, record, error);
 	char *line, *rest;
 
 	if (text == NULL)
@@ -45,7 +45,7 @@ static enum weft_exit show_chosen(
 	const struct lab_arguments *arguments, const struct lab *lab, const struct lab_state *state)
 {
 	enum weft_exit code = EXIT_DONE;
-	struct fault fault;
+	struct error error;
 
 	for (unsigned i = 0; i < arguments->words; i++) {
 		const char *device = arguments->word[i];
@@ -57,12 +57,12 @@ static enum weft_exit show_chosen(
 		else if (record == NULL)
 			code = command_fail(COMMAND, EXIT_BAD_REQUEST,
 				"%s: its process was not started here", device);
-		else if (show(state, record, &fault) < 0)
-			code = command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
+		else if (show(state, record, &error) < 0)
+			code = command_fail(COMMAND, EXIT_NOT_ABLE, "%s", error.text);
 	}
 	for (unsigned i = 0; i < state->processes && arguments->words == 0; i++)
-		if (show(state, &state->process[i], &fault) < 0)
-			code = command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
+		if (show(state, &state->process[i], &error) < 0)
+			code = command_fail(COMMAND, EXIT_NOT_ABLE, "%s", error.text);
 	return code;
 }
 

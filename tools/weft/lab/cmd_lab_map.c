@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd_topo.h"
+#include "common/output_file.h"
 #include "lab_mapping.h"
 #include "lab_state.h"
-#include "miscabling.h"
-#include "output_file.h"
-#include "topology_format.h"
-#include "topology_without.h"
+#include "mapper/miscabling.h"
+#include "topo/cmd_topo.h"
+#include "topo/formats/topology_format.h"
+#include "topo/topology_without.h"
 
 #define COMMAND "lab map"
 
@@ -29,11 +29,11 @@ static json_t *ask_all(const struct lab_state *state, unsigned *silent)
 
 	for (unsigned i = 0; i < state->processes; i++) {
 		const struct lab_record *record = &state->process[i];
-		struct fault fault;
+		struct error error;
 
 		if (lab_record_alive(record) &&
-			lab_mapping_add(mapping, record, state->dir, &fault) < 0) {
-			fprintf(stderr, "weft " COMMAND ": %s\n", fault.text);
+			lab_mapping_add(mapping, record, state->dir, &error) < 0) {
+			fprintf(stderr, "weft " COMMAND ": %s\n", error.text);
 			(*silent)++;
 		}
 	}
@@ -41,24 +41,24 @@ static json_t *ask_all(const struct lab_state *state, unsigned *silent)
 }
 
 /* The map of a mapper without neighbours: a topology file would need a link. */
-static struct topology *map_of_one(const char *host, struct fault *fault)
+static struct topology *map_of_one(const char *host, struct error *error)
 {
 	struct topology *alone = topology_create("", 0, 1);
 
 	if (alone == NULL) {
-		fault_set(fault, ENOMEM, "no memory");
+		error_set(error, ENOMEM, "no memory");
 		return NULL;
 	}
 	snprintf(alone->host_at[0].name, TOPOLOGY_NAME_MAX, "%s", host);
 	alone->host_at[0].cut_off = true;
-	if (topology_finish(alone, host, fault) == 0)
+	if (topology_finish(alone, host, error) == 0)
 		return alone;
 	topology_destroy(alone);
 	return NULL;
 }
 
 static struct topology *ask_map(
-	const struct lab *lab, const struct lab_state *state, const char *host, struct fault *fault)
+	const struct lab *lab, const struct lab_state *state, const char *host, struct error *error)
 {
 	const struct lab_record *record = lab_record_of(lab, state, host);
 	char text[TOPOLOGY_NAME_MAX + 16], path[LAB_CONTROL_PATH];
@@ -66,17 +66,17 @@ static struct topology *ask_map(
 	struct lab_connection connection;
 
 	if (record == NULL) {
-		fault_set(fault, ENODEV, "%s: its process was not started here", host);
+		error_set(error, ENODEV, "%s: its process was not started here", host);
 		return NULL;
 	}
-	if (lab_connect(&connection, record, fault) < 0)
+	if (lab_connect(&connection, record, error) < 0)
 		return NULL;
 	snprintf(text, sizeof(text), "mapper map %s", host);
-	if (lab_control_file(&connection, record, state->dir, text, path, fault) == 0) {
-		found = topology_load(path, fault);
+	if (lab_control_file(&connection, record, state->dir, text, path, error) == 0) {
+		found = topology_load(path, error);
 		if (found != NULL && found->hosts == 0) {
 			topology_destroy(found);
-			found = map_of_one(host, fault);
+			found = map_of_one(host, error);
 		}
 		if (found != NULL)
 			snprintf(found->name, sizeof(found->name), "%s", lab->plan->lab);
@@ -90,8 +90,8 @@ static struct topology *ask_map(
 
 enum form { TOPOLOGY_FILE, GRAPHVIZ, DOCUMENT };
 
-/* By the options, or by the ending of the file's name. 0, or -EINVAL and fault. */
-static int choose_form(const struct lab_arguments *arguments, enum form *form, struct fault *fault)
+/* By the options, or by the ending of the file's name. 0, or -EINVAL and error. */
+static int choose_form(const struct lab_arguments *arguments, enum form *form, struct error *error)
 {
 	static const struct {
 		const char *ending;
@@ -103,7 +103,7 @@ static int choose_form(const struct lab_arguments *arguments, enum form *form, s
 	const char *ending = strrchr(slash != NULL ? slash : path, '.');
 
 	if (arguments->json && arguments->dot)
-		return fault_set(fault, EINVAL, "--dot --json: expected one of them");
+		return error_set(error, EINVAL, "--dot --json: expected one of them");
 	*form = arguments->json ? DOCUMENT : arguments->dot ? GRAPHVIZ : TOPOLOGY_FILE;
 	if (*form != TOPOLOGY_FILE || ending == NULL)
 		return 0;
@@ -112,7 +112,7 @@ static int choose_form(const struct lab_arguments *arguments, enum form *form, s
 			*form = known[i].form;
 			return 0;
 		}
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"-o %s: expected a file that ends in .yaml, .yml, .json, .dot or .gv", path);
 }
 
@@ -190,8 +190,8 @@ static enum weft_exit write_lead(const struct lab_arguments *arguments, const st
 /* A later reader would take the default rates for those of the fabric. */
 static int write_topology(const struct lab *lab, const struct topology *found, FILE *out)
 {
-	struct fault fault;
-	struct topology *attached = topology_attached(found, &fault);
+	struct error error;
+	struct topology *attached = topology_attached(found, &error);
 	int result;
 
 	if (attached == NULL)
@@ -210,7 +210,7 @@ static enum weft_exit write_map(const struct lab_arguments *arguments, enum form
 	char *differences)
 {
 	struct output_file output = {.command = COMMAND, .path = arguments->output};
-	struct fault fault;
+	struct error error;
 	int result = output_file_open(&output);
 
 	if (result != EXIT_DONE)
@@ -218,7 +218,7 @@ static enum weft_exit write_map(const struct lab_arguments *arguments, enum form
 	if (form == DOCUMENT)
 		result = write_json(found, leader, differences, output.file);
 	else if (form == GRAPHVIZ)
-		result = format_dot.write(found, output.file, &fault);
+		result = format_dot.write(found, output.file, &error);
 	else
 		result = write_topology(lab, found, output.file);
 	if (result == 0)
@@ -228,11 +228,11 @@ static enum weft_exit write_map(const struct lab_arguments *arguments, enum form
 
 /* --- the whole --- */
 
-static struct topology *open_expected(const struct lab *lab, struct fault *fault)
+static struct topology *open_expected(const struct lab *lab, struct error *error)
 {
 	const char *expect = lab->config->run.mapper.expect;
 
-	return expect != NULL ? topology_open(expect, fault) : topology_copy(lab->topology);
+	return expect != NULL ? topology_open(expect, error) : topology_copy(lab->topology);
 }
 
 static const char *expectation(const struct lab *lab)
@@ -245,14 +245,14 @@ static const char *expectation(const struct lab *lab)
 static enum weft_exit write_checked(const struct lab_arguments *arguments, enum form form,
 	const struct lab *lab, const struct topology *found, const json_t *leader)
 {
-	struct fault fault = {"no memory"};
-	struct topology *expected = open_expected(lab, &fault);
+	struct error error = {"no memory"};
+	struct topology *expected = open_expected(lab, &error);
 	unsigned differences = 0;
 	char *text = expected != NULL ? compare(found, expected, &differences) : NULL;
 	enum weft_exit result;
 
 	if (text == NULL)
-		result = command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
+		result = command_fail(COMMAND, EXIT_NOT_ABLE, "%s", error.text);
 	else {
 		if (differences > 0)
 			fprintf(stderr,
@@ -269,11 +269,11 @@ static enum weft_exit show_found(const struct lab_arguments *arguments, enum for
 	const struct lab *lab, const struct lab_state *state, const json_t *leader)
 {
 	const char *host = json_string_value(json_object_get(leader, "host"));
-	struct fault fault;
-	struct topology *found = ask_map(lab, state, host, &fault);
+	struct error error;
+	struct topology *found = ask_map(lab, state, host, &error);
 	enum weft_exit result = found != NULL
 					? write_checked(arguments, form, lab, found, leader)
-					: command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
+					: command_fail(COMMAND, EXIT_NOT_ABLE, "%s", error.text);
 
 	topology_destroy(found);
 	return result;
@@ -286,7 +286,7 @@ static enum weft_exit show_lead(const struct lab_arguments *arguments, enum form
 	json_t *elsewhere = lab_elsewhere(lab->plan, state);
 	struct lab_lead lead = lab_mapping_lead(mapping, elsewhere);
 	enum weft_exit result = EXIT_DONE;
-	struct fault why;
+	struct error why;
 
 	json_decref(elsewhere);
 	if (!lab_lead_lives(&lead, &why) && lead.host == NULL)
@@ -333,12 +333,12 @@ enum weft_exit cmd_lab_map(const struct lab_arguments *arguments)
 {
 	struct lab_state state;
 	struct lab lab;
-	struct fault fault;
+	struct error error;
 	enum weft_exit result;
 	enum form form;
 
-	if (choose_form(arguments, &form, &fault) < 0)
-		return command_fail(COMMAND, EXIT_BAD_REQUEST, "%s", fault.text);
+	if (choose_form(arguments, &form, &error) < 0)
+		return command_fail(COMMAND, EXIT_BAD_REQUEST, "%s", error.text);
 	result = lab_open_running(arguments, COMMAND, &lab, &state);
 	if (result != EXIT_DONE)
 		return result;

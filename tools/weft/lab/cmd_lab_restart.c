@@ -8,32 +8,32 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "lab_kept.h"
+#include "lab_snapshot.h"
 
 #define COMMAND "lab restart"
 
-/* 0, or -EINVAL and fault. */
+/* 0, or -EINVAL and error. */
 static int check(const struct lab_arguments *arguments, const struct lab *lab,
-	const struct lab_state *state, struct fault *fault)
+	const struct lab_state *state, struct error *error)
 {
-	int result = lab_expect_one_machine(lab, state, fault);
+	int result = lab_expect_one_machine(lab, state, error);
 
 	if (result < 0)
 		return result;
 	if (lab->plan->processes == 1)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"lab %s is one process; 'weft lab up --restart' starts all of it again",
 			lab->plan->lab);
 	if (arguments->words > LAB_ONLY_MAX)
-		return fault_set(fault, EINVAL, "expected at most %d devices", LAB_ONLY_MAX);
+		return error_set(error, EINVAL, "expected at most %d devices", LAB_ONLY_MAX);
 	for (unsigned i = 0; i < arguments->words; i++) {
 		const char *device = arguments->word[i];
 
 		if (lab_plan_find(lab->plan, device) < 0)
-			return fault_set(fault, EINVAL, "%s: no such switch or host in lab %s",
+			return error_set(error, EINVAL, "%s: no such switch or host in lab %s",
 				device, lab->plan->lab);
 		if (lab_record_of(lab, state, device) == NULL)
-			return fault_set(fault, EINVAL, "%s does not run on this machine", device);
+			return error_set(error, EINVAL, "%s does not run on this machine", device);
 	}
 	return 0;
 }
@@ -44,20 +44,20 @@ enum weft_exit cmd_lab_restart(const struct lab_arguments *arguments)
 	struct lab_arguments up = *arguments;
 	char file[PATH_MAX], dir[sizeof(((struct lab_state *)NULL)->dir)];
 	struct lab_state state;
-	struct fault fault;
+	struct error error;
 	struct lab lab;
 	enum weft_exit opened = lab_open_running(arguments, COMMAND, &lab, &state);
 	int result;
 
 	if (opened != EXIT_DONE)
 		return opened;
-	result = check(arguments, &lab, &state, &fault);
+	result = check(arguments, &lab, &state, &error);
 	snprintf(dir, sizeof(dir), "%s", state.dir);
 	snprintf(file, sizeof(file), "%s/" LAB_KEPT_FILE, dir);
 	lab_state_free(&state);
 	lab_close(&lab);
 	if (result < 0)
-		return command_fault(COMMAND, result, &fault);
+		return command_error(COMMAND, result, &error);
 	up.file = file;
 	up.run_dir = dir;
 	up.again = true;

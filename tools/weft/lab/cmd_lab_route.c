@@ -20,30 +20,30 @@ struct question {
 	json_t *mapping; /* answers of all processes */
 };
 
-static int check_host(const struct question *question, const char *host, struct fault *fault)
+static int check_host(const struct question *question, const char *host, struct error *error)
 {
 	if (topology_find_host(question->lab.topology, host) >= 0)
 		return 0;
-	return fault_set(fault, EINVAL, "%s: no such host in %s", host, question->lab.path);
+	return error_set(error, EINVAL, "%s: no such host in %s", host, question->lab.path);
 }
 
-static int check(const struct question *question, struct fault *fault)
+static int check(const struct question *question, struct error *error)
 {
-	int result = check_host(question, question->from, fault);
+	int result = check_host(question, question->from, error);
 
 	if (result == 0)
-		result = check_host(question, question->to, fault);
+		result = check_host(question, question->to, error);
 	if (result == 0 && strcmp(question->from, question->to) == 0)
-		return fault_set(fault, EINVAL, "expected two different hosts");
+		return error_set(error, EINVAL, "expected two different hosts");
 	if (result == 0 && question->lab.config->run.mapper.routes != RUN_ROUTES_MAPPER)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"lab %s has static routes: 'weft route compute' and 'weft route show' have "
 			"them",
 			question->lab.plan->lab);
 	return result;
 }
 
-static int ask_all(struct question *question, struct fault *fault)
+static int ask_all(struct question *question, struct error *error)
 {
 	int result = 0;
 
@@ -51,12 +51,12 @@ static int ask_all(struct question *question, struct fault *fault)
 	for (unsigned i = 0; i < question->state.processes && result == 0; i++)
 		if (lab_record_alive(&question->state.process[i]))
 			result = lab_mapping_add(question->mapping, &question->state.process[i],
-				question->state.dir, fault);
+				question->state.dir, error);
 	return result;
 }
 
-/* The answer of the mapper that leads. The caller's reference; NULL and fault. */
-static json_t *ask_leader(const struct question *question, struct fault *fault)
+/* The answer of the mapper that leads. The caller's reference; NULL and error. */
+static json_t *ask_leader(const struct question *question, struct error *error)
 {
 	json_t *leader = lab_mapping_leader(question->mapping), *answer;
 	const struct lab_record *record;
@@ -64,15 +64,15 @@ static json_t *ask_leader(const struct question *question, struct fault *fault)
 	char text[256];
 
 	if (leader == NULL) {
-		fault_set(fault, EAGAIN, "no mapper leads on this machine: only it knows the ways");
+		error_set(error, EAGAIN, "no mapper leads on this machine: only it knows the ways");
 		return NULL;
 	}
 	record = lab_record_of(&question->lab, &question->state, lab_text(leader, "host"));
-	if (record == NULL || lab_connect(&connection, record, fault) < 0)
+	if (record == NULL || lab_connect(&connection, record, error) < 0)
 		return NULL;
 	snprintf(text, sizeof(text), "mapper routes %s %s %s", lab_text(leader, "host"),
 		question->from, question->to);
-	answer = lab_control_json(&connection, record, question->state.dir, text, fault);
+	answer = lab_control_json(&connection, record, question->state.dir, text, error);
 	lab_disconnect(&connection);
 	if (answer == NULL || json_is_object(answer)) {
 		if (answer != NULL)
@@ -80,7 +80,7 @@ static json_t *ask_leader(const struct question *question, struct fault *fault)
 		return answer;
 	}
 	json_decref(answer);
-	fault_set(fault, EAGAIN, "mapper %s does not see both hosts now", lab_text(leader, "host"));
+	error_set(error, EAGAIN, "mapper %s does not see both hosts now", lab_text(leader, "host"));
 	return NULL;
 }
 
@@ -128,19 +128,19 @@ static void print_answer(const struct question *question, const json_t *answer)
 
 static enum weft_exit show(struct question *question, bool json)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 	json_t *answer;
-	int result = check(question, &fault);
+	int result = check(question, &error);
 	json_int_t given;
 	bool reached;
 
 	if (result == 0)
-		result = ask_all(question, &fault);
+		result = ask_all(question, &error);
 	if (result < 0)
-		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
-	answer = ask_leader(question, &fault);
+		return command_fail(COMMAND, error_exit_code(result), "%s", error.text);
+	answer = ask_leader(question, &error);
 	if (answer == NULL)
-		return command_fail(COMMAND, EXIT_BAD_ANSWER, "%s", fault.text);
+		return command_fail(COMMAND, EXIT_BAD_ANSWER, "%s", error.text);
 	json_object_set_new(answer, "from", json_string(question->from));
 	json_object_set_new(answer, "to", json_string(question->to));
 	/* Tables that a new epoch does not change keep their former one. */

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "experiment/result/run_config_json.h"
+#include "experiment/result/run_fidelity.h"
 #include "lab_lock.h"
 #include "lab_remotes.h"
 #include "lab_run_reports.h"
-#include "progress_line.h"
-#include "run_config_json.h"
-#include "run_fidelity.h"
+#include "os/progress_line.h"
 
 #define COMMAND "lab run"
 
@@ -55,7 +55,7 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 		if ((now - looked) * dilation < LAB_RUN_LOOK_MS)
 			continue;
 		looked = now;
-		progress_line_tell(&line, (now - began) * PS_PER_MS, duration);
+		progress_line_show(&line, (now - began) * PS_PER_MS, duration);
 		/* The lab was taken down. */
 		if (lab_run_count_left(run) == 0)
 			break;
@@ -71,7 +71,7 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 }
 
 /* Programs send through TAPs while the processes report: a window to each destination. */
-static uint64_t in_flight_most(const struct lab_run *run)
+static uint64_t in_flight_max(const struct lab_run *run)
 {
 	const struct run_config *config = &run->lab.config->run;
 
@@ -124,10 +124,10 @@ static void judge(struct lab_run *run)
 			"%" PRIu64 " processes had not ended their traffic %d s after its time",
 			run->result->sending, LAB_RUN_DRAIN_MOST_MS / 1000);
 	if (!lab_run_is_partial(run) && !lab_interrupted())
-		run_result_judge_under_way(run->result, in_flight_most(run));
+		run_result_judge_under_way(run->result, in_flight_max(run));
 }
 
-static int measure(struct lab_run *run, struct fault *fault)
+static int measure(struct lab_run *run, struct error *error)
 {
 	weft_time duration = run->arguments->duration_ps != WEFT_TIME_NEVER
 				     ? run->arguments->duration_ps
@@ -137,19 +137,19 @@ static int measure(struct lab_run *run, struct fault *fault)
 	int result;
 
 	if (run->lab.config->run.traffic.count == 0)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: it has no 'traffic' to be sent, expected a lab file with some",
 			run->lab.path);
-	if (run_config_check_samples(&run->lab.config->run.measure, duration, fault) < 0)
+	if (run_config_check_samples(&run->lab.config->run.measure, duration, error) < 0)
 		return -EINVAL;
 	/* Messages sent before there are routes would wait, and their waiting would be measured. */
 	result = lab_wait_mapped(
-		&run->lab, &run->state, true, lab_real_ms(&run->lab, MAP_PS), &mapper, fault);
+		&run->lab, &run->state, true, lab_real_ms(&run->lab, MAP_PS), &mapper, error);
 	if (result < 0)
 		return result;
-	result = lab_run_collect_quiet(run, fault);
+	result = lab_run_collect_quiet(run, error);
 	if (result == 0 && is_loaded(run))
-		result = lab_run_load(run, fault);
+		result = lab_run_load(run, error);
 	if (result < 0)
 		return result;
 	run->links_before = lab_run_links(run);
@@ -157,12 +157,12 @@ static int measure(struct lab_run *run, struct fault *fault)
 	/* The processes began a little later than this program. */
 	lab_sleep_ms(LAB_RUN_STEP_MS);
 	look_for_circle(run, true);
-	result = lab_run_collect_drained(run, fault);
+	result = lab_run_collect_drained(run, error);
 	if (result < 0)
 		return result;
 	if (run->result->cycles == 0 &&
 		deadlock_result(&run->circle, run->lab.topology, run->result) < 0)
-		return fault_set(fault, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "no memory");
 	if (run->blind)
 		run_result_add_reason(run->result, false,
 			"not searched for a deadlock: a process did not answer");
@@ -174,7 +174,7 @@ static int measure(struct lab_run *run, struct fault *fault)
 	return result;
 }
 
-static int connect_all(struct lab_run *run, struct fault *fault)
+static int connect_all(struct lab_run *run, struct error *error)
 {
 	int result = 0;
 
@@ -185,13 +185,13 @@ static int connect_all(struct lab_run *run, struct fault *fault)
 	run->elsewhere = lab_elsewhere(run->lab.plan, &run->state);
 	if (run->obedience == NULL || run->before == NULL || run->result == NULL ||
 		run->asked == NULL || run->elsewhere == NULL)
-		return fault_set(fault, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "no memory");
 	for (unsigned i = 0; i < run->state.processes; i++)
 		run->asked[i].connection.fd = -1;
 	for (unsigned i = 0; i < run->state.processes && result == 0; i++)
 		if (lab_record_alive(&run->state.process[i]))
 			result = lab_connect(
-				&run->asked[i].connection, &run->state.process[i], fault);
+				&run->asked[i].connection, &run->state.process[i], error);
 	return result;
 }
 
@@ -242,7 +242,7 @@ static enum weft_exit write_result(struct lab_run *run)
 	int written = -1, cause;
 
 	run_result_set_buffer(run->result, &run->lab.config->run);
-	lab_cover_tell(&run->lab, run_result_add_warning, run->result);
+	lab_cover_report(&run->lab, run_result_add_warning, run->result);
 	if (path == NULL || strcmp(path, "-") != 0) {
 		run_result_print(run->result, &run->lab.config->run, stdout);
 		lab_run_changes_print(run->changes, stdout);
@@ -293,16 +293,16 @@ static bool good(const struct lab_run *run)
 
 static enum weft_exit measure_and_write(struct lab_run *run)
 {
-	struct fault fault;
+	struct error error;
 	enum weft_exit code;
-	int result = connect_all(run, &fault);
+	int result = connect_all(run, &error);
 	char why[160];
 
 	if (result == 0)
-		result = measure(run, &fault);
+		result = measure(run, &error);
 	if (result < 0) {
 		output_file_discard(&run->output);
-		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+		return command_fail(COMMAND, error_exit_code(result), "%s", error.text);
 	}
 	run->result->clocks_differ = hosts_elsewhere(run) || run->state.remotes > 1;
 	run->result->partial = lab_run_is_partial(run);
@@ -320,16 +320,16 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 }
 
 /* The options --set. */
-static int set_traffic(struct lab_run *run, struct fault *fault)
+static int set_traffic(struct lab_run *run, struct error *error)
 {
 	if (!is_loaded(run))
 		return 0;
 	if (run->state.remotes > 0)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"--set: lab %s is up on several machines, and each sends what the lab file "
 			"says: change the file, and 'weft lab up --restart' applies it",
 			run->lab.plan->lab);
-	return lab_run_set(&run->lab, run->arguments->set, run->arguments->sets, fault);
+	return lab_run_set(&run->lab, run->arguments->set, run->arguments->sets, error);
 }
 
 /* Two runs at a time would count each other's traffic. */
@@ -338,21 +338,21 @@ static enum weft_exit run_alone(struct lab_run *run)
 	struct lab_lock lock = {.fd = -1};
 	char dir[sizeof(run->state.dir) + 8];
 	enum weft_exit code;
-	struct fault fault;
+	struct error error;
 	int result;
 
 	snprintf(dir, sizeof(dir), "%s/run", run->state.dir);
 	if (run->state.remotes > 0)
-		result = lab_remotes_lock(&run->state, &fault);
+		result = lab_remotes_lock(&run->state, &error);
 	else
-		result = lab_lock_take(&lock, dir, "sent traffic", &fault);
+		result = lab_lock_take(&lock, dir, "sent traffic", &error);
 	if (result < 0)
-		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+		return command_fail(COMMAND, error_exit_code(result), "%s", error.text);
 	/* Before traffic starts, because a run with a wrong path would be useless. */
 	code = output_file_open(&run->output);
-	if (code == EXIT_DONE && (result = set_traffic(run, &fault)) < 0) {
+	if (code == EXIT_DONE && (result = set_traffic(run, &error)) < 0) {
 		output_file_discard(&run->output);
-		code = command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+		code = command_fail(COMMAND, error_exit_code(result), "%s", error.text);
 	}
 	if (code == EXIT_DONE)
 		code = measure_and_write(run);

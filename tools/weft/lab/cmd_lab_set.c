@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "credit_cover.h"
 #include "lab_links.h"
 #include "lab_query.h"
+#include "setup/credit_cover.h"
 
 #define COMMAND     "lab set"
 #define STEP_MS     2
@@ -50,7 +50,7 @@ static const struct knob_info *find_knob(const char *text, size_t length)
 	return NULL;
 }
 
-static int read_word(struct setting *setting, const char *text, struct fault *fault)
+static int read_word(struct setting *setting, const char *text, struct error *error)
 {
 	const char *equals = strchr(text, '=');
 	const struct knob_info *info =
@@ -58,23 +58,23 @@ static int read_word(struct setting *setting, const char *text, struct fault *fa
 	uint64_t value;
 
 	if (info == NULL)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"'%s': expected reset, or rate=, delay=, jitter=, loss=, corrupt=, "
 			"credit-loss= or reorder= with a value",
 			text);
 	if (quantity_parse(info->kind, equals + 1, &value) < 0 ||
 		(info->kind == QUANTITY_SHARE && value > QUANTITY_WHOLE_PPM) ||
 		(info->kind == QUANTITY_RATE && value == 0))
-		return fault_set(
-			fault, EINVAL, "'%s': expected %s", text, quantity_expected(info->kind));
+		return error_set(
+			error, EINVAL, "'%s': expected %s", text, quantity_expected(info->kind));
 	if (info->kind == QUANTITY_TIME && value > TIME_MAX_PS)
-		return fault_set(fault, EINVAL, "'%s': expected at most 1000s", text);
+		return error_set(error, EINVAL, "'%s': expected at most 1000s", text);
 	setting->value[info - knobs] = value;
 	return 0;
 }
 
 static int read_words(
-	struct setting *setting, const struct lab_arguments *arguments, struct fault *fault)
+	struct setting *setting, const struct lab_arguments *arguments, struct error *error)
 {
 	int result = 0;
 
@@ -82,7 +82,7 @@ static int read_words(
 		setting->value[i] = LINK_KNOB_KEEP;
 	setting->reset = arguments->words == 2 && strcmp(arguments->word[1], "reset") == 0;
 	for (unsigned i = 1; i < arguments->words && result == 0 && !setting->reset; i++)
-		result = read_word(setting, arguments->word[i], fault);
+		result = read_word(setting, arguments->word[i], error);
 	return result;
 }
 
@@ -104,7 +104,7 @@ static bool is_meant(const struct setting *setting, uint32_t end)
 }
 
 /* A host's name means its port. */
-static int read_target(struct setting *setting, const char *text, struct fault *fault)
+static int read_target(struct setting *setting, const char *text, struct error *error)
 {
 	const struct topology *topology = setting->lab->topology;
 	size_t length = strlen(text);
@@ -119,7 +119,7 @@ static int read_target(struct setting *setting, const char *text, struct fault *
 	for (uint32_t i = 0; i < 2 * topology->links; i++)
 		if (is_meant(setting, i))
 			return 0;
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"%s: no cable is there in %s, expected all, a device's ports such as s0:*, or a "
 		"port such as s0:1; with '>' behind it only the direction that leaves there",
 		text, setting->lab->path);
@@ -173,12 +173,12 @@ static uint32_t find_end(const struct setting *setting, const json_t *shown)
 	return is_meant(setting, end) ? end : UINT32_MAX;
 }
 
-/* Number of the process's ends whose values do not match the order yet, or -EPROTO and fault.
+/* Number of the process's ends whose values do not match the order yet, or -EPROTO and error.
  * 'done': prints each end in the target. */
 static int look(
-	struct setting *setting, struct lab_connection *connection, bool done, struct fault *fault)
+	struct setting *setting, struct lab_connection *connection, bool done, struct error *error)
 {
-	json_t *links = lab_ask_links(connection, fault), *shown;
+	json_t *links = lab_ask_links(connection, error), *shown;
 	int waiting = 0;
 	size_t index;
 
@@ -199,12 +199,12 @@ static int look(
 }
 
 static int order_process(
-	struct setting *setting, const struct lab_record *record, struct fault *fault)
+	struct setting *setting, const struct lab_record *record, struct error *error)
 {
 	uint64_t until = lab_now_ms() + PATIENCE_MS;
 	struct lab_connection connection;
 	char text[PORT_MAX + 32 * LINK_KNOB_COUNT];
-	int result = lab_connect(&connection, record, fault), length, waiting = 1;
+	int result = lab_connect(&connection, record, error), length, waiting = 1;
 
 	if (result < 0)
 		return result;
@@ -215,19 +215,19 @@ static int order_process(
 				  ? snprintf(text + length, sizeof(text) - (size_t)length, " -")
 				  : snprintf(text + length, sizeof(text) - (size_t)length,
 					    " %" PRIu64, setting->value[i]);
-	result = lab_control(&connection, text, fault);
+	result = lab_control(&connection, text, error);
 	/* The loop applies it in its next iterations. */
 	while (result == 0 && waiting > 0) {
-		waiting = look(setting, &connection, false, fault);
+		waiting = look(setting, &connection, false, error);
 		if (waiting < 0)
 			result = waiting;
 		else if (waiting > 0 && lab_now_ms() >= until)
-			result = fault_set(
-				fault, ETIMEDOUT, "%s does not follow the order", record->name);
+			result = error_set(
+				error, ETIMEDOUT, "%s does not follow the order", record->name);
 		else if (waiting > 0)
 			lab_sleep_ms(STEP_MS);
 	}
-	if (result == 0 && look(setting, &connection, true, fault) < 0)
+	if (result == 0 && look(setting, &connection, true, error) < 0)
 		result = -EPROTO;
 	lab_disconnect(&connection);
 	return result;
@@ -250,7 +250,7 @@ static bool has_end(const struct setting *setting, const struct lab_record *reco
 }
 
 /* Skips ends whose process has ended or runs on another machine. */
-static int order(struct setting *setting, struct fault *fault)
+static int order(struct setting *setting, struct error *error)
 {
 	unsigned done = 0;
 	int result = 0;
@@ -260,12 +260,12 @@ static int order(struct setting *setting, struct fault *fault)
 
 		if (!lab_record_alive(record) || !has_end(setting, record))
 			continue;
-		result = order_process(setting, record, fault);
+		result = order_process(setting, record, error);
 		done++;
 	}
 	if (result == 0 && done == 0)
-		return fault_set(
-			fault, ENODEV, "%s: no process of these links runs here", setting->target);
+		return error_set(
+			error, ENODEV, "%s: no process of these links runs here", setting->target);
 	return result;
 }
 
@@ -273,7 +273,7 @@ enum weft_exit cmd_lab_set(const struct lab_arguments *arguments)
 {
 	struct setting setting = {.reset = false};
 	struct lab_state state;
-	struct fault fault;
+	struct error error;
 	struct lab lab;
 	enum weft_exit opened = lab_open_running(arguments, COMMAND, &lab, &state);
 	int result;
@@ -283,19 +283,19 @@ enum weft_exit cmd_lab_set(const struct lab_arguments *arguments)
 	setting.lab = &lab;
 	setting.state = &state;
 	setting.now = calloc(lab.topology->links + 1u, sizeof(*setting.now));
-	result = setting.now == NULL ? fault_set(&fault, ENOMEM, "no memory") : 0;
+	result = setting.now == NULL ? error_set(&error, ENOMEM, "no memory") : 0;
 	if (result == 0)
-		result = read_target(&setting, arguments->word[0], &fault);
+		result = read_target(&setting, arguments->word[0], &error);
 	if (result == 0)
-		result = read_words(&setting, arguments, &fault);
+		result = read_words(&setting, arguments, &error);
 	if (result == 0)
-		result = order(&setting, &fault);
+		result = order(&setting, &error);
 	if (result == 0)
 		credit_cover_links(&lab.config->run, lab.topology, setting.now, credit_cover_warn,
 			(void *)(uintptr_t) "weft lab set");
 	free(setting.now);
 	lab_state_free(&state);
 	lab_close(&lab);
-	return result < 0 ? command_fail(COMMAND, fault_exit_code(result), "%s", fault.text)
+	return result < 0 ? command_fail(COMMAND, error_exit_code(result), "%s", error.text)
 			  : EXIT_DONE;
 }

@@ -13,31 +13,31 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "atomic_file.h"
 #include "cmd_lab.h"
-#include "lab_kept.h"
 #include "lab_links.h"
 #include "lab_lock.h"
 #include "lab_query.h"
+#include "lab_snapshot.h"
 #include "lab_state.h"
+#include "os/atomic_file.h"
 
 /* --- what processes need --- */
 
-int lab_up_write_plan(const struct lab_up *up, struct fault *fault)
+int lab_up_write_plan(const struct lab_up *up, struct error *error)
 {
 	char path[300];
 	struct atomic_file file = {.path = path};
 	int result;
 
 	snprintf(path, sizeof(path), "%s/plan.txt", up->state.dir);
-	result = atomic_file_open(&file, fault);
+	result = atomic_file_open(&file, error);
 	if (result < 0)
 		return result;
 	lab_plan_write(up->lab.plan, file.file);
-	return atomic_file_close(&file, fault);
+	return atomic_file_close(&file, error);
 }
 
-static int make_veths(struct lab_up *up, struct fault *fault)
+static int make_veths(struct lab_up *up, struct error *error)
 {
 	char netns[LAB_NAME_MAX + 8], path[LAB_NAME_MAX + 32];
 	int result;
@@ -47,12 +47,12 @@ static int make_veths(struct lab_up *up, struct fault *fault)
 	lab_plan_netns(up->lab.plan, netns);
 	snprintf(path, sizeof(path), "/run/netns/%s", netns);
 	if (access(path, F_OK) == 0)
-		return fault_set(
-			fault, EEXIST, "network namespace '%s': there is one already", netns);
+		return error_set(
+			error, EEXIST, "network namespace '%s': there is one already", netns);
 	if (lab_state_add_netns(&up->state, netns) < 0)
-		return fault_set(fault, ENOMEM, "no memory");
-	result = lab_state_save(&up->state, fault);
-	return result < 0 ? result : lab_veth_create(up->lab.plan, up->lab.frame_bytes, fault);
+		return error_set(error, ENOMEM, "no memory");
+	result = lab_state_save(&up->state, error);
+	return result < 0 ? result : lab_veth_create(up->lab.plan, up->lab.frame_bytes, error);
 }
 
 /* --- the whole --- */
@@ -100,12 +100,12 @@ static void warn_of_devices(const struct lab_up *up)
 {
 	for (unsigned i = 0; i < up->state.processes; i++) {
 		struct lab_connection connection;
-		struct fault fault;
+		struct error error;
 		json_t *links;
 
-		if (lab_connect(&connection, &up->state.process[i], &fault) < 0)
+		if (lab_connect(&connection, &up->state.process[i], &error) < 0)
 			continue;
-		links = lab_ask_links(&connection, &fault);
+		links = lab_ask_links(&connection, &error);
 		lab_links_warn(&up->lab, links);
 		json_decref(links);
 		lab_disconnect(&connection);
@@ -180,32 +180,32 @@ static void warn_of_miscabling(const struct lab_up *up)
 			count, count == 1 ? "" : "s", up->arguments->file);
 }
 
-static int bring_up(struct lab_up *up, struct fault *fault)
+static int bring_up(struct lab_up *up, struct error *error)
 {
-	int result = lab_up_check_edges(up, fault);
+	int result = lab_up_check_edges(up, error);
 
 	if (result == 0)
-		result = lab_up_choose_dilation(up, fault);
+		result = lab_up_choose_dilation(up, error);
 	if (result == 0)
-		result = lab_state_create(&up->state, up->lab.plan->run_dir, fault);
+		result = lab_state_create(&up->state, up->lab.plan->run_dir, error);
 	if (result < 0)
 		return result;
-	result = lab_uplink_prepare(up, fault);
+	result = lab_uplink_prepare(up, error);
 	if (result == 0)
-		result = lab_up_write_plan(up, fault);
+		result = lab_up_write_plan(up, error);
 	if (result == 0)
-		result = lab_kept_write(&up->lab, fault);
+		result = lab_snapshot_write(&up->lab, error);
 	if (result == 0)
-		result = make_veths(up, fault);
+		result = make_veths(up, error);
 	if (result == 0)
-		result = lab_up_start(up, fault);
+		result = lab_up_start(up, error);
 	if (result == 0)
-		result = lab_up_wait_whole(up, fault);
+		result = lab_up_wait_whole(up, error);
 	if (result == 0)
-		result = lab_uplink_make(up, fault);
+		result = lab_uplink_make(up, error);
 	up->state.starting = false;
 	if (result == 0)
-		result = lab_state_save(&up->state, fault);
+		result = lab_state_save(&up->state, error);
 	if (result < 0)
 		lab_take_down(&up->state, NULL);
 	return result;
@@ -227,71 +227,71 @@ static void remove_sockets(const struct lab_up *up)
 }
 
 /* Restarts only ended processes; the others continue in any case. */
-static int bring_back(struct lab_up *up, struct fault *fault)
+static int bring_back(struct lab_up *up, struct error *error)
 {
 	int result;
 
-	result = lab_kept_check(&up->lab, fault);
+	result = lab_snapshot_check(&up->lab, error);
 	if (result < 0)
 		return result;
 	remove_sockets(up);
-	result = lab_up_start(up, fault);
+	result = lab_up_start(up, error);
 	if (result < 0)
 		return result;
-	result = (up->arguments->again ? lab_up_wait_whole : lab_up_wait_links)(up, fault);
-	return result == 0 ? lab_uplink_make(up, fault) : result;
+	result = (up->arguments->again ? lab_up_wait_whole : lab_up_wait_links)(up, error);
+	return result == 0 ? lab_uplink_make(up, error) : result;
 }
 
 /* --dilation */
-static int dilate(const struct lab_arguments *arguments, struct lab *lab, struct fault *fault)
+static int dilate(const struct lab_arguments *arguments, struct lab *lab, struct error *error)
 {
 	int result = 0;
 
 	if (arguments->dilation == NULL)
 		return 0;
-	result = run_config_set_dilation(&lab->config->run, arguments->dilation, fault);
+	result = run_config_set_dilation(&lab->config->run, arguments->dilation, error);
 	lab->dilated = true;
 	return result;
 }
 
 /* Without the numbers of the devices of an earlier lab, of which the rest is removed now. */
-static int open_anew(struct lab_up *up, struct fault *fault)
+static int open_anew(struct lab_up *up, struct error *error)
 {
 	char dir[sizeof(up->lab.plan->run_dir)];
 	int result;
 
 	snprintf(dir, sizeof(dir), "%s", up->lab.plan->run_dir);
 	lab_close(&up->lab);
-	result = lab_open_new(&up->lab, up->arguments->file, dir, fault);
-	return result == 0 ? dilate(up->arguments, &up->lab, fault) : result;
+	result = lab_open_new(&up->lab, up->arguments->file, dir, error);
+	return result == 0 ? dilate(up->arguments, &up->lab, error) : result;
 }
 
-static int bring_up_locked(struct lab_up *up, struct fault *fault)
+static int bring_up_locked(struct lab_up *up, struct error *error)
 {
 	struct lab_lock lock;
-	int result = lab_lock_take(&lock, up->lab.plan->run_dir, "brought up", fault);
+	int result = lab_lock_take(&lock, up->lab.plan->run_dir, "brought up", error);
 
 	if (result < 0)
 		return result;
 	if (up->arguments->again)
-		result = lab_up_end_wanted(up, fault);
+		result = lab_up_end_wanted(up, error);
 	if (result == 0)
-		result = lab_up_check_not_up(up, fault);
+		result = lab_up_check_not_up(up, error);
 	if (result == 0 && !up->again && up->lab.fabric != 0)
-		result = open_anew(up, fault);
+		result = open_anew(up, error);
 	if (result == 0 && up->nothing)
-		result = lab_kept_check(&up->lab, fault);
+		result = lab_snapshot_check(&up->lab, error);
 	else if (result == 0)
-		result = up->again ? bring_back(up, fault) : bring_up(up, fault);
+		result = up->again ? bring_back(up, error) : bring_up(up, error);
 	lab_lock_release(&lock);
 	return result;
 }
 
 /* --restart */
-static int take_down_first(const struct lab_up *up, struct fault *fault)
+static int take_down_first(const struct lab_up *up, struct error *error)
 {
 	unsigned processes;
-	int result = lab_down(up->lab.plan->run_dir, &processes, fault);
+	int result = lab_down(up->lab.plan->run_dir, &processes, error);
 
 	return result == -ENOENT || result > 0 ? 0 : result;
 }
@@ -322,7 +322,7 @@ static void tell(const struct lab_up *up, uint64_t took_ms)
 	if (up->arguments->alone)
 		return;
 	lab_warn_without_key(&up->lab, "weft lab up");
-	lab_cover_tell(&up->lab, credit_cover_warn, (void *)(uintptr_t) "weft lab up");
+	lab_cover_report(&up->lab, credit_cover_warn, (void *)(uintptr_t) "weft lab up");
 	warn_of_devices(up);
 	warn_of_memif(up);
 	warn_of_routes(up);
@@ -352,14 +352,14 @@ static int print_plan(const struct lab *lab)
 
 static enum weft_exit explain(const struct lab_arguments *arguments)
 {
-	struct fault fault;
+	struct error error;
 	struct lab lab;
-	int result = lab_open_new(&lab, arguments->file, arguments->run_dir, &fault);
+	int result = lab_open_new(&lab, arguments->file, arguments->run_dir, &error);
 
-	if (result == 0 && (result = dilate(arguments, &lab, &fault)) < 0)
+	if (result == 0 && (result = dilate(arguments, &lab, &error)) < 0)
 		lab_close(&lab);
 	if (result < 0)
-		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
+		return command_fail("lab up", error_exit_code(result), "%s", error.text);
 	result = lab_config_explain(lab.config, stdout);
 	if (result == 0)
 		result = print_plan(&lab);
@@ -367,34 +367,34 @@ static enum weft_exit explain(const struct lab_arguments *arguments)
 	if (result == 0)
 		return EXIT_DONE;
 	return command_fail(
-		"lab up", fault_exit_code(result), "standard output: %s", strerror(-result));
+		"lab up", error_exit_code(result), "standard output: %s", strerror(-result));
 }
 
 /* A lab on several machines. */
 static enum weft_exit up_there(const struct lab_arguments *arguments)
 {
 	struct lab_target target;
-	struct fault fault;
+	struct error error;
 	struct lab lab;
-	int result = lab_kept_open(arguments, &lab, &target, &fault);
+	int result = lab_snapshot_open(arguments, &lab, &target, &error);
 
-	if (result == 0 && (result = dilate(arguments, &lab, &fault)) < 0)
+	if (result == 0 && (result = dilate(arguments, &lab, &error)) < 0)
 		lab_close(&lab);
 	if (result < 0)
-		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
+		return command_fail("lab up", error_exit_code(result), "%s", error.text);
 	return console_up(arguments, &lab);
 }
 
 /* Where the name of a lab that is up is given instead of its file. */
-static void name_file(const struct lab_arguments *arguments, struct fault *fault)
+static void name_file(const struct lab_arguments *arguments, struct error *error)
 {
 	struct lab_target target;
 	char source[PATH_MAX] = "";
 
-	if (lab_kept_find(arguments, &target, NULL) == 0 && target.by_name)
-		lab_kept_source(target.dir, source, sizeof(source));
+	if (lab_snapshot_find(arguments, &target, NULL) == 0 && target.by_name)
+		lab_snapshot_source(target.dir, source, sizeof(source));
 	if (source[0] != '\0')
-		fault_set(fault, ENOENT,
+		error_set(error, ENOENT,
 			"%s: a lab that is up has this name; expected its file, %s",
 			arguments->file, source);
 }
@@ -403,35 +403,35 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 {
 	struct lab_up up = {.arguments = arguments};
 	uint64_t began = lab_now_ms();
-	struct fault fault;
+	struct error error;
 	int result;
 
 	if (arguments->explain)
 		return explain(arguments);
 	/* A lab that is up keeps its form, however many CPUs there are now. */
 	result = (arguments->restart ? lab_open_new : lab_open)(
-		&up.lab, arguments->file, arguments->run_dir, &fault);
+		&up.lab, arguments->file, arguments->run_dir, &error);
 	if (result == -ENOENT)
-		name_file(arguments, &fault);
+		name_file(arguments, &error);
 	if (result < 0)
-		return command_fail("lab up", fault_exit_code(result), "%s", fault.text);
+		return command_fail("lab up", error_exit_code(result), "%s", error.text);
 	lab_catch_signals();
 	if (up.lab.config->machines.count > 0 && arguments->machine == NULL && !arguments->again) {
 		lab_close(&up.lab);
 		return up_there(arguments);
 	}
-	result = dilate(arguments, &up.lab, &fault);
+	result = dilate(arguments, &up.lab, &error);
 	if (result == 0)
-		result = lab_trust_check(&up.lab, &arguments->trust, &fault);
+		result = lab_trust_check(&up.lab, &arguments->trust, &error);
 	if (result == 0)
-		result = lab_up_check_request(&up, &fault);
+		result = lab_up_check_request(&up, &error);
 	if (result == 0 && arguments->restart)
-		result = take_down_first(&up, &fault);
+		result = take_down_first(&up, &error);
 	if (result == 0)
-		result = bring_up_locked(&up, &fault);
+		result = bring_up_locked(&up, &error);
 	/* The signal also interrupts the programs that 'up' calls, and they fail. */
 	if (result < 0 && lab_interrupted())
-		result = fault_set(&fault, EINTR, "interrupted");
+		result = error_set(&error, EINTR, "interrupted");
 	if (result == 0)
 		tell(&up, lab_now_ms() - began);
 	held_taps_close(&up.taps);
@@ -443,5 +443,5 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	if (result == 0)
 		return EXIT_DONE;
 	return command_fail(arguments->again ? "lab restart" : "lab up",
-		up.exhausted ? EXIT_BAD_ANSWER : fault_exit_code(result), "%s", fault.text);
+		up.exhausted ? EXIT_BAD_ANSWER : error_exit_code(result), "%s", error.text);
 }

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lab_kept.h"
-#include "private_dir.h"
+#include "lab_snapshot.h"
+#include "os/private_dir.h"
 
 #define NAMES_MAX 64          /* files that a lab file can name */
 #define FILE_MAX  (64u << 20) /* bytes of one */
@@ -58,8 +58,8 @@ static unsigned char *bytes_of(const char *text, size_t *count)
 	return bytes;
 }
 
-/* The whole file; NULL and fault. */
-static unsigned char *read_file(const char *path, size_t *count, struct fault *fault)
+/* The whole file; NULL and error. */
+static unsigned char *read_file(const char *path, size_t *count, struct error *error)
 {
 	FILE *file = fopen(path, "re");
 	unsigned char *bytes = NULL;
@@ -73,7 +73,7 @@ static unsigned char *read_file(const char *path, size_t *count, struct fault *f
 	}
 	*count = bytes != NULL ? fread(bytes, 1, (size_t)size, file) : 0;
 	if (bytes == NULL || *count != (size_t)size) {
-		fault_set(fault, errno != 0 ? errno : EFBIG, "%s: cannot be read", path);
+		error_set(error, errno != 0 ? errno : EFBIG, "%s: cannot be read", path);
 		free(bytes);
 		bytes = NULL;
 	}
@@ -124,33 +124,33 @@ static void find_names(struct run_config *run, struct names *names)
 }
 
 static int add_bytes(json_t *files, const char *name, const unsigned char *bytes, size_t count,
-	struct fault *fault)
+	struct error *error)
 {
 	char *text = hex_of(bytes, count);
 	int result = text == NULL || json_object_set_new(files, name, json_string(text)) != 0
-			     ? fault_set(fault, ENOMEM, "no memory")
+			     ? error_set(error, ENOMEM, "no memory")
 			     : 0;
 
 	free(text);
 	return result;
 }
 
-static int add_files(const struct names *names, json_t *files, struct fault *fault)
+static int add_files(const struct names *names, json_t *files, struct error *error)
 {
 	int result = 0;
 
 	for (unsigned i = 0; i < names->count && result == 0; i++) {
 		size_t count;
-		unsigned char *bytes = read_file(names->at[i].own, &count, fault);
+		unsigned char *bytes = read_file(names->at[i].own, &count, error);
 
 		result = bytes == NULL ? -EINVAL
-				       : add_bytes(files, names->at[i].name, bytes, count, fault);
+				       : add_bytes(files, names->at[i].name, bytes, count, error);
 		free(bytes);
 	}
 	return result;
 }
 
-static int add_lab(const struct lab *lab, struct names *names, json_t *files, struct fault *fault)
+static int add_lab(const struct lab *lab, struct names *names, json_t *files, struct error *error)
 {
 	size_t length;
 	char *text;
@@ -158,26 +158,26 @@ static int add_lab(const struct lab *lab, struct names *names, json_t *files, st
 
 	for (unsigned i = 0; i < names->count; i++)
 		*names->at[i].path = names->at[i].name;
-	text = lab_kept_text(lab, &length);
+	text = lab_snapshot_text(lab, &length);
 	for (unsigned i = 0; i < names->count; i++)
 		*names->at[i].path = names->at[i].own;
 	if (text == NULL)
-		return fault_set(fault, ENOMEM, "no memory");
-	result = add_bytes(files, LAB_FILE, (const unsigned char *)text, length, fault);
+		return error_set(error, ENOMEM, "no memory");
+	result = add_bytes(files, LAB_FILE, (const unsigned char *)text, length, error);
 	free(text);
 	return result;
 }
 
-json_t *lab_bundle_make(const struct lab *lab, struct fault *fault)
+json_t *lab_bundle_make(const struct lab *lab, struct error *error)
 {
 	json_t *files = json_object();
 	struct names names;
 	int result;
 
 	find_names(&lab->config->run, &names);
-	result = add_files(&names, files, fault);
+	result = add_files(&names, files, error);
 	if (result == 0)
-		result = add_lab(lab, &names, files, fault);
+		result = add_lab(lab, &names, files, error);
 	if (result == 0)
 		return files;
 	json_decref(files);
@@ -197,7 +197,7 @@ static bool is_name(const char *name)
 	       name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789.-")] == '\0';
 }
 
-static int write_file(const char *dir, const char *name, const char *text, struct fault *fault)
+static int write_file(const char *dir, const char *name, const char *text, struct error *error)
 {
 	char path[PATH_MAX];
 	size_t count;
@@ -206,7 +206,7 @@ static int write_file(const char *dir, const char *name, const char *text, struc
 	int fd;
 
 	if (bytes == NULL)
-		return fault_set(fault, EINVAL, "'%s': no file of a lab", name);
+		return error_set(error, EINVAL, "'%s': no file of a lab", name);
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	errno = 0; /* a short write sets none */
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -215,35 +215,35 @@ static int write_file(const char *dir, const char *name, const char *text, struc
 		good = close(fd) == 0 && good;
 	free(bytes);
 	return good ? 0
-		    : fault_set(fault, errno != 0 ? errno : ENOSPC, "%s: %s", path,
+		    : error_set(error, errno != 0 ? errno : ENOSPC, "%s: %s", path,
 			      strerror(errno != 0 ? errno : ENOSPC));
 }
 
-int lab_bundle_write(const char *run_dir, json_t *files, struct fault *fault)
+int lab_bundle_write(const char *run_dir, json_t *files, struct error *error)
 {
 	char dir[PATH_MAX];
 	const char *name;
 	json_t *text;
-	int result = lab_bundle_remove(run_dir, fault);
+	int result = lab_bundle_remove(run_dir, error);
 
 	lab_bundle_dir(run_dir, dir, sizeof(dir));
 	if (result == 0 && json_object_get(files, LAB_FILE) == NULL)
-		result = fault_set(fault, EINVAL, "expected the lab file among the files");
+		result = error_set(error, EINVAL, "expected the lab file among the files");
 	if (result == 0)
-		result = lab_make_parents(dir, fault);
+		result = lab_make_parents(dir, error);
 	if (result == 0)
-		result = private_dir_make(dir, fault);
+		result = private_dir_make(dir, error);
 	json_object_foreach(files, name, text)
 	{
 		if (result == 0)
-			result = write_file(dir, name, json_string_value(text), fault);
+			result = write_file(dir, name, json_string_value(text), error);
 	}
 	return result;
 }
 
 static bool is_same(const char *path, const char *text)
 {
-	struct fault ignored;
+	struct error ignored;
 	size_t count;
 	unsigned char *bytes = read_file(path, &count, &ignored);
 	char *there = bytes != NULL ? hex_of(bytes, count) : NULL;
@@ -254,7 +254,7 @@ static bool is_same(const char *path, const char *text)
 	return same;
 }
 
-int lab_bundle_compare(const char *run_dir, json_t *files, struct fault *fault)
+int lab_bundle_compare(const char *run_dir, json_t *files, struct error *error)
 {
 	char dir[PATH_MAX - 80], path[PATH_MAX];
 	const char *name;
@@ -267,7 +267,7 @@ int lab_bundle_compare(const char *run_dir, json_t *files, struct fault *fault)
 	{
 		snprintf(path, sizeof(path), "%s/%s", dir, name);
 		if (!is_same(path, json_string_value(text)))
-			return fault_set(fault, EINVAL,
+			return error_set(error, EINVAL,
 				"the lab is up there with something else (its %s is another one); "
 				"'weft lab up --restart LAB.yaml' takes it down and applies the "
 				"file",
@@ -276,12 +276,12 @@ int lab_bundle_compare(const char *run_dir, json_t *files, struct fault *fault)
 	return 0;
 }
 
-int lab_bundle_remove(const char *run_dir, struct fault *fault)
+int lab_bundle_remove(const char *run_dir, struct error *error)
 {
 	static const char *const names[] = {LAB_FILE, "key-*", "expect-*", "link-key-*", "routes-*",
 		"opensm-*", "traffic-*", "ranks-*", NULL};
 	char dir[PATH_MAX];
 
 	lab_bundle_dir(run_dir, dir, sizeof(dir));
-	return private_dir_remove(dir, names, fault);
+	return private_dir_remove(dir, names, error);
 }

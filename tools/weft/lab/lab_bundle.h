@@ -8,19 +8,19 @@
 
 #include <jansson.h>
 
-#include "fault.h"
-#include "lab.h"
+#include "base/weft_error.h"
+#include "experiment/lab/lab.h"
 
 /* {name of the file: its bytes in hexadecimal digits}; the lab file is "lab.yaml", and names the
- * others without a folder. The caller's reference; NULL and fault. */
-json_t *lab_bundle_make(const struct lab *lab, struct fault *fault);
+ * others without a folder. The caller's reference; NULL and error. */
+json_t *lab_bundle_make(const struct lab *lab, struct error *error);
 
 /* The folder "RUN_DIR.files". */
 void lab_bundle_dir(const char *run_dir, char *dir, size_t size);
-/* Writes the files there. 0, or -errno and fault; -EINVAL: no bundle. */
-int lab_bundle_write(const char *run_dir, json_t *files, struct fault *fault);
-/* 0: the files there are the same, or there are none; -EINVAL and fault: the first one that is
+/* Writes the files there. 0, or -errno and error; -EINVAL: no bundle. */
+int lab_bundle_write(const char *run_dir, json_t *files, struct error *error);
+/* 0: the files there are the same, or there are none; -EINVAL and error: the first one that is
  * not. */
-int lab_bundle_compare(const char *run_dir, json_t *files, struct fault *fault);
+int lab_bundle_compare(const char *run_dir, json_t *files, struct error *error);
 /* Removes the folder. No error if there is none. */
-int lab_bundle_remove(const char *run_dir, struct fault *fault);
+int lab_bundle_remove(const char *run_dir, struct error *error);

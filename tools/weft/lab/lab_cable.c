@@ -11,7 +11,7 @@
 #define PATIENCE_MS 3000
 
 int lab_cable_find(
-	const struct lab *lab, const char *name, struct lab_cable *cable, struct fault *fault)
+	const struct lab *lab, const char *name, struct lab_cable *cable, struct error *error)
 {
 	const struct topology_link *link = NULL;
 	struct topology_port port;
@@ -19,7 +19,7 @@ int lab_cable_find(
 	if (topology_find_port(lab->topology, name, &port) == 0)
 		link = topology_link_at(lab->topology, port);
 	if (link == NULL)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: no cable is there in %s, expected a port such as s0:1", name,
 			lab->path);
 	cable->end[0] = link->a;
@@ -44,11 +44,11 @@ static bool is_cut(json_t *links, const char *port)
 
 /* The loop does it in its next iterations. */
 static int wait_for(
-	struct lab_connection *connection, const char *port, bool cut, struct fault *fault)
+	struct lab_connection *connection, const char *port, bool cut, struct error *error)
 {
 	/* Asking takes its time where there are many links. */
 	for (uint64_t until = lab_now_ms() + PATIENCE_MS; lab_now_ms() < until;) {
-		json_t *links = lab_ask_links(connection, fault);
+		json_t *links = lab_ask_links(connection, error);
 		bool done = links != NULL && is_cut(links, port) == cut;
 
 		json_decref(links);
@@ -58,28 +58,28 @@ static int wait_for(
 			return 0;
 		lab_sleep_ms(STEP_MS);
 	}
-	return fault_set(fault, ETIMEDOUT, "%s: its process does not follow the order", port);
+	return error_set(error, ETIMEDOUT, "%s: its process does not follow the order", port);
 }
 
 static int order_end(
-	const struct lab_record *record, const char *port, bool cut, struct fault *fault)
+	const struct lab_record *record, const char *port, bool cut, struct error *error)
 {
 	struct lab_connection connection;
 	char text[LAB_PORT_MAX + 16];
-	int result = lab_connect(&connection, record, fault);
+	int result = lab_connect(&connection, record, error);
 
 	if (result < 0)
 		return result;
 	snprintf(text, sizeof(text), "link %s %s", port, cut ? "down" : "up");
-	result = lab_control(&connection, text, fault);
+	result = lab_control(&connection, text, error);
 	if (result == 0)
-		result = wait_for(&connection, port, cut, fault);
+		result = wait_for(&connection, port, cut, error);
 	lab_disconnect(&connection);
 	return result;
 }
 
 int lab_cable_order(const struct lab *lab, const struct lab_state *state,
-	const struct lab_cable *cable, struct fault *fault)
+	const struct lab_cable *cable, struct error *error)
 {
 	unsigned done = 0;
 	int result = 0;
@@ -90,13 +90,13 @@ int lab_cable_order(const struct lab *lab, const struct lab_state *state,
 
 		if (record == NULL || !lab_record_alive(record))
 			continue;
-		result = order_end(record, cable->name[i], cable->cut, fault);
+		result = order_end(record, cable->name[i], cable->cut, error);
 		done += result == 0;
 		if (result < 0 && lab_record_dies(record))
 			result = 0;
 	}
 	if (result == 0 && done == 0)
-		return fault_set(fault, ENODEV, "%s - %s: neither of its processes runs here",
+		return error_set(error, ENODEV, "%s - %s: neither of its processes runs here",
 			cable->name[0], cable->name[1]);
 	return result;
 }

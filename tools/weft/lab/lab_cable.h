@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "fault.h"
-#include "lab.h"
+#include "base/weft_error.h"
+#include "experiment/lab/lab.h"
 #include "lab_state.h"
 
 #define LAB_PORT_MAX (TOPOLOGY_NAME_MAX + 8)
@@ -18,11 +18,11 @@ struct lab_cable {
 	bool cut;                   /* wanted */
 };
 
-/* Fills the ends of the cable at a port such as "s0:1". 0, or -EINVAL and fault. */
+/* Fills the ends of the cable at a port such as "s0:1". 0, or -EINVAL and error. */
 int lab_cable_find(
-	const struct lab *lab, const char *name, struct lab_cable *cable, struct fault *fault);
+	const struct lab *lab, const char *name, struct lab_cable *cable, struct error *error);
 
 /* Cuts the cable or joins it, and waits until the loops have done so. One end is enough to cut it;
- * an ended process has no end. 0, or -errno and fault: -ENODEV if neither end is here. */
+ * an ended process has no end. 0, or -errno and error: -ENODEV if neither end is here. */
 int lab_cable_order(const struct lab *lab, const struct lab_state *state,
-	const struct lab_cable *cable, struct fault *fault);
+	const struct lab_cable *cable, struct error *error);

@@ -7,15 +7,15 @@ static bool ask(const struct lab *lab, const struct lab_state *state,
 	const struct lab_record *record, struct deadlock_heads *heads)
 {
 	struct lab_connection connection;
-	struct fault fault;
+	struct error error;
 	json_t *list;
 	bool good;
 
 	if (!lab_record_alive(record))
 		return true;
-	if (lab_connect(&connection, record, &fault) < 0)
+	if (lab_connect(&connection, record, &error) < 0)
 		return false;
-	list = lab_control_json(&connection, record, state->dir, "waiting", &fault);
+	list = lab_control_json(&connection, record, state->dir, "waiting", &error);
 	good = list != NULL && deadlock_heads_read(heads, list, lab->topology) == 0;
 	json_decref(list);
 	lab_disconnect(&connection);

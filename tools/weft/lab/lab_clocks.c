@@ -45,7 +45,7 @@ static unsigned long long behind_page(const json_t *page)
 }
 
 /* Pages of the process until one is empty or there is no room. */
-static int add_pairs(json_t *clocks, struct lab_connection *connection, struct fault *fault)
+static int add_pairs(json_t *clocks, struct lab_connection *connection, struct error *error)
 {
 	unsigned long long next = 0;
 	char command[64];
@@ -55,7 +55,7 @@ static int add_pairs(json_t *clocks, struct lab_connection *connection, struct f
 		json_t *page;
 
 		snprintf(command, sizeof(command), "/weft/clocks,%llu", next);
-		page = lab_ask(connection, command, fault);
+		page = lab_ask(connection, command, error);
 		if (page == NULL)
 			return -EPROTO;
 		next = behind_page(page);
@@ -67,10 +67,10 @@ static int add_pairs(json_t *clocks, struct lab_connection *connection, struct f
 	return 0;
 }
 
-int lab_clocks_add(json_t *all, struct lab_connection *connection, struct fault *fault)
+int lab_clocks_add(json_t *all, struct lab_connection *connection, struct error *error)
 {
 	json_t *total = json_object_get(all, "clocks_total"), *clocks;
-	json_t *more = lab_ask(connection, "/weft/clocks/total", fault);
+	json_t *more = lab_ask(connection, "/weft/clocks/total", error);
 	int result = 0;
 
 	if (more == NULL)
@@ -78,7 +78,7 @@ int lab_clocks_add(json_t *all, struct lab_connection *connection, struct fault 
 	add_total(total, more);
 	clocks = json_object_get(all, "clocks");
 	if (clocks != NULL && json_count_of(more, "pairs") > 0)
-		result = add_pairs(clocks, connection, fault);
+		result = add_pairs(clocks, connection, error);
 	json_decref(more);
 	if (clocks != NULL && json_array_size(clocks) < json_count_of(total, "pairs"))
 		json_object_set_new(total, "cut", json_true());

@@ -18,8 +18,8 @@
 /* An empty total. */
 json_t *lab_clocks_create(void);
 
-/* Adds what a process knows. 0, or -EPROTO and fault. */
-int lab_clocks_add(json_t *all, struct lab_connection *connection, struct fault *fault);
+/* Adds what a process knows. 0, or -EPROTO and error. */
+int lab_clocks_add(json_t *all, struct lab_connection *connection, struct error *error);
 
 /* Adds the document of another machine. */
 void lab_clocks_merge(json_t *all, const json_t *part);

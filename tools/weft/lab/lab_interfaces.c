@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "byte_hash.h"
-#include "netns.h"
+#include "base/byte_hash.h"
+#include "os/netns.h"
 
 #define ETHERNET_HEADER_BYTES 14
 #define MTU_MIN               1500
@@ -31,7 +31,7 @@
 /* --- veth pairs of links --- */
 
 /* Set before there are interfaces, so that they inherit it. /proc/sys/net is that of the thread. */
-static int ipv6_off(void *ctx, struct fault *fault)
+static int ipv6_off(void *ctx, struct error *error)
 {
 	int fd = open("/proc/sys/net/ipv6/conf/default/disable_ipv6", O_WRONLY | O_CLOEXEC);
 
@@ -40,7 +40,7 @@ static int ipv6_off(void *ctx, struct fault *fault)
 		return 0; /* a kernel without IPv6 */
 	if (write(fd, "1", 1) != 1) {
 		close(fd);
-		return fault_set(fault, errno, "IPv6 of the lab's links cannot be turned off: %s",
+		return error_set(error, errno, "IPv6 of the lab's links cannot be turned off: %s",
 			strerror(errno));
 	}
 	close(fd);
@@ -70,7 +70,7 @@ static void write_commands(const struct lab_plan *plan, uint32_t frame_bytes, FI
 
 /* iproute2 reads the commands from our pipe. */
 static int run_ip(
-	const char *netns, const struct lab_plan *plan, uint32_t frame_bytes, struct fault *fault)
+	const char *netns, const struct lab_plan *plan, uint32_t frame_bytes, struct error *error)
 {
 	char command[160];
 	FILE *ip;
@@ -79,33 +79,33 @@ static int run_ip(
 	snprintf(command, sizeof(command), "ip -n %s -batch - >/dev/null", netns);
 	ip = popen(command, "we");
 	if (ip == NULL)
-		return fault_set(fault, errno, "ip: cannot be started: %s", strerror(errno));
+		return error_set(error, errno, "ip: cannot be started: %s", strerror(errno));
 	write_commands(plan, frame_bytes, ip);
 	status = pclose(ip);
 	if (status == -1 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"%s: the links' veth pairs cannot be made; expected iproute2 and a kernel "
 			"with veth",
 			netns);
 	return 0;
 }
 
-int lab_veth_create(const struct lab_plan *plan, uint32_t frame_bytes, struct fault *fault)
+int lab_veth_create(const struct lab_plan *plan, uint32_t frame_bytes, struct error *error)
 {
 	char netns[LAB_NAME_MAX + 8];
 	int result;
 
 	lab_plan_netns(plan, netns);
-	result = netns_create(netns, fault);
+	result = netns_create(netns, error);
 	if (result < 0)
 		return result;
-	result = netns_run(netns, ipv6_off, NULL, fault);
-	return result == 0 ? run_ip(netns, plan, frame_bytes, fault) : result;
+	result = netns_run(netns, ipv6_off, NULL, error);
+	return result == 0 ? run_ip(netns, plan, frame_bytes, error) : result;
 }
 
-int lab_veth_remove(const char *netns, struct fault *fault)
+int lab_veth_remove(const char *netns, struct error *error)
 {
-	int result = netns_remove(netns, fault);
+	int result = netns_remove(netns, error);
 
 	return result == -ENOENT ? 0 : result;
 }
@@ -137,7 +137,7 @@ static void forwarding_path(const char *interface, char path[80])
 }
 
 /* In the namespace of the thread. 'name' is the interface. */
-static int forward(void *name, struct fault *fault)
+static int forward(void *name, struct error *error)
 {
 	char path[80];
 	int fd, result = 0;
@@ -145,7 +145,7 @@ static int forward(void *name, struct fault *fault)
 	forwarding_path(name, path);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, "1", 1) != 1)
-		result = fault_set(fault, errno, "uplink: %s: %s", path, strerror(errno));
+		result = error_set(error, errno, "uplink: %s: %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	return result;
@@ -174,7 +174,7 @@ static const struct run_config_edge *edge_here(const struct lab_up *up)
 	return edge != NULL && lab_up_wants_edge(up, edge) ? edge : NULL;
 }
 
-int lab_uplink_prepare(struct lab_up *up, struct fault *fault)
+int lab_uplink_prepare(struct lab_up *up, struct error *error)
 {
 	const struct lab_config_uplink *uplink = &up->lab.config->uplink;
 	const char *dir = up->lab.plan->run_dir;
@@ -183,22 +183,22 @@ int lab_uplink_prepare(struct lab_up *up, struct fault *fault)
 	if (edge_here(up) == NULL)
 		return 0;
 	if (if_nametoindex(uplink->nat) == 0)
-		return run_config_refuse(&up->lab.config->run, &uplink->place, fault,
+		return run_config_refuse(&up->lab.config->run, &uplink->place, error,
 			"uplink: there is no interface %s in this network namespace", uplink->nat);
 	forwarding_path(uplink->nat, path);
 	if (!forwards(uplink->nat))
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"uplink: %s does not forward packets; 'echo 1 > %s' lets it", uplink->nat,
 			path);
 	if (run("nft list tables ip >/dev/null 2>&1", "%s", "") < 0)
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"uplink: 'nft list tables' fails; expected nftables, and a kernel with it");
 	snprintf(up->state.uplink, sizeof(up->state.uplink), "weft-%08x",
 		(uint32_t)byte_hash(0, dir, strlen(dir)));
-	return lab_state_save(&up->state, fault);
+	return lab_state_save(&up->state, error);
 }
 
-int lab_uplink_remove(const char *name, struct fault *fault)
+int lab_uplink_remove(const char *name, struct error *error)
 {
 	char command[COMMAND_BYTES];
 
@@ -207,10 +207,10 @@ int lab_uplink_remove(const char *name, struct fault *fault)
 	snprintf(command, sizeof(command), "ip link del %s 2>/dev/null", name);
 	/* It also disappears with the edge's namespace. */
 	if (if_nametoindex(name) != 0 && run(command, "%s", "") < 0 && if_nametoindex(name) != 0)
-		return fault_set(fault, EIO, "uplink: %s cannot be removed", name);
+		return error_set(error, EIO, "uplink: %s cannot be removed", name);
 	/* Without the first line, a missing table would be an error. */
 	if (run("nft -f -", "table ip %s\ndelete table ip %s\n", name, name) < 0)
-		return fault_set(fault, EIO, "uplink: nftables: table %s cannot be removed", name);
+		return error_set(error, EIO, "uplink: nftables: table %s cannot be removed", name);
 	return 0;
 }
 
@@ -259,30 +259,30 @@ static int make_inside(const struct run_config_edge *edge, const char *inner, co
 			    "oifname \"" INSIDE "\" masquerade; }\n}\n");
 }
 
-static int make(const struct lab_up *up, const struct run_config_edge *edge, struct fault *fault)
+static int make(const struct lab_up *up, const struct run_config_edge *edge, struct error *error)
 {
 	const char *name = up->state.uplink;
 	char inner[20], outer[20], inside[] = INSIDE;
-	int result = lab_uplink_remove(name, fault);
+	int result = lab_uplink_remove(name, error);
 
 	if (result < 0)
 		return result;
 	if (make_outside(name, edge->netns, up->lab.config->uplink.nat, inner, outer) < 0 ||
 		make_inside(edge, inner, outer) < 0)
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"uplink: %s cannot be made, see above; expected a kernel with veth and NAT "
 			"by nftables",
 			name);
-	result = forward((void *)(uintptr_t)name, fault);
+	result = forward((void *)(uintptr_t)name, error);
 	if (result == 0)
-		result = netns_run(edge->netns, forward, inside, fault);
-	return result == 0 ? netns_run(edge->netns, forward, (void *)(uintptr_t)edge->tap, fault)
+		result = netns_run(edge->netns, forward, inside, error);
+	return result == 0 ? netns_run(edge->netns, forward, (void *)(uintptr_t)edge->tap, error)
 			   : result;
 }
 
 /* Through the fabric, to the edge of the uplink. */
 static int lead_there(const struct run_config_edge *edge, const struct run_config_edge *uplink,
-	struct fault *fault)
+	struct error *error)
 {
 	char command[COMMAND_BYTES], gateway[RUN_ADDRESS_MAX];
 
@@ -291,15 +291,15 @@ static int lead_there(const struct run_config_edge *edge, const struct run_confi
 		uplink->address);
 	if (run(command, DEFAULT_ROUTE, gateway, edge->tap) == 0)
 		return 0;
-	return fault_set(fault, ENODEV, "uplink: host %s cannot have a default route, see above",
+	return error_set(error, ENODEV, "uplink: host %s cannot have a default route, see above",
 		edge->host);
 }
 
-int lab_uplink_make(const struct lab_up *up, struct fault *fault)
+int lab_uplink_make(const struct lab_up *up, struct error *error)
 {
 	const struct run_config_edge_list *edges = &up->lab.config->run.edges;
 	const struct run_config_edge *uplink = lab_config_uplink_edge(up->lab.config);
-	int result = edge_here(up) != NULL ? make(up, uplink, fault) : 0;
+	int result = edge_here(up) != NULL ? make(up, uplink, error) : 0;
 
 	for (uint32_t i = 0; uplink != NULL && i < edges->count && result == 0; i++) {
 		const struct run_config_edge *edge = &edges->at[i];
@@ -307,7 +307,7 @@ int lab_uplink_make(const struct lab_up *up, struct fault *fault)
 		if (lab_up_wants_edge(up, edge) && edge->netns[0] != '\0' &&
 			edge->address[0] != '\0' && strcmp(edge->netns, uplink->netns) != 0 &&
 			run_config_networks_overlap(edge->address, uplink->address))
-			result = lead_there(edge, uplink, fault);
+			result = lead_there(edge, uplink, error);
 	}
 	return result;
 }

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "cmd_lab.h"
 #include "lab_query.h"
-#include "pacer.h"
-#include "quantity.h"
+#include "link/pacer.h"
 
 struct range {
 	unsigned count;
@@ -151,7 +151,7 @@ void lab_links_print_knobs(const json_t *link, FILE *out)
 		fputs(" as fast as its device", out);
 }
 
-void lab_cover_tell(const struct lab *lab, credit_cover_fn *tell, void *ctx)
+void lab_cover_report(const struct lab *lab, credit_cover_fn *tell, void *ctx)
 {
 	struct topology timed = *lab->topology;
 
@@ -163,6 +163,6 @@ void lab_cover_tell(const struct lab *lab, credit_cover_fn *tell, void *ctx)
 		if (!lab_plan_is_timed(lab->plan, i))
 			timed.link_at[i].rate_bps = 0;
 	}
-	credit_cover_tell(&lab->config->run, &timed, tell, ctx);
+	credit_cover_report(&lab->config->run, &timed, tell, ctx);
 	free(timed.link_at);
 }

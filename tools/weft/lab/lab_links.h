@@ -8,8 +8,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "lab.h"
-#include "link_knobs.h"
+#include "experiment/lab/lab.h"
+#include "setup/link_knobs.h"
 
 /* "links: 4 shared, 1Gbps, 5us; 2 veth, as fast as their devices" and a line end. 'here': whether
  * the link ends in a process of this machine, NULL: all of them. */

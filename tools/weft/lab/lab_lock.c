@@ -14,8 +14,8 @@
 
 #include "lab_query.h"
 #include "lab_state.h"
-#include "private_dir.h"
-#include "runtime_dir.h"
+#include "os/private_dir.h"
+#include "os/runtime_dir.h"
 
 #define PASSED  "WEFT_LAB_LOCK" /* descriptor; from one weft to the next */
 #define TRIES   100             /* others come and go */
@@ -30,9 +30,9 @@ static bool was_removed(int fd, const char *path)
 	       ours.st_dev != there.st_dev;
 }
 
-/* -EINVAL and fault: another command holds the lock. -EBUSY: the holder has not written its id yet,
+/* -EINVAL and error: another command holds the lock. -EBUSY: the holder has not written its id yet,
  * or it was killed and a child that is about to call exec() still has the descriptor. */
-static int refuse(int fd, const char *dir, struct fault *fault)
+static int refuse(int fd, const char *dir, struct error *error)
 {
 	char who[64];
 	ssize_t length = pread(fd, who, sizeof(who) - 1, 0);
@@ -40,7 +40,7 @@ static int refuse(int fd, const char *dir, struct fault *fault)
 
 	who[length > 0 ? length : 0] = '\0';
 	pid = strrchr(who, ' ');
-	fault_set(fault, EINVAL, "%s: this lab is being %s", dir,
+	error_set(error, EINVAL, "%s: this lab is being %s", dir,
 		length > 0 ? who : "worked on by another command");
 	return pid != NULL && (kill(atoi(pid), 0) == 0 || errno == EPERM) ? -EINVAL : -EBUSY;
 }
@@ -55,19 +55,19 @@ static bool is_ours(int fd)
 }
 
 /* The locked file's descriptor; -ESTALE: try again; else as refuse(). */
-static int try_lock(const char *path, const char *dir, struct fault *fault)
+static int try_lock(const char *path, const char *dir, struct error *error)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600), result;
 
 	if (fd < 0) /* ENOENT: the previous holder has removed the folder as well. */
 		return errno == ENOENT ? -ESTALE
-				       : fault_set(fault, errno, "%s: %s", path, strerror(errno));
+				       : error_set(error, errno, "%s: %s", path, strerror(errno));
 	if (!is_ours(fd))
 		result =
-			fault_set(fault, EPERM, "%s: expected a file of user %u with no other name",
+			error_set(error, EPERM, "%s: expected a file of user %u with no other name",
 				path, (unsigned)geteuid());
 	else if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-		result = refuse(fd, dir, fault);
+		result = refuse(fd, dir, error);
 	else if (was_removed(fd, path))
 		result = -ESTALE;
 	else
@@ -76,13 +76,13 @@ static int try_lock(const char *path, const char *dir, struct fault *fault)
 	return result;
 }
 
-static int try_until_named(const char *path, const char *dir, struct fault *fault)
+static int try_until_named(const char *path, const char *dir, struct error *error)
 {
-	int result = try_lock(path, dir, fault);
+	int result = try_lock(path, dir, error);
 
 	for (unsigned i = 0; i < NAME_MS && result == -EBUSY; i++) {
 		lab_sleep_ms(1);
-		result = try_lock(path, dir, fault);
+		result = try_lock(path, dir, error);
 	}
 	return result == -EBUSY ? -EINVAL : result;
 }
@@ -110,7 +110,7 @@ static int take_passed(const char *path)
 	return fd;
 }
 
-int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct fault *fault)
+int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct error *error)
 {
 	int result = -ESTALE;
 	size_t length = strlen(dir);
@@ -123,16 +123,16 @@ int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, stru
 	if (lock->passed)
 		return 0;
 	for (unsigned i = 0; i < TRIES && result == -ESTALE; i++) {
-		result = lab_make_parents(lock->path, fault);
+		result = lab_make_parents(lock->path, error);
 		if (result == 0)
-			result = private_dir_check_way(lock->path, fault);
+			result = private_dir_check_way(lock->path, error);
 		if (result == 0)
-			result = try_until_named(lock->path, dir, fault);
+			result = try_until_named(lock->path, dir, error);
 		else if (result == -ENOENT) /* as in try_lock() */
 			result = -ESTALE;
 	}
 	if (result == -ESTALE)
-		return fault_set(fault, EIO, "%s: cannot be made", lock->path);
+		return error_set(error, EIO, "%s: cannot be made", lock->path);
 	if (result < 0)
 		return result;
 	lock->fd = result;

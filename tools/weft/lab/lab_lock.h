@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 struct lab_lock {
 	int fd;      /* -1: not held */
@@ -18,9 +18,9 @@ struct lab_lock {
 };
 
 /* 'work' ends the sentence "this lab is being …": "brought up". Makes the folders above 'dir'.
- * -EINVAL and fault: another command is at work on this lab, and what it does, for which it gets a
- * second to say so; -errno and fault: the file cannot be made. */
-int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct fault *fault);
+ * -EINVAL and error: another command is at work on this lab, and what it does, for which it gets a
+ * second to say so; -errno and error: the file cannot be made. */
+int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct error *error);
 /* In a child, before it becomes another command of weft: that takes the same lock as its own. */
 void lab_lock_pass(const struct lab_lock *lock);
 /* Removes the file, and /run/weft after the last lab. Nothing if it is not held. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 char *lab_log_read(
-	const struct lab_state *state, const struct lab_record *record, struct fault *fault)
+	const struct lab_state *state, const struct lab_record *record, struct error *error)
 {
 	char path[400], *text = malloc(LAB_LOG_MAX + 1);
 	size_t count = 0;
@@ -16,7 +16,7 @@ char *lab_log_read(
 	lab_record_log(state, record, path, sizeof(path));
 	file = fopen(path, "re");
 	if (file == NULL || text == NULL) {
-		fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		error_set(error, errno, "%s: %s", path, strerror(errno));
 		free(text);
 		text = NULL;
 	} else {
@@ -43,7 +43,7 @@ static char *behind(char *line, const char *program)
 		       : NULL;
 }
 
-bool lab_log_take_error(char *log, const char *program, char error[FAULT_TEXT])
+bool lab_log_take_error(char *log, const char *program, char error[ERROR_TEXT])
 {
 	char *found = NULL, *rest;
 
@@ -56,7 +56,7 @@ bool lab_log_take_error(char *log, const char *program, char error[FAULT_TEXT])
 	if (found == NULL)
 		return false;
 	rest = found + strcspn(found, "\n");
-	snprintf(error, FAULT_TEXT, "%.*s", (int)(rest - behind(found, program)),
+	snprintf(error, ERROR_TEXT, "%.*s", (int)(rest - behind(found, program)),
 		behind(found, program));
 	rest += *rest == '\n';
 	memmove(found, rest, strlen(rest) + 1);

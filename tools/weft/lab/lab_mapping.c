@@ -12,15 +12,15 @@ json_t *lab_mapping_create(void)
 }
 
 int lab_mapping_add(
-	json_t *mapping, const struct lab_record *record, const char *dir, struct fault *fault)
+	json_t *mapping, const struct lab_record *record, const char *dir, struct error *error)
 {
 	struct lab_connection connection;
-	int result = lab_connect(&connection, record, fault);
+	int result = lab_connect(&connection, record, error);
 	json_t *part;
 
 	if (result < 0)
 		return result;
-	part = lab_control_json(&connection, record, dir, "mapper status", fault);
+	part = lab_control_json(&connection, record, dir, "mapper status", error);
 	lab_disconnect(&connection);
 	if (part == NULL)
 		return -EPROTO;
@@ -40,7 +40,7 @@ bool lab_mapping_leads(const json_t *mapper)
 
 json_t *lab_mapping_leader(const json_t *mapping)
 {
-	json_int_t most = -1;
+	json_int_t max = -1;
 	json_t *mapper, *leader = NULL;
 	size_t index;
 
@@ -48,9 +48,9 @@ json_t *lab_mapping_leader(const json_t *mapping)
 	{
 		json_int_t switches = json_integer_value(json_object_get(mapper, "switches"));
 
-		if (!lab_mapping_leads(mapper) || switches <= most)
+		if (!lab_mapping_leads(mapper) || switches <= max)
 			continue;
-		most = switches;
+		max = switches;
 		leader = mapper;
 	}
 	return leader;
@@ -92,19 +92,19 @@ struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere)
 	return lead.elsewhere ? lead : (struct lab_lead){.host = NULL};
 }
 
-bool lab_lead_lives(const struct lab_lead *lead, struct fault *why)
+bool lab_lead_lives(const struct lab_lead *lead, struct error *why)
 {
 	if (lead->host == NULL)
-		fault_set(why, EAGAIN, "no mapper leads");
+		error_set(why, EAGAIN, "no mapper leads");
 	else if (lead->silent)
-		fault_set(why, EAGAIN,
+		error_set(why, EAGAIN,
 			"mapper %s on another machine was last heard %.1f s ago: does it run, and "
 			"is there a way to it?",
 			lead->host, (double)lead->heard_ns / 1e9);
 	return lead->host != NULL && !lead->silent;
 }
 
-bool lab_mapping_reaches(const json_t *mapping, uint32_t hosts, struct fault *why)
+bool lab_mapping_reaches(const json_t *mapping, uint32_t hosts, struct error *why)
 {
 	json_t *agent;
 	size_t index;
@@ -115,7 +115,7 @@ bool lab_mapping_reaches(const json_t *mapping, uint32_t hosts, struct fault *wh
 
 		if (!json_is_integer(reached) || json_integer_value(reached) + 1 >= hosts)
 			continue;
-		fault_set(why, EAGAIN, "%s has routes to %d of %u other hosts",
+		error_set(why, EAGAIN, "%s has routes to %d of %u other hosts",
 			lab_text(agent, "device"), (int)json_integer_value(reached), hosts - 1);
 		return false;
 	}
@@ -133,35 +133,35 @@ unsigned lab_mapping_leaders(const json_t *mapping)
 	return count;
 }
 
-static int check_leader(const json_t *mapping, const json_t *leader, struct fault *why)
+static int check_leader(const json_t *mapping, const json_t *leader, struct error *why)
 {
 	if (lab_mapping_leaders(mapping) > 1)
-		return fault_set(why, EAGAIN, "%u mappers lead: the fabric is in parts",
+		return error_set(why, EAGAIN, "%u mappers lead: the fabric is in parts",
 			lab_mapping_leaders(mapping));
 	if (lab_text(leader, "fault")[0] != '\0')
-		return fault_set(why, EAGAIN, "mapper %s has no routes: %s",
+		return error_set(why, EAGAIN, "mapper %s has no routes: %s",
 			lab_text(leader, "host"), lab_text(leader, "fault"));
 	if (strcmp(lab_text(leader, "state"), "leading") != 0)
-		return fault_set(why, EAGAIN, "mapper %s is still %s", lab_text(leader, "host"),
+		return error_set(why, EAGAIN, "mapper %s is still %s", lab_text(leader, "host"),
 			lab_text(leader, "state"));
 	if (json_flag_of(leader, "changing"))
-		return fault_set(
+		return error_set(
 			why, EAGAIN, "mapper %s has routes to change", lab_text(leader, "host"));
 	return 0;
 }
 
-static int check_agent(const json_t *agent, const char *leader, struct fault *why)
+static int check_agent(const json_t *agent, const char *leader, struct error *why)
 {
 	const char *device = lab_text(agent, "device");
 
 	if (strcmp(lab_text(agent, "follows"), leader) != 0)
-		return fault_set(why, EAGAIN, "%s does not follow %s", device, leader);
+		return error_set(why, EAGAIN, "%s does not follow %s", device, leader);
 	if (json_flag_of(agent, "paused"))
-		return fault_set(why, EAGAIN, "%s is paused", device);
+		return error_set(why, EAGAIN, "%s is paused", device);
 	if (json_count_of(agent, "epoch") == 0)
-		return fault_set(why, EAGAIN, "%s has no tables", device);
+		return error_set(why, EAGAIN, "%s has no tables", device);
 	if (json_flag_of(agent, "tables_refused"))
-		return fault_set(why, EAGAIN,
+		return error_set(why, EAGAIN,
 			"%s cannot use its last tables, and keeps those from before", device);
 	return 0;
 }
@@ -174,7 +174,7 @@ static const char *first_followed(const json_t *agents)
 	return "";
 }
 
-bool lab_mapping_done(const json_t *mapping, bool alone, struct fault *why)
+bool lab_mapping_done(const json_t *mapping, bool alone, struct error *why)
 {
 	const json_t *agents = json_object_get(mapping, "agents");
 	const json_t *leader = lab_mapping_leader(mapping);
@@ -183,7 +183,7 @@ bool lab_mapping_done(const json_t *mapping, bool alone, struct fault *why)
 	size_t index;
 
 	if (leader == NULL && (alone || json_array_size(agents) == 0)) {
-		fault_set(why, EAGAIN, "no mapper leads");
+		error_set(why, EAGAIN, "no mapper leads");
 		return false;
 	}
 	if (leader != NULL && check_leader(mapping, leader, why) < 0)
@@ -191,7 +191,7 @@ bool lab_mapping_done(const json_t *mapping, bool alone, struct fault *why)
 	/* If the mapper runs on another machine, it is the one that all devices follow. */
 	name = leader != NULL ? lab_text(leader, "host") : first_followed(agents);
 	if (name[0] == '\0') {
-		fault_set(
+		error_set(
 			why, EAGAIN, "no mapper leads here, and none on another machine was heard");
 		return false;
 	}

@@ -8,9 +8,9 @@
 #include "lab_query.h"
 
 json_t *lab_mapping_create(void);
-/* Asks a process and adds its answer. 0, or -errno and fault. */
+/* Asks a process and adds its answer. 0, or -errno and error. */
 int lab_mapping_add(
-	json_t *mapping, const struct lab_record *record, const char *dir, struct fault *fault);
+	json_t *mapping, const struct lab_record *record, const char *dir, struct error *error);
 
 /* This candidate leads, with or without routes. */
 bool lab_mapping_leads(const json_t *mapper);
@@ -28,11 +28,11 @@ struct lab_lead {
 /* 'elsewhere': devices that run on other machines (lab_state.h). */
 struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere);
 /* A mapper leads and is heard. Otherwise 'why' gives the reason. */
-bool lab_lead_lives(const struct lab_lead *lead, struct fault *why);
+bool lab_lead_lives(const struct lab_lead *lead, struct error *why);
 
 /* Every host here has routes to all other 'hosts' of the lab. Otherwise 'why' names a host
  * without. */
-bool lab_mapping_reaches(const json_t *mapping, uint32_t hosts, struct fault *why);
+bool lab_mapping_reaches(const json_t *mapping, uint32_t hosts, struct error *why);
 
 /* The number of mappers that lead. */
 unsigned lab_mapping_leaders(const json_t *mapping);
@@ -40,4 +40,4 @@ unsigned lab_mapping_leaders(const json_t *mapping);
 /* Whether mapping is complete: one mapper leads, has routes for all that it has found and no
  * work left, and every device here follows it and uses its tables. 'alone': the whole lab is on
  * this machine, so the mapper must be as well. Otherwise 'why' gives the reason. */
-bool lab_mapping_done(const json_t *mapping, bool alone, struct fault *why);
+bool lab_mapping_done(const json_t *mapping, bool alone, struct error *why);

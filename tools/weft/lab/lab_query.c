@@ -11,16 +11,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "telemetry_client.h"
+#include "os/telemetry_client.h"
 
 #define TIMEOUT_MS 3000 /* of a process that shares its core with many */
 
-static int connect_there(struct lab_connection *connection, struct fault *fault)
+static int connect_there(struct lab_connection *connection, struct error *error)
 {
 	int code;
 	json_t *answer = lab_remote_call(connection->remote,
 		json_pack("{s:s,s:s}", "op", "connect", "prefix", connection->prefix), &code,
-		fault);
+		error);
 
 	connection->fd = answer != NULL ? connection->remote->fd : -1;
 	if (answer == NULL)
@@ -30,13 +30,13 @@ static int connect_there(struct lab_connection *connection, struct fault *fault)
 }
 
 int lab_connect(
-	struct lab_connection *connection, const struct lab_record *record, struct fault *fault)
+	struct lab_connection *connection, const struct lab_record *record, struct error *error)
 {
 	connection->prefix = record->prefix;
 	connection->remote = record->remote;
 	if (record->remote != NULL)
-		return connect_there(connection, fault);
-	connection->fd = telemetry_client_open(record->prefix, TIMEOUT_MS, fault);
+		return connect_there(connection, error);
+	connection->fd = telemetry_client_open(record->prefix, TIMEOUT_MS, error);
 	return connection->fd < 0 ? connection->fd : 0;
 }
 
@@ -48,20 +48,20 @@ void lab_disconnect(struct lab_connection *connection)
 }
 
 static int send_there(
-	const struct lab_connection *connection, const char *command, struct fault *fault)
+	const struct lab_connection *connection, const char *command, struct error *error)
 {
 	return lab_remote_send(connection->remote,
 		json_pack("{s:s,s:s,s:s}", "op", "call", "prefix", connection->prefix, "command",
 			command),
-		fault);
+		error);
 }
 
 /* The answer to send_there(). */
 static int receive_there(
-	const struct lab_connection *connection, char *reply, size_t size, struct fault *fault)
+	const struct lab_connection *connection, char *reply, size_t size, struct error *error)
 {
 	int code;
-	json_t *answer = lab_remote_receive(connection->remote, LAB_REMOTE_CALL_MS, &code, fault);
+	json_t *answer = lab_remote_receive(connection->remote, LAB_REMOTE_CALL_MS, &code, error);
 
 	if (answer == NULL)
 		return code;
@@ -71,27 +71,27 @@ static int receive_there(
 }
 
 static int call(struct lab_connection *connection, const char *command, char *reply, size_t size,
-	struct fault *fault)
+	struct error *error)
 {
 	if (connection->remote == NULL)
 		return telemetry_client_call(
-			connection->fd, command, reply, size, TIMEOUT_MS, fault);
-	if (send_there(connection, command, fault) < 0)
+			connection->fd, command, reply, size, TIMEOUT_MS, error);
+	if (send_there(connection, command, error) < 0)
 		return -EHOSTUNREACH;
-	return receive_there(connection, reply, size, fault);
+	return receive_there(connection, reply, size, error);
 }
 
-/* The value in a reply of telemetry; the caller's reference. NULL and fault. */
+/* The value in a reply of telemetry; the caller's reference. NULL and error. */
 static json_t *value_of(const struct lab_connection *connection, const char *command,
-	const char *reply, struct fault *fault)
+	const char *reply, struct error *error)
 {
 	json_t *document, *value;
-	json_error_t error;
+	json_error_t json_error;
 
-	document = json_loads(reply, 0, &error);
+	document = json_loads(reply, 0, &json_error);
 	if (document == NULL) {
-		fault_set(fault, EPROTO, "%s: %s: the answer is no JSON: %s", connection->prefix,
-			command, error.text);
+		error_set(error, EPROTO, "%s: %s: the answer is no JSON: %s", connection->prefix,
+			command, json_error.text);
 		return NULL;
 	}
 	/* {"/weft/…": VALUE} */
@@ -99,24 +99,24 @@ static json_t *value_of(const struct lab_connection *connection, const char *com
 	json_decref(document);
 	if (value == NULL || json_is_null(value)) {
 		json_decref(value);
-		fault_set(fault, EPROTO, "%s: does not answer %s", connection->prefix, command);
+		error_set(error, EPROTO, "%s: does not answer %s", connection->prefix, command);
 		return NULL;
 	}
 	return value;
 }
 
-json_t *lab_ask(struct lab_connection *connection, const char *command, struct fault *fault)
+json_t *lab_ask(struct lab_connection *connection, const char *command, struct error *error)
 {
 	static char reply[TELEMETRY_REPLY_MAX];
 
-	if (call(connection, command, reply, sizeof(reply), fault) < 0)
+	if (call(connection, command, reply, sizeof(reply), error) < 0)
 		return NULL;
-	return value_of(connection, command, reply, fault);
+	return value_of(connection, command, reply, error);
 }
 
 /* The answer to an order, whose reference it takes; NULL: there is a fault already. */
 static int judge_order(const struct lab_connection *connection, json_t *value, char *answer,
-	size_t size, struct fault *fault)
+	size_t size, struct error *error)
 {
 	const char *text = json_string_value(value);
 	int result = 0;
@@ -124,7 +124,7 @@ static int judge_order(const struct lab_connection *connection, json_t *value, c
 	if (value == NULL)
 		return -EPROTO;
 	if (text == NULL || strncmp(text, "ok", 2) != 0)
-		result = fault_set(fault, EINVAL, "%s: %s", connection->prefix,
+		result = error_set(error, EINVAL, "%s: %s", connection->prefix,
 			text != NULL ? text : "an answer that is no text");
 	else if (answer != NULL)
 		snprintf(answer, size, "%s", text[2] == ' ' ? text + 3 : "");
@@ -133,26 +133,26 @@ static int judge_order(const struct lab_connection *connection, json_t *value, c
 }
 
 int lab_order(struct lab_connection *connection, const char *command, char *answer, size_t size,
-	struct fault *fault)
+	struct error *error)
 {
-	return judge_order(connection, lab_ask(connection, command, fault), answer, size, fault);
+	return judge_order(connection, lab_ask(connection, command, error), answer, size, error);
 }
 
-/* Names in a page of a list, unless it is the last (lib/port/telemetry.h). */
+/* Names in a page of a list, unless it is the last (lib/telemetry/telemetry.h). */
 #define LIST_PAGE 500
 
-/* All pages of a list of devices; NULL and fault. */
-static json_t *ask_names(struct lab_connection *connection, const char *class, struct fault *fault)
+/* All pages of a list of devices; NULL and error. */
+static json_t *ask_names(struct lab_connection *connection, const char *class, struct error *error)
 {
 	json_t *names, *page = NULL;
 	char command[160];
 
 	snprintf(command, sizeof(command), "/weft/%s/list", class);
-	names = lab_ask(connection, command, fault);
+	names = lab_ask(connection, command, error);
 	for (size_t all = LIST_PAGE; names != NULL && json_array_size(names) == all;
 		all += LIST_PAGE) {
 		snprintf(command, sizeof(command), "/weft/%s/list,%zu", class, all);
-		page = lab_ask(connection, command, fault);
+		page = lab_ask(connection, command, error);
 		if (page == NULL) {
 			json_decref(names);
 			return NULL;
@@ -164,9 +164,9 @@ static json_t *ask_names(struct lab_connection *connection, const char *class, s
 }
 
 int lab_ask_class(
-	struct lab_connection *connection, const char *class, json_t *into, struct fault *fault)
+	struct lab_connection *connection, const char *class, json_t *into, struct error *error)
 {
-	json_t *names = ask_names(connection, class, fault), *name;
+	json_t *names = ask_names(connection, class, error), *name;
 	char command[160];
 	size_t index;
 
@@ -178,7 +178,7 @@ int lab_ask_class(
 
 		snprintf(command, sizeof(command), "/weft/%s/stats,%s", class,
 			json_string_value(name));
-		stats = lab_ask(connection, command, fault);
+		stats = lab_ask(connection, command, error);
 		if (stats == NULL) {
 			json_decref(names);
 			return -EPROTO;
@@ -207,7 +207,7 @@ size_t lab_append_page(json_t *into, json_t *page)
 	return json_array_size(into) - before;
 }
 
-json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault)
+json_t *lab_ask_links(struct lab_connection *connection, struct error *error)
 {
 	json_t *links = json_array(), *page;
 	char command[64];
@@ -215,7 +215,7 @@ json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault)
 
 	do {
 		snprintf(command, sizeof(command), "/weft/links,%zu", json_array_size(links));
-		page = lab_ask(connection, command, fault);
+		page = lab_ask(connection, command, error);
 		if (page == NULL) {
 			json_decref(links);
 			return NULL;
@@ -253,20 +253,20 @@ static void write_control(char command[CONTROL_BYTES], const char *text)
 }
 
 /* The loop has a command that it has not looked at yet. */
-static bool is_busy(int result, const struct fault *fault)
+static bool is_busy(int result, const struct error *error)
 {
-	return result < 0 && strstr(fault->text, "has not been taken") != NULL;
+	return result < 0 && strstr(error->text, "has not been taken") != NULL;
 }
 
-int lab_control(struct lab_connection *connection, const char *text, struct fault *fault)
+int lab_control(struct lab_connection *connection, const char *text, struct error *error)
 {
 	char command[CONTROL_BYTES];
 	int result = 0;
 
 	write_control(command, text);
 	for (unsigned i = 0; i < ORDER_TRIES; i++) {
-		result = lab_order(connection, command, NULL, 0, fault);
-		if (!is_busy(result, fault))
+		result = lab_order(connection, command, NULL, 0, error);
+		if (!is_busy(result, error))
 			break;
 		lab_sleep_ms(STEP_MS);
 	}
@@ -279,9 +279,9 @@ static void obey_there(struct lab_obedience *one, const char *command)
 	json_t *value = NULL;
 
 	if (one->result == 0 &&
-		receive_there(one->connection, reply, sizeof(reply), &one->fault) == 0)
-		value = value_of(one->connection, command, reply, &one->fault);
-	one->result = judge_order(one->connection, value, NULL, 0, &one->fault);
+		receive_there(one->connection, reply, sizeof(reply), &one->error) == 0)
+		value = value_of(one->connection, command, reply, &one->error);
+	one->result = judge_order(one->connection, value, NULL, 0, &one->error);
 }
 
 void lab_control_all(struct lab_obedience *all, unsigned count, const char *text)
@@ -291,33 +291,33 @@ void lab_control_all(struct lab_obedience *all, unsigned count, const char *text
 	write_control(command, text);
 	for (unsigned i = 0; i < count; i++)
 		if (all[i].connection->remote != NULL)
-			all[i].result = send_there(all[i].connection, command, &all[i].fault);
+			all[i].result = send_there(all[i].connection, command, &all[i].error);
 	for (unsigned i = 0; i < count; i++)
 		if (all[i].connection->remote == NULL)
-			all[i].result = lab_control(all[i].connection, text, &all[i].fault);
+			all[i].result = lab_control(all[i].connection, text, &all[i].error);
 	for (unsigned i = 0; i < count; i++)
 		if (all[i].connection->remote != NULL)
 			obey_there(&all[i], command);
 	/* Only when no answer of a session is outstanding any more. */
 	for (unsigned i = 0; i < count; i++)
-		if (is_busy(all[i].result, &all[i].fault))
-			all[i].result = lab_control(all[i].connection, text, &all[i].fault);
+		if (is_busy(all[i].result, &all[i].error))
+			all[i].result = lab_control(all[i].connection, text, &all[i].error);
 }
 
 /* The contents of the file that the process there has written; the caller's reference. */
 static json_t *control_there(struct lab_connection *connection, const struct lab_record *record,
-	const char *text, int patience_ms, int *code, struct fault *fault)
+	const char *text, int patience_ms, int *code, struct error *error)
 {
-	struct fault there;
+	struct error there;
 	json_t *answer = lab_remote_call_for(connection->remote,
 		json_pack("{s:s,s:s,s:s}", "op", "file", "process", record->name, "text", text),
 		patience_ms, code, &there);
 
 	if (answer == NULL && *code == -ENOSPC)
-		fault_set(fault, ENOSPC, "machine %s: %s", connection->remote->target.name,
+		error_set(error, ENOSPC, "machine %s: %s", connection->remote->target.name,
 			there.text);
 	else
-		*fault = there;
+		*error = there;
 	return answer;
 }
 
@@ -347,50 +347,50 @@ static int write_temporary(char path[LAB_CONTROL_PATH], const char *text, size_t
 }
 
 static int control_file_there(struct lab_connection *connection, const struct lab_record *record,
-	const char *text, char path[LAB_CONTROL_PATH], struct fault *fault)
+	const char *text, char path[LAB_CONTROL_PATH], struct error *error)
 {
 	int code;
-	json_t *answer = control_there(connection, record, text, LAB_REMOTE_CALL_MS, &code, fault);
+	json_t *answer = control_there(connection, record, text, LAB_REMOTE_CALL_MS, &code, error);
 	const char *contents = lab_text(answer, "text");
 
 	if (answer == NULL)
 		return code;
 	code = write_temporary(path, contents, strlen(contents));
 	json_decref(answer);
-	return code < 0 ? fault_set(fault, -code, "%s: %s", path, strerror(-code)) : 0;
+	return code < 0 ? error_set(error, -code, "%s: %s", path, strerror(-code)) : 0;
 }
 
 static json_t *control_json_there(struct lab_connection *connection,
-	const struct lab_record *record, const char *text, int patience_ms, struct fault *fault)
+	const struct lab_record *record, const char *text, int patience_ms, struct error *error)
 {
 	int code;
-	json_t *answer = control_there(connection, record, text, patience_ms, &code, fault), *json;
-	json_error_t error;
+	json_t *answer = control_there(connection, record, text, patience_ms, &code, error), *json;
+	json_error_t json_error;
 
 	if (answer == NULL)
 		return NULL;
-	json = json_loads(lab_text(answer, "text"), JSON_DECODE_ANY, &error);
+	json = json_loads(lab_text(answer, "text"), JSON_DECODE_ANY, &json_error);
 	if (json == NULL)
-		fault_set(fault, EPROTO, "%s: %s", record->name, error.text);
+		error_set(error, EPROTO, "%s: %s", record->name, json_error.text);
 	json_decref(answer);
 	return json;
 }
 
-/* The process has not written its answer: -errno and fault. */
+/* The process has not written its answer: -errno and error. */
 static int explain_silence(
-	const struct lab_record *record, const char *dir, const char *text, struct fault *fault)
+	const struct lab_record *record, const char *dir, const char *text, struct error *error)
 {
 	struct statvfs disk;
 
 	if (statvfs(dir, &disk) == 0 && disk.f_bavail == 0)
-		return fault_set(fault, ENOSPC,
+		return error_set(error, ENOSPC,
 			"no space is left in %s for the answer of %s to '%s'", dir, record->name,
 			text);
-	return fault_set(fault, ENODEV, "%s: does not answer '%s'", record->name, text);
+	return error_set(error, ENODEV, "%s: does not answer '%s'", record->name, text);
 }
 
 int lab_control_file(struct lab_connection *connection, const struct lab_record *record,
-	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct fault *fault)
+	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct error *error)
 {
 	/* Every file of this command has its own name. */
 	static atomic_uint files;
@@ -398,11 +398,11 @@ int lab_control_file(struct lab_connection *connection, const struct lab_record 
 	int result;
 
 	if (connection->remote != NULL)
-		return control_file_there(connection, record, text, path, fault);
+		return control_file_there(connection, record, text, path, error);
 	snprintf(path, LAB_CONTROL_PATH, "%s/answer-%s-%ld-%u", dir, record->name, (long)getpid(),
 		atomic_fetch_add(&files, 1));
 	snprintf(command, sizeof(command), "%s %s", text, path);
-	result = lab_control(connection, command, fault);
+	result = lab_control(connection, command, error);
 	snprintf(part, sizeof(part), "%s.part", path);
 	for (int waited = 0; result == 0 && access(path, R_OK) != 0; waited += STEP_MS) {
 		bool writes = waited < WRITING_MS && access(part, F_OK) == 0;
@@ -411,39 +411,39 @@ int lab_control_file(struct lab_connection *connection, const struct lab_record 
 		if (!writes && waited >= REPORT_MS && access(path, R_OK) == 0)
 			break;
 		if ((waited >= REPORT_MS && !writes) || !lab_record_alive(record))
-			return explain_silence(record, dir, text, fault);
+			return explain_silence(record, dir, text, error);
 		lab_sleep_ms(STEP_MS);
 	}
 	return result;
 }
 
 static json_t *control_json(struct lab_connection *connection, const struct lab_record *record,
-	const char *dir, const char *text, int patience_ms, struct fault *fault)
+	const char *dir, const char *text, int patience_ms, struct error *error)
 {
 	char path[LAB_CONTROL_PATH];
-	json_error_t error;
+	json_error_t json_error;
 	json_t *json;
 
 	if (connection->remote != NULL)
-		return control_json_there(connection, record, text, patience_ms, fault);
-	if (lab_control_file(connection, record, dir, text, path, fault) < 0)
+		return control_json_there(connection, record, text, patience_ms, error);
+	if (lab_control_file(connection, record, dir, text, path, error) < 0)
 		return NULL;
-	json = json_load_file(path, JSON_DECODE_ANY, &error);
+	json = json_load_file(path, JSON_DECODE_ANY, &json_error);
 	if (json == NULL)
-		fault_set(fault, EPROTO, "%s: %s", path, error.text);
+		error_set(error, EPROTO, "%s: %s", path, json_error.text);
 	unlink(path);
 	return json;
 }
 
 json_t *lab_control_json(struct lab_connection *connection, const struct lab_record *record,
-	const char *dir, const char *text, struct fault *fault)
+	const char *dir, const char *text, struct error *error)
 {
-	return control_json(connection, record, dir, text, LAB_REMOTE_CALL_MS, fault);
+	return control_json(connection, record, dir, text, LAB_REMOTE_CALL_MS, error);
 }
 
 json_t *lab_control_report(struct lab_connection *connection, const struct lab_record *record,
-	const char *dir, struct fault *fault)
+	const char *dir, struct error *error)
 {
 	return control_json(
-		connection, record, dir, "report", LAB_REMOTE_CALL_MS + WRITING_MS, fault);
+		connection, record, dir, "report", LAB_REMOTE_CALL_MS + WRITING_MS, error);
 }

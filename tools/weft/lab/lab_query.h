@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 #include "lab_state.h"
 
 struct lab_connection {
@@ -15,26 +15,26 @@ struct lab_connection {
 	struct lab_remote *remote; /* of a process that is asked from a console; else NULL */
 };
 
-/* 0, or -errno and fault: -ENOENT, -ECONNREFUSED if the process does not run (yet). */
+/* 0, or -errno and error: -ENOENT, -ECONNREFUSED if the process does not run (yet). */
 int lab_connect(
-	struct lab_connection *connection, const struct lab_record *record, struct fault *fault);
+	struct lab_connection *connection, const struct lab_record *record, struct error *error);
 void lab_disconnect(struct lab_connection *connection);
 
-/* The value that telemetry gives for "/weft/…"; the caller's reference. NULL and fault. */
-json_t *lab_ask(struct lab_connection *connection, const char *command, struct fault *fault);
+/* The value that telemetry gives for "/weft/…"; the caller's reference. NULL and error. */
+json_t *lab_ask(struct lab_connection *connection, const char *command, struct error *error);
 /* Appends the objects of a page: DPDK 22.11 writes an array of them as {"0": {…}, "1": {…}}. How
  * many. */
 size_t lab_append_page(json_t *into, json_t *page);
 
 /* A command that answers "ok …" or "error: …". 0 and what follows "ok " in 'answer' (may be NULL),
- * or -EINVAL and fault. */
+ * or -EINVAL and error. */
 int lab_order(struct lab_connection *connection, const char *command, char *answer, size_t size,
-	struct fault *fault);
+	struct error *error);
 
 /* {"s0": {counters}, …} of all devices of a class (switch, nic, port, congestion), into 'into'. 0,
- * or -EPROTO and fault. */
+ * or -EPROTO and error. */
 int lab_ask_class(
-	struct lab_connection *connection, const char *class, json_t *into, struct fault *fault);
+	struct lab_connection *connection, const char *class, json_t *into, struct error *error);
 
 /* Members of an answer; "", 0 and false without one. */
 const char *lab_text(const json_t *object, const char *name);
@@ -55,20 +55,20 @@ static inline bool json_flag_of(const json_t *object, const char *name)
 }
 
 /* All pages of /weft/links. */
-json_t *lab_ask_links(struct lab_connection *connection, struct fault *fault);
+json_t *lab_ask_links(struct lab_connection *connection, struct error *error);
 
 /* Commands to the loop of a process of a lab (real_fabric_serve()), and its answers in files. */
 
 #define LAB_CONTROL_PATH 400
 
-/* The loop takes one command at a time; waits until it takes this one. -EINVAL and fault. */
-int lab_control(struct lab_connection *connection, const char *text, struct fault *fault);
+/* The loop takes one command at a time; waits until it takes this one. -EINVAL and error. */
+int lab_control(struct lab_connection *connection, const char *text, struct error *error);
 
 /* A process that is given an order, and what it says. */
 struct lab_obedience {
 	struct lab_connection *connection;
-	int result; /* 0, or -errno and fault */
-	struct fault fault;
+	int result; /* 0, or -errno and error */
+	struct error error;
 };
 
 /* lab_control() of several processes, as much at once as can be: all machines have the command
@@ -79,13 +79,13 @@ void lab_control_all(struct lab_obedience *all, unsigned count, const char *text
  * of another machine there, and brings the file to a temporary one here) and waits for the file,
  * which the caller removes. -ENODEV: the process has ended, or does not write. */
 int lab_control_file(struct lab_connection *connection, const struct lab_record *record,
-	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct fault *fault);
-/* Returns the file's contents and removes it. NULL and fault. */
+	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct error *error);
+/* Returns the file's contents and removes it. NULL and error. */
 json_t *lab_control_json(struct lab_connection *connection, const struct lab_record *record,
-	const char *dir, const char *text, struct fault *fault);
+	const char *dir, const char *text, struct error *error);
 /* The same of "report": a process with a million samples takes long to write it. */
 json_t *lab_control_report(struct lab_connection *connection, const struct lab_record *record,
-	const char *dir, struct fault *fault);
+	const char *dir, struct error *error);
 
 /* Sleeps between two requests to a process. */
 void lab_sleep_ms(int ms);

@@ -110,14 +110,14 @@ void lab_ready_ask(
 	const struct lab_record *record, const json_t *elsewhere, struct lab_ready *ready)
 {
 	struct lab_connection connection;
-	struct fault fault;
+	struct error error;
 	json_t *links;
 
 	*ready = (struct lab_ready){.answers = false};
-	if (lab_connect(&connection, record, &fault) < 0)
+	if (lab_connect(&connection, record, &error) < 0)
 		return;
 	ready->answers = true;
-	links = lab_ask_links(&connection, &fault);
+	links = lab_ask_links(&connection, &error);
 	if (links != NULL)
 		lab_ready_read(links, elsewhere, ready);
 	json_decref(links);
@@ -136,7 +136,7 @@ static const struct {
 
 /* Counters of this device that are not zero; 'what' gets the first of all devices. */
 static unsigned check_device(
-	const char *device, const json_t *counters, bool host, char what[FAULT_TEXT])
+	const char *device, const json_t *counters, bool host, char what[ERROR_TEXT])
 {
 	unsigned found = 0;
 
@@ -148,17 +148,17 @@ static unsigned check_device(
 		found++;
 		if (what[0] != '\0')
 			continue;
-		snprintf(what, FAULT_TEXT, "%s: %s %" PRIu64 " times: %s is exhausted", device,
+		snprintf(what, ERROR_TEXT, "%s: %s %" PRIu64 " times: %s is exhausted", device,
 			known[i].what[host], (uint64_t)times, known[i].pool[host]);
 	}
 	return found;
 }
 
-int lab_pools_check_counters(json_t *devices, bool hosts, struct fault *fault)
+int lab_pools_check_counters(json_t *devices, bool hosts, struct error *error)
 {
 	const char *device;
 	json_t *counters;
-	char what[FAULT_TEXT] = "";
+	char what[ERROR_TEXT] = "";
 	unsigned found = 0;
 
 	json_object_foreach(devices, device, counters) found +=
@@ -166,38 +166,38 @@ int lab_pools_check_counters(json_t *devices, bool hosts, struct fault *fault)
 	if (found == 0)
 		return 0;
 	if (found == 1)
-		return fault_set(fault, ENOBUFS, "%s", what);
-	return fault_set(fault, ENOBUFS, "%s, and so say %u more counters", what, found - 1);
+		return error_set(error, ENOBUFS, "%s", what);
+	return error_set(error, ENOBUFS, "%s, and so say %u more counters", what, found - 1);
 }
 
 /* A switch's counters are sums over its ports, so the ports are asked only if a sum is not zero. */
-static int ask(struct lab_connection *connection, struct fault *fault)
+static int ask(struct lab_connection *connection, struct error *error)
 {
 	json_t *switches = json_object(), *ports = json_object(), *hosts = json_object();
-	int result = lab_ask_class(connection, "switch", switches, fault);
+	int result = lab_ask_class(connection, "switch", switches, error);
 
 	if (result == 0)
-		result = lab_ask_class(connection, "nic", hosts, fault);
+		result = lab_ask_class(connection, "nic", hosts, error);
 	if (result == 0)
-		result = lab_pools_check_counters(switches, false, fault);
+		result = lab_pools_check_counters(switches, false, error);
 	if (result == -ENOBUFS && lab_ask_class(connection, "port", ports, NULL) == 0)
-		lab_pools_check_counters(ports, false, fault);
+		lab_pools_check_counters(ports, false, error);
 	if (result == 0)
-		result = lab_pools_check_counters(hosts, true, fault);
+		result = lab_pools_check_counters(hosts, true, error);
 	json_decref(switches);
 	json_decref(ports);
 	json_decref(hosts);
 	return result;
 }
 
-int lab_pools_check(const struct lab_record *record, struct fault *fault)
+int lab_pools_check(const struct lab_record *record, struct error *error)
 {
 	struct lab_connection connection;
-	int result = lab_connect(&connection, record, fault);
+	int result = lab_connect(&connection, record, error);
 
 	if (result < 0)
 		return result;
-	result = ask(&connection, fault);
+	result = ask(&connection, error);
 	lab_disconnect(&connection);
 	return result;
 }

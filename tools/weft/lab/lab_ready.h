@@ -33,9 +33,9 @@ bool lab_ready_stranger(const json_t *link, char *out, size_t size);
 /* Exhausted pools of buffers. Every device reports them: a counter of it, or of one of its
  * ports, named 'no_mbuf' or 'pool_empty'. */
 
-/* {device or port: {counter: value}}, of hosts or of switches: 0, or -ENOBUFS and fault: the
+/* {device or port: {counter: value}}, of hosts or of switches: 0, or -ENOBUFS and error: the
  * first exhausted pool, and the number of others. */
-int lab_pools_check_counters(json_t *devices, bool hosts, struct fault *fault);
+int lab_pools_check_counters(json_t *devices, bool hosts, struct error *error);
 
-/* Asks the process. 0, -ENOBUFS or another -errno, and fault. */
-int lab_pools_check(const struct lab_record *record, struct fault *fault);
+/* Asks the process. 0, -ENOBUFS or another -errno, and error. */
+int lab_pools_check(const struct lab_record *record, struct error *error);

@@ -107,7 +107,7 @@ static void put_away(struct lab_remote *remote)
 }
 
 /* 'why' NULL: the session has ended, and says why. */
-static int break_off(struct lab_remote *remote, const char *why, struct fault *fault)
+static int break_off(struct lab_remote *remote, const char *why, struct error *error)
 {
 	char reason[LAB_SSH_WHY_MAX], said[LAB_REMOTE_SAID];
 	const char *name = remote->target.name, *ssh = remote->target.ssh;
@@ -121,7 +121,7 @@ static int break_off(struct lab_remote *remote, const char *why, struct fault *f
 	snprintf(remote->why, sizeof(remote->why), "machine %s%s%s%s: %s", name,
 		ssh[0] != '\0' ? " (" : "", ssh, ssh[0] != '\0' ? ")" : "", reason);
 	put_away(remote);
-	return fault_set(fault, EHOSTUNREACH, "%s", remote->why);
+	return error_set(error, EHOSTUNREACH, "%s", remote->why);
 }
 
 bool lab_remote_is_broken(const struct lab_remote *remote)
@@ -132,20 +132,20 @@ bool lab_remote_is_broken(const struct lab_remote *remote)
 /* --- requests --- */
 
 /* Waits until the session takes something. A session that is stopped never does. */
-static int wait_to_send(struct lab_remote *remote, uint64_t until, struct fault *fault)
+static int wait_to_send(struct lab_remote *remote, uint64_t until, struct error *error)
 {
 	struct pollfd ready = {.fd = remote->fd, .events = POLLOUT};
 
 	while (poll(&ready, 1, LOOK_MS) <= 0) {
 		if (lab_interrupted())
-			return break_off(remote, "interrupted while it took nothing", fault);
+			return break_off(remote, "interrupted while it took nothing", error);
 		if (lab_now_ms() > until)
-			return break_off(remote, "it takes nothing any more", fault);
+			return break_off(remote, "it takes nothing any more", error);
 	}
 	return 0;
 }
 
-static int send_all(struct lab_remote *remote, const char *bytes, size_t count, struct fault *fault)
+static int send_all(struct lab_remote *remote, const char *bytes, size_t count, struct error *error)
 {
 	uint64_t until = lab_now_ms() + LAB_REMOTE_CALL_MS;
 
@@ -157,28 +157,28 @@ static int send_all(struct lab_remote *remote, const char *bytes, size_t count, 
 			count -= (size_t)sent;
 			until = lab_now_ms() + LAB_REMOTE_CALL_MS;
 		} else if (errno != EAGAIN && errno != EINTR) {
-			return break_off(remote, NULL, fault);
-		} else if (wait_to_send(remote, until, fault) < 0) {
+			return break_off(remote, NULL, error);
+		} else if (wait_to_send(remote, until, error) < 0) {
 			return -EHOSTUNREACH;
 		}
 	}
 	return 0;
 }
 
-int lab_remote_send(struct lab_remote *remote, json_t *request, struct fault *fault)
+int lab_remote_send(struct lab_remote *remote, json_t *request, struct error *error)
 {
 	char *text = request != NULL ? json_dumps(request, JSON_COMPACT) : NULL;
 	int result;
 
 	json_decref(request);
 	if (text == NULL)
-		return fault_set(fault, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "no memory");
 	if (remote->fd < 0)
-		result = fault_set(fault, EHOSTUNREACH, "%s", remote->why);
+		result = error_set(error, EHOSTUNREACH, "%s", remote->why);
 	else
-		result = send_all(remote, text, strlen(text), fault);
+		result = send_all(remote, text, strlen(text), error);
 	if (result == 0)
-		result = send_all(remote, "\n", 1, fault);
+		result = send_all(remote, "\n", 1, error);
 	free(text);
 	return result;
 }
@@ -190,7 +190,7 @@ static char *line_end(const struct lab_remote *remote)
 }
 
 /* Reads some bytes. 0, or as break_off(). */
-static int read_more(struct lab_remote *remote, struct fault *fault)
+static int read_more(struct lab_remote *remote, struct error *error)
 {
 	ssize_t got;
 
@@ -199,7 +199,7 @@ static int read_more(struct lab_remote *remote, struct fault *fault)
 		char *more = room <= ANSWER_MAX ? realloc(remote->bytes, room) : NULL;
 
 		if (more == NULL)
-			return break_off(remote, "an answer is too long", fault);
+			return break_off(remote, "an answer is too long", error);
 		remote->bytes = more;
 		remote->room = room;
 	}
@@ -207,27 +207,27 @@ static int read_more(struct lab_remote *remote, struct fault *fault)
 	if (got < 0 && errno == EINTR)
 		return 0;
 	if (got <= 0)
-		return break_off(remote, NULL, fault);
+		return break_off(remote, NULL, error);
 	remote->used += (size_t)got;
 	return 0;
 }
 
-static json_t *take_line(struct lab_remote *remote, char *end, struct fault *fault)
+static json_t *take_line(struct lab_remote *remote, char *end, struct error *error)
 {
 	size_t length = (size_t)(end - remote->bytes);
-	json_error_t error;
-	json_t *answer = json_loadb(remote->bytes, length, 0, &error);
+	json_error_t json_error;
+	json_t *answer = json_loadb(remote->bytes, length, 0, &json_error);
 
 	remote->used -= length + 1;
 	memmove(remote->bytes, end + 1, remote->used);
 	if (answer == NULL)
-		break_off(remote, "what it says is no answer of 'weft lab part'", fault);
+		break_off(remote, "what it says is no answer of 'weft lab part'", error);
 	return answer;
 }
 
 /* Waits until there is something to be read. 0, or as break_off(). */
 static int wait_to_receive(
-	struct lab_remote *remote, uint64_t until, bool heeds, struct fault *fault)
+	struct lab_remote *remote, uint64_t until, bool heeds, struct error *error)
 {
 	struct pollfd ready = {.fd = remote->fd, .events = POLLIN};
 
@@ -237,45 +237,45 @@ static int wait_to_receive(
 		if (poll(&ready, 1, left < LOOK_MS ? (int)left : LOOK_MS) > 0)
 			return 0;
 		if (heeds && lab_interrupted())
-			return break_off(remote, "interrupted before it answered", fault);
+			return break_off(remote, "interrupted before it answered", error);
 		if (left == 0)
-			return break_off(remote, "it does not answer any more", fault);
+			return break_off(remote, "it does not answer any more", error);
 	}
 }
 
-/* The next line; NULL and fault: the session has broken. 'heeds' signals: after one the answers of
+/* The next line; NULL and error: the session has broken. 'heeds' signals: after one the answers of
  * processes that were told to stop are still wanted. */
 static json_t *receive_line(
-	struct lab_remote *remote, int timeout_ms, bool heeds, struct fault *fault)
+	struct lab_remote *remote, int timeout_ms, bool heeds, struct error *error)
 {
 	uint64_t until = lab_now_ms() + (uint64_t)timeout_ms;
 	char *end;
 
 	while ((end = line_end(remote)) == NULL)
-		if (wait_to_receive(remote, until, heeds, fault) < 0 ||
-			read_more(remote, fault) < 0)
+		if (wait_to_receive(remote, until, heeds, error) < 0 ||
+			read_more(remote, error) < 0)
 			return NULL;
-	return take_line(remote, end, fault);
+	return take_line(remote, end, error);
 }
 
 static json_t *receive(
-	struct lab_remote *remote, int timeout_ms, bool heeds, int *code, struct fault *fault)
+	struct lab_remote *remote, int timeout_ms, bool heeds, int *code, struct error *error)
 {
 	json_t *answer = NULL;
-	const char *error;
+	const char *message;
 	int number;
 
 	if (code != NULL)
 		*code = -EHOSTUNREACH;
 	if (remote->fd < 0)
-		fault_set(fault, EHOSTUNREACH, "%s", remote->why);
+		error_set(error, EHOSTUNREACH, "%s", remote->why);
 	else
-		answer = receive_line(remote, timeout_ms, heeds, fault);
-	error = json_string_value(json_object_get(answer, "error"));
-	if (error == NULL)
+		answer = receive_line(remote, timeout_ms, heeds, error);
+	message = json_string_value(json_object_get(answer, "error"));
+	if (message == NULL)
 		return answer;
 	number = (int)json_integer_value(json_object_get(answer, "errno"));
-	fault_set(fault, number > 0 ? number : EPROTO, "%s", error);
+	error_set(error, number > 0 ? number : EPROTO, "%s", message);
 	if (code != NULL)
 		*code = number > 0 ? -number : -EPROTO;
 	json_decref(answer);
@@ -283,9 +283,9 @@ static json_t *receive(
 }
 
 json_t *lab_remote_receive(
-	struct lab_remote *remote, int timeout_ms, int *code, struct fault *fault)
+	struct lab_remote *remote, int timeout_ms, int *code, struct error *error)
 {
-	return receive(remote, timeout_ms, false, code, fault);
+	return receive(remote, timeout_ms, false, code, error);
 }
 
 bool lab_remote_wait(struct lab_remote *remote, int timeout_ms)
@@ -295,19 +295,19 @@ bool lab_remote_wait(struct lab_remote *remote, int timeout_ms)
 	return remote->fd < 0 || line_end(remote) != NULL || poll(&ready, 1, timeout_ms) > 0;
 }
 
-json_t *lab_remote_call(struct lab_remote *remote, json_t *request, int *code, struct fault *fault)
+json_t *lab_remote_call(struct lab_remote *remote, json_t *request, int *code, struct error *error)
 {
-	return lab_remote_call_for(remote, request, LAB_REMOTE_CALL_MS, code, fault);
+	return lab_remote_call_for(remote, request, LAB_REMOTE_CALL_MS, code, error);
 }
 
 json_t *lab_remote_call_for(
-	struct lab_remote *remote, json_t *request, int timeout_ms, int *code, struct fault *fault)
+	struct lab_remote *remote, json_t *request, int timeout_ms, int *code, struct error *error)
 {
 	if (code != NULL)
 		*code = -EHOSTUNREACH;
-	if (lab_remote_send(remote, request, fault) < 0)
+	if (lab_remote_send(remote, request, error) < 0)
 		return NULL;
-	return lab_remote_receive(remote, timeout_ms, code, fault);
+	return lab_remote_receive(remote, timeout_ms, code, error);
 }
 
 /* --- sessions --- */
@@ -317,7 +317,7 @@ void lab_remote_start(
 {
 	struct lab_ssh_command command;
 	char self[PATH_MAX];
-	struct fault fault;
+	struct error error;
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	int result;
 
@@ -327,27 +327,27 @@ void lab_remote_start(
 	lab_ssh_command(target, self, &command);
 	result = spawn(remote, &command);
 	if (result < 0)
-		break_off(remote, strerror(-result), &fault);
+		break_off(remote, strerror(-result), &error);
 	else
 		lab_remote_send(remote,
 			json_pack("{s:s,s:s,s:s,s:s}", "op", "open", "version", WEFT_VERSION, "lab",
 				lab, "machine", target->name),
-			&fault);
+			&error);
 }
 
-json_t *lab_remote_greeted(struct lab_remote *remote, int timeout_ms, struct fault *fault)
+json_t *lab_remote_greeted(struct lab_remote *remote, int timeout_ms, struct error *error)
 {
 	int code;
-	json_t *answer = receive(remote, timeout_ms, true, &code, fault);
-	struct fault there;
+	json_t *answer = receive(remote, timeout_ms, true, &code, error);
+	struct error there;
 
 	if (answer != NULL) {
 		const char *dir = json_string_value(json_object_get(answer, "dir"));
 
 		snprintf(remote->dir, sizeof(remote->dir), "%s", dir != NULL ? dir : "");
 	} else if (code != -EHOSTUNREACH) {
-		there = *fault;
-		break_off(remote, there.text, fault);
+		there = *error;
+		break_off(remote, there.text, error);
 	}
 	return answer;
 }
@@ -357,7 +357,7 @@ json_t *lab_remote_retry(struct lab_remote *remote)
 	struct lab_ssh_target target = remote->target;
 	char why[sizeof(remote->why)];
 	struct pollfd ready;
-	struct fault ignored;
+	struct error ignored;
 
 	if (!remote->greeting) {
 		memcpy(why, remote->why, sizeof(why));

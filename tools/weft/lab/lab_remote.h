@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 #include "lab_ssh.h"
 
 #define LAB_REMOTE_CALL_MS  15000 /* for an answer; a process there gets 3 s of it */
@@ -39,9 +39,9 @@ struct lab_remote {
  * pointers. On failure the session is broken. */
 void lab_remote_start(
 	struct lab_remote *remote, const struct lab_ssh_target *target, const char *lab);
-/* Waits for the answer to the greeting: {"up": …, "dir": …, "processes": […]}. NULL and fault; a
+/* Waits for the answer to the greeting: {"up": …, "dir": …, "processes": […]}. NULL and error; a
  * signal (lab_signals.h) ends it. */
-json_t *lab_remote_greeted(struct lab_remote *remote, int timeout_ms, struct fault *fault);
+json_t *lab_remote_greeted(struct lab_remote *remote, int timeout_ms, struct error *error);
 
 /* Broken, or not there again. */
 bool lab_remote_is_broken(const struct lab_remote *remote);
@@ -50,20 +50,20 @@ bool lab_remote_is_broken(const struct lab_remote *remote);
  * not yet. */
 json_t *lab_remote_retry(struct lab_remote *remote);
 
-/* Sends a request, whose reference it takes; 0, or -errno and fault. A session that takes nothing
+/* Sends a request, whose reference it takes; 0, or -errno and error. A session that takes nothing
  * is broken off after LAB_REMOTE_CALL_MS, or by a signal. */
-int lab_remote_send(struct lab_remote *remote, json_t *request, struct fault *fault);
-/* Waits for the next answer; the caller's reference. NULL and fault: the error there, with its
+int lab_remote_send(struct lab_remote *remote, json_t *request, struct error *error);
+/* Waits for the next answer; the caller's reference. NULL and error: the error there, with its
  * errno in 'code', which may be NULL; or the session is broken: -EHOSTUNREACH. */
 json_t *lab_remote_receive(
-	struct lab_remote *remote, int timeout_ms, int *code, struct fault *fault);
+	struct lab_remote *remote, int timeout_ms, int *code, struct error *error);
 /* Whether there is something to be received, or the session has ended; waits so long at most. */
 bool lab_remote_wait(struct lab_remote *remote, int timeout_ms);
 /* Sends and receives. */
-json_t *lab_remote_call(struct lab_remote *remote, json_t *request, int *code, struct fault *fault);
+json_t *lab_remote_call(struct lab_remote *remote, json_t *request, int *code, struct error *error);
 /* The same of a request that may take longer than LAB_REMOTE_CALL_MS. */
 json_t *lab_remote_call_for(
-	struct lab_remote *remote, json_t *request, int timeout_ms, int *code, struct fault *fault);
+	struct lab_remote *remote, json_t *request, int timeout_ms, int *code, struct error *error);
 
 /* Ends the input: the machine stops what it is doing, and answers. */
 void lab_remote_interrupt(struct lab_remote *remote);

@@ -7,19 +7,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lab_machines.h"
+#include "experiment/lab/lab_machines.h"
 #include "lab_query.h"
 
 void lab_remotes_control(const struct lab *lab, char control[LAB_SSH_CONTROL_MAX])
 {
-	struct fault fault;
+	struct error error;
 
 	control[0] = '\0';
 	if (access(lab->plan->run_dir, W_OK) != 0)
 		return;
-	if (lab_ssh_control(lab->plan->run_dir, control, &fault) < 0)
+	if (lab_ssh_control(lab->plan->run_dir, control, &error) < 0)
 		fprintf(stderr, "weft lab: each command logs in anew on all machines: %s\n",
-			fault.text);
+			error.text);
 }
 
 struct lab_ssh_target lab_remotes_target(
@@ -63,13 +63,13 @@ static void take_answer(struct lab_state *state, struct lab_remote *remote, cons
 	}
 }
 
-static int add_records(const struct lab *lab, struct lab_state *state, struct fault *fault)
+static int add_records(const struct lab *lab, struct lab_state *state, struct error *error)
 {
 	const struct lab_plan *plan = lab->plan;
 
 	state->process = calloc((size_t)plan->processes + 1, sizeof(*state->process));
 	if (state->process == NULL)
-		return fault_set(fault, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "no memory");
 	for (unsigned i = 0; i < plan->processes; i++) {
 		const struct lab_plan_process *process = &plan->process[i];
 		struct lab_record *record = &state->process[state->processes++];
@@ -86,7 +86,7 @@ static int add_records(const struct lab *lab, struct lab_state *state, struct fa
 
 /* --- sessions --- */
 
-int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct fault *fault)
+int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct error *error)
 {
 	unsigned count = lab->config->machines.count;
 	char control[LAB_SSH_CONTROL_MAX];
@@ -94,20 +94,20 @@ int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct faul
 
 	*state = (struct lab_state){.processes = 0};
 	if (count == 0)
-		return fault_set(fault, EINVAL, "%s: it has no 'machines'", lab->path);
+		return error_set(error, EINVAL, "%s: it has no 'machines'", lab->path);
 	snprintf(state->dir, sizeof(state->dir), "%s", lab->plan->run_dir);
 	state->remote = calloc((size_t)count + 1, sizeof(*state->remote));
 	if (state->remote == NULL)
-		return fault_set(fault, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "no memory");
 	lab_remotes_control(lab, control);
 	for (unsigned i = 0; i < count; i++) {
 		struct lab_ssh_target target = lab_remotes_target(lab, i, control);
 
 		lab_remote_start(&state->remote[state->remotes++], &target, lab->plan->lab);
 	}
-	result = add_records(lab, state, fault);
+	result = add_records(lab, state, error);
 	for (unsigned i = 0; i < count && result == 0; i++) {
-		struct fault ignored;
+		struct error ignored;
 		json_t *answer =
 			lab_remote_greeted(&state->remote[i], LAB_REMOTE_GREET_MS, &ignored);
 
@@ -123,7 +123,7 @@ void lab_remotes_refresh(struct lab_state *state)
 {
 	for (unsigned i = 0; i < state->remotes; i++) {
 		struct lab_remote *remote = &state->remote[i];
-		struct fault ignored;
+		struct error ignored;
 		json_t *answer;
 
 		if (lab_remote_is_broken(remote))
@@ -137,7 +137,7 @@ void lab_remotes_refresh(struct lab_state *state)
 	}
 }
 
-unsigned lab_remotes_tell(const struct lab_state *state, const char *command)
+unsigned lab_remotes_send(const struct lab_state *state, const char *command)
 {
 	unsigned broken = 0;
 
@@ -158,11 +158,11 @@ unsigned lab_remotes_up(const struct lab_state *state)
 	return up;
 }
 
-int lab_remotes_lock(struct lab_state *state, struct fault *fault)
+int lab_remotes_lock(struct lab_state *state, struct error *error)
 {
 	for (unsigned i = 0; i < state->remotes; i++) {
 		struct lab_remote *remote = &state->remote[i];
-		struct fault there;
+		struct error there;
 		json_t *answer;
 		int code;
 
@@ -171,8 +171,8 @@ int lab_remotes_lock(struct lab_state *state, struct fault *fault)
 		answer = lab_remote_call(remote, json_pack("{s:s}", "op", "lock"), &code, &there);
 		json_decref(answer);
 		if (answer == NULL && code != -EHOSTUNREACH)
-			return fault_set(
-				fault, -code, "machine %s: %s", remote->target.name, there.text);
+			return error_set(
+				error, -code, "machine %s: %s", remote->target.name, there.text);
 	}
 	return 0;
 }

@@ -6,25 +6,25 @@
  * the processes of all of them. What asks processes (lab_query.h) works with that state as with one
  * of this machine. */
 
-#include "lab.h"
+#include "experiment/lab/lab.h"
 #include "lab_state.h"
 
 /* Starts a session with each machine, all at once, and fills 'state'. A session that breaks is no
- * failure: its processes are not alive. 0, or -errno and fault. */
-int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct fault *fault);
+ * failure: its processes are not alive. 0, or -errno and error. */
+int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct error *error);
 
 /* Asks all machines again which processes run; tries to reach again those that were not. Does not
  * wait for the latter. */
 void lab_remotes_refresh(struct lab_state *state);
 
 /* Prints a line on standard error for each machine that cannot be reached; how many there are. */
-unsigned lab_remotes_tell(const struct lab_state *state, const char *command);
+unsigned lab_remotes_send(const struct lab_state *state, const char *command);
 /* Machines on which the lab is up, or something of it is left. */
 unsigned lab_remotes_up(const struct lab_state *state);
 
 /* Holds the lock on sending traffic on all machines until the sessions end. 0, or -errno and
- * fault. */
-int lab_remotes_lock(struct lab_state *state, struct fault *fault);
+ * error. */
+int lab_remotes_lock(struct lab_state *state, struct error *error);
 
 /* The target of a machine of the lab; 'control' may be "". */
 struct lab_ssh_target lab_remotes_target(

@@ -16,7 +16,7 @@
 json_t *lab_run_links(struct lab_run *run)
 {
 	json_t *ends = json_object(), *link;
-	struct fault ignored;
+	struct error ignored;
 	size_t index;
 
 	for (unsigned i = 0; i < run->state.processes; i++) {

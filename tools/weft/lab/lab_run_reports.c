@@ -46,14 +46,14 @@ unsigned lab_run_count_left(struct lab_run *run)
 
 /* A process that is stopped, for example, does not obey and does not report. */
 static void give_up_silent(
-	struct lab_run *run, unsigned i, const char *what, const struct fault *fault)
+	struct lab_run *run, unsigned i, const char *what, const struct error *error)
 {
-	char why[FAULT_TEXT + 64];
+	char why[ERROR_TEXT + 64];
 
 	lab_record_dies(&run->state.process[i]);
 	if (lab_run_lost(run, i))
 		return;
-	snprintf(why, sizeof(why), "%s, and its counts are missing: %s", what, fault->text);
+	snprintf(why, sizeof(why), "%s, and its counts are missing: %s", what, error->text);
 	give_up(run, i, why);
 }
 
@@ -74,27 +74,27 @@ void lab_run_order(struct lab_run *run, const char *text)
 			continue;
 		at++;
 		if (one->result < 0)
-			give_up_silent(run, i, "does not obey", &one->fault);
+			give_up_silent(run, i, "does not obey", &one->error);
 	}
 }
 
-int lab_run_load(struct lab_run *run, struct fault *fault)
+int lab_run_load(struct lab_run *run, struct error *error)
 {
 	for (unsigned i = 0; i < run->state.processes; i++) {
-		const char *error;
+		const char *message;
 		json_t *answer;
 
 		if (lab_run_lost(run, i))
 			continue;
 		answer = lab_control_json(&run->asked[i].connection, &run->state.process[i],
-			run->state.dir, "traffic load", fault);
-		error = json_string_value(json_object_get(answer, "error"));
+			run->state.dir, "traffic load", error);
+		message = json_string_value(json_object_get(answer, "error"));
 		if (answer == NULL)
 			return -EPROTO;
-		if (error != NULL)
-			fault_set(fault, EINVAL, "%s: %s", run->state.process[i].name, error);
+		if (message != NULL)
+			error_set(error, EINVAL, "%s: %s", run->state.process[i].name, message);
 		json_decref(answer);
-		if (error != NULL)
+		if (message != NULL)
 			return -EINVAL;
 	}
 	return 0;
@@ -103,11 +103,11 @@ int lab_run_load(struct lab_run *run, struct fault *fault)
 /* --- reports --- */
 
 static int add_part(const struct lab_run *run, unsigned i, struct run_result *into,
-	const json_t *part, struct fault *fault)
+	const json_t *part, struct error *error)
 {
 	return run_result_add_part(into, part) == 0
 		       ? 0
-		       : fault_set(fault, EPROTO, "%s: what it reports is no part of a result",
+		       : error_set(error, EPROTO, "%s: what it reports is no part of a result",
 				 run->state.process[i].name);
 }
 
@@ -116,15 +116,15 @@ static json_t *ask_part(struct lab_run *run, unsigned i, bool whole)
 {
 	struct lab_connection *connection = &run->asked[i].connection;
 	const struct lab_record *record = &run->state.process[i];
-	struct fault fault;
+	struct error error;
 	json_t *part;
 
 	if (lab_run_lost(run, i))
 		return NULL;
-	part = whole ? lab_control_report(connection, record, run->state.dir, &fault)
-		     : lab_control_json(connection, record, run->state.dir, "counts", &fault);
+	part = whole ? lab_control_report(connection, record, run->state.dir, &error)
+		     : lab_control_json(connection, record, run->state.dir, "counts", &error);
 	if (part == NULL)
-		give_up_silent(run, i, "does not report", &fault);
+		give_up_silent(run, i, "does not report", &error);
 	return part;
 }
 
@@ -159,7 +159,7 @@ static uint64_t collect_before(struct lab_run *run)
 	return sending;
 }
 
-int lab_run_collect_quiet(struct lab_run *run, struct fault *fault)
+int lab_run_collect_quiet(struct lab_run *run, struct error *error)
 {
 	uint64_t until = lab_run_now_ms(run) + LAB_RUN_DRAIN_MOST_MS;
 
@@ -168,8 +168,8 @@ int lab_run_collect_quiet(struct lab_run *run, struct fault *fault)
 	lab_run_order(run, "traffic stop");
 	while (collect_before(run) > 0) {
 		if (lab_run_now_ms(run) >= until || lab_interrupted())
-			return fault_set(
-				fault, EBUSY, "the traffic of an earlier run has not ended yet");
+			return error_set(
+				error, EBUSY, "the traffic of an earlier run has not ended yet");
 		lab_sleep_ms(LAB_RUN_LOOK_MS);
 	}
 	return 0;
@@ -186,7 +186,7 @@ static uint64_t away_of(const json_t *before, const json_t *part)
 }
 
 /* The sums over the processes that answer, now and before. */
-static int collect(struct lab_run *run, bool whole, struct fault *fault)
+static int collect(struct lab_run *run, bool whole, struct error *error)
 {
 	int result = 0;
 
@@ -200,22 +200,22 @@ static int collect(struct lab_run *run, bool whole, struct fault *fault)
 			continue;
 		}
 		run->asked[i].away_ns = away_of(run->asked[i].before, part);
-		result = add_part(run, i, run->result, part, fault);
+		result = add_part(run, i, run->result, part, error);
 		if (result == 0)
-			result = add_part(run, i, run->before, run->asked[i].before, fault);
+			result = add_part(run, i, run->before, run->asked[i].before, error);
 		json_decref(part);
 	}
 	return result;
 }
 
-static int collect_fresh(struct lab_run *run, bool whole, struct fault *fault)
+static int collect_fresh(struct lab_run *run, bool whole, struct error *error)
 {
 	int result;
 
-	result = collect(run, whole, fault);
+	result = collect(run, whole, error);
 	if (result < 0)
 		return result;
-	run_result_take_off(run->result, run->before);
+	run_result_subtract(run->result, run->before);
 	return 0;
 }
 
@@ -240,12 +240,12 @@ static bool is_settled(struct lab_run *run, uint64_t since_arrival_ms)
 
 /* The hosts are asked one after the other, so a program's message may already be counted as
  * received but not yet as sent. */
-int lab_run_collect_drained(struct lab_run *run, struct fault *fault)
+int lab_run_collect_drained(struct lab_run *run, struct error *error)
 {
 	/* Programs behind TAPs and hosts of other machines may go on sending. */
 	bool endless = lab_run_is_partial(run) || run->lab.config->run.edges.count > 0;
 	uint64_t began = lab_run_now_ms(run), arrived = began, now = began;
-	int result = collect_fresh(run, false, fault), pause = LAB_RUN_STEP_MS;
+	int result = collect_fresh(run, false, error), pause = LAB_RUN_STEP_MS;
 
 	while (result == 0 && !is_settled(run, now - arrived) &&
 		now - began < (lab_interrupted() ? HURRY_MS : LAB_RUN_DRAIN_MOST_MS)) {
@@ -253,13 +253,13 @@ int lab_run_collect_drained(struct lab_run *run, struct fault *fault)
 
 		lab_sleep_ms(pause);
 		pause = pause < LAB_RUN_LOOK_MS ? 2 * pause : LAB_RUN_LOOK_MS;
-		result = collect_fresh(run, false, fault);
+		result = collect_fresh(run, false, error);
 		now = lab_run_now_ms(run);
 		if (!endless && run->result->messages.delivered != before)
 			arrived = now;
 	}
 	if (result == 0)
-		result = collect_fresh(run, true, fault);
+		result = collect_fresh(run, true, error);
 	if (result == 0)
 		run->result->duplicated += surplus(run);
 	return result;

@@ -6,10 +6,10 @@
  * from their start, so what they had counted before the run is subtracted. */
 
 #include "cmd_lab.h"
+#include "common/output_file.h"
+#include "experiment/result/run_result.h"
 #include "lab_query.h"
 #include "lab_state.h"
-#include "output_file.h"
-#include "run_result.h"
 
 #define LAB_RUN_STEP_MS       20
 #define LAB_RUN_DRAIN_MOST_MS 60000 /* lab's time: twice what a process waits for messages */
@@ -60,12 +60,12 @@ unsigned lab_run_count_left(struct lab_run *run);
  * are. */
 void lab_run_order(struct lab_run *run, const char *text);
 /* Has all processes load the traffic of this run, which the start asks for. */
-int lab_run_load(struct lab_run *run, struct fault *fault);
+int lab_run_load(struct lab_run *run, struct error *error);
 /* Whether a process has not ended its traffic. */
 bool lab_run_is_sending(struct lab_run *run);
 /* Collects what all processes have counted before the run. They go on sending for an earlier one
  * that was killed: that traffic is ended first; -EBUSY if it does not end. */
-int lab_run_collect_quiet(struct lab_run *run, struct fault *fault);
+int lab_run_collect_quiet(struct lab_run *run, struct error *error);
 /* Collects the counts since into run->result, until everything has arrived, or nothing more will.
  */
-int lab_run_collect_drained(struct lab_run *run, struct fault *fault);
+int lab_run_collect_drained(struct lab_run *run, struct error *error);

@@ -9,12 +9,12 @@
 #include <limits.h>
 #include <string.h>
 
-#include "atomic_file.h"
-#include "lab_kept.h"
+#include "experiment/run/run_files.h"
 #include "lab_remotes.h"
 #include "lab_slow_time.h"
+#include "lab_snapshot.h"
 #include "lab_spawn.h"
-#include "run_files.h"
+#include "os/atomic_file.h"
 
 const struct lab_record *lab_record_of(
 	const struct lab *lab, const struct lab_state *state, const char *device)
@@ -27,15 +27,15 @@ const struct lab_record *lab_record_of(
 	return NULL;
 }
 
-/* Loads the processes on this machine. 0, or -errno and fault; -ENOENT: the lab is not up. */
+/* Loads the processes on this machine. 0, or -errno and error; -ENOENT: the lab is not up. */
 static int load_here(const struct lab *lab, const struct lab_target *target,
-	struct lab_state *state, struct fault *fault)
+	struct lab_state *state, struct error *error)
 {
-	int result = lab_state_load(state, lab->plan->run_dir, fault);
+	int result = lab_state_load(state, lab->plan->run_dir, error);
 
 	if (result < 0 || target->by_name)
 		return result;
-	result = lab_kept_check(lab, fault);
+	result = lab_snapshot_check(lab, error);
 	if (result < 0)
 		lab_state_free(state);
 	return result;
@@ -43,21 +43,21 @@ static int load_here(const struct lab *lab, const struct lab_target *target,
 
 /* Loads the processes on all machines. Unreachable machines are reported and skipped. */
 static int load_there(
-	const struct lab *lab, const char *command, struct lab_state *state, struct fault *fault)
+	const struct lab *lab, const char *command, struct lab_state *state, struct error *error)
 {
 	unsigned broken;
-	int result = lab_kept_check(lab, fault);
+	int result = lab_snapshot_check(lab, error);
 
 	*state = (struct lab_state){.processes = 0};
 	if (result == 0)
-		result = lab_remotes_open(lab, state, fault);
+		result = lab_remotes_open(lab, state, error);
 	if (result < 0)
 		return result;
-	broken = lab_remotes_tell(state, command);
+	broken = lab_remotes_send(state, command);
 	if (broken < state->remotes && lab_remotes_up(state) > 0)
 		return 0;
 	result = broken == state->remotes
-			 ? fault_set(fault, EHOSTUNREACH, "no machine of lab %s can be reached",
+			 ? error_set(error, EHOSTUNREACH, "no machine of lab %s can be reached",
 				   lab->plan->lab)
 			 : -ENOENT;
 	lab_state_free(state);
@@ -66,34 +66,34 @@ static int load_there(
 
 /* '-o' must not name a file that the lab is made from. */
 static int check_output(const struct lab_arguments *arguments, const struct lab *lab,
-	const struct lab_target *target, struct fault *fault)
+	const struct lab_target *target, struct error *error)
 {
 	char source[PATH_MAX];
-	int result = run_files_refuse(&lab->config->run, arguments->output, fault);
+	int result = run_files_refuse(&lab->config->run, arguments->output, error);
 
 	if (result < 0 || !target->by_name)
 		return result;
-	lab_kept_source(target->dir, source, sizeof(source));
-	return same_file_refuse(arguments->output, source, fault);
+	lab_snapshot_source(target->dir, source, sizeof(source));
+	return same_file_refuse(arguments->output, source, error);
 }
 
 enum weft_exit lab_open_running(const struct lab_arguments *arguments, const char *command,
 	struct lab *lab, struct lab_state *state)
 {
 	struct lab_target target;
-	struct fault fault;
-	int result = lab_kept_open(arguments, lab, &target, &fault);
+	struct error error;
+	int result = lab_snapshot_open(arguments, lab, &target, &error);
 	enum weft_exit code;
 
 	if (result < 0)
-		return command_fail(command, fault_exit_code(result), "%s", fault.text);
-	result = check_output(arguments, lab, &target, &fault);
+		return command_fail(command, error_exit_code(result), "%s", error.text);
+	result = check_output(arguments, lab, &target, &error);
 	if (result < 0) {
 		lab_close(lab);
-		return command_fail(command, fault_exit_code(result), "%s", fault.text);
+		return command_fail(command, error_exit_code(result), "%s", error.text);
 	}
-	result = target.console ? load_there(lab, command, state, &fault)
-				: load_here(lab, &target, state, &fault);
+	result = target.console ? load_there(lab, command, state, &error)
+				: load_here(lab, &target, state, &error);
 	if (result == 0)
 		return EXIT_DONE;
 	if (result == -ENOENT)
@@ -102,7 +102,7 @@ enum weft_exit lab_open_running(const struct lab_arguments *arguments, const cha
 			arguments->file);
 	else
 		code = command_fail(command, result == -EINVAL ? EXIT_BAD_REQUEST : EXIT_NOT_ABLE,
-			"%s", fault.text);
+			"%s", error.text);
 	lab_close(lab);
 	return code;
 }
@@ -123,25 +123,25 @@ enum weft_exit lab_with_running(
 }
 
 int lab_expect_one_machine(
-	const struct lab *lab, const struct lab_state *state, struct fault *fault)
+	const struct lab *lab, const struct lab_state *state, struct error *error)
 {
 	if (state->remotes == 0)
 		return 0;
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"lab %s runs on several machines: expected --machine NAME, on that machine",
 		lab->plan->lab);
 }
 
-int lab_take_down(struct lab_state *state, struct fault *fault)
+int lab_take_down(struct lab_state *state, struct error *error)
 {
-	int result = lab_uplink_remove(state->uplink, fault);
+	int result = lab_uplink_remove(state->uplink, error);
 	int killed = (int)lab_end_processes(state, LAB_END_MS);
 
 	for (unsigned i = 0; i < state->netns_count && result == 0; i++)
-		result = lab_veth_remove(state->netns[i], fault);
+		result = lab_veth_remove(state->netns[i], error);
 	lab_slow_time_forget(state->dir);
 	if (result == 0)
-		result = lab_state_remove(state, fault);
+		result = lab_state_remove(state, error);
 	lab_state_free(state);
 	return result < 0 ? result : killed;
 }

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "atomic_file.h"
+#include "os/atomic_file.h"
 
 #define LIBRARY "/usr/lib/*/faketime/libfaketime.so.1"
 #define PRELOAD "weft-time.so"
@@ -33,7 +33,7 @@ struct shared_start {
 /* --- the start --- */
 
 /* The second line of the lab's clock. */
-static int read_origin(const char *run_dir, int64_t *origin_ns, struct fault *fault)
+static int read_origin(const char *run_dir, int64_t *origin_ns, struct error *error)
 {
 	char path[PATH_MAX];
 	FILE *file;
@@ -46,7 +46,7 @@ static int read_origin(const char *run_dir, int64_t *origin_ns, struct fault *fa
 		fclose(file);
 	}
 	return found == 1 ? 0
-			  : fault_set(fault, ENOENT,
+			  : error_set(error, ENOENT,
 				    "%s: expected the clock of a lab that is up, with its origin",
 				    path);
 }
@@ -70,7 +70,7 @@ static struct timespec at_origin(clockid_t clock, int64_t origin_ns)
 }
 
 /* In one step: programs that start meanwhile see all of it, or the same from another start. */
-static int share_start(const char *name, int64_t origin_ns, struct fault *fault)
+static int share_start(const char *name, int64_t origin_ns, struct error *error)
 {
 	const struct shared_start start = {
 		.real = {.tv_sec = origin_ns / NS, .tv_nsec = origin_ns % NS},
@@ -84,22 +84,22 @@ static int share_start(const char *name, int64_t origin_ns, struct fault *fault)
 	int result;
 
 	if (tokens == SEM_FAILED)
-		return fault_set(fault, errno, "semaphore %s: %s", name, strerror(errno));
+		return error_set(error, errno, "semaphore %s: %s", name, strerror(errno));
 	sem_close(tokens);
 	snprintf(path, sizeof(path), "/dev/shm%s", name);
 	if (access(path, F_OK) == 0)
 		return 0;
-	result = atomic_file_open(&file, fault);
+	result = atomic_file_open(&file, error);
 	if (result < 0)
 		return result;
 	fwrite(&start, sizeof(start), 1, file.file);
-	return atomic_file_close(&file, fault);
+	return atomic_file_close(&file, error);
 }
 
 /* --- the libraries --- */
 
 /* Next to this program in a build, otherwise where it is installed. */
-static int find_preload(char path[PATH_MAX], struct fault *fault)
+static int find_preload(char path[PATH_MAX], struct error *error)
 {
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 64);
 
@@ -109,11 +109,11 @@ static int find_preload(char path[PATH_MAX], struct fault *fault)
 	if (access(path, R_OK) != 0)
 		snprintf(path, PATH_MAX, "%s", TIME_FOLDER "/" PRELOAD);
 	return access(path, R_OK) == 0 ? 0
-				       : fault_set(fault, errno, "%s: %s; expected with weft", path,
+				       : error_set(error, errno, "%s: %s; expected with weft", path,
 						 strerror(errno));
 }
 
-static int find_library(char path[PATH_MAX], struct fault *fault)
+static int find_library(char path[PATH_MAX], struct error *error)
 {
 	glob_t found;
 	int result = glob(LIBRARY, 0, NULL, &found);
@@ -123,27 +123,27 @@ static int find_library(char path[PATH_MAX], struct fault *fault)
 	globfree(&found);
 	return result == 0
 		       ? 0
-		       : fault_set(fault, ENOENT,
+		       : error_set(error, ENOENT,
 				 "libfaketime is missing, which slows programs of a dilated lab "
 				 "down: 'apt install faketime', or --no-faketime for real time");
 }
 
 /* --- the environment --- */
 
-int lab_slow_time_begin(const char *run_dir, uint32_t dilation, struct fault *fault)
+int lab_slow_time_begin(const char *run_dir, uint32_t dilation, struct error *error)
 {
 	char own[PATH_MAX], library[PATH_MAX], name[64], text[2 * PATH_MAX + 2];
 	int64_t origin_ns;
-	int result = find_preload(own, fault);
+	int result = find_preload(own, error);
 
 	if (result == 0)
-		result = find_library(library, fault);
+		result = find_library(library, error);
 	if (result == 0)
-		result = read_origin(run_dir, &origin_ns, fault);
+		result = read_origin(run_dir, &origin_ns, error);
 	if (result < 0)
 		return result;
 	name_of(origin_ns, name);
-	result = share_start(name, origin_ns, fault);
+	result = share_start(name, origin_ns, error);
 	if (result < 0)
 		return result;
 	snprintf(text, sizeof(text), "%s:%s", own, library);

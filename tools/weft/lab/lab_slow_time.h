@@ -9,11 +9,11 @@
 
 #include <stdint.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 /* Sets the environment of this process, for the programs that it becomes or starts. 0, or -errno
  * and fault; -ENOENT: libfaketime is missing, or the lab has no clock. */
-int lab_slow_time_begin(const char *run_dir, uint32_t dilation, struct fault *fault);
+int lab_slow_time_begin(const char *run_dir, uint32_t dilation, struct error *error);
 /* Returns to real time, if this process runs in slow time itself. */
 void lab_slow_time_leave(void);
 /* Removes the lab's shared memory, if it has any. */

@@ -12,7 +12,7 @@
 
 #include "lab_query.h"
 #include "lab_signals.h"
-#include "runtime_dir.h"
+#include "os/runtime_dir.h"
 
 #define STEP_MS 10
 /* --- starting --- */
@@ -105,18 +105,18 @@ static pid_t fork_waiting(char *const argv[], const char *netns, const char *log
 }
 
 pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spawn_record_fn record,
-	void *ctx, struct fault *fault)
+	void *ctx, struct error *error)
 {
 	int word, result;
 	pid_t pid = fork_waiting(argv, netns, log, &word);
 
 	if (pid < 0)
-		return fault_set(
-			fault, errno, "%s: cannot be started: %s", argv[0], strerror(errno));
-	result = record(ctx, pid, fault);
+		return error_set(
+			error, errno, "%s: cannot be started: %s", argv[0], strerror(errno));
+	result = record(ctx, pid, error);
 	if (result == 0 && write(word, "", 1) != 1)
-		result = fault_set(
-			fault, errno, "%s: cannot be started: %s", argv[0], strerror(errno));
+		result = error_set(
+			error, errno, "%s: cannot be started: %s", argv[0], strerror(errno));
 	close(word);
 	if (result == 0)
 		return pid;

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "private_dir.h"
+#include "os/private_dir.h"
 
 #define SOCKET_NAME_MAX 64 /* "/%C" and what ssh appends to it while it makes the socket */
 #define SOCKET_PATH_MAX 104
@@ -21,7 +21,7 @@
 
 /* Every command must find the same place, and labs must not share one: 'down' of one of them would
  * end the connections of the other. So the name is made of what the folder is to the kernel. */
-int lab_ssh_control(const char *dir, char control[LAB_SSH_CONTROL_MAX], struct fault *fault)
+int lab_ssh_control(const char *dir, char control[LAB_SSH_CONTROL_MAX], struct error *error)
 {
 	size_t length = strlen(dir);
 	struct stat status;
@@ -35,8 +35,8 @@ int lab_ssh_control(const char *dir, char control[LAB_SSH_CONTROL_MAX], struct f
 	control[0] = '\0';
 	snprintf(folder, sizeof(folder), "/tmp/weft-%u", (unsigned)geteuid());
 	if (stat(dir, &status) < 0)
-		return fault_set(fault, errno, "%s: %s", dir, strerror(errno));
-	result = private_dir_make(folder, fault);
+		return error_set(error, errno, "%s: %s", dir, strerror(errno));
+	result = private_dir_make(folder, error);
 	if (result == 0)
 		snprintf(control, LAB_SSH_CONTROL_MAX, "%s/%jx-%jx-", folder,
 			(uintmax_t)status.st_dev, (uintmax_t)status.st_ino);

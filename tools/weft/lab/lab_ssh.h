@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 #define LAB_SSH_WORDS_MAX   40
 #define LAB_SSH_WHY_MAX     400
@@ -33,7 +33,7 @@ struct lab_ssh_command {
  * the folder itself if ssh can have sockets there, as the path is short and has only plain
  * characters, else "/tmp/weft-UID/NUMBERS-", whose folder is made. 0, or -errno, 'control' "" and
  * fault: 'dir' is gone, or somebody else has that folder. */
-int lab_ssh_control(const char *dir, char control[LAB_SSH_CONTROL_MAX], struct fault *fault);
+int lab_ssh_control(const char *dir, char control[LAB_SSH_CONTROL_MAX], struct error *error);
 
 /* 'self' is the path of this program. The environment's WEFT_SSH_CONFIG names a configuration file
  * for ssh. */

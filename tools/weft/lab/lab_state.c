@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "atomic_file.h"
 #include "lab_query.h"
-#include "memory_dir.h"
-#include "private_dir.h"
+#include "os/atomic_file.h"
+#include "os/memory_dir.h"
+#include "os/private_dir.h"
 
 #define STATE_FILE   "state"
 #define STATE_FORMAT "weft-lab-state/1"
@@ -58,7 +58,7 @@ static bool is_alive_there(const struct lab_record *record)
 {
 	struct lab_remote *remote = record->remote;
 	uint64_t now = lab_now_ms();
-	struct fault ignored;
+	struct error ignored;
 
 	if (lab_remote_is_broken(remote))
 		return false;
@@ -192,16 +192,16 @@ int lab_state_add_netns(struct lab_state *state, const char *netns)
 
 /* --- the file --- */
 
-static int make_parent(const char *path, struct fault *fault)
+static int make_parent(const char *path, struct error *error)
 {
-	int result = access(path, F_OK) == 0 ? 0 : private_dir_check_way(path, fault);
+	int result = access(path, F_OK) == 0 ? 0 : private_dir_check_way(path, error);
 
 	if (result == 0 && mkdir(path, 0700) != 0 && errno != EEXIST)
-		result = fault_set(fault, errno, "%s: cannot be made: %s", path, strerror(errno));
+		result = error_set(error, errno, "%s: cannot be made: %s", path, strerror(errno));
 	return result;
 }
 
-int lab_make_parents(const char *dir, struct fault *fault)
+int lab_make_parents(const char *dir, struct error *error)
 {
 	char path[PATH_BYTES];
 	int result = 0;
@@ -210,38 +210,38 @@ int lab_make_parents(const char *dir, struct fault *fault)
 	for (char *slash = strchr(path + 1, '/'); result == 0 && slash != NULL;
 		slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		result = make_parent(path, fault);
+		result = make_parent(path, error);
 		*slash = '/';
 	}
 	return result;
 }
 
-int lab_state_create(struct lab_state *state, const char *dir, struct fault *fault)
+int lab_state_create(struct lab_state *state, const char *dir, struct error *error)
 {
-	int result = lab_make_parents(dir, fault);
+	int result = lab_make_parents(dir, error);
 
 	*state = (struct lab_state){.starting = true};
 	snprintf(state->dir, sizeof(state->dir), "%s", dir);
 	if (result == 0 && mkdir(dir, 0700) != 0)
-		result = fault_set(fault, errno, "%s: cannot be made: %s", dir, strerror(errno));
+		result = error_set(error, errno, "%s: cannot be made: %s", dir, strerror(errno));
 	if (result < 0)
 		return result;
-	result = private_dir_check(dir, fault);
+	result = private_dir_check(dir, error);
 	if (result == 0)
-		result = lab_state_save(state, fault);
+		result = lab_state_save(state, error);
 	if (result < 0)
 		rmdir(dir);
 	return result;
 }
 
-int lab_state_save(const struct lab_state *state, struct fault *fault)
+int lab_state_save(const struct lab_state *state, struct error *error)
 {
 	char path[PATH_BYTES];
 	struct atomic_file file = {.path = path};
 	int result;
 
 	state_path(state->dir, path);
-	result = atomic_file_open(&file, fault);
+	result = atomic_file_open(&file, error);
 	if (result < 0)
 		return result;
 	fprintf(file.file, "%s\n%s", STATE_FORMAT, state->starting ? STARTING : "");
@@ -256,7 +256,7 @@ int lab_state_save(const struct lab_state *state, struct fault *fault)
 			record->program, record->prefix, (long)record->pid, record->start,
 			record->restarts);
 	}
-	return atomic_file_close(&file, fault);
+	return atomic_file_close(&file, error);
 }
 
 static int load_line(struct lab_state *state, const char *line)
@@ -292,11 +292,11 @@ bool lab_state_exists(const char *dir)
 	return access(path, F_OK) == 0;
 }
 
-int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault)
+int lab_state_load(struct lab_state *state, const char *dir, struct error *error)
 {
 	char path[PATH_BYTES], line[512];
 	/* The owner of the folder decides whose processes and files its state may name. */
-	int result = private_dir_check(dir, fault);
+	int result = private_dir_check(dir, error);
 	FILE *file;
 
 	*state = (struct lab_state){.processes = 0};
@@ -306,7 +306,7 @@ int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault
 	state_path(dir, path);
 	file = fopen(path, "re");
 	if (file == NULL)
-		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		return error_set(error, errno, "%s: %s", path, strerror(errno));
 	if (fgets(line, sizeof(line), file) == NULL || strcmp(line, STATE_FORMAT "\n") != 0)
 		result = -EINVAL;
 	while (result == 0 && fgets(line, sizeof(line), file) != NULL)
@@ -315,7 +315,7 @@ int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault
 	if (result == 0)
 		return 0;
 	lab_state_free(state);
-	return fault_set(fault, -result, "%s: not the state of a lab: %s", path, strerror(-result));
+	return error_set(error, -result, "%s: not the state of a lab: %s", path, strerror(-result));
 }
 
 static const char *const state_names[] = {STATE_FILE, STATE_FILE ".*", NULL};
@@ -325,7 +325,7 @@ bool lab_state_remove_empty(const char *dir)
 	return access(dir, F_OK) == 0 && private_dir_remove(dir, state_names + 1, NULL) == 0;
 }
 
-int lab_state_remove(const struct lab_state *state, struct fault *fault)
+int lab_state_remove(const struct lab_state *state, struct error *error)
 {
 	/* Files of this program, weft-switch and weft-nic in the run directory; with the endings
 	 * that atomic_file.h gives to names. */
@@ -337,11 +337,11 @@ int lab_state_remove(const struct lab_state *state, struct fault *fault)
 
 	/* Its link may be followed only if nobody else can have put it there. */
 	if (result == 0)
-		result = memory_dir_remove(state->dir, rings, fault);
+		result = memory_dir_remove(state->dir, rings, error);
 	if (result < 0 && result != -ENOENT && result != -EPERM)
 		return result;
 	private_dir_remove(state->dir, names, NULL); /* but for the state, which is still there */
-	return private_dir_remove(state->dir, state_names, fault);
+	return private_dir_remove(state->dir, state_names, error);
 }
 
 void lab_state_free(struct lab_state *state)

@@ -13,8 +13,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "fault.h"
-#include "lab_plan.h"
+#include "base/weft_error.h"
+#include "experiment/lab/lab_plan.h"
 #include "lab_remote.h"
 
 #define LAB_NETNS_MAX 64
@@ -50,20 +50,20 @@ struct lab_state {
 };
 
 /* The folders above 'path', none of them in a folder that another user can change (private_dir.h).
- * 0, or -errno and fault. */
-int lab_make_parents(const char *path, struct fault *fault);
+ * 0, or -errno and error. */
+int lab_make_parents(const char *path, struct error *error);
 
 /* Makes the directory, which no other user can change, with only the state of a lab that is
  * starting. -EEXIST: it exists. */
-int lab_state_create(struct lab_state *state, const char *dir, struct fault *fault);
+int lab_state_create(struct lab_state *state, const char *dir, struct error *error);
 /* -ENOENT: no such lab is up. -EPERM: another user can change the directory (private_dir.h). */
-int lab_state_load(struct lab_state *state, const char *dir, struct fault *fault);
+int lab_state_load(struct lab_state *state, const char *dir, struct error *error);
 /* Whether there is a state in the directory, whatever it says. */
 bool lab_state_exists(const char *dir);
 /* Writes all of it, in one step. */
-int lab_state_save(const struct lab_state *state, struct fault *fault);
+int lab_state_save(const struct lab_state *state, struct error *error);
 /* Removes the directory and the files in it that labs make. */
-int lab_state_remove(const struct lab_state *state, struct fault *fault);
+int lab_state_remove(const struct lab_state *state, struct error *error);
 /* Removes a directory that a killed command left without a state. False: there is none, or it has
  * other files. */
 bool lab_state_remove_empty(const char *dir);

@@ -5,7 +5,7 @@
 /* Shared by the files of 'weft lab up' (cmd_lab_up.c, lab_up_*.c) and 'weft lab apply' only. */
 
 #include "cmd_lab.h"
-#include "held_taps.h"
+#include "common/held_taps.h"
 
 struct lab_up {
 	const struct lab_arguments *arguments;
@@ -32,35 +32,35 @@ unsigned lab_up_server(const struct lab_plan_link *link);
 
 /* lab_up_check.c: errors that can be found before anything is started. Of the files that the lab
  * file names; and of the whole request. */
-int lab_up_check_files(const struct lab *lab, struct fault *fault);
-int lab_up_check_request(const struct lab_up *up, struct fault *fault);
+int lab_up_check_files(const struct lab *lab, struct error *error);
+int lab_up_check_request(const struct lab_up *up, struct error *error);
 /* Refuses edges whose interface or network exists already. Nothing of the lab may run. */
-int lab_up_check_edges(const struct lab_up *up, struct fault *fault);
+int lab_up_check_edges(const struct lab_up *up, struct error *error);
 /* Refuses a lab that is up, unless ended processes of it are to be restarted; removes the
  * remains of an earlier one. Fills 'again' and then 'state'. */
-int lab_up_check_not_up(struct lab_up *up, struct fault *fault);
+int lab_up_check_not_up(struct lab_up *up, struct error *error);
 
 /* Ends the processes of a running lab that --process names, and keeps their TAPs. Refuses those
  * that could not start again. */
-int lab_up_end_wanted(struct lab_up *up, struct fault *fault);
+int lab_up_end_wanted(struct lab_up *up, struct error *error);
 
 /* Writes the listing of processes and links into the run directory. */
-int lab_up_write_plan(const struct lab_up *up, struct fault *fault);
+int lab_up_write_plan(const struct lab_up *up, struct error *error);
 
 /* lab_up_start.c: records the processes of this machine, and starts those that are wanted. */
-int lab_up_start(struct lab_up *up, struct fault *fault);
+int lab_up_start(struct lab_up *up, struct error *error);
 
 /* Replaces 'dilation: auto' with the factor that the lab's program measures, which takes seconds
  * and prints the trials. Before the lab is started. */
-int lab_up_choose_dilation(struct lab_up *up, struct fault *fault);
+int lab_up_choose_dilation(struct lab_up *up, struct error *error);
 
 /* lab_interfaces.c. Checks whether this machine can have the uplink, if the edge's host is to be
  * started, and records it in 'state'. Before anything starts. */
-int lab_uplink_prepare(struct lab_up *up, struct fault *fault);
+int lab_uplink_prepare(struct lab_up *up, struct error *error);
 /* Makes the uplink if its edge is new, and default routes in the namespaces of new edges. The
  * processes have opened their edges. */
-int lab_uplink_make(const struct lab_up *up, struct fault *fault);
+int lab_uplink_make(const struct lab_up *up, struct error *error);
 
 /* lab_up_wait.c, for --wait at most: until all links are up; until there are routes as well. */
-int lab_up_wait_links(struct lab_up *up, struct fault *fault);
-int lab_up_wait_whole(struct lab_up *up, struct fault *fault);
+int lab_up_wait_links(struct lab_up *up, struct error *error);
+int lab_up_wait_whole(struct lab_up *up, struct error *error);

@@ -16,31 +16,31 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "fabric_key.h"
-#include "lab_machines.h"
-#include "lab_security.h"
+#include "experiment/lab/lab_machines.h"
+#include "experiment/lab/lab_security.h"
+#include "experiment/run/run_routes.h"
+#include "experiment/workload/run_hosts.h"
 #include "lab_spawn.h"
 #include "lab_state.h"
-#include "netns.h"
-#include "run_hosts.h"
-#include "run_routes.h"
-#include "runtime_dir.h"
-#include "telemetry_client.h"
+#include "mapper/fabric_key.h"
+#include "os/netns.h"
+#include "os/runtime_dir.h"
+#include "os/telemetry_client.h"
 
-static int check_privileges(const struct lab *lab, struct fault *fault)
+static int check_privileges(const struct lab *lab, struct error *error)
 {
 	if (geteuid() == 0)
 		return 0;
 	if (lab->plan->veth)
-		return fault_set(
-			fault, EPERM, "%s: its links are veth pairs, expected root", lab->path);
+		return error_set(
+			error, EPERM, "%s: its links are veth pairs, expected root", lab->path);
 	if (lab->config->run.edges.count > 0)
-		return fault_set(fault, EPERM, "%s: it has TAP edges, expected root", lab->path);
+		return error_set(error, EPERM, "%s: it has TAP edges, expected root", lab->path);
 	return 0;
 }
 
 /* DPDK makes a socket in a folder that has the names of the lab and of the process. */
-static int check_sockets(const struct lab_up *up, struct fault *fault)
+static int check_sockets(const struct lab_up *up, struct error *error)
 {
 	const struct lab *lab = &up->lab;
 	struct sockaddr_un address;
@@ -48,22 +48,22 @@ static int check_sockets(const struct lab_up *up, struct fault *fault)
 	for (unsigned i = 0; i < lab->plan->processes; i++) {
 		const struct lab_plan_process *process = &lab->plan->process[i];
 		char dir[RUNTIME_DIR_MAX];
-		size_t length, most = sizeof(address.sun_path) - 1;
+		size_t length, max = sizeof(address.sun_path) - 1;
 
 		runtime_dir_path(process->prefix, dir);
 		length = strlen(dir) + strlen(TELEMETRY_SOCKET);
-		if (length > most && lab_up_wants(up, i))
-			return fault_set(fault, EINVAL,
+		if (length > max && lab_up_wants(up, i))
+			return error_set(error, EINVAL,
 				"%s: device %s: its process has the socket %s" TELEMETRY_SOCKET
 				" of %zu characters, expected at most %zu: shorter names of the "
 				"lab and the device",
-				lab->path, process->name, dir, length, most);
+				lab->path, process->name, dir, length, max);
 	}
 	return 0;
 }
 
 /* Errors that every process would report, each in its own log. */
-static int check_mapper_files(const struct lab *lab, struct fault *fault)
+static int check_mapper_files(const struct lab *lab, struct error *error)
 {
 	const struct run_config_mapper *mapper = &lab->config->run.mapper;
 	struct topology *expect;
@@ -72,43 +72,43 @@ static int check_mapper_files(const struct lab *lab, struct fault *fault)
 
 	if (mapper->routes != RUN_ROUTES_MAPPER)
 		return 0;
-	result = mapper->key != NULL ? fabric_key_load(&key, mapper->key, fault) : 0;
+	result = mapper->key != NULL ? fabric_key_load(&key, mapper->key, error) : 0;
 	fabric_key_wipe(&key);
 	if (result < 0 || mapper->expect == NULL)
 		return result;
-	expect = topology_open(mapper->expect, fault);
+	expect = topology_open(mapper->expect, error);
 	topology_destroy(expect);
 	return expect != NULL ? 0 : -EINVAL;
 }
 
 /* Likewise. */
-static int check_security(const struct lab *lab, struct fault *fault)
+static int check_security(const struct lab *lab, struct error *error)
 {
 	struct lab_security security;
-	int result = lab_security_load(lab, &security, fault);
+	int result = lab_security_load(lab, &security, error);
 
 	lab_security_wipe(&security);
 	return result;
 }
 
 /* Likewise. */
-static int check_route_file(const struct lab *lab, struct fault *fault)
+static int check_route_file(const struct lab *lab, struct error *error)
 {
 	struct route_file file;
 	int result;
 
 	if (lab->config->run.routing.file == NULL)
 		return 0;
-	result = run_routes_load(&lab->config->run, lab->topology, &file, fault);
+	result = run_routes_load(&lab->config->run, lab->topology, &file, error);
 	if (result == 0)
 		route_file_close(&file);
 	return result;
 }
 
 /* The senders and destinations, and hosts of edges. */
-static int check_hosts(const struct lab *lab, struct fault *fault)
+static int check_hosts(const struct lab *lab, struct error *error)
 {
-	struct run_hosts *hosts = run_config_resolve(&lab->config->run, lab->topology, fault);
+	struct run_hosts *hosts = run_config_resolve(&lab->config->run, lab->topology, error);
 
 	run_hosts_destroy(hosts);
 	return hosts != NULL ? 0 : -EINVAL;
@@ -123,7 +123,7 @@ static uint32_t mask_of(const char *address)
 
 /* An interface whose network contains the edge's address, or the other way round. */
 static int check_network(
-	const struct run_config_edge *edge, const struct ifaddrs *other, struct fault *fault)
+	const struct run_config_edge *edge, const struct ifaddrs *other, struct error *error)
 {
 	char text[RUN_ADDRESS_MAX], theirs[INET_ADDRSTRLEN];
 	const struct sockaddr_in *in = (const void *)other->ifa_addr;
@@ -139,28 +139,28 @@ static int check_network(
 	if (((ntohl(own.s_addr) ^ ntohl(in->sin_addr.s_addr)) & mask) != 0)
 		return 0;
 	inet_ntop(AF_INET, &in->sin_addr, theirs, sizeof(theirs));
-	return fault_set(fault, EINVAL,
+	return error_set(error, EINVAL,
 		"address %s of host %s is in a network of interface %s, which has %s: expected a "
 		"free network, or a 'namespace'",
 		edge->address, edge->host, other->ifa_name, theirs);
 }
 
 /* In the namespace of the edge. */
-static int check_edge_there(void *ctx, struct fault *fault)
+static int check_edge_there(void *ctx, struct error *error)
 {
 	const struct run_config_edge *edge = ctx;
 	struct ifaddrs *all;
 	int result = 0;
 
 	if (if_nametoindex(edge->tap) != 0)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"host %s: there is an interface '%s' already in %s%s", edge->host,
 			edge->tap, edge->netns[0] != '\0' ? "namespace " : "this network namespace",
 			edge->netns);
 	if (getifaddrs(&all) != 0)
 		return 0;
 	for (const struct ifaddrs *one = all; one != NULL && result == 0; one = one->ifa_next)
-		result = check_network(edge, one, fault);
+		result = check_network(edge, one, error);
 	freeifaddrs(all);
 	return result;
 }
@@ -172,7 +172,7 @@ bool lab_up_wants_edge(const struct lab_up *up, const struct run_config_edge *ed
 	return host >= 0 && lab_up_wants(up, up->lab.plan->host_process[host]);
 }
 
-int lab_up_check_edges(const struct lab_up *up, struct fault *fault)
+int lab_up_check_edges(const struct lab_up *up, struct error *error)
 {
 	const struct run_config *run = &up->lab.config->run;
 	int result = 0;
@@ -181,75 +181,75 @@ int lab_up_check_edges(const struct lab_up *up, struct fault *fault)
 		struct run_config_edge *edge = &run->edges.at[i];
 		const char *netns = edge->netns[0] != '\0' ? edge->netns : NULL;
 		char path[sizeof(edge->netns) + 16];
-		struct fault why;
+		struct error why;
 
 		if (!lab_up_wants_edge(up, edge))
 			continue;
 		for (uint32_t k = 0; k < i && result == 0; k++)
 			if (lab_up_wants_edge(up, &run->edges.at[k]))
 				result =
-					run_config_check_edges(run, edge, &run->edges.at[k], fault);
+					run_config_check_edges(run, edge, &run->edges.at[k], error);
 		snprintf(path, sizeof(path), "/run/netns/%s", edge->netns);
 		/* A namespace that does not exist yet has no interfaces. */
 		if (result < 0 || (netns == NULL ? up->lab.plan->veth : access(path, F_OK) != 0))
 			continue;
 		result = netns_run(netns, check_edge_there, edge, &why);
 		if (result == -EINVAL)
-			run_config_refuse(run, &edge->place, fault, "%s", why.text);
+			run_config_refuse(run, &edge->place, error, "%s", why.text);
 		else if (result < 0)
-			*fault = why;
+			*error = why;
 	}
 	return result;
 }
 
-static int check_machine(const struct lab_up *up, struct fault *fault)
+static int check_machine(const struct lab_up *up, struct error *error)
 {
 	const struct lab_arguments *arguments = up->arguments;
 
 	if (arguments->machine == NULL)
 		return arguments->alone
-			       ? fault_set(fault, EINVAL, "--alone: expected --machine, too")
+			       ? error_set(error, EINVAL, "--alone: expected --machine, too")
 			       : 0;
 	if (arguments->only_count > 0 && !arguments->again)
-		return fault_set(fault, EINVAL, "--machine --process: expected one of them");
+		return error_set(error, EINVAL, "--machine --process: expected one of them");
 	if (lab_machine_find(up->lab.config, arguments->machine) < 0)
-		return fault_set(fault, EINVAL, "--machine %s: no such machine in %s",
+		return error_set(error, EINVAL, "--machine %s: no such machine in %s",
 			arguments->machine, up->lab.path);
 	return 0;
 }
 
-static int check_only(const struct lab_up *up, struct fault *fault)
+static int check_only(const struct lab_up *up, struct error *error)
 {
 	for (unsigned i = 0; i < up->arguments->only_count; i++)
 		if (lab_plan_find(up->lab.plan, up->arguments->only[i]) < 0)
-			return fault_set(fault, EINVAL,
+			return error_set(error, EINVAL,
 				"--process %s: no such switch or host in %s",
 				up->arguments->only[i], up->lab.path);
 	return 0;
 }
 
-int lab_up_check_files(const struct lab *lab, struct fault *fault)
+int lab_up_check_files(const struct lab *lab, struct error *error)
 {
-	int result = check_security(lab, fault);
+	int result = check_security(lab, error);
 
 	if (result == 0)
-		result = check_route_file(lab, fault);
-	return result == 0 ? check_mapper_files(lab, fault) : result;
+		result = check_route_file(lab, error);
+	return result == 0 ? check_mapper_files(lab, error) : result;
 }
 
-int lab_up_check_request(const struct lab_up *up, struct fault *fault)
+int lab_up_check_request(const struct lab_up *up, struct error *error)
 {
-	int result = check_machine(up, fault);
+	int result = check_machine(up, error);
 
 	if (result == 0)
-		result = check_only(up, fault);
+		result = check_only(up, error);
 	if (result == 0)
-		result = check_hosts(&up->lab, fault);
+		result = check_hosts(&up->lab, error);
 	if (result == 0)
-		result = check_privileges(&up->lab, fault);
+		result = check_privileges(&up->lab, error);
 	if (result == 0)
-		result = check_sockets(up, fault);
-	return result == 0 ? lab_up_check_files(&up->lab, fault) : result;
+		result = check_sockets(up, error);
+	return result == 0 ? lab_up_check_files(&up->lab, error) : result;
 }
 
 bool lab_up_wants(const struct lab_up *up, unsigned process)
@@ -298,7 +298,7 @@ unsigned lab_up_server(const struct lab_plan_link *link)
 /* A memif client connects only once, and a server may have died with its client, or hang: DPDK's
  * net_memif unmaps the memory of a dead peer while it is in use. */
 static int check_comes_back(
-	const struct lab_up *up, const struct lab_state *former, struct fault *fault)
+	const struct lab_up *up, const struct lab_state *former, struct error *error)
 {
 	const struct lab_plan *plan = up->lab.plan;
 
@@ -309,7 +309,7 @@ static int check_comes_back(
 			const char *other = plan->process[link->process[1 - side]].name;
 
 			if (lab_up_wants(up, link->process[side]) && runs(former, other))
-				return fault_set(fault, EINVAL,
+				return error_set(error, EINVAL,
 					"%s cannot come back: %s runs, and memif links do not "
 					"survive the end of a process; take the lab down and up "
 					"again, or use 'links: shared'",
@@ -320,7 +320,7 @@ static int check_comes_back(
 }
 
 /* Without --process, of a lab of which some processes run: those of this machine that do not. */
-static int choose_ended(struct lab_up *up, const struct lab_state *former, struct fault *fault)
+static int choose_ended(struct lab_up *up, const struct lab_state *former, struct error *error)
 {
 	unsigned alive = lab_state_count_alive(former);
 
@@ -328,7 +328,7 @@ static int choose_ended(struct lab_up *up, const struct lab_state *former, struc
 		return 0;
 	up->ended = calloc(up->lab.plan->processes, sizeof(*up->ended));
 	if (up->ended == NULL)
-		return fault_set(fault, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "no memory");
 	for (unsigned i = 0; i < former->processes; i++) {
 		int number = lab_plan_find(up->lab.plan, former->process[i].name);
 
@@ -339,7 +339,7 @@ static int choose_ended(struct lab_up *up, const struct lab_state *former, struc
 }
 
 /* Of a lab of which some processes run. */
-static int check_rest(struct lab_up *up, const struct lab_state *former, struct fault *fault)
+static int check_rest(struct lab_up *up, const struct lab_state *former, struct error *error)
 {
 	const struct lab_record *alive = find_alive(up, former, false);
 
@@ -347,8 +347,8 @@ static int check_rest(struct lab_up *up, const struct lab_state *former, struct 
 	if (up->nothing)
 		return 0;
 	if (alive == NULL)
-		return check_comes_back(up, former, fault);
-	return fault_set(fault, EINVAL,
+		return check_comes_back(up, former, error);
+	return error_set(error, EINVAL,
 		"lab %s is up already (%s is process %ld); 'weft lab down %s' ends it",
 		up->lab.plan->lab, alive->name, (long)alive->pid, up->arguments->file);
 }
@@ -386,7 +386,7 @@ static void keep_namespaces(
 /* A process whose TAPs are kept is killed, because at its end it would remove their namespaces. */
 static void keep_taps(struct lab_up *up, const struct lab_state *wanted, struct lab_state *former)
 {
-	struct fault why;
+	struct error why;
 
 	for (unsigned i = 0; i < wanted->processes; i++) {
 		const struct lab_record *record = &wanted->process[i];
@@ -405,17 +405,17 @@ static void keep_taps(struct lab_up *up, const struct lab_state *wanted, struct 
 	}
 }
 
-int lab_up_end_wanted(struct lab_up *up, struct fault *fault)
+int lab_up_end_wanted(struct lab_up *up, struct error *error)
 {
 	struct lab_state former, wanted;
-	int result = lab_state_load(&former, up->lab.plan->run_dir, fault);
+	int result = lab_state_load(&former, up->lab.plan->run_dir, error);
 
 	if (result == -ENOENT)
-		return fault_set(fault, ENOENT, "lab %s is not up", up->lab.plan->lab);
+		return error_set(error, ENOENT, "lab %s is not up", up->lab.plan->lab);
 	if (result < 0)
 		return result;
-	result = former.starting ? fault_set(fault, ENOENT, "lab %s is not up", up->lab.plan->lab)
-				 : check_comes_back(up, &former, fault);
+	result = former.starting ? error_set(error, ENOENT, "lab %s is not up", up->lab.plan->lab)
+				 : check_comes_back(up, &former, error);
 	wanted = choose_wanted(up, &former);
 	if (result == 0) {
 		keep_taps(up, &wanted, &former);
@@ -426,10 +426,10 @@ int lab_up_end_wanted(struct lab_up *up, struct fault *fault)
 	return result;
 }
 
-int lab_up_check_not_up(struct lab_up *up, struct fault *fault)
+int lab_up_check_not_up(struct lab_up *up, struct error *error)
 {
 	struct lab_state former;
-	int result = lab_state_load(&former, up->lab.plan->run_dir, fault);
+	int result = lab_state_load(&former, up->lab.plan->run_dir, error);
 
 	if (result == -ENOENT) {
 		lab_state_remove_empty(up->lab.plan->run_dir);
@@ -437,11 +437,11 @@ int lab_up_check_not_up(struct lab_up *up, struct fault *fault)
 	}
 	if (result < 0)
 		return result;
-	result = former.starting ? 0 : choose_ended(up, &former, fault);
+	result = former.starting ? 0 : choose_ended(up, &former, error);
 	up->again = result == 0 && !former.starting &&
 		    (up->arguments->again || find_alive(up, &former, true) != NULL);
 	if (up->again)
-		result = check_rest(up, &former, fault);
+		result = check_rest(up, &former, error);
 	if (result < 0) {
 		lab_state_free(&former);
 		return result;
@@ -451,6 +451,6 @@ int lab_up_check_not_up(struct lab_up *up, struct fault *fault)
 		return 0;
 	}
 	fprintf(stderr, "weft lab up: removing what an earlier lab left in %s\n", former.dir);
-	result = lab_take_down(&former, fault);
+	result = lab_take_down(&former, error);
 	return result < 0 ? result : 0;
 }

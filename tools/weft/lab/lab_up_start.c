@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child_process.h"
+#include "common/child_process.h"
 #include "lab_ending.h"
 #include "lab_spawn.h"
 #include "lab_state.h"
@@ -70,17 +70,17 @@ struct start {
 	struct lab_record *record;
 };
 
-static int record_process(void *ctx, pid_t pid, struct fault *fault)
+static int record_process(void *ctx, pid_t pid, struct error *error)
 {
 	struct start *start = ctx;
 
 	start->record->pid = pid;
 	if (lab_state_add(&start->up->state, start->record) < 0)
-		return fault_set(fault, ENOMEM, "no memory");
-	return lab_state_save(&start->up->state, fault);
+		return error_set(error, ENOMEM, "no memory");
+	return lab_state_save(&start->up->state, error);
 }
 
-static int start_process(struct lab_up *up, unsigned process, struct fault *fault)
+static int start_process(struct lab_up *up, unsigned process, struct error *error)
 {
 	const struct lab_plan_process *planned = &up->lab.plan->process[process];
 	char **argv = make_arguments(up, process);
@@ -90,7 +90,7 @@ static int start_process(struct lab_up *up, unsigned process, struct fault *faul
 	pid_t pid;
 
 	if (argv == NULL)
-		return fault_set(fault, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "no memory");
 	snprintf(record.name, sizeof(record.name), "%s", planned->name);
 	snprintf(record.prefix, sizeof(record.prefix), "%s", planned->prefix);
 	snprintf(record.program, sizeof(record.program), "%s", lab_role_program(planned->role));
@@ -100,7 +100,7 @@ static int start_process(struct lab_up *up, unsigned process, struct fault *faul
 		lab_plan_netns(up->lab.plan, netns);
 	held_taps_pass(&up->taps, process, true);
 	lab_record_log(&up->state, &record, log, sizeof(log));
-	pid = lab_spawn(argv, netns, log, record_process, &start, fault);
+	pid = lab_spawn(argv, netns, log, record_process, &start, error);
 	held_taps_pass(&up->taps, process, false);
 	free(argv);
 	return pid < 0 ? (int)pid : 0;
@@ -155,7 +155,7 @@ static uint32_t measure_dilation(const struct lab_up *up, int *code)
 	return dilation;
 }
 
-int lab_up_choose_dilation(struct lab_up *up, struct fault *fault)
+int lab_up_choose_dilation(struct lab_up *up, struct error *error)
 {
 	struct run_config *run = &up->lab.config->run;
 	int code;
@@ -163,7 +163,7 @@ int lab_up_choose_dilation(struct lab_up *up, struct fault *fault)
 	if (run->dilation != RUN_DILATION_AUTO)
 		return 0;
 	if (up->lab.config->processes != LAB_CONFIG_PROCESSES_ONE)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: dilation: auto measures a lab of one process; expected a number, or "
 			"'processes: one'",
 			up->lab.path);
@@ -171,7 +171,7 @@ int lab_up_choose_dilation(struct lab_up *up, struct fault *fault)
 	up->lab.dilated = true;
 	if (run->dilation > 0)
 		return 0;
-	return fault_set(fault,
+	return error_set(error,
 		code == EXIT_INTERRUPTED ? EINTR
 		: code == EXIT_NOT_ABLE  ? ENODEV
 					 : EINVAL,
@@ -179,14 +179,14 @@ int lab_up_choose_dilation(struct lab_up *up, struct fault *fault)
 }
 
 /* Processes of which this machine has a record share a clock. */
-static int write_machine(const struct lab_up *up, struct fault *fault)
+static int write_machine(const struct lab_up *up, struct error *error)
 {
 	const struct lab_plan *plan = up->lab.plan;
 	bool *here = calloc(plan->processes, sizeof(*here));
 	int result;
 
 	if (here == NULL)
-		return fault_set(fault, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "no memory");
 	for (unsigned i = 0; i < plan->processes; i++)
 		here[i] = lab_up_wants(up, i);
 	for (unsigned i = 0; i < up->state.processes; i++) {
@@ -195,25 +195,25 @@ static int write_machine(const struct lab_up *up, struct fault *fault)
 		if (process >= 0)
 			here[process] = true;
 	}
-	result = lab_machine_write(plan, here, fault);
+	result = lab_machine_write(plan, here, error);
 	free(here);
 	return result;
 }
 
-int lab_up_start(struct lab_up *up, struct fault *fault)
+int lab_up_start(struct lab_up *up, struct error *error)
 {
-	int result = write_machine(up, fault);
+	int result = write_machine(up, error);
 
 	up->kills = lab_ending_kills();
 	for (unsigned i = 0; i < up->lab.plan->processes && result == 0; i++)
 		if (lab_interrupted())
-			result = fault_set(fault, EINTR, "interrupted");
+			result = error_set(error, EINTR, "interrupted");
 		else if (lab_up_wants(up, i))
-			result = start_process(up, i, fault);
+			result = start_process(up, i, error);
 	if (result < 0)
 		return result;
 	up->ready = calloc(up->state.processes + 1, sizeof(*up->ready));
 	up->elsewhere = lab_elsewhere(up->lab.plan, &up->state);
-	return up->ready == NULL || up->elsewhere == NULL ? fault_set(fault, ENOMEM, "no memory")
+	return up->ready == NULL || up->elsewhere == NULL ? error_set(error, ENOMEM, "no memory")
 							  : 0;
 }

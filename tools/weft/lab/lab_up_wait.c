@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "kernel_view.h"
+#include "common/kernel_view.h"
 #include "lab_ending.h"
 #include "lab_log.h"
 #include "lab_query.h"
@@ -44,17 +44,17 @@ static void show_log(const struct lab_up *up, const struct lab_record *record)
 }
 
 /* ": WHY" of a process that has ended by itself, from its log, of which the rest is shown. */
-static void tell_log(const struct lab_up *up, const struct lab_record *record, char why[FAULT_TEXT])
+static void tell_log(const struct lab_up *up, const struct lab_record *record, char why[ERROR_TEXT])
 {
-	char *log = lab_log_read(&up->state, record, NULL), error[FAULT_TEXT];
+	char *log = lab_log_read(&up->state, record, NULL), error[ERROR_TEXT];
 	struct statvfs disk;
 
 	why[0] = '\0';
 	if (log != NULL && lab_log_take_error(log, record->program, error))
-		snprintf(why, FAULT_TEXT, ": %s", error);
+		snprintf(why, ERROR_TEXT, ": %s", error);
 	else if (log != NULL && log[0] == '\0' && statvfs(up->state.dir, &disk) == 0 &&
 		 disk.f_bavail == 0)
-		snprintf(why, FAULT_TEXT, ": no space is left in %s, not even for its log",
+		snprintf(why, ERROR_TEXT, ": no space is left in %s, not even for its log",
 			up->state.dir);
 	if (log != NULL)
 		show_lines(record, log);
@@ -81,20 +81,20 @@ static bool is_ours(const struct lab_up *up, const struct lab_record *record)
 	return !up->again || (number >= 0 && lab_up_wants(up, (unsigned)number));
 }
 
-static int fail_ended(const struct lab_up *up, const struct lab_record *record, struct fault *fault)
+static int fail_ended(const struct lab_up *up, const struct lab_record *record, struct error *error)
 {
-	char how[LAB_ENDING_TEXT], why[FAULT_TEXT] = "";
+	char how[LAB_ENDING_TEXT], why[ERROR_TEXT] = "";
 
 	lab_ending_find(record, up->kills, how);
 	if (strstr(how, "killed") == NULL)
 		tell_log(up, record, why);
 	else
 		show_log(up, record);
-	return fault_set(fault, ENODEV, "%s (%s) %s%s", record->name, record->program, how, why);
+	return error_set(error, ENODEV, "%s (%s) %s%s", record->name, record->program, how, why);
 }
 
 /* The number of processes that are not ready, or -errno if one has ended. */
-static int look(struct lab_up *up, struct fault *fault)
+static int look(struct lab_up *up, struct error *error)
 {
 	int missing = 0;
 
@@ -104,7 +104,7 @@ static int look(struct lab_up *up, struct fault *fault)
 		if (!is_ours(up, record))
 			continue;
 		if (!lab_record_alive(record))
-			return fail_ended(up, record, fault);
+			return fail_ended(up, record, error);
 		if (!up->ready[i])
 			up->ready[i] = is_ready(up, record);
 		missing += !up->ready[i];
@@ -145,7 +145,7 @@ static void count_missing(const struct lab_up *up, struct missing *missing)
 
 /* "; this machine is short of CPU time: …" if a process that is not ready got less than half of
  * what it needs; else "". */
-static void tell_starved(const struct lab_up *up, unsigned dilation, char text[FAULT_TEXT])
+static void tell_starved(const struct lab_up *up, unsigned dilation, char text[ERROR_TEXT])
 {
 	uint64_t longest = 0;
 
@@ -159,21 +159,21 @@ static void tell_starved(const struct lab_up *up, unsigned dilation, char text[F
 			!cpu_times_are_short(&cpu, dilation + 1) || cpu.wait_ns <= longest)
 			continue;
 		longest = cpu.wait_ns;
-		snprintf(text, FAULT_TEXT,
+		snprintf(text, ERROR_TEXT,
 			"; this machine is short of CPU time: %s ran for %.1f s and waited for a CPU "
 			"for %.1f s: end other programs or use fewer processes ('processes: one')",
 			record->name, (double)cpu.run_ns / 1e9, (double)cpu.wait_ns / 1e9);
 	}
 }
 
-static int fail_slow(const struct lab_up *up, const struct missing *missing, struct fault *fault)
+static int fail_slow(const struct lab_up *up, const struct missing *missing, struct error *error)
 {
-	char more[64] = "", starved[FAULT_TEXT];
+	char more[64] = "", starved[ERROR_TEXT];
 
 	tell_starved(up, 1, starved);
 	if (missing->slow > 1)
 		snprintf(more, sizeof(more), " nor have %u more processes", missing->slow - 1);
-	return fault_set(fault, ETIMEDOUT,
+	return error_set(error, ETIMEDOUT,
 		"after %" PRIu64
 		" ms %s has not started its ports%s%s%s (the end of its log, if it "
 		"has said anything, is above); --wait gives it longer",
@@ -184,34 +184,34 @@ static int fail_slow(const struct lab_up *up, const struct missing *missing, str
 		starved);
 }
 
-static int fail_not_ready(const struct lab_up *up, struct fault *fault)
+static int fail_not_ready(const struct lab_up *up, struct error *error)
 {
 	struct missing missing;
-	char more[64] = "", starved[FAULT_TEXT];
+	char more[64] = "", starved[ERROR_TEXT];
 
 	count_missing(up, &missing);
 	if (missing.slow > 0)
-		return fail_slow(up, &missing, fault);
+		return fail_slow(up, &missing, error);
 	if (missing.ends > 1)
 		snprintf(more, sizeof(more), "; %zu more ends of links are not up",
 			missing.ends - 1);
 	tell_starved(up, up->lab.config->run.dilation, starved);
-	return fault_set(fault, ETIMEDOUT, "after %" PRIu64 " ms %s%s%s; --wait gives it longer",
+	return error_set(error, ETIMEDOUT, "after %" PRIu64 " ms %s%s%s; --wait gives it longer",
 		up->arguments->wait_ps / PS_PER_MS,
 		missing.first_linkless.why[0] != '\0' ? missing.first_linkless.why
 						      : "the last links came up",
 		more, starved);
 }
 
-static int wait_ready(struct lab_up *up, uint64_t deadline, struct fault *fault)
+static int wait_ready(struct lab_up *up, uint64_t deadline, struct error *error)
 {
 	int missing;
 
-	while ((missing = look(up, fault)) > 0) {
+	while ((missing = look(up, error)) > 0) {
 		if (lab_interrupted())
-			return fault_set(fault, EINTR, "interrupted");
+			return error_set(error, EINTR, "interrupted");
 		if (lab_now_ms() > deadline)
-			return fail_not_ready(up, fault);
+			return fail_not_ready(up, error);
 		lab_sleep_ms(STEP_MS);
 	}
 	return missing;
@@ -219,51 +219,51 @@ static int wait_ready(struct lab_up *up, uint64_t deadline, struct fault *fault)
 
 /* 'result', unless a process has ended meanwhile, which is then the reason. A process that is
  * being killed does not answer for a while before it is gone. */
-static int blame_ended(const struct lab_up *up, int result, int patience_ms, struct fault *fault)
+static int blame_ended(const struct lab_up *up, int result, int patience_ms, struct error *error)
 {
 	for (int waited = 0; waited <= patience_ms; waited += STEP_MS) {
 		for (unsigned i = 0; i < up->state.processes; i++) {
 			const struct lab_record *record = &up->state.process[i];
 
 			if (is_ours(up, record) && !lab_record_alive(record))
-				return fail_ended(up, record, fault);
+				return fail_ended(up, record, error);
 		}
 		lab_sleep_ms(STEP_MS);
 	}
 	return result;
 }
 
-static int wait_mapped(struct lab_up *up, uint64_t deadline, struct fault *fault)
+static int wait_mapped(struct lab_up *up, uint64_t deadline, struct error *error)
 {
 	uint64_t now = lab_now_ms();
-	struct fault why;
+	struct error why;
 	int result = lab_wait_mapped(&up->lab, &up->state, false,
 		deadline > now ? deadline - now : 0, &up->mapper, &why);
 
 	if (result == 0)
 		return 0;
 	if (result == -ETIMEDOUT)
-		fault_set(fault, ETIMEDOUT,
+		error_set(error, ETIMEDOUT,
 			"after %" PRIu64 " ms %s; --wait gives the mapper longer",
 			up->arguments->wait_ps / PS_PER_MS, why.text);
 	else
-		*fault = why;
+		*error = why;
 	if (result == -EINTR)
 		return result;
-	return result == -ETIMEDOUT ? blame_ended(up, result, 0, fault)
-				    : blame_ended(up, -ENODEV, ENDING_MS, fault);
+	return result == -ETIMEDOUT ? blame_ended(up, result, 0, error)
+				    : blame_ended(up, -ENODEV, ENDING_MS, error);
 }
 
 /* Checked at the end: a fabric with exhausted pools reports links as up for seconds. */
-static int check_pools(struct lab_up *up, struct fault *fault)
+static int check_pools(struct lab_up *up, struct error *error)
 {
 	int result = 0;
 
 	for (unsigned i = 0; i < up->state.processes && result == 0; i++)
 		if (is_ours(up, &up->state.process[i]))
-			result = lab_pools_check(&up->state.process[i], fault);
+			result = lab_pools_check(&up->state.process[i], error);
 	up->exhausted = result == -ENOBUFS;
-	return result == 0 || up->exhausted ? result : blame_ended(up, -ENODEV, ENDING_MS, fault);
+	return result == 0 || up->exhausted ? result : blame_ended(up, -ENODEV, ENDING_MS, error);
 }
 
 static uint64_t deadline_of(const struct lab_up *up)
@@ -271,21 +271,21 @@ static uint64_t deadline_of(const struct lab_up *up)
 	return lab_now_ms() + lab_real_ms(&up->lab, up->arguments->wait_ps);
 }
 
-int lab_up_wait_links(struct lab_up *up, struct fault *fault)
+int lab_up_wait_links(struct lab_up *up, struct error *error)
 {
-	int result = wait_ready(up, deadline_of(up), fault);
+	int result = wait_ready(up, deadline_of(up), error);
 
-	return result == 0 ? check_pools(up, fault) : result;
+	return result == 0 ? check_pools(up, error) : result;
 }
 
-int lab_up_wait_whole(struct lab_up *up, struct fault *fault)
+int lab_up_wait_whole(struct lab_up *up, struct error *error)
 {
 	uint64_t deadline = deadline_of(up);
-	int result = wait_ready(up, deadline, fault);
+	int result = wait_ready(up, deadline, error);
 	uint64_t linked = lab_now_ms();
 
 	if (result == 0 && !up->arguments->alone)
-		result = wait_mapped(up, deadline, fault);
+		result = wait_mapped(up, deadline, error);
 	up->mapped_ms = lab_now_ms() - linked;
-	return result == 0 ? check_pools(up, fault) : result;
+	return result == 0 ? check_pools(up, error) : result;
 }

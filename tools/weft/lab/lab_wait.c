@@ -12,13 +12,13 @@
 
 /* The number of answers, or -errno. */
 static int ask_all(
-	const struct lab_state *state, bool lenient, json_t *mapping, struct fault *fault)
+	const struct lab_state *state, bool lenient, json_t *mapping, struct error *error)
 {
 	int answers = 0;
 
 	for (unsigned i = 0; i < state->processes; i++) {
 		const struct lab_record *record = &state->process[i];
-		int result = lab_mapping_add(mapping, record, state->dir, fault);
+		int result = lab_mapping_add(mapping, record, state->dir, error);
 
 		if (result < 0 && (!lenient || lab_record_alive(record)))
 			return result;
@@ -39,15 +39,15 @@ static struct lab_lead lead_of(
 
 /* 1: every device has routes; 0: not yet, and why; or -errno. */
 static int is_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
-	struct lab_mapper *leader, struct fault *fault)
+	struct lab_mapper *leader, struct error *error)
 {
 	json_t *mapping = lab_mapping_create();
-	int answers = ask_all(state, lenient, mapping, fault), result = answers;
+	int answers = ask_all(state, lenient, mapping, error), result = answers;
 	struct lab_lead lead = lead_of(lab, state, mapping);
 
 	if (answers >= 0)
-		result = lab_mapping_done(mapping, answers == (int)lab->plan->processes, fault) &&
-			 (lenient || lab_lead_lives(&lead, fault));
+		result = lab_mapping_done(mapping, answers == (int)lab->plan->processes, error) &&
+			 (lenient || lab_lead_lives(&lead, error));
 	/* Other machines may have devices that the mapper has not found yet. */
 	leader->short_of.text[0] = '\0';
 	if (answers != (int)lab->plan->processes)
@@ -62,10 +62,10 @@ static int is_mapped(const struct lab *lab, const struct lab_state *state, bool 
 }
 
 int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
-	uint64_t patience_ms, struct lab_mapper *leader, struct fault *fault)
+	uint64_t patience_ms, struct lab_mapper *leader, struct error *error)
 {
 	uint64_t began = lab_now_ms();
-	struct fault why = {""};
+	struct error why = {""};
 	int done;
 
 	*leader = (struct lab_mapper){.miscabled = 0};
@@ -74,15 +74,15 @@ int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool l
 	while ((done = is_mapped(lab, state, lenient, leader, &why)) == 0 ||
 		(done == 1 && !lenient && leader->short_of.text[0] != '\0')) {
 		if (lab_interrupted())
-			return fault_set(fault, EINTR, "interrupted");
+			return error_set(error, EINTR, "interrupted");
 		if (lab_now_ms() - began > patience_ms && done == 1)
 			return 0;
 		if (lab_now_ms() - began > patience_ms)
-			return fault_set(
-				fault, ETIMEDOUT, "not every device has routes: %s", why.text);
+			return error_set(
+				error, ETIMEDOUT, "not every device has routes: %s", why.text);
 		lab_sleep_ms(STEP_MS);
 	}
 	if (done < 0)
-		*fault = why;
+		*error = why;
 	return done < 0 ? done : 0;
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
+#include "common/commands.h"
 
 bool port_address(const char *text, char out[PCI_ADDRESS_MAX])
 {
@@ -72,7 +72,7 @@ static bool has_interface(void *context, const struct pci_device *device)
 	return false;
 }
 
-int port_find(const char *text, struct pci_device *device, struct fault *fault)
+int port_find(const char *text, struct pci_device *device, struct error *error)
 {
 	struct search search = {text, device};
 	char address[PCI_ADDRESS_MAX];
@@ -80,18 +80,18 @@ int port_find(const char *text, struct pci_device *device, struct fault *fault)
 	if (!port_address(text, address)) {
 		if (port_each(has_interface, &search))
 			return 0;
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: no PCI address, and no interface of a PCI device has this name; 'weft "
 			"port list' shows them",
 			text);
 	}
 	if (pci_device_read(command_root(), address, device) < 0)
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: no PCI device with this address in this machine; 'weft port list' "
 			"shows them",
 			address);
 	if (!pci_device_is_network(device))
-		return fault_set(fault, EINVAL,
+		return error_set(error, EINVAL,
 			"%s: is no network interface (class 0x%06lx); 'weft port list' shows those "
 			"that are",
 			address, device->class);
@@ -99,26 +99,26 @@ int port_find(const char *text, struct pci_device *device, struct fault *fault)
 }
 
 int port_refuse_own_network(
-	const struct pci_device *device, const char *command, struct fault *fault)
+	const struct pci_device *device, const char *command, struct error *error)
 {
 	const struct pci_interface *used = pci_device_used(device);
 
 	if (used != NULL)
-		return fault_set(fault, EBUSY,
+		return error_set(error, EBUSY,
 			"%s: %s is in use by this machine's own network (%s): choose another port, "
 			"or lose it with '%s'",
 			device->address, used->name, used->use, command);
 	if (device->driver[0] == '\0' || device->interfaces > 0 ||
 		pci_driver_is_dpdk(device->driver))
 		return 0;
-	return fault_set(fault, EBUSY,
+	return error_set(error, EBUSY,
 		"%s: its driver %s shows no interface here, perhaps because it is in another "
 		"network namespace: 'ip netns identify' and 'ip -n NAME link' tell; '%s' takes "
 		"it all the same",
 		device->address, device->driver, command);
 }
 
-int port_refuse_open(const struct pci_device *device, struct fault *fault)
+int port_refuse_open(const struct pci_device *device, struct error *error)
 {
 	char file[PCI_FILE_MAX], name[64];
 	long pid;
@@ -128,19 +128,19 @@ int port_refuse_open(const struct pci_device *device, struct fault *fault)
 	pid = pci_holder(command_root(), file, name, sizeof(name));
 	if (pid == 0)
 		return 0;
-	return fault_set(fault, EBUSY,
+	return error_set(error, EBUSY,
 		"%s: process %ld (%s) uses it: end that first, a lab with 'weft lab down LAB' "
 		"('weft lab list' names them)",
 		device->address, pid, name);
 }
 
-int port_refuse_driver(const struct pci_device *device, const char *driver, struct fault *fault)
+int port_refuse_driver(const struct pci_device *device, const char *driver, struct error *error)
 {
 	const char *root = command_root();
 
 	if (strcmp(driver, "vfio-pci") == 0 && !pci_has_iommu(root) &&
 		!pci_vfio_without_iommu(root))
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"%s: IOMMU off, vfio-pci needs it: turn on VT-d or AMD-Vi in the BIOS, and "
 			"on Intel add 'intel_iommu=on iommu=pt' to GRUB_CMDLINE_LINUX in "
 			"/etc/default/grub, run 'update-grub' and reboot; a machine without one "
@@ -148,12 +148,12 @@ int port_refuse_driver(const struct pci_device *device, const char *driver, stru
 			device->address, device->address);
 	if (pci_driver_loaded(root, driver))
 		return 0;
-	return fault_set(fault, ENODEV, "%s: the driver %s is not loaded: 'modprobe %s'",
+	return error_set(error, ENODEV, "%s: the driver %s is not loaded: 'modprobe %s'",
 		device->address, driver, driver);
 }
 
 int port_refuse_group(const struct pci_device *device, const char (*others)[PCI_ADDRESS_MAX],
-	unsigned count, struct fault *fault)
+	unsigned count, struct error *error)
 {
 	struct pci_device other;
 	char address[PCI_ADDRESS_MAX];
@@ -165,12 +165,12 @@ int port_refuse_group(const struct pci_device *device, const char (*others)[PCI_
 		if (strcmp(others[i], address) == 0)
 			return 0;
 	if (pci_device_read(command_root(), address, &other) == 0 && pci_device_is_network(&other))
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"%s: shares IOMMU group %s with %s, which driver %s has: bind both, 'weft "
 			"port bind %s %s'",
 			device->address, device->group, address, other.driver, device->address,
 			address);
-	return fault_set(fault, ENODEV,
+	return error_set(error, ENODEV,
 		"%s: shares IOMMU group %s with %s, which is no network interface and which the "
 		"kernel drives: put the NIC into another slot, or free the other with 'echo %s > "
 		"/sys/bus/pci/devices/%s/driver/unbind'",

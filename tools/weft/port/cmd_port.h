@@ -4,9 +4,9 @@
 
 /* Shared by the subcommands of 'weft port'; used only by its files. */
 
-#include "commands.h"
-#include "fault.h"
-#include "pci_device.h"
+#include "base/weft_error.h"
+#include "common/commands.h"
+#include "os/pci_device.h"
 
 #define PORT_DEVICES_MAX 64
 
@@ -29,27 +29,27 @@ bool port_address(const char *text, char out[PCI_ADDRESS_MAX]);
 
 /* Reads the device with this address, or of this network interface. 0, or fault with -EINVAL: this
  * machine has none, or it is not a network interface. */
-int port_find(const char *text, struct pci_device *device, struct fault *fault);
+int port_find(const char *text, struct pci_device *device, struct error *error);
 
 /* Visits the network interfaces on PCI in the order of their addresses, until one returns true. */
 bool port_each(bool (*visit)(void *context, const struct pci_device *device), void *context);
 
 /* The reasons for which a device cannot be bound, or a lab cannot use it. Each is one line that
- * begins with the address and has the command that fixes it. 0: no reason; else -errno and fault.
+ * begins with the address and has the command that fixes it. 0: no reason; else -errno and error.
  */
 
 /* EBUSY: the machine's own network uses it, or may use it out of sight. 'command' is the command
  * line that does it all the same. */
 int port_refuse_own_network(
-	const struct pci_device *device, const char *command, struct fault *fault);
+	const struct pci_device *device, const char *command, struct error *error);
 
 /* EBUSY: a process has it open. */
-int port_refuse_open(const struct pci_device *device, struct fault *fault);
+int port_refuse_open(const struct pci_device *device, struct error *error);
 
 /* ENODEV: the driver is not loaded, or wants an IOMMU that is off. */
-int port_refuse_driver(const struct pci_device *device, const char *driver, struct fault *fault);
+int port_refuse_driver(const struct pci_device *device, const char *driver, struct error *error);
 
 /* ENODEV: vfio does not take one device of an IOMMU group while the kernel drives another one.
  * 'others' are the devices that are bound with it; their number may be 0. */
 int port_refuse_group(const struct pci_device *device, const char (*others)[PCI_ADDRESS_MAX],
-	unsigned count, struct fault *fault);
+	unsigned count, struct error *error);

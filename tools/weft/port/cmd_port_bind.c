@@ -19,7 +19,7 @@
 
 /* Writes a line into a file of sysfs. */
 static int write_file(
-	const struct pci_device *device, const char *path, const char *text, struct fault *fault)
+	const struct pci_device *device, const char *path, const char *text, struct error *error)
 {
 	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC), code = errno;
 	ssize_t length = (ssize_t)strlen(text);
@@ -32,30 +32,30 @@ static int write_file(
 			return 0;
 	}
 	if (code == EACCES || code == EPERM)
-		return fault_set(fault, EPERM,
+		return error_set(error, EPERM,
 			"%s: no permission to write %s: run the command as root, with 'sudo'",
 			device->address, path);
-	return fault_set(fault, EIO,
+	return error_set(error, EIO,
 		"%s: the kernel refuses '%.*s' in %s: %s; 'dmesg | tail' may tell why",
 		device->address, (int)strcspn(text, "\n"), text, path, strerror(code));
 }
 
 static int write_device(
-	const struct pci_device *device, const char *name, const char *text, struct fault *fault)
+	const struct pci_device *device, const char *name, const char *text, struct error *error)
 {
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices/%s/%s", command_root(),
 		device->address, name);
-	return write_file(device, path, text, fault);
+	return write_file(device, path, text, error);
 }
 
-static int probe(const struct pci_device *device, struct fault *fault)
+static int probe(const struct pci_device *device, struct error *error)
 {
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/sys/bus/pci/drivers_probe", command_root());
-	return write_file(device, path, device->address, fault);
+	return write_file(device, path, device->address, error);
 }
 
 /* Reads the device until a driver has it, or none has if that is wanted. */
@@ -73,13 +73,13 @@ static void wait_for_driver(struct pci_device *device, bool wanted)
 	}
 }
 
-static int unbind(struct pci_device *device, struct fault *fault)
+static int unbind(struct pci_device *device, struct error *error)
 {
 	int result;
 
 	if (device->driver[0] == '\0')
 		return 0;
-	result = write_device(device, "driver/unbind", device->address, fault);
+	result = write_device(device, "driver/unbind", device->address, error);
 	if (result == 0)
 		wait_for_driver(device, false);
 	return result;
@@ -88,28 +88,28 @@ static int unbind(struct pci_device *device, struct fault *fault)
 /* Gives a device to another driver by sysfs: driver_override, unbind, drivers_probe, as
  * dpdk-devbind.py does. 'driver' NULL: to the kernel's own choice. Waits until a driver has it, one
  * second at most, because drivers may probe in the background. Afterwards 'device' says which. 0,
- * or -errno and fault: EPERM, EIO (the kernel refused), ENODEV (no driver took it; the device has
+ * or -errno and error: EPERM, EIO (the kernel refused), ENODEV (no driver took it; the device has
  * none then). */
-static int port_driver_set(struct pci_device *device, const char *driver, struct fault *fault)
+static int port_driver_set(struct pci_device *device, const char *driver, struct error *error)
 {
 	/* An empty line takes an earlier wish back. */
-	int result = write_device(device, "driver_override", driver != NULL ? driver : "\n", fault);
+	int result = write_device(device, "driver_override", driver != NULL ? driver : "\n", error);
 
 	if (result == 0)
-		result = unbind(device, fault);
+		result = unbind(device, error);
 	if (result == 0)
-		result = probe(device, fault);
+		result = probe(device, error);
 	if (result < 0)
 		return result;
 	wait_for_driver(device, true);
 	if (device->driver[0] != '\0' && (driver == NULL || strcmp(device->driver, driver) == 0))
 		return 0;
 	if (driver != NULL)
-		return fault_set(fault, ENODEV,
+		return error_set(error, ENODEV,
 			"%s: the driver %s did not take it; 'dmesg | tail' may tell why, 'weft "
 			"port release %s' gives it back to the kernel",
 			device->address, driver, device->address);
-	return fault_set(fault, ENODEV,
+	return error_set(error, ENODEV,
 		"%s: no driver of the kernel took it: 'modprobe $(cat "
 		"/sys/bus/pci/devices/%s/modalias)'",
 		device->address, device->address);
@@ -124,10 +124,10 @@ struct binding {
 };
 
 static int find_all(
-	const struct port_arguments *arguments, struct binding *binding, struct fault *fault)
+	const struct port_arguments *arguments, struct binding *binding, struct error *error)
 {
 	for (unsigned i = 0; i < arguments->devices; i++) {
-		int result = port_find(arguments->device[i], &binding->device[i], fault);
+		int result = port_find(arguments->device[i], &binding->device[i], error);
 
 		if (result < 0)
 			return result;
@@ -144,7 +144,7 @@ static bool is_done(const struct binding *binding, const struct pci_device *devi
 
 /* All reasons are found before anything is changed. */
 static int check_bind(
-	const struct binding *binding, const struct pci_device *device, struct fault *fault)
+	const struct binding *binding, const struct pci_device *device, struct error *error)
 {
 	char command[96];
 	int result = 0;
@@ -153,17 +153,17 @@ static int check_bind(
 		return 0;
 	snprintf(command, sizeof(command), "weft port bind --force %s", device->address);
 	if (!binding->force)
-		result = port_refuse_own_network(device, command, fault);
+		result = port_refuse_own_network(device, command, error);
 	if (result == 0)
-		result = port_refuse_open(device, fault);
+		result = port_refuse_open(device, error);
 	if (result == 0)
-		result = port_refuse_driver(device, binding->driver, fault);
+		result = port_refuse_driver(device, binding->driver, error);
 	if (result == 0 && strcmp(binding->driver, DRIVER) == 0)
-		result = port_refuse_group(device, binding->address, binding->devices, fault);
+		result = port_refuse_group(device, binding->address, binding->devices, error);
 	return result;
 }
 
-static int bind(const struct binding *binding, struct pci_device *device, struct fault *fault)
+static int bind(const struct binding *binding, struct pci_device *device, struct error *error)
 {
 	char former[PCI_NAME_MAX];
 	int result;
@@ -178,7 +178,7 @@ static int bind(const struct binding *binding, struct pci_device *device, struct
 		return 0;
 	}
 	memcpy(former, device->driver, sizeof(former));
-	result = port_driver_set(device, binding->driver, fault);
+	result = port_driver_set(device, binding->driver, error);
 	if (result == 0)
 		printf("%s: %s -> %s; 'weft port release %s' gives it back\n", device->address,
 			former[0] != '\0' ? former : "no driver", device->driver, device->address);
@@ -191,7 +191,7 @@ enum weft_exit cmd_port_bind(const struct port_arguments *arguments)
 		.driver = arguments->driver != NULL ? arguments->driver : DRIVER,
 		.force = arguments->force,
 	};
-	struct fault fault;
+	struct error error;
 	int result = 0;
 
 	if (!pci_driver_is_dpdk(binding.driver))
@@ -199,15 +199,15 @@ enum weft_exit cmd_port_bind(const struct port_arguments *arguments)
 			"--driver %s: expected vfio-pci, uio_pci_generic or igb_uio; 'weft port "
 			"release' gives a device to the kernel",
 			binding.driver);
-	result = find_all(arguments, &binding, &fault);
+	result = find_all(arguments, &binding, &error);
 	for (unsigned i = 0; i < binding.devices && result == 0; i++)
-		result = check_bind(&binding, &binding.device[i], &fault);
+		result = check_bind(&binding, &binding.device[i], &error);
 	for (unsigned i = 0; i < binding.devices && result == 0; i++)
-		result = bind(&binding, &binding.device[i], &fault);
-	return result == 0 ? EXIT_DONE : command_fault("port bind", result, &fault);
+		result = bind(&binding, &binding.device[i], &error);
+	return result == 0 ? EXIT_DONE : command_error("port bind", result, &error);
 }
 
-static int release(struct pci_device *device, struct fault *fault)
+static int release(struct pci_device *device, struct error *error)
 {
 	char former[PCI_NAME_MAX];
 	int result;
@@ -218,7 +218,7 @@ static int release(struct pci_device *device, struct fault *fault)
 		return 0;
 	}
 	memcpy(former, device->driver, sizeof(former));
-	result = port_driver_set(device, NULL, fault);
+	result = port_driver_set(device, NULL, error);
 	if (result == 0)
 		printf("%s: %s -> %s\n", device->address, former[0] != '\0' ? former : "no driver",
 			device->driver);
@@ -229,18 +229,18 @@ enum weft_exit cmd_port_release(const struct port_arguments *arguments)
 {
 	struct binding binding = {.driver = NULL};
 	enum weft_exit code = EXIT_DONE;
-	struct fault fault;
-	int result = find_all(arguments, &binding, &fault);
+	struct error error;
+	int result = find_all(arguments, &binding, &error);
 
 	for (unsigned i = 0; i < binding.devices && result == 0; i++)
-		result = port_refuse_open(&binding.device[i], &fault);
+		result = port_refuse_open(&binding.device[i], &error);
 	if (result < 0)
-		return command_fault("port release", result, &fault);
+		return command_error("port release", result, &error);
 	/* A device without a driver does not keep the others. */
 	for (unsigned i = 0; i < binding.devices; i++) {
-		result = release(&binding.device[i], &fault);
+		result = release(&binding.device[i], &error);
 		if (result < 0)
-			code = command_fault("port release", result, &fault);
+			code = command_error("port release", result, &error);
 	}
 	return code;
 }

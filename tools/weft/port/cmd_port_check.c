@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "cmd_port.h"
-#include "hugepages.h"
-#include "lab.h"
-#include "lab_probe.h"
-#include "lab_query.h"
+#include "experiment/lab/lab.h"
+#include "lab/lab_query.h"
+#include "os/hugepages.h"
+#include "watch/lab_probe.h"
 
 #define NAME "port check"
 #define MIB  (UINT64_C(1) << 20)
@@ -33,21 +33,21 @@ struct check {
 	bool vfio, uio;
 };
 
-static void report(struct check *check, const char *what, int result, const struct fault *fault)
+static void report(struct check *check, const char *what, int result, const struct error *error)
 {
 	check->faults += result < 0;
-	printf("%-6s %-10s %s\n", result < 0 ? "FAULT" : "ok", what, fault->text);
+	printf("%-6s %-10s %s\n", result < 0 ? "FAULT" : "ok", what, error->text);
 }
 
 /* Only root may open the file of a group that nobody was given. */
-static int check_permission(const struct pci_device *device, struct fault *fault)
+static int check_permission(const struct pci_device *device, struct error *error)
 {
 	char file[PCI_FILE_MAX], path[PATH_MAX];
 
 	if (strcmp(device->driver, "vfio-pci") != 0) {
 		if (geteuid() == 0)
 			return 0;
-		return fault_set(fault, EPERM, "%s: %s wants root: run the lab with 'sudo'",
+		return error_set(error, EPERM, "%s: %s wants root: run the lab with 'sudo'",
 			device->address, device->driver);
 	}
 	if (!pci_device_file(command_root(), device, file))
@@ -55,39 +55,39 @@ static int check_permission(const struct pci_device *device, struct fault *fault
 	snprintf(path, sizeof(path), "%s%s", command_root(), file);
 	if (access(path, R_OK | W_OK) == 0 || errno == ENOENT)
 		return 0;
-	return fault_set(fault, EPERM, "%s: no permission for %s: 'sudo chown %u %s'",
+	return error_set(error, EPERM, "%s: no permission for %s: 'sudo chown %u %s'",
 		device->address, file, geteuid(), file);
 }
 
-static int check_bound(const struct pci_device *device, struct fault *fault)
+static int check_bound(const struct pci_device *device, struct error *error)
 {
 	int result;
 
 	if (pci_driver_is_shared(device->driver))
 		return 0;
 	if (pci_driver_is_dpdk(device->driver)) {
-		result = port_refuse_open(device, fault);
+		result = port_refuse_open(device, error);
 		if (result == 0 && strcmp(device->driver, "vfio-pci") == 0)
-			result = port_refuse_group(device, NULL, 0, fault);
-		return result == 0 ? check_permission(device, fault) : result;
+			result = port_refuse_group(device, NULL, 0, error);
+		return result == 0 ? check_permission(device, error) : result;
 	}
-	result = port_refuse_own_network(device, "weft port bind --force", fault);
+	result = port_refuse_own_network(device, "weft port bind --force", error);
 	if (result == 0)
-		result = port_refuse_driver(device, "vfio-pci", fault);
+		result = port_refuse_driver(device, "vfio-pci", error);
 	if (result < 0)
 		return result;
 	if (device->driver[0] == '\0')
-		return fault_set(fault, ENODEV, "%s: no driver has it: 'weft port bind %s'",
+		return error_set(error, ENODEV, "%s: no driver has it: 'weft port bind %s'",
 			device->address, device->address);
-	return fault_set(fault, ENODEV, "%s: the kernel's driver %s has it: 'weft port bind %s'",
+	return error_set(error, ENODEV, "%s: the kernel's driver %s has it: 'weft port bind %s'",
 		device->address, device->driver, device->address);
 }
 
 static void check_device(
 	struct check *check, const char *port, const struct pci_device *device, int process)
 {
-	struct fault fault;
-	int result = check_bound(device, &fault);
+	struct error error;
+	int result = check_bound(device, &error);
 
 	check->ports++;
 	check->uses[process] = true;
@@ -95,8 +95,8 @@ static void check_device(
 	check->uio |= strcmp(device->driver, "uio_pci_generic") == 0 ||
 		      strcmp(device->driver, "igb_uio") == 0;
 	if (result == 0)
-		snprintf(fault.text, sizeof(fault.text), "%s: %s", device->address, device->driver);
-	report(check, port, result, &fault);
+		snprintf(error.text, sizeof(error.text), "%s: %s", device->address, device->driver);
+	report(check, port, result, &error);
 }
 
 static int process_of(const struct lab_plan *plan, struct topology_port port)
@@ -110,7 +110,7 @@ static void check_port(struct check *check, const struct topology_binding *bindi
 	int process = process_of(check->lab->plan, binding->port);
 	char address[PCI_ADDRESS_MAX], first[PCI_ADDRESS_MAX], port[PORT_NAME_MAX];
 	struct pci_device device;
-	struct fault fault;
+	struct error error;
 	int result;
 
 	/* Devargs may follow the address; other devices than PCI are made when they are opened. */
@@ -118,12 +118,12 @@ static void check_port(struct check *check, const struct topology_binding *bindi
 	if (!check->here[process] || !port_address(first, address))
 		return;
 	topology_port_name(check->lab->topology, binding->port, port, sizeof(port));
-	result = port_find(address, &device, &fault);
+	result = port_find(address, &device, &error);
 	if (result == 0) {
 		check_device(check, port, &device, process);
 	} else if (!check->all) {
 		check->ports++;
-		report(check, port, result, &fault);
+		report(check, port, result, &error);
 	} else {
 		printf("%-6s %-10s %s: not in this machine\n", "-", port, address);
 	}
@@ -132,44 +132,44 @@ static void check_port(struct check *check, const struct topology_binding *bindi
 static void check_hugepages(struct check *check)
 {
 	uint64_t available = hugepages_free_bytes(command_root()), needed = 0;
-	struct fault fault;
+	struct error error;
 	int result = 0;
 
 	for (unsigned i = 0; i < check->lab->plan->processes; i++)
 		needed += check->uses[i] ? PROCESS_BYTES : 0;
-	snprintf(fault.text, sizeof(fault.text), "%" PRIu64 " MiB free of about %" PRIu64 " MiB%s",
+	snprintf(error.text, sizeof(error.text), "%" PRIu64 " MiB free of about %" PRIu64 " MiB%s",
 		available / MIB, needed / MIB,
 		available < needed ? "; without them Weft is a little slower: 'echo 256 > "
 				     "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages'"
 				   : "");
 	if (available < needed && check->uio)
-		result = fault_set(&fault, ENOMEM,
+		result = error_set(&error, ENOMEM,
 			"%" PRIu64 " MiB free of about %" PRIu64 " MiB, and uio_pci_generic needs "
 			"them: 'echo %" PRIu64 " > "
 			"/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages'",
 			available / MIB, needed / MIB, needed / (2 * MIB));
-	report(check, "hugepages", result, &fault);
+	report(check, "hugepages", result, &error);
 }
 
 /* vfio locks all memory of a process, and root may lock any. */
 static void check_memlock(struct check *check)
 {
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
-	struct fault fault;
+	struct error error;
 
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (!check->vfio || geteuid() == 0 || limit.rlim_cur >= PROCESS_BYTES)
 		return;
 	report(check, "memlock",
-		fault_set(&fault, ENOMEM,
+		error_set(&error, ENOMEM,
 			"%" PRIu64 " MiB may be locked, a process needs about %" PRIu64
 			" MiB: 'ulimit -l unlimited', or memlock in /etc/security/limits.conf",
 			(uint64_t)limit.rlim_cur / MIB, PROCESS_BYTES / MIB),
-		&fault);
+		&error);
 }
 
 /* Two ports of this machine in one device. */
-static int check_twice(const struct check *check, struct fault *fault)
+static int check_twice(const struct check *check, struct error *error)
 {
 	const struct topology *topology = check->lab->topology;
 
@@ -185,7 +185,7 @@ static int check_twice(const struct check *check, struct fault *fault)
 				continue;
 			topology_port_name(topology, a->port, first, sizeof(first));
 			topology_port_name(topology, b->port, second, sizeof(second));
-			return fault_set(fault, EINVAL,
+			return error_set(error, EINVAL,
 				"%s: %s and %s of this machine are both '%s': give one of them "
 				"another device in 'ports'",
 				check->lab->path, first, second, a->dpdk);
@@ -194,7 +194,7 @@ static int check_twice(const struct check *check, struct fault *fault)
 }
 
 static int choose_processes(
-	struct check *check, const struct port_arguments *arguments, struct fault *fault)
+	struct check *check, const struct port_arguments *arguments, struct error *error)
 {
 	check->all = arguments->processes == 0;
 	for (unsigned i = 0; i < check->lab->plan->processes; i++)
@@ -203,11 +203,11 @@ static int choose_processes(
 		int process = lab_plan_find(check->lab->plan, arguments->process[i]);
 
 		if (process < 0)
-			return fault_set(fault, EINVAL, "--process %s: no such device in %s",
+			return error_set(error, EINVAL, "--process %s: no such device in %s",
 				arguments->process[i], check->lab->path);
 		check->here[process] = true;
 	}
-	return check_twice(check, fault);
+	return check_twice(check, error);
 }
 
 static void report_path(struct check *check, const char *port, json_t *list)
@@ -217,16 +217,16 @@ static void report_path(struct check *check, const char *port, json_t *list)
 
 	json_array_foreach(list, index, end)
 	{
-		struct fault fault;
+		struct error error;
 		int result;
 
 		if (strcmp(lab_text(end, "port"), port) != 0)
 			continue;
-		result = lab_probe_judge(check->lab, end, &fault);
+		result = lab_probe_judge(check->lab, end, &error);
 		if (result == -EMSGSIZE)
-			strncat(fault.text, ": " LAB_PROBE_FIX,
-				sizeof(fault.text) - strlen(fault.text) - 1);
-		report(check, port, result, &fault);
+			strncat(error.text, ": " LAB_PROBE_FIX,
+				sizeof(error.text) - strlen(error.text) - 1);
+		report(check, port, result, &error);
 	}
 }
 
@@ -235,10 +235,10 @@ static bool check_paths(struct check *check)
 {
 	const struct topology *topology = check->lab->topology;
 	struct lab_state state;
-	struct fault fault;
+	struct error error;
 	json_t *list;
 
-	if (lab_state_load(&state, check->lab->plan->run_dir, &fault) < 0)
+	if (lab_state_load(&state, check->lab->plan->run_dir, &error) < 0)
 		return false;
 	list = lab_probe(check->lab, &state);
 	lab_state_free(&state);
@@ -284,22 +284,22 @@ enum weft_exit cmd_port_check(const struct port_arguments *arguments)
 {
 	struct check check = {.lab = NULL};
 	enum weft_exit code;
-	struct fault fault;
+	struct error error;
 	struct lab lab;
-	int result = lab_open(&lab, arguments->device[0], NULL, &fault);
+	int result = lab_open(&lab, arguments->device[0], NULL, &error);
 
 	if (result < 0)
-		return command_fault(NAME, result, &fault);
+		return command_error(NAME, result, &error);
 	check.lab = &lab;
 	check.here = calloc(lab.plan->processes, sizeof(bool));
 	check.uses = calloc(lab.plan->processes, sizeof(bool));
 	if (check.here == NULL || check.uses == NULL)
-		result = fault_set(&fault, ENOMEM, "no memory");
+		result = error_set(&error, ENOMEM, "no memory");
 	else
-		result = choose_processes(&check, arguments, &fault);
+		result = choose_processes(&check, arguments, &error);
 	if (result == 0 && !check_paths(&check))
 		check_unused(&check);
-	code = result == 0 ? conclude(&check) : command_fault(NAME, result, &fault);
+	code = result == 0 ? conclude(&check) : command_error(NAME, result, &error);
 	free(check.here);
 	free(check.uses);
 	lab_close(&lab);

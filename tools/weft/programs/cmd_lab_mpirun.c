@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "atomic_file.h"
 #include "lab_hosts.h"
+#include "os/atomic_file.h"
 
 #define COMMAND "lab mpirun"
 
@@ -42,17 +42,17 @@ static void set(const char *key, const char *value, bool replace)
 static enum weft_exit write_hostfile(struct mpirun *mpi)
 {
 	struct atomic_file file = {.path = mpi->hostfile};
-	struct fault fault;
+	struct error error;
 	int result;
 
 	snprintf(mpi->hostfile, sizeof(mpi->hostfile), "%s/" HOSTFILE, mpi->hosts.state.dir);
 	/* Another mpirun of this lab may be reading it. */
-	result = atomic_file_open(&file, &fault);
+	result = atomic_file_open(&file, &error);
 	if (result == 0) {
 		lab_hosts_print(&mpi->hosts, file.file);
-		result = atomic_file_close(&file, &fault);
+		result = atomic_file_close(&file, &error);
 	}
-	return result == 0 ? EXIT_DONE : command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
+	return result == 0 ? EXIT_DONE : command_fail(COMMAND, EXIT_NOT_ABLE, "%s", error.text);
 }
 
 /* Open MPI splits the agent at spaces. */

@@ -12,8 +12,8 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#include "atomic_file.h"
-#include "lab_slow_time.h"
+#include "lab/lab_slow_time.h"
+#include "os/atomic_file.h"
 
 /* Makes this process one of an emulated host: the host's network namespace, its name as host name,
  * and its own /etc/hosts. A program that it becomes by exec stays there, and so do its children;
@@ -28,7 +28,7 @@ struct host_view {
 
 #define ETC_HOSTS "/etc/hosts"
 
-static int enter_netns(const char *netns, struct fault *fault)
+static int enter_netns(const char *netns, struct error *error)
 {
 	char path[PATH_MAX];
 	int fd, result;
@@ -36,39 +36,39 @@ static int enter_netns(const char *netns, struct fault *fault)
 	snprintf(path, sizeof(path), "/run/netns/%s", netns);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return fault_set(fault, errno, "%s: %s", path, strerror(errno));
+		return error_set(error, errno, "%s: %s", path, strerror(errno));
 	result = setns(fd, CLONE_NEWNET) < 0 ? -errno : 0;
 	close(fd);
-	return result == 0 ? 0 : fault_set(fault, -result, "%s: %s", path, strerror(-result));
+	return result == 0 ? 0 : error_set(error, -result, "%s: %s", path, strerror(-result));
 }
 
 /* Mounts of this process must not reach the machine. */
-static int mount_own(const struct host_view *view, struct fault *fault)
+static int mount_own(const struct host_view *view, struct error *error)
 {
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
-		return fault_set(fault, errno, "mounts of its own: %s", strerror(errno));
+		return error_set(error, errno, "mounts of its own: %s", strerror(errno));
 	if (view->hosts != NULL && mount(view->hosts, ETC_HOSTS, NULL, MS_BIND, NULL) < 0)
-		return fault_set(
-			fault, errno, "%s on " ETC_HOSTS ": %s", view->hosts, strerror(errno));
+		return error_set(
+			error, errno, "%s on " ETC_HOSTS ": %s", view->hosts, strerror(errno));
 	/* The interfaces in /sys are those of the namespace that mounts it. */
 	umount2("/sys", MNT_DETACH);
 	if (mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
-		return fault_set(fault, errno, "/sys of its own: %s", strerror(errno));
+		return error_set(error, errno, "/sys of its own: %s", strerror(errno));
 	return 0;
 }
 
-/* 0, or -errno and fault: -ENOENT: no such namespace; -EPERM. */
-static int host_view_enter(const struct host_view *view, struct fault *fault)
+/* 0, or -errno and error: -ENOENT: no such namespace; -EPERM. */
+static int host_view_enter(const struct host_view *view, struct error *error)
 {
-	int result = enter_netns(view->netns, fault);
+	int result = enter_netns(view->netns, error);
 
 	if (result < 0)
 		return result;
 	if (unshare(CLONE_NEWNS | CLONE_NEWUTS) < 0 ||
 		sethostname(view->name, strlen(view->name)) < 0)
-		return fault_set(
-			fault, errno, "'%s' as host name: %s", view->name, strerror(errno));
-	return mount_own(view, fault);
+		return error_set(
+			error, errno, "'%s' as host name: %s", view->name, strerror(errno));
+	return mount_own(view, error);
 }
 
 #define HOSTS_FILE "hosts"
@@ -144,7 +144,7 @@ void lab_hosts_print(const struct lab_hosts *hosts, FILE *out)
 }
 
 /* RUN_DIR/hosts: names and addresses, for /etc/hosts of the programs. */
-static int write_names(const struct lab_hosts *hosts, char path[PATH_MAX], struct fault *fault)
+static int write_names(const struct lab_hosts *hosts, char path[PATH_MAX], struct error *error)
 {
 	const struct run_config_edge_list *edges = &hosts->lab.config->run.edges;
 	char address[RUN_ADDRESS_MAX];
@@ -154,7 +154,7 @@ static int write_names(const struct lab_hosts *hosts, char path[PATH_MAX], struc
 	snprintf(path, PATH_MAX, "%s/" HOSTS_FILE, hosts->state.dir);
 	if (access(path, F_OK) == 0)
 		return 0;
-	result = atomic_file_open(&file, fault);
+	result = atomic_file_open(&file, error);
 	if (result < 0)
 		return result;
 	fputs("127.0.0.1 localhost\n", file.file);
@@ -163,15 +163,15 @@ static int write_names(const struct lab_hosts *hosts, char path[PATH_MAX], struc
 		if (address[0] != '\0')
 			fprintf(file.file, "%s %s\n", address, edges->at[i].host);
 	}
-	return atomic_file_close(&file, fault);
+	return atomic_file_close(&file, error);
 }
 
-static int choose_time(const struct lab_hosts *hosts, struct fault *fault)
+static int choose_time(const struct lab_hosts *hosts, struct error *error)
 {
 	uint32_t dilation = hosts->lab.config->run.dilation;
 
 	if (dilation > 1 && !hosts->real_time)
-		return lab_slow_time_begin(hosts->state.dir, dilation, fault);
+		return lab_slow_time_begin(hosts->state.dir, dilation, error);
 	lab_slow_time_leave();
 	return 0;
 }
@@ -181,17 +181,17 @@ enum weft_exit lab_hosts_exec(
 {
 	struct host_view view = {.netns = edge->netns, .name = edge->host};
 	char path[PATH_MAX];
-	struct fault fault;
-	int result = write_names(hosts, path, &fault);
+	struct error error;
+	int result = write_names(hosts, path, &error);
 
 	view.hosts = path;
 	if (result == 0)
-		result = choose_time(hosts, &fault);
+		result = choose_time(hosts, &error);
 	if (result == 0)
-		result = host_view_enter(&view, &fault);
+		result = host_view_enter(&view, &error);
 	if (result < 0)
 		return command_fail(
-			hosts->command, EXIT_NOT_ABLE, "%s: %s", edge->host, fault.text);
+			hosts->command, EXIT_NOT_ABLE, "%s: %s", edge->host, error.text);
 	execvp(argv[0], argv);
 	return command_fail(hosts->command,
 		errno == ENOENT ? (enum weft_exit)EXIT_NOT_FOUND

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "cmd_lab.h"
+#include "lab/cmd_lab.h"
 
 struct lab_hosts {
 	struct lab lab;

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands.h"
-#include "route_algorithm.h"
+#include "common/commands.h"
+#include "route/route_algorithm.h"
 
 static const char usage[] =
 	"usage: weft route algorithms [--json]\n"

@@ -7,8 +7,8 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "route/verify/route_verify.h"
 #include "route_subject.h"
-#include "route_verify.h"
 
 #define NAME "route compare"
 
@@ -60,17 +60,17 @@ static void print_text(const struct subject *subject, const struct route_report 
 static int compare(const struct subject *subject, bool json)
 {
 	struct route_report report[2];
-	struct fault fault;
+	struct error error;
 	bool good = true;
 
 	for (unsigned i = 0; i < 2; i++) {
 		struct route_subject routes = {subject->file[i].set, subject->file[i].table};
-		int result = route_verify(subject->topology, &routes, 1, &report[i], &fault);
+		int result = route_verify(subject->topology, &routes, 1, &report[i], &error);
 
 		if (result < 0) {
 			if (i > 0)
 				route_report_free(&report[0]);
-			return command_fault(NAME, result, &fault);
+			return command_error(NAME, result, &error);
 		}
 		good = good && route_report_good(&report[i]);
 	}

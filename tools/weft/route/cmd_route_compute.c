@@ -6,14 +6,14 @@
 #include <string.h>
 #include <time.h>
 
-#include "opensm_dump.h"
-#include "option_key.h"
-#include "output_file.h"
-#include "route_binary.h"
-#include "route_merge.h"
-#include "route_root.h"
+#include "base/option_key.h"
+#include "common/output_file.h"
+#include "route/formats/opensm_dump.h"
+#include "route/formats/route_binary.h"
+#include "route/route_merge.h"
+#include "route/search/route_root.h"
+#include "route/verify/route_verify.h"
 #include "route_subject.h"
-#include "route_verify.h"
 
 #define JOBS_MAX 256
 
@@ -63,7 +63,7 @@ static int refuse_algorithm(const char *name)
 {
 	char hint[WORD_LIST_HINT];
 
-	word_list_hint(&route_algorithms, name, hint);
+	name_table_hint(&route_algorithms, name, hint);
 	return refuse("--algorithm", name, hint);
 }
 
@@ -213,7 +213,7 @@ static const struct route_algorithm *rooted(const struct request *request)
 static int find_root(struct request *request, const struct topology *topology)
 {
 	const struct route_algorithm *algorithm = rooted(request);
-	struct fault fault;
+	struct error error;
 	int result;
 
 	if (algorithm == NULL && request->root == NULL)
@@ -221,11 +221,11 @@ static int find_root(struct request *request, const struct topology *topology)
 	if (algorithm == NULL)
 		return refuse("--root", request->root, "none: the algorithm has no root");
 	result = route_root_find(topology, algorithm, request->root, request->options.seed,
-		&request->options.root, &fault);
+		&request->options.root, &error);
 	if (result == -EINVAL)
 		return command_fail("route compute", EXIT_BAD_REQUEST, "%s%s",
-			request->root != NULL ? "--root " : "", fault.text);
-	return result < 0 ? (int)command_fault("route compute", result, &fault) : EXIT_DONE;
+			request->root != NULL ? "--root " : "", error.text);
+	return result < 0 ? (int)command_error("route compute", result, &error) : EXIT_DONE;
 }
 
 static int write_routes(const struct request *request, const struct topology *topology,
@@ -233,18 +233,18 @@ static int write_routes(const struct request *request, const struct topology *to
 {
 	struct output_file output = {
 		.command = "route compute", .path = request->output, .inputs = {request->topology}};
-	struct fault fault;
+	struct error error;
 	int result = output_file_open(&output);
 
 	if (result != EXIT_DONE)
 		return result;
 	result = request->binary || file->set == NULL
-			 ? route_binary_write(topology, file, output.file, &fault)
-			 : route_file_write(topology, file->set, output.file, &fault);
+			 ? route_binary_write(topology, file, output.file, &error)
+			 : route_file_write(topology, file->set, output.file, &error);
 	if (result == 0)
 		return output_file_close(&output);
 	output_file_discard(&output);
-	return command_fail("route compute", EXIT_NOT_ABLE, "%s", fault.text);
+	return command_fail("route compute", EXIT_NOT_ABLE, "%s", error.text);
 }
 
 static double seconds_since(const struct timespec *start)
@@ -337,12 +337,12 @@ static uint64_t peak_memory(void)
 
 /* Finds the cycle, if any, and its text. The errors of route_verify(). */
 static int find_cycle(const struct topology *topology, const struct route_file *file, char *text,
-	size_t size, struct fault *fault)
+	size_t size, struct error *error)
 {
 	const struct route_subject subject = {file->set, file->table};
 	struct route_report report;
 	size_t length = 0;
-	int result = route_verify(topology, &subject, 1, &report, fault);
+	int result = route_verify(topology, &subject, 1, &report, error);
 
 	text[0] = '\0';
 	if (result < 0)
@@ -364,16 +364,16 @@ static int finish(const struct request *request, const struct topology *topology
 	struct route_gaps gaps;
 	uint64_t peak_bytes = peak_memory();
 	char text[1024], cycle[512] = "";
-	struct fault fault;
+	struct error error;
 	int result, found = 0;
 
 	if (route_gaps_find(topology, file, &gaps) < 0)
 		return command_fail("route compute", EXIT_NOT_ABLE, "no memory");
 	result = write_routes(request, topology, file);
 	if (result == EXIT_DONE && !is_promised(request))
-		found = find_cycle(topology, file, cycle, sizeof(cycle), &fault);
+		found = find_cycle(topology, file, cycle, sizeof(cycle), &error);
 	if (found < 0)
-		result = command_fault("route compute", found, &fault);
+		result = command_error("route compute", found, &error);
 	if (result == EXIT_DONE && request->json)
 		print_json(request, topology, file, &gaps, seconds, peak_bytes, cycle[0] == '\0');
 	else if (result == EXIT_DONE)
@@ -395,20 +395,20 @@ static int compute(const struct request *request, const struct topology *topolog
 {
 	struct route_file file = {NULL, NULL};
 	struct timespec start;
-	struct fault fault;
+	struct error error;
 	double seconds;
 	int result;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	if (request->tables)
 		file.table = route_compute_table(
-			topology, request->algorithms[0], &request->options, &result, &fault);
+			topology, request->algorithms[0], &request->options, &result, &error);
 	else
 		file.set = route_merge_compute(topology, request->algorithms, request->count,
-			&request->options, &result, &fault);
+			&request->options, &result, &error);
 	seconds = seconds_since(&start);
 	if (result < 0)
-		return command_fault("route compute", result, &fault);
+		return command_error("route compute", result, &error);
 	result = finish(request, topology, &file, seconds);
 	route_file_close(&file);
 	return result;

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "opensm_dump.h"
-#include "output_file.h"
+#include "common/output_file.h"
+#include "route/formats/opensm_dump.h"
 #include "route_subject.h"
 
 #define NAME          "route export"
@@ -60,19 +60,19 @@ static int write_file(const struct request *request, const struct topology *topo
 	struct output_file output = {.command = NAME,
 		.path = path,
 		.inputs = {request->subject.topology, request->subject.name[0]}};
-	struct fault fault;
+	struct error error;
 	int result;
 
 	snprintf(path, sizeof(path), "%s%s", request->output, ending);
 	result = output_file_open(&output);
 	if (result != EXIT_DONE)
 		return result;
-	result = table != NULL ? opensm_dump_tables(topology, table, output.file, &fault)
-			       : opensm_dump_subnet(topology, output.file, &fault);
+	result = table != NULL ? opensm_dump_tables(topology, table, output.file, &error)
+			       : opensm_dump_subnet(topology, output.file, &error);
 	if (result == 0)
 		return output_file_close(&output);
 	output_file_discard(&output);
-	return command_fault(NAME, result, &fault);
+	return command_error(NAME, result, &error);
 }
 
 int cmd_route_export(int argc, char **argv)

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file_text.h"
-#include "opensm_tables.h"
-#include "output_file.h"
-#include "route_binary.h"
+#include "base/file_text.h"
+#include "common/output_file.h"
+#include "route/formats/opensm_tables.h"
+#include "route/formats/route_binary.h"
 #include "route_subject.h"
 
 #define NAME      "route import"
@@ -59,16 +59,16 @@ static int write_table(
 		.path = request->output,
 		.inputs = {request->topology, request->routes, request->subnet}};
 	const struct route_file file = {.table = table};
-	struct fault fault;
+	struct error error;
 	int result = output_file_open(&output);
 
 	if (result != EXIT_DONE)
 		return result;
-	result = route_binary_write(topology, &file, output.file, &fault);
+	result = route_binary_write(topology, &file, output.file, &error);
 	if (result == 0)
 		return output_file_close(&output);
 	output_file_discard(&output);
-	return command_fault(NAME, result, &fault);
+	return command_error(NAME, result, &error);
 }
 
 static int import(const struct request *request, const struct topology *topology)
@@ -78,18 +78,18 @@ static int import(const struct request *request, const struct topology *topology
 		.origin = request->routes, .subnet_origin = request->subnet};
 	struct route_table *table = NULL;
 	char *text, *subnet = NULL;
-	struct fault fault;
+	struct error error;
 	int result;
 
-	text = file_text_read(request->routes, INPUT_MAX, &input.length, &fault);
+	text = file_text_read(request->routes, INPUT_MAX, &input.length, &error);
 	if (text != NULL && request->subnet != NULL)
-		subnet = file_text_read(request->subnet, INPUT_MAX, &input.subnet_length, &fault);
+		subnet = file_text_read(request->subnet, INPUT_MAX, &input.subnet_length, &error);
 	input.text = text;
 	input.subnet = subnet;
 	if (text != NULL && (subnet != NULL || request->subnet == NULL))
-		table = opensm_tables_read(topology, &input, &notes, &fault);
+		table = opensm_tables_read(topology, &input, &notes, &error);
 	result = table != NULL ? write_table(request, topology, table)
-			       : (int)command_fault(NAME, -errno, &fault);
+			       : (int)command_error(NAME, -errno, &error);
 	route_table_destroy(table);
 	free(text);
 	free(subnet);
@@ -100,7 +100,7 @@ int cmd_route_import(int argc, char **argv)
 {
 	struct request request = {.topology = NULL};
 	struct topology *topology;
-	struct fault fault;
+	struct error error;
 	int result = EXIT_DONE;
 
 	for (int i = 1; i < argc && result == EXIT_DONE; i++)
@@ -110,9 +110,9 @@ int cmd_route_import(int argc, char **argv)
 	if (request.routes == NULL || request.output == NULL)
 		return command_fail(NAME, EXIT_BAD_REQUEST,
 			"too few arguments, expected TOPO DUMP [--subnet FILE] -o ROUTES");
-	topology = topology_open(request.topology, &fault);
+	topology = topology_open(request.topology, &error);
 	if (topology == NULL)
-		return command_fault(NAME, -errno, &fault);
+		return command_error(NAME, -errno, &error);
 	result = import(&request, topology);
 	topology_destroy(topology);
 	return result;

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "route/verify/route_verify.h"
 #include "route_subject.h"
-#include "route_verify.h"
 
 static json_t *cycle_json(const struct topology *topology, const struct route_report *report)
 {
@@ -150,14 +150,14 @@ static int verify(const struct subject *subject, bool json)
 {
 	struct route_subject routes[SUBJECT_FILES_MAX];
 	struct route_report report;
-	struct fault fault;
+	struct error error;
 	int result;
 
 	for (unsigned i = 0; i < subject->files; i++)
 		routes[i] = (struct route_subject){subject->file[i].set, subject->file[i].table};
-	result = route_verify(subject->topology, routes, subject->files, &report, &fault);
+	result = route_verify(subject->topology, routes, subject->files, &report, &error);
 	if (result < 0)
-		return command_fault("route verify", result, &fault);
+		return command_error("route verify", result, &error);
 	(json ? print_json : print_text)(subject, &report);
 	result = route_report_good(&report) ? EXIT_DONE : EXIT_BAD_ANSWER;
 	route_report_free(&report);

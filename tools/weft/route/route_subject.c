@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "commands.h"
-#include "topology_without.h"
+#include "common/commands.h"
+#include "topo/topology_without.h"
 
 int topology_cut_add(struct topology_cut *cut, const char *command, const char *failed)
 {
@@ -19,16 +19,16 @@ int topology_cut_add(struct topology_cut *cut, const char *command, const char *
 struct topology *topology_cut_open(
 	const struct topology_cut *cut, const char *command, const char *spec, int *code)
 {
-	struct fault fault;
-	struct topology *topology = topology_open(spec, &fault);
+	struct error error;
+	struct topology *topology = topology_open(spec, &error);
 
 	if (topology != NULL && cut->count > 0) {
 		struct topology *whole = topology;
 
-		topology = topology_without(whole, cut->failed, cut->count, &fault);
+		topology = topology_without(whole, cut->failed, cut->count, &error);
 		topology_destroy(whole);
 	}
-	*code = topology != NULL ? EXIT_DONE : (int)command_fault(command, -errno, &fault);
+	*code = topology != NULL ? EXIT_DONE : (int)command_error(command, -errno, &error);
 	return topology;
 }
 
@@ -66,7 +66,7 @@ int subject_argument(struct subject_request *request, int *i, int argc, char **a
 
 int subject_open(struct subject *subject, const struct subject_request *request)
 {
-	struct fault fault;
+	struct error error;
 	int code;
 
 	*subject = (struct subject){.topology = topology_cut_open(&request->cut, request->command,
@@ -75,11 +75,11 @@ int subject_open(struct subject *subject, const struct subject_request *request)
 		return code;
 	for (; subject->files < request->files; subject->files++) {
 		code = route_file_load(subject->topology, request->name[subject->files],
-			&subject->file[subject->files], &fault);
+			&subject->file[subject->files], &error);
 		if (code == 0)
 			continue;
 		subject_close(subject);
-		return command_fault(request->command, code, &fault);
+		return command_error(request->command, code, &error);
 	}
 	return EXIT_DONE;
 }

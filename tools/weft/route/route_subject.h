@@ -4,9 +4,9 @@
 
 /* '--without WHAT', any number of times: a topology after failures (topology_without.h). */
 
-#include "commands.h"
-#include "route_file.h"
-#include "topology.h"
+#include "common/commands.h"
+#include "route/formats/route_file.h"
+#include "topo/topology.h"
 
 #define TOPOLOGY_CUT_MAX 256
 

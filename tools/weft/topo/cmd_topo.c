@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "commands.h"
-#include "generator.h"
+#include "common/commands.h"
+#include "topo/generator.h"
 
 static const char usage[] =
 	"usage: weft topo gen KIND [--OPTION VALUE]... [-o FILE]\n"

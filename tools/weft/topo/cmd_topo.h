@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "commands.h"
-#include "topology.h"
+#include "common/commands.h"
+#include "topo/topology.h"
 
 int cmd_topo_gen(int argc, char **argv);
 int cmd_topo_show(int argc, char **argv);

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file_text.h"
-#include "output_file.h"
-#include "topology_format.h"
-#include "topology_levels.h"
+#include "base/file_text.h"
+#include "common/output_file.h"
+#include "topo/formats/topology_format.h"
+#include "topo/topology_levels.h"
 
 #define INPUT_MAX ((size_t)256 << 20) /* bytes; the largest network takes some 40 MB */
 
@@ -157,26 +157,26 @@ static int write_format(const struct request *request, const struct topology *to
 {
 	struct output_file output = {
 		.command = request->name, .path = request->out, .inputs = {request->in}};
-	struct fault fault;
+	struct error error;
 	int result = output_file_open(&output);
 
 	if (result != EXIT_DONE)
 		return result;
-	result = request->format->write(topology, output.file, &fault);
+	result = request->format->write(topology, output.file, &error);
 	if (result == 0)
 		return output_file_close(&output);
 	output_file_discard(&output);
-	return command_fault(request->name, result, &fault);
+	return command_error(request->name, result, &error);
 }
 
 static int export(const struct request *request)
 {
-	struct fault fault;
-	struct topology *topology = topology_open(request->in, &fault);
+	struct error error;
+	struct topology *topology = topology_open(request->in, &error);
 	int result;
 
 	if (topology == NULL)
-		return command_fault(request->name, -errno, &fault);
+		return command_error(request->name, -errno, &error);
 	result = write_format(request, topology);
 	topology_destroy(topology);
 	return result;
@@ -207,15 +207,15 @@ static struct topology *import_from(struct request *request, int *result)
 		.note = print_note,
 		.context = request};
 	struct topology *topology = NULL;
-	struct fault fault;
+	struct error error;
 	size_t length;
-	char *text = file_text_read(piped ? "/dev/stdin" : request->in, INPUT_MAX, &length, &fault);
+	char *text = file_text_read(piped ? "/dev/stdin" : request->in, INPUT_MAX, &length, &error);
 
 	if (text != NULL)
 		topology = request->format->read(
-			text, length, piped ? "stdin" : request->in, &import, &fault);
+			text, length, piped ? "stdin" : request->in, &import, &error);
 	if (topology == NULL)
-		*result = command_fault(request->name, -errno, &fault);
+		*result = command_error(request->name, -errno, &error);
 	free(text);
 	return topology;
 }
@@ -243,10 +243,10 @@ struct topology *cmd_topo_read_listing(const char *command, const char *path, in
 {
 	struct request request = {.name = command, .in = path};
 	struct topology *topology;
-	struct fault fault;
+	struct error error;
 	size_t length;
 	char *text = topology_is_generated(path) ? NULL
-						 : file_text_read(path, INPUT_MAX, &length, &fault);
+						 : file_text_read(path, INPUT_MAX, &length, &error);
 
 	if (text != NULL)
 		request.format = recognise(text, length);
@@ -254,13 +254,13 @@ struct topology *cmd_topo_read_listing(const char *command, const char *path, in
 	if (request.format != NULL) {
 		topology = import_from(&request, result);
 		if (topology != NULL && !topology_has_levels(topology) &&
-			topology_levels_find(topology, &fault) == -ENOMEM)
-			*result = command_fault(command, -ENOMEM, &fault);
+			topology_levels_find(topology, &error) == -ENOMEM)
+			*result = command_error(command, -ENOMEM, &error);
 		return topology;
 	}
-	topology = topology_open(path, &fault);
+	topology = topology_open(path, &error);
 	if (topology == NULL)
-		*result = command_fault(command, -errno, &fault);
+		*result = command_error(command, -errno, &error);
 	return topology;
 }
 
@@ -268,7 +268,7 @@ static int import(struct request *request)
 {
 	int result = EXIT_DONE;
 	struct topology *topology = import_from(request, &result);
-	struct fault why;
+	struct error why;
 
 	if (topology == NULL)
 		return result;

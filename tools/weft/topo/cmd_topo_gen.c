@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "output_file.h"
+#include "common/output_file.h"
 
 #define NAME     "topo gen"
 #define SPEC_MAX 512
@@ -75,7 +75,7 @@ int cmd_topo_gen(int argc, char **argv)
 {
 	struct request request = {.length = 0};
 	struct topology *topology;
-	struct fault fault;
+	struct error error;
 	int used, result;
 
 	if (argc < 2 || argv[1][0] == '-')
@@ -88,9 +88,9 @@ int cmd_topo_gen(int argc, char **argv)
 		if (used == 0)
 			return EXIT_BAD_REQUEST;
 	}
-	topology = topology_generate(request.spec, &fault);
+	topology = topology_generate(request.spec, &error);
 	if (topology == NULL)
-		return command_fault(NAME, -errno, &fault);
+		return command_error(NAME, -errno, &error);
 	result = cmd_topo_write(NAME, topology, NULL, request.out);
 	topology_destroy(topology);
 	return result;

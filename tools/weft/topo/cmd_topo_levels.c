@@ -5,7 +5,7 @@
 
 #include "cmd_topo.h"
 
-#include "topology_levels.h"
+#include "topo/topology_levels.h"
 
 static json_t *range_json(unsigned min, unsigned max)
 {
@@ -54,11 +54,11 @@ void cmd_topo_print_levels(const struct topology *topology, FILE *out)
 
 static int show(struct topology *topology, bool json)
 {
-	struct fault why = {""};
+	struct error why = {""};
 	int result = topology_has_levels(topology) ? 0 : topology_levels_find(topology, &why);
 
 	if (result == -ENOMEM)
-		return command_fault("topo levels", result, &why);
+		return command_error("topo levels", result, &why);
 	if (json)
 		command_print_json(json_pack("{s:b, s:o, s:o}", "ok", result == 0, "levels",
 					   levels_json(topology), "reason",
@@ -74,16 +74,16 @@ static int show(struct topology *topology, bool json)
 int cmd_topo_levels(int argc, char **argv)
 {
 	struct topology *topology;
-	struct fault fault;
+	struct error error;
 	const char *spec;
 	bool json = false;
 	int result = cmd_topo_arguments(argc, argv, &spec, &json);
 
 	if (result != EXIT_DONE)
 		return result;
-	topology = topology_open(spec, &fault);
+	topology = topology_open(spec, &error);
 	if (topology == NULL)
-		return command_fault("topo levels", -errno, &fault);
+		return command_error("topo levels", -errno, &error);
 	result = show(topology, json);
 	topology_destroy(topology);
 	return result;

@@ -8,8 +8,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "quantity.h"
-#include "topology_shape.h"
+#include "base/quantity.h"
+#include "topo/topology_shape.h"
 
 #define PORT_TEXT (TOPOLOGY_NAME_MAX + 8)
 
@@ -149,14 +149,14 @@ static void print_switch(const struct topology *topology, uint32_t number)
 }
 
 static int open_topology(int argc, char **argv, bool *json, const char **spec,
-	struct topology **topology, struct fault *fault)
+	struct topology **topology, struct error *error)
 {
 	int result = cmd_topo_arguments(argc, argv, spec, json);
 
 	if (result != EXIT_DONE)
 		return result;
-	*topology = topology_open(*spec, fault);
-	return *topology != NULL ? EXIT_DONE : fault_exit_code(-errno);
+	*topology = topology_open(*spec, error);
+	return *topology != NULL ? EXIT_DONE : error_exit_code(-errno);
 }
 
 static int show(const struct topology *topology, bool json)
@@ -177,15 +177,15 @@ static int show(const struct topology *topology, bool json)
 int cmd_topo_show(int argc, char **argv)
 {
 	struct topology *topology = NULL;
-	struct fault fault = {""};
+	struct error error = {""};
 	const char *spec;
 	bool json = false;
-	int result = open_topology(argc, argv, &json, &spec, &topology, &fault);
+	int result = open_topology(argc, argv, &json, &spec, &topology, &error);
 
 	if (topology == NULL)
-		return fault.text[0] == '\0' ? result
+		return error.text[0] == '\0' ? result
 					     : (int)command_fail("topo show",
-						       (enum weft_exit)result, "%s", fault.text);
+						       (enum weft_exit)result, "%s", error.text);
 	result = show(topology, json);
 	topology_destroy(topology);
 	return result;
@@ -230,26 +230,26 @@ static void print_good(const struct topology *topology, const char *warning, boo
 int cmd_topo_check(int argc, char **argv)
 {
 	struct topology *topology = NULL;
-	struct fault fault = {""};
-	char warning[FAULT_TEXT] = "";
+	struct error error = {""};
+	char warning[ERROR_TEXT] = "";
 	const char *spec;
 	bool json = false;
-	int result = open_topology(argc, argv, &json, &spec, &topology, &fault);
+	int result = open_topology(argc, argv, &json, &spec, &topology, &error);
 
-	if (topology == NULL && fault.text[0] == '\0')
+	if (topology == NULL && error.text[0] == '\0')
 		return result;
 	if (topology != NULL)
-		result = fault_exit_code(topology_check_connected(topology, spec, &fault));
+		result = error_exit_code(topology_check_connected(topology, spec, &error));
 	if (result == EXIT_DONE && find_warning(topology, spec, warning, sizeof(warning)) < 0) {
 		result = EXIT_NOT_ABLE;
-		fault_set(&fault, ENOMEM, "%s: no memory", spec);
+		error_set(&error, ENOMEM, "%s: no memory", spec);
 	}
 	if (result == EXIT_DONE)
 		print_good(topology, warning, json);
 	else if (json)
-		print_json(json_pack("{s:b, s:s}", "ok", 0, "error", fault.text));
+		print_json(json_pack("{s:b, s:s}", "ok", 0, "error", error.text));
 	else
-		command_fail("topo check", (enum weft_exit)result, "%s", fault.text);
+		command_fail("topo check", (enum weft_exit)result, "%s", error.text);
 	topology_destroy(topology);
 	return result;
 }

@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file_text.h"
+#include "base/quantity.h"
 #include "cmd_topo.h"
-#include "file_text.h"
-#include "opensm_tables.h"
-#include "output_file.h"
-#include "quantity.h"
-#include "route_algorithm.h"
-#include "route_root.h"
-#include "route_verify.h"
-#include "topology_levels.h"
+#include "common/output_file.h"
+#include "route/formats/opensm_tables.h"
+#include "route/route_algorithm.h"
+#include "route/search/route_root.h"
+#include "route/verify/route_verify.h"
+#include "topo/topology_levels.h"
 
 #define INPUT_MAX    ((size_t)1 << 30)
 #define ODDITIES_MAX 50
@@ -146,7 +146,7 @@ static int compare_rates(const void *a, const void *b)
 static int find_usual_rates(const struct topology *topology, uint64_t usual[UINT8_MAX + 1])
 {
 	struct rate *rate = calloc(topology->links + 1u, sizeof(*rate));
-	uint32_t most = 0, run = 0;
+	uint32_t max = 0, run = 0;
 
 	if (rate == NULL)
 		return -ENOMEM;
@@ -156,11 +156,11 @@ static int find_usual_rates(const struct topology *topology, uint64_t usual[UINT
 	qsort(rate, topology->links, sizeof(*rate), compare_rates);
 	for (uint32_t i = 0; i < topology->links; i++) {
 		if (i == 0 || rate[i].class != rate[i - 1].class)
-			most = run = 0;
+			max = run = 0;
 		else if (rate[i].rate_bps != rate[i - 1].rate_bps)
 			run = 0;
-		if (++run >= most) {
-			most = run;
+		if (++run >= max) {
+			max = run;
 			usual[rate[i].class] = rate[i].rate_bps;
 		}
 	}
@@ -223,10 +223,10 @@ static json_t *cycle_json(const struct topology *topology, const struct route_re
 }
 
 static int verify(struct twin *twin, const char *name, const struct topology *topology,
-	const struct route_subject *subject, bool in_force, struct fault *fault)
+	const struct route_subject *subject, bool in_force, struct error *error)
 {
 	struct route_report report;
-	int result = route_verify(topology, subject, 1, &report, fault);
+	int result = route_verify(topology, subject, 1, &report, error);
 
 	if (result < 0)
 		return result;
@@ -242,7 +242,7 @@ static int verify(struct twin *twin, const char *name, const struct topology *to
 	return 0;
 }
 
-static int verify_in_force(struct twin *twin, struct fault *fault)
+static int verify_in_force(struct twin *twin, struct error *error)
 {
 	const struct request *request = twin->request;
 	struct topology_import import = {.strict = false};
@@ -252,15 +252,15 @@ static int verify_in_force(struct twin *twin, struct fault *fault)
 	char *text, *subnet = NULL;
 	int result;
 
-	text = file_text_read(request->routes, INPUT_MAX, &input.length, fault);
+	text = file_text_read(request->routes, INPUT_MAX, &input.length, error);
 	if (text != NULL && request->subnet != NULL)
-		subnet = file_text_read(request->subnet, INPUT_MAX, &input.subnet_length, fault);
+		subnet = file_text_read(request->subnet, INPUT_MAX, &input.subnet_length, error);
 	input.text = text;
 	input.subnet = subnet;
 	if (text != NULL && (subnet != NULL || request->subnet == NULL))
-		table = opensm_tables_read(twin->topology, &input, &import, fault);
+		table = opensm_tables_read(twin->topology, &input, &import, error);
 	result = table != NULL ? verify(twin, "in force", twin->topology,
-					 &(struct route_subject){.table = table}, true, fault)
+					 &(struct route_subject){.table = table}, true, error)
 			       : -errno;
 	route_table_destroy(table);
 	free(text);
@@ -269,7 +269,7 @@ static int verify_in_force(struct twin *twin, struct fault *fault)
 }
 
 static int try_algorithm(struct twin *twin, const struct topology *topology,
-	const struct route_algorithm *algorithm, const char *name, struct fault *fault)
+	const struct route_algorithm *algorithm, const char *name, struct error *error)
 {
 	struct route_options options = {.seed = 1};
 	struct route_subject subject = {NULL, NULL};
@@ -277,38 +277,38 @@ static int try_algorithm(struct twin *twin, const struct topology *topology,
 	struct route_set *set = NULL;
 	int result = algorithm->label == NULL
 			     ? 0
-			     : route_root_find(topology, algorithm, NULL, 1, &options.root, fault);
+			     : route_root_find(topology, algorithm, NULL, 1, &options.root, error);
 
 	if (result == 0 && algorithm->tables != NULL)
-		table = route_compute_table(topology, algorithm, &options, &result, fault);
+		table = route_compute_table(topology, algorithm, &options, &result, error);
 	else if (result == 0)
-		set = route_compute(topology, algorithm, &options, &result, fault);
+		set = route_compute(topology, algorithm, &options, &result, error);
 	subject.table = table;
 	subject.set = set;
 	if (result == 0)
-		result = verify(twin, name, topology, &subject, false, fault);
+		result = verify(twin, name, topology, &subject, false, error);
 	route_table_destroy(table);
 	route_set_destroy(set);
 	return result;
 }
 
 /* Algorithms that fit the network and take seconds. */
-static int try_algorithms(struct twin *twin, struct fault *fault)
+static int try_algorithms(struct twin *twin, struct error *error)
 {
 	const struct topology *topology = twin->topology;
 	bool tree = topology_has_levels(topology);
 	const struct route_algorithm *best = tree                              ? &route_dmodk
 					     : topology->switches <= SMART_MAX ? &route_smart
 									       : &route_up_down;
-	int result = try_algorithm(twin, topology, &route_up_down, "ud", fault);
+	int result = try_algorithm(twin, topology, &route_up_down, "ud", error);
 
 	if (result == 0 && best != &route_up_down)
-		result = try_algorithm(twin, topology, best, best->name, fault);
+		result = try_algorithm(twin, topology, best, best->name, error);
 	if (result == 0 && topology->switches <= BALANCED_MAX)
-		result = try_algorithm(twin, topology, &route_bsmart_itb, "bsmart-itb", fault);
+		result = try_algorithm(twin, topology, &route_bsmart_itb, "bsmart-itb", error);
 	if (result == 0 && twin->slow > 0)
 		result = try_algorithm(twin, twin->mended, best,
-			tree ? "dmodk, slow cables replaced" : "slow cables replaced", fault);
+			tree ? "dmodk, slow cables replaced" : "slow cables replaced", error);
 	return result;
 }
 
@@ -473,16 +473,16 @@ static void print_json(const struct twin *twin)
 
 static int examine(struct twin *twin)
 {
-	struct fault fault = {"no memory"};
+	struct error error = {"no memory"};
 	int result = find_slow(twin);
 
 	find_uneven(twin);
 	if (result == 0 && twin->request->routes != NULL)
-		result = verify_in_force(twin, &fault);
+		result = verify_in_force(twin, &error);
 	if (result == 0)
-		result = try_algorithms(twin, &fault);
+		result = try_algorithms(twin, &error);
 	if (result < 0)
-		return command_fault("twin", result, &fault);
+		return command_error("twin", result, &error);
 	if (twin->request->html != NULL) {
 		result = write_page(twin);
 		if (result != EXIT_DONE)

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd_lab.h"
-#include "cpu_count.h"
-#include "kernel_view.h"
+#include "common/kernel_view.h"
+#include "lab/cmd_lab.h"
 #include "lab_collect.h"
 #include "lab_probe.h"
+#include "os/cpu_count.h"
 
 #define COMMAND "lab doctor"
 #define UNKNOWN "" /* note()'s 'fix' */
@@ -42,7 +42,7 @@ static void note(struct doctor *doctor, const char *check, const char *subject, 
 	const char *format, ...)
 {
 	const char *result = fix == NULL ? "ok" : fix[0] == '\0' ? "unknown" : "change";
-	char text[FAULT_TEXT];
+	char text[ERROR_TEXT];
 	va_list args;
 
 	va_start(args, format);
@@ -66,7 +66,7 @@ static void print(const struct doctor *doctor)
 	{
 		const char *name = lab_text(check, "check"), *fix = lab_text(check, "fix");
 		bool good = strcmp(lab_text(check, "result"), "ok") == 0;
-		char line[2 * FAULT_TEXT];
+		char line[2 * ERROR_TEXT];
 
 		if (good && strcmp(shown, name) == 0)
 			continue;
@@ -323,7 +323,7 @@ static void check_pause_of(
 	struct doctor *doctor, struct lab_connection *connection, json_int_t number)
 {
 	char command[64];
-	struct fault ignored;
+	struct error ignored;
 	json_t *info, *statistics, *value;
 	json_int_t frames = 0;
 	bool counts = false;
@@ -357,7 +357,7 @@ static void check_pause_of(
 static void check_pause(struct doctor *doctor, const struct lab_record *record)
 {
 	struct lab_connection connection;
-	struct fault ignored;
+	struct error ignored;
 	json_t *list, *number;
 	size_t index;
 
@@ -404,14 +404,14 @@ static void check_paths(struct doctor *doctor)
 
 	json_array_foreach(list, index, entry)
 	{
-		struct fault fault;
-		int result = lab_probe_judge(doctor->lab, entry, &fault);
+		struct error error;
+		int result = lab_probe_judge(doctor->lab, entry, &error);
 
 		note(doctor, "path MTU", lab_text(entry, "port"),
 			result == 0           ? NULL
 			: result == -EMSGSIZE ? LAB_PROBE_FIX
 					      : UNKNOWN,
-			"%s", fault.text);
+			"%s", error.text);
 	}
 	json_decref(list);
 }

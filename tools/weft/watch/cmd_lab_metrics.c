@@ -3,7 +3,7 @@
 
 /* weft lab metrics: a lab for Prometheus. */
 
-#include "cmd_lab.h"
+#include "lab/cmd_lab.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ struct exporter {
 	json_t *all; /* the last document; NULL: none */
 	uint64_t at_ns;
 	int result; /* of the last look */
-	struct fault fault;
+	struct error error;
 };
 
 static void look(struct exporter *exporter)
@@ -36,7 +36,7 @@ static void look(struct exporter *exporter)
 	if (exporter->all != NULL && lab_watch_now_ns() - exporter->at_ns < FRESH_NS)
 		return;
 	json_decref(exporter->all);
-	exporter->all = lab_watch_ask(&exporter->watch, &exporter->result, &exporter->fault);
+	exporter->all = lab_watch_ask(&exporter->watch, &exporter->result, &exporter->error);
 	exporter->at_ns = lab_watch_now_ns();
 }
 
@@ -51,7 +51,7 @@ static enum MHD_Result answer_metrics(struct exporter *exporter, struct MHD_Conn
 
 	look(exporter);
 	if (exporter->all == NULL)
-		return http_refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, exporter->fault.text);
+		return http_refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, exporter->error.text);
 	out = open_memstream(&text, &bytes);
 	if (out != NULL) {
 		metrics_text(&exporter->watch.lab, exporter->all, openmetrics, out);
@@ -94,14 +94,14 @@ static bool is_up(struct exporter *exporter)
 static enum weft_exit serve(struct exporter *exporter, const char *address)
 {
 	const struct http_calls calls = {.get = get, .ctx = exporter};
-	struct fault fault = {""};
-	struct http_server *server = http_server_open("--listen", address, false, &fault);
+	struct error error = {""};
+	struct http_server *server = http_server_open("--listen", address, false, &error);
 
 	if (server == NULL)
-		return command_fail(COMMAND, fault_exit_code(-errno), "%s", fault.text);
-	if (http_server_start(server, &calls, lab_now_ms(), &fault) < 0) {
+		return command_fail(COMMAND, error_exit_code(-errno), "%s", error.text);
+	if (http_server_start(server, &calls, lab_now_ms(), &error) < 0) {
 		http_server_stop(server);
-		return command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "%s", error.text);
 	}
 	printf("http://%s/metrics\n", http_server_address(server));
 	if (fflush(stdout) != 0) { /* main() reports it */
@@ -129,7 +129,7 @@ static enum weft_exit print_once(struct exporter *exporter, bool openmetrics)
 	if (exporter->all == NULL)
 		return command_fail(COMMAND,
 			exporter->result == -ENOENT ? EXIT_BAD_ANSWER : EXIT_NOT_ABLE, "%s",
-			exporter->fault.text);
+			exporter->error.text);
 	metrics_text(&exporter->watch.lab, exporter->all, openmetrics, stdout);
 	return EXIT_DONE;
 }

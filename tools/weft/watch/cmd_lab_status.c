@@ -3,7 +3,7 @@
 
 /* weft lab status */
 
-#include "cmd_lab.h"
+#include "lab/cmd_lab.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 
 /* weft lab top: what a lab does now. */
 
-#include "cmd_lab.h"
+#include "lab/cmd_lab.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static unsigned terminal_rows(void)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
 }
 
-/* Sequences for a terminal do not pass its guard on standard output (terminal_guard.h). The texts
+/* Sequences for a terminal do not pass its guard on standard output (tty_escape.h). The texts
  * in between are escaped by top_print(). A reader that reads no more does not keep signals off.
  * 0 or -errno. */
 static int write_all(const char *text, size_t bytes)
@@ -93,11 +93,11 @@ static int show(const struct top *top, json_t *line)
 	return result;
 }
 
-/* Asks once more. 0, or -errno and fault. */
-static int next(struct top *top, json_t **line, struct fault *fault)
+/* Asks once more. 0, or -errno and error. */
+static int next(struct top *top, json_t **line, struct error *error)
 {
 	int result;
-	json_t *now = lab_watch_ask(&top->watch, &result, fault);
+	json_t *now = lab_watch_ask(&top->watch, &result, error);
 	uint64_t now_ns = lab_watch_now_ns();
 
 	*line = NULL;
@@ -112,13 +112,13 @@ static int next(struct top *top, json_t **line, struct fault *fault)
 	return 0;
 }
 
-/* Until a signal, until the reader ends, or once. 0, or -errno and fault. */
-static int watch_lab(struct top *top, struct fault *fault)
+/* Until a signal, until the reader ends, or once. 0, or -errno and error. */
+static int watch_lab(struct top *top, struct error *error)
 {
 	json_t *line;
 
 	while (!lab_interrupted()) {
-		int result = next(top, &line, fault);
+		int result = next(top, &line, error);
 		bool last = line != NULL && top->arguments->once;
 		uint64_t until;
 
@@ -130,7 +130,7 @@ static int watch_lab(struct top *top, struct fault *fault)
 		if (result == -EPIPE || result == -EINTR)
 			return 0;
 		if (result < 0)
-			return fault_set(fault, -result, "standard output: cannot be written: %s",
+			return error_set(error, -result, "standard output: cannot be written: %s",
 				strerror(-result));
 		if (last)
 			return 0;
@@ -145,7 +145,7 @@ enum weft_exit cmd_lab_top(const struct lab_arguments *arguments)
 {
 	struct top top = {.arguments = arguments};
 	enum weft_exit code = lab_watch_open(&top.watch, arguments, COMMAND);
-	struct fault fault;
+	struct error error;
 	int result;
 
 	if (code != EXIT_DONE)
@@ -155,7 +155,7 @@ enum weft_exit cmd_lab_top(const struct lab_arguments *arguments)
 	top.screen = top.terminal && !arguments->once;
 	if (top.screen)
 		write_all(BEGIN_SCREEN, strlen(BEGIN_SCREEN));
-	result = watch_lab(&top, &fault);
+	result = watch_lab(&top, &error);
 	if (top.screen)
 		write_all(END_SCREEN, strlen(END_SCREEN));
 	json_decref(top.before);
@@ -163,5 +163,5 @@ enum weft_exit cmd_lab_top(const struct lab_arguments *arguments)
 	if (result == 0)
 		return EXIT_DONE;
 	return command_fail(
-		COMMAND, result == -ENOENT ? EXIT_BAD_ANSWER : EXIT_NOT_ABLE, "%s", fault.text);
+		COMMAND, result == -ENOENT ? EXIT_BAD_ANSWER : EXIT_NOT_ABLE, "%s", error.text);
 }

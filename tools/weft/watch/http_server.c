@@ -113,16 +113,16 @@ static int listen_on(struct http_server *server, const struct addrinfo *address)
 }
 
 struct http_server *http_server_open(
-	const char *option, const char *address, bool alone, struct fault *fault)
+	const char *option, const char *address, bool alone, struct error *error)
 {
 	struct http_server *server = calloc(1, sizeof(*server));
 	struct addrinfo *found = resolve(address);
 	int result = -EINVAL;
 
 	if (server == NULL)
-		result = fault_set(fault, ENOMEM, "no memory");
+		result = error_set(error, ENOMEM, "no memory");
 	else if (found == NULL || (alone && !is_loopback(found->ai_addr)))
-		fault_set(fault, EINVAL, "%s %s: expected %s, such as 127.0.0.1:9464", option,
+		error_set(error, EINVAL, "%s %s: expected %s, such as 127.0.0.1:9464", option,
 			address,
 			alone ? "an address of this machine alone and a port" : "ADDRESS:PORT");
 	else {
@@ -130,7 +130,7 @@ struct http_server *http_server_open(
 		pthread_mutex_init(&server->lock, NULL);
 		result = listen_on(server, found);
 		if (result < 0)
-			fault_set(fault, -result, "%s %s: %s", option, address, strerror(-result));
+			error_set(error, -result, "%s %s: %s", option, address, strerror(-result));
 	}
 	if (found != NULL)
 		freeaddrinfo(found);
@@ -223,7 +223,7 @@ static unsigned count(
 static void close_superfluous(struct http_server *server)
 {
 	struct client *victim = NULL, *oldest = NULL;
-	unsigned most = 0;
+	unsigned max = 0;
 
 	if (count(server, &server->newest->peer, &oldest) > HTTP_PEER_CLIENTS) {
 		close_client(server->newest);
@@ -234,8 +234,8 @@ static void close_superfluous(struct http_server *server)
 	for (struct client *client = server->newest; client != NULL; client = client->next) {
 		unsigned number = count(server, &client->peer, &oldest);
 
-		if (number > most) {
-			most = number;
+		if (number > max) {
+			max = number;
 			victim = oldest;
 		}
 	}
@@ -459,7 +459,7 @@ static void complete(void *ctx, struct MHD_Connection *connection, void **reques
 /* --- the server --- */
 
 int http_server_start(struct http_server *server, const struct http_calls *calls, uint64_t now_ms,
-	struct fault *fault)
+	struct error *error)
 {
 	server->calls = *calls;
 	server->now_ms = now_ms;
@@ -471,7 +471,7 @@ int http_server_start(struct http_server *server, const struct http_calls *calls
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_PATIENCE_MS / 1000,
 		MHD_OPTION_NOTIFY_COMPLETED, complete, NULL, MHD_OPTION_NOTIFY_CONNECTION,
 		on_connection, server, MHD_OPTION_END);
-	return server->daemon != NULL ? 0 : fault_set(fault, EIO, "libmicrohttpd does not start");
+	return server->daemon != NULL ? 0 : error_set(error, EIO, "libmicrohttpd does not start");
 }
 
 void http_server_stop(struct http_server *server)

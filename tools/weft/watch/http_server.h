@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
+#include "base/weft_error.h"
 
 #define HTTP_CLIENTS      64
 #define HTTP_PEER_CLIENTS 16
@@ -41,13 +41,13 @@ struct http_calls {
 };
 
 /* Listens on "127.0.0.1:9464", "[::1]:0", …, the value of 'option'; port 0: any. 'alone': only
- * addresses that no other machine reaches are accepted. NULL, errno and fault: EINVAL for another
+ * addresses that no other machine reaches are accepted. NULL, errno and error: EINVAL for another
  * form or address, otherwise the system's reason. */
 struct http_server *http_server_open(
-	const char *option, const char *address, bool alone, struct fault *fault);
-/* Answers from now on. The time is the caller's clock. 0, or -errno and fault. */
+	const char *option, const char *address, bool alone, struct error *error);
+/* Answers from now on. The time is the caller's clock. 0, or -errno and error. */
 int http_server_start(struct http_server *server, const struct http_calls *calls, uint64_t now_ms,
-	struct fault *fault);
+	struct error *error);
 /* Closes connections that are late; to be called about ten times a second. */
 void http_server_check(struct http_server *server, uint64_t now_ms);
 /* NULL-safe. Suspended connections must have been resumed. */

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "atomic_file.h"
-#include "cmd_lab.h"
+#include "lab/cmd_lab.h"
 #include "metrics_text.h"
+#include "os/atomic_file.h"
 
 static const char *const classes[] = {"switches", "nics", "ports", "congestion", "loops"};
 #define CLASSES (sizeof(classes) / sizeof(classes[0]))
@@ -94,7 +94,7 @@ void lab_cleared_subtract(const struct lab *lab, const struct lab_state *state, 
 	json_decref(cleared);
 }
 
-int lab_cleared_write(const struct lab_state *state, const json_t *all, struct fault *fault)
+int lab_cleared_write(const struct lab_state *state, const json_t *all, struct error *error)
 {
 	json_t *cleared = json_object(), *pids = json_object();
 	char path[300];
@@ -109,10 +109,10 @@ int lab_cleared_write(const struct lab_state *state, const json_t *all, struct f
 			pids, state->process[i].name, json_integer(state->process[i].pid));
 	json_object_set_new(cleared, "processes", pids);
 	file_path(state->dir, path);
-	result = atomic_file_open(&file, fault);
+	result = atomic_file_open(&file, error);
 	if (result == 0) {
 		json_dumpf(cleared, file.file, JSON_COMPACT);
-		result = atomic_file_close(&file, fault);
+		result = atomic_file_close(&file, error);
 	}
 	json_decref(cleared);
 	return result;

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd_lab.h"
-#include "lab_clocks.h"
-#include "lab_ending.h"
-#include "lab_mapping.h"
-#include "lab_query.h"
-#include "link_end.h"
+#include "lab/cmd_lab.h"
+#include "lab/lab_clocks.h"
+#include "lab/lab_ending.h"
+#include "lab/lab_mapping.h"
+#include "lab/lab_query.h"
+#include "link/link_end.h"
 #include "metrics_text.h"
 
 /* After a process that did not answer in its time (lab_query.c), others are asked for so long. */
@@ -21,9 +21,9 @@
 
 /* --- asking --- */
 
-static int add_links(struct lab_connection *connection, json_t *into, struct fault *fault)
+static int add_links(struct lab_connection *connection, json_t *into, struct error *error)
 {
-	json_t *links = lab_ask_links(connection, fault);
+	json_t *links = lab_ask_links(connection, error);
 
 	if (links == NULL)
 		return -EPROTO;
@@ -34,12 +34,12 @@ static int add_links(struct lab_connection *connection, json_t *into, struct fau
 
 /* Loops have numbers, so the name of the process stands before: "s0/0". */
 static int add_loops(struct lab_connection *connection, const struct lab_record *record,
-	json_t *into, struct fault *fault)
+	json_t *into, struct error *error)
 {
 	json_t *loops = json_object(), *counters;
 	char name[sizeof(record->name) + 16];
 	const char *number;
-	int result = lab_ask_class(connection, "loop", loops, fault);
+	int result = lab_ask_class(connection, "loop", loops, error);
 
 	json_object_foreach(loops, number, counters)
 	{
@@ -51,28 +51,28 @@ static int add_loops(struct lab_connection *connection, const struct lab_record 
 }
 
 static int add_process(
-	const struct lab_record *record, const char *dir, json_t *into, struct fault *fault)
+	const struct lab_record *record, const char *dir, json_t *into, struct error *error)
 {
 	static const char *const classes[][2] = {{"switch", "switches"}, {"nic", "nics"},
 		{"port", "ports"}, {"congestion", "congestion"}};
 	json_t *mapping = json_object_get(into, "mapping");
 	struct lab_connection connection;
-	int result = lab_connect(&connection, record, fault);
+	int result = lab_connect(&connection, record, error);
 
 	if (result < 0)
 		return result;
 	for (unsigned i = 0; i < sizeof(classes) / sizeof(classes[0]) && result == 0; i++)
 		result = lab_ask_class(
-			&connection, classes[i][0], json_object_get(into, classes[i][1]), fault);
+			&connection, classes[i][0], json_object_get(into, classes[i][1]), error);
 	if (result == 0)
-		result = add_links(&connection, json_object_get(into, "links"), fault);
+		result = add_links(&connection, json_object_get(into, "links"), error);
 	if (result == 0)
-		result = lab_clocks_add(into, &connection, fault);
+		result = lab_clocks_add(into, &connection, error);
 	if (result == 0)
-		result = add_loops(&connection, record, json_object_get(into, "loops"), fault);
+		result = add_loops(&connection, record, json_object_get(into, "loops"), error);
 	lab_disconnect(&connection);
 	if (result == 0 && mapping != NULL)
-		result = lab_mapping_add(mapping, record, dir, fault);
+		result = lab_mapping_add(mapping, record, dir, error);
 	return result;
 }
 
@@ -109,20 +109,20 @@ static void collect_here(json_t *all, const struct lab_state *state)
 	for (unsigned i = 0; i < state->processes; i++) {
 		const struct lab_record *record = &state->process[i];
 		const char *is = "running";
-		struct fault fault = {""};
+		struct error error = {""};
 
 		if (!lab_record_alive(record)) {
 			is = "gone";
 			if (lab_ending_in_log(record))
-				lab_ending_describe(SIGKILL, LAB_MEMORY_NAMED, fault.text);
+				lab_ending_describe(SIGKILL, LAB_MEMORY_NAMED, error.text);
 		} else if (waited && (lab_interrupted() || lab_now_ms() > until)) {
 			is = "silent";
-			fault_set(&fault, ETIMEDOUT, "not asked: others did not answer in time");
-		} else if (add_process(record, state->dir, all, &fault) < 0) {
+			error_set(&error, ETIMEDOUT, "not asked: others did not answer in time");
+		} else if (add_process(record, state->dir, all, &error) < 0) {
 			is = "silent";
 			waited = true;
 		}
-		add_record(all, record, is, fault.text, record->pid, lab_record_cpu_ns(record));
+		add_record(all, record, is, error.text, record->pid, lab_record_cpu_ns(record));
 	}
 }
 
@@ -183,7 +183,7 @@ static void merge(json_t *all, const json_t *part)
 /* All machines look at the same time. */
 static void collect_there(json_t *all, const struct lab_state *state)
 {
-	struct fault ignored;
+	struct error ignored;
 
 	for (unsigned i = 0; i < state->remotes; i++)
 		if (!lab_remote_is_broken(&state->remote[i]))
@@ -210,7 +210,7 @@ static void collect_there(json_t *all, const struct lab_state *state)
 static bool check_mapping(const struct lab *lab, const struct lab_state *state, json_t *all)
 {
 	json_t *mapping = json_object_get(all, "mapping");
-	struct fault why = {""};
+	struct error why = {""};
 	struct lab_lead lead;
 	json_t *leader;
 	bool done;

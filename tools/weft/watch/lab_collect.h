@@ -12,9 +12,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "lab.h"
-#include "lab_query.h"
-#include "weft_time.h"
+#include "base/weft_time.h"
+#include "experiment/lab/lab.h"
+#include "lab/lab_query.h"
 
 /* {"lab", "up", "processes", "switches", "nics", "ports", "congestion", "loops", "links",
  * "clocks_total", "elsewhere", "mapping", "edges", "starved" (lab_starved())}; the caller's
@@ -29,8 +29,8 @@ json_t *lab_collect_raw(const struct lab *lab, const struct lab_state *state);
  * so runs and other readers of their telemetry are not affected. */
 #define LAB_CLEARED_FILE "cleared.json"
 
-/* 'all': of lab_collect_raw(). 0, or -errno and fault. */
-int lab_cleared_write(const struct lab_state *state, const json_t *all, struct fault *fault);
+/* 'all': of lab_collect_raw(). 0, or -errno and error. */
+int lab_cleared_write(const struct lab_state *state, const json_t *all, struct error *error);
 
 /* Subtracts the counters at the last 'clear' for processes that have run since. Gauges and
  * latencies stay. */

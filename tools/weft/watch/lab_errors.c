@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "lab_query.h"
+#include "lab/lab_query.h"
 #include "metrics_text.h"
 
 struct errors {

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frame.h"
-#include "lab_query.h"
-#include "lab_signals.h"
+#include "lab/lab_query.h"
+#include "lab/lab_signals.h"
+#include "wire/frame.h"
 
 /* The ends pad at most one of three hellos, so that links stay up. */
 #define ROUNDS         3
@@ -22,7 +22,7 @@ static void look(const struct lab_state *state, bool order, json_t *ends)
 {
 	json_t *links, *link;
 	struct lab_connection connection;
-	struct fault ignored;
+	struct error ignored;
 	size_t index;
 
 	for (unsigned i = 0; i < state->processes; i++) {
@@ -105,21 +105,21 @@ json_t *lab_probe(const struct lab *lab, const struct lab_state *state)
 	return list;
 }
 
-int lab_probe_judge(const struct lab *lab, const json_t *entry, struct fault *fault)
+int lab_probe_judge(const struct lab *lab, const json_t *entry, struct error *error)
 {
 	unsigned bytes = frame_longest(run_config_frame_payload(&lab->config->run));
 	const json_t *passes = json_object_get(entry, "passes");
 
 	if (json_is_null(passes))
-		return fault_set(fault, ENODATA, "%s",
+		return error_set(error, ENODATA, "%s",
 			json_is_true(json_object_get(entry, "dark"))
 				? "the link is cut or has no carrier, so no frame passes"
 				: "this end sends no hellos");
 	if (json_is_true(passes)) {
-		snprintf(fault->text, sizeof(fault->text), "frames of %u bytes pass to %s", bytes,
+		snprintf(error->text, sizeof(error->text), "frames of %u bytes pass to %s", bytes,
 			lab_text(entry, "peer"));
 		return 0;
 	}
-	return fault_set(fault, EMSGSIZE, "frames of %u bytes do not pass to %s", bytes,
+	return error_set(error, EMSGSIZE, "frames of %u bytes do not pass to %s", bytes,
 		lab_text(entry, "peer"));
 }

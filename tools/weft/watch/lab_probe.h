@@ -7,9 +7,9 @@
 
 #include <jansson.h>
 
-#include "fault.h"
-#include "lab.h"
-#include "lab_state.h"
+#include "base/weft_error.h"
+#include "experiment/lab/lab.h"
+#include "lab/lab_state.h"
 
 /* [{"port", "peer", "dark", "passes"}, …] of each direction that starts at a process of 'state'.
  * The link is "dark" if it is cut or has no carrier. "passes" is null if it is, or if no frame was
@@ -20,4 +20,4 @@ json_t *lab_probe(const struct lab *lab, const struct lab_state *state);
 /* Describes an entry in fault->text. 0, -EMSGSIZE if frames do not pass, or -ENODATA if that is
  * unknown. */
 #define LAB_PROBE_FIX "raise the MTU of bridges, switches and routers in between, or lower nic.mtu"
-int lab_probe_judge(const struct lab *lab, const json_t *entry, struct fault *fault);
+int lab_probe_judge(const struct lab *lab, const json_t *entry, struct error *error);

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
+#include "lab/lab_mapping.h"
+#include "lab/lab_query.h"
 #include "lab_collect.h"
-#include "lab_mapping.h"
-#include "lab_query.h"
 #include "metrics_text.h"
+#include "wire/frame.h"
 
 struct rates {
 	const struct lab *lab;
@@ -157,7 +157,7 @@ static json_t *vc_fill(const struct way *way)
 {
 	const struct run_config *run = &way->rates->lab->config->run;
 	unsigned vcs = run_config_vcs(run);
-	double room = run_config_vc_blocks(run), most = 0;
+	double room = run_config_vc_blocks(run), max = 0;
 	char name[32];
 
 	if (!is_known(way->rates, "ports", way->to))
@@ -167,9 +167,9 @@ static json_t *vc_fill(const struct way *way)
 
 		snprintf(name, sizeof(name), "stored_blocks_vc%u", vc);
 		stored = counter(way->rates->now, "ports", way->to, name);
-		most = stored > most ? stored : most;
+		max = stored > max ? stored : max;
 	}
-	return json_real(room > 0 ? most / room : 0);
+	return json_real(room > 0 ? max / room : 0);
 }
 
 /* The mean lateness of the frames that arrived over it, from the counters of its far end. */
@@ -333,7 +333,7 @@ static json_int_t cpu_ns(const json_t *all, const char *process)
 static json_int_t away_ns(const json_t *all, const char *process)
 {
 	size_t length = strlen(process);
-	json_int_t most = 0;
+	json_int_t max = 0;
 	const char *name;
 	json_t *loop;
 
@@ -341,10 +341,10 @@ static json_int_t away_ns(const json_t *all, const char *process)
 	{
 		json_int_t away = json_integer_value(json_object_get(loop, "loop_away_ns"));
 
-		if (strncmp(name, process, length) == 0 && name[length] == '/' && away > most)
-			most = away;
+		if (strncmp(name, process, length) == 0 && name[length] == '/' && away > max)
+			max = away;
 	}
-	return most;
+	return max;
 }
 
 static double process_urgency(const json_t *process)

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "lab.h"
+#include "experiment/lab/lab.h"
 
 /* {"lab", "up", "starved", "dilation", "seconds", "errors", "links", "hosts", "mapper",
  * "processes"}; the caller's reference. 'seconds' are real ones, those of the document and of its

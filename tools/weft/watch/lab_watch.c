@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lab/lab_remotes.h"
 #include "lab_collect.h"
-#include "lab_remotes.h"
 
 /* 0 and 0: there is none. */
 static void identify(const struct lab_watch *watch, uint64_t *inode, uint64_t *ns)
@@ -40,7 +40,7 @@ void lab_watch_close(struct lab_watch *watch)
 	lab_close(&watch->lab);
 }
 
-json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct fault *fault)
+json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct error *error)
 {
 	struct lab_state state;
 
@@ -49,10 +49,10 @@ json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct fault *fault)
 		lab_remotes_refresh(&watch->state);
 		return lab_collect(&watch->lab, &watch->state, false);
 	}
-	*result = lab_watch_is_up(watch) ? lab_state_load(&state, watch->lab.plan->run_dir, fault)
+	*result = lab_watch_is_up(watch) ? lab_state_load(&state, watch->lab.plan->run_dir, error)
 					 : -ENOENT;
 	if (*result == -ENOENT)
-		fault_set(fault, ENOENT, "lab %s is not up any more", watch->lab.plan->lab);
+		error_set(error, ENOENT, "lab %s is not up any more", watch->lab.plan->lab);
 	if (*result < 0)
 		return NULL;
 	lab_state_free(&watch->state);

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "cmd_lab.h"
+#include "lab/cmd_lab.h"
 
 struct lab_watch {
 	struct lab lab;
@@ -21,9 +21,9 @@ enum weft_exit lab_watch_open(
 void lab_watch_close(struct lab_watch *watch);
 
 /* The document of lab_collect(), of the processes that belong to the lab now; the caller's
- * reference. NULL and fault: the lab is not up any more (-ENOENT in 'result'), or its state cannot
+ * reference. NULL and error: the lab is not up any more (-ENOENT in 'result'), or its state cannot
  * be read. */
-json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct fault *fault);
+json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct error *error);
 
 /* The lab has not been taken down, nor started anew from another file. */
 bool lab_watch_is_up(const struct lab_watch *watch);

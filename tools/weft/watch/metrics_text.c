@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "frame.h"
-#include "lab_query.h"
+#include "lab/lab_query.h"
+#include "wire/frame.h"
 
 #define METRIC_NAME_MAX 96
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "lab.h"
+#include "experiment/lab/lab.h"
 
 /* Unit and meaning of each counter, from weft-counters(7). The table is made of that page when Weft
  * is built. */

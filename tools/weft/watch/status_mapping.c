@@ -9,10 +9,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lab/lab_mapping.h"
+#include "lab/lab_ready.h"
+#include "lab/lab_state.h"
 #include "lab_collect.h"
-#include "lab_mapping.h"
-#include "lab_ready.h"
-#include "lab_state.h"
 
 /* Wrong cables, at the end, where they are seen. */
 void status_print_strangers(json_t *links, FILE *out)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/lab_query.h"
 #include "lab_collect.h"
-#include "lab_query.h"
 
 static void print_summary(json_t *all, FILE *out)
 {

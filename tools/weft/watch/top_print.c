@@ -5,9 +5,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/text_escape.h"
+#include "lab/lab_query.h"
 #include "lab_collect.h"
-#include "lab_query.h"
-#include "text_escape.h"
 
 #define RED    "\033[31m"
 #define YELLOW "\033[33m"
@@ -166,7 +166,7 @@ static void print_more(const struct top_print *to, size_t shown, size_t all, con
 		print_line(to, NULL, "  ... and %zu more %s", all - shown, what);
 }
 
-static void print_errors(const struct top_print *to, const json_t *errors, size_t most)
+static void print_errors(const struct top_print *to, const json_t *errors, size_t max)
 {
 	json_t *error;
 	size_t index;
@@ -177,7 +177,7 @@ static void print_errors(const struct top_print *to, const json_t *errors, size_
 	{
 		double grown = json_value_of(error, "grown");
 
-		if (index == most)
+		if (index == max)
 			break;
 		if (grown > 0)
 			print_line(to, RED, "  %s %s %.0f (+%.0f) %s: %s",
@@ -189,7 +189,7 @@ static void print_errors(const struct top_print *to, const json_t *errors, size_
 				lab_text(error, "counter"), json_value_of(error, "value"),
 				lab_text(error, "unit"), lab_text(error, "meaning"));
 	}
-	print_more(to, most, json_array_size(errors), "counters");
+	print_more(to, max, json_array_size(errors), "counters");
 }
 
 /* --- tables --- */
@@ -234,19 +234,19 @@ static void print_link(const struct top_print *to, const json_t *link)
 }
 
 /* The first ones of a list, and how many more there are. */
-static void print_list(const struct top_print *to, const json_t *list, size_t most,
-	const char *what, void (*print)(const struct top_print *to, const json_t *item))
+static void print_list(const struct top_print *to, const json_t *list, size_t max, const char *what,
+	void (*print)(const struct top_print *to, const json_t *item))
 {
 	json_t *item;
 	size_t index;
 
 	json_array_foreach(list, index, item)
 	{
-		if (index == most)
+		if (index == max)
 			break;
 		print(to, item);
 	}
-	print_more(to, most, json_array_size(list), what);
+	print_more(to, max, json_array_size(list), what);
 }
 
 static void print_host(const struct top_print *to, const json_t *host)
@@ -288,28 +288,28 @@ void top_print(const struct top_print *to, const json_t *line)
 	json_t *errors = json_object_get(line, "errors"), *links = json_object_get(line, "links");
 	json_t *hosts = json_object_get(line, "hosts");
 	json_t *processes = json_object_get(line, "processes");
-	size_t most[4] = {json_array_size(errors), json_array_size(links), json_array_size(hosts),
+	size_t max[4] = {json_array_size(errors), json_array_size(links), json_array_size(hosts),
 		json_array_size(processes)};
 
 	if (to->rows > 0) {
 		/* Head and titles of tables take 10; the last row stays free. */
 		size_t left = to->rows > 21 ? to->rows - 11 : 10;
 
-		most[0] = share_rows(most[0], ERRORS_MOST);
-		left -= most[0] < left ? most[0] : left;
-		most[3] = share_rows(most[3], left / 4);
-		most[2] = share_rows(most[2], left / 4);
-		most[1] = share_rows(most[1], left - most[3] - most[2]);
+		max[0] = share_rows(max[0], ERRORS_MOST);
+		left -= max[0] < left ? max[0] : left;
+		max[3] = share_rows(max[3], left / 4);
+		max[2] = share_rows(max[2], left / 4);
+		max[1] = share_rows(max[1], left - max[3] - max[2]);
 	}
 	print_head(to, line);
-	print_errors(to, errors, most[0]);
+	print_errors(to, errors, max[0]);
 	print_line(to, NULL, "%s", "");
 	print_line(to, BOLD, "%-23s %10s %6s %7s %5s %8s %7s %7s", "LINK", "RATE", "USED",
 		"BLOCKED", "FILL", "STALLS/s", "DROPS/s", "LATE us");
-	print_list(to, links, most[1], "ends of links", print_link);
+	print_list(to, links, max[1], "ends of links", print_link);
 	print_line(to, BOLD, "%-15s %8s %8s %10s %7s %7s %9s %9s", "HOST", "SENT/s", "RECV/s",
 		"GOODPUT", "RESENT", "FAILED", "P50 us", "P99 us");
-	print_list(to, hosts, most[2], "hosts", print_host);
+	print_list(to, hosts, max[2], "hosts", print_host);
 	print_line(to, BOLD, "%-25s %10s %6s %12s", "PROCESS", "STATE", "CPU", "AWAY ms");
-	print_list(to, processes, most[3], "processes", print_process);
+	print_list(to, processes, max[3], "processes", print_process);
 }

@@ -4,7 +4,7 @@
 /* weft lab web: a page that shows a lab. This thread asks the lab and orders cables; the server has
  * its own. */
 
-#include "cmd_lab.h"
+#include "lab/cmd_lab.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,9 +13,9 @@
 #include <sys/random.h>
 
 #include "cmd_web.h"
-#include "content_hash.h"
-#include "lab_cable.h"
-#include "lab_watch.h"
+#include "common/content_hash.h"
+#include "lab/lab_cable.h"
+#include "watch/lab_watch.h"
 #include "web_server.h"
 
 #define COMMAND "lab web"
@@ -38,11 +38,11 @@ struct web {
 	uint64_t next_ms; /* look then */
 };
 
-/* Asks the lab and tells the viewers. 0, or -errno and fault. */
-static int look(struct web *web, struct fault *fault)
+/* Asks the lab and tells the viewers. 0, or -errno and error. */
+static int look(struct web *web, struct error *error)
 {
 	int result = 0;
-	json_t *now = lab_watch_ask(&web->watch, &result, fault), *sample;
+	json_t *now = lab_watch_ask(&web->watch, &result, error), *sample;
 	uint64_t now_ns = lab_watch_now_ns();
 	double seconds = web->before != NULL ? (double)(now_ns - web->before_ns) / 1e9 : 0;
 
@@ -50,7 +50,7 @@ static int look(struct web *web, struct fault *fault)
 		return result;
 	sample = web_sample(&web->watch.lab, web->before != NULL ? web->before : now, now, seconds);
 	json_object_set_new(sample, "id", json_string(web->id));
-	web_events_publish(
+	web_events_push(
 		web->setup.events, json_dumps(sample, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)));
 	json_decref(sample);
 	json_decref(web->before);
@@ -71,17 +71,17 @@ static void carry_out(struct web *web, struct web_order *order)
 {
 	struct lab_cable cable;
 
-	order->result = lab_cable_find(&web->watch.lab, order->port, &cable, &order->fault);
+	order->result = lab_cable_find(&web->watch.lab, order->port, &cable, &order->error);
 	if (order->result == 0) {
 		cable.cut = order->cut;
 		order->result =
-			lab_cable_order(&web->watch.lab, &web->watch.state, &cable, &order->fault);
+			lab_cable_order(&web->watch.lab, &web->watch.state, &cable, &order->error);
 	}
 	web_orders_finish(order);
 }
 
-/* Until a signal, or until the lab has gone down. 0, or -errno and fault. */
-static int watch_lab(struct web *web, struct fault *fault)
+/* Until a signal, or until the lab has gone down. 0, or -errno and error. */
+static int watch_lab(struct web *web, struct error *error)
 {
 	int result = 0;
 
@@ -96,13 +96,13 @@ static int watch_lab(struct web *web, struct fault *fault)
 		}
 		http_server_check(web->server, lab_now_ms());
 		if (!lab_watch_is_up(&web->watch))
-			return fault_set(fault, ENOENT, "lab %s is not up any more",
+			return error_set(error, ENOENT, "lab %s is not up any more",
 				web->watch.lab.plan->lab);
 		if (web_events_viewers(web->setup.events) == 0)
 			rest(web);
 		else if (lab_now_ms() >= web->next_ms) {
 			web->next_ms = lab_now_ms() + web->interval_ms;
-			result = look(web, fault);
+			result = look(web, error);
 		}
 		lab_sleep_ms(STEP_MS);
 	}
@@ -111,19 +111,19 @@ static int watch_lab(struct web *web, struct fault *fault)
 
 static enum weft_exit serve(struct web *web)
 {
-	struct fault fault = {""};
-	int result = web_server_start(web->server, &web->setup, lab_now_ms(), &fault);
+	struct error error = {""};
+	int result = web_server_start(web->server, &web->setup, lab_now_ms(), &error);
 
 	if (result < 0)
-		return command_fail(COMMAND, EXIT_NOT_ABLE, "%s", fault.text);
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "%s", error.text);
 	printf("http://%s/#token=%s\n", http_server_address(web->server), web->token);
-	result = fflush(stdout) == 0 ? watch_lab(web, &fault) : 0; /* main() reports the output */
+	result = fflush(stdout) == 0 ? watch_lab(web, &error) : 0; /* main() reports the output */
 	web_events_end(web->setup.events);
 	web_orders_end(web->setup.orders);
 	if (result == 0)
 		return EXIT_DONE;
 	return command_fail(
-		COMMAND, result == -ENOENT ? EXIT_BAD_ANSWER : EXIT_NOT_ABLE, "%s", fault.text);
+		COMMAND, result == -ENOENT ? EXIT_BAD_ANSWER : EXIT_NOT_ABLE, "%s", error.text);
 }
 
 static bool make_token(struct web *web)
@@ -155,12 +155,12 @@ static void make_topology(struct web *web)
 
 static enum weft_exit open_and_serve(struct web *web, const struct lab_arguments *arguments)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
 	web->server = http_server_open("--listen",
-		arguments->listen != NULL ? arguments->listen : DEFAULT_LISTEN, true, &fault);
+		arguments->listen != NULL ? arguments->listen : DEFAULT_LISTEN, true, &error);
 	if (web->server == NULL)
-		return command_fail(COMMAND, fault_exit_code(-errno), "%s", fault.text);
+		return command_fail(COMMAND, error_exit_code(-errno), "%s", error.text);
 	make_topology(web);
 	web->setup = (struct web_setup){.events = web_events_create(),
 		.orders = web_orders_create(),

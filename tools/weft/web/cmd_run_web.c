@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "child_process.h"
 #include "cmd_web.h"
+#include "common/child_process.h"
 
 #define COMMAND     "run"
 #define MORE_WORDS  5 /* --json=, --live=, --set and its value, NULL */
@@ -36,18 +36,18 @@ struct shown_run {
 static void choose_links(
 	struct shown_run *shown, struct run_config *config, const struct topology *topology)
 {
-	struct fault fault;
+	struct error error;
 
 	if (config->measure.link_series)
 		return;
 	config->measure.link_series = true;
-	shown->add_links = run_config_check_link_series(config, topology, &fault) == 0;
+	shown->add_links = run_config_check_link_series(config, topology, &error) == 0;
 	config->measure.link_series = shown->add_links;
 	if (!shown->add_links)
 		fprintf(stderr,
 			"weft run: --web: links are drawn when the run has ended, as its means: "
 			"%s\n",
-			fault.text);
+			error.text);
 }
 
 /* In the child; does not return. */
@@ -139,11 +139,11 @@ static enum weft_exit follow(struct shown_run *shown)
 /* Its result, until a signal. */
 static int show_result(struct shown_run *shown, int code)
 {
-	struct fault fault;
-	int result = web_run_end(shown->run, shown->json, &fault), number;
+	struct error error;
+	int result = web_run_end(shown->run, shown->json, &error), number;
 
 	if (result < 0)
-		return command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+		return command_fail(COMMAND, error_exit_code(result), "%s", error.text);
 	close(shown->samples); /* which are in the result, and in memory until then */
 	shown->samples = -1;
 	if (isatty(STDERR_FILENO))
@@ -202,15 +202,15 @@ int web_show_run(int argc, char **argv, struct run_config *config, const char *f
 	const char *json, const char *listen)
 {
 	struct shown_run shown = {.samples = -1};
-	struct fault fault = {"no memory"};
-	struct topology *topology = run_config_open_topology(config, &fault);
+	struct error error = {"no memory"};
+	struct topology *topology = run_config_open_topology(config, &error);
 	int result = topology == NULL ? -errno : 0, code;
 
 	if (result == 0) {
 		choose_links(&shown, config, topology);
 		result = open_files(&shown, json);
 		if (result < 0)
-			fault_set(&fault, -result, "no file for the run: %s", strerror(-result));
+			error_set(&error, -result, "no file for the run: %s", strerror(-result));
 	}
 	if (result == 0) {
 		shown.run = web_run_create(config, topology, file, shown.samples);
@@ -220,7 +220,7 @@ int web_show_run(int argc, char **argv, struct run_config *config, const char *f
 		code = run_and_show(&shown, argc, argv, listen);
 		web_show_close(&shown.show);
 	} else
-		code = command_fail(COMMAND, fault_exit_code(result), "%s", fault.text);
+		code = command_fail(COMMAND, error_exit_code(result), "%s", error.text);
 	web_run_destroy(shown.run);
 	if (shown.samples >= 0)
 		close(shown.samples);

@@ -21,12 +21,12 @@ static const char usage[] =
 static enum weft_exit show_result(const char *path, const char *listen)
 {
 	struct web_show show;
-	struct fault fault;
-	struct web_run *run = web_run_read(path, &fault);
+	struct error error;
+	struct web_run *run = web_run_read(path, &error);
 	enum weft_exit exit;
 
 	if (run == NULL)
-		return command_fail("web", fault_exit_code(-errno), "%s", fault.text);
+		return command_fail("web", error_exit_code(-errno), "%s", error.text);
 	exit = web_show_open(&show, "web", "--listen", listen);
 	if (exit == EXIT_DONE)
 		exit = web_show_start(&show, run);

@@ -10,12 +10,12 @@
 #include <signal.h>
 #include <stdint.h>
 
-#include "commands.h"
-#include "fault.h"
-#include "lab.h"
-#include "run_config.h"
-#include "run_stream.h"
-#include "topology.h"
+#include "base/weft_error.h"
+#include "common/commands.h"
+#include "experiment/lab/lab.h"
+#include "experiment/result/run_stream.h"
+#include "experiment/run/run_config.h"
+#include "topo/topology.h"
 #include "web_run.h"
 #include "web_server.h"
 

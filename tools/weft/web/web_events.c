@@ -193,7 +193,7 @@ static struct event *make_event(const char *line, uint64_t number)
 	return NULL;
 }
 
-void web_events_publish(struct web_events *events, char *line)
+void web_events_push(struct web_events *events, char *line)
 {
 	struct event *event;
 

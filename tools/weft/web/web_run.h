@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-#include "fault.h"
-#include "run_config.h"
-#include "topology.h"
+#include "base/weft_error.h"
+#include "experiment/run/run_config.h"
+#include "topo/topology.h"
 
 struct web_run;
 
@@ -24,11 +24,11 @@ void web_run_destroy(struct web_run *run);
  * build. Samples that found no memory are not shown. */
 int web_run_follow(struct web_run *run);
 
-/* The run has ended: it is that of the result file from now on. 0, or -errno and fault: no such
+/* The run has ended: it is that of the result file from now on. 0, or -errno and error: no such
  * file, no result, or its topology is gone; then it is what it was. */
-int web_run_end(struct web_run *run, const char *path, struct fault *fault);
-/* The same of a run that is known only by its result. NULL, errno and fault. */
-struct web_run *web_run_read(const char *path, struct fault *fault);
+int web_run_end(struct web_run *run, const char *path, struct error *error);
+/* The same of a run that is known only by its result. NULL, errno and error. */
+struct web_run *web_run_read(const char *path, struct error *error);
 
 /* The event: {"id", "state": "running" or "result", "samples"}, from malloc(); NULL without memory.
  */

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "cmd_web.h"
-#include "lab_query.h"
-#include "result_file.h"
+#include "common/result_file.h"
+#include "lab/lab_query.h"
 
 static json_t *waiting_of(const json_t *document)
 {
@@ -110,7 +110,7 @@ static int open_series(struct web_run *run, const json_t *links)
 	return run->links.value != NULL ? 0 : -ENOMEM;
 }
 
-static int read_links(struct web_run *run, const json_t *document, struct fault *fault)
+static int read_links(struct web_run *run, const json_t *document, struct error *error)
 {
 	const char *clock = lab_text(json_object_get(document, "config"), "clock");
 	json_t *links = json_object_get(document, "links"), *link;
@@ -118,7 +118,7 @@ static int read_links(struct web_run *run, const json_t *document, struct fault 
 	size_t index;
 
 	if (result < 0)
-		return fault_set(fault, ENOMEM, "no memory");
+		return error_set(error, ENOMEM, "no memory");
 	run->mean = web_run_empty_sample(run);
 	json_array_foreach(links, index, link)
 	{
@@ -129,7 +129,7 @@ static int read_links(struct web_run *run, const json_t *document, struct fault 
 		run->known[way] = true;
 		if (run->links.ways > 0 && run_link_series_parse(&run->links, (uint32_t)way,
 						   json_object_get(link, "series")) < 0)
-			return fault_set(fault, EINVAL,
+			return error_set(error, EINVAL,
 				"%s: links: %s: series: expected lists of %" PRIu32
 				" samples, as those of the first link",
 				run->name, lab_text(link, "from"), run->links.samples);
@@ -139,27 +139,27 @@ static int read_links(struct web_run *run, const json_t *document, struct fault 
 }
 
 /* JSON is YAML, so the result's configuration is a run file. */
-static struct run_config *read_config(const char *path, const json_t *document, struct fault *fault)
+static struct run_config *read_config(const char *path, const json_t *document, struct error *error)
 {
 	char *text = json_dumps(json_object_get(document, "config"), JSON_COMPACT);
 	struct run_config *config;
 
 	if (text == NULL) {
-		fault_set(fault, errno = EINVAL, "%s: no result of 'weft run'", path);
+		error_set(error, errno = EINVAL, "%s: no result of 'weft run'", path);
 		return NULL;
 	}
-	config = run_config_parse(text, strlen(text), path, NULL, 0, fault);
+	config = run_config_parse(text, strlen(text), path, NULL, 0, error);
 	free(text);
 	return config;
 }
 
 static int read_document(
-	struct web_run *run, const char *path, const json_t *document, struct fault *fault)
+	struct web_run *run, const char *path, const json_t *document, struct error *error)
 {
-	struct run_config *config = read_config(path, document, fault);
+	struct run_config *config = read_config(path, document, error);
 	char name[PATH_MAX];
 
-	run->own = config != NULL ? run_config_open_topology(config, fault) : NULL;
+	run->own = config != NULL ? run_config_open_topology(config, error) : NULL;
 	run->topology = run->own;
 	run->vcs = config != NULL ? run_config_vcs(config) : 0;
 	run_config_destroy(config);
@@ -171,21 +171,21 @@ static int read_document(
 	run->series = json_incref(json_object_get(document, "series"));
 	if (run->series == NULL)
 		run->series = json_array();
-	return read_links(run, document, fault);
+	return read_links(run, document, error);
 }
 
-struct web_run *web_run_read(const char *path, struct fault *fault)
+struct web_run *web_run_read(const char *path, struct error *error)
 {
 	struct web_run *run = web_run_make();
 	json_t *document;
 	int result;
 
 	if (run == NULL) {
-		errno = -fault_set(fault, ENOMEM, "no memory");
+		errno = -error_set(error, ENOMEM, "no memory");
 		return NULL;
 	}
-	document = result_file_load(path, fault);
-	result = document == NULL ? -errno : read_document(run, path, document, fault);
+	document = result_file_load(path, error);
+	result = document == NULL ? -errno : read_document(run, path, document, error);
 	json_decref(document);
 	if (result == 0)
 		return run;
@@ -195,9 +195,9 @@ struct web_run *web_run_read(const char *path, struct fault *fault)
 }
 
 /* Viewers keep the name by which they came. */
-int web_run_end(struct web_run *run, const char *path, struct fault *fault)
+int web_run_end(struct web_run *run, const char *path, struct error *error)
 {
-	struct web_run *ended = web_run_read(path, fault), old;
+	struct web_run *ended = web_run_read(path, error), old;
 
 	if (ended == NULL)
 		return -errno;

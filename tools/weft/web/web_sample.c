@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "cmd_web.h"
-#include "frame.h"
-#include "lab_cable.h"
-#include "lab_query.h"
-#include "lab_rates.h"
-#include "run_config.h"
+#include "experiment/run/run_config.h"
+#include "lab/lab_cable.h"
+#include "lab/lab_query.h"
+#include "watch/lab_rates.h"
+#include "wire/frame.h"
 
 #define ERRORS_MAX 40 /* the page says how many more there are */
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
+#include "common/commands.h"
 #include "web_files.h"
 
 /* Its Content-Type. */
@@ -108,9 +108,9 @@ static enum MHD_Result answer_order(
 	char *text;
 
 	if (order->result == -EINVAL)
-		return http_refuse(connection, MHD_HTTP_BAD_REQUEST, order->fault.text);
+		return http_refuse(connection, MHD_HTTP_BAD_REQUEST, order->error.text);
 	if (order->result < 0)
-		return http_refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, order->fault.text);
+		return http_refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE, order->error.text);
 	document = json_pack("{s:s,s:s}", "port", order->port, "state", order->cut ? "cut" : "up");
 	text = json_dumps(document, JSON_COMPACT);
 	json_decref(document);
@@ -161,14 +161,14 @@ static enum MHD_Result post(
 }
 
 int web_server_start(struct http_server *server, const struct web_setup *setup, uint64_t now_ms,
-	struct fault *fault)
+	struct error *error)
 {
 	const struct http_calls calls = {.get = get,
 		.post = post,
 		.request_bytes = sizeof(struct request),
 		.ctx = (void *)(uintptr_t)setup};
 
-	return http_server_start(server, &calls, now_ms, fault);
+	return http_server_start(server, &calls, now_ms, error);
 }
 
 struct web_orders {
@@ -198,7 +198,7 @@ void web_orders_destroy(struct web_orders *orders)
 
 static void refuse(struct web_order *order)
 {
-	order->result = fault_set(&order->fault, ECANCELED, "the server ends");
+	order->result = error_set(&order->error, ECANCELED, "the server ends");
 }
 
 bool web_orders_add(struct web_orders *orders, struct web_order *order)

@@ -17,9 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fault.h"
-#include "http_server.h"
-#include "lab_cable.h"
+#include "base/weft_error.h"
+#include "lab/lab_cable.h"
+#include "watch/http_server.h"
 
 /* Orders of viewers to the lab. The server's thread queues them and lets their connections wait;
  * the command's thread carries them out, so a slow lab delays no other viewer. */
@@ -27,8 +27,8 @@
 struct web_order {
 	char port[LAB_PORT_MAX];
 	bool cut;
-	int result; /* filled with 'fault' when it is done */
-	struct fault fault;
+	int result; /* filled with 'error' when it is done */
+	struct error error;
 	struct MHD_Connection *connection;
 	struct web_order *next;
 };
@@ -70,7 +70,7 @@ struct web_setup {
 /* Serves the page. 'setup' and its members are the caller's and outlive the server. 0, or -errno
  * and fault. web_events_end() and web_orders_end() come before http_server_stop(). */
 int web_server_start(struct http_server *server, const struct web_setup *setup, uint64_t now_ms,
-	struct fault *fault);
+	struct error *error);
 
 /* Server-sent events: every viewer gets the newest one. One that reads too slowly misses those in
  * between; one that does not read at all is closed by the server's timeout. An event is kept once,
@@ -92,7 +92,7 @@ unsigned web_events_viewers(struct web_events *events);
 
 /* Sends a line of JSON to all viewers, with the next number. Takes ownership of 'line', from
  * malloc(). Any thread. */
-void web_events_publish(struct web_events *events, char *line);
+void web_events_push(struct web_events *events, char *line);
 
 /* Ends all streams, and later ones at once. */
 void web_events_end(struct web_events *events);

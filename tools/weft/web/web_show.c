@@ -8,9 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "child_process.h"
 #include "cmd_web.h"
-#include "lab_query.h"
+#include "common/child_process.h"
+#include "lab/lab_query.h"
 
 #define STEP_NS 100000000 /* between two looks at the run */
 #define EACH_S  1         /* a viewer hears at least as often that the server is there */
@@ -18,28 +18,28 @@
 enum weft_exit web_show_open(
 	struct web_show *show, const char *command, const char *option, const char *listen)
 {
-	struct fault fault = {""};
+	struct error error = {""};
 
 	*show = (struct web_show){.command = command};
 	child_signals_block(&show->signals, &show->before);
 	show->server =
-		http_server_open(option, listen != NULL ? listen : WEB_RUN_LISTEN, true, &fault);
+		http_server_open(option, listen != NULL ? listen : WEB_RUN_LISTEN, true, &error);
 	if (show->server != NULL)
 		return EXIT_DONE;
-	return command_fail(command, fault_exit_code(-errno), "%s", fault.text);
+	return command_fail(command, error_exit_code(-errno), "%s", error.text);
 }
 
 enum weft_exit web_show_start(struct web_show *show, struct web_run *run)
 {
-	struct fault fault = {"no memory"};
+	struct error error = {"no memory"};
 
 	show->run = run;
 	show->setup = (struct web_setup){
 		.events = web_events_create(), .document = web_run_document, .ctx = run};
 	show->started = show->setup.events != NULL &&
-			web_server_start(show->server, &show->setup, lab_now_ms(), &fault) == 0;
+			web_server_start(show->server, &show->setup, lab_now_ms(), &error) == 0;
 	if (!show->started)
-		return command_fail(show->command, EXIT_NOT_ABLE, "%s", fault.text);
+		return command_fail(show->command, EXIT_NOT_ABLE, "%s", error.text);
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr); /* the run's line of progress */
 	printf("http://%s/\n", http_server_address(show->server));
@@ -61,7 +61,7 @@ int web_show_wait(struct web_show *show)
 	if (web_events_viewers(show->setup.events) > 0) {
 		version = web_run_version(show->run);
 		if (version != show->told || child_clock() - show->told_at >= EACH_S) {
-			web_events_publish(show->setup.events, web_run_event(show->run));
+			web_events_push(show->setup.events, web_run_event(show->run));
 			show->told = version;
 			show->told_at = child_clock();
 		}

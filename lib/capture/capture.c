@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "capture.h"
+
+#include <string.h>
+
+/* One writer: no locked instruction is needed. */
+static void count(_Atomic uint64_t *counter)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
+		memory_order_relaxed);
+}
+
+struct capture_slot *capture_begin(struct capture *capture, enum pcapng_direction direction,
+	const void *bytes, uint32_t frame_bytes, weft_time now)
+{
+	uint32_t captured_bytes = RTE_MIN(frame_bytes, capture->snap_bytes);
+	struct capture_slot *slot;
+
+	count(&capture->offered);
+	record_ring_reclaim_all(capture->ring);
+	slot = record_ring_room(capture->ring, (uint32_t)sizeof(*slot) + captured_bytes, 0, 0);
+	if (slot == NULL) {
+		count(&capture->dropped);
+		return NULL;
+	}
+	slot->now = now;
+	slot->direction = (uint8_t)direction;
+	slot->frame_bytes = frame_bytes;
+	slot->captured_bytes = captured_bytes;
+	memcpy(slot->bytes, bytes, captured_bytes);
+	return slot;
+}
+
+void capture_end(
+	struct capture *capture, struct capture_slot *slot, const struct capture_state *state)
+{
+	weft_time now;
+
+	if (slot == NULL)
+		return;
+	slot->state = *state;
+	now = slot->now; /* the slot is the writer's from here on */
+	record_ring_flush(capture->ring);
+	/* A loop that catches up dates frames back. */
+	if (now > atomic_load_explicit(&capture->newest, memory_order_relaxed))
+		atomic_store_explicit(&capture->newest, now, memory_order_release);
+}
+
+void capture_frame(struct capture *capture, enum pcapng_direction direction, const void *bytes,
+	uint32_t frame_bytes, weft_time now, const struct capture_state *state)
+{
+	capture_end(capture, capture_begin(capture, direction, bytes, frame_bytes, now), state);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Describes the keys of run, lab and topology files, from the tables by which the programs read
+ * them. 'file' is "run", "lab" or "topology". */
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "base/weft_error.h"
+
+/* A line per key, "FILE KEY [WORD]...", such as "run traffic[].pattern uniform hotspot". The words
+ * are all values that the key takes; a key without words takes a quantity, a name or a file. */
+void config_keys_print(FILE *out);
+
+/* A Markdown table of the keys of a section, such as "switch"; "" is the file's own keys, of a lab
+ * file only those that a run file lacks. 0; -EINVAL: no such file or section; -ENOMEM. */
+int config_keys_table(const char *file, const char *section, FILE *out, struct error *error);
+
+/* The JSON Schema of a file, which the caller owns. NULL: no such file, or no memory. */
+json_t *config_keys_schema(const char *file);

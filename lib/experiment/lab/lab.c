@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "lab.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab_devices.h"
+#include "lab_form.h"
+#include "lab_machines.h"
+#include "os/cpu_count.h"
+#include "os/runtime_dir.h"
+#include "wire/frame.h"
+
+static enum lab_link_kind kind_of(enum lab_config_links links)
+{
+	switch (links) {
+	case LAB_CONFIG_LINKS_MEMIF:
+		return LAB_LINK_MEMIF;
+	case LAB_CONFIG_LINKS_VETH:
+		return LAB_LINK_VETH;
+	case LAB_CONFIG_LINKS_DPDK:
+		return LAB_LINK_BOUND;
+	default:
+		return LAB_LINK_SHARED;
+	}
+}
+
+/* How a file is opened. */
+struct opening {
+	char run_dir[RUNTIME_DIR_MAX + LAB_NAME_MAX];
+	bool fresh; /* nothing of a running lab counts */
+	struct lab_devices devices;
+};
+
+/* 'whole': one process. 0, or -errno and error. */
+static int make_plan_of(
+	struct lab *lab, const struct opening *opening, bool whole, struct error *error)
+{
+	uint32_t count;
+	struct lab_plan_group *groups =
+		lab_machines_groups(lab->config, lab->topology, &count, error);
+	struct lab_plan_request request = {
+		.lab = lab->config->name,
+		.run_dir = opening->run_dir,
+		.topology = lab->topology,
+		.kind = kind_of(lab->config->links),
+		.frame_bytes = lab->frame_bytes,
+		.whole = whole,
+	};
+	int result;
+
+	if (groups == NULL)
+		return -errno;
+	result = lab_devices_group(&opening->devices, lab->topology, &groups, &count, error);
+	request.group = groups;
+	request.groups = count;
+	if (result == 0)
+		lab->plan = lab_plan_create(&request, error);
+	lab_config_groups_free(groups, count);
+	return lab->plan == NULL ? -EINVAL
+				 : lab_machines_check_links(lab->config, lab->plan, error);
+}
+
+unsigned lab_cpus(const struct lab *lab)
+{
+	unsigned cpus = cpu_count(), cores = lab->config->cores;
+
+	return cores > 0 && cores < cpus ? cores : cpus;
+}
+
+/* The plan of several processes, unless it is impossible or they would be too many. */
+static int choose_plan(struct lab *lab, const struct opening *opening, struct error *error)
+{
+	int result = make_plan_of(lab, opening, false, error);
+
+	if (!lab_form_may_be_one(lab->config, lab->topology))
+		return result;
+	if (result == 0 && !lab_form_is_crowded(lab->plan->processes, lab_cpus(lab)))
+		return 0;
+	lab_plan_destroy(lab->plan);
+	lab->plan = NULL;
+	return make_plan_of(lab, opening, true, error);
+}
+
+/* Each cable of a lab of one process has a rate and a delay, also one to a process that 'weft lab
+ * apply' adds. */
+static void time_links(struct lab *lab)
+{
+	for (uint32_t i = 0; i < lab->topology->links; i++)
+		lab->topology->link_at[i].given = true;
+}
+
+static int make_plan(struct lab *lab, const struct opening *opening, struct error *error)
+{
+	enum lab_config_processes form = lab->config->processes;
+	uint32_t dilation;
+	int result;
+
+	if (form == LAB_CONFIG_PROCESSES_AUTO && !opening->fresh)
+		form = lab_form_kept(opening->run_dir);
+	dilation = opening->fresh ? 0 : lab_form_dilation(opening->run_dir, &lab->dilated);
+	if (lab->dilated)
+		lab->config->run.dilation = dilation;
+	if (form == LAB_CONFIG_PROCESSES_AUTO)
+		result = choose_plan(lab, opening, error);
+	else
+		result = make_plan_of(lab, opening, form == LAB_CONFIG_PROCESSES_ONE, error);
+	if (result < 0)
+		return result;
+	lab->config->processes = lab->plan->process[0].role == LAB_ROLE_WHOLE
+					 ? LAB_CONFIG_PROCESSES_ONE
+					 : LAB_CONFIG_PROCESSES_EACH;
+	if (lab->config->processes == LAB_CONFIG_PROCESSES_ONE)
+		time_links(lab);
+	return 0;
+}
+
+int lab_check_changes(const struct lab *lab, struct error *error)
+{
+	const struct lab_config *config = lab->config;
+	const struct run_config *run = &config->run;
+	const char *need = NULL;
+
+	if (config->machines.count > 0)
+		need = "a lab on one machine, without 'machines'";
+	else if (config->links != LAB_CONFIG_LINKS_SHARED || lab->topology->bindings > 0)
+		need = "'links: shared' and no 'ports'";
+	else if (run->mapper.routes != RUN_ROUTES_MAPPER || run->mapper.expect != NULL)
+		need = "'mapper.routes: mapper', without mapper.expect";
+	else if (config->lcores > 1)
+		need = "'lcores: 1'";
+	else if (run_config_is_adaptive(run) || run->sw.fecn != 0 || run->nic.control != 0)
+		need = "neither routing.adaptive, switch.fecn nor nic.control";
+	else if (lab->devices_max[DEVICE_HOST] > FRAME_HOSTS_MAX)
+		need = "fewer hosts";
+	if (need == NULL)
+		return 0;
+	return error_set(error, EINVAL,
+		"%s: lab %s cannot change while it is up: expected %s; 'weft lab up --restart %s' "
+		"applies the file",
+		run->origin, lab->plan->lab, need, run->origin);
+}
+
+int lab_check_until(
+	const struct lab *lab, const struct run_config_measure *measure, struct error *error)
+{
+	if (measure->until.interval_ppm == 0 || lab->plan->processes == 1)
+		return 0;
+	return error_set(error, EINVAL,
+		"%s: measure.until: each of the lab's %u processes measures its part alone, "
+		"expected 'processes: one' or measure.duration",
+		lab->config->run.origin, lab->plan->processes);
+}
+
+static void find_run_dir(
+	const struct lab_config *config, const char *run_dir, struct opening *opening)
+{
+	char labs[RUNTIME_DIR_MAX];
+
+	runtime_dir_labs(labs);
+	if (run_dir != NULL)
+		snprintf(opening->run_dir, sizeof(opening->run_dir), "%s", run_dir);
+	else
+		snprintf(opening->run_dir, sizeof(opening->run_dir), "%s/%s", labs, config->name);
+}
+
+static int open_topology(struct lab *lab, const struct opening *opening, struct error *error)
+{
+	lab->topology = run_config_open_topology(&lab->config->run, error);
+	if (lab->topology == NULL)
+		return -errno;
+	lab->fabric = opening->devices.fabric;
+	lab->devices_max[DEVICE_SWITCH] = lab->topology->switches + LAB_DEVICES_MORE;
+	lab->devices_max[DEVICE_HOST] = lab->topology->hosts + LAB_DEVICES_MORE;
+	if (lab->fabric != 0)
+		memcpy(lab->devices_max, opening->devices.max, sizeof(lab->devices_max));
+	return lab_devices_number(&opening->devices, &lab->topology, error);
+}
+
+/* 'from': the running lab of which this is a change; NULL: as the run directory has it. */
+static int open_lab(struct lab *lab, const char *path, const char *run_dir, const struct lab *from,
+	struct opening *opening, struct error *error)
+{
+	int result = 0;
+	char whole[PATH_MAX];
+
+	*lab = (struct lab){.config = lab_config_load(path, NULL, 0, error)};
+	if (lab->config == NULL)
+		return -errno;
+	/* Makes a path absolute, because a process may have another working directory. */
+	snprintf(lab->path, sizeof(lab->path), "%s", realpath(path, whole) != NULL ? whole : path);
+	find_run_dir(lab->config, run_dir, opening);
+	result = lab_config_supported(lab->config, error);
+	if (result == 0 && from == NULL && !opening->fresh)
+		result = lab_devices_load(&opening->devices, opening->run_dir, error);
+	if (result == 0)
+		result = open_topology(lab, opening, error);
+	if (result == 0)
+		result = lab_machines_apply(lab->config, lab->topology, error);
+	if (result == 0)
+		result = run_config_name_edges(
+			&lab->config->run, lab->topology, lab->config->name, error);
+	if (result == 0)
+		result = lab_config_check_uplink(lab->config, error);
+	if (result == 0) {
+		lab->frame_bytes = frame_room(run_config_frame_payload(&lab->config->run));
+		result = make_plan(lab, opening, error);
+	}
+	if (result == 0)
+		result = lab_check_until(lab, &lab->config->run.measure, error);
+	if (result < 0)
+		lab_close(lab);
+	lab_devices_free(&opening->devices);
+	return result;
+}
+
+int lab_open(struct lab *lab, const char *path, const char *run_dir, struct error *error)
+{
+	struct opening opening = {.fresh = false};
+
+	return open_lab(lab, path, run_dir, NULL, &opening, error);
+}
+
+int lab_open_new(struct lab *lab, const char *path, const char *run_dir, struct error *error)
+{
+	struct opening opening = {.fresh = true};
+
+	return open_lab(lab, path, run_dir, NULL, &opening, error);
+}
+
+int lab_open_change(struct lab *lab, const char *path, const struct lab *from, uint16_t fabric,
+	struct error *error)
+{
+	struct opening opening = {.fresh = false};
+
+	if (lab_devices_of(&opening.devices, from, fabric) < 0) {
+		lab_devices_free(&opening.devices);
+		return error_set(error, ENOMEM, "no memory");
+	}
+	return open_lab(lab, path, from->plan->run_dir, from, &opening, error);
+}
+
+void lab_close(struct lab *lab)
+{
+	lab_plan_destroy(lab->plan);
+	topology_destroy(lab->topology);
+	lab_config_destroy(lab->config);
+	*lab = (struct lab){.config = NULL};
+}
+
+void lab_warn_without_key(const struct lab *lab, const char *program)
+{
+	const struct run_config_mapper *mapper = &lab->config->run.mapper;
+
+	if (mapper->routes == RUN_ROUTES_MAPPER && mapper->key == NULL)
+		fprintf(stderr,
+			"%s: warning: lab %s has no fabric key (mapper.key): whoever can send "
+			"frames into a port can change its routes\n",
+			program, lab->plan->lab);
+}

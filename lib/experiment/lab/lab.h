@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* An opened lab file: its configuration, topology and plan. 'weft lab' and each process of the lab
+ * open the same file and compute the same plan. No EAL. */
+
+#include "base/weft_error.h"
+#include "lab_config.h"
+#include "lab_plan.h"
+#include "topo/topology.h"
+
+/* In the run directory: the configuration of the lab that is up (tools/weft). */
+#define LAB_KEPT_FILE "lab.yaml"
+
+/* Room that processes have for devices that 'weft lab apply' adds. */
+#define LAB_DEVICES_MORE 64
+
+struct lab {
+	struct lab_config *config;
+	struct topology *topology;
+	struct lab_plan *plan;
+	char path[512];          /* of the file, absolute */
+	bool dilated;            /* dilation from --dilation or auto, not from the file */
+	uint32_t frame_bytes;    /* room for the longest frame (frame_room()) */
+	uint32_t devices_max[2]; /* numbers, if it can change; [enum device_kind] */
+	uint16_t fabric; /* number that the running lab keeps; 0: computed (lab_security.h) */
+};
+
+/* 'run_dir' NULL: NAME in the folder of labs (runtime_dir.h), as /run/weft/NAME. 'processes: auto'
+ * means what the lab in the run directory was started with, if there is one, so that whoever opens
+ * its file gets its plan; else as lab_open_new(). Likewise for a dilation that is not the file's,
+ * and for the numbers of devices after 'weft lab apply' (lab_devices.h). 0, or -errno and error. */
+int lab_open(struct lab *lab, const char *path, const char *run_dir, struct error *error);
+/* The same for a lab that is to be started: 'processes: auto' is one process if the poll loops of
+ * several would be more than twice the CPUs (config.cores at most), or if no plan of several is
+ * possible. After both, config.processes is not AUTO. */
+int lab_open_new(struct lab *lab, const char *path, const char *run_dir, struct error *error);
+/* Opens a file as a change of the running lab 'from': devices of 'from' keep their numbers and
+ * processes, and 'fabric' is the lab's number. As lab_open() in the run directory of 'from'. */
+int lab_open_change(struct lab *lab, const char *path, const struct lab *from, uint16_t fabric,
+	struct error *error);
+/* Whether devices and cables of such a lab can change while it is up: 0, or -EINVAL and error. */
+int lab_check_changes(const struct lab *lab, struct error *error);
+/* Real time, in ms, of an interval of the lab's time. */
+static inline uint64_t lab_real_ms(const struct lab *lab, weft_time time)
+{
+	return time / PS_PER_MS * lab->config->run.dilation;
+}
+
+/* Refuses measure.until in a lab of several processes, each of which measures its part alone. 0, or
+ * -EINVAL and error. */
+int lab_check_until(
+	const struct lab *lab, const struct run_config_measure *measure, struct error *error);
+
+/* CPUs that a process of the lab may use. */
+unsigned lab_cpus(const struct lab *lab);
+void lab_close(struct lab *lab);
+
+/* Warns on standard error if a mapper finds the routes and there is no fabric key. */
+void lab_warn_without_key(const struct lab *lab, const char *program);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The lab file (docs/reference/lab-file.md): a fabric on the real clock, in one process or in
+ * several. It has the sections of a run file and keys for processes: how many, the kind of links
+ * between them, groups of devices that share a process, arguments of the EAL. A plain topology
+ * file, or a generator's text, is a lab with defaults. */
+
+#include <stdio.h>
+
+#include "base/weft_error.h"
+#include "experiment/run/run_config.h"
+#include "lab_plan.h"
+
+#define LAB_GROUPS_MAX 1024
+#define LAB_EAL_MAX    64
+#define LAB_LCORES_MAX 16
+
+/* Kind of the links between processes whose ends are not in 'ports'; the first is the default. */
+#define LAB_CONFIG_LINKS(X) X(SHARED, "shared") X(MEMIF, "memif") X(VETH, "veth") X(DPDK, "dpdk")
+
+#define X(id, text) LAB_CONFIG_LINKS_##id,
+enum lab_config_links { LAB_CONFIG_LINKS(X) };
+#undef X
+
+/* Whether a lab is one process with all devices, or several; AUTO: lab_open() chooses. */
+#define LAB_CONFIG_PROCESSES(X) X(AUTO, "auto") X(ONE, "one") X(EACH, "each")
+
+#define X(id, text) LAB_CONFIG_PROCESSES_##id,
+enum lab_config_processes { LAB_CONFIG_PROCESSES(X) };
+#undef X
+
+/* Devices that share a process. */
+struct lab_config_group {
+	char name[TOPOLOGY_NAME_MAX]; /* in a list without names: of its first device */
+	char (*device)[TOPOLOGY_NAME_MAX];
+	uint32_t count;
+	struct run_config_place place;
+};
+
+struct lab_config_group_list {
+	struct lab_config_group *at;
+	uint32_t count;
+};
+
+/* In the run directory: the configuration of one run, from 'weft lab run --set' to the processes.
+ */
+#define LAB_RUN_FILE "run.yaml"
+
+struct lab_config_words {
+	char **at;
+	uint32_t count;
+	struct run_config_place place;
+};
+
+#define LAB_MACHINES_MAX    256
+#define LAB_MACHINE_SSH_MAX 128
+
+/* The DPDK device of a port on a machine: as a row of the topology's 'ports'. */
+struct lab_config_port {
+	char port[TOPOLOGY_NAME_MAX + 8];
+	char dpdk[sizeof(((struct topology_binding *)NULL)->dpdk)];
+	uint16_t vlan; /* 0: none */
+	struct run_config_place place;
+};
+
+/* A server that runs some of the lab's devices. */
+struct lab_config_machine {
+	char name[LAB_NAME_MAX];
+	char ssh[LAB_MACHINE_SSH_MAX];  /* as ssh(1) takes it; "": this machine, without ssh */
+	char weft[LAB_MACHINE_SSH_MAX]; /* the program there; "": "weft" */
+	char (*device)[TOPOLOGY_NAME_MAX];
+	uint32_t devices;
+	struct lab_config_port *port;
+	uint32_t ports;
+	struct run_config_place place;
+};
+
+struct lab_config_machine_list {
+	struct lab_config_machine *at;
+	uint32_t count;
+};
+
+/* The way out of the emulated network: from the namespace of an edge to an interface of the machine
+ * that runs its host, with NAT. */
+struct lab_config_uplink {
+	char edge[TOPOLOGY_NAME_MAX]; /* a host; "": no uplink */
+	char nat[RUN_TAP_NAME_MAX];   /* the interface */
+	struct run_config_place place;
+};
+
+struct lab_config {
+	struct run_config run; /* clock real */
+	char name[LAB_NAME_MAX];
+	enum lab_config_links links;
+	enum lab_config_processes processes;
+	struct lab_config_group_list groups;
+	struct lab_config_machine_list machines; /* none: the file does not say */
+	struct lab_config_uplink uplink;
+	struct lab_config_words eal; /* further arguments of every process's EAL */
+	uint32_t cores;              /* processes use only the first so many CPUs; 0: all */
+	uint32_t lcores; /* loops of a process: they share its devices, and divide switches; 0: 1 */
+};
+
+/* Reads a lab file, a topology file or a generator's text, after the overrides "KEY=VALUE" in
+ * 'set'. NULL, fault and errno. */
+struct lab_config *lab_config_load(
+	const char *spec, const char *const *set, unsigned sets, struct error *error);
+struct lab_config *lab_config_parse(const char *text, size_t length, const char *origin,
+	const char *const *set, unsigned sets, struct error *error);
+void lab_config_destroy(struct lab_config *config);
+
+/* 0, or -EINVAL and error: a key or combination without support, or that a lab must not
+ * use: routes that may deadlock. */
+int lab_config_supported(const struct lab_config *config, struct error *error);
+
+/* The edge of the uplink, NULL: there is none. After run_config_name_edges(). */
+const struct run_config_edge *lab_config_uplink_edge(const struct lab_config *config);
+/* 0, or -EINVAL and error: the uplink's edge is missing, or has no namespace or address. */
+int lab_config_check_uplink(const struct lab_config *config, struct error *error);
+
+/* Writes the full configuration as a lab file that reads back to the same. 0 or -EIO. */
+int lab_config_explain(const struct lab_config *config, FILE *out);
+
+/* The groups for the plan, with the topology's numbers. NULL, fault and errno: a device that the
+ * topology lacks. The configuration owns the names and must outlive the result. */
+struct lab_plan_group *lab_config_groups(
+	const struct lab_config *config, const struct topology *topology, struct error *error);
+void lab_config_groups_free(struct lab_plan_group *groups, unsigned count);

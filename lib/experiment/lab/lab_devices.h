@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The numbers of devices in a lab that 'weft lab apply' changes. Frames, hellos and tables contain
+ * the numbers, so a device keeps its number until the lab goes down, and a removed one leaves a gap
+ * (topology_device.absent). The file "devices" in the run directory has a line per device, in the
+ * order of the numbers, with the process that runs it. Without the file, which 'apply' writes,
+ * devices have the numbers of the lab file. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/weft_error.h"
+#include "lab_plan.h"
+#include "topo/topology.h"
+
+#define LAB_DEVICES_FILE "devices"
+
+struct lab;
+
+struct lab_device {
+	char name[TOPOLOGY_NAME_MAX];
+	char process[TOPOLOGY_NAME_MAX]; /* "": none, the device is gone */
+	unsigned ports;                  /* of a switch, in its process */
+};
+
+struct lab_devices {
+	struct lab_device *at[2]; /* [enum device_kind][number] */
+	uint32_t count[2];
+	uint32_t max[2]; /* numbers that the processes have room for */
+	uint16_t fabric; /* number that the lab started with; 0: there is no list */
+};
+
+/* Reads the file; without one, an empty list. 0, or -errno and error. lab_devices_free() in any
+ * case. */
+int lab_devices_load(struct lab_devices *devices, const char *run_dir, struct error *error);
+/* The devices of an opened lab, whose number is 'fabric'. 0 or -ENOMEM. */
+int lab_devices_of(struct lab_devices *devices, const struct lab *lab, uint16_t fabric);
+/* Replaces the file in one step. 0, or -errno and error. */
+int lab_devices_write(const struct lab_devices *devices, const char *run_dir, struct error *error);
+void lab_devices_free(struct lab_devices *devices);
+
+/* Numbers of this kind, gaps included. */
+static inline uint32_t lab_devices_numbers(const struct topology *topology, enum device_kind kind)
+{
+	return kind == DEVICE_SWITCH ? topology->switches : topology->hosts;
+}
+
+/* NULL: the device is not in the list. */
+const struct lab_device *lab_devices_find(
+	const struct lab_devices *devices, enum device_kind kind, const char *name);
+
+/* Replaces the topology by one with the numbers of the list; devices that are not in it follow. 0,
+ * or -errno and error. */
+int lab_devices_number(
+	const struct lab_devices *devices, struct topology **topology, struct error *error);
+
+/* Turns the groups of the lab file into those of the processes of the list, followed by groups of
+ * new devices. -EINVAL and error: a group has both; -ENOMEM. The caller frees '*groups' also then.
+ */
+int lab_devices_group(const struct lab_devices *devices, const struct topology *topology,
+	struct lab_plan_group **groups, uint32_t *count, struct error *error);

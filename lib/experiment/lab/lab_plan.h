@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The plan of a lab: the devices of each process, the kind of each link between two processes, and
+ * the DPDK device at each of its ends. A lab is several processes, or one with all devices. No EAL,
+ * no clock, no side effects: 'weft lab' and every process of the lab compute the same plan from the
+ * same file.
+ *
+ * The order in which processes start matters for memif links only: the end in the process of lower
+ * number is the server, which creates the socket; the client waits for it. So no circular wait is
+ * possible. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/weft_error.h"
+#include "topo/topology.h"
+
+#define LAB_NAME_MAX   24 /* part of file, namespace and prefix names */
+#define LAB_NO_PROCESS UINT16_MAX
+#define LAB_DEVICE_MAX 256
+/* Of a kernel interface: PORT_PACKET_DRIVER. */
+#define LAB_PACKET_DEVICE "net_af_packet"
+#define LAB_PORTS_MAX     32 /* ethdevs of a process: RTE_MAX_ETHPORTS of Debian's DPDK */
+
+/* kind, text in files and listings */
+#define LAB_LINK_KINDS(X)                                                             \
+	X(MEMORY, "memory") /* both ends in one process */                            \
+	X(SHARED, "shared") /* memory of two processes of this machine */             \
+	X(MEMIF, "memif")   /* the same by DPDK's net_memif */                        \
+	X(VETH, "veth")     /* a pair of kernel interfaces, for tcpdump to capture */ \
+	X(BOUND, "ports")   /* a real cable: the devices in the file's 'ports' */
+
+enum lab_link_kind {
+#define X(id, text) LAB_LINK_##id,
+	LAB_LINK_KINDS(X)
+#undef X
+		LAB_LINK_KIND_COUNT
+};
+
+const char *lab_link_kind_name(enum lab_link_kind kind);
+
+/* A process that the file asks for, or that runs. Devices are numbers in the topology. */
+struct lab_plan_group {
+	const char *name; /* for messages */
+	const uint32_t *switches, *hosts;
+	uint32_t switch_count, host_count;
+};
+
+struct lab_plan_request {
+	const char *lab;     /* name */
+	const char *run_dir; /* where the sockets are */
+	const struct topology *topology;
+	enum lab_link_kind kind; /* of links between processes that are not in 'ports' */
+	uint32_t frame_bytes;    /* buffer size for the longest frame (frame_room()) */
+	const struct lab_plan_group *group;
+	unsigned groups;
+	bool whole; /* one process with all devices; groups: it has one, and others were added */
+};
+
+/* The devices of a process, and the program that runs them. */
+#define LAB_ROLES(X)               \
+	X(SWITCHES, "weft-switch") \
+	X(HOSTS, "weft-nic")       \
+	X(WHOLE, "weft-fabric") /* switches and hosts: of the lab, or that one apply added */
+
+enum lab_role {
+#define X(id, program) LAB_ROLE_##id,
+	LAB_ROLES(X)
+#undef X
+};
+
+const char *lab_role_program(enum lab_role role);
+
+struct lab_plan_process {
+	char name[TOPOLOGY_NAME_MAX]; /* of its first device */
+	char prefix[LAB_NAME_MAX + TOPOLOGY_NAME_MAX +
+		    8]; /* EAL file prefix, for telemetry as well */
+	enum lab_role role;
+	unsigned devices; /* that are present */
+	unsigned ports;   /* to other processes */
+	unsigned ethdevs; /* those of them that DPDK knows */
+};
+
+struct lab_plan_link {
+	enum lab_link_kind kind;
+	uint16_t process[2]; /* of end a and b */
+	/* "net_memif3,role=server,…", "shared:PATH:0" (port_shared.h); for MEMORY, of
+	 * a cable that is plugged in later */
+	char device[2][LAB_DEVICE_MAX];
+	uint16_t vlan[2]; /* of tags; 0: none */
+};
+
+struct lab_plan {
+	const struct topology *topology;
+	char lab[LAB_NAME_MAX];
+	char run_dir[128];
+	unsigned processes;
+	struct lab_plan_process *process;
+	uint16_t *switch_process, *host_process; /* [device]; LAB_NO_PROCESS: it was removed */
+	struct lab_plan_link *link;              /* [link of the topology] */
+	bool veth; /* some link is a veth pair: the lab has its own network namespace */
+};
+
+/* A switch without a group gets its own process. The hosts without a group share one process if
+ * LAB_PORTS_MAX allows, else the hosts of each leaf switch do. NULL and error: EINVAL (a group of
+ * switches and hosts, a device in two groups, more than LAB_PORTS_MAX ports, one end bound and the
+ * other not, bound ends in a whole lab), ENOMEM. The topology must outlive the plan. */
+struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct error *error);
+void lab_plan_destroy(struct lab_plan *plan);
+
+/* The process that holds the device; -1: none. */
+int lab_plan_find(const struct lab_plan *plan, const char *device);
+
+/* Weft enforces the link's rate and delay: it is within a process, or the file gives one of them.
+ */
+static inline bool lab_plan_is_timed(const struct lab_plan *plan, uint32_t link)
+{
+	return plan->link[link].kind == LAB_LINK_MEMORY || plan->topology->link_at[link].given;
+}
+
+/* The network namespace of the lab's veth pairs: "weft-LAB". */
+void lab_plan_netns(const struct lab_plan *plan, char out[LAB_NAME_MAX + 8]);
+/* "wl3a", "wl3b": the interfaces of link 3. */
+void lab_plan_interface(uint32_t link, unsigned side, char out[16]);
+/* RUN_DIR/l3.sock, of a memif link */
+void lab_plan_socket(const struct lab_plan *plan, uint32_t link, char *out, size_t size);
+
+/* The listing that 'weft lab up' shows and keeps in the run directory. */
+void lab_plan_write(const struct lab_plan *plan, FILE *out);
+
+/* The file 'machine' in the run directory lists the processes of the lab that run on this machine,
+ * a line each. They share a clock (lab_process.h); a process of another machine has its own.
+ * 'weft lab up' writes the file before it starts any; each process reads it once, when it starts.
+ * Both return 0, or -errno and error. 'here' has an entry for each process of the plan. */
+/* Replaces the file in one step. */
+int lab_machine_write(const struct lab_plan *plan, const bool *here, struct error *error);
+/* All processes without the file, as when 'weft lab' did not start them. */
+int lab_machine_read(const struct lab_plan *plan, bool *here, struct error *error);
+
+/* Shared by the files of the lab's plan. */
+
+/* Fills the links and counts ports, after the processes. 0, or -EINVAL and error. */
+int lab_plan_links(
+	struct lab_plan *plan, const struct lab_plan_request *request, struct error *error);

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Whether a run is saturated and steady, from its batches (docs/reference/result-file.md, 'Steady
+ * and saturated'). */
+
+#include <math.h>
+
+#include "base/quantity.h"
+#include "run_result.h"
+#include "stats/confidence.h"
+
+/* This many network latencies must fit into the measured time: a fabric fills within a few, and
+ * queues at the hosts settle later. */
+#define LATENCIES_SATURATED 5.0
+#define LATENCIES_STEADY    20.0
+
+#define NO_WINDOW  "the run has no time that was measured"
+#define NO_END     "traffic starts or stops within the measured time, or is a schedule"
+#define TOO_FEW    "fewer than 100 messages were measured"
+#define TOO_SHORT  "the measured time is a few network latencies only"
+#define ELSEWHERE  "hosts of other machines are not in this result"
+#define TOO_VARIED "the values vary too much for this measured time"
+
+static struct run_verdict unknown(const char *why, double needed_ns)
+{
+	return (struct run_verdict){
+		VERDICT_UNKNOWN, needed_ns < 9e18 ? (uint64_t)needed_ns : 0, why};
+}
+
+static double measured_ns(const struct run_result *result)
+{
+	return (double)run_result_minus(result->to_ns, result->from_ns);
+}
+
+static struct run_verdict verdict_of(
+	const struct run_result *result, const struct steadiness *answer)
+{
+	if (answer->verdict == VERDICT_UNKNOWN)
+		return unknown(TOO_VARIED, answer->needed * measured_ns(result));
+	return (struct run_verdict){.verdict = answer->verdict};
+}
+
+/* True: no test can give an answer; 'verdict' has the reason. */
+static bool is_too_short(const struct run_result *result, const struct run_entry *entry,
+	uint64_t messages, double latencies, struct run_verdict *verdict)
+{
+	const struct histogram *network = entry != NULL ? &entry->network_ns : &result->network_ns;
+	double time = measured_ns(result), min = latencies * histogram_mean(network);
+
+	if (time <= 0 || result->batches == 0)
+		*verdict = unknown(NO_WINDOW, 0);
+	else if (messages < RUN_MESSAGES_MIN)
+		*verdict = unknown(
+			TOO_FEW, messages > 0 ? time * RUN_MESSAGES_MIN / (double)messages : 0);
+	else if (time < min)
+		*verdict = unknown(TOO_SHORT, min);
+	else
+		return false;
+	return true;
+}
+
+struct run_verdict run_entry_is_saturated(
+	const struct run_result *result, const struct run_entry *entry)
+{
+	double more[STEADINESS_BATCHES], generated[STEADINESS_BATCHES];
+	uint64_t messages = 0;
+	struct run_verdict verdict;
+	struct steadiness growth;
+
+	if (result->partial)
+		return unknown(ELSEWHERE, 0);
+	if (!entry->continuous)
+		return unknown(NO_END, 0);
+	for (unsigned i = 0; i < result->batches; i++) {
+		const struct run_batch *batch = &entry->batch[i];
+
+		generated[i] = (double)batch->generated;
+		more[i] = generated[i] - (double)batch->delivered;
+		messages += batch->generated;
+	}
+	if (is_too_short(result, entry, messages, LATENCIES_SATURATED, &verdict))
+		return verdict;
+	growth = growth_of(more, generated, result->batches);
+	return verdict_of(result, &growth);
+}
+
+/* Combines answers: 'answer' wins, then unknown; the longest time is needed. */
+static void join(struct run_verdict *into, const struct run_verdict *next, enum verdict answer)
+{
+	if (into->verdict == answer || next->verdict == answer)
+		*into = (struct run_verdict){.verdict = answer};
+	else if (next->verdict == VERDICT_UNKNOWN &&
+		 (into->verdict != VERDICT_UNKNOWN || next->needed_ns > into->needed_ns))
+		*into = *next;
+}
+
+struct run_verdict run_result_is_saturated(const struct run_result *result)
+{
+	struct run_verdict all = {.verdict = VERDICT_NO};
+
+	for (unsigned i = 0; i < result->entries; i++) {
+		struct run_verdict next = run_entry_is_saturated(result, &result->entry[i]);
+
+		join(&all, &next, VERDICT_YES);
+	}
+	return result->entries > 0 ? all : unknown(NO_WINDOW, 0);
+}
+
+/* Accepted traffic is tested as a share of the offered traffic, which varies with it. */
+struct run_verdict run_result_is_steady(const struct run_result *result)
+{
+	double latency[STEADINESS_BATCHES] = {0}, timed[STEADINESS_BATCHES] = {0};
+	double delivered[STEADINESS_BATCHES] = {0}, generated[STEADINESS_BATCHES] = {0};
+	struct steadiness of_latency, of_throughput;
+	struct run_verdict all, accepted;
+	uint64_t messages = 0;
+
+	if (result->partial)
+		return unknown(ELSEWHERE, 0);
+	for (unsigned k = 0; k < result->entries; k++) {
+		if (!result->entry[k].continuous)
+			return unknown(NO_END, 0);
+		for (unsigned i = 0; i < result->batches; i++) {
+			const struct run_batch *batch = &result->entry[k].batch[i];
+
+			latency[i] += (double)batch->latency_sum_ns;
+			timed[i] += (double)batch->timed;
+			delivered[i] += (double)batch->delivered;
+			generated[i] += (double)batch->generated;
+			messages += batch->timed;
+		}
+	}
+	if (is_too_short(result, NULL, messages, LATENCIES_STEADY, &all))
+		return all;
+	of_latency = steadiness_of(latency, timed, result->batches);
+	of_throughput = steadiness_of(delivered, generated, result->batches);
+	all = verdict_of(result, &of_latency);
+	accepted = verdict_of(result, &of_throughput);
+	join(&all, &accepted, VERDICT_NO);
+	return all;
+}
+
+struct run_until run_until_of(const struct run_config_until *until, const double *sum,
+	const double *weight, unsigned batches)
+{
+	struct confidence known = batch_confidence(sum, weight, batches);
+	double interval = known.half_width / known.mean;
+
+	return (struct run_until){
+		.reached = interval <= (double)until->interval_ppm / QUANTITY_WHOLE_PPM,
+		.interval = isfinite(interval) ? interval : NAN};
+}
+
+void run_until_add(const struct run_config_until *until, const struct run_batch *batch, double *sum,
+	double *weight)
+{
+	bool latency = until->of == RUN_UNTIL_LATENCY;
+
+	*sum += (double)(latency ? batch->latency_sum_ns : batch->delivered);
+	*weight = latency ? *weight + (double)batch->timed : 1;
+}
+
+struct run_until run_result_until(const struct run_result *result)
+{
+	double sum[STEADINESS_BATCHES] = {0}, weight[STEADINESS_BATCHES] = {0};
+
+	for (unsigned i = 0; i < result->batches; i++)
+		for (unsigned k = 0; k < result->entries; k++)
+			run_until_add(
+				&result->until, &result->entry[k].batch[i], &sum[i], &weight[i]);
+	return run_until_of(&result->until, sum, weight, result->batches);
+}
+
+bool run_entry_is_few(const struct run_entry *entry)
+{
+	return !entry->finite && entry->total_ns.count < RUN_MESSAGES_MIN;
+}
+
+json_t *run_verdict_json(struct run_verdict verdict)
+{
+	return verdict.verdict == VERDICT_UNKNOWN ? json_null()
+						  : json_boolean(verdict.verdict == VERDICT_YES);
+}
+
+json_t *run_verdict_needs_json(struct run_verdict verdict)
+{
+	if (verdict.verdict != VERDICT_UNKNOWN)
+		return json_null();
+	return json_pack("{s:s,s:o}", "reason", verdict.why, "measured_ns",
+		verdict.needed_ns > 0 ? json_integer((json_int_t)verdict.needed_ns) : json_null());
+}

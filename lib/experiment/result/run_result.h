@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The measurements of a run (docs/reference/result-file.md, 'Result'), the same at both clocks, and
+ * its JSON form. Filled by the pipeline that ran; owns its arrays; run_result_free(). */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "base/weft_error.h"
+#include "experiment/run/run_config.h"
+#include "run_link_series.h"
+#include "stats/histogram.h"
+#include "stats/lateness.h"
+#include "stats/order_wait.h"
+#include "stats/steadiness.h"
+#include "topo/topology.h"
+
+#define RUN_ADVICE_MAX 256
+#define RUN_REASON_MAX 200
+
+/* With fewer messages an entry's latencies are called unreliable, and tests give no answer. */
+#define RUN_MESSAGES_MIN 100u
+
+/* Reasons of both clocks. */
+#define RUN_REASON_SIGNAL   "a signal ended the run before its time"
+#define RUN_REASON_DEADLOCK "a deadlock ended the run"
+
+/* The longest time that a loop on the real clock may be away (stopped, or without a CPU). Within it
+ * the neighbours' links come back and what was late is sent; a longer one leaves a hole in the run.
+ * On a busy machine loops are away for some ten milliseconds. */
+#define RUN_AWAY_MAX_NS 500000000
+
+struct goal;
+struct goal_replay;
+
+/* Packets are data frames, messages what hosts hand over, both of the whole run. What was generated
+ * is delivered, pending, or was given up. */
+struct run_traffic {
+	uint64_t generated, injected, delivered;
+	uint64_t dropped; /* discarded on the way, by any device; end-to-end recovery brings it
+			     again */
+	uint64_t retransmitted;
+	uint64_t pending; /* not delivered when the run ended */
+};
+
+/* Without pointers: it goes to another process as it is (run_stream.h). */
+struct run_sample {
+	uint64_t t_ns;     /* end of the sample */
+	double accepted;   /* fraction of the hosts' link rate, by arrival */
+	double latency_ns; /* mean network latency; NAN if nothing arrived */
+	/* The same by release in order; 'edges': of 'accepted', programs' through TAP edges. */
+	double released, released_latency_ns, edges;
+	uint64_t adapted, arn, itb;
+	/* Of source control: mean open paths of a message's pair, mean waiting time in the
+	 * notifications, mean index in the congestion control table of a frame. */
+	double paths, waiting_ns, ccti;
+};
+
+/* A switch: waiting times from warm-up on. */
+struct run_switch {
+	char name[64];
+	double waiting_ns; /* mean, of all packets that left */
+	uint64_t packets;
+};
+
+struct run_link {
+	char from[64], to[64];
+	uint32_t way;                 /* run_link_series.h */
+	double utilisation;           /* of the link's rate */
+	double blocked;               /* stalls for credit a second */
+	uint64_t stalls;              /* heads of queues that found no credit */
+	struct lateness_summary late; /* of arrivals at 'to' (real clock) */
+};
+
+/* Work of one part of a run on several threads. */
+struct run_worker {
+	unsigned thread; /* the thread of its process that runs it */
+	uint64_t events, rounds;
+	uint64_t helped;  /* rounds that other threads ran */
+	uint64_t crossed; /* packets and control frames that it sent to others */
+	double waiting;   /* seconds, of the thread, for others */
+};
+
+/* A channel by its sending port. */
+struct run_cycle {
+	char from[64];
+};
+
+/* A host, or the queue of an input port for an output, that got nothing for long
+ * (starvation.h). */
+struct run_starved {
+	char host[64];              /* "": a queue */
+	char input[64], output[64]; /* ports */
+	uint64_t waited_ns;
+	bool stuck; /* it will never move: it waits for a cycle */
+};
+
+/* A host whose in-transit buffer fills up: more came than left in the second half of the measured
+ * time (starvation.h). */
+struct run_pool {
+	char host[64];
+	uint64_t came, left; /* data frames; wormhole: messages */
+};
+
+/* Messages at a host, at the end of the run (wormhole). */
+struct run_host {
+	char name[64];
+	uint64_t injected, waiting;               /* its own: sent, and not yet */
+	uint64_t absorbed, discarded, in_transit; /* others': also those that wait to be sent on */
+	uint64_t pool_peak_bytes;
+};
+
+/* Messages of an entry in a part of the measured time, for the tests of run_judge.c. */
+struct run_batch {
+	uint64_t generated, delivered;
+	uint64_t timed, latency_sum_ns; /* with a known total latency */
+};
+
+/* How well the value of measure.until is known; interval NAN: not at all. */
+struct run_until {
+	bool reached;
+	double interval; /* half width of the 95 % confidence interval, as a share */
+};
+
+/* An answer about the whole run or an entry. */
+struct run_verdict {
+	enum verdict verdict;
+	uint64_t needed_ns; /* VERDICT_UNKNOWN: a measured time that may be enough; 0: unknown */
+	const char *why;    /* VERDICT_UNKNOWN: a constant text */
+};
+
+/* The messages of one host for an entry that ends. */
+struct run_flow {
+	char from[64];
+	uint64_t generated, delivered; /* messages */
+	uint64_t last_ns;              /* when the last one arrived, since the entry's start */
+};
+
+/* An entry of the run file's traffic. */
+struct run_entry {
+	char pattern[32];
+	uint32_t senders;
+	uint64_t generated, delivered;      /* messages of the whole run */
+	double offered, accepted, released; /* fractions of the senders' link rate */
+	struct histogram network_ns, total_ns;
+	bool continuous; /* it sends in all of the measured time: it can be steady or saturated */
+	struct run_batch batch[STEADINESS_BATCHES]; /* [the result's batches] */
+	bool finite;                                /* it has 'stop', or is a schedule: */
+	bool ended;            /* the run has come to its 'stop', or the schedule to its end */
+	struct run_flow *flow; /* a flow for each sender */
+	unsigned flows;
+	weft_time first_ps; /* when its first message falls due; WEFT_TIME_NEVER: there is none */
+	char nothing[RUN_REASON_MAX]; /* why none of it was measured; "": some was */
+};
+
+struct run_counter {
+	char name[64];
+	uint64_t value;
+};
+
+/* Frames of hosts with a clock of another machine, from warm-up on. */
+struct run_clocks {
+	uint64_t timed;     /* their latencies are in the histograms, */
+	uint64_t bound_ns;  /* off by this at most, */
+	uint64_t bounds_ns; /* which is the largest of bounds with this sum */
+	uint64_t untimed;   /* their latencies are unknown */
+};
+
+/* Real clock, from warm-up to the end of traffic (run_fidelity.h). */
+struct run_fidelity {
+	struct histogram late_ns; /* of arrivals at links that Weft times */
+	/* Data frames with a known latency at their destination, and those of them that were late
+	 * by at most a tenth of the latency of the fabric alone. */
+	uint64_t frames, within_tenth;
+	struct run_config_fidelity demand; /* late_ps 0: not judged */
+};
+
+/* Traffic of programs, through TAP edges. */
+struct run_edges {
+	uint64_t count;           /* hosts with an edge; 0: the rest is 0 */
+	double offered, accepted; /* fractions of the hosts' link rate, part of the totals */
+	struct histogram network_ns;
+};
+
+/* Why a result is incomplete. */
+struct run_reason {
+	char text[RUN_REASON_MAX];
+	bool asked_for; /* by a signal or by the run file: the answer is not bad */
+};
+
+/* A flow (pattern flows). */
+struct run_result_flow {
+	uint16_t from, to; /* hosts */
+	uint64_t bytes;
+	weft_time start_ps;      /* since the start of the schedule; WEFT_TIME_NEVER: not started */
+	weft_time completion_ps; /* from there to its last byte; WEFT_TIME_NEVER: not arrived */
+	double alone_ns;         /* completion on the empty network, at least; 0: no path */
+};
+
+struct run_result {
+	uint64_t seed;
+	char topology[64];
+	uint32_t hosts, switches;
+	uint32_t vcs,
+		vc_frames; /* of an input port; the frames of nic.mtu that a VC's buffer holds */
+	struct run_traffic packets, messages;
+	uint64_t from_ns, to_ns; /* of the measured time, since the start of traffic */
+	unsigned parts;          /* that were added (run_result_add_part()) */
+	/* Fractions of the hosts' link rate: what was generated, arrived, was released in order. */
+	double offered, accepted, released;
+	double flits_per_ns_per_switch;
+	struct histogram network_ns, total_ns; /* to the arrival; without edges' */
+	/* The same for due arrivals: the latency of the fabric alone. Empty for runs on the virtual
+	 * clock, where nothing is late. */
+	struct histogram network_due_ns, total_due_ns;
+	struct order_wait waited;
+	struct run_edges edges;
+	double network_mean_ns, total_mean_ns; /* exact; 0: those of the histograms will do */
+	/* Some hosts that send have a clock of another machine. */
+	bool clocks_differ;
+	/* Parts of other machines are missing: where hosts here send to, or receive from. */
+	bool partial;
+	struct run_clocks clocks;
+	struct run_fidelity fidelity;
+	struct run_sample *sample;
+	unsigned samples;
+	struct run_link *link; /* when asked for */
+	unsigned links;
+	struct run_link_series link_series; /* when asked for */
+	struct run_result_flow *flow;       /* in the order of the file */
+	uint32_t flows;
+	struct run_switch *sw; /* when asked for */
+	unsigned switch_count;
+	bool controlled;       /* samples have figures of source control */
+	struct run_host *host; /* when asked for */
+	unsigned host_count;
+	struct run_entry *entry; /* of the traffic, in its order */
+	unsigned entries;
+	struct run_config_until until;
+	unsigned batches; /* of equal length, in the measured time */
+	struct run_counter *counter;
+	unsigned counters;
+	uint64_t lost, duplicated, out_of_order;
+	bool deadlock;
+	struct run_cycle *cycle; /* channels that wait for each other, where that is known */
+	unsigned cycles;
+	unsigned channels;     /* of the cycle; the list may have only the first ones */
+	bool starvation_known; /* the run was long enough; else the list has only stuck ones */
+	struct run_starved *starved;
+	unsigned starved_count;
+	struct run_pool *pool;
+	unsigned pools;
+	/* Messages that reached their host and got no further, because its TAP did not take them.
+	 * They are among messages.dropped, not among messages.delivered. */
+	uint64_t behind;
+	/* Processes of a lab that were still sending, or waiting for their messages to arrive. */
+	uint64_t sending;
+	/* Once it is set, making and writing the documents ends; NULL: nothing ends them. */
+	const atomic_bool *stop;
+	bool incomplete; /* it has reasons */
+	struct run_reason *reason;
+	unsigned reasons;
+	char nothing[RUN_REASON_MAX]; /* why nothing was measured; "": something was */
+	struct run_reason *warning;   /* for the reader; does not affect the exit code */
+	unsigned warnings;
+	uint64_t fingerprint;
+	bool fingerprinted; /* virtual clock only: a real one has no order that could be repeated */
+	struct {
+		struct run_worker *worker; /* [workers], of a run on several threads; NULL: one */
+		unsigned workers;
+		unsigned threads;         /* threads of all processes */
+		uint64_t critical_events; /* of the busiest worker in each round, the sum */
+		double seconds, packet_hops_per_second;
+		uint64_t packet_hops, peak_rss_bytes;
+		uint64_t away_ns; /* real clock: the longest time that a loop was away */
+		/* In a part: of all times above RUN_AWAY_MAX_NS in the life of the process, the
+		 * sum. What it was before a run tells of a process that was away at its start. */
+		uint64_t absent_ns;
+		/* Real clock: of the time of all loops, in ns, how much went by in iterations of
+		 * which length (loop_stall.h). */
+		struct histogram spent_ns;
+		/* The process whose loop was away the longest; "": there is one process. */
+		char away_who[64];
+		uint64_t cut_ends; /* in a lab: ends of cables cut by order, now and at the start */
+	} wall;
+};
+
+/* The document of docs/reference/result-file.md; 'config' is put into it (its reference is taken;
+ * may be NULL); if its measure.latencies is true, the histograms are in it. NULL without memory, or
+ * if '*result->stop'. */
+json_t *run_result_json(const struct run_result *result, json_t *config);
+/* An object of "series"; 'controlled': with the figures of source control; 'untimed': without a
+ * latency. */
+json_t *run_sample_json(const struct run_sample *sample, bool controlled, bool untimed);
+/* Writes the document and a line feed. 0, -EINTR if '*result->stop', -EIO. */
+int run_result_dump(const struct run_result *result, const json_t *document, FILE *out);
+
+/* A signal from now on ends the documents, unless one has ended the run: then they are what it was
+ * sent for. */
+void run_result_heed(struct run_result *result, const atomic_bool *stop);
+bool run_result_is_stopped(const struct run_result *result);
+
+/* A process's part of a lab's result: everything that can be added up, histograms as sparse
+ * buckets. And the way back: adds the part to 'result'; -EINVAL if it is no such document. */
+json_t *run_result_part_json(const struct run_result *result);
+int run_result_add_part(struct run_result *result, const json_t *part);
+
+/* a - b, or 0 if b is more: counters of several devices are not read at one moment. */
+static inline uint64_t run_result_minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Whether the entry's hosts generate more than the fabric delivers: saturation as defined in
+ * files.md. For a result: whether any entry is saturated. */
+struct run_verdict run_entry_is_saturated(
+	const struct run_result *result, const struct run_entry *entry);
+struct run_verdict run_result_is_saturated(const struct run_result *result);
+/* Whether mean total latency and accepted traffic keep their values in the measured time. */
+struct run_verdict run_result_is_steady(const struct run_result *result);
+/* How well the value is known, from sums and weights of batches (batch_confidence()). They are
+ * added up over the entries. */
+struct run_until run_until_of(const struct run_config_until *until, const double *sum,
+	const double *weight, unsigned batches);
+void run_until_add(const struct run_config_until *until, const struct run_batch *batch, double *sum,
+	double *weight);
+struct run_until run_result_until(const struct run_result *result);
+/* true, false or null. */
+json_t *run_verdict_json(struct run_verdict verdict);
+/* {reason, measured_ns} of an unknown answer; null if there is one. */
+json_t *run_verdict_needs_json(struct run_verdict verdict);
+
+/* When the last message of the flow, or of the whole entry, arrived, since the entry's start: false
+ * if not all that was generated has. */
+bool run_flow_completion(const struct run_flow *flow, uint64_t *ns);
+bool run_entry_completion(const struct run_entry *entry, uint64_t *ns);
+
+/* Adds a reason and makes the result incomplete, even without memory for the text. The same text is
+ * added once. */
+void run_result_add_reason(struct run_result *result, bool asked_for, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Adds a warning; 'result' is a struct run_result. For credit_cover_report(). */
+void run_result_add_warning(void *result, const char *text);
+/* Adds a reason if a loop of 'who' ("" for the only process) was away for longer than
+ * RUN_AWAY_MAX_NS. */
+void run_result_judge_away(struct run_result *result, const char *who, uint64_t away_ns);
+/* Adds a reason if more than 'max' messages have left their hosts and not arrived. */
+void run_result_judge_under_way(struct run_result *result, uint64_t max);
+/* Fills 'nothing' of the result and of its entries, from the run's configuration; not if the result
+ * is partial. */
+void run_result_judge_nothing(
+	struct run_result *result, const struct run_config *run, const struct topology *topology);
+/* It is not a schedule, and fewer than RUN_MESSAGES_MIN of its messages were measured. */
+bool run_entry_is_few(const struct run_entry *entry);
+/* True (exit code 1) if there is a reason that was not asked for, or if nothing was measured
+ * although no signal ended the run. */
+bool run_result_is_broken(const struct run_result *result);
+/* Messages that have left their hosts and have not arrived. */
+uint64_t run_result_under_way(const struct run_result *result);
+/* Prints a line that names the first ports of the cycle, if there is a deadlock. */
+void run_result_print_deadlock(const struct run_result *result, const char *prefix, FILE *out);
+/* Prints a line for each reason: "PREFIX" and the reason. */
+void run_result_print_reasons(const struct run_result *result, const char *prefix, FILE *out);
+
+/* Samples as CSV with a heading; not all of them if '*result->stop'. */
+void run_result_write_csv(const struct run_result *result, FILE *out);
+
+/* Messages that arrived in a run more often than they left, by sums over all hosts: those that were
+ * under way 'before' it (NULL: none were) may arrive in it. The sinks' own count of frames sees
+ * repetitions within a flow only, this one also what a flow that was begun anew delivers twice. */
+uint64_t run_result_surplus(const struct run_result *result, const struct run_result *before);
+
+/* Takes off what the processes of a lab had counted 'before' the run. Their sources restart with
+ * each run; messages of programs, through TAP edges, do not. A cable that was cut then concerns the
+ * run, however soon it was joined. */
+void run_result_subtract(struct run_result *result, const struct run_result *before);
+
+/* A table for people. 'run' is what was run. */
+void run_result_print(const struct run_result *result, const struct run_config *run, FILE *out);
+
+/* True, and a line of advice without its end: hosts were to send more than the default algorithm ud
+ * could carry, in a network for which there are better ones. Not if another limit is nearer: the
+ * hosts' own links, an incast, CPUs (frames are late), a network with one path per pair. Or
+ * adaptive switches without isolation of flows (routing.afi) spread an incast. */
+bool run_result_advise(const struct run_result *result, const struct run_config *run,
+	const struct topology *topology, char out[RUN_ADVICE_MAX]);
+
+/* Grow by one, zeroed; NULL without memory. */
+struct run_sample *run_result_add_sample(struct run_result *result);
+/* Appends the other's samples. -ENOMEM. */
+int run_result_copy_samples(struct run_result *result, const struct run_result *from);
+/* From a port to that at its other end. */
+struct run_link *run_result_add_link(struct run_result *result, const struct topology *topology,
+	struct topology_port from, struct topology_port to);
+/* Measures one direction of a link; the names of its ends are filled in. */
+/* NULL: no memory. */
+struct run_switch *run_result_add_switch(struct run_result *result, const char *name);
+
+typedef void (*run_link_fn)(const void *ctx, struct topology_port from, struct run_link *link);
+/* Both directions of all links. -ENOMEM. */
+int run_result_add_links(struct run_result *result, const struct topology *topology,
+	run_link_fn measure, const void *ctx);
+/* Channels that wait for each other, by their sending ports. -ENOMEM. */
+int run_result_add_cycle(struct run_result *result, const struct topology *topology,
+	const struct topology_port *port, unsigned count);
+struct run_host *run_result_add_host(struct run_result *result);
+struct run_starved *run_result_add_starved(struct run_result *result);
+struct run_pool *run_result_add_pool(struct run_result *result);
+struct run_entry *run_result_add_entry(struct run_result *result);
+struct run_flow *run_entry_add_flow(struct run_entry *entry);
+/* Adds 'value' to the counter of this name, which it makes if there is none. 0 or -ENOMEM. */
+int run_result_count(struct run_result *result, const char *name, uint64_t value);
+/* Its value; 0 if there is none. */
+uint64_t run_result_counter(const struct run_result *result, const char *name);
+/* Messages that the fabric refused. Of those dropped, TAPs and sockets at their destination did not
+ * take the others, and what did not fit into a TAP's queue was never seen by the fabric. */
+uint64_t run_result_refused(const struct run_result *result);
+/* All counters, {name: value}. */
+json_t *run_result_counters_json(const struct run_result *result);
+/* Pending: sent, neither arrived nor given up. */
+void run_result_count_pending(struct run_result *result);
+
+/* Sets what the buffer of an input port holds. */
+void run_result_set_buffer(struct run_result *result, const struct run_config *run);
+/* The same, seed, topology name and sizes. */
+void run_result_identify(
+	struct run_result *result, const struct run_config *run, const struct topology *topology);
+/* The cost of the run: 'seconds' for its packet-hops, and the peak memory of this process. */
+void run_result_set_wall(struct run_result *result, double seconds);
+
+/* --- flows --- */
+
+/* A line for each flow: flow,src,dst,bytes,start_ns,completion_ns,alone_ns,slowdown; empty where
+ * there is no value. The caller checks 'out'. */
+void run_result_write_flows(
+	const struct run_result *result, const struct topology *topology, FILE *out);
+/* Count, slowdowns in all and by length. NULL without flows or memory. */
+json_t *run_result_flows_json(const struct run_result *result);
+void run_result_print_flows(const struct run_result *result, FILE *out);
+
+/* The counters of a replayed schedule: goal_operations, goal_unfinished and
+ * goal_completion_ns. */
+void run_goal_result(
+	const struct goal *goal, const struct goal_replay *replay, struct run_result *result);
+
+void run_result_free(struct run_result *result);

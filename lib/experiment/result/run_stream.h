@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The samples of a run while it goes on, in a file that the run appends to and another process of
+ * this machine reads: a head, then a record for each sample, with the values of links in those for
+ * which there is room (run_link_series.h). The file is in memory
+ * (memfd_create()), so the run never waits for its reader, and samples are bounded in number
+ * (RUN_SAMPLES_MAX, RUN_LINK_VALUES_MAX). Both are of one build; the head says so. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/weft_error.h"
+#include "run_link_series.h"
+#include "run_result.h"
+
+struct run_stream {
+	int fd;                       /* the caller's */
+	struct run_link_series links; /* ways and vcs; no values of its own */
+	uint64_t samples;             /* written, or read */
+	uint64_t with_values;         /* of them */
+	bool failed;                  /* to write: nothing more is written */
+};
+
+/* Writes the head of an empty file. 0, or -errno and error: -EINVAL if 'fd' is not an open file. */
+int run_stream_begin(
+	struct run_stream *stream, int fd, uint32_t ways, uint32_t vcs, struct error *error);
+/* The next sample has values of links. */
+bool run_stream_has_values(const struct run_stream *stream);
+/* Appends a sample; 'values' of the ways, NULL if it has none. A full disk ends the stream. */
+void run_stream_add(
+	struct run_stream *stream, const struct run_sample *sample, const uint32_t *values);
+
+/* Reads the head: 1, 0 if it has not been written yet, or -EINVAL if it is of another build. */
+int run_stream_open(struct run_stream *stream, int fd);
+/* The next sample, if it is there whole; 'values' has room for those of all ways,
+ * NULL if it has none. */
+bool run_stream_next(struct run_stream *stream, struct run_sample *sample, uint32_t *values);

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "opensm_cc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/file_text.h"
+
+#define LEVELS        16u /* service levels */
+#define CREDIT_BYTES  64u
+#define TIMER_UNIT_PS UINT64_C(1024000)
+#define INDEX_MAX     (CC_TABLE_ENTRIES - 1)
+#define BLANKS        " \t\r"
+
+#define SWITCH_MAP_VICTIMS   0x01u
+#define SWITCH_MAP_THRESHOLD 0x04u
+#define SWITCH_MAP_RATE      0x10u
+#define SWITCH_MAP_STARVING  0x0Au /* credit mask, starvation threshold */
+#define SWITCH_MAP_ALL       0x1Fu
+
+/* A number of each service level. */
+struct leveled {
+	uint32_t value[LEVELS];
+	unsigned line[LEVELS]; /* 0: not said */
+};
+
+struct reader {
+	const char *origin;
+	unsigned line;
+	const char *key;
+	char *value;
+	struct error *error;
+	struct opensm_cc *out;
+	uint32_t switch_map, level_map;
+	struct leveled timer, increase, min;
+};
+
+static int refuse(const struct reader *reader, const char *expected)
+{
+	return error_set(reader->error, EINVAL, "%s:%u: %s: expected %s, found '%.40s'",
+		reader->origin, reader->line, reader->key, expected, reader->value);
+}
+
+/* A number up to 'max' that ends at a space or the end; '*text' is after it. */
+static bool take_number(char **text, uint64_t max, uint32_t *number)
+{
+	char *from = *text + strspn(*text, BLANKS);
+	unsigned long long value;
+
+	if (*from < '0' || *from > '9')
+		return false;
+	errno = 0;
+	value = strtoull(from, text, 0);
+	if (errno != 0 || value > max || strcspn(*text, BLANKS) != 0)
+		return false;
+	*number = (uint32_t)value;
+	return true;
+}
+
+static bool is_at_end(const char *text)
+{
+	return text[strspn(text, BLANKS)] == '\0';
+}
+
+static int read_number(struct reader *reader, uint32_t max, uint32_t *number)
+{
+	char *text = reader->value, expected[32];
+
+	if (take_number(&text, max, number) && is_at_end(text))
+		return 0;
+	snprintf(expected, sizeof(expected), "0 to %u", max);
+	return refuse(reader, expected);
+}
+
+/* "SL VALUE". */
+static int read_level(struct reader *reader, struct leveled *setting, uint32_t max)
+{
+	char *text = reader->value, expected[80];
+	uint32_t level, value;
+
+	if (take_number(&text, LEVELS - 1, &level) && take_number(&text, max, &value) &&
+		is_at_end(text)) {
+		setting->value[level] = value;
+		setting->line[level] = reader->line;
+		return 0;
+	}
+	snprintf(expected, sizeof(expected), "a service level, 0 to %u, and 0 to %u", LEVELS - 1,
+		max);
+	return refuse(reader, expected);
+}
+
+static int read_enabled(struct reader *reader)
+{
+	if (strcasecmp(reader->value, "TRUE") == 0)
+		return 0;
+	return refuse(reader, "TRUE, without which OpenSM sets nothing up");
+}
+
+static int read_switch_map(struct reader *reader)
+{
+	int result = read_number(reader, SWITCH_MAP_ALL, &reader->switch_map);
+
+	if (result == 0 && (reader->switch_map & SWITCH_MAP_STARVING) != 0)
+		return refuse(reader, "bits 1 and 3 unset, because credit starvation is not "
+				      "modelled");
+	return result;
+}
+
+static int read_level_map(struct reader *reader)
+{
+	return read_number(reader, UINT16_MAX, &reader->level_map);
+}
+
+/* Hexadecimal digits, as many as there are. */
+static int read_victims(struct reader *reader)
+{
+	const char *text = reader->value;
+
+	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
+		text += 2;
+	if (*text == '\0' || text[strspn(text, "0123456789abcdefABCDEF")] != '\0')
+		return refuse(reader, "a mask of ports such as 0x00fe");
+	reader->out->victims = text[strspn(text, "0")] != '\0';
+	reader->out->has_victims = true;
+	return 0;
+}
+
+static int read_threshold(struct reader *reader)
+{
+	reader->out->has_threshold = true;
+	return read_number(reader, 15, &reader->out->threshold);
+}
+
+static int read_packet_size(struct reader *reader)
+{
+	int result = read_number(reader, UINT8_MAX, &reader->out->packet_bytes);
+
+	reader->out->packet_bytes *= CREDIT_BYTES;
+	reader->out->has_packet_size = true;
+	return result;
+}
+
+static int read_marking_rate(struct reader *reader)
+{
+	reader->out->has_marking_rate = true;
+	return read_number(reader, UINT16_MAX, &reader->out->marking_rate);
+}
+
+static int read_port_control(struct reader *reader)
+{
+	uint32_t control = 0;
+	int result = read_number(reader, 1, &control);
+
+	reader->out->per_host = control == 1;
+	reader->out->has_per_host = true;
+	return result;
+}
+
+static int read_timer(struct reader *reader)
+{
+	return read_level(reader, &reader->timer, UINT16_MAX);
+}
+
+static int read_increase(struct reader *reader)
+{
+	return read_level(reader, &reader->increase, INDEX_MAX);
+}
+
+static int read_min(struct reader *reader)
+{
+	return read_level(reader, &reader->min, INDEX_MAX);
+}
+
+/* "3:5"; '*text' is after it. */
+static bool take_entry(char **text, struct cc_table *table)
+{
+	unsigned long shift, multiplier;
+
+	if (**text < '0' || **text > '9')
+		return false;
+	shift = strtoul(*text, text, 10);
+	if (**text != ':' || (*text)[1] < '0' || (*text)[1] > '9')
+		return false;
+	multiplier = strtoul(*text + 1, text, 10);
+	return shift <= CC_TABLE_SHIFT_MAX && multiplier <= CC_TABLE_MULTIPLIER_MAX &&
+	       cc_table_add(table, (unsigned)shift, (unsigned)multiplier);
+}
+
+static int read_table(struct reader *reader)
+{
+	struct cc_table *table = &reader->out->table;
+	char *text = reader->value;
+	bool good;
+
+	if (strcmp(text, "(null)") == 0)
+		return 0;
+	*table = (struct cc_table){.count = 0};
+	while ((good = take_entry(&text, table)) && *text == ',')
+		text++;
+	reader->out->has_table = true;
+	if (good && is_at_end(text))
+		return 0;
+	return refuse(reader, "up to 128 entries SHIFT:MULTIPLIER with commas between them, up to "
+			      "3 and 16383");
+}
+
+/* Of credit starvation, which the control map switches on, and of management. */
+static int pass(struct reader *reader)
+{
+	return 0;
+}
+
+static const struct {
+	const char *key;
+	int (*read)(struct reader *reader);
+} keys[] = {
+	{"congestion_control", read_enabled},
+	{"cc_key", pass},
+	{"cc_max_outstanding_mads", pass},
+	{"cc_sw_cong_setting_control_map", read_switch_map},
+	{"cc_sw_cong_setting_victim_mask", read_victims},
+	{"cc_sw_cong_setting_credit_mask", pass},
+	{"cc_sw_cong_setting_threshold", read_threshold},
+	{"cc_sw_cong_setting_packet_size", read_packet_size},
+	{"cc_sw_cong_setting_credit_starvation_threshold", pass},
+	{"cc_sw_cong_setting_credit_starvation_return_delay", pass},
+	{"cc_sw_cong_setting_marking_rate", read_marking_rate},
+	{"cc_ca_cong_setting_port_control", read_port_control},
+	{"cc_ca_cong_setting_control_map", read_level_map},
+	{"cc_ca_cong_setting_ccti_timer", read_timer},
+	{"cc_ca_cong_setting_ccti_increase", read_increase},
+	{"cc_ca_cong_setting_trigger_threshold", pass},
+	{"cc_ca_cong_setting_ccti_min", read_min},
+	{"cc_cct", read_table},
+};
+
+/* A line without its end, which is changed. */
+static int read_line(struct reader *reader, char *line)
+{
+	size_t length;
+
+	line += strspn(line, BLANKS);
+	length = strcspn(line, BLANKS);
+	reader->value = line + length + strspn(line + length, BLANKS);
+	line[length] = '\0';
+	if (strncmp(line, "cc_", 3) != 0 && strcmp(line, keys[0].key) != 0)
+		return 0;
+	reader->key = line;
+	length = strlen(reader->value);
+	while (length > 0 && strchr(BLANKS, reader->value[length - 1]) != NULL)
+		reader->value[--length] = '\0';
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(reader->key, keys[i].key) == 0)
+			return keys[i].read(reader);
+	return error_set(reader->error, EINVAL,
+		"%s:%u: %.60s: expected a key of OpenSM's congestion control", reader->origin,
+		reader->line, reader->key);
+}
+
+/* The value of the service levels that count, which have to be alike. */
+static int merge(const struct reader *reader, const char *name, const struct leveled *setting,
+	uint32_t *value, bool *has)
+{
+	unsigned first = LEVELS;
+
+	for (unsigned level = 0; level < LEVELS; level++) {
+		if (setting->line[level] == 0 || (reader->level_map & 1u << level) == 0)
+			continue;
+		if (first == LEVELS)
+			first = level;
+		else if (setting->value[level] != setting->value[first])
+			return error_set(reader->error, EINVAL,
+				"%s:%u: cc_ca_cong_setting_%s: expected the value of service level "
+				"%u, which is %u: Weft has one setting for all of them",
+				reader->origin, setting->line[level], name, first,
+				setting->value[first]);
+	}
+	*has = first < LEVELS;
+	if (*has)
+		*value = setting->value[first];
+	return 0;
+}
+
+/* OpenSM's own file has 0, for service levels that its map leaves out. */
+static int check_timer(const struct reader *reader, uint32_t units)
+{
+	unsigned line = UINT32_MAX;
+
+	if (!reader->out->has_timer || units > 0)
+		return 0;
+	for (unsigned level = 0; level < LEVELS; level++)
+		if ((reader->level_map & 1u << level) != 0 && reader->timer.line[level] != 0 &&
+			reader->timer.line[level] < line)
+			line = reader->timer.line[level];
+	return error_set(reader->error, EINVAL,
+		"%s:%u: cc_ca_cong_setting_ccti_timer: expected 1 to %u, found '0'", reader->origin,
+		line, UINT16_MAX);
+}
+
+static int finish(struct reader *reader)
+{
+	struct opensm_cc *out = reader->out;
+	uint32_t units = 0;
+	int result = merge(reader, "ccti_timer", &reader->timer, &units, &out->has_timer);
+
+	out->timer_ps = units * TIMER_UNIT_PS;
+	if (result == 0)
+		result = check_timer(reader, units);
+	if (result == 0)
+		result = merge(reader, "ccti_increase", &reader->increase, &out->increase,
+			&out->has_increase);
+	if (result == 0)
+		result = merge(reader, "ccti_min", &reader->min, &out->min, &out->has_min);
+	out->has_victims &= (reader->switch_map & SWITCH_MAP_VICTIMS) != 0;
+	out->has_threshold &= (reader->switch_map & SWITCH_MAP_THRESHOLD) != 0;
+	out->has_packet_size &= (reader->switch_map & SWITCH_MAP_THRESHOLD) != 0;
+	out->has_marking_rate &= (reader->switch_map & SWITCH_MAP_RATE) != 0;
+	return result;
+}
+
+/* Reads lines of a text of the reader's own, which ends with a zero byte. */
+static int read_lines(struct reader *reader, char *text)
+{
+	int result = 0;
+
+	while (text != NULL && result == 0) {
+		char *end = strchr(text, '\n');
+
+		if (end != NULL)
+			*end = '\0';
+		reader->line++;
+		result = read_line(reader, text);
+		text = end == NULL ? NULL : end + 1;
+	}
+	return result == 0 ? finish(reader) : result;
+}
+
+int opensm_cc_parse(const char *text, size_t length, const char *origin, struct opensm_cc *out,
+	struct error *error)
+{
+	struct reader reader = {.origin = origin,
+		.error = error,
+		.out = out,
+		.switch_map = SWITCH_MAP_ALL,
+		.level_map = UINT16_MAX};
+	char *copy;
+	int result;
+
+	*out = (struct opensm_cc){.has_timer = false};
+	if (memchr(text, '\0', length) != NULL)
+		return error_set(error, EINVAL, "%s: expected text, found a zero byte", origin);
+	copy = strndup(text, length);
+	if (copy == NULL)
+		return error_set(error, ENOMEM, "%s: no memory", origin);
+	result = read_lines(&reader, copy);
+	free(copy);
+	return result;
+}
+
+int opensm_cc_load(const char *path, struct opensm_cc *out, struct error *error)
+{
+	size_t length;
+	char *text = file_text_read(path, OPENSM_CC_BYTES_MAX, &length, error);
+	int result;
+
+	if (text == NULL)
+		return -errno;
+	result = opensm_cc_parse(text, length, path, out, error);
+	free(text);
+	return result;
+}

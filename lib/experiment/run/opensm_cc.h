@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The congestion control of an options file of OpenSM (opensm.conf, 'opensm -c FILE' writes one):
+ * lines of a key and a value. Keys of congestion control are read, all others are passed over.
+ *
+ *     congestion_control                         TRUE, or not there
+ *     cc_sw_cong_setting_control_map             bits: 0 victim mask, 2 threshold and packet size,
+ *                                                4 marking rate; only those count
+ *     cc_sw_cong_setting_victim_mask             0, or marks victims at all ports
+ *     cc_sw_cong_setting_threshold, _marking_rate
+ *     cc_sw_cong_setting_packet_size             credits of 64 bytes
+ *     cc_ca_cong_setting_port_control            0 by QP, 1 by SL
+ *     cc_ca_cong_setting_control_map             service levels that count
+ *     cc_ca_cong_setting_ccti_timer, _ccti_increase, _ccti_min  SL VALUE; timer: 1.024 us
+ *     cc_cct                                     SHIFT:MULTIPLIER,... or (null)
+ *
+ * A map that is not there lets everything count. Weft has one setting for all service levels, so
+ * those that count have to be alike. Credit starvation is not modelled, and refused. Keys, MADs,
+ * error windows and the trigger of the log change nothing here. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/weft_error.h"
+#include "base/weft_time.h"
+#include "nic/congestion/iba_cc.h"
+
+#define OPENSM_CC_BYTES_MAX (1u << 20) /* of a file */
+
+/* The settings of a file; one whose 'has' is false is not in it. */
+struct opensm_cc {
+	bool has_threshold, has_marking_rate, has_packet_size, has_victims, has_per_host;
+	bool has_timer, has_increase, has_min, has_table;
+	uint32_t threshold, marking_rate, packet_bytes;
+	bool victims, per_host;
+	weft_time timer_ps;
+	uint32_t increase, min;
+	struct cc_table table; /* the index's limit is that of its last entry */
+};
+
+/* Reads the text of a file; 'origin' names it in messages. 0, or -EINVAL with file, line and what
+ * was expected. */
+int opensm_cc_parse(const char *text, size_t length, const char *origin, struct opensm_cc *out,
+	struct error *error);
+/* The same from a file. -errno also if it cannot be read, or is larger than OPENSM_CC_BYTES_MAX. */
+int opensm_cc_load(const char *path, struct opensm_cc *out, struct error *error);

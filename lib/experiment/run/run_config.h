@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The run file (docs/reference/run-file.md) as a plain struct: reads, checks and writes every key,
+ * with its default. It accepts keys without an implementation; run_config_supported() then refuses
+ * the run. Lab files share the sections (lab_config.h).
+ *
+ * A configuration is constant once loaded; any thread may read it. Its loader owns it. */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/weft_error.h"
+#include "base/weft_time.h"
+#include "nic/congestion/iba_cc.h"
+#include "nic/congestion/source_control_kind.h"
+#include "run_choices.h"
+#include "topo/topology.h"
+#include "traffic/arrivals.h"
+#include "wire/frame.h"
+
+struct adaptive_mode;    /* lib/switch/adaptive_routing.h */
+struct flow_sizes;       /* lib/traffic/flow_sizes.h */
+struct queuing_scheme;   /* lib/queuing/queuing.h */
+struct route_algorithm;  /* lib/route/route_algorithm.h */
+struct route_choice_ops; /* lib/nic/selectors/route_choice.h */
+struct traffic_pattern;  /* lib/traffic/traffic_pattern.h */
+struct name_table;       /* lib/base/name_table.h */
+
+#define RUN_DILATION_AUTO   0 /* the calibration chooses (real_calibrate.h) */
+#define RUN_DILATION_MAX    100000
+#define RUN_TAP_NAME_MAX    16 /* IFNAMSIZ */
+#define RUN_NETNS_MAX       64
+#define RUN_ADDRESS_MAX     20 /* 255.255.255.255/32 */
+#define RUN_OPTION_MAX      72
+#define RUN_PATH_MAX        1024 /* of a path or generator text as it stands in a file */
+#define RUN_EDGES_MAX       1024
+#define RUN_TRAFFIC_MAX     256
+#define RUN_MESSAGE_MIN     16 /* bytes; a message carries its time of generation */
+#define RUN_MESSAGE_MAX     ((uint64_t)64 << 20)
+#define RUN_BURST_MIN       (10 * PS_PER_NS) /* every burst is drawn: no more of them than frames */
+#define RUN_BURST_MAX       (1000 * PS_PER_S)
+#define RUN_BURSTS_MAX      100000 /* in the mean, from one message to the next */
+#define RUN_NAMES_MAX       65536  /* hosts of one list */
+#define RUN_ALGORITHMS_MORE 3      /* beside the first, in one set of routes */
+#define RUN_ROUTING_NAME    64     /* "ud+ud-itb" */
+#define RUN_ROUTING_ORIGIN  (RUN_ROUTING_NAME + 32)
+
+/* Where a value comes from. */
+struct run_config_place {
+	uint32_t line, column;       /* in the file; line 0: the command line */
+	char option[RUN_OPTION_MAX]; /* "--set traffic.1", cut to this length; "": the file */
+};
+
+struct run_config_switch {
+	enum run_switching switching;
+	enum run_flow_control flow_control;
+	enum run_credits credits;      /* when a credit frame is sent (lib/link/credit.h) */
+	uint64_t buffer_bytes;         /* per input port, split equally among the VCs */
+	uint32_t stop_bytes, go_bytes; /* stop-go: STOP above, GO below this level */
+	uint32_t mtu_bytes;            /* payload of the longest frame that must fit */
+	uint32_t vcs;                  /* without the adapted-flow channel */
+	bool voq;
+	uint32_t fecn; /* threshold of every input buffer, 0: nothing is marked (fecn.h) */
+	uint32_t marking_rate, mark_bytes; /* fecn_rules */
+	bool victim_mask;
+	weft_time contention_ps; /* wait after which flows are recorded; WEFT_TIME_NEVER: auto */
+	uint32_t flows;          /* recorded at most */
+	enum run_contending contending;
+	enum run_recording recording; /* switches that write them */
+	weft_time routing_delay_ps;
+	enum run_routing_start routing_start; /* of it, in wormhole switches */
+};
+
+struct run_config_routing {
+	/* Absolute path of the route file; NULL: the routes are computed. With a file, 'algorithm'
+	 * has no meaning, 'alternatives' is 0 and 'granularity' is UNSET. */
+	char *file;
+	struct run_config_place file_place;
+	const struct route_algorithm *file_algorithm; /* the one the file names; NULL: unknown */
+	const struct route_algorithm *algorithm;
+	/* Further route sets on the same tree, between which interfaces choose (route_merge.h). */
+	const struct route_algorithm *other[RUN_ALGORITHMS_MORE];
+	uint32_t others;
+	enum run_routing_mode mode;
+	uint32_t alternatives;            /* routes a pair, for source routing; of each algorithm */
+	enum run_granularity granularity; /* hosts or switches have a route of their own */
+	/* Of algorithms with a tree: a switch, or a choice of route_root_find(); "": default. */
+	char root[TOPOLOGY_NAME_MAX];
+	uint32_t radius;      /* of msp; 0: not given, or a route file's */
+	enum run_steps steps; /* of msp; UNSET: not given */
+	enum run_ties ties;   /* of dor and msp; UNSET: not given */
+	const struct adaptive_mode *adaptive;
+	bool afi;
+	bool may_deadlock;      /* allow routes that may deadlock */
+	uint32_t threshold_ppm; /* occupancy at which adaptive-th leaves the primary port */
+};
+
+/* Choices that the ARN+AFI paper leaves open (congestion_detector.h, arn_table.h, arn_marks.h). */
+struct run_config_readings {
+	enum run_retest retest;         /* when FCTh is tested besides at HCDTh and CRT */
+	enum run_occupancy occupancy;   /* capacity that a VOQ's occupancy relates to */
+	enum run_speakers speakers;     /* VOQs that announce a root */
+	enum run_down_roots down_roots; /* devices that react to a root on the way down */
+	bool watch_afc;                 /* the AFC's VOQs count */
+	bool adapted_notify;            /* adapted packets trigger notifications as well */
+	bool adapted_roots;             /* a root of adapted packets is announced as well */
+	bool waiting_first;             /* a waiting entry takes precedence over a consumed one */
+	bool hosts_act;                 /* a notified host uses the adapted-flow channel */
+};
+
+struct run_config_detector {
+	uint32_t hcdth_ppm, lcdth_ppm, fcth_ppm;
+	weft_time crt_ps, arn_ttl_ps, arn_refresh_ps;
+	uint32_t arn_rate; /* notifications a ms that a port takes; 0: no limit (arn_policer.h) */
+	struct run_config_readings readings;
+};
+
+/* Parameters of selectors (lib/nic/selectors/route_choice.h). */
+struct run_config_selection {
+	uint32_t forget, k, k2; /* thousandths */
+	uint32_t short_bytes;
+	uint32_t first_set_ppm;
+};
+
+/* In-transit buffers (itb.h). */
+struct run_config_itb {
+	uint64_t pool_bytes;                    /* of each host */
+	weft_time detection_ps, programming_ps; /* virtual clock */
+	weft_time pause_ps;
+};
+
+/* InfiniBand congestion control (iba_cc.h). */
+struct run_config_iba_cc {
+	weft_time timer_ps;
+	uint32_t increase, min, limit;
+	enum run_cc_per per;
+	enum cc_table_kind table_kind;
+	struct cc_table table; /* CC_TABLE_LIST */
+	char *opensm;          /* file whose settings have been taken over; NULL: none */
+};
+
+/* DRB (metapath.h). */
+struct run_config_drb {
+	uint32_t high, low; /* thousandths of the zero-load time */
+	weft_time open_gap_ps, close_gap_ps, idle_ps;
+	enum run_drb_ack ack;
+	weft_time ack_threshold_ps;
+	uint32_t smoothing;
+	enum run_drb_measure measure;
+	enum run_drb_new_path new_path;
+};
+
+/* PR-DRB (pr_drb.h, solutions.h). */
+struct run_config_pr_drb {
+	uint32_t similarity_ppm;
+	enum run_similarity_of similarity_of;
+	uint32_t entries;
+	enum run_pr_drb_save save;
+	bool improve;
+};
+
+struct run_config_nic {
+	const struct route_choice_ops *selector; /* never NULL: the file's, or the algorithm's */
+	struct run_config_selection selection;
+	uint32_t mtu_bytes;     /* payload of a frame */
+	uint32_t window_frames; /* in flight per peer, a power of two */
+	weft_time retry_ps, give_up_ps;
+	bool hardware_stamps; /* of NICs that have them (arrival_stamps.h) */
+	struct run_config_itb itb;
+	enum source_control_kind control; /* of congestion, by the source */
+	struct run_config_iba_cc iba_cc;
+	struct run_config_drb drb;
+	struct run_config_pr_drb pr_drb;
+};
+
+/* Hosts that 'mapper.mode' applies to. */
+struct run_config_mapper_hosts {
+	char (*name)[TOPOLOGY_NAME_MAX];
+	uint32_t count; /* 0: all hosts */
+	struct run_config_place place;
+};
+
+/* The source of routes, and the mapper's parameters (docs/explanation/the-mapper.md,
+ * lib/mapper/mapper.h). */
+struct run_config_mapper {
+	enum run_mapper_routes routes;
+	enum run_mapper_mode mode; /* of one host: run_config_mapper_mode() */
+	struct run_config_mapper_hosts hosts;
+	char *key;    /* absolute path of the fabric key; NULL: none */
+	char *expect; /* generator text or absolute path; NULL: the file's own topology */
+	weft_time listen_ps, heartbeat_ps, takeover_ps, lease_ps, gather_ps, linger_ps, sweep_ps;
+	weft_time retry_ps; /* unanswered requests are repeated */
+	weft_time drain_ps; /* a paused fabric may drain before stored packets are purged */
+};
+
+/* Of a lab: control frames between its processes are authenticated (lib/link/link_seal.h). */
+struct run_config_link_key {
+	char *path; /* absolute; NULL: none */
+	struct run_config_place place;
+};
+
+/* Of a lab. */
+struct run_config_security {
+	struct run_config_link_key link_key;
+	bool data;    /* data frames have tags (lib/link/data_tag.h); needs the key */
+	bool sandbox; /* a running process is restricted to what it needs (sandbox.h) */
+};
+
+/* Bytes behind the payload of data frames. */
+static inline uint32_t run_config_tag_bytes(const struct run_config_security *security)
+{
+	return security->data ? FRAME_DATA_TAG_BYTES : 0;
+}
+
+/* Impairment of links: by the device that sends. */
+struct run_config_faults {
+	uint32_t credit_loss_ppm; /* share of the credit frames dropped */
+	uint32_t corrupt_ppm;     /* share of the data frames with a flipped bit */
+};
+
+/* Of a run: a million take some 50 MB of memory, and 150 MB of JSON. */
+#define RUN_SAMPLES_MAX 1000000
+
+/* Of a run: values of links in samples, some 70 bytes of memory each while the result is written,
+ * and 20 bytes of JSON. */
+#define RUN_LINK_VALUES_MAX 4000000
+#define RUN_LINK_VALUES     4 /* of each way, beside one for each VC */
+
+/* A run ends when the half width of a 95 % confidence interval, as a share of the mean, is at most
+ * this; 0: it ends after its duration. */
+struct run_config_until {
+	uint32_t interval_ppm;
+	enum run_until_value of;
+};
+
+struct run_config_measure {
+	weft_time warmup_ps, duration_ps, sample_ps;
+	struct run_config_until until; /* with an automatic warm-up after warmup_ps */
+	weft_time max_ps;              /* then also the duration */
+	/* Wormhole: messages delivered before counting starts, and messages counted; 0: by time.
+	 * The duration is still the limit. */
+	uint64_t warmup_messages, messages;
+	bool hosts; /* wormhole: figures of each host */
+	bool links;
+	bool link_series; /* in each sample */
+	bool switches;    /* waiting times in each switch */
+	bool latencies;   /* the histograms of the latencies are in the result */
+};
+
+/* A demand on the machine: a run that does not meet it is incomplete (run_fidelity.h). */
+struct run_config_fidelity {
+	weft_time late_ps;  /* at most; WEFT_TIME_NEVER: no demand */
+	uint32_t share_ppm; /* for at least this share of the arrivals */
+};
+
+/* The host beside its interface. */
+struct run_config_host {
+	uint64_t copy_rate_bps; /* of messages between ranks of a schedule on the same host */
+	weft_time overhead_ps;  /* of a CPU, for each send and recv of a schedule */
+	weft_time gap_ps;       /* from one message of a schedule to the next */
+};
+
+struct run_config_topology {
+	char *spec;                /* generator text or absolute path; NULL: in_place */
+	struct topology *in_place; /* a topology written in the file itself */
+	struct run_config_place place;
+};
+
+/* A host bound to a Linux TAP interface. */
+struct run_config_edge {
+	char host[TOPOLOGY_NAME_MAX];
+	char tap[RUN_TAP_NAME_MAX];
+	char netns[RUN_NETNS_MAX];     /* "": where the process is */
+	char address[RUN_ADDRESS_MAX]; /* "10.87.0.1/24"; "": none */
+	struct run_config_place place;
+};
+
+struct run_config_hosts {
+	enum run_hosts_kind kind;
+	uint32_t share_ppm;              /* SHARE */
+	char (*name)[TOPOLOGY_NAME_MAX]; /* LIST */
+	uint32_t count;
+	struct run_config_place place;
+};
+
+/* The sizes of drawn flows: a published distribution, or a file. Both NULL: none. */
+struct run_config_sizes {
+	const struct flow_sizes *known;
+	char *file; /* absolute path */
+};
+
+/* Fields that a pattern does not use are 0, NULL, or …_UNSET. */
+struct run_config_traffic {
+	const struct traffic_pattern *pattern;
+	struct run_config_hosts from, to;
+	uint32_t switches;  /* local, combined: reach in links between switches; or UINT32_MAX */
+	uint32_t share_ppm; /* hotspot, combined: of the messages to hot spots that go to 'to' */
+	uint32_t load_ppm;  /* of the host's link rate */
+	uint64_t message_bytes, other_message_bytes;
+	uint64_t message_max_bytes, other_message_max_bytes; /* drawn up to these; 0: fixed */
+	uint32_t other_share_ppm; /* of the messages, that have the other length */
+	enum arrivals_kind arrivals;
+	weft_time on_ps, off_ps;     /* bursty: mean times */
+	weft_time start_ps, stop_ps; /* stop WEFT_TIME_NEVER: with the run */
+	char *file;  /* of a permutation (NULL: drawn from the seed) or a GOAL schedule */
+	char *ranks; /* goal: file that maps ranks to hosts; NULL: in order */
+	uint32_t ranks_per_host;       /* goal, without such a file; 0: 1 */
+	struct run_config_sizes sizes; /* flows */
+	char *matrix;                  /* flows: file of weights of pairs; NULL: from, to */
+	struct run_config_place place;
+};
+
+struct run_config_edge_list {
+	struct run_config_edge *at;
+	uint32_t count;
+	/* "10.99.0.0/24": the edges have only hosts, and run_config_name_edges() fills in the rest.
+	 * "": nothing is left to be filled in. */
+	char network[RUN_ADDRESS_MAX];
+	bool all; /* every host of the topology; none is in 'at' yet */
+	struct run_config_place place;
+};
+
+struct run_config_traffic_list {
+	struct run_config_traffic *at;
+	uint32_t count;
+};
+
+struct run_config {
+	char *origin; /* the file's name, for messages */
+	struct run_config_topology topology;
+	enum run_clock clock;
+	uint32_t dilation; /* real seconds per second of the fabric, or RUN_DILATION_AUTO */
+	uint64_t seed;
+	struct topology_defaults link; /* for links without values in the topology */
+	struct run_config_switch sw;
+	const struct queuing_scheme *queuing;
+	struct run_config_routing routing;
+	struct run_config_detector detector;
+	struct run_config_nic nic;
+	weft_time hello_ps, watchdog_ps; /* watchdog WEFT_TIME_NEVER: off */
+	struct run_config_mapper mapper;
+	struct run_config_security security;
+	struct run_config_faults faults;
+	struct run_config_measure measure;
+	struct run_config_fidelity fidelity;
+	struct run_config_host host;
+	struct run_config_edge_list edges;
+	struct run_config_traffic_list traffic;
+};
+
+/* Bytes of a data frame beside header, route and payload: a latency extension if sources measure
+ * latencies, a tag if hosts authenticate data. */
+static inline uint32_t run_config_extra_bytes(const struct run_config *config)
+{
+	bool measures = config->nic.control >= SOURCE_CONTROL_DRB;
+
+	return (measures ? FRAME_LATENCY_BYTES : 0) + run_config_tag_bytes(&config->security);
+}
+
+/* The most of these and the payload. For frame_room() and frame_longest(). */
+static inline uint32_t run_config_frame_payload(const struct run_config *config)
+{
+	return config->nic.mtu_bytes + run_config_extra_bytes(config);
+}
+
+/* VCs of each buffer: those of the queuing scheme, and the adapted-flow channel. */
+static inline uint32_t run_config_vcs(const struct run_config *config)
+{
+	return config->sw.vcs + (config->routing.afi ? 1 : 0);
+}
+
+/* The result has a list of links. */
+static inline bool run_config_measures_links(const struct run_config *config)
+{
+	return config->measure.links || config->measure.link_series;
+}
+
+/* Blocks of a VC in the input buffer of a switch. */
+static inline uint32_t run_config_vc_blocks(const struct run_config *config)
+{
+	return (uint32_t)(config->sw.buffer_bytes / FRAME_BLOCK_BYTES / run_config_vcs(config));
+}
+
+/* Blocks of the longest frame that a switch takes. */
+static inline uint32_t run_config_frame_blocks(const struct run_config *config)
+{
+	return frame_blocks(FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + config->sw.mtu_bytes +
+			    run_config_extra_bytes(config));
+}
+
+/* The keys whose words are a list of lib: every entry of it can be asked for. A NULL key ends the
+ * array. */
+struct run_words {
+	const char *key;
+	const struct name_table *list;
+};
+extern const struct run_words run_words[];
+
+/* The default of switch.credits: modes that compare ports need credits exact to the packet. */
+enum run_credits run_credits_of_mode(const struct adaptive_mode *mode);
+
+/* Switches choose among several ports. */
+bool run_config_is_adaptive(const struct run_config *config);
+
+/* The key that needs a whole switch in one loop, as its decisions are made with the state of all
+ * outputs (docs/how-to/divide-a-switch.md); NULL: switches may be divided. */
+const char *run_config_needs_one_lcore(const struct run_config *config);
+
+/* An entry of the traffic is a schedule. */
+bool run_config_has_schedule(const struct run_config *config);
+
+/* Mean length of the messages of an entry of traffic. */
+double run_config_mean_bytes(const struct run_config_traffic *traffic);
+
+/* The text of a choice: run_clock_name(RUN_CLOCK_REAL) is "real". */
+const char *run_clock_name(enum run_clock clock);
+const char *run_switching_name(enum run_switching switching);
+const char *run_until_value_name(enum run_until_value value);
+/* One of the algorithms has multi-step paths, which 'radius' and 'steps' are for. */
+bool run_routing_has_steps(const struct run_config_routing *routing);
+/* Interfaces choose among the routes of a pair: by nic.control, or by a nic.selector other than the
+ * algorithm's own. The second returns the word that asks for it. */
+bool run_config_chooses_routes(const struct run_config *config);
+const char *run_config_chooser(const struct run_config *config);
+/* One of the algorithms chooses among equally good paths, which needs 'ties'. */
+bool run_routing_has_ties(const struct run_config_routing *routing);
+/* All algorithms, joined by '+'. */
+void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME]);
+/* Where the routes come from, for messages: "routing.algorithm ud" or "routing.file". */
+const char *run_routing_origin(
+	const struct run_config_routing *routing, char out[RUN_ROUTING_ORIGIN]);
+/* 0, or -EINVAL: no mode has this name. */
+int run_mapper_mode_find(const char *name, enum run_mapper_mode *mode);
+
+/* Whether this host may be the mapper: AUTO with normal priority, ALWAYS with higher priority.
+ * 'mode: auto' allows only the hosts in 'hosts'; 'always' gives them priority over the others;
+ * 'never' allows only the others. */
+enum run_mapper_mode run_config_mapper_mode(const struct run_config *config, const char *host);
+
+/* Reads a file, or text in memory ('origin' stands for its name), after the overrides "KEY=VALUE"
+ * in 'set'. NULL, fault and errno. */
+struct run_config *run_config_load(
+	const char *path, const char *const *set, unsigned sets, struct error *error);
+/* Overrides from one command line option, which messages name. */
+struct run_config_overrides {
+	const char *option; /* "--set" */
+	const char *const *set;
+	unsigned sets;
+};
+/* The same with overrides of 'count' options, in this order. */
+struct run_config *run_config_load_with(const char *path,
+	const struct run_config_overrides *overrides, unsigned count, struct error *error);
+struct run_config *run_config_parse(const char *text, size_t length, const char *origin,
+	const char *const *set, unsigned sets, struct error *error);
+void run_config_destroy(struct run_config *config);
+
+/* The defaults: the values of the papers. */
+void run_config_default(struct run_config *config);
+
+/* 0, or -EINVAL and error: a key or combination without support. */
+int run_config_supported(const struct run_config *config, struct error *error);
+
+/* Opens the topology with the configuration's link defaults; checks that it is connected and has
+ * the hosts of 'mapper.hosts'. The caller owns it. NULL, fault and errno. */
+struct topology *run_config_open_topology(const struct run_config *config, struct error *error);
+
+/* Names the interfaces of 'edges: {hosts, network}': of host h interface eth0 in namespace
+ * weft-LAB-h ('lab' NULL: weft-h), with the address network + 1 + number of h in the topology.
+ * Other edges stay as they are. -EINVAL and error: an unknown host, a name that is too long, no
+ * address is left, or edges of a run ('lab' NULL) share a network and a namespace; -ENOMEM. */
+int run_config_name_edges(struct run_config *config, const struct topology *topology,
+	const char *lab, struct error *error);
+
+/* -EINVAL and error if two edges on this machine have overlapping networks in one namespace,
+ * because the kernel would not send packets between them through the fabric. */
+int run_config_check_edges(const struct run_config *config, const struct run_config_edge *edge,
+	const struct run_config_edge *before, struct error *error);
+
+/* Whether one of the networks "10.0.0.1/24" contains the other. */
+bool run_config_networks_overlap(const char *one, const char *other);
+
+/* -EINVAL, and "FILE:LINE:COLUMN: " or "--set KEY: " before the text. */
+int run_config_refuse(const struct run_config *config, const struct run_config_place *place,
+	struct error *error, const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Overrides the file's clock (--clock). -EINVAL: no clock has this name. */
+int run_config_set_clock(struct run_config *config, const char *name, struct error *error);
+
+/* Overrides the file's dilation (--dilation N|auto). -EINVAL: neither. */
+int run_config_set_dilation(struct run_config *config, const char *text, struct error *error);
+
+/* Writes the full configuration as a run file that reads back to the same. 0 or -EIO. */
+int run_config_explain(const struct run_config *config, FILE *out);
+
+/* 0, or -EINVAL and error if a run of 'duration_ps' has more samples than RUN_SAMPLES_MAX. */
+int run_config_check_samples(
+	const struct run_config_measure *measure, weft_time duration_ps, struct error *error);
+/* 0, or -EINVAL and error if link-series of a run of its duration is more than RUN_LINK_VALUES_MAX
+ * values: as many for each direction of a link as there are VCs, and four. */
+int run_config_check_link_series(
+	const struct run_config *config, const struct topology *topology, struct error *error);

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Helpers for the nodes and lists of a run file. */
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run_config_private.h"
+
+int run_refuse_memory(const struct yaml_tree_node *node, struct error *error)
+{
+	return error_set(error, ENOMEM, "%s: no memory", node->origin);
+}
+
+int run_read_later(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	return 0;
+}
+
+bool run_present_never(const void *member)
+{
+	return false;
+}
+
+bool run_config_says(
+	const struct yaml_tree_node *root, const char *section, const char *key, const char *value)
+{
+	const struct yaml_tree_node *in = yaml_tree_get(root, section);
+	const struct yaml_tree_node *at = in != NULL ? yaml_tree_get(in, key) : NULL;
+
+	return at != NULL && (value == NULL || (at->text != NULL && strcmp(at->text, value) == 0));
+}
+
+const struct yaml_tree_node *run_config_nearest(
+	const struct yaml_tree_node *root, const char *section, const char *key)
+{
+	const struct yaml_tree_node *in = yaml_tree_get(root, section);
+	const struct yaml_tree_node *at = in != NULL ? yaml_tree_get(in, key) : NULL;
+
+	return at != NULL ? at : in != NULL ? in : root;
+}
+
+/* The folder that paths of this node start from: its file's, or the current one for the command
+ * line. The caller frees it. */
+static char *base_folder(const struct yaml_tree_node *node)
+{
+	char *copy = strdup(node->line != 0 ? node->origin : "./x"), *folder, *absolute;
+
+	if (copy == NULL)
+		return NULL;
+	folder = dirname(copy);
+	absolute = realpath(folder, NULL);
+	/* The text is not from a file. */
+	if (absolute == NULL)
+		absolute = strdup(folder);
+	free(copy);
+	return absolute;
+}
+
+int run_resolve_path(
+	const struct yaml_tree_node *node, const char *text, char **path, struct error *error)
+{
+	char *folder = text[0] == '/' ? strdup("") : base_folder(node), *whole = NULL;
+	int length = -1;
+
+	if (folder != NULL)
+		length = asprintf(&whole, "%s%s%s", folder, text[0] == '/' ? "" : "/", text);
+	free(folder);
+	if (length < 0)
+		return run_refuse_memory(node, error);
+	if (length >= RUN_PATH_MAX) {
+		free(whole);
+		return yaml_tree_refuse(node, error,
+			"'%s': with its folder the path has %d bytes, expected at most %d",
+			node->key, length, RUN_PATH_MAX - 1);
+	}
+	*path = whole;
+	return 0;
+}
+
+int run_read_names(const struct yaml_tree_node *node, char (**names)[TOPOLOGY_NAME_MAX],
+	uint32_t *count, struct error *error)
+{
+	int result = 0;
+
+	*names = calloc(node->count, sizeof(**names));
+	if (*names == NULL)
+		return run_refuse_memory(node, error);
+	for (const struct yaml_tree_node *name = node->first; name != NULL && result == 0;
+		name = name->next)
+		result = yaml_read_name(name, (*names)[(*count)++], sizeof(**names), error);
+	return result;
+}
+
+void run_write_names(char (*const names)[TOPOLOGY_NAME_MAX], uint32_t count, FILE *out)
+{
+	for (uint32_t i = 0; i < count; i++)
+		fprintf(out, "%s%s", i == 0 ? "[" : ", ", names[i]);
+	fputc(']', out);
+}
+
+struct run_config_place run_place_of(const struct yaml_tree_node *node)
+{
+	struct run_config_place place = {node->line, node->column, ""};
+
+	if (node->line == 0)
+		snprintf(place.option, sizeof(place.option), "%s", node->origin);
+	return place;
+}
+
+int run_config_refuse(const struct run_config *config, const struct run_config_place *place,
+	struct error *error, const char *format, ...)
+{
+	va_list args;
+	int result;
+
+	va_start(args, format);
+	result = error_at_va(error, place->option[0] != '\0' ? place->option : config->origin,
+		place->line, place->column, format, args);
+	va_end(args);
+	return result;
+}
+
+const char *run_place_text(const struct run_config_place *place, char text[RUN_OPTION_MAX])
+{
+	if (place->option[0] != '\0')
+		return place->option;
+	snprintf(text, RUN_OPTION_MAX, "line %u", place->line);
+	return text;
+}
+
+int run_read_time_or(
+	const char *never, const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	uint64_t value;
+	int result;
+
+	if (node->kind == YAML_TREE_SCALAR && strcmp(node->text, never) == 0) {
+		*(weft_time *)member = WEFT_TIME_NEVER;
+		return 0;
+	}
+	if (node->kind == YAML_TREE_SCALAR &&
+		quantity_parse(QUANTITY_TIME, node->text, &value) == -EINVAL)
+		return yaml_tree_refuse(node, error, "'%s: %s': expected %s, or %s", node->key,
+			node->text, quantity_expected(QUANTITY_TIME), never);
+	result = yaml_read_quantity(node, QUANTITY_TIME, 1, 0, &value, error);
+	if (result == 0)
+		*(weft_time *)member = value;
+	return result;
+}
+
+void run_write_time_or(const char *never, const void *member, FILE *out)
+{
+	weft_time value = *(const weft_time *)member;
+	char text[QUANTITY_TEXT];
+
+	quantity_format(QUANTITY_TIME, value, text);
+	fprintf(out, " %s", value == WEFT_TIME_NEVER ? never : text);
+}
+
+int run_read_time_or_off(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	int result = run_read_time_or("off", node, member, error);
+
+	/* The watchdog checks every sixteenth of its time; no loop takes frames sooner. */
+	if (result == 0 && *(weft_time *)member < PS_PER_US)
+		return yaml_tree_refuse(node, error, "'%s: %s': expected off, or 1us or more",
+			node->key, node->text);
+	return result;
+}
+
+void run_write_time_or_off(const void *member, FILE *out, unsigned indent)
+{
+	run_write_time_or("off", member, out);
+}
+
+int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, void **rows,
+	struct error *error)
+{
+	int result = yaml_tree_expect(node, YAML_TREE_SEQUENCE, error);
+
+	if (result < 0)
+		return result;
+	if (node->count > max)
+		return yaml_tree_refuse(node, error, "'%s': %u entries, at most %u are possible",
+			node->key, node->count, max);
+	*rows = calloc((size_t)node->count + 1, size);
+	return *rows == NULL ? run_refuse_memory(node, error) : 0;
+}
+
+void run_write_rows(const struct yaml_field *fields, const void *rows, size_t size, uint32_t count,
+	FILE *out, unsigned indent)
+{
+	if (count == 0)
+		fputs(" []", out);
+	for (uint32_t i = 0; i < count; i++) {
+		fprintf(out, "\n%*s- ", (int)indent, "");
+		yaml_fields_write_row(fields, (const char *)rows + i * size, out);
+	}
+}
+
+/* Paths: char *, NULL where the file has none. */
+
+int run_read_path(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	char text[RUN_PATH_MAX];
+	int result = yaml_read_text(node, text, sizeof(text), error);
+
+	if (result < 0)
+		return result;
+	return run_resolve_path(node, text, member, error);
+}
+
+void run_write_path(const void *member, FILE *out, unsigned indent)
+{
+	fputc(' ', out);
+	yaml_tree_write_text(*(char *const *)member, out);
+}
+
+bool run_path_present(const void *member)
+{
+	return *(char *const *)member != NULL;
+}
+
+/* Edges */
+
+/* "10.87.0.1/24" */

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Sections that run and lab files share. */
+
+#include "queuing/queuing.h"
+#include "run_config.h"
+#include "yaml/yaml_fields.h"
+
+extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routing_fields[],
+	run_detector_fields[], run_nic_fields[], run_selection_fields[], run_iba_cc_fields[],
+	run_drb_fields[], run_pr_drb_fields[], run_faults_fields[], run_mapper_fields[],
+	run_measure_fields[], run_fidelity_fields[], run_host_fields[], run_edge_fields[],
+	run_traffic_fields[];
+/* The short form of 'edges', instead of a list. */
+extern const struct yaml_field run_edge_network_fields[];
+/* Of whole files. */
+extern const struct yaml_field run_file_fields[], lab_file_fields[];
+extern const char *const run_clock_choices[];
+
+/* Custom readers and writers (yaml_fields.h). */
+int run_read_later(const struct yaml_tree_node *node, void *member, struct error *error);
+bool run_present_never(const void *member);
+int run_read_algorithms(const struct yaml_tree_node *node, void *member, struct error *error);
+void run_write_algorithms(const void *member, FILE *out, unsigned indent);
+bool run_algorithms_present(const void *member);
+int run_read_edges(const struct yaml_tree_node *node, void *member, struct error *error);
+void run_write_edges(const void *member, FILE *out, unsigned indent);
+int run_read_traffic(const struct yaml_tree_node *node, void *member, struct error *error);
+void run_write_traffic(const void *member, FILE *out, unsigned indent);
+/* The first entry; NULL: there is none. */
+const void *run_traffic_row(const void *member);
+int run_read_time_or_off(const struct yaml_tree_node *node, void *member, struct error *error);
+void run_write_time_or_off(const void *member, FILE *out, unsigned indent);
+int run_read_path(const struct yaml_tree_node *node, void *member, struct error *error);
+void run_write_path(const void *member, FILE *out, unsigned indent);
+extern const char *const run_control_choices[];
+/* Numbers in thousandths: "1.5". */
+int run_read_factor(const struct yaml_tree_node *node, void *member, struct error *error);
+void run_write_factor(const void *member, FILE *out, unsigned indent);
+bool run_path_present(const void *member);
+int run_read_dilation(const struct yaml_tree_node *node, void *member, struct error *error);
+void run_write_dilation(const void *member, FILE *out, unsigned indent);
+void run_write_topology(const void *member, FILE *out, unsigned indent);
+
+/* Helpers of custom readers. A list of at most 'max' rows; allocates 'size' bytes for each. */
+int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, void **rows,
+	struct error *error);
+/* The same list as a value: its rows, each by these fields. */
+void run_write_rows(const struct yaml_field *fields, const void *rows, size_t size, uint32_t count,
+	FILE *out, unsigned indent);
+/* A time, or a word that stands for never. */
+int run_read_time_or(
+	const char *never, const struct yaml_tree_node *node, void *member, struct error *error);
+void run_write_time_or(const char *never, const void *member, FILE *out);
+int run_refuse_memory(const struct yaml_tree_node *node, struct error *error);
+/* At least one name; the caller has checked how many there are, and frees the list. */
+int run_read_names(const struct yaml_tree_node *node, char (**names)[TOPOLOGY_NAME_MAX],
+	uint32_t *count, struct error *error);
+/* "[h1, h2]" */
+void run_write_names(char (*const names)[TOPOLOGY_NAME_MAX], uint32_t count, FILE *out);
+struct run_config_place run_place_of(const struct yaml_tree_node *node);
+/* "line 12", or the option. */
+const char *run_place_text(const struct run_config_place *place, char text[RUN_OPTION_MAX]);
+
+/* Makes a path of a file, relative to the file's folder, absolute. The caller frees '*path'.
+ * -EINVAL: too long to be read back; -ENOMEM. */
+int run_resolve_path(
+	const struct yaml_tree_node *node, const char *text, char **path, struct error *error);
+
+/* Keys of 'type' whose run_config is at 'in' ("run." or nothing). The topology is read last: its
+ * links take the defaults of 'link'. */
+#define RUN_SHARED_FIELDS(type, in)                                                                                         \
+	{"dilation", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in dilation), .read = run_read_dilation,                          \
+		.write = run_write_dilation, .form = "auto|<number>", .min = 1,                                             \
+		.max = RUN_DILATION_MAX,                                                                                    \
+		.doc = "Real seconds per second of the fabric, on the real clock. `auto` measures what `fidelity` needs."}, \
+		{"seed", YAML_FIELD_NUMBER, YAML_MEMBER(type, in seed), .max = INT64_MAX,                                   \
+			.doc = "Seeds everything random."},                                                                 \
+		{"link", YAML_FIELD_SECTION, YAML_MEMBER(type, in link),                                                    \
+			.fields = run_link_fields,                                                                          \
+			.doc = "Rate and delay of links for which the topology gives none."},                               \
+		{"switch", YAML_FIELD_SECTION, YAML_MEMBER(type, in sw),                                                    \
+			.fields = run_switch_fields,                                                                        \
+			.doc = "Buffers, flow control and congestion marks of all switches."},                              \
+		{"queuing", YAML_FIELD_WORD, YAML_MEMBER(type, in queuing),                                                 \
+			.words = &queuing_schemes,                                                                          \
+			.doc = "Chooses the virtual channel of each message."},                                             \
+		{"routing", YAML_FIELD_SECTION, YAML_MEMBER(type, in routing),                                              \
+			.fields = run_routing_fields,                                                                       \
+			.doc = "How routes are computed, or the file that has them."},                                      \
+		{"detector", YAML_FIELD_SECTION, YAML_MEMBER(type, in detector),                                            \
+			.fields = run_detector_fields,                                                                      \
+			.doc = "The congestion detector of `routing.adaptive: arn`."},                                      \
+		{"nic", YAML_FIELD_SECTION, YAML_MEMBER(type, in nic), .fields = run_nic_fields,                            \
+			.doc = "The interface of each host."},                                                              \
+		{"hello", YAML_FIELD_TIME, YAML_MEMBER(type, in hello_ps), .min = 100 * PS_PER_US,                          \
+			.max = 10 * PS_PER_S,                                                                               \
+			.doc = "Interval of hello frames on each link. Three missed ones take the link down."},             \
+		{"watchdog", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in watchdog_ps),                                          \
+			.read = run_read_time_or_off, .write = run_write_time_or_off,                                       \
+			.form = "<time>|off",                                                                               \
+			.doc = "A frame that waits this long at the head of a buffer is reported as a possible deadlock."}, \
+		{"mapper", YAML_FIELD_SECTION, YAML_MEMBER(type, in mapper),                                                \
+			.fields = run_mapper_fields,                                                                        \
+			.doc = "Where routes come from, and the times of the mapper."},                                     \
+		{"measure", YAML_FIELD_SECTION, YAML_MEMBER(type, in measure),                                              \
+			.fields = run_measure_fields,                                                                       \
+			.doc = "What is measured, and for how long."},                                                      \
+		{"fidelity", YAML_FIELD_SECTION, YAML_MEMBER(type, in fidelity),                                            \
+			.fields = run_fidelity_fields,                                                                      \
+			.doc = "Requires frames on time on the real clock. A run that misses it ends with exit code 1."},   \
+		{"edges", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in edges), .read = run_read_edges,                           \
+			.write = run_write_edges, .fields = run_edge_fields,                                                \
+			.map = run_edge_network_fields,                                                                     \
+			.doc = "Hosts with a Linux TAP interface for programs."},                                           \
+	{                                                                                                                   \
+		"traffic", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in traffic),                                                \
+			.read = run_read_traffic, .write = run_write_traffic,                                               \
+			.fields = run_traffic_fields, .row = run_traffic_row,                                               \
+			.doc = "What hosts send."                                                                           \
+	}
+
+/* Decides between 'routing.file' and the keys by which routes are computed: one on the command line
+ * replaces the other in the file, else both are refused. With a route file its header decides mode
+ * and default selector. For run_config_complete(). 0 or -errno. */
+int run_config_choose_routes(
+	struct run_config *config, const struct yaml_tree_node *root, struct error *error);
+/* Takes the settings of the file 'nic.iba-cc.opensm' over for keys that are not given; on the
+ * command line it also replaces keys of the run file. 0 or -errno. */
+int run_config_take_opensm(
+	struct run_config *config, const struct yaml_tree_node *root, struct error *error);
+/* Fills in keys that the file lacks: number of alternatives and selector, by the routing algorithm;
+ * mode, by adaptive routing. */
+void run_config_complete(struct run_config *config);
+/* Before the file's values are read: defaults for the thesis' Myrinet (004, section 4.3), and for
+ * runs that do not end by a time alone. */
+void run_config_default_by_file(struct run_config *config, const struct yaml_tree_node *root);
+/* Reads 'topology' after all other keys; 'node' is its value. 0 or -errno. */
+int run_config_read_topology(
+	struct run_config *config, const struct yaml_tree_node *node, struct error *error);
+/* Refuses keys that contradict each other; 'root' gives their places. */
+int run_config_check(
+	const struct run_config *config, const struct yaml_tree_node *root, struct error *error);
+/* Likewise for adaptive routing and the detector. */
+int run_config_check_control(
+	const struct run_config *config, const struct yaml_tree_node *root, struct error *error);
+int run_config_check_adaptive(
+	const struct run_config *config, const struct yaml_tree_node *root, struct error *error);
+/* Likewise for bursts that are too short for the distance of messages. */
+int run_config_check_bursts(
+	const struct run_config *config, const struct yaml_tree_node *root, struct error *error);
+/* Likewise for the mapper's times. */
+int run_config_check_mapper(
+	const struct run_config *config, const struct yaml_tree_node *root, struct error *error);
+/* -EINVAL: 'mapper.hosts' names a host that the topology does not have. */
+int run_config_check_mapper_hosts(
+	const struct run_config *config, const struct topology *topology, struct error *error);
+/* True if the tree has section.key, with this value unless it is NULL. */
+bool run_config_says(
+	const struct yaml_tree_node *root, const char *section, const char *key, const char *value);
+/* The node of section.key, else of the section, else the root. */
+const struct yaml_tree_node *run_config_nearest(
+	const struct yaml_tree_node *root, const char *section, const char *key);
+/* Frees the members, not the struct. */
+void run_config_fini(struct run_config *config);

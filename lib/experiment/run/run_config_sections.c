@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Keys, units, ranges and choices of the sections. */
+
+#include "nic/selectors/route_choice.h"
+#include "route/route_algorithm.h"
+#include "run_config_private.h"
+#include "switch/adaptive_routing.h"
+#include "topo/topology_file.h"
+#include "traffic/traffic_pattern.h"
+#include "wire/cn.h"
+#include "wire/frame.h"
+
+#define X(id, text) text,
+const char *const run_clock_choices[] = {RUN_CLOCKS(X) NULL};
+static const char *const switching_choices[] = {RUN_SWITCHINGS(X) NULL};
+static const char *const until_choices[] = {RUN_UNTILS(X) NULL};
+static const char *const flow_control_choices[] = {RUN_FLOW_CONTROLS(X) NULL};
+static const char *const credits_choices[] = {RUN_CREDITS(X) NULL};
+static const char *const routing_start_choices[] = {RUN_ROUTING_STARTS(X) NULL};
+static const char *const contending_choices[] = {RUN_CONTENDINGS(X) NULL};
+static const char *const recording_choices[] = {RUN_RECORDINGS(X) NULL};
+static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
+static const char *const steps_choices[] = {RUN_STEPS(X) NULL};
+static const char *const ties_choices[] = {RUN_TIES(X) NULL};
+static const char *const granularity_choices[] = {RUN_GRANULARITIES(X) NULL};
+static const char *const retest_choices[] = {RUN_RETESTS(X) NULL};
+static const char *const occupancy_choices[] = {RUN_OCCUPANCIES(X) NULL};
+static const char *const speakers_choices[] = {RUN_SPEAKERS(X) NULL};
+static const char *const down_roots_choices[] = {RUN_DOWN_ROOTS(X) NULL};
+#undef X
+
+const struct run_words run_words[] = {
+	{"routing.algorithm", &route_algorithms},
+	{"routing.adaptive", &adaptive_modes},
+	{"nic.selector", &route_choices},
+	{"queuing", &queuing_schemes},
+	{"traffic[0].pattern", &traffic_patterns},
+	{NULL, NULL},
+};
+
+const char *run_clock_name(enum run_clock clock)
+{
+	return run_clock_choices[clock];
+}
+
+const char *run_until_value_name(enum run_until_value value)
+{
+	return until_choices[value];
+}
+
+const char *run_switching_name(enum run_switching switching)
+{
+	return switching_choices[switching];
+}
+
+#define SHARE_FIELD(key, type, member, text)                                                 \
+	{                                                                                    \
+		key, YAML_FIELD_SHARE, YAML_MEMBER(type, member), .max = QUANTITY_WHOLE_PPM, \
+								  .doc = text                \
+	}
+
+const struct yaml_field run_link_fields[] = {
+	{"rate", YAML_FIELD_RATE, YAML_MEMBER(struct topology_defaults, rate_bps),
+		.min = TOPOLOGY_RATE_MIN_BPS, .max = TOPOLOGY_RATE_MAX_BPS,
+		.doc = "Rate of each direction."},
+	{"delay", YAML_FIELD_TIME, YAML_MEMBER(struct topology_defaults, delay_ps),
+		.max = TOPOLOGY_DELAY_MAX_PS, .doc = "Propagation delay."},
+	{NULL},
+};
+
+static int read_contention(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	return run_read_time_or("auto", node, member, error);
+}
+
+static void write_contention(const void *member, FILE *out, unsigned indent)
+{
+	run_write_time_or("auto", member, out);
+}
+
+#define S struct run_config_switch
+const struct yaml_field run_switch_fields[] = {
+	{"switching", YAML_FIELD_CHOICE, YAML_MEMBER(S, switching), .choices = switching_choices,
+		.doc = "How a switch forwards a frame. `wormhole` needs `stop-go` and the virtual clock."},
+	{"buffer", YAML_FIELD_BYTES, YAML_MEMBER(S, buffer_bytes), .min = 16,
+		.max = (uint64_t)256 << 20,
+		.doc = "Buffer of one input port, split equally among the VCs."},
+	{"stop", YAML_FIELD_BYTES, YAML_MEMBER(S, stop_bytes), .min = 1, .max = 65536,
+		.doc = "Fill level at which a wormhole buffer sends STOP."},
+	{"go", YAML_FIELD_BYTES, YAML_MEMBER(S, go_bytes), .min = 1, .max = 65536,
+		.doc = "Fill level at which a wormhole buffer sends GO again."},
+	{"mtu", YAML_FIELD_BYTES, YAML_MEMBER(S, mtu_bytes), .min = 64, .max = FRAME_PAYLOAD_MAX,
+		.doc = "Largest payload that switches accept. Each VC must hold a frame of this size."},
+	{"vcs", YAML_FIELD_NUMBER, YAML_MEMBER(S, vcs), .min = 1, .max = FRAME_VCS_MAX,
+		.doc = "Virtual channels per link."},
+	{"voq", YAML_FIELD_BOOL, YAML_MEMBER(S, voq),
+		.doc = "Virtual output queues. Without them an input is one queue per VC."},
+	{"flow-control", YAML_FIELD_CHOICE, YAML_MEMBER(S, flow_control),
+		.choices = flow_control_choices,
+		.doc = "Credits, or the STOP and GO of wormhole switches."},
+	{"credits", YAML_FIELD_CHOICE, YAML_MEMBER(S, credits), .choices = credits_choices,
+		.doc = "Whether credits are returned together or for each packet. The adaptive mode and the buffer decide the default."},
+	{"fecn", YAML_FIELD_NUMBER, YAML_MEMBER(S, fecn), .max = 15,
+		.doc = "Threshold of congestion marks. 0 marks nothing; N marks packets that find more than (16 - N)/16 of their VC full."},
+	{"marking-rate", YAML_FIELD_NUMBER, YAML_MEMBER(S, marking_rate), .max = UINT16_MAX,
+		.doc = "Packets that pass unmarked between two marks of a VC."},
+	{"packet-size", YAML_FIELD_BYTES, YAML_MEMBER(S, mark_bytes), .max = FRAME_BYTES_MAX,
+		.doc = "Frames shorter than this are never marked."},
+	{"victim-mask", YAML_FIELD_BOOL, YAML_MEMBER(S, victim_mask),
+		.doc = "`true` marks roots and victims of congestion; `false` marks only at the root."},
+	{"contention", YAML_FIELD_CUSTOM, YAML_MEMBER(S, contention_ps), .read = read_contention,
+		.write = write_contention, .form = "<time>|auto",
+		.doc = "Waiting time from which the first switch records contending flows. `auto` is twice the time of a full frame."},
+	{"flows", YAML_FIELD_NUMBER, YAML_MEMBER(S, flows), .max = CN_FLOWS_MAX,
+		.doc = "Maximum number of flows that one packet records. Each flow is recorded once."},
+	{"contending", YAML_FIELD_CHOICE, YAML_MEMBER(S, contending), .choices = contending_choices,
+		.doc = "Which flows are recorded: those with the same output, or those in the same VC of the same input."},
+	{"recording", YAML_FIELD_CHOICE, YAML_MEMBER(S, recording), .choices = recording_choices,
+		.doc = "Which switch of a path records. `auto` is `last` with `drb-cc` and `first` otherwise."},
+	{"routing-delay", YAML_FIELD_TIME, YAML_MEMBER(S, routing_delay_ps), .max = PS_PER_MS,
+		.doc = "Time that a switch needs to route a frame, on the virtual clock."},
+	{"routing-start", YAML_FIELD_CHOICE, YAML_MEMBER(S, routing_start),
+		.choices = routing_start_choices,
+		.doc = "Whether a wormhole switch routes a header when its output is granted or when the header is first in its buffer."},
+	{NULL},
+};
+#undef S
+
+/* A route file has its own; only msp has a radius. */
+static bool number_present(const void *member)
+{
+	return *(const uint32_t *)member != 0;
+}
+
+static bool granularity_present(const void *member)
+{
+	return *(const enum run_granularity *)member != RUN_GRANULARITY_UNSET;
+}
+
+static bool root_present(const void *member)
+{
+	return *(const char *)member != '\0';
+}
+
+static bool steps_present(const void *member)
+{
+	return *(const enum run_steps *)member != RUN_STEPS_UNSET;
+}
+
+static bool ties_present(const void *member)
+{
+	return *(const enum run_ties *)member != RUN_TIES_UNSET;
+}
+
+#define S struct run_config_routing
+const struct yaml_field run_routing_fields[] = {
+	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
+		.write = run_write_path, .present = run_path_present, .form = "<path>",
+		.doc = "A route file. No routes are computed then."},
+	{"algorithm", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(S), .words = &route_algorithms,
+		.read = run_read_algorithms, .write = run_write_algorithms,
+		.present = run_algorithms_present, .form = "<word>|^[a-z0-9-]+(\\+[a-z0-9-]+)+$",
+		.doc = "The routing algorithm, or several joined by `+`. `weft route algorithms` lists them."},
+	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(S, mode), .choices = mode_choices,
+		.doc = "`source` puts the route into the frame; with `table` switches look it up."},
+	{"alternatives", YAML_FIELD_NUMBER, YAML_MEMBER(S, alternatives), .min = 1, .max = 10,
+		.present = number_present,
+		.doc = "Routes per pair, among which `nic.selector` chooses. The algorithm decides the default."},
+	{"granularity", YAML_FIELD_CHOICE, YAML_MEMBER(S, granularity),
+		.choices = granularity_choices, .present = granularity_present,
+		.doc = "Whether each pair of hosts or each pair of switches has routes of its own. It matters for random routes."},
+	{"root", YAML_FIELD_TEXT, YAML_MEMBER(S, root), .present = root_present,
+		.form = "best|centre|random|<text>",
+		.doc = "The root of algorithms with a tree: a switch, or a choice. The default is a leaf of a tree with levels, else the first switch."},
+	{"radius", YAML_FIELD_NUMBER, YAML_MEMBER(S, radius), .min = 1, .max = ROUTE_RADIUS_MAX,
+		.present = number_present,
+		.doc = "Maximum distance in links of the intermediate switches of `msp` from the ends of a path."},
+	{"steps", YAML_FIELD_CHOICE, YAML_MEMBER(S, steps), .choices = steps_choices,
+		.present = steps_present,
+		.doc = "What separates the steps of an `msp` path: VC classes (`next`) or in-transit buffers."},
+	{"ties", YAML_FIELD_CHOICE, YAML_MEMBER(S, ties), .choices = ties_choices,
+		.present = ties_present,
+		.doc = "How `dor` and `msp` choose among equal paths: lowest port number, or drawn with the seed."},
+	{"adaptive", YAML_FIELD_WORD, YAML_MEMBER(S, adaptive), .words = &adaptive_modes,
+		.doc = "How switches choose among the ports of a table. It needs `algorithm: dmodk`."},
+	{"afi", YAML_FIELD_BOOL, YAML_MEMBER(S, afi),
+		.doc = "Adapted packets follow the tables from then on, in a VC of their own."},
+	{"may-deadlock", YAML_FIELD_BOOL, YAML_MEMBER(S, may_deadlock),
+		.doc = "Permits routes without a guarantee against deadlock."},
+	SHARE_FIELD("threshold", S, threshold_ppm,
+		"Fill level from which `adaptive-th` leaves the table's port."),
+	{NULL},
+};
+#undef S
+
+#define S struct run_config_readings
+static const struct yaml_field readings_fields[] = {
+	{"retest", YAML_FIELD_CHOICE, YAML_MEMBER(S, retest), .choices = retest_choices,
+		.doc = "When `fcth` is tested again between `hcdth` and `crt`: `starts` at arrivals that may begin a suspicion, `holds` at arrivals that may end it."},
+	{"occupancy", YAML_FIELD_CHOICE, YAML_MEMBER(S, occupancy), .choices = occupancy_choices,
+		.doc = "Whether a VOQ counts against the buffer of its VC or of its port."},
+	{"speakers", YAML_FIELD_CHOICE, YAML_MEMBER(S, speakers), .choices = speakers_choices,
+		.doc = "Which VOQs report a root: all above `hcdth`, or the first."},
+	{"down-roots", YAML_FIELD_CHOICE, YAML_MEMBER(S, down_roots), .choices = down_roots_choices,
+		.doc = "Who diverts packets for a root at an output that leads down: the sending hosts, or the stage below."},
+	{"watch-afc", YAML_FIELD_BOOL, YAML_MEMBER(S, watch_afc),
+		.doc = "VOQs of the adapted-flow channel count like others."},
+	{"adapted-notify", YAML_FIELD_BOOL, YAML_MEMBER(S, adapted_notify),
+		.doc = "Adapted packets also cause notifications."},
+	{"adapted-roots", YAML_FIELD_BOOL, YAML_MEMBER(S, adapted_roots),
+		.doc = "A root that hosts must act on is also reported for adapted packets."},
+	{"waiting-first", YAML_FIELD_BOOL, YAML_MEMBER(S, waiting_first),
+		.doc = "With both kinds of entries, the one to be passed on counts. With `false` it is the one to be acted on."},
+	{"hosts-act", YAML_FIELD_BOOL, YAML_MEMBER(S, hosts_act),
+		.doc = "A notified host sends the affected packets in the adapted-flow channel."},
+	{NULL},
+};
+#undef S
+
+#define S struct run_config_detector
+const struct yaml_field run_detector_fields[] = {
+	SHARE_FIELD(
+		"hcdth", S, hcdth_ppm, "Fill level of a VOQ above which its output is suspected."),
+	SHARE_FIELD("lcdth", S, lcdth_ppm, "Fill level below which all VOQs end the congestion."),
+	SHARE_FIELD("fcth", S, fcth_ppm,
+		"Free share of the next buffer above which an output is suspected."),
+	{"crt", YAML_FIELD_TIME, YAML_MEMBER(S, crt_ps), .max = 10 * PS_PER_S,
+		.doc = "Time after which a suspected output becomes a root."},
+	{"arn-ttl", YAML_FIELD_TIME, YAML_MEMBER(S, arn_ttl_ps), .max = 10 * PS_PER_S,
+		.doc = "Switches forget a root after this time without a notification."},
+	{"arn-refresh", YAML_FIELD_TIME, YAML_MEMBER(S, arn_refresh_ps), .min = PS_PER_US,
+		.max = 10 * PS_PER_S, .doc = "Interval of notifications per port."},
+	{"arn-rate", YAML_FIELD_NUMBER, YAML_MEMBER(S, arn_rate), .max = 1000000,
+		.doc = "Notifications that a port accepts per millisecond, on the real clock. 0 accepts all."},
+	{"readings", YAML_FIELD_SECTION, YAML_MEMBER(S, readings), .fields = readings_fields,
+		.doc = "Interpretations that the paper leaves open. The literal reading comes last."},
+	{NULL},
+};
+#undef S
+
+#define S struct run_config_itb
+static const struct yaml_field run_itb_fields[] = {
+	{"pool", YAML_FIELD_BYTES, YAML_MEMBER(S, pool_bytes), .min = 128,
+		.max = (uint64_t)256 << 20,
+		.doc = "Memory of each host for frames in transit. It must hold a frame of `nic.mtu`."},
+	{"detection", YAML_FIELD_TIME, YAML_MEMBER(S, detection_ps), .max = PS_PER_MS,
+		.doc = "Time from the start of a frame until the host detects the transit, on the virtual clock."},
+	{"programming", YAML_FIELD_TIME, YAML_MEMBER(S, programming_ps), .max = PS_PER_MS,
+		.doc = "Time until re-injection starts, on the virtual clock."},
+	{"pause", YAML_FIELD_TIME, YAML_MEMBER(S, pause_ps), .min = PS_PER_US,
+		.max = 3600 * PS_PER_S,
+		.doc = "If a message pauses for longer in transit, its end is refused and it is sent again."},
+	{NULL},
+};
+#undef S
+
+#define S struct run_config_nic
+const struct yaml_field run_nic_fields[] = {
+	{"selector", YAML_FIELD_WORD, YAML_MEMBER(S, selector), .words = &route_choices,
+		.doc = "Chooses the route of each message. The algorithm decides the default."},
+	{"selection", YAML_FIELD_SECTION, YAML_MEMBER(S, selection), .fields = run_selection_fields,
+		.doc = "Constants of the selectors."},
+	{"mtu", YAML_FIELD_BYTES, YAML_MEMBER(S, mtu_bytes), .min = 64, .max = FRAME_PAYLOAD_MAX,
+		.doc = "Payload of a frame, at most `switch.mtu`."},
+	{"window", YAML_FIELD_NUMBER, YAML_MEMBER(S, window_frames), .min = 1, .max = 4096,
+		.doc = "Frames per destination that may be unacknowledged, on the real clock."},
+	{"retry", YAML_FIELD_TIME, YAML_MEMBER(S, retry_ps), .min = 10 * PS_PER_US,
+		.max = 10 * PS_PER_S,
+		.doc = "Time without an acknowledgement after which frames are sent again, on the real clock."},
+	{"give-up", YAML_FIELD_TIME, YAML_MEMBER(S, give_up_ps), .min = PS_PER_MS,
+		.max = 3600 * PS_PER_S,
+		.doc = "Time after which an unacknowledged message is dropped, on the real clock."},
+	{"hardware-stamps", YAML_FIELD_BOOL, YAML_MEMBER(S, hardware_stamps),
+		.doc = "Hosts on several machines compare clocks with the stamps of NICs that have them."},
+	{"itb", YAML_FIELD_SECTION, YAML_MEMBER(S, itb), .fields = run_itb_fields,
+		.doc = "In-transit buffers, for routes that use them."},
+	{"control", YAML_FIELD_CHOICE, YAML_MEMBER(S, control), .choices = run_control_choices,
+		.doc = "What a source does about congestion. All but `none` need the virtual clock."},
+	{"iba-cc", YAML_FIELD_SECTION, YAML_MEMBER(S, iba_cc), .fields = run_iba_cc_fields,
+		.doc = "InfiniBand's congestion control."},
+	{"drb", YAML_FIELD_SECTION, YAML_MEMBER(S, drb), .fields = run_drb_fields,
+		.doc = "Distributed routing balancing: when a pair opens and closes paths."},
+	{"pr-drb", YAML_FIELD_SECTION, YAML_MEMBER(S, pr_drb), .fields = run_pr_drb_fields,
+		.doc = "Stored solutions of predictive routing balancing."},
+	{NULL},
+};
+#undef S
+
+const struct yaml_field run_faults_fields[] = {
+	SHARE_FIELD("credit-loss", struct run_config_faults, credit_loss_ppm,
+		"Share of credit frames that are lost."),
+	SHARE_FIELD("corrupt", struct run_config_faults, corrupt_ppm,
+		"Share of frames that are damaged."),
+	{NULL},
+};
+
+const struct yaml_field run_fidelity_fields[] = {
+	{"late", YAML_FIELD_CUSTOM, YAML_MEMBER(struct run_config_fidelity, late_ps),
+		.read = run_read_time_or_off, .write = run_write_time_or_off, .form = "<time>|off",
+		.doc = "Maximum lateness of an arrival on links that Weft times."},
+	SHARE_FIELD("share", struct run_config_fidelity, share_ppm,
+		"Share of the arrivals that must be late by at most `late`."),
+	{NULL},
+};
+
+const struct yaml_field run_host_fields[] = {
+	{"copy-rate", YAML_FIELD_RATE, YAML_MEMBER(struct run_config_host, copy_rate_bps),
+		.min = TOPOLOGY_RATE_MIN_BPS, .max = 100 * TOPOLOGY_RATE_MAX_BPS,
+		.doc = "Rate of messages between ranks of a schedule on the same host."},
+	{"overhead", YAML_FIELD_TIME, YAML_MEMBER(struct run_config_host, overhead_ps),
+		.max = PS_PER_S,
+		.doc = "Time of a CPU for each send and recv of a schedule: o of LogGP."},
+	{"gap", YAML_FIELD_TIME, YAML_MEMBER(struct run_config_host, gap_ps), .max = PS_PER_S,
+		.doc = "Minimum time between two messages of a host with ranks: g of LogGP."},
+	{NULL},
+};
+
+static const struct yaml_field until_fields[] = {
+	{"interval", YAML_FIELD_SHARE, YAML_MEMBER(struct run_config_until, interval_ppm),
+		.max = QUANTITY_WHOLE_PPM / 2,
+		.doc = "Half-width of the 95 % confidence interval, relative to the mean. 0% switches it off."},
+	{"of", YAML_FIELD_CHOICE, YAML_MEMBER(struct run_config_until, of),
+		.choices = until_choices, .doc = "The value whose interval counts."},
+	{NULL},
+};
+
+#define S struct run_config_measure
+const struct yaml_field run_measure_fields[] = {
+	{"warmup", YAML_FIELD_TIME, YAML_MEMBER(S, warmup_ps), .max = 24 * 3600 * PS_PER_S,
+		.doc = "Time before the measurement starts."},
+	{"duration", YAML_FIELD_TIME, YAML_MEMBER(S, duration_ps), .min = PS_PER_US,
+		.max = 30 * 24 * 3600 * PS_PER_S,
+		.doc = "Length of the whole run, warm-up included."},
+	{"sample", YAML_FIELD_TIME, YAML_MEMBER(S, sample_ps), .min = PS_PER_US,
+		.max = 24 * 3600 * PS_PER_S,
+		.doc = "Time between two samples. In a run of less than 10 ms the default is a tenth of `duration`."},
+	{"until", YAML_FIELD_SECTION, YAML_MEMBER(S, until), .fields = until_fields,
+		.doc = "Ends the run as soon as a value is known with this precision. The warm-up is automatic."},
+	{"at-most", YAML_FIELD_TIME, YAML_MEMBER(S, max_ps), .max = 30 * 24 * 3600 * PS_PER_S,
+		.doc = "Limits a run with `until`, instead of `duration`."},
+	{"warmup-messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, warmup_messages), .max = UINT32_MAX,
+		.doc = "Messages before the measurement starts, for wormhole switching."},
+	{"messages", YAML_FIELD_NUMBER, YAML_MEMBER(S, messages), .max = UINT32_MAX,
+		.doc = "Measured messages after which the run ends, for wormhole switching. 0 sets no limit."},
+	{"links", YAML_FIELD_BOOL, YAML_MEMBER(S, links),
+		.doc = "Adds `links` to the result: load, stalls and buffers of each link."},
+	{"link-series", YAML_FIELD_BOOL, YAML_MEMBER(S, link_series),
+		.doc = "Adds these values in each sample to `links`."},
+	{"switches", YAML_FIELD_BOOL, YAML_MEMBER(S, switches),
+		.doc = "Adds the mean waiting time in each switch, on the virtual clock."},
+	{"hosts", YAML_FIELD_BOOL, YAML_MEMBER(S, hosts),
+		.doc = "Adds the traffic of each host, for wormhole switching."},
+	{"latencies", YAML_FIELD_BOOL, YAML_MEMBER(S, latencies),
+		.doc = "Adds the histograms of the latencies."},
+	{NULL},
+};
+#undef S

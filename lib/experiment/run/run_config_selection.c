@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Route sets of a run file, and the choice between them. */
+
+#include <string.h>
+
+#include "route/route_algorithm.h"
+#include "run_config_private.h"
+#include "switch/adaptive_routing.h"
+#include "wire/frame.h"
+
+#define DECIMAL_MAX   16 /* characters of a number */
+#define FACTOR_MAX    1000000u
+#define FACTOR_DIGITS 3
+
+void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME])
+{
+	int used = snprintf(out, RUN_ROUTING_NAME, "%s", routing->algorithm->name);
+
+	for (uint32_t i = 0; i < routing->others; i++)
+		used += snprintf(out + used, RUN_ROUTING_NAME - (size_t)used, "+%s",
+			routing->other[i]->name);
+}
+
+const char *run_routing_origin(
+	const struct run_config_routing *routing, char out[RUN_ROUTING_ORIGIN])
+{
+	char name[RUN_ROUTING_NAME];
+
+	run_routing_name(routing, name);
+	if (routing->file != NULL)
+		snprintf(out, RUN_ROUTING_ORIGIN, "routing.file");
+	else
+		snprintf(out, RUN_ROUTING_ORIGIN, "routing.algorithm %s", name);
+	return out;
+}
+
+/* "ud" or "ud+ud-itb": each part is a choice of its own, with the same place in the file. */
+int run_read_algorithms(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	struct run_config_routing *routing = member;
+	char text[RUN_ROUTING_NAME];
+	int result = yaml_read_text(node, text, sizeof(text), error);
+	char *rest = text;
+
+	for (uint32_t i = 0; result == 0 && rest != NULL; i++) {
+		struct yaml_tree_node part = *node;
+		const void *algorithm;
+
+		part.text = strsep(&rest, "+");
+		if (i > RUN_ALGORITHMS_MORE)
+			return yaml_tree_refuse(node, error, "expected at most %u algorithms",
+				RUN_ALGORITHMS_MORE + 1);
+		result = yaml_read_word(&part, &route_algorithms, &algorithm, error);
+		if (result == 0 && i == 0)
+			routing->algorithm = algorithm;
+		else if (result == 0)
+			routing->other[i - 1] = algorithm;
+		if (result == 0)
+			routing->others = i;
+	}
+	return result;
+}
+
+bool run_algorithms_present(const void *member)
+{
+	return ((const struct run_config_routing *)member)->file == NULL;
+}
+
+void run_write_algorithms(const void *member, FILE *out, unsigned indent)
+{
+	char text[RUN_ROUTING_NAME];
+
+	run_routing_name(member, text);
+	fprintf(out, " %s", text);
+}
+
+/* Up to three digits after the point, as thousandths. False: it is no such number. */
+static bool parse_thousandths(const char *text, uint32_t *value)
+{
+	uint64_t whole = 0;
+	int digits = -1; /* after the point */
+
+	if (*text < '0' || *text > '9')
+		return false;
+	for (; *text != '\0'; text++) {
+		if (*text == '.' && digits < 0) {
+			digits = 0;
+			continue;
+		}
+		if (*text < '0' || *text > '9' || digits == FACTOR_DIGITS)
+			return false;
+		whole = whole * 10 + (unsigned)(*text - '0');
+		digits += digits >= 0;
+	}
+	if (digits == 0)
+		return false;
+	for (digits = digits < 0 ? 0 : digits; digits < FACTOR_DIGITS; digits++)
+		whole *= 10;
+	if (whole > FACTOR_MAX)
+		return false;
+	*value = (uint32_t)whole;
+	return true;
+}
+
+int run_read_factor(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	char text[DECIMAL_MAX];
+	int result = yaml_read_text(node, text, sizeof(text), error);
+
+	if (result == 0 && !parse_thousandths(text, member))
+		result = yaml_tree_refuse(node, error,
+			"'%s: %s': expected a number from 0 to %u, such as 0.1 (at most three "
+			"digits after the point)",
+			node->key, text, FACTOR_MAX / 1000);
+	return result;
+}
+
+void run_write_factor(const void *member, FILE *out, unsigned indent)
+{
+	uint32_t value = *(const uint32_t *)member, rest = value % 1000;
+	int digits = FACTOR_DIGITS;
+
+	fprintf(out, " %u", value / 1000);
+	if (rest == 0)
+		return;
+	for (; rest % 10 == 0; rest /= 10)
+		digits--;
+	fprintf(out, ".%0*u", digits, rest);
+}
+
+#define S struct run_config_selection
+const struct yaml_field run_selection_fields[] = {
+	{"forget", YAML_FIELD_CUSTOM, YAML_MEMBER(S, forget), .read = run_read_factor,
+		.write = run_write_factor, .form = "<factor>",
+		.doc = "How much the coefficients of other routes fall with each message."},
+	{"k", YAML_FIELD_CUSTOM, YAML_MEMBER(S, k), .read = run_read_factor,
+		.write = run_write_factor, .form = "<factor>",
+		.doc = "Threshold of the first set, above 1."},
+	{"k2", YAML_FIELD_CUSTOM, YAML_MEMBER(S, k2), .read = run_read_factor,
+		.write = run_write_factor, .form = "<factor>",
+		.doc = "Threshold of the second set, above 1."},
+	{"short", YAML_FIELD_BYTES, YAML_MEMBER(S, short_bytes), .max = RUN_MESSAGE_MAX,
+		.doc = "Messages up to this length are short."},
+	{"first-set", YAML_FIELD_SHARE, YAML_MEMBER(S, first_set_ppm), .max = QUANTITY_WHOLE_PPM,
+		.doc = "Share of the messages that `fraction` sends by the first set."},
+	{NULL},
+};
+#undef S
+
+/* Checks the keys of adaptive routing and congestion for contradictions. */
+
+bool run_config_is_adaptive(const struct run_config *config)
+{
+	return config->routing.adaptive != &adaptive_none;
+}
+
+static int check_detector(
+	const struct run_config *config, const struct yaml_tree_node *root, struct error *error)
+{
+	int result = 0;
+
+	if (result == 0 && config->detector.lcdth_ppm >= config->detector.hcdth_ppm)
+		result = yaml_tree_refuse(run_config_nearest(root, "detector", "lcdth"), error,
+			"detector.lcdth: expected less than detector.hcdth");
+	if (result == 0 && config->detector.arn_ttl_ps <= config->detector.arn_refresh_ps)
+		result = yaml_tree_refuse(run_config_nearest(root, "detector", "arn-ttl"), error,
+			"detector.arn-ttl: expected longer than detector.arn-refresh, or what is "
+			"known goes before it is told again");
+	return result;
+}
+
+/* Rejects settings that adaptive routing cannot work with. */
+static int check_needs(
+	const struct run_config *config, const struct yaml_tree_node *root, struct error *error)
+{
+	const char *name = config->routing.adaptive->name;
+
+	if (config->routing.mode == RUN_ROUTING_SOURCE)
+		return yaml_tree_refuse(run_config_nearest(root, "routing", "mode"), error,
+			"routing.mode: source routes leave the switches nothing to choose: "
+			"expected 'table' with 'adaptive: %s'",
+			name);
+	if (config->routing.algorithm->vc_classes)
+		return yaml_tree_refuse(run_config_nearest(root, "routing", "algorithm"), error,
+			"routing.algorithm: %s's VC classes count on its own ways: expected "
+			"another one with 'adaptive: %s'",
+			config->routing.algorithm->name, name);
+	if (config->routing.adaptive->notified && !config->sw.voq)
+		return yaml_tree_refuse(run_config_nearest(root, "switch", "voq"), error,
+			"switch.voq: the detector looks at VOQs: expected 'true' with 'adaptive: "
+			"%s'",
+			name);
+	return 0;
+}
+
+static int check_afi(
+	const struct run_config *config, const struct yaml_tree_node *root, struct error *error)
+{
+	if (!run_config_is_adaptive(config))
+		return yaml_tree_refuse(run_config_nearest(root, "routing", "afi"), error,
+			"routing.afi: there is nothing to isolate: expected an 'adaptive' other "
+			"than 'none' with it");
+	if (run_config_vcs(config) > FRAME_VCS_MAX)
+		return yaml_tree_refuse(run_config_nearest(root, "switch", "vcs"), error,
+			"switch.vcs: with the adapted-flow channel of routing.afi there would be "
+			"%u: expected at most %u",
+			run_config_vcs(config), FRAME_VCS_MAX - 1);
+	return 0;
+}
+
+int run_config_check_adaptive(
+	const struct run_config *config, const struct yaml_tree_node *root, struct error *error)
+{
+	int result = check_detector(config, root, error);
+
+	if (result == 0 && run_config_is_adaptive(config))
+		result = check_needs(config, root, error);
+	if (result == 0 && config->routing.afi)
+		result = check_afi(config, root, error);
+	return result;
+}

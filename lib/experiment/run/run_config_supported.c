@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Rejects keys and combinations that this version does not support. */
+
+#include <errno.h>
+
+#include "nic/congestion/source_control.h"
+#include "nic/selectors/route_choice.h"
+#include "queuing/queuing.h"
+#include "route/route_algorithm.h"
+#include "run_config_private.h"
+#include "traffic/traffic_pattern.h"
+
+struct rule {
+	bool broken;
+	const char *text;
+};
+
+/* Refuses the first rule that is broken. */
+static int check_rules(const struct run_config *config, const char *key, const struct rule *rule,
+	size_t rules, struct error *error)
+{
+	for (size_t i = 0; i < rules; i++)
+		if (rule[i].broken)
+			return error_set(
+				error, EINVAL, "%s: %s%s", config->origin, key, rule[i].text);
+	return 0;
+}
+
+#define CHECK_RULES(config, key, rules, error) \
+	check_rules(config, key, rules, sizeof(rules) / sizeof((rules)[0]), error)
+
+const char *run_config_needs_one_lcore(const struct run_config *config)
+{
+	if (!config->sw.voq)
+		return "switch.voq: false";
+	if (run_config_is_adaptive(config))
+		return "routing.adaptive";
+	if (config->sw.fecn != 0)
+		return "switch.fecn";
+	if (source_control_measures(config->nic.control))
+		return "nic.control";
+	return config->measure.switches ? "measure.switches" : NULL;
+}
+
+/* Edges and faults need the real clock. */
+static int check_virtual(const struct run_config *config, struct error *error)
+{
+	const struct rule rules[] = {
+		{config->edges.count > 0 || config->edges.all,
+			"'edges' is not supported on the virtual clock; use clock: real"},
+		{config->dilation != 1,
+			"'dilation' is not supported on the virtual clock; use dilation: 1"},
+		{config->faults.credit_loss_ppm != 0 || config->faults.corrupt_ppm != 0,
+			"'faults' is not supported on the virtual clock; use clock: real"},
+	};
+
+	return config->clock == RUN_CLOCK_REAL ? 0 : CHECK_RULES(config, "", rules, error);
+}
+
+/* Wormhole switches have fixed mechanisms, those of the thesis. */
+static int check_wormhole(const struct run_config *config, struct error *error)
+{
+	const struct rule rules[] = {
+		{config->clock == RUN_CLOCK_REAL, "requires 'clock: virtual'"},
+		{config->sw.flow_control != RUN_FLOW_CONTROL_STOP_GO,
+			"requires 'flow-control: stop-go'"},
+		{config->sw.vcs != 1 || config->sw.voq || config->queuing != &queuing_1q,
+			"has one queue an input: expected 'vcs: 1', 'voq: false' and 'queuing: "
+			"1q'"},
+		{config->sw.fecn != 0, "has no VCs to mark by: expected 'fecn: 0'"},
+		{run_config_is_adaptive(config),
+			"has no credits to route by: expected 'routing.adaptive: none'"},
+		{config->routing.mode != RUN_ROUTING_SOURCE, "requires 'routing.mode: source'"},
+		{config->nic.control != SOURCE_CONTROL_NONE,
+			"has no notifications: expected 'nic.control: none'"},
+	};
+
+	return CHECK_RULES(config, "switch.switching: wormhole ", rules, error);
+}
+
+static int check_switch(const struct run_config *config, struct error *error)
+{
+	bool real = config->clock == RUN_CLOCK_REAL;
+	const struct rule rules[] = {
+		{config->sw.flow_control != RUN_FLOW_CONTROL_CREDIT,
+			"switch.flow-control: stop-go requires 'switching: wormhole'"},
+		{config->sw.routing_start != RUN_ROUTING_STARTS_GRANT,
+			"switch.routing-start: header requires 'switching: wormhole'"},
+		{config->measure.hosts, "measure.hosts requires 'switching: wormhole'"},
+		{config->measure.messages != 0 || config->measure.warmup_messages != 0,
+			"measure.messages requires 'switching: wormhole'; use "
+			"measure.duration"},
+		{config->sw.routing_delay_ps != 0 && real,
+			"switch.routing-delay is not supported on the real clock; use 0ns"},
+	};
+	int result;
+
+	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
+		return check_wormhole(config, error);
+	result = CHECK_RULES(config, "", rules, error);
+	if (result == 0 && config->queuing->reference && real)
+		result = error_set(error, EINVAL,
+			"%s: queuing %s on the real clock: it is a reference for the virtual one; "
+			"use clock: virtual",
+			config->origin, config->queuing->name);
+	return result;
+}
+
+static int check_algorithm(const struct run_config *config, const struct route_algorithm *algorithm,
+	struct error *error)
+{
+	if (config->routing.mode == RUN_ROUTING_TABLE && algorithm->tables == NULL)
+		return error_set(error, EINVAL,
+			"%s: routing.algorithm %s has no tables; use 'mode: source'",
+			config->origin, algorithm->name);
+	if (config->routing.mode == RUN_ROUTING_SOURCE && algorithm->routes == NULL)
+		return error_set(error, EINVAL,
+			"%s: routing.algorithm %s has tables only; use 'mode: table'",
+			config->origin, algorithm->name);
+	return 0;
+}
+
+/* Several route sets need source routing, and the number of sets must suit the selector. */
+static int check_sets(const struct run_config *config, struct error *error)
+{
+	const struct route_choice_ops *choice = config->nic.selector;
+
+	if (config->routing.others > 0 && config->routing.mode == RUN_ROUTING_TABLE)
+		return error_set(error, EINVAL,
+			"%s: routing.algorithm: several sets of routes need 'mode: source'",
+			config->origin);
+	if (choice->sets > config->routing.others + 1 && config->routing.file != NULL)
+		return error_set(error, EINVAL,
+			"%s: nic.selector %s chooses between %u sets of routes, which a route file "
+			"does not tell apart; use routing.algorithm instead of routing.file",
+			config->origin, choice->name, choice->sets);
+	if (choice->sets > config->routing.others + 1)
+		return error_set(error, EINVAL,
+			"%s: nic.selector %s chooses between %u sets of routes; use "
+			"'routing.algorithm: %s'",
+			config->origin, choice->name, choice->sets,
+			choice->sets > 2 ? "ud+ud-mitb+ud-itb" : "ud+ud-itb");
+	return 0;
+}
+
+static bool has_root(const struct run_config_routing *routing)
+{
+	bool has = routing->algorithm->label != NULL;
+
+	for (uint32_t i = 0; i < routing->others; i++)
+		has |= routing->other[i]->label != NULL;
+	return has;
+}
+
+static int check_routing(const struct run_config *config, struct error *error)
+{
+	int result = 0;
+
+	if (config->routing.file == NULL)
+		result = check_algorithm(config, config->routing.algorithm, error);
+	for (uint32_t i = 0; i < config->routing.others && result == 0; i++)
+		result = check_algorithm(config, config->routing.other[i], error);
+	if (result == 0 && config->routing.radius != 0 && !run_routing_has_steps(&config->routing))
+		return error_set(error, EINVAL,
+			"%s: routing.radius requires 'routing.algorithm: msp'", config->origin);
+	if (result == 0 && config->routing.steps != RUN_STEPS_UNSET &&
+		!run_routing_has_steps(&config->routing))
+		return error_set(error, EINVAL,
+			"%s: routing.steps requires 'routing.algorithm: msp'", config->origin);
+	if (result == 0 && config->routing.ties != RUN_TIES_UNSET &&
+		!run_routing_has_ties(&config->routing))
+		return error_set(error, EINVAL,
+			"%s: routing.ties requires 'routing.algorithm: dor' or 'msp'",
+			config->origin);
+	if (result == 0 && config->routing.root[0] != '\0' && !has_root(&config->routing))
+		return error_set(error, EINVAL,
+			"%s: routing.root requires an algorithm with a tree, such as 'ud'",
+			config->origin);
+	return result == 0 ? check_sets(config, error) : result;
+}
+
+static bool may_deadlock(const struct run_config_routing *routing)
+{
+	bool may = !routing->algorithm->deadlock_free;
+
+	for (uint32_t i = 0; i < routing->others; i++)
+		may |= !routing->other[i]->deadlock_free;
+	return may;
+}
+
+/* Rejects routes that a mapper cannot compute or distribute. */
+static int check_mapper(const struct run_config *config, struct error *error)
+{
+	const struct rule rules[] = {
+		{config->clock == RUN_CLOCK_VIRTUAL,
+			"requires 'clock: real'; 'static' has the file's routes"},
+		{may_deadlock(&config->routing) && !config->routing.may_deadlock,
+			"puts no routes in use that may deadlock; expected another "
+			"routing.algorithm, or routing.may-deadlock: true"},
+	};
+
+	if (config->mapper.routes == RUN_ROUTES_STATIC)
+		return 0;
+	return CHECK_RULES(config, "mapper.routes: mapper ", rules, error);
+}
+
+static const char *why_no_goal(const struct run_config *config)
+{
+	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
+		return "is not supported with 'switching: wormhole'; use cut-through";
+	if (config->traffic.count > 1 && config->clock == RUN_CLOCK_REAL)
+		return "beside other traffic is not supported on the real clock; use it alone";
+	if (config->clock == RUN_CLOCK_VIRTUAL &&
+		(config->routing.file != NULL ||
+			config->routing.alternatives + config->routing.others > 1) &&
+		!config->nic.selector->fixed && config->nic.control < SOURCE_CONTROL_DRB_CN)
+		return "on the virtual clock needs messages that stay in order; use "
+		       "'nic.selector: first'";
+	return NULL;
+}
+
+/* Only traffic without an end has values that converge to a mean. */
+static bool goes_on(const struct run_config *config)
+{
+	bool on = true;
+
+	for (uint32_t i = 0; i < config->traffic.count; i++)
+		on = on && config->traffic.at[i].start_ps == 0 &&
+		     config->traffic.at[i].stop_ps == WEFT_TIME_NEVER &&
+		     !config->traffic.at[i].pattern->schedule;
+	return on;
+}
+
+static int check_until(const struct run_config *config, struct error *error)
+{
+	const struct run_config_measure *measure = &config->measure;
+	const struct rule rules[] = {
+		{measure->max_ps == 0, "needs measure.at-most, the longest duration"},
+		{measure->duration_ps != measure->max_ps,
+			"cannot be combined with measure.duration; use measure.at-most"},
+		{measure->messages != 0 || measure->warmup_messages != 0,
+			"cannot be combined with measure.messages"},
+		{!goes_on(config), "requires traffic without start and stop, and no schedule"},
+	};
+
+	if (measure->until.interval_ppm == 0 && measure->max_ps > 0)
+		return error_set(error, EINVAL, "%s: measure.at-most: requires measure.until",
+			config->origin);
+	return measure->until.interval_ppm == 0
+		       ? 0
+		       : CHECK_RULES(config, "measure.until: ", rules, error);
+}
+
+/* Only their order distinguishes the messages of a schedule; two would be confused. */
+static int check_traffic(const struct run_config *config, struct error *error)
+{
+	const struct run_config_traffic *first = NULL;
+	const char *why = why_no_goal(config);
+	char where[RUN_OPTION_MAX];
+
+	for (uint32_t i = 0; i < config->traffic.count; i++) {
+		const struct run_config_traffic *traffic = &config->traffic.at[i];
+
+		if (!traffic->pattern->schedule)
+			continue;
+		if (why != NULL)
+			return run_config_refuse(config, &traffic->place, error, "pattern %s %s",
+				traffic->pattern->name, why);
+		if (first != NULL)
+			return run_config_refuse(config, &traffic->place, error,
+				"pattern %s: a second schedule, expected one at most; the first "
+				"one is in %s",
+				traffic->pattern->name, run_place_text(&first->place, where));
+		first = traffic;
+	}
+	return 0;
+}
+
+int run_config_supported(const struct run_config *config, struct error *error)
+{
+	int result = check_virtual(config, error);
+
+	if (result == 0)
+		result = check_switch(config, error);
+	if (result == 0)
+		result = check_routing(config, error);
+	if (result == 0)
+		result = check_mapper(config, error);
+	if (result == 0)
+		result = check_until(config, error);
+	return result == 0 ? check_traffic(config, error) : result;
+}

@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The traffic of a run file: its entries. */
+
+#include <string.h>
+
+#include "run_config_private.h"
+#include "traffic/flow_sizes.h"
+#include "traffic/traffic_pattern.h"
+
+#define X(id, text) text,
+static const char *const arrivals_choices[] = {ARRIVALS_KINDS(X) NULL};
+static const char *const host_set_texts[] = {RUN_HOST_SETS(X) NULL};
+#undef X
+
+/* all, rest, 10% or [h1, h2] */
+
+static int read_hosts(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	struct run_config_hosts *hosts = member;
+	uint64_t share;
+
+	hosts->place = run_place_of(node);
+	if (node->kind == YAML_TREE_SEQUENCE) {
+		if (node->count == 0 || node->count > RUN_NAMES_MAX)
+			return yaml_tree_refuse(node, error, "'%s': expected 1 to %u hosts",
+				node->key, RUN_NAMES_MAX);
+		hosts->kind = RUN_HOSTS_LIST;
+		return run_read_names(node, &hosts->name, &hosts->count, error);
+	}
+	if (node->kind == YAML_TREE_SCALAR && strcmp(node->text, "all") == 0)
+		hosts->kind = RUN_HOSTS_ALL;
+	else if (node->kind == YAML_TREE_SCALAR && strcmp(node->text, "rest") == 0)
+		hosts->kind = RUN_HOSTS_REST;
+	else if (node->kind == YAML_TREE_SCALAR &&
+		 quantity_parse(QUANTITY_SHARE, node->text, &share) == 0 && share > 0 &&
+		 share <= QUANTITY_WHOLE_PPM) {
+		hosts->kind = RUN_HOSTS_SHARE;
+		hosts->share_ppm = (uint32_t)share;
+	} else
+		return yaml_tree_refuse(node, error,
+			"'%s: %s': expected all, rest, a percentage such as 10%% or a list of "
+			"hosts such as [h4]",
+			node->key, node->kind == YAML_TREE_SCALAR ? node->text : "{...}");
+	return 0;
+}
+
+static void write_hosts(const void *member, FILE *out, unsigned indent)
+{
+	const struct run_config_hosts *hosts = member;
+	char share[QUANTITY_TEXT];
+
+	fputc(' ', out);
+	if (hosts->kind == RUN_HOSTS_SHARE) {
+		quantity_format(QUANTITY_SHARE, hosts->share_ppm, share);
+		fputs(share, out);
+	} else if (hosts->kind == RUN_HOSTS_LIST) {
+		run_write_names(hosts->name, hosts->count, out);
+	} else {
+		fputs(host_set_texts[hosts->kind], out);
+	}
+}
+
+static bool hosts_present(const void *member)
+{
+	return ((const struct run_config_hosts *)member)->kind != RUN_HOSTS_UNSET;
+}
+
+static int read_stop(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	return run_read_time_or("end", node, member, error);
+}
+
+static void write_stop(const void *member, FILE *out, unsigned indent)
+{
+	run_write_time_or("end", member, out);
+}
+
+static bool word_present(const void *member)
+{
+	return *(const uint32_t *)member != 0;
+}
+
+static bool long_present(const void *member)
+{
+	return *(const uint64_t *)member != 0;
+}
+
+static bool switches_present(const void *member)
+{
+	return *(const uint32_t *)member != UINT32_MAX;
+}
+
+static bool arrivals_present(const void *member)
+{
+	return *(const enum arrivals_kind *)member != ARRIVALS_UNSET;
+}
+
+/* web-search, hadoop or cdf:FILE */
+
+static int read_sizes(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	struct run_config_sizes *sizes = member;
+	char text[RUN_PATH_MAX], hint[WORD_LIST_HINT];
+	int result = yaml_read_text(node, text, sizeof(text), error);
+
+	if (result < 0)
+		return result;
+	if (strncmp(text, "cdf:", 4) == 0)
+		return run_resolve_path(node, text + 4, &sizes->file, error);
+	sizes->known = name_table_find(&flow_sizes_known, text);
+	if (sizes->known != NULL)
+		return 0;
+	name_table_hint(&flow_sizes_known, text, hint);
+	return yaml_tree_refuse(
+		node, error, "'sizes: %s': expected cdf:FILE or one of %s", text, hint);
+}
+
+static void write_sizes(const void *member, FILE *out, unsigned indent)
+{
+	const struct run_config_sizes *sizes = member;
+	char text[RUN_PATH_MAX + 4];
+
+	if (sizes->known != NULL)
+		snprintf(text, sizeof(text), "%s", sizes->known->name);
+	else
+		snprintf(text, sizeof(text), "cdf:%s", sizes->file);
+	fputc(' ', out);
+	yaml_tree_write_text(text, out);
+}
+
+static bool sizes_present(const void *member)
+{
+	const struct run_config_sizes *sizes = member;
+
+	return sizes->known != NULL || sizes->file != NULL;
+}
+
+#define HOSTS_FORM "all|rest|<share>|<names>"
+#define S          struct run_config_traffic
+const struct yaml_field run_traffic_fields[] = {
+	{"pattern", YAML_FIELD_WORD, true, YAML_MEMBER(S, pattern), .words = &traffic_patterns,
+		.doc = "The destination of each message."},
+	{"from", YAML_FIELD_CUSTOM, YAML_MEMBER(S, from), .read = read_hosts, .write = write_hosts,
+		.present = hosts_present, .form = HOSTS_FORM, .tag = TRAFFIC_FROM,
+		.doc = "The hosts that send."},
+	{"to", YAML_FIELD_CUSTOM, YAML_MEMBER(S, to), .read = read_hosts, .write = write_hosts,
+		.present = hosts_present, .form = HOSTS_FORM, .tag = TRAFFIC_TO,
+		.doc = "The hosts that receive. A hot spot requires it."},
+	{"share", YAML_FIELD_SHARE, YAML_MEMBER(S, share_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
+		.present = word_present, .tag = TRAFFIC_SHARE,
+		.doc = "Share of the messages that go to the hot spot. The others go to any host."},
+	{"switches", YAML_FIELD_NUMBER, YAML_MEMBER(S, switches), .max = TOPOLOGY_SWITCHES_MAX,
+		.present = switches_present, .tag = TRAFFIC_SWITCHES,
+		.doc = "Maximum distance of `local` messages, in links between switches."},
+	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
+		.write = run_write_path, .present = run_path_present, .form = "<path>",
+		.tag = TRAFFIC_FILE,
+		.doc = "A schedule, a list of flows, or the pairs of a permutation."},
+	{"ranks", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ranks), .read = run_read_path,
+		.write = run_write_path, .present = run_path_present, .form = "<path>",
+		.tag = TRAFFIC_RANKS,
+		.doc = "A file that assigns the ranks of a schedule to hosts."},
+	{"ranks-per-host", YAML_FIELD_NUMBER, YAML_MEMBER(S, ranks_per_host), .min = 1,
+		.max = TOPOLOGY_HOSTS_MAX, .present = word_present, .tag = TRAFFIC_RANKS,
+		.doc = "Assigns this many ranks of a schedule to each host."},
+	{"sizes", YAML_FIELD_CUSTOM, YAML_MEMBER(S, sizes), .words = &flow_sizes_known,
+		.read = read_sizes, .write = write_sizes, .present = sizes_present,
+		.form = "<word>|^cdf:.", .tag = TRAFFIC_SIZES,
+		.doc = "Draws flows with a published distribution of sizes, or with one of a file (`cdf:FILE`)."},
+	{"matrix", YAML_FIELD_CUSTOM, YAML_MEMBER(S, matrix), .read = run_read_path,
+		.write = run_write_path, .present = run_path_present, .form = "<path>",
+		.tag = TRAFFIC_SIZES,
+		.doc = "A file with weights of the pairs of hosts, for drawn flows."},
+	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
+		.present = word_present, .tag = TRAFFIC_RATE | TRAFFIC_SIZES,
+		.doc = "Mean load as a share of the host's link rate, including the overhead of frames."},
+	{"message", YAML_FIELD_BYTES, YAML_MEMBER(S, message_bytes), .min = RUN_MESSAGE_MIN,
+		.max = RUN_MESSAGE_MAX, .present = long_present, .tag = TRAFFIC_RATE,
+		.doc = "Length of a message."},
+	{"message-max", YAML_FIELD_BYTES, YAML_MEMBER(S, message_max_bytes), .min = RUN_MESSAGE_MIN,
+		.max = RUN_MESSAGE_MAX, .present = long_present, .tag = TRAFFIC_RATE,
+		.doc = "Draws lengths from `message` to this one."},
+	{"other-message", YAML_FIELD_BYTES, YAML_MEMBER(S, other_message_bytes),
+		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .present = long_present,
+		.tag = TRAFFIC_RATE, .doc = "A second length of messages."},
+	{"other-message-max", YAML_FIELD_BYTES, YAML_MEMBER(S, other_message_max_bytes),
+		.min = RUN_MESSAGE_MIN, .max = RUN_MESSAGE_MAX, .present = long_present,
+		.tag = TRAFFIC_RATE, .doc = "Draws lengths from `other-message` to this one."},
+	{"other-share", YAML_FIELD_SHARE, YAML_MEMBER(S, other_share_ppm), .min = 1,
+		.max = QUANTITY_WHOLE_PPM, .present = word_present, .tag = TRAFFIC_RATE,
+		.doc = "Share of the messages that have the second length."},
+	{"arrivals", YAML_FIELD_CHOICE, YAML_MEMBER(S, arrivals), .choices = arrivals_choices,
+		.present = arrivals_present, .tag = TRAFFIC_RATE,
+		.doc = "The intervals between messages. `uniform` is from 0 to twice the mean."},
+	{"on", YAML_FIELD_TIME, YAML_MEMBER(S, on_ps), .min = RUN_BURST_MIN, .max = RUN_BURST_MAX,
+		.present = long_present, .tag = TRAFFIC_RATE,
+		.doc = "Mean time of a burst, with `arrivals: bursty`."},
+	{"off", YAML_FIELD_TIME, YAML_MEMBER(S, off_ps), .min = RUN_BURST_MIN, .max = RUN_BURST_MAX,
+		.present = long_present, .tag = TRAFFIC_RATE,
+		.doc = "Mean time between bursts, with `arrivals: bursty`."},
+	{"start", YAML_FIELD_TIME, YAML_MEMBER(S, start_ps),
+		.doc = "Time of the first message, from the start of the traffic."},
+	{"stop", YAML_FIELD_CUSTOM, YAML_MEMBER(S, stop_ps), .read = read_stop, .write = write_stop,
+		.form = "<time>|end",
+		.doc = "Time of the last message. `end` is the end of the run."},
+	{NULL},
+};
+#undef S
+
+/* Flows of a file are complete; drawn ones have no file. */
+static unsigned keys_of(const struct run_config_traffic *traffic)
+{
+	unsigned keys = traffic->pattern->keys;
+
+	if ((keys & TRAFFIC_SIZES) == 0)
+		return keys;
+	return traffic->file != NULL ? TRAFFIC_FILE : keys & ~TRAFFIC_FILE;
+}
+
+static int check_keys(const struct run_config_traffic *traffic, const struct yaml_tree_node *node,
+	struct error *error)
+{
+	const struct traffic_pattern *pattern = traffic->pattern;
+
+	if (pattern->pairs && (hosts_present(&traffic->from) || hosts_present(&traffic->to)))
+		return yaml_tree_refuse(node, error,
+			"pattern %s: 'file' or the seed says who sends to whom, 'from' and 'to' "
+			"cannot",
+			pattern->name);
+	for (const struct yaml_field *field = run_traffic_fields; field->key != NULL; field++)
+		if (field->tag != 0 && (keys_of(traffic) & field->tag) == 0 &&
+			field->present((const char *)traffic + field->offset))
+			return yaml_tree_refuse(node, error, "pattern %s%s has no '%s'",
+				pattern->name,
+				(pattern->keys & TRAFFIC_SIZES) == 0 ? ""
+				: traffic->file != NULL              ? " with a file"
+								     : " with sizes",
+				field->key);
+	return 0;
+}
+
+static void complete_peers(struct run_config_traffic *traffic, unsigned keys)
+{
+	if (traffic->from.kind == RUN_HOSTS_UNSET && (keys & TRAFFIC_FROM) != 0)
+		traffic->from.kind = RUN_HOSTS_REST;
+	if (traffic->to.kind == RUN_HOSTS_UNSET && (keys & TRAFFIC_TO) != 0)
+		traffic->to.kind = RUN_HOSTS_ALL;
+	if (traffic->switches == UINT32_MAX && (keys & TRAFFIC_SWITCHES) != 0)
+		traffic->switches = 3;
+	if (traffic->share_ppm == 0 && (keys & TRAFFIC_SHARE) != 0)
+		traffic->share_ppm = QUANTITY_WHOLE_PPM;
+}
+
+static int complete_bursts(const struct run_config_traffic *traffic,
+	const struct yaml_tree_node *node, struct error *error)
+{
+	bool bursty = traffic->arrivals == ARRIVALS_BURSTY;
+	double cycle = (double)traffic->on_ps + (double)traffic->off_ps;
+
+	if (!bursty && traffic->pattern->bursty)
+		return yaml_tree_refuse(node, error, "pattern %s: 'arrivals' can only be bursty",
+			traffic->pattern->name);
+	if (!bursty && (traffic->on_ps != 0 || traffic->off_ps != 0))
+		return yaml_tree_refuse(
+			node, error, "'on' and 'off' belong to 'arrivals: bursty' only");
+	if (bursty && (traffic->on_ps == 0 || traffic->off_ps == 0))
+		return yaml_tree_refuse(node, error,
+			"bursty arrivals: '%s', the mean time of it, is missing, such as 10us",
+			traffic->on_ps == 0 ? "on" : "off");
+	if (bursty && traffic->load_ppm * cycle > 1e6 * (double)traffic->on_ps)
+		return yaml_tree_refuse(node, error,
+			"'load' is the mean and above 100%% in the bursts: expected at most "
+			"%.4g%% with these 'on' and 'off'",
+			100 * (double)traffic->on_ps / cycle);
+	return 0;
+}
+
+static int check_length(const char *key, uint64_t min, uint64_t max,
+	const struct yaml_tree_node *node, struct error *error)
+{
+	char expected[QUANTITY_TEXT], found[QUANTITY_TEXT];
+
+	if (max == 0 || (min != 0 && max >= min))
+		return 0;
+	if (min == 0)
+		return yaml_tree_refuse(
+			node, error, "'%s-max' without '%s', the least length", key, key);
+	quantity_format(QUANTITY_SIZE, min, expected);
+	quantity_format(QUANTITY_SIZE, max, found);
+	return yaml_tree_refuse(node, error, "'%s-max': expected at least '%s', %s, found %s", key,
+		key, expected, found);
+}
+
+static int check_lengths(const struct run_config_traffic *traffic,
+	const struct yaml_tree_node *node, struct error *error)
+{
+	int result = check_length(
+		"message", traffic->message_bytes, traffic->message_max_bytes, node, error);
+
+	return result < 0 ? result
+			  : check_length("other-message", traffic->other_message_bytes,
+				    traffic->other_message_max_bytes, node, error);
+}
+
+static int complete_rate(
+	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct error *error)
+{
+	if (traffic->load_ppm == 0)
+		traffic->load_ppm = QUANTITY_WHOLE_PPM;
+	if (traffic->message_bytes == 0)
+		traffic->message_bytes = 4096;
+	if ((traffic->other_message_bytes != 0) != (traffic->other_share_ppm != 0))
+		return yaml_tree_refuse(node, error,
+			"'other-message' and 'other-share' belong together, one is missing");
+	if (check_lengths(traffic, node, error) < 0)
+		return -EINVAL;
+	if (traffic->arrivals == ARRIVALS_UNSET)
+		traffic->arrivals = traffic->pattern->bursty ? ARRIVALS_BURSTY : ARRIVALS_CONSTANT;
+	return complete_bursts(traffic, node, error);
+}
+
+/* Of drawn flows. */
+static int complete_sizes(
+	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct error *error)
+{
+	if (traffic->load_ppm == 0)
+		return yaml_tree_refuse(node, error,
+			"pattern %s with sizes: 'load' is missing, such as 50%%",
+			traffic->pattern->name);
+	if (traffic->stop_ps == WEFT_TIME_NEVER)
+		return yaml_tree_refuse(node, error,
+			"pattern %s with sizes: 'stop', when the last flow begins, is missing, "
+			"such as 10ms",
+			traffic->pattern->name);
+	if (traffic->matrix == NULL)
+		complete_peers(traffic, TRAFFIC_FROM | TRAFFIC_TO);
+	else if (traffic->from.kind != RUN_HOSTS_UNSET || traffic->to.kind != RUN_HOSTS_UNSET)
+		return yaml_tree_refuse(node, error,
+			"'matrix' gives the pairs of hosts, 'from' and 'to' cannot stand beside "
+			"it");
+	return 0;
+}
+
+static int complete_traffic(
+	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct error *error)
+{
+	const struct traffic_pattern *pattern = traffic->pattern;
+	int result = check_keys(traffic, node, error);
+
+	if (result < 0)
+		return result;
+	if (traffic->stop_ps <= traffic->start_ps)
+		return yaml_tree_refuse(node, error, "'stop' is not after 'start'");
+	if (traffic->to.kind == RUN_HOSTS_UNSET && (pattern->keys & TRAFFIC_SHARE) != 0)
+		return yaml_tree_refuse(
+			node, error, "pattern %s: 'to' is missing, such as [h4]", pattern->name);
+	if (sizes_present(&traffic->sizes))
+		return complete_sizes(traffic, node, error);
+	if (traffic->file == NULL && (pattern->keys & TRAFFIC_SIZES) != 0)
+		return yaml_tree_refuse(node, error,
+			"pattern %s: expected 'file', a list of flows, or 'sizes', such as "
+			"web-search",
+			pattern->name);
+	if (traffic->file == NULL && pattern->schedule)
+		return yaml_tree_refuse(node, error,
+			"pattern %s: 'file' is missing, the schedule ('weft goal gen' makes some)",
+			pattern->name);
+	if (traffic->stop_ps != WEFT_TIME_NEVER && pattern->schedule)
+		return yaml_tree_refuse(node, error,
+			"pattern %s has no 'stop', it ends with its schedule", pattern->name);
+	if (traffic->ranks != NULL && traffic->ranks_per_host != 0)
+		return yaml_tree_refuse(node, error,
+			"'ranks' gives the host of each rank, 'ranks-per-host' cannot stand beside it");
+	complete_peers(traffic, keys_of(traffic));
+	return (pattern->keys & TRAFFIC_RATE) != 0 ? complete_rate(traffic, node, error) : 0;
+}
+
+static const struct run_config_traffic traffic_default = {
+	.switches = UINT32_MAX,
+	.arrivals = ARRIVALS_UNSET,
+	.stop_ps = WEFT_TIME_NEVER,
+};
+
+int run_read_traffic(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	struct run_config_traffic_list *list = member;
+	void *rows;
+	int result = run_read_rows(node, RUN_TRAFFIC_MAX, sizeof(*list->at), &rows, error);
+
+	if (result < 0)
+		return result;
+	list->at = rows;
+	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
+		row = row->next) {
+		struct run_config_traffic *traffic = &list->at[list->count++];
+
+		*traffic = traffic_default;
+		traffic->place = run_place_of(row);
+		traffic->from.place = traffic->to.place = traffic->place;
+		result = yaml_fields_read(run_traffic_fields, row, traffic, error);
+		if (result == 0)
+			result = complete_traffic(traffic, row, error);
+	}
+	return result;
+}
+
+static double mean_of(uint64_t min, uint64_t max)
+{
+	return max == 0 ? (double)min : ((double)min + (double)max) / 2;
+}
+
+bool run_config_has_schedule(const struct run_config *config)
+{
+	for (uint32_t i = 0; i < config->traffic.count; i++)
+		if (config->traffic.at[i].pattern->schedule)
+			return true;
+	return false;
+}
+
+double run_config_mean_bytes(const struct run_config_traffic *traffic)
+{
+	double other = traffic->other_share_ppm / 1e6;
+
+	return (1 - other) * mean_of(traffic->message_bytes, traffic->message_max_bytes) +
+	       other * mean_of(traffic->other_message_bytes, traffic->other_message_max_bytes);
+}
+
+/* Mean, on links of the default rate. */
+static double bursts_per_message(
+	const struct run_config_traffic *traffic, const struct topology_defaults *link)
+{
+	double bytes = run_config_mean_bytes(traffic);
+	double distance_ps = bytes * 8e12 / (double)link->rate_bps * 1e6 / traffic->load_ppm;
+
+	return distance_ps / ((double)traffic->on_ps + (double)traffic->off_ps);
+}
+
+int run_config_check_bursts(
+	const struct run_config *config, const struct yaml_tree_node *root, struct error *error)
+{
+	const struct yaml_tree_node *list = yaml_tree_get(root, "traffic");
+	const struct yaml_tree_node *row = list != NULL ? list->first : NULL;
+
+	for (uint32_t i = 0; row != NULL && i < config->traffic.count; i++, row = row->next) {
+		const struct run_config_traffic *traffic = &config->traffic.at[i];
+		double bursts = traffic->arrivals == ARRIVALS_BURSTY
+					? bursts_per_message(traffic, &config->link)
+					: 0;
+
+		if (bursts > RUN_BURSTS_MAX)
+			return yaml_tree_refuse(row, error,
+				"bursty arrivals: with this 'load', a message in %.0f bursts; "
+				"expected at most %u: longer 'on' or 'off'",
+				bursts, RUN_BURSTS_MAX);
+	}
+	return 0;
+}
+
+const void *run_traffic_row(const void *member)
+{
+	const struct run_config_traffic_list *list = member;
+
+	return list->count > 0 ? list->at : NULL;
+}
+
+void run_write_traffic(const void *member, FILE *out, unsigned indent)
+{
+	const struct run_config_traffic_list *list = member;
+
+	run_write_rows(run_traffic_fields, list->at, sizeof(*list->at), list->count, out, indent);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The schedule of a run (pattern goal or flows) and its mapping of ranks to hosts, checked against
+ * the topology, for either clock; goal_replay.h replays it. Constant once opened.
+ *
+ * A file of pairs "RANK HOST" gives the mapping (permutation.h); without a file rank i is on host
+ * i / 'ranks-per-host'. */
+
+#include "goal/goal_replay.h"
+#include "run_flows.h"
+#include "run_hosts.h"
+
+#define RUN_GOAL_NO_RANK UINT32_MAX
+
+struct run_goal {
+	struct goal *goal;
+	struct run_flows flows; /* of which the schedule was made; none for pattern goal */
+	uint16_t *host_of;      /* [ranks] */
+	uint32_t *rank_of;      /* [hosts]; the first rank of each, or RUN_GOAL_NO_RANK */
+	uint32_t hosts;         /* of the topology */
+	uint16_t *sender;       /* [senders] the hosts with ranks */
+	uint32_t senders;
+	uint64_t copy_rate_bps;
+	weft_time overhead_ps, gap_ps;
+	uint64_t piece_bytes; /* that interfaces take at once */
+	weft_time start_ps;   /* after the start of the traffic */
+	uint8_t entry;        /* of the run's traffic */
+};
+
+/* Opens the run's schedule; '*goal' is NULL if it has none. 0, or a negative errno and error: a bad
+ * file, more ranks than places. */
+int run_goal_open(const struct run_config *run, const struct topology *topology,
+	struct run_goal **goal, struct error *error);
+void run_goal_close(struct run_goal *goal);
+
+/* A replay of it from 0 on. NULL and error without memory. */
+struct goal_replay *run_goal_replay(const struct run_goal *goal, struct error *error);
+
+/* Refuses other traffic from hosts with a rank: a receiver cannot tell its messages from those of
+ * the schedule. 0, or -EINVAL and error. */
+int run_goal_check_beside(const struct run_goal *goal, const struct run_config *run,
+	const struct run_hosts *hosts, struct error *error);
+
+/* As goal_replay_diagnose(); flows, which have no operations for their user, are named as such. */
+int run_goal_diagnose(
+	const struct run_goal *goal, const struct goal_replay *replay, struct error *error);
+
+/* Bytes of a send on the network, where a message has at least RUN_MESSAGE_MIN. */
+static inline uint32_t run_goal_bytes(uint64_t bytes)
+{
+	return bytes < RUN_MESSAGE_MIN ? RUN_MESSAGE_MIN : (uint32_t)bytes;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The senders and destinations of a run: 'from' and 'to' of a run file, as numbers of hosts in a
+ * topology. */
+
+#include "experiment/run/run_config.h"
+
+/* Of one entry of traffic, ascending (a permutation: in the file's order). */
+struct run_hosts_entry {
+	uint16_t *from, *to;
+	uint32_t from_count, to_count; /* permutation: equal, from[i] sends to to[i] */
+};
+
+struct run_hosts {
+	const struct topology *topology;
+	struct run_hosts_entry *entry; /* as config->traffic */
+	uint32_t entries;
+	uint16_t *edge; /* as config->edges */
+};
+
+/* 'all' is every host. A share of N hosts is N times the share, rounded to the nearest number,
+ * drawn with the seed among hosts that no entry lists, that no entry before has drawn, and that are
+ * no edge; for hot spots also among those that are not on the entry's other side, listed or drawn.
+ * 'rest' is the hosts that are then left. A source without destinations, such as a number
+ * that reads the same backwards under bit-reversal, is left out; a listed one that could only send
+ * to the one host in 'to', itself, is an error. NULL and error: hosts that do not exist, too few of
+ * them, or a bad permutation file. */
+struct run_hosts *run_config_resolve(
+	const struct run_config *config, const struct topology *topology, struct error *error);
+/* The same with the hosts of schedules, which have no sources of messages: drawn flows. */
+struct run_hosts *run_hosts_of_schedules(
+	const struct run_config *config, const struct topology *topology, struct error *error);
+void run_hosts_destroy(struct run_hosts *hosts);

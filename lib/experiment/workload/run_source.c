@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "run_source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/quantity.h"
+#include "traffic/traffic_pattern.h"
+
+#define FAR UINT32_MAX
+
+bool run_source_sends(const struct run_hosts_entry *entry, uint32_t host)
+{
+	for (uint32_t i = 0; i < entry->from_count; i++)
+		if (entry->from[i] == host)
+			return true;
+	return false;
+}
+
+/* Breadth-first search from 'start', up to 'links' away. */
+static void spread(const struct topology *topology, uint32_t start, uint32_t links,
+	uint32_t *distance, uint32_t *queue)
+{
+	uint32_t head = 0, tail = 0;
+
+	for (uint32_t i = 0; i < topology->switches; i++)
+		distance[i] = FAR;
+	distance[start] = 0;
+	queue[tail++] = start;
+	while (head < tail && distance[queue[head]] < links) {
+		struct topology_port at = {DEVICE_SWITCH, queue[head++], 0}, peer;
+
+		for (at.port = 0; at.port < topology->switch_at[at.device].ports; at.port++) {
+			if (!topology_peer(topology, at, &peer) || peer.kind != DEVICE_SWITCH ||
+				distance[peer.device] != FAR)
+				continue;
+			distance[peer.device] = distance[at.device] + 1;
+			queue[tail++] = peer.device;
+		}
+	}
+}
+
+static bool find_switch(const struct topology *topology, uint32_t host, uint32_t *at)
+{
+	struct topology_port port = {DEVICE_HOST, host, 0}, peer;
+
+	if (!topology_peer(topology, port, &peer) || peer.kind != DEVICE_SWITCH)
+		return false;
+	*at = peer.device;
+	return true;
+}
+
+int hosts_within(const struct topology *topology, uint32_t host, uint32_t links, uint16_t *near,
+	uint32_t *count)
+{
+	uint32_t *distance = calloc((size_t)topology->switches + 1, sizeof(*distance));
+	uint32_t *queue = calloc((size_t)topology->switches + 1, sizeof(*queue));
+	bool room = distance != NULL && queue != NULL;
+	uint32_t at;
+
+	*count = 0;
+	if (room && find_switch(topology, host, &at)) {
+		spread(topology, at, links, distance, queue);
+		for (uint32_t i = 0; i < topology->hosts; i++)
+			if (find_switch(topology, i, &at) && distance[at] != FAR)
+				near[(*count)++] = (uint16_t)i;
+	}
+	free(distance);
+	free(queue);
+	return room ? 0 : -ENOMEM;
+}
+
+/* The destination of each sender. */
+static int list_successors(
+	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t *list)
+{
+	for (uint32_t i = 0; i < config->hosts; i++)
+		list[i] = (uint16_t)i;
+	for (uint32_t i = 0; i < entry->from_count; i++)
+		list[entry->from[i]] = entry->to[i];
+	config->permutation = list;
+	return 0;
+}
+
+/* The hosts in reach; for local traffic only those in 'to'. */
+static int list_near(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
+	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t *list)
+{
+	uint32_t count, kept = 0, to = 0;
+
+	if (hosts_within(hosts->topology, config->host, traffic->switches, list, &count) < 0)
+		return -ENOMEM;
+	/* Both lists are ascending. */
+	for (uint32_t i = 0; i < count; i++) {
+		while (to < entry->to_count && entry->to[to] < list[i])
+			to++;
+		if (traffic->pattern->anywhere ||
+			(to < entry->to_count && entry->to[to] == list[i]))
+			list[kept++] = list[i];
+	}
+	config->near = list;
+	config->near_count = kept;
+	return 0;
+}
+
+static int make_list(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
+	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t **list)
+{
+	bool pairs = traffic->pattern->pairs;
+
+	if (!pairs && traffic->switches == UINT32_MAX)
+		return 0;
+	*list = malloc(config->hosts * sizeof(**list));
+	if (*list == NULL)
+		return -ENOMEM;
+	return pairs ? list_successors(entry, config, *list)
+		     : list_near(traffic, hosts, entry, config, *list);
+}
+
+/* Translates the pattern and its destinations. */
+static void set_targets(const struct run_config_traffic *traffic,
+	const struct run_hosts_entry *entry, struct traffic_config *config)
+{
+	config->pattern = traffic->pattern;
+	/* Hosts that were removed from a lab leave gaps. */
+	if (traffic->pattern->all_without_targets && traffic->to.kind == RUN_HOSTS_ALL &&
+		entry->to_count == config->hosts)
+		return;
+	config->targets = entry->to;
+	config->targets_count = entry->to_count;
+	if (traffic->share_ppm != 0)
+		config->elsewhere_ppm = QUANTITY_WHOLE_PPM - traffic->share_ppm;
+}
+
+int run_source_config(const struct run_config *run, const struct run_hosts *traffic, uint32_t which,
+	const struct run_source_place *place, struct traffic_config *config, uint16_t **list)
+{
+	const struct run_config_traffic *entry = &run->traffic.at[which];
+
+	*list = NULL;
+	*config = (struct traffic_config){
+		.host = place->host,
+		.hosts = place->hosts,
+		.entry = (uint8_t)which,
+		.seed = run->seed,
+		.rate_bps = place->rate_bps,
+		.load_ppm = entry->load_ppm,
+		.bare = run->sw.switching == RUN_SWITCHING_WORMHOLE,
+		.mean_route = place->route_bytes * TRAFFIC_ROUTE_BYTE,
+		.message_bytes = (uint32_t)entry->message_bytes,
+		.other_message_bytes = (uint32_t)entry->other_message_bytes,
+		.other_share_ppm = entry->other_share_ppm,
+		.message_max_bytes = (uint32_t)entry->message_max_bytes,
+		.other_message_max_bytes = (uint32_t)entry->other_message_max_bytes,
+		.arrivals = entry->arrivals,
+		.on_ps = entry->on_ps,
+		.off_ps = entry->off_ps,
+		.start_ps = place->from_ps + entry->start_ps,
+		.stop_ps = place->until_ps,
+	};
+	if (entry->stop_ps != WEFT_TIME_NEVER && place->from_ps + entry->stop_ps < config->stop_ps)
+		config->stop_ps = place->from_ps + entry->stop_ps;
+	set_targets(entry, &traffic->entry[which], config);
+	return make_list(entry, traffic, &traffic->entry[which], config, list);
+}
+
+/* With other patterns a host sends if 'to' has another host. */
+static bool may_stay_silent(const struct traffic_pattern *pattern)
+{
+	unsigned near = pattern->keys & TRAFFIC_SWITCHES;
+
+	return !pattern->schedule && !pattern->pairs && pattern->sends != NULL &&
+	       ((pattern->keys & TRAFFIC_TO) == 0 || near != 0);
+}
+
+/* 0: the pattern gives this host no destination. */
+static int sends(const struct run_config *run, const struct run_hosts *traffic, uint32_t which,
+	uint16_t host)
+{
+	const struct run_source_place place = {.host = host, .hosts = traffic->topology->hosts};
+	const struct traffic_pattern *pattern = run->traffic.at[which].pattern;
+	struct traffic_config config;
+	void *state = NULL;
+	uint16_t *list;
+	int result = run_source_config(run, traffic, which, &place, &config, &list);
+
+	/* run_source_check() reports a bad entry. */
+	if (result == 0 && pattern->init(&state, &config, NULL) < 0) {
+		result = 1;
+	} else if (result == 0) {
+		result = pattern->sends(state, &config);
+		pattern->fini(state);
+	}
+	free(list);
+	return result;
+}
+
+static bool same_switch(const struct topology *topology, uint32_t host, uint32_t other)
+{
+	uint32_t at, there;
+
+	return other < topology->hosts && find_switch(topology, host, &at) &&
+	       find_switch(topology, other, &there) && at == there;
+}
+
+static int keep_senders(const struct run_config *run, struct run_hosts *traffic, uint32_t which)
+{
+	const struct topology *topology = traffic->topology;
+	struct run_hosts_entry *entry = &traffic->entry[which];
+	bool local = run->traffic.at[which].pattern->keys & TRAFFIC_SWITCHES;
+	uint32_t kept = 0;
+	int result = 1;
+
+	for (uint32_t i = 0; i < entry->from_count && result >= 0; i++) {
+		uint16_t host = entry->from[i];
+
+		/* Spares the search: 65536 hosts each have 65536 to look at. */
+		result = local && entry->to_count == topology->hosts &&
+					 (same_switch(topology, host, host - 1u) ||
+						 same_switch(topology, host, host + 1u))
+				 ? 1
+				 : sends(run, traffic, which, host);
+		if (result > 0)
+			entry->from[kept++] = host;
+	}
+	entry->from_count = kept;
+	return result < 0 ? result : 0;
+}
+
+int run_source_keep_senders(const struct run_config *run, struct run_hosts *traffic)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < traffic->entries && result == 0; i++)
+		if (may_stay_silent(run->traffic.at[i].pattern))
+			result = keep_senders(run, traffic, i);
+	return result;
+}
+
+/* The sources of an entry differ only by their hosts, so checking one is enough. */
+static int check_entry(const struct run_config *run, const struct run_hosts *traffic,
+	uint32_t which, struct error *error)
+{
+	const struct run_source_place place = {
+		.host = traffic->entry[which].from[0],
+		.hosts = traffic->topology->hosts,
+		.rate_bps = TOPOLOGY_RATE_BPS,
+		.until_ps = WEFT_TIME_NEVER,
+	};
+	struct traffic_config config;
+	struct traffic *source;
+	struct error why = {""};
+	uint16_t *list;
+	int result = run_source_config(run, traffic, which, &place, &config, &list);
+
+	config.frame_bytes = run->nic.mtu_bytes;
+	source = result == 0 ? traffic_create(&config, &why) : NULL;
+	if (result < 0)
+		error_set(error, ENOMEM, "%s: no memory for traffic", run->origin);
+	else if (source == NULL)
+		result = run_config_refuse(
+			run, &run->traffic.at[which].place, error, "%s", why.text);
+	traffic_destroy(source);
+	free(list);
+	return result;
+}
+
+int run_source_check(
+	const struct run_config *run, const struct run_hosts *traffic, struct error *error)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < traffic->entries && result == 0; i++)
+		if (traffic->entry[i].from_count > 0)
+			result = check_entry(run, traffic, i, error);
+	return result;
+}
+
+/* Entry 'which' exceeds the room of host 'at'. */
+static int refuse_entry(const struct run_config *run, const struct run_hosts *traffic,
+	uint32_t which, uint32_t at, uint32_t entries, unsigned lanes, unsigned room,
+	struct error *error)
+{
+	const struct topology *topology = traffic->topology;
+	char what[256];
+
+	snprintf(what, sizeof(what),
+		"%s sends by %u entries of traffic, each of %u sources: a host has room for %u "
+		"sources, expected %u such entries",
+		topology->host_at[at].name, entries, lanes, room, room / lanes);
+	return run_config_refuse(run, &run->traffic.at[which].place, error, "%s", what);
+}
+
+int run_source_check_room(const struct run_config *run, const struct run_hosts *traffic,
+	unsigned lanes, unsigned room, struct error *error)
+{
+	uint32_t *entries = calloc(traffic->topology->hosts, sizeof(*entries));
+	int result = 0;
+
+	if (entries == NULL)
+		return error_set(error, ENOMEM, "%s: no memory for traffic", run->origin);
+	for (uint32_t i = 0; i < traffic->entries && result == 0; i++) {
+		const struct run_hosts_entry *entry = &traffic->entry[i];
+
+		for (uint32_t j = 0; j < entry->from_count && result == 0; j++) {
+			uint32_t count = ++entries[entry->from[j]];
+
+			if (count * lanes > room)
+				result = refuse_entry(
+					run, traffic, i, entry->from[j], count, lanes, room, error);
+		}
+	}
+	free(entries);
+	return result;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "edge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arrays.h"
+#include "base/name_table.h"
+#include "wire/big_endian.h"
+
+#define ETHERTYPE_IPV4 0x0800
+#define ETHERTYPE_ARP  0x0806
+#define ADDRESSES      (1u << (32 - EDGE_PREFIX_BITS))
+
+enum edge_state { EDGE_IDLE, EDGE_COLLECTING, EDGE_SKIPPING };
+
+struct edge_progress {
+	uint32_t bytes; /* collected */
+	uint16_t buffer;
+	uint8_t state; /* enum edge_state */
+};
+
+struct edge {
+	struct edge_config config;
+	struct edge_progress *progress; /* [hosts] */
+	uint8_t *buffer;                /* [reassemblies][mtu_bytes] */
+	uint16_t *free;
+	uint16_t free_count;
+	uint64_t count[EDGE_COUNTER_COUNT];
+	struct arrays arrays;
+};
+
+const char *edge_counter_name(unsigned counter)
+{
+	static const char *const name[] = {EDGE_COUNTERS(WORD_TEXT)};
+
+	return counter < EDGE_COUNTER_COUNT ? name[counter] : NULL;
+}
+
+struct edge *edge_create(const struct edge_config *config)
+{
+	struct edge *edge;
+
+	/* The first and the last address of the network are reserved. */
+	if (config->host >= config->hosts || config->hosts > ADDRESSES - 2 ||
+		config->mtu_bytes < EDGE_IPV4_MIN || config->mtu_bytes > UINT16_MAX ||
+		(config->base & (ADDRESSES - 1)) != 0) {
+		errno = EINVAL;
+		return NULL;
+	}
+	edge = calloc(1, sizeof(*edge));
+	if (edge == NULL)
+		return NULL;
+	edge->config = *config;
+	ARRAYS_ADD(edge, progress, config->hosts);
+	ARRAYS_ADD(edge, buffer, (size_t)config->reassemblies * config->mtu_bytes);
+	ARRAYS_ADD(edge, free, config->reassemblies);
+	if (edge->arrays.failed) {
+		edge_destroy(edge);
+		errno = ENOMEM;
+		return NULL;
+	}
+	for (uint16_t i = 0; i < config->reassemblies; i++)
+		edge->free[edge->free_count++] = i;
+	return edge;
+}
+
+void edge_destroy(struct edge *edge)
+{
+	if (edge == NULL)
+		return;
+	arrays_free(&edge->arrays);
+	free(edge);
+}
+
+uint32_t edge_address(const struct edge *edge, uint16_t host)
+{
+	const struct edge_config *config = &edge->config;
+
+	return config->address != NULL ? config->address[host] : config->base + 1 + host;
+}
+
+uint16_t edge_host_of(const struct edge *edge, uint32_t address)
+{
+	const struct edge_config *config = &edge->config;
+	uint32_t host = address - config->base - 1;
+
+	if (config->address != NULL && address != 0)
+		for (host = 0; host < config->hosts && config->address[host] != address;)
+			host++;
+	return host < edge->config.hosts ? (uint16_t)host : FRAME_HOST_NONE;
+}
+
+uint64_t *edge_counters(struct edge *edge)
+{
+	return edge->count;
+}
+
+static void drop(struct edge *edge, struct edge_action *action, enum edge_counter reason)
+{
+	edge->count[reason]++;
+	action->verdict = EDGE_DROP;
+}
+
+/* ARP for IPv4 over Ethernet (RFC 826): hardware type, protocol type, lengths, operation, then
+ * sender and target as 6 + 4 bytes each. */
+static void answer_arp(
+	struct edge *edge, const uint8_t *frame, uint32_t bytes, struct edge_action *action)
+{
+	static const uint8_t request[8] = {0, 1, 0x08, 0x00, 6, 4, 0, 1};
+	const uint8_t *arp = frame + EDGE_ETHERNET_BYTES;
+	uint8_t *reply = action->reply;
+	uint16_t wanted;
+
+	if (bytes < EDGE_ARP_BYTES || memcmp(arp, request, sizeof(request)) != 0) {
+		drop(edge, action, EDGE_DROP_ARP);
+		return;
+	}
+	wanted = edge_host_of(edge, get32(arp + 24));
+	/* The kernel asks for its own address to detect duplicates: no answer. */
+	if (wanted == FRAME_HOST_NONE || wanted == edge->config.host) {
+		drop(edge, action, EDGE_DROP_ARP);
+		return;
+	}
+	memcpy(reply, arp + 8, 6);
+	frame_host_mac(wanted, reply + 6);
+	memcpy(reply + 12, frame + 12, 2);
+	memcpy(reply + 14, request, sizeof(request));
+	reply[21] = 2; /* reply */
+	frame_host_mac(wanted, reply + 22);
+	put32(reply + 28, edge_address(edge, wanted));
+	memcpy(reply + 32, arp + 8, 10);
+	edge->count[EDGE_ARP_ANSWERED]++;
+	action->verdict = EDGE_REPLY;
+}
+
+static uint16_t host_of_mac(const struct edge *edge, const uint8_t *mac)
+{
+	uint16_t host = get16(mac + 4);
+	uint8_t wanted[6];
+
+	frame_host_mac(host, wanted);
+	if (host >= edge->config.hosts || memcmp(mac, wanted, sizeof(wanted)) != 0)
+		return FRAME_HOST_NONE;
+	return host;
+}
+
+/* Length of an IPv4 packet in 'bytes' bytes; 0 if it is not one. */
+static uint32_t ipv4_bytes(const uint8_t *packet, uint32_t bytes)
+{
+	uint32_t header, total;
+
+	if (bytes < EDGE_IPV4_MIN || packet[0] >> 4 != 4)
+		return 0;
+	header = (packet[0] & 0x0Fu) * 4;
+	total = get16(packet + 2);
+	return header >= EDGE_IPV4_MIN && total >= header && total <= bytes ? total : 0;
+}
+
+static void send_ipv4(
+	struct edge *edge, const uint8_t *frame, uint32_t bytes, struct edge_action *action)
+{
+	uint16_t host = host_of_mac(edge, frame);
+
+	action->packet = frame + EDGE_ETHERNET_BYTES;
+	action->bytes = ipv4_bytes(action->packet, bytes - EDGE_ETHERNET_BYTES);
+	if (action->bytes == 0) {
+		drop(edge, action, EDGE_DROP_SHORT);
+	} else if (host == FRAME_HOST_NONE || host == edge->config.host) {
+		drop(edge, action, EDGE_DROP_UNKNOWN_HOST);
+	} else if (action->bytes > edge->config.mtu_bytes) {
+		drop(edge, action, EDGE_DROP_TOO_LONG);
+	} else {
+		action->destination = host;
+		action->verdict = EDGE_MESSAGE;
+	}
+}
+
+void edge_from_tap(
+	struct edge *edge, const uint8_t *frame, uint32_t bytes, struct edge_action *action)
+{
+	edge->count[EDGE_FROM_TAP]++;
+	if (bytes < EDGE_ETHERNET_BYTES) {
+		drop(edge, action, EDGE_DROP_SHORT);
+		return;
+	}
+	switch (get16(frame + 12)) {
+	case ETHERTYPE_ARP:
+		answer_arp(edge, frame, bytes, action);
+		break;
+	case ETHERTYPE_IPV4:
+		send_ipv4(edge, frame, bytes, action);
+		break;
+	default:
+		drop(edge, action, EDGE_DROP_ETHERTYPE);
+	}
+}
+
+/* Reassembly. Single-frame messages, the usual case, pass without a copy; longer ones are
+ * reassembled in one of a few buffers, which a source occupies only while its message is
+ * incomplete. */
+static uint8_t *buffer_of(struct edge *edge, const struct edge_progress *progress)
+{
+	return edge->buffer + (size_t)progress->buffer * edge->config.mtu_bytes;
+}
+
+static void stop(struct edge *edge, struct edge_progress *progress, enum edge_state state)
+{
+	if (progress->state == EDGE_COLLECTING)
+		edge->free[edge->free_count++] = progress->buffer;
+	progress->state = (uint8_t)state;
+}
+
+static void start(struct edge *edge, struct edge_progress *progress)
+{
+	if (edge->free_count == 0) {
+		edge->count[EDGE_DROP_NO_BUFFER]++;
+		progress->state = EDGE_SKIPPING;
+		return;
+	}
+	progress->buffer = edge->free[--edge->free_count];
+	progress->bytes = 0;
+	progress->state = EDGE_COLLECTING;
+}
+
+static void collect(
+	struct edge *edge, struct edge_progress *progress, const struct nic_delivery *delivery)
+{
+	if (progress->state != EDGE_COLLECTING)
+		return;
+	if (delivery->bytes > edge->config.mtu_bytes - progress->bytes) {
+		edge->count[EDGE_DROP_OVERSIZE]++;
+		stop(edge, progress, EDGE_SKIPPING);
+		return;
+	}
+	memcpy(buffer_of(edge, progress) + progress->bytes, delivery->payload, delivery->bytes);
+	progress->bytes += delivery->bytes;
+}
+
+/* True if the frame completes a message; sets packet->packet and bytes. */
+static bool edge_reassemble(
+	struct edge *edge, const struct nic_delivery *delivery, struct edge_packet *packet)
+{
+	struct edge_progress *progress = &edge->progress[delivery->source];
+	bool collected;
+
+	if (delivery->first && progress->state == EDGE_COLLECTING) {
+		edge->count[EDGE_DROP_INCOMPLETE]++;
+		stop(edge, progress, EDGE_IDLE);
+	}
+	if (delivery->first && delivery->tail) {
+		progress->state = EDGE_IDLE;
+		packet->packet = delivery->payload;
+		packet->bytes = delivery->bytes;
+		return true;
+	}
+	if (delivery->first)
+		start(edge, progress);
+	collect(edge, progress, delivery);
+	if (!delivery->tail)
+		return false;
+	collected = progress->state == EDGE_COLLECTING;
+	packet->packet = buffer_of(edge, progress);
+	packet->bytes = progress->bytes;
+	/* The buffer is free for the next message, which comes with a later call. */
+	stop(edge, progress, EDGE_IDLE);
+	return collected;
+}
+
+/* Fills the Ethernet header as if the source's interface had sent it to ours. */
+static bool complete(struct edge *edge, uint16_t source, struct edge_packet *packet)
+{
+	if (packet->bytes == 0 || ipv4_bytes(packet->packet, packet->bytes) != packet->bytes) {
+		edge->count[EDGE_DROP_NOT_IP]++;
+		return false;
+	}
+	frame_host_mac(edge->config.host, packet->ethernet);
+	frame_host_mac(source, packet->ethernet + 6);
+	packet->ethernet[12] = ETHERTYPE_IPV4 >> 8;
+	packet->ethernet[13] = ETHERTYPE_IPV4 & 0xFF;
+	edge->count[EDGE_TO_TAP]++;
+	edge->count[EDGE_BYTES_TO_TAP] += packet->bytes;
+	return true;
+}
+
+bool edge_deliver(
+	struct edge *edge, const struct nic_delivery *delivery, struct edge_packet *packet)
+{
+	if (delivery->source >= edge->config.hosts)
+		return false;
+	if (!edge_reassemble(edge, delivery, packet))
+		return false;
+	return complete(edge, delivery->source, packet);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The edge of an emulated host towards Linux: Ethernet frames of a TAP interface on one side,
+ * messages on the other. An IPv4 packet is a message. The edge answers ARP for all hosts: host i
+ * has the MAC address frame_host_mac(i), and the IPv4 address in the list or base + 1 + i.
+ * Everything else (IPv6, multicast, nonexistent hosts) is counted and dropped.
+ *
+ * No file descriptor and no clock: the driver reads and writes the TAP. Input from a TAP is as
+ * untrusted as input from a link (tests/fuzz/edge_fuzz.c). */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/weft_error.h"
+#include "nic/nic.h"
+
+#define EDGE_BASE_DEFAULT   0x0a570000u /* 10.87.0.0 */
+#define EDGE_PREFIX_BITS    16
+#define EDGE_ETHERNET_BYTES 14
+#define EDGE_ARP_BYTES      42 /* including the Ethernet header */
+#define EDGE_IPV4_MIN       20
+
+#define EDGE_COUNTERS(X)                                                                       \
+	X(FROM_TAP, "tap_frames_in")                                                           \
+	X(MESSAGES_OUT, "tap_messages_out")                                                    \
+	X(BYTES_OUT, "tap_bytes_sent") /* in these messages */                                 \
+	X(ARP_ANSWERED, "tap_arp_answered")                                                    \
+	X(DROP_SHORT, "tap_drop_short")               /* or contradictory lengths */           \
+	X(DROP_ARP, "tap_drop_arp")                   /* not a request for a host's address */ \
+	X(DROP_ETHERTYPE, "tap_drop_ethertype")       /* IPv6 and others */                    \
+	X(DROP_UNKNOWN_HOST, "tap_drop_unknown_host") /* broadcast, multicast, strange MACs */ \
+	X(DROP_TOO_LONG, "tap_drop_too_long")                                                  \
+	X(DROP_UNREACHABLE, "tap_drop_unreachable") /* no route in the fabric */               \
+	X(DROP_SILENT, "tap_drop_silent") /* the host does not answer and its share is full */ \
+	X(TO_TAP, "tap_frames_out")                                                            \
+	X(BYTES_TO_TAP, "tap_bytes_delivered")    /* packets, without Ethernet headers */      \
+	X(DROP_NOT_IP, "tap_drop_not_ip")         /* a message that is not an IPv4 packet */   \
+	X(DROP_OVERSIZE, "tap_drop_oversize")     /* a message longer than the MTU */          \
+	X(DROP_NO_BUFFER, "tap_drop_no_buffer")   /* too many messages in reassembly */        \
+	X(DROP_INCOMPLETE, "tap_drop_incomplete") /* the sender gave up or restarted */        \
+	X(DROP_TAP_FULL, "tap_drop_full")         /* the kernel did not take it */
+
+enum edge_counter {
+#define X(id, text) EDGE_##id,
+	EDGE_COUNTERS(X)
+#undef X
+		EDGE_COUNTER_COUNT
+};
+
+/* NULL out of range. */
+const char *edge_counter_name(unsigned counter);
+
+struct edge_config {
+	uint16_t host, hosts;
+	uint32_t base; /* IPv4, host order: the network of all hosts */
+	/* [hosts], host order; 0: none. It outlives the edge. NULL: base + 1 + i. */
+	const uint32_t *address;
+	uint32_t mtu_bytes;    /* largest IP packet */
+	uint16_t reassemblies; /* concurrent reassemblies of multi-frame messages */
+};
+
+struct edge;
+
+/* NULL with errno EINVAL (a number out of range, more hosts than addresses) or ENOMEM. */
+struct edge *edge_create(const struct edge_config *config);
+void edge_destroy(struct edge *edge);
+
+/* IPv4 address of a host, host order; and the host of an address, FRAME_HOST_NONE if none. */
+uint32_t edge_address(const struct edge *edge, uint16_t host);
+uint16_t edge_host_of(const struct edge *edge, uint32_t address);
+
+enum edge_verdict { EDGE_DROP, EDGE_REPLY, EDGE_MESSAGE };
+
+/* The action for a frame from the TAP. */
+struct edge_action {
+	enum edge_verdict verdict;
+	uint16_t destination;  /* MESSAGE */
+	const uint8_t *packet; /* MESSAGE: in the frame, the IP packet without padding */
+	uint32_t bytes;
+	uint8_t reply[EDGE_ARP_BYTES]; /* REPLY: to write to the TAP */
+};
+
+void edge_from_tap(
+	struct edge *edge, const uint8_t *frame, uint32_t bytes, struct edge_action *action);
+
+/* An Ethernet frame for the TAP in two pieces; the packet is valid until the next call. */
+struct edge_packet {
+	uint8_t ethernet[EDGE_ETHERNET_BYTES];
+	const uint8_t *packet;
+	uint32_t bytes;
+};
+
+/* Takes a delivered frame; true if it completes an IP packet. */
+bool edge_deliver(
+	struct edge *edge, const struct nic_delivery *delivery, struct edge_packet *packet);
+
+uint64_t *edge_counters(
+	struct edge *edge); /* [EDGE_COUNTER_COUNT]; the driver adds to it as well */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* A measuring host: takes synthetic messages, records their latency and checks the guarantees of
+ * delivery: nothing lost, duplicated, out of order or altered. The three counters of 'checks' in a
+ * result come from here; the sink counts by itself, independently of the interface.
+ *
+ * Network latency: from the injection of a frame's header to its arrival, one sample per frame.
+ * Total latency: from the generation of a message to the arrival of the last of its frames, one
+ * sample per message. Both are recorded for the arrival that the loop observed, and for the due
+ * arrival (the fabric alone). 'waited' has the time that frames then waited for earlier ones
+ * (order_wait.h). Frames for a TAP edge have their own network latency. Stamps from a source on
+ * another machine are converted with what is known of its clock when the frame arrives
+ * (clock_offset.h), and the maximum error bound is kept. While nothing is known of that clock, its
+ * frames are counted but give no sample. Nothing that arrives before 'measure_from' is recorded.
+ *
+ * Messages are also counted by the entry of the run's traffic that they belong to (synthetic.h). */
+
+#include "nic/clock/clock_offset.h"
+#include "nic/nic.h"
+#include "stats/histogram.h"
+#include "stats/order_wait.h"
+
+struct measure_source {
+	uint64_t seen; /* of the last 64 frames before 'next', bit 0 the latest */
+	uint32_t next; /* expected frame */
+	uint32_t message;
+	uint32_t message_bytes;
+	uint64_t generated_ns;
+	weft_time arrived, arrived_due; /* latest arrival of 'message' so far */
+	uint16_t flow;
+	uint8_t entry;                    /* of 'message' */
+	bool known, open;                 /* 'open': the prefix of 'message' was valid */
+	const struct clock_offset *clock; /* NULL: it has this clock */
+};
+
+struct measure_sink_flow {
+	uint64_t messages;
+	weft_time last_ps;
+};
+
+/* Arrivals of one entry of the traffic, from the last reset on. */
+struct measure_sink_entry {
+	uint64_t frames, messages, bytes;
+	struct histogram network_ns, total_ns; /* from measure_from on */
+	/* [hosts] messages by source, and when the last one came, the caller's; NULL: not wanted.
+	 */
+	struct measure_sink_flow *flow;
+};
+
+/* Frames of sources with another clock. */
+struct measure_clocks {
+	uint64_t timed;     /* with a latency, */
+	uint64_t bound_ns;  /* which was off by this at most, */
+	uint64_t bounds_ns; /* and the sum of these bounds */
+	uint64_t untimed;   /* without one: their clock was not known */
+};
+
+struct measure_sink {
+	uint16_t host, hosts;
+	weft_time measure_from;
+	struct measure_sink_entry *entry; /* [entries]; NULL: not told apart */
+	unsigned entries;
+	struct histogram network_ns, total_ns, network_due_ns, total_due_ns, edges_ns;
+	struct order_wait waited;
+	uint64_t frames, messages, bytes;
+	uint64_t edge_frames, edge_bytes;           /* of programs */
+	uint64_t measured_messages, measured_bytes; /* from measure_from on */
+	/* Frames in network_ns that were late by at most a tenth of their network_due_ns. */
+	uint64_t within_tenth;
+	struct measure_clocks clocks;            /* from measure_from on */
+	uint64_t lost, duplicated, out_of_order; /* frames; 0 if delivery keeps its guarantees */
+	uint64_t altered;                        /* frames whose bytes were changed */
+	struct measure_source source[];          /* [hosts] */
+};
+
+/* NULL with errno ENOMEM. */
+struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts);
+void measure_sink_destroy(struct measure_sink *sink);
+
+/* Tells 'entries' entries apart from now on; where flow[entry] is not NULL, by source as well,
+ * there [hosts]. These counters are the caller's, who clears them; sinks that one thread serves may
+ * share them. 0 or -ENOMEM: the sink is as before. */
+int measure_sink_set_entries(
+	struct measure_sink *sink, unsigned entries, struct measure_sink_flow *const *flow);
+
+/* The same entries count by source elsewhere from now on. */
+void measure_sink_set_flows(struct measure_sink *sink, struct measure_sink_flow *const *flow);
+
+/* The time stamps in frames of 'source' are of another clock; what is known of it is the caller's.
+ * Call before the first frame. */
+void measure_sink_set_clock(
+	struct measure_sink *sink, uint16_t source, const struct clock_offset *clock);
+
+/* Checks order and number of every delivered frame, synthetic or not. */
+void measure_sink_watch(struct measure_sink *sink, const struct nic_delivery *delivery);
+/* Records content and latency of the frames of synthetic messages. */
+void measure_sink_take(struct measure_sink *sink, const struct nic_delivery *delivery);
+
+/* Records the latency of a frame for a TAP edge. */
+void measure_sink_pass(struct measure_sink *sink, const struct nic_delivery *delivery);
+
+/* Clears the measurements, but neither the expected numbers nor the counters by source. */
+void measure_sink_reset(struct measure_sink *sink, weft_time measure_from);
+/* Clears the latencies and what is counted from 'measure_from' on, but not the counters of the
+ * entries. */
+void measure_sink_restart(struct measure_sink *sink, weft_time measure_from);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The destination's part: which frames are answered with a notification, and what it says (section
+ * 'Acknowledgements' of docs/explanation/source-control.md). Sources that learn by marks get an
+ * answer to each marked frame; those that learn by latencies to each frame ('ack: frame'), or to
+ * the last frame of each message ('ack: message', the DRB papers' word) with the largest waiting
+ * time of all; below a threshold none.
+ *
+ * A plain state machine; no allocation after cn_generator_init(). One thread. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/cn.h"
+
+#define ANSWERS_PATHS 16 /* CN_PATH_MAX + 1 */
+
+struct cn_generator_config {
+	bool all; /* also frames without a mark */
+	bool by_message;
+	uint32_t threshold_ns; /* waiting time that an answer needs; a mark needs none */
+	uint32_t hosts;
+};
+
+struct answers {
+	struct cn_generator_config config;
+	struct cn *worst; /* [hosts][ANSWERS_PATHS] of the present message; by_message */
+	uint64_t sent;    /* cn_sent */
+};
+
+/* 0 or -ENOMEM. */
+int cn_generator_init(struct answers *answers, const struct cn_generator_config *config);
+void cn_generator_fini(struct answers *answers);
+
+/* A frame from 'source' has arrived, of which '*cn' says everything, with CN_F_FECN if it was
+ * marked; 'tail' is the last of its message. True: '*cn' is the notification to send. */
+bool cn_generator_take(struct answers *answers, uint16_t source, bool tail, struct cn *cn);

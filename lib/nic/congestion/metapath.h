@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* A metapath of distributed routing balancing: the open paths of one pair of hosts, what is known
+ * of their latency, and when one is opened or closed (PR-DRB paper, sections 2 and 3, equation 1,
+ * figure 2 and table 2).
+ *
+ *     L_i   zero-load time of path i and the waiting times that its last acknowledged packet met
+ *     L*    1 / (sum of 1 / L_i) over the open paths
+ *     zone  L* (or n L*) against multiples of path 0's zero-load time: above 'high' H, below 'low'
+ *           L, else M
+ *
+ * The open paths are the first 'open' ones of the pair's routes: the next is opened, the last is
+ * closed, path 0 stays. Times are whole ns, weights 2^32 / L_i. A plain state machine without a
+ * clock; no allocation. One thread. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/rng.h"
+
+#define METAPATH_PATHS_MAX 10
+#define METAPATH_ONE       1000u /* a threshold of 1.0 */
+
+struct metapath_rules {
+	uint32_t high, low;    /* thousandths of path 0's zero-load time; low <= high */
+	uint64_t open_gap_ns;  /* from one opening to the next */
+	uint64_t close_gap_ns; /* from any change to a closing */
+	uint64_t idle_ns;      /* a pair closes a path each time it hears nothing so long; 0: off */
+	uint32_t smoothing;    /* an acknowledgement counts for one part in so many; 1: replaces */
+	bool mean;             /* compare n L*, the mean latency of a message, instead of L* */
+	bool new_zero;         /* a new path begins with its zero-load time, not the others' mean */
+};
+
+enum metapath_zone { METAPATH_LOW, METAPATH_MIDDLE, METAPATH_HIGH };
+
+struct metapath {
+	uint64_t open_from_ns;  /* no opening before */
+	uint64_t close_from_ns; /* no closing before */
+	uint64_t heard_ns;      /* last acknowledgement, or closing of an idle path */
+	uint32_t latency_ns[METAPATH_PATHS_MAX]; /* L_i of open paths */
+	uint32_t zero_ns[METAPATH_PATHS_MAX];
+	uint32_t weight[METAPATH_PATHS_MAX]; /* 2^32 / L_i of open paths */
+	uint16_t measured;                   /* set of open paths with an acknowledgement */
+	uint8_t count, open;                 /* paths there are, 1 or more, and open ones */
+};
+
+/* Thresholds 3 and 1.5, gaps 0 and 200 us, no idle closing, no smoothing. */
+void metapath_rules_default(struct metapath_rules *rules);
+
+/* Path 0 alone is open. 'zero_ns': zero-load times of 'count' paths, METAPATH_PATHS_MAX at most. */
+void metapath_init(struct metapath *path, unsigned count, const uint32_t *zero_ns);
+
+/* The latency that thresholds are compared with: L*, or n L*. */
+uint64_t metapath_latency(const struct metapath *path, const struct metapath_rules *rules);
+enum metapath_zone metapath_zone(const struct metapath *path, const struct metapath_rules *rules);
+
+/* A packet on path 'which' has waited so long in switches. One on a path that is not open says
+ * nothing of the open ones. */
+void metapath_measure(struct metapath *path, const struct metapath_rules *rules, unsigned which,
+	uint32_t waiting_ns, uint64_t now_ns);
+
+/* Opens the next path, or closes the last, if there is one and the gap has passed. True: done. */
+bool metapath_open_next(struct metapath *path, const struct metapath_rules *rules, uint64_t now_ns);
+bool metapath_close_last(
+	struct metapath *path, const struct metapath_rules *rules, uint64_t now_ns);
+
+/* Plain DRB: a packet of path 'which' was acknowledged. Zone H opens a path, zone L closes one.
+ * Returns by how many paths more are open. */
+int metapath_on_notification(struct metapath *path, const struct metapath_rules *rules,
+	unsigned which, uint32_t waiting_ns, uint64_t now_ns);
+
+/* The first 'open' paths are open from now on, with these L_i. 1 <= open <= path->count. */
+void metapath_replace(struct metapath *path, const struct metapath_rules *rules, unsigned open,
+	const uint32_t *latency_ns, uint64_t now_ns);
+
+/* Closes what has been idle; returns how many. */
+unsigned metapath_close_idle(
+	struct metapath *path, const struct metapath_rules *rules, uint64_t now_ns);
+
+/* The path of the next message: i with probability (1/L_i) / (sum of 1/L_j). */
+unsigned metapath_choose(const struct metapath *path, struct rng *rng);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Congestion management at the source (docs/explanation/source-control.md): one of the
+ * mechanisms of this folder for all pairs of a host. It chooses the path of each message, hears
+ * notifications, and says when a frame may leave.
+ *
+ *     none     nothing
+ *     iba-cc   InfiniBand congestion control: marks slow a flow down (iba_cc.h)
+ *     drb-cn   marks open paths, nothing slows down (marked_paths.h; DRB paper on InfiniBand)
+ *     drb      latencies open paths (metapath.h; DRB as in the PR-DRB paper)
+ *     pr-drb   the same, and solutions that helped before are applied at once (pr_drb.h)
+ *     drb-cc   DRB, unless all flows that contend share the destination: then no path helps, and
+ *              the flow slows down as by iba-cc (ours; drb_cc.h)
+ *
+ * A plain state machine: times are arguments in ns. No allocation after source_control_create(), no
+ * floating point. One thread. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/rng.h"
+#include "drb_cc.h"
+#include "iba_cc.h"
+#include "marked_paths.h"
+#include "metapath.h"
+#include "pr_drb.h"
+#include "source_control_kind.h"
+#include "wire/cn.h"
+
+/* Counters of a host. */
+#define SOURCE_CONTROL_COUNTERS(X)              \
+	X(CN_SENT, cn_sent)                     \
+	X(CN_RECEIVED, cn_received)             \
+	X(PATHS_OPENED, paths_opened)           \
+	X(PATHS_CLOSED, paths_closed)           \
+	X(SOLUTIONS_APPLIED, solutions_applied) \
+	X(SOLUTIONS_MISSED, solutions_missed)   \
+	X(SOLUTIONS_SAVED, solutions_saved)     \
+	X(SOLUTIONS_STORED, solutions_stored)   \
+	X(THROTTLED_NS, throttled_ns)
+
+#define X(id, name) SOURCE_CONTROL_##id,
+enum source_control_counter { SOURCE_CONTROL_COUNTERS(X) SOURCE_CONTROL_COUNTER_COUNT };
+#undef X
+
+struct source_control_config {
+	enum source_control_kind kind;
+	uint16_t host;
+	uint32_t hosts;
+	uint64_t seed;
+	uint64_t frame_ns; /* zero-load time of a full frame over a path without links */
+	uint64_t hop_ns;   /* what each switch on the way adds */
+	struct iba_cc_config iba;
+	struct metapath_rules paths;
+	struct pr_drb_rules pr;
+	struct solutions_config solutions;
+};
+
+/* Sums for means over what has passed. */
+struct source_control_sums {
+	uint64_t messages, open_paths; /* messages with a choice, and paths open then */
+	uint64_t notices, waiting_ns;  /* notifications, and the waiting times that they report */
+	uint64_t packets, ccti;        /* packets of throttled kinds, and their table indices */
+};
+
+struct source_control {
+	struct source_control_config config;
+	struct rng rng;
+	struct iba_cc cc;            /* iba-cc, drb-cc */
+	struct marked_paths *marked; /* [hosts] drb-cn; count 0: the pair is not in use */
+	struct metapath *path;       /* [hosts] the other DRBs; likewise */
+	struct episode *episode;     /* [hosts] pr-drb */
+	struct pr_drb pr;            /* pr-drb */
+	struct drb_cc_pair *end;     /* [hosts] drb-cc */
+	struct source_control_sums sum;
+	uint64_t count[SOURCE_CONTROL_COUNTER_COUNT];
+};
+
+void source_control_config_default(struct source_control_config *config);
+
+/* NULL with errno EINVAL or ENOMEM. Memory for destinations that are never used is not touched. */
+struct source_control *source_control_create(const struct source_control_config *config);
+void source_control_destroy(struct source_control *control);
+
+/* Properties of a kind. */
+static inline bool source_control_spreads(enum source_control_kind kind)
+{
+	return kind >= SOURCE_CONTROL_DRB_CN;
+}
+static inline bool source_control_throttles(enum source_control_kind kind)
+{
+	return kind == SOURCE_CONTROL_IBA_CC || kind == SOURCE_CONTROL_DRB_CC;
+}
+static inline bool source_control_measures(enum source_control_kind kind)
+{
+	return kind >= SOURCE_CONTROL_DRB;
+}
+static inline bool source_control_wants_flows(enum source_control_kind kind)
+{
+	return kind >= SOURCE_CONTROL_PR_DRB;
+}
+
+/* True if the destination's routes are known: source_control_begin() has been called. */
+static inline bool source_control_has_begun(
+	const struct source_control *control, uint16_t destination)
+{
+	if (control->path != NULL)
+		return control->path[destination].count != 0;
+	return control->marked == NULL || control->marked[destination].count != 0;
+}
+
+/* The destination has 'count' routes (those beyond METAPATH_PATHS_MAX are not used), 1 or more,
+ * over so many switches each. Forgets what is known of it. */
+void source_control_begin(struct source_control *control, uint16_t destination, unsigned count,
+	const uint8_t *switches);
+
+/* The path of the next message to the destination, which has begun. */
+unsigned source_control_choose(
+	struct source_control *control, uint16_t destination, uint64_t now_ns);
+
+/* A notification from the destination. One of a path that the pair does not have is ignored. */
+void source_control_on_notification(
+	struct source_control *control, uint16_t destination, const struct cn *cn, uint64_t now_ns);
+
+/* When the next frame to the destination may leave. */
+static inline uint64_t source_control_ready_ns(
+	const struct source_control *control, uint16_t destination)
+{
+	return control->cc.flow == NULL ? 0 : iba_cc_ready_ns(&control->cc, destination);
+}
+
+/* Something that could have left at 'since_ns' leaves now. */
+static inline void source_control_count_pause(
+	struct source_control *control, uint16_t destination, uint64_t since_ns, uint64_t now_ns)
+{
+	iba_cc_count_pause(&control->cc, destination, since_ns, now_ns);
+}
+
+/* A frame to the destination begins to leave; the link takes 'frame_ns' for it. */
+void source_control_sent(
+	struct source_control *control, uint16_t destination, uint64_t frame_ns, uint64_t now_ns);
+
+/* Adds what it has summed up since it was created. */
+void source_control_add_sums(const struct source_control *control, struct source_control_sums *sum);
+
+/* Counters up to now; [SOURCE_CONTROL_COUNTER_COUNT]. */
+void source_control_counters(const struct source_control *control, uint64_t *count);
+const char *source_control_counter_name(unsigned counter);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "tty_escape.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text_escape.h"
+
+/* Our other sequences do not pass here: 'weft lab top', which has some, writes to the terminal
+ * itself. */
+#define ERASE_LINE "\033[K"
+
+static bool put(int fd, const char *text, size_t bytes)
+{
+	while (bytes > 0) {
+		ssize_t written = write(fd, text, bytes);
+
+		if (written < 0 && errno != EINTR)
+			return false;
+		text += written > 0 ? written : 0;
+		bytes -= written > 0 ? (size_t)written : 0;
+	}
+	return true;
+}
+
+static bool put_escaped(int fd, const char *text, unsigned bytes)
+{
+	char digits[8];
+	bool good = true;
+
+	for (unsigned i = 0; i < bytes; i++) {
+		snprintf(digits, sizeof(digits), "\\x%02x", (unsigned char)text[i]);
+		good = good && put(fd, digits, 4);
+	}
+	return good;
+}
+
+/* The bytes at 'text' that are our own progress line's; 0: none. */
+static unsigned of_progress(const struct guarded_stream *guarded, const char *text, size_t bytes)
+{
+	const size_t erase = strlen(ERASE_LINE);
+
+	if (!guarded->returns)
+		return 0;
+	if (text[0] == '\r')
+		return 1;
+	return guarded->before == '\r' && bytes >= erase && memcmp(text, ERASE_LINE, erase) == 0
+		       ? (unsigned)erase
+		       : 0;
+}
+
+static ssize_t write_guarded(void *cookie, const char *text, size_t bytes)
+{
+	struct guarded_stream *guarded = cookie;
+	size_t plain = 0;
+
+	for (size_t at = 0; at < bytes;) {
+		unsigned own = of_progress(guarded, text + at, bytes - at);
+		unsigned control =
+			own > 0 ? 0 : text_control(text + at, bytes - at, guarded->before);
+
+		guarded->before = (unsigned char)text[at];
+		if (control == 0) {
+			at += own > 0 ? own : 1;
+			continue;
+		}
+		if (!put(guarded->fd, text + plain, at - plain) ||
+			!put_escaped(guarded->fd, text + at, control))
+			return -1;
+		at += control;
+		plain = at;
+	}
+	return put(guarded->fd, text + plain, bytes - plain) ? (ssize_t)bytes : -1;
+}
+
+static void guard_stream(FILE **stream, struct guarded_stream *guarded, int buffering)
+{
+	const cookie_io_functions_t functions = {.write = write_guarded};
+	FILE *replacement;
+
+	if (!isatty(guarded->fd))
+		return;
+	replacement = fopencookie(guarded, "w", functions);
+	if (replacement == NULL)
+		return;
+	setvbuf(replacement, NULL, buffering, BUFSIZ);
+	*stream = replacement;
+}
+
+void tty_escape(struct tty_escape *guard)
+{
+	*guard = (struct tty_escape){
+		.out = {.fd = STDOUT_FILENO}, .err = {.fd = STDERR_FILENO, .returns = true}};
+	guard_stream(&stdout, &guard->out, _IOLBF);
+	guard_stream(&stderr, &guard->err, _IONBF); /* progress has no line ends */
+}

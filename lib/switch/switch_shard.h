@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* clang-format off */
+/* A switch divided among cores (docs/how-to/divide-a-switch.md)
+ *
+ *   Each shard is a switch (switch.h) with all ports, of which it owns some; each port has one owner.
+ *   The owner of an input admits its packets and accounts for its buffer. The owner of an output
+ *   has its queues, arbitration, credits and link. A packet between two shards goes through a ring
+ *   (struct shard_ring) once it is admitted.
+ *
+ *   A shard counts a foreign input in a shadow: blocks that it got from there, and that have left it.
+ *   It publishes the latter, as a total for each VC; the owner adds what is new to its own account
+ *   and grants it. So the owner's account has all blocks of the buffer, wherever they are, and no
+ *   buffer is ever over. Of an output other shards know whether it is usable.
+ *
+ * Entry points, in the loop of a shard
+ *     switch_shard_pull()           what the others have published
+ *     switch_receive_sharded(), switch_shard_receive()    a data frame in, for switch_receive_*()
+ *     switch_shard_flush()        what it has handed over
+ *     switch_shard_accept(), switch_shard_pass()          from the rings
+ *     switch_shard_push()           what the others may know
+ *   All else as for a whole switch, for its own ports.
+ *
+ * Not divided: a switch without VOQs, whose queues are of no single output, and one that decides
+ * with the state of its outputs (congestion control, marks, waiting times).
+ *
+ * Threads
+ *   One per shard. Creation, check, drain and end: one thread, while no shard runs. */
+/* clang-format on */
+
+#include <stdint.h>
+
+#include "forward.h"
+#include "switch.h"
+#include "wire/packet.h"
+
+/* The way of packets from one part of a divided switch to another (switch_shard.h): one producer,
+ * one consumer, entries that need no descriptor. The producer never asks how far the consumer is:
+ * what it may have in the ring is limited by its input buffers, whose space comes back with a
+ * release that the consumer publishes after it has read the entry. So a ring moves two cache lines
+ * between the cores, that of its entries and that of the position.
+ *
+ * Inline: per packet. */
+
+/* A packet as admission has left it; the header in its frame is that for the next device. */
+struct shard_entry {
+	struct weft_packet *packet; /* filled in only if it is a control frame of the switch */
+	uint16_t bytes, blocks;
+	uint8_t input, output;
+	uint8_t vc, vc_next; /* SHARD_CONTROL or SHARD_OWN in 'vc': no data */
+};
+
+#define SHARD_CONTROL 0x80 /* a control frame; 'output' may be SHARD_AGENT */
+#define SHARD_OWN     0xC0 /* one of the driver's own, which no switch has counted */
+#define SHARD_AGENT   0xFE /* for the agent of the device, in shard 0 */
+
+_Static_assert(sizeof(struct shard_entry) == 16, "four to a cache line");
+
+struct shard_ring {
+	struct shard_entry *entry; /* [mask + 1] */
+	uint32_t mask;
+	/* The producer's. */
+	uint32_t put __attribute__((aligned(64)));
+	/* How much of it the consumer may read. */
+	uint32_t published __attribute__((aligned(64)));
+	/* The consumer's; others read it when both are at rest. */
+	uint32_t taken __attribute__((aligned(64)));
+} __attribute__((aligned(64)));
+
+/* Room for the next entry. The consumer sees it after shard_ring_flush(). */
+static inline struct shard_entry *shard_ring_put(struct shard_ring *ring)
+{
+	return &ring->entry[ring->put++ & ring->mask];
+}
+
+static inline void shard_ring_flush(struct shard_ring *ring)
+{
+	if (ring->published != ring->put)
+		__atomic_store_n(&ring->published, ring->put, __ATOMIC_RELEASE);
+}
+
+/* Entries that the consumer has not taken yet. */
+static inline uint32_t shard_ring_waiting(const struct shard_ring *ring)
+{
+	return __atomic_load_n(&ring->published, __ATOMIC_ACQUIRE) - ring->taken;
+}
+
+/* Entry 'i' of those. */
+static inline const struct shard_entry *shard_ring_at(const struct shard_ring *ring, uint32_t i)
+{
+	return &ring->entry[(ring->taken + i) & ring->mask];
+}
+
+static inline void shard_ring_take(struct shard_ring *ring, uint32_t entries)
+{
+	ring->taken += entries;
+}
+
+#define SWITCH_SHARDS_MAX 16
+
+/* Published by a shard, which alone writes it, for the others: of an input, for its owner. */
+struct shard_board {
+	uint64_t usable; /* outputs, of its own */
+	/* Control frames that it has taken from the ring of each shard. */
+	uint32_t control_taken[SWITCH_SHARDS_MAX] __attribute__((aligned(64)));
+	/* Blocks that have left it, of each VC of each foreign input. A line each. */
+	uint32_t released[SWITCH_PORTS_MAX][FRAME_VCS_MAX] __attribute__((aligned(64)));
+	/* When the last of them left it; the driver's, stored before 'released'. */
+	weft_time left_at[SWITCH_PORTS_MAX];
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(uint32_t[FRAME_VCS_MAX]) == 64, "a line for each input");
+
+/* A shard's memory of another one. */
+struct shard_other {
+	struct shard_ring *out; /* that ring is the other's memory */
+	uint64_t away;          /* own inputs that may have packets there */
+	uint32_t control_handed;
+	uint32_t heard[SWITCH_PORTS_MAX][FRAME_VCS_MAX]; /* of 'released' there */
+};
+
+struct switch_division;
+
+struct switch_shard {
+	struct weft_switch *sw;
+	struct switch_division *division;
+	unsigned number;
+	uint64_t own;     /* ports */
+	uint64_t foreign; /* the other ones */
+	uint64_t filled;  /* shards to which something was handed and not published yet */
+	uint64_t guests; /* foreign inputs that may have packets here, or had since the last tell */
+	struct shard_other other[SWITCH_SHARDS_MAX];
+	struct shard_ring in[SWITCH_SHARDS_MAX]; /* from each shard */
+	struct shard_board board;
+	weft_time left_at[SWITCH_PORTS_MAX]; /* when packets of own inputs left others, as heard */
+};
+
+struct switch_division {
+	unsigned shards;
+	uint8_t owner[SWITCH_PORTS_MAX]; /* of each port */
+	struct switch_config config;     /* of the whole */
+	struct switch_shard *shard[SWITCH_SHARDS_MAX];
+};
+
+/* 'owner' of each port: a shard, 0 to shards - 1. NULL with errno EINVAL (a number out of range, a
+ * shard without a port, no VOQs) or ENOMEM. What 'config' points to stays the caller's. */
+struct switch_division *switch_division_create(
+	const struct switch_config *config, const uint8_t *owner, unsigned shards);
+/* The memory of a shard, and of the rings that lead to it. Each shard's own thread may call it, so
+ * that the memory is near its core. 0, -EINVAL or -ENOMEM. */
+int switch_shard_create(struct switch_division *division, unsigned shard, weft_time now);
+/* When all shards are there. */
+void switch_division_connect(struct switch_division *division);
+/* The driver frees stored packets first: switch_division_drain(). NULL is allowed. */
+void switch_division_destroy(struct switch_division *division);
+
+/* Discards what is stored and what is in the rings. */
+void switch_division_drain(struct switch_division *division);
+uint64_t switch_division_stored(const struct switch_division *division);
+/* Invariants of the shards and between them; while no shard runs. NULL, or what is wrong. */
+const char *switch_division_check(const struct switch_division *division);
+
+/* No buffer of its own inputs holds anything, here or in another shard. */
+bool switch_shard_is_empty(const struct switch_shard *shard);
+
+/* At the beginning of each iteration. */
+void switch_shard_pull(struct switch_shard *shard);
+/* At the end of each iteration. */
+void switch_shard_push(struct switch_shard *shard);
+
+/* Packets that were handed over since the last call are the others' now. */
+static inline void switch_shard_flush(struct switch_shard *shard)
+{
+	for (; shard->filled != 0; shard->filled &= shard->filled - 1)
+		shard_ring_flush(shard->other[__builtin_ctzll(shard->filled)].out);
+}
+
+static inline bool switch_shard_is_foreign(const struct switch_shard *shard, unsigned output)
+{
+	return (shard->foreign >> output & 1) != 0;
+}
+
+/* Hands an admitted packet over to the shard of its output. */
+static inline __attribute__((always_inline)) void switch_shard_hand(struct switch_shard *shard,
+	struct weft_packet *packet, const struct weft_packet *as, unsigned output)
+{
+	unsigned to = shard->division->owner[output];
+	struct shard_entry *entry = shard_ring_put(shard->other[to].out);
+
+	*entry = (struct shard_entry){
+		.packet = packet,
+		.bytes = as->bytes,
+		.blocks = as->blocks,
+		.input = as->in_port,
+		.output = (uint8_t)output,
+		.vc = as->vc,
+		.vc_next = as->vc_next,
+	};
+	shard->other[to].away |= BIT64(as->in_port);
+	shard->filled |= BIT64(to);
+}
+
+/* switch_receive_direct() of a shard: a plain packet for a foreign output is admitted as well, and
+ * the driver calls switch_shard_hand() with 'packet' as its description. */
+static inline __attribute__((always_inline)) unsigned switch_receive_sharded(
+	struct switch_shard *shard, struct switch_port *port, struct weft_packet *packet,
+	uint64_t outputs)
+{
+	struct weft_switch *sw = shard->sw;
+	unsigned output = forward_output(sw, packet);
+
+	packet->vc_next = sw->sl_to_vc[packet->sl & 15];
+	if (!forward_is_plain(
+		    sw, port, packet, output, (sw->idle & outputs) | (sw->usable & shard->foreign)))
+		return SWITCH_PORT_NONE;
+	if (!switch_shard_is_foreign(shard, output) &&
+		!forward_pass(sw, port, packet, output, true))
+		return SWITCH_PORT_NONE;
+	credit_arrive(&port->link.rx[packet->vc], packet->blocks);
+	forward_set_header_vc(packet);
+	return output;
+}
+
+/* switch_receive() of a shard. The packet is the other shard's after the next publication. */
+static inline void switch_shard_receive(
+	struct switch_shard *shard, struct weft_packet *packet, weft_time now)
+{
+	struct weft_switch *sw = shard->sw;
+	unsigned output = switch_admit(sw, &sw->port[packet->in_port], packet, now);
+
+	if (output == SWITCH_PORT_NONE)
+		return;
+	if (!switch_shard_is_foreign(shard, output)) {
+		switch_store(sw, packet, output, now);
+		return;
+	}
+	packet->out_port = (uint8_t)output;
+	switch_shard_hand(shard, packet, packet, output);
+}
+
+/* For forward.c: a control frame with its route done, to the shard of its output, or with
+ * SHARD_AGENT to shard 0. False: too many of them are on their way there. */
+bool switch_shard_hand_control(
+	struct switch_shard *shard, struct weft_packet *packet, unsigned output);
+/* The same with a frame that the driver has made, to the shard that has the port. There the driver
+ * finds it in the ring, calls switch_shard_take_own() and sends it. */
+bool switch_shard_hand_own(struct switch_shard *shard, struct weft_packet *packet, unsigned port);
+void switch_shard_take_own(struct switch_shard *shard, unsigned from);
+
+static inline bool switch_shard_is_own(const struct shard_entry *entry)
+{
+	return __builtin_expect(entry->vc == SHARD_OWN, 0);
+}
+
+/* An entry of a ring came: its input has a guest here. */
+static inline void switch_shard_admit(struct switch_shard *shard, const struct shard_entry *entry)
+{
+	credit_arrive(&shard->sw->port[entry->input].link.rx[entry->vc], entry->blocks);
+	shard->guests |= BIT64(entry->input);
+}
+
+/* switch_pass() for a data packet from another shard. False: switch_shard_accept(). */
+static inline __attribute__((always_inline)) bool switch_shard_pass(
+	struct switch_shard *shard, const struct shard_entry *entry, uint64_t outputs)
+{
+	struct weft_switch *sw = shard->sw;
+	struct credit_tx *tx = &sw->port[entry->output].link.tx[entry->vc_next];
+
+	if (__builtin_expect((sw->idle & outputs) >> entry->output & 1, 1) == 0 ||
+		__builtin_expect((entry->vc & SHARD_CONTROL) != 0, 0) ||
+		__builtin_expect(!credit_suffices(tx, entry->blocks), 0))
+		return false;
+	switch_shard_admit(shard, entry);
+	credit_take(tx, entry->blocks);
+	credit_release(&sw->port[entry->input].link.rx[entry->vc], entry->blocks);
+	return true;
+}
+
+/* Queues a packet from shard 'from', or discards it if its output has gone down meanwhile. */
+void switch_shard_accept(
+	struct switch_shard *shard, unsigned from, const struct shard_entry *entry, weft_time now);
+
+/* Between the checks of a switch and of its shards. */
+
+/* Blocks that an own input's account has and that its own queues have not: in other shards, on the
+ * way there, or gone without having been heard of. 0 for a foreign input. */
+uint32_t switch_shard_elsewhere(const struct switch_shard *shard, unsigned input, unsigned vc);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The reason of a capture record (struct capture_state.reason): why a frame was refused, discarded,
+ * delayed or sent another way. One numbering for all devices, because the
+ * ports of a fabric share a capture file; the words are those of the counters that move. */
+
+#include <stdint.h>
+
+#include "capture/capture_state.h"
+#include "switch/switch.h"
+#include "switch/switch_counters.h"
+#include "wire/frame.h"
+
+#define CAPTURE_REASON_FAULT  1  /* + enum frame_fault */
+#define CAPTURE_REASON_SWITCH 32 /* + enum switch_counter */
+
+/* More than a counter says. */
+#define CAPTURE_REASONS(X)                                                                   \
+	X(CONTROL_BAD, "control_bad")               /* link-local, payload makes no sense */ \
+	X(SOURCE_SPOOFED, "discard_source_spoofed") /* its source is not the port's host */  \
+	X(DEFLECTED, "deflected: link down")        /* left its primary port */              \
+	X(ADAPTED, "adapted: another way")          /* likewise, by adaptive routing */
+
+enum capture_reason {
+	CAPTURE_REASON_NONE = 0,
+	CAPTURE_REASON_OTHER = 96,
+#define X(id, text) CAPTURE_REASON_##id,
+	CAPTURE_REASONS(X)
+#undef X
+		CAPTURE_REASON_END
+};
+
+static inline uint8_t capture_reason_fault(enum frame_fault fault)
+{
+	return fault == FRAME_FAULT_OK ? CAPTURE_REASON_NONE
+				       : (uint8_t)(CAPTURE_REASON_FAULT + fault);
+}
+
+static inline uint8_t capture_reason_switch(enum switch_counter counter)
+{
+	return (uint8_t)(CAPTURE_REASON_SWITCH + counter);
+}
+
+/* A capture_reason_fn. */
+const char *capture_reason_text(uint8_t reason);
+
+/*
+ * The state that a capture adds to a data frame that has come into a switch, at either clock: the
+ * decision on it. Credits: what its sender has left in its VC after it. Depth: the blocks before it
+ * in the queue that it is to join.
+ *
+ * The switch has admitted 'packet' for 'output' but not stored it yet (switch_admit()), or, with
+ * SWITCH_PORT_NONE, discarded it. Sets the fields that can be known. */
+void capture_decision(const struct weft_switch *sw, const struct weft_packet *packet,
+	unsigned output, struct capture_state *state);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The load of links in each sample (measure.link-series), the same for all three engines. An engine
+ * reads what each way has counted since the run began; the differences are made here. */
+
+#include "experiment/result/run_link_series.h"
+#include "experiment/run/run_config.h"
+#include "switch/switch.h"
+#include "topo/topology.h"
+#include "wire/frame.h"
+
+/* Of one direction of a link. The first three only grow. */
+struct measure_link_use {
+	uint64_t busy_ps, blocked_ps, stalls;
+	bool root;                      /* the output is a root of congestion now */
+	uint32_t stored[FRAME_VCS_MAX]; /* blocks in the buffer at the far end now */
+};
+
+/* Fills 'use', which is zeroed, for the way between two ports. */
+typedef void (*measure_link_fn)(const void *ctx, struct topology_port from, struct topology_port to,
+	struct measure_link_use *use);
+
+/* Adds what other processes have measured, each at its devices and 0 elsewhere. */
+typedef void measure_link_sum_fn(const void *ctx, uint32_t *value, size_t values);
+
+struct measure_link_before {
+	uint64_t busy_ps, blocked_ps, stalls;
+};
+
+struct measure_links {
+	const struct topology *topology;
+	measure_link_fn read; /* NULL: nothing is measured */
+	const void *ctx;
+	measure_link_sum_fn *sum;           /* NULL: this process reads all links */
+	uint32_t vc_blocks;                 /* of a VC of a buffer */
+	struct measure_link_before *before; /* [ways], at the last sample */
+	struct run_link_series series;
+};
+
+/* Opens it if the run asks for it. Topology and 'ctx' are the caller's, for as long. -ENOMEM. */
+int measure_links_open(struct measure_links *links, const struct topology *topology,
+	const struct run_config *run, measure_link_fn read, const void *ctx);
+/* Also one that was never opened, if it is zeroed. */
+void measure_links_close(struct measure_links *links);
+
+/* Measuring begins. Forgets all samples. */
+void measure_links_begin(struct measure_links *links);
+/* A sample of the last 'time_ps'. 0 and its values, NULL if nothing is measured or the series is
+ * full; -ENOMEM. */
+int measure_links_sample(struct measure_links *links, uint64_t time_ps, const uint32_t **values);
+
+/* Fills in what the switches at both ends know; NULL: a host is there. */
+void measure_links_read_switches(const struct weft_switch *from, unsigned output,
+	const struct weft_switch *to, unsigned input, struct measure_link_use *use);

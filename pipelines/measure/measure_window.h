@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The measuring window of a run, the same for all three engines (real clock, virtual clock,
+ * wormhole): what its counters were when measuring began, at the last sample and when it ended, and
+ * the throughput and samples that follow. An engine reads its counters; the arithmetic is here. */
+
+#include "experiment/result/run_result.h"
+#include "experiment/result/run_stream.h"
+#include "experiment/workload/run_goal.h"
+#include "experiment/workload/run_hosts.h"
+#include "measure_links.h"
+#include "nic/congestion/source_control.h"
+#include "switch/switch.h"
+#include "topo/topology.h"
+#include "traffic/traffic.h"
+
+/* Counters of a run at one moment. They only grow. */
+struct measure_totals {
+	weft_time at_ps;
+	uint64_t messages, bytes; /* delivered: payload */
+	uint64_t wire_bytes;      /* delivered: all that counts as load on the hosts' links */
+	uint64_t generated_messages, generated_wire_bytes;
+	uint64_t timed, latency_sum_ps; /* what was delivered with a known latency */
+	/* Delivery means arrival; these count frames that were released in order. */
+	uint64_t released_wire_bytes, released_timed, released_latency_sum_ps;
+	/* The part of wire_bytes and generated_wire_bytes from programs, through TAP edges. */
+	uint64_t edge_wire_bytes, edge_generated_wire_bytes;
+	uint64_t absorbed;      /* frames, by hosts on the way */
+	uint64_t adapted, arns; /* by switches: packets sent on another path, notifications */
+	struct source_control_sums control; /* of all hosts */
+};
+
+/* Counters of an entry of the traffic, likewise. */
+struct measure_entry_totals {
+	uint64_t generated_messages, generated_wire_bytes;
+	uint64_t messages, wire_bytes; /* delivered */
+	uint64_t released_wire_bytes;
+	uint64_t timed, latency_sum_ns; /* messages with a known total latency, from warm-up on */
+};
+
+/* The messages of one host for an entry that ends: one with 'stop', or a schedule. */
+struct measure_flow {
+	uint64_t generated, delivered; /* messages */
+	weft_time last_ps;             /* when the last one arrived, since the traffic began */
+};
+
+struct measure_entry {
+	const uint16_t *sender; /* [senders], the caller's */
+	uint32_t senders;
+	weft_time start_ps;
+	weft_time first_ps; /* when its first message falls due, the engine's */
+	double capacity;    /* of the senders' links, as that of the window */
+	/* The engine writes 'now' before each call that starts or ends measuring or a batch, and
+	 * once more before the result if it has changed. */
+	struct measure_entry_totals now, from, batched, to;
+	struct run_batch batch[STEADINESS_BATCHES];
+	struct measure_flow *flow; /* [hosts], the engine writes it; NULL: the entry has no end */
+};
+
+struct measure_window {
+	double unit, capacity, second; /* see measure_window_open() */
+	struct measure_totals from, to, sampled;
+	struct run_result samples;
+	struct measure_links links;   /* opened by the engine, if at all */
+	struct run_stream *stream;    /* the caller's: gets each sample at once; NULL: none */
+	const struct run_config *run; /* of the entries */
+	const struct topology *topology;
+	struct measure_entry *entry; /* as run->traffic */
+	unsigned entries;
+	unsigned batches;
+	weft_time length_ps; /* of the measured time, the engine's; 0: unknown */
+	weft_time batch_ps;  /* of a batch */
+};
+
+/* Shares are of what the links of all hosts carry: by their rates, or, if 'cycle_ps' is not 0, a
+ * byte a cycle each. */
+void measure_window_open(
+	struct measure_window *window, const struct topology *topology, weft_time cycle_ps);
+/* Opens the entries of the traffic as well. 'goal' NULL: no schedule. All stay the caller's, for as
+ * long as the window. 0 or -ENOMEM. */
+int measure_window_add_entries(struct measure_window *window, const struct topology *topology,
+	const struct run_config *run, const struct run_hosts *traffic, const struct run_goal *goal);
+/* Also closes a window that was never opened, if it is zeroed. */
+void measure_window_close(struct measure_window *window);
+
+/* Measuring begins. Forgets all samples. */
+void measure_window_begin(struct measure_window *window, const struct measure_totals *now);
+/* A sample of the time since the last one, or since the beginning; none above RUN_SAMPLES_MAX,
+ * for runs without an end. Links have values in those for which there is room. -ENOMEM. */
+int measure_window_sample(struct measure_window *window, const struct measure_totals *now);
+/* A source of an entry, before it has handed out a message; 'from_ps': when the traffic began. */
+void measure_window_source(
+	struct measure_window *window, const struct traffic *source, weft_time from_ps);
+/* When the current batch ends. If the measured time is not known, batches are short at first; pairs
+ * of batches are merged when there are too many. */
+weft_time measure_window_batch_end(const struct measure_window *window);
+/* A batch ended, at this time or before. True if the second half of the measured time starts with
+ * it, if its length is known. */
+bool measure_window_batch(struct measure_window *window, weft_time at_ps);
+/* Measuring ends. */
+void measure_window_end(struct measure_window *window, const struct measure_totals *now);
+
+/* Fills throughput, samples, and an entry for each of the traffic but for its histograms.
+ * 'switches': flits per ns are shared among so many; 0: none. -ENOMEM.
+ */
+int measure_window_result(
+	const struct measure_window *window, uint32_t switches, struct run_result *result);
+/* The same without the samples, of which there may be a million. */
+int measure_window_counts(
+	const struct measure_window *window, uint32_t switches, struct run_result *result);
+
+/* Adds a switch's counters of congestion: marks, adaptive routing, detector, notifications. */
+void measure_congestion(const struct weft_switch *sw, struct run_result *result);
+
+/* Seconds of wall clock, from any origin: what a run costs, never what it computes. */
+double measure_wall_seconds(void);
+
+/* The end of a run that measures until a value is known well enough (measure.until), from the
+ * batches of its window. Call both after each batch. They evaluate only at a few counts of batches,
+ * at growing intervals, because testing often enough would find a value that fits by chance. */
+
+/* The batches since the start of the traffic show where the warm-up ends (MSER-5), so measuring can
+ * restart now. */
+bool measure_is_warm(const struct measure_window *window);
+/* The 95 % confidence interval of the value is narrow enough, and latency is steady. */
+bool measure_until_reached(const struct measure_window *window);

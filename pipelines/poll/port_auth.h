@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The guard of a port of a poll loop accepts frames of its own fabric; with a link key, control
+ * frames that are genuine and new (link_seal.h). It also remembers that the neighbour belongs to
+ * another fabric, for those who look for a wrong cable.
+ *
+ * It answers a padded hello with another one.
+ *
+ * It chooses the neighbour where several ports of the fabric are behind one Ethernet port: the one
+ * of the plan, if there is a plan, else the first one that says hello.
+ *
+ * One thread, that of the loop; others may read counters and the stranger at any time. */
+
+#include <rte_mbuf.h>
+
+#include "link/link_seal.h"
+#include "port/port.h"
+#include "wire/frame.h"
+
+/* The port at the other end of the cable by the plan. */
+struct port_auth_plan {
+	uint64_t device; /* its identity; 0: there is no plan */
+	uint8_t port;
+	bool binding;                  /* no other one may be there */
+	struct rte_mempool *full_pool; /* for padded hellos, of the caller */
+	uint32_t full_bytes;           /* length of the longest frame */
+};
+
+/* A test of the path MTU: a hello is padded to the length of the longest frame. Its last byte is
+ * one of these; receivers of hellos ignore padding. */
+enum port_auth_full { POLL_GUARD_FULL_NONE, POLL_GUARD_FULL_ASK, POLL_GUARD_FULL_REPLY };
+
+struct port_auth {
+	struct port *port;
+	struct port_auth_plan plan;
+	struct frame_identity identity; /* of data that needs no further look */
+	uint16_t fabric;                /* ours */
+	struct link_seal seal;
+	/* Number of the neighbour's fabric and POLL_GUARD_STRANGER; 0: its last hello was of ours,
+	 * or there was none. */
+	uint32_t stranger;
+	/* Device << 8 | port that sent the last hello, if a binding plan names another port;
+	 * else 0. */
+	uint64_t misplaced;
+	uint8_t full_due; /* how the next hello is padded, enum port_auth_full; any thread asks */
+	/* Hellos that are not padded before the next one, so that requests, however many,
+	 * do not take the link down. */
+	uint8_t full_rest;
+	uint64_t full_sent, full_received; /* padded hellos */
+};
+
+#define POLL_GUARD_STRANGER 0x10000u
+/* Without padding a hello is shorter, with any seal. */
+#define POLL_GUARD_PADDED 256u
+
+/* The port gets the address of 'end', unless that is open. 'key' may be NULL; else it stays the
+ * caller's, as does 'port', and 'end' has sent nothing yet. */
+void port_auth_init(struct port_auth *guard, struct port *port, uint16_t fabric,
+	const struct link_key *key, struct link_end *end);
+
+/* Before the first frame. */
+void port_auth_expect(
+	struct port_auth *guard, const struct port_auth_plan *plan, const struct link_end *end);
+
+/* A good frame for the link (credit, hello, arn) is the neighbour's, or a hello of one that may
+ * become it. */
+bool port_auth_admits(struct port_auth *guard, const struct link_end *end, const uint8_t *frame);
+
+/* A hello has come, or the link went down: frames go to the neighbour there is now. */
+void port_auth_follow(struct port_auth *guard, const struct link_end *end);
+
+/* frame_find_fault_in() of the port's fabric. */
+enum frame_fault port_auth_find_fault(
+	struct port_auth *guard, const uint8_t *frame, uint32_t bytes);
+
+/* Checks and removes the seal of a frame without fault. False: it is refused, and counted. */
+bool port_auth_open(struct port_auth *guard, const struct link_end *end, struct rte_mbuf *mbuf);
+
+/* Seals a frame that is about to leave, if its kind has a seal. False: there is no room in its
+ * buffer. Without a key one load and a branch. */
+bool port_auth_seal(struct port_auth *guard, const struct link_end *end, struct rte_mbuf *mbuf);
+
+static inline bool port_auth_close(
+	struct port_auth *guard, const struct link_end *end, struct rte_mbuf *mbuf)
+{
+	return __builtin_expect(guard->seal.key == NULL, 1) || port_auth_seal(guard, end, mbuf);
+}
+
+/* Pads a closed frame if it is a hello and that is due. Returns the frame to send. */
+struct rte_mbuf *port_auth_pad(struct port_auth *guard, struct rte_mbuf *mbuf);
+
+static inline struct rte_mbuf *port_auth_fill(struct port_auth *guard, struct rte_mbuf *mbuf)
+{
+	return __builtin_expect(guard->full_due == 0, 1) ? mbuf : port_auth_pad(guard, mbuf);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* A process of a lab: weft-switch or weft-nic runs its part of a lab file's fabric, weft-fabric all
+ * of it, until SIGINT or SIGTERM. 'weft lab run', 'capture' and 'status' control it by telemetry.
+ */
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/weft_error.h"
+#include "experiment/lab/lab_plan.h"
+#include "experiment/lab/lab_trust.h"
+#include "port/tsc_clock.h"
+
+#define LAB_PROCESS_DEVICES_MAX 4096
+
+struct lab_process_options {
+	const char *program; /* for messages */
+	const char *lab_file;
+	const char *run_dir;                         /* NULL: /run/weft/NAME */
+	const char *device[LAB_PROCESS_DEVICES_MAX]; /* names of switches or hosts */
+	unsigned devices;
+	enum lab_role role; /* WHOLE: no device is named, all are meant */
+	/* Override the file's keys of the mapper; NULL: do not. */
+	const char *mapper; /* auto, always, never: for the hosts of this process */
+	const char *expect; /* a topology: generator text or path */
+	const char *key;    /* path of the fabric key */
+	unsigned lcores;    /* 0: 1, of a whole lab one for each CPU */
+	bool calibrates;    /* WHOLE: prints the dilation that 'auto' chooses, and ends */
+	struct lab_trust trust;
+	/* Of main(). EAL gets the arguments before "--". */
+	int argc;
+	char **argv;
+};
+
+/* The program's own options include '--lab'. */
+bool lab_process_asked_for(int argc, char **argv);
+/* Exits for --help (0) and for errors (2). 'argv' must outlive 'options'. */
+void lab_process_parse(
+	struct lab_process_options *options, enum lab_role role, int argc, char **argv);
+
+/* Starts EAL, runs, stops EAL. Prints errors; returns the exit code. */
+enum weft_exit lab_process_main(const struct lab_process_options *options);
+
+/* Start and end of the processes of a lab, synchronized by files in the run directory: they agree
+ * on one clock, and each memif client waits for its servers. */
+
+/* The clock of the lab: the first process starts it and the others read it, so that time stamps of
+ * different processes are comparable. -EINVAL and error: it has another dilation. */
+int lab_clock(const char *run_dir, uint32_t dilation, struct clock *clock, struct error *error);
+
+/* Waits until the servers of all memif links with 'process' as client listen: DPDK's client tries
+ * to connect only once, when its port is started. -ETIMEDOUT after 30 s, -EINTR. */
+int lab_wait_servers(const struct lab_plan *plan, unsigned process, const atomic_bool *stop,
+	struct error *error);
+
+/* Waits before ports are closed, when no loop of this process runs any more, if it has memif links:
+ * first until the other
+ * processes, which got the same signal, have left their loops, because a memif driver whose peer
+ * closes unmaps memory that its loop may be reading; then, two seconds at most, until those servers
+ * have closed and our driver has noticed, because two ends that close at the same moment free the
+ * same memory twice. */
+void lab_wait_peers_gone(const struct lab_plan *plan, unsigned process);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "program.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/weft_error.h"
+
+/* Global: a signal handler can reach nothing else. */
+static atomic_bool stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	atomic_store(&stop, true);
+}
+
+void program_catch_also(int number)
+{
+	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	sigaction(number, &action, NULL);
+}
+
+const atomic_bool *program_catch_signals(void)
+{
+	program_catch_also(SIGINT);
+	program_catch_also(SIGTERM);
+	signal(SIGPIPE, SIG_IGN);
+	return &stop;
+}
+
+const char *program_name(const char *own)
+{
+	const char *typed = getenv(PROGRAM_COMMAND);
+
+	return typed != NULL ? typed : own;
+}
+
+int program_separator(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return i;
+	return 0;
+}
+
+void program_parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *options)
+{
+	int first = program_separator(argc, argv);
+	char *separator = argv[first], *slash = strrchr(argv[0], '/');
+	const char *own = slash != NULL ? slash + 1 : argv[0];
+
+	argp_err_exit_status = EXIT_BAD_REQUEST;
+	/* Messages begin with the command, or the program's name without its folder. */
+	argv[first] = (char *)program_name(own);
+	for (int i = first + 1; i < argc; i++)
+		if (strcmp(argv[i], "-h") == 0)
+			argv[i] = (char *)"--help";
+	argp_parse(argp, argc - first, argv + first, flags, NULL, options);
+	argv[first] = separator;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Restricts a running program to the system calls that forwarding, telemetry, captures and the end
+ * of a lab need (seccomp): no execution of programs, no new executable memory, no mounts, no other
+ * processes. It is a second wall behind the checks of frames, not in place of them: files can still
+ * be opened as the user may.
+ *
+ * A call that is not on the list ends the process with exit code 3 after a line on standard error
+ * that names program and call. An errno instead would be found by no one: a driver would limp, and
+ * an intruder would go on trying. */
+
+#include <stdbool.h>
+
+#include "base/weft_error.h"
+
+struct sandbox_options {
+	const char *program; /* for the line; must outlive the process */
+	bool unmounts;       /* network namespaces are to be removed at the end */
+};
+
+/* False in a sanitizer's build, whose runtime needs other calls. */
+bool sandbox_is_built(void);
+
+/* For all threads, for ever. Before it, threads may run; other filters may exist. 0, or -errno and
+ * error: the kernel has no such thing. Without sandbox_is_built(): 0, and nothing is restricted. */
+int sandbox_enter(const struct sandbox_options *options, struct error *error);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "real_fabric_idle.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* After the last message of its hosts, and after the last frame that a loop has carried, such as a
+ * mapper's question: the next one is likely to come soon. */
+#define IDLE_PS (5 * PS_PER_MS)
+#define CALM_PS (100 * PS_PER_US)
+/* After a cable was cut, or joined: until its ends have noticed, and the mapper. */
+#define AWAKE_HELLOS (2 * LINK_HELLOS_MISSED)
+#define REST_MS      50
+#define READY_MAX    8
+
+/* --- descriptors --- */
+
+static bool watch_fd(int ready, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+	return epoll_ctl(ready, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static bool open_worker(struct real_fabric *fabric, struct real_worker *worker)
+{
+	struct real_idle *rest = &worker->rest;
+	bool good;
+
+	rest->ready = epoll_create1(EPOLL_CLOEXEC);
+	rest->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	good = rest->ready >= 0 && rest->wake >= 0 && watch_fd(rest->ready, rest->wake);
+	for (unsigned i = worker->first_host; i < worker->last_host && good; i++)
+		if (fabric->hosts[i].tap >= 0)
+			good = watch_fd(rest->ready, fabric->hosts[i].tap);
+	return good;
+}
+
+static void wake_all(void *ctx)
+{
+	real_idle_wake(ctx);
+}
+
+void real_idle_open(struct real_fabric *fabric)
+{
+	for (unsigned i = 0; i < fabric->loops; i++)
+		fabric->worker[i].rest = (struct real_idle){.ready = -1, .wake = -1};
+	fabric->rests = fabric->serving && fabric->whole;
+	for (unsigned i = 0; i < fabric->loops && fabric->rests; i++)
+		fabric->rests = open_worker(fabric, &fabric->worker[i]);
+	if (fabric->rests && fabric->telemetry != NULL)
+		telemetry_set_wake(fabric->telemetry, wake_all, fabric);
+	real_idle_defer(fabric, clock_now(&fabric->clock));
+}
+
+void real_idle_close(struct real_fabric *fabric)
+{
+	if (fabric->telemetry != NULL)
+		telemetry_set_wake(fabric->telemetry, NULL, NULL);
+	fabric->rests = false;
+	for (unsigned i = 0; i < fabric->loops; i++) {
+		if (fabric->worker[i].rest.ready >= 0)
+			close(fabric->worker[i].rest.ready);
+		if (fabric->worker[i].rest.wake >= 0)
+			close(fabric->worker[i].rest.wake);
+	}
+}
+
+/* --- resting --- */
+
+void real_idle_allow(struct real_fabric *fabric, bool allowed, weft_time now)
+{
+	bool may = allowed && now >= fabric->awake_until;
+
+	if (may == atomic_load_explicit(&fabric->may_rest, memory_order_relaxed))
+		return;
+	if (may)
+		atomic_store(&fabric->may_rest, true);
+	else
+		real_idle_forbid(fabric);
+}
+
+void real_idle_forbid(struct real_fabric *fabric)
+{
+	atomic_store(&fabric->may_rest, false);
+	real_idle_wake(fabric);
+}
+
+void real_idle_defer(struct real_fabric *fabric, weft_time now)
+{
+	fabric->awake_until = now + AWAKE_HELLOS * fabric->options.run->hello_ps;
+	real_idle_forbid(fabric);
+}
+
+bool real_idle_is_allowed(const struct real_fabric *fabric)
+{
+	return fabric->rests && atomic_load_explicit(&fabric->may_rest, memory_order_relaxed);
+}
+
+void real_idle_wake(struct real_fabric *fabric)
+{
+	for (unsigned i = 0; i < fabric->loops && fabric->rests; i++)
+		if (atomic_load(&fabric->worker[i].rest.resting))
+			eventfd_write(fabric->worker[i].rest.wake, 1);
+}
+
+static bool has_busy_host(const struct real_worker *worker)
+{
+	const struct real_fabric *fabric = worker->fabric;
+
+	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
+		const struct poll_nic *poll = fabric->hosts[i].poll;
+
+		if (nic_busy(poll->nic) || poll->tap.held > 0 || poll->tx.waiting > 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the worker itself has been idle for long enough; others learn that it is busy. */
+static bool is_idle(struct real_worker *worker, weft_time now)
+{
+	struct real_idle *rest = &worker->rest;
+	bool busy = has_busy_host(worker);
+
+	if (worker->carried > 0)
+		rest->calm_since = now;
+	if (busy)
+		rest->idle_since = now;
+	if (busy && !atomic_load_explicit(&rest->busy, memory_order_relaxed)) {
+		atomic_store(&rest->busy, true);
+		real_idle_wake(worker->fabric);
+	}
+	if (now - rest->idle_since < IDLE_PS || now - rest->calm_since < CALM_PS)
+		return false;
+	if (atomic_load_explicit(&rest->busy, memory_order_relaxed))
+		atomic_store(&rest->busy, false);
+	return true;
+}
+
+/* Nobody has anything to do. Whoever begins to says so before it looks who rests. */
+static bool all_may_rest(const struct real_fabric *fabric)
+{
+	bool may = atomic_load(&fabric->may_rest) && !atomic_load(&fabric->halt) &&
+		   loop_commands_done(&fabric->orders);
+
+	for (unsigned i = 0; i < fabric->loops && may; i++)
+		may = !atomic_load(&fabric->worker[i].rest.busy);
+	return may && (fabric->stop == NULL || !atomic_load(fabric->stop));
+}
+
+/* The sleep that was asked for is not an absence, its excess is. */
+static void sleep_until_ready(struct real_worker *worker)
+{
+	const struct clock *clock = &worker->fabric->clock;
+	weft_time asked = clock_share(clock, REST_MS * PS_PER_MS), began = clock_now(clock), slept;
+	struct epoll_event event[READY_MAX];
+	eventfd_t value;
+	int events = epoll_wait(worker->rest.ready, event, READY_MAX, REST_MS);
+
+	slept = clock_now(clock) - began;
+	loop_stall_exempt(&worker->presence, slept < asked ? slept : asked);
+	/* Something is to be done: not at once back to sleep. */
+	for (int i = 0; i < events; i++)
+		if (event[i].data.fd == worker->rest.wake)
+			eventfd_read(worker->rest.wake, &value);
+		else
+			worker->rest.idle_since = clock_now(clock);
+	if (events > 0)
+		worker->rest.calm_since = clock_now(clock);
+}
+
+weft_time real_idle_away(const struct real_worker *worker, weft_time now)
+{
+	/* First: a loop that has woken up since then has excused its rest in 'seen', which it does
+	 * before it says that it rests no more. */
+	bool resting = atomic_load(&worker->rest.resting);
+	weft_time away = loop_stall_load(&worker->presence.away);
+	weft_time seen = loop_stall_load(&worker->presence.seen);
+
+	if (resting || seen == 0 || now < seen)
+		return away;
+	return now - seen > away ? now - seen : away;
+}
+
+bool real_idle(struct real_worker *worker, weft_time now)
+{
+	struct real_fabric *fabric = worker->fabric;
+	bool rests;
+
+	if (!fabric->rests || !is_idle(worker, now) || !all_may_rest(fabric))
+		return false;
+	atomic_store(&worker->rest.resting, true);
+	rests = all_may_rest(fabric);
+	if (rests)
+		sleep_until_ready(worker);
+	atomic_store(&worker->rest.resting, false);
+	return rests;
+}

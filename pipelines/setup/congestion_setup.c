@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "congestion_setup.h"
+
+#include <errno.h>
+
+#include "nic/congestion/source_control.h"
+#include "wire/frame.h"
+
+#define ARN_ENTRIES 8192 /* of a switch; memory is touched as far as it is needed */
+
+static bool has_notifications(const struct run_config *run)
+{
+	return run->routing.adaptive->notified;
+}
+
+struct arn_policer_config congestion_setup_guard(
+	const struct run_config *run, const struct topology *topology)
+{
+	struct arn_policer_config guard = {.rate = run->detector.arn_rate};
+
+	if (topology == NULL)
+		return guard;
+	guard.switches = topology->switches;
+	for (uint32_t i = 0; i < topology->switches; i++)
+		if (topology->switch_at[i].ports > guard.ports)
+			guard.ports = topology->switch_at[i].ports;
+	return guard;
+}
+
+weft_time congestion_setup_mark_ps(const struct run_config *run)
+{
+	bool act = has_notifications(run) && run->routing.afi && run->detector.readings.hosts_act;
+
+	return act ? run->detector.arn_ttl_ps : 0;
+}
+
+/* With notifications packets keep their way until one says otherwise. */
+static const struct adaptive_mode *find_mode(const struct run_config *run)
+{
+	return has_notifications(run) ? &adaptive_none : run->routing.adaptive;
+}
+
+static enum congestion_detector_retest find_retest(enum run_retest retest)
+{
+	switch (retest) {
+	case RUN_RETEST_STARTS:
+		return CONGESTION_RETEST_STARTS;
+	case RUN_RETEST_HOLDS:
+		return CONGESTION_RETEST_HOLDS;
+	default:
+		return CONGESTION_RETEST_NEVER;
+	}
+}
+
+static struct congestion_detector_config find_detector(const struct run_config_detector *run)
+{
+	return (struct congestion_detector_config){
+		.hcdth_ppm = run->hcdth_ppm,
+		.lcdth_ppm = run->lcdth_ppm,
+		.fcth_ppm = run->fcth_ppm,
+		.crt_ps = run->crt_ps,
+		.refresh_ps = run->arn_refresh_ps,
+		.retest = find_retest(run->readings.retest),
+		.by_vc = run->readings.occupancy == RUN_OCCUPANCY_VC,
+		.all_voqs = run->readings.speakers == RUN_SPEAKERS_ALL,
+		.afc = run->readings.watch_afc,
+	};
+}
+
+static struct arn_table_config find_table(const struct run_config_detector *run)
+{
+	return (struct arn_table_config){
+		.entries = ARN_ENTRIES,
+		.ttl_ps = run->arn_ttl_ps,
+		.refresh_ps = run->arn_refresh_ps,
+		.adapted_notify = run->readings.adapted_notify,
+		.adapted_roots = run->readings.adapted_roots,
+		.waiting_first = run->readings.waiting_first,
+		.down_roots_to_hosts = run->readings.down_roots == RUN_DOWN_ROOTS_HOSTS,
+	};
+}
+
+/* Ports behind which a switch of a higher stage is. */
+static uint64_t find_up_ports(const struct topology *topology, uint32_t at)
+{
+	uint64_t up = 0;
+
+	for (uint8_t port = 0; port < topology->switch_at[at].ports; port++) {
+		struct topology_port peer;
+
+		if (topology_peer(
+			    topology, (struct topology_port){DEVICE_SWITCH, at, port}, &peer) &&
+			peer.kind == DEVICE_SWITCH &&
+			topology->switch_at[peer.device].stage > topology->switch_at[at].stage)
+			up |= BIT64(port);
+	}
+	return up;
+}
+
+int congestion_setup_alone(struct weft_switch *sw, const struct topology *topology, uint32_t at,
+	const struct run_config *run)
+{
+	const struct congestion_detector_config detector = find_detector(&run->detector);
+	const struct arn_table_config table = find_table(&run->detector);
+	const struct switch_congestion_config config = {
+		.seed = run->seed,
+		.mode = find_mode(run),
+		.afi = run->routing.afi,
+		.credits_each = run->sw.credits == RUN_CREDITS_EACH,
+		.threshold_ppm = run->routing.threshold_ppm,
+		.stage = topology != NULL ? topology->switch_at[at].stage : 1,
+		.up_ports = topology != NULL ? find_up_ports(topology, at) : 0,
+		.hosts = topology != NULL ? topology->hosts : 0,
+		.detector = has_notifications(run) ? &detector : NULL,
+		.table = has_notifications(run) ? &table : NULL,
+	};
+
+	return congestion_setup_is_needed(run) ? switch_congestion(sw, &config) : 0;
+}
+
+int congestion_setup_switch(struct weft_switch *sw, const struct topology *topology, uint32_t at,
+	const struct run_config *run, struct error *error)
+{
+	int result = congestion_setup_alone(sw, topology, at, run);
+
+	if (result == -ENOMEM)
+		return error_set(error, ENOMEM, "no memory for the congestion tables of %s",
+			topology->switch_at[at].name);
+	return result == 0
+		       ? 0
+		       : error_set(error, -result,
+				 "%s: %s cannot do what routing.adaptive, routing.afi and detector "
+				 "say",
+				 run->origin, topology->switch_at[at].name);
+}
+
+/* Of the slowest link of the switch. */
+static uint64_t find_rate(const struct topology *topology, uint32_t at, uint64_t rate_bps)
+{
+	const struct topology_device *sw = &topology->switch_at[at];
+	uint64_t slowest = UINT64_MAX;
+
+	for (unsigned port = 0; port < sw->ports; port++) {
+		const struct topology_link *link = topology_link_at(
+			topology, (struct topology_port){DEVICE_SWITCH, at, (uint8_t)port});
+
+		if (link != NULL && link->rate_bps < slowest)
+			slowest = link->rate_bps;
+	}
+	return slowest != UINT64_MAX ? slowest : rate_bps;
+}
+
+/* drb-cc looks for where the congestion begins. */
+static bool records_last(const struct run_config *run)
+{
+	if (run->sw.recording == RUN_RECORDING_AUTO)
+		return run->nic.control == SOURCE_CONTROL_DRB_CC;
+	return run->sw.recording == RUN_RECORDING_LAST;
+}
+
+void congestion_setup_contention(struct weft_switch *sw, struct contention *contention,
+	const struct topology *topology, uint32_t at, const struct run_config *run,
+	const struct contention_config *driver)
+{
+	uint32_t frame_bytes = FRAME_HEADER_BYTES + FRAME_LATENCY_BYTES + run->nic.mtu_bytes;
+
+	if (!source_control_measures(run->nic.control) && !run->measure.switches)
+		return;
+	*contention = (struct contention){.config = *driver};
+	contention->config.flows = (uint8_t)run->sw.flows;
+	contention->config.scope =
+		run->sw.contending == RUN_CONTENDING_BUFFER ? CONTENTION_BUFFER : CONTENTION_OUTPUT;
+	contention->config.last = records_last(run);
+	contention->config.threshold_ps = run->sw.contention_ps;
+	if (!source_control_wants_flows(run->nic.control))
+		contention->config.threshold_ps = WEFT_TIME_NEVER;
+	else if (run->sw.contention_ps == WEFT_TIME_NEVER)
+		contention->config.threshold_ps = contention_threshold(
+			frame_bytes, find_rate(topology, at, run->link.rate_bps));
+	switch_set_contention(sw, contention);
+}
+
+void congestion_setup_marks(struct weft_switch *sw, struct fecn *fecn, const struct run_config *run)
+{
+	if (run->sw.fecn == 0)
+		return;
+	fecn_init(fecn);
+	fecn_set_rules(fecn, &(struct fecn_rules){.marking_rate = (uint16_t)run->sw.marking_rate,
+				     .packet_bytes = (uint16_t)run->sw.mark_bytes,
+				     .victims = run->sw.victim_mask});
+	for (unsigned port = 0; port < sw->ports; port++)
+		for (unsigned vc = 0; vc < sw->vcs; vc++)
+			fecn_set(
+				fecn, port, vc, run->sw.fecn, sw->port[port].link.config.vc_blocks);
+	switch_set_fecn(sw, fecn);
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "fabric_routes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "experiment/run/run_routes.h"
+#include "route/route_merge.h"
+#include "route/search/route_root.h"
+#include "route/verify/route_verify.h"
+#include "switch/adaptive_routing.h"
+#include "wire/frame.h"
+
+static int check_algorithm(
+	const struct run_config *run, const struct route_algorithm *algorithm, struct error *error)
+{
+	if (algorithm->deadlock_free || run->routing.may_deadlock)
+		return 0;
+	return error_set(error, EINVAL,
+		"routing.algorithm: '%s' does not promise freedom from deadlock, expected one that "
+		"does, or routing.may-deadlock: true",
+		algorithm->name);
+}
+
+/* Two sets that cannot deadlock alone may do so together, as on different trees. */
+static int check_union(const struct route_set *set, const struct topology *topology,
+	const struct run_config *run, struct error *error)
+{
+	struct route_report report;
+	char name[RUN_ROUTING_NAME];
+	bool good;
+	int result;
+
+	if (run->routing.others == 0 || run->routing.may_deadlock)
+		return 0;
+	result = route_verify_set(topology, set, &report, error);
+	if (result < 0)
+		return result;
+	good = report.deadlock_free;
+	route_report_free(&report);
+	run_routing_name(&run->routing, name);
+	return good ? 0
+		    : error_set(error, EINVAL,
+			      "%s: routing.algorithm %s: the sets of routes could deadlock "
+			      "together",
+			      run->origin, name);
+}
+
+/* An algorithm that cannot serve the topology does not know by which key it was chosen. */
+static int refuse(const struct run_config *run, int result, struct error *error)
+{
+	char name[RUN_ROUTING_NAME];
+
+	run_routing_name(&run->routing, name);
+	if (result == -EINVAL)
+		error_prefix(error, "%s: routing.algorithm %s", run->origin, name);
+	return result;
+}
+
+/* Adaptive switches choose among the entries of their tables. */
+static int check_alternatives(bool has_them, const struct run_config *run, struct error *error)
+{
+	char origin[RUN_ROUTING_ORIGIN];
+
+	if (!run_config_is_adaptive(run) || has_them)
+		return 0;
+	return error_set(error, EINVAL,
+		"%s: routing.adaptive: %s has nothing to choose from, because the tables of %s "
+		"have no alternative ports; expected dmodk",
+		run->origin, run->routing.adaptive->name,
+		run_routing_origin(&run->routing, origin));
+}
+
+/* As far as the algorithm's name shows. */
+static int check_tables(const struct run_config *run, struct error *error)
+{
+	return check_alternatives(
+		run->routing.mode == RUN_ROUTING_TABLE && run->routing.algorithm->adaptive, run,
+		error);
+}
+
+const struct vc_rule *fabric_routes_vc_rule(const struct fabric_routes *routes)
+{
+	if (routes->table != NULL)
+		return routes->table->vc_rule;
+	return routes->set != NULL ? route_set_vc_rule(routes->set) : NULL;
+}
+
+/* Some pair has several routes. With routes on demand, hosts of one switch have the same number. */
+static bool set_has_choice(const struct route_set *set, const struct topology *topology)
+{
+	uint32_t hosts = route_set_hosts(set), last = UINT32_MAX;
+	bool all = !route_set_is_on_demand(set);
+	struct topology_port from;
+
+	for (uint32_t source = 0; source < hosts; source++) {
+		if (!topology_host_switch(topology, source, &from) || (!all && from.device == last))
+			continue;
+		last = from.device;
+		for (uint32_t to = 0; to < hosts; to++)
+			if (route_set_count(set, source, to) > 1)
+				return true;
+	}
+	return false;
+}
+
+static bool table_has_choice(const struct route_table *table)
+{
+	size_t entries = (size_t)table->switches * table->hosts;
+
+	for (size_t i = 0; table->alternatives != NULL && i < entries; i++)
+		if ((table->alternatives[i] & (table->alternatives[i] - 1)) != 0)
+			return true;
+	return false;
+}
+
+/* Refuses a mechanism that has no choice in this network. */
+static int check_choice(const struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct error *error)
+{
+	bool adapts = run_config_is_adaptive(run);
+
+	if (adapts ? table_has_choice(routes->table)
+		   : !run_config_chooses_routes(run) || set_has_choice(routes->set, topology))
+		return 0;
+	return error_set(error, EINVAL,
+		"%s: %s has nothing to choose from: routing.algorithm %s has one route per pair of "
+		"hosts on %s; expected routing.alternatives of 2 or more, or another algorithm or "
+		"topology",
+		run->origin, adapts ? run->routing.adaptive->name : run_config_chooser(run),
+		run->routing.algorithm->name, topology->name);
+}
+
+/* With fewer VCs than classes, packets of different classes would share a VC and could deadlock. */
+static int check_classes(
+	const struct fabric_routes *routes, const struct run_config *run, struct error *error)
+{
+	const struct vc_rule *rule = fabric_routes_vc_rule(routes);
+	char origin[RUN_ROUTING_ORIGIN];
+
+	if (rule == NULL || rule->classes <= run->sw.vcs)
+		return 0;
+	return error_set(error, EINVAL,
+		"%s: switch.vcs is %u, expected %u or more: on this topology %s needs so many VC "
+		"classes",
+		run->origin, run->sw.vcs, rule->classes, run_routing_origin(&run->routing, origin));
+}
+
+static int compute_set(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, const struct route_options *options, struct error *error)
+{
+	const struct route_algorithm *all[1 + RUN_ALGORITHMS_MORE];
+	int result = 0;
+
+	all[0] = run->routing.algorithm;
+	for (uint32_t i = 0; i < run->routing.others; i++)
+		all[i + 1] = run->routing.other[i];
+	routes->set = route_merge_compute(
+		topology, all, run->routing.others + 1, options, &result, error);
+	if (routes->set == NULL)
+		return refuse(run, result, error);
+	result = check_classes(routes, run, error);
+	if (result == 0)
+		result = route_set_check_connected(routes->set, topology, error);
+	return result < 0 ? result : check_union(routes->set, topology, run, error);
+}
+
+struct route_options fabric_routes_options(const struct run_config *run)
+{
+	const struct run_config_routing *routing = &run->routing;
+
+	return (struct route_options){
+		.seed = run->seed,
+		.alternatives = routing->alternatives,
+		.radius = routing->radius,
+		.steps = routing->steps == RUN_STEPS_ITB ? ROUTE_STEPS_ITB : ROUTE_STEPS_NEXT,
+		.ties = routing->ties == RUN_TIES_SEED ? ROUTE_TIES_SEED : ROUTE_TIES_PORT,
+		.granularity = routing->granularity == RUN_GRANULARITY_SWITCH
+				       ? ROUTE_PER_SWITCH_PAIR
+				       : ROUTE_PER_HOST_PAIR,
+	};
+}
+
+/* All algorithms of a run share the root. */
+int fabric_routes_find_root(const struct run_config *run, const struct topology *topology,
+	struct route_options *options, struct error *error)
+{
+	const struct run_config_routing *routing = &run->routing;
+	const struct route_algorithm *rooted = routing->algorithm;
+	struct error why;
+	int result;
+
+	for (uint32_t i = 0; i < routing->others && rooted->label == NULL; i++)
+		rooted = routing->other[i];
+	if (rooted->label == NULL)
+		return 0;
+	result = route_root_find(topology, rooted, routing->root, run->seed, &options->root, &why);
+	return result == 0
+		       ? 0
+		       : error_set(error, -result, "%s: routing.root: %s", run->origin, why.text);
+}
+
+static int compute(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct error *error)
+{
+	struct route_options options = fabric_routes_options(run);
+	int result = check_algorithm(run, run->routing.algorithm, error);
+
+	for (uint32_t i = 0; i < run->routing.others && result == 0; i++)
+		result = check_algorithm(run, run->routing.other[i], error);
+	if (result == 0)
+		result = check_tables(run, error);
+	if (result == 0)
+		result = fabric_routes_find_root(run, topology, &options, error);
+	if (result < 0)
+		return result;
+	options.classes = run->sw.vcs;
+	/* The real clock's interfaces have copies, and wormhole networks check all. */
+	options.on_demand = run->routing.others == 0 && run->clock == RUN_CLOCK_VIRTUAL &&
+			    run->sw.switching != RUN_SWITCHING_WORMHOLE;
+	if (run->routing.mode == RUN_ROUTING_SOURCE)
+		return compute_set(routes, topology, run, &options, error);
+	routes->table =
+		route_compute_table(topology, run->routing.algorithm, &options, &result, error);
+	if (routes->table == NULL)
+		return refuse(run, result, error);
+	result = check_classes(routes, run, error);
+	return result < 0 ? result : route_table_check_connected(routes->table, topology, error);
+}
+
+static int load(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct error *error)
+{
+	struct route_file file;
+	int result = run_routes_load(run, topology, &file, error);
+
+	if (result < 0)
+		return result;
+	routes->set = file.set;
+	routes->table = file.table;
+	result = check_alternatives(
+		file.table != NULL && file.table->alternatives != NULL, run, error);
+	return result < 0 ? result : check_classes(routes, run, error);
+}
+
+static bool pair_has_itb(const struct route_set *set, uint32_t from, uint32_t to)
+{
+	const uint8_t *route;
+	unsigned length;
+
+	for (unsigned i = 0; (route = route_set_get(set, from, to, i, &length)) != NULL; i++)
+		if (memchr(route, ROUTE_TYPE_ITB, length) != NULL)
+			return true;
+	return false;
+}
+
+static bool has_itb(const struct route_set *set)
+{
+	uint32_t hosts = set == NULL || route_set_is_on_demand(set) ? 0 : route_set_hosts(set);
+
+	for (uint32_t from = 0; from < hosts; from++)
+		for (uint32_t to = 0; to < hosts; to++)
+			if (from != to && pair_has_itb(set, from, to))
+				return true;
+	return false;
+}
+
+/* Both would say in which VC a packet is stored. */
+static int make_queuing(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct error *error)
+{
+	char origin[RUN_ROUTING_ORIGIN];
+
+	if (run->queuing == &queuing_1q)
+		return 0;
+	if (fabric_routes_vc_rule(routes) != NULL)
+		return error_set(error, EINVAL,
+			"%s: queuing %s: on this topology %s uses the VCs for its "
+			"classes; expected 1q",
+			run->origin, run->queuing->name, run_routing_origin(&run->routing, origin));
+	routes->queuing = queuing_create(topology, run->queuing, run->sw.vcs, error);
+	return routes->queuing != NULL ? 0 : -errno;
+}
+
+void fabric_routes_map_sl(const struct fabric_routes *routes, uint8_t sl_to_vc[16])
+{
+	for (unsigned sl = 0; sl < 16; sl++)
+		sl_to_vc[sl] =
+			routes->queuing != NULL && sl < routes->queuing->queues ? (uint8_t)sl : 0;
+}
+
+int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct error *error)
+{
+	int result;
+
+	*routes = (struct fabric_routes){NULL, NULL};
+	result = run->routing.file != NULL ? load(routes, topology, run, error)
+					   : compute(routes, topology, run, error);
+	if (result == 0)
+		result = check_choice(routes, topology, run, error);
+	if (result == 0)
+		result = make_queuing(routes, topology, run, error);
+	if (result == 0)
+		routes->itbs = has_itb(routes->set);
+	else
+		fabric_routes_free(routes);
+	return result;
+}
+
+int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct error *error)
+{
+	int result;
+
+	*routes = (struct fabric_routes){NULL, NULL};
+	result = check_algorithm(run, run->routing.algorithm, error);
+	if (result == 0)
+		result = check_tables(run, error);
+	if (result == 0)
+		result = make_queuing(routes, topology, run, error);
+	/* The mapper may give routes with in-transit buffers. */
+	routes->itbs = run->routing.mode == RUN_ROUTING_SOURCE;
+	return result;
+}
+
+/* Smaller tables are in the cache, and an entry of theirs takes one access instead of two. */
+#define SHARED_TABLE_BYTES ((size_t)1 << 20)
+
+int fabric_routes_share(struct fabric_routes *routes)
+{
+	const struct route_table *table = routes->table;
+
+	if (table == NULL || (size_t)table->switches * table->hosts < SHARED_TABLE_BYTES)
+		return 0;
+	routes->blocks = route_blocks_create(routes->table);
+	return routes->blocks == NULL && errno == ENOMEM ? -ENOMEM : 0;
+}
+
+void fabric_routes_free(struct fabric_routes *routes)
+{
+	route_set_destroy(routes->set);
+	route_blocks_destroy(routes->blocks);
+	route_table_destroy(routes->table);
+	queuing_destroy(routes->queuing);
+	*routes = (struct fabric_routes){NULL};
+}

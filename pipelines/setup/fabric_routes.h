@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The routes that a run file asks for, of a whole fabric, and the VCs of what goes there, the same
+ * at both clocks and in every process of a lab: they depend on files and topology alone. */
+
+#include "experiment/run/run_config.h"
+#include "queuing/queuing.h"
+#include "route/route_algorithm.h"
+#include "route/route_blocks.h"
+#include "route/route_set.h"
+#include "route/route_table.h"
+
+struct fabric_routes {
+	/* One of the two, by routing.mode. */
+	struct route_set *set;
+	struct route_table *table;
+	struct route_blocks *blocks; /* of the table, for switches to share; NULL: they read rows */
+	bool itbs;                   /* hosts on the way re-inject messages on some of them */
+	struct queuing *queuing;     /* NULL: service levels are the messages' own, all in VC 0 */
+};
+
+/* The options of the run file for its algorithm, on any clock and of any mapper; without the root.
+ */
+struct route_options fabric_routes_options(const struct run_config *run);
+/* Adds the root, if an algorithm of the run has one. -EINVAL, -ENOMEM. */
+int fabric_routes_find_root(const struct run_config *run, const struct topology *topology,
+	struct route_options *options, struct error *error);
+/* Computes the routes, or loads 'routing.file'. 0, or 'error': -EINVAL for an algorithm that does
+ * not promise freedom from deadlock, or a queuing scheme, cannot serve this topology, leaves pairs
+ * without a route, or needs what interfaces and switches do not have yet; -ENOMEM. */
+int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct error *error);
+/* Leaves routes to a mapper, but not the queuing scheme: the rest of the above, as far as the
+ * algorithm's name tells. */
+int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topology *topology,
+	const struct run_config *run, struct error *error);
+/* Once: lets the switches share the equal parts of a large table, for a whole fabric in one
+ * process. 0 or -ENOMEM. */
+int fabric_routes_share(struct fabric_routes *routes);
+void fabric_routes_free(struct fabric_routes *routes);
+
+/* The VC of each service level, for switches and interfaces. */
+void fabric_routes_map_sl(const struct fabric_routes *routes, uint8_t sl_to_vc[16]);
+
+/* The VC classes of the routes in use; NULL where they have none. */
+const struct vc_rule *fabric_routes_vc_rule(const struct fabric_routes *routes);

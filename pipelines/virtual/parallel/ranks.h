@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The ranks of a run: processes, on one or several machines, that each do a part of it. All of them
+ * do the same steps. A step is an exchange: each rank has a message for each other one, and returns
+ * with theirs. Everything else follows from it: sums, maxima, one opinion about errors.
+ *
+ * The way of messages is behind the ops; ranks_open() gives MPI's. Ranks
+ * trust each other as threads do, but not the length of a message. One thread calls.
+ *
+ * A rank that is gone is an error of each exchange from then on. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/weft_error.h"
+
+/* Bytes for a rank, or from it. Grows while a run finds its size. */
+struct ranks_message {
+	uint8_t *bytes;
+	size_t used, room;
+};
+
+struct ranks;
+
+struct ranks_ops {
+	/* Sends all of ranks->out and fills ranks->in. 0, or -EIO and error: a rank is lost. */
+	int (*exchange)(struct ranks *ranks, struct error *error);
+	/* Ends all ranks, this one with them, with this exit code. */
+	void (*end_all)(struct ranks *ranks, int code) __attribute__((noreturn));
+	void (*close)(struct ranks *ranks);
+};
+
+struct ranks {
+	const struct ranks_ops *ops;
+	unsigned count, own;            /* of them; which this is */
+	struct ranks_message *out, *in; /* [count]; its own are unused */
+	bool failed;                    /* an exchange has: there will be no other */
+	struct error error;             /* why */
+	void *ctx;                      /* the ops' */
+};
+
+/* True if 'program' was started by Open MPI's mpirun as one of several ranks. Reads the environment
+ * only. */
+bool ranks_were_started(const char *program);
+/* The rank by the environment, before ranks_open(); 0 if it says nothing. */
+unsigned ranks_of_environment(void);
+
+/* Joins the other ranks; '*ranks' is NULL if there are none. 0 or -EIO. Once in the life of a
+ * process. In ranks_mpi.c, for programs that are linked with MPI. */
+int ranks_open(struct ranks **ranks, struct error *error);
+/* All ranks leave. NULL has no effect. */
+void ranks_close(struct ranks *ranks);
+/* One rank leaves, the others end with it. */
+void ranks_end_all(struct ranks *ranks, int code) __attribute__((noreturn));
+
+/* For ops: messages for 'count' ranks, of which this is 'own'. 0 or -ENOMEM. */
+int ranks_init(struct ranks *ranks, unsigned count, unsigned own);
+void ranks_fini(struct ranks *ranks);
+
+/* Bytes at the end of a message to be filled in; NULL: no memory. */
+void *ranks_append(struct ranks_message *message, size_t bytes);
+/* As much room; what is in the message stays. 0 or -ENOMEM. */
+int ranks_reserve(struct ranks_message *message, size_t bytes);
+
+/* Reads from a message in order. */
+struct ranks_reader {
+	const uint8_t *at;
+	size_t left;
+};
+
+/* The next bytes; NULL: there are not so many. */
+const void *ranks_take(struct ranks_reader *reader, size_t bytes);
+
+/* All messages go, and those of the others have come; 'out' is empty again. 0 or -EIO. */
+int ranks_exchange(struct ranks *ranks);
+/* Nothing will be exchanged any more: a message could not be made, or makes no sense. */
+void ranks_fail(struct ranks *ranks, const char *why);
+
+/* Each value becomes the largest, or the sum, of those of all ranks. 0 or -EIO, and nothing has
+ * changed. */
+int ranks_max(struct ranks *ranks, uint64_t *value, unsigned values);
+int ranks_sum(struct ranks *ranks, uint64_t *value, unsigned values);
+
+/* The bytes become those of rank 0. 0 or -EIO. */
+int ranks_share(struct ranks *ranks, void *bytes, size_t size);
+
+/* One outcome for all: 'result', 0 or negative, and its fault, of the first rank that has failed,
+ * with the rank's number before the text if it is not 0. 'ranks' may be NULL. */
+int ranks_agree(struct ranks *ranks, int result, struct error *error);
+
+/* -EINVAL for all, if 'bytes' are not the same in each rank: "rank 2: another WHAT than rank 0's,
+ * expected the same in all ranks". */
+int ranks_compare(
+	struct ranks *ranks, const void *bytes, size_t size, const char *what, struct error *error);

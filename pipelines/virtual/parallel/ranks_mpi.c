@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/*
+ * Ranks by MPI. A message goes in two steps, because its length is not known where it arrives: its
+ * length and the first bytes, then the rest, if there is one. A short message has none; those of a
+ * round are short (some 40,000 bytes with 3,456 hosts in two ranks).
+ */
+
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpi.h>
+
+#include "ranks.h"
+
+/* The first step's bytes. With MPI's header they are less than the size from which Open MPI asks
+ * the receiver first: 65,536 over TCP, and between processes of one machine by EAGER_NAME, where
+ * Open MPI's own is 4,096. */
+#define FIRST_BYTES 60000u
+#define EAGER_NAME  "OMPI_MCA_btl_vader_eager_limit"
+#define EAGER_BYTES "65536"
+
+/* After this many unsuccessful tests, some 1 ms or, with fewer CPUs than ranks, 100 us, a rank
+ * sleeps before each further one. On a busy machine it gets a core back much sooner than after
+ * yielding, but may wait for 4 ms. Open MPI yields in each test if it sees fewer cores than ranks,
+ * unless YIELD_NAME is 0. */
+#define TESTS_AWAKE   10000u
+#define TESTS_CROWDED 1000u
+#define TESTS_PART    500u
+#define NAP_NS        10000
+#define YIELD_NAME    "OMPI_MCA_mpi_yield_when_idle"
+
+/* MPI counts with int. */
+#define PIECE_BYTES ((size_t)1 << 30)
+
+enum { TAG_FIRST, TAG_REST };
+
+struct first {
+	uint64_t bytes; /* of the message */
+	int cpu;        /* of the sender */
+	uint8_t begin[FIRST_BYTES];
+};
+
+struct ways {
+	MPI_Comm comm;
+	cpu_set_t cpus;          /* that this rank may use */
+	bool have_cpus;          /* all ranks are on this machine, and there is a CPU for each */
+	struct first *to, *from; /* [count] */
+	MPI_Request *request;    /* [2 * count] */
+};
+
+static int fail(struct ranks *ranks, int code, struct error *error)
+{
+	char text[MPI_MAX_ERROR_STRING] = "";
+	int length = 0;
+
+	MPI_Error_string(code, text, &length);
+	return error_set(
+		error, EIO, "rank %u of %u lost the others: %s", ranks->own, ranks->count, text);
+}
+
+static size_t first_of(uint64_t bytes)
+{
+	return bytes < FIRST_BYTES ? (size_t)bytes : FIRST_BYTES;
+}
+
+/* On a busy machine the kernel may leave two ranks on one CPU, where each waits for the other to
+ * sleep: ten times as long. The one with the higher number leaves. */
+static void part_from_others(const struct ranks *ranks)
+{
+	const struct ways *ways = ranks->ctx;
+	int cpu = sched_getcpu();
+	cpu_set_t others = ways->cpus;
+	bool shared = false;
+
+	for (unsigned i = 0; i < ranks->own; i++)
+		shared = shared || ways->from[i].cpu == cpu;
+	CPU_CLR(cpu, &others);
+	if (shared && CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof(others), &others) == 0)
+		sched_setaffinity(0, sizeof(ways->cpus), &ways->cpus);
+}
+
+static int wait_all(const struct ranks *ranks, unsigned requests, MPI_Request *request)
+{
+	const struct ways *ways = ranks->ctx;
+	const struct timespec nap = {0, NAP_NS};
+	int code = MPI_SUCCESS, done = 0;
+
+	for (unsigned tests = 0; code == MPI_SUCCESS && !done; tests++) {
+		if (tests == TESTS_PART && ways->have_cpus)
+			part_from_others(ranks);
+		if (tests > (ways->have_cpus ? TESTS_AWAKE : TESTS_CROWDED))
+			ppoll(NULL, 0, &nap, NULL);
+		code = MPI_Testall((int)requests, request, &done, MPI_STATUSES_IGNORE);
+	}
+	return code;
+}
+
+/* Begins to send and to receive lengths and first bytes. */
+static int exchange_first(struct ranks *ranks, struct ways *ways)
+{
+	unsigned requests = 0;
+	int code = MPI_SUCCESS;
+
+	for (unsigned i = 0; i < ranks->count && code == MPI_SUCCESS; i++)
+		if (i != ranks->own)
+			code = MPI_Irecv(&ways->from[i], sizeof(struct first), MPI_BYTE, (int)i,
+				TAG_FIRST, ways->comm, &ways->request[requests++]);
+	for (unsigned i = 0; i < ranks->count && code == MPI_SUCCESS; i++) {
+		size_t bytes = first_of(ranks->out[i].used);
+
+		if (i == ranks->own)
+			continue;
+		ways->to[i].bytes = ranks->out[i].used;
+		ways->to[i].cpu = sched_getcpu();
+		if (bytes > 0)
+			memcpy(ways->to[i].begin, ranks->out[i].bytes, bytes);
+		code = MPI_Isend(&ways->to[i], (int)(offsetof(struct first, begin) + bytes),
+			MPI_BYTE, (int)i, TAG_FIRST, ways->comm, &ways->request[requests++]);
+	}
+	if (code == MPI_SUCCESS)
+		code = wait_all(ranks, requests, ways->request);
+	return code;
+}
+
+/* The piece of a message that begins at 'from'. */
+static size_t piece(const struct ranks_message *message, size_t from)
+{
+	size_t left = message->used > from ? message->used - from : 0;
+
+	return left < PIECE_BYTES ? left : PIECE_BYTES;
+}
+
+/* A piece of each message that has one there; '*more' is set if there was any. */
+static int exchange_rest(struct ranks *ranks, struct ways *ways, size_t from, bool *more)
+{
+	unsigned requests = 0;
+	int code = MPI_SUCCESS;
+
+	for (unsigned i = 0; i < ranks->count && code == MPI_SUCCESS; i++)
+		if (i != ranks->own && piece(&ranks->in[i], from) > 0)
+			code = MPI_Irecv(ranks->in[i].bytes + from, (int)piece(&ranks->in[i], from),
+				MPI_BYTE, (int)i, TAG_REST, ways->comm, &ways->request[requests++]);
+	for (unsigned i = 0; i < ranks->count && code == MPI_SUCCESS; i++)
+		if (i != ranks->own && piece(&ranks->out[i], from) > 0)
+			code = MPI_Isend(ranks->out[i].bytes + from,
+				(int)piece(&ranks->out[i], from), MPI_BYTE, (int)i, TAG_REST,
+				ways->comm, &ways->request[requests++]);
+	*more = requests > 0;
+	if (code == MPI_SUCCESS && requests > 0)
+		code = wait_all(ranks, requests, ways->request);
+	return code;
+}
+
+/* Room for what comes, and the first bytes of it. 0 or -ENOMEM. */
+static int take_first(struct ranks *ranks, const struct ways *ways)
+{
+	for (unsigned i = 0; i < ranks->count; i++) {
+		uint64_t bytes = ways->from[i].bytes;
+
+		if (i == ranks->own)
+			continue;
+		if (ranks_reserve(&ranks->in[i], bytes) < 0)
+			return -ENOMEM;
+		memcpy(ranks->in[i].bytes, ways->from[i].begin, first_of(bytes));
+		ranks->in[i].used = bytes;
+	}
+	return 0;
+}
+
+static int exchange(struct ranks *ranks, struct error *error)
+{
+	struct ways *ways = ranks->ctx;
+	int code = exchange_first(ranks, ways);
+	bool more = true;
+
+	if (code != MPI_SUCCESS)
+		return fail(ranks, code, error);
+	if (take_first(ranks, ways) < 0)
+		return error_set(error, EIO, "rank %u of %u: no memory for messages", ranks->own,
+			ranks->count);
+	for (size_t from = FIRST_BYTES; more && code == MPI_SUCCESS; from += PIECE_BYTES)
+		code = exchange_rest(ranks, ways, from, &more);
+	return code == MPI_SUCCESS ? 0 : fail(ranks, code, error);
+}
+
+static __attribute__((noreturn)) void end_all(struct ranks *ranks, int code)
+{
+	const struct ways *ways = ranks->ctx;
+
+	MPI_Abort(ways->comm, code);
+	__builtin_unreachable();
+}
+
+static void destroy(struct ranks *ranks)
+{
+	struct ways *ways = ranks->ctx;
+
+	if (ways != NULL) {
+		free(ways->to);
+		free(ways->from);
+		free(ways->request);
+	}
+	free(ways);
+	ranks_fini(ranks);
+	free(ranks);
+}
+
+static void close_ranks(struct ranks *ranks)
+{
+	destroy(ranks);
+	MPI_Finalize();
+}
+
+static struct ranks *create(unsigned count, unsigned own)
+{
+	static const struct ranks_ops ops = {exchange, end_all, close_ranks};
+	struct ranks *ranks = calloc(1, sizeof(*ranks));
+	struct ways *ways = calloc(1, sizeof(*ways));
+	const char *here = getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+
+	if (ranks == NULL || ways == NULL) {
+		free(ranks);
+		free(ways);
+		return NULL;
+	}
+	ranks->ops = &ops;
+	ranks->ctx = ways;
+	ways->comm = MPI_COMM_WORLD;
+	ways->have_cpus = here != NULL && strtoul(here, NULL, 10) == count &&
+			  sched_getaffinity(0, sizeof(ways->cpus), &ways->cpus) == 0 &&
+			  count <= (unsigned)CPU_COUNT(&ways->cpus);
+	ways->to = calloc(count, sizeof(*ways->to));
+	ways->from = calloc(count, sizeof(*ways->from));
+	ways->request = calloc(2 * (size_t)count, sizeof(MPI_Request));
+	if (ranks_init(ranks, count, own) == 0 && ways->to != NULL && ways->from != NULL &&
+		ways->request != NULL)
+		return ranks;
+	destroy(ranks);
+	return NULL;
+}
+
+int ranks_open(struct ranks **ranks, struct error *error)
+{
+	int provided = 0, count = 0, own = 0;
+
+	*ranks = NULL;
+	setenv(EAGER_NAME, EAGER_BYTES, 0); /* unless the user has set another */
+	setenv(YIELD_NAME, "0", 0);
+	if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS ||
+		provided < MPI_THREAD_FUNNELED)
+		return error_set(error, EIO, "--mpi: MPI does not start for a program of threads");
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	MPI_Comm_size(MPI_COMM_WORLD, &count);
+	MPI_Comm_rank(MPI_COMM_WORLD, &own);
+	if (count == 1) {
+		MPI_Finalize();
+		return 0;
+	}
+	*ranks = create((unsigned)count, (unsigned)own);
+	if (*ranks == NULL)
+		MPI_Abort(MPI_COMM_WORLD, EXIT_NOT_ABLE); /* the others wait for this one */
+	return 0;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* A virtual fabric on several threads (docs/how-to/use-many-cores.md). The topology is cut into
+ * partitions (topology_cut.h), switches with their hosts. Each partition is a struct virtual_fabric
+ * of its own: it has the pointers of the whole fabric, but an event queue, packets, records and
+ * sums of its own, which one thread at a time uses, and it only touches the devices of its
+ * partition. The fabric itself is partition 0.
+ *
+ * Parts run in rounds (virtual_threads.h), on threads (virtual_threads.h). A round is as long as
+ * the lookahead (virtual_lookahead.h): nothing that is sent in a round can reach another partition
+ * before its end, so packets between partitions are exchanged between rounds (partition_message.h).
+ * All events at a device depend only on what has reached it (docs/developer/architecture.md), so
+ * the result has the same bytes for every number of partitions. */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "partition_message.h"
+#include "virtual/parallel/ranks.h"
+#include "virtual_lookahead.h"
+#include "virtual_private.h"
+
+#define VIRTUAL_WORKERS_MAX 256u
+
+/* Said by a partition at the end of a round. */
+struct partition_summary {
+	weft_time next;  /* nothing happens in it before, by all that it has and has sent */
+	weft_time end;   /* the next listed end of a transmission (virtual_lookahead.h) */
+	uint64_t out;    /* packets that it has or has sent */
+	uint64_t events; /* of the round; of several partitions: the most */
+	bool pause;      /* all are to stop after this round */
+	struct virtual_goal_state goal;
+} __attribute__((aligned(64)));
+
+#define VIRTUAL_TOLD_NOTHING \
+	((struct partition_summary){.next = WEFT_TIME_NEVER, .end = WEFT_TIME_NEVER})
+
+/* A partition's post for one other part of the process, at the end of a round: its figures for the
+ * round, and the contents of the box for that partition. It is one cache line, so that the number
+ * which the reader waits for arrives together with the rest. */
+struct partition_header {
+	atomic_uint number; /* written last: the posts of this partition until now */
+	uint32_t out, events;
+	bool pause;
+	weft_time next, end;
+	struct partition_mailbox_contents contents;
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct partition_header) == 64, "one cache line");
+
+struct virtual_worker {
+	/* Other threads read the fields up to 'steps' as well: no field that changes shares their
+	 * cache line. */
+	struct virtual_fabric *fabric; /* its partition */
+	struct virtual_partitions *partitions;
+	struct partition_mailbox
+		*box[2]; /* [side][partitions]: for each partition, its own unused */
+	struct partition_header *post[2]; /* [side][own partitions]: likewise */
+	uint32_t *steps;                  /* worker 0: events until it asks for a pause */
+	struct partition_summary told[2]; /* by side */
+	unsigned side;                    /* being filled */
+	atomic_uint claim; /* the thread that has the partition (virtual_threads.c) */
+	atomic_uint posts; /* since creation */
+	weft_time ran;     /* up to there */
+	bool pause;
+	struct run_worker use;
+	uint64_t events_told;     /* of use.events */
+	uint64_t critical_events; /* worker 0: of the busiest partition in each round, the sum */
+} __attribute__((aligned(64)));
+
+_Static_assert(offsetof(struct virtual_worker, told) == 64, "the others have a cache line");
+
+/* Of the post with this number. */
+#define VIRTUAL_SIDE_OF(number) (((number) + 1) % 2)
+
+/* How a thread is related to a partition. */
+enum virtual_having {
+	VIRTUAL_OTHERS,
+	VIRTUAL_OWN,     /* it runs it by default */
+	VIRTUAL_CLAIMED, /* the same, and no other thread may run it now */
+	VIRTUAL_ADOPTED  /* it ran the partition last, because the partition's own thread did not
+			    come */
+};
+
+/* One that runs rounds (virtual_threads.h). */
+struct virtual_thread {
+	struct virtual_partitions *partitions;
+	unsigned number;
+	pthread_t id;
+	struct virtual_worker *first; /* a partition of its own */
+	clockid_t core_clock;         /* its time on cores */
+	atomic_uint needless_us;      /* it should stay out: others have waited this long for it */
+	unsigned looks;               /* unsuccessful, so far */
+	double since, waiting;        /* of the first of them; total wait, in seconds */
+	/* The thread that it waits for, in which round of which partition, since when, and that
+	 * thread's CPU time at that moment. NULL: none. */
+	struct virtual_thread *culprit;
+	const struct virtual_worker *noted_part;
+	unsigned noted_post;
+	double noted, noted_core;
+	/* How long it last stayed out, and when that ends. */
+	double out, joined;
+	unsigned factor;
+	uint8_t has[VIRTUAL_WORKERS_MAX]; /* enum virtual_having, of each partition */
+} __attribute__((aligned(64)));
+
+/* Worker 0, after each round: what all partitions have put into this side of something is complete.
+ * The other side is being filled. In several processes rank 0 calls it, and may read what the
+ * others have appended (virtual_ranks_rest()). */
+typedef void virtual_round_fn(void *ctx, unsigned side);
+/* Worker 0 of another rank, likewise: appends it for rank 0. 0 or -ENOMEM. */
+typedef int virtual_append_fn(void *ctx, unsigned side, struct ranks_message *message);
+
+struct virtual_partitions {
+	unsigned count;                   /* of all ranks */
+	unsigned own;                     /* of this process, numbers below it */
+	struct ranks *ranks;              /* NULL: there is one process */
+	struct partition_summary others;  /* by other ranks, all together, in this round */
+	atomic_bool garbled;              /* a message of theirs is none */
+	uint64_t out_elsewhere;           /* packets of other ranks, after the run */
+	struct run_worker *use_elsewhere; /* [count - own], likewise */
+	uint16_t *of_device;              /* [switches + hosts]: its partition */
+	struct virtual_lookahead lookahead;
+	uint64_t out_max; /* more packets than this: hosts would have to wait for each other */
+	weft_time limit;  /* of virtual_threads_run() */
+	bool reached;
+	uint64_t pauses;              /* even while all threads wait */
+	virtual_round_fn *each_round; /* NULL: none */
+	virtual_append_fn *append;    /* NULL: nothing */
+	void *round_ctx;
+	unsigned threads;              /* that partitions are distributed over, at most 'own' */
+	unsigned started;              /* of these; thread 0 is the caller's */
+	struct virtual_thread *thread; /* [threads] */
+	/* Unsuccessful polls before a thread runs partitions of others, and before it sleeps. */
+	unsigned help_looks, spin_looks;
+	_Alignas(64) atomic_uint stopped; /* partitions, until the next virtual_threads_run() */
+	atomic_uint quit;
+	atomic_uint exchanged; /* the last post that ranks have exchanged */
+	atomic_uint blamed;    /* the last post for which a thread was sent out */
+	atomic_uint bell;      /* wakes sleeping threads */
+	atomic_uint sleepers;
+	struct virtual_worker worker[]; /* [own] */
+};
+
+/* Cuts the fabric into 'workers' partitions for each rank ('ranks' NULL: for this process), 2 or
+ * more in all, before its run. -EINVAL if it cannot be cut, or if it has a feature that one thread
+ * is needed for: the text names it. -ENOMEM. */
+int virtual_partitions_create(
+	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct error *error);
+void virtual_partitions_destroy(struct virtual_fabric *fabric);
+
+/* The latest time and the failures of all partitions become the fabric's. Between rounds. */
+void virtual_partitions_join(struct virtual_fabric *fabric);
+
+/* Adds what partitions have measured to the fabric's own figures. Between rounds. */
+void virtual_partitions_gather(struct virtual_fabric *fabric);
+
+/* The box for the device of an event. */
+static inline struct partition_mailbox *partition_mailbox_for(
+	struct virtual_fabric *fabric, uint32_t order)
+{
+	struct virtual_worker *worker = &fabric->partitions->worker[fabric->partition];
+
+	return &worker->box[worker->side]
+			   [fabric->partitions->of_device[virtual_device_of(fabric, order)]];
+}
+
+/* Parts of a fabric in this process: itself if it is not cut. */
+static inline unsigned virtual_partitions_count(const struct virtual_fabric *fabric)
+{
+	return fabric->partitions == NULL ? 1 : fabric->partitions->own;
+}
+
+/* True if other processes have other partitions. */
+static inline bool virtual_has_ranks(const struct virtual_fabric *fabric)
+{
+	return fabric->partitions != NULL && fabric->partitions->ranks != NULL;
+}
+
+/* The same in all processes. */
+static inline unsigned virtual_partitions_in_all(const struct virtual_fabric *fabric)
+{
+	return fabric->partitions == NULL ? 1 : fabric->partitions->count;
+}
+
+/* How the user asked for them, for messages: "--workers 4", "--mpi 2 --workers 4". */
+#define VIRTUAL_PARTITIONS_TEXT 64
+const char *virtual_partitions_text(
+	const struct virtual_fabric *fabric, char text[VIRTUAL_PARTITIONS_TEXT]);
+
+static inline struct virtual_fabric *virtual_partition_at(
+	struct virtual_fabric *fabric, unsigned partition)
+{
+	return partition == 0 ? fabric : fabric->partitions->worker[partition].fabric;
+}
+
+/* True if the switch, or the host by the number of switches and its own, is in a partition of this
+ * process. */
+static inline bool virtual_is_ours(const struct virtual_fabric *fabric, uint32_t device)
+{
+	return fabric->partitions == NULL ||
+	       fabric->partitions->of_device[device] < fabric->partitions->own;
+}
+
+/* The partition of such a device, which is ours. */
+static inline struct virtual_fabric *virtual_partition_of(
+	struct virtual_fabric *fabric, uint32_t device)
+{
+	return fabric->partitions == NULL
+		       ? fabric
+		       : virtual_partition_at(fabric, fabric->partitions->of_device[device]);
+}
+
+/* True if the device belongs to another partition. */
+static inline bool virtual_is_elsewhere(const struct virtual_fabric *fabric, uint32_t device)
+{
+	return fabric->partitions != NULL &&
+	       fabric->partitions->of_device[device] != fabric->partition;
+}
+
+/* The run of a partition cannot go on as it would with one worker. */
+static inline void virtual_refuse_partitions(struct virtual_fabric *fabric, const char *why)
+{
+	fabric->failed = true;
+	fabric->refused = why;
+}
+
+/* Packets that a partition has, or has sent in this round. */
+uint64_t virtual_packets_of(const struct virtual_worker *worker);
+/* Packets that are out: in all partitions of this process, and between them. Between rounds; after
+ * a run rank 0 counts those of all ranks. */
+uint64_t virtual_packets_out(const struct virtual_fabric *fabric);

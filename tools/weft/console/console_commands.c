@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "console_commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/lab_query.h"
+
+#define LOOK_MS 100
+#define STOP_MS 15000 /* after a signal, for machines to end what they have begun */
+
+/* "weft lab up: x" of the machine is "weft lab up: machine b: x" here. */
+static void print_said(const struct console_commands *orders, const char *machine, const char *said)
+{
+	char *copy = strdup(said), *rest = copy, *line, prefix[64];
+	size_t length = (size_t)snprintf(prefix, sizeof(prefix), "weft %s: ", orders->command);
+
+	while (copy != NULL && (line = strsep(&rest, "\n")) != NULL) {
+		if (*line == '\0')
+			continue;
+		if (strncmp(line, prefix, length) == 0)
+			fprintf(stderr, "%smachine %s: %s\n", prefix, machine, line + length);
+		else
+			fprintf(stderr, "  %s:%s%s\n", machine, line[0] == ' ' ? "" : " ", line);
+	}
+	free(copy);
+}
+
+/* Until when the answers of all machines are waited for. */
+struct patience {
+	uint64_t until_ms;
+	bool stopped;
+};
+
+/* A machine that is itself stopped does not answer to a signal either. */
+static void heed_signal(struct lab_state *state, struct patience *patience)
+{
+	uint64_t until = lab_now_ms() + STOP_MS;
+
+	if (!lab_interrupted() || patience->stopped)
+		return;
+	patience->stopped = true;
+	if (until < patience->until_ms)
+		patience->until_ms = until;
+	for (unsigned i = 0; i < state->remotes; i++)
+		lab_remote_interrupt(&state->remote[i]);
+}
+
+static enum weft_exit wait_for(
+	struct console_commands *orders, struct lab_remote *remote, struct patience *patience)
+{
+	enum weft_exit result;
+	struct error error;
+	json_t *answer;
+	int code;
+
+	while (lab_now_ms() < patience->until_ms && !lab_remote_wait(remote, LOOK_MS))
+		heed_signal(orders->state, patience);
+	answer = lab_remote_receive(remote, LOOK_MS, &code, &error);
+	if (answer == NULL) {
+		bool names = code == -EHOSTUNREACH;
+
+		fprintf(stderr, "weft %s: %s%s%s%s\n", orders->command, names ? "" : "machine ",
+			names ? "" : remote->target.name, names ? "" : ": ", error.text);
+		return error_exit_code(code);
+	}
+	print_said(orders, remote->target.name, lab_text(answer, "err"));
+	result = (enum weft_exit)json_integer_value(json_object_get(answer, "code"));
+	json_decref(answer);
+	return result;
+}
+
+static bool gets_order(const struct console_commands *orders, unsigned machine)
+{
+	return (orders->spare == NULL || !orders->spare[machine]) &&
+	       !lab_remote_is_broken(&orders->state->remote[machine]);
+}
+
+void console_command_all(struct console_commands *orders, json_t *request, int timeout_ms)
+{
+	struct lab_state *state = orders->state;
+	struct patience patience = {.until_ms = lab_now_ms() + (uint64_t)timeout_ms};
+
+	for (unsigned i = 0; i < state->remotes; i++) {
+		struct error error;
+		bool spared = orders->spare != NULL && orders->spare[i];
+
+		orders->code[i] = spared ? EXIT_DONE : EXIT_NOT_ABLE;
+		if (gets_order(orders, i) &&
+			lab_remote_send(&state->remote[i], json_incref(request), &error) < 0)
+			fprintf(stderr, "weft %s: %s\n", orders->command, error.text);
+	}
+	json_decref(request);
+	for (unsigned i = 0; i < state->remotes; i++)
+		if (gets_order(orders, i))
+			orders->code[i] = wait_for(orders, &state->remote[i], &patience);
+}
+
+unsigned console_commands_done(const struct console_commands *orders)
+{
+	unsigned done = 0;
+
+	for (unsigned i = 0; i < orders->state->remotes; i++)
+		done += orders->code[i] == EXIT_DONE;
+	return done;
+}
+
+enum weft_exit console_commands_code(const struct console_commands *orders)
+{
+	enum weft_exit code = EXIT_DONE;
+
+	for (unsigned i = 0; i < orders->state->remotes; i++)
+		if (orders->code[i] == EXIT_BAD_REQUEST && code == EXIT_DONE)
+			code = EXIT_BAD_REQUEST;
+		else if (orders->code[i] != EXIT_DONE && orders->code[i] != EXIT_BAD_REQUEST)
+			code = EXIT_NOT_ABLE;
+	return code;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Commands that 'weft lab part' starts for a console. They end early when its standard input ends:
+ * then the console has gone, or wants them to stop. */
+
+#include <jansson.h>
+
+#include "base/weft_error.h"
+#include "lab/lab_lock.h"
+
+/* The words of both lists, the second one of texts in JSON; the caller frees the list, not the
+ * words. NULL without memory. */
+const char **part_child_words(const char *const *first, const json_t *more);
+
+/* Runs 'weft WORD…'; the list ends with NULL. {"code": exit code, "out": TEXT, "err": TEXT}, the
+ * caller's reference; NULL and error: no process. 'lock' is passed on to it; NULL: none. */
+json_t *part_child_run(const char *const *words, const struct lab_lock *lock, struct error *error);
+
+/* The same with this program's own standard output and standard error. Its exit code. */
+int part_child_pass(const char *const *words);
