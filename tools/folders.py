@@ -11,7 +11,7 @@ import sys
 # subdir() lines of the layer's meson.build give the order inside a layer.
 LAYERS = ("lib", "pipelines", "apps", "tools/weft")
 # The tools use files, plans and results, never a driver.
-DRIVERS = ("pipelines/poll", "pipelines/real", "pipelines/virtual", "pipelines/wormhole", "pipelines/lab",
+DRIVERS = ("pipelines/poll", "pipelines/real", "pipelines/virtual", "pipelines/wormhole", "pipelines/process",
            "lib/port/eal", "lib/port/port")
 FILES_MAX = 40
 CALL_CYCLE_MAX = 6  # modules, within one folder
@@ -45,19 +45,22 @@ class Graph:
     def __init__(self, names, read):
         self.sources = sources(names)
         self.edges = collections.defaultdict(list) # (folder, folder): [(file, line, header)]
+        self.bare = [] # includes of another folder's header without its folder
         headers = collections.defaultdict(list)
         for name in self.sources:
             if name.endswith(".h"):
                 headers[os.path.basename(name)].append(name)
         for name in self.sources:
             for number, line in enumerate(read(name).split("\n"), 1):
-                found = re.match(r'#include "([\w.]+)"', line)
-                if found and found[1] in headers:
-                    self.add(name, number, headers[found[1]])
+                found = re.match(r'#include "(?:([\w/]+)/)?([\w.]+)"', line)
+                if found and found[2] in headers:
+                    self.add(name, number, found[1], headers[found[2]])
 
-    def add(self, name, number, candidates):
+    def add(self, name, number, room, candidates):
         folder = os.path.dirname(name)
         own = [c for c in candidates if os.path.dirname(c) == folder]
+        if room is None and not own:
+            self.bare.append((name, number, candidates[0]))
         header = (own or candidates)[0]
         self.edges[folder, os.path.dirname(header)].append((name, number, header))
 
@@ -104,6 +107,8 @@ def check(names, read):
                 yield f"{name}:{number}: {header} is private to its folder"
             if folder.startswith("tools/weft") and header.startswith(DRIVERS):
                 yield f"{name}:{number}: the tools stand on no driver: {header}"
+    for name, number, header in graph.bare:
+        yield f"{name}:{number}: an include without its folder: {header}"
     circle = graph.circle()
     if circle:
         yield f"{circle[0]}:1: folders include each other: {' -> '.join(circle)}"

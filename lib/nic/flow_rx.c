@@ -216,7 +216,7 @@ static void clear_window(struct nic *nic, uint16_t peer, enum nic_counter reason
 	deadline_queue_cancel(&nic->gap, peer);
 }
 
-static void take_up(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t first)
+static void adopt_flow(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t first)
 {
 	struct flow_rx *rx = &nic->rx[peer];
 
@@ -271,7 +271,7 @@ static enum nic_counter check_new_flow(
 		return NIC_DISCARD_OLD_FLOW;
 	if (!is_genuine(nic, packet, frame))
 		return NIC_DISCARD_DATA_TAG;
-	take_up(nic, packet->source, flow, start.first);
+	adopt_flow(nic, packet->source, flow, start.first);
 	return NIC_COUNTER_COUNT;
 }
 

@@ -213,7 +213,7 @@ static void receive_control(
 /* Accounts for the blocks: they are free again at once, because the host takes every arrival. Even
  * frames that wait for others wait in the host's memory: if they held credits, the awaited frames
  * might never arrive. */
-static enum nic_counter book(struct nic *nic, const struct weft_packet *packet)
+static enum nic_counter account_credits(struct nic *nic, const struct weft_packet *packet)
 {
 	struct credit_rx *rx = &nic->link.rx[packet->vc];
 	bool granted;
@@ -236,7 +236,7 @@ static enum nic_counter check_payload(const struct weft_packet *packet, const ui
 static void receive_data(
 	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now)
 {
-	enum nic_counter reason = book(nic, packet);
+	enum nic_counter reason = account_credits(nic, packet);
 
 	nic->count[NIC_FRAMES_RECEIVED]++;
 	if (reason == NIC_COUNTER_COUNT && is_in_transit(packet)) {

@@ -125,7 +125,7 @@ int poll_nic_add_traffic(
 }
 
 /* False: a frame that is not plain data ends here: refused, or for this host's agent. */
-static __attribute__((noinline)) bool take_in(struct poll_nic *pn, struct rte_mbuf *mbuf)
+static __attribute__((noinline)) bool accept_control(struct poll_nic *pn, struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
 	uint32_t bytes = rte_pktmbuf_data_len(mbuf);
@@ -169,7 +169,7 @@ static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, wef
 	unsigned kind = frame_header_const(frame)->kind;
 
 	if (!frame_is_good_data_as(frame, bytes, &pn->guard.identity)) {
-		if (!take_in(pn, mbuf)) {
+		if (!accept_control(pn, mbuf)) {
 			rte_pktmbuf_free(mbuf);
 			return;
 		}

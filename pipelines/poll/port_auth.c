@@ -87,13 +87,13 @@ enum frame_fault port_auth_find_fault(struct port_auth *guard, const uint8_t *fr
 	enum frame_fault fault = frame_find_fault_in(frame, bytes, guard->fabric);
 
 	if (fault == FRAME_FAULT_FABRIC && frame_header_const(frame)->kind == FRAME_HELLO)
-		guard->stranger = POLL_GUARD_STRANGER | frame_fabric(frame);
+		guard->foreign_fabric = PORT_AUTH_FOREIGN | frame_fabric(frame);
 	else if (fault == FRAME_FAULT_OK && frame_header_const(frame)->kind == FRAME_HELLO) {
-		guard->stranger = 0;
-		if (bytes >= POLL_GUARD_PADDED) {
+		guard->foreign_fabric = 0;
+		if (bytes >= PORT_AUTH_PADDED) {
 			guard->full_received++;
-			if (frame[bytes - 1] == POLL_GUARD_FULL_ASK)
-				guard->full_due = POLL_GUARD_FULL_REPLY;
+			if (frame[bytes - 1] == PORT_AUTH_FULL_ASK)
+				guard->full_due = PORT_AUTH_FULL_REPLY;
 		}
 	}
 	return fault;
@@ -126,7 +126,7 @@ struct rte_mbuf *port_auth_pad(struct port_auth *guard, struct rte_mbuf *mbuf)
 	*mbuf_packet(full) = *mbuf_packet(mbuf);
 	rte_pktmbuf_free(mbuf);
 	guard->full_sent++;
-	guard->full_due = POLL_GUARD_FULL_NONE;
+	guard->full_due = PORT_AUTH_FULL_NONE;
 	guard->full_rest = LINK_HELLOS_MISSED - 1;
 	return full;
 }

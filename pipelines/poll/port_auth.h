@@ -11,7 +11,7 @@
  * It chooses the neighbour where several ports of the fabric are behind one Ethernet port: the one
  * of the plan, if there is a plan, else the first one that says hello.
  *
- * One thread, that of the loop; others may read counters and the stranger at any time. */
+ * One thread, that of the loop; others may read counters and 'foreign_fabric' at any time. */
 
 #include <rte_mbuf.h>
 
@@ -30,7 +30,7 @@ struct port_auth_plan {
 
 /* A test of the path MTU: a hello is padded to the length of the longest frame. Its last byte is
  * one of these; receivers of hellos ignore padding. */
-enum port_auth_full { POLL_GUARD_FULL_NONE, POLL_GUARD_FULL_ASK, POLL_GUARD_FULL_REPLY };
+enum port_auth_full { PORT_AUTH_FULL_NONE, PORT_AUTH_FULL_ASK, PORT_AUTH_FULL_REPLY };
 
 struct port_auth {
 	struct port *port;
@@ -38,9 +38,9 @@ struct port_auth {
 	struct frame_identity identity; /* of data that needs no further look */
 	uint16_t fabric;                /* ours */
 	struct link_seal seal;
-	/* Number of the neighbour's fabric and POLL_GUARD_STRANGER; 0: its last hello was of ours,
+	/* Number of the neighbour's fabric and PORT_AUTH_FOREIGN; 0: its last hello was of ours,
 	 * or there was none. */
-	uint32_t stranger;
+	uint32_t foreign_fabric;
 	/* Device << 8 | port that sent the last hello, if a binding plan names another port;
 	 * else 0. */
 	uint64_t misplaced;
@@ -51,9 +51,9 @@ struct port_auth {
 	uint64_t full_sent, full_received; /* padded hellos */
 };
 
-#define POLL_GUARD_STRANGER 0x10000u
+#define PORT_AUTH_FOREIGN 0x10000u
 /* Without padding a hello is shorter, with any seal. */
-#define POLL_GUARD_PADDED 256u
+#define PORT_AUTH_PADDED 256u
 
 /* The port gets the address of 'end', unless that is open. 'key' may be NULL; else it stays the
  * caller's, as does 'port', and 'end' has sent nothing yet. */

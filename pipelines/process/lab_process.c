@@ -513,7 +513,7 @@ static int run_with_eal(struct lab_process *process, struct error *error)
 	};
 	int result;
 
-	lab_warn_without_key(&process->lab, process->options->program);
+	lab_warn_without_key(&process->lab, process->options->program, stderr);
 	limit_cores(process->lab.config->cores);
 	if (precedes(process))
 		poll_yield_precede(loops);

@@ -2,10 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* For how long a loop was away, stopped or without a CPU: the time between the beginnings of two
- * iterations, less the CPU time of work that takes long, such as a report. Such work is not an
- * absence, but a loop can be stopped during it, or after it has noted its presence and before it
- * begins the work: that counts.
+/* Stalls of a loop, which was stopped or without a CPU: the time between the starts of two
+ * iterations, minus the CPU time of long work such as a report. Such work is not a stall, but a
+ * loop can be stopped during it, or between loop_stall_note() and the work: that counts.
  *
  * The caller's clocks. One writer, the loop; others may read at any time.
  *
@@ -20,10 +19,10 @@
 #include "stats/histogram.h"
 
 struct loop_stall {
-	_Atomic weft_time seen;   /* beginning of the last iteration, and CPU time of work since */
-	_Atomic weft_time away;   /* the longest iteration since the traffic began */
-	_Atomic weft_time absent; /* sum of all iterations that were too long, ever */
-	struct histogram spent;   /* ns, since the traffic began */
+	_Atomic weft_time seen;    /* beginning of the last iteration, and CPU time of work since */
+	_Atomic weft_time longest; /* the longest iteration since the traffic began */
+	_Atomic weft_time sum;     /* sum of all iterations that were too long, ever */
+	struct histogram spent;    /* ns, since the traffic began */
 };
 
 static inline weft_time loop_stall_load(const _Atomic weft_time *value)
@@ -37,34 +36,34 @@ static inline void loop_stall_store(_Atomic weft_time *value, weft_time time)
 }
 
 /* Before the first iteration. */
-static inline void loop_stall_begin(struct loop_stall *presence, weft_time now)
+static inline void loop_stall_begin(struct loop_stall *stall, weft_time now)
 {
-	loop_stall_store(&presence->seen, now);
+	loop_stall_store(&stall->seen, now);
 }
 
 /* In each iteration, and before work that takes long. 'max' is tolerated. */
-static inline void loop_stall_note(struct loop_stall *presence, weft_time now, weft_time max)
+static inline void loop_stall_note(struct loop_stall *stall, weft_time now, weft_time max)
 {
-	weft_time seen = loop_stall_load(&presence->seen);
-	weft_time away = now > seen ? now - seen : 0;
+	weft_time seen = loop_stall_load(&stall->seen);
+	weft_time lasted = now > seen ? now - seen : 0;
 
-	loop_stall_store(&presence->seen, now);
-	histogram_record_times(&presence->spent, away / PS_PER_NS, away / PS_PER_NS);
-	if (away > loop_stall_load(&presence->away))
-		loop_stall_store(&presence->away, away);
-	if (__builtin_expect(away > max, 0))
-		atomic_fetch_add_explicit(&presence->absent, away, memory_order_relaxed);
+	loop_stall_store(&stall->seen, now);
+	histogram_record_times(&stall->spent, lasted / PS_PER_NS, lasted / PS_PER_NS);
+	if (lasted > loop_stall_load(&stall->longest))
+		loop_stall_store(&stall->longest, lasted);
+	if (__builtin_expect(lasted > max, 0))
+		atomic_fetch_add_explicit(&stall->sum, lasted, memory_order_relaxed);
 }
 
 /* Work has taken so much CPU time since loop_stall_note(). */
-static inline void loop_stall_exempt(struct loop_stall *presence, weft_time cpu)
+static inline void loop_stall_exempt(struct loop_stall *stall, weft_time cpu)
 {
-	loop_stall_store(&presence->seen, loop_stall_load(&presence->seen) + cpu);
+	loop_stall_store(&stall->seen, loop_stall_load(&stall->seen) + cpu);
 }
 
 /* Traffic begins. */
-static inline void loop_stall_reset(struct loop_stall *presence)
+static inline void loop_stall_reset(struct loop_stall *stall)
 {
-	loop_stall_store(&presence->away, 0);
-	histogram_reset(&presence->spent);
+	loop_stall_store(&stall->longest, 0);
+	histogram_reset(&stall->spent);
 }

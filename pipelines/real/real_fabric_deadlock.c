@@ -169,7 +169,7 @@ static weft_time patience_of(const struct real_fabric *fabric)
 	weft_time patience = fabric->starved_after;
 
 	for (unsigned i = 0; i < fabric->loops; i++) {
-		weft_time away = loop_stall_load(&fabric->worker[i].presence.away);
+		weft_time away = loop_stall_load(&fabric->worker[i].stall.longest);
 
 		patience = 2 * away > patience ? 2 * away : patience;
 	}

@@ -161,7 +161,7 @@ static void sleep_until_ready(struct real_worker *worker)
 	int events = epoll_wait(worker->rest.ready, event, READY_MAX, REST_MS);
 
 	slept = clock_now(clock) - began;
-	loop_stall_exempt(&worker->presence, slept < asked ? slept : asked);
+	loop_stall_exempt(&worker->stall, slept < asked ? slept : asked);
 	/* Something is to be done: not at once back to sleep. */
 	for (int i = 0; i < events; i++)
 		if (event[i].data.fd == worker->rest.wake)
@@ -177,8 +177,8 @@ weft_time real_idle_away(const struct real_worker *worker, weft_time now)
 	/* First: a loop that has woken up since then has excused its rest in 'seen', which it does
 	 * before it says that it rests no more. */
 	bool resting = atomic_load(&worker->rest.resting);
-	weft_time away = loop_stall_load(&worker->presence.away);
-	weft_time seen = loop_stall_load(&worker->presence.seen);
+	weft_time away = loop_stall_load(&worker->stall.longest);
+	weft_time seen = loop_stall_load(&worker->stall.seen);
 
 	if (resting || seen == 0 || now < seen)
 		return away;

@@ -298,7 +298,7 @@ void real_links_pad(struct real_fabric *fabric)
 	for (unsigned i = 0; i < fabric->switch_count; i++)
 		for (unsigned at = 0; at < fabric->switches[i].sw->ports; at++)
 			STORE(real_switch_loop(&fabric->switches[i], at)->port[at].guard.full_due,
-				POLL_GUARD_FULL_ASK);
+				PORT_AUTH_FULL_ASK);
 	for (unsigned i = 0; i < fabric->host_count; i++)
-		STORE(fabric->hosts[i].poll->guard.full_due, POLL_GUARD_FULL_ASK);
+		STORE(fabric->hosts[i].poll->guard.full_due, PORT_AUTH_FULL_ASK);
 }

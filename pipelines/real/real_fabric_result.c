@@ -352,7 +352,7 @@ static uint64_t longest_away_ns(const struct real_fabric *fabric)
 		 * leader. */
 		weft_time away = fabric->serving && !worker->leader
 					 ? real_idle_away(worker, now)
-					 : loop_stall_load(&worker->presence.away);
+					 : loop_stall_load(&worker->stall.longest);
 
 		max = away > max ? away : max;
 	}
@@ -364,7 +364,7 @@ static uint64_t absent_ns(const struct real_fabric *fabric)
 	weft_time sum = 0;
 
 	for (unsigned i = 0; i < fabric->loops; i++)
-		sum += loop_stall_load(&fabric->worker[i].presence.absent);
+		sum += loop_stall_load(&fabric->worker[i].stall.sum);
 	return ps_to_ns(sum);
 }
 
@@ -389,7 +389,7 @@ static void judge(const struct real_fabric *fabric, struct run_result *result)
 		cut += fabric->end[i].open && port_is_cut_by(&fabric->end[i].port, PORT_CUT_ORDER);
 	result->wall.cut_ends = cut;
 	for (unsigned i = 0; i < fabric->loops; i++)
-		histogram_merge(&result->wall.spent_ns, &fabric->worker[i].presence.spent);
+		histogram_merge(&result->wall.spent_ns, &fabric->worker[i].stall.spent);
 	if (fabric->incomplete)
 		run_result_add_reason(result, true, RUN_REASON_SIGNAL);
 	for (unsigned i = 0; i < fabric->loops; i++)

@@ -29,7 +29,7 @@ static void start_host(struct real_fabric *fabric, struct real_host *host)
 
 static void note_presence(struct real_worker *worker, weft_time now)
 {
-	loop_stall_note(&worker->presence, now, RUN_AWAY_MAX_NS * PS_PER_NS);
+	loop_stall_note(&worker->stall, now, RUN_AWAY_MAX_NS * PS_PER_NS);
 }
 
 static weft_time cpu_time(void)
@@ -48,8 +48,7 @@ weft_time real_task_begin(struct real_worker *worker)
 
 void real_task_end(struct real_worker *worker, weft_time began)
 {
-	loop_stall_exempt(
-		&worker->presence, clock_share(&worker->fabric->clock, cpu_time() - began));
+	loop_stall_exempt(&worker->stall, clock_share(&worker->fabric->clock, cpu_time() - began));
 }
 
 static bool others_are_here(const struct real_worker *worker, weft_time now)
@@ -58,7 +57,7 @@ static bool others_are_here(const struct real_worker *worker, weft_time now)
 	weft_time hello = fabric->options.run->hello_ps;
 
 	for (unsigned i = 0; i < fabric->loops; i++) {
-		weft_time seen = loop_stall_load(&fabric->worker[i].presence.seen);
+		weft_time seen = loop_stall_load(&fabric->worker[i].stall.seen);
 
 		if (now > seen && now - seen > hello)
 			return false;
@@ -128,7 +127,7 @@ static void obey(struct real_worker *worker, weft_time now)
 	}
 	if (fabric->order == REAL_ORDER_START) {
 		real_flows_begin(fabric, worker->number);
-		loop_stall_reset(&worker->presence);
+		loop_stall_reset(&worker->stall);
 	}
 	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
 		if (fabric->order == REAL_ORDER_START)
@@ -182,7 +181,7 @@ static int work(void *ctx)
 	struct poll_yield yield;
 
 	poll_yield_init(&yield, fabric->crowded);
-	loop_stall_begin(&worker->presence, clock_now(&fabric->clock));
+	loop_stall_begin(&worker->stall, clock_now(&fabric->clock));
 	for (uint64_t i = 0; !atomic_load_explicit(&fabric->halt, memory_order_relaxed); i++) {
 		unsigned moved = poll_devices(worker);
 		weft_time now = clock_now(&fabric->clock);
@@ -212,7 +211,7 @@ static void share_out(struct real_fabric *fabric)
 			.last_host = real_share(fabric, i + 1, fabric->host_count),
 			.orders_seen = atomic_load(&fabric->orders.given),
 			.leader = i == 0,
-			.presence = {.seen = clock_now(&fabric->clock)},
+			.stall = {.seen = clock_now(&fabric->clock)},
 			.heads = fabric->worker[i].heads, /* of the run before: its memory */
 		};
 }

@@ -33,11 +33,10 @@
 
 /* The poll loops of a process on telemetry: for how long they were away. */
 
-#define LOOP_METRICS(X)                                                                  \
-	X(AWAY, "loop_away_ns", away_ns(shown)) /* gauge */                              \
-	X(ABSENT, "loop_absent_ns",                                                      \
-		loop_stall_load(&shown->fabric->worker[shown->number].presence.absent) / \
-			PS_PER_NS)
+#define LOOP_METRICS(X)                                     \
+	X(AWAY, "loop_away_ns", away_ns(shown)) /* gauge */ \
+	X(ABSENT, "loop_absent_ns",                         \
+		loop_stall_load(&shown->fabric->worker[shown->number].stall.sum) / PS_PER_NS)
 
 enum loop_metric {
 #define X(id, text, value) LOOP_METRIC_##id,
@@ -196,7 +195,7 @@ static const struct real_end *nth_end(const struct real_fabric *fabric, unsigned
 
 static uint64_t neighbour_fabric(const struct port_auth *guard)
 {
-	return __atomic_load_n(&guard->stranger, __ATOMIC_RELAXED) & ~POLL_GUARD_STRANGER;
+	return __atomic_load_n(&guard->foreign_fabric, __ATOMIC_RELAXED) & ~PORT_AUTH_FOREIGN;
 }
 
 static uint64_t misplaced(const struct port_auth *guard)
@@ -287,7 +286,7 @@ static const char *state_of(const struct real_end *end, const struct shown_end *
 	if (device->is_dark && protocol->state != LINK_UP)
 		return "no carrier";
 	if (protocol->state != LINK_UP &&
-		__atomic_load_n(&shown->guard->stranger, __ATOMIC_RELAXED) != 0)
+		__atomic_load_n(&shown->guard->foreign_fabric, __ATOMIC_RELAXED) != 0)
 		return "other fabric";
 	if (protocol->state != LINK_UP && misplaced(shown->guard) != 0)
 		return "wrong port";

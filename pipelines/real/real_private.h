@@ -121,7 +121,7 @@ struct real_worker {
 	unsigned carried; /* frames in the last iteration, but those of neighbours for their link */
 	bool leader;      /* main thread's: supervises, too */
 	/* Readers: the leader, the main thread after the loop. */
-	struct loop_stall presence;
+	struct loop_stall stall;
 	struct deadlock_heads heads; /* at the last REAL_ORDER_LOOK */
 	struct histogram late_ns;    /* of arrivals, from warm-up to the end of traffic */
 	struct real_idle rest;

@@ -19,7 +19,7 @@
 #include "base/rng.h"
 #include "driver_replay.h"
 #include "eal_tests.h"
-#include "experiment/run/run_config_private.h"
+#include "experiment/run/run_config_fields.h"
 #include "virtual/virtual_private.h"
 #include "virtual/virtual_trace.h"
 #include "virtual_lab.h"

@@ -239,17 +239,16 @@ static void report(struct bed *bed, struct deadlock_heads *all)
 	const struct deadlock_view view = {fabric->topology, fabric->sw, fabric->now};
 
 	for (uint32_t first = 0; first < RING; first += RING - 1) {
-		struct deadlock_heads partition = {0};
+		struct deadlock_heads part = {0};
 		json_t *json;
 
 		for (uint32_t at = first; at < RING && (first > 0 || at < RING - 1); at++)
 			assert_int_equal(
-				deadlock_collect_switch(&view, at, fabric->sw[at], 0, &partition),
-				0);
-		json = deadlock_heads_json(&partition);
+				deadlock_collect_switch(&view, at, fabric->sw[at], 0, &part), 0);
+		json = deadlock_heads_json(&part);
 		assert_int_equal(deadlock_heads_read(all, json, fabric->topology), 0);
 		json_decref(json);
-		deadlock_heads_free(&partition);
+		deadlock_heads_free(&part);
 	}
 }
 

@@ -315,23 +315,23 @@ UNIT_TEST(collectives_take_the_time_of_their_alpha_beta_bound)
 {
 	enum { N = 16, S = 1600000, A = 40000, CALC = 20000, M = 8 };
 	uint64_t matrix[N * N];
-	double partition = alone_ns(S / N), whole = alone_ns(S), activation = alone_ns(A);
-	double halves = alone_ns(S / 2) + alone_ns(S / 4) + alone_ns(S / 8) + partition;
+	double part = alone_ns(S / N), whole = alone_ns(S), activation = alone_ns(A);
+	double halves = alone_ns(S / 2) + alone_ns(S / 4) + alone_ns(S / 8) + part;
 	const struct {
 		struct goal_generate_config config;
 		double bound;
 	} cases[] = {
 		{{"allreduce", N, S, 1, 0}, 4 * whole},
-		{{"allreduce-ring", N, S, 1, 0}, 2 * (N - 1) * partition},
+		{{"allreduce-ring", N, S, 1, 0}, 2 * (N - 1) * part},
 		{{"allreduce-rabenseifner", N, S, 1, 0}, 2 * halves},
 		{{"allreduce-tree", N, S, 1, 0}, 2 * 4 * whole},
 		{{"allreduce-two-level", N, S, 1, 0, .group = 4},
-			2 * 3 * alone_ns(S / 4) + 2 * 3 * partition},
-		{{"allgather", N, S / N, 1, 0}, (N - 1) * partition},
-		{{"reduce-scatter", N, S, 1, 0}, (N - 1) * partition},
+			2 * 3 * alone_ns(S / 4) + 2 * 3 * part},
+		{{"allgather", N, S / N, 1, 0}, (N - 1) * part},
+		{{"reduce-scatter", N, S, 1, 0}, (N - 1) * part},
 		{{"bcast", N, S, 1, 0}, 4 * whole},
-		{{"alltoall", N, S / N, 1, 0}, (N - 1) * partition},
-		{{"alltoallv", N, 0, 1, 0, .matrix = matrix}, (N - 1) * partition},
+		{{"alltoall", N, S / N, 1, 0}, (N - 1) * part},
+		{{"alltoallv", N, 0, 1, 0, .matrix = matrix}, (N - 1) * part},
 		{{"ring", N, S, 3, 0}, 3 * whole},
 		{{"pipeline", N, A, 1, CALC, .microbatches = M},
 			(M + N - 1) * 3 * CALC + 2 * (N - 1) * activation},

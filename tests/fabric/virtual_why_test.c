@@ -43,10 +43,10 @@ static void expect_sums(const struct why *why, const struct topology *topology, 
 			const struct why_piece *piece = &packet.piece[j];
 
 			sum += piece->ns;
-			if (piece->partition == WHY_PROPAGATION)
+			if (piece->part == WHY_PROPAGATION)
 				assert_int_equal(piece->ns,
 					topology->link_at[piece->way / 2].delay_ps / PS_PER_NS);
-			assert_true(piece->partition != WHY_STALL);
+			assert_true(piece->part != WHY_STALL);
 		}
 		if (sum != packet.ns)
 			fail_msg("%s: packet %u: %u ns in parts, %u in all", what, (unsigned)i,

@@ -226,8 +226,8 @@ class Console(unittest.TestCase):
         lab, = json.loads(self.must("list", "--json"))
         self.assertEqual(lab, {"lab": "far", "run_dir": self.path("run", "weft", "far.console"), "file": self.file,
                                "dilation": 1, "processes": None, "running": None})
-        self.assertEqual(self.must("labs", group="words"), "far\n")
-        self.assertEqual(self.must("hosts", "far", group="words"), "h0\nh1\n")
+        self.assertEqual(self.must("labs", group="complete"), "far\n")
+        self.assertEqual(self.must("hosts", "far", group="complete"), "h0\nh1\n")
 
     def test_files_of_a_machine_are_touched_only_under_its_lock(self):
         kept = self.path("run-a", "weft", "far.files")

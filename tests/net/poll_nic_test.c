@@ -199,11 +199,11 @@ UNIT_TEST(a_padded_hello_is_answered_and_at_most_one_of_three_is_padded)
 	asks->plan.full_pool = answers->plan.full_pool = pool;
 	asks->plan.full_bytes = answers->plan.full_bytes = frame_longest(MTU);
 	for (unsigned i = 0; i < 30; i++) {
-		asks->full_due = POLL_GUARD_FULL_ASK;
+		asks->full_due = PORT_AUTH_FULL_ASK;
 		run_for(&bench, PS_PER_MS);
 	}
 	assert_in_range(asks->full_sent, 9, 11);
-	asks->full_due = POLL_GUARD_FULL_NONE;
+	asks->full_due = PORT_AUTH_FULL_NONE;
 	run_for(&bench, 5 * PS_PER_MS);
 	assert_int_equal(answers->full_received, asks->full_sent);
 	assert_in_range(answers->full_sent, asks->full_sent - 1, asks->full_sent);

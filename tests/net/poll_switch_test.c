@@ -570,7 +570,7 @@ UNIT_TEST(a_port_takes_nothing_of_another_fabric_and_remembers_its_number)
 	send_fields(&bench, 0, &fields);
 	turns(&bench, 100);
 	assert_int_equal(bench.ps->port[0].faults[FRAME_FAULT_FABRIC], 1);
-	assert_int_equal(bench.ps->port[0].guard.stranger, 0);
+	assert_int_equal(bench.ps->port[0].guard.foreign_fabric, 0);
 	assert_int_equal(bench.host[2].data_seen, 0);
 	fields.kind = FRAME_HELLO;
 	mbuf = make_frame(&frame);
@@ -578,10 +578,10 @@ UNIT_TEST(a_port_takes_nothing_of_another_fabric_and_remembers_its_number)
 	send_frame(&bench, &bench.host[0], mbuf, &fields);
 	poll_switch_run(bench.ps, bench.now);
 	assert_int_equal(bench.ps->port[0].faults[FRAME_FAULT_FABRIC], 2);
-	assert_int_equal(bench.ps->port[0].guard.stranger, POLL_GUARD_STRANGER | 0x1234);
+	assert_int_equal(bench.ps->port[0].guard.foreign_fabric, PORT_AUTH_FOREIGN | 0x1234);
 	assert_int_equal(bench.sw->port[0].link.peer_session, bench.host[0].link.config.session);
 	turns(&bench, 2000); /* hellos of its own fabric */
-	assert_int_equal(bench.ps->port[0].guard.stranger, 0);
+	assert_int_equal(bench.ps->port[0].guard.foreign_fabric, 0);
 	stop(&bench);
 }
 

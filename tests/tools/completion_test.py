@@ -47,12 +47,12 @@ class Engine(unittest.TestCase):
         self.assertLessEqual({"up", "status", "link", "down"}, set(candidates("lab", "")))
 
     def test_kinds_algorithms_and_schedules_come_from_their_lists(self):
-        kinds = weft("words", "kinds").split()
+        kinds = weft("complete", "kinds").split()
         self.assertIn("dragonfly", kinds)
         self.assertEqual(set(candidates("topo", "gen", "")), set(kinds))
         self.assertEqual(set(candidates("route", "compute", "")), {f"{kind}:" for kind in kinds} | {":files"})
         self.assertEqual(set(candidates("route", "compute", "t.yaml", "--algorithm", "")),
-                         set(weft("words", "algorithms").split()))
+                         set(weft("complete", "algorithms").split()))
         self.assertIn("allreduce", candidates("goal", "gen", ""))
 
     def test_keys_and_their_words_follow_set_and_vary(self):
@@ -117,7 +117,7 @@ class Shells(unittest.TestCase):
 
 class Help(unittest.TestCase):
     def test_help_of_a_command_is_the_same_in_all_its_forms(self):
-        for words in (["topo"], ["lab", "up"], ["route", "compute"], ["run"], ["sweep"], ["topo", "gen", "ring"], ["words"]):
+        for words in (["topo"], ["lab", "up"], ["route", "compute"], ["run"], ["sweep"], ["topo", "gen", "ring"], ["complete"]):
             long = run(WEFT, *words, "--help")
             self.assertEqual((long.returncode, long.stderr), (0, ""), words)
             self.assertNotEqual(long.stdout, "")
@@ -143,7 +143,7 @@ class Help(unittest.TestCase):
 
     def test_an_error_begins_with_the_command(self):
         for words in (["bad"], ["topo", "bad"], ["goal", "gen", "--bad"], ["route", "compute", "--bad"], ["lab", "up", "--bad"],
-                      ["run", "--explain", "--bad"], ["run", "--bad"], ["demo", "--bad"], ["sweep", "--bad"], ["plot", "--bad"], ["reproduce", "--bad"], ["words", "bad"]):
+                      ["run", "--explain", "--bad"], ["run", "--bad"], ["demo", "--bad"], ["sweep", "--bad"], ["plot", "--bad"], ["reproduce", "--bad"], ["complete", "bad"]):
             done = run(WEFT, *words)
             self.assertEqual(done.returncode, 2, words)
             known = [word for word in words if word != "bad" and not word.startswith("-")]

@@ -43,7 +43,7 @@ class Pages(unittest.TestCase):
         pages = {name: re.sub(r"\\f[BIR]", "", made(f"weft-{name}")).replace("\\-", "-") for name in ("run", "lab", "topology")}
         # A lab file has the sections of a run file.
         pages["lab"] += pages["run"]
-        lines = subprocess.run([WEFT, "words", "keys"], capture_output=True, text=True, check=True).stdout.splitlines()
+        lines = subprocess.run([WEFT, "complete", "keys"], capture_output=True, text=True, check=True).stdout.splitlines()
         self.assertGreater(len(lines), 150)
         for line in lines:
             file, key = line.split()[:2]

@@ -125,7 +125,7 @@ class Reader:
 
     def __init__(self, weft):
         self.weft, self.helps = weft, {}
-        keys = subprocess.run([weft, "words", "keys"], capture_output=True, text=True, check=True).stdout
+        keys = subprocess.run([weft, "complete", "keys"], capture_output=True, text=True, check=True).stdout
         self.keys = {line.split()[1] for line in keys.splitlines()}
 
     def help_of(self, words):

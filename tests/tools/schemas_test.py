@@ -28,7 +28,7 @@ FILES = ("run", "lab", "topology")
 
 
 def printed(name):
-    done = subprocess.run([WEFT, "words", "schema", name], capture_output=True, text=True, check=True)
+    done = subprocess.run([WEFT, "complete", "schema", name], capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 
@@ -144,7 +144,7 @@ class Schemas(unittest.TestCase):
         self.assertGreaterEqual(count, 3)
 
     def test_the_schemas_have_every_key_with_its_words_and_its_description(self):
-        lines = subprocess.run([WEFT, "words", "keys"], capture_output=True, text=True, check=True).stdout.splitlines()
+        lines = subprocess.run([WEFT, "complete", "keys"], capture_output=True, text=True, check=True).stdout.splitlines()
         self.assertGreater(len(lines), 150)
         words = {tuple(line.split()[:2]): line.split()[2:] for line in lines}
         for file in FILES:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft words: the words that commands and files take, one per line, for shells and scripts. */
+/* weft complete (formerly weft words): the words that commands and files take, one per line, for
+ * shells and scripts. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -15,13 +16,13 @@
 #include "route/route_algorithm.h"
 #include "topo/generator.h"
 
-#define NAME     "words"
+#define NAME     "complete"
 #define PORT_MAX (TOPOLOGY_NAME_MAX + 8)
 
 static const char usage[] =
-	"usage: weft words kinds|algorithms|keys|labs\n"
-	"       weft words schema|table FILE[.SECTION]\n"
-	"       weft words ports|hosts [LAB]\n"
+	"usage: weft complete kinds|algorithms|keys|labs\n"
+	"       weft complete schema|table FILE[.SECTION]\n"
+	"       weft complete ports|hosts [LAB]\n"
 	"\n"
 	"Prints words that commands and files take, one a line; shells complete command lines with\n"
 	"them.\n"

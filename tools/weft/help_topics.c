@@ -30,7 +30,7 @@ static const char files[] =
 	"\n"
 	"  weft run --explain FILE                      every key with its value\n"
 	"  weft run FILE --set traffic.0.load=40%       changes a key\n"
-	"  weft words keys                              all keys\n";
+	"  weft complete keys                           all keys\n";
 
 static const char experiments[] =
 	"From one run to a figure, without root:\n"

@@ -31,8 +31,9 @@ static const struct command commands[] = {
 	{"reproduce", cmd_python, "a figure or table of a paper: published, ours, ratio"},
 	{"why", cmd_why, "where the time of captured packets went, and what caused the waits"},
 	{"web", cmd_web, "a page that draws a result: loads, latencies by switch, series"},
-	{"words", cmd_complete, "the words that commands and files take, for shells"},
-	{"answer", cmd_answer, NULL}, /* for the Python package, not for people */
+	{"complete", cmd_complete, "the words that commands and files take, for shells"},
+	{"words", cmd_complete, NULL}, /* the former name of complete */
+	{"answer", cmd_answer, NULL},  /* for the Python package, not for people */
 	{NULL, NULL, NULL},
 };
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "experiment/run/run_config_private.h"
+#include "experiment/run/run_config_fields.h"
 #include "lab_config.h"
 #include "topo/topology_file.h"
 #include "yaml/yaml_docs.h"

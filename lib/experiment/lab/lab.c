@@ -251,12 +251,12 @@ void lab_close(struct lab *lab)
 	*lab = (struct lab){.config = NULL};
 }
 
-void lab_warn_without_key(const struct lab *lab, const char *program)
+void lab_warn_without_key(const struct lab *lab, const char *program, FILE *out)
 {
 	const struct run_config_mapper *mapper = &lab->config->run.mapper;
 
 	if (mapper->routes == RUN_ROUTES_MAPPER && mapper->key == NULL)
-		fprintf(stderr,
+		fprintf(out,
 			"%s: warning: lab %s has no fabric key (mapper.key): whoever can send "
 			"frames into a port can change its routes\n",
 			program, lab->plan->lab);

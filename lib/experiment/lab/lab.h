@@ -5,6 +5,8 @@
 /* An opened lab file: its configuration, topology and plan. 'weft lab' and each process of the lab
  * open the same file and compute the same plan. No EAL. */
 
+#include <stdio.h>
+
 #include "base/weft_error.h"
 #include "lab_config.h"
 #include "lab_plan.h"
@@ -57,5 +59,5 @@ int lab_check_until(
 unsigned lab_cpus(const struct lab *lab);
 void lab_close(struct lab *lab);
 
-/* Warns on standard error if a mapper finds the routes and there is no fabric key. */
-void lab_warn_without_key(const struct lab *lab, const char *program);
+/* Warns on 'out' if a mapper finds the routes and there is no fabric key. */
+void lab_warn_without_key(const struct lab *lab, const char *program, FILE *out);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/name_table.h"
-#include "experiment/run/run_config_private.h"
+#include "experiment/run/run_config_fields.h"
 #include "lab_config_private.h"
 
 static int read_group(

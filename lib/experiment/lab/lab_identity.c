@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/run/run_config_private.h"
+#include "experiment/run/run_config_fields.h"
 
 static const char *const agreed[] = {"dilation", "switch", "queuing", "routing", "detector", "nic",
 	"hello", "watchdog", "mapper"};

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/run/run_config_private.h"
+#include "experiment/run/run_config_fields.h"
 #include "lab_config_private.h"
 #include "mapper/fabric_key.h"
 

@@ -12,7 +12,7 @@
 #include "link/stop_go.h"
 #include "nic/selectors/route_choice.h"
 #include "route/route_algorithm.h"
-#include "run_config_private.h"
+#include "run_config_fields.h"
 #include "switch/adaptive_routing.h"
 #include "topo/topology_file.h"
 #include "wire/cn.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "run_config.h"
-#include "run_config_private.h"
+#include "run_config_fields.h"
 #include "wire/frame.h"
 
 /* A buffer that cannot hold one whole frame would block forever. */

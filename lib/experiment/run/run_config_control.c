@@ -8,7 +8,7 @@
 
 #include "nic/selectors/route_choice.h"
 #include "route/route_algorithm.h"
-#include "run_config_private.h"
+#include "run_config_fields.h"
 
 #define TABLE_TEXT      (12 * CC_TABLE_ENTRIES)
 #define SMOOTHING_MAX   1000

@@ -3,7 +3,7 @@
 
 /* The list of edges of a run file: hosts with an interface for programs. */
 
-#include "run_config_private.h"
+#include "run_config_fields.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>

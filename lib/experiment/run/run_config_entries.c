@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run_config_private.h"
+#include "run_config_fields.h"
 
 int run_refuse_memory(const struct yaml_tree_node *node, struct error *error)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/name_table.h"
-#include "run_config_private.h"
+#include "run_config_fields.h"
 #include "topo/generator.h"
 
 #define X(id, text) text,
@@ -63,10 +63,10 @@ static int read_expect(const struct yaml_tree_node *node, void *member, struct e
 	return *(char **)member == NULL ? run_refuse_memory(node, error) : 0;
 }
 
-#define TIME_FIELD(key, member, least, text)                                          \
-	{                                                                             \
-		key, YAML_FIELD_TIME, YAML_MEMBER(struct run_config_mapper, member),  \
-			.min = (least)*PS_PER_US, .max = 3600 * PS_PER_S, .doc = text \
+#define TIME_FIELD(key, member, lowest, text)                                          \
+	{                                                                              \
+		key, YAML_FIELD_TIME, YAML_MEMBER(struct run_config_mapper, member),   \
+			.min = (lowest)*PS_PER_US, .max = 3600 * PS_PER_S, .doc = text \
 	}
 
 #define S struct run_config_mapper

@@ -4,7 +4,7 @@
 /* 'nic.iba-cc.opensm', and the keys that it fills in. */
 
 #include "opensm_cc.h"
-#include "run_config_private.h"
+#include "run_config_fields.h"
 
 struct request {
 	const struct yaml_tree_node *root, *file;

@@ -8,7 +8,7 @@
 
 #include "route/formats/route_file.h"
 #include "route/route_algorithm.h"
-#include "run_config_private.h"
+#include "run_config_fields.h"
 
 static bool computes(const char *key)
 {

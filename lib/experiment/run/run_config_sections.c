@@ -5,7 +5,7 @@
 
 #include "nic/selectors/route_choice.h"
 #include "route/route_algorithm.h"
-#include "run_config_private.h"
+#include "run_config_fields.h"
 #include "switch/adaptive_routing.h"
 #include "topo/topology_file.h"
 #include "traffic/traffic_pattern.h"

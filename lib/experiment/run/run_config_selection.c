@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "route/route_algorithm.h"
-#include "run_config_private.h"
+#include "run_config_fields.h"
 #include "switch/adaptive_routing.h"
 #include "wire/frame.h"
 

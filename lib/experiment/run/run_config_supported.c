@@ -9,7 +9,7 @@
 #include "nic/selectors/route_choice.h"
 #include "queuing/queuing.h"
 #include "route/route_algorithm.h"
-#include "run_config_private.h"
+#include "run_config_fields.h"
 #include "traffic/traffic_pattern.h"
 
 struct rule {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "run_config_private.h"
+#include "run_config_fields.h"
 #include "traffic/flow_sizes.h"
 #include "traffic/traffic_pattern.h"
 

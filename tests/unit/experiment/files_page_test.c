@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The examples of the pages about files are good, and what they call defaults are the defaults. */
+/* The examples of the pages about files are good. */
 
 #include "unit.h"
 
@@ -71,39 +71,6 @@ UNIT_TEST(the_run_is_supported)
 	topology_destroy(topology);
 	run_config_destroy(config);
 	free(text);
-}
-
-/* The output of --explain up to the lists. */
-static char *explain_sections(const struct run_config *config)
-{
-	char *text = NULL;
-	size_t length;
-	FILE *out = open_memstream(&text, &length);
-
-	run_config_explain(config, out);
-	fclose(out);
-	assert_non_null(strstr(text, "\nedges:"));
-	*strstr(text, "\nedges:") = '\0';
-	return text;
-}
-
-UNIT_TEST(the_run_shows_the_defaults)
-{
-	char *text = example("run"), *shown, *defaults;
-	struct run_config *config = parse_run(text);
-	struct run_config *bare =
-		parse_run("weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: real\n");
-
-	shown = explain_sections(config);
-	defaults = explain_sections(bare);
-	assert_string_equal(shown, defaults);
-	assert_int_equal(config->faults.credit_loss_ppm, bare->faults.credit_loss_ppm);
-	assert_int_equal(config->faults.corrupt_ppm, bare->faults.corrupt_ppm);
-	free(shown);
-	free(defaults);
-	free(text);
-	run_config_destroy(config);
-	run_config_destroy(bare);
 }
 
 UNIT_TEST(the_lab_is_supported)

@@ -9,7 +9,7 @@
 
 #include "experiment/lab/config_keys.h"
 #include "experiment/run/run_config.h"
-#include "experiment/run/run_config_private.h"
+#include "experiment/run/run_config_fields.h"
 #include "experiment/workload/run_hosts.h"
 #include "experiment/workload/run_source.h"
 #include "message_expect.h"
@@ -1262,7 +1262,7 @@ UNIT_TEST(rates_that_a_run_would_change_are_refused)
 			cases[i].rate);
 		config = parse(text);
 		topology = run_config_open_topology(config, &error);
-		assert_string_equal(error.text, cases[i].error != NULL ? cases[i].error : "");
+		assert_string_equal(error.text, cases[i].message != NULL ? cases[i].message : "");
 		topology_destroy(topology);
 		run_config_destroy(config);
 	}

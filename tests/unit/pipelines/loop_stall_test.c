@@ -8,86 +8,86 @@
 
 UNIT_TEST(the_longest_iteration_and_the_sum_of_too_long_ones_count)
 {
-	struct loop_stall presence = {0};
+	struct loop_stall stall = {0};
 
-	loop_stall_begin(&presence, 1000);
-	loop_stall_note(&presence, 1050, MAX);
-	assert_int_equal(presence.away, 50);
-	assert_int_equal(presence.absent, 0);
-	loop_stall_note(&presence, 1200, MAX);
-	loop_stall_note(&presence, 1400, MAX);
-	assert_int_equal(presence.away, 200);
-	assert_int_equal(presence.absent, 350);
+	loop_stall_begin(&stall, 1000);
+	loop_stall_note(&stall, 1050, MAX);
+	assert_int_equal(stall.longest, 50);
+	assert_int_equal(stall.sum, 0);
+	loop_stall_note(&stall, 1200, MAX);
+	loop_stall_note(&stall, 1400, MAX);
+	assert_int_equal(stall.longest, 200);
+	assert_int_equal(stall.sum, 350);
 }
 
 UNIT_TEST(work_that_takes_long_is_no_absence)
 {
-	struct loop_stall presence = {0};
+	struct loop_stall stall = {0};
 
-	loop_stall_begin(&presence, 1000);
-	loop_stall_note(&presence, 1010, MAX);
-	loop_stall_exempt(&presence, 500);
-	loop_stall_note(&presence, 1520, MAX);
-	assert_int_equal(presence.away, 10);
-	assert_int_equal(presence.absent, 0);
+	loop_stall_begin(&stall, 1000);
+	loop_stall_note(&stall, 1010, MAX);
+	loop_stall_exempt(&stall, 500);
+	loop_stall_note(&stall, 1520, MAX);
+	assert_int_equal(stall.longest, 10);
+	assert_int_equal(stall.sum, 0);
 }
 
 /* Nine hundred iterations of 1 us, and one of 100 us: a tenth of the time is in the long one. */
 UNIT_TEST(time_counts_by_the_iterations_in_which_it_went_by)
 {
-	static struct loop_stall presence;
+	static struct loop_stall stall;
 	weft_time now = PS_PER_S;
 
-	loop_stall_begin(&presence, now);
+	loop_stall_begin(&stall, now);
 	for (unsigned i = 0; i < 900; i++)
-		loop_stall_note(&presence, now += PS_PER_US, PS_PER_S);
-	loop_stall_note(&presence, now += 100 * PS_PER_US, PS_PER_S);
-	assert_int_equal(presence.spent.count, 1000000);
-	assert_in_range(histogram_quantile(&presence.spent, 0.89), 980, 1020);
-	assert_in_range(histogram_quantile(&presence.spent, 0.91), 98000, 102000);
-	loop_stall_reset(&presence);
-	assert_int_equal(presence.spent.count, 0);
+		loop_stall_note(&stall, now += PS_PER_US, PS_PER_S);
+	loop_stall_note(&stall, now += 100 * PS_PER_US, PS_PER_S);
+	assert_int_equal(stall.spent.count, 1000000);
+	assert_in_range(histogram_quantile(&stall.spent, 0.89), 980, 1020);
+	assert_in_range(histogram_quantile(&stall.spent, 0.91), 98000, 102000);
+	loop_stall_reset(&stall);
+	assert_int_equal(stall.spent.count, 0);
 }
 
 /* The loop is stopped between the beginning of its iteration and that of the work, or in it. */
 UNIT_TEST(a_stop_beside_the_work_is_not_excused)
 {
-	struct loop_stall presence = {0};
+	struct loop_stall stall = {0};
 
-	loop_stall_begin(&presence, 1000);
-	loop_stall_note(&presence, 1010, MAX);
+	loop_stall_begin(&stall, 1000);
+	loop_stall_note(&stall, 1010, MAX);
 	/* Stopped for 300, then it begins to work, which takes 20. */
-	loop_stall_note(&presence, 1310, MAX);
-	loop_stall_exempt(&presence, 20);
-	loop_stall_note(&presence, 1340, MAX);
-	assert_int_equal(presence.away, 300);
-	assert_int_equal(presence.absent, 300);
+	loop_stall_note(&stall, 1310, MAX);
+	loop_stall_exempt(&stall, 20);
+	loop_stall_note(&stall, 1340, MAX);
+	assert_int_equal(stall.longest, 300);
+	assert_int_equal(stall.sum, 300);
 	/* It works for 20 and is stopped for 400 meanwhile. */
-	loop_stall_exempt(&presence, 20);
-	loop_stall_note(&presence, 1760, MAX);
-	assert_int_equal(presence.away, 400);
-	assert_int_equal(presence.absent, 700);
+	loop_stall_exempt(&stall, 20);
+	loop_stall_note(&stall, 1760, MAX);
+	assert_int_equal(stall.longest, 400);
+	assert_int_equal(stall.sum, 700);
 }
 
 UNIT_TEST(a_clock_that_was_read_before_the_work_ended_is_no_absence)
 {
-	struct loop_stall presence = {0};
+	struct loop_stall stall = {0};
 
-	loop_stall_begin(&presence, 1000);
-	loop_stall_exempt(&presence, 50);
-	loop_stall_note(&presence, 1049, MAX);
-	assert_int_equal(presence.away, 0);
-	assert_int_equal(presence.absent, 0);
+	loop_stall_begin(&stall, 1000);
+	loop_stall_exempt(&stall, 50);
+	loop_stall_note(&stall, 1049, MAX);
+	assert_int_equal(stall.longest, 0);
+	assert_int_equal(stall.sum, 0);
 }
 
 UNIT_TEST(traffic_begins_with_no_absence_and_keeps_the_sum)
 {
-	struct loop_stall presence = {0};
+	struct loop_stall stall = {0};
 
-	loop_stall_note(&presence, 500, MAX);
-	loop_stall_reset(&presence);
-	assert_int_equal(presence.away, 0);
-	assert_int_equal(presence.absent, 500);
+	loop_stall_note(&stall, 500, MAX);
+	loop_stall_reset(&stall);
+	assert_int_equal(stall.longest, 0);
+	assert_int_equal(stall.sum, 500);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -23,7 +23,7 @@ static void *rest_again_and_again(void *ctx)
 	for (unsigned i = 0; i < RESTS; i++) {
 		atomic_store(&bench->worker.rest.resting, true);
 		atomic_fetch_add(&bench->now, REST_PS);
-		loop_stall_exempt(&bench->worker.presence, REST_PS);
+		loop_stall_exempt(&bench->worker.stall, REST_PS);
 		atomic_store(&bench->worker.rest.resting, false);
 	}
 	atomic_store(&bench->done, true);
@@ -37,7 +37,7 @@ UNIT_TEST(a_rest_that_ends_while_somebody_looks_is_no_absence)
 	weft_time longest = 0;
 	pthread_t thread;
 
-	loop_stall_begin(&bench.worker.presence, PS_PER_S);
+	loop_stall_begin(&bench.worker.stall, PS_PER_S);
 	assert_int_equal(pthread_create(&thread, NULL, rest_again_and_again, &bench), 0);
 	while (!atomic_load(&bench.done)) {
 		weft_time away = real_idle_away(&bench.worker, atomic_load(&bench.now));
@@ -52,7 +52,7 @@ UNIT_TEST(an_absence_without_rest_counts)
 {
 	static struct real_worker worker;
 
-	loop_stall_begin(&worker.presence, PS_PER_S);
+	loop_stall_begin(&worker.stall, PS_PER_S);
 	assert_int_equal(real_idle_away(&worker, PS_PER_S + PS_PER_MS), PS_PER_MS);
 }
 

@@ -175,7 +175,7 @@ UNIT_TEST(lines_of_a_pair_keep_their_order_and_comments_are_passed_over)
 }
 
 struct bad {
-	const char *text, *fault;
+	const char *text, *error;
 };
 
 static const struct bad bad[] = {

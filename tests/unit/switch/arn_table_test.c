@@ -479,7 +479,7 @@ struct model {
 	struct told told[MODEL_HOSTS][MODEL_VCS][MODEL_PORTS];
 };
 
-static void model_tell(struct told *told, uint32_t id, bool makes, weft_time now)
+static void model_notify(struct told *told, uint32_t id, bool makes, weft_time now)
 {
 	if (!told->there || told->id != id)
 		*told = (struct told){.id = id, .there = makes};
@@ -513,7 +513,7 @@ UNIT_TEST(random_notifications_leave_what_the_rules_say)
 
 		now += rng_below(&rng, TTL / 8);
 		model_expire(&model, now);
-		model_tell(&model.told[arn.destination][arn.vc][port], arn.id,
+		model_notify(&model.told[arn.destination][arn.vc][port], arn.id,
 			!adapted || arn.root_info == 0, now);
 		arn_table_process(place.table, &arn, (uint8_t)port, adapted, now);
 		assert_null(arn_table_check(place.table));

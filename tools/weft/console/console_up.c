@@ -389,7 +389,7 @@ static void print_summary(const struct console *console)
 				.name);
 	lab_links_print(console->lab, NULL, stdout);
 	lab_links_warn(console->lab, json_object_get(console->all, "links"));
-	lab_warn_without_key(console->lab, "weft lab up");
+	lab_warn_without_key(console->lab, "weft lab up", stderr);
 }
 
 /* The parts are on the machines; whether they are a lab is another question. */

@@ -321,7 +321,7 @@ static void tell(const struct lab_up *up, uint64_t took_ms)
 	print_summary(up, took_ms);
 	if (up->arguments->alone)
 		return;
-	lab_warn_without_key(&up->lab, "weft lab up");
+	lab_warn_without_key(&up->lab, "weft lab up", stderr);
 	lab_cover_report(&up->lab, credit_cover_warn, (void *)(uintptr_t) "weft lab up");
 	warn_of_devices(up);
 	warn_of_memif(up);
