@@ -359,6 +359,7 @@ class Stream:
         with network_of(near):
             self.client = socket.socket()
         self.client.settimeout(labs.HANG_SECONDS)
+        self.client.setsockopt(socket.IPPROTO_TCP, socket.TCP_SYNCNT, 127)  # the kernel gives up after two minutes
         self.client.connect((address, 5001))
         self.threads = [threading.Thread(target=self.guarded, args=(part,), daemon=True)
                         for part in (self.send, self.receive)]
