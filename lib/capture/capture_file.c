@@ -15,6 +15,7 @@
 
 #include "base/arrays.h"
 #include "os/thread_signal.h"
+#include "port/tsc_clock.h"
 
 #define ROUND_MS       1
 #define READER_WAIT_MS 20           /* between checks for the reader of a FIFO */
@@ -450,8 +451,7 @@ static uint64_t wait_left(struct capture_file *file, struct port *port)
 
 	wake(file);
 	while (find(file, port) != NULL && file->fd >= 0) {
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_sec += STUCK_MS / 1000;
+		clock_deadline(&until, STUCK_MS);
 		/* Below that size, the thread has had no CPU. */
 		if (pthread_cond_timedwait(&file->left, &file->lock, &until) != 0 &&
 			file->out_used >= OUT_ENOUGH)

@@ -103,3 +103,14 @@ uint64_t clock_unix_origin_ns(const struct clock *clock)
 	read_both(CLOCK_REALTIME, &tsc, &ns);
 	return ns - clock_span(clock, clock_time_at(clock, tsc)) / PS_PER_NS;
 }
+
+void clock_deadline(struct timespec *deadline, unsigned ms)
+{
+	clock_gettime(CLOCK_REALTIME, deadline);
+	deadline->tv_sec += ms / 1000;
+	deadline->tv_nsec += (long)(ms % 1000) * 1000000;
+	if (deadline->tv_nsec >= 1000000000) {
+		deadline->tv_sec++;
+		deadline->tv_nsec -= 1000000000;
+	}
+}

@@ -15,6 +15,7 @@
  * interval of the fabric's takes, clock_share() the fabric's time in a real interval. */
 
 #include <stdint.h>
+#include <time.h>
 
 #include <rte_cycles.h>
 
@@ -74,3 +75,6 @@ static inline weft_time clock_share(const struct clock *clock, weft_time real)
 
 /* Nanoseconds since 1970-01-01 at weft_time 0, which captures add to their times. */
 uint64_t clock_unix_origin_ns(const struct clock *clock);
+
+/* For waits of the kernel (pthread_cond_timedwait): the real time of day in so many ms. */
+void clock_deadline(struct timespec *deadline, unsigned ms);

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "real_private.h"
 
+#include <time.h>
+
 #include "experiment/result/run_fidelity.h"
 #include "measure/flow_times.h"
 #include "real_fabric_idle.h"
@@ -440,7 +442,8 @@ int real_fabric_count(
 	judge(fabric, result);
 	real_entries_read(fabric, false);
 	real_flows_read(fabric);
-	run_result_set_wall(result, (double)clock_span(&fabric->clock, running) / (double)PS_PER_S);
+	run_result_set_wall(
+		result, (double)clock_span(&fabric->clock, running) / (double)PS_PER_S, time(NULL));
 	if ((fabric->replay != NULL &&
 		    flow_times_result(fabric->goal, fabric->replay, fabric->options.run,
 			    fabric->options.topology, result) < 0) ||

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "measure/flow_times.h"
 #include "measure/starvation.h"
@@ -416,7 +417,7 @@ int virtual_fabric_result(
 	result->fingerprint = fabric->fingerprint;
 	result->fingerprinted = true;
 	result->controlled = fabric->answers;
-	run_result_set_wall(result, fabric->wall_seconds);
+	run_result_set_wall(result, fabric->wall_seconds, time(NULL));
 	if ((fabric->replay != NULL && flow_times_result(fabric->goal, fabric->replay, fabric->run,
 					       fabric->topology, result) < 0) ||
 		add_workers(fabric, result) < 0 ||

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "measure/measure_window.h"
 #include "wormhole_fabric_private.h"
@@ -383,7 +384,7 @@ int wormhole_fabric_result(
 	add_reasons(fabric, result);
 	result->fingerprint = fabric->fingerprint;
 	result->fingerprinted = true;
-	run_result_set_wall(result, fabric->wall_seconds);
+	run_result_set_wall(result, fabric->wall_seconds, time(NULL));
 	if (code == 0)
 		code = add_starved(fabric, result);
 	if (code == 0 && fabric->deadlock)

@@ -267,11 +267,12 @@ void run_result_identify(
 	result->hosts = topology->hosts;
 }
 
-void run_result_set_wall(struct run_result *result, double seconds)
+void run_result_set_wall(struct run_result *result, double seconds, time_t written)
 {
 	struct rusage usage;
 
 	result->wall.seconds = seconds;
+	result->wall.written = written;
 	if (seconds > 0)
 		result->wall.packet_hops_per_second = (double)result->wall.packet_hops / seconds;
 	if (getrusage(RUSAGE_SELF, &usage) == 0)

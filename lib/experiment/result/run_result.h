@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include <jansson.h>
+#include <time.h>
 
 #include "base/weft_error.h"
 #include "experiment/run/run_config.h"
@@ -278,6 +279,7 @@ struct run_result {
 		unsigned threads;         /* threads of all processes */
 		uint64_t critical_events; /* of the busiest worker in each round, the sum */
 		double seconds, packet_hops_per_second;
+		time_t written; /* when the run ended; 0: not known */
 		uint64_t packet_hops, peak_rss_bytes;
 		uint64_t away_ns; /* real clock: the longest time that a loop was away */
 		/* In a part: of all times above RUN_AWAY_MAX_NS in the life of the process, the
@@ -433,7 +435,7 @@ void run_result_set_buffer(struct run_result *result, const struct run_config *r
 void run_result_identify(
 	struct run_result *result, const struct run_config *run, const struct topology *topology);
 /* The cost of the run: 'seconds' for its packet-hops, and the peak memory of this process. */
-void run_result_set_wall(struct run_result *result, double seconds);
+void run_result_set_wall(struct run_result *result, double seconds, time_t written);
 
 /* --- flows --- */
 

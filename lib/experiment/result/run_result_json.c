@@ -276,13 +276,12 @@ static json_t *command_json(void)
 	return words;
 }
 
-static json_t *time_json(void)
+static json_t *time_json(time_t written)
 {
-	time_t now = time(NULL);
 	struct tm utc;
 	char text[32];
 
-	if (gmtime_r(&now, &utc) == NULL ||
+	if (written == 0 || gmtime_r(&written, &utc) == NULL ||
 		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
 		return json_null();
 	return json_string(text);
@@ -290,9 +289,9 @@ static json_t *time_json(void)
 
 /* Adds to an object where a result comes from: "version" of Weft, "command" (the words by which
  * this process was started; empty if that cannot be known), "host" (the machine's name), and
- * "written" (the time now, UTC, ISO 8601). All of them can differ between two runs with one result.
+ * "written" (a time, UTC, ISO 8601). All of them can differ between two runs with one result.
  */
-static void provenance_add(json_t *object)
+static void provenance_add(json_t *object, time_t written)
 {
 	struct utsname system;
 
@@ -300,7 +299,7 @@ static void provenance_add(json_t *object)
 	json_object_set_new(object, "command", command_json());
 	json_object_set_new(
 		object, "host", uname(&system) == 0 ? json_string(system.nodename) : json_null());
-	json_object_set_new(object, "written", time_json());
+	json_object_set_new(object, "written", time_json(written));
 }
 
 static json_t *wall_json(const struct run_result *result)
@@ -319,7 +318,7 @@ static json_t *wall_json(const struct run_result *result)
 			json_integer((json_int_t)result->wall.critical_events));
 	}
 	if (wall != NULL)
-		provenance_add(wall);
+		provenance_add(wall, result->wall.written);
 	return wall;
 }
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "experiment/result/run_config_json.h"
 #include "experiment/result/run_fidelity.h"
@@ -242,6 +243,7 @@ static enum weft_exit write_result(struct lab_run *run)
 	int written = -1, cause;
 
 	run_result_set_buffer(run->result, &run->lab.config->run);
+	run->result->wall.written = time(NULL);
 	lab_cover_report(&run->lab, run_result_add_warning, run->result);
 	if (path == NULL || strcmp(path, "-") != 0) {
 		run_result_print(run->result, &run->lab.config->run, stdout);
