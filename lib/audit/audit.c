@@ -12,43 +12,20 @@
 #include "base/byte_hash.h"
 #include "wire/frame_check.h"
 
-#define GHOSTS  (1u << 16)
 #define HEADERS (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES)
 /* For which a capture of the real clock may show an arrival before its transmission: a loop reads
  * the clock once in an iteration, and may be stopped until it sends or receives. */
 #define SLACK_NS UINT64_C(1000000000)
 
-unsigned audit_kind_check(enum audit_kind kind)
+const struct audit_kind_words *audit_kind_words(enum audit_kind kind)
 {
-	static const uint8_t check[] = {
-#define X(check, id, name, text) check,
+	static const struct audit_kind_words words[] = {
+#define X(check, id, name, text) {check, name, text},
 		AUDIT_KINDS(X)
 #undef X
 	};
 
-	return check[kind];
-}
-
-const char *audit_kind_name(enum audit_kind kind)
-{
-	static const char *const names[] = {
-#define X(check, id, name, text) name,
-		AUDIT_KINDS(X)
-#undef X
-	};
-
-	return names[kind];
-}
-
-const char *audit_kind_text(enum audit_kind kind)
-{
-	static const char *const texts[] = {
-#define X(check, id, name, text) text,
-		AUDIT_KINDS(X)
-#undef X
-	};
-
-	return texts[kind];
+	return &words[kind];
 }
 
 /* --- reports --- */
@@ -103,178 +80,7 @@ const struct audit_counts *audit_counts(const struct audit *audit)
 	return &audit->counts;
 }
 
-/* --- frames at places --- */
-
-static uint64_t key_of(uint64_t identity, uint32_t place)
-{
-	return rng_mix(identity ^ ((uint64_t)place << 32 | place));
-}
-
-static void list_append(struct audit *audit, struct audit_list *list, uint32_t index)
-{
-	struct audit_frame *frame = &audit->frame[index];
-
-	frame->list = list;
-	frame->next = AUDIT_NONE;
-	frame->prev = list->last;
-	if (list->last == AUDIT_NONE)
-		list->first = index;
-	else
-		audit->frame[list->last].next = index;
-	list->last = index;
-}
-
-static void list_remove(struct audit *audit, uint32_t index)
-{
-	struct audit_frame *frame = &audit->frame[index];
-	struct audit_list *list = frame->list;
-
-	if (list == NULL)
-		return;
-	if (frame->prev == AUDIT_NONE)
-		list->first = frame->next;
-	else
-		audit->frame[frame->prev].next = frame->next;
-	if (frame->next == AUDIT_NONE)
-		list->last = frame->prev;
-	else
-		audit->frame[frame->next].prev = frame->prev;
-	frame->list = NULL;
-}
-
-static bool grow_buckets(struct audit *audit)
-{
-	uint32_t buckets = audit->buckets == 0 ? 1024 : 2 * audit->buckets;
-	uint32_t *bucket = malloc(buckets * sizeof(*bucket));
-
-	if (bucket == NULL)
-		return false;
-	memset(bucket, 0xFF, buckets * sizeof(*bucket));
-	for (uint32_t i = 0; i < audit->buckets; i++) {
-		uint32_t reversed = AUDIT_NONE, next;
-
-		/* The oldest of a chain is its last, also in the new chains. */
-		for (uint32_t at = audit->bucket[i]; at != AUDIT_NONE; at = next) {
-			next = audit->frame[at].chain;
-			audit->frame[at].chain = reversed;
-			reversed = at;
-		}
-		for (uint32_t at = reversed; at != AUDIT_NONE; at = next) {
-			struct audit_frame *frame = &audit->frame[at];
-			uint32_t to =
-				(uint32_t)key_of(frame->identity, frame->place) & (buckets - 1);
-
-			next = frame->chain;
-			frame->chain = bucket[to];
-			bucket[to] = at;
-		}
-	}
-	free(audit->bucket);
-	audit->bucket = bucket;
-	audit->buckets = buckets;
-	return true;
-}
-
-static uint32_t *bucket_of(const struct audit *audit, uint64_t identity, uint32_t place)
-{
-	return &audit->bucket[(uint32_t)key_of(identity, place) & (audit->buckets - 1)];
-}
-
-uint32_t audit_keep(struct audit *audit, const struct audit_frame *frame, uint32_t place,
-	struct audit_list *list)
-{
-	uint32_t index = audit->spare, *bucket;
-
-	if (audit->hashed >= audit->buckets && !grow_buckets(audit)) {
-		audit->failed = true;
-		return AUDIT_NONE;
-	}
-	if (index != AUDIT_NONE) {
-		audit->spare = audit->frame[index].next;
-	} else if (array_reserve(&audit->frame, &audit->room, audit->frames + 1u,
-			   sizeof(*audit->frame))) {
-		index = audit->frames++;
-	} else {
-		audit->failed = true;
-		return AUDIT_NONE;
-	}
-	audit->frame[index] = *frame;
-	audit->frame[index].place = place;
-	audit->frame[index].list = NULL;
-	bucket = bucket_of(audit, frame->identity, place);
-	audit->frame[index].chain = *bucket;
-	*bucket = index;
-	audit->hashed++;
-	if (list != NULL)
-		list_append(audit, list, index);
-	return index;
-}
-
-uint32_t audit_find(const struct audit *audit, uint64_t identity, uint32_t place)
-{
-	uint32_t found = AUDIT_NONE;
-
-	if (audit->buckets == 0)
-		return AUDIT_NONE;
-	for (uint32_t at = *bucket_of(audit, identity, place); at != AUDIT_NONE;
-		at = audit->frame[at].chain)
-		if (audit->frame[at].identity == identity && audit->frame[at].place == place)
-			found = at;
-	return found;
-}
-
-uint32_t audit_find_next(const struct audit *audit, uint32_t index)
-{
-	const struct audit_frame *frame;
-	uint32_t found = AUDIT_NONE;
-
-	if (index == AUDIT_NONE)
-		return AUDIT_NONE;
-	frame = &audit->frame[index];
-	for (uint32_t at = *bucket_of(audit, frame->identity, frame->place); at != index;
-		at = audit->frame[at].chain)
-		if (audit->frame[at].identity == frame->identity &&
-			audit->frame[at].place == frame->place)
-			found = at;
-	return found;
-}
-
-struct audit_frame *audit_take(struct audit *audit, uint32_t index)
-{
-	struct audit_frame *frame = &audit->frame[index];
-	uint64_t key = key_of(frame->identity, frame->place);
-	uint32_t *at = bucket_of(audit, frame->identity, frame->place);
-
-	while (*at != index)
-		at = &audit->frame[*at].chain;
-	*at = frame->chain;
-	audit->hashed--;
-	list_remove(audit, index);
-	if (!frame->waits)
-		audit->ghost[key % GHOSTS] = (struct audit_ghost){key, frame->seen.number};
-	frame->next = audit->spare;
-	audit->spare = index;
-	return frame;
-}
-
-void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *mark)
-{
-	uint32_t prev;
-
-	if (audit->frame[index].list == NULL)
-		return; /* nothing is in front of it, or it was passed itself */
-	for (uint32_t at = audit->frame[index].prev; at != AUDIT_NONE; at = prev) {
-		prev = audit->frame[at].prev;
-		if (!audit->rules.exact && audit->frame[at].seen.time_ns <
-						   audit->rules.complete_ns + AUDIT_CONTROL_NS) {
-			audit_take(audit, at);
-			continue;
-		}
-		list_remove(audit, at);
-		audit->frame[at].passed = true;
-		audit->frame[at].passer = *mark;
-	}
-}
+/* --- frames that wait --- */
 
 /* It may have been under way when the capture began. */
 bool audit_began_before(const struct audit *audit, const struct audit_frame *frame)
@@ -307,14 +113,13 @@ void audit_wait(struct audit *audit, const struct audit_frame *frame, uint32_t p
 static void judge(struct audit *audit, uint32_t index)
 {
 	struct audit_frame *frame = &audit->frame[index];
-	uint64_t key = key_of(frame->identity, frame->place);
-	const struct audit_ghost *ghost = &audit->ghost[key % GHOSTS];
+	const struct audit_ghost *ghost = audit_ghost_of(audit, frame);
 	const char *where = frame->place < audit->devices ? "leaves" : "arrives at";
 	char text[AUDIT_TEXT], port[TOPOLOGY_NAME_MAX + 8];
 
 	audit_port_name(audit, frame->way, port);
 	audit_describe(frame, text);
-	if (ghost->key == key)
+	if (ghost != NULL)
 		audit_report(audit, AUDIT_TWICE, &frame->seen,
 			"%s: %s %s twice: once after frame %" PRIu64, port, text, where,
 			ghost->number);
@@ -621,7 +426,7 @@ struct audit *audit_create(const struct audit_rules *rules, const bool *captured
 	audit->waiting = (struct audit_list){AUDIT_NONE, AUDIT_NONE};
 	audit->port = calloc(audit->ways + 1u, sizeof(*audit->port));
 	audit->way_of = malloc((ports + 1) * sizeof(*audit->way_of));
-	audit->ghost = calloc(GHOSTS, sizeof(*audit->ghost));
+	audit->ghost = calloc(AUDIT_GHOSTS, sizeof(*audit->ghost));
 	audit->offset = calloc(topology->hosts + 1u, sizeof(*audit->offset));
 	audit->offset_known = calloc(topology->hosts + 1u, sizeof(*audit->offset_known));
 	if (audit->port == NULL || audit->way_of == NULL || audit->ghost == NULL ||

@@ -50,9 +50,12 @@ enum audit_kind {
 		AUDIT_KIND_COUNT
 };
 
-unsigned audit_kind_check(enum audit_kind kind); /* 1 to 8 */
-const char *audit_kind_name(enum audit_kind kind);
-const char *audit_kind_text(enum audit_kind kind);
+struct audit_kind_words {
+	unsigned check; /* 1 to 8 */
+	const char *name, *text;
+};
+
+const struct audit_kind_words *audit_kind_words(enum audit_kind kind);
 
 /* Violations of one kind. */
 struct audit_finding {

@@ -86,6 +86,8 @@ struct audit_pair {
 	bool began, received;   /* the frames sent follow one another; arrived any */
 };
 
+#define AUDIT_GHOSTS (1u << 16)
+
 struct audit {
 	struct audit_rules rules;
 	struct audit_port *port; /* [ways] */
@@ -100,7 +102,7 @@ struct audit {
 	struct audit_list waiting;
 	struct audit_ghost {
 		uint64_t key, number;
-	} * ghost; /* of frames that left a place */
+	} * ghost; /* [AUDIT_GHOSTS] frames that left a place */
 	struct audit_pair *pair;
 	uint32_t pairs, pair_room;
 	uint32_t *offset; /* [host]: capture time minus its clock, ns modulo 2^32 */
@@ -152,6 +154,9 @@ uint32_t audit_find(const struct audit *audit, uint64_t identity, uint32_t place
 uint32_t audit_find_next(const struct audit *audit, uint32_t index);
 /* Takes it out of place and list: the frame itself, valid until the next is kept. */
 struct audit_frame *audit_take(struct audit *audit, uint32_t index);
+/* The latest frame of this identity that left the place; NULL: none, or not known any more. */
+const struct audit_ghost *audit_ghost_of(
+	const struct audit *audit, const struct audit_frame *frame);
 /* Marks the frames in front of 'index' in its list as passed by it. Frames from before the capture
  * was complete may have arrived where nothing was captured yet: they are dropped. */
 void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *mark);

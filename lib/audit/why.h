@@ -31,16 +31,16 @@ enum why_part {
 		WHY_PART_COUNT
 };
 
-#define WHY_CAUSES(X)                                                                        \
-	X(NONE, "none")                                                                      \
-	X(SLOW_LINK, "slow link")       /* slower than most links of its kind */             \
-	X(HOT_SPOT, "hot spot")         /* several hosts send to one */                      \
-	X(SHARED_LINK, "shared link")   /* of flows to several hosts: placement or routes */ \
-	X(SMALL_BUFFER, "small buffer") /* credits return too late to fill the link */       \
-	X(SOURCE, "source")             /* the host offers more than its link takes */       \
-	X(PACING, "pacing")             /* window or source control */                       \
-	X(ARBITRATION, "arbitration")                                                        \
-	X(LOSS, "loss")                                                                      \
+#define WHY_CAUSES(X)                                                                             \
+	X(NONE, "none")                                                                           \
+	X(SLOW_LINK, "slow link")     /* slower than most links of its kind */                    \
+	X(HOT_SPOT, "hot spot")       /* several hosts send to one */                             \
+	X(SHARED_LINK, "shared link") /* shared by flows to several hosts: placement or routes */ \
+	X(SMALL_BUFFER, "small buffer") /* credits return too late to fill the link */            \
+	X(SOURCE, "source")             /* the host offers more than its link takes */            \
+	X(PACING, "pacing")             /* window or source control */                            \
+	X(ARBITRATION, "arbitration")                                                             \
+	X(LOSS, "loss")                                                                           \
 	X(STOPPED_LOOP, "stopped loop")
 
 enum why_cause {
@@ -63,11 +63,11 @@ struct why_flow {
 /* Time in one place for one reason. */
 struct why_piece {
 	enum why_part part;
-	uint32_t way;     /* of the port where it waits or leaves */
+	uint32_t way;     /* the port where it waits or leaves */
 	uint64_t from_ns; /* when it starts, since the packet's start */
 	uint64_t ns;      /* total; waits of a kind in one device are one piece */
 	enum why_cause cause;
-	uint32_t cause_way;              /* of the port with the cause; UINT32_MAX: none */
+	uint32_t cause_way;              /* the port with the cause; UINT32_MAX: none */
 	struct why_flow flow[WHY_FLOWS]; /* what it waits for, the longest first; ns 0: no more */
 };
 
@@ -77,7 +77,7 @@ struct why_packet {
 	uint16_t source, destination;
 	uint32_t message, sequence, bytes;
 	uint32_t file;
-	uint64_t number;   /* of the record of its delivery */
+	uint64_t number;   /* the record of its delivery */
 	uint64_t start_ns; /* capture time */
 	uint64_t ns;       /* until its delivery */
 	unsigned pieces;

@@ -115,7 +115,7 @@ static void expect_clean(const struct audit *audit, const char *what)
 
 		if (finding->count != 0)
 			fail_msg("%s: frame %u: %s: %s", what, (unsigned)finding->number,
-				audit_kind_name(kind), finding->text);
+				audit_kind_words(kind)->name, finding->text);
 	}
 }
 
@@ -582,7 +582,7 @@ static void plant_all(const struct shot *shot, plant_fn *fault, enum audit_kind 
 		finding = audit_finding(audit, kind);
 		if (finding->count == 0 || finding->number != plant.number)
 			fail_msg("%s planted in frame %u, found %u times, first in frame %u: %s",
-				audit_kind_name(kind), (unsigned)plant.number,
+				audit_kind_words(kind)->name, (unsigned)plant.number,
 				(unsigned)finding->count, (unsigned)finding->number, finding->text);
 		audit_destroy(audit);
 	}

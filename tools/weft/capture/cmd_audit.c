@@ -138,11 +138,11 @@ static void print_json(const struct audit_subject *subject, const struct audit *
 
 	for (unsigned i = 0; i < count; i++) {
 		const struct audit_finding *finding = audit_finding(audit, kinds[i]);
+		const struct audit_kind_words *words = audit_kind_words(kinds[i]);
 
 		json_array_append_new(
 			list, json_pack("{s:i,s:s,s:s,s:I,s:s,s:I,s:I,s:s}", "check",
-				      (int)audit_kind_check(kinds[i]), "kind",
-				      audit_kind_name(kinds[i]), "means", audit_kind_text(kinds[i]),
+				      (int)words->check, "kind", words->name, "means", words->text,
 				      "count", (json_int_t)finding->count, "file",
 				      subject->reader[finding->file].path, "frame",
 				      (json_int_t)finding->number, "time_ns",
@@ -167,11 +167,12 @@ static void print_text(const struct audit_subject *subject, const struct audit *
 
 	for (unsigned i = 0; i < count; i++) {
 		const struct audit_finding *finding = audit_finding(audit, kinds[i]);
+		const struct audit_kind_words *words = audit_kind_words(kinds[i]);
 
 		printf("%s: frame %" PRIu64 ", %" PRIu64 ".%09" PRIu64 " s: check %u: %s\n",
 			subject->reader[finding->file].path, finding->number,
-			finding->time_ns / 1000000000, finding->time_ns % 1000000000,
-			audit_kind_check(kinds[i]), audit_kind_text(kinds[i]));
+			finding->time_ns / 1000000000, finding->time_ns % 1000000000, words->check,
+			words->text);
 		printf("  %s\n", finding->text);
 		if (finding->count > 1)
 			printf("  and %" PRIu64 " more of this kind\n", finding->count - 1);
