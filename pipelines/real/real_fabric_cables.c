@@ -6,29 +6,12 @@
  * Then each loop moves the ends that it polls, between two iterations. */
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "port/port_shared.h"
 #include "real_fabric_idle.h"
 #include "real_private.h"
-
-/* --- the answer --- */
-
-/* The file appears whole or not at all. */
-static void answer(const char *path, const char *error)
-{
-	char part[TELEMETRY_CONTROL_MAX + 8];
-	json_t *json = json_object();
-
-	snprintf(part, sizeof(part), "%s.part", path);
-	if (error != NULL)
-		json_object_set_new(json, "error", json_string(error));
-	if (json_dump_file(json, part, JSON_COMPACT) == 0)
-		rename(part, path);
-	json_decref(json);
-}
 
 /* --- what changes --- */
 
@@ -95,7 +78,7 @@ void real_cables_load(struct real_fabric *fabric, const char *path, weft_time no
 	struct error error = {""};
 
 	if (recabling->path[0] != '\0' || load(fabric, &error) < 0) {
-		answer(path, error.text[0] != '\0' ? error.text : "cables are being moved");
+		real_answer(path, error.text[0] != '\0' ? error.text : "cables are being moved");
 		return;
 	}
 	snprintf(recabling->path, sizeof(recabling->path), "%s", path);
@@ -154,9 +137,9 @@ void real_cables_done(struct real_fabric *fabric)
 	real_links_keep(fabric);
 	real_hosts_renew(fabric);
 	real_control_renew(fabric);
-	answer(recabling->path, recabling->failed > 0
-					? "a cable could not be plugged in; its log has the reason"
-					: NULL);
+	real_answer(recabling->path,
+		recabling->failed > 0 ? "a cable could not be plugged in; its log has the reason"
+				      : NULL);
 	recabling->path[0] = '\0';
 }
 

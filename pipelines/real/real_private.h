@@ -486,6 +486,10 @@ int real_traffic_open(struct real_fabric *fabric, struct real_traffic *work,
 /* Also one that is zeroed. */
 void real_traffic_close(struct real_traffic *work);
 
+/* Writes the file of an answer, {} or {"error": text}; it appears whole or not at all. 'error' may
+ * be NULL. */
+void real_answer(const char *path, const char *error);
+
 /* Loads the file LAB_RUN_FILE in the folder of 'path', where {} or {"error": text} is written, for
  * a start that asks for it. The file has as many entries of traffic as the fabric's own
  * configuration. */

@@ -3,7 +3,6 @@
 #include "real_private.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,20 +100,6 @@ static int load(struct real_fabric *fabric, const char *path, struct error *erro
 	return result;
 }
 
-/* It appears whole or not at all. */
-static void answer(const char *path, const char *error)
-{
-	char part[TELEMETRY_CONTROL_MAX + 8];
-	json_t *json = json_object();
-
-	snprintf(part, sizeof(part), "%s.part", path);
-	if (error != NULL)
-		json_object_set_new(json, "error", json_string(error));
-	if (json_dump_file(json, part, JSON_COMPACT) == 0)
-		rename(part, path);
-	json_decref(json);
-}
-
 void real_traffic_load(struct real_fabric *fabric, const char *path)
 {
 	char run[TELEMETRY_CONTROL_MAX + sizeof(LAB_RUN_FILE)];
@@ -124,7 +109,7 @@ void real_traffic_load(struct real_fabric *fabric, const char *path)
 	if (slash == NULL)
 		return;
 	snprintf(run, sizeof(run), "%.*s/" LAB_RUN_FILE, (int)(slash - path), path);
-	answer(path, load(fabric, run, &error) < 0 ? error.text : NULL);
+	real_answer(path, load(fabric, run, &error) < 0 ? error.text : NULL);
 }
 
 bool real_traffic_begin(struct real_fabric *fabric, bool loaded)
