@@ -3,8 +3,8 @@
 #pragma once
 
 /* Tags of data frames, from host to host (docs/reference/wire-format.md, 'Data tags'): 8 bytes
- * behind the payload, by SipHash-2-4, the primitive of the seals of links (link_seal.h). Whoever
- * does not have the key of the fabric can neither forge nor change data, whatever he has read.
+ * behind the payload, by SipHash-2-4, the primitive of the seals of links (link_seal.h). Without
+ * the key of the fabric nobody can forge or change data, even after reading other frames.
  *
  * A tag covers what the sending host has decided: the fixed header up to the mutable bytes, of
  * these the mark of a message's last frame, the payload, and the session of the receiver, which is

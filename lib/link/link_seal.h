@@ -3,8 +3,8 @@
 #pragma once
 
 /* Seals of the control frames of a link: 16 bytes behind the payload, a counter and a tag by
- * SipHash-2-4 (docs/reference/wire-format.md, 'Seals'). Whoever does not have the key of the fabric
- * can neither forge such a frame nor repeat a recorded one. Credit, hello, arn, ack, cn and flow
+ * SipHash-2-4 (docs/reference/wire-format.md, 'Seals'). Without the key of the fabric
+ * nobody can forge such a frame or repeat a recorded one. Credit, hello, arn, ack, cn and flow
  * frames have a seal; data has none, and scout and mapper frames have tags of their own
  * (lib/mapper/fabric_key.h).
  *

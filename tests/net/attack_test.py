@@ -233,7 +233,7 @@ class Attack(unittest.TestCase):
             print(text, flush=True)
 
     def assert_prompt(self, outcome):
-        """No message takes longer than a repeated frame does. The timer of a sender has a tick of one retry and begins
+        """A message takes at most as long as a repeated frame. The timer of a sender has a tick of one retry and begins
         within one. The sender may be late with the frame and with its timer. The other three devices on the way are
         late only beyond what loops catch up, because the arrivals are due ones."""
         _, result, said = outcome
