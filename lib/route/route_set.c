@@ -19,6 +19,7 @@ struct column {
 struct route_set {
 	struct route_origin origin;
 	struct vc_rule *vc_rule;
+	double excess;
 	uint32_t hosts;
 	uint8_t *parts;              /* [source][destination][route]; NULL: not merged */
 	struct route_demand *demand; /* has all routes; NULL: they are in the columns */
@@ -29,8 +30,10 @@ struct route_set *route_set_create(uint32_t hosts)
 {
 	struct route_set *set = calloc(1, sizeof(*set) + hosts * sizeof(set->column[0]));
 
-	if (set != NULL)
-		set->hosts = hosts;
+	if (set == NULL)
+		return NULL;
+	set->hosts = hosts;
+	set->excess = -1;
 	return set;
 }
 
@@ -67,6 +70,16 @@ void route_set_use_vc_rule(struct route_set *set, struct vc_rule *rule)
 {
 	vc_rule_destroy(set->vc_rule);
 	set->vc_rule = rule;
+}
+
+void route_set_note_excess(struct route_set *set, double excess)
+{
+	set->excess = excess;
+}
+
+double route_set_excess(const struct route_set *set)
+{
+	return set->excess;
 }
 
 const struct vc_rule *route_set_vc_rule(const struct route_set *set)

@@ -51,6 +51,11 @@ uint32_t route_set_hosts(const struct route_set *set);
 void route_set_use_vc_rule(struct route_set *set, struct vc_rule *rule);
 const struct vc_rule *route_set_vc_rule(const struct route_set *set);
 
+/* For an algorithm whose search is bounded: its largest plus mean load is at most this share above
+ * the optimum. Kept in memory only. Negative, the initial value: unknown. */
+void route_set_note_excess(struct route_set *set, double excess);
+double route_set_excess(const struct route_set *set);
+
 /* From now on the routes are made on demand. The set is empty, and becomes the owner. */
 struct route_demand;
 void route_set_use_demand(struct route_set *set, struct route_demand *demand);

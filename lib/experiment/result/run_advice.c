@@ -14,8 +14,8 @@
 /* Below this share of what was offered. */
 #define ENOUGH 0.95
 
-/* Beyond these sizes smart takes more than some seconds, bmin-itb more than a minute
- * (docs/explanation/routing-and-itbs.md). */
+/* Above these sizes smart often routes worse than bmin-itb, and bmin-itb takes more than some
+ * seconds (docs/explanation/routing-and-itbs.md). */
 #define SMART_SWITCHES_MAX 64
 #define BMIN_SWITCHES_MAX  512
 

@@ -23,24 +23,28 @@
  *
  * The original forbids one dependency per round. We forbid one in ROUNDS of all turns, so that the
  * number of programs to solve does not grow with the network; with three times the rounds the
- * largest load of irregular networks is the same (docs/explanation/routing-and-itbs.md). */
-#define ROUNDS 100
+ * largest load of irregular networks is the same (docs/explanation/routing-and-itbs.md). Large
+ * networks have a tenth of the rounds. */
+#define ROUNDS       100
+#define LARGE_ROUNDS 10
 
 static int break_some(struct turns *turns, const struct route_options *options, uint32_t *forbidden,
 	struct error *error)
 {
 	const struct route_graph *graph = turns->graph;
 	struct smart_paths paths;
+	unsigned rounds;
 	double *flow;
 	int result = smart_paths_find(&paths, turns, options, SMART_PATHS_MAX_DETOURS, error);
 
 	if (result < 0)
 		return result;
+	rounds = smart_is_large(&paths) ? LARGE_ROUNDS : ROUNDS;
 	flow = calloc(paths.paths + 1u, sizeof(*flow));
 	if (flow != NULL)
-		result = smart_lp_balance(&paths, graph, flow, NULL, error);
+		result = smart_balance(&paths, graph, flow, NULL, error);
 	if (flow == NULL || (result == 0 && smart_cycles_break(turns, &paths, flow,
-						    1 + turns->turns / ROUNDS, forbidden) < 0))
+						    1 + turns->turns / rounds, forbidden) < 0))
 		result = route_graph_no_memory(graph, error);
 	free(flow);
 	smart_paths_fini(&paths);

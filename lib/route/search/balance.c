@@ -6,7 +6,11 @@
 
 #include "balance_lane.h"
 
-#define UNIT_MIXED 840 /* most costs divide it */
+/* With more paths the lanes sum each of them over ranges of sums (balance_lane.h). */
+#define EXACT_PATHS (1u << 16)
+#define SUMMED_MAX  (1u << 26) /* paths times ranges: some seconds */
+#define RANGES_MIN  128u
+#define UNIT_MIXED  840 /* most costs divide it */
 
 /* The best deletion. Let W be the counts of the n channels, S their sum, Q the sum of their
  * squares, and A(p) the sum of the counts along route p of L links. Without p the variance times
@@ -44,7 +48,7 @@ static int64_t lane_score(const struct work *work, const struct balance_lane *la
 {
 	int64_t links = lane->links;
 
-	return work->channels * (links - 2 * (int64_t)lane->sum) +
+	return work->channels * (links - 2 * balance_lane_sum(lane)) +
 	       work->unit * (2 * (int64_t)work->sum * links - links * links);
 }
 
@@ -60,14 +64,14 @@ static struct balance_lane *best_lane(struct work *work)
 		settled = true;
 		min = INT64_MAX;
 		for (unsigned i = 0; i < work->busy_lanes; i++) {
-			score = work->busy[i]->sum == 0 ? INT64_MAX
+			score = work->busy[i]->top == 0 ? INT64_MAX
 							: lane_score(work, work->busy[i]);
 			min = score < min ? score : min;
 		}
 		for (unsigned i = 0; i < work->busy_lanes && min != INT64_MAX && settled; i++) {
 			struct balance_lane *lane = work->busy[i];
 
-			if (lane->sum == 0 || lane_score(work, lane) != min)
+			if (lane->top == 0 || lane_score(work, lane) != min)
 				continue;
 			settled = balance_lane_settle(lane, work->count);
 			if (best == NULL || balance_place(balance_lane_best(lane)) <
@@ -122,8 +126,12 @@ static int fill_lanes(struct work *work)
 {
 	const struct minimal_paths *paths = work->paths;
 	size_t pairs = (size_t)paths->places * paths->places;
-	uint32_t room[ROUTE_LINKS_MAX + 1] = {0};
+	uint32_t room[ROUTE_LINKS_MAX + 1] = {0}, ranges = SUMMED_MAX / (paths->paths + 1);
 
+	if (paths->paths <= EXACT_PATHS)
+		ranges = UINT32_MAX;
+	else if (ranges < RANGES_MIN)
+		ranges = RANGES_MIN;
 	for (size_t i = 0; i < pairs; i++)
 		room[paths->pair[i].links] += paths->pair[i].paths;
 	for (unsigned links = 1; links <= ROUTE_LINKS_MAX; links++) {
@@ -141,7 +149,7 @@ static int fill_lanes(struct work *work)
 				pair->arc + (size_t)k * pair->links);
 	}
 	for (unsigned i = 0; i < work->busy_lanes; i++)
-		if (balance_lane_start(work->busy[i], work->count) < 0)
+		if (balance_lane_start(work->busy[i], work->count, ranges) < 0)
 			return -ENOMEM;
 	return 0;
 }

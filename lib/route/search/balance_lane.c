@@ -9,7 +9,6 @@
 #define END        UINT32_MAX
 #define CACHE_LINE 64u
 
-/* The stride is rounded up so that few routes cross cache lines. */
 static inline uint32_t stride_of(uint32_t links)
 {
 	return links <= 2 ? links : links + (4 - links % 4) % 4;
@@ -68,6 +67,11 @@ static uint32_t sum_of(const struct balance_lane *lane, uint32_t route, const ui
 	return sum_up(arcs_of(lane, route, lane->stride), lane->links, count);
 }
 
+static inline uint32_t bucket_of(const struct balance_lane *lane, uint32_t sum)
+{
+	return (uint32_t)(((uint64_t)sum + ((uint64_t)1 << lane->shift) - 1) >> lane->shift);
+}
+
 static uint32_t take_chunk(struct balance_lane *lane)
 {
 	uint32_t taken = lane->free;
@@ -80,7 +84,7 @@ static uint32_t take_chunk(struct balance_lane *lane)
 
 static inline void put(struct balance_lane *lane, uint32_t route, uint32_t sum)
 {
-	uint32_t *bucket = &lane->bucket[sum];
+	uint32_t *bucket = &lane->bucket[bucket_of(lane, sum)];
 	struct balance_chunk *chunk;
 
 	if (sum == 0)
@@ -96,17 +100,22 @@ static inline void put(struct balance_lane *lane, uint32_t route, uint32_t sum)
 	chunk->route[chunk->routes++] = route;
 }
 
-int balance_lane_start(struct balance_lane *lane, const uint32_t *count)
+int balance_lane_start(struct balance_lane *lane, const uint32_t *count, uint32_t ranges)
 {
+	uint32_t max = 0;
+
 	for (uint32_t i = 0; i < lane->routes; i++) {
 		uint32_t sum = sum_of(lane, i, count);
 
-		lane->sum = sum > lane->sum ? sum : lane->sum;
+		max = sum > max ? sum : max;
 	}
-	lane->bucket = malloc((lane->sum + 1u) * sizeof(*lane->bucket));
+	while (max >> lane->shift > ranges)
+		lane->shift++;
+	lane->top = bucket_of(lane, max);
+	lane->bucket = malloc((lane->top + 1u) * sizeof(*lane->bucket));
 	if (lane->bucket == NULL)
 		return -ENOMEM;
-	memset(lane->bucket, 0xFF, (lane->sum + 1u) * sizeof(*lane->bucket));
+	memset(lane->bucket, 0xFF, (lane->top + 1u) * sizeof(*lane->bucket));
 	for (uint32_t i = 0; i < lane->routes; i++)
 		put(lane, i, sum_of(lane, i, count));
 	return 0;
@@ -146,9 +155,9 @@ static void ready_pop(struct balance_lane *lane)
 /* Empties the highest bucket: routes whose sum is still right become ready. */
 static inline void empty_bucket(struct balance_lane *lane, uint32_t links, const uint32_t *count)
 {
-	uint32_t at = lane->bucket[lane->sum], stride = stride_of(links);
+	uint32_t at = lane->bucket[lane->top], stride = stride_of(links);
 
-	lane->bucket[lane->sum] = END;
+	lane->bucket[lane->top] = END;
 	while (at != END) {
 		struct balance_chunk *chunk = &lane->chunk[at];
 		uint32_t next = chunk->next;
@@ -161,7 +170,7 @@ static inline void empty_bucket(struct balance_lane *lane, uint32_t links, const
 			uint32_t route = chunk->route[i];
 			uint32_t sum = sum_up(arcs_of(lane, route, stride), links, count);
 
-			if (sum == lane->sum)
+			if (bucket_of(lane, sum) == lane->top)
 				ready_push(lane, route);
 			else
 				put(lane, route, sum);
@@ -206,7 +215,7 @@ static bool find_ready(struct balance_lane *lane, const uint32_t *count)
 	for (; lane->ready_routes > 0; ready_pop(lane)) {
 		uint32_t sum = sum_of(lane, lane->ready[0], count);
 
-		if (sum == lane->sum)
+		if (bucket_of(lane, sum) == lane->top)
 			return true;
 		put(lane, lane->ready[0], sum);
 	}
@@ -215,14 +224,14 @@ static bool find_ready(struct balance_lane *lane, const uint32_t *count)
 
 bool balance_lane_settle(struct balance_lane *lane, const uint32_t *count)
 {
-	uint32_t before = lane->sum;
+	uint32_t before = lane->top;
 
 	while (!find_ready(lane, count)) {
-		while (lane->sum > 0 && lane->bucket[lane->sum] == END)
-			lane->sum--;
-		if (lane->sum == 0)
+		while (lane->top > 0 && lane->bucket[lane->top] == END)
+			lane->top--;
+		if (lane->top == 0)
 			return false;
-		if (lane->sum != before)
+		if (lane->top != before)
 			return false;
 		empty_highest(lane, count);
 	}

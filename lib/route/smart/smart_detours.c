@@ -138,7 +138,7 @@ static int copy_paths(struct smart_paths *to, const struct smart_paths *from, ui
 }
 
 static int extend(struct smart_paths *more, const struct smart_paths *paths, struct search *search,
-	const struct smart_prices *prices, uint32_t *added)
+	const struct smart_prices *prices, uint32_t *added, double *bound)
 {
 	for (uint32_t k = 0; k < paths->pairs; k++) {
 		uint32_t first;
@@ -151,6 +151,7 @@ static int extend(struct smart_paths *more, const struct smart_paths *paths, str
 		if (copy_paths(more, paths, k) < 0)
 			return -ENOMEM;
 		first = find_first(search, paths->pair[k].source);
+		*bound += search->cost[first] * paths->pair[k].routes * paths->pair[k].weight;
 		if (search->cost[first] > prices->pair[k] - GAIN_MIN)
 			continue;
 		result = add_way(more, search, first);
@@ -164,15 +165,16 @@ static int extend(struct smart_paths *more, const struct smart_paths *paths, str
 }
 
 int smart_detours_add(struct smart_paths *paths, const struct turns *turns,
-	const struct smart_prices *prices, uint32_t *added)
+	const struct smart_prices *prices, uint32_t *added, double *bound)
 {
 	struct smart_paths more = {.pair = calloc(paths->pairs + 1u, sizeof(*more.pair))};
 	struct search search;
 	int result = -ENOMEM;
 
 	*added = 0;
+	*bound = 0;
 	if (search_init(&search, turns, prices) && more.pair != NULL)
-		result = extend(&more, paths, &search, prices, added);
+		result = extend(&more, paths, &search, prices, added, bound);
 	arrays_free(&search.arrays);
 	if (result < 0) {
 		smart_paths_fini(&more);

@@ -23,11 +23,29 @@ struct smart_prices {
 int smart_lp_balance(const struct smart_paths *paths, const struct route_graph *graph, double *flow,
 	struct smart_prices *prices, struct error *error);
 
+/* With more pairs of switches the program takes minutes. */
+#define SMART_EXACT_PAIRS 4096
+
+static inline bool smart_is_large(const struct smart_paths *paths)
+{
+	return paths->pairs > SMART_EXACT_PAIRS;
+}
+
+/* The same, approximately and much faster. The prices still bound the optimum: no division of the
+ * traffic has a smaller sum of largest and mean load than the sum over all pairs of their traffic
+ * times the price of their cheapest path. -ENOMEM. */
+int smart_descent_balance(const struct smart_paths *paths, const struct route_graph *graph,
+	double *flow, struct smart_prices *prices, struct error *error);
+
+/* smart_lp_balance(), or smart_descent_balance() if smart_is_large(). */
+int smart_balance(const struct smart_paths *paths, const struct route_graph *graph, double *flow,
+	struct smart_prices *prices, struct error *error);
+
 /* Adds for each pair the cheapest path over allowed turns if the program could use it (column
  * generation: its arcs are cheaper than the pair's paths); 'added' is their number. Paths that do
- * not fit into a frame are not added. -ENOMEM. */
+ * not fit into a frame are not added. '*bound' becomes the bound of smart_balance(). -ENOMEM. */
 int smart_detours_add(struct smart_paths *paths, const struct turns *turns,
-	const struct smart_prices *prices, uint32_t *added);
+	const struct smart_prices *prices, uint32_t *added, double *bound);
 
 /* 'count' gets for each path the number of its pair's routes on it, close to 'flow'; a pair's
  * counts add up to its routes. -ENOMEM. */

@@ -2,18 +2,21 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "smart_plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "smart_lp.h"
 
 /* Each round brings the largest load closer to its optimum, the first ones most. */
-#define DETOUR_ROUNDS 30
+#define DETOUR_ROUNDS       30
+#define LARGE_DETOUR_ROUNDS 4
 
 /* One round: the balance over the current paths, and the paths that could be added. */
 static int detour(struct smart_paths *paths, const struct turns *turns, double **flow,
-	uint32_t *added, struct error *error)
+	uint32_t *added, double *optimum, struct error *error)
 {
+	double bound;
 	uint32_t arcs = turns->graph->arcs;
 	struct smart_prices prices = {
 		.arc = calloc(arcs + 1u, sizeof(*prices.arc)),
@@ -26,22 +29,25 @@ static int detour(struct smart_paths *paths, const struct turns *turns, double *
 	if (prices.arc == NULL || prices.pair == NULL || *flow == NULL)
 		result = route_graph_no_memory(turns->graph, error);
 	else
-		result = smart_lp_balance(paths, turns->graph, *flow, &prices, error);
-	if (result == 0 && smart_detours_add(paths, turns, &prices, added) < 0)
+		result = smart_balance(paths, turns->graph, *flow, &prices, error);
+	if (result == 0 && smart_detours_add(paths, turns, &prices, added, &bound) < 0)
 		result = route_graph_no_memory(turns->graph, error);
+	else if (result == 0)
+		*optimum = fmax(*optimum, bound);
 	free(prices.arc);
 	free(prices.pair);
 	return result;
 }
 
 static int balance(struct smart_paths *paths, const struct turns *turns, bool detours,
-	double **flow, struct error *error)
+	double **flow, double *optimum, struct error *error)
 {
+	unsigned rounds = smart_is_large(paths) ? LARGE_DETOUR_ROUNDS : DETOUR_ROUNDS;
 	uint32_t added = 1;
 	int result = 0;
 
-	for (unsigned round = 0; detours && added > 0 && round < DETOUR_ROUNDS; round++) {
-		result = detour(paths, turns, flow, &added, error);
+	for (unsigned round = 0; detours && added > 0 && round < rounds; round++) {
+		result = detour(paths, turns, flow, &added, optimum, error);
 		if (result < 0)
 			return result;
 	}
@@ -51,7 +57,30 @@ static int balance(struct smart_paths *paths, const struct turns *turns, bool de
 	*flow = calloc(paths->paths + 1u, sizeof(**flow));
 	if (*flow == NULL)
 		return route_graph_no_memory(turns->graph, error);
-	return smart_lp_balance(paths, turns->graph, *flow, NULL, error);
+	return smart_balance(paths, turns->graph, *flow, NULL, error);
+}
+
+/* The sum of largest and mean load, as smart_lp.c minimises it. */
+static double objective(const struct smart_plan *plan, const struct route_graph *graph)
+{
+	const struct smart_paths *paths = &plan->paths;
+	double *load = calloc(graph->arcs + 1u, sizeof(*load)), max = 0, links = 0;
+
+	if (load == NULL)
+		return 0;
+	for (uint32_t pair = 0; pair < paths->pairs; pair++)
+		for (uint32_t p = paths->pair[pair].first_path;
+			p < paths->pair[pair + 1].first_path; p++)
+			for (uint32_t i = paths->first_arc[p]; i < paths->first_arc[p + 1]; i++) {
+				uint32_t arc = paths->arc[i];
+				double flow = (double)plan->count[p] * paths->pair[pair].weight;
+
+				links += flow;
+				load[arc] += flow * graph->arc[arc].cost / graph->cost_fastest;
+				max = fmax(max, load[arc]);
+			}
+	free(load);
+	return max + links / graph->arcs;
 }
 
 /* Without ITBs. */
@@ -67,15 +96,15 @@ static void copy_paths(struct smart_plan *plan)
 int smart_plan_make(struct smart_plan *plan, const struct turns *turns,
 	const struct route_options *options, bool detours, struct error *error)
 {
-	double *flow = NULL;
+	double *flow = NULL, optimum = 0;
 	int result;
 
-	*plan = (struct smart_plan){0};
+	*plan = (struct smart_plan){.excess = -1};
 	result = smart_paths_find(&plan->paths, turns, options,
 		detours ? SMART_PATHS_MAX_DETOURS : SMART_PATHS_MAX, error);
 	if (result < 0)
 		return result;
-	result = balance(&plan->paths, turns, detours, &flow, error);
+	result = balance(&plan->paths, turns, detours, &flow, &optimum, error);
 	if (result == 0) {
 		ARRAYS_ADD(plan, count, plan->paths.paths);
 		ARRAYS_ADD(plan, path, plan->paths.paths);
@@ -84,6 +113,8 @@ int smart_plan_make(struct smart_plan *plan, const struct turns *turns,
 			result = route_graph_no_memory(turns->graph, error);
 		else
 			copy_paths(plan);
+		if (result == 0 && optimum > 0 && smart_is_large(&plan->paths))
+			plan->excess = objective(plan, turns->graph) / optimum - 1;
 	}
 	free(flow);
 	if (result < 0)
@@ -211,6 +242,7 @@ int smart_plan_add_routes(const struct smart_plan *plan, const struct route_grap
 	struct adding adding = {plan, graph, options, set};
 	int result = 0;
 
+	route_set_note_excess(set, plan->excess);
 	for (uint32_t pair = 0; pair < plan->paths.pairs && result == 0; pair++)
 		result = add_pair(&adding, pair, error);
 	for (uint32_t at = 0; at < graph->switches && result == 0; at++)

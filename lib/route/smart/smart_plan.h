@@ -14,6 +14,7 @@
 struct smart_plan {
 	struct smart_paths paths;
 	uint32_t *count; /* by path: number of routes on it; a pair's add up to its routes */
+	double excess;   /* route_set_excess() */
 	struct route_path *path; /* by path: the same in the form of route_path.h, without ITBs */
 	struct arrays arrays;    /* these two */
 };

@@ -419,4 +419,21 @@ UNIT_TEST(another_seed_gives_other_routes)
 			&(struct route_options){.seed = 6}));
 }
 
+/* More paths than have a bucket for each sum. */
+UNIT_TEST(many_paths_are_balanced_in_ranges_of_sums)
+{
+	struct topology *topology = bench_generate("torus:dims=10x10,hosts=1");
+	struct route_options options = {.seed = 1};
+	struct route_set *set = bench_compute(topology, "bmin-itb", &options);
+	struct route_report report;
+
+	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
+	assert_true(route_report_good(&report));
+	assert_true(report.link_load.max < 1.1 * report.link_load.mean);
+	assert_true(report.link_load.stddev < 0.03 * report.link_load.mean);
+	route_report_free(&report);
+	route_set_destroy(set);
+	topology_destroy(topology);
+}
+
 UNIT_MAIN(NULL, NULL)

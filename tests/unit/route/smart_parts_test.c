@@ -297,12 +297,58 @@ UNIT_TEST(prices_prove_that_no_split_is_better)
 	}
 }
 
+UNIT_TEST(the_descent_comes_close_to_the_program_and_bounds_it)
+{
+	double program = 0, descent = 0, bounds = 0;
+
+	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
+		struct smart_paths paths;
+		struct smart_prices prices;
+		double *flow, best, bound = 0;
+		struct bench bench;
+
+		bench_begin(&bench, network_random(seed, true), seed);
+		find_paths(&bench, &paths);
+		flow = calloc(paths.paths + 1u, sizeof(*flow));
+		prices.arc = calloc(bench.graph->arcs + 1u, sizeof(*prices.arc));
+		prices.pair = calloc(paths.pairs + 1u, sizeof(*prices.pair));
+		assert_int_equal(0, smart_lp_balance(&paths, bench.graph, flow, NULL, NULL));
+		best = objective(&paths, bench.graph->arcs, flow);
+		assert_int_equal(
+			0, smart_descent_balance(&paths, bench.graph, flow, &prices, NULL));
+		for (uint32_t k = 0; k < paths.pairs; k++) {
+			double traffic = paths.pair[k].routes * paths.pair[k].weight, parts = 0;
+
+			for (uint32_t p = paths.pair[k].first_path;
+				p < paths.pair[k + 1].first_path; p++)
+				parts += flow[p];
+			assert_true(fabs(parts - traffic) < 1e-6 * traffic);
+			assert_true(fabs(prices.pair[k] - cheapest(&paths, k, prices.arc)) < 1e-9);
+			bound += traffic * prices.pair[k];
+		}
+		if (paths.pairs > 0) {
+			assert_true(bound <= best * (1 + 1e-6));
+			program += best;
+			descent += objective(&paths, bench.graph->arcs, flow);
+			bounds += bound;
+		}
+		free(flow);
+		free(prices.arc);
+		free(prices.pair);
+		smart_paths_fini(&paths);
+		bench_end(&bench);
+	}
+	assert_true(descent < 1.005 * program);
+	assert_true(bounds > 0.99 * program);
+}
+
 UNIT_TEST(no_detour_is_added_that_is_not_cheaper)
 {
 	struct smart_paths paths;
 	struct smart_prices prices;
 	struct bench bench;
 	uint32_t before, added;
+	double bound;
 
 	bench_begin(&bench, network_torus(3, 1), 1);
 	find_paths(&bench, &paths);
@@ -313,11 +359,11 @@ UNIT_TEST(no_detour_is_added_that_is_not_cheaper)
 		prices.arc[arc] = 1;
 	for (uint32_t k = 0; k < paths.pairs; k++)
 		prices.pair[k] = cheapest(&paths, k, prices.arc);
-	assert_int_equal(0, smart_detours_add(&paths, &bench.turns, &prices, &added));
+	assert_int_equal(0, smart_detours_add(&paths, &bench.turns, &prices, &added, &bound));
 	assert_int_equal(added, 0);
 	/* One pair would pay more: it gets one more path. */
 	prices.pair[5] += 0.5;
-	assert_int_equal(0, smart_detours_add(&paths, &bench.turns, &prices, &added));
+	assert_int_equal(0, smart_detours_add(&paths, &bench.turns, &prices, &added, &bound));
 	assert_int_equal(added, 1);
 	assert_int_equal(paths.paths, before + 1);
 	free(prices.arc);

@@ -71,6 +71,36 @@ UNIT_TEST(bsmart_itb_is_minimal_and_better_balanced_than_chance)
 	assert_true(bsmart * 10 < minhop * 9);
 }
 
+UNIT_TEST(large_networks_are_routed_near_a_bound)
+{
+	static const char *const spec[] = {
+		"torus:dims=9x9,hosts=1", "irregular:switches=90,hosts=2", "dragonfly:a=6,p=2,h=3"};
+
+	for (unsigned i = 0; i < sizeof(spec) / sizeof(spec[0]); i++) {
+		struct topology *topology = bench_generate(spec[i]);
+		struct route_options options = {.seed = 1};
+		struct route_set *set = bench_compute(topology, "smart", &options);
+		struct route_report report;
+
+		assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
+		assert_true(route_report_good(&report));
+		assert_true(route_set_excess(set) >= 0 && route_set_excess(set) < 0.15);
+		route_report_free(&report);
+		route_set_destroy(set);
+		topology_destroy(topology);
+	}
+	/* Two linear programs instead: nothing to state. */
+	{
+		struct topology *topology = bench_generate("irregular:switches=16,hosts=2");
+		struct route_options options = {.seed = 1};
+		struct route_set *set = bench_compute(topology, "smart", &options);
+
+		assert_true(route_set_excess(set) < 0);
+		route_set_destroy(set);
+		topology_destroy(topology);
+	}
+}
+
 /* Two switches with four hosts each, and a third one without hosts aside. */
 static struct topology *make_bypass(void)
 {

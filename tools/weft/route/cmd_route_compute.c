@@ -301,6 +301,8 @@ static void print_json(const struct request *request, const struct topology *top
 		deadlock_free, "vc_classes", rule == NULL ? 1 : rule->classes, "seconds", seconds,
 		"peak_rss_bytes", (json_int_t)peak_bytes, "output", request->output);
 
+	if (file->set != NULL && route_set_excess(file->set) >= 0)
+		json_object_set_new(json, "above_optimum", json_real(route_set_excess(file->set)));
 	if (origin->root[0] != '\0')
 		json_object_set_new(json, "root", json_string(origin->root));
 	command_print_json(json, 0);
@@ -316,6 +318,10 @@ static void print_text(const struct topology *topology, const struct route_file 
 		file->set != NULL ? "" : " in tables", origin->algorithm,
 		origin->root[0] != '\0' ? " rooted at " : "", origin->root, seconds,
 		(double)peak_bytes / (1 << 20));
+	if (file->set != NULL && route_set_excess(file->set) >= 0)
+		fprintf(stderr,
+			"bounded search: largest plus mean load at most %.1f %% above the optimum\n",
+			100 * route_set_excess(file->set));
 }
 
 /* The peak memory of the process; 0 if it is unknown. getrusage() would include the memory of
