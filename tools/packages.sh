@@ -9,7 +9,7 @@
 # To build and to run a lab.
 weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 	libdpdk-dev libcmocka-dev libyaml-dev libjansson-dev coinor-libclp-dev libsodium-dev
-	libseccomp-dev libmetis-dev libmicrohttpd-dev
+	libseccomp-dev libmetis-dev libmicrohttpd-dev libpcap-dev
 	iproute2 iputils-ping iperf3 faketime
 	python3-numpy python3-pandas python3-scipy python3-matplotlib python3-yaml python3-jsonschema'
 

@@ -20,7 +20,12 @@
 
 /* Lengths and distances of the messages, and when the next one falls due. */
 struct schedule {
-	struct rng length;
+	union {
+		struct rng length;
+		struct {
+			uint32_t packet, loop; /* pcap: number of the next one, and of its loop */
+		};
+	};
 	struct arrivals_stream arrival;
 	weft_time next_ps;
 };
@@ -39,7 +44,7 @@ struct traffic {
 	uint16_t host, others;     /* others: hosts but for this one */
 	uint8_t sl;
 	bool constant : 1, uniform : 1; /* arrivals; pattern */
-	bool drawn : 1;                 /* lengths are drawn from a range */
+	bool drawn : 1;                 /* lengths are drawn from a range, or given by packets */
 	/* The rest. */
 	struct schedule counted;
 	uint64_t handed_frames, counted_frames; /* so far, of each reader, if lengths are drawn */
@@ -142,6 +147,23 @@ static void skip_distance(struct traffic *traffic, struct schedule *schedule, we
 				     : arrivals_next(&traffic->arrivals, &schedule->arrival, mean);
 }
 
+/* The same as advance() for packets of a capture. */
+static uint32_t advance_packet(struct traffic *traffic, struct schedule *schedule)
+{
+	const struct traffic_config *config = &traffic->config;
+	uint32_t bytes = config->packet[schedule->packet].bytes;
+
+	if (++schedule->packet == config->packets) {
+		schedule->packet = 0;
+		schedule->loop++;
+	}
+	schedule->next_ps = schedule->loop == config->loops
+				    ? WEFT_TIME_NEVER
+				    : config->start_ps + schedule->loop * config->loop_ps +
+					      config->packet[schedule->packet].at_ps;
+	return bytes;
+}
+
 /* The same as advance() where lengths are drawn: each message takes the time of its own length. */
 static __attribute__((noinline)) uint32_t advance_drawn(
 	struct traffic *traffic, struct schedule *schedule, bool other)
@@ -150,11 +172,14 @@ static __attribute__((noinline)) uint32_t advance_drawn(
 	uint32_t bytes = other ? config->other_message_bytes : config->message_bytes;
 	uint32_t max = other ? config->other_message_max_bytes : config->message_max_bytes;
 
-	if (max > bytes)
+	if (config->packets > 0)
+		bytes = advance_packet(traffic, schedule);
+	else if (max > bytes)
 		bytes += (uint32_t)rng_below(&schedule->length, max - bytes + 1);
 	*(schedule == &traffic->handed ? &traffic->handed_frames : &traffic->counted_frames) +=
 		frames_of(config, bytes);
-	skip_distance(traffic, schedule, mean_distance(traffic, bytes));
+	if (config->packets == 0)
+		skip_distance(traffic, schedule, mean_distance(traffic, bytes));
 	return bytes;
 }
 
@@ -255,13 +280,17 @@ static void init_schedule(struct traffic *traffic)
 	rng_init(&schedule->length, config->seed, config->host, STREAM_LENGTH + base);
 	rng_init(&schedule->arrival.rng, config->seed, config->host, STREAM_ARRIVAL + base);
 	arrivals_init(&traffic->arrivals, config->arrivals, config->on_ps, config->off_ps);
+	if (config->packets > 0)
+		schedule->packet = schedule->loop = 0;
 	/* A host that a pattern leaves out stays out. */
-	if (config->load_ppm != 0 &&
+	if ((config->load_ppm != 0 || config->packets > 0) &&
 		traffic_pattern_sends(traffic->pattern, traffic->state, config))
 		traffic->until_ps = config->stop_ps;
 	schedule->next_ps = config->start_ps;
 	/* Sources do not beat in time: the first message falls due within the first distance. */
-	if (traffic->until_ps != 0)
+	if (config->packets > 0)
+		schedule->next_ps += config->packet[0].at_ps;
+	else if (traffic->until_ps != 0)
 		schedule->next_ps += arrivals_first(&traffic->arrivals, &schedule->arrival,
 			rng_below(&schedule->length, mean_distance(traffic, mean_bytes(config))));
 	traffic->handed = *schedule;
@@ -303,7 +332,7 @@ struct traffic *traffic_create(const struct traffic_config *config, struct error
 	traffic->ps_per_byte = ps_per_byte(config->rate_bps);
 	traffic->message_bytes = config->message_bytes;
 	traffic->other_share_ppm = config->other_share_ppm;
-	traffic->drawn = config->message_max_bytes != 0 ||
+	traffic->drawn = config->message_max_bytes != 0 || config->packets > 0 ||
 			 (config->other_share_ppm != 0 && config->other_message_max_bytes != 0);
 	traffic->host = config->host;
 	traffic->others = (uint16_t)(config->hosts - 1);

@@ -28,6 +28,14 @@
 
 struct traffic_pattern;
 
+/* A packet of a capture. */
+struct traffic_packet {
+	weft_time at_ps; /* after the first packet of the capture, scaled */
+	uint32_t bytes : 31;
+	uint32_t drawn : 1; /* to one of the source's targets, drawn; else to 'to' */
+	uint16_t from, to;
+};
+
 struct traffic_config {
 	const struct traffic_pattern *pattern;
 	uint16_t host;  /* the sender */
@@ -66,6 +74,12 @@ struct traffic_config {
 	uint32_t near_count;
 	/* permutation: [hosts], the host itself: it does not send. */
 	const uint16_t *permutation;
+	/* pcap: the packets of this host, ascending in time, in place of load, lengths and
+	 * arrivals. The caller's as long as the source. */
+	const struct traffic_packet *packet;
+	uint32_t packets;
+	uint32_t loops;    /* how often they are sent */
+	weft_time loop_ps; /* from one loop to the next */
 };
 
 /* A message that is due. */

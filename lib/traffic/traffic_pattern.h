@@ -21,6 +21,8 @@ enum traffic_keys {
 	TRAFFIC_RANKS = 32,
 	TRAFFIC_RATE = 64,   /* load, lengths and arrivals */
 	TRAFFIC_SIZES = 128, /* load, a distribution of sizes and a matrix, instead of a file */
+	TRAFFIC_PACKETS =
+		256, /* a capture with the hosts of its addresses, and its speed or load */
 	TRAFFIC_PEERS = TRAFFIC_FROM | TRAFFIC_TO | TRAFFIC_RATE,
 };
 
@@ -32,6 +34,7 @@ struct traffic_pattern {
 	bool anywhere;            /* messages go to hosts that 'to' does not name as well */
 	bool pairs;               /* a file or the seed gives the pairs: no 'from', no 'to' */
 	bool bursty;              /* its arrivals are bursty and cannot be others */
+	bool packets;             /* messages are packets of a capture, which give size and time */
 	bool schedule;            /* messages come from a schedule: it has no sources */
 	/* Checks and keeps what it needs of the configuration in '*state', which 'fini' frees; both
 	 * may leave it NULL. 0 or -errno with error. */
@@ -62,7 +65,8 @@ static inline bool traffic_pattern_sends(const struct traffic_pattern *pattern, 
 	X(all_to_all)       \
 	X(bursty)           \
 	X(goal)             \
-	X(flows)
+	X(flows)            \
+	X(pcap)
 
 #define X(name) extern const struct traffic_pattern traffic_##name;
 TRAFFIC_PATTERNS(X)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "experiment/workload/run_packets.h"
 #include "switch/congestion_control.h"
 #include "switch/contention.h"
 #include "switch/fecn.h"
@@ -55,7 +56,15 @@ static int add_entry(struct measure_window *window, unsigned which, const struct
 	entry->first_ps = WEFT_TIME_NEVER;
 	for (uint32_t i = 0; i < entry->senders; i++)
 		entry->capacity += measure_capacity(window, window->topology, entry->sender[i]);
-	if (!config->pattern->schedule && config->stop_ps == WEFT_TIME_NEVER)
+	entry->end_ps = config->stop_ps;
+	if (traffic->entry[which].packets != NULL) {
+		const struct run_packets *packets = traffic->entry[which].packets;
+		weft_time last_ps = config->start_ps + packets->end_ps;
+
+		entry->packets = packets->count;
+		entry->end_ps = last_ps < entry->end_ps ? last_ps : entry->end_ps;
+	}
+	if (!config->pattern->schedule && entry->end_ps == WEFT_TIME_NEVER)
 		return 0;
 	entry->flow = calloc((size_t)window->topology->hosts + 1, sizeof(*entry->flow));
 	return entry->flow == NULL ? -ENOMEM : 0;
@@ -132,13 +141,14 @@ static int add_result(
 	/* It sends in all of the measured time. The messages of a schedule wait for others. */
 	entry->continuous = !window->run->traffic.at[which].pattern->schedule &&
 			    window->run->traffic.at[which].start_ps <= window->from.at_ps &&
-			    window->run->traffic.at[which].stop_ps >= window->to.at_ps;
+			    from->end_ps >= window->to.at_ps;
 	memcpy(entry->batch, from->batch, sizeof(entry->batch));
 	/* A schedule has generated only what its operations have reached. */
 	if (window->run->traffic.at[which].pattern->schedule)
 		entry->ended = run_result_counter(result, "goal_unfinished") == 0;
 	else
-		entry->ended = window->run->traffic.at[which].stop_ps <= window->to.at_ps;
+		entry->ended = from->end_ps <= window->to.at_ps;
+	entry->packets = from->packets;
 	return add_flows(window, from, entry);
 }
 

@@ -57,6 +57,8 @@ struct measure_entry {
 	struct measure_entry_totals now, from, batched, to;
 	struct run_batch batch[STEADINESS_BATCHES];
 	struct measure_flow *flow; /* [hosts], the engine writes it; NULL: the entry has no end */
+	weft_time end_ps;          /* when its last message falls due; WEFT_TIME_NEVER: no end */
+	struct run_packets_count packets; /* pcap */
 };
 
 struct measure_window {

@@ -27,7 +27,7 @@ static uint64_t largest_message(const struct run_config *run)
 		uint64_t each[] = {entry->message_bytes, entry->message_max_bytes,
 			entry->other_message_bytes, entry->other_message_max_bytes};
 
-		if (entry->pattern->schedule)
+		if (entry->pattern->schedule || entry->pattern->packets)
 			return UINT64_MAX;
 		for (unsigned k = 0; k < sizeof(each) / sizeof(each[0]); k++)
 			max = each[k] > max ? each[k] : max;

@@ -30,7 +30,7 @@ uint64_t virtual_min_payload(const struct virtual_fabric *fabric)
 		if (traffic->other_share_ppm != 0)
 			min = shorter(fabric, traffic->other_message_bytes,
 				traffic->other_message_max_bytes, min);
-		if (traffic->pattern->schedule)
+		if (traffic->pattern->schedule || traffic->pattern->packets)
 			min = RUN_MESSAGE_MIN; /* any length */
 	}
 	return min;

@@ -13,6 +13,7 @@ import pathlib
 import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -114,6 +115,20 @@ class Mpi(unittest.TestCase):
         one = self.result(*words)[1]
         self.assertGreater(json.loads(one)["flows"]["completed"], 20)
         self.assertEqual(self.result(*words, "--mpi", "2", "--workers", "3")[1], one)
+
+    def test_packets_of_a_capture_are_the_same_in_every_process_and_worker(self):
+        capture = self.dir / "some.pcap"
+        with open(capture, "wb") as out:
+            out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))
+            for i in range(500):
+                ip = struct.pack(">BBH8xII", 0x45, 0, 60 + i, 0x0A000000 + i % 13, 0x0A000000 + (5 * i + 1) % 17)
+                out.write(struct.pack("<IIII", 7, i, len(ip), 60 + i) + ip)
+        words = ("--set", f"traffic=[{{pattern: pcap, file: {capture}, loop: 2, load: 60%}}]", "--set", "measure.duration=1ms")
+        one = self.result(*words)[1]
+        entry = json.loads(one)["traffic"][0]
+        self.assertEqual(entry["messages"], dict.fromkeys(("generated", "delivered"), 2 * (500 - entry["packets"]["same_host"])))
+        for more in (("--workers", "2"), ("--workers", "3"), ("--mpi", "2"), ("--mpi", "3", "--workers", "2")):
+            self.assertEqual(self.result(*words, *more)[1], one, more)
 
     def test_schedules_give_the_bytes_of_one(self):
         words = self.schedule(self.dir / "s.goal", "3000B")

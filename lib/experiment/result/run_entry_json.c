@@ -31,6 +31,26 @@ static json_t *flows_json(const struct run_entry *entry)
 	return flows;
 }
 
+static json_t *packets_json(const struct run_packets_count *packets)
+{
+	return json_pack("{s:I,s:I,s:I,s:I}", "read", (json_int_t)packets->read, "no_source",
+		(json_int_t)packets->no_source, "no_destination",
+		(json_int_t)packets->no_destination, "same_host", (json_int_t)packets->same_host);
+}
+
+static int add_packets(struct run_packets_count *into, const json_t *part)
+{
+	json_int_t read, no_source, no_destination, same_host;
+
+	if (json_unpack((json_t *)part, "{s:I,s:I,s:I,s:I}", "read", &read, "no_source", &no_source,
+		    "no_destination", &no_destination, "same_host", &same_host) != 0)
+		return -EINVAL;
+	/* Each part has read the whole capture. */
+	*into = (struct run_packets_count){
+		(uint64_t)read, (uint64_t)no_source, (uint64_t)no_destination, (uint64_t)same_host};
+	return 0;
+}
+
 static json_t *entry_json(
 	const struct run_result *result, const struct run_entry *entry, bool histograms)
 {
@@ -51,6 +71,8 @@ static json_t *entry_json(
 	uint64_t ns = 0;
 	bool complete = run_entry_completion(entry, &ns);
 
+	if (json != NULL && entry->packets.read > 0)
+		json_object_set_new(json, "packets", packets_json(&entry->packets));
 	if (json == NULL || !entry->finite)
 		return json;
 	json_object_set_new(json, "completion_ns", completion_json(complete, ns));
@@ -95,14 +117,15 @@ static json_t *entry_part(const struct run_entry *entry, unsigned batches)
 			flows, json_pack("[s,I,I,I]", flow->from, (json_int_t)flow->generated,
 				       (json_int_t)flow->delivered, (json_int_t)flow->last_ns));
 	}
-	return json_pack("{s:s,s:I,s:I,s:I,s:f,s:f,s:f,s:o,s:o,s:b,s:o,s:b,s:b,s:I,s:o}", "pattern",
-		entry->pattern, "senders", (json_int_t)entry->senders, "generated",
+	return json_pack("{s:s,s:I,s:I,s:I,s:f,s:f,s:f,s:o,s:o,s:b,s:o,s:b,s:b,s:I,s:o,s:o}",
+		"pattern", entry->pattern, "senders", (json_int_t)entry->senders, "generated",
 		(json_int_t)entry->generated, "delivered", (json_int_t)entry->delivered, "offered",
 		entry->offered, "accepted", entry->accepted, "released", entry->released,
 		"network_ns", run_result_histogram_part(&entry->network_ns), "total_ns",
 		run_result_histogram_part(&entry->total_ns), "continuous", entry->continuous,
 		"batches", batches_part(entry, batches), "finite", entry->finite, "ended",
-		entry->ended, "first", (json_int_t)entry->first_ps, "flows", flows);
+		entry->ended, "first", (json_int_t)entry->first_ps, "flows", flows, "packets",
+		packets_json(&entry->packets));
 }
 
 json_t *run_result_entries_part(const struct run_result *result)
@@ -194,6 +217,8 @@ static int add_entry(struct run_entry *into, json_t *part)
 	into->finite = finite != 0;
 	into->ended |= ended != 0;
 	into->first_ps = (weft_time)first < into->first_ps ? (weft_time)first : into->first_ps;
+	if (add_packets(&into->packets, json_object_get(part, "packets")) < 0)
+		return -EINVAL;
 	return add_lists(into, part);
 }
 

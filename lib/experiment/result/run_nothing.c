@@ -171,7 +171,7 @@ static void explain_late(const struct entry_case *of)
 	time_ps = min_time(of, &rate_bps, &delay_ps);
 	time_text(time_ps, min);
 	time_text(end_ps, end);
-	if (of->config->start_ps + time_ps > end_ps)
+	if (of->config->start_ps + time_ps > end_ps && !of->config->pattern->packets)
 		snprintf(of->text, of->size,
 			"a message of %s takes at least %s (%" PRIu64 " bytes at %s, two links of "
 			"hosts with a delay of %s), and the run ends at %s",
@@ -197,7 +197,7 @@ static void explain_silence(const struct entry_case *of)
 	else if (of->config->start_ps / PS_PER_NS >= of->result->to_ns)
 		snprintf(of->text, of->size, "%s starts at %s, and the run ends at %s", of->name,
 			time_text(of->config->start_ps, first), end);
-	else if (of->config->load_ppm == 0)
+	else if (of->config->load_ppm == 0 && !of->config->pattern->packets)
 		snprintf(of->text, of->size, "the load of %s is 0 %%", of->name);
 	else if (of->entry->senders == 0 || of->entry->first_ps == WEFT_TIME_NEVER)
 		snprintf(of->text, of->size, "no host sends by %s: pattern %s gives none a message",

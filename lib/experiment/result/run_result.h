@@ -153,12 +153,13 @@ struct run_entry {
 	struct histogram network_ns, total_ns;
 	bool continuous; /* it sends in all of the measured time: it can be steady or saturated */
 	struct run_batch batch[STEADINESS_BATCHES]; /* [the result's batches] */
-	bool finite;                                /* it has 'stop', or is a schedule: */
+	bool finite;           /* it has 'stop', or is a schedule or a capture: */
 	bool ended;            /* the run has come to its 'stop', or the schedule to its end */
 	struct run_flow *flow; /* a flow for each sender */
 	unsigned flows;
 	weft_time first_ps; /* when its first message falls due; WEFT_TIME_NEVER: there is none */
-	char nothing[RUN_REASON_MAX]; /* why none of it was measured; "": some was */
+	struct run_packets_count packets; /* pcap; else all 0 */
+	char nothing[RUN_REASON_MAX];     /* why none of it was measured; "": some was */
 };
 
 struct run_counter {

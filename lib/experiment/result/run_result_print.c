@@ -97,6 +97,20 @@ static void print_clocks(const struct run_result *result, FILE *out)
 			"clocks", steps, CLOCK_RATE_MAX_PPM / 1e4);
 }
 
+static void print_packets(const struct run_packets_count *packets, FILE *out)
+{
+	uint64_t unsent = packets->no_source + packets->no_destination + packets->same_host;
+
+	if (unsent == 0)
+		return;
+	fprintf(out,
+		"  %-22s %" PRIu64 " of %" PRIu64 " in the capture: %" PRIu64
+		" with a source address without a host, %" PRIu64
+		" with such a destination, %" PRIu64 " within a host\n",
+		"packets not sent", unsent, packets->read, packets->no_source,
+		packets->no_destination, packets->same_host);
+}
+
 static void print_entry(const struct run_entry *entry, unsigned which, FILE *out)
 {
 	char name[64];
@@ -117,6 +131,7 @@ static void print_entry(const struct run_entry *entry, unsigned which, FILE *out
 	if (run_entry_completion(entry, &ns))
 		fprintf(out, ", completed in %s", run_time_text(ns, text));
 	putc('\n', out);
+	print_packets(&entry->packets, out);
 }
 
 /* Traffic through TAPs, which is in the totals. */

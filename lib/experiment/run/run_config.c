@@ -160,6 +160,7 @@ void run_config_fini(struct run_config *config)
 		free(config->traffic.at[i].ranks);
 		free(config->traffic.at[i].sizes.file);
 		free(config->traffic.at[i].matrix);
+		free(config->traffic.at[i].packets.by);
 	}
 	free(config->traffic.at);
 	free(config->mapper.hosts.name);

@@ -38,7 +38,8 @@ struct name_table;       /* lib/base/name_table.h */
 #define RUN_PATH_MAX        1024 /* of a path or generator text as it stands in a file */
 #define RUN_EDGES_MAX       1024
 #define RUN_TRAFFIC_MAX     256
-#define RUN_MESSAGE_MIN     16 /* bytes; a message carries its time of generation */
+#define RUN_MESSAGE_MIN     16         /* bytes; a message carries its time of generation */
+#define RUN_LOOPS_MAX       1000000000 /* of a capture */
 #define RUN_MESSAGE_MAX     ((uint64_t)64 << 20)
 #define RUN_BURST_MIN       (10 * PS_PER_NS) /* every burst is drawn: no more of them than frames */
 #define RUN_BURST_MAX       (1000 * PS_PER_S)
@@ -292,6 +293,21 @@ struct run_config_sizes {
 	char *file; /* absolute path */
 };
 
+/* pcap: the hosts of the capture's packets, and their pace. */
+struct run_config_packets {
+	char host[TOPOLOGY_NAME_MAX]; /* it sends all; "": by addresses */
+	char *by;       /* absolute path of a file of addresses and hosts; NULL: round robin */
+	uint32_t speed; /* in thousandths; 0: 'load' is given */
+	uint32_t loops;
+};
+
+/* Packets of a capture, and how many of them no host sends. */
+struct run_packets_count {
+	uint64_t read;
+	uint64_t no_source, no_destination; /* an address stands for no host */
+	uint64_t same_host;                 /* both addresses stand for one host */
+};
+
 /* Fields that a pattern does not use are 0, NULL, or …_UNSET. */
 struct run_config_traffic {
 	const struct traffic_pattern *pattern;
@@ -305,11 +321,12 @@ struct run_config_traffic {
 	enum arrivals_kind arrivals;
 	weft_time on_ps, off_ps;     /* bursty: mean times */
 	weft_time start_ps, stop_ps; /* stop WEFT_TIME_NEVER: with the run */
-	char *file;  /* of a permutation (NULL: drawn from the seed) or a GOAL schedule */
+	char *file;  /* of a permutation (NULL: drawn from the seed), a schedule, or a capture */
 	char *ranks; /* goal: file that maps ranks to hosts; NULL: in order */
-	uint32_t ranks_per_host;       /* goal, without such a file; 0: 1 */
-	struct run_config_sizes sizes; /* flows */
-	char *matrix;                  /* flows: file of weights of pairs; NULL: from, to */
+	uint32_t ranks_per_host;           /* goal, without such a file; 0: 1 */
+	struct run_config_sizes sizes;     /* flows */
+	char *matrix;                      /* flows: file of weights of pairs; NULL: from, to */
+	struct run_config_packets packets; /* pcap */
 	struct run_config_place place;
 };
 

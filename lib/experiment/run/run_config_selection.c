@@ -10,10 +10,6 @@
 #include "switch/adaptive_routing.h"
 #include "wire/frame.h"
 
-#define DECIMAL_MAX   16 /* characters of a number */
-#define FACTOR_MAX    1000000u
-#define FACTOR_DIGITS 3
-
 void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME])
 {
 	int used = snprintf(out, RUN_ROUTING_NAME, "%s", routing->algorithm->name);
@@ -74,60 +70,6 @@ void run_write_algorithms(const void *member, FILE *out, unsigned indent)
 
 	run_routing_name(member, text);
 	fprintf(out, " %s", text);
-}
-
-/* Up to three digits after the point, as thousandths. False: it is no such number. */
-static bool parse_thousandths(const char *text, uint32_t *value)
-{
-	uint64_t whole = 0;
-	int digits = -1; /* after the point */
-
-	if (*text < '0' || *text > '9')
-		return false;
-	for (; *text != '\0'; text++) {
-		if (*text == '.' && digits < 0) {
-			digits = 0;
-			continue;
-		}
-		if (*text < '0' || *text > '9' || digits == FACTOR_DIGITS)
-			return false;
-		whole = whole * 10 + (unsigned)(*text - '0');
-		digits += digits >= 0;
-	}
-	if (digits == 0)
-		return false;
-	for (digits = digits < 0 ? 0 : digits; digits < FACTOR_DIGITS; digits++)
-		whole *= 10;
-	if (whole > FACTOR_MAX)
-		return false;
-	*value = (uint32_t)whole;
-	return true;
-}
-
-int run_read_factor(const struct yaml_tree_node *node, void *member, struct error *error)
-{
-	char text[DECIMAL_MAX];
-	int result = yaml_read_text(node, text, sizeof(text), error);
-
-	if (result == 0 && !parse_thousandths(text, member))
-		result = yaml_tree_refuse(node, error,
-			"'%s: %s': expected a number from 0 to %u, such as 0.1 (at most three "
-			"digits after the point)",
-			node->key, text, FACTOR_MAX / 1000);
-	return result;
-}
-
-void run_write_factor(const void *member, FILE *out, unsigned indent)
-{
-	uint32_t value = *(const uint32_t *)member, rest = value % 1000;
-	int digits = FACTOR_DIGITS;
-
-	fprintf(out, " %u", value / 1000);
-	if (rest == 0)
-		return;
-	for (; rest % 10 == 0; rest /= 10)
-		digits--;
-	fprintf(out, ".%0*u", digits, rest);
 }
 
 #define S struct run_config_selection

@@ -229,7 +229,8 @@ static bool goes_on(const struct run_config *config)
 	for (uint32_t i = 0; i < config->traffic.count; i++)
 		on = on && config->traffic.at[i].start_ps == 0 &&
 		     config->traffic.at[i].stop_ps == WEFT_TIME_NEVER &&
-		     !config->traffic.at[i].pattern->schedule;
+		     !config->traffic.at[i].pattern->schedule &&
+		     !config->traffic.at[i].pattern->packets;
 	return on;
 }
 
@@ -242,7 +243,8 @@ static int check_until(const struct run_config *config, struct error *error)
 			"cannot be combined with measure.duration; use measure.at-most"},
 		{measure->messages != 0 || measure->warmup_messages != 0,
 			"cannot be combined with measure.messages"},
-		{!goes_on(config), "requires traffic without start and stop, and no schedule"},
+		{!goes_on(config),
+			"requires traffic without start and stop, no schedule and no capture"},
 	};
 
 	if (measure->until.interval_ppm == 0 && measure->max_ps > 0)

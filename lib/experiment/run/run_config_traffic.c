@@ -92,6 +92,11 @@ static bool switches_present(const void *member)
 	return *(const uint32_t *)member != UINT32_MAX;
 }
 
+static bool text_present(const void *member)
+{
+	return *(const char *)member != '\0';
+}
+
 static bool arrivals_present(const void *member)
 {
 	return *(const enum arrivals_kind *)member != ARRIVALS_UNSET;
@@ -137,6 +142,20 @@ static bool sizes_present(const void *member)
 	return sizes->known != NULL || sizes->file != NULL;
 }
 
+/* round-robin, or a file of addresses */
+
+#define ROUND_ROBIN "round-robin"
+
+static int read_by(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	char text[RUN_PATH_MAX];
+	int result = yaml_read_text(node, text, sizeof(text), error);
+
+	if (result < 0 || strcmp(text, ROUND_ROBIN) == 0)
+		return result;
+	return run_resolve_path(node, text, member, error);
+}
+
 #define HOSTS_FORM "all|rest|<share>|<names>"
 #define S          struct run_config_traffic
 const struct yaml_field run_traffic_fields[] = {
@@ -147,7 +166,7 @@ const struct yaml_field run_traffic_fields[] = {
 		.doc = "The hosts that send."},
 	{"to", YAML_FIELD_CUSTOM, YAML_MEMBER(S, to), .read = read_hosts, .write = write_hosts,
 		.present = hosts_present, .form = HOSTS_FORM, .tag = TRAFFIC_TO,
-		.doc = "The hosts that receive. A hot spot requires it."},
+		.doc = "The hosts that receive. A hot spot requires it. With `pcap`: the packets to addresses without a host, drawn."},
 	{"share", YAML_FIELD_SHARE, YAML_MEMBER(S, share_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
 		.present = word_present, .tag = TRAFFIC_SHARE,
 		.doc = "Share of the messages that go to the hot spot. The others go to any host."},
@@ -157,7 +176,7 @@ const struct yaml_field run_traffic_fields[] = {
 	{"file", YAML_FIELD_CUSTOM, YAML_MEMBER(S, file), .read = run_read_path,
 		.write = run_write_path, .present = run_path_present, .form = "<path>",
 		.tag = TRAFFIC_FILE,
-		.doc = "A schedule, a list of flows, or the pairs of a permutation."},
+		.doc = "A schedule, a list of flows, the pairs of a permutation, or a capture (pcap, pcapng)."},
 	{"ranks", YAML_FIELD_CUSTOM, YAML_MEMBER(S, ranks), .read = run_read_path,
 		.write = run_write_path, .present = run_path_present, .form = "<path>",
 		.tag = TRAFFIC_RANKS,
@@ -173,8 +192,21 @@ const struct yaml_field run_traffic_fields[] = {
 		.write = run_write_path, .present = run_path_present, .form = "<path>",
 		.tag = TRAFFIC_SIZES,
 		.doc = "A file with weights of the pairs of hosts, for drawn flows."},
+	{"host", YAML_FIELD_NAME, YAML_MEMBER(S, packets.host), .present = text_present,
+		.tag = TRAFFIC_PACKETS, .doc = "The host that sends all packets of a capture."},
+	{"by", YAML_FIELD_CUSTOM, YAML_MEMBER(S, packets.by), .read = read_by,
+		.write = run_write_path, .present = run_path_present, .form = ROUND_ROBIN "|<path>",
+		.tag = TRAFFIC_PACKETS,
+		.doc = "A file with the hosts of a capture's addresses, or round robin, the default."},
+	{"speed", YAML_FIELD_CUSTOM, YAML_MEMBER(S, packets.speed), .read = run_read_factor,
+		.write = run_write_factor, .present = word_present, .form = "<factor>",
+		.tag = TRAFFIC_PACKETS,
+		.doc = "How many times as fast as it was captured a capture is sent. The default is 1 without `load`."},
+	{"loop", YAML_FIELD_NUMBER, YAML_MEMBER(S, packets.loops), .min = 1, .max = RUN_LOOPS_MAX,
+		.present = word_present, .tag = TRAFFIC_PACKETS,
+		.doc = "How many times a capture is sent. The default is 1."},
 	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
-		.present = word_present, .tag = TRAFFIC_RATE | TRAFFIC_SIZES,
+		.present = word_present, .tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_PACKETS,
 		.doc = "Mean load as a share of the host's link rate, including the overhead of frames."},
 	{"message", YAML_FIELD_BYTES, YAML_MEMBER(S, message_bytes), .min = RUN_MESSAGE_MIN,
 		.max = RUN_MESSAGE_MAX, .present = long_present, .tag = TRAFFIC_RATE,
@@ -343,6 +375,31 @@ static int complete_sizes(
 	return 0;
 }
 
+static int complete_packets(
+	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct error *error)
+{
+	struct run_config_packets *packets = &traffic->packets;
+
+	if (traffic->file == NULL)
+		return yaml_tree_refuse(
+			node, error, "pattern pcap: 'file' is missing, a capture (pcap or pcapng)");
+	if (packets->host[0] != '\0' && yaml_tree_get(node, "by") != NULL)
+		return yaml_tree_refuse(
+			node, error, "'host' sends all packets, 'by' cannot stand beside it");
+	if (yaml_tree_get(node, "speed") != NULL && traffic->load_ppm != 0)
+		return yaml_tree_refuse(
+			node, error, "'speed' and 'load' both give the pace, expected one of them");
+	if (yaml_tree_get(node, "speed") != NULL && packets->speed == 0)
+		return yaml_tree_refuse(node, error, "'speed: 0': expected more, such as 0.5");
+	if (traffic->load_ppm == 0 && packets->speed == 0)
+		packets->speed = 1000;
+	if (packets->loops == 0)
+		packets->loops = 1;
+	if (packets->host[0] != '\0' && traffic->to.kind == RUN_HOSTS_UNSET)
+		traffic->to.kind = RUN_HOSTS_ALL;
+	return 0;
+}
+
 static int complete_traffic(
 	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct error *error)
 {
@@ -356,6 +413,8 @@ static int complete_traffic(
 	if (traffic->to.kind == RUN_HOSTS_UNSET && (pattern->keys & TRAFFIC_SHARE) != 0)
 		return yaml_tree_refuse(
 			node, error, "pattern %s: 'to' is missing, such as [h4]", pattern->name);
+	if (pattern->packets)
+		return complete_packets(traffic, node, error);
 	if (sizes_present(&traffic->sizes))
 		return complete_sizes(traffic, node, error);
 	if (traffic->file == NULL && (pattern->keys & TRAFFIC_SIZES) != 0)

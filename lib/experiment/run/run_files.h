@@ -7,7 +7,7 @@
 
 #include "run_config.h"
 
-#define RUN_TRAFFIC_FILES 4
+#define RUN_TRAFFIC_FILES 5
 
 /* Those of an entry of traffic, NULL for each that it does not name. */
 static inline void run_traffic_files(
@@ -17,14 +17,16 @@ static inline void run_traffic_files(
 	path[1] = traffic->ranks;
 	path[2] = traffic->sizes.file;
 	path[3] = traffic->matrix;
+	path[4] = traffic->packets.by;
 }
 
 /* 0, or -errno and error, which ends the iteration. */
 typedef int run_file_fn(void *ctx, const char *path, struct error *error);
 
 /* Calls 'take' with the absolute path of each file: the topology, permutations, schedules, their
- * ranks, sizes and matrices of flows, and the topology that the mapper expects. A file named by two
- * keys is passed twice; generators are not files. Returns the result of 'take'. */
+ * ranks, sizes and matrices of flows, captures and their addresses, and the topology that the
+ * mapper expects. A file named by two keys is passed twice; generators are not files. Returns the
+ * result of 'take'. */
 int run_files_each(
 	const struct run_config *config, run_file_fn *take, void *ctx, struct error *error);
 

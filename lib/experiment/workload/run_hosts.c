@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "permutation.h"
 #include "run_hosts.h"
+#include "run_packets.h"
 #include "run_source.h"
 #include "traffic/traffic_pattern.h"
 
@@ -287,14 +288,24 @@ static int resolve_permutation(const struct resolver *resolver, uint32_t number)
 	return result;
 }
 
+/* Resolves one entry further, once its 'to' is known. */
+static int resolve_rest(const struct resolver *resolver, uint32_t number)
+{
+	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];
+
+	if (traffic->pattern->packets)
+		return run_packets_load(resolver->config, traffic, resolver->topology,
+			&resolver->hosts->entry[number], resolver->error);
+	return traffic->pattern->pairs ? resolve_permutation(resolver, number)
+				       : drop_lonely(resolver, number);
+}
+
 static int resolve_pairs(const struct resolver *resolver)
 {
 	int result = 0;
 
 	for (uint32_t i = 0; i < resolver->hosts->entries && result == 0; i++)
-		result = resolver->config->traffic.at[i].pattern->pairs
-				 ? resolve_permutation(resolver, i)
-				 : drop_lonely(resolver, i);
+		result = resolve_rest(resolver, i);
 	return result;
 }
 
@@ -397,6 +408,7 @@ void run_hosts_destroy(struct run_hosts *hosts)
 	for (uint32_t i = 0; i < hosts->entries && hosts->entry != NULL; i++) {
 		free(hosts->entry[i].from);
 		free(hosts->entry[i].to);
+		run_packets_destroy(hosts->entry[i].packets);
 	}
 	free(hosts->entry);
 	free(hosts->edge);

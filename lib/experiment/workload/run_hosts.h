@@ -7,10 +7,13 @@
 
 #include "experiment/run/run_config.h"
 
+struct run_packets; /* run_packets.h */
+
 /* Of one entry of traffic, ascending (a permutation: in the file's order). */
 struct run_hosts_entry {
 	uint16_t *from, *to;
 	uint32_t from_count, to_count; /* permutation: equal, from[i] sends to to[i] */
+	struct run_packets *packets;   /* pcap; else NULL */
 };
 
 struct run_hosts {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/quantity.h"
+#include "run_packets.h"
 #include "traffic/traffic_pattern.h"
 
 #define FAR UINT32_MAX
@@ -134,6 +135,20 @@ static void set_targets(const struct run_config_traffic *traffic,
 		config->elsewhere_ppm = QUANTITY_WHOLE_PPM - traffic->share_ppm;
 }
 
+static void set_packets(const struct run_config_traffic *traffic,
+	const struct run_hosts_entry *entry, struct traffic_config *config)
+{
+	const struct run_packets *packets = entry->packets;
+
+	if (packets == NULL)
+		return;
+	config->packet = &packets->at[packets->first[config->host]];
+	config->packets = packets->first[config->host + 1] - packets->first[config->host];
+	config->loops = traffic->packets.loops;
+	config->loop_ps = packets->period_ps;
+	config->message_bytes = RUN_MESSAGE_MIN;
+}
+
 int run_source_config(const struct run_config *run, const struct run_hosts *traffic, uint32_t which,
 	const struct run_source_place *place, struct traffic_config *config, uint16_t **list)
 {
@@ -163,6 +178,7 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 	if (entry->stop_ps != WEFT_TIME_NEVER && place->from_ps + entry->stop_ps < config->stop_ps)
 		config->stop_ps = place->from_ps + entry->stop_ps;
 	set_targets(entry, &traffic->entry[which], config);
+	set_packets(entry, &traffic->entry[which], config);
 	return make_list(entry, traffic, &traffic->entry[which], config, list);
 }
 

@@ -519,7 +519,8 @@ static void draw_value(const struct yaml_field *field, unsigned number, char tex
 	static const char *const forms[][3] = {{"<path>", "/a", "/b"}, {"<factor>", "1.25", "2.5"},
 		{"<time>", "37us", "41us"}, {"auto|<number>", "auto", "3"},
 		{"all|<names>", "all", "[h1]"}, {"all|rest|", "10%", "[h1]"},
-		{"<text>", "\"3:1\"", "\"2:5\""}, {"^", "10.0.0.1/24", "10.1.0.1/24"}};
+		{"round-robin|<path>", "/a", "/b"}, {"<text>", "\"3:1\"", "\"2:5\""},
+		{"^", "10.0.0.1/24", "10.1.0.1/24"}};
 	static const enum quantity_kind kinds[] = {[YAML_FIELD_RATE] = QUANTITY_RATE,
 		[YAML_FIELD_TIME] = QUANTITY_TIME,
 		[YAML_FIELD_BYTES] = QUANTITY_SIZE,

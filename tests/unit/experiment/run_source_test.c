@@ -219,7 +219,8 @@ UNIT_TEST(the_senders_of_an_entry_are_those_that_send)
 		char topology[64], row[1024];
 		struct run run;
 
-		if (((const struct traffic_pattern *)name_table_at(&traffic_patterns, n))->schedule)
+		if ((((const struct traffic_pattern *)name_table_at(&traffic_patterns, n))->keys &
+			    TRAFFIC_FILE) != 0)
 			continue;
 		snprintf(topology, sizeof(topology), "ring:switches=%u,hosts=%u", switches, each);
 		draw_entry(&rng, n, switches * each, row, sizeof(row));

@@ -22,8 +22,8 @@
 /* The keys that an entry of 'traffic' with this pattern needs beside it. */
 static const char *needs_of(const struct traffic_pattern *pattern)
 {
-	if (pattern->schedule)
-		return ", file: schedule.goal";
+	if (pattern->schedule || pattern->packets)
+		return ", file: schedule-or-capture";
 	if (pattern->bursty)
 		return ", on: 10us, off: 10us, load: 10%";
 	return (pattern->keys & TRAFFIC_SHARE) != 0 ? ", to: [h1]" : "";

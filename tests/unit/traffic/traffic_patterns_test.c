@@ -340,6 +340,7 @@ UNIT_TEST(the_same_seed_gives_the_same_schedule)
 {
 	static const uint16_t targets[] = {2, 7}, near[] = {1, 2, 4},
 			      permutation[HOSTS] = {0, 0, 0, 9};
+	static const struct traffic_packet packets[] = {{0, 60, 0, 3, 9}, {PS_PER_MS, 99, 1, 3, 0}};
 
 	for (unsigned p = 0; p < traffic_patterns.count; p++)
 		for (unsigned kind = ARRIVALS_CONSTANT; kind <= ARRIVALS_BURSTY; kind++) {
@@ -357,6 +358,10 @@ UNIT_TEST(the_same_seed_gives_the_same_schedule)
 			from.near = near;
 			from.targets_count = 2;
 			from.near_count = 3;
+			from.packet = packets;
+			from.packets = pattern->packets ? 2 : 0;
+			from.loops = 300;
+			from.loop_ps = 2 * PS_PER_MS;
 			a = start(&from);
 			b = start(&from);
 			for (unsigned i = 0; i < 500; i++) {

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "packet_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/byte_hash.h"
+#include "permutation.h"
+
+#define SLOTS_FIRST 64
+
+struct slot {
+	struct packet_address address; /* of kind NONE: empty */
+	uint16_t host;
+};
+
+/* A hash table with linear probing, at most half full. */
+struct packet_map {
+	const struct topology *topology;
+	struct slot *slot;
+	size_t slots; /* a power of 2 */
+	size_t count;
+	bool dealt;
+	uint32_t next; /* round robin: the host after the last one dealt */
+};
+
+static struct slot *find(struct slot *slot, size_t slots, const struct packet_address *address)
+{
+	size_t at = byte_hash(0, address, sizeof(*address)) & (slots - 1);
+
+	while (slot[at].address.kind != PACKET_ADDRESS_NONE &&
+		memcmp(&slot[at].address, address, sizeof(*address)) != 0)
+		at = (at + 1) & (slots - 1);
+	return &slot[at];
+}
+
+static bool grow(struct packet_map *map)
+{
+	size_t slots = map->slots == 0 ? SLOTS_FIRST : 2 * map->slots;
+	struct slot *made = calloc(slots, sizeof(*made));
+
+	if (made == NULL)
+		return false;
+	for (size_t i = 0; i < map->slots; i++)
+		if (map->slot[i].address.kind != PACKET_ADDRESS_NONE)
+			*find(made, slots, &map->slot[i].address) = map->slot[i];
+	free(map->slot);
+	map->slot = made;
+	map->slots = slots;
+	return true;
+}
+
+/* False: no memory. */
+static bool add(struct packet_map *map, const struct packet_address *address, uint16_t host)
+{
+	if (2 * (map->count + 1) > map->slots && !grow(map))
+		return false;
+	*find(map->slot, map->slots, address) = (struct slot){*address, host};
+	map->count++;
+	return true;
+}
+
+struct reading {
+	struct pair_file file;
+	struct packet_map *map;
+};
+
+static int take_pair(void *ctx, char *text, char *name)
+{
+	struct reading *reading = ctx;
+	const struct topology *topology = reading->map->topology;
+	int32_t host = topology_find_host(topology, name);
+	struct packet_address address;
+
+	if (!packet_address_parse(text, &address))
+		return error_at(reading->file.error, reading->file.path, reading->file.line, 0,
+			"'%s': expected an address of IPv4, IPv6 or Ethernet", text);
+	if (host < 0)
+		return error_at(reading->file.error, reading->file.path, reading->file.line, 0,
+			"topology %s has no host '%s'", topology->name, name);
+	if (find(reading->map->slot, reading->map->slots, &address)->address.kind !=
+		PACKET_ADDRESS_NONE)
+		return error_at(reading->file.error, reading->file.path, reading->file.line, 0,
+			"address %s is in a line above", text);
+	return add(reading->map, &address, (uint16_t)host)
+		       ? 0
+		       : error_set(
+				 reading->file.error, ENOMEM, "%s: no memory", reading->file.path);
+}
+
+static int load(struct packet_map *map, const char *path, struct error *error)
+{
+	struct reading reading = {
+		.file = {path, "ADDRESS HOST", take_pair, &reading, error}, .map = map};
+	int result = pair_file_read(&reading.file);
+
+	return result == 0 && map->count == 0
+		       ? error_set(error, EINVAL, "%s: no line with an ADDRESS and a HOST", path)
+		       : result;
+}
+
+struct packet_map *packet_map_create(
+	const char *path, const struct topology *topology, struct error *error)
+{
+	struct packet_map *map = calloc(1, sizeof(*map));
+	int result = map != NULL && grow(map) ? 0 : error_set(error, ENOMEM, "no memory");
+
+	if (result == 0) {
+		map->topology = topology;
+		map->dealt = path == NULL;
+		if (path != NULL)
+			result = load(map, path, error);
+	}
+	if (result == 0)
+		return map;
+	packet_map_destroy(map);
+	errno = -result;
+	return NULL;
+}
+
+void packet_map_destroy(struct packet_map *map)
+{
+	if (map == NULL)
+		return;
+	free(map->slot);
+	free(map);
+}
+
+/* The host after the last one; hosts that were removed from a lab leave gaps. */
+static int32_t deal(struct packet_map *map, const struct packet_address *address)
+{
+	uint32_t hosts = map->topology->hosts;
+
+	for (uint32_t i = 0; i < hosts; i++) {
+		uint32_t host = (map->next + i) % hosts;
+
+		if (map->topology->host_at[host].absent)
+			continue;
+		map->next = host + 1;
+		return add(map, address, (uint16_t)host) ? (int32_t)host : -ENOMEM;
+	}
+	return PACKET_MAP_NONE;
+}
+
+int32_t packet_map_host(struct packet_map *map, const struct packet_address address[2])
+{
+	for (unsigned i = 0; i < 2; i++) {
+		const struct slot *slot;
+
+		if (address[i].kind == PACKET_ADDRESS_NONE)
+			continue;
+		slot = find(map->slot, map->slots, &address[i]);
+		if (slot->address.kind != PACKET_ADDRESS_NONE)
+			return slot->host;
+		if (map->dealt && !packet_address_is_group(&address[i]))
+			return deal(map, &address[i]);
+	}
+	return packet_address_is_group(&address[0]) || packet_address_is_group(&address[1])
+		       ? PACKET_MAP_GROUP
+		       : PACKET_MAP_NONE;
+}

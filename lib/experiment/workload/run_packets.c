@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "run_packets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arrays.h"
+#include "base/quantity.h"
+#include "packet_map.h"
+#include "wire/frame.h"
+
+#define SPEED_ONE 1000u /* run files give it in thousandths */
+
+struct loader {
+	const struct run_config *run;
+	const struct run_config_traffic *traffic;
+	const struct topology *topology;
+	struct run_hosts_entry *entry;
+	struct run_packets *packets;
+	struct packet_map *map; /* NULL: 'sender' sends all */
+	uint16_t sender;
+	uint32_t count, room; /* of packets->at */
+	uint64_t wire_bytes;
+	struct error *error;
+};
+
+/* A host sends the packet to one of 'to', drawn, unless its own address is all that is in it. */
+static bool may_be_drawn(const struct loader *loader, uint16_t from)
+{
+	const struct run_hosts_entry *entry = loader->entry;
+
+	return entry->to_count > 1 || (entry->to_count == 1 && entry->to[0] != from);
+}
+
+/* True: 'made' is complete. False: the packet is not sent, and counted. */
+static bool choose_hosts(
+	struct loader *loader, int32_t from, int32_t to, struct traffic_packet *made)
+{
+	struct run_packets_count *count = &loader->packets->count;
+
+	made->from = (uint16_t)from;
+	made->to = (uint16_t)to;
+	if (from < 0)
+		count->no_source++;
+	else if (to >= 0 && from == to)
+		count->same_host++;
+	else if (to < 0 && !may_be_drawn(loader, (uint16_t)from))
+		count->no_destination++;
+	else {
+		made->drawn = to < 0;
+		return true;
+	}
+	return false;
+}
+
+static uint64_t wire_bytes(const struct run_config *run, uint32_t bytes)
+{
+	if (run->sw.switching == RUN_SWITCHING_WORMHOLE)
+		return bytes;
+	return bytes + (uint64_t)frame_count(bytes, run->nic.mtu_bytes) *
+			       (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD);
+}
+
+static int refuse_memory(const struct loader *loader)
+{
+	return error_set(
+		loader->error, ENOMEM, "%s: no memory for its packets", loader->traffic->file);
+}
+
+static int take_packet(struct loader *loader, const struct packet *packet)
+{
+	struct run_packets *packets = loader->packets;
+	struct traffic_packet made = {.at_ps = packet->at_ps,
+		.bytes = packet->bytes < RUN_MESSAGE_MIN ? RUN_MESSAGE_MIN : packet->bytes};
+	int32_t from = loader->sender, to = PACKET_MAP_NONE;
+
+	packets->count.read++;
+	if (loader->map != NULL) {
+		from = packet_map_host(loader->map, packet->source);
+		to = packet_map_host(loader->map, packet->destination);
+	}
+	if (from == -ENOMEM || to == -ENOMEM)
+		return refuse_memory(loader);
+	if (!choose_hosts(loader, from, to, &made))
+		return 0;
+	if (loader->count == RUN_PACKETS_MAX)
+		return error_set(loader->error, EINVAL, "%s: more than %u packets",
+			loader->traffic->file, RUN_PACKETS_MAX);
+	if (!array_reserve(&packets->at, &loader->room, loader->count + 1u, sizeof(made)))
+		return refuse_memory(loader);
+	packets->at[loader->count++] = made;
+	loader->wire_bytes += wire_bytes(loader->run, made.bytes);
+	return 0;
+}
+
+static int check_addresses(const struct loader *loader, const struct packet_file *file)
+{
+	if (loader->map == NULL || packet_file_has_addresses(file))
+		return 0;
+	return run_config_refuse(loader->run, &loader->traffic->place, loader->error,
+		"pattern pcap: no addresses can be found in packets of link type '%s', expected "
+		"'host', the sender of all",
+		packet_file_link(file));
+}
+
+static int read_packets(struct loader *loader)
+{
+	struct packet_file *file = packet_file_open(loader->traffic->file, loader->error);
+	struct packet packet;
+	int result = file == NULL ? -errno : check_addresses(loader, file);
+
+	while (result == 0) {
+		result = packet_file_next(file, &packet, loader->error);
+		if (result <= 0)
+			break;
+		result = take_packet(loader, &packet);
+	}
+	packet_file_close(file);
+	return result;
+}
+
+static int refuse_silence(const struct loader *loader)
+{
+	const struct run_packets_count *count = &loader->packets->count;
+
+	if (count->read == 0)
+		return error_set(loader->error, EINVAL, "%s: no packets", loader->traffic->file);
+	return run_config_refuse(loader->run, &loader->traffic->place, loader->error,
+		"pattern pcap: none of the %llu packets has two hosts: %llu have a source address "
+		"without a host, %llu a destination address without one, and %llu have the same "
+		"host as both",
+		(unsigned long long)count->read, (unsigned long long)count->no_source,
+		(unsigned long long)count->no_destination, (unsigned long long)count->same_host);
+}
+
+/* Sorts the packets by sender; their order in time stays. */
+static int sort_packets(struct loader *loader)
+{
+	struct run_packets *packets = loader->packets;
+	uint32_t hosts = loader->topology->hosts, senders = 0;
+	struct traffic_packet *sorted = malloc(loader->count * sizeof(*sorted));
+
+	packets->first = calloc(hosts + 2u, sizeof(*packets->first));
+	loader->entry->from = calloc(hosts + 1u, sizeof(*loader->entry->from));
+	if (sorted == NULL || packets->first == NULL || loader->entry->from == NULL) {
+		free(sorted);
+		return refuse_memory(loader);
+	}
+	for (uint32_t i = 0; i < loader->count; i++)
+		packets->first[packets->at[i].from + 2]++;
+	for (uint32_t host = 0; host < hosts; host++) {
+		if (packets->first[host + 2] > 0)
+			loader->entry->from[senders++] = (uint16_t)host;
+		packets->first[host + 2] += packets->first[host + 1];
+	}
+	/* Ends as the start of the host after it. */
+	for (uint32_t i = 0; i < loader->count; i++)
+		sorted[packets->first[packets->at[i].from + 1]++] = packets->at[i];
+	free(packets->at);
+	packets->at = sorted;
+	loader->entry->from_count = senders;
+	return 0;
+}
+
+/* The time that the links of the senders need for all packets at the load. */
+static weft_time period_at_load(const struct loader *loader)
+{
+	const struct topology *topology = loader->topology;
+	unsigned __int128 bits = (unsigned __int128)loader->wire_bytes * 8 * PS_PER_S;
+	unsigned __int128 rate = 0;
+
+	for (uint32_t i = 0; i < loader->entry->from_count; i++) {
+		int32_t link = topology->host_link[loader->entry->from[i]];
+
+		rate += link >= 0 ? topology->link_at[link].rate_bps : 0;
+	}
+	rate *= loader->traffic->load_ppm;
+	return rate == 0 ? 0 : (weft_time)(bits * QUANTITY_WHOLE_PPM / rate);
+}
+
+/* Scales the times by 'speed' or to 'load'. The first packet of a loop follows the last one of the
+ * loop before it by the mean distance of all. */
+static int scale_times(struct loader *loader, weft_time last_ps)
+{
+	const struct run_config_packets *how = &loader->traffic->packets;
+	struct run_packets *packets = loader->packets;
+	weft_time period = last_ps + (loader->count > 1 ? last_ps / (loader->count - 1) : 0);
+	unsigned __int128 up = SPEED_ONE, down = how->speed, end;
+
+	if (loader->traffic->load_ppm != 0) {
+		up = period_at_load(loader);
+		down = period;
+	}
+	if (period == 0 && (loader->traffic->load_ppm != 0 || how->loops > 1))
+		return error_set(loader->error, EINVAL,
+			"%s: all packets have the same time: 'load' and 'loop' need gaps",
+			loader->traffic->file);
+	end = period * up / down * (how->loops - 1u) + last_ps * up / down;
+	if (end > WEFT_TIME_NEVER / 4)
+		return run_config_refuse(loader->run, &loader->traffic->place, loader->error,
+			"pattern pcap: with this 'speed', 'load' or 'loop' it would take longer "
+			"than 53 days");
+	for (uint32_t i = 0; i < loader->count; i++)
+		packets->at[i].at_ps = (weft_time)(packets->at[i].at_ps * up / down);
+	packets->period_ps = (weft_time)(period * up / down);
+	packets->end_ps = (weft_time)end;
+	return 0;
+}
+
+static int open_map(struct loader *loader)
+{
+	const struct run_config_packets *how = &loader->traffic->packets;
+	int32_t host;
+
+	if (how->host[0] == '\0') {
+		loader->map = packet_map_create(how->by, loader->topology, loader->error);
+		return loader->map == NULL ? -errno : 0;
+	}
+	host = topology_find_host(loader->topology, how->host);
+	if (host < 0)
+		return run_config_refuse(loader->run, &loader->traffic->place, loader->error,
+			"'host: %s': topology %s has no such host", how->host,
+			loader->topology->name);
+	loader->sender = (uint16_t)host;
+	return 0;
+}
+
+int run_packets_load(const struct run_config *run, const struct run_config_traffic *traffic,
+	const struct topology *topology, struct run_hosts_entry *entry, struct error *error)
+{
+	struct loader loader = {.run = run,
+		.traffic = traffic,
+		.topology = topology,
+		.entry = entry,
+		.packets = calloc(1, sizeof(*loader.packets)),
+		.error = error};
+	weft_time last_ps = 0;
+	int result;
+
+	entry->packets = loader.packets;
+	result = loader.packets == NULL ? refuse_memory(&loader) : open_map(&loader);
+	if (result == 0)
+		result = read_packets(&loader);
+	packet_map_destroy(loader.map);
+	if (result == 0 && loader.count == 0)
+		result = refuse_silence(&loader);
+	if (result == 0) {
+		last_ps = loader.packets->at[loader.count - 1].at_ps;
+		result = sort_packets(&loader);
+	}
+	return result == 0 ? scale_times(&loader, last_ps) : result;
+}
+
+void run_packets_destroy(struct run_packets *packets)
+{
+	if (packets == NULL)
+		return;
+	free(packets->at);
+	free(packets->first);
+	free(packets);
+}

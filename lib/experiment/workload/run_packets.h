@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The packets of a capture as messages of hosts (pattern pcap): who sends how much to whom, and
+ * when. The same for both clocks. The file is read packet by packet; 16 bytes of each stay in
+ * memory. */
+
+#include "run_hosts.h"
+#include "traffic/traffic.h"
+
+#define RUN_PACKETS_MAX (UINT32_C(1) << 28)
+
+struct run_packets {
+	struct traffic_packet *at; /* all packets that are sent, by host and then by time */
+	uint32_t *first;           /* [hosts + 1]: the first one of each host */
+	struct run_packets_count count;
+	weft_time period_ps; /* from a packet to the same one in the next loop */
+	weft_time end_ps;    /* when the last packet of the last loop falls due */
+};
+
+/* Reads the capture of an entry whose 'to' is known, and sets its senders. 0, or a negative errno
+ * and error: a bad file, a packet that no host would send, no packet at all. */
+int run_packets_load(const struct run_config *run, const struct run_config_traffic *traffic,
+	const struct topology *topology, struct run_hosts_entry *entry, struct error *error);
+void run_packets_destroy(struct run_packets *packets);
