@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Captures of other programs: what is refused has a reason in one line that begins with the file;
- * of each packet, times do not fall and offsets lie within what was captured. */
+/* Captures of other programs, and their packets with other addresses: what is refused has a reason
+ * in one line that begins with the file; of each packet, times do not fall and offsets lie within
+ * what was captured. */
 
 #include <string.h>
 
-#include "experiment/workload/packet_file.h"
+#include "experiment/workload/packet_rewrite.h"
 #include "fuzz.h"
 
 static void check(const struct packet *packet, weft_time before)
 {
+	static uint8_t out[PACKET_IPV4_MAX];
 	volatile uint8_t last = 0;
 
 	REQUIRE(packet->at_ps >= before);
@@ -19,6 +21,7 @@ static void check(const struct packet *packet, weft_time before)
 		last = packet->data[packet->captured - 1];
 	REQUIRE(packet->ip == packet->captured || packet->source[0].kind != PACKET_ADDRESS_NONE);
 	(void)last;
+	REQUIRE(packet_rewrite(packet, 1, 2, out) <= PACKET_IPV4_MAX);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

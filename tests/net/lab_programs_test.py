@@ -7,6 +7,8 @@ usage: lab_programs_test.py WEFT [CASE...]      WEFT_LONG=1: 40 ping-pongs of MP
 import json
 import os
 import shutil
+import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -154,6 +156,89 @@ class Programs(unittest.TestCase):
         done = subprocess.run([WEFT, "lab", "shell", self.lab.name, "h2"], input="hostname\n", text=True,
                               env={**os.environ, "SHELL": "/bin/sh"}, capture_output=True, timeout=labs.HANG_SECONDS)
         self.assertEqual((done.returncode, done.stdout), (0, "h2\n"), done.stderr)
+
+
+# A line for each packet that comes to port 9: its source, length and first byte.
+RECEIVE = """
+import socket
+s = socket.socket(2, 2)
+s.bind(("", 9))
+print("ready", flush=True)
+while True:
+    data, (source, _) = s.recvfrom(2000)
+    print(source, len(data), data[0], flush=True)
+"""
+
+
+def write_capture(path, packets):
+    """UDP packets (time in s, last bytes of source and destination, length, first byte) with wrong checksums, cut to 100 bytes."""
+    with open(path, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 100, 101))
+        for at, source, destination, length, first in packets:
+            packet = struct.pack(">BBH4xBBH", 0x45, 0, 28 + length, 64, 17, 1) + bytes((192, 168, 1, source, 192, 168, 1, destination))
+            packet += struct.pack(">HHHH", 9, 9, 8 + length, 1) + bytes([first]) * length
+            out.write(struct.pack("<IIII", int(at), round(at % 1 * 1e6), min(len(packet), 100), len(packet)) + packet[:100])
+
+
+class Replay(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.lab = new_lab("y")
+        cls.addClassCleanup(cls.lab.remove)
+        cls.lab.up()
+
+    def setUp(self):
+        self.capture = os.path.join(self.lab.folder, "some.pcap")
+        write_capture(self.capture, [(0, 7, 9, 40, 1), (0.001, 9, 7, 50, 2), (0.002, 7, 9, 1000, 3), (0.003, 7, 7, 10, 4),
+                                     (0.004, 7, 9, 8800, 5)])
+
+    def receiver(self, host):
+        program = subprocess.Popen([WEFT, "lab", "exec", self.lab.name, host, "--", "python3", "-c", RECEIVE], text=True,
+                                   stdout=subprocess.PIPE)
+        self.addCleanup(lambda: (program.kill(), program.wait(), program.stdout.close()))
+        self.assertEqual(program.stdout.readline(), "ready\n")
+        return program.stdout
+
+    def test_packets_arrive_from_hosts_with_addresses_of_the_lab_and_right_checksums(self):
+        h0, h1 = self.receiver("h0"), self.receiver("h1")
+        done = self.lab.weft("replay", self.capture)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"\A3 packets of 5 sent, 1174 bytes, the latest .* ms of the lab's time after its time\n"
+                                      r"1 not sent: within a host\n1 not sent: longer than the MTU of the TAP\n\Z")
+        self.assertEqual([h1.readline(), h1.readline(), h0.readline()],
+                         ["10.99.0.1 40 1\n", "10.99.0.1 1000 3\n", "10.99.0.2 50 2\n"])
+
+    def test_a_file_of_addresses_chooses_the_hosts(self):
+        h3 = self.receiver("h3")
+        by = os.path.join(self.lab.folder, "hosts.txt")
+        with open(by, "w") as out:
+            out.write("192.168.1.7 h2\n192.168.1.9 h3\n")
+        done = self.lab.weft("replay", self.capture, "--by", by, "--loop", "2", "--speed", "2")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual([h3.readline() for _ in range(4)], 2 * ["10.99.0.3 40 1\n", "10.99.0.3 1000 3\n"])
+
+    def test_one_host_sends_all_and_an_interrupt_ends_it(self):
+        h3 = self.receiver("h3")
+        program = subprocess.Popen([WEFT, "lab", "replay", self.lab.name, self.capture, "--host", "h1", "--to", "h3", "--speed", "0.001"],
+                                   text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(program.kill)
+        self.assertEqual(h3.readline(), "10.99.0.2 40 1\n")
+        program.send_signal(signal.SIGINT)
+        said = program.communicate(timeout=labs.HANG_SECONDS)
+        self.assertEqual((program.returncode, said[1]), (130, ""))
+        self.assertRegex(said[0], r"\A1 packets of 2 sent, 68 bytes")
+
+    def test_what_cannot_be_replayed_is_refused_before_anything_is_sent(self):
+        with open(self.capture, "ab") as out:
+            out.write(b"\1")
+        for words, said in (((self.capture,), "some.pcap: packet 6: truncated dump file"),
+                            ((__file__,), ": not a capture: "),
+                            ((self.capture, "--host", "h9"), "--host h9: no host of the lab's 'edges'"),
+                            ((self.capture, "--speed", "2", "--load", "1%"), "'speed' and 'load' both give the pace"),
+                            ((self.capture, "--loop", "2", "--loop", "2"), "--loop: expected once")):
+            done = self.lab.weft("replay", *words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn(said, done.stderr)
 
 
 # Sends packets to h1 and says how many.

@@ -19,6 +19,7 @@ struct slot {
 /* A hash table with linear probing, at most half full. */
 struct packet_map {
 	const struct topology *topology;
+	const bool *usable; /* [hosts], or NULL */
 	struct slot *slot;
 	size_t slots; /* a power of 2 */
 	size_t count;
@@ -62,6 +63,18 @@ static bool add(struct packet_map *map, const struct packet_address *address, ui
 	return true;
 }
 
+int packet_map_add(struct packet_map *map, const struct packet_address *address, uint16_t host)
+{
+	if (find(map->slot, map->slots, address)->address.kind != PACKET_ADDRESS_NONE)
+		return 0;
+	return add(map, address, host) ? 0 : -ENOMEM;
+}
+
+static bool is_usable(const struct packet_map *map, uint32_t host)
+{
+	return !map->topology->host_at[host].absent && (map->usable == NULL || map->usable[host]);
+}
+
 struct reading {
 	struct pair_file file;
 	struct packet_map *map;
@@ -80,6 +93,9 @@ static int take_pair(void *ctx, char *text, char *name)
 	if (host < 0)
 		return error_at(reading->file.error, reading->file.path, reading->file.line, 0,
 			"topology %s has no host '%s'", topology->name, name);
+	if (!is_usable(reading->map, (uint32_t)host))
+		return error_at(reading->file.error, reading->file.path, reading->file.line, 0,
+			"host %s has no edge", name);
 	if (find(reading->map->slot, reading->map->slots, &address)->address.kind !=
 		PACKET_ADDRESS_NONE)
 		return error_at(reading->file.error, reading->file.path, reading->file.line, 0,
@@ -102,13 +118,14 @@ static int load(struct packet_map *map, const char *path, struct error *error)
 }
 
 struct packet_map *packet_map_create(
-	const char *path, const struct topology *topology, struct error *error)
+	const char *path, const struct topology *topology, const bool *usable, struct error *error)
 {
 	struct packet_map *map = calloc(1, sizeof(*map));
 	int result = map != NULL && grow(map) ? 0 : error_set(error, ENOMEM, "no memory");
 
 	if (result == 0) {
 		map->topology = topology;
+		map->usable = usable;
 		map->dealt = path == NULL;
 		if (path != NULL)
 			result = load(map, path, error);
@@ -136,7 +153,7 @@ static int32_t deal(struct packet_map *map, const struct packet_address *address
 	for (uint32_t i = 0; i < hosts; i++) {
 		uint32_t host = (map->next + i) % hosts;
 
-		if (map->topology->host_at[host].absent)
+		if (!is_usable(map, host))
 			continue;
 		map->next = host + 1;
 		return add(map, address, (uint16_t)host) ? (int32_t)host : -ENOMEM;
@@ -160,4 +177,36 @@ int32_t packet_map_host(struct packet_map *map, const struct packet_address addr
 	return packet_address_is_group(&address[0]) || packet_address_is_group(&address[1])
 		       ? PACKET_MAP_GROUP
 		       : PACKET_MAP_NONE;
+}
+
+/* The host is not all that is in the list. */
+static bool may_be_drawn(const struct packet_hosts *hosts, uint16_t from)
+{
+	return hosts->to_count > 1 || (hosts->to_count == 1 && hosts->to[0] != from);
+}
+
+int packet_hosts_choose(struct packet_hosts *hosts, const struct packet *packet, uint16_t *from,
+	uint16_t *to, bool *drawn)
+{
+	int32_t source = hosts->sender, destination = PACKET_MAP_NONE;
+
+	hosts->count.read++;
+	if (hosts->map != NULL) {
+		source = packet_map_host(hosts->map, packet->source);
+		destination = packet_map_host(hosts->map, packet->destination);
+	}
+	if (source == -ENOMEM || destination == -ENOMEM)
+		return -ENOMEM;
+	*from = (uint16_t)source;
+	*to = (uint16_t)destination;
+	*drawn = destination < 0;
+	if (source < 0)
+		hosts->count.no_source++;
+	else if (source == destination)
+		hosts->count.same_host++;
+	else if (destination < 0 && !may_be_drawn(hosts, *from))
+		hosts->count.no_destination++;
+	else
+		return 1;
+	return 0;
 }

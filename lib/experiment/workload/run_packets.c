@@ -18,41 +18,11 @@ struct loader {
 	const struct topology *topology;
 	struct run_hosts_entry *entry;
 	struct run_packets *packets;
-	struct packet_map *map; /* NULL: 'sender' sends all */
-	uint16_t sender;
+	struct packet_hosts *hosts;
 	uint32_t count, room; /* of packets->at */
 	uint64_t wire_bytes;
 	struct error *error;
 };
-
-/* A host sends the packet to one of 'to', drawn, unless its own address is all that is in it. */
-static bool may_be_drawn(const struct loader *loader, uint16_t from)
-{
-	const struct run_hosts_entry *entry = loader->entry;
-
-	return entry->to_count > 1 || (entry->to_count == 1 && entry->to[0] != from);
-}
-
-/* True: 'made' is complete. False: the packet is not sent, and counted. */
-static bool choose_hosts(
-	struct loader *loader, int32_t from, int32_t to, struct traffic_packet *made)
-{
-	struct run_packets_count *count = &loader->packets->count;
-
-	made->from = (uint16_t)from;
-	made->to = (uint16_t)to;
-	if (from < 0)
-		count->no_source++;
-	else if (to >= 0 && from == to)
-		count->same_host++;
-	else if (to < 0 && !may_be_drawn(loader, (uint16_t)from))
-		count->no_destination++;
-	else {
-		made->drawn = to < 0;
-		return true;
-	}
-	return false;
-}
 
 static uint64_t wire_bytes(const struct run_config *run, uint32_t bytes)
 {
@@ -73,17 +43,15 @@ static int take_packet(struct loader *loader, const struct packet *packet)
 	struct run_packets *packets = loader->packets;
 	struct traffic_packet made = {.at_ps = packet->at_ps,
 		.bytes = packet->bytes < RUN_MESSAGE_MIN ? RUN_MESSAGE_MIN : packet->bytes};
-	int32_t from = loader->sender, to = PACKET_MAP_NONE;
+	uint16_t from, to;
+	bool drawn;
+	int result = packet_hosts_choose(loader->hosts, packet, &from, &to, &drawn);
 
-	packets->count.read++;
-	if (loader->map != NULL) {
-		from = packet_map_host(loader->map, packet->source);
-		to = packet_map_host(loader->map, packet->destination);
-	}
-	if (from == -ENOMEM || to == -ENOMEM)
-		return refuse_memory(loader);
-	if (!choose_hosts(loader, from, to, &made))
-		return 0;
+	if (result <= 0)
+		return result < 0 ? refuse_memory(loader) : 0;
+	made.from = from;
+	made.to = to;
+	made.drawn = drawn;
 	if (loader->count == RUN_PACKETS_MAX)
 		return error_set(loader->error, EINVAL, "%s: more than %u packets",
 			loader->traffic->file, RUN_PACKETS_MAX);
@@ -96,7 +64,7 @@ static int take_packet(struct loader *loader, const struct packet *packet)
 
 static int check_addresses(const struct loader *loader, const struct packet_file *file)
 {
-	if (loader->map == NULL || packet_file_has_addresses(file))
+	if (loader->hosts->map == NULL || packet_file_has_addresses(file))
 		return 0;
 	return run_config_refuse(loader->run, &loader->traffic->place, loader->error,
 		"pattern pcap: no addresses can be found in packets of link type '%s', expected "
@@ -122,7 +90,7 @@ static int read_packets(struct loader *loader)
 
 static int refuse_silence(const struct loader *loader)
 {
-	const struct run_packets_count *count = &loader->packets->count;
+	const struct run_packets_count *count = &loader->hosts->count;
 
 	if (count->read == 0)
 		return error_set(loader->error, EINVAL, "%s: no packets", loader->traffic->file);
@@ -203,53 +171,67 @@ static int scale_times(struct loader *loader, weft_time last_ps)
 			"than 53 days");
 	for (uint32_t i = 0; i < loader->count; i++)
 		packets->at[i].at_ps = (weft_time)(packets->at[i].at_ps * up / down);
+	packets->up = (uint64_t)up;
+	packets->down = (uint64_t)down;
 	packets->period_ps = (weft_time)(period * up / down);
 	packets->end_ps = (weft_time)end;
 	return 0;
 }
 
-static int open_map(struct loader *loader)
-{
-	const struct run_config_packets *how = &loader->traffic->packets;
-	int32_t host;
-
-	if (how->host[0] == '\0') {
-		loader->map = packet_map_create(how->by, loader->topology, loader->error);
-		return loader->map == NULL ? -errno : 0;
-	}
-	host = topology_find_host(loader->topology, how->host);
-	if (host < 0)
-		return run_config_refuse(loader->run, &loader->traffic->place, loader->error,
-			"'host: %s': topology %s has no such host", how->host,
-			loader->topology->name);
-	loader->sender = (uint16_t)host;
-	return 0;
-}
-
-int run_packets_load(const struct run_config *run, const struct run_config_traffic *traffic,
-	const struct topology *topology, struct run_hosts_entry *entry, struct error *error)
+int run_packets_read(const struct run_config *run, const struct run_config_traffic *traffic,
+	const struct topology *topology, struct packet_hosts *hosts, struct run_hosts_entry *entry,
+	struct error *error)
 {
 	struct loader loader = {.run = run,
 		.traffic = traffic,
 		.topology = topology,
 		.entry = entry,
+		.hosts = hosts,
 		.packets = calloc(1, sizeof(*loader.packets)),
 		.error = error};
 	weft_time last_ps = 0;
 	int result;
 
 	entry->packets = loader.packets;
-	result = loader.packets == NULL ? refuse_memory(&loader) : open_map(&loader);
-	if (result == 0)
-		result = read_packets(&loader);
-	packet_map_destroy(loader.map);
+	result = loader.packets == NULL ? refuse_memory(&loader) : read_packets(&loader);
 	if (result == 0 && loader.count == 0)
 		result = refuse_silence(&loader);
 	if (result == 0) {
+		loader.packets->count = hosts->count;
 		last_ps = loader.packets->at[loader.count - 1].at_ps;
 		result = sort_packets(&loader);
 	}
 	return result == 0 ? scale_times(&loader, last_ps) : result;
+}
+
+static int open_hosts(const struct run_config *run, const struct run_config_traffic *traffic,
+	const struct topology *topology, struct packet_hosts *hosts, struct error *error)
+{
+	const struct run_config_packets *how = &traffic->packets;
+	int32_t host;
+
+	if (how->host[0] == '\0') {
+		hosts->map = packet_map_create(how->by, topology, NULL, error);
+		return hosts->map == NULL ? -errno : 0;
+	}
+	host = topology_find_host(topology, how->host);
+	if (host < 0)
+		return run_config_refuse(run, &traffic->place, error,
+			"'host: %s': topology %s has no such host", how->host, topology->name);
+	hosts->sender = (uint16_t)host;
+	return 0;
+}
+
+int run_packets_load(const struct run_config *run, const struct run_config_traffic *traffic,
+	const struct topology *topology, struct run_hosts_entry *entry, struct error *error)
+{
+	struct packet_hosts hosts = {.to = entry->to, .to_count = entry->to_count};
+	int result = open_hosts(run, traffic, topology, &hosts, error);
+
+	if (result == 0)
+		result = run_packets_read(run, traffic, topology, &hosts, entry, error);
+	packet_map_destroy(hosts.map);
+	return result;
 }
 
 void run_packets_destroy(struct run_packets *packets)

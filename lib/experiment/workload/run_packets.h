@@ -6,6 +6,7 @@
  * when. The same for both clocks. The file is read packet by packet; 16 bytes of each stay in
  * memory. */
 
+#include "packet_map.h"
 #include "run_hosts.h"
 #include "traffic/traffic.h"
 
@@ -17,10 +18,15 @@ struct run_packets {
 	struct run_packets_count count;
 	weft_time period_ps; /* from a packet to the same one in the next loop */
 	weft_time end_ps;    /* when the last packet of the last loop falls due */
+	uint64_t up, down;   /* times of the file are multiplied by up / down */
 };
 
 /* Reads the capture of an entry whose 'to' is known, and sets its senders. 0, or a negative errno
  * and error: a bad file, a packet that no host would send, no packet at all. */
 int run_packets_load(const struct run_config *run, const struct run_config_traffic *traffic,
 	const struct topology *topology, struct run_hosts_entry *entry, struct error *error);
+/* The same for hosts that the caller has chosen. */
+int run_packets_read(const struct run_config *run, const struct run_config_traffic *traffic,
+	const struct topology *topology, struct packet_hosts *hosts, struct run_hosts_entry *entry,
+	struct error *error);
 void run_packets_destroy(struct run_packets *packets);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "experiment/workload/packet_file.h"
+#include "experiment/workload/packet_rewrite.h"
 #include "packet_bench.h"
 
 static const struct sent three[] = {{0, 1, 2, 100}, {1500, 2, 1, 1400}, {2000000001, 1, 3, 40}};
@@ -154,6 +154,69 @@ UNIT_TEST(addresses_are_read_and_written_and_groups_known)
 	}
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		assert_false(packet_address_parse(wrong[i], &address));
+}
+
+/* The sum of RFC 1071 over bytes with their checksum is all ones. */
+static uint32_t sum_of(const uint8_t *bytes, unsigned count, uint32_t sum)
+{
+	for (unsigned i = 0; i < count; i++)
+		sum += i % 2 == 0 ? (uint32_t)bytes[i] << 8 : bytes[i];
+	return (sum & 0xffff) + (sum >> 16);
+}
+
+/* A packet of this protocol with 11 bytes of data, of which the capture has only some. */
+static struct packet packet_of(uint8_t *bytes, uint8_t protocol, unsigned header, unsigned cut)
+{
+	struct packet packet = {.data = bytes, .captured = 20 + header + 11 - cut};
+
+	memset(bytes, 0x5a, 20 + header + 11);
+	memcpy(bytes, "\x45\0\0\0\0\0\0\0\x40\0\0\0\x0a\0\0\1\x0a\0\0\2", 20);
+	bytes[3] = (uint8_t)(20 + header + 11);
+	bytes[9] = protocol;
+	packet.source[0].kind = PACKET_ADDRESS_IPV4;
+	return packet;
+}
+
+UNIT_TEST(a_rewritten_packet_has_the_addresses_and_right_checksums)
+{
+	static const struct {
+		uint8_t protocol, header;
+		bool addresses;
+	} cases[] = {{6, 20, true}, {17, 8, true}, {1, 8, false}};
+	static uint8_t out[PACKET_IPV4_MAX];
+	uint8_t bytes[128];
+
+	for (unsigned i = 0; i < 3; i++)
+		for (unsigned cut = 0; cut < 12; cut += 5) {
+			unsigned body = cases[i].header + 11u;
+			struct packet packet =
+				packet_of(bytes, cases[i].protocol, cases[i].header, cut);
+			uint32_t pseudo = cases[i].protocol + body;
+
+			assert_int_equal(
+				packet_rewrite(&packet, 0x0a630001, 0x0a630002, out), 20 + body);
+			assert_memory_equal(out + 12, "\x0a\x63\0\1\x0a\x63\0\2", 8);
+			assert_int_equal(sum_of(out, 20, 0), 0xffff);
+			pseudo = cases[i].addresses ? sum_of(out + 12, 8, pseudo) : 0;
+			assert_int_equal(sum_of(out + 20, body, pseudo), 0xffff);
+			assert_int_equal(out[20 + body - 1], cut > 0 ? 0 : 0x5a);
+		}
+}
+
+UNIT_TEST(a_udp_packet_without_a_checksum_keeps_none_and_a_fragment_is_not_rewritten)
+{
+	static uint8_t out[PACKET_IPV4_MAX];
+	uint8_t bytes[128];
+	struct packet packet = packet_of(bytes, 17, 8, 0);
+
+	bytes[26] = bytes[27] = 0;
+	assert_int_equal(packet_rewrite(&packet, 1, 2, out), 39);
+	assert_int_equal(out[26] << 8 | out[27], 0);
+	bytes[6] = 0x20;
+	assert_int_equal(packet_rewrite(&packet, 1, 2, out), 0);
+	bytes[6] = 0x40;
+	bytes[3] = 19;
+	assert_int_equal(packet_rewrite(&packet, 1, 2, out), 0);
 }
 
 UNIT_MAIN(NULL, NULL)

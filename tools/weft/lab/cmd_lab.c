@@ -146,6 +146,10 @@ static const struct argp_option capture_options[] = {
 	{0},
 };
 
+#define X(name, key, value, text) {#name, key, value, 0, text, 0},
+static const struct argp_option replay_options[] = {
+	OPTION_RUN_DIR, OPTION_MACHINE, LAB_REPLAY_OPTIONS(X){0}};
+#undef X
 static const struct argp_option apply_options[] = {
 	OPTION_RUN_DIR,
 	{"dry-run", 'n', NULL, 0, "print what would change, and change nothing", 0},
@@ -269,6 +273,12 @@ static const struct part {
 		 "weft lab mpirun LAB -np 4 ./a.out",
 		 EXIT_OF_PROGRAM},
 		cmd_lab_mpirun, 1, UINT_MAX, true},
+	{{"replay", "LAB FILE", replay_options,
+		 "Sends the IPv4 packets of a capture (pcap, pcapng) from the hosts of the lab's "
+		 "'edges' to each other, in the lab's time.",
+		 "0 done, 1 nothing was sent or packets were dropped at a TAP, 2 bad request, 3 "
+		 "not able, 130 interrupted"},
+		cmd_lab_replay, 1, 1},
 	{{"export", "LAB", export_options,
 		 "Writes a lab as a topology file of another tool, with the files that it needs."},
 		cmd_lab_export},
@@ -324,7 +334,21 @@ static error_t parse_flag(int key, struct lab_arguments *arguments)
 	return ARGP_ERR_UNKNOWN;
 }
 
-/* Options that may be repeated. */
+static void parse_replay(int key, const char *text, struct argp_state *state)
+{
+	struct lab_arguments *arguments = state->input;
+#define X(name, option, value, what) [option] = #name,
+	static const char *const keys[] = {LAB_REPLAY_OPTIONS(X)};
+#undef X
+
+	for (unsigned i = 0; i < arguments->replays; i++)
+		if (strcmp(arguments->replay[i].key, keys[key]) == 0)
+			argp_error(state, "--%s: expected once", keys[key]);
+	arguments->replay[arguments->replays].key = keys[key];
+	arguments->replay[arguments->replays++].value = text;
+}
+
+/* Options that may be repeated, or are collected. */
 static void parse_repeated(int key, const char *text, struct argp_state *state)
 {
 	struct lab_arguments *arguments = state->input;
@@ -337,6 +361,8 @@ static void parse_repeated(int key, const char *text, struct argp_state *state)
 		if (arguments->sets == LAB_SETS_MAX)
 			argp_error(state, "--set: at most %d of them", LAB_SETS_MAX);
 		arguments->set[arguments->sets++] = text;
+	} else if (key != 't') {
+		parse_replay(key, text, state);
 	} else {
 		if (arguments->trust.count == LAB_TRUST_MAX)
 			argp_error(state, "--trust: at most %d files", LAB_TRUST_MAX);
@@ -378,6 +404,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	case 'p':
 	case 's':
 	case 't':
+#define X(name, option, value, what) case option:
+		LAB_REPLAY_OPTIONS(X)
+#undef X
 		parse_repeated(key, text, state);
 		return 0;
 	case ARGP_KEY_ARGS:

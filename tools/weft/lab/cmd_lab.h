@@ -21,6 +21,18 @@
 #define LAB_ONLY_MAX 64
 #define LAB_SETS_MAX 64
 
+/* Options of 'replay' that are keys of an entry of traffic; each may be given once. */
+#define LAB_REPLAY_OPTIONS(X)                                                                    \
+	X(host, 'H', "HOST", "this host sends all packets")                                      \
+	X(by, 'b', "FILE",                                                                       \
+		"lines of ADDRESS HOST (default: the lab's addresses keep their hosts, "         \
+		"the others get hosts round robin)")                                             \
+	X(to, 'y', "HOST,...", "hosts that receive packets to addresses without a host")         \
+	X(speed, 'x', "N", "N times as fast as captured (1)")                                    \
+	X(load, 'P', "SHARE", "instead of --speed: the mean load of the senders' links, as 30%") \
+	X(loop, 'k', "N", "sends the capture N times (1)")
+#define LAB_REPLAYS_MAX 16
+
 struct lab_arguments {
 	const char *file;  /* or the name of a lab that is up */
 	char *const *word; /* further arguments, NULL behind the last */
@@ -32,6 +44,10 @@ struct lab_arguments {
 	struct lab_trust trust;        /* up */
 	const char *set[LAB_SETS_MAX]; /* run */
 	unsigned sets;
+	struct {
+		const char *key, *value;
+	} replay[LAB_REPLAYS_MAX]; /* of LAB_REPLAY_OPTIONS */
+	unsigned replays;
 	const char *machine;  /* only this machine's part; NULL: whatever LAB means */
 	const char *dilation; /* up; NULL: the file's */
 	bool alone;           /* up: with 'machine', does not wait for the others */
@@ -73,6 +89,7 @@ enum weft_exit cmd_lab_exec(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_shell(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_hosts(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_mpirun(const struct lab_arguments *arguments);
+enum weft_exit cmd_lab_replay(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_metrics(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_top(const struct lab_arguments *arguments);
 enum weft_exit cmd_lab_web(const struct lab_arguments *arguments);
