@@ -309,6 +309,79 @@ void event_queue_merge_lane(struct event_queue *queue, unsigned which)
 	event_queue_update_others(queue);
 }
 
+/* The event of a key in the bucket that begins at 'base'. */
+static struct sim_event event_of(const struct event_queue *queue, weft_time base, uint64_t key)
+{
+	return (struct sim_event){base + (key >> queue->tail_bits), event_key_order(queue, key),
+		event_key_item(queue, key)};
+}
+
+static void remove_from_lane(
+	struct event_queue *queue, unsigned which, event_remove_fn *removes, void *ctx)
+{
+	struct event_lane *lane = &queue->lane[which];
+	uint32_t kept = lane->first;
+
+	for (uint32_t at = lane->first; at != lane->end; at = (at + 1) & lane->mask) {
+		uint64_t number = lane->number[at];
+
+		if (removes(ctx, event_of(queue, queue->base, number - queue->lane_base[which])))
+			continue;
+		lane->number[kept] = number;
+		kept = (kept + 1) & lane->mask;
+	}
+	lane->end = kept;
+}
+
+/* Of 'count' keys of a bucket; how many are left. */
+static uint32_t remove_keys(struct event_queue *queue, weft_time base, uint64_t *key,
+	uint32_t count, event_remove_fn *removes, void *ctx)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (!removes(ctx, event_of(queue, base, key[i])))
+			key[kept++] = key[i];
+	return kept;
+}
+
+static void remove_from_bucket(
+	struct event_queue *queue, uint64_t number, event_remove_fn *removes, void *ctx)
+{
+	uint64_t place = number & queue->mask;
+	struct event_spill *spill = &queue->spill[place];
+	uint64_t *key = queue->bucket[place].key;
+	uint32_t filled = queue->filled[place];
+
+	filled = remove_keys(queue, number << queue->shift, key, filled, removes, ctx);
+	spill->count =
+		remove_keys(queue, number << queue->shift, spill->key, spill->count, removes, ctx);
+	/* A bucket with a spill is full. */
+	while (filled < EVENT_SORT_FEW && spill->count > 0)
+		key[filled++] = spill->key[--spill->count];
+	queue->filled[place] = (uint8_t)filled;
+}
+
+void event_queue_remove(struct event_queue *queue, event_remove_fn *removes, void *ctx)
+{
+	uint32_t far = queue->heap.count;
+
+	for (unsigned i = 0; i < EVENT_SOURCES; i++)
+		remove_from_lane(queue, i, removes, ctx);
+	for (uint64_t ahead = 1; ahead <= queue->mask; ahead++)
+		remove_from_bucket(queue, queue->current + ahead, removes, ctx);
+	/* Those that stay are never more than those that were looked at. */
+	queue->heap.count = 0;
+	for (uint32_t i = 0; i < far; i++) {
+		struct sim_event event = queue->heap.event[i];
+
+		if (!removes(ctx, event))
+			heap_push(queue, event);
+	}
+	update_heads(queue);
+	event_queue_update_others(queue);
+}
+
 /* The distance to the next filled bucket after 'from', up to 'last'; 0 if none. */
 static uint64_t next_filled(const struct event_queue *queue, uint64_t from, uint64_t last)
 {

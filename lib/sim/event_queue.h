@@ -174,6 +174,11 @@ void event_queue_gather(struct event_queue *queue, struct sim_event event);
  * sorted if they were set aside almost in order. */
 void event_queue_merge_lane(struct event_queue *queue, unsigned which);
 
+/* True: the event is to be removed. Does nothing to the queue. */
+typedef bool event_remove_fn(void *ctx, struct sim_event event);
+/* Asks for each event, in any order, whether it is to be removed. Nothing is set aside. */
+void event_queue_remove(struct event_queue *queue, event_remove_fn *removes, void *ctx);
+
 /* The rare path of a pop: another limit, or the next bucket with events. False if no event is due
  * before 'limit': then nothing has changed, and events before 'limit' may still be added. */
 bool event_queue_advance(struct event_queue *queue, weft_time limit);

@@ -7,6 +7,7 @@
 
 #include "congestion_setup.h"
 #include "control_setup.h"
+#include "experiment/run/run_events.h"
 
 /* Control frames that may wait at an output of a switch. */
 #define CONTROL_RESERVE 256
@@ -243,6 +244,10 @@ void device_config_datagram(const struct device_config *from, uint32_t host,
 	 * came too early. */
 	if (congestion_setup_is_needed(run) || control_setup_reorders(run))
 		config->held_max = UINT32_MAX;
+	if (run_config_breaks(run)) {
+		config->held_max = UINT32_MAX;
+		config->lossy = true;
+	}
 	control_setup_source(run, from->topology, host, control);
 	if (run->nic.control != SOURCE_CONTROL_NONE)
 		config->control = control;

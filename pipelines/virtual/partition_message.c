@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "virtual_faults.h"
 #include "virtual_partitions.h"
 #include "virtual_send.h"
 
@@ -131,15 +132,21 @@ struct weft_packet *partition_message_reclaim(struct virtual_fabric *fabric)
 void virtual_start_special(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time at, weft_time now)
 {
-	if (channel->crosses) {
-		if (fabric->watch != NULL)
-			virtual_trace_out(fabric, channel->done, packet, now);
-		partition_send_packet(fabric, packet, VIRTUAL_CROSSING_DATA, at, channel->arrive);
-		return;
-	}
-	event_queue_push_lane(fabric->events, channel->lane,
-		(struct sim_event){at, channel->arrive, virtual_item_of(fabric, packet)});
-	virtual_trace_out(fabric, channel->done, packet, now);
+	bool lost = fabric->faults != NULL && virtual_fault_hits(fabric, channel, packet, &at);
+	uint32_t item = virtual_item_of(fabric, packet);
+
+	if (fabric->watch != NULL)
+		virtual_trace_out(fabric, channel->done, packet, now);
+	if (channel->crosses)
+		partition_send_packet(fabric, packet,
+			lost ? VIRTUAL_CROSSING_LOST : VIRTUAL_CROSSING_DATA, at, channel->arrive);
+	else if (lost)
+		event_queue_push(
+			fabric->events, (struct sim_event){at, channel->arrive | VIRTUAL_WAKE,
+						item + VIRTUAL_LOST_ITEM});
+	else
+		event_queue_push_lane(fabric->events, channel->lane,
+			(struct sim_event){at, channel->arrive, item});
 }
 
 struct partition_crossing_control *partition_send_control(struct virtual_fabric *fabric,

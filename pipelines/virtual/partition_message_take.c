@@ -7,6 +7,7 @@
 #include "virtual_cn.h"
 #include "virtual_control.h"
 #include "virtual_dispatch.h"
+#include "virtual_faults.h"
 #include "virtual_send.h"
 
 /* Arrivals at switches go to the lane of this partition's own, among which they come: then they are
@@ -34,6 +35,11 @@ void partition_message_take_packet(struct virtual_fabric *fabric,
 	case VIRTUAL_CROSSING_DATA:
 		take_data(fabric, (struct sim_event){crossing->at, crossing->order,
 					  virtual_item_of(fabric, packet)});
+		return;
+	case VIRTUAL_CROSSING_LOST:
+		event_queue_push(fabric->events,
+			(struct sim_event){crossing->at, crossing->order | VIRTUAL_WAKE,
+				virtual_item_of(fabric, packet) + VIRTUAL_LOST_ITEM});
 		return;
 	case VIRTUAL_CROSSING_REPORT:
 		virtual_recovery_take(fabric, packet, crossing->at);

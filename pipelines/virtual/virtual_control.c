@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "partition_message.h"
+#include "virtual_faults.h"
 #include "virtual_send.h"
 #include "virtual_trace.h"
 
@@ -156,7 +157,7 @@ static inline weft_time crossing_delay(
 	return channel->arrive_ps - fabric->routing_delay_ps;
 }
 
-/* True if it has crossed to another part. */
+/* True if it has crossed to another part, or is lost. */
 static bool send_special_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_credit *credit, weft_time now)
 {
@@ -164,6 +165,8 @@ static bool send_special_credit(struct virtual_fabric *fabric, const struct virt
 
 	if (fabric->watch != NULL)
 		virtual_trace_credit(fabric, channel->credit, credit, now);
+	if (fabric->faults != NULL && virtual_fault_hits_credit(fabric, channel))
+		return true;
 	if (!channel->crosses)
 		return false;
 	crossing = partition_send_control(fabric, VIRTUAL_CROSSING_CREDIT, channel, channel->credit,
@@ -245,6 +248,8 @@ static void send_arn(struct virtual_fabric *fabric, const struct virtual_tx *cha
 	fabric->arns_sent++;
 	if (__builtin_expect(fabric->watch != NULL, 0))
 		virtual_trace_arn(fabric, channel->credit, arn, now);
+	if (fabric->faults != NULL && virtual_fault_of(fabric, channel)->cuts > 0)
+		return;
 	if (channel->crosses) {
 		crossing = partition_send_control(fabric, VIRTUAL_CROSSING_ARN, channel,
 			channel->credit, now + crossing_delay(fabric, channel));

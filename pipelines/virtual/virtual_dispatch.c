@@ -4,6 +4,7 @@
 #include "virtual_dispatch.h"
 
 #include "sim/event_prefetch.h"
+#include "virtual_faults.h"
 #include "virtual_trace.h"
 
 /* Kinds of events at switches, and of those at hosts. */
@@ -37,8 +38,15 @@ static __attribute__((always_inline)) inline void step(
 	case AT_HOST | VIRTUAL_WAKE:
 		if (__builtin_expect(event.item == 0, 1))
 			virtual_host_wake(fabric, host, event.at);
-		else
+		else if (event.item < VIRTUAL_LOST_ITEM)
 			virtual_host_lose(fabric, host, event.at);
+		else
+			virtual_recovery_take_lost(
+				fabric, event.order, packet - VIRTUAL_LOST_ITEM, event.at);
+		return;
+	case VIRTUAL_WAKE:
+		virtual_recovery_take_lost(
+			fabric, event.order, packet - VIRTUAL_LOST_ITEM, event.at);
 		return;
 	case AT_HOST | VIRTUAL_CREDIT:
 		virtual_host_credit(fabric, host, event.item, event.at);

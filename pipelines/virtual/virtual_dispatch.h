@@ -22,6 +22,9 @@ void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned por
 /* True if the switch withholds credits that a sender may lack for its next frame. Sends them to
  * those that got none for device_credit_refresh(). */
 bool virtual_switch_refresh(struct virtual_fabric *fabric, uint32_t at, weft_time now, bool send);
+/* Sends a credit frame for all that an input has free. */
+void virtual_switch_grant_all(
+	struct virtual_fabric *fabric, uint32_t at, unsigned input, weft_time now);
 /* Gives back what a switch has discarded. 'stored': not as it arrived. */
 void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stored);
 
@@ -64,6 +67,13 @@ void virtual_recovery_report(
 /* The report of it arrives at the source, a host of this part, at 'due'. */
 void virtual_recovery_take(
 	struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
+/* A frame that was lost would have arrived at the port of 'order'. */
+void virtual_recovery_take_lost(
+	struct virtual_fabric *fabric, uint32_t order, struct weft_packet *packet, weft_time now);
+/* A switch, or the number of switches and a host, has lost the frame: its source sends it again, or
+ * gives it up after too many losses. Only where links lose frames. */
+void virtual_recovery_lose(
+	struct virtual_fabric *fabric, uint32_t device, struct weft_packet *packet, weft_time now);
 uint64_t virtual_recovery_held(const struct virtual_fabric *fabric); /* frames, now */
 const char *virtual_recovery_check(const struct virtual_fabric *fabric);
 void virtual_recovery_result(const struct virtual_fabric *fabric, struct run_result *result);

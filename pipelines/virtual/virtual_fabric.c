@@ -12,6 +12,8 @@
 #include "virtual_cn.h"
 #include "virtual_control.h"
 #include "virtual_dispatch.h"
+#include "virtual_events.h"
+#include "virtual_faults.h"
 #include "virtual_links.h"
 #include "virtual_measure.h"
 #include "virtual_partitions.h"
@@ -350,10 +352,12 @@ static int build(struct virtual_fabric *fabric, struct error *error)
 		(result = create_switches(fabric, error)) < 0 ||
 		(result = create_hosts(fabric, error)) < 0 ||
 		(result = virtual_links_create(fabric, error)) < 0 ||
+		(result = virtual_events_open(fabric, error)) < 0 ||
 		(result = adapt_switches(fabric, error)) < 0)
 		return result;
 	join_table(fabric);
-	if (virtual_fabric_open_own(fabric) < 0 || virtual_cn_open(fabric) < 0)
+	if (virtual_faults_open(fabric) < 0 || virtual_fabric_open_own(fabric) < 0 ||
+		virtual_cn_open(fabric) < 0)
 		return error_set(error, ENOMEM, "no memory for a virtual fabric");
 	return 0;
 }
@@ -411,6 +415,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	deadlock_heads_free(&fabric->starved);
 	virtual_partitions_destroy(fabric);
 	virtual_links_destroy(fabric);
+	virtual_events_close(fabric);
 	virtual_cn_close(fabric);
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/quantity.h"
+#include "experiment/run/run_events.h"
 #include "setup/device_config.h"
 #include "traffic/traffic_pattern.h"
 #include "virtual/parallel/arena.h"
@@ -207,6 +208,14 @@ static uint32_t margin_blocks(const struct virtual_fabric *fabric)
 
 		slowest = each > slowest ? each : slowest;
 		fastest = each < fastest ? each : fastest;
+	}
+	for (uint32_t i = 0; i < fabric->run->events.count; i++) {
+		const struct run_event *event = &fabric->run->events.at[i];
+		uint64_t rate = event->rate_bps != 0 ? event->rate_bps : event->drain_bps;
+		uint64_t each = ps_per_byte(rate);
+
+		slowest = each > slowest ? each : slowest;
+		fastest = rate != 0 && each < fastest ? each : fastest;
 	}
 	if (fastest == 0)
 		return MARGIN_MAX;

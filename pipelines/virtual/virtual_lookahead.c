@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "virtual_lookahead.h"
 
+#include "experiment/run/run_events.h"
 #include "topo/topology_cut.h"
 #include "traffic/traffic_pattern.h"
 #include "virtual_measure.h"
@@ -51,7 +52,8 @@ static bool hosts_are_notified(const struct virtual_fabric *fabric)
 static weft_time min_delay(const struct virtual_fabric *fabric, const uint16_t *of_device)
 {
 	const struct topology *topology = fabric->topology;
-	weft_time min = topology_cut_delay(topology, of_device);
+	weft_time min =
+		sooner(topology_cut_delay(topology, of_device), run_events_min_delay(fabric->run));
 
 	for (uint32_t i = 0; hosts_are_notified(fabric) && i < fabric->hosts; i++)
 		if (topology->host_link[i] >= 0)

@@ -14,7 +14,9 @@
 #include "switch/switch_counters.h"
 #include "virtual_cn.h"
 #include "virtual_dispatch.h"
+#include "virtual_events.h"
 #include "virtual_links.h"
+#include "virtual_losses.h"
 #include "virtual_partitions.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
@@ -406,6 +408,7 @@ int virtual_fabric_result(
 	add_congestion_control(fabric, result);
 	virtual_transit_result(fabric, result);
 	virtual_cn_result(fabric, result);
+	virtual_losses_result(fabric, result);
 	if (fabric->replay != NULL)
 		run_goal_result(fabric->goal->goal, fabric->replay, result);
 	fill_figures(fabric, result);
@@ -420,7 +423,7 @@ int virtual_fabric_result(
 	run_result_set_wall(result, fabric->wall_seconds, time(NULL));
 	if ((fabric->replay != NULL && flow_times_result(fabric->goal, fabric->replay, fabric->run,
 					       fabric->topology, result) < 0) ||
-		add_workers(fabric, result) < 0 ||
+		add_workers(fabric, result) < 0 || virtual_events_result(fabric, result) < 0 ||
 		deadlock_result(&fabric->circle, fabric->topology, result) < 0 ||
 		add_starved(fabric, result) < 0 ||
 		measure_window_result(&fabric->window, fabric->switches, result) < 0 ||

@@ -8,6 +8,7 @@
 
 #include "virtual_measure.h"
 
+#include "experiment/run/run_events.h"
 #include "setup/congestion_setup.h"
 #include "setup/control_setup.h"
 #include "virtual_send.h"
@@ -19,7 +20,8 @@
 
 uint64_t virtual_order_reserve(const struct virtual_fabric *fabric)
 {
-	if (congestion_setup_is_needed(fabric->run) || control_setup_reorders(fabric->run))
+	if (congestion_setup_is_needed(fabric->run) || control_setup_reorders(fabric->run) ||
+		run_config_breaks(fabric->run))
 		return (uint64_t)fabric->hosts * RESERVE_FRAMES + RESERVE_FRAMES_ALL;
 	return fabric->routes.itbs ? (uint64_t)fabric->hosts * RESERVE_FRAMES : 0;
 }

@@ -32,7 +32,9 @@
  *		(virtual_is_arn(), virtual_is_cn())
  *	DONE	the tail of what the port was sending has left; only if it was armed
  *	ARRIVE	a packet can be forwarded, or, at a host, has come whole; item: the packet
- *	WAKE	a host's next message is due; item 1: it is told that a frame will not arrive */
+ *	WAKE	a host's next message is due; item 1: it is told that a frame will not arrive; from
+ *		VIRTUAL_LOST_ITEM on, at any port: a frame was lost on the link (virtual_faults.h)
+ */
 enum virtual_event { VIRTUAL_CREDIT, VIRTUAL_DONE, VIRTUAL_ARRIVE, VIRTUAL_WAKE };
 
 /* Lanes of the event queue: arrivals at switches, arrivals at hosts, and ends of transmissions of
@@ -216,6 +218,13 @@ struct virtual_ends {
 };
 
 struct virtual_partitions;
+struct virtual_fault;
+struct virtual_events;
+
+/* Frames that were lost, since the beginning (virtual_faults.h). */
+struct virtual_fault_count {
+	uint64_t lost, abandoned, corrupted, credits_lost;
+};
 
 struct virtual_fabric {
 	const struct topology *topology;
@@ -277,6 +286,10 @@ struct virtual_fabric {
 	struct measure_window window;
 	double wall_seconds;
 	bool failed, deadlock, stopped;
+	struct virtual_fault *faults;      /* of each channel; NULL: links lose nothing */
+	struct virtual_events *happenings; /* NULL: the run has no events */
+	/* Of this part; of all parts of all processes, after the run. */
+	struct virtual_fault_count fault_count, fault_total;
 	const char *refused; /* it has failed because one worker would be needed; NULL: not so */
 	/* Of a fabric on several threads; NULL: on one. */
 	struct virtual_partitions *partitions;

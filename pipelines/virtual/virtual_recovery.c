@@ -8,8 +8,13 @@
 #include "virtual_dispatch.h"
 
 #include "partition_message.h"
+#include "virtual_faults.h"
+#include "virtual_links.h"
 #include "virtual_partitions.h"
 #include "virtual_send.h"
+
+/* A frame that was lost so often is given up: with the longest pause, a tenth of a second. */
+#define LOSSES_MAX 24u
 
 void virtual_recovery_report(
 	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
@@ -30,6 +35,70 @@ void virtual_recovery_take(struct virtual_fabric *fabric, struct weft_packet *pa
 {
 	datagram_recovery_report(&fabric->host[packet->source].nic, packet, due);
 	virtual_host_wake_by(fabric, packet->source, due);
+}
+
+static struct topology_port port_of(const struct virtual_fabric *fabric, uint32_t order)
+{
+	if (virtual_is_host(fabric, order))
+		return (struct topology_port){DEVICE_HOST, virtual_host_of(fabric, order), 0};
+	return (struct topology_port){
+		DEVICE_SWITCH, VIRTUAL_SWITCH(order), (uint8_t)VIRTUAL_PORT(order)};
+}
+
+/* The channel into a port with a link. */
+static struct virtual_tx *channel_into(const struct virtual_fabric *fabric, struct topology_port at)
+{
+	struct topology_port from = at;
+
+	topology_peer(fabric->topology, at, &from);
+	return virtual_channel_at(fabric, from);
+}
+
+void virtual_recovery_take_lost(
+	struct virtual_fabric *fabric, uint32_t order, struct weft_packet *packet, weft_time now)
+{
+	struct virtual_tx *channel = channel_into(fabric, port_of(fabric, order));
+
+	virtual_fault_of(fabric, channel)->lost[packet->header_vc] += packet->blocks;
+	virtual_recovery_lose(fabric, virtual_device_of(fabric, order), packet, now);
+}
+
+/* Until the source sends the frame again: the way back, and longer with each loss. */
+static weft_time pause_of(
+	const struct virtual_fabric *fabric, const struct weft_packet *packet, unsigned losses)
+{
+	const struct virtual_tx *channel = virtual_host_channel(fabric, packet->source);
+	weft_time link = virtual_tx_cold(fabric, channel)->delay_ps;
+	weft_time back = (packet->cursor + 1u) * (link + fabric->routing_delay_ps) + 1;
+	weft_time pause = back << (losses < 16 ? losses : 16);
+
+	if (pause > fabric->run->nic.retry_ps)
+		pause = fabric->run->nic.retry_ps;
+	return pause > back ? pause : back;
+}
+
+void virtual_recovery_lose(
+	struct virtual_fabric *fabric, uint32_t device, struct weft_packet *packet, weft_time now)
+{
+	struct datagram_origin *origin = virtual_origin_of(fabric, packet);
+	weft_time due;
+
+	fabric->fault_count.lost++;
+	if (origin->losses >= LOSSES_MAX ||
+		now - origin->injected_ps > fabric->run->nic.give_up_ps) {
+		fabric->fault_count.abandoned++;
+		virtual_give_up(fabric, packet, now);
+		return;
+	}
+	due = now + pause_of(fabric, packet, origin->losses++);
+	virtual_forget_flows(fabric, packet);
+	/* Decides between reports that arrive at one time. */
+	packet->latency_ns = device;
+	if (virtual_is_elsewhere(fabric, fabric->switches + packet->source))
+		partition_send_packet(fabric, packet, VIRTUAL_CROSSING_REPORT, due,
+			virtual_host_order(fabric, packet->source, VIRTUAL_WAKE));
+	else
+		virtual_recovery_take(fabric, packet, due);
 }
 
 uint64_t virtual_recovery_held(const struct virtual_fabric *fabric)

@@ -7,7 +7,9 @@
 #include "setup/device_config.h"
 #include "virtual_cn.h"
 #include "virtual_dispatch.h"
+#include "virtual_events.h"
 #include "virtual_links.h"
+#include "virtual_losses.h"
 #include "virtual_measure.h"
 #include "virtual_partitions.h"
 #include "virtual_private.h"
@@ -136,7 +138,7 @@ static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 {
 	uint64_t some[] = {0, virtual_packets_out(fabric)}, last[2];
 
-	if (fabric->run->watchdog_ps != WEFT_TIME_NEVER)
+	if (fabric->run->watchdog_ps != WEFT_TIME_NEVER || fabric->faults != NULL)
 		return false;
 	some[0] = has_events(fabric) || refresh_credits(fabric, limit, false);
 	virtual_ranks_max(fabric, some, 2);
@@ -284,13 +286,17 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 	weft_time watch_at = period > 0 ? fabric->now + period : WEFT_TIME_NEVER;
 
 	while (fabric->now < until && !is_over(loop)) {
-		weft_time next = earlier(watch_at, loop->refresh_at);
+		weft_time next =
+			earlier(earlier(watch_at, loop->refresh_at), virtual_events_due(fabric));
 
 		run_until(loop, earlier(next_measured(loop, until, sampling), next));
 		if (fabric->now >= loop->refresh_at) {
 			refresh_credits(fabric, fabric->now, true);
+			virtual_losses_refresh(fabric, fabric->now);
 			loop->refresh_at += device_credit_refresh(fabric->run->hello_ps);
 		}
+		if (fabric->now >= virtual_events_due(fabric))
+			virtual_events_apply(fabric, fabric->now);
 		if (fabric->now >= watch_at) {
 			/* Searches heads that have waited since the search before last, before the
 			 * watchdog frees them. */
@@ -299,8 +305,10 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 				poll_watchdogs(fabric);
 			watch_at = fabric->now + period;
 		}
-		if (sampling && fabric->now >= fabric->window.sampled.at_ps + sample)
+		if (sampling && fabric->now >= fabric->window.sampled.at_ps + sample) {
 			take_sample(fabric);
+			virtual_events_watch(fabric, fabric->now);
+		}
 		if ((sampling || loop->warming) &&
 			fabric->now >= measure_window_batch_end(&fabric->window))
 			take_batch(loop);
@@ -387,6 +395,7 @@ static void run_phases(struct run_loop *loop)
 			traffic_abandon(fabric->host[i].source[k], fabric->now);
 	virtual_entries_read(fabric);
 	virtual_totals_read(fabric, &totals);
+	virtual_events_end(fabric);
 	measure_window_end(&fabric->window, &totals);
 	fabric->stopped = loop->stopped;
 }

@@ -118,6 +118,15 @@ bool virtual_switch_refresh(struct virtual_fabric *fabric, uint32_t at, weft_tim
 	return some;
 }
 
+void virtual_switch_grant_all(
+	struct virtual_fabric *fabric, uint32_t at, unsigned input, weft_time now)
+{
+	uint32_t leaving[FRAME_VCS_MAX];
+
+	count_leaving(fabric, at, input, now, leaving);
+	send_credit(fabric, at, input, now, leaving);
+}
+
 /* True if 'channel' sends to another part. */
 static inline bool crosses(const struct virtual_fabric *fabric, const struct virtual_tx *channel)
 {
@@ -261,7 +270,10 @@ void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stor
 			watch_input(fabric, at, packet->in_port, packet->vc, NULL, fabric->now);
 			grant(fabric, at, packet->in_port, packet->vc, fabric->now);
 		}
-		virtual_give_up(fabric, packet, fabric->now);
+		if (__builtin_expect(fabric->faults != NULL, 0))
+			virtual_recovery_lose(fabric, at, packet, fabric->now);
+		else
+			virtual_give_up(fabric, packet, fabric->now);
 	}
 }
 

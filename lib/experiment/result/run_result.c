@@ -295,6 +295,7 @@ void run_result_free(struct run_result *result)
 	free(result->sample);
 	free(result->link);
 	run_link_series_free(&result->link_series);
+	free(result->event);
 	free(result->flow);
 	free(result->sw);
 	free(result->cycle);

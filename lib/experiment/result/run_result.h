@@ -206,6 +206,8 @@ struct run_result_flow {
 	double alone_ns;         /* completion on the empty network, at least; 0: no path */
 };
 
+struct run_result_event;
+
 struct run_result {
 	uint64_t seed;
 	char topology[64];
@@ -238,6 +240,8 @@ struct run_result {
 	struct run_link_series link_series; /* when asked for */
 	struct run_result_flow *flow;       /* in the order of the file */
 	uint32_t flows;
+	struct run_result_event *event; /* run_result_events.h, in order of time */
+	uint32_t events;
 	struct run_switch *sw; /* when asked for */
 	unsigned switch_count;
 	bool controlled;       /* samples have figures of source control */

@@ -15,6 +15,7 @@
 #include "base/quantity.h"
 #include "run_fidelity.h"
 #include "run_result.h"
+#include "run_result_events.h"
 #include "run_result_private.h"
 
 #define FORMAT "result/1"
@@ -389,6 +390,8 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 		json_object_set_new(root, "switches", switches_json(result));
 	if (result->host_count > 0)
 		json_object_set_new(root, "hosts", hosts_json(result));
+	if (result->events > 0)
+		json_object_set_new(root, "events", run_result_events_json(result));
 	if (result->flows > 0)
 		json_object_set_new(root, "flows", run_result_flows_json(result));
 	json_object_set_new(root, "checks", checks_json(result));

@@ -9,6 +9,7 @@
 
 #include "nic/clock/clock_offset.h"
 #include "run_fidelity.h"
+#include "run_result_events.h"
 #include "run_result_private.h"
 #include "switch/adaptive_routing.h"
 
@@ -336,6 +337,7 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	print_until(result, out);
 	print_schedule(result, out);
 	run_result_print_flows(result, out);
+	run_result_print_events(result, out);
 	print_counts(result, out);
 	print_latency(result, "network latency", &result->network_ns, out);
 	print_latency(result, "total latency", &result->total_ns, out);

@@ -13,6 +13,7 @@
 #include "nic/selectors/route_choice.h"
 #include "route/route_algorithm.h"
 #include "run_config_fields.h"
+#include "run_events.h"
 #include "switch/adaptive_routing.h"
 #include "topo/topology_file.h"
 #include "wire/cn.h"
@@ -47,6 +48,10 @@ const struct yaml_field run_file_fields[] = {
 	RUN_SHARED_FIELDS(struct run_config, ),
 	{"faults", YAML_FIELD_SECTION, YAML_MEMBER(struct run_config, faults),
 		.fields = run_faults_fields, .doc = "Random damage on all links."},
+	{"events", YAML_FIELD_CUSTOM, YAML_MEMBER(struct run_config, events),
+		.read = run_read_events, .write = run_write_events, .fields = run_event_fields,
+		.present = run_events_present,
+		.doc = "What happens during the run: failures and changes of links."},
 	{"host", YAML_FIELD_SECTION, YAML_MEMBER(struct run_config, host),
 		.fields = run_host_fields, .doc = "What hosts do besides the network."},
 	{NULL},
@@ -115,7 +120,8 @@ static const struct run_config config_default = {
 		.linger_ps = 500 * PS_PER_MS,
 		.sweep_ps = PS_PER_S,
 		.retry_ps = 20 * PS_PER_MS,
-		.drain_ps = 200 * PS_PER_MS},
+		.drain_ps = 200 * PS_PER_MS,
+		.after_ps = WEFT_TIME_NEVER},
 	.measure = {.duration_ps = PS_PER_S, .sample_ps = 10 * PS_PER_MS},
 	.fidelity = {.late_ps = WEFT_TIME_NEVER, .share_ppm = 990000},
 	.host = {.copy_rate_bps = (uint64_t)80 * 1000 * 1000 * 1000},
@@ -153,6 +159,7 @@ void run_config_fini(struct run_config *config)
 	free(config->topology.spec);
 	topology_destroy(config->topology.in_place);
 	free(config->edges.at);
+	free(config->events.at);
 	for (uint32_t i = 0; i < config->traffic.count; i++) {
 		hosts_fini(&config->traffic.at[i].from);
 		hosts_fini(&config->traffic.at[i].to);
@@ -416,7 +423,8 @@ struct topology *run_config_open_topology(const struct run_config *config, struc
 	if (topology != NULL &&
 		(topology_check_connected(topology, origin, error) < 0 ||
 			check_rates(topology, origin, error) < 0 ||
-			run_config_check_mapper_hosts(config, topology, error) < 0)) {
+			run_config_check_mapper_hosts(config, topology, error) < 0 ||
+			run_events_check(config, topology, error) < 0)) {
 		topology_destroy(topology);
 		errno = EINVAL;
 		return NULL;

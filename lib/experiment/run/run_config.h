@@ -195,6 +195,7 @@ struct run_config_mapper {
 	weft_time listen_ps, heartbeat_ps, takeover_ps, lease_ps, gather_ps, linger_ps, sweep_ps;
 	weft_time retry_ps; /* unanswered requests are repeated */
 	weft_time drain_ps; /* a paused fabric may drain before stored packets are purged */
+	weft_time after_ps; /* static routes are recomputed after an event; NEVER: not at all */
 };
 
 /* Of a lab: control frames between its processes are authenticated (lib/link/link_seal.h). */
@@ -215,6 +216,14 @@ static inline uint32_t run_config_tag_bytes(const struct run_config_security *se
 {
 	return security->data ? FRAME_DATA_TAG_BYTES : 0;
 }
+
+struct run_event;
+
+/* The rows of 'events' (run_events.h). */
+struct run_event_list {
+	struct run_event *at;
+	uint32_t count;
+};
 
 /* Impairment of links: by the device that sends. */
 struct run_config_faults {
@@ -361,6 +370,7 @@ struct run_config {
 	struct run_config_mapper mapper;
 	struct run_config_security security;
 	struct run_config_faults faults;
+	struct run_event_list events;
 	struct run_config_measure measure;
 	struct run_config_fidelity fidelity;
 	struct run_config_host host;

@@ -10,9 +10,9 @@
 
 extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routing_fields[],
 	run_detector_fields[], run_nic_fields[], run_selection_fields[], run_iba_cc_fields[],
-	run_drb_fields[], run_pr_drb_fields[], run_faults_fields[], run_mapper_fields[],
-	run_measure_fields[], run_fidelity_fields[], run_host_fields[], run_edge_fields[],
-	run_traffic_fields[];
+	run_drb_fields[], run_pr_drb_fields[], run_faults_fields[], run_event_fields[],
+	run_mapper_fields[], run_measure_fields[], run_fidelity_fields[], run_host_fields[],
+	run_edge_fields[], run_traffic_fields[];
 /* The short form of 'edges', instead of a list. */
 extern const struct yaml_field run_edge_network_fields[];
 /* Of whole files. */
@@ -40,6 +40,9 @@ extern const char *const run_control_choices[];
 int run_read_factor(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_factor(const void *member, FILE *out, unsigned indent);
 bool run_path_present(const void *member);
+int run_read_events(const struct yaml_tree_node *node, void *member, struct error *error);
+void run_write_events(const void *member, FILE *out, unsigned indent);
+bool run_events_present(const void *member);
 int run_read_dilation(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_dilation(const void *member, FILE *out, unsigned indent);
 void run_write_topology(const void *member, FILE *out, unsigned indent);

@@ -44,7 +44,17 @@ const char *run_config_needs_one_lcore(const struct run_config *config)
 	return config->measure.switches ? "measure.switches" : NULL;
 }
 
-/* Edges and faults need the real clock. */
+static int check_real(const struct run_config *config, struct error *error)
+{
+	const struct rule rules[] = {
+		{config->events.count > 0,
+			"'events' is not supported on the real clock; use clock: virtual"},
+	};
+
+	return CHECK_RULES(config, "", rules, error);
+}
+
+/* Edges need the real clock. */
 static int check_virtual(const struct run_config *config, struct error *error)
 {
 	const struct rule rules[] = {
@@ -52,11 +62,10 @@ static int check_virtual(const struct run_config *config, struct error *error)
 			"'edges' is not supported on the virtual clock; use clock: real"},
 		{config->dilation != 1,
 			"'dilation' is not supported on the virtual clock; use dilation: 1"},
-		{config->faults.credit_loss_ppm != 0 || config->faults.corrupt_ppm != 0,
-			"'faults' is not supported on the virtual clock; use clock: real"},
 	};
 
-	return config->clock == RUN_CLOCK_REAL ? 0 : CHECK_RULES(config, "", rules, error);
+	return config->clock == RUN_CLOCK_REAL ? check_real(config, error)
+					       : CHECK_RULES(config, "", rules, error);
 }
 
 /* Wormhole switches have fixed mechanisms, those of the thesis. */
@@ -75,6 +84,10 @@ static int check_wormhole(const struct run_config *config, struct error *error)
 		{config->routing.mode != RUN_ROUTING_SOURCE, "requires 'routing.mode: source'"},
 		{config->nic.control != SOURCE_CONTROL_NONE,
 			"has no notifications: expected 'nic.control: none'"},
+		{config->events.count > 0 || config->faults.credit_loss_ppm != 0 ||
+				config->faults.corrupt_ppm != 0,
+			"loses no frames and has no links that fail: expected no 'events' and "
+			"'faults'"},
 	};
 
 	return CHECK_RULES(config, "switch.switching: wormhole ", rules, error);

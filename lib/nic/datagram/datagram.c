@@ -107,7 +107,7 @@ void datagram_separate_numbers(struct datagram *nic)
 	(void)pair_numbers_init(&nic->come, config->numbers, config->hosts, &come);
 }
 
-/* Retransmissions exist only where hosts can discard packets in transit. */
+/* Retransmissions exist only where hosts or links can lose packets. */
 static int allocate_order(struct datagram *nic)
 {
 	const struct datagram_config *config = &nic->config;
@@ -115,8 +115,12 @@ static int allocate_order(struct datagram *nic)
 	if (config->held_max == 0)
 		return 0;
 	nic->order = datagram_reorder_create(config->held_max, config->numbers, config->hosts);
-	nic->recovery = config->itb != NULL ? calloc(1, sizeof(*nic->recovery)) : NULL;
-	return nic->order == NULL || (config->itb != NULL && nic->recovery == NULL) ? -ENOMEM : 0;
+	if (config->itb != NULL || config->lossy)
+		nic->recovery = calloc(1, sizeof(*nic->recovery));
+	return nic->order == NULL ||
+			       ((config->itb != NULL || config->lossy) && nic->recovery == NULL)
+		       ? -ENOMEM
+		       : 0;
 }
 
 static int allocate_control(struct datagram *nic)

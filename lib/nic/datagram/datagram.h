@@ -54,8 +54,9 @@ struct datagram_config {
 	void *number_table;
 	const struct itb_config *itb; /* read only at creation; NULL: no in-transit buffer */
 	/* Frames held for their order (datagram_reorder.h); 0: deliver in order of arrival. With an
-	 * in-transit buffer, recovery. */
+	 * in-transit buffer, or links that lose frames, recovery. */
 	uint32_t held_max;
+	bool lossy;
 	/* Congestion management, read only at creation; NULL: none. Kinds that spread need source
 	 * routes, and choose among them instead of 'choice'. */
 	const struct source_control_config *control;
@@ -74,7 +75,8 @@ struct datagram_origin {
 	weft_time injected_ps;
 	weft_time generated_ps; /* of its message */
 	uint16_t payload_bytes;
-	uint8_t path; /* index of its route; with 'control' only */
+	uint8_t path;   /* index of its route; with 'control' only */
+	uint8_t losses; /* times that it was lost and sent again, the caller's */
 } __attribute__((aligned(32)));
 
 /* The route of a message, and the number of alternatives; all 0 without source routes. */

@@ -408,4 +408,63 @@ UNIT_TEST(rounds_from_the_next_event_miss_none)
 	event_queue_destroy(queue);
 }
 
+struct removed {
+	uint32_t count;
+	uint64_t sum;
+};
+
+/* Every third item. */
+static bool is_third(void *ctx, struct sim_event event)
+{
+	struct removed *removed = ctx;
+
+	if (event.item % 3 != 0)
+		return false;
+	removed->count++;
+	removed->sum += event.at ^ event.order;
+	return true;
+}
+
+/* Now, in lanes, in full buckets, and beyond the calendar; after some have been taken. */
+UNIT_TEST(events_that_are_removed_do_not_come_and_all_others_do_in_order)
+{
+	for (unsigned seed = 0; seed < 8; seed++) {
+		struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+		uint64_t sum = 0, left = 0;
+		struct removed removed = {0};
+		struct sim_event event = {0}, before = {0};
+		struct rng rng;
+
+		rng_init(&rng, seed, 0, 0);
+		for (uint32_t i = 0; i < EVENTS; i++)
+			event_queue_push(queue, (struct sim_event){rng_below(&rng, 3000), 0, 1});
+		for (uint32_t i = 0; i < EVENTS / 2; i++)
+			assert_true(event_queue_pop(queue, WEFT_TIME_NEVER, &event));
+		for (uint32_t i = 0; i < 4 * EVENTS; i++) {
+			struct sim_event more = {
+				event.at + rng_below(&rng, i % 4 == 0 ? 1 << 30 : 9000),
+				(uint32_t)rng_below(&rng, 1 << ORDER_BITS), i};
+
+			if (i % 4 == 1)
+				event_queue_push_lane(queue, i % 3, more);
+			else
+				event_queue_push(queue, more);
+			sum += i % 3 == 0 ? more.at ^ more.order : 0;
+		}
+		event_queue_remove(queue, is_third, &removed);
+		assert_int_equal(removed.count, (4 * EVENTS + 2) / 3);
+		assert_int_equal(removed.sum, sum);
+		while (event_queue_pop(queue, WEFT_TIME_NEVER, &event)) {
+			assert_true(event.item % 3 != 0);
+			assert_true(event.at > before.at ||
+				    (event.at == before.at && event.order >= before.order));
+			before = event;
+			left++;
+		}
+		assert_int_equal(left, EVENTS / 2 + 4 * EVENTS - removed.count);
+		assert_true(event_queue_is_empty(queue));
+		event_queue_destroy(queue);
+	}
+}
+
 UNIT_MAIN(NULL, NULL)

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "run_result_events.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "run_result_private.h"
+
+#define PRINTED 8u
+#define ROOM    64u
+
+/* Throughput that counts as recovered, as a share of what it was before. */
+#define RECOVERED 0.95
+
+struct run_result_event *run_result_add_event(struct run_result *result)
+{
+	struct run_result_event *more = result->event;
+
+	if (result->events % ROOM == 0)
+		more = realloc(more, (result->events + ROOM) * sizeof(*more));
+	if (more == NULL)
+		return NULL;
+	result->event = more;
+	more[result->events] = (struct run_result_event){
+		.detect_ps = WEFT_TIME_NEVER, .reroute_ps = WEFT_TIME_NEVER};
+	return &more[result->events++];
+}
+
+/* The first sample that ends after 'at_ns'. */
+static unsigned sample_after(const struct run_result *result, uint64_t at_ns)
+{
+	unsigned low = 0, high = result->samples;
+
+	while (low < high) {
+		unsigned middle = (low + high) / 2;
+
+		if (result->sample[middle].t_ns > at_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* The end of the samples that an event concerns. */
+static uint64_t until_ns(const struct run_result *result, uint32_t event)
+{
+	return event + 1 < result->events ? ps_to_ns(result->event[event + 1].at_ps) : UINT64_MAX;
+}
+
+weft_time run_result_event_recovery(const struct run_result *result, uint32_t event)
+{
+	uint64_t at_ns = ps_to_ns(result->event[event].at_ps), end_ns = until_ns(result, event);
+	unsigned first =
+		event > 0 ? sample_after(result, ps_to_ns(result->event[event - 1].at_ps)) : 0;
+	unsigned from = sample_after(result, at_ns), last = from;
+	double before = 0;
+
+	/* The sample with the previous event belongs to that one. */
+	first += event > 0 && first < from;
+	for (unsigned i = first; i < from; i++)
+		before += result->sample[i].accepted;
+	if (first == from || before == 0)
+		return WEFT_TIME_NEVER;
+	before /= from - first;
+	for (unsigned i = from; i < result->samples && result->sample[i].t_ns <= end_ns; i++)
+		if (result->sample[i].accepted < RECOVERED * before)
+			last = i + 1;
+	if (last == from)
+		return 0;
+	if (last >= result->samples || result->sample[last].t_ns > end_ns)
+		return WEFT_TIME_NEVER;
+	return result->sample[last].t_ns * PS_PER_NS - result->event[event].at_ps;
+}
+
+static json_t *time_json(weft_time time)
+{
+	return time == WEFT_TIME_NEVER ? json_null() : json_integer((json_int_t)ps_to_ns(time));
+}
+
+static json_t *count_json(const struct run_result_event *event, uint64_t count)
+{
+	return event->counted ? json_integer((json_int_t)count) : json_null();
+}
+
+json_t *run_result_events_json(const struct run_result *result)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; list != NULL && i < result->events; i++) {
+		const struct run_result_event *event = &result->event[i];
+
+		json_array_append_new(
+			list, json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "event", event->what,
+				      "at_ns", time_json(event->at_ps), "detect_ns",
+				      time_json(event->detect_ps), "reroute_ns",
+				      time_json(event->reroute_ps), "recover_ns",
+				      time_json(run_result_event_recovery(result, i)),
+				      "frames_lost", count_json(event, event->lost),
+				      "frames_resent", count_json(event, event->resent),
+				      "frames_abandoned", count_json(event, event->abandoned)));
+	}
+	return list;
+}
+
+static void print_time(const char *what, weft_time time, FILE *out)
+{
+	char text[32];
+
+	if (time != WEFT_TIME_NEVER)
+		fprintf(out, ", %s %s", what, run_time_text(ps_to_ns(time), text));
+}
+
+void run_result_print_events(const struct run_result *result, FILE *out)
+{
+	for (uint32_t i = 0; i < result->events && i < PRINTED; i++) {
+		const struct run_result_event *event = &result->event[i];
+		weft_time recovery;
+		char text[32];
+
+		fprintf(out, "  %-22s %s: %s", i == 0 ? "events" : "",
+			run_time_text(ps_to_ns(event->at_ps), text), event->what);
+		if (event->counted)
+			fprintf(out, ", %" PRIu64 " frames lost, %" PRIu64 " resent", event->lost,
+				event->resent);
+		print_time("detected after", event->detect_ps, out);
+		print_time("rerouted after", event->reroute_ps, out);
+		recovery = run_result_event_recovery(result, i);
+		print_time("recovered after", recovery > 0 ? recovery : WEFT_TIME_NEVER, out);
+		putc('\n', out);
+	}
+	if (result->events > PRINTED)
+		fprintf(out, "  %-22s and %" PRIu32 " more\n", "", result->events - PRINTED);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The events of a run (run_events.h) in its result: when each occurred and what it cost. Counts of
+ * an event are those from it to the next one, so that the counts of all events add up to the counts
+ * since the first. */
+
+#include "experiment/run/run_events.h"
+#include "run_result.h"
+
+struct run_result_event {
+	char what[RUN_EVENT_TEXT];
+	weft_time at_ps;                  /* since the start of traffic */
+	weft_time detect_ps, reroute_ps;  /* from the event; WEFT_TIME_NEVER: not */
+	uint64_t lost, resent, abandoned; /* data frames until the next event */
+	bool counted;                     /* false: these are unknown */
+};
+
+/* Appends one, zeroed, with times WEFT_TIME_NEVER. NULL: no memory. */
+struct run_result_event *run_result_add_event(struct run_result *result);
+
+/* From the event until throughput was 95 % of its mean between the previous event (or the start of
+ * the measurement) and this one, by the samples of the run: the end of the first sample from which
+ * on it is. 0: it never fell below; WEFT_TIME_NEVER: it did not recover before the next event or
+ * the end, or there is no sample before the event. Exact to a sample. */
+weft_time run_result_event_recovery(const struct run_result *result, uint32_t event);
+
+/* The list of the result document. NULL without memory. */
+json_t *run_result_events_json(const struct run_result *result);
+/* A line for each of the first events, and how many there are. */
+void run_result_print_events(const struct run_result *result, FILE *out);

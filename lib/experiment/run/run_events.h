@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The events of a run (key 'events'): cables that are cut and joined, switches that fail, links
+ * whose rate, delay or losses change, hosts that drain slowly. A row of the file describes one
+ * event, or one that repeats. The plan of a run lists what happens, in order of time; it depends on
+ * file, seed and topology alone, so each clock and each process makes the same plan.
+ *
+ * The plan is data only: an engine asks for the next act, carries it out and reports what it saw
+ * (run_result_event). One thread. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/weft_error.h"
+#include "base/weft_time.h"
+#include "run_config.h"
+#include "topo/topology.h"
+
+#define RUN_EVENT_ROWS_MAX 4096
+#define RUN_EVENTS_MAX     1000000 /* occurrences in a run */
+#define RUN_EVENT_KEEP     UINT32_MAX
+#define RUN_EVENT_NAME     72 /* "s0:63" with the longest device name */
+#define RUN_EVENT_COUNTER  64
+
+/* The event occurs at the first sample in which the sum of a counter over all switches exceeds a
+ * value. */
+struct run_event_when {
+	char counter[RUN_EVENT_COUNTER]; /* a counter of switches; "": the event has a time */
+	uint64_t above;
+};
+
+/* A row. Exactly one of link, host and 'sw' is not "". */
+struct run_event {
+	weft_time at_ps;           /* since the start of traffic; 0: every_ps */
+	weft_time every_ps;        /* 0: once */
+	uint32_t jitter_ppm;       /* of every_ps, uniform to both sides */
+	char link[RUN_EVENT_NAME]; /* either end of a cable: "s0:2", "h3"; "random" */
+	char sw[RUN_EVENT_NAME];   /* a switch: all its cables */
+	char host[RUN_EVENT_NAME]; /* its cable */
+	weft_time down_ps;         /* 0: not; WEFT_TIME_NEVER: until the end of the run */
+	uint64_t rate_bps;         /* 0: unchanged, as the following */
+	uint64_t drain_bps;        /* of the direction from the switch to the host */
+	weft_time delay_ps;
+	uint32_t corrupt_ppm, credit_loss_ppm; /* RUN_EVENT_KEEP: unchanged */
+	struct run_event_when when;
+	struct run_config_place place;
+};
+
+/* Something to do at a time: a row occurs, or a cable that it cut is joined again. */
+struct run_event_act {
+	weft_time at_ps;
+	uint32_t row;        /* of the file */
+	uint32_t occurrence; /* all acts of one event have its number */
+	uint32_t target;     /* a link, a switch or a host, by the row */
+	bool ends;           /* cables are joined */
+};
+
+struct run_event_plan {
+	const struct run_config *run; /* the caller's */
+	const struct topology *topology;
+	struct run_event_act *act; /* in order of time */
+	uint32_t acts, room, occurrences;
+	uint32_t next;   /* the first act that was not taken */
+	bool *triggered; /* [rows]: with 'when', it has occurred */
+};
+
+/* -EINVAL and error: a row names a device or cable that the topology does not have. */
+int run_events_check(
+	const struct run_config *config, const struct topology *topology, struct error *error);
+
+/* Plans all events that occur before 'end_ps'. Run and topology outlive the plan, which
+ * run_event_plan_fini() frees, also after an error. -EINVAL: more than RUN_EVENTS_MAX; -ENOMEM. */
+int run_event_plan_init(struct run_event_plan *plan, const struct run_config *run,
+	const struct topology *topology, weft_time end_ps, struct error *error);
+void run_event_plan_fini(struct run_event_plan *plan);
+
+/* When the next act is due; WEFT_TIME_NEVER: no more. */
+static inline weft_time run_event_plan_due(const struct run_event_plan *plan)
+{
+	return plan->next < plan->acts ? plan->act[plan->next].at_ps : WEFT_TIME_NEVER;
+}
+
+/* Takes the next act if it is due. False: none is. */
+bool run_event_plan_take(struct run_event_plan *plan, weft_time now, struct run_event_act *act);
+
+/* True if the row waits for a counter. */
+static inline bool run_event_plan_waits(const struct run_event_plan *plan, uint32_t row)
+{
+	return plan->run->events.at[row].when.counter[0] != '\0' && !plan->triggered[row];
+}
+
+/* The counter of such a row has exceeded its value: the event occurs now. -ENOMEM. */
+int run_event_plan_trigger(struct run_event_plan *plan, uint32_t row, weft_time now);
+
+/* Visits the links that an act concerns. */
+typedef void run_event_link_fn(void *ctx, uint32_t link);
+void run_event_links(const struct run_event_plan *plan, const struct run_event_act *act,
+	run_event_link_fn *visit, void *ctx);
+
+/* "link s0:2 down 300us", for people. */
+#define RUN_EVENT_TEXT 160
+void run_event_text(const struct run_event_plan *plan, const struct run_event_act *act,
+	char out[RUN_EVENT_TEXT]);
+
+/* Links of this run may lose frames. */
+static inline bool run_config_breaks(const struct run_config *run)
+{
+	return run->events.count > 0 || run->faults.corrupt_ppm != 0 ||
+	       run->faults.credit_loss_ppm != 0;
+}
+
+/* The lowest delay that an event sets; WEFT_TIME_NEVER: none does. */
+weft_time run_events_min_delay(const struct run_config *run);
+/* An event changes a rate or a delay. */
+bool run_events_shape(const struct run_config *run);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "virtual_faults.h"
+
+#include <errno.h>
+
+#include "experiment/run/run_events.h"
+
+/* The stream of a channel's draws. */
+#define RNG_FAULTS 0x6661756c74u
+
+static uint32_t channels_of(const struct virtual_fabric *fabric)
+{
+	return (uint32_t)(&fabric->first[fabric->switches][fabric->hosts] - fabric->channel);
+}
+
+int virtual_faults_open(struct virtual_fabric *fabric)
+{
+	const struct run_config_faults *faults = &fabric->run->faults;
+
+	if (!run_config_breaks(fabric->run))
+		return 0;
+	fabric->faults =
+		arena_get(&fabric->arena, (channels_of(fabric) + 1) * sizeof(*fabric->faults));
+	if (fabric->faults == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < channels_of(fabric); i++) {
+		struct virtual_tx *channel = &fabric->channel[i];
+
+		fabric->faults[i] = (struct virtual_fault){
+			.corrupt_ppm = faults->corrupt_ppm,
+			.credit_loss_ppm = faults->credit_loss_ppm,
+			.touched = faults->corrupt_ppm != 0 || faults->credit_loss_ppm != 0,
+			.waits = channel->waits,
+			.ps_per_byte = channel->ps_per_byte,
+		};
+		rng_init(&fabric->faults[i].rng, fabric->run->seed, i, RNG_FAULTS);
+		channel->special = true;
+	}
+	return 0;
+}
+
+bool virtual_fault_hits(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+	const struct weft_packet *packet, weft_time *at)
+{
+	struct virtual_fault *fault = virtual_fault_of(fabric, channel);
+
+	if (*at <= fault->arrives)
+		*at = fault->arrives +
+		      (packet->bytes + FRAME_WIRE_OVERHEAD) * channel->ps_per_byte + 1;
+	fault->arrives = *at;
+	if (fault->cuts > 0)
+		return true;
+	if (fault->corrupt_ppm == 0 || !rng_chance_ppm(&fault->rng, fault->corrupt_ppm))
+		return false;
+	fabric->fault_count.corrupted++;
+	return true;
+}
+
+bool virtual_fault_hits_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel)
+{
+	struct virtual_fault *fault = virtual_fault_of(fabric, channel);
+
+	if (fault->cuts == 0 && (fault->credit_loss_ppm == 0 ||
+					!rng_chance_ppm(&fault->rng, fault->credit_loss_ppm)))
+		return false;
+	fabric->fault_count.credits_lost++;
+	return true;
+}

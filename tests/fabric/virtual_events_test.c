@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Events of a run on the virtual clock: whatever happens to cables, each frame arrives once or is
+ * counted, and credits come back. */
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "experiment/result/run_result_events.h"
+#include "frames_once.h"
+#include "virtual/virtual_links.h"
+#include "virtual/virtual_measure.h"
+#include "virtual_drawn.h"
+#include "virtual_lab.h"
+
+/* Traffic ends long before the run does, so that what was lost can come again. */
+static const char burst[] = "weft: run/1\n"
+			    "topology: \"rlft:ports=4,stages=3\"\n"
+			    "clock: virtual\n"
+			    "hello: 100us\n"
+			    "link: {rate: 100Gbps, delay: 100ns}\n"
+			    "switch: {buffer: 16KiB, mtu: 2KiB}\n"
+			    "nic: {mtu: 2KiB, retry: 100us}\n"
+			    "routing: {algorithm: dmodk, mode: table}\n"
+			    "measure: {duration: 20ms, sample: 100us}\n"
+			    "traffic:\n"
+			    "  - {pattern: uniform, load: 50%, message: 2KiB, stop: 2ms}\n";
+
+static struct virtual_lab run_set(const char *const *set, unsigned sets)
+{
+	struct virtual_lab lab;
+
+	virtual_lab_open(&lab, burst, set, sets);
+	virtual_lab_run(&lab);
+	return lab;
+}
+
+#define RUN(...) run_set(VIRTUAL_LAB_SET(__VA_ARGS__))
+
+/* Nothing is under way: all that was sent was received, or counts as received. */
+static void expect_credits_whole(const struct virtual_fabric *fabric)
+{
+	for (uint32_t i = 0; i < 2 * fabric->topology->links; i++) {
+		const struct topology_link *link = &fabric->topology->link_at[i / 2];
+		const struct link_end *from =
+			virtual_end_at(fabric, i % 2 == 0 ? link->a : link->b);
+		const struct link_end *to = virtual_end_at(fabric, i % 2 == 0 ? link->b : link->a);
+
+		for (unsigned vc = 0; vc < fabric->vcs; vc++) {
+			assert_int_equal(from->tx[vc].sent, to->rx[vc].received);
+			assert_int_equal(to->rx[vc].received, to->rx[vc].released);
+			assert_int_equal(from->tx[vc].limit, to->rx[vc].granted);
+		}
+	}
+}
+
+static void expect_all_recovered(const struct virtual_lab *lab)
+{
+	const struct run_result *result = &lab->result;
+	uint64_t lost = result_counter(result, "link_frames_lost");
+
+	expect_each_frame_once(lab->fabric);
+	assert_int_equal(result->packets.delivered, result->packets.injected);
+	assert_int_equal(result->packets.pending, 0);
+	assert_int_equal(result->packets.dropped, lost);
+	assert_int_equal(result->packets.retransmitted, lost);
+	assert_int_equal(result_counter(result, "host_frames_abandoned"), 0);
+	assert_int_equal(result->lost | result->duplicated | result->out_of_order, 0);
+	expect_credits_whole(lab->fabric);
+}
+
+static uint64_t events_lost(const struct run_result *result)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < result->events; i++)
+		lost += result->event[i].lost;
+	return lost;
+}
+
+UNIT_TEST(a_flap_shorter_than_three_hellos_is_not_noticed_and_loses_frames_that_come_again)
+{
+	struct virtual_lab lab = RUN("events=[{at: 1ms, link: 's0:2', down: 150us}]");
+
+	expect_all_recovered(&lab);
+	assert_int_equal(lab.result.events, 1);
+	assert_true(lab.result.event[0].lost > 0);
+	assert_int_equal(lab.result.event[0].lost, lab.result.event[0].resent);
+	assert_int_equal(lab.result.event[0].detect_ps, WEFT_TIME_NEVER);
+	assert_int_equal(result_counter(&lab.result, "discard_link_down"), 0);
+	assert_string_equal(lab.result.event[0].what, "link s0:2 down 150us");
+	virtual_lab_close(&lab);
+}
+
+UNIT_TEST(a_longer_one_is_noticed_after_three_hellos_and_switches_discard_what_waits)
+{
+	struct virtual_lab lab = RUN("events=[{at: 1050us, link: 's0:2', down: 700us}]");
+
+	expect_all_recovered(&lab);
+	assert_int_equal(lab.result.event[0].detect_ps, 250 * PS_PER_US);
+	assert_true(result_counter(&lab.result, "discard_link_down") > 0);
+	assert_true(run_result_event_recovery(&lab.result, 0) > 700 * PS_PER_US);
+	virtual_lab_close(&lab);
+}
+
+UNIT_TEST(a_cut_cable_loses_what_it_carries_and_what_is_sent_into_it)
+{
+	/* h0 sends a frame of 2 KiB each 170 ns, as long as it has credits for 16 KiB. */
+	struct virtual_lab lab =
+		RUN("traffic=[{pattern: hotspot, from: [h0], to: [h5], load: 100%, "
+		    "message: 2KiB, arrivals: constant, stop: 1ms}]",
+			"events=[{at: 500us, link: h0, down: 1us}]");
+
+	assert_in_range(lab.result.event[0].lost, 4, 7);
+	expect_all_recovered(&lab);
+	virtual_lab_close(&lab);
+}
+
+UNIT_TEST(damage_and_lost_credits_cost_no_frame_and_no_credit)
+{
+	struct virtual_lab lab = RUN("faults={corrupt: 1%, credit-loss: 20%}");
+
+	expect_all_recovered(&lab);
+	assert_true(result_counter(&lab.result, "link_frames_corrupted") > 1000);
+	assert_true(result_counter(&lab.result, "link_credits_lost") > 1000);
+	assert_int_equal(result_counter(&lab.result, "link_frames_corrupted"),
+		result_counter(&lab.result, "link_frames_lost"));
+	virtual_lab_close(&lab);
+}
+
+UNIT_TEST(a_host_that_stays_away_costs_counted_frames_only)
+{
+	struct virtual_lab lab =
+		RUN("events=[{at: 1ms, host: h7, down: forever}]", "nic.give-up=3ms");
+	const struct run_result *result = &lab.result;
+
+	assert_true(result_counter(result, "host_frames_abandoned") > 0);
+	assert_int_equal(result->packets.delivered + result->packets.pending + result->lost,
+		result->packets.injected);
+	assert_int_equal(result->lost, result_counter(result, "host_frames_abandoned"));
+	assert_int_equal(result->duplicated | result->out_of_order, 0);
+	assert_int_equal(result->event[0].abandoned, result->lost);
+	virtual_lab_close(&lab);
+}
+
+UNIT_TEST(a_slow_drain_holds_back_senders_and_loses_nothing)
+{
+	struct virtual_lab lab = RUN("events=[{at: 500us, host: h7, drain: 10Gbps}]",
+		"measure.warmup=1ms", "measure.duration=2ms");
+
+	assert_int_equal(events_lost(&lab.result), 0);
+	assert_true(lab.result.accepted < 0.95 * lab.result.offered);
+	virtual_lab_close(&lab);
+}
+
+UNIT_TEST(a_counter_above_its_value_makes_an_event_occur_once)
+{
+	struct virtual_lab lab =
+		RUN("events=[{when: {counter: data_out, above: 1000}, link: 's0:2', down: 50us}]");
+
+	expect_all_recovered(&lab);
+	assert_int_equal(lab.result.events, 1);
+	assert_int_equal(lab.result.event[0].at_ps % (100 * PS_PER_US), 0);
+	virtual_lab_close(&lab);
+}
+
+UNIT_TEST(an_event_that_repeats_occurs_in_each_interval_with_its_jitter)
+{
+	struct virtual_lab lab =
+		RUN("events=[{every: 1ms, jitter: 20%, link: random, down: 50us}]");
+	bool moved = false;
+
+	expect_all_recovered(&lab);
+	assert_int_equal(lab.result.events, 19);
+	for (uint32_t i = 0; i < lab.result.events; i++) {
+		int64_t off = (int64_t)lab.result.event[i].at_ps - (int64_t)((i + 1) * PS_PER_MS);
+
+		assert_true(off >= -(int64_t)(PS_PER_MS / 5) && off <= (int64_t)(PS_PER_MS / 5));
+		moved = moved || off != 0;
+	}
+	assert_true(moved);
+	virtual_lab_close(&lab);
+}
+
+/* --- drawn events --- */
+
+#define DRAWN_TEXT 4096
+
+/* 'count' events before 'end_us', of all kinds, that end in time. */
+static void draw(struct rng *rng, unsigned count, unsigned end_us, char text[DRAWN_TEXT])
+{
+	static const char *const effect[] = {"link: 's%u:%u', down: %uus",
+		"switch: s%u, down: %u%uus", "host: h%u, down: %u%uus",
+		"link: 's%u:%u', rate: %u9Gbps", "link: 's%u:%u', delay: %u50ns",
+		"link: 's%u:%u', corrupt: 0.%u%%", "link: 's%u:%u', credit-loss: %u%%",
+		"host: h%u, drain: %u%uGbps"};
+	size_t used = (size_t)snprintf(text, DRAWN_TEXT,
+		"events=[{every: %uus, jitter: 50%%, link: random, down: 20us}",
+		20 + (unsigned)rng_below(rng, 100));
+
+	for (unsigned i = 0; i < count; i++) {
+		used += (size_t)snprintf(text + used, DRAWN_TEXT - used, ", {at: %uus, ",
+			1 + (unsigned)rng_below(rng, end_us));
+		used += (size_t)snprintf(text + used, DRAWN_TEXT - used, effect[rng_below(rng, 8)],
+			(unsigned)rng_below(rng, 12), 1 + (unsigned)rng_below(rng, 3),
+			1 + (unsigned)rng_below(rng, 9));
+		used += (size_t)snprintf(text + used, DRAWN_TEXT - used, "}");
+	}
+	snprintf(text + used, DRAWN_TEXT - used, "]");
+}
+
+UNIT_TEST(whatever_happens_nothing_is_lost_without_being_counted)
+{
+	static const char *const network[] = {"topology=rlft:ports=4,stages=3",
+		"topology=torus:dims=4x4,hosts=1",
+		"topology=irregular:switches=12,degree=4,hosts=1,seed=3"};
+	static const char *const routing[] = {"routing={algorithm: ud, mode: table}",
+		"routing={algorithm: ud, mode: source}", "routing={algorithm: ud-itb}"};
+	uint64_t events = 0, lost = 0;
+
+	for (unsigned i = 0; i < 18; i++) {
+		char text[DRAWN_TEXT], seed[32];
+		struct virtual_lab lab;
+		struct rng rng;
+
+		rng_init(&rng, i, 0, 0);
+		draw(&rng, 20, 2000, text);
+		snprintf(seed, sizeof(seed), "seed=%u", i + 1);
+		lab = RUN(text, seed, network[i % 3], routing[i / 3 % 3],
+			i % 2 == 0 ? "switch.voq=true" : "switch.voq=false",
+			i % 4 < 2 ? "switch.vcs=1" : "switch.credits=each");
+		assert_int_equal(
+			lab.result.packets.delivered + lab.result.packets.pending + lab.result.lost,
+			lab.result.packets.injected);
+		assert_int_equal(lab.result.duplicated | lab.result.out_of_order, 0);
+		assert_int_equal(
+			lab.result.lost, result_counter(&lab.result, "host_frames_abandoned"));
+		events += lab.result.events;
+		lost += events_lost(&lab.result);
+		virtual_lab_close(&lab);
+	}
+	assert_true(events > 3000);
+	assert_true(lost > 10000);
+}
+
+UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
+{
+	static const unsigned workers[] = {2, 3, 7};
+
+	for (unsigned i = 0; i < 4; i++) {
+		char text[DRAWN_TEXT];
+		struct drawn drawn = {
+			.set = {"hello=100us", "measure.duration=1ms", "measure.sample=50us", text,
+				i % 2 == 0 ? "faults={corrupt: 0.1%, credit-loss: 1%}"
+					   : "routing.adaptive=adaptive"},
+			.sets = 5};
+		struct error error = {""};
+		char *one, *many;
+		struct rng rng;
+
+		rng_init(&rng, i, 1, 0);
+		draw(&rng, 20, 800, text);
+		one = drawn_result(drawn_plain, &drawn, NULL, 1, &error);
+		if (one == NULL)
+			fail_msg("%s", error.text);
+		for (unsigned k = 0; k < 3; k++) {
+			many = drawn_result(drawn_plain, &drawn, NULL, workers[k], &error);
+			if (many == NULL)
+				fail_msg("%s", error.text);
+			drawn_expect_same(one, many, i, &drawn);
+			free(many);
+		}
+		free(one);
+	}
+}
+
+UNIT_MAIN(NULL, NULL)
