@@ -64,7 +64,7 @@ struct why_flow {
 struct why_piece {
 	enum why_part part;
 	uint32_t way;     /* the port where it waits or leaves */
-	uint64_t from_ns; /* when it starts, since the packet's start */
+	uint64_t from_ns; /* since the packet's start; the end of the piece before it */
 	uint64_t ns;      /* total; waits of a kind in one device are one piece */
 	enum why_cause cause;
 	uint32_t cause_way;              /* the port with the cause; UINT32_MAX: none */

@@ -318,11 +318,8 @@ static void add(struct stay *stay, enum why_part part, uint32_t way, uint64_t fr
 	if (at == WHY_PIECES_MAX)
 		at--; /* the sum stays exact */
 	if (at == out->pieces)
-		out->piece[out->pieces++] = (struct why_piece){.part = part,
-			.way = way,
-			.from_ns = from_ns - out->start_ns,
-			.cause = root.cause,
-			.cause_way = root.way};
+		out->piece[out->pieces++] = (struct why_piece){
+			.part = part, .way = way, .cause = root.cause, .cause_way = root.way};
 	out->piece[at].ns += to_ns - from_ns;
 	add_flow(&out->piece[at], behind, to_ns - from_ns);
 }
@@ -408,6 +405,8 @@ static void divide_wait(struct stay *stay, uint64_t from_ns)
 			at = sent->time_ns;
 		}
 		/* Captures cut times: a gap of a nanosecond is none. */
+		if (i + 1 < port->outs && end + 1 == event_of(why, port->out + i + 1)->time_ns)
+			end++;
 		if (end > to_ns || end + 1 == to_ns)
 			end = to_ns;
 		if (sent != stay->left)
@@ -469,7 +468,19 @@ static const struct why_event *find_start(const struct why *why, const struct wh
 	return NULL;
 }
 
-void why_explain(const struct why *why, uint32_t packet, struct why_packet *out)
+/* Pieces gather waits of a kind that alternate with others: each starts where the one before it
+ * ends, so that none lies within another one. */
+static void line_up(struct why_packet *out)
+{
+	uint64_t from_ns = 0;
+
+	for (unsigned i = 0; i < out->pieces; i++) {
+		out->piece[i].from_ns = from_ns;
+		from_ns += out->piece[i].ns;
+	}
+}
+
+static void divide(const struct why *why, uint32_t packet, struct why_packet *out)
 {
 	const struct why_life *life = &why->life[packet];
 	const struct why_event *first = &why->event[life->first], *last = &why->event[life->last];
@@ -506,4 +517,10 @@ void why_explain(const struct why *why, uint32_t packet, struct why_packet *out)
 		}
 		at = next;
 	}
+}
+
+void why_explain(const struct why *why, uint32_t packet, struct why_packet *out)
+{
+	divide(why, packet, out);
+	line_up(out);
 }

@@ -42,6 +42,8 @@ static void expect_sums(const struct why *why, const struct topology *topology, 
 		for (unsigned j = 0; j < packet.pieces; j++) {
 			const struct why_piece *piece = &packet.piece[j];
 
+			/* They follow each other: none lies within another one. */
+			assert_int_equal(piece->from_ns, sum);
 			sum += piece->ns;
 			if (piece->part == WHY_PROPAGATION)
 				assert_int_equal(piece->ns,

@@ -28,6 +28,7 @@ from weft import command, plot
 from weft.error import Error
 from weft.plot.curves import make_curves
 from weft.plot.runs import Request, load_runs
+from weft.plot.waterfall import PARTS
 
 WEFT = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
 KINDS = ("latency-throughput", "efficiency-time", "link-load", "blocked-time", "throughput-load",
@@ -275,6 +276,48 @@ class Plot(unittest.TestCase):
             self.assertEqual(self.plot(folder, "--kind", kind, "--size", "86mm", "--font", "serif,7",
                                        "--title", "it's", "-o", str(output)), "")
             self.assertTrue(output.read_bytes().startswith(b"%PDF-"))
+
+    def why(self, name, *packets):
+        """A document of 'weft why --json'; a packet is a list of (part, port, ns)."""
+        path, documents = self.dir / name, []
+        for number, parts in enumerate(packets):
+            ends = [sum(ns for _, _, ns in parts[:i]) for i in range(len(parts) + 1)]
+            documents.append({"source": "h0", "destination": "h1", "message": number, "bytes": 100, "ns": ends[-1], "parts": [
+                {"part": part, "port": port, "from_ns": start, "ns": ns} for (part, port, ns), start in zip(parts, ends)]})
+        path.write_text(json.dumps({"weft": "why/1", "packets": documents}))
+        return str(path)
+
+    def test_a_waterfall_has_a_row_for_each_port_of_a_packet_or_for_each_packet(self):
+        first = [("credits", "h0:0", 7000), ("wire", "h0:0", 100), ("output", "s0:1", 2000), ("wire", "s0:1", 100)]
+        one = self.why("one.json", first)
+        script, drawn = self.dir / "a.py", self.dir / "a.pdf"
+        self.plot(one, "--kind", "waterfall", "--size", "3.4in", "-o", str(drawn), "--script", str(script))
+        text = script.read_text()
+        self.assertIn("['h0:0', 's0:1']", text)
+        series = self.series(text)
+        self.assertEqual(sorted(series["from0"] + series["from1"] + series["from2"]), [0, 7, 7.1, 9.1])
+        self.draw(script, self.dir / "b.pdf")
+        self.assertEqual((self.dir / "b.pdf").read_bytes(), drawn.read_bytes())
+        self.plot(one, self.why("two.json", first[:2]), "--kind", "waterfall", "--script", str(script))
+        self.assertIn("['h0 to h1, 0', 'h0 to h1, 0']", script.read_text())
+        self.assertEqual(plot.draw([one], "waterfall").axes[0].get_xlim(), (0, 9.2))
+
+    def test_a_waterfall_has_a_colour_and_a_hatch_for_each_part_of_weft_why(self):
+        header = (pathlib.Path(__file__).resolve().parents[2] / "lib/audit/why.h").read_text()
+        parts = re.search(r"#define WHY_PARTS\(X\)(.*?)\n\n", header, re.S)[1]
+        self.assertEqual(re.findall(r'X\(\w+, "(.*?)"\)', parts), list(PARTS))
+        self.assertEqual(len(set(PARTS.values())), len(PARTS))
+
+    def test_documents_without_a_waterfall_are_refused(self):
+        some = self.why("some.json", [("wire", "h0:0", 10)])
+        damaged = json.loads(pathlib.Path(some).read_text())
+        for said, words in (("some.json: damaged", ()), ("expected a document of 'weft why --json'", ()), ("has no --where", ("--where", "a=b")),
+                            ("0 rows: expected 1 to 40", ())):
+            if said.startswith("some"):
+                damaged["packets"][0]["parts"][0]["ns"] = -1
+                pathlib.Path(some).write_text(json.dumps(damaged))
+            path = {"0": self.why("none.json"), "e": self.single("result.json", 0.5)}.get(said[0], some)
+            self.assertIn(said, self.plot(path, "--kind", "waterfall", *words, "-o", str(self.dir / "a.png"), code=2))
 
     def test_labels_are_in_the_legend(self):
         folder = self.sweep("a", (10, 50), vcs=("1", "2"))

@@ -28,17 +28,15 @@ def draw(
     Traceback (most recent call last):
     weft.error.Error: which results? A sweep's folder or a JSON file
     """
-    from .command import parse
-    from .runs import load_runs
+    from .command import parse, read_curves
 
     words = [f"--kind={kind}", *(f"--{name}={value}" for name, value in options.items())]
     words += [f"--where={key}={value}" for key, value in (where or {}).items()]
     words += [f"--label={key}={value}={text}" for (key, value), text in (label or {}).items()]
     asked = parse([*words, "--", *map(str, results)])
-    runs = load_runs(asked.inputs, asked.request)
-    from .curves import make_curves
+    curves = read_curves(asked)
     from .sheets import Drawn, draw_sheet
 
-    figure = draw_sheet(make_curves(runs), asked.page).figure
+    figure = draw_sheet(curves, asked.page).figure
     assert isinstance(figure, Drawn)
     return figure

@@ -7,12 +7,15 @@ import getopt
 import os
 import sys
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 from ..error import Error, Exit
 from ..output import refuse_same, write_file
 from .page import ENDINGS, Page, format_of, set_font, set_size
 from .runs import READERS, Request, load_runs
+
+if TYPE_CHECKING:
+    from .curves import Curves
 
 USAGE = """\
 usage: weft plot DIR|RESULT... --kind KIND -o FILE.png|.svg|.pdf
@@ -31,6 +34,7 @@ saturated, not steady, or too short to tell are hollow.
                               (measure.latencies: true)
   --kind completion           time of a schedule against the key along which a sweep goes
   --kind slowdown             99th percentile and median slowdown of flows, by length
+  --kind waterfall            where packets spent their time, from weft why --json
   --kind efficiency-time      accepted traffic against time
   --kind link-load            utilisation of every link, sorted (measure.links: true)
   --kind blocked-time         time for which links wait for credit, sorted (the same)
@@ -52,6 +56,7 @@ saturated, not steady, or too short to tell are hollow.
 Exit: 0 done, 2 bad request, 3 not able (no matplotlib).
 """
 
+KINDS = (*READERS, "waterfall")
 LISTS_MAX = {"--where": 16, "--label": 32}
 OPTIONS = ("kind", "where", "along", "unit", "latency", "by", "label", "size", "font", "title")
 
@@ -74,8 +79,8 @@ def _word(option: str, words: tuple[str, str], text: str) -> str:
 
 
 def _kind(text: str) -> str:
-    if text not in READERS:
-        kinds = list(READERS)
+    if text not in KINDS:
+        kinds = list(KINDS)
         said = f"--kind {text}" if text else "--kind is missing"
         raise Error(f"{said}: expected {', '.join(kinds[:-1])} or {kinds[-1]}")
     return text
@@ -137,6 +142,23 @@ def parse(arguments: list[str]) -> Asked:
     return asked
 
 
+def read_curves(asked: Asked) -> Curves:
+    """The curves of the inputs."""
+    if asked.request.kind == "waterfall":
+        request = asked.request
+        if request != Request("waterfall"):
+            raise Error(
+                "--kind waterfall has no --where, --along, --unit, --latency, --by, --label"
+            )
+        from .waterfall import read_waterfall
+
+        return read_waterfall(asked.inputs)
+    runs = load_runs(asked.inputs, asked.request)
+    from .curves import make_curves
+
+    return make_curves(runs)
+
+
 def _check_outputs(asked: Asked) -> None:
     if asked.output is None and asked.script is None:
         raise Error(f"-o is missing: expected a file that ends in {ENDINGS}")
@@ -156,11 +178,9 @@ def plot(arguments: list[str]) -> int:
             refuse_same(path, source)
     if asked.output is not None and asked.output == asked.script:
         raise Error(f"--script {asked.script}: expected another file than -o")
-    runs = load_runs(asked.inputs, asked.request)
-    from .curves import make_curves
+    curves = read_curves(asked)
     from .sheets import draw_sheet, save_options
 
-    curves = make_curves(runs)
     sheet = draw_sheet(curves, asked.page)
     name = asked.output or os.path.splitext(os.path.basename(asked.script or ""))[0] + ".pdf"
     options = save_options(curves, asked.page, format_of(name) or "pdf")

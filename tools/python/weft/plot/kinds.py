@@ -26,6 +26,7 @@ from .axes import (
 from .curves import Curve, Curves
 from .look import HATCHES, Axis, Line, Painter, colour_of, dash_of
 from .sheet import Sheet
+from .waterfall import draw_waterfall
 
 PERCENT = Axis(100, 0, 100)  # shares are never outside
 SHARE_OF_LINKS = "% of the hosts' links"
@@ -357,6 +358,7 @@ DRAW: dict[str, Callable[[Sheet, Curves], None]] = {
     "latency-cdf": _latency_cdf,
     "completion": _completion,
     "slowdown": _slowdown,
+    "waterfall": draw_waterfall,
     "bars": _bars,
     "maps": _maps,
     "latency-load": _latency_load,

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Where packets spent their time, from the documents of 'weft why --json': a row for each port of a
+single packet, else a row for each packet. Curves are parts: x is the start of a piece in ns, y its
+row, y2 its length in ns."""
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+from ..error import Error, os_error
+from ..interval import Interval
+from .axes import set_name, set_title, unit_for
+from .curves import Curve, Curves, Point
+from .sheet import Sheet
+
+ROWS_MAX = 40
+# Each part with its colour and hatch, dark where packets wait for others: print in grey shows them.
+PARTS = {
+    "host queue": ("#e69f00", ""),
+    "window": ("#f0e442", "///"),
+    "wire": ("#000000", ""),
+    "propagation": ("#d0d0d0", ""),
+    "routing delay": ("#ffffff", ""),
+    "output": ("#0072b2", ""),
+    "credits": ("#d55e00", "\\\\\\"),
+    "queue": ("#56b4e9", "///"),
+    "arbiter": ("#009e73", "..."),
+    "watchdog": ("#cc79a7", "xx"),
+    "loop stall": ("#707070", "+++"),
+}
+
+
+def _read(path: str) -> list[dict[str, Any]]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            document = json.load(file)
+    except OSError as error:
+        raise os_error(error, path) from None
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict) or document.get("weft") != "why/1":
+        raise Error(f"{path}: expected a document of 'weft why --json'")
+    try:
+        for packet in document["packets"]:
+            lengths = [int(part["ns"]) for part in packet["parts"]]
+            starts = [int(part["from_ns"]) for part in packet["parts"]]
+            known = all(part["part"] in PARTS and str(part["port"]) for part in packet["parts"])
+            if min(lengths + starts, default=0) < 0 or not known or not int(packet["ns"]) >= 0:
+                raise ValueError
+        return list(document["packets"])
+    except (KeyError, TypeError, ValueError):
+        raise Error(f"{path}: damaged: expected packets with parts") from None
+
+
+def _name(packet: dict[str, Any]) -> str:
+    return f"{packet['source']} to {packet['destination']}, {packet['message']}"
+
+
+def read_waterfall(paths: list[str]) -> Curves:
+    """The packets of all documents."""
+    packets = [packet for path in paths for packet in _read(path)]
+    curves = Curves("waterfall", [Curve(part) for part in PARTS])
+    by_part = {curve.label: curve for curve in curves.curves}
+    rows: list[tuple[str, list[dict[str, Any]]]] = [(_name(p), p["parts"]) for p in packets]
+    if len(packets) == 1:
+        groups = itertools.groupby(packets[0]["parts"], lambda part: str(part["port"]))
+        rows = [(port, list(parts)) for port, parts in groups]
+        curves.network = f"{rows and _name(packets[0])}, {packets[0]['bytes']} bytes"
+    if not rows or len(rows) > ROWS_MAX:
+        raise Error(
+            f"{len(rows)} rows: expected 1 to {ROWS_MAX}, such as of 'weft why --slowest 10'"
+        )
+    curves.axis = "port" if len(packets) == 1 else "packet: source, destination, message"
+    for row, (name, parts) in enumerate(rows):
+        curves.groups.append(name)
+        for part in parts:
+            x, length = Interval(float(part["from_ns"])), Interval(float(part["ns"]))
+            by_part[part["part"]].points.append(Point(x, Interval(row), length))
+    curves.curves = [curve for curve in curves.curves if curve.points]
+    return curves
+
+
+def draw_waterfall(sheet: Sheet, curves: Curves) -> None:
+    """Bars from left to right, the first row on top."""
+    points = [point for curve in curves.curves for point in curve.points]
+    end = max(point.x.mean + point.y2.mean for point in points)
+    unit = unit_for(end)
+    set_title(
+        sheet, "Time of packets" if curves.axis != "port" else "Time of a packet", curves.network
+    )
+    set_name(sheet, "x", f"time [{unit.name}]")
+    set_name(sheet, "y", curves.axis, curves.axis.split(":", maxsplit=1)[0])
+    for index, curve in enumerate(curves.curves):
+        colour, hatch = PARTS[curve.label]
+        sheet.call(
+            "ax.barh",
+            [point.y.mean for point in curve.points],
+            sheet.series(f"ns{index}", [point.y2.mean / unit.ns for point in curve.points]),
+            0.8,
+            left=sheet.series(f"from{index}", [point.x.mean / unit.ns for point in curve.points]),
+            color=colour,
+            hatch=hatch,
+            edgecolor="white" if hatch else "#404040",
+            linewidth=0 if hatch else 0.3,
+            label=curve.label,
+        )
+    room = sheet.figure.get_figheight() * 72 * 0.6 / len(curves.groups)
+    size = round(max(min(sheet.rc["ytick.labelsize"], 0.9 * room), 3), 2)
+    sheet.call("ax.set_yticks", list(range(len(curves.groups))), curves.groups, fontsize=size)
+    sheet.call("ax.set_ylim", len(curves.groups) - 0.5, -0.5)
+    sheet.call("ax.set_xlim", 0, end / unit.ns or 1)
+    sheet.call("ax.grid", False, axis="y")
