@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/capture_expression.h"
 #include "options.h"
 #include "os/tty_escape.h"
 #include "poll/poll_yield.h"
@@ -59,7 +60,7 @@ static int start_captures(
 
 	for (unsigned i = 0; i < options->captures && result == 0; i++)
 		result = capture_start(real_fabric_captures(fabric), options->capture[i].port,
-			options->capture[i].path, error);
+			options->capture[i].path, options_filter(options), error);
 	return result;
 }
 
@@ -139,8 +140,21 @@ static int check_workers(const struct options *options, const struct run_config 
 	return 0;
 }
 
+static int make_filter(struct options *options, const struct run_config *config,
+	const struct topology *topology, struct error *error)
+{
+	if (options_filter(options) != NULL && options->captures == 0)
+		return error_set(error, EINVAL,
+			"--filter and --where select frames of captures: add --pcap");
+	if (options->filter != NULL && config->clock == RUN_CLOCK_VIRTUAL)
+		return error_set(error, EINVAL,
+			"--filter: on the virtual clock frames carry no packets: use --where");
+	return capture_expression_parse(
+		&options->capture_filter, options->filter, options->where, topology, error);
+}
+
 /* Reads and checks the run file before EAL starts, so that an error is reported at once. */
-static struct run_config *load(const struct options *options, const struct ranks *ranks,
+static struct run_config *load(struct options *options, const struct ranks *ranks,
 	struct topology **topology, struct error *error, int *result)
 {
 	struct run_config *config =
@@ -163,6 +177,8 @@ static struct run_config *load(const struct options *options, const struct ranks
 		*result = report_check(options, config, error);
 	if (*result == 0 && (*topology = run_config_open_topology(config, error)) == NULL)
 		*result = -errno;
+	if (*result == 0)
+		*result = make_filter(options, config, *topology, error);
 	if (*result == 0)
 		*result = run_config_check_link_series(config, *topology, error);
 	if (*result == 0)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/weft_error.h"
+#include "capture/capture_filter.h"
 #include "process/program.h"
 
 #define OPTIONS_SETS_MAX     64
@@ -23,7 +24,9 @@ struct options {
 		const char *path;
 	} capture[OPTIONS_CAPTURES_MAX];
 	unsigned captures;
-	const char *json, *csv, *flows; /* NULL: none; "-": standard output */
+	const char *filter, *where;           /* of captures; NULL: every frame */
+	struct capture_filter capture_filter; /* made of both */
+	const char *json, *csv, *flows;       /* NULL: none; "-": standard output */
 	unsigned lcores;
 	unsigned workers;          /* 0: not said, 1 */
 	unsigned snap_bytes;       /* 0: whole frames */
@@ -35,6 +38,12 @@ struct options {
 
 /* Begins the messages of this program. */
 #define PROGRAM program_name("weft-fabric")
+
+/* The filter of captures; NULL: every frame. */
+static inline const struct capture_filter *options_filter(const struct options *options)
+{
+	return options->filter != NULL || options->where != NULL ? &options->capture_filter : NULL;
+}
 
 /* 'argc', 'argv': of main(). Prints help or a usage error itself and exits with 0 or 2. */
 void options_parse(struct options *options, int argc, char **argv);

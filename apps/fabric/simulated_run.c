@@ -71,7 +71,8 @@ static int run_captured(struct virtual_fabric *fabric, const struct options *opt
 
 	if (options->captures == 0)
 		return run_virtual(fabric, options, stop, error);
-	capture = virtual_capture_create(fabric, options->snap_bytes, error);
+	capture =
+		virtual_capture_create(fabric, options->snap_bytes, options_filter(options), error);
 	if (capture == NULL)
 		result = -errno;
 	for (unsigned i = 0; i < options->captures && result == 0; i++)

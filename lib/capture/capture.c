@@ -11,19 +11,25 @@ static void count(_Atomic uint64_t *counter)
 		memory_order_relaxed);
 }
 
+uint32_t capture_snap_bytes(const struct capture *capture)
+{
+	const struct capture_filter *filter = capture_filter_of(capture);
+
+	return filter != NULL && filter->snap_bytes != 0
+		       ? RTE_MIN(filter->snap_bytes, capture->snap_bytes)
+		       : capture->snap_bytes;
+}
+
 struct capture_slot *capture_begin(struct capture *capture, enum pcapng_direction direction,
 	const void *bytes, uint32_t frame_bytes, weft_time now)
 {
-	uint32_t captured_bytes = RTE_MIN(frame_bytes, capture->snap_bytes);
+	uint32_t captured_bytes = RTE_MIN(frame_bytes, capture_snap_bytes(capture));
 	struct capture_slot *slot;
 
-	count(&capture->offered);
 	record_ring_reclaim_all(capture->ring);
 	slot = record_ring_room(capture->ring, (uint32_t)sizeof(*slot) + captured_bytes, 0, 0);
-	if (slot == NULL) {
-		count(&capture->dropped);
+	if (slot == NULL)
 		return NULL;
-	}
 	slot->now = now;
 	slot->direction = (uint8_t)direction;
 	slot->frame_bytes = frame_bytes;
@@ -35,10 +41,17 @@ struct capture_slot *capture_begin(struct capture *capture, enum pcapng_directio
 void capture_end(
 	struct capture *capture, struct capture_slot *slot, const struct capture_state *state)
 {
+	const struct capture_filter *filter = capture_filter_of(capture);
 	weft_time now;
 
-	if (slot == NULL)
+	if (filter != NULL && filter->dropped &&
+		(capture->drops == NULL || !capture->drops(state->reason)))
 		return;
+	count(&capture->offered);
+	if (slot == NULL) {
+		count(&capture->dropped);
+		return;
+	}
 	slot->state = *state;
 	now = slot->now; /* the slot is the writer's from here on */
 	record_ring_flush(capture->ring);

@@ -21,6 +21,7 @@
 #include "base/record_ring.h"
 #include "base/weft_error.h"
 #include "base/weft_time.h"
+#include "capture_filter.h"
 #include "capture_state.h"
 #include "pcapng.h"
 #include "port/port.h"
@@ -35,7 +36,11 @@ struct capture_slot {
 
 struct capture {
 	struct record_ring *ring; /* records are struct capture_slot */
+	/* NULL: every frame. Written while the port is not captured; both outlive the capture. */
+	_Atomic(const struct capture_filter *) filter;
+	struct capture_filter_held *held;
 	uint32_t snap_bytes;
+	capture_drops_fn *drops;
 	/* Writer: the data plane. Readers: any thread. */
 	_Alignas(RTE_CACHE_LINE_SIZE) _Atomic uint64_t offered;
 	_Atomic uint64_t dropped;
@@ -47,10 +52,11 @@ struct capture_options {
 	uint32_t snap_bytes;       /* bytes kept of each frame; 0: whole frames */
 	uint64_t epoch_ns;         /* added to every time: clock_unix_origin_ns(), or 0 */
 	capture_reason_fn *reason; /* may be NULL */
+	capture_drops_fn *drops;   /* NULL: no reason is a drop */
 };
 
 struct capture_counts {
-	uint64_t offered; /* frames that passed during the capture */
+	uint64_t offered; /* frames that passed during the capture and its filter */
 	uint64_t dropped; /* of these, not in the file because the writer was too slow */
 };
 
@@ -67,10 +73,11 @@ void capture_manager_destroy(struct capture_manager *manager);
 int capture_manager_add_port(struct capture_manager *manager, struct port *port);
 
 /* Captures 'port_name' ("s0:1", or "all") into 'path' from now on; several ports may share a path.
+ * 'filter': a copy is kept; NULL: every frame.
  * A FIFO waits for its reader without blocking anything. -ENOENT: unknown port; -EBUSY: already
  * captured; other errors from opening the file. */
 int capture_start(struct capture_manager *manager, const char *port_name, const char *path,
-	struct error *error);
+	const struct capture_filter *filter, struct error *error);
 
 /* Ends the capture of 'port_name', or of all captured ports ("all"); returns when the captured
  * frames are written, or after a second if the reader does not take them. 'counts' may be NULL.
@@ -84,12 +91,20 @@ static inline struct capture *capture_of(struct port *port)
 	return __atomic_load_n(&port->capture, __ATOMIC_ACQUIRE);
 }
 
-/* Copies a frame received or sent at 'now'. Never blocks. NULL: there is no room, and the frame
- * counts as dropped. */
+/* NULL: every frame is wanted. */
+static inline const struct capture_filter *capture_filter_of(const struct capture *capture)
+{
+	return atomic_load_explicit(&capture->filter, memory_order_acquire);
+}
+
+/* Bytes that are kept of each frame. */
+uint32_t capture_snap_bytes(const struct capture *capture);
+/* Copies a frame received or sent at 'now'. Never blocks. NULL: there is no room. */
 struct capture_slot *capture_begin(struct capture *capture, enum pcapng_direction direction,
 	const void *bytes, uint32_t frame_bytes, weft_time now);
-/* Gives the copy, with its state, to the writer; 'slot' may be NULL. Nothing else is captured at
- * the port between the two calls. */
+/* Gives the copy, with its state, to the writer, unless the filter does not want the state's
+ * reason. 'slot' NULL: the frame counts as dropped. Nothing else is captured at the port between
+ * the two calls. */
 void capture_end(
 	struct capture *capture, struct capture_slot *slot, const struct capture_state *state);
 /* Both at once. */

@@ -414,7 +414,7 @@ static int add_locked(struct capture_file *file, struct port *port, struct captu
 		return file->result < 0 ? file->result : -EPIPE;
 	if (member == NULL)
 		return -ENOMEM;
-	interface = pcapng_add_interface(&file->pcapng, port->name, capture->snap_bytes, 0);
+	interface = pcapng_add_interface(&file->pcapng, port->name, capture_snap_bytes(capture), 0);
 	if (interface < 0)
 		return interface;
 	*member = (struct member){

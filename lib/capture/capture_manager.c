@@ -24,13 +24,17 @@ struct capture_manager {
 	unsigned ports, ports_room;
 	struct capture_file **file;
 	unsigned files, files_room;
+	struct capture_filter **filter; /* all that were used: a data plane may still read them */
+	unsigned filters, filters_room;
 	char failed[ERROR_TEXT]; /* error of the last file that ended on its own */
 };
 
 static void point_destroy(struct known_port *known)
 {
-	if (known->capture != NULL)
+	if (known->capture != NULL) {
 		record_ring_destroy(known->capture->ring);
+		free(known->capture->held);
+	}
 	free(known->capture);
 	known->capture = NULL;
 }
@@ -42,9 +46,11 @@ static int point_create(struct known_port *known, const struct capture_options *
 		return -ENOMEM;
 	memset(known->capture, 0, sizeof(*known->capture));
 	known->capture->snap_bytes = options->snap_bytes;
+	known->capture->drops = options->drops;
+	known->capture->held = calloc(1, sizeof(*known->capture->held));
 	known->capture->ring = record_ring_create(
 		sizeof(struct capture_slot) + options->snap_bytes, options->slots);
-	if (known->capture->ring != NULL)
+	if (known->capture->ring != NULL && known->capture->held != NULL)
 		return 0;
 	point_destroy(known);
 	return -ENOMEM;
@@ -110,13 +116,35 @@ static bool matches(const struct known_port *known, const char *name)
 	return strcmp(name, "all") == 0 || strcmp(name, known->port->name) == 0;
 }
 
+/* The manager's copy. NULL: no memory. */
+static const struct capture_filter *keep_filter(
+	struct capture_manager *manager, const struct capture_filter *filter)
+{
+	struct capture_filter *kept;
+
+	for (unsigned i = 0; i < manager->filters; i++)
+		if (memcmp(manager->filter[i], filter, sizeof(*filter)) == 0)
+			return manager->filter[i];
+	if (!array_reserve(&manager->filter, &manager->filters_room, manager->filters + 1u,
+		    sizeof(struct capture_filter *)))
+		return NULL;
+	kept = malloc(sizeof(*kept));
+	if (kept != NULL)
+		*(manager->filter[manager->filters++] = kept) = *filter;
+	return kept;
+}
+
 static int start_one(struct capture_manager *manager, struct known_port *known,
-	struct capture_file *file, struct error *error)
+	struct capture_file *file, const struct capture_filter *filter, struct error *error)
 {
 	int result = 0;
 
 	if (known->capture == NULL)
 		result = point_create(known, &manager->options);
+	if (result == 0) {
+		memset(known->capture->held, 0, sizeof(*known->capture->held));
+		atomic_store(&known->capture->filter, filter);
+	}
 	if (result == 0)
 		result = capture_file_add(file, known->port, known->capture);
 	if (result < 0)
@@ -142,8 +170,8 @@ static int check_start(struct capture_manager *manager, const char *name, struct
 	return 0;
 }
 
-static int start_locked(
-	struct capture_manager *manager, const char *name, const char *path, struct error *error)
+static int start_locked(struct capture_manager *manager, const char *name, const char *path,
+	const struct capture_filter *filter, struct error *error)
 {
 	struct capture_file *file;
 	int result;
@@ -152,24 +180,26 @@ static int start_locked(
 	result = check_start(manager, name, error);
 	if (result < 0)
 		return result;
+	if (filter != NULL && (filter = keep_filter(manager, filter)) == NULL)
+		return error_set(error, ENOMEM, "%s: no memory for a capture", path);
 	file = file_get(manager, path, error);
 	if (file == NULL)
 		return -errno;
 	for (unsigned i = 0; i < manager->ports && result == 0; i++)
 		if (matches(&manager->port[i], name) &&
 			file_of(manager, manager->port[i].port) == NULL)
-			result = start_one(manager, &manager->port[i], file, error);
+			result = start_one(manager, &manager->port[i], file, filter, error);
 	reap(manager);
 	return result;
 }
 
 int capture_start(struct capture_manager *manager, const char *port_name, const char *path,
-	struct error *error)
+	const struct capture_filter *filter, struct error *error)
 {
 	int result;
 
 	pthread_mutex_lock(&manager->lock);
-	result = start_locked(manager, port_name, path, error);
+	result = start_locked(manager, port_name, path, filter, error);
 	pthread_mutex_unlock(&manager->lock);
 	return result;
 }
@@ -256,6 +286,9 @@ void capture_manager_destroy(struct capture_manager *manager)
 		file_remove(manager, 0);
 	for (unsigned i = 0; i < manager->ports; i++)
 		point_destroy(&manager->port[i]);
+	for (unsigned i = 0; i < manager->filters; i++)
+		free(manager->filter[i]);
+	free(manager->filter);
 	free(manager->file);
 	free(manager->port);
 	pthread_mutex_destroy(&manager->lock);

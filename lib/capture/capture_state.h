@@ -5,6 +5,7 @@
 /* The state of a frame in a device when it was captured, and its text form in captures
  * (docs/reference/wire-format.md); the same on both clocks. No DPDK. */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,8 @@ struct capture_state {
 
 /* The text of a reason of the device that owns the port, from its own X-macro list. NULL: none. */
 typedef const char *capture_reason_fn(uint8_t reason);
+/* True: a frame with this reason goes no further. */
+typedef bool capture_drops_fn(uint8_t reason);
 
 /* "vc 1, credits 113, voq 4, waited 250, REASON", without unknown parts. 'reason' may be NULL. Cut
  * to 'size'; 128 suffices. */

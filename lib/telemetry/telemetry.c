@@ -239,23 +239,45 @@ static int reply_result(
 	return 0;
 }
 
+/* PORT,PATH */
+static int start_capture(const struct telemetry *telemetry, const char *parameters,
+	const struct capture_filter *filter, struct error *error)
+{
+	const char *comma = parameters != NULL ? strchr(parameters, ',') : NULL;
+	char port[64];
+
+	if (telemetry->captures == NULL)
+		return error_set(error, ENOTSUP, "this program captures nothing");
+	if (comma == NULL || comma == parameters || comma[1] != '/')
+		return error_set(error, EINVAL, "expected PORT,PATH with an absolute path");
+	snprintf(port, sizeof(port), "%.*s", (int)(comma - parameters), parameters);
+	return capture_start(telemetry->captures, port, comma + 1, filter, error);
+}
+
 static int reply_capture_start(struct telemetry *telemetry, const char *command,
 	const char *parameters, struct rte_tel_data *reply)
 {
-	const char *comma = parameters != NULL ? strchr(parameters, ',') : NULL;
 	struct error error;
-	char port[64];
+
+	(void)command;
+	return reply_result(reply, start_capture(telemetry, parameters, NULL, &error), &error, "");
+}
+
+static int reply_capture_filter(struct telemetry *telemetry, const char *command,
+	const char *parameters, struct rte_tel_data *reply)
+{
+	const char *comma = parameters != NULL ? strchr(parameters, ',') : NULL;
+	char text[CAPTURE_FILTER_TEXT] = "";
+	struct capture_filter filter;
+	struct error error;
 	int result;
 
 	(void)command;
-	if (telemetry->captures == NULL)
-		result = error_set(&error, ENOTSUP, "this program captures nothing");
-	else if (comma == NULL || comma == parameters || comma[1] != '/')
-		result = error_set(&error, EINVAL, "expected PORT,PATH with an absolute path");
-	else {
-		snprintf(port, sizeof(port), "%.*s", (int)(comma - parameters), parameters);
-		result = capture_start(telemetry->captures, port, comma + 1, &error);
-	}
+	if (comma != NULL && (size_t)(comma - parameters) < sizeof(text))
+		memcpy(text, parameters, (size_t)(comma - parameters));
+	result = capture_filter_read(&filter, text)
+			 ? start_capture(telemetry, comma + 1, &filter, &error)
+			 : error_set(&error, EINVAL, "expected FILTER,PORT,PATH");
 	return reply_result(reply, result, &error, "");
 }
 
@@ -336,6 +358,8 @@ static const struct command commands[] = {
 	{"/weft/clocks/total", reply_clocks_total, "All other clocks together. No parameters"},
 	{"/weft/capture/start", reply_capture_start,
 		"Captures a port. Parameters: port or all, absolute path"},
+	{"/weft/capture/filter", reply_capture_filter,
+		"Captures some frames of a port. Parameters: filter, port or all, absolute path"},
 	{"/weft/capture/stop", reply_capture_stop, "Ends a capture. Parameter: port or all"},
 	{"/weft/control", reply_control, "A command for the program. Parameter: its text"},
 };

@@ -10,6 +10,7 @@
  *     /weft/clocks[,FROM]                              a page of what is known of other clocks
  *     /weft/clocks/total                               of all of them, and the one known least well
  *     /weft/capture/start,PORT,PATH                    /weft/capture/stop,PORT
+ *     /weft/capture/filter,FILTER,PORT,PATH            (capture_filter_write())
  *     /weft/control,TEXT                               a command for the program's own loop
  *
  * stats is an object of counters; list an array of names; links an object of numbered links, empty

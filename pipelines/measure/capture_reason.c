@@ -21,6 +21,13 @@ const char *capture_reason_text(uint8_t reason)
 	return reason < CAPTURE_REASON_END ? text[reason] : NULL;
 }
 
+bool capture_reason_drops(uint8_t reason)
+{
+	return reason != CAPTURE_REASON_NONE && reason != CAPTURE_REASON_DEFLECTED &&
+	       reason != CAPTURE_REASON_ADAPTED &&
+	       reason != capture_reason_switch(SWITCH_STALL_CREDIT);
+}
+
 _Static_assert((int)CAPTURE_REASON_FAULT + (int)FRAME_FAULT_COUNT <= CAPTURE_REASON_SWITCH,
 	"the numbers of frame faults end before the counters'");
 _Static_assert((int)CAPTURE_REASON_SWITCH + (int)SWITCH_COUNTER_COUNT <= CAPTURE_REASON_OTHER,

@@ -6,6 +6,7 @@
  * delayed or sent another way. One numbering for all devices, because the
  * ports of a fabric share a capture file; the words are those of the counters that move. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "capture/capture_state.h"
@@ -45,6 +46,8 @@ static inline uint8_t capture_reason_switch(enum switch_counter counter)
 
 /* A capture_reason_fn. */
 const char *capture_reason_text(uint8_t reason);
+/* A capture_drops_fn: the frame was refused or discarded. */
+bool capture_reason_drops(uint8_t reason);
 
 /*
  * The state that a capture adds to a data frame that has come into a switch, at either clock: the

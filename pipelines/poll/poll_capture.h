@@ -8,6 +8,11 @@
 #include "capture/capture.h"
 #include "port/port.h"
 
+/* Index of the next frame, from 'from' on, that the capture's filter wants unless it is about
+ * drops: capture_end() knows. 'count': none. */
+unsigned poll_capture_next(
+	const struct capture *capture, struct rte_mbuf **mbufs, unsigned from, unsigned count);
+
 /* Captures the whole frame of 'mbuf', which comes in or goes out by 'port', with the device's
  * state. 'at': when it was on the wire. On a timed link this is its due arrival, or the start of
  * its transmission. */

@@ -190,7 +190,8 @@ static __attribute__((noinline)) void receive_captured(struct poll_nic *pn, stru
 	struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
 	for (unsigned i = 0; i < count; i++) {
-		poll_nic_capture_in(pn, capture, mbufs[i], now);
+		if (poll_capture_next(capture, mbufs, i, i + 1) == i)
+			poll_nic_capture_in(pn, capture, mbufs[i], now);
 		receive_frame(pn, mbufs[i], now);
 	}
 }
@@ -504,25 +505,28 @@ void poll_nic_capture_in(
 		capture, pn->port, PCAPNG_IN, mbuf, port_due(pn->port, mbuf, now), &state);
 }
 
+static void capture_out(const struct poll_nic *pn, struct capture *capture, struct rte_mbuf **mbufs,
+	unsigned i, unsigned count, weft_time now)
+{
+	const struct link_end *link = nic_link(pn->nic);
+	const struct frame_header *header =
+		frame_header_const(rte_pktmbuf_mtod(mbufs[i], const uint8_t *));
+	struct capture_state state = {
+		.credits_blocks = CAPTURE_UNKNOWN,
+		.voq_depth_blocks = CAPTURE_UNKNOWN,
+		.vc = header->vc,
+	};
+
+	if (is_data_of(link, header))
+		state.credits_blocks = credit_available(&link->tx[header->vc]) +
+				       poll_capture_blocks_after(mbufs, i + 1, count, header->vc);
+	poll_capture_frame(capture, pn->port, PCAPNG_OUT, mbufs[i],
+		tx_queue_began(&pn->tx, mbufs[i], now), &state);
+}
+
 void poll_nic_capture_out(const struct poll_nic *pn, struct capture *capture,
 	struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
-	const struct link_end *link = nic_link(pn->nic);
-
-	for (unsigned i = 0; i < count; i++) {
-		const struct frame_header *header =
-			frame_header_const(rte_pktmbuf_mtod(mbufs[i], const uint8_t *));
-		struct capture_state state = {
-			.credits_blocks = CAPTURE_UNKNOWN,
-			.voq_depth_blocks = CAPTURE_UNKNOWN,
-			.vc = header->vc,
-		};
-
-		if (is_data_of(link, header))
-			state.credits_blocks =
-				credit_available(&link->tx[header->vc]) +
-				poll_capture_blocks_after(mbufs, i + 1, count, header->vc);
-		poll_capture_frame(capture, pn->port, PCAPNG_OUT, mbufs[i],
-			tx_queue_began(&pn->tx, mbufs[i], now), &state);
-	}
+	for (unsigned i = 0; (i = poll_capture_next(capture, mbufs, i, count)) < count; i++)
+		capture_out(pn, capture, mbufs, i, count, now);
 }

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "capture/capture.h"
+#include "poll_capture.h"
 #include "poll_division_control.h"
 #include "poll_switch_control.h"
 #include "poll_switch_private.h"
@@ -171,7 +171,8 @@ static inline void send_burst(struct poll_switch *ps, unsigned at, struct rte_mb
 {
 	struct capture *capture = capture_of(ps->port[at].port);
 
-	if (__builtin_expect(capture != NULL, 0))
+	if (__builtin_expect(capture != NULL, 0) &&
+		poll_capture_next(capture, mbufs, 0, count) < count)
 		poll_switch_capture_out(ps, at, capture, mbufs, count, queued, now);
 	tx_queue_send(&ps->port[at].tx, mbufs, (uint16_t)count, now);
 	if (ps->port[at].tx.waiting != 0)
@@ -269,17 +270,25 @@ static __attribute__((noinline)) unsigned receive_all(
 	return receive_burst(ps, at, mbufs, count, now, false, false);
 }
 
-/* One by one: each frame is captured with the state that it met and the decision on it. */
+/* Each frame that the capture wants goes alone, to be captured with the state that it met and the
+ * decision on it; those between them go together. */
 static __attribute__((noinline)) void receive_captured(struct poll_switch *ps, unsigned at,
 	struct capture *capture, struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
-	for (unsigned i = 0; i < count; i++) {
+	unsigned from = 0;
+
+	for (unsigned i = 0; (i = poll_capture_next(capture, mbufs, i, count)) < count; i++) {
 		struct poll_switch_captured frame;
 
+		if (i > from)
+			receive_all(ps, at, &mbufs[from], i - from, now);
+		from = i + 1;
 		poll_switch_capture_begin(ps, at, capture, mbufs[i], now, &frame);
 		poll_switch_capture_end(
 			ps, at, capture, receive_all(ps, at, &mbufs[i], 1, now), &frame);
 	}
+	if (count > from)
+		receive_all(ps, at, &mbufs[from], count - from, now);
 }
 
 static unsigned receive(struct poll_switch *ps, unsigned at, weft_time now)
@@ -291,7 +300,8 @@ static unsigned receive(struct poll_switch *ps, unsigned at, weft_time now)
 	if (count == 0)
 		return 0;
 	capture = capture_of(ps->port[at].port);
-	if (__builtin_expect(capture != NULL, 0))
+	if (__builtin_expect(capture != NULL, 0) &&
+		poll_capture_next(capture, mbufs, 0, count) < count)
 		receive_captured(ps, at, capture, mbufs, count, now);
 	else
 		receive_all(ps, at, mbufs, count, now);

@@ -57,13 +57,14 @@ void poll_switch_capture_discard(
 	const struct port *port = ps->port[packet->in_port].port;
 	/* The input may belong to another part of the switch. */
 	struct capture *capture = port != NULL ? capture_of((struct port *)port) : NULL;
+	struct rte_mbuf *mbuf = packet_mbuf(packet);
 	const struct capture_state state = {.credits_blocks = CAPTURE_UNKNOWN,
 		.voq_depth_blocks = CAPTURE_UNKNOWN,
 		.vc = packet->vc,
 		.reason = capture_reason_switch(packet->discard)};
 
-	if (capture != NULL)
-		poll_capture_frame(capture, port, PCAPNG_UNKNOWN, packet_mbuf(packet), now, &state);
+	if (capture != NULL && poll_capture_next(capture, &mbuf, 0, 1) == 0)
+		poll_capture_frame(capture, port, PCAPNG_UNKNOWN, mbuf, now, &state);
 }
 
 /* Blocks of later frames of the burst that were in the same queue. */
@@ -81,35 +82,37 @@ static uint32_t depth_after(
 	return blocks;
 }
 
+static void capture_out(const struct poll_switch *ps, unsigned at, struct capture *capture,
+	struct rte_mbuf **mbufs, unsigned i, unsigned count, bool queued, weft_time now)
+{
+	const struct weft_switch *sw = ps->sw;
+	const struct frame_header *header =
+		frame_header_const(rte_pktmbuf_mtod(mbufs[i], const uint8_t *));
+	const struct weft_packet *packet = mbuf_packet(mbufs[i]);
+	struct capture_state state = {
+		.credits_blocks = CAPTURE_UNKNOWN,
+		.voq_depth_blocks = CAPTURE_UNKNOWN,
+		.vc = header->vc,
+	};
+
+	if (header->kind == FRAME_DATA) {
+		state.credits_blocks = credit_available(&sw->port[at].link.tx[header->vc]) +
+				       poll_capture_blocks_after(mbufs, i + 1, count, header->vc);
+		state.voq_depth_blocks = 0;
+	}
+	if (header->kind == FRAME_DATA && queued) {
+		state.voq_depth_blocks = switch_queues(sw, at, packet->in_port)[packet->vc].blocks +
+					 depth_after(mbufs, i + 1, count, packet);
+		if (packet->stalled)
+			state.reason = capture_reason_switch(SWITCH_STALL_CREDIT);
+	}
+	poll_capture_frame(capture, ps->port[at].port, PCAPNG_OUT, mbufs[i],
+		tx_queue_began(&ps->port[at].tx, mbufs[i], now), &state);
+}
+
 void poll_switch_capture_out(const struct poll_switch *ps, unsigned at, struct capture *capture,
 	struct rte_mbuf **mbufs, unsigned count, bool queued, weft_time now)
 {
-	const struct weft_switch *sw = ps->sw;
-
-	for (unsigned i = 0; i < count; i++) {
-		const struct frame_header *header =
-			frame_header_const(rte_pktmbuf_mtod(mbufs[i], const uint8_t *));
-		const struct weft_packet *packet = mbuf_packet(mbufs[i]);
-		struct capture_state state = {
-			.credits_blocks = CAPTURE_UNKNOWN,
-			.voq_depth_blocks = CAPTURE_UNKNOWN,
-			.vc = header->vc,
-		};
-
-		if (header->kind == FRAME_DATA) {
-			state.credits_blocks =
-				credit_available(&sw->port[at].link.tx[header->vc]) +
-				poll_capture_blocks_after(mbufs, i + 1, count, header->vc);
-			state.voq_depth_blocks = 0;
-		}
-		if (header->kind == FRAME_DATA && queued) {
-			state.voq_depth_blocks =
-				switch_queues(sw, at, packet->in_port)[packet->vc].blocks +
-				depth_after(mbufs, i + 1, count, packet);
-			if (packet->stalled)
-				state.reason = capture_reason_switch(SWITCH_STALL_CREDIT);
-		}
-		poll_capture_frame(capture, ps->port[at].port, PCAPNG_OUT, mbufs[i],
-			tx_queue_began(&ps->port[at].tx, mbufs[i], now), &state);
-	}
+	for (unsigned i = 0; (i = poll_capture_next(capture, mbufs, i, count)) < count; i++)
+		capture_out(ps, at, capture, mbufs, i, count, queued, now);
 }

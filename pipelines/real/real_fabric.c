@@ -143,6 +143,7 @@ static int create_captures(struct real_fabric *fabric, struct error *error)
 		.snap_bytes = fabric->options.snap_bytes,
 		.epoch_ns = clock_unix_origin_ns(&fabric->clock),
 		.reason = capture_reason_text,
+		.drops = capture_reason_drops,
 	};
 
 	fabric->captures = capture_manager_create(&options, error);

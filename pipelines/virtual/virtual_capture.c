@@ -93,6 +93,7 @@ struct captured_port {
 struct virtual_capture {
 	struct virtual_fabric *fabric;
 	uint32_t snap_bytes;
+	const struct capture_filter *filter; /* NULL: every frame */
 	struct capture_file *files;
 	struct captured_port *port; /* of switches, by number and port; then of hosts */
 	uint32_t ports;
@@ -138,6 +139,13 @@ static void write_entry(struct virtual_capture *capture, const struct capture_en
 	port->frames++;
 }
 
+/* The headers of 'frame' are built, its addresses are not. */
+static bool wants(const struct virtual_capture *capture, const uint8_t *frame, unsigned frame_bytes)
+{
+	return capture->filter == NULL ||
+	       capture_filter_matches(capture->filter, NULL, frame, frame_bytes);
+}
+
 /* Writes the frame, or keeps it until what other parts have seen is known. */
 static void take_frame(struct virtual_capture *capture, const struct virtual_trace_record *record,
 	unsigned frame_bytes, unsigned kept_bytes)
@@ -158,6 +166,9 @@ static void take_frame(struct virtual_capture *capture, const struct virtual_tra
 	char comment[128];
 
 	virtual_trace_state(capture->fabric, record, &state);
+	if (capture->filter != NULL && capture->filter->dropped &&
+		!capture_reason_drops(state.reason))
+		return;
 	capture_state_format(&state, capture_reason_text, comment, sizeof(comment));
 	if (partition->partitions == NULL) {
 		write_entry(capture, &entry, capture->frame[0], comment);
@@ -195,13 +206,17 @@ static void see(void *ctx, const struct virtual_trace_record *record)
 		return;
 	if (record->packet != NULL) {
 		bytes = virtual_capture_packet(frame, record);
+		if (!wants(capture, frame, bytes))
+			return;
 		write_addresses(capture, record, frame);
 		take_frame(capture, record, bytes, virtual_capture_header_bytes(record));
 		return;
 	}
 	bytes = virtual_capture_control(frame, record);
-	write_addresses(capture, record, frame);
-	take_frame(capture, record, bytes, bytes);
+	if (wants(capture, frame, bytes)) {
+		write_addresses(capture, record, frame);
+		take_frame(capture, record, bytes, bytes);
+	}
 	memset(frame, 0, bytes); /* payloads of packets are zeros */
 }
 
@@ -354,8 +369,8 @@ static bool has_instant_link(const struct topology *topology)
 	return false;
 }
 
-struct virtual_capture *virtual_capture_create(
-	struct virtual_fabric *fabric, uint32_t snap_bytes, struct error *error)
+struct virtual_capture *virtual_capture_create(struct virtual_fabric *fabric, uint32_t snap_bytes,
+	const struct capture_filter *filter, struct error *error)
 {
 	struct virtual_capture *capture = calloc(1, sizeof(*capture));
 	uint32_t ports = fabric->switches * SWITCH_PORTS_MAX + fabric->hosts;
@@ -383,6 +398,7 @@ struct virtual_capture *virtual_capture_create(
 		return NULL;
 	}
 	capture->snap_bytes = snap_bytes != 0 ? snap_bytes : FRAME_BYTES_MAX;
+	capture->filter = filter;
 	virtual_fabric_trace(fabric, see, capture);
 	return capture;
 }

@@ -13,16 +13,17 @@
 #include <stdint.h>
 
 #include "base/weft_error.h"
+#include "capture/capture_filter.h"
 #include "virtual_fabric.h"
 #include "virtual_trace.h"
 
 struct virtual_capture;
 
 /* The fabric outlives it. In several processes each calls all of these, and rank 0 writes the
- * files. 'snap_bytes': the most that is kept of a frame; 0: all headers. NULL and
- * error if there is no memory. */
-struct virtual_capture *virtual_capture_create(
-	struct virtual_fabric *fabric, uint32_t snap_bytes, struct error *error);
+ * files. 'snap_bytes': the most that is kept of a frame; 0: all headers. 'filter' outlives it;
+ * NULL: every frame. NULL and error if there is no memory. */
+struct virtual_capture *virtual_capture_create(struct virtual_fabric *fabric, uint32_t snap_bytes,
+	const struct capture_filter *filter, struct error *error);
 
 /* Captures port "s0:1", or "all", into 'path'; several ports may share a path. Before the run.
  * -ENOENT: no such port; -EINVAL: is captured already; others from opening the file. */

@@ -23,6 +23,7 @@
 #include "base/option_key.h"
 #include "base/quantity.h"
 #include "capture/capture.h"
+#include "capture/capture_expression.h"
 #include "measure/capture_reason.h"
 #include "poll/poll_division.h"
 #include "poll/switch_metrics.h"
@@ -43,7 +44,7 @@
 
 struct options {
 	const char *vcs, *hosts, *mtu, *hello, *watchdog, *duration, *frames, *seeds, *bytes;
-	const char *lcores, *capture;
+	const char *lcores, *capture, *captured, *filter, *where;
 	bool adaptive, open, profile;
 };
 
@@ -68,6 +69,7 @@ struct bench {
 	struct weft_switch *sw;         /* or that of its first part, as 'ps' */
 	struct poll_switch *ps;
 	struct capture_manager *captures;
+	struct capture_filter filter;
 	struct telemetry *telemetry;
 	struct switch_metrics_shown shown;
 	struct wall wall[SWITCH_SHARDS_MAX];
@@ -94,7 +96,10 @@ static const struct argp_option list[] = {
 	{"seed-frames", OPTION_TEXT(S, seeds), "N", 0, "Sends N frames into each port first", 0},
 	{"frame-bytes", OPTION_TEXT(S, bytes), "B", 0, "Their length without FCS (60)", 0},
 	{"lcores", OPTION_TEXT(S, lcores), "N", 0, "Cores that share the ports (1)", 0},
-	{"capture", OPTION_TEXT(S, capture), "FILE", 0, "Captures all ports (pcapng)", 0},
+	{"capture", OPTION_TEXT(S, capture), "FILE", 0, "Captures ports (pcapng)", 0},
+	{"capture-port", OPTION_TEXT(S, captured), "PORT", 0, "Only this one (all)", 0},
+	{"filter", OPTION_TEXT(S, filter), "EXPRESSION", 0, "Only such packets of a TAP", 0},
+	{"where", OPTION_TEXT(S, where), "WORDS", 0, "Only frames of vc= and kind=", 0},
 	{"profile", OPTION_SET(S, profile), NULL, 0, "Reports how the loop's time is spent", 0},
 	{0},
 };
@@ -272,9 +277,14 @@ static int build(struct bench *bench, struct error *error)
 
 static int show(struct bench *bench, struct error *error)
 {
-	const struct capture_options captures = {.reason = capture_reason_text};
-	int result = 0;
+	const struct capture_options captures = {
+		.reason = capture_reason_text, .drops = capture_reason_drops};
+	bool filtered = bench->options.filter != NULL || bench->options.where != NULL;
+	int result = capture_expression_parse(
+		&bench->filter, bench->options.filter, bench->options.where, NULL, error);
 
+	if (result < 0)
+		return result;
 	bench->captures = capture_manager_create(&captures, error);
 	if (bench->captures == NULL)
 		return -ENOMEM;
@@ -282,7 +292,9 @@ static int show(struct bench *bench, struct error *error)
 		result = capture_manager_add_port(
 			bench->captures, owner_of(bench, at)->port[at].port);
 	if (result == 0 && bench->options.capture != NULL)
-		result = capture_start(bench->captures, "all", bench->options.capture, error);
+		result = capture_start(bench->captures,
+			bench->options.captured != NULL ? bench->options.captured : "all",
+			bench->options.capture, filtered ? &bench->filter : NULL, error);
 	if (result < 0)
 		return result;
 	bench->telemetry = telemetry_create(bench->captures, error);

@@ -44,7 +44,7 @@ static inline void virtual_shot_capture(struct virtual_shot *shot)
 	struct error error = {""};
 
 	close(mkstemp(path));
-	capture = virtual_capture_create(shot->lab.fabric, 0, &error);
+	capture = virtual_capture_create(shot->lab.fabric, 0, NULL, &error);
 	assert_non_null(capture);
 	assert_int_equal(virtual_capture_add(capture, "all", path, &error), 0);
 	assert_int_equal(virtual_fabric_run(shot->lab.fabric, NULL, NULL, NULL, &error), 0);

@@ -140,7 +140,7 @@ static char *capture_all(unsigned workers, const char *path, size_t *bytes)
 			"traffic[1].pattern=hotspot", "traffic[1].from=all", "traffic[1].to=[h3]",
 			"traffic[1].load=100%", "traffic[1].message=2KiB"));
 	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, workers, &error), 0);
-	capture = virtual_capture_create(lab.fabric, 0, &error);
+	capture = virtual_capture_create(lab.fabric, 0, NULL, &error);
 	assert_non_null(capture);
 	assert_int_equal(virtual_capture_add(capture, "all", path, &error), 0);
 	assert_int_equal(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &error), 0);

@@ -16,6 +16,7 @@ import sys
 import time
 import unittest
 
+import captures
 import labs
 
 WEFT = None
@@ -435,6 +436,45 @@ class Knobs(unittest.TestCase):
     def test_all_captures_every_port(self):
         _, names = self.capture(self.lab.links(), "all")
         self.assertEqual(set(names), set(self.lab.links()))
+
+    def blocks(self, path):
+        with open(path, "rb") as file:
+            return list(captures.blocks(file.read()))
+
+    def test_a_capture_ends_after_so_many_frames_or_such_a_time(self):
+        path = os.path.join(self.lab.folder, "limits.pcapng")
+        for words, counts in ((("--count", "5"), [5]), (("--duration", "2ms"), range(10000))):
+            done = self.lab.weft("capture", "s0:2", "h0:0", "--where", "kind=credit,hello", *words, "-o", path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            frames = [block for kind, block in self.blocks(path) if kind == captures.ENHANCED_PACKET]
+            self.assertIn(len(frames), counts)
+            self.assertEqual({block[captures.FRAME_AT + captures.KIND_AT] for block in frames} - {2, 6}, set())
+
+    def test_files_in_turn_can_each_be_read_and_the_last_ones_are_kept(self):
+        path = os.path.join(self.lab.folder, "turn.pcapng")
+        done = self.lab.weft("capture", "s0:2", "h0:0", "--count", "90", "--rotate", "2kB,3", "-o", path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        files = sorted(name for name in os.listdir(self.lab.folder) if name.startswith("turn"))
+        numbers = [int(name[5:10]) for name in files]
+        self.assertEqual(files, [f"turn-{number:05}.pcapng" for number in numbers])
+        self.assertEqual(numbers, list(range(numbers[-1] - 2, numbers[-1] + 1)))
+        self.assertGreater(numbers[0], 1)
+        for name in files:
+            blocks = self.blocks(os.path.join(self.lab.folder, name))
+            self.assertEqual([kind for kind, _ in blocks[:3]], [0x0A0D0D0A, 1, 1])
+            self.assertIn(captures.ENHANCED_PACKET, [kind for kind, _ in blocks])
+            self.assertLess(sum(len(block) for kind, block in blocks if kind != 5), 2001)
+
+    def test_wrong_limits_and_filters_are_refused(self):
+        for words, said in ((("--rotate", "5x", "-o", "x"), "--rotate 5x: expected a size such as 100MB, or a time"),
+                            (("--rotate", "1MB,1", "-o", "x"), "--rotate 1MB,1: expected from 2 to 99999 files"),
+                            (("--rotate", "1MB", "-o", "-"), "--rotate: expected -o FILE"),
+                            (("--count", "0"), "--count 0: expected a number from 1 on"),
+                            (("--where", "vc=1 lost"), "'lost'"),
+                            (("--filter", "tcp port"), "syntax error")):
+            done = self.lab.weft("capture", "s0:2", *words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertIn(said, done.stderr)
 
     def test_a_port_that_is_named_twice_is_refused(self):
         done = self.lab.weft("capture", "s0:2", "s0:2")

@@ -50,7 +50,7 @@ static void start_capture(struct captured *captured)
 	assert_non_null(captured->manager);
 	assert_int_equal(
 		capture_manager_add_port(captured->manager, &captured->bench.side[0].port), 0);
-	if (capture_start(captured->manager, "h0:0", captured->path, &error) < 0)
+	if (capture_start(captured->manager, "h0:0", captured->path, NULL, &error) < 0)
 		fail_msg("%s", error.text);
 }
 

@@ -52,6 +52,37 @@ class VirtualRun(unittest.TestCase):
         return subprocess.run([WEFT, "run", str(self.dir / "run.yaml"), *args],
                               capture_output=True, text=True, timeout=240, check=False)
 
+    def packets(self, *words):
+        """The packet blocks of a capture of all ports."""
+        path = self.dir / "all.pcapng"
+        done = self.run_file("--quiet", "--pcap", f"all={path}", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [block for kind, block in captures.blocks(path.read_bytes()) if kind == captures.ENHANCED_PACKET]
+
+    def test_where_keeps_the_frames_that_it_names_and_no_other(self):
+        every = self.packets()
+        for words, wanted in (
+                ("kind=credit", lambda f: f[15] == captures.CREDIT),
+                ("kind=data,arn src=h3", lambda f: f[15] in (captures.DATA, captures.ARN) and f[16:18] == b"\0\3"),
+                ("dst=h0 vc=0,1 kind=data", lambda f: f[15] == captures.DATA and f[18:20] == b"\0\0" and f[40] in (0, 1)),
+                ("dropped", lambda f: False)):
+            for workers in ("1", "2"):
+                kept = [block for block in every if wanted(block[captures.FRAME_AT:])]
+                self.assertEqual(self.packets("--where", words, "--workers", workers), kept, words)
+                self.assertEqual(kept == [], words == "dropped")
+
+    def test_a_filter_that_cannot_be_is_a_bad_request(self):
+        capture = ("--pcap", f"s0:0={self.dir / 'x'}")
+        for words, said in (
+                ((*capture, "--where", "vc=0 kind=datum"), "expected kinds of data, .*, at character 6: 'kind=datum'$"),
+                ((*capture, "--filter", "icmp"), "on the virtual clock frames carry no packets: use --where$"),
+                ((*capture, "--clock", "real", "--filter", "icmp and hots h3"),
+                 "--filter 'icmp and hots h3': syntax error.*, at character 10: 'hots'$"),
+                (("--where", "vc=0"), "add --pcap$")):
+            done = self.run_file(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertRegex(done.stderr, said)
+
     def test_the_result_files_are_looked_at_before_the_run(self):
         long_run = ("--set", "measure.duration=1000s", "--set", "measure.sample=1s")
         for option in ("--json", "--csv"):

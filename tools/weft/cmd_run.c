@@ -181,6 +181,7 @@ static int run_mpi(int argc, char **argv, unsigned ranks)
 static const char usage[] =
 	"usage: weft run RUN.yaml [--set KEY=VALUE]... [--json FILE] [--csv FILE]\n"
 	"                         [--flows FILE] [--pcap PORT=FILE]... [--snaplen BYTES]\n"
+	"                         [--filter EXPRESSION] [--where WORDS]\n"
 	"                         [--lcores N] [--quiet]\n"
 	"                         [--clock real|virtual] [--dilation N|auto] [--workers N] [--mpi N]\n"
 	"       weft run --web[=ADDRESS:PORT] RUN.yaml [the same options]\n"
@@ -193,6 +194,8 @@ static const char usage[] =
 	"  --dilation N      slow the real clock down N times; auto: until the loops keep up\n"
 	"  --flows FILE      write a line for each flow of pattern flows: times and slowdown\n"
 	"  --pcap PORT=FILE  capture a port such as s0:1, or all, into a pcapng file\n"
+	"  --filter, --where capture only some frames: by a packet that a TAP sent, as pcap-filter(7)\n"
+	"                    has it; by words such as vc=1,2 kind=data,credit src=h0 dst=h3 dropped\n"
 	"  --workers N       threads of a run on the virtual clock; the result is the same\n"
 	"  --mpi N           processes of such a run, by mpirun, each with --workers; likewise\n"
 	"  --web             serve a page of the run while it goes on, and of its result until Ctrl-C\n"
@@ -246,6 +249,8 @@ static int parse(struct run_request *request, int argc, char **argv)
 		{"flows", required_argument, NULL, 'q'},
 		{"pcap", required_argument, NULL, 'q'},
 		{"snaplen", required_argument, NULL, 'q'},
+		{"filter", required_argument, NULL, 'q'},
+		{"where", required_argument, NULL, 'q'},
 		{"lcores", required_argument, NULL, 'q'},
 		{"workers", required_argument, NULL, 'q'},
 		{"mpi", required_argument, NULL, 'q'},

@@ -21,6 +21,11 @@ static const char *reason_text(uint8_t reason)
 	return reason == 3 ? "deflected" : NULL;
 }
 
+static bool reason_drops(uint8_t reason)
+{
+	return reason == 4;
+}
+
 /* A manager with two ports and a place for files. */
 struct bench {
 	struct capture_manager *manager;
@@ -35,7 +40,8 @@ static int setup_slots(void **state, uint32_t slots)
 	struct capture_options options = {.slots = slots,
 		.snap_bytes = slots == 0 ? 0 : 64,
 		.epoch_ns = 1000,
-		.reason = reason_text};
+		.reason = reason_text,
+		.drops = reason_drops};
 	struct bench *bench = calloc(1, sizeof(*bench));
 
 	*state = bench;
@@ -125,12 +131,36 @@ static void start(struct bench *bench, const char *port)
 {
 	struct error error = {""};
 
-	assert_int_equal(capture_start(bench->manager, port, bench->path, &error), 0);
+	assert_int_equal(capture_start(bench->manager, port, bench->path, NULL, &error), 0);
 }
 
 #define TEST(name) UNIT_WITH(name, setup, teardown)
 
 #define TEST_MANY(name) UNIT_WITH(name, setup_many_slots, teardown)
+
+TEST(a_filter_of_drops_takes_frames_with_such_a_reason_alone)
+{
+	static const uint8_t frame[256] = {0xAB};
+	struct bench *bench = *state;
+	struct capture_filter filter;
+	struct capture_counts counts;
+	struct error error = {""};
+	struct walk walk;
+
+	capture_filter_init(&filter);
+	filter.dropped = true;
+	filter.snap_bytes = 48;
+	assert_int_equal(capture_start(bench->manager, "s0:0", bench->path, &filter, &error), 0);
+	for (uint8_t reason = 0; reason < 6; reason++)
+		capture_frame(capture_of(&bench->a), PCAPNG_IN, frame, sizeof(frame), 1 + reason,
+			&(struct capture_state){.reason = reason});
+	assert_int_equal(capture_stop(bench->manager, "s0:0", &counts, &error), 0);
+	assert_int_equal(counts.offered, 1);
+	assert_int_equal(counts.dropped, 0);
+	walk = read_back(bench);
+	assert_int_equal(count_blocks(walk, WALK_PACKET), 1);
+	assert_int_equal(walk_u32(first_block(walk, WALK_PACKET).body + 12), 48);
+}
 
 TEST(all_that_fits_is_in_the_file)
 {
@@ -361,11 +391,11 @@ TEST(requests_that_make_no_sense_are_refused)
 	struct bench *bench = *state;
 	struct error error;
 
-	assert_int_equal(capture_start(bench->manager, "s9:9", bench->path, &error), -ENOENT);
+	assert_int_equal(capture_start(bench->manager, "s9:9", bench->path, NULL, &error), -ENOENT);
 	assert_non_null(strstr(error.text, "s9:9"));
 	assert_int_equal(capture_stop(bench->manager, "s0:0", NULL, &error), -ENOENT);
 	start(bench, "s0:0");
-	assert_int_equal(capture_start(bench->manager, "s0:0", bench->path, &error), -EBUSY);
+	assert_int_equal(capture_start(bench->manager, "s0:0", bench->path, NULL, &error), -EBUSY);
 }
 
 TEST(file_that_cannot_be_opened_is_a_fault)
@@ -373,7 +403,8 @@ TEST(file_that_cannot_be_opened_is_a_fault)
 	struct bench *bench = *state;
 	struct error error;
 
-	assert_int_equal(capture_start(bench->manager, "s0:0", "/nonexistent/x", &error), -ENOENT);
+	assert_int_equal(
+		capture_start(bench->manager, "s0:0", "/nonexistent/x", NULL, &error), -ENOENT);
 	assert_non_null(strstr(error.text, "/nonexistent/x"));
 	assert_null(capture_of(&bench->a));
 }
@@ -383,7 +414,7 @@ TEST(full_disk_ends_the_capture_and_is_told)
 	struct bench *bench = *state;
 	struct error error = {""};
 
-	assert_int_equal(capture_start(bench->manager, "s0:0", "/dev/full", &error), 0);
+	assert_int_equal(capture_start(bench->manager, "s0:0", "/dev/full", NULL, &error), 0);
 	while (capture_of(&bench->a) != NULL)
 		sched_yield();
 	assert_int_equal(capture_stop(bench->manager, "s0:0", NULL, &error), -EIO);

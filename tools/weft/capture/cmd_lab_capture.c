@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/capture_expression.h"
+#include "capture_output.h"
 #include "pcapng_merge.h"
 
 #define COMMAND "lab capture"
@@ -47,12 +49,15 @@ struct capture_run {
 	struct tap *tap;
 	struct pollfd *ready; /* [taps + 1] */
 	unsigned taps;
-	int out;
-	const char *path; /* of the output, for messages */
+	const struct lab_arguments *arguments;
+	char filter[CAPTURE_FILTER_TEXT]; /* "": every frame */
+	struct capture_limits limits;
+	struct capture_output output;
+	uint64_t end_ms; /* of --duration */
 	struct pcapng_merge merge;
 	/* The first failure of copying: 0, or -errno and what it is. A reader that goes away is
 	 * none. */
-	int failed, write_errno;
+	int failed;
 	struct error why;
 	/* Of the thread that requests the end. */
 	struct error error;
@@ -61,25 +66,6 @@ struct capture_run {
 };
 
 /* --- copying --- */
-
-static bool write_all(void *ctx, const void *bytes, size_t count)
-{
-	struct capture_run *run = ctx;
-
-	while (count > 0) {
-		ssize_t written = write(run->out, bytes, count);
-
-		if (written < 0 && errno == EINTR && !lab_interrupted())
-			continue;
-		if (written <= 0) {
-			run->write_errno = written < 0 ? errno : EIO;
-			return false;
-		}
-		bytes = (const char *)bytes + written;
-		count -= (size_t)written;
-	}
-	return true;
-}
 
 static void end_tap(struct tap *tap)
 {
@@ -94,12 +80,12 @@ static void note_failure(struct capture_run *run, const struct tap *tap, int res
 	bool written = result == -EIO;
 
 	if (run->failed != 0 ||
-		(written && (run->write_errno == EPIPE || run->write_errno == EINTR)))
+		(written && (run->output.write_errno == EPIPE || run->output.write_errno == EINTR)))
 		return;
 	run->failed = result;
 	if (written)
-		error_set(&run->why, EIO, "%s: cannot be written: %s", run->path,
-			strerror(run->write_errno));
+		error_set(&run->why, EIO, "%s: cannot be written: %s", run->output.path,
+			strerror(run->output.write_errno));
 	else
 		error_set(&run->why, -result, "%s: %s",
 			tap->machine != NULL ? tap->machine->target.name : tap->port,
@@ -129,10 +115,12 @@ static bool copy_tap(struct capture_run *run, struct tap *tap)
 
 static int wait_ready(struct capture_run *run)
 {
+	uint64_t now = lab_now_ms(), left_ms = now < run->end_ms ? run->end_ms - now : LOOK_MS;
+
 	for (unsigned i = 0; i < run->taps; i++)
 		run->ready[i] = (struct pollfd){.fd = run->tap[i].in, .events = POLLIN};
-	run->ready[run->taps] = (struct pollfd){.fd = run->out, .events = 0};
-	return poll(run->ready, run->taps + 1, LOOK_MS);
+	run->ready[run->taps] = (struct pollfd){.fd = run->output.fd, .events = 0};
+	return poll(run->ready, run->taps + 1, left_ms < LOOK_MS ? (int)left_ms : LOOK_MS);
 }
 
 static unsigned count_open(const struct capture_run *run)
@@ -154,7 +142,8 @@ static unsigned count_open_there(const struct capture_run *run)
 	return open;
 }
 
-/* Copies until all writers close, the reader goes away, or a signal. False: stop the capture. */
+/* Copies until all writers close, the reader goes away, a limit is reached, or a signal. False:
+ * stop the capture. */
 static bool copy_some(struct capture_run *run)
 {
 	bool good = true;
@@ -166,7 +155,8 @@ static bool copy_some(struct capture_run *run)
 	for (unsigned i = 0; i < run->taps && good; i++)
 		if (run->ready[i].revents != 0)
 			good = copy_tap(run, &run->tap[i]);
-	return good && count_open(run) > 0;
+	return good && count_open(run) > 0 && !capture_output_is_full(&run->output) &&
+	       lab_now_ms() < run->end_ms;
 }
 
 /* Silence, or a machine that does not hear that it shall end and goes on. */
@@ -217,23 +207,27 @@ static void copy_rest(struct capture_run *run)
 
 /* --- ordering --- */
 
-static int start_there(struct tap *tap, struct error *error)
+static int start_there(const struct lab_arguments *arguments, struct tap *tap, struct error *error)
 {
-	int result = lab_remote_send(
-		&tap->session, json_pack("{s:s,s:O}", "op", "capture", "ports", tap->ports), error);
+	int result = lab_remote_send(&tap->session,
+		json_pack("{s:s,s:O,s:s*,s:s*,s:s*}", "op", "capture", "ports", tap->ports,
+			"filter", arguments->filter, "where", arguments->where, "snaplen",
+			arguments->snaplen),
+		error);
 
 	tap->started = result == 0;
 	return result;
 }
 
-static int order_start(struct tap *tap, struct error *error)
+static int order_start(const struct capture_run *run, struct tap *tap, struct error *error)
 {
-	char command[600];
+	char command[CAPTURE_FILTER_TEXT + sizeof(tap->port) + sizeof(tap->fifo) + 32];
 	int result;
 
 	if (tap->machine != NULL)
-		return start_there(tap, error);
-	snprintf(command, sizeof(command), "/weft/capture/start,%s,%s", tap->port, tap->fifo);
+		return start_there(run->arguments, tap, error);
+	snprintf(command, sizeof(command), "/weft/capture/%s%s,%s,%s",
+		run->filter[0] != '\0' ? "filter," : "start", run->filter, tap->port, tap->fifo);
 	result = lab_order(tap->connection, command, NULL, 0, error);
 	tap->started = result == 0;
 	return result;
@@ -289,19 +283,6 @@ static int open_fifo(struct capture_run *run, struct tap *tap, struct error *err
 		return error_set(error, errno, "%s: %s", tap->fifo, strerror(errno));
 	tap->in = open(tap->fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	return tap->in < 0 ? error_set(error, errno, "%s: %s", tap->fifo, strerror(errno)) : 0;
-}
-
-static int open_output(struct capture_run *run, const char *path, struct error *error)
-{
-	run->out = STDOUT_FILENO;
-	run->path = path != NULL ? path : "standard output";
-	if (path != NULL && strcmp(path, "-") != 0)
-		run->out = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	else if (isatty(STDOUT_FILENO))
-		return error_set(error, EINVAL,
-			"a capture is no text for a terminal: expected -o FILE, or a pipe into "
-			"'wireshark -k -i -'");
-	return run->out < 0 ? error_set(error, errno, "%s: %s", path, strerror(errno)) : 0;
 }
 
 static const struct lab_record *record_of(const struct capture_run *run, struct topology_port port)
@@ -462,11 +443,12 @@ static int capture(struct capture_run *run, struct error *error)
 	int result = 0, started = 0;
 
 	for (unsigned i = 0; i < run->taps && started == 0; i++)
-		started = order_start(&run->tap[i], error);
-	/* Now a former capture is replaced. What is not a file has no length. */
-	if (started == 0 && run->out != STDOUT_FILENO && ftruncate(run->out, 0) < 0 &&
-		errno != EINVAL)
-		started = error_set(error, errno, "%s: %s", run->path, strerror(errno));
+		started = order_start(run, &run->tap[i], error);
+	/* Now a former capture is replaced. */
+	if (started == 0)
+		started = capture_output_begin(&run->output, error);
+	if (run->arguments->duration_ps != WEFT_TIME_NEVER)
+		run->end_ms = lab_now_ms() + lab_real_ms(&run->lab, run->arguments->duration_ps);
 	while (started == 0 && !lab_interrupted() && copy_some(run))
 		;
 	leave_unstarted(run);
@@ -484,20 +466,12 @@ static int capture(struct capture_run *run, struct error *error)
 		return run->failed;
 	}
 	/* So has one whose reader has gone, before or while it was told to. */
-	if (run->stopped < 0 && run->write_errno != EPIPE) {
+	if (run->stopped < 0 && run->output.write_errno != EPIPE) {
 		*error = run->error;
 		return -EIO;
 	}
 	report(run);
 	return finish_there(run, error);
-}
-
-/* Some systems tell only here that a file could not be written. */
-static int close_output(struct capture_run *run, struct error *error)
-{
-	if (run->out <= STDOUT_FILENO || close(run->out) == 0)
-		return 0;
-	return error_set(error, errno, "%s: cannot be written: %s", run->path, strerror(errno));
 }
 
 static void close_taps(struct capture_run *run)
@@ -519,9 +493,31 @@ static void close_taps(struct capture_run *run)
 	free(run->tap);
 }
 
+/* The limits of the output, and the filter for the processes. */
+static int read_arguments(struct capture_run *run, struct error *error)
+{
+	const struct lab_arguments *arguments = run->arguments;
+	struct capture_filter filter;
+	int result = capture_expression_parse(
+		&filter, arguments->filter, arguments->where, run->lab.topology, error);
+
+	run->limits.frames = arguments->count;
+	if (result == 0 && arguments->rotate != NULL)
+		result = capture_limits_parse(&run->limits, arguments->rotate, error);
+	if (arguments->snaplen != NULL)
+		filter.snap_bytes = (uint32_t)strtoul(arguments->snaplen, NULL, 10);
+	if (result == 0 && (arguments->filter != NULL || arguments->where != NULL ||
+				   arguments->snaplen != NULL))
+		capture_filter_write(&filter, run->filter);
+	return result;
+}
+
 enum weft_exit cmd_lab_capture(const struct lab_arguments *arguments)
 {
-	struct capture_run run = {.out = -1, .merge = {.write = write_all, .ctx = &run}};
+	struct capture_run run = {.arguments = arguments,
+		.output.fd = -1,
+		.end_ms = UINT64_MAX,
+		.merge = {.write = capture_output_write, .ctx = &run.output}};
 	enum weft_exit opened = lab_open_running(arguments, COMMAND, &run.lab, &run.state);
 	struct error error;
 	int result;
@@ -529,13 +525,15 @@ enum weft_exit cmd_lab_capture(const struct lab_arguments *arguments)
 	if (opened != EXIT_DONE)
 		return opened;
 	lab_catch_signals();
-	result = open_taps(&run, arguments, &error);
+	result = read_arguments(&run, &error);
 	if (result == 0)
-		result = open_output(&run, arguments->output, &error);
+		result = open_taps(&run, arguments, &error);
+	if (result == 0)
+		result = capture_output_open(&run.output, arguments->output, &run.limits, &error);
 	if (result == 0)
 		result = capture(&run, &error);
 	if (result == 0)
-		result = close_output(&run, &error);
+		result = capture_output_close(&run.output, &error);
 	close_taps(&run);
 	lab_state_free(&run.state);
 	lab_close(&run.lab);

@@ -365,9 +365,20 @@ static json_t *do_down(struct part *part, const json_t *request)
 /* From here on standard output is the capture. */
 static json_t *do_capture(struct part *part, const json_t *request)
 {
-	const char *const first[] = {
-		"lab", "capture", "--machine", part->machine, "--", part->lab, NULL};
-	const char **words = part_child_words(first, json_object_get(request, "ports"));
+	static const char *const options[][2] = {
+		{"filter", "--filter"}, {"where", "--where"}, {"snaplen", "--snaplen"}};
+	const char *first[7 + 2 * 3] = {"lab", "capture", "--machine", part->machine};
+	const char **words;
+	unsigned count = 4;
+
+	for (unsigned i = 0; i < 3; i++)
+		if (json_is_string(json_object_get(request, options[i][0]))) {
+			first[count++] = options[i][1];
+			first[count++] = lab_text(request, options[i][0]);
+		}
+	first[count++] = "--";
+	first[count++] = part->lab;
+	words = part_child_words(first, json_object_get(request, "ports"));
 
 	part->done = true;
 	part->code = words != NULL ? part_child_pass(words) : EXIT_NOT_ABLE;

@@ -6,9 +6,11 @@
 #include "cmd_lab.h"
 
 #include <argp.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/quantity.h"
@@ -17,6 +19,11 @@
 #define INTERVAL_MIN_PS (100 * PS_PER_MS) /* each look asks all processes */
 
 /* --- command line --- */
+
+#define SNAP_BYTES_MIN 46 /* a header */
+#define SNAP_BYTES_MAX 65535
+
+enum { KEY_FILTER = 256, KEY_WHERE, KEY_SNAPLEN, KEY_COUNT, KEY_ROTATE };
 
 #define OPTION_RUN_DIR                                                                        \
 	{                                                                                     \
@@ -143,6 +150,17 @@ static const struct argp_option capture_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
 	{"output", 'o', "FILE", 0, "write here instead of standard output", 0},
+	{"filter", KEY_FILTER, "EXPRESSION", 0,
+		"only frames with a packet of a TAP that matches, such as 'icmp and host 10.87.0.3' "
+		"(pcap-filter(7))",
+		0},
+	{"where", KEY_WHERE, "WORDS", 0,
+		"only such frames: 'vc=1,2 kind=data,credit src=h0 dst=h3 dropped'", 0},
+	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "keep so much of each frame (all)", 0},
+	{"count", KEY_COUNT, "N", 0, "end after N frames", 0},
+	{"duration", 'd', "TIME", 0, "end after this time of the lab", 0},
+	{"rotate", KEY_ROTATE, "SIZE|TIME[,FILES]", 0,
+		"begin a new file after 100MB or 60s, and keep the last FILES", 0},
 	{0},
 };
 
@@ -301,6 +319,20 @@ static weft_time parse_time(const char *option, const char *text, struct argp_st
 	return value;
 }
 
+static uint64_t parse_number(
+	const char *option, const char *text, uint64_t low, uint64_t high, struct argp_state *state)
+{
+	char *end;
+	uint64_t value;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value < low || value > high)
+		argp_error(state, "--%s %s: expected a number from %" PRIu64 "%s", option, text,
+			low, high == SNAP_BYTES_MAX ? " to 65535" : " on");
+	return value;
+}
+
 /* Options without a value. */
 static const struct flag {
 	int key;
@@ -392,6 +424,22 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'o':
 		arguments->output = text;
+		return 0;
+	case KEY_FILTER:
+		arguments->filter = text;
+		return 0;
+	case KEY_WHERE:
+		arguments->where = text;
+		return 0;
+	case KEY_ROTATE:
+		arguments->rotate = text;
+		return 0;
+	case KEY_SNAPLEN:
+		parse_number("snaplen", text, SNAP_BYTES_MIN, SNAP_BYTES_MAX, state);
+		arguments->snaplen = text;
+		return 0;
+	case KEY_COUNT:
+		arguments->count = parse_number("count", text, 1, UINT64_MAX, state);
 		return 0;
 	case 'l':
 		arguments->listen = text;

@@ -48,6 +48,8 @@ struct lab_arguments {
 		const char *key, *value;
 	} replay[LAB_REPLAYS_MAX]; /* of LAB_REPLAY_OPTIONS */
 	unsigned replays;
+	const char *filter, *where, *snaplen, *rotate; /* capture; NULL: not given */
+	uint64_t count;                                /* capture; 0: any number of frames */
 	const char *machine;  /* only this machine's part; NULL: whatever LAB means */
 	const char *dilation; /* up; NULL: the file's */
 	bool alone;           /* up: with 'machine', does not wait for the others */
