@@ -4,6 +4,7 @@
 """The server of 'weft lab web': events, orders, and whom it refuses.
 
 usage: lab_web_test.py WEFT [CASE...]"""
+import json
 import contextlib
 import os
 import re
@@ -44,6 +45,14 @@ class Refusing(Case):
             policy = web.ask("GET", path)[1]["Content-Security-Policy"]
             self.assertTrue(policy.startswith("default-src 'none';"), path)
             self.assertNotIn("unsafe", policy)
+
+    def test_the_page_has_the_packets_of_a_file_of_weft_why_or_none(self):
+        self.assertEqual(self.web().ask("GET", "/why")[2], "null")
+        why = {"weft": "why/1", "packets": [{"source": "h0", "parts": []}], "causes": []}
+        path = os.path.join(self.lab.folder, "why.json")
+        with open(path, "w") as file:
+            json.dump(why, file)
+        self.assertEqual(json.loads(self.web("--why", path).ask("GET", "/why")[2]), why)
 
     def test_the_page_loads_only_files_that_the_server_has(self):
         web = self.web()

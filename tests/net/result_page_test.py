@@ -226,5 +226,51 @@ class ResultPage(unittest.TestCase):
             self.assertIn(said, done.stderr)
 
 
+class WhyPage(unittest.TestCase):
+    """The page of a result with the packets of 'weft why'."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="weft-page-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.path = {name: os.path.join(self.folder, name) for name in ("run.yaml", "run.pcapng", "result.json", "why.json")}
+        with open(self.path["run.yaml"], "w") as file:
+            file.write(RUN)
+        subprocess.run([WEFT, "run", self.path["run.yaml"], "-q", "--json", self.path["result.json"], "--pcap", f"all={self.path['run.pcapng']}"],
+                       check=True)
+        why = [WEFT, "why", self.path["run.pcapng"], "--run", self.path["run.yaml"], "--slowest", "3", "--json"]
+        with open(self.path["why.json"], "w") as file:
+            subprocess.run(why, stdout=file, check=True)
+
+    def test_packets_have_a_bar_for_each_part_and_lead_to_its_link(self):
+        with open(self.path["why.json"]) as file:
+            packets = json.load(file)["packets"]
+        process = subprocess.Popen([WEFT, "web", self.path["result.json"], "--why", self.path["why.json"], "--listen=127.0.0.1:0"],
+                                   stdout=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (process.kill(), process.communicate()))
+        page = browser.Browser()
+        self.addCleanup(page.close)
+        page.open(process.stdout.readline().strip())
+        page.wait("return document.querySelectorAll('#why-rows li').length > 0")
+        for number, packet in enumerate(packets):
+            page.run("""const choice = document.getElementById('why-packet');
+                choice.value = arguments[0];
+                choice.dispatchEvent(new Event('change'));""", number)
+            rows = page.run("""return [...document.querySelectorAll('#why-rows button')].map((row) =>
+                [row.children[0].textContent, row.children[1].textContent, parseFloat(row.querySelector('.part').style.width)])""")
+            self.assertEqual([row[:2] for row in rows], [[part["port"], part["part"]] for part in packet["parts"]])
+            self.assertAlmostEqual(sum(row[2] for row in rows), 100, 3)
+        page.run("document.querySelector('#why-rows button').click()")
+        port = packets[-1]["parts"][0]["port"]
+        self.assertIn(port, page.run("return document.getElementById('link-name').textContent"))
+        self.assertEqual(page.complaints(), [])
+
+    def test_another_document_is_refused(self):
+        for file, said in (("result.json", "expected a document of 'weft why --json'"), ("none.json", "No such file or directory")):
+            done = subprocess.run([WEFT, "web", self.path["result.json"], "--why", os.path.join(self.folder, file)], text=True, capture_output=True,
+                                  timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(said, done.stderr)
+
+
 if __name__ == "__main__":
     browser.main(__doc__)

@@ -131,6 +131,8 @@ static const struct argp_option web_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
 	{"listen", 'l', "ADDRESS:PORT", 0, "where the page is served (127.0.0.1:9465)", 0},
+	{"why", 'Y', "FILE", 0,
+		"a document of 'weft why --json', whose packets the page shows as waterfalls", 0},
 	{"interval", 'i', "TIME", 0, "time between two looks (1s)", 0},
 	{0},
 };
@@ -443,6 +445,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'l':
 		arguments->listen = text;
+		return 0;
+	case 'Y':
+		arguments->why = text;
 		return 0;
 	case 'i':
 		arguments->interval_ps = parse_time("interval", text, state);

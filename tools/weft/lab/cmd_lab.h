@@ -70,6 +70,7 @@ struct lab_arguments {
 	bool text;             /* metrics */
 	bool containerlab;     /* export */
 	const char *listen;    /* metrics, web; NULL: their default */
+	const char *why;       /* web */
 	weft_time interval_ps; /* top, web */
 };
 

@@ -31,6 +31,7 @@ struct web {
 	struct web_setup setup;
 	char token[WEB_TOKEN_DIGITS + 1];
 	char *topology;
+	char *why;   /* NULL: none */
 	char id[17]; /* of the topology, for pages that were left open */
 	uint64_t interval_ms;
 	json_t *before; /* the last document; NULL: none */
@@ -157,6 +158,12 @@ static enum weft_exit open_and_serve(struct web *web, const struct lab_arguments
 {
 	struct error error = {""};
 
+	if (arguments->why != NULL) {
+		int result = web_why_read(arguments->why, &web->why, &error);
+
+		if (result < 0)
+			return command_error(COMMAND, result, &error);
+	}
 	web->server = http_server_open("--listen",
 		arguments->listen != NULL ? arguments->listen : DEFAULT_LISTEN, true, &error);
 	if (web->server == NULL)
@@ -165,6 +172,7 @@ static enum weft_exit open_and_serve(struct web *web, const struct lab_arguments
 	web->setup = (struct web_setup){.events = web_events_create(),
 		.orders = web_orders_create(),
 		.token = web->token,
+		.why = web->why,
 		.topology = web->topology};
 	if (web->topology == NULL || web->setup.events == NULL || web->setup.orders == NULL)
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
@@ -187,6 +195,7 @@ enum weft_exit cmd_lab_web(const struct lab_arguments *arguments)
 	web_events_destroy(web.setup.events);
 	web_orders_destroy(web.setup.orders);
 	free(web.topology);
+	free(web.why);
 	lab_watch_close(&web.watch);
 	return code;
 }

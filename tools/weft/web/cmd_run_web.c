@@ -114,7 +114,7 @@ static enum weft_exit look(struct shown_run *shown)
 		return refuse_stream();
 	if (result == 0 || shown->show.started)
 		return EXIT_DONE;
-	return web_show_start(&shown->show, shown->run);
+	return web_show_start(&shown->show, shown->run, NULL);
 }
 
 /* Up to the end of the run, which comes at once if it cannot be shown. EXIT_DONE, or why. */

@@ -38,8 +38,9 @@ struct web_show {
  */
 enum weft_exit web_show_open(
 	struct web_show *show, const char *command, const char *option, const char *listen);
-/* Starts the server of the run, and prints its address. Prints errors. */
-enum weft_exit web_show_start(struct web_show *show, struct web_run *run);
+/* Starts the server of the run, with the text of a document of 'weft why' (NULL: none), and prints
+ * its address. Prints errors. */
+enum weft_exit web_show_start(struct web_show *show, struct web_run *run, const char *why);
 /* Waits for a moment and tells viewers what is new. A signal that came, or 0. */
 int web_show_wait(struct web_show *show);
 void web_show_close(struct web_show *show);

@@ -2,12 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "web_server.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file_text.h"
 #include "common/commands.h"
 #include "web_files.h"
 
@@ -65,6 +67,30 @@ static bool take_number(struct MHD_Connection *connection, const char *name, uin
 	return text == NULL || command_number(text, 0, UINT32_MAX, number);
 }
 
+#define WHY_BYTES_MAX ((size_t)64 << 20)
+
+int web_why_read(const char *path, char **text, struct error *error)
+{
+	size_t length;
+	char *read = file_text_read(path, WHY_BYTES_MAX, &length, error);
+	json_t *why;
+	bool good;
+
+	if (read == NULL)
+		return -errno;
+	why = json_loadb(read, length, 0, NULL);
+	good = json_is_array(json_object_get(why, "packets")) &&
+	       json_is_array(json_object_get(why, "causes"));
+	*text = good ? json_dumps(why, JSON_COMPACT) : NULL;
+	json_decref(why);
+	free(read);
+	if (good && *text == NULL)
+		return error_set(error, ENOMEM, "no memory");
+	return good ? 0
+		    : error_set(
+			      error, EINVAL, "%s: expected a document of 'weft why --json'", path);
+}
+
 static enum MHD_Result get_document(
 	const struct web_setup *setup, struct MHD_Connection *connection, const char *path)
 {
@@ -90,6 +116,9 @@ static enum MHD_Result get(
 	if (strcmp(path, "/topology") == 0 && setup->topology != NULL)
 		return http_answer_text(
 			connection, MHD_HTTP_OK, "application/json", setup->topology);
+	if (strcmp(path, "/why") == 0)
+		return http_answer_text(connection, MHD_HTTP_OK, "application/json",
+			setup->why != NULL ? setup->why : "null");
 	if (strcmp(path, "/events") == 0) {
 		http_endless(connection);
 		return http_answer(connection, MHD_HTTP_OK, "text/event-stream",

@@ -7,6 +7,7 @@
  *   GET  /              the page and its files
  *   GET  /topology      the document of web_topology()
  *   GET  /series?number=0   of runs: the documents of web_run.h
+ *   GET  /why           a document of 'weft why --json', or null
  *   GET  /events        server-sent events: documents of web_sample()
  *   POST /cable?port=s0:1&state=down|up   with the header Weft-Token; {"port", "state"}
  *
@@ -63,9 +64,13 @@ struct web_setup {
 	struct web_orders *orders; /* NULL: nothing can be changed */
 	const char *token;         /* of changes */
 	const char *topology;      /* text of the document; NULL: 'document' has it */
+	const char *why;           /* text of the document of 'weft why'; NULL: none */
 	web_document_fn document;  /* NULL: there are no others */
 	void *ctx;
 };
+
+/* Reads a document of 'weft why --json'; '*text' is from malloc(). 0, or -errno and error. */
+int web_why_read(const char *path, char **text, struct error *error);
 
 /* Serves the page. 'setup' and its members are the caller's and outlive the server. 0, or -errno
  * and fault. web_events_end() and web_orders_end() come before http_server_stop(). */

@@ -29,13 +29,15 @@ enum weft_exit web_show_open(
 	return command_fail(command, error_exit_code(-errno), "%s", error.text);
 }
 
-enum weft_exit web_show_start(struct web_show *show, struct web_run *run)
+enum weft_exit web_show_start(struct web_show *show, struct web_run *run, const char *why)
 {
 	struct error error = {"no memory"};
 
 	show->run = run;
-	show->setup = (struct web_setup){
-		.events = web_events_create(), .document = web_run_document, .ctx = run};
+	show->setup = (struct web_setup){.events = web_events_create(),
+		.why = why,
+		.document = web_run_document,
+		.ctx = run};
 	show->started = show->setup.events != NULL &&
 			web_server_start(show->server, &show->setup, lab_now_ms(), &error) == 0;
 	if (!show->started)

@@ -9,6 +9,7 @@ import {place} from "./layout.js";
 import {Panel} from "./panel.js";
 import {Run} from "./run.js";
 import {View} from "./view.js";
+import {Why} from "./why.js";
 
 const token = new URLSearchParams(location.hash.slice(1)).get("token");
 const at = (id) => document.getElementById(id);
@@ -178,6 +179,9 @@ function lose() {
 
 async function start() {
 	const page = new Page(await (await fetch("/topology")).json());
+	const why = await (await fetch("/why")).json();
+	if (why)
+		new Why(why, page.fabric, (link) => page.choose(link));
 	const source = new EventSource("/events");
 	window.weft = page; // for tests and curious people
 	page.source = source;
