@@ -98,7 +98,7 @@ static void build_probe(
 	struct discovery *discovery, struct discovery_probe *probe, struct mapper_frame *frame)
 {
 	const struct fabric_map *map = discovery->map;
-	uint8_t route[FRAME_ROUTE_MAX];
+	uint8_t route[MAPPER_BACK_MAX];
 	unsigned length = map->device[probe->device].depth;
 	struct mapper_message message;
 
@@ -175,7 +175,7 @@ static bool is_worthwhile(struct discovery *discovery, struct discovery_place pl
 	if (link_is_held(&device->port[place.port], now))
 		return false;
 	/* Room for the ports, the next one and the final element, both ways. */
-	if (device->depth + 2 <= FRAME_ROUTE_MAX && device->depth + 2 <= MAPPER_BACK_MAX)
+	if (device->depth + 2 <= MAPPER_BACK_MAX)
 		return true;
 	discovery_find(discovery, DISCOVERY_TOO_FAR, place.device, place.port);
 	return false;

@@ -148,7 +148,7 @@ static void search(struct fabric_map *map, struct way *way, uint32_t *queue, uin
 			const struct map_port *port = &device->port[p];
 
 			if (port->state != MAP_LINKED || way[port->peer].reached ||
-				way[at].depth + 2 > FRAME_ROUTE_MAX ||
+				way[at].depth + 2 > MAPPER_BACK_MAX ||
 				(device->facts.kind != 0 && at != 0))
 				continue;
 			way[port->peer] = (struct way){.parent = at,
@@ -197,14 +197,14 @@ int fabric_map_find_ways(struct fabric_map *map)
 	return 0;
 }
 
-void fabric_map_way(const struct fabric_map *map, uint32_t to, uint8_t ports[FRAME_ROUTE_MAX])
+void fabric_map_way(const struct fabric_map *map, uint32_t to, uint8_t ports[MAPPER_BACK_MAX])
 {
 	for (; map->device[to].depth > 0; to = map->device[to].parent)
 		ports[map->device[to].depth - 1] =
 			(uint8_t)(ROUTE_PORT_BIT | map->device[to].parent_port);
 }
 
-unsigned fabric_map_back(const struct fabric_map *map, uint32_t at, uint8_t back[FRAME_ROUTE_MAX])
+unsigned fabric_map_back(const struct fabric_map *map, uint32_t at, uint8_t back[MAPPER_BACK_MAX])
 {
 	unsigned length = 0;
 
@@ -218,7 +218,7 @@ void map_command_build(const struct fabric_map *map, uint32_t to, struct mapper_
 	struct mapper_message *message, struct mapper_frame *frame)
 {
 	const struct map_device *device = &map->device[to];
-	uint8_t route[FRAME_ROUTE_MAX];
+	uint8_t route[MAPPER_BACK_MAX];
 	unsigned length = device->depth;
 
 	message->target = device->id;

@@ -77,10 +77,10 @@ void fabric_map_cut(struct fabric_map *map, uint32_t at, uint8_t port, enum map_
 int fabric_map_find_ways(struct fabric_map *map);
 
 /* The ports from device 0's neighbour to 'to'; their number is the depth of 'to'. */
-void fabric_map_way(const struct fabric_map *map, uint32_t to, uint8_t ports[FRAME_ROUTE_MAX]);
+void fabric_map_way(const struct fabric_map *map, uint32_t to, uint8_t ports[MAPPER_BACK_MAX]);
 /* The ports from 'at' to device 0 for an answer from beyond 'at', and the agent's element; returns
  * the number of elements. For device 0 it is the agent's element alone. */
-unsigned fabric_map_back(const struct fabric_map *map, uint32_t at, uint8_t back[FRAME_ROUTE_MAX]);
+unsigned fabric_map_back(const struct fabric_map *map, uint32_t at, uint8_t back[MAPPER_BACK_MAX]);
 
 /* Assigns numbers to devices that have none (docs/explanation/the-mapper.md, 'Discovery'). */
 int fabric_map_number(struct fabric_map *map);

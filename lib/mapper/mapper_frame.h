@@ -12,7 +12,7 @@
 #include "wire/frame.h"
 #include "wire/mapper_message.h"
 
-#define MAPPER_FRAME_MAX (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + MAPPER_MESSAGE_MAX)
+#define MAPPER_FRAME_MAX (FRAME_HEADER_BYTES + MAPPER_BACK_MAX + MAPPER_MESSAGE_MAX)
 
 /* Reasons to refuse a message; counters. */
 #define MAPPER_REFUSALS(X)                                                               \

@@ -159,12 +159,26 @@ static int check_vcs(struct mapper *mapper)
 	return 0;
 }
 
+/* Devices that wait for a mapper have ports for usual routes. */
+static int check_lengths(struct mapper *mapper)
+{
+	unsigned longest = mapper->next.set != NULL ? route_set_longest(mapper->next.set) : 0;
+
+	if (longest <= FRAME_ROUTE_USUAL)
+		return 0;
+	return error_set(&mapper->error, EINVAL,
+		"the longest route has %u elements, expected at most %u with a mapper", longest,
+		FRAME_ROUTE_USUAL);
+}
+
 static int compute_with(struct mapper *mapper, const struct route_algorithm *algorithm)
 {
 	int result = compute_routes(mapper, algorithm);
 
 	if (result == 0)
 		result = check_vcs(mapper);
+	if (result == 0)
+		result = check_lengths(mapper);
 	if (result == 0)
 		result = verify(&mapper->next, mapper->config.may_deadlock, &mapper->error);
 	if (result < 0) {

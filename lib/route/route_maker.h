@@ -20,9 +20,9 @@ struct route_options;
 struct route_maker {
 	const struct route_graph *graph;
 	const struct route_options *options;
-	/* Every pair of hosts has a route that fits into a frame, no route has an in-transit
-	 * buffer, and lengths are known. Otherwise the routes of all pairs must be computed before
-	 * first use, and 'row' and 'elements' are not called. */
+	/* Every pair of hosts has a route of at most ROUTE_LINKS_USUAL links, no route has an
+	 * in-transit buffer, and lengths are known. Otherwise the routes of all pairs must be
+	 * computed before first use, and 'row' and 'elements' are not called. */
 	bool complete;
 	/* Adds the routes of two different hosts, both connected to switches. -EINVAL with 'error':
 	 * a route does not fit into a frame; -ENOMEM. */

@@ -40,7 +40,7 @@ static int refuse_hosts(const struct route_graph *graph, uint32_t source, uint32
 
 /* Writes the elements of the links and steps, and an ITB's host where needed. Returns their number
  * or -EINVAL. */
-static int encode(const struct route_graph *graph, const struct route_path *path, uint32_t steps,
+static int encode(const struct route_graph *graph, const struct route_path *path, uint64_t steps,
 	struct rng *rng, uint8_t *route, struct error *error)
 {
 	unsigned length = 0, added;
@@ -77,9 +77,9 @@ static int finish(const struct route_graph *graph, struct route_set *set, uint32
 
 int route_path_add_steps(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
-	uint32_t steps, struct error *error)
+	uint64_t steps, struct error *error)
 {
-	unsigned elements = route_path_elements(path) + (unsigned)__builtin_popcount(steps);
+	unsigned elements = route_path_elements(path) + (unsigned)__builtin_popcountll(steps);
 	uint8_t route[ROUTE_ELEMENTS_MAX];
 	struct rng rng;
 	int length;

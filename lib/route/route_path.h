@@ -11,18 +11,19 @@
 #include "route_algorithm.h"
 
 /* A route ends with the port to the host and the host's element. */
-#define ROUTE_LINKS_MAX (ROUTE_ELEMENTS_MAX - 2)
+#define ROUTE_LINKS_MAX   (ROUTE_ELEMENTS_MAX - 2)
+#define ROUTE_LINKS_USUAL (FRAME_ROUTE_USUAL - 2) /* of a maker that is complete */
 
 struct route_path {
 	uint32_t arc[ROUTE_LINKS_MAX];
-	uint32_t itb; /* bit i: absorbed at the switch where arc i ends; never set for the last */
+	uint64_t itb; /* bit i: absorbed at the switch where arc i ends; never set for the last */
 	unsigned links;
 };
 
 /* Elements of the path in a frame. */
 static inline unsigned route_path_elements(const struct route_path *path)
 {
-	return path->links + 2 + 2 * (unsigned)__builtin_popcount(path->itb);
+	return path->links + 2 + 2 * (unsigned)__builtin_popcountll(path->itb);
 }
 
 /* -EINVAL with 'error': the way between two hosts or switches has too many elements. */
@@ -41,7 +42,7 @@ int route_path_add(const struct route_graph *graph, const struct route_options *
  * and at most ROUTE_STEPS_MAX. */
 int route_path_add_steps(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
-	uint32_t steps, struct error *error);
+	uint64_t steps, struct error *error);
 
 /* route_path_add() for all hosts of two switches at once (ROUTE_PER_SWITCH_PAIR): adds the paths,
  * in this order, to the routes of each pair of different hosts. ITB hosts are drawn for each route.

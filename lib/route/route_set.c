@@ -227,6 +227,19 @@ void route_set_add_lengths(const struct route_set *set, uint64_t *sum)
 				sum[from] += length;
 }
 
+unsigned route_set_longest(const struct route_set *set)
+{
+	unsigned longest = 0, length;
+
+	if (set->demand != NULL)
+		return FRAME_ROUTE_USUAL;
+	for (uint32_t to = 0; to < set->hosts; to++)
+		for (uint32_t from = 0; from < set->hosts; from++)
+			for (unsigned i = 0; route_set_get(set, from, to, i, &length) != NULL; i++)
+				longest = length > longest ? length : longest;
+	return longest;
+}
+
 int route_set_mark_parts(
 	struct route_set *set, uint32_t source, uint32_t destination, unsigned i, uint8_t parts)
 {

@@ -101,6 +101,9 @@ const uint8_t *route_set_get(const struct route_set *set, uint32_t source, uint3
  * routes. */
 void route_set_add_lengths(const struct route_set *set, uint64_t *sum);
 
+/* Elements of the longest route; FRAME_ROUTE_USUAL for routes on demand, which are never longer. */
+unsigned route_set_longest(const struct route_set *set);
+
 /* The sets from which a set was merged (route_merge.h): bit k of a route's parts means that the
  * k-th has it. Kept in memory only, not in files. -EINVAL: no such route; -ENOMEM. */
 int route_set_mark_parts(

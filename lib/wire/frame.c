@@ -30,9 +30,26 @@ unsigned frame_payload_end(const uint8_t *frame)
 	return frame_payload_offset(header) + ntohs(header->payload_bytes_be);
 }
 
+/* The CRC of a route longer than FRAME_ROUTE_USUAL: its end comes first, so that the other bytes
+ * have their usual places. */
+static uint16_t long_route_crc(const uint8_t *frame)
+{
+	const struct frame_header *header = frame_header_const(frame);
+	uint8_t covered[2 * FRAME_ROUTE_USUAL + sizeof(*header)] = {0};
+
+	memcpy(covered, frame + FRAME_HEADER_BYTES + FRAME_ROUTE_USUAL,
+		header->route_length - FRAME_ROUTE_USUAL);
+	memcpy(covered + FRAME_ROUTE_USUAL, frame + FRAME_HEADER_BYTES, FRAME_ROUTE_USUAL);
+	memcpy(covered + 2 * FRAME_ROUTE_USUAL, header, offsetof(struct frame_header, crc_be));
+	return crc16(covered, sizeof(covered));
+}
+
 uint16_t frame_header_crc(const uint8_t *frame)
 {
 	uint64_t route[4];
+
+	if (frame_header_const(frame)->route_length > FRAME_ROUTE_USUAL)
+		return long_route_crc(frame);
 
 	if (frame_header_const(frame)->route_length == 0)
 		return crc_header(NULL, 0, frame_header_const(frame));
@@ -44,6 +61,8 @@ bool frame_crc_long_route_ok(const uint8_t *frame)
 {
 	uint64_t route[4];
 
+	if (frame_header_const(frame)->route_length > FRAME_ROUTE_USUAL)
+		return long_route_crc(frame) == ntohs(frame_header_const(frame)->crc_be);
 	pad_route(frame, route);
 	return crc_header_matches(route, 4, frame_header_const(frame));
 }
@@ -209,10 +228,15 @@ bool frame_steps_ok(const uint8_t *element, unsigned length)
 	unsigned steps = 0;
 
 	for (unsigned i = 0; i < length; i++) {
-		if (element[i] != ROUTE_TYPE_STEP)
+		bool high = route_is_high(element[i]);
+
+		if (!high && element[i] != ROUTE_TYPE_STEP)
 			continue;
-		if (++steps > ROUTE_STEPS_MAX || i == 0 || i + 1 == length ||
-			(element[i - 1] & element[i + 1] & ROUTE_PORT_BIT) == 0)
+		if (i + 1 == length || ((element[i + 1] & ROUTE_PORT_BIT) == 0 &&
+					       (high || !route_is_high(element[i + 1]))))
+			return false;
+		if (!high && (++steps > ROUTE_STEPS_MAX || i == 0 ||
+				     (element[i - 1] & ROUTE_PORT_BIT) == 0))
 			return false;
 	}
 	return true;
@@ -224,7 +248,7 @@ bool frame_is_host_route(const uint8_t *element, unsigned length)
 		return false;
 	for (unsigned i = 0; i + 1 < length; i++)
 		if ((element[i] & ROUTE_PORT_BIT) == 0 && element[i] != ROUTE_TYPE_ITB &&
-			element[i] != ROUTE_TYPE_STEP)
+			element[i] != ROUTE_TYPE_STEP && !route_is_high(element[i]))
 			return false;
 	return frame_steps_ok(element, length);
 }

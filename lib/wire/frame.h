@@ -3,7 +3,7 @@
 #pragma once
 
 /* The Weft frame (docs/reference/wire-format.md): Ethernet with EtherType 0x88B5, a fixed header of
- * 32 bytes at offset 14, the route (0..32 bytes), the payload. Big-endian. This header is the only
+ * 32 bytes at offset 14, the route (0..64 bytes), the payload. Big-endian. This header is the only
  * place in the C code that knows the layout; the Wireshark dissector and the fuzz target follow it.
  *
  * Parsing trusts nothing: every function that reads a frame states which checks must have passed.
@@ -17,11 +17,12 @@
 #include "crc.h"
 
 #define FRAME_ETHERTYPE     0x88B5 /* IEEE 802 local experimental 1 */
-#define FRAME_VERSION       3
-#define FRAME_HEADER_OFFSET 14 /* after the Ethernet header */
-#define FRAME_HEADER_BYTES  46 /* Ethernet and Weft fixed header */
-#define FRAME_ROUTE_MAX     32 /* route elements of one byte, as in Myrinet/GM */
-#define FRAME_LATENCY_BYTES 40 /* the latency extension (latency.h) */
+#define FRAME_VERSION       3      /* second edition: 64 route elements, ports above 63 */
+#define FRAME_HEADER_OFFSET 14     /* after the Ethernet header */
+#define FRAME_HEADER_BYTES  46     /* Ethernet and Weft fixed header */
+#define FRAME_ROUTE_MAX     64     /* route elements of one byte, as in Myrinet/GM */
+#define FRAME_ROUTE_USUAL   32     /* more are rare; frame_longest() counts no more */
+#define FRAME_LATENCY_BYTES 40     /* the latency extension (latency.h) */
 #define FRAME_PAYLOAD_MAX   9000
 #define FRAME_BYTES_MIN     60 /* Ethernet without FCS; shorter frames are padded */
 #define FRAME_BYTES_MAX                                                                   \
@@ -70,6 +71,9 @@ enum frame_kind {
  * at most ROUTE_STEPS_MAX times in a route. */
 #define ROUTE_TYPE_STEP 0x04
 #define ROUTE_STEPS_MAX 2
+/* For the switch, | 1 to 3: before a port, whose number is 64, 128 or 192 higher. */
+#define ROUTE_TYPE_HIGH 0x08
+#define ROUTE_HIGH_MASK 0x03
 
 /* The fixed header in the frame, from offset 14 on. All fields are big-endian. */
 struct frame_header {
@@ -128,7 +132,13 @@ const char *frame_fault_name(enum frame_fault fault);
  * elements, of which ROUTE_TYPE_HOST is the last. */
 bool frame_is_host_route(const uint8_t *element, unsigned length);
 
-/* Every ROUTE_TYPE_STEP of a route stands between two ports, and there are not too many. */
+static inline bool route_is_high(uint8_t element)
+{
+	return (element & ~ROUTE_HIGH_MASK) == ROUTE_TYPE_HIGH && element != ROUTE_TYPE_HIGH;
+}
+
+/* Every ROUTE_TYPE_STEP of a route stands between two ports, and there are not too many; a port
+ * follows each high prefix. */
 bool frame_steps_ok(const uint8_t *element, unsigned length);
 
 static inline struct frame_header *frame_header(uint8_t *frame)
@@ -311,13 +321,16 @@ void frame_host_mac(uint16_t host, uint8_t mac[6]);
 /* mbuf data size, shared by mbufs and memif slots: the driver takes a faster path only if these
  * agree. */
 
-/* For VLAN tags of a frame that a virtual device delivers with them. */
+/* For VLAN tags of a frame that a virtual device delivers with them, and for the rest of a long
+ * route. */
 #define FRAME_ROOM_SPARE 64
+_Static_assert(FRAME_ROOM_SPARE >= FRAME_ROUTE_MAX - FRAME_ROUTE_USUAL + 8, "two tags");
 
-/* The longest frame from the Ethernet header on, for a payload of 'mtu_bytes'. */
+/* The longest frame with a usual route from the Ethernet header on, for a payload of 'mtu_bytes'.
+ * A NIC must pass it; links in memory pass frame_room(). */
 static inline uint32_t frame_longest(uint32_t mtu_bytes)
 {
-	return FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + mtu_bytes;
+	return FRAME_HEADER_BYTES + FRAME_ROUTE_USUAL + mtu_bytes;
 }
 
 static inline uint32_t frame_room(uint32_t mtu_bytes)

@@ -16,7 +16,7 @@
 
 #define MAPPER_ENVELOPE_BYTES 32
 #define MAPPER_TAG_BYTES      16
-#define MAPPER_BACK_MAX       FRAME_ROUTE_MAX
+#define MAPPER_BACK_MAX       32
 #define MAPPER_NAME_MAX       63
 #define MAPPER_PORTS_MAX      64
 #define MAPPER_NUMBER_NONE    0xFFFF

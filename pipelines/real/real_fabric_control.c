@@ -198,7 +198,7 @@ static int create_plane(struct real_control *control, struct error *error)
 		.mapper = mapper_of(run, options->topology),
 		.lease_ps = run->mapper.lease_ps,
 		.report_retry_ps = run->mapper.retry_ps,
-		.frame_bytes = FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + payload_bytes(run),
+		.frame_bytes = FRAME_HEADER_BYTES + FRAME_ROUTE_USUAL + payload_bytes(run),
 		.adaptive = run_config_is_adaptive(run),
 		.hosts_max = options->hosts_max,
 		.expect = control->expect != NULL ? control->expect : options->topology,

@@ -31,20 +31,24 @@ static void name_end(const struct real_fabric *fabric, struct real_end *end, cha
 	topology_port_name(fabric->options.topology, end->at, out, size);
 }
 
+static uint32_t frame_longest_here(const struct real_fabric *fabric)
+{
+	return frame_longest(run_config_frame_payload(fabric->options.run)) +
+	       (fabric->routes.extra_long ? FRAME_ROUTE_MAX - FRAME_ROUTE_USUAL : 0);
+}
+
 /* All that may come by it is to find room. */
 static int check_room(
 	const struct real_fabric *fabric, const struct port *port, struct error *error)
 {
 	const struct run_config *run = fabric->options.run;
 
-	return port_check_room(
-		port, run_config_vcs(run), frame_longest(run_config_frame_payload(run)), error);
+	return port_check_room(port, run_config_vcs(run), frame_longest_here(fabric), error);
 }
 
 static struct port_ethdev_config ethdev_config(const struct real_fabric *fabric)
 {
-	return (struct port_ethdev_config){
-		.frame_bytes = frame_longest(run_config_frame_payload(fabric->options.run))};
+	return (struct port_ethdev_config){.frame_bytes = frame_longest_here(fabric)};
 }
 
 /* The device passes frames of the run's size; if not, it is said which size it passes. */
@@ -55,9 +59,12 @@ static int check_longest(
 	const struct run_config *run = fabric->options.run;
 	struct port_ethdev_needs needs;
 
+	uint32_t extra_bytes = run_config_extra_bytes(run);
+
+	if (fabric->routes.extra_long)
+		extra_bytes += FRAME_ROUTE_MAX - FRAME_ROUTE_USUAL;
 	port_ethdev_needs(&end->port, &config, &needs);
-	return frame_fit_check(
-		&end->port, &needs, run->nic.mtu_bytes, run_config_extra_bytes(run), error);
+	return frame_fit_check(&end->port, &needs, run->nic.mtu_bytes, extra_bytes, error);
 }
 
 static void init_end(struct real_fabric *fabric, struct real_end *end, struct topology_port at)
@@ -355,7 +362,7 @@ struct port_auth_plan real_end_plan(const struct real_fabric *fabric, const stru
 		.port = end->far.port,
 		.binding = fabric->control == NULL,
 		.full_pool = fabric->data_pool,
-		.full_bytes = frame_longest(run_config_frame_payload(fabric->options.run))};
+		.full_bytes = frame_longest_here(fabric)};
 }
 
 const struct link_key *real_end_key(const struct real_fabric *fabric, const struct real_end *end)

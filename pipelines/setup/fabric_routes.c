@@ -302,10 +302,13 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 		result = check_choice(routes, topology, run, error);
 	if (result == 0)
 		result = make_queuing(routes, topology, run, error);
-	if (result == 0)
+	if (result == 0) {
 		routes->itbs = has_itb(routes->set);
-	else
+		routes->extra_long =
+			routes->set != NULL && route_set_longest(routes->set) > FRAME_ROUTE_USUAL;
+	} else {
 		fabric_routes_free(routes);
+	}
 	return result;
 }
 

@@ -18,6 +18,7 @@ struct fabric_routes {
 	struct route_table *table;
 	struct route_blocks *blocks; /* of the table, for switches to share; NULL: they read rows */
 	bool itbs;                   /* hosts on the way re-inject messages on some of them */
+	bool extra_long;             /* some have more than FRAME_ROUTE_USUAL elements */
 	struct queuing *queuing;     /* NULL: service levels are the messages' own, all in VC 0 */
 };
 

@@ -221,7 +221,7 @@ static void put_bad(struct writer *writer)
 	writer->frame[bytes - 1] ^= 0x80;
 	put(writer, bytes, NULL);
 	bytes = build_data(writer, &fields);
-	writer->frame[FRAME_HEADER_OFFSET + offsetof(struct frame_header, route_length)] = 33;
+	writer->frame[FRAME_HEADER_OFFSET + offsetof(struct frame_header, route_length)] = 65;
 	put(writer, bytes, NULL);
 	put(writer, 30, NULL);
 }
@@ -545,6 +545,17 @@ static void put_version_2(struct writer *writer)
 	put(writer, bytes, NULL);
 }
 
+/* 70: a route through a port above 63. */
+static void put_high_port(struct writer *writer)
+{
+	static const uint8_t high[] = {PORT(3), ROUTE_TYPE_HIGH | 1, PORT(5), ROUTE_TYPE_HOST};
+	struct frame_fields fields = data_fields();
+
+	fields.route = high;
+	fields.route_length = sizeof(high);
+	put(writer, build_data(writer, &fields), NULL);
+}
+
 int main(int argc, char **argv)
 {
 	static struct writer writer;
@@ -574,6 +585,7 @@ int main(int argc, char **argv)
 	put_clocks(&writer);
 	put_cut_program(&writer);
 	put_version_2(&writer);
+	put_high_port(&writer);
 	pcapng_write_counts(&writer.pcapng, 0, 1000000000000000000 + writer.written, 1000, 17);
 	return fclose(file) == 0 && writer.pcapng.failed == 0 ? 0 : 1;
 }

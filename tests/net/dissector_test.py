@@ -126,6 +126,7 @@ def check_fields(capture):
         expect(f"flag {name}", capture.field(3, name), "1")
     expect("frame without payload: CRC", capture.field(4, "weft.payload_crc.ok"), "1")
     expect("frame without payload: padding", len(capture.field(4, "weft.padding")), 2 * 14)
+    expect("high port", capture.field(70, "weft.route"), "| p3 +64 p5 host")
     expect("multi-step path", capture.field(48, "weft.route"), "p2 | step p0 p0 step p3 host")
     expect("multi-step path: types", capture.field(48, "weft.element.type"), "4,4,1")
     expect("greatest frame: both CRCs", capture.frames("weft.length == 9000 && weft.crc.ok && "
@@ -265,7 +266,7 @@ def check_pcapng(capture):
     expect("direction", [capture.field(n, "frame.packet_flags_direction") for n in (1, 2)],
            ["0x00000001", "0x00000002"])
     expect("real length of a cut frame", capture.field(26, "frame.len"), "151")
-    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 70)))
+    expect("all frames are Weft's", capture.frames("weft"), list(range(1, 71)))
 
 
 def check_page(capture):

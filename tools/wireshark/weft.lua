@@ -13,7 +13,7 @@ local ETHERNET_BYTES, FRAME_BYTES_MIN = 14, 60
 local SEAL_BYTES = 16
 local DATA_TAG_BYTES = 8
 local HEADER_BYTES = 32
-local ROUTE_MAX = 32
+local ROUTE_MAX, ROUTE_USUAL = 64, 32
 local VCS_MAX = 16
 local HOST_NONE = 0xFFFF
 local LATENCY_BYTES = 40
@@ -31,8 +31,8 @@ local sealed_kinds = { [2] = true, [3] = true, [4] = true, [5] = true, [6] = tru
 
 local flow_steps = { [1] = "ask", [2] = "offer" }
 local clock_steps = { [1] = "ask", [2] = "answer" }
-local element_types = { [1] = "host", [2] = "itb", [3] = "agent", [4] = "step" }
-local TYPE_AGENT, TYPE_STEP = 3, 4
+local element_types = { [1] = "host", [2] = "itb", [3] = "agent", [4] = "step", [9] = "+64", [10] = "+128", [11] = "+192" }
+local TYPE_AGENT, TYPE_STEP, TYPE_HIGH, TYPE_HIGH_MAX = 3, 4, 9, 11
 local STEPS_MAX = 2
 local device_kinds = { [0] = "switch", [1] = "interface" }
 
@@ -283,12 +283,18 @@ local function crc16_zeros(crc, count)
 end
 
 -- Over 64 bytes: the route, zero-padded to 32, then the fixed header without its CRC field. From 0,
--- so that a route of zeros adds nothing; inverted at the end.
+-- so that a route of zeros adds nothing; inverted at the end. The elements after the 32nd, padded
+-- likewise, come first.
 local function header_crc(header, route, route_length)
 	local crc = 0
 	if route_length > 0 then
-		crc = crc_add(crc16_table, crc, route, 1, route_length)
-		crc = crc16_zeros(crc, ROUTE_MAX - route_length)
+		local usual = math.min(route_length, ROUTE_USUAL)
+		if route_length > usual then
+			crc = crc_add(crc16_table, crc, route, usual + 1, route_length)
+			crc = crc16_zeros(crc, ROUTE_MAX - route_length)
+		end
+		crc = crc_add(crc16_table, crc, route, 1, usual)
+		crc = crc16_zeros(crc, ROUTE_USUAL - usual)
 	end
 	crc = crc_add(crc16_table, crc, header, 1, HEADER_BYTES - 2)
 	return bxor(crc16_zeros(crc, 2), 0xFFFF)
@@ -338,15 +344,22 @@ local function agent_route_fault(elements)
 	return #elements == 0 and "no agent at the end" or nil
 end
 
--- Next steps stand between two ports.
+local function is_high(element)
+	return element >= TYPE_HIGH and element <= TYPE_HIGH_MAX
+end
+
+-- Next steps stand between two ports; a port follows a high prefix.
 local function steps_fault(elements)
 	local steps = 0
 	for i, element in ipairs(elements) do
 		if element == TYPE_STEP then
 			steps = steps + 1
-			if not is_port(elements[i - 1] or 0) or not is_port(elements[i + 1] or 0) then
+			local after = elements[i + 1] or 0
+			if not is_port(elements[i - 1] or 0) or not (is_port(after) or is_high(after)) then
 				return string.format("element %d: a step begins, and ports are not around it", i - 1)
 			end
+		elseif is_high(element) and not is_port(elements[i + 1] or 0) then
+			return string.format("element %d: a high prefix without a port", i - 1)
 		end
 	end
 	return steps > STEPS_MAX and string.format("%d next steps, at most %d", steps, STEPS_MAX) or nil

@@ -268,7 +268,7 @@ static int dmodk_pairs(const struct route_graph *graph, const struct route_optio
 	pairs->maker = (struct route_maker){
 		.graph = graph,
 		.options = options,
-		.complete = options->on_demand && fat_tree_measure(&pairs->tree, ROUTE_LINKS_MAX),
+		.complete = options->on_demand && fat_tree_measure(&pairs->tree, ROUTE_LINKS_USUAL),
 		.add = add_pair,
 		.row = row,
 		.elements = elements,

@@ -134,7 +134,7 @@ static int dor_pairs(const struct route_graph *graph, const struct route_options
 		.graph = graph,
 		.options = options,
 		.complete = dimension_order_is_whole(&dor->order, &longest) &&
-			    longest <= ROUTE_LINKS_MAX,
+			    longest <= ROUTE_LINKS_USUAL,
 		.add = add_pair,
 		.row = row,
 		.elements = elements,

@@ -51,7 +51,7 @@ static bool absorb_between_steps(const struct route_graph *graph, struct multi_s
 			continue;
 		if (route_graph_hosts_at(graph, graph->arc[path->arc[i - 1]].to) == 0)
 			return false;
-		path->itb |= (uint32_t)1 << (i - 1);
+		path->itb |= (uint64_t)1 << (i - 1);
 	}
 	found->steps = 0;
 	return route_path_elements(path) <= ROUTE_ELEMENTS_MAX;
@@ -162,7 +162,7 @@ static int make_grid(struct pairs *pairs, struct route_set *set, struct error *e
 		return route_graph_no_memory(maker->graph, error);
 	maker->complete = maker->options->steps == ROUTE_STEPS_NEXT &&
 			  dimension_order_is_whole(&pairs->order, &longest) &&
-			  longest <= ROUTE_LINKS_MAX;
+			  longest <= ROUTE_LINKS_USUAL;
 	maker->add = add_in_grid;
 	maker->row = row_in_grid;
 	maker->elements = elements_in_grid;
@@ -205,7 +205,7 @@ static bool climb(const struct fat_tree *tree, uint32_t at, uint32_t host, uint3
 			up ? mod_k_up(tree, at, set, host, shift)
 			   : port_after(set, mod_k_down(tree, at, set, host), shift));
 		if (turns && shift > 0)
-			found->steps = (uint32_t)1 << path->links;
+			found->steps = (uint64_t)1 << path->links;
 		path->arc[path->links++] = arc;
 		at = tree->graph->arc[arc].to;
 	}
@@ -270,7 +270,7 @@ static int make_tree(struct pairs *pairs, struct error *error)
 		return result;
 	/* A route may have a 'next step'. */
 	maker->complete =
-		maker->options->on_demand && fat_tree_measure(&pairs->tree, ROUTE_LINKS_MAX - 1);
+		maker->options->on_demand && fat_tree_measure(&pairs->tree, ROUTE_LINKS_USUAL - 1);
 	maker->add = add_in_tree;
 	maker->row = row_in_tree;
 	maker->elements = elements_in_tree;

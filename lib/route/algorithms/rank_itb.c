@@ -96,7 +96,7 @@ static bool place(void *context, struct route_path *path)
 		struct turn turn = turn_of(ranks, path->arc[i], path->arc[i + 1]);
 
 		if (has_hosts(ranks, ranks->graph->arc[path->arc[i]].to))
-			path->itb |= (uint32_t)ranks->wants_itb(&turn) << i;
+			path->itb |= (uint64_t)ranks->wants_itb(&turn) << i;
 		else if (turn.above_before && turn.above_after)
 			return false;
 	}

@@ -65,7 +65,7 @@ static void mark_turns(const bool *up, struct route_path *path)
 	path->itb = 0;
 	for (unsigned i = 0; i + 1 < path->links; i++)
 		if (!up[path->arc[i]] && up[path->arc[i + 1]])
-			path->itb |= (uint32_t)1 << i;
+			path->itb |= (uint64_t)1 << i;
 }
 
 /* As rank_draw(), but the first ranks, in order. */

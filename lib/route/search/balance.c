@@ -9,7 +9,7 @@
 /* With more paths the lanes sum each of them over ranges of sums (balance_lane.h). */
 #define EXACT_PATHS (1u << 16)
 #define SUMMED_MAX  (1u << 26) /* paths times ranges: some seconds */
-#define RANGES_MIN  128u
+#define RANGES_MIN  32u
 #define UNIT_MIXED  840 /* most costs divide it */
 
 /* The best deletion. Let W be the counts of the n channels, S their sum, Q the sum of their

@@ -94,7 +94,7 @@ bool cycle_break_path(struct cycle_break *breaker, struct route_path *path)
 			return false;
 	for (unsigned i = 0; i + 1 < path->links; i++)
 		if (!acyclic_add(breaker->acyclic, path->arc[i], path->arc[i + 1]))
-			path->itb |= (uint32_t)1 << i;
+			path->itb |= (uint64_t)1 << i;
 	return route_path_elements(path) <= ROUTE_ELEMENTS_MAX;
 }
 

@@ -23,7 +23,7 @@ struct fill {
 	struct balance balance; /* empty if paths are chosen at random */
 	uint8_t *share;         /* balanced: the first choice of each pair of hosts */
 	uint64_t *first_share;  /* by pair of switches */
-	uint32_t *itb;          /* by path */
+	uint64_t *itb;          /* by path */
 	uint8_t *state;         /* by path */
 	uint32_t *found_at;     /* by pair of switches: where in 'found', plus 1 */
 	struct route_path *found;

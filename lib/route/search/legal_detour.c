@@ -135,7 +135,7 @@ static bool trace(struct legal_detour *detour, uint32_t state, struct route_path
 				return false;
 		path->arc[i] = arc;
 		if (i > 0 && detour->up[arc] && detour->step[state].from % 2 == 1)
-			path->itb |= (uint32_t)1 << (i - 1);
+			path->itb |= (uint64_t)1 << (i - 1);
 	}
 	return true;
 }

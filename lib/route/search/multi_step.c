@@ -103,7 +103,7 @@ static bool append(const struct multi_step *search, uint32_t from, uint32_t to, 
 		step.links > max || step.links > ROUTE_LINKS_MAX - path->links)
 		return false;
 	if (path->links > 0)
-		built->steps |= (uint32_t)1 << path->links;
+		built->steps |= (uint64_t)1 << path->links;
 	memcpy(path->arc + path->links, step.arc, step.links * sizeof(*step.arc));
 	path->links += step.links;
 	return true;
@@ -131,7 +131,8 @@ static bool build(struct multi_step *search, const uint32_t in[2], struct multi_
 	uint32_t from = search->near[0].centre, to = search->near[1].centre;
 
 	built->steps = 0;
-	built->path.links = built->path.itb = 0;
+	built->path.links = 0;
+	built->path.itb = 0;
 	if (in[0] == to || in[1] == from || in[0] == in[1])
 		return false;
 	if (in[0] != from && !append(search, from, in[0], search->radius, built))
@@ -140,7 +141,7 @@ static bool build(struct multi_step *search, const uint32_t in[2], struct multi_
 		return false;
 	if (in[1] != to && !append(search, in[1], to, search->radius, built))
 		return false;
-	return route_path_elements(&built->path) + (unsigned)__builtin_popcount(built->steps) <=
+	return route_path_elements(&built->path) + (unsigned)__builtin_popcountll(built->steps) <=
 		       ROUTE_ELEMENTS_MAX &&
 	       visits_once(search, &built->path);
 }
@@ -193,7 +194,7 @@ static void collect(struct multi_step *search, struct rng *rng)
 			next.key = rng != NULL ? (uint32_t)rng_next(rng)
 					       : (uint32_t)search->candidates;
 			next.links = (uint8_t)built.path.links;
-			next.steps = (uint8_t)__builtin_popcount(built.steps);
+			next.steps = (uint8_t)__builtin_popcountll(built.steps);
 			search->candidate[search->candidates++] = next;
 		}
 }

@@ -17,7 +17,7 @@ struct multi_step;
 
 struct multi_step_path {
 	struct route_path path;
-	uint32_t steps; /* bit i: a step begins with arc i; never the first */
+	uint64_t steps; /* bit i: a step begins with arc i; never the first */
 };
 
 /* For pairs of switches of this grid, which outlives the search. NULL with errno ENOMEM. */

@@ -220,7 +220,7 @@ UNIT_TEST(where_no_host_can_absorb_another_path_is_taken)
 	topology_destroy(topology);
 }
 
-/* A chain of 32 switches: a frame has room for 30 links. */
+/* A frame has no room for the links of the whole chain. */
 UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 {
 	struct network network;
@@ -229,11 +229,11 @@ UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 	struct cycle_break *breaker;
 	struct route_path path;
 
-	network_begin(&network, 32, 2);
-	for (uint32_t i = 0; i < 31; i++)
+	network_begin(&network, ROUTE_LINKS_MAX + 2, 2);
+	for (uint32_t i = 0; i < ROUTE_LINKS_MAX + 1; i++)
 		network_link(&network, i, i + 1);
 	network_host(&network, 0, 0);
-	network_host(&network, 1, 31);
+	network_host(&network, 1, ROUTE_LINKS_MAX + 1);
 	topology = network_end(&network);
 	graph = route_graph_create(topology);
 	assert_non_null(graph);

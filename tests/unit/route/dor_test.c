@@ -424,7 +424,7 @@ UNIT_TEST(the_first_link_that_is_none_of_a_grid_is_named)
 
 UNIT_TEST(a_way_too_long_for_a_frame_is_refused)
 {
-	struct topology *topology = bench_generate("ring:switches=70");
+	struct topology *topology = bench_generate("ring:switches=140");
 	struct route_options options = {0};
 	struct route_table *table = tables(topology, 0);
 	struct error error = {""};
@@ -432,7 +432,7 @@ UNIT_TEST(a_way_too_long_for_a_frame_is_refused)
 
 	assert_null(route_compute(topology, &route_dor, &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
-	assert_non_null(strstr(error.text, "route elements, expected at most 32"));
+	assert_non_null(strstr(error.text, "route elements, expected at most 64"));
 	expect_good(topology, NULL, table);
 	route_table_destroy(table);
 	topology_destroy(topology);

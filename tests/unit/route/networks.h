@@ -16,7 +16,7 @@
 /* A topology under construction: the next free port of each switch. */
 struct network {
 	struct topology *topology;
-	uint8_t used[256];
+	uint8_t used[1024];
 };
 
 static inline struct topology_port network_port(

@@ -321,7 +321,7 @@ UNIT_TEST(a_route_of_too_many_elements_is_refused)
 	for (unsigned i = 0; i < ROUTE_ELEMENTS_MAX + 1; i++)
 		sprintf(text + strlen(text), " s%u:0", i % 4);
 	assert_null(read_text(topology, text, strlen(text), &error));
-	assert_non_null(strstr(error.text, "too many route elements, expected at most 32"));
+	assert_non_null(strstr(error.text, "too many route elements, expected at most 64"));
 	topology_destroy(topology);
 }
 

@@ -215,9 +215,9 @@ UNIT_TEST(alternatives_are_the_other_paths_in_use)
 
 UNIT_TEST(a_way_that_does_not_fit_into_a_frame_is_refused)
 {
-	struct topology *topology = network_ring(80);
+	struct topology *topology = network_ring(140);
 
-	bench_expect_refused(topology, "smart", "links, expected at most 30");
+	bench_expect_refused(topology, "smart", "links, expected at most 62");
 	topology_destroy(topology);
 }
 

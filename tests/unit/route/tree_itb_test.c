@@ -224,7 +224,7 @@ UNIT_TEST(without_hosts_at_the_turn_the_way_leads_round)
 	topology_destroy(topology);
 }
 
-enum { ROW = 21, CHAIN = 10 };
+enum { ROW = 33, CHAIN = 16 };
 
 /* Numbered so that on the way along the row up and down take turns. */
 static uint32_t row_switch(uint32_t i)
@@ -232,8 +232,8 @@ static uint32_t row_switch(uint32_t i)
 	return 1 + (i % 2 == 0 ? i / 2 : (ROW + 1) / 2 + i / 2);
 }
 
-/* 21 switches in a row, each joined to the root by ten others: along the row every other turn is
- * forbidden, which makes 20 links and 10 ITBs, too many for a frame; by the root it is 22 links. */
+/* 33 switches in a row, each joined to the root by 16 others: along the row every other turn is
+ * forbidden, which makes 32 links and 16 ITBs, too many for a frame; by the root it is 34 links. */
 UNIT_TEST(routes_that_do_not_fit_into_a_frame_give_way_to_legal_ones)
 {
 	struct route_options options = {.seed = 1};
@@ -243,6 +243,7 @@ UNIT_TEST(routes_that_do_not_fit_into_a_frame_give_way_to_legal_ones)
 	struct itb_walk walk;
 
 	network_begin(&network, 1 + ROW * (CHAIN + 1), ROW);
+	network.topology->switch_at[0].ports = ROW;
 	for (uint32_t i = 0; i < ROW; i++) {
 		uint32_t chain = 1 + ROW + i * CHAIN;
 
@@ -257,7 +258,7 @@ UNIT_TEST(routes_that_do_not_fit_into_a_frame_give_way_to_legal_ones)
 	topology = network_end(&network);
 	set = bench_compute(topology, "ud-itb", &options);
 	walk = itb_walk(topology, set, 0, ROW - 1, 0);
-	assert_int_equal(walk.links, 22);
+	assert_int_equal(walk.links, 34);
 	assert_int_equal(walk.itbs, 0);
 	walk = itb_walk(topology, set, 0, 6, 0);
 	assert_int_equal(walk.links, 6);
@@ -269,7 +270,7 @@ UNIT_TEST(routes_that_do_not_fit_into_a_frame_give_way_to_legal_ones)
 
 UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 {
-	struct topology *topology = network_ring(80);
+	struct topology *topology = network_ring(160);
 	struct route_options options = {.seed = 1};
 	struct error error;
 	int result;
@@ -277,7 +278,7 @@ UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 	assert_null(
 		route_compute(topology, route_algorithm_find("ud-itb"), &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
-	assert_non_null(strstr(error.text, "route elements, expected at most 32"));
+	assert_non_null(strstr(error.text, "route elements, expected at most 64"));
 	topology_destroy(topology);
 }
 

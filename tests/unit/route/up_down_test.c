@@ -250,9 +250,9 @@ UNIT_TEST(a_pair_that_nothing_connects_is_named)
 
 UNIT_TEST(a_way_that_does_not_fit_into_a_frame_is_refused)
 {
-	struct topology *topology = network_ring(80);
+	struct topology *topology = network_ring(160);
 
-	bench_expect_refused(topology, "ud", "route elements, expected at most 32");
+	bench_expect_refused(topology, "ud", "route elements, expected at most 64");
 	topology_destroy(topology);
 }
 

@@ -455,6 +455,49 @@ UNIT_TEST(a_host_route_is_ports_and_transits_and_one_host_at_the_end)
 	assert_true(frame_is_host_route(longest + 1, FRAME_ROUTE_MAX));
 }
 
+UNIT_TEST(a_port_follows_a_high_prefix)
+{
+	static const struct {
+		uint8_t element[5];
+		bool good;
+	} routes[] = {
+		{{ROUTE_TYPE_HIGH | 1, 0x80, ROUTE_TYPE_HIGH | 3, 0xBF, ROUTE_TYPE_HOST}, true},
+		{{0x80, ROUTE_TYPE_STEP, ROUTE_TYPE_HIGH | 2, 0x81, ROUTE_TYPE_HOST}, true},
+		{{0x80, ROUTE_TYPE_HIGH | 1, ROUTE_TYPE_HIGH | 1, 0x81, ROUTE_TYPE_HOST}, false},
+		{{0x80, ROUTE_TYPE_HIGH | 1, ROUTE_TYPE_ITB, 0x81, ROUTE_TYPE_HOST}, false},
+		{{0x80, 0x81, 0x82, ROUTE_TYPE_HIGH | 1, ROUTE_TYPE_HOST}, false},
+		{{0x80, ROUTE_TYPE_HIGH, 0x82, 0x81, ROUTE_TYPE_HOST}, false},
+	};
+
+	for (unsigned i = 0; i < sizeof(routes) / sizeof(routes[0]); i++)
+		assert_int_equal(frame_is_host_route(routes[i].element, 5), routes[i].good);
+}
+
+/* The CRC of frames with up to 32 elements must stay what it was. */
+UNIT_TEST(the_end_of_a_long_route_comes_first_in_the_header_crc)
+{
+	for (unsigned length = 0; length <= FRAME_ROUTE_MAX; length++) {
+		uint8_t frame[ROOM] = {0}, covered[96] = {0};
+		unsigned usual = length < 32 ? length : 32;
+
+		build_plain(frame, length, 50);
+		for (unsigned i = 0; i < length; i++)
+			frame_route(frame)[i] = (uint8_t)(0x80 + i);
+		memcpy(covered, frame_route(frame) + usual, length - usual);
+		memcpy(covered + 32, frame_route(frame), usual);
+		memcpy(covered + 64, frame_header(frame), 30);
+		assert_int_equal(frame_header_crc(frame), crc16(covered, sizeof(covered)));
+		seal(frame);
+		assert_int_equal(
+			frame_check(frame, FRAME_HEADER_BYTES + length + 50), FRAME_FAULT_OK);
+		assert_true(frame_is_good_data(frame, FRAME_HEADER_BYTES + length + 50));
+		if (length > 0)
+			frame_route(frame)[length - 1] ^= 4;
+		assert_int_equal(frame_check(frame, FRAME_HEADER_BYTES + length + 50),
+			length > 0 ? FRAME_FAULT_HEADER_CRC : FRAME_FAULT_OK);
+	}
+}
+
 UNIT_TEST(a_next_step_stands_between_two_ports_at_most_twice)
 {
 	static const struct {
