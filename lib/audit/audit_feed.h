@@ -4,8 +4,23 @@
 
 /* From a packet of a capture to what an audit takes. */
 
+#include <string.h>
+
 #include "audit.h"
 #include "capture_order.h"
+
+/* Begins what 'weft audit --mark' adds to comments. */
+#define AUDIT_MARK "audit check "
+
+/* The part of a comment that the device wrote. */
+static inline uint32_t audit_comment_bytes(const struct capture_packet *packet)
+{
+	const char *mark = packet->comment == NULL ? NULL
+						   : memmem(packet->comment, packet->comment_bytes,
+							     AUDIT_MARK, strlen(AUDIT_MARK));
+
+	return mark == NULL ? packet->comment_bytes : (uint32_t)(mark - packet->comment);
+}
 
 /* 'way': of its port. Valid as long as the capture is. */
 static inline struct audit_frame_at audit_frame_of(const struct capture_ordered *next, uint32_t way)
@@ -23,6 +38,6 @@ static inline struct audit_frame_at audit_frame_of(const struct capture_ordered 
 		.captured_bytes = packet->captured_bytes,
 		.frame_bytes = packet->frame_bytes,
 		.comment = packet->comment,
-		.comment_bytes = packet->comment_bytes,
+		.comment_bytes = audit_comment_bytes(packet),
 	};
 }

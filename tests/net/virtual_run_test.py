@@ -59,6 +59,33 @@ class VirtualRun(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         return [block for kind, block in captures.blocks(path.read_bytes()) if kind == captures.ENHANCED_PACKET]
 
+    def audit(self, path, *words):
+        done = subprocess.run([WEFT, "audit", str(path), "--run", str(self.dir / "run.yaml"), *words, "--json"],
+                              capture_output=True, text=True, timeout=240, check=False)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        return [{key: value for key, value in found.items() if key != "file"} for found in json.loads(done.stdout)["violations"]]
+
+    def test_frames_that_an_audit_names_are_marked_for_the_dissector_and_for_no_other_audit(self):
+        path, marked = self.dir / "all.pcapng", self.dir / "marked.pcapng"
+        self.assertEqual(self.run_file("--quiet", "--pcap", f"all={path}").returncode, 0)
+        # A bit of the payload of the hundredth frame of data, and a longer delay than the links had.
+        contents, at, data = bytearray(path.read_bytes()), 0, 0
+        for kind, block in captures.blocks(bytes(contents)):
+            data += kind == captures.ENHANCED_PACKET and block[captures.FRAME_AT + captures.KIND_AT] == captures.DATA
+            if data == 100:
+                contents[at + captures.FRAME_AT + 100] ^= 1
+                break
+            at += len(block)
+        path.write_bytes(contents)
+        found = self.audit(path, "--set", "link.delay=2us", "--mark", str(marked))
+        self.assertGreater(len({violation["kind"] for violation in found}), 1)
+        self.assertEqual(self.audit(marked, "--set", "link.delay=2us"), found)
+        rows = captures.fields(DISSECTOR, marked, ("frame.number", "weft.audit", "frame.comment"))
+        said = {int(number): comment for number, mark, comment in rows if mark}
+        self.assertEqual(set(said), {violation["frame"] for violation in found})
+        for violation in found:
+            self.assertIn(f"audit check {violation['check']}: {violation['means']}: ", said[violation["frame"]])
+
     def test_where_keeps_the_frames_that_it_names_and_no_other(self):
         every = self.packets()
         for words, wanted in (

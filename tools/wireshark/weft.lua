@@ -220,6 +220,7 @@ local e = {
 	routing = define("routing_error", "Routing error", expert.group.PROTOCOL, expert.severity.ERROR),
 	payload = define("bad_payload", "Payload makes no sense for the kind", expert.group.MALFORMED, expert.severity.ERROR),
 	discarded = define("discarded", "Discarded by the device", expert.group.SEQUENCE, expert.severity.WARN),
+	audit = define("audit", "Breaks a rule of the fabric", expert.group.SEQUENCE, expert.severity.ERROR),
 	again = define("again", "Asks to send again", expert.group.SEQUENCE, expert.severity.NOTE),
 }
 weft.experts = e
@@ -815,14 +816,21 @@ end
 
 -- The state in the comment of a captured packet -----------------------------------------------
 
--- "vc 1, credits 7, voq 2, waited 250, REASON" (lib/capture/capture_file.c).
+-- "vc 1, credits 7, voq 2, waited 250, REASON" (lib/capture/capture_file.c), after it what 'weft audit --mark' adds:
+-- "; audit check 6: TEXT".
 local function dissect_state(tvb, tree)
 	local comment = comment_field()
-	local vc, rest = tostring(comment and comment.value or ""):match("^vc (%d+)(.*)$")
+	local text = tostring(comment and comment.value or "")
+	local mark = text:find("audit check %d: ")
+	if mark then
+		tree:add_proto_expert_info(e.audit, text:sub(mark))
+		text = text:sub(1, mark - 1):gsub("; $", "")
+	end
+	local vc, rest = text:match("^vc (%d+)(.*)$")
 	if not vc then
 		return
 	end
-	local part = tree:add(weft, tvb(0, 0), "State of the device: " .. comment.value)
+	local part = tree:add(weft, tvb(0, 0), "State of the device: " .. text)
 	part:set_generated()
 	part:add(f.state_vc, tvb(0, 0), tonumber(vc)):set_generated()
 	local credits, after = rest:match("^, credits (%d+)(.*)$")

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit_mark.h"
 #include "audit_subject.h"
 
 #define COMMAND "audit"
@@ -27,25 +28,35 @@ static const char usage[] =
 	"  --routes FILE    its route file\n"
 	"  --partial        audits captures of some ports; lists the checks that this prevents\n"
 	"  --json           prints a document\n"
+	"  --mark OUT       writes a copy of the only FILE as pcapng; the frames that the answer\n"
+	"                   names have the violation in their comment and in Wireshark's list\n"
 	"Exit: 0 no violation, 1 violations, 2 bad request or bad file, 3 not able.\n";
 
-static int parse(int argc, char **argv, struct audit_request *request, int *json)
+enum { OPTION_MARK = AUDIT_OPTION_OWN };
+
+static int parse(int argc, char **argv, struct audit_request *request, int *json, const char **mark)
 {
 	int partial = 0, option;
 	const struct option options[] = {
 		AUDIT_SUBJECT_OPTIONS,
 		{"partial", no_argument, &partial, 1},
 		{"json", no_argument, json, 1},
+		{"mark", required_argument, NULL, OPTION_MARK},
 		{NULL, 0, NULL, 0},
 	};
 
 	optind = 0;
 	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0)
-		if (option != 0 && !audit_request_take(request, option, optarg))
+		if (option == OPTION_MARK)
+			*mark = optarg;
+		else if (option != 0 && !audit_request_take(request, option, optarg))
 			return EXIT_BAD_REQUEST;
 	request->partial = partial != 0;
 	request->file = (const char *const *)argv + optind;
 	request->files = (uint32_t)(argc - optind);
+	if (*mark != NULL && request->files > 1)
+		return command_fail(COMMAND, EXIT_BAD_REQUEST,
+			"--mark: expected one FILE, whose frames keep their numbers");
 	return audit_request_check(request, COMMAND);
 }
 
@@ -218,8 +229,8 @@ static int check_complete(const struct audit_subject *subject, const struct audi
 		missing, 2 * topology->links, name);
 }
 
-static int audit_subject_run(
-	struct audit_subject *subject, const struct audit_request *request, bool json)
+static int audit_subject_run(struct audit_subject *subject, const struct audit_request *request,
+	bool json, const char *mark)
 {
 	enum audit_kind kinds[AUDIT_KIND_COUNT];
 	struct audit *audit;
@@ -239,7 +250,11 @@ static int audit_subject_run(
 	unchecked = list_unchecked(subject);
 	(json ? print_json : print_text)(subject, audit, kinds, count, unchecked);
 	json_decref(unchecked);
+	if (mark != NULL)
+		code = audit_mark_write(subject, audit, mark, COMMAND);
 	audit_destroy(audit);
+	if (code != EXIT_DONE)
+		return code;
 	return count == 0 ? EXIT_DONE : EXIT_BAD_ANSWER;
 }
 
@@ -248,18 +263,19 @@ int cmd_audit(int argc, char **argv)
 	struct audit_request request = {.file = NULL};
 	struct audit_subject subject;
 	struct error error;
+	const char *mark = NULL;
 	int json = 0, code, result;
 
 	if (command_wants_help(argc, argv)) {
 		fputs(usage, stdout);
 		return EXIT_DONE;
 	}
-	code = parse(argc, argv, &request, &json);
+	code = parse(argc, argv, &request, &json, &mark);
 	if (code != EXIT_DONE)
 		return code;
 	result = audit_subject_open(&subject, &request, &error);
 	code = result < 0 ? (int)command_error(COMMAND, result, &error)
-			  : audit_subject_run(&subject, &request, json != 0);
+			  : audit_subject_run(&subject, &request, json != 0, mark);
 	audit_subject_close(&subject);
 	return code;
 }

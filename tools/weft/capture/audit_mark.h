@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* weft audit --mark: a copy of the capture in which the frame of each violation that the answer
+ * names has the violation in its comment, where the dissector finds it. */
+
+#include "audit/audit.h"
+#include "audit_subject.h"
+
+/* Writes the copy of the subject's only file. EXIT_DONE, or a code after a message. */
+int audit_mark_write(struct audit_subject *subject, const struct audit *audit, const char *path,
+	const char *command);
