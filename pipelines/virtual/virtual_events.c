@@ -17,6 +17,7 @@
 #include "virtual_losses.h"
 #include "virtual_partitions.h"
 #include "virtual_ranks.h"
+#include "virtual_reroute.h"
 
 /* A cable, and when its ends will notice that it was cut, or joined. */
 struct cable {
@@ -28,7 +29,7 @@ struct cable {
 /* An event that has occurred. */
 struct seen {
 	struct run_event_act act;
-	weft_time detect_ps;
+	weft_time detect_ps, reroute_ps;
 	struct virtual_fault_count count; /* when it occurred */
 	uint64_t resent;
 };
@@ -84,6 +85,8 @@ weft_time virtual_events_due(const struct virtual_fabric *fabric)
 	if (events == NULL)
 		return WEFT_TIME_NEVER;
 	due = run_event_plan_due(&events->plan);
+	if (virtual_reroute_due(fabric) < due)
+		due = virtual_reroute_due(fabric);
 	return due < events->notice_at ? due : events->notice_at;
 }
 
@@ -200,6 +203,7 @@ static void cut(void *ctx, uint32_t link)
 	weft_time hello = fabric->run->hello_ps;
 
 	events->cable[link].occurrence = events->act->occurrence;
+	virtual_reroute_note(fabric, events->now);
 	to_b->touched = to_a->touched = true;
 	to_a->cuts++;
 	if (to_b->cuts++ > 0)
@@ -226,6 +230,7 @@ static void join(void *ctx, uint32_t link)
 	virtual_fault_of(fabric, virtual_channel_at(fabric, wire->b))->cuts--;
 	if (--virtual_fault_of(fabric, virtual_channel_at(fabric, wire->a))->cuts > 0)
 		return;
+	virtual_reroute_note(fabric, events->now);
 	events->cable[link].notice_at = WEFT_TIME_NEVER;
 	if (events->cable[link].down)
 		set_notice(events, link, (events->now / hello + 1) * hello + wire->delay_ps);
@@ -412,8 +417,22 @@ static void note(struct virtual_fabric *fabric, const struct run_event_act *act)
 		events->seen = larger;
 		events->room = room;
 	}
-	events->seen[events->count] = (struct seen){.act = *act, .detect_ps = WEFT_TIME_NEVER};
+	events->seen[events->count] = (struct seen){
+		.act = *act, .detect_ps = WEFT_TIME_NEVER, .reroute_ps = WEFT_TIME_NEVER};
 	take_counts(fabric, &events->seen[events->count++]);
+}
+
+/* New routes are in use: an answer to all cuts that waited for them. */
+static void note_routes(struct virtual_events *events, weft_time now)
+{
+	for (uint32_t i = events->count; i-- > 0;) {
+		struct seen *seen = &events->seen[i];
+
+		if (seen->reroute_ps != WEFT_TIME_NEVER)
+			break;
+		if (events->plan.run->events.at[seen->act.row].down_ps != 0)
+			seen->reroute_ps = now - seen->act.at_ps;
+	}
 }
 
 void virtual_events_apply(struct virtual_fabric *fabric, weft_time now)
@@ -437,6 +456,8 @@ void virtual_events_apply(struct virtual_fabric *fabric, weft_time now)
 	}
 	/* A cable that is joined in this moment was not missed. */
 	notice_all(events, now);
+	if (virtual_reroute_poll(fabric, now))
+		note_routes(events, now);
 }
 
 static uint64_t sum_counter(const struct virtual_fabric *fabric, const char *name)
@@ -463,11 +484,10 @@ void virtual_events_watch(struct virtual_fabric *fabric, weft_time now)
 		if (!run_event_plan_waits(&events->plan, row) ||
 			sum_counter(fabric, when->counter) <= when->above)
 			continue;
-		if (run_event_plan_trigger(&events->plan, row, now) < 0)
+		/* Not now: frames that were just sent may be in boxes of other partitions. */
+		if (run_event_plan_trigger(&events->plan, row, now + 1) < 0)
 			fabric->failed = true;
 	}
-	if (virtual_events_due(fabric) <= now)
-		virtual_events_apply(fabric, now);
 }
 
 void virtual_events_end(struct virtual_fabric *fabric)
@@ -496,6 +516,7 @@ int virtual_events_result(const struct virtual_fabric *fabric, struct run_result
 		run_event_text(&events->plan, &seen->act, event->what);
 		event->at_ps = seen->act.at_ps;
 		event->detect_ps = seen->detect_ps;
+		event->reroute_ps = seen->reroute_ps;
 		event->lost = next->count.lost - seen->count.lost;
 		event->abandoned = next->count.abandoned - seen->count.abandoned;
 		event->resent = next->resent - seen->resent;

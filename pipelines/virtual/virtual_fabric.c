@@ -19,6 +19,7 @@
 #include "virtual_partitions.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
+#include "virtual_reroute.h"
 
 /* Address space of 6 GiB. */
 #define PACKETS_MAX ((uint64_t)1 << 26)
@@ -356,8 +357,8 @@ static int build(struct virtual_fabric *fabric, struct error *error)
 		(result = adapt_switches(fabric, error)) < 0)
 		return result;
 	join_table(fabric);
-	if (virtual_faults_open(fabric) < 0 || virtual_fabric_open_own(fabric) < 0 ||
-		virtual_cn_open(fabric) < 0)
+	if (virtual_faults_open(fabric) < 0 || virtual_reroute_open(fabric) < 0 ||
+		virtual_fabric_open_own(fabric) < 0 || virtual_cn_open(fabric) < 0)
 		return error_set(error, ENOMEM, "no memory for a virtual fabric");
 	return 0;
 }
@@ -417,6 +418,7 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric)
 	virtual_links_destroy(fabric);
 	virtual_events_close(fabric);
 	virtual_cn_close(fabric);
+	virtual_reroute_close(fabric);
 	fabric_routes_free(&fabric->routes);
 	run_hosts_destroy(fabric->traffic);
 	virtual_goal_close(fabric);

@@ -92,6 +92,8 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 			return true;
 		}
 	}
+	if (__builtin_expect(fabric->paused, 0))
+		return false;
 	if (__builtin_expect(resends(host, now), 0))
 		return resend(fabric, number, now);
 	if (__builtin_expect(host->nic.order != NULL, 0) && virtual_order_is_full(fabric))

@@ -20,6 +20,7 @@
 #include "virtual_partitions.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
+#include "virtual_reroute.h"
 #include "wire/frame.h"
 
 static void add_delivered(const struct virtual_fabric *partition, struct measure_totals *totals)
@@ -409,6 +410,7 @@ int virtual_fabric_result(
 	virtual_transit_result(fabric, result);
 	virtual_cn_result(fabric, result);
 	virtual_losses_result(fabric, result);
+	virtual_reroute_result(fabric, result);
 	if (fabric->replay != NULL)
 		run_goal_result(fabric->goal->goal, fabric->replay, result);
 	fill_figures(fabric, result);

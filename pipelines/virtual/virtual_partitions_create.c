@@ -27,6 +27,12 @@ static int check(const struct virtual_fabric *fabric, struct error *error)
 							       : VIRTUAL_WORKERS_MAX,
 			fabric->partitions->ranks != NULL ? " workers in all" : "",
 			fabric->switches);
+	if (fabric->partitions->ranks != NULL && fabric->reroute != NULL &&
+		fabric->routes.set != NULL)
+		return error_set(error, EINVAL,
+			"%s: mapper.after changes source routes, which only one process can do; "
+			"use --workers, or 'routing.mode: table'",
+			text);
 	return 0;
 }
 

@@ -220,6 +220,7 @@ struct virtual_ends {
 struct virtual_partitions;
 struct virtual_fault;
 struct virtual_events;
+struct virtual_reroute;
 
 /* Frames that were lost, since the beginning (virtual_faults.h). */
 struct virtual_fault_count {
@@ -288,6 +289,8 @@ struct virtual_fabric {
 	bool failed, deadlock, stopped;
 	struct virtual_fault *faults;      /* of each channel; NULL: links lose nothing */
 	struct virtual_events *happenings; /* NULL: the run has no events */
+	struct virtual_reroute *reroute;   /* NULL: routes stay */
+	bool paused;                       /* hosts send nothing of their own */
 	/* Of this part; of all parts of all processes, after the run. */
 	struct virtual_fault_count fault_count, fault_total;
 	const char *refused; /* it has failed because one worker would be needed; NULL: not so */

@@ -20,6 +20,7 @@ struct sent_packet {
 	uint8_t path;
 	uint8_t route; /* which of the pair's */
 	uint8_t kind;  /* enum partition_crossing */
+	uint8_t losses;
 };
 
 /* A credit frame, a notification, or a schedule's message that was accepted. Of a credit frame the
@@ -68,6 +69,7 @@ static uint8_t *virtual_record_put_packet(const struct virtual_fabric *fabric, u
 		.payload_bytes = crossing->origin.payload_bytes,
 		.path = crossing->origin.path,
 		.route = which_route(fabric, &crossing->packet),
+		.losses = crossing->origin.losses,
 		.kind = (uint8_t)crossing->kind};
 
 	memcpy(out, &sent, sizeof(sent));
@@ -147,7 +149,8 @@ static bool virtual_record_take_packet(struct virtual_fabric *fabric, struct ran
 		.origin = {.injected_ps = sent.injected_ps,
 			.generated_ps = sent.generated_ps,
 			.payload_bytes = sent.payload_bytes,
-			.path = sent.path},
+			.path = sent.path,
+			.losses = sent.losses},
 		.at = sent.at,
 		.order = sent.order,
 		.kind = (enum partition_crossing)sent.kind};

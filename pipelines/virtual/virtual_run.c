@@ -290,13 +290,16 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 			earlier(earlier(watch_at, loop->refresh_at), virtual_events_due(fabric));
 
 		run_until(loop, earlier(next_measured(loop, until, sampling), next));
+		/* First: what is sent below is on no cable yet, but in the box of another
+		 * partition.
+		 */
+		if (fabric->now >= virtual_events_due(fabric))
+			virtual_events_apply(fabric, fabric->now);
 		if (fabric->now >= loop->refresh_at) {
 			refresh_credits(fabric, fabric->now, true);
 			virtual_losses_refresh(fabric, fabric->now);
 			loop->refresh_at += device_credit_refresh(fabric->run->hello_ps);
 		}
-		if (fabric->now >= virtual_events_due(fabric))
-			virtual_events_apply(fabric, fabric->now);
 		if (fabric->now >= watch_at) {
 			/* Searches heads that have waited since the search before last, before the
 			 * watchdog frees them. */

@@ -98,6 +98,16 @@ class Mpi(unittest.TestCase):
             one = self.result(*short, file=TOPO / name)[1]
             self.assertEqual(self.result(*short, "--mpi", "2", file=TOPO / name)[1], one, name)
 
+    def test_events_give_the_bytes_of_one_process(self):
+        words = ("--set", "measure.duration=600us", "--set", "measure.sample=20us", "--set", "faults={corrupt: 0.1%, credit-loss: 1%}",
+                 "--set", "hello=100us", "--set", "mapper.after=50us",
+                 "--set", "events=[{every: 20us, jitter: 50%, link: random, down: 15us}, {at: 100us, switch: s3, down: 350us},"
+                          " {at: 200us, link: 's0:2', rate: 25Gbps, delay: 700ns}, {when: {counter: data_in, above: 5000}, host: h3, drain: 9Gbps}]")
+        one = self.result(*words)[1]
+        self.assertGreater(json.loads(one)["counters"]["link_frames_lost"], 500)
+        for ranks in (("--mpi", "2"), ("--mpi", "3", "--workers", "2")):
+            self.assertEqual(self.result(*words, *ranks)[1], one, ranks)
+
     def schedule(self, path, size):
         call(WEFT, "goal", "gen", "alltoall", "--ranks", "16", "--bytes", size, "--rounds", "2", "-o", str(path))
         return "--set", f"traffic=[{{pattern: goal, file: {path}, ranks-per-host: 3}}]", "--set", "measure.duration=5ms"

@@ -162,7 +162,7 @@ UNIT_TEST(a_counter_above_its_value_makes_an_event_occur_once)
 
 	expect_all_recovered(&lab);
 	assert_int_equal(lab.result.events, 1);
-	assert_int_equal(lab.result.event[0].at_ps % (100 * PS_PER_US), 0);
+	assert_int_equal(lab.result.event[0].at_ps % (100 * PS_PER_US), 1);
 	virtual_lab_close(&lab);
 }
 
@@ -184,11 +184,80 @@ UNIT_TEST(an_event_that_repeats_occurs_in_each_interval_with_its_jitter)
 	virtual_lab_close(&lab);
 }
 
+/* --- new routes --- */
+
+UNIT_TEST(new_routes_avoid_what_is_down_and_come_after_the_time_of_the_file)
+{
+	struct virtual_lab lab = RUN("events=[{at: 500us, link: 's0:2', down: forever}]",
+		"mapper.after=400us", "traffic.0.stop=10ms");
+	const struct run_result *result = &lab.result;
+
+	assert_int_equal(result->event[0].reroute_ps, 400 * PS_PER_US);
+	assert_int_equal(result_counter(result, "reroutes_failed"), 0);
+	/* All that was lost came again on another path. */
+	assert_int_equal(result->packets.delivered, result->packets.injected);
+	assert_int_equal(result->packets.retransmitted, result->event[0].lost);
+	assert_int_equal(result->lost | result->duplicated | result->out_of_order, 0);
+	assert_true(run_result_event_recovery(result, 0) < PS_PER_MS);
+	expect_each_frame_once(lab.fabric);
+	virtual_lab_close(&lab);
+}
+
+UNIT_TEST(without_new_routes_frames_for_a_dead_cable_never_arrive)
+{
+	struct virtual_lab lab = RUN("events=[{at: 500us, link: 's0:2', down: forever}]");
+
+	assert_int_equal(lab.result.event[0].reroute_ps, WEFT_TIME_NEVER);
+	assert_true(lab.result.packets.delivered < lab.result.packets.injected);
+	virtual_lab_close(&lab);
+}
+
+UNIT_TEST(a_cable_that_is_joined_gets_its_routes_back)
+{
+	struct virtual_lab lab = RUN("events=[{at: 500us, link: 's0:2', down: 1ms}]",
+		"mapper.after=100us", "traffic.0.stop=4ms");
+	const uint8_t port = 2;
+	const struct topology_port at = {DEVICE_SWITCH, 0, port};
+
+	expect_all_recovered(&lab);
+	/* It is busy again after 1.6 ms. */
+	assert_true(virtual_channel_at(lab.fabric, at)->free_at > 3 * PS_PER_MS);
+	virtual_lab_close(&lab);
+}
+
+UNIT_TEST(a_host_that_is_cut_off_leaves_the_routes_as_they_are)
+{
+	struct virtual_lab lab =
+		RUN("events=[{at: 500us, host: h3, down: 1ms}]", "mapper.after=100us");
+
+	assert_int_equal(lab.result.event[0].reroute_ps, WEFT_TIME_NEVER);
+	assert_int_equal(result_counter(&lab.result, "reroutes_failed"), 1);
+	assert_int_equal(lab.result.warnings, 1);
+	expect_all_recovered(&lab);
+	virtual_lab_close(&lab);
+}
+
+/* The routes of a ring and of its rest, each without a cycle, have one together. */
+UNIT_TEST(routes_that_could_deadlock_together_follow_each_other_after_a_pause)
+{
+	struct virtual_lab lab =
+		RUN("topology=ring:switches=6,hosts=1", "routing={algorithm: ud, mode: source}",
+			"mapper.after=100us", "events=[{at: 500us, link: 's0:1', down: forever}]");
+
+	assert_int_equal(result_counter(&lab.result, "reroutes_paused"), 1);
+	assert_true(result_counter(&lab.result, "reroutes_paused_ns") > 0);
+	assert_true(lab.result.event[0].reroute_ps > 100 * PS_PER_US);
+	assert_int_equal(lab.result.packets.delivered, lab.result.packets.injected);
+	assert_int_equal(lab.result.warnings, 1);
+	virtual_lab_close(&lab);
+}
+
 /* --- drawn events --- */
 
 #define DRAWN_TEXT 4096
 
-/* 'count' events before 'end_us', of all kinds, that end in time. */
+/* 'count' events before 'end_us', of all kinds, that end in time; and one when credits are renewed.
+ */
 static void draw(struct rng *rng, unsigned count, unsigned end_us, char text[DRAWN_TEXT])
 {
 	static const char *const effect[] = {"link: 's%u:%u', down: %uus",
@@ -197,7 +266,8 @@ static void draw(struct rng *rng, unsigned count, unsigned end_us, char text[DRA
 		"link: 's%u:%u', corrupt: 0.%u%%", "link: 's%u:%u', credit-loss: %u%%",
 		"host: h%u, drain: %u%uGbps"};
 	size_t used = (size_t)snprintf(text, DRAWN_TEXT,
-		"events=[{every: %uus, jitter: 50%%, link: random, down: 20us}",
+		"events=[{every: %uus, jitter: 50%%, link: random, down: 20us}, "
+		"{at: 100us, switch: s3, down: 150us}",
 		20 + (unsigned)rng_below(rng, 100));
 
 	for (unsigned i = 0; i < count; i++) {
@@ -229,6 +299,7 @@ UNIT_TEST(whatever_happens_nothing_is_lost_without_being_counted)
 		draw(&rng, 20, 2000, text);
 		snprintf(seed, sizeof(seed), "seed=%u", i + 1);
 		lab = RUN(text, seed, network[i % 3], routing[i / 3 % 3],
+			i % 5 == 0 ? "mapper.after=50us" : "mapper.after=off",
 			i % 2 == 0 ? "switch.voq=true" : "switch.voq=false",
 			i % 4 < 2 ? "switch.vcs=1" : "switch.credits=each");
 		assert_int_equal(
@@ -253,9 +324,11 @@ UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
 		char text[DRAWN_TEXT];
 		struct drawn drawn = {
 			.set = {"hello=100us", "measure.duration=1ms", "measure.sample=50us", text,
-				i % 2 == 0 ? "faults={corrupt: 0.1%, credit-loss: 1%}"
-					   : "routing.adaptive=adaptive"},
-			.sets = 5};
+				i < 2 ? "faults={corrupt: 0.1%, credit-loss: 1%}"
+				      : "routing.adaptive=adaptive",
+				i < 2 ? "mapper.after=30us" : "mapper.after=off",
+				i == 1 ? "routing={algorithm: ud, mode: source}" : "seed=9"},
+			.sets = 7};
 		struct error error = {""};
 		char *one, *many;
 		struct rng rng;

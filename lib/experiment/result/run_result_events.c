@@ -54,8 +54,9 @@ weft_time run_result_event_recovery(const struct run_result *result, uint32_t ev
 	uint64_t at_ns = ps_to_ns(result->event[event].at_ps), end_ns = until_ns(result, event);
 	unsigned first =
 		event > 0 ? sample_after(result, ps_to_ns(result->event[event - 1].at_ps)) : 0;
-	unsigned from = sample_after(result, at_ns), last = from;
+	unsigned from = sample_after(result, at_ns);
 	double before = 0;
+	bool fell = false;
 
 	/* The sample with the previous event belongs to that one. */
 	first += event > 0 && first < from;
@@ -64,14 +65,14 @@ weft_time run_result_event_recovery(const struct run_result *result, uint32_t ev
 	if (first == from || before == 0)
 		return WEFT_TIME_NEVER;
 	before /= from - first;
-	for (unsigned i = from; i < result->samples && result->sample[i].t_ns <= end_ns; i++)
-		if (result->sample[i].accepted < RECOVERED * before)
-			last = i + 1;
-	if (last == from)
-		return 0;
-	if (last >= result->samples || result->sample[last].t_ns > end_ns)
-		return WEFT_TIME_NEVER;
-	return result->sample[last].t_ns * PS_PER_NS - result->event[event].at_ps;
+	for (unsigned i = from; i < result->samples && result->sample[i].t_ns <= end_ns; i++) {
+		bool below = result->sample[i].accepted < RECOVERED * before;
+
+		fell = fell || below;
+		if (fell && !below)
+			return result->sample[i].t_ns * PS_PER_NS - result->event[event].at_ps;
+	}
+	return fell ? WEFT_TIME_NEVER : 0;
 }
 
 static json_t *time_json(weft_time time)

@@ -20,10 +20,10 @@ struct run_result_event {
 /* Appends one, zeroed, with times WEFT_TIME_NEVER. NULL: no memory. */
 struct run_result_event *run_result_add_event(struct run_result *result);
 
-/* From the event until throughput was 95 % of its mean between the previous event (or the start of
- * the measurement) and this one, by the samples of the run: the end of the first sample from which
- * on it is. 0: it never fell below; WEFT_TIME_NEVER: it did not recover before the next event or
- * the end, or there is no sample before the event. Exact to a sample. */
+/* From the event to the end of the first sample in which throughput was 95 % of its earlier mean
+ * again, after it had been below. The mean is over the samples between the previous event, or the
+ * start of measuring, and this one. 0: it was never below; WEFT_TIME_NEVER: not before the next
+ * event or the end, or there is no earlier sample. Exact to a sample. */
 weft_time run_result_event_recovery(const struct run_result *result, uint32_t event);
 
 /* The list of the result document. NULL without memory. */

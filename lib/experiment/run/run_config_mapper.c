@@ -102,6 +102,9 @@ const struct yaml_field run_mapper_fields[] = {
 		"Unanswered requests are repeated after this time, at least ten times and for nine `hello`."),
 	TIME_FIELD("drain", drain_ps, 1000,
 		"Time for a paused fabric to drain before switches discard their packets."),
+	{"after", YAML_FIELD_CUSTOM, YAML_MEMBER(S, after_ps), .read = run_read_time_or_off,
+		.write = run_write_time_or_off, .form = "<time>|off",
+		.doc = "With `routes: static`: time from an event until routes are in use that avoid what is down. `off`: only alternatives do."},
 	{NULL},
 };
 #undef S

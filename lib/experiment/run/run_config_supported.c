@@ -213,7 +213,23 @@ static int check_mapper(const struct run_config *config, struct error *error)
 			"puts no routes in use that may deadlock; expected another "
 			"routing.algorithm, or routing.may-deadlock: true"},
 	};
+	const struct rule after[] = {
+		{config->clock == RUN_CLOCK_REAL,
+			"requires 'clock: virtual'; the mapper is on the real clock"},
+		{config->routing.file != NULL,
+			"requires 'routing.algorithm', by which new routes are computed"},
+		{config->nic.control != SOURCE_CONTROL_NONE,
+			"requires 'nic.control: none', because sources know the paths of a pair"},
+		{run_config_is_adaptive(config) && config->routing.afi,
+			"requires 'routing.afi: false'"},
+	};
+	int result;
 
+	if (config->mapper.after_ps != WEFT_TIME_NEVER) {
+		result = CHECK_RULES(config, "mapper.after ", after, error);
+		if (result < 0)
+			return result;
+	}
 	if (config->mapper.routes == RUN_ROUTES_STATIC)
 		return 0;
 	return CHECK_RULES(config, "mapper.routes: mapper ", rules, error);

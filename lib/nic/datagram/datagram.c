@@ -237,6 +237,16 @@ static bool find_route(struct datagram *nic, struct datagram_fifo *fifo)
 	return route_set_count(nic->config.routes, nic->config.host, message->destination) > 0;
 }
 
+void datagram_set_routes(struct datagram *nic, const struct route_set *routes)
+{
+	nic->config.routes = routes;
+	for (unsigned vc = 0; vc < nic->config.vcs; vc++)
+		if (nic->fifo[vc].count > 0)
+			find_route(nic, &nic->fifo[vc]);
+	if (nic->recovery != NULL)
+		nic->recovery->rerouted = true;
+}
+
 void datagram_begin_head(struct datagram *nic, unsigned vc)
 {
 	struct datagram_fifo *fifo = &nic->fifo[vc];

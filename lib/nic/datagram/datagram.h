@@ -180,6 +180,11 @@ static inline bool datagram_has_room(
 bool datagram_choose_route(struct datagram *nic, const struct datagram_message *message,
 	struct datagram_route *chosen);
 
+/* Other routes, the caller's, which stay valid with those before. Messages in the FIFOs and frames
+ * that are sent again use them; a message that has begun continues on a new route. Every pair that
+ * had a route has one. Not with congestion management. */
+void datagram_set_routes(struct datagram *nic, const struct route_set *routes);
+
 /* Queues a message; there is room. A message to a host without a route is counted and dropped. */
 void datagram_send(struct datagram *nic, const struct datagram_message *message);
 

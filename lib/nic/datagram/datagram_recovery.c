@@ -36,13 +36,31 @@ void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, 
 	recovery->reported++;
 }
 
+/* Gives a frame a route of now, which may be longer or shorter. */
+static void reroute(struct datagram *nic, struct weft_packet *packet)
+{
+	const struct datagram_message message = {
+		.bytes = packet->bytes, .destination = packet->destination, .sl = packet->sl};
+	struct datagram_route chosen;
+
+	if (packet->route_length == 0 || !datagram_choose_route(nic, &message, &chosen))
+		return;
+	packet->bytes = (uint16_t)(packet->bytes - packet->route_length + chosen.length);
+	packet->blocks = (uint16_t)frame_blocks(packet->bytes);
+	packet->route_length = chosen.length;
+	packet->route = chosen.route;
+}
+
 struct weft_packet *datagram_recovery_resend(struct datagram *nic, weft_time now)
 {
 	struct datagram_recovery *recovery = nic->recovery;
 	struct weft_packet *packet = recovery->again;
 
-	if (!datagram_recovery_waits(recovery, now) ||
-		!credit_suffices(&nic->link.tx[packet->vc], packet->blocks))
+	if (!datagram_recovery_waits(recovery, now))
+		return NULL;
+	if (recovery->rerouted)
+		reroute(nic, packet);
+	if (!credit_suffices(&nic->link.tx[packet->vc], packet->blocks))
 		return NULL;
 	recovery->again = packet->next;
 	packet->next = NULL;

@@ -24,6 +24,7 @@ struct datagram_recovery {
 	uint32_t again_count;
 	uint64_t reported;      /* frames of this host that another host discarded */
 	uint64_t retransmitted; /* reported = retransmitted + those in 'again' */
+	bool rerouted;          /* frames may have old routes (datagram_set_routes()) */
 };
 
 /* At host 'host', which discards the frame: notes what decides about the order of reports. One that

@@ -178,20 +178,23 @@ static void add_samples(struct run_result *result, const double *accepted, unsig
 	}
 }
 
-UNIT_TEST(recovery_is_the_end_of_the_first_sample_from_which_throughput_is_back)
+UNIT_TEST(recovery_is_the_end_of_the_first_sample_with_the_throughput_of_before)
 {
-	static const double accepted[] = {0.5, 0.5, 0.2, 0.6, 0.4, 0.5, 0.5};
+	static const double accepted[] = {0.5, 0.5, 0.2, 0.6, 0.4, 0.6, 0.6};
 	struct run_result result = {.seed = 1};
 	struct run_result_event *event = run_result_add_event(&result);
 
 	event->at_ps = 2 * PS_PER_US;
 	add_samples(&result, accepted, 7);
-	assert_int_equal(run_result_event_recovery(&result, 0), 4 * PS_PER_US);
-	/* The next event comes before that. */
+	assert_int_equal(run_result_event_recovery(&result, 0), 2 * PS_PER_US);
+	/* The next event comes before that, and no sample lies between the two. */
 	event = run_result_add_event(&result);
-	event->at_ps = 5 * PS_PER_US;
+	event->at_ps = 3 * PS_PER_US;
 	assert_int_equal(run_result_event_recovery(&result, 0), WEFT_TIME_NEVER);
-	assert_int_equal(run_result_event_recovery(&result, 1), 0);
+	assert_int_equal(run_result_event_recovery(&result, 1), WEFT_TIME_NEVER);
+	result.event[1].at_ps = 4 * PS_PER_US;
+	assert_int_equal(run_result_event_recovery(&result, 0), 2 * PS_PER_US);
+	assert_int_equal(run_result_event_recovery(&result, 1), 2 * PS_PER_US);
 	run_result_free(&result);
 }
 

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "virtual_reroute.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mapper/transition_check.h"
+#include "setup/device_config.h"
+#include "topo/topology_without.h"
+#include "virtual_dispatch.h"
+#include "virtual_faults.h"
+#include "virtual_links.h"
+#include "virtual_measure.h"
+#include "virtual_partitions.h"
+#include "virtual_ranks.h"
+
+/* A paused fabric is looked at this often. */
+#define LOOK_PS PS_PER_US
+
+#define NAME_BYTES (TOPOLOGY_NAME_MAX + 8)
+
+/* Routes without certain links. Sets stay until the end, because packets and hosts refer to them.
+ */
+struct generation {
+	bool *down; /* [links] */
+	const struct topology *topology;
+	struct topology *copy; /* NULL: the fabric's own */
+	struct fabric_routes routes;
+};
+
+struct virtual_reroute {
+	weft_time due, noted; /* the next attempt; the last change of a cable */
+	weft_time computed_at;
+	weft_time paused_at; /* WEFT_TIME_NEVER: hosts send */
+	struct generation *made;
+	uint32_t count, used, next; /* of 'made'; in use; to be used when the fabric is empty */
+	uint32_t failures, pauses;
+	weft_time paused_ps;
+	struct error why; /* of the last failure, or pause */
+};
+
+static int add_generation(struct virtual_fabric *fabric, struct generation **made)
+{
+	struct virtual_reroute *reroute = fabric->reroute;
+	struct generation *more =
+		realloc(reroute->made, (reroute->count + 1) * sizeof(*reroute->made));
+
+	if (more == NULL)
+		return -ENOMEM;
+	reroute->made = more;
+	*made = &more[reroute->count];
+	**made = (struct generation){.topology = fabric->topology};
+	(*made)->down = calloc(fabric->topology->links + 1, sizeof(bool));
+	if ((*made)->down == NULL)
+		return -ENOMEM;
+	reroute->count++;
+	return 0;
+}
+
+int virtual_reroute_open(struct virtual_fabric *fabric)
+{
+	struct generation *first;
+
+	if (fabric->run->mapper.after_ps == WEFT_TIME_NEVER || fabric->happenings == NULL)
+		return 0;
+	fabric->reroute = calloc(1, sizeof(*fabric->reroute));
+	if (fabric->reroute == NULL || add_generation(fabric, &first) < 0)
+		return -ENOMEM;
+	first->routes = fabric->routes;
+	fabric->reroute->due = fabric->reroute->paused_at = WEFT_TIME_NEVER;
+	return 0;
+}
+
+void virtual_reroute_close(struct virtual_fabric *fabric)
+{
+	struct virtual_reroute *reroute = fabric->reroute;
+
+	if (reroute == NULL)
+		return;
+	if (reroute->count > 0)
+		fabric->routes = reroute->made[0].routes;
+	for (uint32_t i = 0; i < reroute->count; i++) {
+		if (i > 0)
+			fabric_routes_free(&reroute->made[i].routes);
+		topology_destroy(reroute->made[i].copy);
+		free(reroute->made[i].down);
+	}
+	free(reroute->made);
+	free(reroute);
+}
+
+void virtual_reroute_note(struct virtual_fabric *fabric, weft_time now)
+{
+	struct virtual_reroute *reroute = fabric->reroute;
+
+	if (reroute == NULL)
+		return;
+	reroute->noted = now;
+	if (reroute->due == WEFT_TIME_NEVER)
+		reroute->due = now + fabric->run->mapper.after_ps;
+}
+
+weft_time virtual_reroute_due(const struct virtual_fabric *fabric)
+{
+	return fabric->reroute != NULL ? fabric->reroute->due : WEFT_TIME_NEVER;
+}
+
+/* --- making routes --- */
+
+static bool is_down(const struct virtual_fabric *fabric, uint32_t link)
+{
+	return virtual_fault_of(
+		       fabric, virtual_channel_at(fabric, fabric->topology->link_at[link].a))
+		       ->cuts > 0;
+}
+
+static bool is_for_now(const struct virtual_fabric *fabric, const struct generation *made)
+{
+	for (uint32_t i = 0; i < fabric->topology->links; i++)
+		if (made->down[i] != is_down(fabric, i))
+			return false;
+	return true;
+}
+
+/* The topology without what is down; NULL and error. */
+static struct topology *without_down(
+	const struct virtual_fabric *fabric, const bool *down, struct error *error)
+{
+	const struct topology *topology = fabric->topology;
+	char(*name)[NAME_BYTES] = calloc(topology->links + 1, sizeof(*name));
+	const char **failed = calloc(topology->links + 1, sizeof(*failed));
+	struct topology *copy = NULL;
+	size_t count = 0;
+
+	for (uint32_t i = 0; name != NULL && failed != NULL && i < topology->links; i++) {
+		if (!down[i])
+			continue;
+		topology_port_name(topology, topology->link_at[i].a, name[count], NAME_BYTES);
+		failed[count] = name[count];
+		count++;
+	}
+	if (name != NULL && failed != NULL)
+		copy = topology_without(topology, failed, count, error);
+	else
+		error_set(error, ENOMEM, "no memory for new routes");
+	free(failed);
+	free(name);
+	if (copy != NULL && topology_check_connected(copy, topology->name, error) < 0) {
+		topology_destroy(copy);
+		copy = NULL;
+	}
+	return copy;
+}
+
+/* 0, or error: there are no such routes. */
+static int make_routes(struct virtual_fabric *fabric, struct generation *made, struct error *error)
+{
+	int result;
+
+	made->copy = without_down(fabric, made->down, error);
+	if (made->copy == NULL)
+		return -EINVAL;
+	made->topology = made->copy;
+	result = fabric_routes_compute(&made->routes, made->copy, fabric->run, error);
+	if (result == 0 && made->routes.itbs && !fabric->routes.itbs)
+		result = error_set(
+			error, EINVAL, "they need in-transit buffers, which hosts do not have");
+	return result < 0 ? result : fabric_routes_share(&made->routes);
+}
+
+/* The number of the routes for what is down now. False, and error: there are none. */
+static bool find_routes(struct virtual_fabric *fabric, uint32_t *number, struct error *error)
+{
+	struct virtual_reroute *reroute = fabric->reroute;
+	struct generation *made;
+
+	for (*number = 0; *number < reroute->count; (*number)++)
+		if (is_for_now(fabric, &reroute->made[*number]))
+			return true;
+	if (add_generation(fabric, &made) < 0) {
+		fabric->failed = true;
+		return false;
+	}
+	for (uint32_t i = 0; i < fabric->topology->links; i++)
+		made->down[i] = is_down(fabric, i);
+	if (make_routes(fabric, made, error) == 0)
+		return true;
+	fabric_routes_free(&made->routes);
+	topology_destroy(made->copy);
+	free(made->down);
+	reroute->count--;
+	return false;
+}
+
+/* The union of the routes in use and the new ones. */
+static bool may_coexist(struct virtual_fabric *fabric, uint32_t number, struct error *reason)
+{
+	const struct virtual_reroute *reroute = fabric->reroute;
+	const struct generation *old = &reroute->made[reroute->used], *new = &reroute->made[number];
+	const struct live_generation both[] = {{old->topology, old->routes.set, old->routes.table},
+		{new->topology, new->routes.set, new->routes.table}};
+	bool live = false;
+
+	if (transition_check(both, 2, &live, reason) < 0)
+		fabric->failed = true;
+	return live;
+}
+
+/* --- putting them in use --- */
+
+static void set_switches(struct virtual_fabric *fabric)
+{
+	const struct device_config from = {.run = fabric->run,
+		.topology = fabric->topology,
+		.routes = &fabric->routes,
+		.session = 1,
+		.links_are_up = true};
+
+	for (uint32_t at = 0; at < fabric->switches; at++) {
+		struct weft_switch *sw = fabric->sw[at];
+		struct switch_config config;
+
+		device_config_switch(&from, at, &config);
+		switch_set_table(sw, config.table_port, config.table_block, config.table_hosts);
+		sw->table_alternatives = config.table_alternatives;
+		sw->vc_rule = config.vc_rule;
+	}
+}
+
+static void use(struct virtual_fabric *fabric, uint32_t number)
+{
+	struct virtual_reroute *reroute = fabric->reroute;
+	struct fabric_routes routes = reroute->made[number].routes;
+
+	/* Sources and hosts keep the first ones. */
+	routes.queuing = fabric->routes.queuing;
+	routes.itbs = fabric->routes.itbs;
+	for (unsigned i = 0; i < virtual_partitions_count(fabric); i++)
+		virtual_partition_at(fabric, i)->routes = routes;
+	set_switches(fabric);
+	for (uint32_t i = 0; i < fabric->hosts && routes.set != NULL; i++)
+		datagram_set_routes(&fabric->host[i].nic, routes.set);
+	reroute->used = number;
+}
+
+static void set_pause(struct virtual_fabric *fabric, bool pause, weft_time now)
+{
+	for (unsigned i = 0; i < virtual_partitions_count(fabric); i++)
+		virtual_partition_at(fabric, i)->paused = pause;
+	for (uint32_t i = 0; i < fabric->hosts && !pause; i++)
+		if (virtual_is_ours(fabric, fabric->switches + i))
+			virtual_host_try(
+				virtual_partition_of(fabric, fabric->switches + i), i, now);
+}
+
+/* Nothing is in switches, on links and in pools of hosts. */
+static bool is_empty(struct virtual_fabric *fabric)
+{
+	uint64_t out = virtual_packets_out(fabric) - virtual_recovery_held(fabric) -
+		       virtual_order_held(fabric);
+
+	virtual_ranks_sum(fabric, &out, 1);
+	return out == 0;
+}
+
+static void purge(struct virtual_fabric *fabric)
+{
+	for (uint32_t at = 0; at < fabric->switches; at++) {
+		if (!virtual_is_ours(fabric, at))
+			continue;
+		switch_purge(fabric->sw[at]);
+		virtual_take_discards(virtual_partition_of(fabric, at), at, true);
+	}
+}
+
+/* True: hosts send again, with the new routes. */
+static bool end_pause(struct virtual_fabric *fabric, weft_time now)
+{
+	struct virtual_reroute *reroute = fabric->reroute;
+	bool late = now - reroute->paused_at >= fabric->run->mapper.drain_ps;
+
+	if (!late && !is_empty(fabric)) {
+		reroute->due = now + LOOK_PS;
+		return false;
+	}
+	if (late)
+		purge(fabric);
+	reroute->paused_ps += now - reroute->paused_at;
+	reroute->paused_at = WEFT_TIME_NEVER;
+	use(fabric, reroute->next);
+	set_pause(fabric, false, now);
+	return true;
+}
+
+/* True: new routes are in use. */
+static bool begin(struct virtual_fabric *fabric, weft_time now)
+{
+	struct virtual_reroute *reroute = fabric->reroute;
+	struct error error = {""};
+	uint32_t number;
+
+	reroute->computed_at = now;
+	if (!find_routes(fabric, &number, &error)) {
+		reroute->failures++;
+		reroute->why = error;
+		return false;
+	}
+	if (number == reroute->used)
+		return false;
+	if (may_coexist(fabric, number, &error)) {
+		use(fabric, number);
+		return true;
+	}
+	reroute->pauses++;
+	reroute->why = error;
+	reroute->next = number;
+	reroute->paused_at = now;
+	reroute->due = now + LOOK_PS;
+	set_pause(fabric, true, now);
+	return false;
+}
+
+bool virtual_reroute_poll(struct virtual_fabric *fabric, weft_time now)
+{
+	struct virtual_reroute *reroute = fabric->reroute;
+	bool done;
+
+	if (reroute == NULL || now < reroute->due)
+		return false;
+	reroute->due = WEFT_TIME_NEVER;
+	done = reroute->paused_at != WEFT_TIME_NEVER ? end_pause(fabric, now) : begin(fabric, now);
+	/* Cables that changed meanwhile. */
+	if (reroute->due == WEFT_TIME_NEVER && reroute->noted > reroute->computed_at)
+		reroute->due = reroute->noted + fabric->run->mapper.after_ps;
+	return done;
+}
+
+void virtual_reroute_result(const struct virtual_fabric *fabric, struct run_result *result)
+{
+	const struct virtual_reroute *reroute = fabric->reroute;
+	char text[sizeof(reroute->why.text) + 128];
+
+	if (reroute == NULL)
+		return;
+	run_result_count(result, "reroutes_paused", reroute->pauses);
+	run_result_count(result, "reroutes_paused_ns", ps_to_ns(reroute->paused_ps));
+	run_result_count(result, "reroutes_failed", reroute->failures);
+	if (reroute->failures > 0) {
+		snprintf(text, sizeof(text), "no new routes after %u change%s: %s",
+			reroute->failures, reroute->failures == 1 ? "" : "s", reroute->why.text);
+		run_result_add_warning(result, text);
+	} else if (reroute->pauses > 0) {
+		snprintf(text, sizeof(text),
+			"hosts paused for %u change%s of routes, because old and new routes could "
+			"deadlock together: %s",
+			reroute->pauses, reroute->pauses == 1 ? "" : "s", reroute->why.text);
+		run_result_add_warning(result, text);
+	}
+}
