@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "queuing/vc_ladder.h"
 #include "wire/control.h"
 
 #define PORT_TEXT (TOPOLOGY_NAME_MAX + 8)
@@ -22,6 +23,7 @@ struct decision {
 	uint64_t allowed; /* set of outputs; 0: any */
 	uint8_t cursor;
 	enum vc_turn turn;
+	uint64_t detours; /* outputs by which the packet may be on a detour (vc_ladder.h) */
 };
 
 static void decide_by_route(
@@ -45,6 +47,26 @@ static void decide_by_route(
 	}
 }
 
+/* In a Dragonfly a switch may send a packet on a detour, by the rung on which it came. */
+static bool decide_by_ladder(const struct audit *audit, const struct audit_frame *frame,
+	uint32_t at, struct decision *decision, uint64_t primary, uint64_t others)
+{
+	const struct vc_rule *rule = audit->rules.vc_rule;
+
+	if (rule == NULL || !vc_steps_is_ladder(rule->steps))
+		return false;
+	if (frame->class == AUDIT_DATA)
+		others = vc_ladder_ports(rule, at,
+			vc_ladder_move(rule, vc_ladder_find(rule->steps), at,
+				audit->port[frame->way].at.port, frame->header.vc),
+			others);
+	decision->allowed = primary | others;
+	decision->detours = others;
+	if (others == 0 && primary != 0)
+		decision->output = (uint8_t)__builtin_ctzll(primary);
+	return true;
+}
+
 static void decide_by_table(const struct audit *audit, const struct audit_frame *frame, uint32_t at,
 	struct decision *decision)
 {
@@ -58,11 +80,14 @@ static void decide_by_table(const struct audit *audit, const struct audit_frame 
 	if (table == NULL || at >= table->switches || destination >= table->hosts)
 		return;
 	primary = route_table_row(table, at)[destination];
-	if (primary >= TOPOLOGY_PORTS_MAX)
-		return;
 	alternatives = route_table_alternatives(table, at);
 	if (alternatives != NULL)
-		others = alternatives[destination] & ~BIT64(primary);
+		others = alternatives[destination];
+	if (decide_by_ladder(audit, frame, at, decision,
+		    primary < TOPOLOGY_PORTS_MAX ? BIT64(primary) : 0, others) ||
+		primary >= TOPOLOGY_PORTS_MAX)
+		return;
+	others &= ~BIT64(primary);
 	decision->allowed = BIT64(primary) | others;
 	if (!audit->rules.adaptive || others == 0)
 		decision->output = primary;
@@ -239,6 +264,10 @@ static void check_mutable(struct audit *audit, const struct audit_seen *seen,
 		next_vc(audit, entered, input, seen->port->at.port, decision->turn, out->flags);
 	uint8_t changed = in->flags ^ out->flags, may = 0;
 	char text[PORT_TEXT];
+
+	/* The same output may lead on or begin a detour. */
+	if ((decision->detours >> seen->port->at.port & 1) != 0 && vc != out->vc)
+		vc = next_vc(audit, entered, input, seen->port->at.port, VC_NEXT_STEP, out->flags);
 
 	if (audit->rules.marks || !audit->rules.vcs_known)
 		may |= FRAME_F_FECN & out->flags;

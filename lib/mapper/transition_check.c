@@ -173,11 +173,14 @@ static void add_routes(struct mixture *mixture, const struct route_set *set)
 		}
 }
 
-/* Ports by which any table leaves this switch for the destination. */
-static uint64_t table_ports(const struct mixture *mixture, uint32_t at, uint32_t destination)
+/* Ports by which any table leaves this switch for the destination: primary ones, and alternatives
+ * in '*others'. */
+static uint64_t table_ports(
+	const struct mixture *mixture, uint32_t at, uint32_t destination, uint64_t *others)
 {
 	uint64_t ports = 0;
 
+	*others = 0;
 	for (unsigned i = 0; i < mixture->generations; i++) {
 		const struct route_table *table = mixture->generation[i].table;
 		const uint64_t *sets;
@@ -190,7 +193,7 @@ static uint64_t table_ports(const struct mixture *mixture, uint32_t at, uint32_t
 		if (port != ROUTE_TABLE_NONE)
 			ports |= (uint64_t)1 << port;
 		if (sets != NULL)
-			ports |= sets[destination];
+			*others |= sets[destination];
 	}
 	return ports;
 }
@@ -201,6 +204,22 @@ static void visit(struct mixture *mixture, uint32_t node, uint32_t destination, 
 		return;
 	mixture->visited[node] = destination + 1;
 	mixture->queue[(*tail)++] = node;
+}
+
+static void add_ways(struct mixture *mixture, uint32_t node, uint64_t ports, enum vc_turn turn,
+	uint32_t destination, uint32_t *tail)
+{
+	struct channel_graph *graph = mixture->channels;
+	uint32_t at = graph->to[channel_graph_channel(graph, node)].device;
+
+	for (; ports != 0; ports &= ports - 1) {
+		unsigned port = (unsigned)__builtin_ctzll(ports);
+
+		if (channel_graph_out(graph, at, port) == CHANNEL_NONE)
+			continue;
+		channel_graph_depend(graph, node, port, turn);
+		visit(mixture, channel_graph_follow(graph, node, port, turn), destination, tail);
+	}
 }
 
 /* Every path of a packet to this destination through any mixture of the tables. */
@@ -215,20 +234,14 @@ static void add_tables(struct mixture *mixture, uint32_t destination)
 	for (; head < tail; head++) {
 		uint32_t node = mixture->queue[head];
 		struct topology_port at = graph->to[channel_graph_channel(graph, node)];
-		uint64_t ports;
+		uint64_t primary, others, ways[VC_TURNS];
 
 		if (at.kind != DEVICE_SWITCH)
 			continue;
-		for (ports = table_ports(mixture, at.device, destination); ports != 0;
-			ports &= ports - 1) {
-			unsigned port = (unsigned)__builtin_ctzll(ports);
-
-			if (channel_graph_out(graph, at.device, port) == CHANNEL_NONE)
-				continue;
-			channel_graph_depend(graph, node, port, VC_GO_ON);
-			visit(mixture, channel_graph_follow(graph, node, port, VC_GO_ON),
-				destination, &tail);
-		}
+		primary = table_ports(mixture, at.device, destination, &others);
+		channel_graph_ways(graph, node, primary, others, ways);
+		for (unsigned turn = 0; turn < VC_TURNS; turn++)
+			add_ways(mixture, node, ways[turn], turn, destination, &tail);
 	}
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vc_ladder.h"
+
 struct vc_rule *vc_rule_create(uint32_t switches, uint8_t classes)
 {
 	struct vc_rule *rule = calloc(1, sizeof(*rule));
@@ -63,6 +65,8 @@ static const char *const steps_name[VC_STEPS_COUNT] = {
 
 bool vc_steps_fit(unsigned steps, unsigned classes)
 {
+	if (vc_steps_is_ladder(steps))
+		return classes == vc_ladder_classes(vc_ladder_find(steps));
 	if (steps == VC_STEPS_LINKS)
 		return classes >= STEPS;
 	if (steps == VC_STEPS_EQUAL)
@@ -112,6 +116,9 @@ uint8_t vc_rule_next_of_steps(const struct vc_rule *rule, uint32_t at, unsigned 
 	uint8_t entered = vc_rule_ring(rule, at, input);
 	unsigned step, class = 0, last;
 
+	if (vc_steps_is_ladder(rule->steps))
+		return vc_ladder_next(
+			rule, vc_ladder_find(rule->steps), at, input, from, output, turn);
 	if (entered == VC_RULE_NO_RING)
 		step = rule->steps == VC_STEPS_LINKS && turn == VC_GO_ON;
 	else

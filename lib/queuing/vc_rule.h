@@ -19,6 +19,9 @@
  *     VC_STEPS_EQUAL  steps of any length with the same number of classes each; every path begins
  *                     in the first step.
  *
+ * The layouts of a Dragonfly are ladders of VCs (vc_ladder.h). They have neither rings nor
+ * datelines.
+ *
  * Part of a route set or of tables; the verifier applies it, and so do the switches. */
 
 #include <stdbool.h>
@@ -33,6 +36,11 @@ enum vc_steps {
 	VC_STEPS_NONE, /* 'next step' changes no class */
 	VC_STEPS_LINKS,
 	VC_STEPS_EQUAL,
+	VC_STEPS_DF_MIN,
+	VC_STEPS_DF_VALIANT,
+	VC_STEPS_DF_NODE,
+	VC_STEPS_DF_UGAL_L,
+	VC_STEPS_DF_PAR,
 	VC_STEPS_COUNT
 };
 
@@ -58,6 +66,12 @@ struct vc_rule *vc_rule_create(uint32_t switches, uint8_t classes);
 void vc_rule_destroy(struct vc_rule *rule);
 struct vc_rule *vc_rule_copy(const struct vc_rule *rule);
 bool vc_rule_equal(const struct vc_rule *a, const struct vc_rule *b);
+
+/* A ladder of VCs (vc_ladder.h). */
+static inline bool vc_steps_is_ladder(unsigned steps)
+{
+	return steps >= VC_STEPS_DF_MIN && steps < VC_STEPS_COUNT;
+}
 
 /* Whether so many classes can be divided among the steps. */
 bool vc_steps_fit(unsigned steps, unsigned classes);

@@ -80,6 +80,9 @@ struct route_algorithm {
 	bool vc_classes;       /* its routes may need VC classes (vc_rule.h) */
 	bool steps;            /* its paths have several steps; options->radius counts */
 	bool ties;             /* options->ties counts */
+	/* enum vc_steps: switches take detours as this ladder of VCs has it (vc_ladder.h), so
+	 * packets overtake each other. VC_STEPS_NONE: they do not. */
+	uint8_t ladder;
 	/* How interfaces choose among the routes of a pair: the name of a selector
 	 * (lib/nic/selectors/route_choice.h); NULL means "first". */
 	const char *selector;
@@ -137,6 +140,11 @@ struct route_table *route_compute_table(const struct topology *topology,
 	/* Regular networks. */                     \
 	X(dmodk)                                    \
 	X(dor)                                      \
+	X(df_min)                                   \
+	X(df_valiant)                               \
+	X(df_valiant_node)                          \
+	X(df_ugal_l)                                \
+	X(df_par)                                   \
 	/* Several paths for one message stream. */ \
 	X(disjoint)                                 \
 	X(msp)

@@ -28,14 +28,23 @@ void route_table_destroy(struct route_table *table)
 	free(table);
 }
 
+bool route_table_reaches(const struct route_table *table, uint32_t at, uint32_t host)
+{
+	const uint64_t *sets = route_table_alternatives(table, at);
+
+	if (route_table_row(table, at)[host] != ROUTE_TABLE_NONE)
+		return true;
+	return sets != NULL && sets[host] != 0 && table->vc_rule != NULL &&
+	       vc_steps_is_ladder(table->vc_rule->steps);
+}
+
 /* Destinations that the switch of a host cannot reach; the first one in 'first'. */
 static uint32_t row_holes(const struct route_table *table, uint32_t at, uint32_t *first)
 {
-	const uint8_t *row = route_table_row(table, at);
 	uint32_t holes = 0;
 
 	for (uint32_t host = table->hosts; host-- > 0;)
-		if (row[host] == ROUTE_TABLE_NONE) {
+		if (!route_table_reaches(table, at, host)) {
 			*first = host;
 			holes++;
 		}

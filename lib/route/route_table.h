@@ -12,7 +12,9 @@
 #include "route_set.h"
 #include "topo/topology.h"
 
-#define ROUTE_TABLE_NONE 0xFF /* the destination is unreachable from here */
+/* The destination is unreachable from here, or by detours alone (vc_ladder.h), if it has
+ * alternatives. */
+#define ROUTE_TABLE_NONE 0xFF
 
 struct route_table {
 	struct route_origin origin;
@@ -37,6 +39,9 @@ static inline uint64_t *route_table_alternatives(const struct route_table *table
 {
 	return table->alternatives == NULL ? NULL : table->alternatives + (size_t)at * table->hosts;
 }
+
+/* The switch has a way to the host. */
+bool route_table_reaches(const struct route_table *table, uint32_t at, uint32_t host);
 
 /* 0 if every switch that has hosts has a port for every host; else -EINVAL with the first switch
  * and host, by name, and the number of others. */

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "forward.h"
 
+#include "detour.h"
 #include "discard.h"
 #include "fecn.h"
 #include "switch_shard.h"
@@ -28,6 +29,17 @@ static enum vc_turn find_turn(
 	return packet->route[packet->cursor] == ROUTE_TYPE_STEP ? VC_STEP_AHEAD : VC_GO_ON;
 }
 
+static bool has_ladder(const struct weft_switch *sw)
+{
+	return sw->vc_rule != NULL && vc_steps_is_ladder(sw->vc_rule->steps);
+}
+
+static bool knows_detours(const struct weft_switch *sw, const struct weft_packet *packet)
+{
+	return sw->table_alternatives != NULL && packet->route_length == 0 &&
+	       packet->destination <= sw->table_last;
+}
+
 /* An alternative port whose link is up, for a destination whose primary port is down. */
 static unsigned alternative(const struct weft_switch *sw, const struct weft_packet *packet)
 {
@@ -35,6 +47,10 @@ static unsigned alternative(const struct weft_switch *sw, const struct weft_pack
 
 	if (sw->table_alternatives != NULL && packet->route_length == 0)
 		usable = sw->table_alternatives[packet->destination] & sw->usable;
+	/* Control frames on a detour: by an own global link if there is one, so never in a circle.
+	 */
+	if (has_ladder(sw) && (usable & sw->vc_rule->dateline[sw->vc_rule_at]) != 0)
+		usable &= sw->vc_rule->dateline[sw->vc_rule_at];
 	if (usable == 0)
 		return SWITCH_PORT_NONE;
 	return bits_round_robin(usable, packet->destination % SWITCH_PORTS_MAX);
@@ -49,7 +65,8 @@ static enum switch_counter find_other(
 		return SWITCH_DISCARD_ROUTING_ERROR;
 	if (packet->route_length == 0 && *output >= sw->ports)
 		return SWITCH_DISCARD_NO_ROUTE;
-	*output = alternative(sw, packet);
+	/* detour_route() has tried all that the ladder allows. */
+	*output = has_ladder(sw) ? SWITCH_PORT_NONE : alternative(sw, packet);
 	return *output != SWITCH_PORT_NONE ? SWITCH_COUNTER_COUNT : SWITCH_DISCARD_LINK_DOWN;
 }
 
@@ -100,6 +117,9 @@ unsigned forward_exception(
 		return refuse(sw, packet, SWITCH_DISCARD_VC);
 	if (!credit_arrive(&sw->port[packet->in_port].link.rx[packet->vc], packet->blocks))
 		return refuse(sw, packet, SWITCH_DISCARD_CREDIT_VIOLATION);
+	if (has_ladder(sw) && knows_detours(sw, packet))
+		output = detour_route(
+			sw, packet, sw->table_alternatives[packet->destination], output, &turn);
 	if (!forward_is_in(sw->usable, output)) {
 		reason = find_other(sw, packet, &output);
 		if (reason != SWITCH_COUNTER_COUNT)
@@ -125,6 +145,11 @@ static bool control_route(
 	/* No table knows a destination of the mapper's frames. */
 	if ((packet->route_length != 0 || is_of_mapper(packet)) && routing_error(sw, packet))
 		return false;
+	if (*output < sw->ports)
+		return true;
+	/* Its pair may have detours alone. */
+	if (has_ladder(sw) && knows_detours(sw, packet))
+		*output = alternative(sw, packet);
 	return *output < sw->ports;
 }
 

@@ -111,6 +111,8 @@ size_t switch_bytes(const struct switch_config *config)
 	return config_valid(config) ? lay_out(config).end : 0;
 }
 
+#define DETOUR_STREAM 2 /* of the switch's random numbers */
+
 static void configure(struct weft_switch *sw, const struct switch_config *config, weft_time now)
 {
 	sw->ports = config->ports;
@@ -129,6 +131,8 @@ static void configure(struct weft_switch *sw, const struct switch_config *config
 	sw->idle = sw->usable;
 	switch_set_table(sw, config->table_port, config->table_block, config->table_hosts);
 	sw->table_alternatives = config->table_alternatives;
+	sw->detour.config = config->detour;
+	rng_init(&sw->detour.rng, config->detour.seed, config->device, DETOUR_STREAM);
 }
 
 struct weft_switch *switch_place(void *memory, const struct switch_config *config, weft_time now)

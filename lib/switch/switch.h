@@ -53,6 +53,7 @@
 
 #include "base/bits.h"
 #include "congestion_control.h"
+#include "detour.h"
 #include "link/link_end.h"
 #include "queuing/vc_rule.h"
 #include "switch_counters.h"
@@ -95,6 +96,7 @@ struct switch_config {
 	 * table is; 'vc_rule_at' is this switch in it. */
 	const struct vc_rule *vc_rule;
 	uint32_t vc_rule_at;
+	struct detour_config detour; /* counts with the VC rule of a Dragonfly */
 };
 
 /* The part of a switch that a mapper may change, all at once. Fields as in switch_config. */
@@ -187,7 +189,8 @@ struct weft_switch {
 	struct peer_buffer *peer_buffers; /* [ports], behind the outputs, if there is
 					   * congestion control */
 	struct switch_shard *shard;       /* NULL: it is a whole one (switch_shard.h) */
-	struct switch_port port[];        /* [ports] */
+	struct detour detour;
+	struct switch_port port[]; /* [ports] */
 };
 
 _Static_assert(offsetof(struct weft_switch, queue) == 64, "the rest is in other lines");

@@ -23,8 +23,8 @@ static int open_links(struct audit_run *audit, const struct topology *topology, 
 
 static bool keeps_order(const struct run_config *run)
 {
-	return !run_config_is_adaptive(run) && run->nic.selector->fixed &&
-	       run->nic.control == SOURCE_CONTROL_NONE;
+	return !run_config_is_adaptive(run) && run_config_ladder(run) == NULL &&
+	       run->nic.selector->fixed && run->nic.control == SOURCE_CONTROL_NONE;
 }
 
 /* From when on an arrival counts. */

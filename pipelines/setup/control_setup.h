@@ -17,8 +17,8 @@ void control_setup_source(const struct run_config *run, const struct topology *t
 void control_setup_cn_generator(
 	const struct run_config *run, uint32_t hosts, struct cn_generator_config *config);
 
-/* Frames overtake each other, and hosts restore their order. */
+/* Frames overtake each other by several paths, and hosts restore their order. */
 static inline bool control_setup_reorders(const struct run_config *run)
 {
-	return source_control_spreads(run->nic.control);
+	return source_control_spreads(run->nic.control) || run_config_ladder(run) != NULL;
 }

@@ -92,6 +92,9 @@ void device_config_switch(
 		.credit_refresh_ps = device_credit_refresh(from->run->hello_ps),
 		.credits_each = run->sw.credits == RUN_CREDITS_EACH,
 		.watchdog_ps = run->watchdog_ps,
+		.detour = {.seed = run->seed,
+			.bias_blocks = run->routing.ugal_bias_bytes / FRAME_BLOCK_BYTES,
+			.queues = (enum detour_queues)run->routing.ugal_queues},
 		.control_reserve = from->links_are_up ? 1 : CONTROL_RESERVE,
 	};
 	if (from->topology != NULL) {

@@ -92,12 +92,28 @@ static void draw_grid_control(struct rng *rng, struct drawn *drawn)
 	add(drawn, "switch.vcs=4");
 }
 
+/* Packets that take detours by the credits of the first switch. */
+static void draw_dragonfly(struct rng *rng, struct drawn *drawn)
+{
+	add(drawn, PICK(rng, "topology=dragonfly:a=4,p=1,h=2", "topology=dragonfly:a=2,p=2,h=1"));
+	add(drawn, "routing.mode=table");
+	add(drawn, PICK(rng, "routing.algorithm=df-valiant", "routing.algorithm=df-valiant-node",
+			   "routing.algorithm=df-ugal-l", "routing.algorithm=df-par"));
+	add(drawn, PICK(rng, "routing.ugal-queues=vc", "routing.ugal-queues=port",
+			   "routing.ugal-queues=hybrid"));
+	add(drawn, "switch.vcs=4");
+}
+
 static void draw_direct(struct rng *rng, struct drawn *drawn)
 {
 	bool ring, minhop;
 
 	if (rng_below(rng, 4) == 0) {
 		draw_grid_control(rng, drawn);
+		return;
+	}
+	if (rng_below(rng, 4) == 0) {
+		draw_dragonfly(rng, drawn);
 		return;
 	}
 	add(drawn, PICK(rng, "topology=torus:dims=4x4,hosts=2", "topology=hypercube:dims=4,hosts=2",

@@ -298,7 +298,7 @@ class Schemas(unittest.TestCase):
     def test_ud_on_a_dragonfly_is_warned_of(self):
         even = ["--set", "topology=dragonfly:a=4,p=2,h=2", "--set", "routing={algorithm: ud}", "--set",
                 "traffic=[{pattern: uniform, from: all, load: 60%}]", "--set", "measure.duration=2ms"]
-        self.assertRegex(self.text(*even).stderr, r"warning: routing.algorithm ud on dragonfly-.*; try smart\n")
+        self.assertRegex(self.text(*even).stderr, r"warning: routing.algorithm ud on dragonfly-.*; try df-min with switch.vcs: 2, or df-ugal-l")
         self.assertEqual(self.text(*even, "--quiet").stderr, "")
         self.assertEqual(self.text(*even, "--set", "traffic.0.load=5%").stderr, "")
         self.assertEqual(self.text(*even, "--set", "routing.algorithm=smart").stderr, "")

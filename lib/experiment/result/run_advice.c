@@ -85,6 +85,8 @@ static const char *better_algorithm(const struct run_config *run, const struct t
 	} grid[] = {{"torus:", true}, {"ring:", true}, {"mesh:", false}, {"hypercube:", false}};
 	const char *spec = run->topology.spec != NULL ? run->topology.spec : "";
 
+	if (strncmp(spec, "dragonfly:", strlen("dragonfly:")) == 0)
+		return "df-min with switch.vcs: 2, or df-ugal-l with switch.vcs: 3";
 	for (unsigned i = 0; i < sizeof(grid) / sizeof(grid[0]); i++)
 		if (strncmp(spec, grid[i].kind, strlen(grid[i].kind)) == 0)
 			return !grid[i].cyclic ? "dor"

@@ -29,6 +29,7 @@
 	X(RUN_RECORDING_LAST, "last")
 #define RUN_ROUTING_MODES(X) \
 	X(RUN_ROUTING_SOURCE, "source") X(RUN_ROUTING_TABLE, "table")
+#define RUN_UGAL_QUEUES(X) X(RUN_UGAL_VC, "vc") X(RUN_UGAL_PORT, "port") X(RUN_UGAL_HYBRID, "hybrid")
 #define RUN_TIES(X)  X(RUN_TIES_PORT, "port") X(RUN_TIES_SEED, "seed")
 #define RUN_STEPS(X) X(RUN_STEPS_NEXT, "next") X(RUN_STEPS_ITB, "itb")
 #define RUN_GRANULARITIES(X) \
@@ -81,6 +82,7 @@ enum run_recording { RUN_RECORDINGS(X) };
 enum run_routing_mode {
 	RUN_ROUTING_MODES(X) RUN_ROUTING_UNSET /* adaptive routing, or the file */
 };
+enum run_ugal_queues { RUN_UGAL_QUEUES(X) }; /* as enum detour_queues */
 enum run_ties { RUN_TIES(X) RUN_TIES_UNSET /* port */ };
 enum run_steps { RUN_STEPS(X) RUN_STEPS_UNSET /* next */ };
 enum run_granularity { RUN_GRANULARITIES(X) RUN_GRANULARITY_UNSET /* of a route file */ };

@@ -11,6 +11,7 @@
 #include "link/arn_policer.h"
 #include "link/stop_go.h"
 #include "nic/selectors/route_choice.h"
+#include "queuing/vc_ladder.h"
 #include "route/route_algorithm.h"
 #include "run_config_fields.h"
 #include "run_events.h"
@@ -79,6 +80,7 @@ static const struct run_config config_default = {
 		.adaptive = &adaptive_none,
 		.steps = RUN_STEPS_UNSET,
 		.ties = RUN_TIES_UNSET,
+		.ugal_queues = RUN_UGAL_HYBRID,
 		.threshold_ppm = 750000},
 	.detector = {.hcdth_ppm = 810000,
 		.lcdth_ppm = 630000,
@@ -207,6 +209,15 @@ enum run_credits run_credits_of_mode(const struct adaptive_mode *mode)
 	return mode->compares ? RUN_CREDITS_EACH : RUN_CREDITS_COALESCED;
 }
 
+static enum run_credits credits_of_choice(const struct run_config *config)
+{
+	const struct vc_ladder *ladder = run_config_ladder(config);
+
+	return ladder != NULL && ladder->choice == VC_LADDER_QUEUES
+		       ? RUN_CREDITS_EACH
+		       : run_credits_of_mode(config->routing.adaptive);
+}
+
 bool run_routing_has_steps(const struct run_config_routing *routing)
 {
 	bool steps = routing->algorithm->steps;
@@ -267,7 +278,7 @@ void run_config_complete(struct run_config *config)
 
 	choose_times(config);
 	if (config->sw.credits == RUN_CREDITS_UNSET)
-		config->sw.credits = run_credits_of_mode(config->routing.adaptive);
+		config->sw.credits = credits_of_choice(config);
 	/* An empty VC may withhold a quarter, and must leave enough for the longest frame. Withheld
 	 * credits would keep a cycle open, which the search for deadlocks then cannot find. */
 	if (vc_blocks - vc_blocks / 4 < run_config_frame_blocks(config) ||
@@ -275,7 +286,9 @@ void run_config_complete(struct run_config *config)
 		config->sw.credits = RUN_CREDITS_EACH;
 	if (config->routing.mode == RUN_ROUTING_UNSET)
 		config->routing.mode =
-			run_config_is_adaptive(config) ? RUN_ROUTING_TABLE : RUN_ROUTING_SOURCE;
+			run_config_is_adaptive(config) || (computed && algorithm->routes == NULL)
+				? RUN_ROUTING_TABLE
+				: RUN_ROUTING_SOURCE;
 	if (config->routing.alternatives == 0 && computed)
 		config->routing.alternatives = algorithm->alternatives;
 	if (config->routing.alternatives == 0 && computed)

@@ -21,6 +21,7 @@
 #include "traffic/arrivals.h"
 #include "wire/frame.h"
 
+struct vc_ladder;        /* lib/queuing/vc_ladder.h */
 struct adaptive_mode;    /* lib/switch/adaptive_routing.h */
 struct flow_sizes;       /* lib/traffic/flow_sizes.h */
 struct queuing_scheme;   /* lib/queuing/queuing.h */
@@ -90,9 +91,11 @@ struct run_config_routing {
 	enum run_granularity granularity; /* hosts or switches have a route of their own */
 	/* Of algorithms with a tree: a switch, or a choice of route_root_find(); "": default. */
 	char root[TOPOLOGY_NAME_MAX];
-	uint32_t radius;      /* of msp; 0: not given, or a route file's */
-	enum run_steps steps; /* of msp; UNSET: not given */
-	enum run_ties ties;   /* of dor and msp; UNSET: not given */
+	uint32_t radius;                  /* of msp; 0: not given, or a route file's */
+	enum run_steps steps;             /* of msp; UNSET: not given */
+	enum run_ties ties;               /* of dor and msp; UNSET: not given */
+	enum run_ugal_queues ugal_queues; /* of df-ugal-l and df-par (lib/switch/detour.h) */
+	uint32_t ugal_bias_bytes;
 	const struct adaptive_mode *adaptive;
 	bool afi;
 	bool may_deadlock;      /* allow routes that may deadlock */
@@ -431,6 +434,9 @@ enum run_credits run_credits_of_mode(const struct adaptive_mode *mode);
 
 /* Switches choose among several ports. */
 bool run_config_is_adaptive(const struct run_config *config);
+
+/* The ladder of VCs by which switches choose paths in a Dragonfly; NULL: they do not choose. */
+const struct vc_ladder *run_config_ladder(const struct run_config *config);
 
 /* The key that needs a whole switch in one loop, as its decisions are made with the state of all
  * outputs (docs/how-to/divide-a-switch.md); NULL: switches may be divided. */

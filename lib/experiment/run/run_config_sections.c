@@ -23,6 +23,7 @@ static const char *const contending_choices[] = {RUN_CONTENDINGS(X) NULL};
 static const char *const recording_choices[] = {RUN_RECORDINGS(X) NULL};
 static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
 static const char *const steps_choices[] = {RUN_STEPS(X) NULL};
+static const char *const ugal_queues_choices[] = {RUN_UGAL_QUEUES(X) NULL};
 static const char *const ties_choices[] = {RUN_TIES(X) NULL};
 static const char *const granularity_choices[] = {RUN_GRANULARITIES(X) NULL};
 static const char *const retest_choices[] = {RUN_RETESTS(X) NULL};
@@ -183,6 +184,11 @@ const struct yaml_field run_routing_fields[] = {
 	{"ties", YAML_FIELD_CHOICE, YAML_MEMBER(S, ties), .choices = ties_choices,
 		.present = ties_present,
 		.doc = "How `dor` and `msp` choose among equal paths: lowest port number, or drawn with the seed."},
+	{"ugal-queues", YAML_FIELD_CHOICE, YAML_MEMBER(S, ugal_queues),
+		.choices = ugal_queues_choices,
+		.doc = "The queues that `df-ugal-l` and `df-par` compare: of the packet's VC, of all VCs of the port, or (`hybrid`) of the VC if both paths begin at the same port."},
+	{"ugal-bias", YAML_FIELD_BYTES, YAML_MEMBER(S, ugal_bias_bytes), .max = 1 << 20,
+		.doc = "By how much the queue of the minimal path may exceed twice the queue of the detour."},
 	{"adaptive", YAML_FIELD_WORD, YAML_MEMBER(S, adaptive), .words = &adaptive_modes,
 		.doc = "How switches choose among the ports of a table. It needs `algorithm: dmodk`."},
 	{"afi", YAML_FIELD_BOOL, YAML_MEMBER(S, afi),

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "queuing/vc_ladder.h"
 #include "route/route_algorithm.h"
 #include "run_config_fields.h"
 #include "switch/adaptive_routing.h"
@@ -96,6 +97,17 @@ const struct yaml_field run_selection_fields[] = {
 bool run_config_is_adaptive(const struct run_config *config)
 {
 	return config->routing.adaptive != &adaptive_none;
+}
+
+const struct vc_ladder *run_config_ladder(const struct run_config *config)
+{
+	const struct route_algorithm *algorithm = config->routing.file == NULL
+							  ? config->routing.algorithm
+							  : config->routing.file_algorithm;
+	const struct vc_ladder *ladder =
+		algorithm == NULL ? NULL : vc_ladder_find(algorithm->ladder);
+
+	return ladder != NULL && ladder->choice != VC_LADDER_NEVER ? ladder : NULL;
 }
 
 static int check_detector(

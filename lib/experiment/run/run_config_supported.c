@@ -37,6 +37,8 @@ const char *run_config_needs_one_lcore(const struct run_config *config)
 		return "switch.voq: false";
 	if (run_config_is_adaptive(config))
 		return "routing.adaptive";
+	if (run_config_ladder(config) != NULL)
+		return "routing.algorithm";
 	if (config->sw.fecn != 0)
 		return "switch.fecn";
 	if (source_control_measures(config->nic.control))

@@ -343,11 +343,12 @@ static int resolve(const struct resolver *resolver)
 static int check_hosts(const struct resolver *resolver)
 {
 	const struct run_config *run = resolver->config;
-	const char *what = run->clock == RUN_CLOCK_REAL  ? "clock: real"
-			   : run->nic.control != 0       ? "nic.control"
-			   : run_config_is_adaptive(run) ? "routing.adaptive"
-			   : run->sw.fecn != 0           ? "switch.fecn"
-							 : NULL;
+	const char *what = run->clock == RUN_CLOCK_REAL     ? "clock: real"
+			   : run->nic.control != 0          ? "nic.control"
+			   : run_config_is_adaptive(run)    ? "routing.adaptive"
+			   : run_config_ladder(run) != NULL ? "routing.algorithm"
+			   : run->sw.fecn != 0              ? "switch.fecn"
+							    : NULL;
 
 	if (resolver->topology->hosts <= FRAME_HOSTS_MAX || what == NULL)
 		return 0;

@@ -153,7 +153,7 @@ static int check_numbers(struct reader *reader)
 	if (!vc_steps_fit(reader->steps, reader->classes))
 		return refuse(reader, reader->start + 14,
 			"layout %u of steps with %u VC classes, expected 0 none, 1 links (3 and "
-			"more) or 2 equal (3 or 6)",
+			"more), 2 equal (3 or 6) or the ladder of a Dragonfly",
 			reader->steps, reader->classes);
 	return 0;
 }

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "base/arrays.h"
-#include "queuing/vc_rule.h"
+#include "queuing/vc_ladder.h"
 #include "topo/topology.h"
 
 #define CHANNEL_NONE UINT32_MAX
@@ -87,6 +87,25 @@ static inline void channel_graph_depend(
 	struct channel_graph *graph, uint32_t node, unsigned port, enum vc_turn turn)
 {
 	*channel_graph_ports(graph, node, turn) |= (uint64_t)1 << port;
+}
+
+/* The ports, by turn, of a packet that arrived on 'node' at a switch whose tables have these
+ * primary and alternative ports for it. */
+static inline void channel_graph_ways(const struct channel_graph *graph, uint32_t node,
+	uint64_t primary, uint64_t alternatives, uint64_t ways[VC_TURNS])
+{
+	uint32_t channel = channel_graph_channel(graph, node);
+	const struct topology_port *at = &graph->to[channel];
+	const struct vc_ladder *ladder =
+		graph->rule == NULL ? NULL : vc_ladder_find(graph->rule->steps);
+
+	ways[VC_GO_ON] = ladder == NULL ? primary | alternatives : primary;
+	ways[VC_STEP_AHEAD] = ways[VC_NEXT_STEP] = 0;
+	if (ladder != NULL)
+		ways[VC_NEXT_STEP] = vc_ladder_ports(graph->rule, at->device,
+			vc_ladder_move(graph->rule, ladder, at->device, at->port,
+				(uint8_t)(node - channel * graph->classes)),
+			alternatives);
 }
 
 /* True for a link between two switches. */

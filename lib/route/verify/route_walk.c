@@ -164,6 +164,20 @@ static void add_flows(
 	}
 }
 
+static uint64_t primary_of(const struct route_table *table, uint32_t at, uint32_t destination)
+{
+	uint8_t primary = route_table_row(table, at)[destination];
+
+	return primary < TOPOLOGY_PORTS_MAX ? (uint64_t)1 << primary : 0;
+}
+
+static uint64_t alternatives_of(const struct route_table *table, uint32_t at, uint32_t destination)
+{
+	const uint64_t *alternatives = route_table_alternatives(table, at);
+
+	return alternatives == NULL ? 0 : alternatives[destination];
+}
+
 static void verify_sources(
 	struct verifier *verifier, const struct route_table *table, uint32_t destination)
 {
@@ -173,12 +187,17 @@ static void verify_sources(
 		uint32_t at = verify_host_switch(verifier, source), hops;
 
 		if (source == destination || at == VERIFY_NO_WAY ||
-			route_table_row(table, at)[destination] == ROUTE_TABLE_NONE)
+			!route_table_reaches(table, at, destination))
+			continue;
+		verifier->answered[source] = true;
+		/* By detours alone: ways_of() reports those that lead nowhere. */
+		if (route_table_row(table, at)[destination] == ROUTE_TABLE_NONE)
 			continue;
 		if (walk->hops[at] == UNKNOWN)
 			measure_hops(verifier, table, at, destination);
 		hops = walk->hops[at];
 		if (hops == CIRCLE || hops == LOST) {
+			verifier->answered[source] = false;
 			verify_report_invalid(verifier, source, destination,
 				hops == CIRCLE ? "the tables send it in a circle"
 					       : "the tables lose it on the way",
@@ -189,30 +208,46 @@ static void verify_sources(
 		walk->rate[at] += verify_host_rate(verifier, source);
 		verifier->demand[verifier->channels->host_out[source]] +=
 			verify_host_rate(verifier, source);
-		verifier->answered[source] = true;
 		verify_count(verifier, at, hops, 0);
 	}
 }
 
-/* All ports by which switch 'at' may forward a packet. A port without a link, or to another host,
- * and a switch without any, lose packets: a finding if an alternative led here; for primary ports
- * the sources have reported it. */
-static uint64_t ports_of(struct verifier *verifier, const struct route_table *table, uint32_t at,
-	uint32_t destination)
+/* The good ones of the ports by which switch 'at' may forward a packet. A port without a link, or
+ * to another host, and a switch without any, lose packets: a finding if an alternative led here;
+ * for primary ports the sources have reported it. */
+static uint64_t keep_good(struct verifier *verifier, const struct route_table *table, uint32_t at,
+	uint32_t destination, uint64_t ports)
 {
-	const uint64_t *alternatives = route_table_alternatives(table, at);
-	uint8_t primary = route_table_row(table, at)[destination];
-	uint64_t ports = primary < TOPOLOGY_PORTS_MAX ? (uint64_t)1 << primary : 0, good;
+	uint64_t good = ports & verifier->walk->inner[at];
 
-	if (alternatives != NULL)
-		ports |= alternatives[destination];
-	good = ports & verifier->walk->inner[at];
 	if (at == verifier->centre)
 		good |= ports & (uint64_t)1 << verifier->walk->last_port;
-	if ((good != ports || ports == 0) && alternatives != NULL)
+	if ((good != ports || ports == 0) && table->alternatives != NULL)
 		verify_report_invalid(verifier, VERIFY_NO_WAY, destination, "an alternative ends",
 			(struct topology_port){.kind = DEVICE_SWITCH, .device = at});
 	return good;
+}
+
+static uint64_t ports_of(struct verifier *verifier, const struct route_table *table, uint32_t at,
+	uint32_t destination)
+{
+	return keep_good(verifier, table, at, destination,
+		primary_of(table, at, destination) | alternatives_of(table, at, destination));
+}
+
+/* The same for a packet that arrived on a node, by turn. */
+static void ways_of(struct verifier *verifier, const struct route_table *table, uint32_t node,
+	uint32_t destination, uint64_t ways[VC_TURNS])
+{
+	const struct channel_graph *channels = verifier->channels;
+	uint32_t at = channels->to[channel_graph_channel(channels, node)].device;
+	uint64_t good;
+
+	channel_graph_ways(channels, node, primary_of(table, at, destination),
+		alternatives_of(table, at, destination), ways);
+	good = keep_good(verifier, table, at, destination, ways[VC_GO_ON] | ways[VC_NEXT_STEP]);
+	ways[VC_GO_ON] &= good;
+	ways[VC_NEXT_STEP] &= good;
 }
 
 static void reach(struct table_walk *walk, uint32_t what, uint32_t *tail)
@@ -279,14 +314,18 @@ static void follow_nodes(
 	for (uint32_t head = 0; head < tail; head++) {
 		uint32_t node = walk->queue[head];
 		uint32_t at = channels->to[channel_graph_channel(channels, node)].device;
-		uint64_t ports = ports_of(verifier, table, at, destination);
+		uint64_t ways[VC_TURNS];
 
-		*channel_graph_ports(channels, node, VC_GO_ON) |= ports;
-		for (ports &= walk->inner[at]; ports != 0; ports &= ports - 1)
-			reach(walk,
-				channel_graph_follow(
-					channels, node, (unsigned)__builtin_ctzll(ports), VC_GO_ON),
-				&tail);
+		ways_of(verifier, table, node, destination, ways);
+		for (unsigned turn = 0; turn < channels->turns; turn++) {
+			*channel_graph_ports(channels, node, turn) |= ways[turn];
+			for (uint64_t ports = ways[turn] & walk->inner[at]; ports != 0;
+				ports &= ports - 1)
+				reach(walk,
+					channel_graph_follow(channels, node,
+						(unsigned)__builtin_ctzll(ports), turn),
+					&tail);
+		}
 	}
 }
 

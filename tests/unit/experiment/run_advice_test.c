@@ -18,7 +18,7 @@ struct network {
 
 static const struct network networks[] = {
 	{"irregular:switches=16", "try smart"},
-	{"dragonfly:a=4,p=2,h=2", "try smart"},
+	{"dragonfly:a=4,p=2,h=2", "try df-min with switch.vcs: 2"},
 	{"irregular:switches=100", "try bmin-itb"},
 	{"torus:dims=4x4", "try dor with switch.vcs: 2, or smart"},
 	{"torus:dims=9x9", "try dor with switch.vcs: 2"},

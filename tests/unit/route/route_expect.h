@@ -30,7 +30,7 @@ struct route_case {
 static inline bool route_expect_serves_all(const struct route_algorithm *algorithm)
 {
 	return strcmp(algorithm->name, "dmodk") != 0 && strcmp(algorithm->name, "dor") != 0 &&
-	       strcmp(algorithm->name, "msp") != 0;
+	       strcmp(algorithm->name, "msp") != 0 && strncmp(algorithm->name, "df-", 3) != 0;
 }
 
 /* As short as the topology allows where each switch can hold an ITB. */

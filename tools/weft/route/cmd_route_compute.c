@@ -406,7 +406,7 @@ static int compute(const struct request *request, const struct topology *topolog
 	int result;
 
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	if (request->tables)
+	if (request->tables || (request->count == 1 && request->algorithms[0]->routes == NULL))
 		file.table = route_compute_table(
 			topology, request->algorithms[0], &request->options, &result, &error);
 	else

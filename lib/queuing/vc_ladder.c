@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "vc_ladder.h"
+
+#include <stddef.h>
+
+static const struct vc_ladder ladders[VC_STEPS_COUNT] = {
+	[VC_STEPS_DF_MIN] = {VC_LADDER_NEVER, 2, 1, .local = {0, 2}, .global = {1}},
+	[VC_STEPS_DF_VALIANT] = {VC_LADDER_ALWAYS, 3, 2, .local = {0, 2, 4}, .global = {1, 3},
+		.minimal = 2},
+	[VC_STEPS_DF_NODE] = {VC_LADDER_ALWAYS, 4, 2, .local = {0, 2, 3, 5}, .global = {1, 4},
+		.minimal = 3, .node = true},
+	[VC_STEPS_DF_UGAL_L] = {VC_LADDER_QUEUES, 3, 2, .local = {0, 2, 4}, .global = {1, 3},
+		.minimal = 2},
+	[VC_STEPS_DF_PAR] = {VC_LADDER_QUEUES, 4, 2, .local = {0, 1, 3, 5}, .global = {2, 4},
+		.detour = 1, .again = true},
+};
+
+#define FROM_HOST (-1)
+
+const struct vc_ladder *vc_ladder_find(unsigned steps)
+{
+	return vc_steps_is_ladder(steps) ? &ladders[steps] : NULL;
+}
+
+/* The place on the ladder of the hop on which the packet came. */
+static int place_of(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
+	unsigned input, uint8_t class)
+{
+	if (vc_rule_ring(rule, at, input) == VC_RULE_NO_RING)
+		return FROM_HOST;
+	if ((rule->dateline[at] >> input & 1) != 0)
+		return ladder->global[class < ladder->globals ? class : ladder->globals - 1];
+	return ladder->local[class < ladder->locals ? class : ladder->locals - 1];
+}
+
+uint8_t vc_ladder_next(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
+	unsigned input, uint8_t from, unsigned output, enum vc_turn turn)
+{
+	bool global = (rule->dateline[at] >> output & 1) != 0;
+	const uint8_t *place = global ? ladder->global : ladder->local;
+	unsigned rungs = global ? ladder->globals : ladder->locals, class = 0;
+	int above = place_of(rule, ladder, at, input, from) + 1;
+
+	if (above == FROM_HOST + 1)
+		above = turn == VC_NEXT_STEP ? ladder->detour : ladder->minimal;
+	else if (turn == VC_NEXT_STEP && above < ladder->detour)
+		above = ladder->detour;
+	if (rungs > rule->classes)
+		rungs = rule->classes;
+	while (class + 1 < rungs && place[class] < above)
+		class ++;
+	return (uint8_t) class;
+}
+
+enum vc_ladder_move vc_ladder_move(const struct vc_rule *rule, const struct vc_ladder *ladder,
+	uint32_t at, unsigned input, uint8_t from)
+{
+	int place = place_of(rule, ladder, at, input, from);
+
+	if (ladder->choice == VC_LADDER_NEVER)
+		return VC_LADDER_TABLE;
+	if (place == FROM_HOST || (ladder->again && place < ladder->detour))
+		return VC_LADDER_CHOOSE;
+	if (place == ladder->detour)
+		return VC_LADDER_GLOBAL;
+	if (ladder->node && place == ladder->global[0])
+		return VC_LADDER_LOCAL;
+	return VC_LADDER_TABLE;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Ladders of VCs in a Dragonfly (Kim, Dally, Scott, Abts, ISCA 2008, section 4.1). A path is a
+ * sequence of local links (l, within a group) and global links (g, between groups). The rungs are
+ * the hops of the longest path of an algorithm, in order. Each hop of a packet takes a rung of its
+ * kind above the rung of the hop before, so no dependency leads down and no cycle can close. The VC
+ * is the number of that rung among the rungs of its kind.
+ *
+ *                     rungs        VCs: local, global   minimal from   detour from
+ *     df-min          l g l        2, 1                 l0             none
+ *     df-valiant      l g l g l    3, 2                 l1, g1         l0, g0
+ *     df-valiant-node l g l l g l  4, 2                 l2, g1         l0, g0
+ *     df-ugal-l       l g l g l    3, 2                 l1, g1         l0, g0
+ *     df-par          l l g l g l  4, 2                 l0, g0         l1, g0
+ *
+ * The rung of a packet is also its state. On its first rungs a packet on a detour leaves its group
+ * by any global link; on later ones it follows the table to its destination. So a frame carries
+ * nothing but its VC, and a switch decides from its own ports and credits.
+ *
+ * In struct vc_rule: 'steps' is the ladder; links between switches are in ring 0; 'dateline' has
+ * the global ports. Pure functions; any thread. */
+
+#include "vc_rule.h"
+
+/* When a packet takes a detour instead of the table's port. */
+enum vc_ladder_choice {
+	VC_LADDER_NEVER,
+	VC_LADDER_ALWAYS, /* whenever there is a detour */
+	VC_LADDER_QUEUES  /* if the queue of the table's port is longer (lib/switch/detour.h) */
+};
+
+/* Choices of a switch for a packet, by the rung on which the packet came. */
+enum vc_ladder_move {
+	VC_LADDER_TABLE,  /* the table's port */
+	VC_LADDER_CHOOSE, /* that, or a detour by any port of the set */
+	VC_LADDER_GLOBAL, /* on a detour: a global port of the set */
+	VC_LADDER_LOCAL   /* at the first switch of another group: a local port, or to go on */
+};
+
+#define VC_LADDER_LOCALS  4
+#define VC_LADDER_GLOBALS 2
+
+struct vc_ladder {
+	enum vc_ladder_choice choice;
+	uint8_t locals, globals;           /* rungs of each kind */
+	uint8_t local[VC_LADDER_LOCALS];   /* their places on the ladder, from 0 */
+	uint8_t global[VC_LADDER_GLOBALS]; /* likewise */
+	uint8_t minimal, detour;           /* first place of packets from hosts */
+	bool again; /* a minimal packet may still turn at the second switch of its group */
+	bool node;  /* a detour leads to a switch of another group, not to the group */
+};
+
+/* NULL: 'steps' (enum vc_steps) is no ladder. */
+const struct vc_ladder *vc_ladder_find(unsigned steps);
+
+/* VCs that a ladder needs. */
+static inline uint8_t vc_ladder_classes(const struct vc_ladder *ladder)
+{
+	return ladder->locals > ladder->globals ? ladder->locals : ladder->globals;
+}
+
+/* vc_rule_next() of a ladder; VC_NEXT_STEP: by a detour. Above the last rung it stays there, which
+ * the verifier finds as a cycle. */
+uint8_t vc_ladder_next(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
+	unsigned input, uint8_t from, unsigned output, enum vc_turn turn);
+
+/* For a packet that came to switch 'at' by 'input' in class 'from'. */
+enum vc_ladder_move vc_ladder_move(const struct vc_rule *rule, const struct vc_ladder *ladder,
+	uint32_t at, unsigned input, uint8_t from);
+
+/* The members of 'set', the alternatives of the destination, that a detour may take. */
+static inline uint64_t vc_ladder_ports(
+	const struct vc_rule *rule, uint32_t at, enum vc_ladder_move move, uint64_t set)
+{
+	uint64_t global = rule->dateline[at];
+
+	if (move == VC_LADDER_CHOOSE)
+		return set;
+	if (move == VC_LADDER_TABLE)
+		return 0;
+	return move == VC_LADDER_GLOBAL ? set & global : set & ~global;
+}

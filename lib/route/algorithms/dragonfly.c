@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include <stdlib.h>
+#include <string.h>
+
+#include "queuing/vc_ladder.h"
+#include "route/route_algorithm.h"
+#include "route/search/dragonfly_groups.h"
+
+/* Routing in a Dragonfly (Kim, Dally, Scott, Abts, ISCA 2008; progressive: Jiang, Kim, Dally, ISCA
+ * 2009), as destination tables. The table's port is minimal:
+ *
+ *     in the group of the destination    the local link to it; if that is missing, the local link
+ *                                        to a switch that has one
+ *     elsewhere                          an own global link to that group, if possible to the
+ *                                        destination itself; else the local link to a switch with
+ *                                        such a link
+ *
+ * and the alternatives are where a detour may begin: own global links to other groups, and local
+ * links to switches that have some. A global link counts if its far end has a minimal port. Among
+ * equal links the host's number decides. The switches choose (lib/switch/detour.h).
+ *
+ * No deadlock: each hop takes a higher rung of the ladder (vc_ladder.h), and no path has more hops
+ * than the ladder has rungs. A minimal path is l g l, or l l in one group, which leaves out g. A
+ * detour is l g to the other group, and a minimal path from there.
+ *
+ * Failures: a pair whose groups have no link left has no minimal port, and all its packets take
+ * detours. If there is none either, the network is refused. */
+
+struct fly {
+	struct dragonfly_groups groups;
+	const struct vc_ladder *ladder;
+	struct route_table *table;
+	uint32_t to; /* the destination's switch */
+	/* By switch, for this destination. */
+	bool *direct;     /* a local link leads to it, or it is this switch */
+	uint8_t *own;     /* links to it by an own global link: 1, 2; 0: it has none */
+	uint64_t *next;   /* ports of minimal paths, equally good */
+	uint64_t *global; /* global ports by which a detour may leave the group */
+};
+
+static bool same_group(const struct fly *fly, uint32_t a, uint32_t b)
+{
+	return fly->groups.group[a] == fly->groups.group[b];
+}
+
+/* The arcs of switch 'at'. */
+#define EACH_ARC(arc, fly, at)                                                  \
+	const struct route_arc *arc = (fly)->groups.graph->arc +                \
+				      (fly)->groups.graph->first_arc[at],       \
+			       *end = (fly)->groups.graph->arc +                \
+				      (fly)->groups.graph->first_arc[(at) + 1]; \
+	arc < end;                                                              \
+	arc++
+
+static void find_direct(struct fly *fly)
+{
+	memset(fly->direct, 0, fly->groups.graph->switches * sizeof(*fly->direct));
+	fly->direct[fly->to] = true;
+	for (EACH_ARC(arc, fly, fly->to))
+		if (dragonfly_groups_is_local(&fly->groups, arc))
+			fly->direct[arc->to] = true;
+}
+
+/* Links from the far end of the arc on, plus one; 0: it is not in the destination's group, or has
+ * no local link to the destination. */
+static unsigned links_after(const struct fly *fly, const struct route_arc *arc)
+{
+	if (!same_group(fly, arc->to, fly->to) || !fly->direct[arc->to])
+		return 0;
+	return arc->to == fly->to ? 1 : 2;
+}
+
+static void keep_shorter(uint64_t *ports, unsigned *shortest, unsigned links, unsigned port)
+{
+	if (links == 0 || (*shortest != 0 && links > *shortest))
+		return;
+	*ports = links == *shortest ? *ports | (uint64_t)1 << port : (uint64_t)1 << port;
+	*shortest = links;
+}
+
+/* By a link that is not local, or within the group. */
+static void find_own(struct fly *fly, uint32_t at)
+{
+	bool inside = same_group(fly, at, fly->to);
+	unsigned shortest = 0;
+
+	fly->next[at] = 0;
+	for (EACH_ARC(arc, fly, at))
+		if (at != fly->to && dragonfly_groups_is_local(&fly->groups, arc) == inside)
+			keep_shorter(&fly->next[at], &shortest, links_after(fly, arc), arc->port);
+	fly->own[at] = (uint8_t)shortest;
+}
+
+/* By another switch of the group that has its own link. */
+static uint64_t find_by_neighbour(const struct fly *fly, uint32_t at)
+{
+	unsigned shortest = 0;
+	uint64_t ports = 0;
+
+	for (EACH_ARC(arc, fly, at))
+		if (dragonfly_groups_is_local(&fly->groups, arc))
+			keep_shorter(&ports, &shortest, fly->own[arc->to], arc->port);
+	return ports;
+}
+
+static void find_minimal(struct fly *fly)
+{
+	uint32_t switches = fly->groups.graph->switches;
+
+	find_direct(fly);
+	for (uint32_t at = 0; at < switches; at++)
+		find_own(fly, at);
+	for (uint32_t at = 0; at < switches; at++)
+		if (fly->own[at] == 0 && at != fly->to && !same_group(fly, at, fly->to))
+			fly->next[at] = find_by_neighbour(fly, at);
+}
+
+static bool arrives(const struct fly *fly, uint32_t at)
+{
+	return at == fly->to || fly->next[at] != 0;
+}
+
+static void find_globals(struct fly *fly)
+{
+	for (uint32_t at = 0; at < fly->groups.graph->switches; at++) {
+		fly->global[at] = 0;
+		for (EACH_ARC(arc, fly, at))
+			if (!dragonfly_groups_is_local(&fly->groups, arc) && arrives(fly, arc->to))
+				fly->global[at] |= (uint64_t)1 << arc->port;
+	}
+}
+
+/* Where a detour from this switch may begin. After a detour to a switch, minimal paths begin at any
+ * switch that local links of the set lead to. */
+static uint64_t find_detours(const struct fly *fly, uint32_t at)
+{
+	uint64_t ports = fly->global[at];
+	bool minimal = arrives(fly, at);
+
+	if (fly->ladder->choice == VC_LADDER_NEVER || (minimal && same_group(fly, at, fly->to)))
+		return 0;
+	for (EACH_ARC(arc, fly, at))
+		if (dragonfly_groups_is_local(&fly->groups, arc) && fly->global[arc->to] != 0 &&
+			(!fly->ladder->node || !minimal || arrives(fly, arc->to)))
+			ports |= (uint64_t)1 << arc->port;
+	return ports;
+}
+
+static uint8_t nth_port(uint64_t ports, uint32_t n)
+{
+	for (n %= (uint32_t)__builtin_popcountll(ports); n > 0; n--)
+		ports &= ports - 1;
+	return (uint8_t)__builtin_ctzll(ports);
+}
+
+/* Entries of switch 'at' for the hosts of the destination. */
+static int fill(struct fly *fly, uint32_t at, struct error *error)
+{
+	const struct route_graph *graph = fly->groups.graph;
+	uint64_t detours = at == fly->to ? 0 : find_detours(fly, at);
+	uint64_t *sets = route_table_alternatives(fly->table, at);
+
+	if (!arrives(fly, at) && detours == 0) {
+		if (fly->groups.piece[at] != fly->groups.piece[fly->to] ||
+			route_graph_hosts_at(graph, at) == 0)
+			return 0;
+		return error_set(error, EINVAL,
+			"%s: no path from %s to %s by the rungs of the ladder; expected a "
+			"Dragonfly, whose groups are linked",
+			graph->topology->name, graph->topology->switch_at[at].name,
+			graph->topology->switch_at[fly->to].name);
+	}
+	for (uint32_t i = graph->first_host[fly->to]; i < graph->first_host[fly->to + 1]; i++) {
+		uint32_t host = graph->host_of[i];
+
+		if (at == fly->to)
+			route_table_row(fly->table, at)[host] = graph->host_port[host];
+		else if (fly->next[at] != 0)
+			route_table_row(fly->table, at)[host] = nth_port(fly->next[at], host);
+		if (sets != NULL)
+			sets[host] = detours;
+	}
+	return 0;
+}
+
+static int fill_all(struct fly *fly, struct error *error)
+{
+	const struct route_graph *graph = fly->groups.graph;
+	int result = 0;
+
+	for (fly->to = 0; fly->to < graph->switches && result == 0; fly->to++) {
+		if (route_graph_hosts_at(graph, fly->to) == 0)
+			continue;
+		find_minimal(fly);
+		find_globals(fly);
+		for (uint32_t at = 0; at < graph->switches && result == 0; at++)
+			result = fill(fly, at, error);
+	}
+	return result;
+}
+
+static struct vc_rule *make_rule(const struct dragonfly_groups *groups, uint8_t steps)
+{
+	const struct route_graph *graph = groups->graph;
+	struct vc_rule *rule =
+		vc_rule_create(graph->switches, vc_ladder_classes(vc_ladder_find(steps)));
+
+	if (rule == NULL)
+		return NULL;
+	rule->steps = steps;
+	for (uint32_t at = 0; at < graph->switches; at++)
+		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
+			unsigned port = graph->arc[arc].port;
+
+			rule->ring[(size_t)at * TOPOLOGY_PORTS_MAX + port] = 0;
+			if (!dragonfly_groups_is_local(groups, &graph->arc[arc]))
+				rule->dateline[at] |= (uint64_t)1 << port;
+		}
+	return rule;
+}
+
+static bool allocate(struct fly *fly, uint8_t steps)
+{
+	const struct route_graph *graph = fly->groups.graph;
+	size_t switches = graph->switches + 1u;
+	struct route_table *table = fly->table;
+
+	fly->direct = arrays_add(&fly->groups.arrays, switches, sizeof(*fly->direct));
+	fly->own = arrays_add(&fly->groups.arrays, switches, sizeof(*fly->own));
+	fly->next = arrays_add(&fly->groups.arrays, switches, sizeof(*fly->next));
+	fly->global = arrays_add(&fly->groups.arrays, switches, sizeof(*fly->global));
+	fly->ladder = vc_ladder_find(steps);
+	table->vc_rule = make_rule(&fly->groups, steps);
+	if (fly->ladder->choice != VC_LADDER_NEVER) {
+		table->alternatives = calloc(
+			(size_t)graph->switches * graph->hosts + 1, sizeof(*table->alternatives));
+		if (table->alternatives == NULL)
+			return false;
+	}
+	return table->vc_rule != NULL && !fly->groups.arrays.failed;
+}
+
+static int dragonfly_tables(const struct route_graph *graph, uint8_t steps,
+	struct route_table *table, struct error *error)
+{
+	struct fly fly = {.table = table};
+	int result = dragonfly_groups_make(&fly.groups, graph, error);
+
+	if (result < 0)
+		return result;
+	result =
+		allocate(&fly, steps) ? fill_all(&fly, error) : route_graph_no_memory(graph, error);
+	dragonfly_groups_free(&fly.groups);
+	return result;
+}
+
+/* clang-format off */
+#define DRAGONFLY(id, steps, word, text)                                                   \
+	static int id##_tables(const struct route_graph *graph,                            \
+		const struct route_options *options, struct route_table *table,            \
+		struct error *error)                                                       \
+	{                                                                                  \
+		(void)options;                                                             \
+		return dragonfly_tables(graph, steps, table, error);                       \
+	}                                                                                  \
+	const struct route_algorithm route_##id = {.name = word,                           \
+		.summary = text,                                                           \
+		.deadlock_free = true,                                                     \
+		.vc_classes = true,                                                        \
+		.ladder = steps,                                                           \
+		.tables = id##_tables}
+
+DRAGONFLY(df_min, VC_STEPS_DF_MIN, "df-min",
+	"Dragonfly, minimal: at most one link between groups; 2 VCs");
+DRAGONFLY(df_valiant, VC_STEPS_DF_VALIANT, "df-valiant",
+	"Dragonfly: minimal by way of a random group; 3 VCs");
+DRAGONFLY(df_valiant_node, VC_STEPS_DF_NODE, "df-valiant-node",
+	"Dragonfly: minimal by way of a random switch; 4 VCs");
+DRAGONFLY(df_ugal_l, VC_STEPS_DF_UGAL_L, "df-ugal-l",
+	"Dragonfly: df-min or df-valiant for each packet, by the queues of its first switch; 3 VCs");
+DRAGONFLY(df_par, VC_STEPS_DF_PAR, "df-par",
+	"Dragonfly: as df-ugal-l, decided again at the second switch; 4 VCs");

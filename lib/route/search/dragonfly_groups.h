@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The groups of a Dragonfly, recognised by its ports (lib/topo/generators/dragonfly.c): links
+ * between ports below a number are local, the others are global. The switches that local links
+ * connect are a group. Generated, loaded and degraded networks are equivalent. A network of full
+ * connectivity is one group.
+ *
+ * Constant once made; any thread may read it. */
+
+#include <stdint.h>
+
+#include "base/arrays.h"
+#include "base/weft_error.h"
+#include "route/route_graph.h"
+
+struct dragonfly_groups {
+	const struct route_graph *graph;
+	unsigned local_ports; /* links from ports below are local */
+	uint32_t *group;      /* by switch: the first switch of its group */
+	uint32_t *piece;      /* by switch: the first of those that any links connect with it */
+	struct arrays arrays;
+};
+
+/* Every network has groups: without others each switch is one. 0 or -ENOMEM with 'error'. */
+int dragonfly_groups_make(
+	struct dragonfly_groups *groups, const struct route_graph *graph, struct error *error);
+void dragonfly_groups_free(struct dragonfly_groups *groups);
+
+static inline bool dragonfly_groups_is_local(
+	const struct dragonfly_groups *groups, const struct route_arc *arc)
+{
+	return arc->port < groups->local_ports;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "detour.h"
+
+#include "queuing/vc_ladder.h"
+#include "switch.h"
+
+static uint32_t used_blocks(const struct weft_switch *sw, unsigned output, unsigned vc)
+{
+	const struct link_end *link = &sw->port[output].link;
+	uint32_t left = credit_available(&link->tx[vc]), blocks = link->rx[vc].capacity;
+
+	/* Both ends of a link between switches have the same buffer. */
+	return left < blocks ? blocks - left : 0;
+}
+
+static uint32_t queue_of(const struct weft_switch *sw, unsigned output, unsigned vc, bool all)
+{
+	uint32_t used = 0;
+
+	if (!all)
+		return used_blocks(sw, output, vc);
+	for (unsigned i = 0; i < sw->vcs; i++)
+		used += used_blocks(sw, output, i);
+	return used;
+}
+
+static bool is_minimal_shorter(const struct weft_switch *sw, const struct vc_ladder *ladder,
+	const struct weft_packet *packet, unsigned primary, unsigned other)
+{
+	const struct detour_config *config = &sw->detour.config;
+	bool all = config->queues == DETOUR_PORT ||
+		   (config->queues == DETOUR_HYBRID && primary != other);
+	unsigned minimal = vc_ladder_next(sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port,
+		packet->vc, primary, VC_GO_ON);
+	unsigned detour = vc_ladder_next(sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port,
+		packet->vc, other, VC_NEXT_STEP);
+
+	return queue_of(sw, primary, minimal, all) <=
+	       2 * queue_of(sw, other, detour, all) + config->bias_blocks;
+}
+
+/* One of the global links of the group: an own one, or by a local port to a switch that has as
+ * many. */
+static unsigned draw(struct weft_switch *sw, uint64_t ports)
+{
+	uint64_t all = sw->vc_rule->dateline[sw->vc_rule_at];
+	uint64_t global = ports & all, local = ports & ~all;
+	uint32_t own = (uint32_t)__builtin_popcountll(global);
+	uint32_t each = all == 0 ? 1 : (uint32_t)__builtin_popcountll(all);
+	uint32_t links = own + each * (uint32_t)__builtin_popcountll(local);
+
+	return bits_draw(rng_below(&sw->detour.rng, links) < own ? global : local, &sw->detour.rng);
+}
+
+static bool takes_primary(struct weft_switch *sw, const struct vc_ladder *ladder,
+	const struct weft_packet *packet, enum vc_ladder_move move, unsigned primary,
+	unsigned other, uint64_t ports)
+{
+	if (primary >= sw->ports || (sw->usable >> primary & 1) == 0 || move == VC_LADDER_GLOBAL)
+		return false;
+	/* This switch is one of those that a detour may lead to. */
+	if (move == VC_LADDER_LOCAL)
+		return rng_below(&sw->detour.rng, (uint64_t)__builtin_popcountll(ports) + 1) == 0;
+	return ladder->choice == VC_LADDER_QUEUES &&
+	       is_minimal_shorter(sw, ladder, packet, primary, other);
+}
+
+unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, uint64_t set,
+	unsigned primary, enum vc_turn *turn)
+{
+	const struct vc_ladder *ladder = vc_ladder_find(sw->vc_rule->steps);
+	enum vc_ladder_move move =
+		vc_ladder_move(sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port, packet->vc);
+	uint64_t ports = vc_ladder_ports(sw->vc_rule, sw->vc_rule_at, move, set) & sw->usable &
+			 ~BIT64(packet->in_port);
+	unsigned other;
+
+	if (ports == 0)
+		return primary;
+	other = draw(sw, ports);
+	if (takes_primary(sw, ladder, packet, move, primary, other, ports))
+		return primary;
+	*turn = VC_NEXT_STEP;
+	return other;
+}

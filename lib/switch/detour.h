@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Detours in a Dragonfly (lib/queuing/vc_ladder.h): the switch where a packet enters the network
+ * sends it by the table's minimal port or on a detour. The detour is drawn: each global link of the
+ * group is equally likely, as each switch has as many as this one. UGAL-L (Kim, Dally, Scott, Abts,
+ * ISCA 2008, section 4.2) compares the two queues q and takes the minimal port if
+ *
+ *     q(minimal) <= 2 q(detour) + bias
+ *
+ * A queue is the credits in use behind the output: blocks that the next device stores, or that are
+ * on the way there or back. 1 and 2 stand for the links of the paths, as in BookSim 2. Which VCs
+ * count is a choice (UGAL-L, UGAL-L_VC, UGAL-L_VCH there).
+ *
+ * One thread, the thread of the switch. No allocation; one or two random numbers per packet. */
+
+#include <stdint.h>
+
+#include "base/rng.h"
+#include "queuing/vc_rule.h"
+
+struct weft_switch;
+struct weft_packet;
+
+enum detour_queues {
+	DETOUR_VC,    /* the VC in which the packet would travel */
+	DETOUR_PORT,  /* all VCs of the output */
+	DETOUR_HYBRID /* the VC if both paths begin with the same output, else the output */
+};
+
+struct detour_config {
+	uint64_t seed;
+	uint32_t bias_blocks;
+	enum detour_queues queues;
+};
+
+struct detour {
+	struct detour_config config;
+	struct rng rng;
+};
+
+/* The output of a packet that has no route: 'primary', which may be no usable port, or a member of
+ * 'set', the alternatives of its destination. Sets '*turn' if the packet begins or continues a
+ * detour. The VC rule is a ladder. */
+unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, uint64_t set,
+	unsigned primary, enum vc_turn *turn);

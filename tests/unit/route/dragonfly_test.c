@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Routing in Dragonflies of all sizes, whole and damaged: the verifier judges the tables, with all
+ * detours. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "queuing/vc_ladder.h"
+#include "route/route_algorithm.h"
+#include "route/verify/route_verify.h"
+#include "unit.h"
+
+#include "failures.h"
+#include "route_bench.h"
+
+static const struct route_algorithm *const algorithms[] = {
+	&route_df_min,
+	&route_df_valiant,
+	&route_df_valiant_node,
+	&route_df_ugal_l,
+	&route_df_par,
+};
+
+#define ALGORITHMS (sizeof(algorithms) / sizeof(algorithms[0]))
+
+static struct topology *dragonfly(unsigned a, unsigned p, unsigned h)
+{
+	char spec[64];
+
+	snprintf(spec, sizeof(spec), "dragonfly:a=%u,p=%u,h=%u", a, p, h);
+	return bench_generate(spec);
+}
+
+/* NULL and the reason where they are refused. */
+static struct route_table *tables(const struct topology *topology,
+	const struct route_algorithm *algorithm, struct error *error)
+{
+	const struct route_options options = {.seed = 1};
+
+	return route_compute_table(topology, algorithm, &options, NULL, error);
+}
+
+static struct route_report verified(
+	const struct topology *topology, const struct route_table *table)
+{
+	struct route_report report;
+
+	assert_int_equal(0,
+		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
+	return report;
+}
+
+static void expect_good(const struct topology *topology, const struct route_algorithm *algorithm)
+{
+	struct error error = {""};
+	struct route_table *table = tables(topology, algorithm, &error);
+	struct route_report report;
+
+	if (table == NULL)
+		fail_msg("%s on %s: %s", algorithm->name, topology->name, error.text);
+	report = verified(topology, table);
+	if (!report.deadlock_free || !report.connected || report.invalid != 0)
+		fail_msg("%s on %s: %u in a cycle, %u unconnected, '%s'", algorithm->name,
+			topology->name, report.cycle_length, (unsigned)report.unconnected,
+			report.evidence);
+	assert_true(report.max_switch_links <= 3);
+	route_report_free(&report);
+	route_table_destroy(table);
+}
+
+UNIT_TEST(every_size_of_up_to_1056_hosts_is_free_of_deadlock)
+{
+	for (unsigned a = 1; a <= 8; a++)
+		for (unsigned h = 1; h <= 4; h++) {
+			/* More hosts per switch change no dependency: one is enough, and balanced
+			 * sizes have their own. */
+			bool balanced = a == 2 * h;
+			struct topology *topology = dragonfly(a, balanced ? h : 1, h);
+
+			assert_true(topology->hosts <= 1056);
+			for (unsigned i = 0; i < ALGORITHMS; i++)
+				if (a * h < 32 || i % 2 == 1)
+					expect_good(topology, algorithms[i]);
+			topology_destroy(topology);
+		}
+}
+
+UNIT_TEST(a_ladder_without_its_last_rung_has_a_cycle)
+{
+	struct topology *topology = dragonfly(4, 1, 2);
+
+	for (unsigned i = 0; i < ALGORITHMS; i++) {
+		struct route_table *table = tables(topology, algorithms[i], NULL);
+		struct route_report report;
+
+		table->vc_rule->classes--;
+		report = verified(topology, table);
+		if (report.deadlock_free || report.cycle_length == 0)
+			fail_msg("%s", algorithms[i]->name);
+		route_report_free(&report);
+		route_table_destroy(table);
+	}
+	topology_destroy(topology);
+}
+
+UNIT_TEST(a_minimal_path_has_one_link_between_groups)
+{
+	struct topology *topology = dragonfly(4, 2, 2);
+	struct route_table *table = tables(topology, &route_df_min, NULL);
+
+	assert_null(table->alternatives);
+	for (uint32_t source = 0; source < topology->hosts; source++)
+		for (uint32_t to = 0; to < topology->hosts; to++) {
+			uint32_t at = source / 2;
+			unsigned local = 0, global = 0;
+
+			while (at != to / 2) {
+				struct topology_port port = {
+					DEVICE_SWITCH, at, route_table_row(table, at)[to]};
+
+				(port.port < 3 ? &local : &global)[0]++;
+				assert_true(topology_peer(topology, port, &port));
+				at = port.device;
+			}
+			assert_true(local <= 2);
+			assert_int_equal(global, source / 8 == to / 8 ? 0 : 1);
+		}
+	route_table_destroy(table);
+	topology_destroy(topology);
+}
+
+/* Each link once. Paths around it are detours, which df-min does not have. */
+UNIT_TEST(the_failure_of_any_link_leaves_paths_where_the_ladder_allows)
+{
+	struct topology *whole = dragonfly(4, 1, 2);
+
+	for (uint32_t link = 0; link < whole->links; link++) {
+		struct topology *topology;
+		struct error error = {""};
+
+		if (!failure_possible(whole, link))
+			continue;
+		topology = dragonfly(4, 1, 2);
+		fail_link(topology, link);
+		for (unsigned i = 1; i < ALGORITHMS; i++)
+			expect_good(topology, algorithms[i]);
+		assert_null(tables(topology, &route_df_min, &error));
+		assert_non_null(strstr(error.text, "no path from s"));
+		topology_destroy(topology);
+	}
+	topology_destroy(whole);
+}
+
+/* Damage that leaves paths for all, or a refusal that names two switches. */
+UNIT_TEST(a_damaged_network_is_verified_or_refused)
+{
+	unsigned served = 0;
+
+	for (uint64_t seed = 0; seed < 40; seed++) {
+		struct topology *topology = dragonfly(4, 1, 2);
+		struct rng rng;
+
+		rng_init(&rng, seed, 0, 0);
+		fail_links(topology, &rng, 2 + (unsigned)(seed % 12));
+		for (unsigned i = 0; i < ALGORITHMS; i++) {
+			struct error error = {""};
+			struct route_table *table = tables(topology, algorithms[i], &error);
+
+			if (table == NULL) {
+				assert_non_null(strstr(error.text, "no path from s"));
+				continue;
+			}
+			route_table_destroy(table);
+			expect_good(topology, algorithms[i]);
+			served++;
+		}
+		topology_destroy(topology);
+	}
+	assert_true(served > 40);
+}
+
+/* In other groups every global link can begin a detour; in the destination's group none. */
+UNIT_TEST(detours_begin_at_every_global_link_of_a_group)
+{
+	struct topology *topology = dragonfly(4, 2, 2);
+	struct route_table *table = tables(topology, &route_df_ugal_l, NULL);
+
+	for (uint32_t at = 0; at < topology->switches; at++)
+		for (uint32_t to = 0; to < topology->hosts; to++)
+			assert_int_equal(route_table_alternatives(table, at)[to],
+				at / 4 == to / 8 ? 0 : 0x1F);
+	route_table_destroy(table);
+	topology_destroy(topology);
+}
+
+UNIT_MAIN(NULL, NULL)

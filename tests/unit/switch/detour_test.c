@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* The decisions of a switch of a Dragonfly: ports 0 to 2 are local, 3 and 4 global, 5 has a host.
+ * The table sends everything to host 8 by port 0. */
+
+#include "switch/detour.h"
+
+#include "queuing/vc_ladder.h"
+#include "switch_bench.h"
+
+#define PORTS     6
+#define VCS       4
+#define VC_BLOCKS 64
+#define FROM_HOST 5
+#define LOCAL     2
+#define GLOBAL    3
+#define HOST      8
+#define ALL       0x1F
+#define PACKETS   600
+
+struct place {
+	struct vc_rule *rule;
+	struct bench *bench;
+};
+
+static struct place create(unsigned steps, enum detour_queues queues, uint32_t bias)
+{
+	struct switch_config config = bench_config(PORTS, VCS);
+	struct place place = {.rule = vc_rule_create(1, VCS)};
+
+	assert_non_null(place.rule);
+	place.rule->steps = (uint8_t)steps;
+	memset(place.rule->ring, 0, FROM_HOST);
+	place.rule->dateline[0] = BIT64(3) | BIT64(4);
+	config.vc_rule = place.rule;
+	config.detour = (struct detour_config){.seed = 7, .bias_blocks = bias, .queues = queues};
+	place.bench = bench_create(&config);
+	place.bench->table[HOST] = 0;
+	place.bench->alternatives[HOST] = ALL;
+	for (unsigned port = 0; port < PORTS; port++)
+		for (unsigned vc = 0; vc < VCS; vc++)
+			bench_grant(place.bench, port, vc, VC_BLOCKS);
+	return place;
+}
+
+static void destroy(struct place *place)
+{
+	bench_destroy(place->bench);
+	vc_rule_destroy(place->rule);
+}
+
+/* The neighbour at 'port' has 'used' blocks of 'vc'. */
+static void fill(struct place *place, unsigned port, unsigned vc, uint32_t used)
+{
+	credit_take(&place->bench->sw->port[port].link.tx[vc], used);
+}
+
+/* Where a packet that comes by 'input' in 'vc' goes, and '*next': in which VC. */
+static unsigned way(struct place *place, unsigned input, uint8_t vc, unsigned *next)
+{
+	struct weft_switch *sw = place->bench->sw;
+	struct weft_packet packet = {.destination = HOST, .vc = vc, .in_port = (uint8_t)input};
+	enum vc_turn turn = VC_GO_ON;
+	unsigned output = detour_route(
+		sw, &packet, place->bench->alternatives[HOST], switch_table_port(sw, HOST), &turn);
+
+	*next = vc_rule_next(place->rule, 0, input, vc, output, turn);
+	return output;
+}
+
+/* How many of PACKETS go where. */
+static void count_ways(struct place *place, unsigned input, uint8_t vc, unsigned out[PORTS])
+{
+	unsigned next;
+
+	memset(out, 0, PORTS * sizeof(*out));
+	for (unsigned i = 0; i < PACKETS; i++)
+		out[way(place, input, vc, &next)]++;
+}
+
+static void expect_about(unsigned count, unsigned expected)
+{
+	assert_in_range(count, expected * 3 / 4, expected * 5 / 4);
+}
+
+UNIT_TEST(a_minimal_algorithm_takes_the_port_of_the_table)
+{
+	struct place place = create(VC_STEPS_DF_MIN, DETOUR_HYBRID, 0);
+	unsigned out[PORTS];
+
+	count_ways(&place, FROM_HOST, 0, out);
+	assert_int_equal(out[0], PACKETS);
+	destroy(&place);
+}
+
+/* Each switch of the group has two links to other groups: 2 of the 8 are this switch's own. */
+UNIT_TEST(a_detour_takes_each_global_link_of_the_group_equally_often)
+{
+	struct place place = create(VC_STEPS_DF_VALIANT, DETOUR_HYBRID, 0);
+	unsigned out[PORTS];
+
+	count_ways(&place, FROM_HOST, 0, out);
+	for (unsigned port = 0; port < 3; port++)
+		expect_about(out[port], PACKETS / 4);
+	for (unsigned port = 3; port < 5; port++)
+		expect_about(out[port], PACKETS / 8);
+	destroy(&place);
+}
+
+UNIT_TEST(the_second_switch_of_a_detour_leaves_the_group)
+{
+	struct place place = create(VC_STEPS_DF_VALIANT, DETOUR_HYBRID, 0);
+	unsigned out[PORTS];
+
+	count_ways(&place, LOCAL, 0, out);
+	expect_about(out[3], PACKETS / 2);
+	assert_int_equal(out[3] + out[4], PACKETS);
+	destroy(&place);
+}
+
+/* On every later rung, and in the VCs above. */
+UNIT_TEST(then_packets_follow_the_table)
+{
+	static const struct {
+		uint8_t input, vc, next;
+	} rungs[] = {{GLOBAL, 0, 1}, {LOCAL, 1, 2}, {GLOBAL, 1, 2}, {LOCAL, 2, 2}};
+	struct place place = create(VC_STEPS_DF_VALIANT, DETOUR_HYBRID, 0);
+
+	for (unsigned i = 0; i < sizeof(rungs) / sizeof(rungs[0]); i++)
+		for (unsigned n = 0; n < 20; n++) {
+			unsigned next;
+
+			assert_int_equal(way(&place, rungs[i].input, rungs[i].vc, &next), 0);
+			assert_int_equal(next, rungs[i].next);
+		}
+	destroy(&place);
+}
+
+UNIT_TEST(a_detour_to_a_switch_draws_again_in_the_other_group)
+{
+	struct place place = create(VC_STEPS_DF_NODE, DETOUR_HYBRID, 0);
+	unsigned out[PORTS];
+
+	place.bench->table[HOST] = 4;
+	count_ways(&place, GLOBAL, 0, out);
+	for (unsigned port = 0; port < 3; port++)
+		expect_about(out[port], PACKETS / 4);
+	expect_about(out[4], PACKETS / 4);
+	destroy(&place);
+}
+
+/* q(minimal) <= 2 q(detour) + bias: equality is minimal, one block more is not. */
+UNIT_TEST(ugal_compares_twice_the_queue_of_the_detour)
+{
+	static const enum detour_queues choices[] = {DETOUR_VC, DETOUR_PORT};
+
+	for (unsigned i = 0; i < 2; i++)
+		for (uint32_t bias = 0; bias <= 3; bias += 3) {
+			struct place place = create(VC_STEPS_DF_UGAL_L, choices[i], bias);
+			unsigned out[PORTS];
+
+			place.bench->alternatives[HOST] = BIT64(1);
+			fill(&place, 1, 0, 10);
+			fill(&place, 0, 1, 20 + bias);
+			count_ways(&place, FROM_HOST, 0, out);
+			assert_int_equal(out[0], PACKETS);
+			fill(&place, 0, 1, 1);
+			count_ways(&place, FROM_HOST, 0, out);
+			assert_int_equal(out[1], PACKETS);
+			destroy(&place);
+		}
+}
+
+/* The other VCs of the minimal port are full. */
+UNIT_TEST(which_vcs_count_is_a_choice)
+{
+	static const struct {
+		enum detour_queues queues;
+		uint64_t set;
+		unsigned output;
+	} rows[] = {
+		{DETOUR_VC, BIT64(1), 0},
+		{DETOUR_PORT, BIT64(1), 1},
+		{DETOUR_HYBRID, BIT64(1), 1},
+		{DETOUR_HYBRID, BIT64(0), 0},
+		{DETOUR_VC, BIT64(0), 0},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct place place = create(VC_STEPS_DF_UGAL_L, rows[i].queues, 0);
+		unsigned next, output;
+
+		place.bench->alternatives[HOST] = rows[i].set;
+		fill(&place, 0, 0, 60);
+		output = way(&place, FROM_HOST, 0, &next);
+		assert_int_equal(output, rows[i].output);
+		/* By the same port the class tells: minimal in 1. */
+		assert_int_equal(next, rows[i].output == 0 ? 1 : 0);
+		destroy(&place);
+	}
+}
+
+UNIT_TEST(a_progressive_packet_may_turn_at_the_second_switch_only)
+{
+	struct place place = create(VC_STEPS_DF_PAR, DETOUR_VC, 0);
+	unsigned next;
+
+	place.bench->alternatives[HOST] = BIT64(3);
+	for (unsigned vc = 0; vc < VCS; vc++)
+		fill(&place, 0, vc, 60);
+	assert_int_equal(way(&place, LOCAL, 0, &next), 3);
+	assert_int_equal(next, 0);
+	assert_int_equal(way(&place, GLOBAL, 0, &next), 0);
+	assert_int_equal(way(&place, LOCAL, 2, &next), 0);
+	/* On a detour already: it leaves the group. */
+	assert_int_equal(way(&place, LOCAL, 1, &next), 3);
+	destroy(&place);
+}
+
+UNIT_TEST(a_packet_does_not_go_back_by_its_input_or_a_port_that_is_down)
+{
+	struct place place = create(VC_STEPS_DF_PAR, DETOUR_VC, 0);
+	unsigned out[PORTS];
+
+	for (unsigned vc = 0; vc < VCS; vc++)
+		fill(&place, 0, vc, 60);
+	place.bench->sw->usable &= ~BIT64(1);
+	count_ways(&place, LOCAL, 0, out);
+	assert_int_equal(out[1] + out[LOCAL], 0);
+	assert_int_equal(out[0] + out[3] + out[4], PACKETS);
+	place.bench->sw->usable |= BIT64(1);
+	destroy(&place);
+}
+
+/* No port of the table at all: every packet takes a detour, and acknowledgements find a way. */
+UNIT_TEST(a_pair_may_have_detours_alone)
+{
+	struct place place = create(VC_STEPS_DF_UGAL_L, DETOUR_HYBRID, 0);
+	const struct bench_packet ack = {.destination = HOST, .control = true, .kind = FRAME_ACK};
+	struct bench *bench = place.bench;
+	unsigned next, number, found = 0;
+
+	bench->table[HOST] = SWITCH_PORT_NONE;
+	for (unsigned i = 0; i < 20; i++)
+		assert_in_range(way(&place, FROM_HOST, 0, &next), 0, 4);
+	number = bench_arrive(bench, FROM_HOST, &ack);
+	for (unsigned port = 3; port < 5; port++)
+		found += bench_leave(bench, port) == (int)number;
+	assert_int_equal(found, 1);
+	destroy(&place);
+}
+
+/* The link of the minimal port is down, and on its rung the packet has no other. */
+UNIT_TEST(a_packet_that_can_neither_go_on_nor_turn_is_discarded)
+{
+	struct place place = create(VC_STEPS_DF_UGAL_L, DETOUR_HYBRID, 0);
+	const struct bench_packet late = {.destination = HOST, .vc = 1};
+	const struct bench_packet early = {.destination = HOST};
+	struct bench *bench = place.bench;
+
+	bench->sw->usable &= ~BIT64(0);
+	bench_arrive(bench, LOCAL, &late);
+	assert_int_equal(bench_count(bench, LOCAL, SWITCH_DISCARD_LINK_DOWN), 1);
+	assert_int_equal(bench_discarded(bench), 1);
+	bench_arrive(bench, FROM_HOST, &early);
+	assert_int_equal(switch_stored_packets(bench->sw), 1);
+	bench->sw->usable |= BIT64(0);
+	destroy(&place);
+}
+
+UNIT_MAIN(NULL, NULL)
