@@ -117,6 +117,25 @@ void capture_filter_write(const struct capture_filter *filter, char text[CAPTURE
 			filter->program[i].jf, filter->program[i].k);
 }
 
+/* bpf_validate() lets codes pass for which bpf_filter() aborts. */
+static bool is_code(unsigned code)
+{
+	/* clang-format off: a class a line */
+	static const uint8_t codes[] = {
+		0x00, 0x20, 0x28, 0x30, 0x40, 0x48, 0x50, 0x60, 0x80, /* ld */
+		0x01, 0x61, 0x81, 0xB1,                               /* ldx */
+		0x02, 0x03,                                           /* st, stx */
+		0x04, 0x0C, 0x14, 0x1C, 0x24, 0x2C, 0x34, 0x3C,       /* alu */
+		0x44, 0x4C, 0x54, 0x5C, 0x64, 0x6C, 0x74, 0x7C, 0x84, 0x94, 0x9C, 0xA4, 0xAC, 0x05,
+		0x15, 0x1D, 0x25, 0x2D, 0x35, 0x3D, 0x45, 0x4D, /* jmp */
+		0x06, 0x16,                                     /* ret */
+		0x07, 0x87,                                     /* tax, txa */
+	};
+	/* clang-format on */
+
+	return memchr(codes, (int)code, sizeof(codes)) != NULL;
+}
+
 bool capture_filter_read(struct capture_filter *filter, const char *text)
 {
 	unsigned dropped, jt, jf, code;
@@ -134,7 +153,8 @@ bool capture_filter_read(struct capture_filter *filter, const char *text)
 		struct capture_filter_step *step = &filter->program[filter->steps];
 
 		if (filter->steps == CAPTURE_FILTER_STEPS || strlen(text) < STEP_DIGITS ||
-			sscanf(text, "%2x%2x%2x%8" SCNx32, &code, &jt, &jf, &step->k) != 4)
+			sscanf(text, "%2x%2x%2x%8" SCNx32, &code, &jt, &jf, &step->k) != 4 ||
+			!is_code(code))
 			return false;
 		step->code = (uint16_t)code;
 		step->jt = (uint8_t)jt;

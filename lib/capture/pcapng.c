@@ -25,9 +25,8 @@ enum option_code {
 	OPTION_COUNTS_DROPPED = 5,
 };
 
-#define BYTE_ORDER_MAGIC  0x1A2B3C4D
-#define LINKTYPE_ETHERNET 1
-#define TSRESOL_NS        9
+#define BYTE_ORDER_MAGIC 0x1A2B3C4D
+#define TSRESOL_NS       9
 
 /* Options of one block in file format. */
 struct options {
@@ -108,7 +107,7 @@ int pcapng_begin(struct pcapng *pcapng, pcapng_write_fn *write, void *ctx, const
 	} fixed = {BYTE_ORDER_MAGIC, 1, 0, -1};
 	struct options options = {.used = 0};
 
-	*pcapng = (struct pcapng){.write = write, .ctx = ctx};
+	*pcapng = (struct pcapng){.write = write, .ctx = ctx, .linktype = PCAPNG_ETHERNET};
 	option_add_text(&options, OPTION_SECTION_APPLICATION, application);
 	option_end(&options);
 	return emit_block(pcapng, BLOCK_SECTION, &fixed, sizeof(fixed), NULL, 0, &options);
@@ -120,7 +119,7 @@ int pcapng_add_interface(
 	const struct {
 		uint16_t linktype, reserved;
 		uint32_t snap_bytes;
-	} fixed = {LINKTYPE_ETHERNET, 0, snap_bytes};
+	} fixed = {pcapng->linktype, 0, snap_bytes};
 	const uint8_t resolution = TSRESOL_NS;
 	struct options options = {.used = 0};
 	int result;

@@ -18,10 +18,14 @@
 /* Takes all 'count' bytes; 0 or -errno. */
 typedef int pcapng_write_fn(void *ctx, const void *bytes, size_t count);
 
+#define PCAPNG_ETHERNET 1
+#define PCAPNG_IPV4     228
+
 struct pcapng {
 	pcapng_write_fn *write;
 	void *ctx;
 	uint32_t interfaces; /* added so far */
+	uint16_t linktype;   /* of interfaces that are added; at first PCAPNG_ETHERNET */
 	int failed;          /* first negative result of write, or 0 */
 };
 

@@ -54,6 +54,16 @@ class Labs(LabCase):
                 done = own.exec("h0", PING)
                 self.assertEqual(done.returncode, 0, done.stdout)
             self.assertGreater(frames(path), 0)
+            with own.capture("all", filter=f"icmp and src {FAR}", where="vc=0") as replies:
+                self.assertEqual(own.exec("h0", PING).returncode, 0)
+            packets = f"{lab.folder}/packets.pcapng"
+            done = subprocess.run([WEFT, "capture", "decap", replies.path, "-o", packets], capture_output=True, text=True,
+                                  check=True)
+            # Two at each of the ports of hosts, switches and cables on the path.
+            self.assertEqual(frames(packets), frames(replies.path), done.stderr)
+            self.assertIn(frames(packets), (6, 8))
+            text = subprocess.run(["tcpdump", "-nr", packets], capture_output=True, text=True, check=True).stdout
+            self.assertEqual(text.count("ICMP echo reply"), frames(packets))
             every = own.capture("all")
             self.assertEqual(own.exec("h0", PING).returncode, 0)
             own.link("leaf0:2").down()

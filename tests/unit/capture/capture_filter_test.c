@@ -12,6 +12,7 @@
 
 #include "base/rng.h"
 #include "capture/capture_expression.h"
+#include "tap_frames.h"
 #include "unit.h"
 #include "wire/frame.h"
 
@@ -54,32 +55,6 @@ static struct capture_filter parse(const char *packets, const char *where)
 	return filter;
 }
 
-static uint32_t draw_packet(struct rng *rng, uint8_t *packet)
-{
-	static const uint8_t protocols[] = {1, 6, 17};
-	uint32_t bytes = 60 + (uint32_t)rng_below(rng, 1200), sum = 0;
-
-	for (uint32_t i = 0; i < bytes; i++)
-		packet[i] = (uint8_t)rng_next(rng);
-	packet[0] = rng_below(rng, 4) == 0 ? 0x46 : 0x45;
-	packet[2] = (uint8_t)(bytes >> 8);
-	packet[3] = (uint8_t)bytes;
-	packet[6] = packet[7] = 0;
-	packet[9] = protocols[rng_below(rng, 3)];
-	for (unsigned i = 12; i < 20; i += 4)
-		memcpy(packet + i, (uint8_t[]){10, 99, 0, (uint8_t)rng_below(rng, 5)}, 4);
-	if (rng_below(rng, 3) == 0) /* a port that an expression names */
-		memcpy(packet + 22, (uint8_t[]){5201 >> 8, 5201 & 255}, 2);
-	packet[10] = packet[11] = 0;
-	for (unsigned i = 0; i < 4u * (packet[0] & 15u); i += 2)
-		sum += (uint32_t)packet[i] << 8 | packet[i + 1];
-	sum = (sum & 0xFFFF) + (sum >> 16);
-	sum = ~((sum & 0xFFFF) + (sum >> 16));
-	packet[10] = (uint8_t)(sum >> 8);
-	packet[11] = (uint8_t)sum;
-	return bytes;
-}
-
 static struct frame_fields draw_fields(struct rng *rng, uint8_t *route)
 {
 	struct frame_fields fields = {
@@ -96,17 +71,6 @@ static struct frame_fields draw_fields(struct rng *rng, uint8_t *route)
 	if (fields.kind == FRAME_DATA && rng_below(rng, 2) == 0)
 		fields.flags = FRAME_F_LATENCY;
 	return fields;
-}
-
-static uint32_t build(
-	uint8_t *frame, struct frame_fields *fields, const uint8_t *payload, uint32_t bytes)
-{
-	fields->payload_bytes = (uint16_t)bytes;
-	memset(frame, 0, FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES);
-	memcpy(frame + FRAME_HEADER_BYTES + fields->route_length +
-			(fields->flags & FRAME_F_LATENCY ? FRAME_LATENCY_BYTES : 0),
-		payload, bytes);
-	return frame_build(frame, fields);
 }
 
 UNIT_TEST(a_packet_matches_as_it_does_alone)
@@ -126,11 +90,11 @@ UNIT_TEST(a_packet_matches_as_it_does_alone)
 			pcap_compile(pcap, &program, expressions[e], 1, PCAP_NETMASK_UNKNOWN), 0);
 		for (unsigned i = 0; i < DRAWS; i++) {
 			struct frame_fields fields = draw_fields(&rng, route);
-			uint32_t bytes = draw_packet(&rng, packet), frame_bytes;
+			uint32_t bytes = tap_frames_draw(&rng, packet), frame_bytes;
 			struct pcap_pkthdr alone = {.caplen = bytes, .len = bytes};
 			bool expected;
 
-			frame_bytes = build(frame, &fields, packet, bytes);
+			frame_bytes = tap_frames_build(frame, &fields, packet, bytes);
 			expected = fields.kind == FRAME_DATA &&
 				   pcap_offline_filter(&program, &alone, packet) != 0;
 			assert_int_equal(capture_filter_matches(&filter, NULL, frame, frame_bytes),
@@ -163,12 +127,13 @@ UNIT_TEST(all_frames_of_a_cut_packet_share_the_result_of_the_first)
 		uint32_t part;
 
 		if (at[host] == bytes[host]) {
-			bytes[host] = draw_packet(&rng, packet[host]);
+			bytes[host] = tap_frames_draw(&rng, packet[host]);
 			at[host] = 0;
 		}
 		part = bytes[host] - at[host] < PAYLOAD ? bytes[host] - at[host] : PAYLOAD;
 		fields.message = 77;
-		part = build(frame, &fields, packet[host] + at[host], part) > 0 ? part : 0;
+		part = tap_frames_build(frame, &fields, packet[host] + at[host], part) > 0 ? part
+											   : 0;
 		if (at[host] == 0)
 			expected[host] = capture_filter_matches(
 				&alone, NULL, frame, FRAME_HEADER_BYTES + part);
@@ -209,7 +174,7 @@ UNIT_TEST(words_match_the_fields_that_a_frame_was_built_from)
 		assert_int_equal(filter.dropped, strstr(cases[c].where, "dropped") != NULL);
 		for (unsigned i = 0; i < DRAWS; i++) {
 			struct frame_fields fields = draw_fields(&rng, route);
-			uint32_t bytes = build(frame, &fields, frame, 0);
+			uint32_t bytes = tap_frames_build(frame, &fields, frame, 0);
 			bool expected = (cases[c].kinds >> fields.kind & 1) != 0 &&
 					(cases[c].vcs >> fields.vc & 1) != 0 &&
 					(cases[c].source < 0 || cases[c].source == fields.source) &&

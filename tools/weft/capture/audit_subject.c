@@ -118,14 +118,14 @@ static int open_rules(
 
 /* --- captures --- */
 
-static int map_file(struct audit_subject *subject, const char *path, struct error *error)
+int audit_capture_open(struct audit_capture *capture, const char *path,
+	struct capture_reader *reader, struct error *error)
 {
-	struct audit_capture *capture = &subject->capture[subject->files];
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC), result;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0 || fstat(fd, &status) != 0) {
-		result = error_set(error, errno, "%s: %s", path, strerror(errno));
+		int result = error_set(error, errno, "%s: %s", path, strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return result;
@@ -141,10 +141,7 @@ static int map_file(struct audit_subject *subject, const char *path, struct erro
 		capture->map = NULL;
 		return error_set(error, errno, "%s: %s", path, strerror(errno));
 	}
-	result = capture_reader_open(
-		&subject->reader[subject->files], path, capture->map, capture->bytes, error);
-	subject->files++;
-	return result;
+	return capture_reader_open(reader, path, capture->map, capture->bytes, error);
 }
 
 /* The way on which a wire's frame was sent, from its source address. NO_WAY: no port of this
@@ -311,8 +308,11 @@ int audit_subject_open(
 	subject->capture = calloc(request->files, sizeof(*subject->capture));
 	if (subject->reader == NULL || subject->capture == NULL)
 		return error_set(error, ENOMEM, "no memory");
-	for (uint32_t i = 0; i < request->files && result == 0; i++)
-		result = map_file(subject, request->file[i], error);
+	for (uint32_t i = 0; i < request->files && result == 0; i++) {
+		result = audit_capture_open(
+			&subject->capture[i], request->file[i], &subject->reader[i], error);
+		subject->files = i + 1;
+	}
 	if (result == 0)
 		result = find_clock(subject, error);
 	if (result == 0)

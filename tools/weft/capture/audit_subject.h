@@ -58,6 +58,11 @@ struct audit_capture {
 	struct audit_interface *interface;
 };
 
+/* Maps and checks a file; the caller closes the reader and unmaps it in either case. 0, or -errno
+ * and error. */
+int audit_capture_open(struct audit_capture *capture, const char *path,
+	struct capture_reader *reader, struct error *error);
+
 struct audit_subject {
 	struct run_config *run; /* of 'run' */
 	struct lab lab;

@@ -34,6 +34,7 @@ const char *command_root(void);
 
 int cmd_answer(int argc, char **argv);
 int cmd_audit(int argc, char **argv);
+int cmd_capture(int argc, char **argv);
 int cmd_goal(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 int cmd_route(int argc, char **argv);

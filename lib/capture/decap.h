@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Takes the IPv4 packets of TAPs out of the frames of a capture, and joins those that an interface
+ * cut. Frames of a message can come in any order after its first one; each port and direction has
+ * packets of its own. Damaged frames are left out. The bytes can be anything (decap_fuzz.c). No
+ * I/O; one thread. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct decap_frame {
+	const uint8_t *bytes;
+	uint32_t captured_bytes, frame_bytes;
+	uint32_t interface; /* of the capture, below 2^24 */
+	uint8_t direction;  /* below 4 */
+};
+
+struct decap_packet {
+	const uint8_t *bytes; /* until the next call */
+	uint32_t captured_bytes, packet_bytes;
+};
+
+struct decap_counts {
+	uint64_t frames;     /* all */
+	uint64_t other;      /* without a packet of a TAP, or damaged */
+	uint64_t packets;    /* taken out */
+	uint64_t incomplete; /* packets, and parts of packets, that lack the rest */
+};
+
+struct decap;
+
+/* NULL: no memory. */
+struct decap *decap_create(void);
+void decap_destroy(struct decap *decap);
+
+/* 1: the frame completes a packet. 0: it does not. -ENOMEM. */
+int decap_add(struct decap *decap, const struct decap_frame *frame, struct decap_packet *packet);
+/* After the last frame. */
+struct decap_counts decap_end(struct decap *decap);

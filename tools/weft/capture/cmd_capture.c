@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* weft capture decap: the packets of TAPs alone. */
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "audit_subject.h"
+#include "capture/decap.h"
+#include "capture/pcapng.h"
+#include "common/output_file.h"
+
+#define COMMAND "capture decap"
+
+static const char usage[] =
+	"usage: weft capture decap IN [-o OUT]\n"
+	"\n"
+	"Writes the IPv4 packets that the frames of a capture carry for TAPs, each at every port and\n"
+	"direction where it was captured, as pcapng for tcpdump, tshark and Wireshark. Packets that\n"
+	"an interface cut into frames are joined, and have the time of the frame that completes them.\n"
+	"  -o, --output FILE  instead of standard output\n"
+	"Exit: 0 done, 2 bad request or bad file, 3 not able.\n";
+
+static int write_interfaces(const struct capture_reader *reader, struct pcapng *pcapng)
+{
+	int result = 0;
+
+	for (uint32_t i = 0; i < reader->interfaces && result >= 0; i++)
+		result = pcapng_add_interface(pcapng,
+			reader->interface[i].name[0] != '\0' ? reader->interface[i].name : "link",
+			UINT16_MAX, 0);
+	return result < 0 ? result : 0;
+}
+
+/* A switch has a second record, with a comment and without a direction, of a frame that it
+ * discards. */
+static bool is_discard(const struct capture_packet *packet)
+{
+	return packet->direction == CAPTURE_BOTH && packet->comment != NULL;
+}
+
+/* 0, -ENOMEM, or the error of the output. */
+static int write_packets(struct capture_reader *reader, struct decap *decap, struct pcapng *pcapng)
+{
+	struct capture_packet packet;
+	struct decap_packet found;
+	int result = 0;
+
+	while (result == 0 && capture_reader_next(reader, &packet)) {
+		const struct decap_frame frame = {packet.bytes, packet.captured_bytes,
+			packet.frame_bytes, packet.interface, (uint8_t)packet.direction};
+
+		if (is_discard(&packet))
+			continue;
+		result = decap_add(decap, &frame, &found);
+		if (result > 0)
+			result = pcapng_write_packet(pcapng,
+				&(struct pcapng_packet){.interface = packet.interface,
+					.direction = (enum pcapng_direction)packet.direction,
+					.time_ns = packet.time_ns,
+					.bytes = found.bytes,
+					.captured_bytes = found.captured_bytes,
+					.frame_bytes = found.packet_bytes});
+	}
+	return result;
+}
+
+static void report(const struct decap_counts *counts)
+{
+	fprintf(stderr,
+		"weft " COMMAND ": %" PRIu64 " packets from %" PRIu64 " frames; %" PRIu64
+		" frames without a packet; %" PRIu64 " packets or parts incomplete\n",
+		counts->packets, counts->frames, counts->other, counts->incomplete);
+}
+
+static int decapsulate(struct capture_reader *reader, struct decap *decap, struct output_file *out)
+{
+	struct decap_counts counts;
+	struct pcapng pcapng;
+	int result = output_file_open(out);
+
+	if (result != EXIT_DONE)
+		return result;
+	result = pcapng_begin(&pcapng, pcapng_write_stdio, out->file, "weft " WEFT_VERSION);
+	pcapng.linktype = PCAPNG_IPV4;
+	if (result == 0)
+		result = write_interfaces(reader, &pcapng);
+	if (result == 0)
+		result = write_packets(reader, decap, &pcapng);
+	if (result < 0) {
+		output_file_discard(out);
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "%s", strerror(-result));
+	}
+	counts = decap_end(decap);
+	result = output_file_close(out);
+	if (result == EXIT_DONE)
+		report(&counts);
+	return result;
+}
+
+static int run(const char *path, struct output_file *out)
+{
+	struct audit_capture capture = {.map = NULL};
+	struct capture_reader reader = {.path = path};
+	struct decap *decap = decap_create();
+	struct error error;
+	int result = audit_capture_open(&capture, path, &reader, &error);
+
+	if (result < 0)
+		result = (int)command_error(COMMAND, result, &error);
+	else if (decap == NULL)
+		result = command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
+	else
+		result = decapsulate(&reader, decap, out);
+	decap_destroy(decap);
+	capture_reader_close(&reader);
+	if (capture.map != NULL)
+		munmap(capture.map, capture.bytes);
+	return result;
+}
+
+int cmd_capture(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{"output", required_argument, NULL, 'o'}, {NULL, 0, NULL, 0}};
+	struct output_file out = {.command = COMMAND};
+	int option;
+
+	if (command_wants_help(argc, argv)) {
+		fputs(usage, stdout);
+		return EXIT_DONE;
+	}
+	if (argc < 2 || strcmp(argv[1], "decap") != 0) {
+		fputs(usage, stderr);
+		return EXIT_BAD_REQUEST;
+	}
+	argv[1] = (char *)"weft " COMMAND; /* begins the messages of getopt_long() */
+	optind = 0;
+	while ((option = getopt_long(argc - 1, argv + 1, "o:", options, NULL)) >= 0) {
+		if (option != 'o')
+			return EXIT_BAD_REQUEST;
+		out.path = optarg;
+	}
+	if (argc - 1 - optind != 1)
+		return command_fail(COMMAND, EXIT_BAD_REQUEST, "expected one capture");
+	out.inputs[0] = argv[1 + optind];
+	return run(argv[1 + optind], &out);
+}
