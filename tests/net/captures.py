@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Captures that weft has written, read by tshark with our dissector. It takes 0.2 ms a frame, so whoever
-has many frames first leaves out those of kinds that nobody asks for."""
+"""Captures to replay, and captures of weft read by tshark with our dissector. It takes 0.2 ms a frame: leave out the
+kinds of frames that a test does not look at."""
 import pathlib
 import struct
 import subprocess
@@ -37,3 +37,13 @@ def fields(dissector, path, names, kinds=None):
     done = subprocess.run(["tshark", "-X", f"lua_script:{dissector}", "-r", str(path if kinds is None else keep(path, kinds)),
                            "-T", "fields", *words], capture_output=True, text=True, timeout=240, check=True)
     return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+def write_udp(path, packets):
+    """UDP packets (time in s, last bytes of source and destination, length, first byte) with wrong checksums, cut to 100 bytes."""
+    with open(path, "wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 100, 101))
+        for at, source, destination, length, first in packets:
+            packet = struct.pack(">BBH4xBBH", 0x45, 0, 28 + length, 64, 17, 1) + bytes((192, 168, 1, source, 192, 168, 1, destination))
+            packet += struct.pack(">HHHH", 9, 9, 8 + length, 1) + bytes([first]) * length
+            out.write(struct.pack("<IIII", int(at), round(at % 1 * 1e6), min(len(packet), 100), len(packet)) + packet[:100])

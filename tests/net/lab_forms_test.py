@@ -14,6 +14,7 @@ import subprocess
 import sys
 import unittest
 
+import captures
 import lab_cases
 import labs
 import web_labs
@@ -191,6 +192,19 @@ class OnOneLab:
     def test_a_run_sends_what_it_is_told(self):
         told = self.common.run("--set", "traffic.0.from=[h1]", "--set", "measure.duration=10ms")
         self.assertEqual([entry["senders"] for entry in told["traffic"]], [1])
+
+    def test_a_run_sends_the_packets_of_a_capture(self):
+        path, by = (os.path.join(self.common.folder, name) for name in ("some.pcap", "hosts.txt"))
+        captures.write_udp(path, [(i / 1000, i % 5, (i + 1 + i // 5) % 5, 40 * i, 0) for i in range(50)])
+        with open(by, "w") as file:
+            file.writelines(f"192.168.1.{i} h{i}\n" for i in range(4))
+        told = self.common.run("--set", f"traffic=[{{pattern: pcap, file: {path}, by: {by}, speed: 10}}]", "--set", "measure.duration=20ms")
+        entry, = told["traffic"]
+        counts = entry["packets"]
+        self.assertEqual((counts["read"], counts["no_source"]), (50, 10))
+        left = 50 - counts["no_source"] - counts["no_destination"] - counts["same_host"]
+        self.assertGreater(left, 20)
+        self.assertEqual(entry["messages"], {"generated": left, "delivered": left})
 
     def test_a_run_until_a_value_is_known_ends_then_in_one_process(self):
         done = self.common.weft("run", "--json", "-", "--set",

@@ -8,12 +8,12 @@ import json
 import os
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 
+import captures
 import labs
 
 WEFT = None
@@ -170,16 +170,6 @@ while True:
 """
 
 
-def write_capture(path, packets):
-    """UDP packets (time in s, last bytes of source and destination, length, first byte) with wrong checksums, cut to 100 bytes."""
-    with open(path, "wb") as out:
-        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 100, 101))
-        for at, source, destination, length, first in packets:
-            packet = struct.pack(">BBH4xBBH", 0x45, 0, 28 + length, 64, 17, 1) + bytes((192, 168, 1, source, 192, 168, 1, destination))
-            packet += struct.pack(">HHHH", 9, 9, 8 + length, 1) + bytes([first]) * length
-            out.write(struct.pack("<IIII", int(at), round(at % 1 * 1e6), min(len(packet), 100), len(packet)) + packet[:100])
-
-
 class Replay(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -189,7 +179,7 @@ class Replay(unittest.TestCase):
 
     def setUp(self):
         self.capture = os.path.join(self.lab.folder, "some.pcap")
-        write_capture(self.capture, [(0, 7, 9, 40, 1), (0.001, 9, 7, 50, 2), (0.002, 7, 9, 1000, 3), (0.003, 7, 7, 10, 4),
+        captures.write_udp(self.capture, [(0, 7, 9, 40, 1), (0.001, 9, 7, 50, 2), (0.002, 7, 9, 1000, 3), (0.003, 7, 7, 10, 4),
                                      (0.004, 7, 9, 8800, 5)])
 
     def receiver(self, host):
