@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The layer above an interface: passes synthetic messages to the measuring sink, all others to the
- * edge if the host has one. The first byte of a message tells them apart (synthetic.h). The sink
- * checks the order of both. */
+/* The layer above an interface: passes synthetic messages to the measuring sink, messages between
+ * endpoints to these, all others to the edge, if the host has them. The first byte of a message
+ * tells them apart (synthetic.h, endpoint.h). The sink checks the order of all. */
 
 #include "edge.h"
 #include "measure_sink.h"
@@ -12,7 +12,7 @@
 struct host_demux {
 	struct measure_sink *sink;
 	struct edge *edge; /* NULL: none */
-	bool *to_edge;     /* [hosts] true if the current message from there goes to the edge */
+	uint8_t *to;       /* [hosts] enum host_demux_to: of the current message from there */
 	uint16_t hosts;
 	/* Receives the packets that the edge completes. */
 	void *ctx;
@@ -21,8 +21,13 @@ struct host_demux {
 	 * its last frame; may be NULL. */
 	void *message_ctx;
 	void (*message)(void *message_ctx, uint16_t source, weft_time due_ps);
-	uint64_t unclaimed; /* frames of programs' messages without an edge */
+	/* Receives frames between endpoints; NULL: none. */
+	void *endpoint_ctx;
+	void (*endpoint)(void *endpoint_ctx, const struct nic_delivery *delivery);
+	uint64_t unclaimed; /* frames of programs' messages without an edge or endpoints */
 };
+
+enum host_demux_to { HOST_DEMUX_SINK, HOST_DEMUX_EDGE, HOST_DEMUX_ENDPOINT };
 
 /* 'sink' and 'edge' stay the caller's. 0 or -ENOMEM. */
 int host_demux_init(struct host_demux *demux, struct measure_sink *sink, uint16_t hosts);

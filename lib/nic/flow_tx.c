@@ -243,6 +243,11 @@ void flow_tx_finish(struct nic *nic, uint32_t index, int error)
 	vc_share_put(&nic->message_share, message->share);
 	tx->held--;
 	nic->room_ps = nic->due_ps;
+	if (message->payload != NULL && message->payload == nic_pulled) {
+		message_pool_put(&nic->pool, index);
+		nic->programs.done(nic->programs.ctx, &outcome);
+		return;
+	}
 	if (message->payload != NULL) {
 		vc_share_put(&nic->payload_share, message->share);
 		tx->held_payloads--;

@@ -463,10 +463,13 @@ static void write_data(struct nic *nic, const struct weft_packet *packet, uint8_
 		.entry = message->entry,
 		.generated_ns = message->generated_ps / PS_PER_NS};
 
-	if (message->payload != NULL)
-		memcpy(out, message->payload + nic->plan.offset, nic->plan.bytes);
-	else
+	if (message->payload == NULL)
 		synthetic_fill(&synthetic, nic->plan.offset, out, nic->plan.bytes);
+	else if (message->payload == nic_pulled)
+		nic->programs.pull(
+			nic->programs.ctx, message->cookie, nic->plan.offset, out, nic->plan.bytes);
+	else
+		memcpy(out, message->payload + nic->plan.offset, nic->plan.bytes);
 }
 
 static void write_clock(

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const uint8_t nic_pulled[1];
+
 #define PAYLOAD_ALIGN 64
 
 int message_pool_init(
@@ -57,11 +59,11 @@ static uint8_t *get_payload(struct message_pool *pool, const void *payload, uint
 uint32_t message_pool_get(struct message_pool *pool, const void *payload, uint32_t bytes)
 {
 	uint32_t index = pool->free;
-	uint8_t *slot = NULL;
+	const uint8_t *slot = payload;
 
 	if (index == MESSAGE_NONE)
 		return MESSAGE_NONE;
-	if (payload != NULL) {
+	if (payload != NULL && payload != nic_pulled) {
 		slot = get_payload(pool, payload, bytes);
 		if (slot == NULL)
 			return MESSAGE_NONE;
@@ -76,9 +78,11 @@ void message_pool_put(struct message_pool *pool, uint32_t index)
 {
 	struct message *message = &pool->message[index];
 
-	if (message->payload != NULL) {
-		memcpy(message->payload, &pool->payload_free, sizeof(void *));
-		pool->payload_free = message->payload;
+	if (message_has_slot(message)) {
+		void *slot = (void *)message->payload;
+
+		memcpy(slot, &pool->payload_free, sizeof(void *));
+		pool->payload_free = slot;
 		pool->payloads_used--;
 	}
 	message->payload = NULL;

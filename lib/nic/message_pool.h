@@ -7,11 +7,15 @@
  * one queue at a time. */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/weft_time.h"
 
 #define MESSAGE_NONE UINT32_MAX
+
+/* See nic_programs.h. */
+extern const uint8_t nic_pulled[1];
 
 struct message {
 	uint32_t next; /* in its queue */
@@ -30,7 +34,8 @@ struct message {
 	uint32_t wire_bytes;         /* of its frames so far, including link overhead */
 	weft_time start_ps;          /* when its first frame could have left but for credits */
 	const uint8_t *route;        /* in the table of routes */
-	uint8_t *payload;            /* NULL: generated with each frame (synthetic.h) */
+	/* NULL: generated with each frame (synthetic.h). nic_pulled: the host writes it. */
+	const uint8_t *payload;
 	weft_time generated_ps;
 	weft_time ready_ps; /* later, if the store had no room; WEFT_TIME_NEVER: its FIFO waits */
 	weft_time queued_ps;
@@ -55,6 +60,12 @@ struct message_pool {
 int message_pool_init(
 	struct message_pool *pool, uint32_t messages, uint32_t payloads, uint32_t payload_bytes);
 void message_pool_fini(struct message_pool *pool);
+
+/* The payload occupies a slot. */
+static inline bool message_has_slot(const struct message *message)
+{
+	return message->payload != NULL && message->payload != nic_pulled;
+}
 
 /* A record, and with 'payload' a copy of it in a slot. MESSAGE_NONE if either has run out or the
  * payload is longer than a slot. */

@@ -167,7 +167,8 @@ static int check(const struct nic *nic, const struct nic_message *message)
 	if (message->sl > 15 || message->destination == nic->config.host ||
 		(message->payload == NULL && message->bytes < SYNTHETIC_PREFIX_BYTES))
 		return -EINVAL;
-	if (message->payload != NULL && message->bytes > nic->config.payload_bytes)
+	if (message->payload != NULL && message->payload != nic_pulled &&
+		message->bytes > nic->config.payload_bytes)
 		return -EMSGSIZE;
 	if (message->destination >= nic->config.hosts)
 		return -ENETUNREACH;
@@ -212,18 +213,18 @@ bool nic_is_silent(const struct nic *nic, uint16_t destination)
 static uint32_t get_message(struct nic *nic, const struct nic_message *from, unsigned vc)
 {
 	struct flow_tx *tx = &nic->tx[from->destination];
+	bool slot = from->payload != NULL && from->payload != nic_pulled;
 	uint32_t index;
 
 	if (!peer_has_room(&nic->message_share, vc, tx->held) ||
-		(from->payload != NULL &&
-			!peer_has_room(&nic->payload_share, vc, tx->held_payloads)))
+		(slot && !peer_has_room(&nic->payload_share, vc, tx->held_payloads)))
 		return MESSAGE_NONE;
 	index = message_pool_get(&nic->pool, from->payload, from->bytes);
 	if (index == MESSAGE_NONE)
 		return MESSAGE_NONE;
 	vc_share_take(&nic->message_share, vc);
 	tx->held++;
-	if (from->payload != NULL) {
+	if (slot) {
 		vc_share_take(&nic->payload_share, vc);
 		tx->held_payloads++;
 	}
@@ -389,6 +390,11 @@ const struct clock_offset *nic_clock_of(const struct nic *nic, uint16_t host)
 	return nic->clocks != NULL && nic->clocks->peer[host].other
 		       ? &nic->clocks->peer[host].offset
 		       : NULL;
+}
+
+void nic_set_programs(struct nic *nic, const struct nic_programs *programs)
+{
+	nic->programs = *programs;
 }
 
 struct link_end *nic_link(struct nic *nic)

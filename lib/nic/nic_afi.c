@@ -18,11 +18,11 @@ static bool move_share(struct nic *nic, struct message *message)
 	unsigned to = channel(nic);
 
 	if (!vc_share_has_room(&nic->message_share, to) ||
-		(message->payload != NULL && !vc_share_has_room(&nic->payload_share, to)))
+		(message_has_slot(message) && !vc_share_has_room(&nic->payload_share, to)))
 		return false;
 	vc_share_put(&nic->message_share, message->share);
 	vc_share_take(&nic->message_share, to);
-	if (message->payload != NULL) {
+	if (message_has_slot(message)) {
 		vc_share_put(&nic->payload_share, message->share);
 		vc_share_take(&nic->payload_share, to);
 	}

@@ -97,7 +97,7 @@ static void add_shares(const struct nic *nic, const struct message_queue *queue,
 		const struct message *message = &nic->pool.message[i];
 
 		used[message->share]++;
-		payloads[message->share] += message->payload != NULL;
+		payloads[message->share] += message_has_slot(message);
 	}
 }
 
@@ -135,7 +135,7 @@ static void take_off_held(
 		bool its = nic->pool.message[i].destination == peer;
 
 		tx->held -= its;
-		tx->held_payloads -= its && nic->pool.message[i].payload != NULL;
+		tx->held_payloads -= its && message_has_slot(&nic->pool.message[i]);
 	}
 }
 

@@ -18,6 +18,7 @@
 #include "message_pool.h"
 #include "nic.h"
 #include "nic/clock/peer_clocks.h"
+#include "nic_programs.h"
 #include "resequencer.h"
 #include "vc_share.h"
 #include "wire/cn.h"
@@ -197,6 +198,7 @@ struct nic {
 	struct nic_control *control; /* NULL: nothing is done about congestion */
 	struct peer_clocks *clocks;  /* NULL: all hosts have one clock */
 	struct frame_plan plan;
+	struct nic_programs programs;
 
 	uint32_t stalled_vcs;
 	weft_time stalled_at; /* when the last of them stalled */

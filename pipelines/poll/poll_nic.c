@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "poll_capture.h"
+#include "poll_nic_endpoints.h"
 #include "poll_nic_private.h"
 #include "wire/frame_check.h"
 
@@ -92,6 +93,7 @@ void poll_nic_destroy(struct poll_nic *pn)
 	for (unsigned i = 0; i < pn->sources; i++)
 		traffic_destroy(pn->source[i]);
 	poll_nic_tap_fini(&pn->tap);
+	poll_nic_endpoints_fini(pn);
 	nic_destroy(pn->nic);
 	host_tables_destroy(pn->mapper.tables);
 	host_demux_fini(&pn->demux);
@@ -387,6 +389,9 @@ static unsigned offer(struct poll_nic *pn, weft_time now)
 
 	if (pn->tap.fd >= 0)
 		moved += poll_nic_tap_read(&pn->tap, pn->nic, now);
+	if (pn->endpoints != NULL &&
+		atomic_load_explicit(&pn->endpoints->active, memory_order_relaxed))
+		moved += poll_nic_endpoints_run(pn, now);
 	for (unsigned i = 0; i < pn->sources; i++)
 		moved += generate(pn, pn->source[i], now);
 	if (pn->goal.replay != NULL && now >= pn->goal.from_ps)

@@ -14,6 +14,7 @@
 
 #include "experiment/lab/lab.h"
 #include "experiment/lab/lab_security.h"
+#include "host/endpoint_memory.h"
 #include "lab_cables.h"
 #include "os/memory_dir.h"
 #include "os/private_dir.h"
@@ -32,7 +33,9 @@
 /* Of memif, which has most: listener, connection, memory, interrupts of both rings. */
 #define FILES_OF_A_PORT 8
 #define FILES_OF_A_LOOP 2 /* real_fabric_idle.h */
-#define LOOPS_MAX       64
+/* Of 64 programs at endpoints; others wait for descriptors. */
+#define FILES_OF_PROGRAMS 256
+#define LOOPS_MAX         64
 
 struct lab_process {
 	const struct lab_process_options *options;
@@ -45,7 +48,8 @@ struct lab_process {
 	uint16_t *vlan;        /* likewise */
 	const char *pci[LAB_PORTS_MAX + 1];
 	struct clock clock;
-	char orders[300]; /* file */
+	char orders[300];    /* file */
+	char endpoints[300]; /* socket */
 	struct real_fabric *fabric;
 	struct lab_cables cables;
 };
@@ -308,9 +312,14 @@ static int create_fabric(struct lab_process *process, struct error *error)
 	struct real_fabric_options options = fabric_options(process);
 
 	options.orders = process->orders;
+	if (process->options->role != LAB_ROLE_SWITCHES)
+		options.endpoints = (uint16_t)process->lab.config->endpoints;
+	options.endpoint_socket = process->endpoints;
 	process->cables = (struct lab_cables){.run_dir = process->lab.plan->run_dir};
 	options.recable_ctx = &process->cables;
 	snprintf(process->orders, sizeof(process->orders), "%s/orders-%s",
+		process->lab.plan->run_dir, process->lab.plan->process[process->number].name);
+	snprintf(process->endpoints, sizeof(process->endpoints), "%s/" ENDPOINT_SOCKET "%s",
 		process->lab.plan->run_dir, process->lab.plan->process[process->number].name);
 	process->fabric = real_fabric_create(&options, error);
 	return process->fabric == NULL ? -errno : 0;
@@ -508,7 +517,7 @@ static int run_with_eal(struct lab_process *process, struct error *error)
 		.memory_mib = memory_mib(process),
 		.files = FILES_OF_A_PORT * process->lab.plan->process[process->number].ports +
 			 REAL_FILES_OF_EDGE * process->lab.config->run.edges.count +
-			 FILES_OF_A_LOOP * loops,
+			 FILES_OF_A_LOOP * loops + FILES_OF_PROGRAMS,
 		.pci = process->pci,
 	};
 	int result;

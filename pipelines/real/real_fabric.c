@@ -10,6 +10,7 @@
 
 #include "experiment/workload/run_source.h"
 #include "measure/capture_reason.h"
+#include "real_endpoints.h"
 #include "real_pools.h"
 #include "real_private.h"
 #include "wire/frame.h"
@@ -205,6 +206,7 @@ static int build(struct real_fabric *fabric, struct error *error)
 		(result = real_links_open(fabric, error)) < 0 ||
 		(result = real_control_create(fabric, error)) < 0 ||
 		(result = real_switches_create(fabric, error)) < 0 ||
+		(result = real_endpoints_create(fabric, error)) < 0 ||
 		(result = real_hosts_create(fabric, error)) < 0 ||
 		(result = real_links_pace(fabric, error)) < 0 ||
 		(result = real_entries_create(fabric) == 0
@@ -252,6 +254,7 @@ void real_fabric_end(struct real_fabric *fabric)
 	real_report_end(fabric);
 	real_telemetry_end(fabric);
 	real_switches_destroy(fabric);
+	real_endpoints_destroy(fabric);
 	real_hosts_destroy(fabric);
 	real_traffic_drop(fabric);
 	real_control_destroy(fabric);

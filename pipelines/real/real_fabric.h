@@ -64,6 +64,10 @@ struct real_fabric_options {
 	struct run_stream *stream; /* gets each sample of a run at once; NULL: none */
 	/* The processes of a lab share one; NULL: a clock of its own that starts now. */
 	const struct clock *clock;
+	/* Programs that may attach to a host at a time (real_endpoints.h), 0: none; and the path of
+	 * the socket for them. */
+	uint16_t endpoints;
+	const char *endpoint_socket;
 	/* File that keeps 'link' and 'set' orders for the process's next life; NULL: none. */
 	const char *orders;
 	/* Cables in shared memory can be plugged in and pulled out while it serves. Then there may

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "real_private.h"
+#include "real_endpoints.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -185,6 +185,9 @@ static int create_host(struct real_fabric *fabric, struct real_host *host, struc
 	plan = real_end_plan(fabric, host->end);
 	port_auth_expect(&host->poll->guard, &plan, nic_link(host->poll->nic));
 	poll_nic_set_control(host->poll, real_control_of(fabric, DEVICE_HOST, host->number));
+	result = real_endpoints_add_host(fabric, host, error);
+	if (result < 0)
+		return result;
 	return host->edge != NULL ? open_edge(fabric, host, error) : 0;
 }
 

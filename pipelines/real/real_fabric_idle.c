@@ -6,6 +6,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "poll/poll_nic_endpoints.h"
+
 /* After the last message of its hosts, and after the last frame that a loop has carried, such as a
  * mapper's question: the next one is likely to come soon. */
 #define IDLE_PS (5 * PS_PER_MS)
@@ -151,6 +153,18 @@ static bool all_may_rest(const struct real_fabric *fabric)
 	return may && (fabric->stop == NULL || !atomic_load(fabric->stop));
 }
 
+/* Programs at endpoints ring a bell from now on, or no longer. False: one of them has something to
+ * send. */
+static bool ask_programs(const struct real_worker *worker, bool rests)
+{
+	bool empty = true;
+
+	for (unsigned i = worker->first_host; i < worker->last_host; i++)
+		if (!poll_nic_endpoints_rest(worker->fabric->hosts[i].poll, rests))
+			empty = false;
+	return empty;
+}
+
 /* The sleep that was asked for is not an absence, its excess is. */
 static void sleep_until_ready(struct real_worker *worker)
 {
@@ -193,9 +207,10 @@ bool real_idle(struct real_worker *worker, weft_time now)
 	if (!fabric->rests || !is_idle(worker, now) || !all_may_rest(fabric))
 		return false;
 	atomic_store(&worker->rest.resting, true);
-	rests = all_may_rest(fabric);
+	rests = ask_programs(worker, true) && all_may_rest(fabric);
 	if (rests)
 		sleep_until_ready(worker);
+	ask_programs(worker, false);
 	atomic_store(&worker->rest.resting, false);
 	return rests;
 }

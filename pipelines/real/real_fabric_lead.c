@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "real_endpoints.h"
 #include "real_fabric_idle.h"
 #include "real_private.h"
 
@@ -174,8 +175,8 @@ static bool is_drained(struct real_fabric *fabric, weft_time now)
 
 	if (fabric->options.calibrates)
 		return true;
-	/* Programs behind TAPs never stop. */
-	if (arrived != fabric->arrived && fabric->options.run->edges.count == 0) {
+	/* Programs never stop. */
+	if (arrived != fabric->arrived && real_program_hosts(fabric) == 0) {
 		fabric->arrived = arrived;
 		fabric->arrived_at = now;
 	}

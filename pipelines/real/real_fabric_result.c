@@ -6,6 +6,8 @@
 
 #include "experiment/result/run_fidelity.h"
 #include "measure/flow_times.h"
+#include "poll/poll_nic_endpoints.h"
+#include "real_endpoints.h"
 #include "real_fabric_idle.h"
 
 uint64_t real_frame_overhead(const struct real_fabric *fabric)
@@ -133,6 +135,15 @@ static void add_tap(struct run_result *result, const struct real_host *host, con
 	result->behind += behind;
 }
 
+static void add_endpoints(struct run_result *result, const struct real_host *host)
+{
+	const uint64_t *count = endpoint_set_counters(host->poll->endpoints->set);
+
+	for (unsigned i = 0; i < ENDPOINT_COUNTER_COUNT; i++)
+		run_result_count(result, endpoint_counter_name(i), count[i]);
+	result->messages.generated += count[ENDPOINT_MESSAGES_OUT];
+}
+
 /* Congestion management at the source. */
 static void add_control(struct run_result *result, const struct nic *nic)
 {
@@ -215,6 +226,8 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	result->edges.count += host->poll->tap.edge != NULL;
 	if (host->poll->tap.edge != NULL)
 		add_tap(result, host, count);
+	if (host->poll->endpoints != NULL)
+		add_endpoints(result, host);
 	if (host->poll->mapper.control != NULL) {
 		run_result_count(result, "host_orders_lost", host->poll->mapper.orders_lost);
 		run_result_count(result, "host_commits_refused",
@@ -370,12 +383,13 @@ static uint64_t absent_ns(const struct real_fabric *fabric)
 	return ps_to_ns(sum);
 }
 
-/* Programs send through TAPs while the result is made: a window to each destination. */
+/* Programs send through TAPs and endpoints while the result is made: a window to each destination.
+ */
 static uint64_t in_flight_max(const struct real_fabric *fabric)
 {
 	const struct run_config *run = fabric->options.run;
 
-	return (uint64_t)run->edges.count * fabric->options.topology->hosts *
+	return (uint64_t)real_program_hosts(fabric) * fabric->options.topology->hosts *
 	       run->nic.window_frames;
 }
 

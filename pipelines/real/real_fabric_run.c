@@ -9,6 +9,7 @@
 #include <rte_lcore.h>
 
 #include "poll/poll_yield.h"
+#include "real_endpoints.h"
 #include "real_fabric_idle.h"
 #include "real_private.h"
 
@@ -226,6 +227,7 @@ static void run_workers(struct real_fabric *fabric)
 	atomic_store(&fabric->orders.pending, 0);
 	atomic_store(&fabric->halt, false);
 	real_control_start(fabric);
+	real_endpoints_start(fabric);
 	RTE_LCORE_FOREACH_WORKER(lcore)
 	if (next < fabric->loops)
 		rte_eal_remote_launch(work, &fabric->worker[next++], lcore);
@@ -233,6 +235,7 @@ static void run_workers(struct real_fabric *fabric)
 	rte_eal_mp_wait_lcore();
 	real_deadlock_look(fabric, clock_now(&fabric->clock), 0);
 	real_control_stop(fabric);
+	real_endpoints_stop(fabric);
 	real_idle_close(fabric);
 	fabric->stopped_at = clock_now(&fabric->clock);
 }

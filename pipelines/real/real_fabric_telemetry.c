@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "poll/poll_nic_endpoints.h"
 #include "port/port_ethdev.h"
 #include "real_fabric_idle.h"
 #include "real_private.h"
@@ -100,9 +101,10 @@ enum host_metric {
 		HOST_METRIC_COUNT
 };
 
-/* Behind them, if programs use the host: counters of its edge and of the kernel. */
+/* Behind them: counters of its endpoints, and if it has an edge, of this and of the kernel. */
 enum host_tap_metric {
-	HOST_TAP_QUEUE = HOST_METRIC_COUNT + EDGE_COUNTER_COUNT,
+	HOST_TAP = HOST_METRIC_COUNT + ENDPOINT_COUNTER_COUNT,
+	HOST_TAP_QUEUE = HOST_TAP + EDGE_COUNTER_COUNT,
 	HOST_TAP_SOCKET,
 	HOST_TAP_END
 };
@@ -125,7 +127,9 @@ static void name_metrics(struct real_host_metrics *shown)
 	HOST_METRICS_MORE(X)
 #undef X
 	for (unsigned i = 0; i < EDGE_COUNTER_COUNT; i++)
-		shown->name[HOST_METRIC_COUNT + i] = edge_counter_name(i);
+		shown->name[HOST_TAP + i] = edge_counter_name(i);
+	for (unsigned i = 0; i < ENDPOINT_COUNTER_COUNT; i++)
+		shown->name[HOST_METRIC_COUNT + i] = endpoint_counter_name(i);
 	shown->name[HOST_TAP_QUEUE] = "tap_drop_queue";
 	shown->name[HOST_TAP_SOCKET] = "tap_drop_socket";
 }
@@ -143,9 +147,12 @@ static void read_host(const void *ctx, uint64_t *value)
 #define X(id, text, expression) value[HOST_METRIC_##id] = (expression);
 	HOST_METRICS_MORE(X)
 #undef X
+	if (poll->endpoints != NULL)
+		memcpy(value + HOST_METRIC_COUNT, endpoint_set_counters(poll->endpoints->set),
+			ENDPOINT_COUNTER_COUNT * sizeof(*value));
 	if (host->tap < 0)
 		return;
-	memcpy(value + HOST_METRIC_COUNT, edge_counters(poll->tap.edge),
+	memcpy(value + HOST_TAP, edge_counters(poll->tap.edge),
 		EDGE_COUNTER_COUNT * sizeof(*value));
 	value[HOST_TAP_QUEUE] = tap_losses_queue(&host->losses, host->edge->tap);
 	value[HOST_TAP_SOCKET] = tap_losses_sockets(&host->losses);
@@ -377,7 +384,9 @@ static int show_host(struct real_fabric *fabric, struct real_host *host, struct 
 	struct telemetry_device device = {
 		.class = TELEMETRY_NIC,
 		.name = fabric->options.topology->host_at[host->number].name,
-		.counters = host->tap >= 0 ? HOST_TAP_END : HOST_METRIC_COUNT,
+		.counters = host->tap >= 0                  ? HOST_TAP_END
+			    : host->poll->endpoints != NULL ? HOST_TAP
+							    : HOST_METRIC_COUNT,
 		.snapshot = read_host,
 		.ctx = host,
 	};

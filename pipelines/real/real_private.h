@@ -182,6 +182,7 @@ struct real_fabric {
 	uint32_t *address; /* [host of the topology], if one has an edge; edge.h */
 	unsigned loops;    /* that poll, each its share of the devices */
 	bool crowded;      /* with those of other processes they are more than the CPUs */
+	struct real_endpoints *endpoints; /* NULL: programs cannot attach */
 	struct capture_manager *captures;
 	struct telemetry *telemetry;
 	struct real_shown_loop shown_loop[REAL_LOOPS_MAX];

@@ -15,6 +15,7 @@ LISTS = (
     ("lib/nic/nic_counters.h", "NIC_COUNTERS", ""),
     ("lib/nic/congestion/source_control.h", "SOURCE_CONTROL_COUNTERS", ""),
     ("lib/host/edge.h", "EDGE_COUNTERS", ""),
+    ("lib/host/endpoint.h", "ENDPOINT_COUNTERS", ""),
     ("lib/port/port_ethdev.h", "PORT_LOSSES", "device_"),
     ("lib/wire/frame.h", "FRAME_FAULTS", "bad_"),
     ("lib/switch/switch_counters.h", "SWITCH_COUNTERS", ""),

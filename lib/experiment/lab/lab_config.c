@@ -13,8 +13,9 @@
 #include "topo/topology_file.h"
 #include "traffic/traffic_pattern.h"
 
-#define FORMAT          "lab/1"
-#define FORMAT_TOPOLOGY "topology/1"
+#define ENDPOINTS_DEFAULT 4
+#define FORMAT            "lab/1"
+#define FORMAT_TOPOLOGY   "topology/1"
 
 #define X(id, text) text,
 static const char *const links_choices[] = {LAB_CONFIG_LINKS(X) NULL};
@@ -90,6 +91,9 @@ const struct yaml_field lab_file_fields[] = {
 		.doc = "Restricts the processes to this many of their CPUs. 0 means all of them."},
 	{"lcores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, lcores), .max = LAB_LCORES_MAX,
 		.doc = "Poll loops per process, which share its devices and divide its switches. 0 means one."},
+	{"endpoints", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, endpoints),
+		.max = LAB_ENDPOINTS_MAX,
+		.doc = "Programs that may attach to each host through libweft. 0 means none."},
 	RUN_SHARED_FIELDS(struct lab_config, run.),
 	{NULL},
 };
@@ -204,6 +208,7 @@ static struct lab_config *read_tree(
 		run_config_default(&config->run);
 		config->run.mapper.routes = RUN_ROUTES_MAPPER;
 		config->run.security.sandbox = true;
+		config->endpoints = ENDPOINTS_DEFAULT;
 	}
 	if (config == NULL || (config->run.origin = strdup(yaml_tree_origin(tree))) == NULL)
 		result = error_set(error, ENOMEM, "%s: no memory", yaml_tree_origin(tree));

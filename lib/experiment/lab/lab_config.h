@@ -13,9 +13,10 @@
 #include "experiment/run/run_config.h"
 #include "lab_plan.h"
 
-#define LAB_GROUPS_MAX 1024
-#define LAB_EAL_MAX    64
-#define LAB_LCORES_MAX 16
+#define LAB_GROUPS_MAX    1024
+#define LAB_EAL_MAX       64
+#define LAB_LCORES_MAX    16
+#define LAB_ENDPOINTS_MAX 64 /* ENDPOINTS_MAX of host/endpoint_memory.h */
 
 /* Kind of the links between processes whose ends are not in 'ports'; the first is the default. */
 #define LAB_CONFIG_LINKS(X) X(SHARED, "shared") X(MEMIF, "memif") X(VETH, "veth") X(DPDK, "dpdk")
@@ -100,6 +101,7 @@ struct lab_config {
 	struct lab_config_uplink uplink;
 	struct lab_config_words eal; /* further arguments of every process's EAL */
 	uint32_t cores;              /* processes use only the first so many CPUs; 0: all */
+	uint32_t endpoints;          /* programs that may attach to a host; 0: none */
 	uint32_t lcores; /* loops of a process: they share its devices, and divide switches; 0: 1 */
 };
 

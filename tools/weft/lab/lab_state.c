@@ -331,7 +331,8 @@ int lab_state_remove(const struct lab_state *state, struct error *error)
 	 * that atomic_file.h gives to names. */
 	static const char *const names[] = {"plan.txt*", "lab.yaml*", "machine*", "hosts*",
 		"hostfile*", "memory-*", "clock*", "*.log", "l*.sock", "answer-*", "capture-*.fifo",
-		"run.lock", "run.yaml*", "devices*", "cleared.json*", "orders-*", NULL};
+		"run.lock", "run.yaml*", "devices*", "cleared.json*", "orders-*", "endpoints-*",
+		NULL};
 	static const char *const rings[] = {"l*.ring", NULL};
 	int result = private_dir_check(state->dir, NULL);
 

@@ -38,7 +38,7 @@ static enum weft_exit run(
 {
 	const struct run_config_edge *edge;
 	struct lab_hosts hosts;
-	enum weft_exit code = lab_hosts_open(&hosts, arguments, command);
+	enum weft_exit code = lab_hosts_open(&hosts, arguments, command, true);
 
 	if (code != EXIT_DONE)
 		return code;
@@ -79,7 +79,7 @@ enum weft_exit cmd_lab_shell(const struct lab_arguments *arguments)
 enum weft_exit cmd_lab_hosts(const struct lab_arguments *arguments)
 {
 	struct lab_hosts hosts;
-	enum weft_exit code = lab_hosts_open(&hosts, arguments, "lab hosts");
+	enum weft_exit code = lab_hosts_open(&hosts, arguments, "lab hosts", false);
 
 	if (code != EXIT_DONE)
 		return code;

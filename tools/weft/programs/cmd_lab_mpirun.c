@@ -136,7 +136,7 @@ static enum weft_exit run(struct mpirun *mpi, const struct lab_arguments *argume
 enum weft_exit cmd_lab_mpirun(const struct lab_arguments *arguments)
 {
 	struct mpirun mpi = {.count = 0};
-	enum weft_exit code = lab_hosts_open(&mpi.hosts, arguments, COMMAND);
+	enum weft_exit code = lab_hosts_open(&mpi.hosts, arguments, COMMAND, false);
 
 	if (code != EXIT_DONE)
 		return code;

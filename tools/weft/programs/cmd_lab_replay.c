@@ -404,7 +404,7 @@ static void free_replay(struct replay *replay)
 enum weft_exit cmd_lab_replay(const struct lab_arguments *arguments)
 {
 	struct replay replay = {.hosts = {.map = NULL}};
-	enum weft_exit code = lab_hosts_open(&replay.lab, arguments, COMMAND);
+	enum weft_exit code = lab_hosts_open(&replay.lab, arguments, COMMAND, false);
 
 	if (code != EXIT_DONE)
 		return code;

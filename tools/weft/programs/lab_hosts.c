@@ -76,8 +76,8 @@ static int host_view_enter(const struct host_view *view, struct error *error)
 #define EXIT_NOT_RUNNABLE 126 /* as shells have it */
 #define EXIT_NOT_FOUND    127
 
-enum weft_exit lab_hosts_open(
-	struct lab_hosts *hosts, const struct lab_arguments *arguments, const char *command)
+enum weft_exit lab_hosts_open(struct lab_hosts *hosts, const struct lab_arguments *arguments,
+	const char *command, bool plain)
 {
 	enum weft_exit code = lab_open_running(arguments, command, &hosts->lab, &hosts->state);
 
@@ -89,7 +89,8 @@ enum weft_exit lab_hosts_open(
 			"programs run on the machine of their host: log in there, and call this "
 			"with the lab's name");
 	}
-	if (code != EXIT_DONE || hosts->lab.config->run.edges.count > 0)
+	if (code != EXIT_DONE || hosts->lab.config->run.edges.count > 0 ||
+		(plain && hosts->lab.config->endpoints > 0))
 		return code;
 	command_fail(command, EXIT_BAD_REQUEST,
 		"lab %s has no 'edges': no host has an interface for programs",
@@ -104,8 +105,20 @@ void lab_hosts_close(struct lab_hosts *hosts)
 	lab_close(&hosts->lab);
 }
 
-const struct run_config_edge *lab_hosts_find(const struct lab_hosts *hosts, const char *host)
+/* A host without an edge, whose programs run on the machine itself and use endpoints. */
+static const struct run_config_edge *find_plain(struct lab_hosts *hosts, const char *host)
 {
+	if (hosts->lab.config->run.edges.count > 0 ||
+		topology_find_host(hosts->lab.topology, host) < 0)
+		return NULL;
+	snprintf(hosts->plain.host, sizeof(hosts->plain.host), "%s", host);
+	return &hosts->plain;
+}
+
+const struct run_config_edge *lab_hosts_find(struct lab_hosts *hosts, const char *host)
+{
+	const struct run_config_edge *plain;
+	bool has_edges = hosts->lab.config->run.edges.count > 0;
 	const struct run_config_edge_list *edges = &hosts->lab.config->run.edges;
 
 	for (uint32_t i = 0; i < edges->count; i++) {
@@ -117,10 +130,13 @@ const struct run_config_edge *lab_hosts_find(const struct lab_hosts *hosts, cons
 			"%s: its edge has no 'namespace' to run a program in", host);
 		return NULL;
 	}
-	command_fail(hosts->command, EXIT_BAD_REQUEST,
-		"%s: no host of the lab's 'edges' has this name ('weft lab hosts %s' lists them)",
-		host, hosts->lab.plan->lab);
-	return NULL;
+	plain = find_plain(hosts, host);
+	if (plain == NULL)
+		command_fail(hosts->command, EXIT_BAD_REQUEST,
+			"%s: no host of the lab%s has this name%s%s%s", host,
+			has_edges ? "'s 'edges'" : "", has_edges ? " ('weft lab hosts " : "",
+			has_edges ? hosts->lab.plan->lab : "", has_edges ? "' lists them)" : "");
+	return plain;
 }
 
 /* The address without its prefix; "" without one. */
@@ -185,9 +201,11 @@ enum weft_exit lab_hosts_exec(
 	int result = write_names(hosts, path, &error);
 
 	view.hosts = path;
+	setenv("WEFT_LAB", hosts->state.dir, true);
+	setenv("WEFT_HOST", edge->host, true);
 	if (result == 0)
 		result = choose_time(hosts, &error);
-	if (result == 0)
+	if (result == 0 && edge->netns[0] != '\0')
 		result = host_view_enter(&view, &error);
 	if (result < 0)
 		return command_fail(

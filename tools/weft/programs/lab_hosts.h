@@ -11,18 +11,20 @@
 struct lab_hosts {
 	struct lab lab;
 	struct lab_state state;
-	const char *command; /* "lab exec" */
-	bool real_time;      /* --no-faketime */
+	const char *command;          /* "lab exec" */
+	bool real_time;               /* --no-faketime */
+	struct run_config_edge plain; /* of a host without one: only its name */
 };
 
-/* Opens the lab, which must be up and have edges. Prints errors. lab_hosts_close() after
- * EXIT_DONE. */
-enum weft_exit lab_hosts_open(
-	struct lab_hosts *hosts, const struct lab_arguments *arguments, const char *command);
+/* Opens the lab, which must be up and have edges or, with 'plain', endpoints. Prints errors.
+ * lab_hosts_close() after EXIT_DONE. */
+enum weft_exit lab_hosts_open(struct lab_hosts *hosts, const struct lab_arguments *arguments,
+	const char *command, bool plain);
 void lab_hosts_close(struct lab_hosts *hosts);
 
-/* The edge of the host; NULL and a printed error: it has none. */
-const struct run_config_edge *lab_hosts_find(const struct lab_hosts *hosts, const char *host);
+/* The edge of the host, without a namespace if it has none; NULL and a printed error: programs
+ * cannot use it. */
+const struct run_config_edge *lab_hosts_find(struct lab_hosts *hosts, const char *host);
 
 /* "h0 slots=1 # 10.99.0.1 weft-LAB-h0": lines that Open MPI reads as a hostfile. */
 void lab_hosts_print(const struct lab_hosts *hosts, FILE *out);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Shared by endpoint.c (one endpoint: memory, orders, windows) and endpoint_set.c (the messages
+ * between endpoints). */
+
+#include "base/arrays.h"
+#include "endpoint.h"
+
+#define SLOT_NONE UINT16_MAX
+#define PAIR_NONE UINT32_MAX
+
+enum endpoint_kind {
+	ENDPOINT_DATA,
+	ENDPOINT_CREDIT,
+	ENDPOINT_PROBE,
+	ENDPOINT_GONE,
+	ENDPOINT_KINDS
+};
+
+/* The interface's fields of a message, in front of the head. */
+struct endpoint_wire {
+	uint8_t kind;
+	uint16_t from, to; /* endpoints */
+	uint32_t from_life, to_life;
+	uint32_t number; /* CREDIT: the new limit */
+};
+
+/* HELD: the other interface has it, and whether there is a program is not known yet. */
+enum order_state { ORDER_FREE, ORDER_QUEUED, ORDER_SENT, ORDER_HELD };
+
+/* The interface's copy of the order for a send slot. */
+struct order {
+	uint32_t pair, life, bytes;
+	uint16_t next;             /* of those queued, or held, for its pair */
+	uint8_t state, generation; /* of tx_life */
+	uint8_t head[ENDPOINT_HEAD_BYTES];
+};
+
+/* Messages to send to a pair, apart from pieces. */
+#define OWES_CREDIT 1
+#define OWES_PROBE  2
+#define OWES_GONE   4
+
+/* This endpoint and one other. A life is the other one's; 0: none known. */
+struct pair {
+	uint32_t tx_life, sent, limit; /* frames */
+	uint32_t ready_next, owed_next;
+	weft_time refused_ps; /* since when there is no route; 0: there is one */
+	uint16_t head, tail;  /* queued orders */
+	uint16_t held;        /* stack of orders */
+	int16_t error;        /* of this life; 0: none */
+	bool ready, used;     /* used: pieces have left */
+	bool confirmed;       /* the program has been heard of */
+	uint8_t tx_generation;
+	uint8_t owes;
+	uint8_t generation; /* of rx_life, to tell whose slots come back */
+	bool cut;           /* rx_life sent beyond its window */
+	bool partial;       /* a piece has begun */
+	uint8_t window;     /* frames */
+	uint32_t rx_life, received, returned, granted;
+};
+
+struct pair_fifo {
+	uint32_t head, tail;
+};
+
+struct endpoint {
+	struct endpoint_config config;
+	struct arrays arrays;
+	uint32_t pairs, receive_slots, piece_bytes;
+	struct endpoint_marks *marks;
+	const struct endpoint_order *orders;
+	struct endpoint_completion *completions;
+	uint32_t *arrivals;
+	const uint32_t *returns;
+	const uint8_t *send;
+	uint8_t *receive;
+	uint32_t receive_slot_bytes;
+	uint32_t ordered, returned, completed, arrived; /* positions */
+	struct order order[ENDPOINT_SEND_SLOTS];
+	struct pair *pair;     /* [host * endpoints + endpoint] */
+	uint32_t *owner;       /* [receive slot] pair + 1, or 0: free */
+	uint8_t *owner_life;   /* [receive slot] generation */
+	uint32_t *free, frees; /* stack of receive slots */
+	struct pair_fifo ready, owed;
+	unsigned queued, sent, held; /* orders */
+	unsigned wide;               /* windows of ENDPOINT_WINDOW that are left */
+	weft_time probe_ps;
+	bool closing, dirty; /* dirty: something was published since the last bell */
+};
+
+#define CONTROLS 64
+
+/* A message of the interface itself, until it is acknowledged. */
+struct endpoint_control {
+	bool used;
+	uint16_t host;
+	struct endpoint_wire wire;
+};
+
+struct endpoint_set {
+	uint16_t host, hosts, endpoints;
+	uint32_t mtu_bytes;
+	weft_time give_up_ps;
+	struct arrays arrays;
+	struct endpoint *at[ENDPOINTS_MAX];
+	/* [host] destination of the message that is arriving from there */
+	struct endpoint_current {
+		uint32_t pair; /* PAIR_NONE: nowhere */
+		uint16_t endpoint;
+	} * current;
+	struct endpoint_control control[CONTROLS];
+	uint64_t answers; /* of the records: those that wait for the next poll */
+	uint8_t *scratch; /* a frame between endpoints of this host */
+	uint64_t count[ENDPOINT_COUNTER_COUNT];
+};
+
+void pair_fifo_push(struct endpoint *endpoint, struct pair_fifo *fifo, uint32_t pair, bool owed);
+uint32_t pair_fifo_pop(struct endpoint *endpoint, struct pair_fifo *fifo, bool owed);
+void endpoint_owe(struct endpoint *endpoint, uint32_t pair, uint8_t what);
+
+/* Copies and checks new orders; bad ones are counted. The number taken. */
+unsigned endpoint_take_orders(struct endpoint *endpoint, uint64_t *count);
+/* Slots that the program gives back. */
+unsigned endpoint_take_returns(struct endpoint *endpoint, uint64_t *count);
+/* The slot is the program's again. */
+void endpoint_complete(struct endpoint *endpoint, unsigned slot, int error, uint64_t *count);
+/* The interface has done with a piece: 0, or its error. */
+void endpoint_end_piece(struct endpoint *endpoint, unsigned slot, int error, uint64_t *count);
+/* All queued and held pieces of the pair, and later ones to this life, end with 'error'. */
+void endpoint_fail_pair(
+	struct endpoint *endpoint, uint32_t pair, int error, bool tell, uint64_t *count);
+/* A message to the pair begins; false: its sender must not send any more. */
+bool endpoint_receive_from(struct endpoint *endpoint, uint32_t pair, uint32_t life);
+/* False: beyond the window. */
+bool endpoint_store(struct endpoint *endpoint, uint32_t pair, const struct nic_delivery *delivery);
+void endpoint_store_gone(struct endpoint *endpoint, uint32_t pair, uint32_t life);
+/* The window that the sender may use now. */
+uint32_t endpoint_grant(struct endpoint *endpoint, uint32_t pair);
+void endpoint_take_grant(
+	struct endpoint *endpoint, uint32_t pair, uint32_t life, uint32_t limit, uint64_t *count);

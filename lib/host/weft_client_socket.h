@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* How a program finds the process of the lab that has its host, and gets the shared memory. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "endpoint_memory.h"
+
+struct weft_socket {
+	int connection; /* the program is attached as long as it is open */
+	int memory, door, bell;
+	size_t bytes; /* of the memory */
+};
+
+/* 'host' NULL: of $WEFT_HOST. 0 or -errno as weft_open(). */
+int weft_socket_open(struct weft_socket *to, const char *host, uint16_t endpoint);
+void weft_socket_close(struct weft_socket *to);
+/* The process has ended. */
+bool weft_socket_is_dead(const struct weft_socket *to);
+/* 0, or -errno; of the answer as well. */
+int weft_socket_ask(struct weft_socket *to, enum endpoint_request_kind kind, const char *host,
+	uint16_t number, struct endpoint_answer *answer);

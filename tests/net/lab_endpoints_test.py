@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Programs that use libweft in the hosts of a lab, in one process and in several.
+
+usage: lab_endpoints_test.py WEFT RING PEER [CASE...]      RING: examples/ring.c, PEER: endpoint_peer.c"""
+import os
+import signal
+import subprocess
+import sys
+
+import lab_cases
+import labs
+
+RING, PEER = (os.path.abspath(path) for path in sys.argv[2:4]) if len(sys.argv) > 3 else ("", "")
+HOSTS = ("h0", "h1", "h2", "h3")
+
+
+class Several(lab_cases.LabCase):
+    FORM = "each"
+
+    def program(self, lab, host, *command):
+        process = subprocess.Popen([lab_cases.WEFT, "lab", "exec", "--no-faketime", lab.name, host, "--", *command],
+                                   stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def ends_with(self, process, *lines):
+        output, _ = process.communicate(timeout=labs.HANG_SECONDS)
+        self.assertEqual(output.splitlines(), list(lines))
+
+    def test_a_token_goes_around_the_hosts(self):
+        lab = self.lab("er")
+        lab.up()
+        others = [self.program(lab, host, RING, *HOSTS) for host in HOSTS[1:]]
+        first = self.program(lab, "h0", RING, *HOSTS)
+        for process in others:
+            self.assertIn("received", process.communicate(timeout=labs.HANG_SECONDS)[0])
+        self.assertIn("h0: received", first.communicate(timeout=labs.HANG_SECONDS)[0])
+        self.assertEqual([process.returncode for process in (first, *others)], 4 * [0])
+
+    def test_the_end_of_a_program_is_an_error_for_its_peer_only(self):
+        lab = self.lab("ek")
+        lab.up()
+        pairs = [("h0", "h3"), ("h1", "h2")]
+        programs = {host: self.program(lab, host, PEER, peer) for pair in pairs
+                    for host, peer in (pair, pair[::-1])}
+        for process in programs.values():
+            self.assertEqual(process.stdout.readline(), "met\n")
+        programs["h3"].send_signal(signal.SIGKILL)
+        self.ends_with(programs["h0"], "ECONNRESET")
+        self.assertIsNone(programs["h1"].poll())
+        # The number is free again, and the next program meets others.
+        programs = {host: self.program(lab, host, PEER, peer) for host, peer in (pairs[0], pairs[0][::-1])}
+        for process in programs.values():
+            self.assertEqual(process.stdout.readline(), "met\n")
+
+    def test_the_end_of_the_process_of_a_host_ends_its_programs(self):
+        lab = self.lab("ep")
+        lab.up()
+        programs = {host: self.program(lab, host, PEER, peer) for host, peer in (("h0", "h3"), ("h3", "h0"))}
+        for process in programs.values():
+            self.assertEqual(process.stdout.readline(), "met\n")
+        os.kill(lab.pid_of("h0"), signal.SIGKILL)  # of all hosts, in both forms
+        for process in programs.values():
+            self.ends_with(process, "ENETDOWN")
+
+
+class One(Several):
+    FORM = "one"
+
+    def test_endpoints_are_counted(self):
+        lab = self.lab("ec", "endpoints: 1\n")
+        lab.up()
+        first = self.program(lab, "h0", PEER, "h1")
+        other = self.program(lab, "h1", PEER, "h0")
+        for process in (first, other):
+            self.assertEqual(process.stdout.readline(), "met\n")
+        self.ends_with(self.program(lab, "h0", PEER, "h1"), "open: EBUSY")
+
+    def test_a_lab_without_endpoints_has_none(self):
+        lab = self.lab("e0", "endpoints: 0\n")
+        lab.up()
+        done = lab.weft("exec", "h0", "--", PEER, "h1")
+        self.assertEqual((done.returncode, "no 'edges'" in done.stderr), (2, True), done.stderr)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    del sys.argv[2:4]
+    lab_cases.WEFT = os.path.abspath(sys.argv[1])
+    labs.main(__doc__)

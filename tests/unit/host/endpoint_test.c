@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Programs, libweft, endpoints and interfaces together. */
+
+#include "endpoint_bed.h"
+
+#define STEPS_MAX 400000
+
+static struct weft *opened[PAIR_HOSTS * BED_ENDPOINTS];
+
+static struct weft *open_at(const char *host)
+{
+	unsigned at = 0;
+
+	while (opened[at] != NULL)
+		at++;
+	assert_int_equal(weft_open(host, &opened[at]), 0);
+	return opened[at];
+}
+
+static void close_one(struct weft *weft)
+{
+	for (unsigned i = 0; i < PAIR_HOSTS * BED_ENDPOINTS; i++)
+		if (opened[i] == weft)
+			opened[i] = NULL;
+	weft_close(weft);
+}
+
+/* Moves the data of all programs but the one that does not look. */
+static void turn(const struct weft *without)
+{
+	for (unsigned i = 0; i < PAIR_HOSTS * BED_ENDPOINTS; i++)
+		if (opened[i] != NULL && opened[i] != without)
+			weft_poll(opened[i], NULL, 0);
+	bed_step();
+}
+
+static struct weft_address address_of(const struct weft *weft)
+{
+	return weft_address(weft);
+}
+
+static const struct weft *idle; /* that does not look */
+
+/* The next event of the program; the clock goes on until there is one. */
+static struct weft_event event_of(struct weft *weft)
+{
+	struct weft_event event;
+
+	for (unsigned i = 0; i < STEPS_MAX; i++) {
+		if (weft_poll(weft, &event, 1) == 1)
+			return event;
+		turn(idle);
+	}
+	fail_msg("no event");
+	return (struct weft_event){.error = -ETIME};
+}
+
+static bool has_event(struct weft *weft, unsigned steps)
+{
+	struct weft_event event;
+
+	for (unsigned i = 0; i < steps; i++) {
+		if (weft_poll(weft, &event, 1) == 1)
+			return true;
+		bed_step();
+	}
+	return false;
+}
+
+static void fill(uint8_t *data, uint64_t bytes, uint64_t seed)
+{
+	for (uint64_t i = 0; i < bytes; i++)
+		data[i] = (uint8_t)rng_mix(seed + i);
+}
+
+/* --- messages of drawn sizes between drawn programs --- */
+
+#define PROGRAMS 5
+#define MESSAGES 300
+#define LONGEST  6000
+
+struct exchange {
+	struct weft *weft[PROGRAMS];
+	struct message_record {
+		unsigned from, to;
+		uint64_t bytes;
+		uint8_t sent[LONGEST], received[LONGEST];
+	} * message;
+	unsigned events;
+};
+
+/* Sends on even contexts, receives on odd ones. */
+static void note(struct exchange *exchange, unsigned program, const struct weft_event *event)
+{
+	unsigned number = (unsigned)((uintptr_t)event->context / 2);
+	const struct message_record *message = &exchange->message[number];
+
+	assert_int_equal(event->error, 0);
+	exchange->events++;
+	if (event->kind == WEFT_SENT) {
+		assert_int_equal(message->from, program);
+		return;
+	}
+	assert_int_equal(message->to, program);
+	assert_int_equal(event->bytes, message->bytes);
+	assert_int_equal(event->tag, number);
+	assert_int_equal(event->from.life, address_of(exchange->weft[message->from]).life);
+	assert_memory_equal(message->received, message->sent, message->bytes);
+}
+
+static void look(struct exchange *exchange)
+{
+	struct weft_event event;
+
+	for (unsigned i = 0; i < PROGRAMS; i++)
+		while (rng_below(&bed.rng, 4) > 0 && weft_poll(exchange->weft[i], &event, 1) == 1)
+			note(exchange, i, &event);
+}
+
+static void post(struct exchange *exchange, unsigned number, bool send)
+{
+	struct message_record *message = &exchange->message[number];
+	struct weft_address from = address_of(exchange->weft[message->from]);
+	struct weft_address to = address_of(exchange->weft[message->to]);
+	void *context = (void *)(uintptr_t)(2 * number + !send);
+
+	if (send)
+		assert_int_equal(weft_send(exchange->weft[message->from], &to, number,
+					 message->sent, message->bytes, context),
+			0);
+	else
+		assert_int_equal(weft_recv(exchange->weft[message->to], number % 2 ? &from : NULL,
+					 number, UINT64_MAX, message->received, LONGEST, context),
+			0);
+}
+
+static void run_exchange(uint64_t seed, uint32_t loss_ppm)
+{
+	static const char *const host[PROGRAMS] = {"h0", "h1", "h1", "h2", "h3"};
+	struct exchange exchange = {.message = calloc(MESSAGES, sizeof(*exchange.message))};
+	unsigned next[2] = {0, 0}; /* receive, send */
+
+	bed_start(seed);
+	bed.loss_ppm = loss_ppm;
+	for (unsigned i = 0; i < PROGRAMS; i++)
+		exchange.weft[i] = open_at(host[i]);
+	for (unsigned i = 0; i < MESSAGES; i++) {
+		struct message_record *message = &exchange.message[i];
+
+		message->from = (unsigned)rng_below(&bed.rng, PROGRAMS);
+		message->to = (unsigned)rng_below(&bed.rng, PROGRAMS);
+		message->bytes = rng_below(&bed.rng, i % 3 ? 200 : LONGEST);
+		fill(message->sent, message->bytes, i);
+	}
+	for (unsigned i = 0; exchange.events < 2 * MESSAGES; i++) {
+		unsigned what = (unsigned)rng_below(&bed.rng, 2);
+
+		assert_true(i < STEPS_MAX);
+		if (next[what] < MESSAGES)
+			post(&exchange, next[what]++, what == 1);
+		if (rng_below(&bed.rng, 2) == 0)
+			bed_step();
+		look(&exchange);
+	}
+	for (unsigned i = 0; i < PROGRAMS; i++)
+		close_one(exchange.weft[i]);
+	bed_stop();
+	free(exchange.message);
+}
+
+UNIT_TEST(messages_of_all_sizes_arrive_once)
+{
+	for (uint64_t seed = 1; seed <= 8; seed++)
+		run_exchange(seed, 0);
+}
+
+UNIT_TEST(messages_survive_lost_frames)
+{
+	for (uint64_t seed = 1; seed <= 4; seed++)
+		run_exchange(seed, 30000);
+}
+
+UNIT_TEST(messages_of_a_sender_match_in_order)
+{
+	struct weft *a, *b;
+	struct weft_address to;
+	uint32_t number[40], got[40];
+
+	bed_start(1);
+	a = open_at("h0");
+	b = open_at("h1");
+	to = address_of(b);
+	for (uint32_t i = 0; i < 40; i++) {
+		number[i] = i;
+		assert_int_equal(weft_send(a, &to, 7, &number[i], sizeof(number[i]), NULL), 0);
+	}
+	for (unsigned i = 0; i < 100; i++) {
+		bed_step();
+		weft_poll(b, NULL, 0);
+	}
+	for (uint32_t i = 0; i < 40; i++)
+		assert_int_equal(weft_recv(b, NULL, 0, 0, &got[i], sizeof(got[i]), &got[i]), 0);
+	for (uint32_t i = 0; i < 40; i++) {
+		assert_ptr_equal(event_of(b).context, &got[i]);
+		assert_int_equal(got[i], i);
+	}
+	close_one(a);
+	close_one(b);
+	bed_stop();
+}
+
+UNIT_TEST(a_message_longer_than_the_buffer_is_cut_with_an_error)
+{
+	static const uint64_t sizes[] = {100, 5000};
+	uint8_t sent[5000], got[64] = {0};
+	struct weft *a, *b;
+	struct weft_address to;
+
+	bed_start(1);
+	a = open_at("h0");
+	b = open_at("h1");
+	to = address_of(b);
+	fill(sent, sizeof(sent), 3);
+	for (unsigned i = 0; i < 2; i++) {
+		struct weft_event event;
+
+		assert_int_equal(weft_recv(b, NULL, 0, 0, got, 50, NULL), 0);
+		assert_int_equal(weft_send(a, &to, 0, sent, sizes[i], NULL), 0);
+		event = event_of(b);
+		assert_int_equal(event.error, -EMSGSIZE);
+		assert_int_equal(event.bytes, sizes[i]);
+		assert_memory_equal(got, sent, 50);
+		assert_int_equal(got[50], 0);
+		assert_int_equal(event_of(a).error, 0);
+	}
+	close_one(a);
+	close_one(b);
+	bed_stop();
+}
+
+/* --- slow and absent programs --- */
+
+UNIT_TEST(a_program_that_does_not_look_stops_only_what_is_for_it)
+{
+	struct weft *a, *slow, *other;
+	struct weft_address to_slow, to_other;
+	uint8_t data[100] = {1}, got[100];
+	unsigned arrived = 0;
+
+	bed_start(1);
+	a = open_at("h0");
+	idle = slow = open_at("h1");
+	other = open_at("h1");
+	to_slow = address_of(slow);
+	to_other = address_of(other);
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(weft_send(a, &to_slow, 0, data, sizeof(data), NULL), 0);
+	for (unsigned i = 0; i < 20; i++) {
+		assert_int_equal(weft_send(a, &to_other, 0, data, sizeof(data), NULL), 0);
+		assert_int_equal(weft_recv(other, NULL, 0, 0, got, sizeof(got), NULL), 0);
+		assert_int_equal(event_of(other).error, 0);
+	}
+	for (unsigned i = 0; i < 2000; i++)
+		bed_step();
+	assert_true(endpoint_set_counters(bed.node[0].set)[ENDPOINT_PIECES_SENT] < 100);
+	assert_int_equal(endpoint_set_counters(bed.node[1].set)[ENDPOINT_OVERRUN], 0);
+	idle = NULL;
+	for (; arrived < 100; arrived++) {
+		assert_int_equal(weft_recv(slow, NULL, 0, 0, got, sizeof(got), NULL), 0);
+		assert_int_equal(event_of(slow).error, 0);
+	}
+	close_one(a);
+	close_one(slow);
+	close_one(other);
+	bed_stop();
+}
+
+UNIT_TEST(a_message_to_nobody_fails_and_the_next_program_can_be_reached)
+{
+	struct weft *a, *b;
+	struct weft_address to;
+	uint8_t data[10] = {1}, got[10];
+
+	bed_start(1);
+	a = open_at("h0");
+	assert_int_equal(weft_find(a, "h1", 0, &to), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
+		assert_int_equal(event_of(a).error, -ECONNRESET);
+	}
+	b = open_at("h1");
+	assert_int_equal(weft_recv(b, NULL, 0, 0, got, sizeof(got), NULL), 0);
+	assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
+	assert_int_equal(event_of(b).error, 0);
+	assert_int_equal(event_of(a).error, 0);
+	close_one(a);
+	close_one(b);
+	bed_stop();
+}
+
+/* The program learns from a message of the other one that this is there now. */
+UNIT_TEST(a_program_that_was_not_there_can_be_reached_by_its_life)
+{
+	struct weft *a, *b;
+	struct weft_address to, life;
+	uint8_t data[10] = {1}, got[10];
+
+	bed_start(1);
+	a = open_at("h0");
+	assert_int_equal(weft_find(a, "h1", 0, &to), 0);
+	assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
+	assert_int_equal(event_of(a).error, -ECONNRESET);
+	b = open_at("h1");
+	life = address_of(b);
+	assert_int_equal(weft_send(a, &life, 0, data, sizeof(data), NULL), 0);
+	assert_int_equal(event_of(a).error, 0);
+	assert_int_equal(weft_recv(b, NULL, 0, 0, got, sizeof(got), NULL), 0);
+	assert_int_equal(event_of(b).error, 0);
+	close_one(a);
+	close_one(b);
+	bed_stop();
+}
+
+/* It ends before its interface has sent anything. */
+UNIT_TEST(a_message_that_was_received_has_not_failed)
+{
+	struct weft *a, *b;
+	struct weft_address to;
+	uint8_t data[10] = {1}, got[10];
+
+	bed_start(1);
+	a = open_at("h0");
+	b = open_at("h1");
+	to = address_of(b);
+	assert_int_equal(weft_recv(b, NULL, 0, 0, got, sizeof(got), NULL), 0);
+	assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
+	assert_int_equal(event_of(b).error, 0);
+	close_one(b);
+	assert_int_equal(event_of(a).error, 0);
+	close_one(a);
+	bed_stop();
+}
+
+UNIT_TEST(peers_of_a_program_that_ends_get_errors)
+{
+	static uint8_t big[20000], got[20000];
+
+	for (unsigned long_one = 0; long_one < 2; long_one++) {
+		struct weft *a, *b;
+		struct weft_address to_a, to_b;
+		unsigned errors = 0;
+
+		bed_start(long_one);
+		a = open_at("h0");
+		b = open_at("h1");
+		to_a = address_of(a);
+		to_b = address_of(b);
+		assert_int_equal(weft_recv(b, &to_a, 1, UINT64_MAX, got, 1, NULL), 0);
+		assert_int_equal(weft_send(a, &to_b, 1, big, 1, NULL), 0);
+		assert_int_equal(event_of(a).error, 0);
+		/* A receive, a send that is asking, and one that fills the window. */
+		assert_int_equal(weft_recv(a, &to_b, 2, UINT64_MAX, got, sizeof(got), NULL), 0);
+		assert_int_equal(weft_send(a, &to_b, 2, big, long_one ? sizeof(big) : 10, NULL), 0);
+		for (unsigned i = 0; i < 80; i++)
+			assert_int_equal(weft_send(a, &to_b, 3, big, 100, NULL), 0);
+		for (unsigned i = 0; i < 50; i++)
+			bed_step();
+		close_one(b);
+		for (unsigned i = 0; i < 82; i++)
+			errors += event_of(a).error == -ECONNRESET;
+		assert_true(errors >= 17);
+		assert_int_equal(weft_send(a, &to_b, 3, big, 100, NULL), 0);
+		assert_int_equal(event_of(a).error, -ECONNRESET);
+		assert_false(has_event(a, 100));
+		close_one(a);
+		for (unsigned i = 0; i < 200; i++)
+			bed_step();
+		assert_null(bed.node[0].program[0].endpoint);
+		assert_null(bed.node[1].program[0].endpoint);
+		bed_stop();
+	}
+}
+
+UNIT_TEST(a_peer_that_cannot_be_reached_ends_in_an_error)
+{
+	static uint8_t data[100];
+	struct weft *a, *b;
+	struct weft_address to;
+
+	bed_start(1);
+	a = open_at("h0");
+	b = open_at("h1");
+	to = address_of(b);
+	bed.cut[1] = true;
+	assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
+	assert_int_equal(event_of(a).error, -ETIMEDOUT);
+	assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
+	assert_int_equal(event_of(a).error, -ETIMEDOUT);
+	close_one(a);
+	close_one(b);
+	bed_stop();
+}
+
+UNIT_TEST(everything_fails_when_the_process_of_the_lab_has_ended)
+{
+	static uint8_t data[100];
+	struct weft *a;
+	struct weft_address to = {1, 0, 0};
+
+	bed_start(1);
+	a = open_at("h0");
+	assert_int_equal(weft_recv(a, NULL, 0, 0, data, sizeof(data), NULL), 0);
+	bed.down = true;
+	assert_int_equal(event_of(a).error, -ENETDOWN);
+	assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), -ENETDOWN);
+	assert_int_equal(weft_wait(a, -1), -ENETDOWN);
+	close_one(a);
+	bed_stop();
+}
+
+UNIT_TEST(a_receive_can_be_cancelled)
+{
+	uint8_t data[4];
+	struct weft *a;
+
+	bed_start(1);
+	a = open_at("h0");
+	assert_int_equal(weft_recv(a, NULL, 0, 0, data, sizeof(data), data), 0);
+	assert_int_equal(weft_cancel(a, &a), -ENOENT);
+	assert_int_equal(weft_cancel(a, data), 0);
+	assert_int_equal(event_of(a).error, -ECANCELED);
+	close_one(a);
+	bed_stop();
+}
+
+UNIT_TEST(a_message_can_be_looked_at_before_it_is_received)
+{
+	struct weft_receive receive = {.tag = 9, .mask = UINT64_MAX};
+	uint8_t data[40] = {5};
+	struct weft_event event;
+	struct weft *a;
+	struct weft_address self;
+
+	bed_start(1);
+	a = open_at("h0");
+	self = address_of(a);
+	assert_int_equal(weft_peek(a, &receive, &event), -EAGAIN);
+	assert_int_equal(weft_send(a, &self, 9, data, sizeof(data), NULL), 0);
+	assert_int_equal(event_of(a).kind, WEFT_SENT);
+	assert_int_equal(weft_peek(a, &receive, &event), 0);
+	assert_int_equal(event.bytes, sizeof(data));
+	assert_int_equal(event.from.life, self.life);
+	close_one(a);
+	bed_stop();
+}
+
+/* --- a program that writes anything --- */
+
+/* Positions near the truth, orders and slots that exist, and bytes anywhere. */
+static void scribble(struct program *program)
+{
+	const struct endpoint_layout *layout = program->memory;
+	uint64_t marks = layout->marks, at;
+	uint32_t word = (uint32_t)rng_below(&bed.rng, UINT32_MAX);
+
+	switch (rng_below(&bed.rng, 5)) {
+	case 0:
+		at = marks + 128 * rng_below(&bed.rng, 3);
+		*(uint32_t *)((uint8_t *)program->memory + at) += word % 5;
+		return;
+	case 1:
+		at = marks + 4 * rng_below(&bed.rng, sizeof(struct endpoint_marks) / 4);
+		break;
+	case 2:
+		at = layout->orders +
+		     4 * rng_below(
+				 &bed.rng, ENDPOINT_SEND_SLOTS * sizeof(struct endpoint_order) / 4);
+		word &= rng_below(&bed.rng, 2) ? UINT32_MAX : 0x10001;
+		break;
+	case 3:
+		at = layout->returns + 4 * rng_below(&bed.rng, layout->receive_slots);
+		word %= layout->receive_slots + 3;
+		break;
+	default:
+		at = marks + 4 * rng_below(&bed.rng, (layout->send - marks) / 4);
+	}
+	memcpy((uint8_t *)program->memory + at, &word, sizeof(word));
+}
+
+UNIT_TEST(a_program_that_scribbles_over_its_memory_harms_only_itself)
+{
+	/* WEFT_LONG: a million words. */
+	const unsigned rounds = getenv("WEFT_LONG") != NULL ? 50000 : 2000, each = 20;
+	struct weft *good[2];
+	struct weft_address to;
+	uint32_t number = 0, got = 0;
+
+	bed_start(5);
+	good[0] = open_at("h0");
+	good[1] = open_at("h1");
+	close(bed_attach(0, 1)); /* without libweft, which would read what is written */
+	to = address_of(good[1]);
+	for (unsigned i = 0; i < rounds; i++) {
+		struct weft_event event;
+
+		for (unsigned k = 0; k < each; k++)
+			scribble(&bed.node[0].program[1]);
+		number = i;
+		assert_int_equal(
+			weft_recv(good[1], NULL, 77, UINT64_MAX, &got, sizeof(got), NULL), 0);
+		assert_int_equal(weft_send(good[0], &to, 77, &number, sizeof(number), NULL), 0);
+		assert_int_equal(event_of(good[0]).error, 0);
+		event = event_of(good[1]);
+		assert_int_equal(event.error, 0);
+		/* The bad one may send with this tag as well. */
+		if (event.from.endpoint == 0)
+			assert_int_equal(got, i);
+	}
+	assert_true(endpoint_set_counters(bed.node[0].set)[ENDPOINT_BAD_ORDERS] > 0);
+	close_one(good[0]);
+	close_one(good[1]);
+	bed_stop();
+}
+
+UNIT_TEST(names_of_all_counters_are_there)
+{
+	for (unsigned i = 0; i < ENDPOINT_COUNTER_COUNT; i++)
+		assert_non_null(endpoint_counter_name(i));
+	assert_null(endpoint_counter_name(ENDPOINT_COUNTER_COUNT));
+}
+
+UNIT_MAIN(NULL, NULL)
