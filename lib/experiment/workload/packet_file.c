@@ -220,8 +220,9 @@ int packet_file_next(struct packet_file *file, struct packet *packet, struct err
 	if (packet->bytes > BYTES_MAX)
 		return refuse(file, error, "longer than 1 MiB, the file is damaged");
 	if (is_frame(file, packet))
-		return refuse(
-			file, error, "a frame between Weft's devices, expected packets of hosts");
+		return refuse(file, error,
+			"a frame between Weft's devices, expected packets of hosts, as "
+			"'weft capture decap' writes them");
 	if (take_time(file, &header->ts, &packet->at_ps, error) < 0)
 		return -EINVAL;
 	if (file->ethernet)

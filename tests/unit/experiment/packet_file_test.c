@@ -118,7 +118,8 @@ UNIT_TEST(a_foreign_file_and_frames_of_weft_are_refused_by_name)
 
 	write_capture(path, &weft, three, 1);
 	assert_string_equal(said_of(path, &error),
-		": packet 1: a frame between Weft's devices, expected packets of hosts");
+		": packet 1: a frame between Weft's devices, expected packets of hosts, as "
+		"'weft capture decap' writes them");
 	out = fopen(path, "w");
 	fputs("h0 h1 0 1000\n", out);
 	fclose(out);

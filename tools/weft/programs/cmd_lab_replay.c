@@ -344,7 +344,7 @@ static void print_counts(const struct replay *replay)
 	};
 
 	printf("%" PRIu64 " packets of %" PRIu64 " sent, %" PRIu64
-	       " bytes, the latest %.3f ms of the lab's time after its time\n",
+	       " bytes, at most %.3f ms late by the lab's clock\n",
 		replay->sent, count->read, replay->bytes,
 		(double)replay->late_ns / 1e6 / replay->lab.lab.config->run.dilation);
 	for (unsigned i = 0; i < sizeof(unsent) / sizeof(unsent[0]); i++)
