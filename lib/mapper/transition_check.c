@@ -48,7 +48,7 @@ static int add_cables(struct topology *cables, const struct topology *from, stru
 static void free_ports(struct topology *cables)
 {
 	for (uint32_t i = 0; i < cables->switches; i++)
-		cables->switch_at[i].ports = TOPOLOGY_PORTS_MAX;
+		cables->switch_at[i].ports = TOPOLOGY_PORTS_RUN;
 	for (uint32_t i = 0; i < cables->hosts; i++)
 		cables->host_at[i].cut_off = true;
 }

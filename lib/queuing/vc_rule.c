@@ -11,7 +11,7 @@
 struct vc_rule *vc_rule_create(uint32_t switches, uint8_t classes)
 {
 	struct vc_rule *rule = calloc(1, sizeof(*rule));
-	size_t ports = (size_t)switches * TOPOLOGY_PORTS_MAX;
+	size_t ports = (size_t)switches * VC_RULE_PORTS;
 
 	if (rule == NULL)
 		return NULL;
@@ -44,7 +44,7 @@ struct vc_rule *vc_rule_copy(const struct vc_rule *rule)
 	if (copy == NULL)
 		return NULL;
 	copy->steps = rule->steps;
-	memcpy(copy->ring, rule->ring, (size_t)rule->switches * TOPOLOGY_PORTS_MAX);
+	memcpy(copy->ring, rule->ring, (size_t)rule->switches * VC_RULE_PORTS);
 	memcpy(copy->dateline, rule->dateline, rule->switches * sizeof(*rule->dateline));
 	return copy;
 }
@@ -52,7 +52,7 @@ struct vc_rule *vc_rule_copy(const struct vc_rule *rule)
 bool vc_rule_equal(const struct vc_rule *a, const struct vc_rule *b)
 {
 	return a->switches == b->switches && a->classes == b->classes && a->steps == b->steps &&
-	       memcmp(a->ring, b->ring, (size_t)a->switches * TOPOLOGY_PORTS_MAX) == 0 &&
+	       memcmp(a->ring, b->ring, (size_t)a->switches * VC_RULE_PORTS) == 0 &&
 	       memcmp(a->dateline, b->dateline, a->switches * sizeof(*a->dateline)) == 0;
 }
 

@@ -31,6 +31,7 @@
 
 #define VC_RULE_CLASSES_MAX 6 /* three steps in a torus, two classes each */
 #define VC_RULE_NO_RING     0xFF
+#define VC_RULE_PORTS       64 /* no switch may have more */
 
 enum vc_steps {
 	VC_STEPS_NONE, /* 'next step' changes no class */
@@ -56,7 +57,7 @@ struct vc_rule {
 	uint32_t switches;
 	uint8_t classes;
 	uint8_t steps;      /* enum vc_steps */
-	uint8_t *ring;      /* [switch * TOPOLOGY_PORTS_MAX + port]; VC_RULE_NO_RING: in none */
+	uint8_t *ring;      /* [switch * VC_RULE_PORTS + port]; VC_RULE_NO_RING: in none */
 	uint64_t *dateline; /* by switch: output ports whose link crosses a dateline */
 };
 
@@ -82,7 +83,7 @@ unsigned vc_steps_find(const char *name);
 
 static inline uint8_t vc_rule_ring(const struct vc_rule *rule, uint32_t at, unsigned port)
 {
-	return rule->ring[(size_t)at * TOPOLOGY_PORTS_MAX + port];
+	return rule->ring[(size_t)at * VC_RULE_PORTS + port];
 }
 
 /* vc_rule_next() of a rule with steps, between the ports of a ring or from a host. */

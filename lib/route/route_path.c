@@ -8,6 +8,9 @@
 /* Separates these draws from those with which algorithms choose routes for the same pair. */
 #define ITB_STREAM ((uint64_t)1 << 32)
 
+/* Each port may have a prefix. */
+#define ELEMENTS_ROOM (2 * ROUTE_ELEMENTS_MAX)
+
 /* Into a host of the switch and out again; returns the elements written, 0 if it has no host. */
 static unsigned absorb(
 	const struct route_graph *graph, uint32_t at, struct rng *rng, uint8_t *element)
@@ -17,9 +20,9 @@ static unsigned absorb(
 	if (hosts == 0)
 		return 0;
 	host = graph->host_of[graph->first_host[at] + rng_below(rng, hosts)];
-	element[0] = ROUTE_PORT_BIT | graph->host_port[host];
-	element[1] = ROUTE_TYPE_ITB;
-	return 2;
+	hosts = route_put_port(element, graph->host_port[host]);
+	element[hosts] = ROUTE_TYPE_ITB;
+	return hosts + 1;
 }
 
 int route_path_refuse(const struct route_graph *graph, const char *from, const char *to,
@@ -50,7 +53,7 @@ static int encode(const struct route_graph *graph, const struct route_path *path
 
 		if ((steps >> i & 1) != 0)
 			route[length++] = ROUTE_TYPE_STEP;
-		route[length++] = ROUTE_PORT_BIT | arc->port;
+		length += route_put_port(route + length, arc->port);
 		if ((path->itb >> i & 1) == 0)
 			continue;
 		added = absorb(graph, arc->to, rng, route + length);
@@ -67,9 +70,11 @@ static int finish(const struct route_graph *graph, struct route_set *set, uint32
 {
 	int result;
 
-	route[length] = ROUTE_PORT_BIT | graph->host_port[destination];
-	route[length + 1] = ROUTE_TYPE_HOST;
-	result = route_set_add(set, source, destination, route, length + 2);
+	length += route_put_port(route + length, graph->host_port[destination]);
+	route[length++] = ROUTE_TYPE_HOST;
+	if (length > ROUTE_ELEMENTS_MAX)
+		return refuse_hosts(graph, source, destination, length, error);
+	result = route_set_add(set, source, destination, route, length);
 	if (result == -ENOMEM)
 		return route_graph_no_memory(graph, error);
 	return result;
@@ -80,7 +85,7 @@ int route_path_add_steps(const struct route_graph *graph, const struct route_opt
 	uint64_t steps, struct error *error)
 {
 	unsigned elements = route_path_elements(path) + (unsigned)__builtin_popcountll(steps);
-	uint8_t route[ROUTE_ELEMENTS_MAX];
+	uint8_t route[ELEMENTS_ROOM];
 	struct rng rng;
 	int length;
 
@@ -105,7 +110,7 @@ static int add_to_host(const struct route_graph *graph, struct route_set *set, s
 	uint32_t from, uint32_t destination, const struct route_path *path, unsigned paths,
 	struct error *error)
 {
-	uint8_t route[ROUTE_ALTERNATIVES_MAX][ROUTE_ELEMENTS_MAX];
+	uint8_t route[ROUTE_ALTERNATIVES_MAX][ELEMENTS_ROOM];
 	int length[ROUTE_ALTERNATIVES_MAX] = {0}, result = 0;
 
 	for (uint32_t i = graph->first_host[from]; i < graph->first_host[from + 1]; i++)

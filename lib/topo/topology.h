@@ -17,7 +17,8 @@
 #include "base/weft_error.h"
 #include "base/weft_time.h"
 
-#define TOPOLOGY_PORTS_MAX    64    /* per switch: a route element has 6 bits for the port */
+#define TOPOLOGY_PORTS_MAX    255   /* per switch: numbers are bytes, and 255 means none */
+#define TOPOLOGY_PORTS_RUN    64    /* per switch in runs and labs, which keep sets of 64 bits */
 #define TOPOLOGY_HOSTS_MAX    65536 /* 16 bits in the frame */
 #define TOPOLOGY_SWITCHES_MAX 65535
 #define TOPOLOGY_NAME_MAX     64

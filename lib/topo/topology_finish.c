@@ -103,20 +103,6 @@ static int count_ports(const struct check *check)
 	return 0;
 }
 
-static int check_switches(const struct check *check)
-{
-
-	for (uint32_t s = 0; s < check->topology->switches; s++) {
-		const struct topology_device *device = &check->topology->switch_at[s];
-
-		if (device->ports > TOPOLOGY_PORTS_MAX)
-			return error_at(check->error, check->origin, device->line, 0,
-				"switch %s has %u ports, at most %u are possible", device->name,
-				device->ports, TOPOLOGY_PORTS_MAX);
-	}
-	return 0;
-}
-
 static int build_indexes(const struct check *check)
 {
 	struct topology *topology = check->topology;
@@ -191,7 +177,7 @@ static int check_hosts(const struct check *check)
 int topology_finish(struct topology *topology, const char *origin, struct error *error)
 {
 	struct check check = {topology, origin, error};
-	int result;
+	int result = 0;
 
 	if (topology->by_name == NULL) {
 		result = topology_index_names(topology, origin, error);
@@ -201,7 +187,6 @@ int topology_finish(struct topology *topology, const char *origin, struct error 
 	if (count_ports(&check) < 0 || build_indexes(&check) < 0)
 		return error_set(error, ENOMEM, "%s: no memory for %u switches and %u hosts",
 			origin, topology->switches, topology->hosts);
-	result = check_switches(&check);
 	for (uint32_t i = 0; i < topology->links && result == 0; i++)
 		result = check_link(&check, i);
 	if (result == 0)

@@ -137,6 +137,28 @@ static inline bool route_is_high(uint8_t element)
 	return (element & ~ROUTE_HIGH_MASK) == ROUTE_TYPE_HIGH && element != ROUTE_TYPE_HIGH;
 }
 
+/* The port of the element at '*at', or of the one after a high prefix there, to which '*at' moves.
+ * frame_steps_ok() was true. */
+static inline unsigned route_port(const uint8_t *route, unsigned *at)
+{
+	unsigned high = 0;
+
+	if (route_is_high(route[*at]))
+		high = 64u * (route[(*at)++] & ROUTE_HIGH_MASK);
+	return high + (route[*at] & ROUTE_PORT_MASK);
+}
+
+/* Writes the elements of a port, one or two; returns their number. */
+static inline unsigned route_put_port(uint8_t *route, unsigned port)
+{
+	unsigned high = port / 64 > 0;
+
+	if (high)
+		route[0] = (uint8_t)(ROUTE_TYPE_HIGH | port / 64);
+	route[high] = (uint8_t)(ROUTE_PORT_BIT | port % 64);
+	return 1 + high;
+}
+
 /* Every ROUTE_TYPE_STEP of a route stands between two ports, and there are not too many; a port
  * follows each high prefix. */
 bool frame_steps_ok(const uint8_t *element, unsigned length);

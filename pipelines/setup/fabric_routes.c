@@ -10,6 +10,7 @@
 #include "route/search/route_root.h"
 #include "route/verify/route_verify.h"
 #include "switch/adaptive_routing.h"
+#include "topo/topology_ports.h"
 #include "wire/frame.h"
 
 static int check_algorithm(
@@ -296,6 +297,9 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 	int result;
 
 	*routes = (struct fabric_routes){NULL, NULL};
+	result = topology_check_ports(topology, "a run", error);
+	if (result < 0)
+		return result;
 	result = run->routing.file != NULL ? load(routes, topology, run, error)
 					   : compute(routes, topology, run, error);
 	if (result == 0)
@@ -318,7 +322,9 @@ int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topolog
 	int result;
 
 	*routes = (struct fabric_routes){NULL, NULL};
-	result = check_algorithm(run, run->routing.algorithm, error);
+	result = topology_check_ports(topology, "a run", error);
+	if (result == 0)
+		result = check_algorithm(run, run->routing.algorithm, error);
 	if (result == 0)
 		result = check_tables(run, error);
 	if (result == 0)

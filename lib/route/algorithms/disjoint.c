@@ -36,11 +36,15 @@ struct fill {
 static void avoid_first(struct legal_detour *detour, const struct route_graph *graph, uint32_t at,
 	const uint8_t *route, unsigned length)
 {
-	for (unsigned i = 0; i + 2 < length; i++) {
-		uint32_t arc = route_graph_arc_of_port(graph, at, route[i] & ROUTE_PORT_MASK);
+	unsigned i = 0, port = route_port(route, &i);
+
+	while (i + 2 < length) {
+		uint32_t arc = route_graph_arc_of_port(graph, at, port);
 
 		legal_detour_avoid(detour, arc);
 		at = graph->arc[arc].to;
+		i++;
+		port = route_port(route, &i);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "queuing/vc_ladder.h"
 #include "route/route_algorithm.h"
 #include "route/search/dragonfly_groups.h"
+#include "topo/topology_ports.h"
 
 /* Routing in a Dragonfly (Kim, Dally, Scott, Abts, ISCA 2008; progressive: Jiang, Kim, Dally, ISCA
  * 2009), as destination tables. The table's port is minimal:
@@ -213,7 +214,7 @@ static struct vc_rule *make_rule(const struct dragonfly_groups *groups, uint8_t 
 		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
 			unsigned port = graph->arc[arc].port;
 
-			rule->ring[(size_t)at * TOPOLOGY_PORTS_MAX + port] = 0;
+			rule->ring[(size_t)at * VC_RULE_PORTS + port] = 0;
 			if (!dragonfly_groups_is_local(groups, &graph->arc[arc]))
 				rule->dateline[at] |= (uint64_t)1 << port;
 		}
@@ -245,8 +246,10 @@ static int dragonfly_tables(const struct route_graph *graph, uint8_t steps,
 	struct route_table *table, struct error *error)
 {
 	struct fly fly = {.table = table};
-	int result = dragonfly_groups_make(&fly.groups, graph, error);
+	int result = topology_check_ports(graph->topology, "detours", error);
 
+	if (result == 0)
+		result = dragonfly_groups_make(&fly.groups, graph, error);
 	if (result < 0)
 		return result;
 	result =

@@ -72,14 +72,14 @@ static int write_header(
 
 static int write_vc_rule(struct writer *writer, const struct vc_rule *rule)
 {
-	size_t each = TOPOLOGY_PORTS_MAX + sizeof(uint64_t);
+	size_t each = VC_RULE_PORTS + sizeof(uint64_t);
 
 	if (reserve(writer, rule->switches * each) < 0)
 		return -ENOMEM;
 	for (uint32_t at = 0; at < rule->switches; at++) {
-		memcpy(writer->room + at * each, rule->ring + (size_t)at * TOPOLOGY_PORTS_MAX,
-			TOPOLOGY_PORTS_MAX);
-		put64(writer->room + at * each + TOPOLOGY_PORTS_MAX, rule->dateline[at]);
+		memcpy(writer->room + at * each, rule->ring + (size_t)at * VC_RULE_PORTS,
+			VC_RULE_PORTS);
+		put64(writer->room + at * each + VC_RULE_PORTS, rule->dateline[at]);
 	}
 	return write_section(writer, rule->switches * each);
 }

@@ -8,6 +8,7 @@
 
 #include "base/arrays.h"
 #include "route_binary.h"
+#include "topo/topology_ports.h"
 #include "wire/crc.h"
 #include "wire/frame.h"
 
@@ -29,7 +30,7 @@ struct reader {
 	size_t length;
 	uint32_t contents, classes, steps;
 	struct topology_port *peer; /* of switch ports: [switch * TOPOLOGY_PORTS_MAX + port] */
-	uint64_t *linked;           /* by switch: ports with a link */
+	bool *linked;               /* likewise: has a link */
 	struct arrays arrays;       /* these two */
 };
 
@@ -181,6 +182,11 @@ static int make_contents(struct reader *reader)
 		file->set = route_set_create(topology->hosts);
 	else
 		file->table = route_table_create(topology->switches, topology->hosts);
+	if (reader->contents == CONTENTS_ADAPTIVE &&
+		topology_max_ports(topology) > TOPOLOGY_PORTS_RUN)
+		return refuse(reader, reader->start,
+			"alternative ports for switches with up to %u ports, expected at most %u",
+			topology_max_ports(topology), TOPOLOGY_PORTS_RUN);
 	if (reader->contents == CONTENTS_ADAPTIVE && file->table != NULL)
 		file->table->alternatives = calloc((size_t)topology->switches * topology->hosts + 1,
 			sizeof(*file->table->alternatives));
@@ -232,12 +238,16 @@ static int take_header(struct reader *reader)
 static int take_vc_rule(struct reader *reader)
 {
 	uint32_t switches = reader->topology->switches;
-	size_t each = TOPOLOGY_PORTS_MAX + sizeof(uint64_t);
+	size_t each = VC_RULE_PORTS + sizeof(uint64_t);
 	struct vc_rule *rule;
 	int result;
 
 	if (reader->classes == 0)
 		return 0;
+	if (topology_max_ports(reader->topology) > VC_RULE_PORTS)
+		return refuse(reader, reader->start,
+			"VC classes for switches with up to %u ports, expected at most %u",
+			topology_max_ports(reader->topology), VC_RULE_PORTS);
 	result = read_section(reader, "VC classes", switches * each, switches * each);
 	if (result < 0)
 		return result;
@@ -246,9 +256,9 @@ static int take_vc_rule(struct reader *reader)
 		return no_memory(reader);
 	rule->steps = (uint8_t)reader->steps;
 	for (uint32_t at = 0; at < switches; at++) {
-		memcpy(rule->ring + (size_t)at * TOPOLOGY_PORTS_MAX, reader->room + at * each,
-			TOPOLOGY_PORTS_MAX);
-		rule->dateline[at] = get64(reader->room + at * each + TOPOLOGY_PORTS_MAX);
+		memcpy(rule->ring + (size_t)at * VC_RULE_PORTS, reader->room + at * each,
+			VC_RULE_PORTS);
+		rule->dateline[at] = get64(reader->room + at * each + VC_RULE_PORTS);
 	}
 	if (reader->file->set != NULL)
 		route_set_use_vc_rule(reader->file->set, rule);
@@ -262,7 +272,7 @@ static int index_links(struct reader *reader)
 	const struct topology *topology = reader->topology;
 
 	ARRAYS_ADD(reader, peer, (size_t)topology->switches * TOPOLOGY_PORTS_MAX);
-	ARRAYS_ADD(reader, linked, topology->switches);
+	ARRAYS_ADD(reader, linked, (size_t)topology->switches * TOPOLOGY_PORTS_MAX);
 	if (reader->arrays.failed)
 		return no_memory(reader);
 	for (uint32_t i = 0; i < topology->links; i++) {
@@ -272,18 +282,26 @@ static int index_links(struct reader *reader)
 		for (unsigned k = 0; k < 2; k++) {
 			if (end[k].kind != DEVICE_SWITCH)
 				continue;
-			reader->linked[end[k].device] |= (uint64_t)1 << end[k].port;
 			reader->peer[(size_t)end[k].device * TOPOLOGY_PORTS_MAX + end[k].port] =
 				end[1 - k];
+			reader->linked[(size_t)end[k].device * TOPOLOGY_PORTS_MAX + end[k].port] =
+				true;
 		}
 	}
 	return 0;
 }
 
-/* Follows one element of a route from 'at'. Returns the error, or NULL. */
-static const char *step(const struct reader *reader, uint8_t element, struct topology_port *at)
+static bool is_linked(const struct reader *reader, uint32_t at, unsigned port)
 {
-	uint8_t port = element & ROUTE_PORT_MASK;
+	return port < TOPOLOGY_PORTS_MAX && reader->linked[(size_t)at * TOPOLOGY_PORTS_MAX + port];
+}
+
+/* Follows an element of a route from 'at', with a prefix two. Returns the error, or NULL. */
+static const char *step(
+	const struct reader *reader, const uint8_t *route, unsigned *i, struct topology_port *at)
+{
+	unsigned port = at->kind == DEVICE_SWITCH ? route_port(route, i) : 0;
+	uint8_t element = route[*i];
 
 	if (at->kind == DEVICE_SWITCH) {
 		if (element == ROUTE_TYPE_STEP)
@@ -292,7 +310,7 @@ static const char *step(const struct reader *reader, uint8_t element, struct top
 			return "has an interface element at a switch";
 		if ((element & ROUTE_ADAPTIVE) != 0)
 			return "lets a switch replace a hop";
-		if ((reader->linked[at->device] >> port & 1) == 0)
+		if (!is_linked(reader, at->device, port))
 			return "leaves by a port without a link";
 		*at = reader->peer[(size_t)at->device * TOPOLOGY_PORTS_MAX + port];
 		return NULL;
@@ -322,7 +340,7 @@ static int check_routes(struct reader *reader, uint32_t source, uint32_t destina
 			wrong = "has too many steps, or one that is not between two ports";
 		at = start;
 		for (unsigned k = 0; k + 1 < length && wrong == NULL; k++)
-			wrong = step(reader, route[k], &at);
+			wrong = step(reader, route, &k, &at);
 		if (wrong == NULL && (at.kind != DEVICE_HOST || at.device != destination ||
 					     route[length - 1] != ROUTE_TYPE_HOST))
 			wrong = "does not end there";
@@ -370,11 +388,11 @@ static int check_row(struct reader *reader, uint32_t at)
 	const uint8_t *row = route_table_row(table, at);
 
 	for (uint32_t host = 0; host < table->hosts; host++) {
-		bool good = row[host] == ROUTE_TABLE_NONE ||
-			    (row[host] < TOPOLOGY_PORTS_MAX &&
-				    (reader->linked[at] >> row[host] & 1) != 0);
+		bool good = row[host] == ROUTE_TABLE_NONE || is_linked(reader, at, row[host]);
 
-		if (good && (sets == NULL || (sets[host] & ~reader->linked[at]) == 0))
+		for (unsigned port = 0; sets != NULL && port < TOPOLOGY_PORTS_RUN; port++)
+			good &= (sets[host] >> port & 1) == 0 || is_linked(reader, at, port);
+		if (good)
 			continue;
 		return refuse(reader, reader->start + host,
 			"%s sends what goes to %s to a port without a link",

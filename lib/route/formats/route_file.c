@@ -24,7 +24,7 @@ int route_text(const struct topology *topology, uint32_t source, const uint8_t *
 
 		i += step;
 		if (at.kind == DEVICE_SWITCH) {
-			at.port = route[i] & ROUTE_PORT_MASK;
+			at.port = (uint8_t)route_port(route, &i);
 			used += (size_t)snprintf(to, room, "%s%s%s:%u", gap, step ? "^" : "",
 				topology->switch_at[at.device].name, at.port);
 		} else if (route[i] == ROUTE_TYPE_ITB) {
@@ -73,7 +73,7 @@ static int write_header(const struct topology *topology, const struct route_set 
 static void write_vc_rule(const struct topology *topology, const struct vc_rule *rule, FILE *out)
 {
 	for (uint32_t at = 0; at < rule->switches; at++)
-		for (unsigned port = 0; port < TOPOLOGY_PORTS_MAX; port++) {
+		for (unsigned port = 0; port < VC_RULE_PORTS; port++) {
 			bool dateline = (rule->dateline[at] >> port & 1) != 0;
 
 			if (vc_rule_ring(rule, at, port) != VC_RULE_NO_RING)

@@ -9,6 +9,7 @@
 #include "base/file_text.h"
 #include "route_binary.h"
 #include "route_file.h"
+#include "topo/topology_ports.h"
 #include "wire/frame.h"
 
 #define BLANK " \t\r\n"
@@ -84,6 +85,10 @@ static int take_classes(struct reader *reader, const char *value)
 	reader->classes = (unsigned)(value[0] - '0');
 	if (reader->topology == NULL)
 		return 0;
+	if (topology_max_ports(reader->topology) > VC_RULE_PORTS)
+		return REFUSE(reader, value,
+			"vcs: VC classes for switches with up to %u ports, expected at most %u",
+			topology_max_ports(reader->topology), VC_RULE_PORTS);
 	rule = vc_rule_create(reader->topology->switches, (uint8_t)(value[0] - '0'));
 	if (rule == NULL)
 		return -ENOMEM;
@@ -196,7 +201,9 @@ static int take_switch(struct reader *reader, const char *token, struct partial 
 {
 	const char *name = reader->topology->switch_at[route->at.device].name;
 	size_t length = strlen(name);
+	uint8_t element[2];
 	unsigned long port;
+	int result = 0;
 	char *end;
 
 	if (strncmp(token, name, length) != 0 || token[length] != ':' ||
@@ -211,7 +218,10 @@ static int take_switch(struct reader *reader, const char *token, struct partial 
 	if (!topology_peer(reader->topology, route->at, &route->at))
 		return REFUSE(
 			reader, token, "'%.80s' has no link, expected a port with one", token);
-	return push(reader, token, route, (uint8_t)(ROUTE_PORT_BIT | port));
+	for (unsigned i = 0, elements = route_put_port(element, (unsigned)port);
+		i < elements && result == 0; i++)
+		result = push(reader, token, route, element[i]);
+	return result;
 }
 
 /* "!h12", where the message has just arrived at h12. */
@@ -327,7 +337,7 @@ static int take_vc(struct reader *reader, char *line)
 			VC_RULE_NO_RING - 1);
 	if (dateline != NULL && strcmp(dateline, "dateline") != 0)
 		return REFUSE(reader, dateline, "'%.32s', expected dateline or nothing", dateline);
-	reader->rule->ring[(size_t)port.device * TOPOLOGY_PORTS_MAX + port.port] = (uint8_t)number;
+	reader->rule->ring[(size_t)port.device * VC_RULE_PORTS + port.port] = (uint8_t)number;
 	if (dateline != NULL)
 		reader->rule->dateline[port.device] |= (uint64_t)1 << port.port;
 	return 0;

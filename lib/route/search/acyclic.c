@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topo/topology_ports.h"
+
 struct places {
 	uint32_t *place;
 	uint32_t count;
@@ -13,7 +15,8 @@ struct places {
 
 struct acyclic {
 	const struct route_graph *graph;
-	uint64_t *accepted, *refused; /* by arc: bit i: the i-th arc of the switch where it ends */
+	unsigned words;               /* of 64 arcs that leave a switch */
+	uint64_t *accepted, *refused; /* by arc and word: bit i: the i-th arc of its end */
 	uint32_t *place;              /* by arc: in the order */
 	uint32_t *arc_at;             /* by place */
 	uint32_t *seen;               /* by arc: the last search that visited it */
@@ -31,8 +34,9 @@ struct acyclic *acyclic_create(const struct route_graph *graph)
 	if (acyclic == NULL)
 		return NULL;
 	acyclic->graph = graph;
-	ARRAYS_ADD(acyclic, accepted, arcs);
-	ARRAYS_ADD(acyclic, refused, arcs);
+	acyclic->words = topology_port_words(graph->topology);
+	ARRAYS_ADD(acyclic, accepted, arcs * acyclic->words);
+	ARRAYS_ADD(acyclic, refused, arcs * acyclic->words);
 	ARRAYS_ADD(acyclic, place, arcs);
 	ARRAYS_ADD(acyclic, arc_at, arcs);
 	ARRAYS_ADD(acyclic, seen, arcs);
@@ -57,11 +61,20 @@ void acyclic_destroy(struct acyclic *acyclic)
 	free(acyclic);
 }
 
-static uint64_t bit_of(const struct acyclic *acyclic, uint32_t before, uint32_t after)
+static uint64_t bit_of(const struct acyclic *acyclic, uint32_t before, uint32_t after, size_t *word)
 {
-	uint32_t at = acyclic->graph->arc[before].to;
+	uint32_t i = after - acyclic->graph->first_arc[acyclic->graph->arc[before].to];
 
-	return (uint64_t)1 << (after - acyclic->graph->first_arc[at]);
+	*word = (size_t)before * acyclic->words + i / 64;
+	return (uint64_t)1 << i % 64;
+}
+
+static bool is_accepted(const struct acyclic *acyclic, uint32_t before, uint32_t after)
+{
+	size_t word;
+	uint64_t bit = bit_of(acyclic, before, after, &word);
+
+	return (acyclic->accepted[word] & bit) != 0;
 }
 
 bool acyclic_agrees(const struct acyclic *acyclic, uint32_t before, uint32_t after)
@@ -75,6 +88,20 @@ static void meet(struct acyclic *acyclic, struct places *found, uint32_t arc)
 		return;
 	acyclic->seen[arc] = acyclic->search;
 	found->place[found->count++] = acyclic->place[arc];
+}
+
+/* Those of a word that come before 'before', which is not in it; else false. */
+static bool look_at(struct acyclic *acyclic, uint64_t left, uint32_t first, uint32_t before)
+{
+	for (; left != 0; left &= left - 1) {
+		uint32_t next = first + (uint32_t)__builtin_ctzll(left);
+
+		if (next == before)
+			return false;
+		if (acyclic->place[next] < acyclic->place[before])
+			meet(acyclic, &acyclic->ahead, next);
+	}
+	return true;
 }
 
 /* Finds everything that depends on 'after', including itself, up to the place of 'before'. False if
@@ -91,14 +118,11 @@ static bool look_ahead(struct acyclic *acyclic, uint32_t before, uint32_t after)
 		uint32_t arc = acyclic->arc_at[found->place[i]];
 		uint32_t first = graph->first_arc[graph->arc[arc].to];
 
-		for (uint64_t left = acyclic->accepted[arc]; left != 0; left &= left - 1) {
-			uint32_t next = first + (uint32_t)__builtin_ctzll(left);
-
-			if (next == before)
+		for (unsigned word = 0; word < acyclic->words; word++, first += 64)
+			if (!look_at(acyclic,
+				    acyclic->accepted[(size_t)arc * acyclic->words + word], first,
+				    before))
 				return false;
-			if (acyclic->place[next] < acyclic->place[before])
-				meet(acyclic, found, next);
-		}
 	}
 	return true;
 }
@@ -119,7 +143,7 @@ static void look_behind(struct acyclic *acyclic, uint32_t before, uint32_t after
 		for (uint32_t out = graph->first_arc[at]; out < graph->first_arc[at + 1]; out++) {
 			uint32_t in = graph->arc[out].back;
 
-			if ((acyclic->accepted[in] & bit_of(acyclic, in, arc)) != 0 &&
+			if (is_accepted(acyclic, in, arc) &&
 				acyclic->place[in] > acyclic->place[after])
 				meet(acyclic, found, in);
 		}
@@ -159,20 +183,21 @@ static void change_places(struct acyclic *acyclic)
 
 bool acyclic_add(struct acyclic *acyclic, uint32_t before, uint32_t after)
 {
-	uint64_t bit = bit_of(acyclic, before, after);
+	size_t word;
+	uint64_t bit = bit_of(acyclic, before, after, &word);
 
-	if ((acyclic->accepted[before] & bit) != 0)
+	if ((acyclic->accepted[word] & bit) != 0)
 		return true;
-	if ((acyclic->refused[before] & bit) != 0)
+	if ((acyclic->refused[word] & bit) != 0)
 		return false;
 	if (!acyclic_agrees(acyclic, before, after)) {
 		if (!look_ahead(acyclic, before, after)) {
-			acyclic->refused[before] |= bit;
+			acyclic->refused[word] |= bit;
 			return false;
 		}
 		look_behind(acyclic, before, after);
 		change_places(acyclic);
 	}
-	acyclic->accepted[before] |= bit;
+	acyclic->accepted[word] |= bit;
 	return true;
 }

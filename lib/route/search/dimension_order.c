@@ -132,7 +132,7 @@ static void add_port(const struct dimension_order *order, uint32_t at, unsigned 
 	if (arc == ROUTE_GRAPH_NONE)
 		return;
 	port = order->grid.graph->arc[arc].port;
-	rule->ring[(size_t)at * TOPOLOGY_PORTS_MAX + port] = (uint8_t)dim;
+	rule->ring[(size_t)at * VC_RULE_PORTS + port] = (uint8_t)dim;
 	if (period != 0 && (uint32_t)route_grid_place(&order->grid, at, dim) == last)
 		rule->dateline[at] |= BIT64(port);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "topo/topology_ports.h"
 
 static int check_switch(const struct fat_tree *tree, uint32_t at, struct error *error)
 {
@@ -162,7 +163,7 @@ static int fill_rows(struct fat_tree *tree)
 
 int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct error *error)
 {
-	int result = 0;
+	int result = topology_check_ports(graph->topology, "sets of ports up", error);
 
 	*tree = (struct fat_tree){.graph = graph};
 	for (uint32_t at = 0; at < graph->switches && result == 0; at++)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topo/topology_ports.h"
+
 #define EXPECTED_PORTS                                                                                \
 	"a mesh, torus or ring (port 2d of dimension d leads to port 2d + 1) or a hypercube (port d " \
 	"to port d)"
@@ -312,7 +314,9 @@ int route_grid_make(struct route_grid *grid, const struct route_graph *graph, st
 	int result;
 
 	*grid = (struct route_grid){.graph = graph};
-	result = check_ports(&survey);
+	result = topology_check_ports(graph->topology, "dimension order", error);
+	if (result == 0)
+		result = check_ports(&survey);
 	if (result == 0)
 		result = make(&survey);
 	if (result == 0)

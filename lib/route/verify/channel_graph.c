@@ -5,24 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topo/topology_ports.h"
+
 static void note_out(struct channel_graph *graph, uint32_t channel)
 {
 	struct topology_port from = graph->from[channel];
 
 	if (from.kind == DEVICE_SWITCH)
-		graph->switch_out[from.device * TOPOLOGY_PORTS_MAX + from.port] = channel;
+		graph->switch_out[from.device * graph->ports + from.port] = channel;
 	else
 		graph->host_out[from.device] = channel;
 }
 
 static int graph_allocate(struct channel_graph *graph)
 {
-	size_t ports = (size_t)graph->topology->switches * TOPOLOGY_PORTS_MAX;
+	size_t ports = (size_t)graph->topology->switches * graph->ports;
 
 	ARRAYS_ADD(graph, from, graph->channels + 1u);
 	ARRAYS_ADD(graph, to, graph->channels + 1u);
-	ARRAYS_ADD(
-		graph, dependencies, (size_t)graph->channels * graph->classes * graph->turns + 1u);
+	ARRAYS_ADD(graph, dependencies,
+		(size_t)graph->channels * graph->classes * graph->turns * graph->words + 1u);
 	ARRAYS_ADD(graph, switch_out, ports);
 	ARRAYS_ADD(graph, host_out, graph->topology->hosts);
 	if (graph->arrays.failed)
@@ -41,6 +43,8 @@ struct channel_graph *channel_graph_create(
 		return NULL;
 	graph->topology = topology;
 	graph->rule = rule;
+	graph->ports = topology_max_ports(topology);
+	graph->words = topology_port_words(topology);
 	graph->channels = 2 * topology->links;
 	graph->classes = rule == NULL ? 1 : rule->classes;
 	graph->turns = rule == NULL || rule->steps == VC_STEPS_NONE ? 1 : VC_TURNS;
@@ -77,7 +81,7 @@ struct components {
 	const struct channel_graph *graph;
 	uint32_t *number; /* order of the first visit, from 1; 0: not visited */
 	uint32_t *low;    /* smallest number known to be reachable */
-	uint64_t *left;   /* by node and turn: unvisited successors, as ports */
+	uint64_t *left;   /* by node, turn and word: unvisited successors, as ports */
 	uint32_t *path;   /* nodes being visited */
 	uint32_t *stack;  /* nodes visited whose component is not complete */
 	bool *stacked;
@@ -91,7 +95,7 @@ static int components_allocate(struct components *work)
 
 	ARRAYS_ADD(work, number, nodes);
 	ARRAYS_ADD(work, low, nodes);
-	ARRAYS_ADD(work, left, nodes * work->graph->turns);
+	ARRAYS_ADD(work, left, nodes * work->graph->turns * work->graph->words);
 	ARRAYS_ADD(work, path, nodes);
 	ARRAYS_ADD(work, stack, nodes);
 	ARRAYS_ADD(work, stacked, nodes);
@@ -100,11 +104,11 @@ static int components_allocate(struct components *work)
 
 static void enter(struct components *work, uint32_t node)
 {
-	const uint32_t turns = work->graph->turns;
+	const uint32_t words = work->graph->turns * work->graph->words;
 
 	work->number[node] = work->low[node] = ++work->visited;
-	memcpy(work->left + (size_t)node * turns, work->graph->dependencies + (size_t)node * turns,
-		turns * sizeof(*work->left));
+	memcpy(work->left + (size_t)node * words, work->graph->dependencies + (size_t)node * words,
+		words * sizeof(*work->left));
 	work->path[work->depth++] = node;
 	work->stack[work->height++] = node;
 	work->stacked[node] = true;
@@ -135,17 +139,17 @@ static bool leave(struct components *work)
 /* The next unvisited successor; CHANNEL_NONE if there is none. */
 static uint32_t take_successor(struct components *work, uint32_t node)
 {
-	const uint32_t turns = work->graph->turns;
+	const uint32_t each = work->graph->words, words = work->graph->turns * each;
 
-	for (unsigned turn = 0; turn < turns; turn++) {
-		uint64_t *left = &work->left[(size_t)node * turns + turn];
+	for (unsigned word = 0; word < words; word++) {
+		uint64_t *left = &work->left[(size_t)node * words + word];
 		unsigned port;
 
 		if (*left == 0)
 			continue;
-		port = (unsigned)__builtin_ctzll(*left);
+		port = 64 * (word % each) + (unsigned)__builtin_ctzll(*left);
 		*left &= *left - 1;
-		return channel_graph_follow(work->graph, node, port, turn);
+		return channel_graph_follow(work->graph, node, port, word / each);
 	}
 	return CHANNEL_NONE;
 }
@@ -197,11 +201,10 @@ struct round_trip {
 /* Adds the successors of a node by one turn; true if 'start' is among them. */
 static bool spread(struct round_trip *trip, uint32_t node, enum vc_turn turn)
 {
-	uint64_t ports = *channel_graph_ports(trip->graph, node, turn);
+	const uint64_t *set = channel_graph_ports(trip->graph, node, turn);
 
-	for (; ports != 0; ports &= ports - 1) {
-		uint32_t next = channel_graph_follow(
-			trip->graph, node, (unsigned)__builtin_ctzll(ports), turn);
+	CHANNEL_GRAPH_EACH(trip->graph, set, port) {
+		uint32_t next = channel_graph_follow(trip->graph, node, port, turn);
 
 		if (trip->before[next] != CHANNEL_NONE)
 			continue;

@@ -8,9 +8,9 @@
  * uses an output port of the switch where the channel ends right after it, so one can wait for the
  * other. Without a cycle no deadlock is possible.
  *
- * The dependencies of a node are a set of output ports, 64 bits; adding one costs an OR. The class
- * at the far end follows from the rule. Where it depends on steps too (enum vc_turn), a node has a
- * set for each turn. */
+ * The dependencies of a node are a set of output ports, one to four words of 64; adding one costs
+ * an OR. The class at the far end follows from the rule. Where it depends on steps too (enum
+ * vc_turn), a node has a set for each turn. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,10 +28,12 @@ struct channel_graph {
 	uint32_t channels, classes;
 	uint32_t turns; /* sets of dependencies of a node: VC_TURNS, or 1 without steps */
 	struct topology_port *from, *to; /* by channel */
-	uint64_t *dependencies;          /* by node and turn: output ports used right after it */
-	uint32_t *switch_out;            /* [switch * TOPOLOGY_PORTS_MAX + port], or CHANNEL_NONE */
-	uint32_t *host_out;              /* by host, or CHANNEL_NONE */
-	struct arrays arrays;            /* all of these */
+	uint32_t words;                  /* of a set of ports */
+	uint64_t *dependencies; /* by node, turn and word: output ports used right after it */
+	uint32_t ports;         /* the maximum of a switch */
+	uint32_t *switch_out;   /* [switch * ports + port], or CHANNEL_NONE */
+	uint32_t *host_out;     /* by host, or CHANNEL_NONE */
+	struct arrays arrays;   /* all of these */
 };
 
 /* Without dependencies. The rule (may be NULL) outlives the graph. NULL with errno ENOMEM. */
@@ -43,8 +45,7 @@ void channel_graph_destroy(struct channel_graph *graph);
 static inline uint32_t channel_graph_out(
 	const struct channel_graph *graph, uint32_t at, unsigned port)
 {
-	return port < TOPOLOGY_PORTS_MAX ? graph->switch_out[at * TOPOLOGY_PORTS_MAX + port]
-					 : CHANNEL_NONE;
+	return port < graph->ports ? graph->switch_out[at * graph->ports + port] : CHANNEL_NONE;
 }
 
 /* Converts channels to nodes and back. */
@@ -59,11 +60,12 @@ static inline uint32_t channel_graph_channel(const struct channel_graph *graph, 
 	return graph->classes == 1 ? node : node / graph->classes;
 }
 
-/* The dependencies of a node with this turn. */
+/* The dependencies of a node with this turn: a set. */
 static inline uint64_t *channel_graph_ports(
 	const struct channel_graph *graph, uint32_t node, enum vc_turn turn)
 {
-	return &graph->dependencies[(size_t)node * graph->turns + (graph->turns > 1 ? turn : 0)];
+	return &graph->dependencies[((size_t)node * graph->turns + (graph->turns > 1 ? turn : 0)) *
+				    graph->words];
 }
 
 /* The next node of a message that arrived on 'node' at a switch and leaves it by 'port', which must
@@ -73,7 +75,7 @@ static inline uint32_t channel_graph_follow(
 {
 	uint32_t channel = channel_graph_channel(graph, node);
 	struct topology_port at = graph->to[channel];
-	uint32_t out = graph->switch_out[at.device * TOPOLOGY_PORTS_MAX + port];
+	uint32_t out = graph->switch_out[at.device * graph->ports + port];
 
 	if (graph->rule == NULL)
 		return out;
@@ -82,11 +84,19 @@ static inline uint32_t channel_graph_follow(
 			(uint8_t)(node - channel * graph->classes), port, turn));
 }
 
+/* A loop over the ports of a set. */
+#define CHANNEL_GRAPH_EACH(graph, set, port)                                          \
+	for (uint32_t word_ = 0; word_ < (graph)->words; word_++)                     \
+		for (uint64_t left_ = (set)[word_], port;                             \
+			left_ != 0 &&                                                 \
+			(port = 64 * word_ + (unsigned)__builtin_ctzll(left_), true); \
+			left_ &= left_ - 1)
+
 /* Adds the dependency of a message that arrived on 'node' and leaves that switch by 'port'. */
 static inline void channel_graph_depend(
 	struct channel_graph *graph, uint32_t node, unsigned port, enum vc_turn turn)
 {
-	*channel_graph_ports(graph, node, turn) |= (uint64_t)1 << port;
+	channel_graph_ports(graph, node, turn)[port / 64] |= (uint64_t)1 << port % 64;
 }
 
 /* The ports, by turn, of a packet that arrived on 'node' at a switch whose tables have these

@@ -3,6 +3,8 @@
 
 /* The verifier's replay of source routes, element by element, as switches and interfaces would. */
 
+#include <string.h>
+
 #include "verify_private.h"
 #include "wire/frame.h"
 
@@ -12,6 +14,7 @@ struct replay {
 	uint32_t node;
 	unsigned links; /* between switches */
 	unsigned itbs;
+	unsigned high;     /* of the next port, from a prefix */
 	double demand;     /* that it carries, of its pair's uniform traffic */
 	enum vc_turn turn; /* what the route says about steps at the next hop */
 	bool arrived;
@@ -76,11 +79,18 @@ static inline const char *replay_element(
 
 	if (replay->arrived)
 		return "it goes on after its end";
-	if ((element & ROUTE_PORT_BIT) != 0)
-		return at.kind == DEVICE_SWITCH
-			       ? replay_port(replay, at.device, element & ROUTE_PORT_MASK,
-					 (element & ROUTE_ADAPTIVE) != 0)
-			       : "it has a port element";
+	if ((element & ROUTE_PORT_BIT) != 0) {
+		unsigned port = replay->high + (element & ROUTE_PORT_MASK);
+
+		replay->high = 0;
+		return at.kind == DEVICE_SWITCH ? replay_port(replay, at.device, port,
+							  (element & ROUTE_ADAPTIVE) != 0)
+						: "it has a port element";
+	}
+	if (route_is_high(element) && at.kind == DEVICE_SWITCH) {
+		replay->high = 64u * (element & ROUTE_HIGH_MASK);
+		return NULL;
+	}
 	if (element == ROUTE_TYPE_STEP && at.kind == DEVICE_SWITCH) {
 		replay->turn = VC_NEXT_STEP;
 		return NULL;
@@ -96,7 +106,9 @@ static bool replay_route(struct replay *replay, uint32_t source, uint32_t destin
 
 	replay_inject(replay, source);
 	if (!frame_steps_ok(route, length))
-		wrong = "it has too many 'next step', or one that is not between two ports,";
+		wrong = memchr(route, ROUTE_TYPE_STEP, length) != NULL
+				? "it has too many 'next step', or one that is not between two ports,"
+				: "it has a high prefix without a port,";
 	for (unsigned i = 0; i < length && wrong == NULL; i++) {
 		if (i + 1 < length && route[i + 1] == ROUTE_TYPE_STEP)
 			replay->turn = replay->turn == VC_GO_ON ? VC_STEP_AHEAD : replay->turn;

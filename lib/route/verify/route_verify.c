@@ -71,10 +71,10 @@ static void measure_distances(struct verifier *verifier, uint32_t host)
 	for (verifier->queue[tail++] = start; head < tail; head++) {
 		uint32_t at = verifier->queue[head];
 
-		for (uint64_t ports = verify_inner_ports(verifier, at); ports != 0;
-			ports &= ports - 1) {
-			uint32_t out = channel_graph_out(
-				verifier->channels, at, (unsigned)__builtin_ctzll(ports));
+		const uint64_t *inner = verify_inner_ports(verifier, at);
+
+		CHANNEL_GRAPH_EACH(verifier->channels, inner, port) {
+			uint32_t out = channel_graph_out(verifier->channels, at, port);
 			uint32_t to = verifier->channels->to[out].device;
 
 			if (verifier->distance[to] != VERIFY_NO_WAY)

@@ -23,22 +23,31 @@ struct table_walk {
 	double *rate;   /* by switch: the sum of their rates */
 	uint32_t *by_hops;    /* switches that arrive, the farthest first */
 	uint32_t *count;      /* scratch space of the counting sort */
-	uint64_t *inner;      /* by switch: its ports that lead to switches */
-	uint64_t *ports;      /* by switch: all ports that packets to the destination may use */
+	uint64_t *inner;      /* by switch, a set: its ports that lead to switches */
+	uint64_t *ports;      /* likewise: all ports that packets to the destination may use */
+	uint64_t *onward;     /* likewise: those that lead to switches */
 	uint8_t last_port;    /* of the destination, at its switch */
 	bool *reached;        /* by switch, or by node if there are classes */
 	uint32_t *queue;      /* by switch or node, likewise */
 	struct arrays arrays; /* all of these */
 };
 
+static uint64_t *set_of(const struct verifier *verifier, uint64_t *sets, uint32_t at)
+{
+	return sets + (size_t)at * verifier->channels->words;
+}
+
 static void note_inner_ports(struct verifier *verifier)
 {
 	const struct channel_graph *channels = verifier->channels;
 
-	for (uint32_t channel = 0; channel < channels->channels; channel++)
+	for (uint32_t channel = 0; channel < channels->channels; channel++) {
+		struct topology_port from = channels->from[channel];
+
 		if (channel_graph_inner(channels, channel))
-			verifier->walk->inner[channels->from[channel].device] |=
-				(uint64_t)1 << channels->from[channel].port;
+			set_of(verifier, verifier->walk->inner, from.device)[from.port / 64] |=
+				(uint64_t)1 << from.port % 64;
+	}
 }
 
 int verify_walk_create(struct verifier *verifier)
@@ -57,8 +66,9 @@ int verify_walk_create(struct verifier *verifier)
 	ARRAYS_ADD(walk, rate, switches);
 	ARRAYS_ADD(walk, by_hops, switches);
 	ARRAYS_ADD(walk, count, switches);
-	ARRAYS_ADD(walk, inner, switches);
-	ARRAYS_ADD(walk, ports, switches);
+	ARRAYS_ADD(walk, inner, switches * verifier->channels->words);
+	ARRAYS_ADD(walk, ports, switches * verifier->channels->words);
+	ARRAYS_ADD(walk, onward, switches * verifier->channels->words);
 	ARRAYS_ADD(walk, reached, nodes);
 	ARRAYS_ADD(walk, queue, nodes);
 	if (walk->arrays.failed)
@@ -168,7 +178,7 @@ static uint64_t primary_of(const struct route_table *table, uint32_t at, uint32_
 {
 	uint8_t primary = route_table_row(table, at)[destination];
 
-	return primary < TOPOLOGY_PORTS_MAX ? (uint64_t)1 << primary : 0;
+	return primary < VC_RULE_PORTS ? (uint64_t)1 << primary : 0;
 }
 
 static uint64_t alternatives_of(const struct route_table *table, uint32_t at, uint32_t destination)
@@ -212,40 +222,66 @@ static void verify_sources(
 	}
 }
 
-/* The good ones of the ports by which switch 'at' may forward a packet. A port without a link, or
- * to another host, and a switch without any, lose packets: a finding if an alternative led here;
- * for primary ports the sources have reported it. */
-static uint64_t keep_good(struct verifier *verifier, const struct route_table *table, uint32_t at,
-	uint32_t destination, uint64_t ports)
+/* The good ones of some ports, a word of a set, by which switch 'at' may forward a packet: a port
+ * without a link, or to another host, loses packets. */
+static uint64_t good_of(const struct verifier *verifier, uint32_t at, unsigned word, uint64_t ports)
 {
-	uint64_t good = ports & verifier->walk->inner[at];
+	uint64_t good = ports & set_of(verifier, verifier->walk->inner, at)[word];
+	unsigned last = verifier->walk->last_port;
 
-	if (at == verifier->centre)
-		good |= ports & (uint64_t)1 << verifier->walk->last_port;
-	if ((good != ports || ports == 0) && table->alternatives != NULL)
-		verify_report_invalid(verifier, VERIFY_NO_WAY, destination, "an alternative ends",
-			(struct topology_port){.kind = DEVICE_SWITCH, .device = at});
+	if (at == verifier->centre && last / 64 == word)
+		good |= ports & (uint64_t)1 << last % 64;
 	return good;
 }
 
-static uint64_t ports_of(struct verifier *verifier, const struct route_table *table, uint32_t at,
+/* A finding if an alternative led here; for primary ports the sources have reported it. */
+static void report_loss(struct verifier *verifier, const struct route_table *table, uint32_t at,
 	uint32_t destination)
 {
-	return keep_good(verifier, table, at, destination,
-		primary_of(table, at, destination) | alternatives_of(table, at, destination));
+	if (table->alternatives != NULL)
+		verify_report_invalid(verifier, VERIFY_NO_WAY, destination, "an alternative ends",
+			(struct topology_port){.kind = DEVICE_SWITCH, .device = at});
 }
 
-/* The same for a packet that arrived on a node, by turn. */
+/* Notes all good ports of switch 'at'. */
+static void note_ports(struct verifier *verifier, const struct route_table *table, uint32_t at,
+	uint32_t destination)
+{
+	uint8_t primary = route_table_row(table, at)[destination];
+	uint64_t *inner = set_of(verifier, verifier->walk->inner, at);
+	uint64_t *good = set_of(verifier, verifier->walk->ports, at);
+	uint64_t *onward = set_of(verifier, verifier->walk->onward, at);
+	bool loses = false, any = false;
+
+	for (unsigned word = 0; word < verifier->channels->words; word++) {
+		uint64_t ports = word == 0 ? alternatives_of(table, at, destination) : 0;
+
+		if (primary != ROUTE_TABLE_NONE && primary / 64 == word)
+			ports |= (uint64_t)1 << primary % 64;
+		good[word] = good_of(verifier, at, word, ports);
+		onward[word] = ports & inner[word];
+		loses |= good[word] != ports;
+		any |= ports != 0;
+	}
+	if (loses || !any)
+		report_loss(verifier, table, at, destination);
+}
+
+/* The good ports of a packet that arrived on a node, by turn. Networks with VC classes have sets of
+ * one word. */
 static void ways_of(struct verifier *verifier, const struct route_table *table, uint32_t node,
 	uint32_t destination, uint64_t ways[VC_TURNS])
 {
 	const struct channel_graph *channels = verifier->channels;
 	uint32_t at = channels->to[channel_graph_channel(channels, node)].device;
-	uint64_t good;
+	uint64_t ports, good;
 
 	channel_graph_ways(channels, node, primary_of(table, at, destination),
 		alternatives_of(table, at, destination), ways);
-	good = keep_good(verifier, table, at, destination, ways[VC_GO_ON] | ways[VC_NEXT_STEP]);
+	ports = ways[VC_GO_ON] | ways[VC_NEXT_STEP];
+	good = good_of(verifier, at, 0, ports);
+	if (good != ports || ports == 0)
+		report_loss(verifier, table, at, destination);
 	ways[VC_GO_ON] &= good;
 	ways[VC_NEXT_STEP] &= good;
 }
@@ -258,11 +294,14 @@ static void reach(struct table_walk *walk, uint32_t what, uint32_t *tail)
 	walk->queue[(*tail)++] = what;
 }
 
-static uint32_t switch_after(const struct channel_graph *channels, uint32_t at, uint64_t ports)
+/* Adds all ports noted for switch 'at' to the dependencies of 'node'. */
+static void depend_on(const struct verifier *verifier, uint32_t node, uint32_t at)
 {
-	uint32_t out = channel_graph_out(channels, at, (unsigned)__builtin_ctzll(ports));
+	uint64_t *set = channel_graph_ports(verifier->channels, node, VC_GO_ON);
+	const uint64_t *ports = set_of(verifier, verifier->walk->ports, at);
 
-	return channels->to[out].device;
+	for (unsigned word = 0; word < verifier->channels->words; word++)
+		set[word] |= ports[word];
 }
 
 /* Without classes the ports depend on the switch alone, so each switch is visited once, and every
@@ -281,20 +320,22 @@ static void follow_switches(
 			reach(walk, at, &tail);
 	for (uint32_t head = 0; head < tail; head++) {
 		uint32_t at = walk->queue[head];
-		uint64_t ports = ports_of(verifier, table, at, destination);
+		const uint64_t *onward = set_of(verifier, walk->onward, at);
 
-		walk->ports[at] = ports;
-		for (ports &= walk->inner[at]; ports != 0; ports &= ports - 1)
-			reach(walk, switch_after(channels, at, ports), &tail);
+		note_ports(verifier, table, at, destination);
+		CHANNEL_GRAPH_EACH(channels, onward, port)
+			reach(walk, channels->to[channel_graph_out(channels, at, port)].device,
+				&tail);
 	}
 	for (uint32_t i = 0; i < tail; i++) {
 		uint32_t at = walk->queue[i];
+		const uint64_t *onward = set_of(verifier, walk->onward, at);
 
-		for (uint64_t ports = walk->ports[at] & walk->inner[at]; ports != 0;
-			ports &= ports - 1)
-			*channel_graph_ports(channels,
-				channel_graph_out(channels, at, (unsigned)__builtin_ctzll(ports)),
-				VC_GO_ON) |= walk->ports[switch_after(channels, at, ports)];
+		CHANNEL_GRAPH_EACH(channels, onward, port) {
+			uint32_t out = channel_graph_out(channels, at, port);
+
+			depend_on(verifier, out, channels->to[out].device);
+		}
 	}
 }
 
@@ -329,9 +370,9 @@ static void follow_nodes(
 	}
 }
 
-uint64_t verify_inner_ports(const struct verifier *verifier, uint32_t at)
+const uint64_t *verify_inner_ports(const struct verifier *verifier, uint32_t at)
 {
-	return verifier->walk->inner[at];
+	return set_of(verifier, verifier->walk->inner, at);
 }
 
 void verify_tables(struct verifier *verifier, const struct route_table *table, uint32_t destination)

@@ -73,8 +73,8 @@ static inline void verify_count(
 /* Replays all routes of the set to this destination. */
 void verify_routes(struct verifier *verifier, const struct route_set *set, uint32_t destination);
 
-/* The switch's ports that lead to switches. */
-uint64_t verify_inner_ports(const struct verifier *verifier, uint32_t at);
+/* The set of the switch's ports that lead to switches. */
+const uint64_t *verify_inner_ports(const struct verifier *verifier, uint32_t at);
 
 /* Follows all paths through the tables to this destination, including alternatives. */
 void verify_tables(

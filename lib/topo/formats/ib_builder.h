@@ -33,7 +33,8 @@ struct ib_builder {
 	uint32_t *number; /* of each node that is a switch: the device, or NOBODY */
 	uint32_t *part;   /* of each node that is a switch: a switch of its connected part */
 	bool *left_out;   /* nodes */
-	/* Port p of switch n is port_at[n * PORTS + p] of the device. */
+	/* Port p of switch n is port_at[n * PORTS + p] of the device, whose ports end at port_at[n
+	 * * PORTS]. */
 	uint8_t *port_at;
 	struct ib_cable *cable;
 	struct ib_end *host; /* index is the host number; ordered by node and port */

@@ -20,41 +20,37 @@ static int compare_host_ends(const void *a, const void *b)
 	return ib_compare_ends(*(const struct ib_end *)a, *(const struct ib_end *)b);
 }
 
-/* Weft's ports end at TOPOLOGY_PORTS_MAX; where a cable is in a later one, the switch's cabled
- * ports are counted anew. */
-static int number_ports(struct ib_builder *builder, uint32_t number, const bool *cabled)
+/* Ports of runs end at TOPOLOGY_PORTS_RUN. If a cable is in a later one, the switch's cabled ports
+ * get new numbers, unless they are more. */
+static void number_ports(struct ib_builder *builder, uint32_t number, const bool *cabled)
 {
 	const struct ib_node *node = &builder->listing->node_at[number];
 	uint8_t *port_at = &builder->port_at[(size_t)number * IB_PORTS], count = 0;
 	struct error note;
-	unsigned last = 0;
+	unsigned last = 0, cables = 0;
 
 	for (unsigned port = 1; port < IB_PORTS; port++) {
 		port_at[port] = (uint8_t)(port - 1);
+		cables += cabled[port];
 		if (cabled[port])
 			last = port;
 	}
-	if (last <= TOPOLOGY_PORTS_MAX)
-		return 0;
+	port_at[0] = cables > TOPOLOGY_PORTS_RUN ? TOPOLOGY_PORTS_MAX : TOPOLOGY_PORTS_RUN;
+	if (last <= port_at[0])
+		return;
 	for (unsigned port = 1; port < IB_PORTS; port++)
 		if (cabled[port])
 			port_at[port] = count++;
-	if (count > TOPOLOGY_PORTS_MAX)
-		return error_at(builder->error, node->origin, node->line, node->column,
-			"\"%.*s\" has cables in %u ports, at most %u are possible",
-			ib_shown(node->name), node->name.start, count, TOPOLOGY_PORTS_MAX);
 	error_at(&note, node->origin, node->line, node->column,
 		"\"%.*s\" has a cable in port %u; its %u ports with cables get the numbers 0 to %u",
 		ib_shown(node->name), node->name.start, last, count, count - 1u);
 	topology_import_note(builder->import, &note);
-	return 0;
 }
 
 static int number_all_ports(struct ib_builder *builder)
 {
 	uint32_t nodes = builder->listing->nodes;
 	bool *cabled = calloc((size_t)nodes * IB_PORTS, sizeof(*cabled));
-	int result = 0;
 
 	if (cabled == NULL)
 		return -ENOMEM;
@@ -64,11 +60,11 @@ static int number_all_ports(struct ib_builder *builder)
 		cabled[(size_t)cable->a.node * IB_PORTS + cable->a.port] = true;
 		cabled[(size_t)cable->b.node * IB_PORTS + cable->b.port] = true;
 	}
-	for (uint32_t i = 0; i < nodes && result == 0; i++)
+	for (uint32_t i = 0; i < nodes; i++)
 		if (builder->listing->node_at[i].kind == DEVICE_SWITCH)
-			result = number_ports(builder, i, &cabled[(size_t)i * IB_PORTS]);
+			number_ports(builder, i, &cabled[(size_t)i * IB_PORTS]);
 	free(cabled);
-	return result;
+	return 0;
 }
 
 static void number_devices(struct ib_builder *builder)
@@ -109,9 +105,9 @@ static int name_switch(const struct ib_builder *builder, struct topology *topolo
 {
 	const struct ib_node *node = &builder->listing->node_at[number];
 	struct topology_device *device = &topology->switch_at[builder->number[number]];
+	unsigned max = builder->port_at[(size_t)number * IB_PORTS];
 
-	device->ports =
-		(uint8_t)(node->ports < TOPOLOGY_PORTS_MAX ? node->ports : TOPOLOGY_PORTS_MAX);
+	device->ports = (uint8_t)(node->ports < max ? node->ports : max);
 	device->line = node->line;
 	return unique_names_add(names, node->name.start, node->name.length, "", device->name);
 }

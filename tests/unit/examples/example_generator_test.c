@@ -64,9 +64,9 @@ UNIT_TEST(what_cannot_be_built_is_refused)
 
 	assert_null(star("star:hosts=2", &error));
 	assert_string_equal(error.text, "star:hosts=2: option 'leaves' is missing (leaf switches)");
-	assert_null(star("star:leaves=2,hosts=64", &error));
+	assert_null(star("star:leaves=2,hosts=255", &error));
 	assert_string_equal(
-		error.text, "star:leaves=2,hosts=64: needs 65 ports a switch, at most 64");
+		error.text, "star:leaves=2,hosts=255: needs 256 ports a switch, at most 255");
 }
 
 UNIT_MAIN(NULL, NULL)

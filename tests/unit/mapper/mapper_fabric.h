@@ -66,7 +66,7 @@ static inline void fabric_read_rule(struct vc_rule **rule, const struct topology
 		*rule = vc_rule_create(topology->switches, tables->vc_classes);
 	assert_non_null(*rule);
 	(*rule)->steps = tables->vc_steps;
-	memcpy((*rule)->ring + (size_t)at * TOPOLOGY_PORTS_MAX, tables->ring,
+	memcpy((*rule)->ring + (size_t)at * VC_RULE_PORTS, tables->ring,
 		topology->switch_at[at].ports);
 	(*rule)->dateline[at] = tables->dateline;
 }

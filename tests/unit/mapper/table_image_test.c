@@ -123,8 +123,7 @@ UNIT_TEST(a_switchs_tables_survive)
 		assert_memory_equal(
 			alternatives, route_table_alternatives(table, at), sizeof(alternatives));
 		assert_int_equal(tables.vc_classes, table->vc_rule->classes);
-		assert_memory_equal(
-			tables.ring, &table->vc_rule->ring[at * TOPOLOGY_PORTS_MAX], ports);
+		assert_memory_equal(tables.ring, &table->vc_rule->ring[at * VC_RULE_PORTS], ports);
 		assert_true(tables.dateline == table->vc_rule->dateline[at]);
 		free(image.bytes);
 	}

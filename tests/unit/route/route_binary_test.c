@@ -145,7 +145,7 @@ UNIT_TEST(vc_classes_are_read_back_the_same)
 	struct vc_rule *rule = vc_rule_create(5, 2);
 
 	assert_non_null(rule);
-	rule->ring[3 * TOPOLOGY_PORTS_MAX + 1] = 4;
+	rule->ring[3 * VC_RULE_PORTS + 1] = 4;
 	rule->dateline[4] = UINT64_C(1) << 63 | 1;
 	route_set_use_vc_rule(file.set, rule);
 	assert_round_trip(topology, &file);

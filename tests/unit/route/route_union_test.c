@@ -46,7 +46,7 @@ static struct vc_rule *ring_rule(uint32_t switches)
 
 	assert_non_null(rule);
 	for (uint32_t at = 0; at < switches; at++)
-		rule->ring[at * TOPOLOGY_PORTS_MAX] = rule->ring[at * TOPOLOGY_PORTS_MAX + 1] = 0;
+		rule->ring[at * VC_RULE_PORTS] = rule->ring[at * VC_RULE_PORTS + 1] = 0;
 	rule->dateline[switches - 1] = 1; /* port 0 of the last switch leads to the first */
 	rule->dateline[0] = 2;
 	return rule;

@@ -57,7 +57,7 @@ static void spoil(struct tables *tables)
 	for (unsigned host = 0; host < BENCH_HOSTS; host++)
 		tables->alternatives[host] = BIT64(PORTS - 1);
 	if (tables->rule != NULL) {
-		memset(tables->rule->ring, 1, TOPOLOGY_PORTS_MAX);
+		memset(tables->rule->ring, 1, VC_RULE_PORTS);
 		tables->rule->dateline[0] = UINT64_MAX;
 	}
 	vc_rule_destroy(tables->rule);

@@ -104,8 +104,8 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 			"t.yaml:12:16: port s0:3 has no link in 'links'"},
 		{HEAD TAIL "ports: [{port: s0:2, dpdk: x}, {port: s0:2, dpdk: y}]\n",
 			"t.yaml:12:39: port s0:2 is listed twice"},
-		{"weft: topology/1\nswitches: [{name: s0, ports: 65}]\nhosts: []\nlinks: []\n",
-			"t.yaml:2:30: 'ports: 65': expected a whole number from 1 to 64"},
+		{"weft: topology/1\nswitches: [{name: s0, ports: 256}]\nhosts: []\nlinks: []\n",
+			"t.yaml:2:30: 'ports: 256': expected a whole number from 1 to 255"},
 		{"weft: topology/1\nswitches: [{name: 's 0', ports: 6}]\nhosts: []\nlinks: []\n",
 			"t.yaml:2:19: 's 0' is no name: expected letters, digits, '_', '.' and '-', the first one a letter, digit or '_'"},
 		{"weft: topology/1\nswitches: [{name: a, ports: 6}]\nhosts: [{name: a}]\n"

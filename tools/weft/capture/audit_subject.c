@@ -12,6 +12,7 @@
 
 #include "lab/cmd_lab.h"
 #include "lab/lab_snapshot.h"
+#include "topo/topology_ports.h"
 
 #define NO_WAY UINT32_MAX
 /* Captures of the virtual clock count from 0, those of the real one from 1970. */
@@ -94,7 +95,8 @@ static int open_topology(
 	if (subject->own == NULL)
 		return -errno;
 	subject->topology = subject->own;
-	if (request->routes != NULL)
+	result = topology_check_ports(subject->own, "an audit", error);
+	if (result == 0 && request->routes != NULL)
 		result =
 			route_file_load(subject->own, request->routes, &subject->route_file, error);
 	return result;

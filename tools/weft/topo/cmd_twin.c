@@ -18,6 +18,7 @@
 #include "route/search/route_root.h"
 #include "route/verify/route_verify.h"
 #include "topo/topology_levels.h"
+#include "topo/topology_ports.h"
 
 #define INPUT_MAX    ((size_t)1 << 30)
 #define ODDITIES_MAX 50
@@ -296,7 +297,8 @@ static int try_algorithm(struct twin *twin, const struct topology *topology,
 static int try_algorithms(struct twin *twin, struct error *error)
 {
 	const struct topology *topology = twin->topology;
-	bool tree = topology_has_levels(topology);
+	bool tree =
+		topology_has_levels(topology) && topology_max_ports(topology) <= TOPOLOGY_PORTS_RUN;
 	const struct route_algorithm *best = tree                              ? &route_dmodk
 					     : topology->switches <= SMART_MAX ? &route_smart
 									       : &route_up_down;
