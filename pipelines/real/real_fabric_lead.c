@@ -348,6 +348,8 @@ bool real_lead(struct real_fabric *fabric)
 		fabric->order = REAL_ORDER_NONE;
 		real_cables_done(fabric);
 	}
+	if (fabric->phase > REAL_WAITING)
+		real_events_poll(fabric, now);
 	over = watch(fabric, now);
 	/* It has given an order: the next one has to wait. */
 	if (!loop_commands_done(&fabric->orders))

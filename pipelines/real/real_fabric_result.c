@@ -461,7 +461,8 @@ int real_fabric_count(
 	if ((fabric->replay != NULL &&
 		    flow_times_result(fabric->goal, fabric->replay, fabric->options.run,
 			    fabric->options.topology, result) < 0) ||
-		real_deadlock_result(fabric, result) < 0 || add_window(fabric, whole, result) < 0 ||
+		real_deadlock_result(fabric, result) < 0 ||
+		real_events_result(fabric, result) < 0 || add_window(fabric, whole, result) < 0 ||
 		add_all_links(fabric, result, running) < 0)
 		return error_set(error, ENOMEM, "no memory for the result");
 	real_entries_add_latencies(fabric, result);

@@ -324,11 +324,15 @@ static bool read_link(const void *ctx, unsigned index, struct telemetry_link *li
 	return true;
 }
 
+const struct link_end *real_end_link(const struct real_fabric *fabric, const struct real_end *end)
+{
+	return end->open ? show_end(fabric, &end->at).link : NULL;
+}
+
 bool real_links_are_up(const struct real_fabric *fabric)
 {
 	for (uint32_t i = 0; i < fabric->ends; i++) {
-		const struct link_end *link =
-			fabric->end[i].open ? show_end(fabric, &fabric->end[i].at).link : NULL;
+		const struct link_end *link = real_end_link(fabric, &fabric->end[i]);
 
 		/* Up, and the far end has granted credits. */
 		if (link != NULL && (link->state != LINK_UP || link->tx[0].limit == 0))

@@ -163,6 +163,7 @@ struct real_fabric {
 	struct rte_mempool *data_pool, *control_pool;
 	struct fabric_routes routes;  /* without any if they are mapped */
 	struct real_control *control; /* NULL: the routes are static */
+	struct real_events *events;   /* of the run; NULL: it has none */
 	struct real_report *report;   /* that is being written */
 	struct real_traffic given;    /* of its own configuration */
 	struct real_traffic *work;    /* now: &given, or what was loaded for a run */
@@ -263,6 +264,16 @@ static inline struct device_config real_device_config(const struct real_fabric *
 		.hosts_max = fabric->options.hosts_max,
 	};
 }
+
+/* The events of a run (real_fabric_events.c), which the leader carries out. Nothing without any. */
+
+/* 0, or -EINVAL, -ENOMEM and error. */
+int real_events_create(struct real_fabric *fabric, struct error *error);
+void real_events_destroy(struct real_fabric *fabric);
+/* From the start of traffic until all has arrived; afterwards only cables are joined. */
+void real_events_poll(struct real_fabric *fabric, weft_time now);
+/* 0 or -ENOMEM. */
+int real_events_result(const struct real_fabric *fabric, struct run_result *result);
 
 /* Mapped routes of a real-clock fabric: its control plane and the thread that runs it. */
 
@@ -450,6 +461,8 @@ void real_pool_warning_check(struct real_fabric *fabric, weft_time now);
 int real_telemetry(struct real_fabric *fabric, struct error *error);
 void real_telemetry_end(struct real_fabric *fabric);
 
+/* The link protocol of an open end whose device lives here; else NULL. */
+const struct link_end *real_end_link(const struct real_fabric *fabric, const struct real_end *end);
 /* All links of devices that live here are up. */
 bool real_links_are_up(const struct real_fabric *fabric);
 

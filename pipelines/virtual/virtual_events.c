@@ -520,7 +520,6 @@ int virtual_events_result(const struct virtual_fabric *fabric, struct run_result
 		event->lost = next->count.lost - seen->count.lost;
 		event->abandoned = next->count.abandoned - seen->count.abandoned;
 		event->resent = next->resent - seen->resent;
-		event->counted = true;
 	}
 	return 0;
 }

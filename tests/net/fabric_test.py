@@ -33,6 +33,24 @@ traffic:
   - {pattern: hotspot, from: [h1, h5], to: [h2], load: 10%, message: 256B}
 measure: {duration: 20ms, sample: 5ms, links: true}
 """
+EVENTS = """
+weft: run/1
+topology: "rlft:ports=4,stages=2"
+clock: real
+hello: 5ms
+link: {rate: 20Mbps, delay: 10us}
+switch: {buffer: 16KiB, mtu: 1KiB}
+nic: {mtu: 1KiB, retry: 20ms}
+routing: {algorithm: dmodk, mode: table}
+measure: {duration: 600ms, sample: 20ms}
+events:
+  - {at: 100ms, link: "s0:2", down: 100ms}
+  - {at: 300ms, link: "s1:2", down: 6ms}
+  - {at: 350ms, link: "s2:2", corrupt: 5%, rate: 15Mbps}
+  - {at: 500ms, host: h3, drain: 10Mbps}
+traffic:
+  - {pattern: uniform, from: all, load: 20%, message: 1KiB}
+"""
 EDGES = """
 edges:
   - {host: h0, tap: wtest0, namespace: weft-test-a, address: 10.87.0.1/24}
@@ -224,6 +242,34 @@ class Fabric(unittest.TestCase):
         result = self.measure("--set", "faults.corrupt=0.5%")
         self.assertGreater(result["packets"]["dropped"], 0)
         self.assertGreater(result["packets"]["retransmitted"], 0)
+
+    def test_events_happen_alike_on_both_clocks(self):
+        hello_ns, down_ns = 5e6, 100e6
+        file = self.write("events.yaml", EVENTS)
+        results = []
+        for clock in (("--dilation", "10"), ("--clock", "virtual")):
+            done = self.weft("run", file, "--json", "-", *clock)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            results.append(json.loads(done.stdout))
+        for result in results:
+            self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
+            flap, short, damage, drain = result["events"]
+            # The last hello was heard up to a hello before the cut, and three more must be missing.
+            self.assertGreaterEqual(flap["detect_ns"], 2 * hello_ns)
+            self.assertLess(flap["detect_ns"], down_ns)
+            self.assertGreater(flap["frames_resent"], 0)
+            self.assertGreater(result["counters"]["discard_link_down"], 0)
+            self.assertGreater(short["frames_resent"], 0)
+            self.assertGreater(damage["frames_resent"], 0)
+            for event in (damage, drain):
+                self.assertIsNone(event["detect_ns"])
+            self.assertEqual(sum(event["frames_abandoned"] for event in result["events"]), 0)
+        real, virtual = (result["events"] for result in results)
+        self.assertEqual([(event["event"], event["at_ns"]) for event in real],
+                         [(event["event"], event["at_ns"]) for event in virtual])
+        # Both ends of the first cable, and of the short cut none: it is joined before three hellos are missing.
+        self.assertEqual(results[0]["counters"]["link_downs_ordered"], 2)
+        self.assertIsNone(short["detect_ns"])
 
     def test_every_pattern_and_process_of_arrivals_delivers(self):
         for entry in ("pattern: local, switches: 2", "pattern: bit-reversal", "pattern: shuffle",

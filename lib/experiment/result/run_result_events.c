@@ -22,8 +22,11 @@ struct run_result_event *run_result_add_event(struct run_result *result)
 	if (more == NULL)
 		return NULL;
 	result->event = more;
-	more[result->events] = (struct run_result_event){
-		.detect_ps = WEFT_TIME_NEVER, .reroute_ps = WEFT_TIME_NEVER};
+	more[result->events] = (struct run_result_event){.detect_ps = WEFT_TIME_NEVER,
+		.reroute_ps = WEFT_TIME_NEVER,
+		.lost = RUN_RESULT_EVENT_UNKNOWN,
+		.resent = RUN_RESULT_EVENT_UNKNOWN,
+		.abandoned = RUN_RESULT_EVENT_UNKNOWN};
 	return &more[result->events++];
 }
 
@@ -80,9 +83,9 @@ static json_t *time_json(weft_time time)
 	return time == WEFT_TIME_NEVER ? json_null() : json_integer((json_int_t)ps_to_ns(time));
 }
 
-static json_t *count_json(const struct run_result_event *event, uint64_t count)
+static json_t *count_json(uint64_t count)
 {
-	return event->counted ? json_integer((json_int_t)count) : json_null();
+	return count != RUN_RESULT_EVENT_UNKNOWN ? json_integer((json_int_t)count) : json_null();
 }
 
 json_t *run_result_events_json(const struct run_result *result)
@@ -92,15 +95,14 @@ json_t *run_result_events_json(const struct run_result *result)
 	for (uint32_t i = 0; list != NULL && i < result->events; i++) {
 		const struct run_result_event *event = &result->event[i];
 
-		json_array_append_new(
-			list, json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "event", event->what,
-				      "at_ns", time_json(event->at_ps), "detect_ns",
-				      time_json(event->detect_ps), "reroute_ns",
-				      time_json(event->reroute_ps), "recover_ns",
-				      time_json(run_result_event_recovery(result, i)),
-				      "frames_lost", count_json(event, event->lost),
-				      "frames_resent", count_json(event, event->resent),
-				      "frames_abandoned", count_json(event, event->abandoned)));
+		json_array_append_new(list,
+			json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "event", event->what,
+				"at_ns", time_json(event->at_ps), "detect_ns",
+				time_json(event->detect_ps), "reroute_ns",
+				time_json(event->reroute_ps), "recover_ns",
+				time_json(run_result_event_recovery(result, i)), "frames_lost",
+				count_json(event->lost), "frames_resent", count_json(event->resent),
+				"frames_abandoned", count_json(event->abandoned)));
 	}
 	return list;
 }
@@ -122,9 +124,9 @@ void run_result_print_events(const struct run_result *result, FILE *out)
 
 		fprintf(out, "  %-22s %s: %s", i == 0 ? "events" : "",
 			run_time_text(ps_to_ns(event->at_ps), text), event->what);
-		if (event->counted)
-			fprintf(out, ", %" PRIu64 " frames lost, %" PRIu64 " resent", event->lost,
-				event->resent);
+		if (event->lost != RUN_RESULT_EVENT_UNKNOWN)
+			fprintf(out, ", %" PRIu64 " frames lost", event->lost);
+		fprintf(out, ", %" PRIu64 " resent", event->resent);
 		print_time("detected after", event->detect_ps, out);
 		print_time("rerouted after", event->reroute_ps, out);
 		recovery = run_result_event_recovery(result, i);

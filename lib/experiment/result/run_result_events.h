@@ -9,15 +9,16 @@
 #include "experiment/run/run_events.h"
 #include "run_result.h"
 
+#define RUN_RESULT_EVENT_UNKNOWN UINT64_MAX
+
 struct run_result_event {
 	char what[RUN_EVENT_TEXT];
 	weft_time at_ps;                  /* since the start of traffic */
 	weft_time detect_ps, reroute_ps;  /* from the event; WEFT_TIME_NEVER: not */
-	uint64_t lost, resent, abandoned; /* data frames until the next event */
-	bool counted;                     /* false: these are unknown */
+	uint64_t lost, resent, abandoned; /* data frames until the next event; or …_UNKNOWN */
 };
 
-/* Appends one, zeroed, with times WEFT_TIME_NEVER. NULL: no memory. */
+/* Appends one of which nothing is known. NULL: no memory. */
 struct run_result_event *run_result_add_event(struct run_result *result);
 
 /* From the event to the end of the first sample in which throughput was 95 % of its earlier mean

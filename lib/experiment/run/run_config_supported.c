@@ -10,6 +10,7 @@
 #include "queuing/queuing.h"
 #include "route/route_algorithm.h"
 #include "run_config_fields.h"
+#include "run_events.h"
 #include "traffic/traffic_pattern.h"
 
 struct rule {
@@ -49,8 +50,8 @@ const char *run_config_needs_one_lcore(const struct run_config *config)
 static int check_real(const struct run_config *config, struct error *error)
 {
 	const struct rule rules[] = {
-		{config->events.count > 0,
-			"'events' is not supported on the real clock; use clock: virtual"},
+		{run_events_wait(config),
+			"'events[].when' is not supported on the real clock; use clock: virtual"},
 	};
 
 	return CHECK_RULES(config, "", rules, error);

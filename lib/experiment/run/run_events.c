@@ -285,8 +285,7 @@ static uint32_t draw_cable(const struct topology *topology, struct rng *rng)
 }
 
 /* One occurrence. */
-static int add_event(struct run_event_plan *plan, uint32_t row, weft_time at_ps, struct rng *rng,
-	weft_time end_ps)
+static int add_event(struct run_event_plan *plan, uint32_t row, weft_time at_ps, struct rng *rng)
 {
 	const struct run_event *event = &plan->run->events.at[row];
 	struct run_event_act act = {.at_ps = at_ps,
@@ -296,7 +295,7 @@ static int add_event(struct run_event_plan *plan, uint32_t row, weft_time at_ps,
 					   : (uint32_t)find_target(plan->topology, event)};
 	int result = add_act(plan, act);
 
-	if (result < 0 || event->down_ps == 0 || event->down_ps >= end_ps - at_ps)
+	if (result < 0 || event->down_ps == 0 || event->down_ps >= WEFT_TIME_NEVER - at_ps)
 		return result;
 	act.at_ps += event->down_ps;
 	act.ends = true;
@@ -338,7 +337,7 @@ static int add_row(struct run_event_plan *plan, uint32_t row, weft_time end_ps, 
 				"event: more than %u events occur in this run; expected a longer "
 				"'every'",
 				RUN_EVENTS_MAX);
-		result = add_event(plan, row, at, &rng, end_ps);
+		result = add_event(plan, row, at, &rng);
 	}
 	return result < 0 ? error_set(error, ENOMEM, "no memory for the events") : 0;
 }
@@ -391,7 +390,7 @@ int run_event_plan_trigger(struct run_event_plan *plan, uint32_t row, weft_time 
 
 	plan->triggered[row] = true;
 	rng_init(&rng, plan->run->seed, row, RNG_EVENTS);
-	return add_event(plan, row, now, &rng, WEFT_TIME_NEVER);
+	return add_event(plan, row, now, &rng);
 }
 
 void run_event_links(const struct run_event_plan *plan, const struct run_event_act *act,
@@ -463,11 +462,10 @@ weft_time run_events_min_delay(const struct run_config *run)
 	return min;
 }
 
-bool run_events_shape(const struct run_config *run)
+bool run_events_wait(const struct run_config *run)
 {
 	for (uint32_t i = 0; i < run->events.count; i++)
-		if (run->events.at[i].rate_bps != 0 || run->events.at[i].drain_bps != 0 ||
-			run->events.at[i].delay_ps != 0)
+		if (run->events.at[i].when.counter[0] != '\0')
 			return true;
 	return false;
 }

@@ -113,5 +113,5 @@ static inline bool run_config_breaks(const struct run_config *run)
 
 /* The lowest delay that an event sets; WEFT_TIME_NEVER: none does. */
 weft_time run_events_min_delay(const struct run_config *run);
-/* An event changes a rate or a delay. */
-bool run_events_shape(const struct run_config *run);
+/* An event waits for a counter. */
+bool run_events_wait(const struct run_config *run);
