@@ -35,7 +35,7 @@ static bool reaches(const struct table_image_source *source, uint32_t host, uint
 
 	return source->table != NULL && host != destination &&
 	       topology_host_switch(source->topology, host, &peer) &&
-	       route_table_row(source->table, peer.device)[destination] != ROUTE_TABLE_NONE;
+	       route_table_port(source->table, peer.device, destination) != ROUTE_TABLE_NONE;
 }
 
 static unsigned count_routes(

@@ -28,14 +28,18 @@ void route_table_destroy(struct route_table *table)
 	free(table);
 }
 
-bool route_table_reaches(const struct route_table *table, uint32_t at, uint32_t host)
+uint8_t route_table_port(const struct route_table *table, uint32_t at, uint32_t host)
 {
 	const uint64_t *sets = route_table_alternatives(table, at);
+	uint8_t primary = route_table_row(table, at)[host];
+	uint64_t global;
 
-	if (route_table_row(table, at)[host] != ROUTE_TABLE_NONE)
-		return true;
-	return sets != NULL && sets[host] != 0 && table->vc_rule != NULL &&
-	       vc_steps_is_ladder(table->vc_rule->steps);
+	if (primary != ROUTE_TABLE_NONE || sets == NULL || sets[host] == 0 ||
+		table->vc_rule == NULL || !vc_steps_is_ladder(table->vc_rule->steps))
+		return primary;
+	/* An own link to another group is nearer. */
+	global = sets[host] & table->vc_rule->dateline[at];
+	return (uint8_t)__builtin_ctzll(global != 0 ? global : sets[host]);
 }
 
 /* Destinations that the switch of a host cannot reach; the first one in 'first'. */
@@ -44,7 +48,7 @@ static uint32_t row_holes(const struct route_table *table, uint32_t at, uint32_t
 	uint32_t holes = 0;
 
 	for (uint32_t host = table->hosts; host-- > 0;)
-		if (!route_table_reaches(table, at, host)) {
+		if (route_table_port(table, at, host) == ROUTE_TABLE_NONE) {
 			*first = host;
 			holes++;
 		}

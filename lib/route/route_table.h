@@ -40,8 +40,9 @@ static inline uint64_t *route_table_alternatives(const struct route_table *table
 	return table->alternatives == NULL ? NULL : table->alternatives + (size_t)at * table->hosts;
 }
 
-/* The switch has a way to the host. */
-bool route_table_reaches(const struct route_table *table, uint32_t at, uint32_t host);
+/* A port that leads to the host: the primary one, or where a detour begins if there is nothing
+ * else. Following these ports leads to the host. ROUTE_TABLE_NONE: unreachable. */
+uint8_t route_table_port(const struct route_table *table, uint32_t at, uint32_t host);
 
 /* 0 if every switch that has hosts has a port for every host; else -EINVAL with the first switch
  * and host, by name, and the number of others. */

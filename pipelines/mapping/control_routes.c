@@ -77,7 +77,7 @@ static json_t *follow_table(const struct topology *topology, const struct route_
 	bool good = begin_way(&way, topology, source);
 
 	for (unsigned i = 0; i < HOPS_MAX && good && way.at.kind == DEVICE_SWITCH; i++) {
-		unsigned port = route_table_row(table, way.at.device)[destination];
+		unsigned port = route_table_port(table, way.at.device, destination);
 
 		good = port != ROUTE_TABLE_NONE && take_port(&way, port);
 	}

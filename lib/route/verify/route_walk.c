@@ -91,7 +91,7 @@ void verify_walk_destroy(struct verifier *verifier)
 static uint32_t primary_out(const struct verifier *verifier, const struct route_table *table,
 	uint32_t at, uint32_t destination)
 {
-	return channel_graph_out(verifier->channels, at, route_table_row(table, at)[destination]);
+	return channel_graph_out(verifier->channels, at, route_table_port(table, at, destination));
 }
 
 /* The result of the switch after 'at', or the result if there is none. */
@@ -197,17 +197,12 @@ static void verify_sources(
 		uint32_t at = verify_host_switch(verifier, source), hops;
 
 		if (source == destination || at == VERIFY_NO_WAY ||
-			!route_table_reaches(table, at, destination))
-			continue;
-		verifier->answered[source] = true;
-		/* By detours alone: ways_of() reports those that lead nowhere. */
-		if (route_table_row(table, at)[destination] == ROUTE_TABLE_NONE)
+			route_table_port(table, at, destination) == ROUTE_TABLE_NONE)
 			continue;
 		if (walk->hops[at] == UNKNOWN)
 			measure_hops(verifier, table, at, destination);
 		hops = walk->hops[at];
 		if (hops == CIRCLE || hops == LOST) {
-			verifier->answered[source] = false;
 			verify_report_invalid(verifier, source, destination,
 				hops == CIRCLE ? "the tables send it in a circle"
 					       : "the tables lose it on the way",
@@ -218,6 +213,7 @@ static void verify_sources(
 		walk->rate[at] += verify_host_rate(verifier, source);
 		verifier->demand[verifier->channels->host_out[source]] +=
 			verify_host_rate(verifier, source);
+		verifier->answered[source] = true;
 		verify_count(verifier, at, hops, 0);
 	}
 }

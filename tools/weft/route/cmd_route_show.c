@@ -60,7 +60,7 @@ static int show_walk(const struct topology *topology, const struct route_table *
 		return EXIT_DONE;
 	printf("%s %s", topology->host_at[source].name, topology->host_at[destination].name);
 	while (at.kind == DEVICE_SWITCH && steps++ <= topology->switches) {
-		at.port = route_table_row(table, at.device)[destination];
+		at.port = route_table_port(table, at.device, destination);
 		if (at.port == ROUTE_TABLE_NONE)
 			break;
 		printf(" %s:%u", topology->switch_at[at.device].name, at.port);
@@ -74,7 +74,7 @@ static int show_walk(const struct topology *topology, const struct route_table *
 	topology_peer(topology, (struct topology_port){.kind = DEVICE_HOST, .device = source}, &at);
 	while (at.kind == DEVICE_SWITCH) {
 		print_alternatives(topology, table, at.device, destination);
-		at.port = route_table_row(table, at.device)[destination];
+		at.port = route_table_port(table, at.device, destination);
 		topology_peer(topology, at, &at);
 	}
 	return EXIT_DONE;
@@ -99,7 +99,7 @@ static bool has_way(const struct subject *subject, uint32_t source, uint32_t des
 	if (subject->file[0].set != NULL)
 		return route_set_count(subject->file[0].set, source, destination) > 0;
 	return topology_peer(subject->topology, at, &at) && at.kind == DEVICE_SWITCH &&
-	       route_table_row(subject->file[0].table, at.device)[destination] != ROUTE_TABLE_NONE;
+	       route_table_port(subject->file[0].table, at.device, destination) != ROUTE_TABLE_NONE;
 }
 
 static int show_pair(const struct subject *subject, const char *from, const char *to)
