@@ -111,6 +111,7 @@ static const struct run_config_edge *find_plain(struct lab_hosts *hosts, const c
 	if (hosts->lab.config->run.edges.count > 0 ||
 		topology_find_host(hosts->lab.topology, host) < 0)
 		return NULL;
+	hosts->plain = (struct run_config_edge){.netns = ""};
 	snprintf(hosts->plain.host, sizeof(hosts->plain.host), "%s", host);
 	return &hosts->plain;
 }
