@@ -224,6 +224,20 @@ class Shared(LabCase):
         # Sources and sinks are in different processes: the parts of the result come together.
         self.assert_whole(lab.run())
 
+    def test_detours_around_a_cut_link_of_a_dragonfly_lose_nothing(self):
+        # s0 and s5 are the only link between two groups: afterwards their packets have detours alone.
+        lab = self.lab("G", "switch: {vcs: 3}\nrouting: {algorithm: df-ugal-l}\n"
+                       "groups: {fabric: [s0, s1, s2, s3, s4, s5], hosts: [h0, h1, h2, h3, h4, h5]}\n",
+                       topology='"dragonfly:a=2,p=1,h=1"', dilation=50)
+        lab.up()
+        traffic = labs.Traffic(lab, "100ms")
+        traffic.wait_flow()
+        lab.cut("s0:1")
+        traffic.wait_flow()
+        self.assert_whole(traffic.finish()[1])
+        lab.wait_parts([(6, 6)])
+        self.assert_whole(lab.run())
+
     def test_cores_and_eal_words_reach_every_process(self):
         lab = self.lab("u", "cores: 1\neal: [--log-level=lib.telemetry:7]\n")
         lab.up()

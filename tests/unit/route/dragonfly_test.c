@@ -87,6 +87,21 @@ UNIT_TEST(every_size_of_up_to_1056_hosts_is_free_of_deadlock)
 		}
 }
 
+UNIT_TEST(smaller_numbers_of_groups_and_parallel_links_are_served)
+{
+	static const char *const specs[] = {"dragonfly:a=4,p=2,h=2,g=5",
+		"dragonfly:a=4,p=2,h=2,g=5,parallel=2", "dragonfly:a=4,p=1,h=2,g=3,parallel=4",
+		"dragonfly:a=4,p=1,h=2,g=2", "dragonfly:a=3,p=1,h=3,g=4,parallel=2"};
+
+	for (unsigned k = 0; k < sizeof(specs) / sizeof(specs[0]); k++) {
+		struct topology *topology = bench_generate(specs[k]);
+
+		for (unsigned i = 0; i < ALGORITHMS; i++)
+			expect_good(topology, algorithms[i]);
+		topology_destroy(topology);
+	}
+}
+
 UNIT_TEST(a_ladder_without_its_last_rung_has_a_cycle)
 {
 	struct topology *topology = dragonfly(4, 1, 2);

@@ -178,6 +178,47 @@ UNIT_TEST(a_dragonfly_links_every_pair_of_groups_once)
 	}
 }
 
+/* g a (a - 1) / 2 local links, and parallel g (g - 1) / 2 global ones, divided among the switches.
+ */
+UNIT_TEST(a_smaller_dragonfly_has_as_many_links_for_every_pair_of_groups)
+{
+	static const uint32_t sizes[][5] = {{4, 2, 2, 5, 1}, {4, 2, 2, 5, 2}, {4, 1, 2, 3, 4},
+		{3, 1, 3, 4, 2}, {4, 1, 2, 2, 1}};
+	char spec[64];
+
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		uint32_t a = sizes[i][0], h = sizes[i][2], g = sizes[i][3], n = sizes[i][4];
+		struct topology *topology;
+
+		snprintf(spec, sizeof(spec), "dragonfly:a=%u,p=%u,h=%u,g=%u,parallel=%u", a,
+			sizes[i][1], h, g, n);
+		topology = walk_generate(spec);
+		assert_int_equal(topology->switches, a * g);
+		assert_int_equal(topology->links,
+			topology->hosts + g * a * (a - 1) / 2 + n * g * (g - 1) / 2);
+		for (uint32_t one = 0; one < g; one++)
+			for (uint32_t other = 0; other < g; other++)
+				if (one != other)
+					assert_int_equal(
+						links_between_groups(topology, a, one, other), n);
+		for (uint32_t at = 0; at < topology->switches; at++)
+			assert_in_range(walk_degree(topology, at, DEVICE_SWITCH) - (a - 1),
+				n * (g - 1) / a, n * (g - 1) / a + 1);
+		topology_destroy(topology);
+	}
+}
+
+UNIT_TEST(a_dragonfly_with_more_links_than_ports_is_refused)
+{
+	struct error error = {""};
+
+	assert_null(topology_generate("dragonfly:a=4,p=2,h=2,g=6,parallel=2", &error));
+	assert_string_equal(error.text,
+		"dragonfly:a=4,p=2,h=2,g=6,parallel=2: 6 groups with 2 links per pair need 10 links "
+		"per group, at most 8 (a h)");
+	assert_null(topology_generate("dragonfly:a=4,p=2,h=2,parallel=2", &error));
+}
+
 /* Group 0's first link leads one group on, its last one to the group before. */
 UNIT_TEST(dragonfly_links_follow_the_palm_tree)
 {
