@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/capture_expression.h"
+#include "job_runs.h"
 #include "options.h"
 #include "os/tty_escape.h"
 #include "poll/poll_yield.h"
@@ -115,6 +116,45 @@ static int run(const struct options *options, const struct run_config *config,
 	}
 	real_fabric_end(fabric);
 	return result;
+}
+
+struct baseline {
+	const struct options *options;
+	const struct topology *topology;
+	const atomic_bool *stop;
+};
+
+/* One of job_runs_make(). */
+static int run_baseline(
+	void *ctx, const struct run_config *config, struct run_result *result, struct error *error)
+{
+	const struct baseline *baseline = ctx;
+	const struct real_fabric_options options = {
+		.topology = baseline->topology,
+		.run = config,
+		.name = "baseline",
+		.session = 1,
+		.lcores = baseline->options->lcores,
+	};
+	struct real_fabric *fabric = real_fabric_create(&options, error);
+	int code;
+
+	if (fabric == NULL)
+		return -errno;
+	real_fabric_run(fabric, config->measure.duration_ps, baseline->stop);
+	code = real_fabric_result(fabric, result, error);
+	real_fabric_destroy(fabric);
+	return code;
+}
+
+static int run_jobs(const struct options *options, struct run_config *config,
+	const struct topology *topology, const atomic_bool *stop, struct error *error)
+{
+	struct baseline baseline = {options, topology, stop};
+
+	if (options->jobs == NULL)
+		return 0;
+	return job_runs_make(options->jobs, config, stop, run_baseline, &baseline, error);
 }
 
 /* Refuses what several threads cannot run; virtual_fabric_set_ranks() refuses the rest. */
@@ -226,6 +266,8 @@ static int run_real(const struct options *options, struct run_config *config,
 				 ? choose_dilation(options, config, topology, stop, error)
 				 : 0;
 		if (result == 0)
+			result = run_jobs(options, config, topology, stop, error);
+		if (result == 0)
 			result = run(options, config, topology, &routes, stop, error);
 		eal_stop();
 	}
@@ -274,6 +316,7 @@ static int run_loaded(struct options *options, struct run_config *config,
 	struct error *error)
 {
 	int result = rank_compare(ranks, options, config, topology, error);
+	struct job_runs jobs = {0};
 	struct run_stream stream;
 
 	if (result == 0)
@@ -286,9 +329,17 @@ static int run_loaded(struct options *options, struct run_config *config,
 			config, topology, credit_cover_warn, (void *)(uintptr_t)PROGRAM);
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return wormhole_run(options, config, topology, error);
-	if (config->clock == RUN_CLOCK_VIRTUAL)
-		return virtual_run(options, config, topology, ranks, error);
-	return run_real(options, config, topology, argc, argv, error);
+	options->jobs = config->jobs.count > 0 ? &jobs : NULL;
+	if (config->clock == RUN_CLOCK_REAL) {
+		result = run_real(options, config, topology, argc, argv, error);
+	} else {
+		if (options->jobs != NULL)
+			result = virtual_run_jobs(options, &jobs, config, topology, ranks, error);
+		if (result == 0)
+			result = virtual_run(options, config, topology, ranks, error);
+	}
+	job_runs_free(&jobs);
+	return result;
 }
 
 /* The file, by all ranks; NULL: one process. */

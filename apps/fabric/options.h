@@ -13,6 +13,8 @@
 #define OPTIONS_SETS_MAX     64
 #define OPTIONS_CAPTURES_MAX 32
 
+struct job_runs;
+
 struct options {
 	const char *run_file;
 	const char *clock;                 /* "virtual", "real", or NULL: what the file says */
@@ -32,6 +34,7 @@ struct options {
 	unsigned snap_bytes;       /* 0: whole frames */
 	int live;                  /* a file for run_stream.h; 0: none */
 	struct run_stream *stream; /* in that file, once it has begun; NULL: none */
+	struct job_runs *jobs;     /* before the run (job_runs.h); NULL: none */
 	bool mpi;                  /* this is a rank of MPI's, or the only one */
 	bool quiet;
 };

@@ -12,6 +12,7 @@
 
 #include "experiment/result/run_config_json.h"
 #include "experiment/run/run_files.h"
+#include "job_runs.h"
 #include "os/atomic_file.h"
 #include "os/stoppable_output.h"
 #include "setup/credit_cover.h"
@@ -205,6 +206,9 @@ int report_result(struct run_result *result, const struct options *options,
 	char advice[RUN_ADVICE_MAX], prefix[64];
 	int code;
 
+	if (options->jobs != NULL &&
+		job_runs_finish(options->jobs, config, topology, result, error) < 0)
+		return -ENOMEM;
 	run_result_judge_nothing(result, config, topology);
 	credit_cover_report(config, topology, run_result_add_warning, result);
 	code = write_to(options->json, write_json, &report, error);

@@ -106,6 +106,43 @@ static int report_virtual(struct virtual_fabric *fabric, const struct options *o
 	return result;
 }
 
+struct baseline {
+	const struct options *options;
+	const struct topology *topology;
+	struct ranks *ranks;
+	const atomic_bool *stop;
+};
+
+/* One of job_runs_make(). */
+static int run_baseline(
+	void *ctx, const struct run_config *config, struct run_result *result, struct error *error)
+{
+	const struct baseline *baseline = ctx;
+	struct virtual_fabric *fabric = virtual_fabric_create(baseline->topology, config, error);
+	int code = ranks_agree(baseline->ranks, fabric == NULL ? -errno : 0, error);
+
+	if (code == 0)
+		code = virtual_fabric_set_ranks(
+			fabric, baseline->ranks, baseline->options->workers, error);
+	if (code == 0)
+		code = run_virtual(fabric, baseline->options, baseline->stop, error);
+	if (code == 0 && rank_speaks(baseline->ranks))
+		code = virtual_fabric_result(fabric, result, error);
+	virtual_fabric_destroy(fabric);
+	return code;
+}
+
+int virtual_run_jobs(const struct options *options, struct job_runs *runs,
+	struct run_config *config, const struct topology *topology, struct ranks *ranks,
+	struct error *error)
+{
+	struct baseline baseline = {options, topology, ranks, program_catch_signals()};
+
+	/* All ranks make the same runs, however early a signal comes to each. */
+	return job_runs_make(
+		runs, config, ranks == NULL ? baseline.stop : NULL, run_baseline, &baseline, error);
+}
+
 int virtual_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, struct ranks *ranks, struct error *error)
 {

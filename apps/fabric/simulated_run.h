@@ -10,6 +10,7 @@
 
 #include "experiment/result/run_result.h"
 #include "experiment/run/run_config.h"
+#include "job_runs.h"
 #include "options.h"
 #include "os/progress_line.h"
 #include "real/real_fabric.h"
@@ -20,6 +21,10 @@
  * before the run has begun, then the run. */
 int virtual_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, struct ranks *ranks, struct error *error);
+/* The runs of its jobs before it. Signals are caught from then on. */
+int virtual_run_jobs(const struct options *options, struct job_runs *runs,
+	struct run_config *config, const struct topology *topology, struct ranks *ranks,
+	struct error *error);
 int wormhole_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, struct error *error);
 

@@ -63,6 +63,12 @@ struct goal_rank {
 /* An edge: the operation that waits, and the event of the other one that it waits for. */
 #define GOAL_EDGE_STARTED 0x80000000u /* 'irequires' */
 
+/* Of a schedule that was joined from several (goal_join.h). */
+struct goal_name {
+	char name[64];
+	uint32_t first_rank;
+};
+
 struct goal {
 	uint32_t ranks, ops, edges;
 	struct goal_rank *rank;
@@ -70,7 +76,10 @@ struct goal {
 	uint32_t *first_edge; /* of operation i: edge[first_edge[i]] .. [first_edge[i + 1] - 1] */
 	uint32_t *edge;       /* operation, GOAL_EDGE_STARTED */
 	char *labels;
-	uint32_t nic_line; /* of the first operation with another nic than 0; 0: none */
+	uint32_t nic_line;      /* of the first operation with another nic than 0; 0: none */
+	struct goal_name *part; /* [parts] by first rank */
+	uint32_t parts;         /* 0: it was not joined */
+	uint32_t starts;        /* operations that goal_join() added */
 };
 
 /* NULL with errno and error, "ORIGIN:LINE:COLUMN: what is wrong, what was expected". */
@@ -83,6 +92,12 @@ static inline const char *goal_label(const struct goal *goal, uint32_t op)
 {
 	return goal->labels + goal->op[op].label;
 }
+
+/* For messages: "rank 3", or "a: rank 3" for a rank of a part; the latter by its own number. */
+#define GOAL_RANK_TEXT 96
+const char *goal_rank_text(const struct goal *goal, uint32_t rank, char text[GOAL_RANK_TEXT]);
+/* Number of a rank in its part. */
+uint32_t goal_rank_number(const struct goal *goal, uint32_t rank);
 
 /* "send", "recv", "calc" */
 const char *goal_kind_name(enum goal_kind kind);

@@ -283,6 +283,31 @@ const char *goal_kind_name(enum goal_kind kind)
 	return names[kind];
 }
 
+static const struct goal_name *part_of(const struct goal *goal, uint32_t rank)
+{
+	const struct goal_name *part = NULL;
+
+	for (uint32_t i = 0; i < goal->parts && goal->part[i].first_rank <= rank; i++)
+		part = &goal->part[i];
+	return part;
+}
+
+uint32_t goal_rank_number(const struct goal *goal, uint32_t rank)
+{
+	const struct goal_name *part = part_of(goal, rank);
+
+	return part != NULL ? rank - part->first_rank : rank;
+}
+
+const char *goal_rank_text(const struct goal *goal, uint32_t rank, char text[GOAL_RANK_TEXT])
+{
+	const struct goal_name *part = part_of(goal, rank);
+
+	snprintf(text, GOAL_RANK_TEXT, "%s%srank %u", part != NULL ? part->name : "",
+		part != NULL ? ": " : "", goal_rank_number(goal, rank));
+	return text;
+}
+
 void goal_destroy(struct goal *goal)
 {
 	if (goal == NULL)
@@ -292,6 +317,7 @@ void goal_destroy(struct goal *goal)
 	free(goal->first_edge);
 	free(goal->edge);
 	free(goal->labels);
+	free(goal->part);
 	free(goal);
 }
 

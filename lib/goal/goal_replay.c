@@ -66,20 +66,42 @@ static void end(struct goal_replay *replay, uint32_t op, weft_time at, struct op
 	atomic_fetch_add_explicit(&rank->ended, 1, memory_order_release);
 }
 
-/* When what a CPU begins at 'at' ends: a calc, a copy, or the overhead of a message. */
+static weft_time copy_ps(const struct goal_replay *replay, uint64_t bytes)
+{
+	unsigned __int128 ps =
+		replay->copy_rate_bps == 0
+			? 0
+			: (unsigned __int128)bytes * 8 * PS_PER_S / replay->copy_rate_bps;
+
+	return ps < WEFT_TIME_NEVER ? (weft_time)ps : WEFT_TIME_NEVER;
+}
+
+/* Work of a CPU for a recv that has its message. */
+static weft_time recv_ps(const struct goal_replay *replay, uint32_t recv)
+{
+	uint32_t send = replay->next_message[recv];
+	weft_time copy = 0;
+
+	if (replay->rendezvous_bytes != 0 && !goal_replay_is_copy(replay, send) &&
+		!goal_replay_asks(replay, send))
+		copy = copy_ps(replay, replay->goal->op[send].amount);
+	return replay->overhead_ps + copy;
+}
+
+/* When what a CPU begins at 'at' ends: a calc, a copy, or the work for a message. */
 static weft_time end_of(const struct goal_replay *replay, const struct goal_replay_cpu *cpu,
 	uint32_t op, weft_time at)
 {
 	const struct goal_op *is = &replay->goal->op[op];
-	unsigned __int128 ps = replay->overhead_ps;
+	weft_time ps = replay->overhead_ps;
 
 	if (is->kind == GOAL_CALC)
 		return later(at, is->amount);
 	if (cpu->copies)
-		ps = replay->copy_rate_bps == 0
-			     ? 0
-			     : (unsigned __int128)is->amount * 8 * PS_PER_S / replay->copy_rate_bps;
-	return ps > WEFT_TIME_NEVER - 1 - at ? WEFT_TIME_NEVER - 1 : at + (weft_time)ps;
+		ps = copy_ps(replay, is->amount);
+	else if (is->kind == GOAL_RECV)
+		ps = recv_ps(replay, op);
+	return ps > WEFT_TIME_NEVER - 1 - at ? WEFT_TIME_NEVER - 1 : at + ps;
 }
 
 /* Once for each operation. */
@@ -113,53 +135,6 @@ static struct goal_replay_cpu *cpu_of(const struct goal_replay *replay, uint32_t
 	return &replay->cpu[replay->rank[replay->owner[op]].first_cpu + replay->goal->op[op].cpu];
 }
 
-/* A recv has its message. */
-static void finish_recv(
-	struct goal_replay *replay, uint32_t op, weft_time at, struct op_list *ready)
-{
-	if (replay->overhead_ps == 0)
-		end(replay, op, at, ready);
-	else
-		begin_on_cpu(replay, cpu_of(replay, op), op, at, ready);
-}
-
-/* Takes a message that has already arrived, or joins the waiting recvs. */
-static void post_recv(struct goal_replay *replay, uint32_t op, weft_time at, struct op_list *ready)
-{
-	struct goal_replay_rank *rank = &replay->rank[replay->owner[op]];
-	uint32_t before = GOAL_NONE;
-
-	release_begin(replay, op, ready);
-	for (uint32_t send = rank->unexpected.head; send != GOAL_NONE;
-		before = send, send = replay->next_message[send]) {
-		if (!fits(replay, op, send))
-			continue;
-		op_list_remove(&rank->unexpected, replay->next_message, before, send);
-		finish_recv(replay, op, at, ready);
-		return;
-	}
-	op_list_push(&rank->posted, replay->next, op);
-}
-
-/* The message of a send has arrived: a waiting recv takes it, or a later one will. */
-static void arrive(struct goal_replay *replay, uint32_t send, weft_time at, struct op_list *ready)
-{
-	struct goal_replay_rank *rank = &replay->rank[replay->goal->op[send].peer];
-	uint32_t before = GOAL_NONE;
-
-	if (replay->times != NULL)
-		replay->times[send].arrived_ps = at;
-	for (uint32_t recv = rank->posted.head; recv != GOAL_NONE;
-		before = recv, recv = replay->next[recv]) {
-		if (!fits(replay, recv, send))
-			continue;
-		op_list_remove(&rank->posted, replay->next, before, recv);
-		finish_recv(replay, recv, at, ready);
-		return;
-	}
-	op_list_push(&rank->unexpected, replay->next_message, send);
-}
-
 static struct goal_replay_channel *find_channel(
 	const struct goal_replay *replay, uint32_t from, uint32_t to)
 {
@@ -181,20 +156,117 @@ static struct goal_replay_channel *find_channel(
 	return NULL;
 }
 
-/* The queue of a send; 'host' is its own. */
-static uint32_t queue_of(const struct goal_replay *replay, uint32_t host, uint32_t op)
+static uint32_t host_of(const struct goal_replay *replay, uint32_t rank)
 {
-	if (!replay->interleave)
-		return host;
-	return (uint32_t)(find_channel(replay, host, replay->rank[replay->goal->op[op].peer].host) -
-			  replay->channel);
+	return replay->rank[rank].host;
+}
+
+/* Next message of a host for 'op': its own operation, or one that it answers. */
+static uint32_t word_of(const struct goal_replay *replay, uint32_t host, uint32_t op)
+{
+	if (!goal_replay_asks(replay, op) || replay->state[op] == OP_ANSWERED)
+		return op;
+	return op | (host_of(replay, replay->owner[op]) == host ? GOAL_REQUEST : GOAL_ANSWER);
+}
+
+static uint32_t from_of(const struct goal_replay *replay, uint32_t word)
+{
+	uint32_t op = word & GOAL_SEND_OF;
+
+	return host_of(
+		replay, (word & GOAL_ANSWER) != 0 ? replay->goal->op[op].peer : replay->owner[op]);
+}
+
+static uint32_t to_of(const struct goal_replay *replay, uint32_t word)
+{
+	uint32_t op = word & GOAL_SEND_OF;
+
+	return host_of(
+		replay, (word & GOAL_ANSWER) != 0 ? replay->owner[op] : replay->goal->op[op].peer);
+}
+
+static uint64_t bytes_of(const struct goal_replay *replay, uint32_t word)
+{
+	return word > GOAL_SEND_OF ? 0 : replay->goal->op[word].amount;
+}
+
+/* Appends to what the host 'number' has to send. */
+static void enqueue(struct goal_replay *replay, uint32_t number, uint32_t op, weft_time at)
+{
+	uint32_t to = to_of(replay, word_of(replay, number, op));
+	uint32_t queue = replay->interleave
+				 ? (uint32_t)(find_channel(replay, number, to) - replay->channel)
+				 : number;
+
+	replay->due_ps[op] = at;
+	if (replay->queue[queue].due.head == GOAL_NONE)
+		op_list_push(&replay->host[number].turn, replay->next_queue, queue);
+	op_list_push(&replay->queue[queue].due, replay->next, op);
+}
+
+/* A recv has its message. */
+static void finish_recv(
+	struct goal_replay *replay, uint32_t recv, weft_time at, struct op_list *ready)
+{
+	if (recv_ps(replay, recv) == 0)
+		end(replay, recv, at, ready);
+	else
+		begin_on_cpu(replay, cpu_of(replay, recv), recv, at, ready);
+}
+
+/* A recv takes a message, or the request for one. */
+static void match(struct goal_replay *replay, uint32_t recv, uint32_t send, weft_time at,
+	struct op_list *ready)
+{
+	replay->next_message[recv] = send;
+	replay->next_message[send] = recv;
+	if (goal_replay_asks(replay, send))
+		enqueue(replay, host_of(replay, replay->owner[recv]), send, at);
+	else
+		finish_recv(replay, recv, at, ready);
+}
+
+/* Takes a message that has already arrived, or joins the waiting recvs. */
+static void post_recv(struct goal_replay *replay, uint32_t op, weft_time at, struct op_list *ready)
+{
+	struct goal_replay_rank *rank = &replay->rank[replay->owner[op]];
+	uint32_t before = GOAL_NONE;
+
+	release_begin(replay, op, ready);
+	for (uint32_t send = rank->unexpected.head; send != GOAL_NONE;
+		before = send, send = replay->next_message[send]) {
+		if (!fits(replay, op, send))
+			continue;
+		op_list_remove(&rank->unexpected, replay->next_message, before, send);
+		match(replay, op, send, at, ready);
+		return;
+	}
+	op_list_push(&rank->posted, replay->next, op);
+}
+
+/* The message of a send, or its request, has arrived: a waiting recv takes it, or a later one will.
+ */
+static void arrive(struct goal_replay *replay, uint32_t send, weft_time at, struct op_list *ready)
+{
+	struct goal_replay_rank *rank = &replay->rank[replay->goal->op[send].peer];
+	uint32_t before = GOAL_NONE;
+
+	for (uint32_t recv = rank->posted.head; recv != GOAL_NONE;
+		before = recv, recv = replay->next[recv]) {
+		if (!fits(replay, recv, send))
+			continue;
+		op_list_remove(&rank->posted, replay->next, before, recv);
+		match(replay, recv, send, at, ready);
+		return;
+	}
+	op_list_push(&rank->unexpected, replay->next_message, send);
 }
 
 /* After its overhead. */
 static void dispatch_send(
 	struct goal_replay *replay, uint32_t op, weft_time at, struct op_list *ready)
 {
-	uint32_t number = replay->rank[replay->owner[op]].host, queue;
+	uint32_t number = host_of(replay, replay->owner[op]);
 	struct goal_replay_host *host = &replay->host[number];
 
 	if (replay->times != NULL)
@@ -203,11 +275,7 @@ static void dispatch_send(
 		begin_on_cpu(replay, &replay->cpu[host->first_cpu + host->cpus - 1], op, at, ready);
 		return;
 	}
-	replay->due_ps[op] = at;
-	queue = queue_of(replay, number, op);
-	if (replay->queue[queue].due.head == GOAL_NONE)
-		op_list_push(&host->turn, replay->next_queue, queue);
-	op_list_push(&replay->queue[queue].due, replay->next, op);
+	enqueue(replay, number, op, at);
 	release_begin(replay, op, ready);
 }
 
@@ -232,6 +300,24 @@ void goal_replay_begin(struct goal_replay *replay, weft_time at, struct op_list 
 			break;
 		}
 	}
+}
+
+/* Takes a message, request or answer that has arrived. */
+static void take(struct goal_replay *replay, uint32_t word, weft_time now, struct op_list *ready)
+{
+	uint32_t send = word & GOAL_SEND_OF;
+
+	if ((word & GOAL_ANSWER) != 0) {
+		replay->state[send] = OP_ANSWERED;
+		enqueue(replay, host_of(replay, replay->owner[send]), send, now);
+		return;
+	}
+	if (word == send && replay->times != NULL)
+		replay->times[send].arrived_ps = now;
+	if (word == send && goal_replay_asks(replay, send))
+		finish_recv(replay, replay->next_message[send], now, ready);
+	else
+		arrive(replay, send, now, ready);
 }
 
 static struct goal_replay_cpu *first_cpu(
@@ -263,7 +349,7 @@ static void pass_time(struct goal_replay *replay, struct goal_replay_host *host,
 		} else {
 			end(replay, op, at, &ready);
 			if (cpu->copies)
-				arrive(replay, op, at, &ready);
+				take(replay, op, at, &ready);
 		}
 		run_cpu(replay, cpu, at, &ready);
 		goal_replay_begin(replay, at, &ready);
@@ -276,7 +362,7 @@ bool goal_replay_poll(
 	struct goal_replay_host *at = &replay->host[host];
 	const struct goal_replay_queue *queue;
 	uint64_t left;
-	uint32_t op;
+	uint32_t word;
 
 	pass_time(replay, at, now);
 	if (at->turn.head == GOAL_NONE)
@@ -284,21 +370,21 @@ bool goal_replay_poll(
 	queue = &replay->queue[at->turn.head];
 	if (queue->accepted_bytes == 0 && now < at->next_send)
 		return false;
-	op = queue->due.head;
-	left = replay->goal->op[op].amount - queue->accepted_bytes;
-	*message = (struct goal_message){.op = op,
-		.to = replay->rank[replay->goal->op[op].peer].host,
+	word = word_of(replay, host, queue->due.head);
+	left = bytes_of(replay, word) - queue->accepted_bytes;
+	*message = (struct goal_message){.op = word,
+		.to = to_of(replay, word),
 		.bytes = left < replay->piece_bytes ? left : replay->piece_bytes,
 		.first = queue->accepted_bytes == 0,
-		.due_ps = replay->due_ps[op]};
+		.due_ps = replay->due_ps[queue->due.head]};
 	return true;
 }
 
 /* False: more than its host sends. */
-static bool put_in_flight(struct goal_replay *replay, uint32_t op)
+static bool put_in_flight(struct goal_replay *replay, uint32_t word)
 {
-	struct goal_replay_channel *channel = find_channel(replay,
-		replay->rank[replay->owner[op]].host, replay->rank[replay->goal->op[op].peer].host);
+	struct goal_replay_channel *channel =
+		find_channel(replay, from_of(replay, word), to_of(replay, word));
 	uint32_t sent;
 
 	if (channel == NULL)
@@ -306,7 +392,7 @@ static bool put_in_flight(struct goal_replay *replay, uint32_t op)
 	sent = atomic_load_explicit(&channel->sent, memory_order_relaxed);
 	if (sent == channel->sends)
 		return false;
-	replay->slot[channel->first + sent] = op;
+	replay->slot[channel->first + sent] = word;
 	atomic_store_explicit(&channel->sent, sent + 1, memory_order_release);
 	return true;
 }
@@ -317,11 +403,11 @@ void goal_replay_accept(struct goal_replay *replay, uint32_t host, weft_time now
 	struct op_list ready = {GOAL_NONE, GOAL_NONE};
 	uint32_t number = op_list_pop(&at->turn, replay->next_queue);
 	struct goal_replay_queue *queue = &replay->queue[number];
-	uint32_t op = queue->due.head;
-	uint64_t left = replay->goal->op[op].amount - queue->accepted_bytes;
+	uint32_t word = word_of(replay, host, queue->due.head);
+	uint64_t left = bytes_of(replay, word) - queue->accepted_bytes;
 
 	if (queue->accepted_bytes == 0) {
-		put_in_flight(replay, op);
+		put_in_flight(replay, word);
 		at->next_send = now + replay->gap_ps;
 	}
 	if (left > replay->piece_bytes) {
@@ -333,19 +419,23 @@ void goal_replay_accept(struct goal_replay *replay, uint32_t host, weft_time now
 	op_list_pop(&queue->due, replay->next);
 	if (queue->due.head != GOAL_NONE)
 		op_list_push(&at->turn, replay->next_queue, number);
-	end(replay, op, now, &ready);
+	if (word > GOAL_SEND_OF)
+		return;
+	end(replay, word, now, &ready);
 	goal_replay_begin(replay, now, &ready);
 }
 
 bool goal_replay_accept_elsewhere(struct goal_replay *replay, uint32_t op)
 {
-	return op < replay->goal->ops && replay->goal->op[op].kind == GOAL_SEND &&
-	       put_in_flight(replay, op);
+	uint32_t send = op & GOAL_SEND_OF;
+
+	return send < replay->goal->ops && replay->goal->op[send].kind == GOAL_SEND &&
+	       (op == send || goal_replay_asks(replay, send)) && put_in_flight(replay, op);
 }
 
-static bool has_more_pieces(const struct goal_replay *replay, uint32_t send, uint32_t arrived)
+static bool has_more_pieces(const struct goal_replay *replay, uint32_t word, uint32_t arrived)
 {
-	uint64_t bytes = replay->goal->op[send].amount;
+	uint64_t bytes = bytes_of(replay, word);
 
 	return bytes > replay->piece_bytes && (bytes - 1) / replay->piece_bytes >= arrived;
 }
@@ -355,19 +445,19 @@ bool goal_replay_deliver(struct goal_replay *replay, uint32_t host, uint32_t fro
 	struct goal_replay_channel *channel =
 		from < replay->hosts ? find_channel(replay, from, host) : NULL;
 	struct op_list ready = {GOAL_NONE, GOAL_NONE};
-	uint32_t send;
+	uint32_t word;
 
 	if (channel == NULL ||
 		channel->taken == atomic_load_explicit(&channel->sent, memory_order_acquire))
 		return false;
 	pass_time(replay, &replay->host[host], now);
-	send = replay->slot[channel->first + channel->taken];
+	word = replay->slot[channel->first + channel->taken];
 	channel->pieces++;
-	if (has_more_pieces(replay, send, channel->pieces))
+	if (has_more_pieces(replay, word, channel->pieces))
 		return true;
 	channel->pieces = 0;
 	channel->taken++;
-	arrive(replay, send, now, &ready);
+	take(replay, word, now, &ready);
 	goal_replay_begin(replay, now, &ready);
 	return true;
 }
@@ -449,67 +539,4 @@ uint8_t *goal_replay_states(struct goal_replay *replay, uint32_t rank, size_t *c
 struct goal_replay_times *goal_replay_times(struct goal_replay *replay, uint32_t send)
 {
 	return &replay->times[send];
-}
-
-/* --- goal replay diagnose --- */
-
-static void describe_match(uint32_t value, bool any, char out[16])
-{
-	if (any)
-		snprintf(out, 16, "any");
-	else
-		snprintf(out, 16, "%" PRIu32, value);
-}
-
-static int refuse_recv(const struct goal_replay *replay, uint32_t rank, uint32_t op,
-	uint64_t others, struct error *error)
-{
-	const struct goal_op *recv = &replay->goal->op[op];
-	char peer[16], tag[16];
-
-	describe_match(recv->peer, recv->peer == GOAL_ANY, peer);
-	describe_match(recv->tag, recv->any_tag, tag);
-	return error_set(error, EINVAL,
-		"rank %u: recv '%.32s' (line %u) from %s tag %s got no message; %" PRIu64
-		" operations have not ended",
-		rank, goal_label(replay->goal, op), recv->line, peer, tag, others);
-}
-
-static int refuse_op(const struct goal_replay *replay, uint32_t rank, uint32_t op, uint64_t others,
-	struct error *error)
-{
-	return error_set(error, EINVAL,
-		"rank %u: %s '%.32s' (line %u) has not ended; %" PRIu64
-		" operations have not ended",
-		rank, goal_kind_name((enum goal_kind)replay->goal->op[op].kind),
-		goal_label(replay->goal, op), replay->goal->op[op].line, others);
-}
-
-static int refuse_message(const struct goal_replay *replay, uint32_t rank, struct error *error)
-{
-	uint32_t op = replay->rank[rank].unexpected.head;
-
-	return error_set(error, EINVAL,
-		"rank %u: no recv took the message of rank %u's send '%.32s' (line %u)", rank,
-		replay->owner[op], goal_label(replay->goal, op), replay->goal->op[op].line);
-}
-
-int goal_replay_diagnose(const struct goal_replay *replay, struct error *error)
-{
-	const struct goal *goal = replay->goal;
-	uint64_t others = goal->ops - goal_replay_count(replay);
-
-	for (uint32_t rank = 0; rank < goal->ranks; rank++)
-		if (replay->rank[rank].posted.head != GOAL_NONE)
-			return refuse_recv(
-				replay, rank, replay->rank[rank].posted.head, others, error);
-	for (uint32_t rank = 0; rank < goal->ranks && others > 0; rank++)
-		for (uint32_t i = 0; i < goal->rank[rank].count; i++)
-			if (replay->state[goal->rank[rank].first + i] != OP_DONE)
-				return refuse_op(
-					replay, rank, goal->rank[rank].first + i, others, error);
-	for (uint32_t rank = 0; rank < goal->ranks; rank++)
-		if (replay->rank[rank].unexpected.head != GOAL_NONE)
-			return refuse_message(replay, rank, error);
-	return 0;
 }

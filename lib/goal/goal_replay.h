@@ -27,6 +27,11 @@
  * message. With 'gap_ps' the first pieces of two messages of a host are so far apart. Both are
  * parameters of LogGP (Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995).
  *
+ * With 'rendezvous_bytes' a longer message between hosts asks first: a request goes to the
+ * receiver, which answers when a recv takes it, and then the message leaves. Requests and answers
+ * are messages without bytes, and take no CPU. A shorter message is eager: when a recv has it, the
+ * CPU copies it at 'copy_rate_bps' out of a buffer.
+ *
  * Ranks and tags do not travel: messages from one host to another must be delivered in the order in
  * which they were accepted, as the interfaces guarantee; the n-th delivered is the n-th accepted.
  * 'nic' is ignored: a host has one interface. An 'irequires' is met when the other operation
@@ -48,21 +53,22 @@
 struct goal_replay;
 
 struct goal_replay_config {
-	const struct goal *goal; /* must outlive the replay */
-	weft_time start;         /* operations without requirements begin here */
-	const uint16_t *host_of; /* [ranks], must outlive the replay; NULL: rank i is on host i */
-	uint32_t hosts;          /* numbers below it; with 'host_of' NULL, the ranks */
-	uint64_t copy_rate_bps;  /* between ranks of one host; 0: no time */
-	weft_time overhead_ps;   /* of a CPU for each send and each recv: o of LogGP */
-	weft_time gap_ps;        /* from one message of a host to the next, at least: g */
-	uint64_t piece_bytes;    /* that an interface takes at once; 0: any */
-	bool interleave;         /* destinations take turns */
-	bool times;              /* goal_replay_times() will be asked for */
+	const struct goal *goal;   /* must outlive the replay */
+	weft_time start;           /* operations without requirements begin here */
+	const uint16_t *host_of;   /* [ranks], must outlive the replay; NULL: rank i is on host i */
+	uint32_t hosts;            /* numbers below it; with 'host_of' NULL, the ranks */
+	uint64_t copy_rate_bps;    /* between ranks of one host; 0: no time */
+	weft_time overhead_ps;     /* of a CPU for each send and each recv: o of LogGP */
+	weft_time gap_ps;          /* from one message of a host to the next, at least: g */
+	uint64_t piece_bytes;      /* that an interface takes at once; 0: any */
+	uint64_t rendezvous_bytes; /* longer messages ask first; 0: none does, and none is copied */
+	bool interleave;           /* destinations take turns */
+	bool times;                /* goal_replay_times() will be asked for */
 };
 
-/* A message, or a piece of one. */
+/* A message, a piece of one, or the request or answer before it. */
 struct goal_message {
-	uint32_t op; /* in the schedule */
+	uint32_t op; /* in the schedule, for goal_replay_accept_elsewhere() */
 	uint32_t to; /* host */
 	uint64_t bytes;
 	bool first;       /* piece of its message */

@@ -12,11 +12,47 @@ static int compare_numbers(const void *a, const void *b)
 	return (one > two) - (one < two);
 }
 
-/* Makes the channels of a host from the destinations of its sends; 'scratch' has room for them. */
-static void make_channels(struct goal_replay *replay, struct goal_replay_host *host,
-	uint32_t *scratch, uint32_t *channels, uint32_t *slots)
+/* Room for channels and slots: a send that asks is a request, an answer and a message. */
+static size_t messages_max(const struct goal_replay *replay)
 {
+	return (replay->rendezvous_bytes != 0 ? 3 : 1) * (size_t)replay->goal->ops + 1;
+}
+
+/* By host, in a range that ends at 'end', the hosts that it answers. */
+struct answers {
+	uint32_t *end, *to;
+};
+
+static int count_answers(const struct goal_replay *replay, struct answers *answers)
+{
+	const struct goal *goal = replay->goal;
+
+	answers->end = calloc((size_t)replay->hosts + 1, sizeof(*answers->end));
+	answers->to = calloc(replay->rendezvous_bytes != 0 ? goal->ops : 1, sizeof(*answers->to));
+	if (answers->end == NULL || answers->to == NULL)
+		return -ENOMEM;
+	for (uint32_t op = 0; op < goal->ops && replay->rendezvous_bytes != 0; op++)
+		if (goal->op[op].kind == GOAL_SEND && goal_replay_asks(replay, op))
+			answers->end[replay->rank[goal->op[op].peer].host + 1]++;
+	for (uint32_t host = 0; host < replay->hosts; host++)
+		answers->end[host + 1] += answers->end[host];
+	for (uint32_t op = 0; op < goal->ops && replay->rendezvous_bytes != 0; op++)
+		if (goal->op[op].kind == GOAL_SEND && goal_replay_asks(replay, op))
+			answers->to[answers->end[replay->rank[goal->op[op].peer].host]++] =
+				replay->rank[replay->owner[op]].host;
+	return 0;
+}
+
+/* Makes the channels of a host from the destinations of what it sends; 'scratch' has room for them.
+ */
+static void make_channels(struct goal_replay *replay, struct goal_replay_host *host,
+	const struct answers *answers, uint32_t *scratch, uint32_t *channels, uint32_t *slots)
+{
+	size_t at = (size_t)(host - replay->host);
 	uint32_t sends = 0;
+
+	for (uint32_t i = at > 0 ? answers->end[at - 1] : 0; i < answers->end[at]; i++)
+		scratch[sends++] = answers->to[i];
 
 	host->first_channel = *channels;
 	for (uint32_t i = 0; i < host->ranks; i++) {
@@ -25,8 +61,13 @@ static void make_channels(struct goal_replay *replay, struct goal_replay_host *h
 
 		for (uint32_t op = range->first; op < range->first + range->count; op++)
 			if (replay->goal->op[op].kind == GOAL_SEND &&
-				!goal_replay_is_copy(replay, op))
-				scratch[sends++] = replay->rank[replay->goal->op[op].peer].host;
+				!goal_replay_is_copy(replay, op)) {
+				uint32_t to = replay->rank[replay->goal->op[op].peer].host;
+
+				scratch[sends++] = to;
+				if (goal_replay_asks(replay, op))
+					scratch[sends++] = to;
+			}
 	}
 	if (sends > 0)
 		qsort(scratch, sends, sizeof(*scratch), compare_numbers);
@@ -106,13 +147,14 @@ static void place_ranks(struct goal_replay *replay, const uint16_t *host_of)
 static int make_rooms(struct goal_replay *replay, bool times)
 {
 	const struct goal *goal = replay->goal;
-	size_t ops = (size_t)goal->ops + 1, queues = replay->interleave ? ops : replay->hosts;
+	size_t ops = (size_t)goal->ops + 1, messages = messages_max(replay);
+	size_t queues = replay->interleave ? messages : replay->hosts;
 
 	ARRAYS_ADD(replay, rank, goal->ranks);
 	ARRAYS_ADD(replay, host, replay->hosts);
 	ARRAYS_ADD(replay, by_host, goal->ranks);
-	ARRAYS_ADD(replay, channel, ops);
-	ARRAYS_ADD(replay, slot, ops);
+	ARRAYS_ADD(replay, channel, messages);
+	ARRAYS_ADD(replay, slot, messages);
 	ARRAYS_ADD(replay, queue, queues);
 	ARRAYS_ADD(replay, next_queue, queues);
 	ARRAYS_ADD(replay, waits, ops);
@@ -154,7 +196,8 @@ static void begin_host(struct goal_replay *replay, struct goal_replay_host *host
 
 static int make(struct goal_replay *replay, const struct goal_replay_config *config)
 {
-	uint32_t *scratch = calloc((size_t)replay->goal->ops + 1, sizeof(*scratch));
+	uint32_t *scratch = calloc(messages_max(replay), sizeof(*scratch));
+	struct answers answers = {0};
 	uint32_t channels = 0, slots = 0;
 	int result = scratch == NULL ? -ENOMEM : make_rooms(replay, config->times);
 
@@ -162,11 +205,15 @@ static int make(struct goal_replay *replay, const struct goal_replay_config *con
 		place_ranks(replay, config->host_of);
 		result = make_cpus(replay);
 	}
+	if (result == 0)
+		result = count_answers(replay, &answers);
 	for (uint32_t host = 0; host < replay->hosts && result == 0; host++)
-		make_channels(replay, &replay->host[host], scratch, &channels, &slots);
+		make_channels(replay, &replay->host[host], &answers, scratch, &channels, &slots);
 	for (uint32_t host = 0; host < replay->hosts && result == 0; host++)
 		begin_host(replay, &replay->host[host], config->start);
 	free(scratch);
+	free(answers.end);
+	free(answers.to);
 	return result;
 }
 
@@ -181,6 +228,7 @@ struct goal_replay *goal_replay_create(const struct goal_replay_config *config)
 		replay->overhead_ps = config->overhead_ps;
 		replay->gap_ps = config->gap_ps;
 		replay->interleave = config->interleave;
+		replay->rendezvous_bytes = config->rendezvous_bytes;
 		replay->piece_bytes = config->piece_bytes != 0 ? config->piece_bytes : UINT64_MAX;
 	}
 	if (replay == NULL || make(replay, config) < 0) {

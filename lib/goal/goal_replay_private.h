@@ -11,8 +11,14 @@
 
 #define GOAL_NONE UINT32_MAX
 
-/* OP_POSTED: operations that wait for its start were released. */
-enum op_state { OP_WAITING, OP_READY, OP_POSTED, OP_DONE };
+/* OP_POSTED: operations that wait for its start were released. OP_ANSWERED: a send that asked may
+ * go. */
+enum op_state { OP_WAITING, OP_READY, OP_POSTED, OP_ANSWERED, OP_DONE };
+
+/* A message under way: the send, with a bit set if it is the request or answer before it. */
+#define GOAL_REQUEST 0x80000000u
+#define GOAL_ANSWER  0x40000000u
+#define GOAL_SEND_OF (GOAL_ANSWER - 1)
 
 /* A list of operations, linked through one array. */
 struct op_list {
@@ -66,7 +72,7 @@ struct goal_replay_host {
 struct goal_replay {
 	const struct goal *goal;
 	uint32_t hosts;
-	uint64_t copy_rate_bps, piece_bytes;
+	uint64_t copy_rate_bps, piece_bytes, rendezvous_bytes;
 	weft_time overhead_ps, gap_ps;
 	bool interleave;
 	struct goal_replay_rank *rank;
@@ -76,10 +82,11 @@ struct goal_replay {
 	struct goal_replay_channel *channel;
 	struct goal_replay_queue *queue; /* by channel with 'interleave', else by host */
 	uint32_t *next_queue;
-	uint32_t *slot;
+	uint32_t *slot; /* sends, GOAL_REQUEST, GOAL_ANSWER */
 	/* By operation. */
-	uint32_t *waits, *next, *next_message; /* next_message: the receiver's */
-	uint32_t *owner;                       /* its rank */
+	uint32_t *waits, *next;
+	uint32_t *next_message; /* the receiver's; once matched, the other operation */
+	uint32_t *owner;        /* its rank */
 	weft_time *due_ps;
 	struct goal_replay_times *times; /* NULL: not asked for */
 	uint8_t *state;
@@ -91,6 +98,14 @@ static inline bool goal_replay_is_copy(const struct goal_replay *replay, uint32_
 {
 	return replay->rank[replay->goal->op[send].peer].host ==
 	       replay->rank[replay->owner[send]].host;
+}
+
+/* A send that asks before it sends. */
+static inline bool goal_replay_asks(const struct goal_replay *replay, uint32_t send)
+{
+	return replay->rendezvous_bytes != 0 &&
+	       replay->goal->op[send].amount > replay->rendezvous_bytes &&
+	       !goal_replay_is_copy(replay, send);
 }
 
 static inline void op_list_push(struct op_list *list, uint32_t *next, uint32_t op)

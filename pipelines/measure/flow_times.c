@@ -127,14 +127,40 @@ static void add_flows(struct search *search, const struct run_goal *goal,
 	}
 }
 
-int flow_times_result(const struct run_goal *goal, struct goal_replay *replay,
+static int add_ranks(const struct run_goal *goal, const struct goal_replay *replay,
+	const struct topology *topology, struct run_result *result)
+{
+	int error = run_result_ranks_make(result, goal->goal->ranks);
+
+	for (uint32_t i = 0; i < goal->parts && error == 0; i++) {
+		const struct run_goal_part *part = &goal->part[i];
+
+		for (uint32_t k = 0; k < part->ranks; k++) {
+			uint32_t rank = part->first_rank + k;
+			struct goal_replay_end end = goal_replay_end(replay, rank);
+			weft_time ended =
+				run_result_minus(end.ended_ps, part->start_ps - goal->start_ps);
+			struct run_result_rank *to = &result->ranks->at[rank];
+
+			*to = (struct run_result_rank){.number = k,
+				.job = part->job,
+				.ended = end.ended == goal->goal->rank[rank].count,
+				.completion_ns = ps_to_ns(ended)};
+			snprintf(to->host, sizeof(to->host), "%s",
+				topology->host_at[goal->host_of[rank]].name);
+		}
+	}
+	return error;
+}
+
+int schedule_times_result(const struct run_goal *goal, struct goal_replay *replay,
 	const struct run_config *run, const struct topology *topology, struct run_result *result)
 {
 	struct search search;
 	int error;
 
 	if (goal->flows.count == 0)
-		return 0;
+		return add_ranks(goal, replay, topology, result);
 	result->flow = calloc(goal->flows.count, sizeof(*result->flow));
 	error = search_open(&search, run, topology);
 	if (result->flow == NULL)

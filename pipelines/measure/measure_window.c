@@ -49,8 +49,7 @@ static int add_entry(struct measure_window *window, unsigned which, const struct
 	entry->sender = traffic->entry[which].from;
 	entry->senders = traffic->entry[which].from_count;
 	if (config->pattern->schedule && goal != NULL) {
-		entry->sender = goal->sender;
-		entry->senders = goal->senders;
+		entry->sender = run_goal_senders(goal, (uint8_t)which, &entry->senders);
 	}
 	entry->start_ps = config->start_ps;
 	entry->first_ps = WEFT_TIME_NEVER;

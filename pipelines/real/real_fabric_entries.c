@@ -104,7 +104,7 @@ static void read_goal(struct real_fabric *fabric, const struct real_host *host, 
 
 	if (fabric->goal == NULL)
 		return;
-	entry = &fabric->work->window.entry[fabric->goal->entry];
+	entry = &fabric->work->window.entry[fabric->goal->entry_of[host->number]];
 	entry->now.generated_messages += goal->messages;
 	entry->now.generated_wire_bytes += goal->bytes + goal->frames * overhead;
 }
@@ -164,8 +164,8 @@ static void add_generated(struct real_fabric *fabric, const struct real_host *ho
 			flow[config->host].generated =
 				traffic_counters(poll->source[i])->generated_messages;
 	}
-	if (fabric->goal != NULL)
-		fabric->work->window.entry[fabric->goal->entry].flow[host->number].generated =
+	if (fabric->goal != NULL && fabric->goal->rank_of[host->number] != RUN_GOAL_NO_RANK)
+		fabric->work->window.entry[poll->goal.entry].flow[host->number].generated =
 			poll->goal.messages;
 }
 

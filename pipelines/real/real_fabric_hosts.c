@@ -301,7 +301,7 @@ static int add_source(
 static void start_goal(struct real_fabric *fabric, struct real_host *host)
 {
 	if (fabric->goal->rank_of[host->number] != RUN_GOAL_NO_RANK)
-		poll_nic_set_goal(host->poll, fabric->goal->entry, fabric->replay,
+		poll_nic_set_goal(host->poll, fabric->goal->entry_of[host->number], fabric->replay,
 			fabric->traffic_from + fabric->goal->start_ps);
 }
 

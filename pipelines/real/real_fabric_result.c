@@ -459,7 +459,7 @@ int real_fabric_count(
 	run_result_set_wall(
 		result, (double)clock_span(&fabric->clock, running) / (double)PS_PER_S, time(NULL));
 	if ((fabric->replay != NULL &&
-		    flow_times_result(fabric->goal, fabric->replay, fabric->options.run,
+		    schedule_times_result(fabric->goal, fabric->replay, fabric->options.run,
 			    fabric->options.topology, result) < 0) ||
 		real_deadlock_result(fabric, result) < 0 ||
 		real_events_result(fabric, result) < 0 || add_window(fabric, whole, result) < 0 ||

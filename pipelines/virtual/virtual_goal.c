@@ -85,7 +85,7 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 		const struct datagram_message message = {.generated_ps = from + due.due_ps,
 			.bytes = run_goal_bytes(due.bytes),
 			.destination = (uint16_t)due.to,
-			.entry = fabric->goal->entry};
+			.entry = fabric->goal->entry_of[number]};
 
 		if (!can_take(fabric, nic, &message))
 			return WEFT_TIME_NEVER; /* until something has left */
@@ -93,10 +93,10 @@ weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t number, weft
 		goal_replay_accept(fabric->replay, number, now - from);
 		if (due.first)
 			tell_process_of(fabric, message.destination, due.op);
-		fabric->goal_messages++;
+		fabric->entry[message.entry].goal_messages++;
 		fabric->goal_state.sent++;
 		fabric->window.entry[message.entry].flow[number].generated++;
-		fabric->goal_wire_bytes += virtual_wire_cost_wire_bytes(
+		fabric->entry[message.entry].goal_wire_bytes += virtual_wire_cost_wire_bytes(
 			fabric, number, message.destination, message.bytes);
 	}
 	look_at(fabric, number, now);

@@ -26,9 +26,9 @@
 static void add_delivered(const struct virtual_fabric *partition, struct measure_totals *totals)
 {
 	totals->arns += partition->arns_sent;
-	totals->generated_messages += partition->goal_messages;
-	totals->generated_wire_bytes += partition->goal_wire_bytes;
 	for (unsigned i = 0; i < partition->window.entries; i++) {
+		totals->generated_messages += partition->entry[i].goal_messages;
+		totals->generated_wire_bytes += partition->entry[i].goal_wire_bytes;
 		totals->wire_bytes += partition->entry[i].wire_bytes;
 		totals->released_wire_bytes +=
 			partition->entry[i].wire_bytes - partition->entry[i].held_bytes;
@@ -179,22 +179,18 @@ void virtual_entries_read(struct virtual_fabric *fabric)
 	for (unsigned i = 0; i < fabric->window.entries; i++) {
 		const struct virtual_entry *from = &fabric->entry[i];
 
-		fabric->window.entry[i].now = (struct measure_entry_totals){
-			.messages = from->warm_messages + from->total_ns.count,
-			.wire_bytes = from->wire_bytes,
-			.released_wire_bytes = from->wire_bytes - from->held_bytes,
-			.timed = from->total_ns.count,
-			.latency_sum_ns = from->total_ns.sum};
+		fabric->window.entry[i].now =
+			(struct measure_entry_totals){.generated_messages = from->goal_messages,
+				.generated_wire_bytes = from->goal_wire_bytes,
+				.messages = from->warm_messages + from->total_ns.count,
+				.wire_bytes = from->wire_bytes,
+				.released_wire_bytes = from->wire_bytes - from->held_bytes,
+				.timed = from->total_ns.count,
+				.latency_sum_ns = from->total_ns.sum};
 	}
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		for (unsigned k = 0; k < fabric->host[i].sources; k++)
 			read_source(fabric, fabric->host[i].source[k]);
-	if (fabric->goal != NULL) {
-		struct measure_entry_totals *now = &fabric->window.entry[fabric->goal->entry].now;
-
-		now->generated_messages += fabric->goal_messages;
-		now->generated_wire_bytes += fabric->goal_wire_bytes;
-	}
 	for (unsigned i = 0; i < fabric->window.entries; i++)
 		add_entry_ranks(fabric, &fabric->window.entry[i].now);
 }
@@ -423,8 +419,8 @@ int virtual_fabric_result(
 	result->fingerprinted = true;
 	result->controlled = fabric->answers;
 	run_result_set_wall(result, fabric->wall_seconds, time(NULL));
-	if ((fabric->replay != NULL && flow_times_result(fabric->goal, fabric->replay, fabric->run,
-					       fabric->topology, result) < 0) ||
+	if ((fabric->replay != NULL && schedule_times_result(fabric->goal, fabric->replay,
+					       fabric->run, fabric->topology, result) < 0) ||
 		add_workers(fabric, result) < 0 || virtual_events_result(fabric, result) < 0 ||
 		deadlock_result(&fabric->circle, fabric->topology, result) < 0 ||
 		add_starved(fabric, result) < 0 ||

@@ -42,6 +42,8 @@ static void gather_entry(struct virtual_entry *into, struct virtual_entry *from,
 	into->held_bytes += from->held_bytes;
 	into->latency_sum_ps += from->latency_sum_ps;
 	into->warm_messages += from->warm_messages;
+	into->goal_messages += from->goal_messages;
+	into->goal_wire_bytes += from->goal_wire_bytes;
 	histogram_merge(&into->network_ns, &from->network_ns);
 	histogram_merge(&into->total_ns, &from->total_ns);
 	for (uint32_t i = 0; from->flow != NULL && i < hosts; i++) {
@@ -64,12 +66,9 @@ void virtual_partitions_gather(struct virtual_fabric *fabric)
 			gather_entry(&fabric->entry[k], &partition->entry[k], fabric->hosts);
 		virtual_order_gather(fabric->held, partition->held);
 		fabric->arns_sent += partition->arns_sent;
-		fabric->goal_messages += partition->goal_messages;
-		fabric->goal_wire_bytes += partition->goal_wire_bytes;
 		fabric->dropped += partition->dropped;
 		fabric->fingerprint += partition->fingerprint;
 		partition->arns_sent = partition->dropped = partition->fingerprint = 0;
-		partition->goal_messages = partition->goal_wire_bytes = 0;
 	}
 }
 

@@ -187,6 +187,7 @@ struct virtual_entry {
 	uint64_t held_bytes;     /* part of these, of frames that are waiting for earlier ones */
 	uint64_t latency_sum_ps; /* of all frames */
 	uint64_t warm_messages;  /* before measuring began; the others are in total_ns */
+	uint64_t goal_messages, goal_wire_bytes; /* that ranks of a schedule have sent */
 	struct histogram network_ns, total_ns;
 	struct measure_flow *flow; /* [hosts]; NULL: none (measure_window.h) */
 };
@@ -265,7 +266,6 @@ struct virtual_fabric {
 	struct run_hosts *traffic;
 	struct run_goal *goal; /* a schedule that hosts replay; NULL: none */
 	struct goal_replay *replay;
-	uint64_t goal_messages, goal_wire_bytes; /* that they have sent */
 	struct virtual_goal_state goal_state;
 	bool *goal_host_done; /* [hosts]: all operations of its ranks have ended */
 	/* All ranks have done all that they have, and all messages have arrived, at that time.

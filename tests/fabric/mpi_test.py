@@ -147,6 +147,16 @@ class Mpi(unittest.TestCase):
         for more in (("--mpi", "2"), ("--mpi", "3", "--workers", "2")):
             self.assertEqual(self.result(*words, *more)[1], one, more)
 
+    def test_jobs_and_their_baselines_give_the_bytes_of_one(self):
+        for name in ("one", "two"):
+            self.schedule(self.dir / f"{name}.goal", "3000B")
+        jobs = ", ".join(f"{{name: {name}, schedule: {self.dir}/{name}.goal, hosts: 8, placement: random, start: {start}, "
+                         "baseline: true}" for name, start in (("one", "0us"), ("two", "2us")))
+        words = ("--set", "traffic=[]", "--set", "measure.warmup=0us", "--set", f"jobs=[{jobs}]")
+        one = self.result(*words)[1]
+        self.assertGreater(json.loads(one)["jobs"][0]["alone"]["completion_ns"], 0)
+        self.assertEqual(self.result(*words, "--mpi", "2")[1], one)
+
     def captures(self, *words):
         """Exit code, errors, and two captures: of ports of two switches, and of a host."""
         paths = [self.dir / name for name in ("port.pcapng", "host.pcapng")]

@@ -208,6 +208,45 @@ UNIT_TEST(ranks_of_a_host_copy_and_only_others_use_the_network)
 	run_result_free(&outcome.result);
 }
 
+#define CONTROL_PS SAME_LEAF(16) /* a request or an answer */
+
+/* S of LogGP: the request waits for the recv, the answer lets the message go. */
+UNIT_TEST(a_message_above_the_rendezvous_asks_first)
+{
+	static const char schedule[] =
+		"num_ranks 2\nrank 0 {\ns: send 4000b to 1\n}\n"
+		"rank 1 {\nc: calc %u\nr: recv 4000b from 0\nr requires c\n}\n";
+	static const struct {
+		const char *rendezvous, *overhead;
+		unsigned calc;
+		weft_time ps;
+	} cases[] = {
+		{"host.rendezvous=3999B", "host.overhead=0ns", 0, 2 * CONTROL_PS + SAME_LEAF(4000)},
+		{"host.rendezvous=3999B", "host.overhead=0ns", 9000,
+			9000 * PS_PER_NS + CONTROL_PS + SAME_LEAF(4000)},
+		{"host.rendezvous=3999B", "host.overhead=100ns", 0,
+			2 * CONTROL_PS + SAME_LEAF(4000) + 200 * PS_PER_NS},
+		{"host.rendezvous=4000B", "host.overhead=0ns", 0, SAME_LEAF(4000) + COPY_PS(4000)},
+		{"host.rendezvous=4000B", "host.overhead=0ns", 9000,
+			9000 * PS_PER_NS + COPY_PS(4000)},
+		{"host.rendezvous=4000B", "host.overhead=100ns", 0,
+			SAME_LEAF(4000) + COPY_PS(4000) + 200 * PS_PER_NS},
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *const set[] = {cases[i].rendezvous, cases[i].overhead};
+		struct outcome outcome;
+		char text[256];
+
+		snprintf(text, sizeof(text), schedule, cases[i].calc);
+		outcome = run_set(text, "0ns", "", set, 2);
+		assert_int_equal(outcome.judged, 0);
+		assert_int_equal(result_counter(&outcome.result, "goal_completion_ns"),
+			ps_to_ns(cases[i].ps));
+		run_result_free(&outcome.result);
+	}
+}
+
 /* Beyond RUN_MESSAGE_MAX a message takes as long as messages of that length and one of the rest. */
 UNIT_TEST(a_message_in_pieces_takes_as_long_as_its_pieces)
 {
@@ -369,7 +408,7 @@ UNIT_TEST(a_schedule_that_does_not_end_is_judged)
 
 	assert_int_equal(outcome.judged, -EINVAL);
 	assert_string_equal(outcome.judgement.text,
-		"rank 1: recv 'x' (line 6) from 0 tag 9 got no message; 1 operations have not ended");
+		"rank 1: recv 'x' (line 6) from 0 tag 9 got no message; 1 operation has not ended");
 	assert_int_equal(result_counter(&outcome.result, "goal_unfinished"), 1);
 	run_result_free(&outcome.result);
 }

@@ -259,16 +259,28 @@ static void run_through(const struct goal *goal, struct goal_replay *replay)
 	}
 }
 
+static void print_count(uint64_t count, const char *what)
+{
+	printf("%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
+}
+
 static void print_summary(
 	const struct goal *goal, const struct summary *summary, weft_time ended, const char *path)
 {
-	printf("%s: %" PRIu32 " ranks", path, goal->ranks);
+	printf("%s: ", path);
+	print_count(goal->ranks, "rank");
 	if (summary->idle > 0)
 		printf(" (%" PRIu32 " without operations)", summary->idle);
-	printf(", %" PRIu64 " sends of %" PRIu64 " bytes in all, %" PRIu64 " recvs, %" PRIu64
-	       " calcs, %" PRIu32 " dependencies; %" PRIu64 " ns without a network\n",
-		summary->count[GOAL_SEND], summary->bytes, summary->count[GOAL_RECV],
-		summary->count[GOAL_CALC], goal->edges, ps_to_ns(ended));
+	fputs(", ", stdout);
+	print_count(summary->count[GOAL_SEND], "send");
+	fputs(" of ", stdout);
+	print_count(summary->bytes, "byte");
+	fputs(" in all, ", stdout);
+	print_count(summary->count[GOAL_RECV], "recv");
+	fputs(", ", stdout);
+	print_count(summary->count[GOAL_CALC], "calc");
+	printf(", %" PRIu32 " %s; %" PRIu64 " ns without a network\n", goal->edges,
+		goal->edges == 1 ? "dependency" : "dependencies", ps_to_ns(ended));
 	if (goal->nic_line != 0)
 		printf("line %" PRIu32 " names an interface; hosts have one, so 'nic' is ignored\n",
 			goal->nic_line);

@@ -7,7 +7,9 @@
 
 #include "goal/goal_replay.h"
 #include "run_result.h"
+#include "run_result_jobs.h"
 #include "run_result_private.h"
+#include "run_result_ranks.h"
 #include "wire/frame.h"
 
 #define FIRST_ELEMENTS 64
@@ -297,6 +299,8 @@ void run_result_free(struct run_result *result)
 	run_link_series_free(&result->link_series);
 	free(result->event);
 	free(result->flow);
+	run_result_ranks_free(result);
+	run_result_jobs_free(result);
 	free(result->sw);
 	free(result->cycle);
 	free(result->starved);
@@ -324,7 +328,7 @@ uint64_t run_result_surplus(const struct run_result *result, const struct run_re
 void run_goal_result(
 	const struct goal *goal, const struct goal_replay *replay, struct run_result *result)
 {
-	run_result_count(result, "goal_operations", goal->ops);
+	run_result_count(result, "goal_operations", goal->ops - goal->starts);
 	run_result_count(result, "goal_unfinished", goal->ops - goal_replay_count(replay));
 	run_result_count(result, "goal_completion_ns", ps_to_ns(goal_replay_ended(replay)));
 }

@@ -242,7 +242,9 @@ struct run_result {
 	uint32_t flows;
 	struct run_result_event *event; /* run_result_events.h, in order of time */
 	uint32_t events;
-	struct run_switch *sw; /* when asked for */
+	struct run_result_ranks *ranks; /* of a schedule (run_result_ranks.h); NULL: none */
+	struct run_result_jobs *jobs;   /* run_result_jobs.h; NULL: none */
+	struct run_switch *sw;          /* when asked for */
 	unsigned switch_count;
 	bool controlled;       /* samples have figures of source control */
 	struct run_host *host; /* when asked for */

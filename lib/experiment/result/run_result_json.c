@@ -16,7 +16,9 @@
 #include "run_fidelity.h"
 #include "run_result.h"
 #include "run_result_events.h"
+#include "run_result_jobs.h"
 #include "run_result_private.h"
+#include "run_result_ranks.h"
 
 #define FORMAT "result/1"
 
@@ -394,6 +396,10 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 		json_object_set_new(root, "events", run_result_events_json(result));
 	if (result->flows > 0)
 		json_object_set_new(root, "flows", run_result_flows_json(result));
+	if (result->ranks != NULL)
+		json_object_set_new(root, "schedule", run_result_ranks_json(result));
+	if (result->jobs != NULL)
+		json_object_set_new(root, "jobs", run_result_jobs_json(result));
 	json_object_set_new(root, "checks", checks_json(result));
 	json_object_set_new(root, "starved", run_result_starved_json(result));
 	if (result->pools > 0)

@@ -10,7 +10,9 @@
 #include "nic/clock/clock_offset.h"
 #include "run_fidelity.h"
 #include "run_result_events.h"
+#include "run_result_jobs.h"
 #include "run_result_private.h"
+#include "run_result_ranks.h"
 #include "switch/adaptive_routing.h"
 
 static void print_routing(const struct run_config_routing *routing, FILE *out)
@@ -338,6 +340,8 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	print_schedule(result, out);
 	run_result_print_flows(result, out);
 	run_result_print_events(result, out);
+	run_result_print_ranks(result, out);
+	run_result_print_jobs(result, out);
 	print_counts(result, out);
 	print_latency(result, "network latency", &result->network_ns, out);
 	print_latency(result, "total latency", &result->total_ns, out);

@@ -15,6 +15,7 @@
 #include "route/route_algorithm.h"
 #include "run_config_fields.h"
 #include "run_events.h"
+#include "run_jobs.h"
 #include "switch/adaptive_routing.h"
 #include "topo/topology_file.h"
 #include "wire/cn.h"
@@ -55,6 +56,10 @@ const struct yaml_field run_file_fields[] = {
 		.doc = "What happens during the run: failures and changes of links."},
 	{"host", YAML_FIELD_SECTION, YAML_MEMBER(struct run_config, host),
 		.fields = run_host_fields, .doc = "What hosts do besides the network."},
+	{"jobs", YAML_FIELD_CUSTOM, .offset = 0, .size = sizeof(struct run_config),
+		.read = run_read_jobs, .write = run_write_jobs, .present = run_jobs_present,
+		.fields = run_job_fields,
+		.doc = "Schedules or traffic side by side, each on hosts of its own."},
 	{NULL},
 };
 
@@ -148,11 +153,6 @@ void run_config_default_by_file(struct run_config *config, const struct yaml_tre
 	config->sw.routing_delay_ps = 150 * PS_PER_NS;
 }
 
-static void hosts_fini(struct run_config_hosts *hosts)
-{
-	free(hosts->name);
-}
-
 void run_config_fini(struct run_config *config)
 {
 	free(config->origin);
@@ -162,16 +162,10 @@ void run_config_fini(struct run_config *config)
 	topology_destroy(config->topology.in_place);
 	free(config->edges.at);
 	free(config->events.at);
-	for (uint32_t i = 0; i < config->traffic.count; i++) {
-		hosts_fini(&config->traffic.at[i].from);
-		hosts_fini(&config->traffic.at[i].to);
-		free(config->traffic.at[i].file);
-		free(config->traffic.at[i].ranks);
-		free(config->traffic.at[i].sizes.file);
-		free(config->traffic.at[i].matrix);
-		free(config->traffic.at[i].packets.by);
-	}
+	for (uint32_t i = 0; i < config->traffic.count; i++)
+		run_traffic_fini(&config->traffic.at[i]);
 	free(config->traffic.at);
+	run_jobs_free(&config->jobs);
 	free(config->mapper.hosts.name);
 	free(config->mapper.key);
 	free(config->mapper.expect);
@@ -314,6 +308,8 @@ static int read_root(
 		result = yaml_fields_read(run_file_fields, root, config, error);
 	if (result == 0)
 		result = run_config_read_topology(config, yaml_tree_get(root, "topology"), error);
+	if (result == 0)
+		result = run_jobs_complete(config, error);
 	if (result == 0)
 		result = run_config_choose_routes(config, root, error);
 	if (result == 0)

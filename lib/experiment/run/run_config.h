@@ -271,9 +271,10 @@ struct run_config_fidelity {
 
 /* The host beside its interface. */
 struct run_config_host {
-	uint64_t copy_rate_bps; /* of messages between ranks of a schedule on the same host */
-	weft_time overhead_ps;  /* of a CPU, for each send and recv of a schedule */
-	weft_time gap_ps;       /* from one message of a schedule to the next */
+	uint64_t copy_rate_bps;    /* of messages between ranks of a schedule on the same host */
+	weft_time overhead_ps;     /* of a CPU, for each send and recv of a schedule */
+	weft_time gap_ps;          /* from one message of a schedule to the next */
+	uint64_t rendezvous_bytes; /* longer messages of a schedule ask first; 0: none does */
 };
 
 struct run_config_topology {
@@ -339,6 +340,7 @@ struct run_config_traffic {
 	struct run_config_sizes sizes;     /* flows */
 	char *matrix;                      /* flows: file of weights of pairs; NULL: from, to */
 	struct run_config_packets packets; /* pcap */
+	uint32_t job; /* number of its job (run_jobs.h) plus 1; 0: an entry of 'traffic' */
 	struct run_config_place place;
 };
 
@@ -355,6 +357,13 @@ struct run_config_edge_list {
 struct run_config_traffic_list {
 	struct run_config_traffic *at;
 	uint32_t count;
+};
+
+/* Their traffic is at the end of the run's traffic, an entry each. */
+struct run_config_job_list {
+	struct run_config_job *at; /* run_jobs.h */
+	uint32_t count;
+	uint32_t absent; /* set of jobs that have their hosts but do not run */
 };
 
 struct run_config {
@@ -379,6 +388,7 @@ struct run_config {
 	struct run_config_host host;
 	struct run_config_edge_list edges;
 	struct run_config_traffic_list traffic;
+	struct run_config_job_list jobs;
 };
 
 /* Bytes of a data frame beside header, route and payload: a latency extension if sources measure

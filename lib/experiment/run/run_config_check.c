@@ -158,7 +158,7 @@ int run_config_check(
 	if (result == 0)
 		result = run_config_check_mapper(config, root, error);
 	if (result == 0)
-		result = run_config_check_bursts(config, root, error);
+		result = run_config_check_bursts(config, error);
 	if (result == 0 && config->queuing != &queuing_1q && config->sw.vcs == 1)
 		result = yaml_tree_refuse(yaml_tree_get(root, "queuing"), error,
 			"queuing: %s spreads over the VCs, of which there is one: expected "

@@ -12,7 +12,7 @@ extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routi
 	run_detector_fields[], run_nic_fields[], run_selection_fields[], run_iba_cc_fields[],
 	run_drb_fields[], run_pr_drb_fields[], run_faults_fields[], run_event_fields[],
 	run_mapper_fields[], run_measure_fields[], run_fidelity_fields[], run_host_fields[],
-	run_edge_fields[], run_traffic_fields[];
+	run_edge_fields[], run_traffic_fields[], run_job_fields[];
 /* The short form of 'edges', instead of a list. */
 extern const struct yaml_field run_edge_network_fields[];
 /* Of whole files. */
@@ -29,12 +29,21 @@ int run_read_edges(const struct yaml_tree_node *node, void *member, struct error
 void run_write_edges(const void *member, FILE *out, unsigned indent);
 int run_read_traffic(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_traffic(const void *member, FILE *out, unsigned indent);
+/* One entry, which is overwritten. */
+int run_read_traffic_row(
+	const struct yaml_tree_node *row, struct run_config_traffic *traffic, struct error *error);
+extern const struct run_config_traffic run_traffic_default;
+void run_traffic_fini(struct run_config_traffic *traffic);
 /* The first entry; NULL: there is none. */
 const void *run_traffic_row(const void *member);
 int run_read_time_or_off(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_time_or_off(const void *member, FILE *out, unsigned indent);
 int run_read_path(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_path(const void *member, FILE *out, unsigned indent);
+/* Of the whole run_config. */
+int run_read_jobs(const struct yaml_tree_node *node, void *member, struct error *error);
+void run_write_jobs(const void *member, FILE *out, unsigned indent);
+bool run_jobs_present(const void *member);
 extern const char *const run_control_choices[];
 /* Numbers in thousandths: "1.5". */
 int run_read_factor(const struct yaml_tree_node *node, void *member, struct error *error);
@@ -152,8 +161,7 @@ int run_config_check_control(
 int run_config_check_adaptive(
 	const struct run_config *config, const struct yaml_tree_node *root, struct error *error);
 /* Likewise for bursts that are too short for the distance of messages. */
-int run_config_check_bursts(
-	const struct run_config *config, const struct yaml_tree_node *root, struct error *error);
+int run_config_check_bursts(const struct run_config *config, struct error *error);
 /* Likewise for the mapper's times. */
 int run_config_check_mapper(
 	const struct run_config *config, const struct yaml_tree_node *root, struct error *error);

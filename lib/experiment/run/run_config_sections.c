@@ -311,6 +311,11 @@ const struct yaml_field run_fidelity_fields[] = {
 	{NULL},
 };
 
+static bool long_present(const void *member)
+{
+	return *(const uint64_t *)member != 0;
+}
+
 const struct yaml_field run_host_fields[] = {
 	{"copy-rate", YAML_FIELD_RATE, YAML_MEMBER(struct run_config_host, copy_rate_bps),
 		.min = TOPOLOGY_RATE_MIN_BPS, .max = 100 * TOPOLOGY_RATE_MAX_BPS,
@@ -320,6 +325,9 @@ const struct yaml_field run_host_fields[] = {
 		.doc = "Time of a CPU for each send and recv of a schedule: o of LogGP."},
 	{"gap", YAML_FIELD_TIME, YAML_MEMBER(struct run_config_host, gap_ps), .max = PS_PER_S,
 		.doc = "Minimum time between two messages of a host with ranks: g of LogGP."},
+	{"rendezvous", YAML_FIELD_BYTES, YAML_MEMBER(struct run_config_host, rendezvous_bytes),
+		.min = 1, .max = (uint64_t)1 << 40, .present = long_present,
+		.doc = "Longer messages of a schedule wait for their recv; receivers copy shorter ones at `copy-rate`: S of LogGP."},
 	{NULL},
 };
 

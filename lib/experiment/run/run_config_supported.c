@@ -238,11 +238,20 @@ static int check_mapper(const struct run_config *config, struct error *error)
 	return CHECK_RULES(config, "mapper.routes: mapper ", rules, error);
 }
 
+static bool sends_beside(const struct run_config *config)
+{
+	bool beside = false;
+
+	for (uint32_t i = 0; i < config->traffic.count; i++)
+		beside |= !config->traffic.at[i].pattern->schedule;
+	return beside;
+}
+
 static const char *why_no_goal(const struct run_config *config)
 {
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return "is not supported with 'switching: wormhole'; use cut-through";
-	if (config->traffic.count > 1 && config->clock == RUN_CLOCK_REAL)
+	if (config->clock == RUN_CLOCK_REAL && sends_beside(config))
 		return "beside other traffic is not supported on the real clock; use it alone";
 	if (config->clock == RUN_CLOCK_VIRTUAL &&
 		(config->routing.file != NULL ||
@@ -287,25 +296,31 @@ static int check_until(const struct run_config *config, struct error *error)
 		       : CHECK_RULES(config, "measure.until: ", rules, error);
 }
 
-/* Only their order distinguishes the messages of a schedule; two would be confused. */
+/* Only their order distinguishes the messages of a schedule; two on the same hosts would be
+ * confused. */
 static int check_traffic(const struct run_config *config, struct error *error)
 {
 	const struct run_config_traffic *first = NULL;
 	const char *why = why_no_goal(config);
+	bool wormhole = config->sw.switching == RUN_SWITCHING_WORMHOLE;
 	char where[RUN_OPTION_MAX];
 
 	for (uint32_t i = 0; i < config->traffic.count; i++) {
 		const struct run_config_traffic *traffic = &config->traffic.at[i];
 
+		if (traffic->job != 0 && wormhole)
+			return run_config_refuse(config, &traffic->place, error,
+				"jobs are not supported with 'switching: wormhole'; use "
+				"cut-through");
 		if (!traffic->pattern->schedule)
 			continue;
 		if (why != NULL)
 			return run_config_refuse(config, &traffic->place, error, "pattern %s %s",
 				traffic->pattern->name, why);
-		if (first != NULL)
+		if (first != NULL && (first->job == 0 || traffic->job == 0))
 			return run_config_refuse(config, &traffic->place, error,
-				"pattern %s: a second schedule, expected one at most; the first "
-				"one is in %s",
+				"pattern %s: a second schedule, the first one is in %s; several are "
+				"'jobs'",
 				traffic->pattern->name, run_place_text(&first->place, where));
 		first = traffic;
 	}

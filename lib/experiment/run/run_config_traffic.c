@@ -3,6 +3,7 @@
 
 /* The traffic of a run file: its entries. */
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "run_config_fields.h"
@@ -436,11 +437,34 @@ static int complete_traffic(
 	return (pattern->keys & TRAFFIC_RATE) != 0 ? complete_rate(traffic, node, error) : 0;
 }
 
-static const struct run_config_traffic traffic_default = {
+const struct run_config_traffic run_traffic_default = {
 	.switches = UINT32_MAX,
 	.arrivals = ARRIVALS_UNSET,
 	.stop_ps = WEFT_TIME_NEVER,
 };
+
+void run_traffic_fini(struct run_config_traffic *traffic)
+{
+	free(traffic->from.name);
+	free(traffic->to.name);
+	free(traffic->file);
+	free(traffic->ranks);
+	free(traffic->sizes.file);
+	free(traffic->matrix);
+	free(traffic->packets.by);
+}
+
+int run_read_traffic_row(
+	const struct yaml_tree_node *row, struct run_config_traffic *traffic, struct error *error)
+{
+	int result;
+
+	*traffic = run_traffic_default;
+	traffic->place = run_place_of(row);
+	traffic->from.place = traffic->to.place = traffic->place;
+	result = yaml_fields_read(run_traffic_fields, row, traffic, error);
+	return result == 0 ? complete_traffic(traffic, row, error) : result;
+}
 
 int run_read_traffic(const struct yaml_tree_node *node, void *member, struct error *error)
 {
@@ -452,16 +476,8 @@ int run_read_traffic(const struct yaml_tree_node *node, void *member, struct err
 		return result;
 	list->at = rows;
 	for (const struct yaml_tree_node *row = node->first; row != NULL && result == 0;
-		row = row->next) {
-		struct run_config_traffic *traffic = &list->at[list->count++];
-
-		*traffic = traffic_default;
-		traffic->place = run_place_of(row);
-		traffic->from.place = traffic->to.place = traffic->place;
-		result = yaml_fields_read(run_traffic_fields, row, traffic, error);
-		if (result == 0)
-			result = complete_traffic(traffic, row, error);
-	}
+		row = row->next)
+		result = run_read_traffic_row(row, &list->at[list->count++], error);
 	return result;
 }
 
@@ -496,20 +512,16 @@ static double bursts_per_message(
 	return distance_ps / ((double)traffic->on_ps + (double)traffic->off_ps);
 }
 
-int run_config_check_bursts(
-	const struct run_config *config, const struct yaml_tree_node *root, struct error *error)
+int run_config_check_bursts(const struct run_config *config, struct error *error)
 {
-	const struct yaml_tree_node *list = yaml_tree_get(root, "traffic");
-	const struct yaml_tree_node *row = list != NULL ? list->first : NULL;
-
-	for (uint32_t i = 0; row != NULL && i < config->traffic.count; i++, row = row->next) {
+	for (uint32_t i = 0; i < config->traffic.count; i++) {
 		const struct run_config_traffic *traffic = &config->traffic.at[i];
 		double bursts = traffic->arrivals == ARRIVALS_BURSTY
 					? bursts_per_message(traffic, &config->link)
 					: 0;
 
 		if (bursts > RUN_BURSTS_MAX)
-			return yaml_tree_refuse(row, error,
+			return run_config_refuse(config, &traffic->place, error,
 				"bursty arrivals: with this 'load', a message in %.0f bursts; "
 				"expected at most %u: longer 'on' or 'off'",
 				bursts, RUN_BURSTS_MAX);
@@ -527,6 +539,9 @@ const void *run_traffic_row(const void *member)
 void run_write_traffic(const void *member, FILE *out, unsigned indent)
 {
 	const struct run_config_traffic_list *list = member;
+	uint32_t count = list->count;
 
-	run_write_rows(run_traffic_fields, list->at, sizeof(*list->at), list->count, out, indent);
+	while (count > 0 && list->at[count - 1].job != 0)
+		count--;
+	run_write_rows(run_traffic_fields, list->at, sizeof(*list->at), count, out, indent);
 }

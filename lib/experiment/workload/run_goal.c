@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "flow_draw.h"
+#include "goal/goal_join.h"
+#include "job_placement.h"
 #include "permutation.h"
 #include "traffic/traffic_pattern.h"
 
@@ -82,108 +84,227 @@ static int read_ranks(struct run_goal *goal, const struct topology *topology, co
 	return result;
 }
 
-/* Ranks in the order of hosts, or as the file says. */
-static int choose_hosts(struct run_goal *goal, const struct run_config_traffic *traffic,
-	const struct topology *topology, struct error *error)
+/* Ranks of a part in the order of the hosts. 'among' NULL: of the topology. */
+static int fill_hosts(struct run_goal *goal, const struct run_goal_part *part,
+	const struct run_config_traffic *traffic, const uint16_t *among, uint32_t hosts,
+	const char *where, struct error *error)
 {
-	uint32_t ranks = goal->goal->ranks;
 	uint32_t per_host = traffic->ranks_per_host != 0 ? traffic->ranks_per_host : 1;
 
-	if (traffic->ranks != NULL)
-		return read_ranks(goal, topology, traffic->ranks, error);
-	if ((ranks - 1) / per_host >= topology->hosts)
+	if ((part->ranks - 1) / per_host >= hosts)
 		return error_set(error, EINVAL,
-			"%s: %u ranks, but topology %s has %u hosts with %u each; expected "
-			"ranks-per-host: %u, or a file of ranks",
-			traffic->file, ranks, topology->name, topology->hosts, per_host,
-			topology->hosts > 0 ? (ranks - 1) / topology->hosts + 1 : ranks);
-	for (uint32_t rank = 0; rank < ranks; rank++)
-		goal->host_of[rank] = (uint16_t)(rank / per_host);
+			"%s: %u ranks, but %s has %u hosts with %u each; expected "
+			"ranks-per-host: %u%s",
+			traffic->file, part->ranks, where, hosts, per_host,
+			hosts > 0 ? (part->ranks - 1) / hosts + 1 : part->ranks,
+			among == NULL ? ", or a file of ranks" : "");
+	for (uint32_t rank = 0; rank < part->ranks; rank++) {
+		uint32_t host = rank / per_host;
+
+		goal->host_of[part->first_rank + rank] =
+			among != NULL ? among[host] : (uint16_t)host;
+	}
 	return 0;
 }
 
-static int place_ranks(struct run_goal *goal, const struct run_config_traffic *traffic,
+static int place_part(struct run_goal *goal, const struct run_goal_part *part,
+	const struct run_config *run, const struct topology *topology,
+	const struct job_placement *placement, struct error *error)
+{
+	const struct run_config_traffic *traffic = &run->traffic.at[part->entry];
+	const uint32_t *first = &placement->first[part->job - 1];
+	char where[TOPOLOGY_NAME_MAX + 16];
+
+	if (part->job == 0 && traffic->ranks != NULL)
+		return read_ranks(goal, topology, traffic->ranks, error);
+	snprintf(where, sizeof(where), "%s %s", part->job != 0 ? "job" : "topology",
+		part->job != 0 ? run->jobs.at[part->job - 1].name : topology->name);
+	return part->job == 0 ? fill_hosts(goal, part, traffic, NULL, topology->hosts, where, error)
+			      : fill_hosts(goal, part, traffic, placement->host + first[0],
+					first[1] - first[0], where, error);
+}
+
+static void note_hosts(struct run_goal *goal, struct run_goal_part *part)
+{
+	part->first_sender = goal->senders;
+	for (uint32_t i = 0; i < part->ranks; i++) {
+		uint32_t rank = part->first_rank + i;
+		uint16_t host = goal->host_of[rank];
+
+		if (goal->rank_of[host] != RUN_GOAL_NO_RANK || goal->goal->rank[rank].count == 0)
+			continue;
+		goal->rank_of[host] = rank;
+		goal->entry_of[host] = part->entry;
+		goal->sender[goal->senders++] = host;
+	}
+	part->senders = goal->senders - part->first_sender;
+}
+
+static int place_ranks(struct run_goal *goal, const struct run_config *run,
 	const struct topology *topology, struct error *error)
 {
 	uint32_t ranks = goal->goal->ranks;
-	int result;
+	struct job_placement placement = {NULL};
+	int result = 0;
 
 	goal->hosts = topology->hosts;
 	goal->host_of = calloc(ranks, sizeof(*goal->host_of));
 	goal->rank_of = calloc((size_t)topology->hosts + 1, sizeof(*goal->rank_of));
+	goal->entry_of = calloc((size_t)topology->hosts + 1, sizeof(*goal->entry_of));
 	goal->sender = calloc(ranks, sizeof(*goal->sender));
-	if (goal->host_of == NULL || goal->rank_of == NULL || goal->sender == NULL)
+	if (goal->host_of == NULL || goal->rank_of == NULL || goal->entry_of == NULL ||
+		goal->sender == NULL)
 		return error_set(error, ENOMEM, "no memory for a schedule");
-	result = choose_hosts(goal, traffic, topology, error);
 	for (uint32_t host = 0; host < topology->hosts; host++)
 		goal->rank_of[host] = RUN_GOAL_NO_RANK;
-	for (uint32_t rank = 0; rank < ranks && result == 0; rank++) {
-		uint32_t *first = &goal->rank_of[goal->host_of[rank]];
-
-		if (*first != RUN_GOAL_NO_RANK || goal->goal->rank[rank].count == 0)
-			continue;
-		*first = rank;
-		goal->sender[goal->senders++] = goal->host_of[rank];
+	if (run->jobs.count > 0)
+		result = job_placement_make(run, topology, &placement, error);
+	for (uint32_t i = 0; i < goal->parts && result == 0; i++) {
+		result = place_part(goal, &goal->part[i], run, topology, &placement, error);
+		if (result == 0)
+			note_hosts(goal, &goal->part[i]);
 	}
+	free(placement.host);
 	return result;
 }
 
 static int draw_schedule(struct run_goal *goal, const struct run_config *run,
 	const struct topology *topology, struct error *error)
 {
-	int result = flow_draw(run, goal->entry, topology, &goal->flows, error);
+	int result = flow_draw(run, goal->part[0].entry, topology, &goal->flows, error);
 
 	return result == 0 ? run_flows_schedule(&goal->flows, run->origin, &goal->goal, error)
 			   : result;
 }
 
-static int open_entry(struct run_goal *goal, const struct run_config *run,
+/* The schedule of one part. */
+static int load_part(struct run_goal *goal, const struct run_config *run, uint32_t number,
 	const struct topology *topology, struct error *error)
 {
-	const struct run_config_traffic *traffic = &run->traffic.at[goal->entry];
+	const struct run_config_traffic *traffic = &run->traffic.at[goal->part[number].entry];
 	int result = 0;
 
-	goal->start_ps = traffic->start_ps;
+	goal->goal = NULL;
 	if (traffic->file == NULL)
 		result = draw_schedule(goal, run, topology, error);
 	else if (traffic->pattern == &traffic_flows)
 		result = run_flows_load(traffic->file, topology, &goal->flows, &goal->goal, error);
 	else if ((goal->goal = goal_load(traffic->file, error)) == NULL)
 		result = -errno;
-	return result == 0 ? place_ranks(goal, traffic, topology, error) : result;
+	return result;
+}
+
+/* Several become one; a single one stays as it is. */
+static int join_parts(struct run_goal *goal, struct goal_part *from, struct goal **loaded,
+	const struct run_config *run, struct error *error)
+{
+	weft_time first = WEFT_TIME_NEVER;
+
+	for (uint32_t i = 0; i < goal->parts; i++)
+		first = goal->part[i].start_ps < first ? goal->part[i].start_ps : first;
+	goal->start_ps = first;
+	if (goal->part[0].job == 0) {
+		goal->goal = loaded[0];
+		loaded[0] = NULL;
+		return 0;
+	}
+	for (uint32_t i = 0; i < goal->parts; i++)
+		from[i] = (struct goal_part){loaded[i], run->jobs.at[goal->part[i].job - 1].name,
+			(goal->part[i].start_ps - first) / PS_PER_NS};
+	goal->goal = goal_join(from, goal->parts, error);
+	return goal->goal != NULL ? 0 : -errno;
+}
+
+static int load_parts(struct run_goal *goal, const struct run_config *run,
+	const struct topology *topology, struct error *error)
+{
+	struct goal_part *from = calloc(goal->parts, sizeof(*from));
+	struct goal **loaded = calloc(goal->parts, sizeof(*loaded));
+	uint32_t ranks = 0;
+	int result = 0;
+
+	if (from == NULL || loaded == NULL)
+		result = error_set(error, ENOMEM, "no memory for a schedule");
+	for (uint32_t i = 0; i < goal->parts && result == 0; i++) {
+		result = load_part(goal, run, i, topology, error);
+		loaded[i] = goal->goal;
+		goal->goal = NULL;
+		if (result < 0)
+			break;
+		goal->part[i].first_rank = ranks;
+		goal->part[i].ranks = loaded[i]->ranks;
+		ranks += loaded[i]->ranks;
+	}
+	if (result == 0)
+		result = join_parts(goal, from, loaded, run, error);
+	for (uint32_t i = 0; i < goal->parts && loaded != NULL; i++)
+		goal_destroy(loaded[i]);
+	free(loaded);
+	free(from);
+	return result == 0 ? place_ranks(goal, run, topology, error) : result;
+}
+
+static void list_parts(struct run_goal *goal, const struct run_config *run)
+{
+	for (uint32_t i = 0; i < run->traffic.count; i++) {
+		const struct run_config_traffic *traffic = &run->traffic.at[i];
+
+		if (traffic->pattern->schedule && !run_job_is_absent(run, traffic))
+			goal->part[goal->parts++] = (struct run_goal_part){.entry = (uint8_t)i,
+				.job = traffic->job,
+				.start_ps = traffic->start_ps};
+	}
 }
 
 int run_goal_open(const struct run_config *run, const struct topology *topology,
 	struct run_goal **goal, struct error *error)
 {
-	const struct run_config_traffic *traffic = NULL;
+	const struct run_config_traffic *traffic;
 	struct run_goal *opened;
-	int result;
+	int result = 0;
 
 	*goal = NULL;
-	for (uint32_t i = 0; i < run->traffic.count && traffic == NULL; i++)
-		if (run->traffic.at[i].pattern->schedule)
-			traffic = &run->traffic.at[i];
-	if (traffic == NULL)
+	if (!run_config_has_schedule(run))
 		return 0;
 	opened = calloc(1, sizeof(*opened));
-	if (opened == NULL)
+	if (opened != NULL)
+		opened->part = calloc(run->traffic.count, sizeof(*opened->part));
+	if (opened == NULL || opened->part == NULL) {
+		run_goal_close(opened);
 		return error_set(error, ENOMEM, "no memory for a schedule");
-	opened->entry = (uint8_t)(traffic - run->traffic.at);
+	}
+	list_parts(opened, run);
+	if (opened->parts == 0) {
+		run_goal_close(opened);
+		return 0;
+	}
+	traffic = &run->traffic.at[opened->part[0].entry];
 	opened->copy_rate_bps = run->host.copy_rate_bps;
 	/* Flows measure the network. */
 	if (traffic->pattern != &traffic_flows) {
 		opened->overhead_ps = run->host.overhead_ps;
 		opened->gap_ps = run->host.gap_ps;
+		opened->rendezvous_bytes = run->host.rendezvous_bytes;
 	}
 	opened->piece_bytes =
 		traffic->pattern == &traffic_flows ? run->nic.mtu_bytes : RUN_MESSAGE_MAX;
-	result = open_entry(opened, run, topology, error);
+	result = load_parts(opened, run, topology, error);
 	if (result < 0)
 		run_goal_close(opened);
 	else
 		*goal = opened;
 	return result;
+}
+
+const uint16_t *run_goal_senders(const struct run_goal *goal, uint8_t entry, uint32_t *count)
+{
+	*count = 0;
+	for (uint32_t i = 0; i < goal->parts; i++)
+		if (goal->part[i].entry == entry) {
+			*count = goal->part[i].senders;
+			return goal->sender + goal->part[i].first_sender;
+		}
+	return NULL;
 }
 
 struct goal_replay *run_goal_replay(const struct run_goal *goal, struct error *error)
@@ -195,6 +316,7 @@ struct goal_replay *run_goal_replay(const struct run_goal *goal, struct error *e
 		.overhead_ps = goal->overhead_ps,
 		.gap_ps = goal->gap_ps,
 		.piece_bytes = goal->piece_bytes,
+		.rendezvous_bytes = goal->rendezvous_bytes,
 		.interleave = goal->flows.count > 0,
 		.times = goal->flows.count > 0};
 	struct goal_replay *replay = goal_replay_create(&config);
@@ -232,6 +354,8 @@ void run_goal_close(struct run_goal *goal)
 	goal_destroy(goal->goal);
 	free(goal->host_of);
 	free(goal->rank_of);
+	free(goal->entry_of);
+	free(goal->part);
 	free(goal->sender);
 	free(goal->flows.at);
 	free(goal);

@@ -2,11 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The schedule of a run (pattern goal or flows) and its mapping of ranks to hosts, checked against
- * the topology, for either clock; goal_replay.h replays it. Constant once opened.
+/* The schedule of a run (pattern goal or flows; the schedules of its jobs are joined) and its
+ * mapping of ranks to hosts, checked against the topology, for either clock; goal_replay.h replays
+ * it. Constant once opened.
  *
  * A file of pairs "RANK HOST" gives the mapping (permutation.h); without a file rank i is on host
- * i / 'ranks-per-host'. */
+ * i / 'ranks-per-host', and in a job on that one of the job's hosts. */
 
 #include "goal/goal_replay.h"
 #include "run_flows.h"
@@ -14,23 +15,35 @@
 
 #define RUN_GOAL_NO_RANK UINT32_MAX
 
+/* A schedule that was joined. */
+struct run_goal_part {
+	uint32_t first_rank, ranks;
+	uint32_t first_sender, senders; /* in 'sender' */
+	weft_time start_ps;             /* after the start of the traffic */
+	uint32_t job;                   /* number plus 1; 0: none */
+	uint8_t entry;                  /* of the run's traffic */
+};
+
 struct run_goal {
 	struct goal *goal;
 	struct run_flows flows; /* of which the schedule was made; none for pattern goal */
 	uint16_t *host_of;      /* [ranks] */
 	uint32_t *rank_of;      /* [hosts]; the first rank of each, or RUN_GOAL_NO_RANK */
 	uint32_t hosts;         /* of the topology */
+	uint8_t *entry_of;      /* [hosts] with ranks: entry of the run's traffic */
 	uint16_t *sender;       /* [senders] the hosts with ranks */
 	uint32_t senders;
+	struct run_goal_part *part; /* [parts] by first rank */
+	uint32_t parts;
 	uint64_t copy_rate_bps;
 	weft_time overhead_ps, gap_ps;
 	uint64_t piece_bytes; /* that interfaces take at once */
-	weft_time start_ps;   /* after the start of the traffic */
-	uint8_t entry;        /* of the run's traffic */
+	uint64_t rendezvous_bytes;
+	weft_time start_ps; /* of the first part, after the start of the traffic */
 };
 
-/* Opens the run's schedule; '*goal' is NULL if it has none. 0, or a negative errno and error: a bad
- * file, more ranks than places. */
+/* Opens the run's schedule; '*goal' is NULL if it has none, or only absent jobs have one. 0, or a
+ * negative errno and error: a bad file, more ranks than places. */
 int run_goal_open(const struct run_config *run, const struct topology *topology,
 	struct run_goal **goal, struct error *error);
 void run_goal_close(struct run_goal *goal);
@@ -46,6 +59,9 @@ int run_goal_check_beside(const struct run_goal *goal, const struct run_config *
 /* As goal_replay_diagnose(); flows, which have no operations for their user, are named as such. */
 int run_goal_diagnose(
 	const struct run_goal *goal, const struct goal_replay *replay, struct error *error);
+
+/* The hosts that send for an entry of the traffic. */
+const uint16_t *run_goal_senders(const struct run_goal *goal, uint8_t entry, uint32_t *count);
 
 /* Bytes of a send on the network, where a message has at least RUN_MESSAGE_MIN. */
 static inline uint32_t run_goal_bytes(uint64_t bytes)

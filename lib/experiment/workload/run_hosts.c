@@ -7,6 +7,7 @@
 
 #include "base/quantity.h"
 #include "base/rng.h"
+#include "job_placement.h"
 #include "permutation.h"
 #include "run_hosts.h"
 #include "run_packets.h"
@@ -230,15 +231,44 @@ static int resolve_set(
 	return result;
 }
 
+/* The hosts of jobs are not among those that are drawn or left. */
+static int resolve_jobs(const struct resolver *resolver, enum side side)
+{
+	const struct run_config *config = resolver->config;
+	struct job_placement placement = {NULL};
+	int result = 0;
+
+	if (config->jobs.count > 0)
+		result =
+			job_placement_make(config, resolver->topology, &placement, resolver->error);
+	for (uint32_t i = 0; i < config->jobs.count && result == 0; i++) {
+		struct run_hosts_entry *entry = &resolver->hosts->entry[run_job_entry(config, i)];
+		const uint16_t *host = placement.host + placement.first[i];
+		struct run_host_list list = {0};
+
+		take(resolver, host, placement.first[i + 1] - placement.first[i]);
+		if (config->jobs.at[i].schedule != NULL)
+			continue;
+		memcpy(resolver->scratch, host,
+			(placement.first[i + 1] - placement.first[i]) * sizeof(*host));
+		result = keep(resolver, placement.first[i + 1] - placement.first[i], &list);
+		*(side == FROM ? &entry->from : &entry->to) = list.host;
+		*(side == FROM ? &entry->from_count : &entry->to_count) = list.count;
+	}
+	free(placement.host);
+	return result;
+}
+
 /* Lists first, then what is drawn, then what is left. */
 static int resolve_side(const struct resolver *resolver, enum side side)
 {
 	static const enum run_hosts_kind order[] = {
 		RUN_HOSTS_LIST, RUN_HOSTS_SHARE, RUN_HOSTS_REST, RUN_HOSTS_ALL};
-	int result = 0;
+	int result;
 
 	memset(resolver->taken, 0, resolver->topology->hosts);
 	take(resolver, resolver->hosts->edge, resolver->config->edges.count);
+	result = resolve_jobs(resolver, side);
 	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++)
 		for (uint32_t entry = 0; entry < resolver->hosts->entries && result == 0; entry++)
 			result = resolve_set(resolver, side, entry, order[i]);
@@ -334,6 +364,10 @@ static int resolve(const struct resolver *resolver)
 		result = resolve_side(resolver, TO);
 	if (result == 0)
 		result = resolve_pairs(resolver);
+	for (uint32_t i = 0; i < resolver->hosts->entries; i++)
+		if (run_job_is_absent(resolver->config, &resolver->config->traffic.at[i]))
+			resolver->hosts->entry[i].from_count = resolver->hosts->entry[i].to_count =
+				0;
 	if (result == 0 && run_source_keep_senders(resolver->config, resolver->hosts) < 0)
 		result = refuse_memory(resolver);
 	return result;

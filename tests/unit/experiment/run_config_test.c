@@ -1005,8 +1005,8 @@ UNIT_TEST(a_second_schedule_is_refused)
 
 	assert_int_equal(run_config_supported(config, &error), -EINVAL);
 	assert_string_equal(error.text,
-		"r.yaml:8:5: pattern goal: a second schedule, expected one at most; the first one "
-		"is in line 6");
+		"r.yaml:8:5: pattern goal: a second schedule, the first one "
+		"is in line 6; several are 'jobs'");
 	run_config_destroy(config);
 }
 

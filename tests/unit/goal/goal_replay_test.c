@@ -190,8 +190,8 @@ UNIT_TEST(what_is_left_at_the_end_is_named)
 			"rank 1: recv 'r1' (line 6) from 0 tag 4 got no message; 2 operations have "
 			"not ended"},
 		{"calc 1", "here: recv 1b from -1 tag -1",
-			"rank 1: recv 'here' (line 6) from any tag any got no message; 1 operations "
-			"have not ended"},
+			"rank 1: recv 'here' (line 6) from any tag any got no message; 1 operation "
+			"has not ended"},
 		{"s1: send 1b to 1 tag 3", "",
 			"rank 1: no recv took the message of rank 0's send 's1' (line 3)"},
 	};
@@ -514,6 +514,86 @@ UNIT_TEST(messages_of_a_host_are_a_gap_apart)
 	finish(made, goal);
 }
 
+/* A message of 1,000 bytes from rank 0 to 1, whose recv begins after 'calc_ns'. */
+static struct goal_replay *asking(struct goal **goal, unsigned calc_ns, uint64_t rendezvous)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		"num_ranks 2\nrank 0 {\nsend 1000b to 1\n}\nrank 1 {\nc: calc %u\n"
+		"r: recv 1000b from 0\nr requires c\n}\n",
+		calc_ns);
+	*goal = goal_loop_parse(text);
+	return goal_replay_create(&(struct goal_replay_config){
+		.goal = *goal, .copy_rate_bps = 8000000000, .rendezvous_bytes = rendezvous});
+}
+
+/* Accepts what the host has to send at 'now', and delivers it 10 ns later. */
+static uint64_t pass_on(struct goal_replay *made, uint32_t host, weft_time now)
+{
+	struct goal_message message;
+
+	assert_true(goal_replay_poll(made, host, now, &message));
+	assert_int_equal(message.to, 1 - host);
+	goal_replay_accept(made, host, now);
+	assert_true(goal_replay_deliver(made, message.to, host, now + 10 * NS));
+	return message.bytes;
+}
+
+UNIT_TEST(a_long_message_asks_and_leaves_when_a_recv_takes_it)
+{
+	struct goal_message message;
+	struct goal *goal;
+	struct goal_replay *made = asking(&goal, 100, 999);
+
+	assert_int_equal(pass_on(made, 0, 0), 0);
+	assert_false(goal_replay_poll(made, 0, 50 * NS, &message));
+	assert_false(goal_replay_poll(made, 1, 50 * NS, &message));
+	assert_int_equal(goal_replay_next(made, 1), 100 * NS);
+	assert_int_equal(pass_on(made, 1, 100 * NS), 0);
+	assert_int_equal(goal_replay_end(made, 0).ended, 0);
+	assert_int_equal(pass_on(made, 0, 110 * NS), 1000);
+	assert_true(goal_replay_done(made));
+	assert_int_equal(goal_replay_end(made, 0).ended_ps, 110 * NS);
+	assert_int_equal(goal_replay_end(made, 1).ended_ps, 120 * NS);
+	finish(made, goal);
+}
+
+UNIT_TEST(a_short_message_does_not_ask_and_is_copied_when_a_recv_has_it)
+{
+	struct goal *goal;
+	struct goal_replay *made = asking(&goal, 100, 1000);
+	struct goal_message message;
+
+	assert_int_equal(pass_on(made, 0, 0), 1000);
+	assert_false(goal_replay_poll(made, 1, 1099 * NS, &message));
+	assert_false(goal_replay_done(made));
+	/* 1,000 bytes at 8 Gbit/s. */
+	assert_false(goal_replay_poll(made, 1, 1100 * NS, &message));
+	assert_true(goal_replay_done(made));
+	assert_int_equal(goal_replay_end(made, 1).ended_ps, 1100 * NS);
+	finish(made, goal);
+}
+
+UNIT_TEST(requests_of_a_pair_are_answered_in_the_order_of_the_recvs)
+{
+	struct goal *goal = goal_loop_parse(
+		"num_ranks 2\nrank 0 {\nsend 2000b to 1 tag 1\nsend 3000b to 1 tag 2\n}\n"
+		"rank 1 {\nb: recv 3000b from 0 tag 2\na: recv 2000b from 0 tag 1\n"
+		"a requires b\n}\n");
+	struct goal_replay *made = goal_replay_create(
+		&(struct goal_replay_config){.goal = goal, .rendezvous_bytes = 1});
+
+	assert_int_equal(pass_on(made, 0, 0), 0);
+	assert_int_equal(pass_on(made, 0, 20 * NS), 0);
+	assert_int_equal(pass_on(made, 1, 40 * NS), 0);
+	assert_int_equal(pass_on(made, 0, 60 * NS), 3000);
+	assert_int_equal(pass_on(made, 1, 80 * NS), 0);
+	assert_int_equal(pass_on(made, 0, 100 * NS), 2000);
+	assert_true(goal_replay_done(made));
+	finish(made, goal);
+}
+
 /* A piece each; the second message to 1 waits for the first. */
 UNIT_TEST(destinations_take_turns)
 {
@@ -683,7 +763,12 @@ UNIT_TEST(any_placement_and_any_piece_ends_the_same_schedule)
 
 		for (uint32_t rank = 0; rank < ranks; rank++)
 			host_of[rank] = (uint16_t)rng_below(&rng, hosts);
-		made = placed(goal, host_of, hosts, 1 + rng_below(&rng, 1000000000), piece);
+		made = goal_replay_create(&(struct goal_replay_config){.goal = goal,
+			.host_of = host_of,
+			.hosts = hosts,
+			.copy_rate_bps = 1 + rng_below(&rng, 1000000000),
+			.piece_bytes = piece,
+			.rendezvous_bytes = rng_below(&rng, 3) * 2000});
 		for (weft_time now = 0; !goal_replay_done(made); now += PS_PER_MS) {
 			assert_true(now < 60000 * PS_PER_MS);
 			pipe_step(net, made, &rng, now, &moved);

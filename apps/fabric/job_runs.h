@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The runs that tell what the jobs of a run cost each other: before the run itself each job with
+ * 'baseline' runs alone, and beside each other job. All jobs keep the hosts that they have in it.
+ */
+
+#include <stdatomic.h>
+
+#include "experiment/result/run_result_jobs.h"
+#include "options.h"
+#include "topo/topology.h"
+
+/* Runs 'config' once and fills 'result', which is zeroed; it stays empty in processes that have
+ * none (--mpi). 0, or a negative errno and error. */
+typedef int job_run_fn(
+	void *ctx, const struct run_config *config, struct run_result *result, struct error *error);
+
+struct job_runs {
+	struct run_result kept; /* its jobs have the times of the runs */
+};
+
+/* 'stop' set ends it, unless it is NULL. Changes config->jobs.absent meanwhile. Nothing without
+ * jobs. 0, or a negative errno and error; job_runs_free() in every case. */
+int job_runs_make(struct job_runs *runs, struct run_config *config, const atomic_bool *stop,
+	job_run_fn *run, void *ctx, struct error *error);
+void job_runs_free(struct job_runs *runs);
+
+/* Hands the jobs over to the result of the run itself. 0, or a negative errno and error. */
+int job_runs_finish(struct job_runs *runs, const struct run_config *config,
+	const struct topology *topology, struct run_result *result, struct error *error);

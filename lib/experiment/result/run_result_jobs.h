@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* The jobs of a run: how long each took, and what the others cost it. */
+
+#include <stdlib.h>
+
+#include "experiment/run/run_jobs.h"
+#include "run_result.h"
+
+/* Times of a job, whose ratio is a slowdown; NAN: unknown. */
+struct run_job_time {
+	double completion_ns; /* of a schedule, or of traffic that ends */
+	double latency_ns;    /* of traffic: mean total latency of its messages */
+};
+
+struct run_result_job {
+	char name[TOPOLOGY_NAME_MAX];
+	char (*host)[TOPOLOGY_NAME_MAX]; /* [hosts] in the order of ranks */
+	uint32_t hosts;
+	uint64_t start_ns;
+	bool schedule;
+	struct run_job_time with_all, alone;
+	struct run_job_time beside[RUN_JOBS_MAX]; /* with one other job; its own place: unknown */
+};
+
+struct run_result_jobs {
+	struct run_result_job *at;
+	uint32_t count;
+};
+
+/* Named, without times; -ENOMEM. The caller fills in the hosts, the result owns all. */
+int run_result_jobs_make(struct run_result *result, const struct run_config *run);
+/* 'host' of a job has room for so many. -ENOMEM. */
+int run_result_job_set_hosts(struct run_result_job *job, uint32_t hosts);
+static inline void run_result_jobs_free(struct run_result *result)
+{
+	for (uint32_t i = 0; result->jobs != NULL && i < result->jobs->count; i++)
+		free(result->jobs->at[i].host);
+	if (result->jobs != NULL)
+		free(result->jobs->at);
+	free(result->jobs);
+	result->jobs = NULL;
+}
+/* The times of job 'number' in a result of a run with the job. */
+struct run_job_time run_result_job_time(
+	const struct run_result *result, const struct run_config *run, uint32_t number);
+
+/* Ratio of the completions of schedules, and of the latencies of traffic; NAN: unknown. */
+double run_job_slowdown(const struct run_result_job *job, const struct run_job_time *time);
+
+json_t *run_result_jobs_json(const struct run_result *result);
+void run_result_print_jobs(const struct run_result *result, FILE *out);
