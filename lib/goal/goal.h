@@ -21,6 +21,8 @@
  * form. A statement ends with its line, with ';' or with the rank's '}'. A rank that does not
  * appear has no operations.
  *
+ * The binary form that txt2bin writes is read as well, and recognised by its first bytes.
+ *
  * Stricter than txt2bin: no rank appears twice, labels are defined once, in any order, and
  * dependencies have no cycle.
  *
@@ -82,7 +84,8 @@ struct goal {
 	uint32_t starts;        /* operations that goal_join() added */
 };
 
-/* NULL with errno and error, "ORIGIN:LINE:COLUMN: what is wrong, what was expected". */
+/* NULL with errno and error, "ORIGIN:LINE:COLUMN: what is wrong, what was expected"; of the binary
+ * form "ORIGIN: rank R, operation N: …". */
 struct goal *goal_parse(const char *text, size_t length, const char *origin, struct error *error);
 struct goal *goal_load(const char *path, struct error *error);
 void goal_destroy(struct goal *goal);

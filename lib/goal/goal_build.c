@@ -147,6 +147,18 @@ static int find_label(
 		token->length > 32 ? 32 : (int)token->length, token->text);
 }
 
+int goal_build_pair(struct goal_builder *build, uint32_t from, uint32_t to)
+{
+	if (build->pairs == GOAL_EDGES_MAX)
+		return error_at(build->lexer->error, build->lexer->origin,
+			build->goal->op[from].line, 1, "more than %u dependencies", GOAL_EDGES_MAX);
+	if (!array_reserve(
+		    &build->pair, &build->pairs_room, build->pairs + 1, sizeof(*build->pair)))
+		return -ENOMEM;
+	build->pair[build->pairs++] = (struct goal_pair){from, to};
+	return 0;
+}
+
 static int tie(struct goal_builder *build, const struct goal_requires *requires)
 {
 	uint32_t from, to;
@@ -154,17 +166,9 @@ static int tie(struct goal_builder *build, const struct goal_requires *requires)
 
 	if (result == 0)
 		result = find_label(build, &requires->other, &from);
-	if (result == 0 && build->pairs == GOAL_EDGES_MAX)
-		return GOAL_REFUSE(build->lexer, &requires->waiting, "more than %u dependencies",
-			GOAL_EDGES_MAX);
-	if (result == 0 && !array_reserve(&build->pair, &build->pairs_room, build->pairs + 1,
-				   sizeof(*build->pair)))
-		return -ENOMEM;
-	if (result < 0)
-		return result;
-	build->pair[build->pairs++] =
-		(struct goal_pair){from, to | (requires->started ? GOAL_EDGE_STARTED : 0)};
-	return 0;
+	return result < 0 ? result
+			  : goal_build_pair(
+				    build, from, to | (requires->started ? GOAL_EDGE_STARTED : 0));
 }
 
 /* Gives the CPUs that the rank names the numbers 0, 1, …: a file may name few and large ones. */

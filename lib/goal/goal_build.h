@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A schedule under construction. For goal_parse.c. All functions return 0, -ENOMEM, or -EINVAL with
- * error. */
+/* A schedule under construction. For goal_parse.c and goal_binary.c. All functions return 0,
+ * -ENOMEM, or -EINVAL with error. */
 
 #include <stdbool.h>
 
@@ -48,6 +48,8 @@ int goal_build_op(
 	struct goal_builder *build, const struct goal_op *op, const struct goal_token *label);
 int goal_build_requires(struct goal_builder *build, const struct goal_token *waiting,
 	const struct goal_token *other, bool started);
+/* Operation 'to', which may have GOAL_EDGE_STARTED, waits for 'from'. */
+int goal_build_pair(struct goal_builder *build, uint32_t from, uint32_t to);
 int goal_build_rank_end(struct goal_builder *build);
 /* Frees everything except the schedule. */
 void goal_build_fini(struct goal_builder *build);

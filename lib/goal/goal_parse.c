@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file_text.h"
+#include "goal_binary.h"
 #include "goal_build.h"
 #include "goal_lexer.h"
 
@@ -265,7 +266,12 @@ struct goal *goal_parse(const char *text, size_t length, const char *origin, str
 
 	goal_lexer_init(&parser.lexer, text, length, origin, error);
 	parser.build.goal = calloc(1, sizeof(*parser.build.goal));
-	result = parser.build.goal == NULL ? -ENOMEM : take_all(&parser);
+	if (parser.build.goal == NULL)
+		result = -ENOMEM;
+	else if (goal_binary_is(text, length))
+		result = goal_binary_read(parser.build.goal, text, length, origin, error);
+	else
+		result = take_all(&parser);
 	if (result == -ENOMEM)
 		error_set(error, ENOMEM, "%s: no memory", origin);
 	goal_build_fini(&parser.build);
