@@ -383,6 +383,14 @@ class PingPong(Mpi):
         self.assertEqual(self.run_in(lab, "--mca", "mpi_event_tick_rate", "77")[2], 77)
         self.assertEqual(self.run_in(lab, OMPI_MCA_mpi_event_tick_rate="78")[2], 78)
 
+    def test_a_recorded_program_is_a_schedule_that_ends(self):
+        lab, path = self.lab("one"), os.path.join(self.folder, "recorded.goal")
+        subprocess.run([WEFT, "lab", "mpirun", "--record", path, lab.name, "-np", "2", self.program],
+                       stdout=subprocess.DEVNULL, timeout=labs.HANG_SECONDS, check=True)
+        said = subprocess.run([WEFT, "goal", "check", path], stdout=subprocess.PIPE, text=True, check=True,
+                              timeout=labs.HANG_SECONDS).stdout
+        self.assertIn("2 ranks, ", said)
+
     if LONG:
         def test_no_ping_pong_waits_for_ticks(self):
             """Else nine of ten round trips take 6 ms or more; with twelve loads per CPU they took 3 ms at most."""

@@ -126,6 +126,14 @@ static const struct argp_option exec_options[] = {
 };
 static const struct argp_option program_options[] = {
 	OPTION_RUN_DIR, OPTION_MACHINE, OPTION_NO_FAKETIME, {0}};
+static const struct argp_option mpirun_options[] = {
+	OPTION_RUN_DIR,
+	OPTION_MACHINE,
+	OPTION_NO_FAKETIME,
+	{"record", 'Q', "FILE", 0,
+		"write what the ranks send, receive and compute as a schedule in GOAL", 0},
+	{0},
+};
 static const struct argp_option host_options[] = {OPTION_RUN_DIR, OPTION_MACHINE, {0}};
 static const struct argp_option web_options[] = {
 	OPTION_RUN_DIR,
@@ -288,7 +296,7 @@ static const struct part {
 	{{"hosts", "LAB", host_options,
 		 "Lists the hosts that programs run in, as a hostfile of Open MPI."},
 		cmd_lab_hosts},
-	{{"mpirun", "LAB [OPTION OF MPIRUN...] PROGRAM [ARGUMENT...]", program_options,
+	{{"mpirun", "LAB [OPTION OF MPIRUN...] PROGRAM [ARGUMENT...]", mpirun_options,
 		 "Runs a program of Open MPI in the hosts of the lab's 'edges', such as\n"
 		 "weft lab mpirun LAB -np 4 ./a.out",
 		 EXIT_OF_PROGRAM},
@@ -445,6 +453,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'l':
 		arguments->listen = text;
+		return 0;
+	case 'Q':
+		arguments->record = text;
 		return 0;
 	case 'Y':
 		arguments->why = text;

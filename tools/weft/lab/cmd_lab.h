@@ -65,6 +65,7 @@ struct lab_arguments {
 	bool wide;             /* status */
 	bool joined;           /* exec */
 	bool no_faketime;      /* exec, shell, mpirun */
+	const char *record;    /* mpirun; NULL: no schedule is written */
 	bool once;             /* top, metrics */
 	bool json_lines;       /* top */
 	bool text;             /* metrics */

@@ -99,15 +99,15 @@ static int share_start(const char *name, int64_t origin_ns, struct error *error)
 /* --- the libraries --- */
 
 /* Next to this program in a build, otherwise where it is installed. */
-static int find_preload(char path[PATH_MAX], struct error *error)
+int lab_preload_find(const char *name, char path[PATH_MAX], struct error *error)
 {
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 64);
 
 	path[length > 0 ? length : 0] = '\0';
 	if (strrchr(path, '/') != NULL)
-		strcpy(strrchr(path, '/'), "/preload/" PRELOAD);
+		snprintf(strrchr(path, '/'), 64, "/preload/%s", name);
 	if (access(path, R_OK) != 0)
-		snprintf(path, PATH_MAX, "%s", TIME_FOLDER "/" PRELOAD);
+		snprintf(path, PATH_MAX, "%s/%s", TIME_FOLDER, name);
 	return access(path, R_OK) == 0 ? 0
 				       : error_set(error, errno, "%s: %s; expected with weft", path,
 						 strerror(errno));
@@ -134,7 +134,7 @@ int lab_slow_time_begin(const char *run_dir, uint32_t dilation, struct error *er
 {
 	char own[PATH_MAX], library[PATH_MAX], name[64], text[2 * PATH_MAX + 2];
 	int64_t origin_ns;
-	int result = find_preload(own, error);
+	int result = lab_preload_find(PRELOAD, own, error);
 
 	if (result == 0)
 		result = find_library(library, error);

@@ -10,17 +10,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lab/lab_slow_time.h"
 #include "lab_hosts.h"
 #include "os/atomic_file.h"
 
 #define COMMAND "lab mpirun"
 
 #define HOSTFILE    "hostfile"
-#define OPTIONS_MAX 8
+#define OPTIONS_MAX 16
 
 struct mpirun {
 	struct lab_hosts hosts;
 	char agent[PATH_MAX + 128], hostfile[PATH_MAX], network[RUN_ADDRESS_MAX];
+	char preload[PATH_MAX + 16], record[2 * PATH_MAX + 16]; /* --record */
 	char **argv;
 	unsigned count;
 };
@@ -72,6 +74,33 @@ static enum weft_exit name_agent(struct mpirun *mpi, const struct lab_arguments 
 	return EXIT_DONE;
 }
 
+/* --record: mpirun hands the library that records, and the file, on to the ranks. */
+static enum weft_exit add_record(struct mpirun *mpi, const struct lab_arguments *arguments)
+{
+	char path[PATH_MAX], folder[PATH_MAX] = "";
+	struct error error;
+
+	if (arguments->record == NULL)
+		return EXIT_DONE;
+	if (mpi->hosts.lab.config->run.dilation > 1 && !arguments->no_faketime)
+		return command_fail(COMMAND, EXIT_BAD_REQUEST,
+			"--record in a dilated lab requires --no-faketime");
+	if (lab_preload_find("weft-record.so", path, &error) < 0)
+		return command_fail(COMMAND, EXIT_NOT_ABLE,
+			"--record: %s; it is built if Open MPI's headers are installed",
+			error.text);
+	if (arguments->record[0] != '/' && getcwd(folder, sizeof(folder)) == NULL)
+		return command_fail(COMMAND, EXIT_NOT_ABLE, "--record: no current folder");
+	snprintf(mpi->preload, sizeof(mpi->preload), "LD_PRELOAD=%s", path);
+	snprintf(mpi->record, sizeof(mpi->record), "WEFT_RECORD=%s%s%s", folder,
+		folder[0] != '\0' ? "/" : "", arguments->record);
+	add(mpi, "-x");
+	add(mpi, mpi->preload);
+	add(mpi, "-x");
+	add(mpi, mpi->record);
+	return EXIT_DONE;
+}
+
 /* TCP over the TAPs only: ranks of different hosts must not find each other by shared memory. All
  * hosts share the cores of this machine, so nothing is bound, and a rank that waits yields.
  *
@@ -80,6 +109,8 @@ static enum weft_exit name_agent(struct mpirun *mpi, const struct lab_arguments 
  * sockets once in mpi_event_tick_rate, which is 10 ms by default. */
 static enum weft_exit build(struct mpirun *mpi, const struct lab_arguments *arguments)
 {
+	enum weft_exit code;
+
 	mpi->argv = calloc(arguments->words + OPTIONS_MAX, sizeof(*mpi->argv));
 	if (mpi->argv == NULL)
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
@@ -90,6 +121,7 @@ static enum weft_exit build(struct mpirun *mpi, const struct lab_arguments *argu
 	add(mpi, mpi->hostfile);
 	add(mpi, "--bind-to");
 	add(mpi, "none");
+	code = add_record(mpi, arguments);
 	set("plm_rsh_agent", mpi->agent, true);
 	set("plm_rsh_no_tree_spawn", "1", true);
 	set("pml", "ob1", false);
@@ -102,7 +134,7 @@ static enum weft_exit build(struct mpirun *mpi, const struct lab_arguments *argu
 	}
 	for (unsigned i = 0; i < arguments->words; i++)
 		add(mpi, arguments->word[i]);
-	return EXIT_DONE;
+	return code;
 }
 
 /* The first host with a namespace. */
