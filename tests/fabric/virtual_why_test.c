@@ -277,6 +277,61 @@ UNIT_TEST(a_bad_placement_ranks_first)
 	}
 }
 
+/* --- schedules --- */
+
+/* Host 0 starts a chain: each host sends to the next one when it has received. Other messages are
+ * on their way at the start. */
+static void write_chain(FILE *out)
+{
+	fputs("num_ranks 8\n", out);
+	for (unsigned rank = 0; rank < 8; rank++) {
+		fprintf(out, "rank %u {\n", rank);
+		if (rank == 0)
+			fputs("b0: send 1000b to 5 tag 1\nb1: send 500b to 3 tag 1\n", out);
+		if (rank == 3 || rank == 5)
+			fprintf(out, "b0: recv %ub from 0 tag 1\n", rank == 3 ? 500 : 1000);
+		if (rank > 0)
+			fprintf(out, "r: recv 3000b from %u tag 0\n", rank - 1);
+		if (rank < 7)
+			fprintf(out, "s: send 3000b to %u tag 0\n", rank + 1);
+		if (rank > 0 && rank < 7)
+			fputs("s requires r\n", out);
+		fputs("}\n", out);
+	}
+}
+
+UNIT_TEST(the_critical_path_of_a_chain_is_the_chain)
+{
+	char path[] = "/tmp/weft-why-XXXXXX", entry[64];
+	uint32_t packets[64], count;
+	struct virtual_shot shot;
+	struct why *why;
+	uint64_t before_ns = UINT64_MAX;
+	unsigned host = 7;
+	FILE *out = fdopen(mkstemp(path), "w");
+
+	assert_non_null(out);
+	write_chain(out);
+	fclose(out);
+	snprintf(entry, sizeof(entry), "pattern: goal, file: %s", path);
+	shot = open_small(entry, "64KiB", "30ns");
+	virtual_shot_take(&shot);
+	unlink(path);
+	why = explain(&shot);
+	count = why_critical_path(why, 64, packets);
+	assert_int_equal(count, 7);
+	for (uint32_t i = 0; i < count; i++, host--) {
+		why_explain(why, packets[i], &packet);
+		assert_int_equal(packet.destination, host);
+		assert_int_equal(packet.source, host - 1);
+		/* The next one of the path could start. */
+		assert_true(packet.start_ns + packet.ns <= before_ns);
+		before_ns = packet.start_ns;
+	}
+	why_destroy(why);
+	virtual_shot_close(&shot);
+}
+
 /* --- a stopped loop --- */
 
 struct stop {
