@@ -29,6 +29,7 @@
 #define ETHERNET_BYTES 14
 #define ETHERTYPE_IPV4 0x0800
 #define STREAM_REPLAY  0x7265706c
+#define LOOK_NS        100000000 /* a signal ends a longer wait after this time */
 
 /* A host with a TAP. */
 struct sender {
@@ -247,23 +248,29 @@ static int send_packet(struct replay *replay, struct sender *from, const struct 
 	return 0;
 }
 
-/* Waits until a time of the lab has come. -EINTR: a signal. */
+static uint64_t elapsed_ns(const struct replay *replay)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)(now.tv_sec - replay->start.tv_sec) * 1000000000 + (uint64_t)now.tv_nsec -
+	       (uint64_t)replay->start.tv_nsec;
+}
+
+/* Waits until a time of the lab has come. -EINTR: a signal, which may come just before a sleep. */
 static int wait_until(struct replay *replay, weft_time at_ps)
 {
-	uint64_t wait = at_ps / PS_PER_NS * replay->lab.lab.config->run.dilation, since;
-	struct timespec due = replay->start, now;
+	uint64_t wait = at_ps / PS_PER_NS * replay->lab.lab.config->run.dilation;
+	uint64_t since = elapsed_ns(replay);
 
-	due.tv_sec += (time_t)((wait + (uint64_t)due.tv_nsec) / 1000000000);
-	due.tv_nsec = (long)((wait + (uint64_t)due.tv_nsec) % 1000000000);
-	while (!lab_interrupted() &&
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
-		;
+	for (; !lab_interrupted() && since < wait; since = elapsed_ns(replay)) {
+		uint64_t step = wait - since < LOOK_NS ? wait - since : LOOK_NS;
+
+		nanosleep(&(struct timespec){.tv_nsec = (long)step}, NULL);
+	}
 	if (lab_interrupted())
 		return error_set(&replay->error, EINTR, "interrupted");
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	since = (uint64_t)(now.tv_sec - replay->start.tv_sec) * 1000000000 + (uint64_t)now.tv_nsec -
-		(uint64_t)replay->start.tv_nsec;
-	if (since > wait && since - wait > replay->late_ns)
+	if (since - wait > replay->late_ns)
 		replay->late_ns = since - wait;
 	return 0;
 }
@@ -343,7 +350,7 @@ static void print_counts(const struct replay *replay)
 		{replay->dropped, "refused by the kernel, the queue of the TAP is full"},
 	};
 
-	printf("%" PRIu64 " packets of %" PRIu64 " sent, %" PRIu64
+	printf("%" PRIu64 " of %" PRIu64 " packets sent, %" PRIu64
 	       " bytes, at most %.3f ms late by the lab's clock\n",
 		replay->sent, count->read, replay->bytes,
 		(double)replay->late_ns / 1e6 / replay->lab.lab.config->run.dilation);
