@@ -9,7 +9,7 @@
 # To build and to run a lab.
 weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 	libdpdk-dev libcmocka-dev libyaml-dev libjansson-dev coinor-libclp-dev libsodium-dev
-	libseccomp-dev libmetis-dev libmicrohttpd-dev libpcap-dev
+	libseccomp-dev libfabric-dev libmetis-dev libmicrohttpd-dev libpcap-dev
 	iproute2 iputils-ping iperf3 faketime
 	python3-numpy python3-pandas python3-scipy python3-matplotlib python3-yaml python3-jsonschema'
 
@@ -21,7 +21,8 @@ weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 # Slurm and Snakemake run the points of sweeps.
 # Lint reads the Python package, and its example notebook is executed.
 # podman builds the container image and runs it with runc.
-# prometheus checks and scrapes the metrics of labs, chromium shows their page, Open MPI runs in their hosts.
+# prometheus checks and scrapes the metrics of labs, chromium shows their page, Open MPI and libfabric's
+# programs run in their hosts.
 weft_check_packages='clang llvm libclang-rt-14-dev clang-format clang-tidy libasan8 binutils
 	tshark tcpdump dpdk procps util-linux
 	bash-completion zsh man-db groff
@@ -29,7 +30,7 @@ weft_check_packages='clang llvm libclang-rt-14-dev clang-format clang-tidy libas
 	pyflakes3 black mypy python3-nbconvert python3-ipykernel
 	dh-python
 	ibsim-utils libumad2sim0 infiniband-diags ibutils opensm
-	qemu-system-x86 openvswitch-switch nftables openssh-client openssh-server ansible-core prometheus openmpi-bin libopenmpi-dev
+	qemu-system-x86 openvswitch-switch nftables openssh-client openssh-server ansible-core prometheus openmpi-bin libopenmpi-dev libfabric-bin
 	chromium chromium-driver podman runc
 	slurm-wlm munge snakemake'
 

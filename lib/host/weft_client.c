@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +22,14 @@
 #include "weft_client_socket.h"
 
 #define IDLE_POLLS 4096 /* empty ones between looks at the socket */
+#define SPIN_POLLS 64   /* empty ones before the poll loops of the lab get the CPU */
 #define ID_NONE    UINT32_MAX
 
 enum piece_kind { PIECE_WHOLE, PIECE_ASK, PIECE_GRANT, PIECE_PART };
 
 /* The head of a piece. Peers are not trusted: numbers are checked before use. */
 struct piece {
-	uint8_t kind, space;
-	uint16_t unused;
+	uint8_t kind, space, has_data, unused;
 	uint32_t id; /* ASK: of the sender's operation; GRANT: the same; PART: of the receiver's */
 	uint32_t back; /* GRANT: of the receiver's operation */
 	uint32_t unused_either;
@@ -45,7 +46,7 @@ struct operation {
 	unsigned flags;
 	bool any;     /* receives from any sender */
 	bool granted; /* both ends have agreed on a long message */
-	uint8_t space;
+	uint8_t space, has_data;
 	int error;
 	struct weft_address peer;
 	uint64_t tag, mask, data;
@@ -199,6 +200,7 @@ static void tell(struct weft *weft, const struct operation *op, int error)
 			.tag = op->tag,
 			.data = op->data,
 			.space = op->space,
+			.has_data = op->has_data,
 			.from = op->peer};
 }
 
@@ -342,6 +344,7 @@ static void send_whole(struct weft *weft, struct operation *op)
 	unsigned slot = weft->free_slot[--weft->free_slots];
 	const struct piece piece = {.kind = PIECE_WHOLE,
 		.space = op->space,
+		.has_data = op->has_data,
 		.tag = op->tag,
 		.data = op->data,
 		.bytes = op->message};
@@ -357,6 +360,7 @@ static void send_ask(struct weft *weft, struct operation *op)
 {
 	const struct piece piece = {.kind = PIECE_ASK,
 		.space = op->space,
+		.has_data = op->has_data,
 		.id = op->id,
 		.tag = op->tag,
 		.data = op->data,
@@ -439,6 +443,7 @@ static void bind_to(
 	op->peer = *from;
 	op->tag = piece->tag;
 	op->data = piece->data;
+	op->has_data = piece->has_data;
 	op->message = piece->bytes;
 	op->agreed = op->bytes < piece->bytes ? op->bytes : piece->bytes;
 }
@@ -719,7 +724,9 @@ static void progress(struct weft *weft)
 		return;
 	if (take_completions(weft) + take_arrivals(weft) > 0)
 		weft->idle = 0;
-	else if (++weft->idle % IDLE_POLLS == 0 && weft_socket_is_dead(&weft->socket))
+	else if (++weft->idle > SPIN_POLLS)
+		sched_yield();
+	if (weft->idle % IDLE_POLLS == IDLE_POLLS - 1 && weft_socket_is_dead(&weft->socket))
 		weft->broken = true;
 	if (weft->broken) {
 		go_down(weft);
@@ -825,6 +832,7 @@ int weft_post_send(struct weft *weft, const struct weft_message *message)
 	op->flags = message->flags | (message->flags & WEFT_IMMEDIATE ? WEFT_EARLY : 0);
 	op->peer = message->to;
 	op->space = message->space;
+	op->has_data = message->has_data;
 	op->tag = message->tag;
 	op->data = message->data;
 	op->buffer = (uint8_t *)message->buffer;
@@ -909,6 +917,7 @@ int weft_peek(struct weft *weft, const struct weft_receive *receive, struct weft
 		.tag = stored->piece.tag,
 		.data = stored->piece.data,
 		.space = stored->piece.space,
+		.has_data = stored->piece.has_data,
 		.from = stored->from};
 	return 0;
 }

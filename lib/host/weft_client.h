@@ -42,6 +42,7 @@ struct weft_event {
 	uint64_t bytes; /* of the message, also if it was longer than the buffer */
 	uint64_t tag, data;
 	uint8_t space;
+	uint8_t has_data;         /* the sender gave 'data' */
 	struct weft_address from; /* WEFT_RECEIVED */
 };
 
@@ -85,6 +86,7 @@ struct weft_message {
 	struct weft_address to;
 	uint64_t tag, data;
 	uint8_t space;
+	uint8_t has_data; /* only for the receiver to know */
 	unsigned flags;
 	const void *buffer;
 	uint64_t bytes;

@@ -5,15 +5,28 @@
 
 usage: lab_endpoints_test.py WEFT RING PEER [CASE...]      RING: examples/ring.c, PEER: endpoint_peer.c"""
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
 import sys
+import unittest
 
 import lab_cases
 import labs
 
 RING, PEER = (os.path.abspath(path) for path in sys.argv[2:4]) if len(sys.argv) > 3 else ("", "")
 HOSTS = ("h0", "h1", "h2", "h3")
+EXEC = ("weft", "lab", "exec", "--no-faketime")
+BUILD = pathlib.Path(sys.argv[1]).resolve().parents[2] if len(sys.argv) > 1 else pathlib.Path()
+PORT = 20000 + os.getpid() % 10000  # on which fi_pingpong exchanges addresses
+HAS_FABRIC = (BUILD / "apps/provider/libweft-fi.so").exists() and shutil.which("fi_pingpong") is not None
+
+
+def listens(pid):
+    """Whether a TCP socket listens on PORT where the process is."""
+    with open(f"/proc/{pid}/net/tcp", encoding="ascii") as file:
+        return any(line.split()[1].endswith(f":{PORT:04X}") and line.split()[3] == "0A" for line in file)
 
 
 class Several(lab_cases.LabCase):
@@ -70,6 +83,27 @@ class Several(lab_cases.LabCase):
 
 class One(Several):
     FORM = "one"
+
+    @unittest.skipUnless(HAS_FABRIC, "the provider is not built, or libfabric-bin is not installed")
+    def test_programs_on_libfabric_use_the_provider(self):
+        lab = self.lab("ef")
+        lab.up()
+        found = lab.must("exec", "h0", "--", "fi_info", "-p", "weft")
+        self.assertIn("type: FI_EP_RDM", found)
+        for kind in ("msg", "tagged"):
+            for size in ("1", "65536"):
+                # -c: the data is checked.
+                command = ("fi_pingpong", "-p", "weft", "-e", "rdm", "-m", kind, "-S", size, "-I", "5", "-c")
+                with labs.Program([*EXEC, lab.name, "h0", "--", *command, "-B", str(PORT)], executable=lab_cases.WEFT,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+                    labs.wait_until(lambda: listens(server.pid), "fi_pingpong does not listen")
+                    client = subprocess.run(
+                        [*EXEC, lab.name, "h3", "--", *command, "-P", str(PORT), "localhost"],
+                        executable=lab_cases.WEFT, capture_output=True, text=True, timeout=labs.HANG_SECONDS)
+                    self.assertEqual(client.returncode, 0, client.stdout + client.stderr)
+                    self.assertIn("=5", client.stdout)
+                    server.communicate(timeout=labs.HANG_SECONDS)
+                    self.assertEqual(server.returncode, 0)
 
     def test_endpoints_are_counted(self):
         lab = self.lab("ec", "endpoints: 1\n")

@@ -132,6 +132,9 @@ static const struct argp_option mpirun_options[] = {
 	OPTION_NO_FAKETIME,
 	{"record", 'Q', "FILE", 0,
 		"write what the ranks send, receive and compute as a schedule in GOAL", 0},
+	{"fabric", 'B', "tcp|weft", 0,
+		"ranks use TCP over the hosts' interfaces (default), or endpoints through libfabric",
+		0},
 	{0},
 };
 static const struct argp_option host_options[] = {OPTION_RUN_DIR, OPTION_MACHINE, {0}};
@@ -425,6 +428,11 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case 'm':
 		arguments->machine = text;
+		return 0;
+	case 'B':
+		arguments->through_endpoints = strcmp(text, "weft") == 0;
+		if (!arguments->through_endpoints && strcmp(text, "tcp") != 0)
+			argp_error(state, "--fabric %s: expected tcp or weft", text);
 		return 0;
 	case 'N':
 		arguments->dilation = text;

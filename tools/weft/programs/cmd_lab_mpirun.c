@@ -124,8 +124,14 @@ static enum weft_exit build(struct mpirun *mpi, const struct lab_arguments *argu
 	code = add_record(mpi, arguments);
 	set("plm_rsh_agent", mpi->agent, true);
 	set("plm_rsh_no_tree_spawn", "1", true);
-	set("pml", "ob1", false);
-	set("btl", "tcp,self", false);
+	if (arguments->through_endpoints) {
+		set("pml", "cm", false);
+		set("mtl", "ofi", false);
+		set("mtl_ofi_provider_include", "weft", false);
+	} else {
+		set("pml", "ob1", false);
+		set("btl", "tcp,self", false);
+	}
 	set("mpi_yield_when_idle", "1", false);
 	set("mpi_event_tick_rate", "1", false);
 	if (mpi->network[0] != '\0') {

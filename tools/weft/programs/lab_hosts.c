@@ -193,6 +193,19 @@ static int choose_time(const struct lab_hosts *hosts, struct error *error)
 	return 0;
 }
 
+/* Programs on libfabric find the provider: next to this program in a build, otherwise where it is
+ * installed. */
+static void offer_provider(void)
+{
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 64);
+
+	path[length > 0 ? length : 0] = '\0';
+	if (strrchr(path, '/') != NULL)
+		strcpy(strrchr(path, '/'), "/../../apps/provider");
+	setenv("FI_PROVIDER_PATH", access(path, R_OK) == 0 ? path : PROVIDER_FOLDER, false);
+}
+
 enum weft_exit lab_hosts_exec(
 	const struct lab_hosts *hosts, const struct run_config_edge *edge, char *const *argv)
 {
@@ -204,6 +217,7 @@ enum weft_exit lab_hosts_exec(
 	view.hosts = path;
 	setenv("WEFT_LAB", hosts->state.dir, true);
 	setenv("WEFT_HOST", edge->host, true);
+	offer_provider();
 	if (result == 0)
 		result = choose_time(hosts, &error);
 	if (result == 0 && edge->netns[0] != '\0')

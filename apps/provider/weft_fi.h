@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Provider "weft" of libfabric: programs on libfabric, and Open MPI with its mtl ofi, use endpoints
+ * of a lab unchanged. It translates calls to libweft (weft_client.h); its attributes state what it
+ * supports: reliable datagrams with messages and tags. A lock of the domain makes it thread-safe,
+ * and data moves when a queue or a counter is read (FI_PROGRESS_MANUAL). */
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_tagged.h>
+
+#include "host/weft_client.h"
+
+#define WEFT_FI_CAPS                                                                             \
+	(FI_MSG | FI_TAGGED | FI_SEND | FI_RECV | FI_SOURCE | FI_DIRECTED_RECV | FI_LOCAL_COMM | \
+		FI_REMOTE_COMM)
+#define WEFT_FI_INJECT_BYTES 256 /* less than weft_eager_bytes() of any lab */
+#define WEFT_FI_CONTEXTS     65536
+#define WEFT_FI_MESSAGE_MAX  (UINT64_C(1) << 32)
+
+struct weft_fi_domain {
+	struct fid_domain fid;
+	pthread_mutex_t lock;
+	enum fi_av_type av_type;
+};
+
+struct weft_fi_av {
+	struct fid_av fid;
+	struct weft_fi_domain *domain;
+	struct weft_address *address; /* a fi_addr_t is an index in either type of table */
+	size_t count, room;
+};
+
+/* Completed, for a queue. */
+struct weft_fi_completion {
+	struct fi_cq_tagged_entry entry;
+	fi_addr_t from;
+	int error;   /* positive; 0: none */
+	size_t olen; /* bytes that did not fit */
+};
+
+struct weft_fi_cq {
+	struct fid_cq fid;
+	struct weft_fi_domain *domain;
+	enum fi_cq_format format;
+	struct weft_fi_completion *ring;
+	size_t head, count, room;  /* room: a power of two */
+	struct weft_fi_ep *eps[2]; /* chains of those that send, and receive, with this queue */
+	int poll;                  /* epoll descriptor; -1: no wait object */
+};
+
+struct weft_fi_cntr {
+	struct fid_cntr fid;
+	struct weft_fi_domain *domain;
+	uint64_t value, errors;
+	struct weft_fi_ep *eps[2];
+};
+
+/* A call that has not ended. */
+struct weft_fi_request {
+	struct weft_fi_request *next, *previous;
+	void *context, *buffer;
+	uint64_t flags; /* of its completion */
+	size_t bytes;
+	bool quiet; /* no completion, unless it is an error */
+	bool claim; /* receives into 'own' for a call that claims the message */
+	bool arrived, claimed;
+	uint8_t *own;
+	struct weft_event event; /* of a claim that has arrived */
+};
+
+struct weft_fi_ep {
+	struct fid_ep fid;
+	struct weft_fi_domain *domain;
+	struct weft *weft;
+	struct weft_fi_av *av;
+	struct weft_fi_cq *cq[2]; /* for sends, for receives */
+	struct weft_fi_cntr *cntr[2];
+	struct weft_fi_ep *next_cq[2], *next_cntr[2];
+	bool selective[2];
+	bool enabled, directed; /* directed: receives name their sender */
+	uint64_t tx_flags, rx_flags;
+	struct weft_fi_request active; /* head of a ring */
+	struct weft_fi_request *spare;
+};
+
+int weft_fi_domain_open(
+	struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain, void *context);
+int weft_fi_eq_open(
+	struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **eq, void *context);
+int weft_fi_av_open(
+	struct fid_domain *domain, struct fi_av_attr *attr, struct fid_av **av, void *context);
+int weft_fi_cq_open(
+	struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **cq, void *context);
+int weft_fi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct fid_cntr **cntr,
+	void *context);
+int weft_fi_ep_open(
+	struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep, void *context);
+
+/* Under the lock of the domain: moves data, and completes what has ended. */
+void weft_fi_progress(struct weft_fi_ep *ep);
+/* 0, or -FI_ENOMEM. */
+int weft_fi_complete(struct weft_fi_cq *cq, const struct weft_fi_completion *completion);
+/* FI_ADDR_NOTAVAIL: not in the table. */
+fi_addr_t weft_fi_av_find(const struct weft_fi_av *av, const struct weft_address *address);
+/* A queue can be waited for with this endpoint as well. */
+int weft_fi_cq_watch(struct weft_fi_cq *cq, struct weft_fi_ep *ep);
+
+/* For calls that are not supported. */
+int weft_fi_no_bind(struct fid *fid, struct fid *to, uint64_t flags);
+int weft_fi_no_control(struct fid *fid, int command, void *argument);
+int weft_fi_no_ops(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context);

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rdma/providers/fi_prov.h>
+
+#include "weft_fi.h"
+
+/* fi_prov_ini(): what the provider offers, the fabric, the domain, and event queues, which stay
+ * empty because nothing here ends later than its call. */
+
+#define NAME    "weft"
+#define VERSION FI_VERSION(0, 1)
+
+int weft_fi_no_bind(struct fid *fid, struct fid *to, uint64_t flags)
+{
+	return -FI_ENOSYS;
+}
+
+int weft_fi_no_control(struct fid *fid, int command, void *argument)
+{
+	return -FI_ENOSYS;
+}
+
+int weft_fi_no_ops(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context)
+{
+	return -FI_ENOSYS;
+}
+
+/* --- attributes --- */
+
+static bool is_within(uint64_t asked, uint64_t offered)
+{
+	return (asked & ~offered) == 0;
+}
+
+static bool domain_fits(const struct fi_domain_attr *asked)
+{
+	return (asked->name == NULL || strcmp(asked->name, NAME) == 0) &&
+	       asked->data_progress != FI_PROGRESS_AUTO && asked->cq_data_size <= 8 &&
+	       is_within(asked->caps, FI_LOCAL_COMM | FI_REMOTE_COMM);
+}
+
+static bool tx_fits(const struct fi_tx_attr *asked)
+{
+	return is_within(asked->caps, WEFT_FI_CAPS) && is_within(asked->msg_order, FI_ORDER_SAS) &&
+	       asked->comp_order == FI_ORDER_NONE && asked->inject_size <= WEFT_FI_INJECT_BYTES &&
+	       asked->size <= WEFT_FI_CONTEXTS && asked->iov_limit <= 1 &&
+	       is_within(asked->op_flags,
+		       FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE);
+}
+
+static bool rx_fits(const struct fi_rx_attr *asked)
+{
+	return is_within(asked->caps, WEFT_FI_CAPS) && is_within(asked->msg_order, FI_ORDER_SAS) &&
+	       asked->comp_order == FI_ORDER_NONE && asked->size <= WEFT_FI_CONTEXTS &&
+	       asked->iov_limit <= 1 && is_within(asked->op_flags, FI_COMPLETION);
+}
+
+static bool ep_fits(const struct fi_ep_attr *asked)
+{
+	return (asked->type == FI_EP_UNSPEC || asked->type == FI_EP_RDM) &&
+	       asked->max_msg_size <= WEFT_FI_MESSAGE_MAX && asked->protocol == FI_PROTO_UNSPEC &&
+	       asked->tx_ctx_cnt <= 1 && asked->rx_ctx_cnt <= 1;
+}
+
+static bool fits(const struct fi_info *asked)
+{
+	return is_within(asked->caps, WEFT_FI_CAPS) &&
+	       (asked->addr_format == FI_FORMAT_UNSPEC || asked->addr_format == FI_ADDR_PSMX) &&
+	       (asked->domain_attr == NULL || domain_fits(asked->domain_attr)) &&
+	       (asked->tx_attr == NULL || tx_fits(asked->tx_attr)) &&
+	       (asked->rx_attr == NULL || rx_fits(asked->rx_attr)) &&
+	       (asked->ep_attr == NULL || ep_fits(asked->ep_attr));
+}
+
+static void describe(struct fi_info *info, const struct fi_info *hints)
+{
+	uint64_t caps = hints != NULL && hints->caps != 0 ? hints->caps : WEFT_FI_CAPS;
+
+	/* Either of these without a direction means both. */
+	if (!(caps & (FI_SEND | FI_RECV)))
+		caps |= FI_SEND | FI_RECV;
+	info->caps = caps | FI_LOCAL_COMM | FI_REMOTE_COMM;
+	info->addr_format = FI_ADDR_PSMX;
+	*info->tx_attr = (struct fi_tx_attr){.caps = info->caps & ~(uint64_t)FI_RECV,
+		.msg_order = FI_ORDER_SAS,
+		.inject_size = WEFT_FI_INJECT_BYTES,
+		.size = WEFT_FI_CONTEXTS,
+		.iov_limit = 1};
+	*info->rx_attr = (struct fi_rx_attr){.caps = info->caps & ~(uint64_t)FI_SEND,
+		.msg_order = FI_ORDER_SAS,
+		.size = WEFT_FI_CONTEXTS,
+		.iov_limit = 1};
+	if (hints != NULL && hints->tx_attr != NULL)
+		info->tx_attr->op_flags = hints->tx_attr->op_flags;
+	if (hints != NULL && hints->rx_attr != NULL)
+		info->rx_attr->op_flags = hints->rx_attr->op_flags;
+	info->ep_attr->type = FI_EP_RDM;
+	info->ep_attr->max_msg_size = WEFT_FI_MESSAGE_MAX;
+	info->ep_attr->mem_tag_format = UINT64_MAX;
+	info->ep_attr->tx_ctx_cnt = info->ep_attr->rx_ctx_cnt = 1;
+}
+
+static void describe_domain(struct fi_domain_attr *domain, const struct fi_info *hints)
+{
+	enum fi_av_type av = hints != NULL && hints->domain_attr != NULL
+				     ? hints->domain_attr->av_type
+				     : FI_AV_UNSPEC;
+
+	*domain = (struct fi_domain_attr){.name = strdup(NAME),
+		.threading = FI_THREAD_SAFE,
+		.control_progress = FI_PROGRESS_AUTO,
+		.data_progress = FI_PROGRESS_MANUAL,
+		.resource_mgmt = FI_RM_ENABLED,
+		.av_type = av,
+		.cq_data_size = 8,
+		.cq_cnt = 1024,
+		.ep_cnt = 64,
+		.tx_ctx_cnt = 64,
+		.rx_ctx_cnt = 64,
+		.max_ep_tx_ctx = 1,
+		.max_ep_rx_ctx = 1,
+		.cntr_cnt = 1024,
+		.caps = FI_LOCAL_COMM | FI_REMOTE_COMM};
+}
+
+/* Names of hosts are not resolved here: programs exchange addresses (fi_getname()). */
+static int get_info(uint32_t version, const char *node, const char *service, uint64_t flags,
+	const struct fi_info *hints, struct fi_info **info)
+{
+	const char *lab = getenv("WEFT_LAB"), *host = getenv("WEFT_HOST");
+	struct fi_info *found;
+
+	if (lab == NULL || host == NULL || (node != NULL && !(flags & FI_SOURCE)) ||
+		(hints != NULL && !fits(hints)))
+		return -FI_ENODATA;
+	found = fi_allocinfo();
+	if (found == NULL)
+		return -FI_ENOMEM;
+	describe(found, hints);
+	describe_domain(found->domain_attr, hints);
+	found->fabric_attr->name = strdup(NAME);
+	found->fabric_attr->prov_version = VERSION;
+	found->fabric_attr->api_version = version;
+	*info = found;
+	return 0;
+}
+
+/* --- fabric --- */
+
+static int close_fabric(struct fid *fid)
+{
+	free(fid);
+	return 0;
+}
+
+static struct fi_ops fabric_fid_ops = {.size = sizeof(struct fi_ops),
+	.close = close_fabric,
+	.bind = weft_fi_no_bind,
+	.control = weft_fi_no_control,
+	.ops_open = weft_fi_no_ops};
+
+static int no_passive(
+	struct fid_fabric *fabric, struct fi_info *info, struct fid_pep **pep, void *context)
+{
+	return -FI_ENOSYS;
+}
+
+static int no_wait(struct fid_fabric *fabric, struct fi_wait_attr *attr, struct fid_wait **set)
+{
+	return -FI_ENOSYS;
+}
+
+/* Whether the wait objects of these may be waited for. */
+static int try_wait(struct fid_fabric *fabric, struct fid **fids, int count)
+{
+	int result = 0;
+
+	for (int i = 0; i < count && result == 0; i++) {
+		struct weft_fi_cq *cq = (void *)fids[i];
+
+		if (fids[i]->fclass != FI_CLASS_CQ)
+			continue;
+		pthread_mutex_lock(&cq->domain->lock);
+		for (unsigned side = 0; side < 2 && result == 0; side++)
+			for (struct weft_fi_ep *ep = cq->eps[side]; ep != NULL && result == 0;
+				ep = ep->next_cq[side]) {
+				weft_fi_progress(ep);
+				if (cq->count > 0 || !weft_arm(ep->weft))
+					result = -FI_EAGAIN;
+			}
+		pthread_mutex_unlock(&cq->domain->lock);
+	}
+	return result;
+}
+
+static struct fi_ops_fabric fabric_ops = {.size = sizeof(struct fi_ops_fabric),
+	.domain = weft_fi_domain_open,
+	.passive_ep = no_passive,
+	.eq_open = weft_fi_eq_open,
+	.wait_open = no_wait,
+	.trywait = try_wait};
+
+static int open_fabric(struct fi_fabric_attr *attr, struct fid_fabric **opened, void *context)
+{
+	struct fid_fabric *fabric;
+
+	if (attr->name != NULL && strcmp(attr->name, NAME) != 0)
+		return -FI_ENODATA;
+	fabric = calloc(1, sizeof(*fabric));
+	if (fabric == NULL)
+		return -FI_ENOMEM;
+	fabric->fid.fclass = FI_CLASS_FABRIC;
+	fabric->fid.context = context;
+	fabric->fid.ops = &fabric_fid_ops;
+	fabric->ops = &fabric_ops;
+	*opened = fabric;
+	return 0;
+}
+
+/* --- domain --- */
+
+static int close_domain(struct fid *fid)
+{
+	struct weft_fi_domain *domain = (void *)fid;
+
+	pthread_mutex_destroy(&domain->lock);
+	free(domain);
+	return 0;
+}
+
+static struct fi_ops domain_fid_ops = {.size = sizeof(struct fi_ops),
+	.close = close_domain,
+	.bind = weft_fi_no_bind,
+	.control = weft_fi_no_control,
+	.ops_open = weft_fi_no_ops};
+
+static int no_scalable(
+	struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep, void *context)
+{
+	return -FI_ENOSYS;
+}
+
+static int no_poll(struct fid_domain *domain, struct fi_poll_attr *attr, struct fid_poll **set)
+{
+	return -FI_ENOSYS;
+}
+
+static int no_shared_tx(
+	struct fid_domain *domain, struct fi_tx_attr *attr, struct fid_stx **stx, void *context)
+{
+	return -FI_ENOSYS;
+}
+
+static int no_shared_rx(
+	struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **rx, void *context)
+{
+	return -FI_ENOSYS;
+}
+
+static struct fi_ops_domain domain_ops = {.size = sizeof(struct fi_ops_domain),
+	.av_open = weft_fi_av_open,
+	.cq_open = weft_fi_cq_open,
+	.endpoint = weft_fi_ep_open,
+	.scalable_ep = no_scalable,
+	.cntr_open = weft_fi_cntr_open,
+	.poll_open = no_poll,
+	.stx_ctx = no_shared_tx,
+	.srx_ctx = no_shared_rx};
+
+static int no_reg(struct fid *fid, const void *buffer, size_t bytes, uint64_t access,
+	uint64_t offset, uint64_t key, uint64_t flags, struct fid_mr **mr, void *context)
+{
+	return -FI_ENOSYS;
+}
+
+static int no_regv(struct fid *fid, const struct iovec *iov, size_t count, uint64_t access,
+	uint64_t offset, uint64_t key, uint64_t flags, struct fid_mr **mr, void *context)
+{
+	return -FI_ENOSYS;
+}
+
+static int no_regattr(
+	struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags, struct fid_mr **mr)
+{
+	return -FI_ENOSYS;
+}
+
+static struct fi_ops_mr mr_ops = {
+	.size = sizeof(struct fi_ops_mr), .reg = no_reg, .regv = no_regv, .regattr = no_regattr};
+
+int weft_fi_domain_open(
+	struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **opened, void *context)
+{
+	struct weft_fi_domain *domain = calloc(1, sizeof(*domain));
+
+	if (domain == NULL)
+		return -FI_ENOMEM;
+	pthread_mutex_init(&domain->lock, NULL);
+	domain->av_type = info->domain_attr->av_type;
+	domain->fid.fid.fclass = FI_CLASS_DOMAIN;
+	domain->fid.fid.context = context;
+	domain->fid.fid.ops = &domain_fid_ops;
+	domain->fid.ops = &domain_ops;
+	domain->fid.mr = &mr_ops;
+	*opened = &domain->fid;
+	return 0;
+}
+
+/* --- event queue --- */
+
+static int close_eq(struct fid *fid)
+{
+	free(fid);
+	return 0;
+}
+
+static struct fi_ops eq_fid_ops = {.size = sizeof(struct fi_ops),
+	.close = close_eq,
+	.bind = weft_fi_no_bind,
+	.control = weft_fi_no_control,
+	.ops_open = weft_fi_no_ops};
+
+static ssize_t read_eq(
+	struct fid_eq *eq, uint32_t *event, void *buffer, size_t bytes, uint64_t flags)
+{
+	return -FI_EAGAIN;
+}
+
+static ssize_t read_eq_error(struct fid_eq *eq, struct fi_eq_err_entry *entry, uint64_t flags)
+{
+	return -FI_EAGAIN;
+}
+
+static ssize_t write_eq(
+	struct fid_eq *eq, uint32_t event, const void *buffer, size_t bytes, uint64_t flags)
+{
+	return -FI_ENOSYS;
+}
+
+static ssize_t sread_eq(
+	struct fid_eq *eq, uint32_t *event, void *buffer, size_t bytes, int timeout, uint64_t flags)
+{
+	return -FI_ENOSYS;
+}
+
+static const char *explain_eq(
+	struct fid_eq *eq, int error, const void *data, char *buffer, size_t bytes)
+{
+	return fi_strerror(error);
+}
+
+static struct fi_ops_eq eq_ops = {.size = sizeof(struct fi_ops_eq),
+	.read = read_eq,
+	.readerr = read_eq_error,
+	.write = write_eq,
+	.sread = sread_eq,
+	.strerror = explain_eq};
+
+int weft_fi_eq_open(
+	struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **opened, void *context)
+{
+	struct fid_eq *eq = calloc(1, sizeof(*eq));
+
+	if (eq == NULL)
+		return -FI_ENOMEM;
+	eq->fid.fclass = FI_CLASS_EQ;
+	eq->fid.context = context;
+	eq->fid.ops = &eq_fid_ops;
+	eq->ops = &eq_ops;
+	*opened = eq;
+	return 0;
+}
+
+static void clean_up(void)
+{
+}
+
+static struct fi_provider provider = {.name = NAME,
+	.version = VERSION,
+	.fi_version = FI_VERSION(1, 17),
+	.getinfo = get_info,
+	.fabric = open_fabric,
+	.cleanup = clean_up};
+
+FI_EXT_INI
+{
+	return &provider;
+}
