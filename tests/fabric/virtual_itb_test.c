@@ -81,6 +81,20 @@ UNIT_TEST(reinjection_begins_before_the_message_is_complete)
 	expect_latency(&lab, WAY_PS + (6 + 1) * FRAME(1000) * BYTE_PS);
 }
 
+/* Up and down around nearly the whole ring: 58 links between switches, 60 elements. */
+UNIT_TEST(a_route_of_60_elements_is_followed_and_counts_in_full)
+{
+	struct virtual_lab lab =
+		RUN(quiet, "topology=ring:switches=60,hosts=1", "routing.algorithm=ud",
+			"routing.root=s0", "traffic[0].from=[h29]", "traffic[0].to=[h31]");
+	weft_time wanted_ps = 60 * 30 * PS_PER_NS + 59 * 100 * PS_PER_NS +
+			      (FRAME(1000) - ROUTE_BYTES + 60) * BYTE_PS;
+
+	assert_true(lab.result.packets.delivered > 5);
+	assert_int_equal(lab.result.total_ns.max, wanted_ps / PS_PER_NS);
+	virtual_lab_close(&lab);
+}
+
 static const char busy[] = "weft: run/1\n"
 			   "topology: \"irregular:switches=8,degree=4,hosts=2,seed=1\"\n"
 			   "clock: virtual\n"
