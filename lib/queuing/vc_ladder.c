@@ -34,23 +34,42 @@ static int place_of(const struct vc_rule *rule, const struct vc_ladder *ladder, 
 	return ladder->local[class < ladder->locals ? class : ladder->locals - 1];
 }
 
-uint8_t vc_ladder_next(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
+/* The number among the rungs of its kind that the hop takes; all of them: there is none above. */
+static unsigned rung_of(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t from, unsigned output, enum vc_turn turn)
 {
 	bool global = (rule->dateline[at] >> output & 1) != 0;
 	const uint8_t *place = global ? ladder->global : ladder->local;
-	unsigned rungs = global ? ladder->globals : ladder->locals, class = 0;
+	unsigned rungs = global ? ladder->globals : ladder->locals, rung = 0;
 	int above = place_of(rule, ladder, at, input, from) + 1;
 
 	if (above == FROM_HOST + 1)
 		above = turn == VC_NEXT_STEP ? ladder->detour : ladder->minimal;
 	else if (turn == VC_NEXT_STEP && above < ladder->detour)
 		above = ladder->detour;
+	while (rung < rungs && place[rung] < above)
+		rung++;
+	return rung;
+}
+
+bool vc_ladder_allows(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
+	unsigned input, uint8_t from, unsigned output, enum vc_turn turn)
+{
+	unsigned rungs = (rule->dateline[at] >> output & 1) != 0 ? ladder->globals : ladder->locals;
+
+	return vc_rule_ring(rule, at, output) == VC_RULE_NO_RING ||
+	       rung_of(rule, ladder, at, input, from, output, turn) < rungs;
+}
+
+uint8_t vc_ladder_next(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
+	unsigned input, uint8_t from, unsigned output, enum vc_turn turn)
+{
+	unsigned rungs = (rule->dateline[at] >> output & 1) != 0 ? ladder->globals : ladder->locals;
+	unsigned rung = rung_of(rule, ladder, at, input, from, output, turn);
+
 	if (rungs > rule->classes)
 		rungs = rule->classes;
-	while (class + 1 < rungs && place[class] < above)
-		class ++;
-	return (uint8_t) class;
+	return (uint8_t)(rung < rungs ? rung : rungs - 1);
 }
 
 enum vc_ladder_move vc_ladder_move(const struct vc_rule *rule, const struct vc_ladder *ladder,

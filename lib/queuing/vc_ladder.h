@@ -61,8 +61,13 @@ static inline uint8_t vc_ladder_classes(const struct vc_ladder *ladder)
 	return ladder->locals > ladder->globals ? ladder->locals : ladder->globals;
 }
 
-/* vc_rule_next() of a ladder; VC_NEXT_STEP: by a detour. Above the last rung it stays there, which
- * the verifier finds as a cycle. */
+/* The ladder has a rung above for this hop. If not, as between the tables of two generations, the
+ * packet is discarded. Hops to hosts need none. */
+bool vc_ladder_allows(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
+	unsigned input, uint8_t from, unsigned output, enum vc_turn turn);
+
+/* vc_rule_next() of a ladder; VC_NEXT_STEP: by a detour. With fewer classes than rungs it stays in
+ * the last one, which the verifier finds as a cycle. */
 uint8_t vc_ladder_next(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t from, unsigned output, enum vc_turn turn);
 

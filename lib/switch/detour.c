@@ -74,13 +74,14 @@ unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, 
 		vc_ladder_move(sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port, packet->vc);
 	uint64_t ports = vc_ladder_ports(sw->vc_rule, sw->vc_rule_at, move, set) & sw->usable &
 			 ~BIT64(packet->in_port);
-	unsigned other;
+	unsigned other = ports == 0 ? primary : draw(sw, ports);
 
-	if (ports == 0)
+	if (ports != 0 && !takes_primary(sw, ladder, packet, move, primary, other, ports)) {
+		*turn = VC_NEXT_STEP;
+		return other;
+	}
+	if (primary < sw->ports && vc_ladder_allows(sw->vc_rule, ladder, sw->vc_rule_at,
+					   packet->in_port, packet->vc, primary, VC_GO_ON))
 		return primary;
-	other = draw(sw, ports);
-	if (takes_primary(sw, ladder, packet, move, primary, other, ports))
-		return primary;
-	*turn = VC_NEXT_STEP;
-	return other;
+	return SWITCH_PORT_NONE;
 }

@@ -40,8 +40,8 @@ struct detour {
 	struct rng rng;
 };
 
-/* The output of a packet that has no route: 'primary', which may be no usable port, or a member of
- * 'set', the alternatives of its destination. Sets '*turn' if the packet begins or continues a
- * detour. The VC rule is a ladder. */
+/* The output of a packet that has no route: 'primary', which may be no usable port, a member of
+ * 'set', the alternatives of its destination, or SWITCH_PORT_NONE if the ladder has no rung left.
+ * Sets '*turn' if the packet begins or continues a detour. The VC rule is a ladder. */
 unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, uint64_t set,
 	unsigned primary, enum vc_turn *turn);

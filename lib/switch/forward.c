@@ -117,9 +117,10 @@ unsigned forward_exception(
 		return refuse(sw, packet, SWITCH_DISCARD_VC);
 	if (!credit_arrive(&sw->port[packet->in_port].link.rx[packet->vc], packet->blocks))
 		return refuse(sw, packet, SWITCH_DISCARD_CREDIT_VIOLATION);
-	if (has_ladder(sw) && knows_detours(sw, packet))
-		output = detour_route(
-			sw, packet, sw->table_alternatives[packet->destination], output, &turn);
+	if (has_ladder(sw) && packet->route_length == 0)
+		output = detour_route(sw, packet,
+			knows_detours(sw, packet) ? sw->table_alternatives[packet->destination] : 0,
+			output, &turn);
 	if (!forward_is_in(sw->usable, output)) {
 		reason = find_other(sw, packet, &output);
 		if (reason != SWITCH_COUNTER_COUNT)

@@ -201,22 +201,33 @@ static int fill_all(struct fly *fly, struct error *error)
 	return result;
 }
 
+/* Ports of links that are down keep their kind, so that a failure does not change the rule. */
 static struct vc_rule *make_rule(const struct dragonfly_groups *groups, uint8_t steps)
 {
 	const struct route_graph *graph = groups->graph;
 	struct vc_rule *rule =
 		vc_rule_create(graph->switches, vc_ladder_classes(vc_ladder_find(steps)));
+	unsigned ports = 0;
 
 	if (rule == NULL)
 		return NULL;
 	rule->steps = steps;
+	for (uint32_t arc = 0; arc < graph->arcs; arc++)
+		if (graph->arc[arc].port >= ports)
+			ports = graph->arc[arc].port + 1u;
 	for (uint32_t at = 0; at < graph->switches; at++)
-		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
-			unsigned port = graph->arc[arc].port;
-
+		for (unsigned port = 0; port < ports; port++) {
 			rule->ring[(size_t)at * VC_RULE_PORTS + port] = 0;
-			if (!dragonfly_groups_is_local(groups, &graph->arc[arc]))
+			if (port >= groups->local_ports)
 				rule->dateline[at] |= (uint64_t)1 << port;
+		}
+	for (uint32_t host = 0; host < graph->hosts; host++)
+		if (graph->host_switch[host] != ROUTE_GRAPH_NONE) {
+			uint32_t at = graph->host_switch[host];
+			unsigned port = graph->host_port[host];
+
+			rule->ring[(size_t)at * VC_RULE_PORTS + port] = VC_RULE_NO_RING;
+			rule->dateline[at] &= ~((uint64_t)1 << port);
 		}
 	return rule;
 }

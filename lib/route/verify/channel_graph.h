@@ -106,16 +106,20 @@ static inline void channel_graph_ways(const struct channel_graph *graph, uint32_
 {
 	uint32_t channel = channel_graph_channel(graph, node);
 	const struct topology_port *at = &graph->to[channel];
-	const struct vc_ladder *ladder =
-		graph->rule == NULL ? NULL : vc_ladder_find(graph->rule->steps);
+	const struct vc_rule *rule = graph->rule;
+	const struct vc_ladder *ladder = rule == NULL ? NULL : vc_ladder_find(rule->steps);
+	uint8_t class = (uint8_t)(node - channel * graph->classes);
 
 	ways[VC_GO_ON] = ladder == NULL ? primary | alternatives : primary;
 	ways[VC_STEP_AHEAD] = ways[VC_NEXT_STEP] = 0;
-	if (ladder != NULL)
-		ways[VC_NEXT_STEP] = vc_ladder_ports(graph->rule, at->device,
-			vc_ladder_move(graph->rule, ladder, at->device, at->port,
-				(uint8_t)(node - channel * graph->classes)),
-			alternatives);
+	if (ladder == NULL)
+		return;
+	for (; primary != 0; primary &= primary - 1)
+		if (!vc_ladder_allows(rule, ladder, at->device, at->port, class,
+			    (unsigned)__builtin_ctzll(primary), VC_GO_ON))
+			ways[VC_GO_ON] &= ~(primary & -primary);
+	ways[VC_NEXT_STEP] = vc_ladder_ports(rule, at->device,
+		vc_ladder_move(rule, ladder, at->device, at->port, class), alternatives);
 }
 
 /* True for a link between two switches. */

@@ -302,4 +302,42 @@ UNIT_TEST(the_classes_of_steps_count)
 	generation_free(&plain);
 }
 
+/* Packets climb the ladder by whatever tables; one without a rung left is discarded. */
+UNIT_TEST(tables_of_a_dragonfly_change_without_a_pause)
+{
+	static const struct route_algorithm *const algorithms[] = {
+		&route_df_valiant, &route_df_valiant_node, &route_df_ugal_l, &route_df_par};
+	const struct route_options options = {.seed = 1};
+	struct topology *whole = topology_generate("dragonfly:a=4,p=1,h=2", NULL);
+
+	assert_non_null(whole);
+	for (uint32_t link = 0; link < whole->links; link++) {
+		struct generation from = {.topology = topology_copy(whole)};
+		struct generation to = {.topology = topology_copy(whole)};
+		struct error reason = {""};
+		bool live = false;
+
+		if (failure_possible(whole, link)) {
+			const struct route_algorithm *algorithm = algorithms[link % 4];
+
+			fail_link(to.topology, link);
+			from.table =
+				route_compute_table(from.topology, algorithm, &options, NULL, NULL);
+			to.table =
+				route_compute_table(to.topology, algorithm, &options, NULL, NULL);
+			assert_int_equal(transition_check(
+						 (const struct live_generation[]){
+							 {from.topology, NULL, from.table},
+							 {to.topology, NULL, to.table}},
+						 2, &live, &reason),
+				0);
+			if (!live)
+				fail_msg("link %u: %s", link, reason.text);
+		}
+		generation_free(&from);
+		generation_free(&to);
+	}
+	topology_destroy(whole);
+}
+
 UNIT_MAIN(NULL, NULL)

@@ -124,7 +124,7 @@ UNIT_TEST(then_packets_follow_the_table)
 {
 	static const struct {
 		uint8_t input, vc, next;
-	} rungs[] = {{GLOBAL, 0, 1}, {LOCAL, 1, 2}, {GLOBAL, 1, 2}, {LOCAL, 2, 2}};
+	} rungs[] = {{GLOBAL, 0, 1}, {LOCAL, 1, 2}, {GLOBAL, 1, 2}};
 	struct place place = create(VC_STEPS_DF_VALIANT, DETOUR_HYBRID, 0);
 
 	for (unsigned i = 0; i < sizeof(rungs) / sizeof(rungs[0]); i++)
@@ -134,6 +134,21 @@ UNIT_TEST(then_packets_follow_the_table)
 			assert_int_equal(way(&place, rungs[i].input, rungs[i].vc, &next), 0);
 			assert_int_equal(next, rungs[i].next);
 		}
+	destroy(&place);
+}
+
+/* As between the tables of two generations; towards a host none is needed. */
+UNIT_TEST(a_packet_on_the_last_rung_goes_to_a_host_or_is_discarded)
+{
+	struct place place = create(VC_STEPS_DF_VALIANT, DETOUR_HYBRID, 0);
+	const struct bench_packet what = {.destination = HOST, .vc = 2};
+
+	bench_arrive(place.bench, LOCAL, &what);
+	assert_int_equal(bench_count(place.bench, LOCAL, SWITCH_DISCARD_NO_ROUTE), 1);
+	assert_int_equal(bench_discarded(place.bench), 1);
+	place.bench->table[HOST] = FROM_HOST;
+	bench_arrive(place.bench, LOCAL, &what);
+	assert_int_equal(switch_stored_packets(place.bench->sw), 1);
 	destroy(&place);
 }
 
