@@ -2,13 +2,47 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "miscabling.h"
 
+#include <stdlib.h>
+
+#include "topo/topology_hosts.h"
+
 #define PLACE_MAX (TOPOLOGY_NAME_MAX + 8)
 
 struct comparison {
 	const struct topology *found, *expected;
 	FILE *out;
 	unsigned differences;
+	bool *unseen; /* [switches expected]: in planes of which nothing was found; NULL: none */
 };
+
+/* A mapper sees the plane that it is in. */
+static bool *find_unseen(const struct topology *found, const struct topology *expected)
+{
+	uint32_t *part = topology_has_rails(expected) ? topology_parts(expected) : NULL;
+	bool *unseen = part != NULL ? malloc((expected->switches + 1u) * sizeof(*unseen)) : NULL;
+
+	for (uint32_t s = 0; unseen != NULL && s < expected->switches; s++)
+		unseen[s] = true;
+	for (uint32_t s = 0; unseen != NULL && s < expected->switches; s++)
+		if (topology_find_switch(found, expected->switch_at[s].name) >= 0)
+			unseen[part[s]] = false;
+	for (uint32_t s = 0; unseen != NULL && s < expected->switches; s++)
+		unseen[s] = unseen[part[s]];
+	free(part);
+	return unseen;
+}
+
+static bool is_unseen(const struct comparison *comparison, enum device_kind kind, uint32_t expected)
+{
+	struct topology_port at;
+
+	if (comparison->unseen == NULL)
+		return false;
+	if (kind == DEVICE_SWITCH)
+		return comparison->unseen[expected];
+	return !topology_host_switch(comparison->expected, expected, &at) ||
+	       comparison->unseen[at.device];
+}
 
 static int32_t find_device(const struct topology *topology, enum device_kind kind, const char *name)
 {
@@ -56,6 +90,8 @@ static void compare_expected_link(struct comparison *comparison, const struct to
 	char a[2 * PLACE_MAX + 32], b[sizeof(a)], name_a[PLACE_MAX], name_b[PLACE_MAX];
 	struct topology_port here, there, peer;
 
+	if (is_unseen(comparison, link->a.kind, link->a.device))
+		return;
 	if (same_port(comparison->expected, link->a, comparison->found, &here) &&
 		same_port(comparison->expected, link->b, comparison->found, &there) &&
 		topology_peer(comparison->found, here, &peer) && same_place(&peer, &there))
@@ -119,14 +155,14 @@ static void compare_devices(
 			topology_device(comparison->expected, kind, i);
 		int32_t number = find_device(comparison->found, kind, device->name);
 
-		if (device->absent && number < 0)
+		if (number < 0 && (device->absent || is_unseen(comparison, kind, i)))
 			continue;
 		if (device->absent)
 			say_device(comparison, kind, device->name, "not expected");
 		else if (number < 0)
 			say_device(comparison, kind, device->name, "not found");
-		else if (topology_device(comparison->found, kind, (uint32_t)number)->ports !=
-			 device->ports)
+		else if (kind == DEVICE_SWITCH &&
+			 comparison->found->switch_at[number].ports != device->ports)
 			say_ports(comparison, kind, device,
 				topology_device(comparison->found, kind, (uint32_t)number)->ports);
 	}
@@ -140,7 +176,10 @@ static void compare_devices(
 
 unsigned miscabling_report(const struct topology *found, const struct topology *expected, FILE *out)
 {
-	struct comparison comparison = {.found = found, .expected = expected, .out = out};
+	struct comparison comparison = {.found = found,
+		.expected = expected,
+		.out = out,
+		.unseen = find_unseen(found, expected)};
 
 	compare_devices(&comparison, DEVICE_SWITCH, expected->switches, found->switches);
 	compare_devices(&comparison, DEVICE_HOST, expected->hosts, found->hosts);
@@ -148,5 +187,6 @@ unsigned miscabling_report(const struct topology *found, const struct topology *
 		compare_expected_link(&comparison, &expected->link_at[i]);
 	for (uint32_t i = 0; i < found->links; i++)
 		compare_found_link(&comparison, &found->link_at[i]);
+	free(comparison.unseen);
 	return comparison.differences;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "route_demand.h"
+#include "topo/topology_hosts.h"
 
 /* All routes to one destination. A pair's entry is a count byte and for each route a length byte
  * and the route; offset 0 means none, so the first byte of the block is unused. */
@@ -333,7 +334,9 @@ int route_set_check_connected(
 		return 0;
 	for (uint32_t source = 0; source < set->hosts; source++)
 		for (uint32_t destination = 0; destination < set->hosts; destination++) {
-			if (source == destination || route_set_count(set, source, destination) > 0)
+			if (source == destination ||
+				route_set_count(set, source, destination) > 0 ||
+				topology_apart(topology, source, destination))
 				continue;
 			if (missing++ == 0) {
 				first_source = source;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topo/topology_hosts.h"
+
 struct route_table *route_table_create(uint32_t switches, uint32_t hosts)
 {
 	size_t entries = (size_t)switches * hosts;
@@ -42,13 +44,15 @@ uint8_t route_table_port(const struct route_table *table, uint32_t at, uint32_t 
 	return (uint8_t)__builtin_ctzll(global != 0 ? global : sets[host]);
 }
 
-/* Destinations that the switch of a host cannot reach; the first one in 'first'. */
-static uint32_t row_holes(const struct route_table *table, uint32_t at, uint32_t *first)
+/* Destinations that the switch of a host should reach and cannot; the first one in 'first'. */
+static uint32_t row_holes(const struct route_table *table, const struct topology *topology,
+	uint32_t source, uint32_t at, uint32_t *first)
 {
 	uint32_t holes = 0;
 
 	for (uint32_t host = table->hosts; host-- > 0;)
-		if (route_table_port(table, at, host) == ROUTE_TABLE_NONE) {
+		if (route_table_port(table, at, host) == ROUTE_TABLE_NONE &&
+			!topology_apart(topology, source, host)) {
 			*first = host;
 			holes++;
 		}
@@ -65,7 +69,9 @@ int route_table_check_connected(
 		struct topology_port peer;
 		bool attached = topology_host_switch(topology, host, &peer);
 		uint32_t holes =
-			attached ? row_holes(table, peer.device, &unreached) : table->hosts - 1;
+			attached ? row_holes(table, topology, host, peer.device, &unreached)
+			: topology_apart(topology, host, host) ? 0 /* no cable was planned */
+							       : table->hosts - 1;
 
 		if (holes > 0 && missing == 0) {
 			source = host;

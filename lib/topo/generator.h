@@ -15,6 +15,7 @@
 /* All kinds, generator_KIND each, in the order in which they are listed. */
 #define GENERATORS(X)    \
 	X(rlft)          \
+	X(rail)          \
 	X(torus)         \
 	X(mesh)          \
 	X(torus_express) \

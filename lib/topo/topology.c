@@ -35,8 +35,11 @@ struct topology *topology_create(const char *name, uint32_t switches, uint32_t h
 	}
 	name_devices(topology->switch_at, switches, 's');
 	name_devices(topology->host_at, hosts, 'h');
-	for (uint32_t i = 0; i < hosts; i++)
+	topology->nodes = hosts;
+	for (uint32_t i = 0; i < hosts; i++) {
 		topology->host_at[i].ports = 1;
+		topology->host_at[i].owner = i;
+	}
 	return topology;
 }
 
@@ -136,6 +139,15 @@ uint32_t topology_present_hosts(const struct topology *topology)
 
 	for (uint32_t i = 0; i < topology->hosts; i++)
 		present += !topology->host_at[i].absent;
+	return present;
+}
+
+uint32_t topology_present_nodes(const struct topology *topology)
+{
+	uint32_t present = 0;
+
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		present += !topology->host_at[i].absent && topology->host_at[i].owner == i;
 	return present;
 }
 

@@ -6,6 +6,10 @@
  * 0..switches-1; hosts are numbered 0..hosts-1 separately. A finished topology is constant and any
  * thread may read it.
  *
+ * A host with several ports has an entry for each of them, named "h0:0", "h0:1", …: routes, credits
+ * and measurements are per entry, so "host" in other headers is an entry. topology_hosts.h groups
+ * them.
+ *
  * It comes from a generator (topology_generate), from a file (topology_load) or from calls
  * (topology_create, topology_add_link, topology_finish). The creator owns it; topology_destroy().
  */
@@ -17,23 +21,29 @@
 #include "base/weft_error.h"
 #include "base/weft_time.h"
 
-#define TOPOLOGY_PORTS_MAX    255   /* per switch: numbers are bytes, and 255 means none */
-#define TOPOLOGY_PORTS_RUN    64    /* per switch in runs and labs, which keep sets of 64 bits */
-#define TOPOLOGY_HOSTS_MAX    65536 /* 16 bits in the frame */
-#define TOPOLOGY_SWITCHES_MAX 65535
-#define TOPOLOGY_NAME_MAX     64
-#define TOPOLOGY_NO_STAGE     0
+#define TOPOLOGY_PORTS_MAX      255   /* per switch: numbers are bytes, and 255 means none */
+#define TOPOLOGY_PORTS_RUN      64    /* per switch in runs and labs, which keep sets of 64 bits */
+#define TOPOLOGY_HOSTS_MAX      65536 /* 16 bits in the frame */
+#define TOPOLOGY_SWITCHES_MAX   65535
+#define TOPOLOGY_NAME_MAX       64
+#define TOPOLOGY_NO_STAGE       0
+#define TOPOLOGY_HOST_PORTS_MAX 8
 
 enum device_kind { DEVICE_SWITCH, DEVICE_HOST };
 
 struct topology_device {
 	char name[TOPOLOGY_NAME_MAX];
-	uint8_t ports; /* hosts: 1 */
-	uint8_t stage; /* switches: 1 next to the hosts; TOPOLOGY_NO_STAGE where stages are
-			  undefined */
-	bool cut_off;  /* hosts: its link was removed (topology_without.h), so it may have none */
-	bool absent;   /* it was removed from a lab that is up, and keeps its number; no links */
-	uint32_t line; /* in the file that named it; 0 if generated */
+	uint8_t ports;  /* hosts: of the whole host, up to its last one */
+	uint8_t rail;   /* hosts: the number of this port */
+	uint8_t stage;  /* switches: 1 next to the hosts; TOPOLOGY_NO_STAGE where stages are
+			   undefined */
+	bool cut_off;   /* hosts: its link was removed (topology_without.h), so it may have none */
+	bool absent;    /* it was removed from a lab that is up, and keeps its number; no links */
+	uint32_t line;  /* in the file that named it; 0 if generated */
+	uint32_t owner; /* hosts: the entry of the host's first port */
+	uint32_t next;  /* hosts: the entry of its next port; 0 after the last */
+	uint32_t
+		plane; /* hosts: topology_planes(), before failures; 0 if all hosts have one port */
 };
 
 /* One end of a link: the peer of a port. */
@@ -66,6 +76,7 @@ struct topology {
 	weft_time default_delay_ps;
 	bool default_given; /* one of them is not a default of Weft */
 	uint32_t switches, hosts, links, bindings;
+	uint32_t nodes; /* hosts, with several ports or one; 'hosts' counts their ports */
 	struct topology_device *switch_at, *host_at;
 	struct topology_link *link_at;
 	struct topology_binding *binding_at;
@@ -125,8 +136,8 @@ void topology_destroy(struct topology *topology);
 /* NULL without memory. */
 struct topology *topology_copy(const struct topology *topology);
 
-/* 0 if every host can reach every other; else -EINVAL with the first host that host 0 cannot reach,
- * its line, and the number of others. -ENOMEM. */
+/* 0 if every host can reach every other from one of its ports; else -EINVAL with the first host
+ * that host 0 cannot reach, its line, and the number of others. -ENOMEM. */
 int topology_check_connected(
 	const struct topology *topology, const char *origin, struct error *error);
 /* Counts the switches that no host can reach and returns the first one. 0 or -ENOMEM. */
@@ -143,16 +154,18 @@ bool topology_host_switch(const struct topology *topology, uint32_t host, struct
  * absent devices. Loading it gives the same topology, but refuses a host that is cut off. -EIO. */
 int topology_write(const struct topology *topology, FILE *out);
 
-/* Hosts that are not absent. */
+/* Ports of hosts, and hosts, that are not absent. */
 uint32_t topology_present_hosts(const struct topology *topology);
+uint32_t topology_present_nodes(const struct topology *topology);
 
-/* -1 if the name is unknown. */
+/* -1 if the name is unknown. A host with several ports is its first one. */
 int32_t topology_find_switch(const struct topology *topology, const char *name);
 int32_t topology_find_host(const struct topology *topology, const char *name);
 /* The device name closest to a misspelt one, or to the part of 'text' before a ':'. NULL if none is
  * close. */
 const char *topology_nearest_device(const struct topology *topology, const char *text);
-/* Parses "s0:3" or "h5:0" or "h5"; 0 or -ENOENT. */
+/* Parses "s0:3" or "h5:1" or, for its only port, "h5"; 0 or -ENOENT. A port that does not exist has
+ * its number; topology_finish() refuses it. */
 int topology_find_port(
 	const struct topology *topology, const char *text, struct topology_port *port);
 

@@ -4,8 +4,10 @@
 #include "topology.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/arrays.h"
+#include "topology_hosts.h"
 
 struct reach {
 	const struct topology *topology;
@@ -64,6 +66,68 @@ static void explain(const struct topology *topology, uint32_t host, char *out, s
 			topology->switch_at[first.device].name);
 }
 
+/* Two hosts with several ports reach each other if they have ports in one plane. */
+static bool share_plane(
+	const struct topology *topology, const uint32_t *plane, uint32_t a, uint32_t b)
+{
+	for (uint32_t i = a;; i = topology->host_at[i].next) {
+		for (uint32_t j = b;; j = topology->host_at[j].next) {
+			if (plane[i] == plane[j] && plane[i] != TOPOLOGY_NO_PLANE)
+				return true;
+			if (topology->host_at[j].next == 0)
+				break;
+		}
+		if (topology->host_at[i].next == 0)
+			return false;
+	}
+}
+
+/* Some plane contains all hosts, as a rule. */
+static bool all_share(const struct topology *topology, const uint32_t *plane)
+{
+	for (uint32_t i = topology->host_at[0].owner;; i = topology->host_at[i].next) {
+		uint32_t hosts = 0, port;
+
+		for (uint32_t h = 0; h < topology->hosts; h++) {
+			if (topology->host_at[h].owner != h)
+				continue;
+			for (port = h;
+				plane[port] != plane[i] && topology->host_at[port].next != 0;)
+				port = topology->host_at[port].next;
+			hosts += plane[port] == plane[i] && plane[i] != TOPOLOGY_NO_PLANE;
+		}
+		if (hosts == topology->nodes)
+			return true;
+		if (topology->host_at[i].next == 0)
+			return false;
+	}
+}
+
+static int check_planes(const struct topology *topology, const char *origin, struct error *error)
+{
+	uint32_t *plane = malloc((topology->hosts + 1u) * sizeof(*plane));
+	int result = plane != NULL ? topology_planes(topology, plane) : -ENOMEM;
+	char a_name[TOPOLOGY_NAME_MAX], b_name[TOPOLOGY_NAME_MAX];
+	bool done = result == 0 && all_share(topology, plane);
+
+	if (result < 0)
+		error_set(error, ENOMEM, "%s: no memory", origin);
+	for (uint32_t a = 0; result == 0 && !done && a < topology->hosts; a++)
+		for (uint32_t b = a + 1; b < topology->hosts && result == 0; b++) {
+			if (topology->host_at[a].owner != a || topology->host_at[b].owner != b ||
+				share_plane(topology, plane, a, b))
+				continue;
+			topology_host_name(topology, a, a_name);
+			topology_host_name(topology, b, b_name);
+			result = error_at(error, origin, topology->host_at[b].line, 0,
+				"host %s cannot be reached from host %s: no cables lead from a "
+				"port of one to a port of the other",
+				b_name, a_name);
+		}
+	free(plane);
+	return result;
+}
+
 static int refuse(const struct reach *reach, uint32_t host, uint32_t unreachable,
 	const char *origin, struct error *error)
 {
@@ -88,8 +152,11 @@ int topology_check_connected(
 	uint32_t first = 0, unreachable = 0;
 	struct topology_port start;
 	struct reach reach;
-	int result = reach_init(&reach, topology);
+	int result;
 
+	if (topology_has_rails(topology))
+		return check_planes(topology, origin, error);
+	result = reach_init(&reach, topology);
 	if (result < 0)
 		error_set(error, ENOMEM, "%s: no memory", origin);
 	else if (topology->hosts > 0 && topology_host_switch(topology, 0, &start))

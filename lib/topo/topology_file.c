@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "generator.h"
+#include "topology_hosts.h"
 #include "topology_levels.h"
 #include "yaml/yaml_fields.h"
 
@@ -71,7 +72,10 @@ static const struct yaml_field switch_fields[] = {
 
 static const struct yaml_field host_fields[] = {
 	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(struct topology_device, name),
-		.doc = "Names the host, which has one port."},
+		.doc = "Names the host."},
+	{"ports", YAML_FIELD_NUMBER, YAML_MEMBER(struct topology_device, ports), .min = 1,
+		.max = TOPOLOGY_HOST_PORTS_MAX,
+		.doc = "Number of ports. A run file's `rail` selects the port of a message."},
 	{NULL},
 };
 
@@ -191,7 +195,8 @@ static int topology_refuse_port(const struct topology *topology, const struct ya
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
 	if (topology_find_switch(topology, name) >= 0 || topology_find_host(topology, name) >= 0)
 		return yaml_tree_refuse(node, error,
-			"'%.80s' is no port: expected device and number, such as %s:0", text, name);
+			"'%.80s' is not a port: expected device and number, such as %s:0", text,
+			name);
 	nearest = topology_nearest_device(topology, text);
 	return yaml_tree_refuse(node, error, "there is no device '%s'%s%s%s", name,
 		nearest != NULL ? ", nearest is '" : "", nearest != NULL ? nearest : "",
@@ -309,6 +314,8 @@ static int fill(struct topology *topology, const struct file *file,
 
 	if (result == 0)
 		result = read_devices(host_fields, file->hosts, topology->host_at, error);
+	if (result == 0)
+		result = topology_split_hosts(topology, node->origin, error);
 	if (result == 0)
 		result = topology_index_names(topology, node->origin, error);
 	for (const struct yaml_tree_node *link = file->links->first; link != NULL && result == 0;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topology_hosts.h"
+
 struct check {
 	struct topology *topology;
 	const char *origin;
@@ -48,9 +50,14 @@ static int check_port_exists(
 		device = &check->topology->host_at[port.device];
 		if (port.port == 0)
 			return 0;
+		if (device->ports > 1)
+			return error_at(check->error, check->origin, link->line, 0,
+				"no port %u at host %.*s%s: it has %u, 0 to %u", port.port,
+				(int)strcspn(device->name, ":"), device->name,
+				other_line(device->line, line), device->ports, device->ports - 1);
 		return error_at(check->error, check->origin, link->line, 0,
-			"no port %u at host %s%s: a host has one port, %s:0", port.port,
-			device->name, other_line(device->line, line), device->name);
+			"no port %u at host %s%s: it has one port, %s:0", port.port, device->name,
+			other_line(device->line, line), device->name);
 	}
 	device = &check->topology->switch_at[port.device];
 	if (port.port < device->ports)
@@ -162,15 +169,25 @@ static int check_link(const struct check *check, uint32_t number)
 	return result;
 }
 
+/* A host needs one link, whatever port it is in. */
 static int check_hosts(const struct check *check)
 {
+	const struct topology *topology = check->topology;
 
-	for (uint32_t h = 0; h < check->topology->hosts; h++)
-		if (check->topology->host_link[h] < 0 && !check->topology->host_at[h].cut_off)
-			return error_at(check->error, check->origin,
-				check->topology->host_at[h].line, 0,
-				"host %s has no link, expected one to a switch",
-				check->topology->host_at[h].name);
+	for (uint32_t h = 0; h < topology->hosts; h++) {
+		const struct topology_device *host = &topology->host_at[h];
+		uint32_t port = h;
+
+		if (host->owner != h)
+			continue;
+		while (topology->host_link[port] < 0 && !topology->host_at[port].cut_off &&
+			topology->host_at[port].next != 0)
+			port = topology->host_at[port].next;
+		if (topology->host_link[port] < 0 && !topology->host_at[port].cut_off)
+			return error_at(check->error, check->origin, host->line, 0,
+				"host %.*s has no link, expected one to a switch",
+				(int)strcspn(host->name, ":"), host->name);
+	}
 	return 0;
 }
 
@@ -184,6 +201,9 @@ int topology_finish(struct topology *topology, const char *origin, struct error 
 		if (result < 0)
 			return result;
 	}
+	result = topology_group_hosts(topology, origin, error);
+	if (result < 0)
+		return result;
 	if (count_ports(&check) < 0 || build_indexes(&check) < 0)
 		return error_set(error, ENOMEM, "%s: no memory for %u switches and %u hosts",
 			origin, topology->switches, topology->hosts);
@@ -191,5 +211,8 @@ int topology_finish(struct topology *topology, const char *origin, struct error 
 		result = check_link(&check, i);
 	if (result == 0)
 		result = check_hosts(&check);
+	if (result == 0 && topology_has_rails(topology) && topology_keep_planes(topology) < 0)
+		result = error_set(
+			error, ENOMEM, "%s: no memory for %u hosts", origin, topology->hosts);
 	return result;
 }

@@ -3,9 +3,11 @@
 #include "topology_levels.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/arrays.h"
 #include "base/bits.h"
+#include "topology_hosts.h"
 #include "topology_shape.h"
 
 #define BLOCK 64 /* switches with hosts whose reach is checked at once */
@@ -19,6 +21,7 @@ struct levels {
 	uint64_t *below;  /* by switch: switches of the block reached by going down */
 	uint64_t *reach;  /* and by going up, then down */
 	uint32_t *column; /* the switches with hosts */
+	uint32_t *part;   /* topology_parts(): planes are trees of their own */
 	uint32_t columns, max_hosts;
 	struct arrays arrays;
 };
@@ -55,7 +58,8 @@ static int allocate(struct levels *levels)
 	ARRAYS_ADD(levels, below, switches);
 	ARRAYS_ADD(levels, reach, switches);
 	ARRAYS_ADD(levels, column, switches);
-	if (levels->arrays.failed)
+	levels->part = topology_parts(topology);
+	if (levels->arrays.failed || levels->part == NULL)
 		return error_set(levels->why, ENOMEM, "%s: no memory for levels", topology->name);
 	for (uint32_t h = 0; h < topology->hosts; h++)
 		if (topology_host_switch(topology, h, &at))
@@ -144,7 +148,10 @@ static int check_block(struct levels *levels, uint32_t first, uint32_t reached)
 	}
 	for (uint32_t c = 0; c < levels->columns; c++)
 		for (uint32_t i = 0; i < count; i++)
-			if ((levels->reach[levels->column[c]] & BIT64(i)) == 0)
+			if ((levels->reach[levels->column[c]] & BIT64(i)) == 0 &&
+				(!topology_has_rails(topology) ||
+					levels->part[levels->column[c]] ==
+						levels->part[levels->column[first + i]]))
 				return error_set(levels->why, EINVAL,
 					"%s: no levels: no path goes up and then down from switch "
 					"%s to %s",
@@ -193,6 +200,7 @@ int topology_levels_find(struct topology *topology, struct error *why)
 	for (uint32_t s = 0; s < topology->switches && result == 0; s++)
 		topology->switch_at[s].stage = (uint8_t)levels.level[s];
 	arrays_free(&levels.arrays);
+	free(levels.part);
 	return result;
 }
 

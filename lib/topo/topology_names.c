@@ -101,7 +101,7 @@ int32_t topology_find_switch(const struct topology *topology, const char *name)
 	return number < (int32_t)topology->switches ? number : -1;
 }
 
-int32_t topology_find_host(const struct topology *topology, const char *name)
+static int32_t find_entry(const struct topology *topology, const char *name)
 {
 	int32_t number;
 
@@ -109,6 +109,20 @@ int32_t topology_find_host(const struct topology *topology, const char *name)
 		return find_linear(topology->host_at, topology->hosts, name);
 	number = find_indexed(topology, name);
 	return number >= (int32_t)topology->switches ? number - (int32_t)topology->switches : -1;
+}
+
+int32_t topology_find_host(const struct topology *topology, const char *name)
+{
+	int32_t entry = find_entry(topology, name);
+	char port[TOPOLOGY_NAME_MAX + 12];
+
+	for (unsigned rail = 0; entry < 0 && topology->nodes != topology->hosts &&
+				rail < TOPOLOGY_HOST_PORTS_MAX && strlen(name) < TOPOLOGY_NAME_MAX;
+		rail++) {
+		snprintf(port, sizeof(port), "%s:%u", name, rail);
+		entry = find_entry(topology, port);
+	}
+	return entry;
 }
 
 const char *topology_nearest_device(const struct topology *topology, const char *text)
@@ -152,7 +166,14 @@ int topology_find_port(
 
 	if (split_port(text, name, &number) < 0)
 		return -ENOENT;
+	device = find_entry(topology, text);
+	if (device >= 0) {
+		*port = (struct topology_port){DEVICE_HOST, (uint32_t)device, 0};
+		return 0;
+	}
 	device = topology_find_host(topology, name);
+	if (device >= 0 && number < 0)
+		return -ENOENT; /* which of its ports? */
 	if (device >= 0) {
 		*port = (struct topology_port){
 			DEVICE_HOST, (uint32_t)device, (uint8_t)(number < 0 ? 0 : number)};
@@ -168,5 +189,10 @@ int topology_find_port(
 void topology_port_name(
 	const struct topology *topology, struct topology_port port, char *out, size_t size)
 {
-	snprintf(out, size, "%s:%u", topology_device_name(topology, port), port.port);
+	const char *name = topology_device_name(topology, port);
+
+	if (port.kind == DEVICE_HOST && strchr(name, ':') != NULL && port.port == 0)
+		snprintf(out, size, "%s", name);
+	else
+		snprintf(out, size, "%s:%u", name, port.port);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 #include <errno.h>
+#include <string.h>
 
 #include "base/quantity.h"
 #include "topology_file.h"
@@ -41,6 +42,19 @@ static void write_switches(const struct topology *topology, FILE *out, int inden
 	}
 }
 
+static void write_host(const struct topology *topology, uint32_t number, FILE *out, int indent)
+{
+	const struct topology_device *host = &topology->host_at[number];
+
+	if (host->absent || host->owner != number)
+		return;
+	fprintf(out, "%*s  - {name: %.*s", indent, "", (int)strcspn(host->name, ":"), host->name);
+	/* A map may have found the first of several ports only. */
+	if (strchr(host->name, ':') != NULL)
+		fprintf(out, ", ports: %u", host->ports > 1 ? host->ports : 2);
+	fputs("}\n", out);
+}
+
 static void write_bindings(const struct topology *topology, FILE *out, int indent)
 {
 	char name[TOPOLOGY_NAME_MAX + 8];
@@ -76,8 +90,7 @@ void topology_write_keys(const struct topology *topology, FILE *out, unsigned in
 	write_switches(topology, out, indent);
 	fprintf(out, "%*shosts:%s\n", indent, "", topology->hosts == 0 ? " []" : "");
 	for (uint32_t h = 0; h < topology->hosts; h++)
-		if (!topology->host_at[h].absent)
-			fprintf(out, "%*s  - {name: %s}\n", indent, "", topology->host_at[h].name);
+		write_host(topology, h, out, indent);
 	fprintf(out, "%*slinks:%s\n", indent, "", topology->links == 0 ? " []" : "");
 	for (uint32_t i = 0; i < topology->links; i++) {
 		fprintf(out, "%*s  - ", indent, "");

@@ -45,6 +45,7 @@ struct traffic {
 	uint8_t sl;
 	bool constant : 1, uniform : 1; /* arrivals; pattern */
 	bool drawn : 1;                 /* lengths are drawn from a range, or given by packets */
+	bool railed : 1;                /* config.rails */
 	/* The rest. */
 	struct schedule counted;
 	uint64_t handed_frames, counted_frames; /* so far, of each reader, if lengths are drawn */
@@ -224,14 +225,36 @@ static void count_due(struct traffic *traffic, weft_time now)
 	}
 }
 
+/* Draws hosts until the rule lets the port send to one. */
+static __attribute__((noinline)) void draw_port(struct traffic *traffic)
+{
+	const struct traffic_config *config = &traffic->config;
+
+	for (unsigned i = 0; i < RAIL_DRAWS_MAX; i++) {
+		uint32_t host = traffic->pattern->destination(
+			traffic->state, config, &traffic->destination);
+		uint32_t port = rails_port(
+			config->rails, config->rail, config->port, host, &traffic->destination);
+
+		if (port == RAILS_NONE)
+			continue;
+		traffic->next_destination = (uint16_t)port;
+		return;
+	}
+	traffic->until_ps = 0;
+}
+
 static inline void draw_next_destination(struct traffic *traffic)
 {
 	/* The most usual pattern without a call. */
-	traffic->next_destination =
-		traffic->uniform ? traffic_other(traffic->host,
-					   rng_below(&traffic->destination, traffic->others))
-				 : traffic->pattern->destination(
-					   traffic->state, &traffic->config, &traffic->destination);
+	if (traffic->uniform)
+		traffic->next_destination = traffic_other(
+			traffic->host, rng_below(&traffic->destination, traffic->others));
+	else if (traffic->railed)
+		draw_port(traffic);
+	else
+		traffic->next_destination = traffic->pattern->destination(
+			traffic->state, &traffic->config, &traffic->destination);
 }
 
 /* The message that is due; and where the one after it will go. */
@@ -276,9 +299,10 @@ static void init_schedule(struct traffic *traffic)
 	uint64_t base = (uint64_t)config->index * STREAMS_A_SOURCE;
 	struct schedule *schedule = &traffic->counted;
 
-	rng_init(&traffic->destination, config->seed, config->host, STREAM_DESTINATION + base);
-	rng_init(&schedule->length, config->seed, config->host, STREAM_LENGTH + base);
-	rng_init(&schedule->arrival.rng, config->seed, config->host, STREAM_ARRIVAL + base);
+	rng_init(&traffic->destination, config->seed, traffic_port(config),
+		STREAM_DESTINATION + base);
+	rng_init(&schedule->length, config->seed, traffic_port(config), STREAM_LENGTH + base);
+	rng_init(&schedule->arrival.rng, config->seed, traffic_port(config), STREAM_ARRIVAL + base);
 	arrivals_init(&traffic->arrivals, config->arrivals, config->on_ps, config->off_ps);
 	if (config->packets > 0)
 		schedule->packet = schedule->loop = 0;
@@ -338,7 +362,8 @@ struct traffic *traffic_create(const struct traffic_config *config, struct error
 	traffic->others = (uint16_t)(config->hosts - 1);
 	traffic->sl = config->sl;
 	traffic->constant = config->arrivals == ARRIVALS_CONSTANT;
-	traffic->uniform = traffic->state == NULL &&
+	traffic->railed = config->rails != NULL;
+	traffic->uniform = !traffic->railed && traffic->state == NULL &&
 			   traffic->pattern->destination == traffic_uniform.destination;
 	init_distances(traffic);
 	init_schedule(traffic);
@@ -360,9 +385,10 @@ bool traffic_poll(struct traffic *traffic, weft_time now, struct traffic_message
 	count_due(traffic, now);
 	while (!traffic->pending && is_due(traffic, &traffic->handed, now)) {
 		draw(traffic);
-		traffic->pending = traffic->config.queuing == NULL ||
-				   queuing_sl(traffic->config.queuing, traffic->config.host,
-					   traffic->message.destination) == traffic->config.lane;
+		traffic->pending =
+			traffic->config.queuing == NULL ||
+			queuing_sl(traffic->config.queuing, traffic_port(&traffic->config),
+				traffic->message.destination) == traffic->config.lane;
 	}
 	if (traffic->pending)
 		*message = traffic->message;

@@ -22,6 +22,7 @@
 #include "base/weft_error.h"
 #include "base/weft_time.h"
 #include "queuing/queuing.h"
+#include "rails.h"
 
 #define TRAFFIC_BURST_MAX_PS (1000 * PS_PER_S)
 #define TRAFFIC_ROUTE_BYTE   65536u /* mean routes are in parts of a byte */
@@ -80,7 +81,19 @@ struct traffic_config {
 	uint32_t packets;
 	uint32_t loops;    /* how often they are sent */
 	weft_time loop_ps; /* from one loop to the next */
+	/* Hosts with several ports; NULL: 'host' is the port. Else 'host', 'hosts' and all lists
+	 * are numbers of rails.h, 'port' is the sender's entry, and messages go to entries. The
+	 * caller's. A port that reaches no destination sends nothing. */
+	const struct rails *rails;
+	enum rail_rule rail;
+	uint16_t port;
 };
+
+/* The sender's entry in the topology, as which it is measured. */
+static inline uint16_t traffic_port(const struct traffic_config *config)
+{
+	return config->rails != NULL ? config->port : config->host;
+}
 
 /* A message that is due. */
 struct traffic_message {

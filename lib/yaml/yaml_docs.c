@@ -9,6 +9,7 @@
 #define KEY_MAX  128
 #define FORM_MAX 160
 #define NAME     "^[A-Za-z0-9_][A-Za-z0-9_.-]*$"
+#define HOST     "^[A-Za-z0-9_][A-Za-z0-9_.-]*(:[0-7])?$"
 #define QUANTITY "^[0-9]+(\\.[0-9]+)?"
 
 /* --- forms --- */
@@ -292,7 +293,8 @@ static json_t *name_schema(void)
 
 static json_t *names_schema(void)
 {
-	return json_pack("{sssiso}", "type", "array", "minItems", 1, "items", name_schema());
+	return json_pack("{sssis{s[ss]ss}}", "type", "array", "minItems", 1, "items", "type",
+		"string", "integer", "pattern", HOST);
 }
 
 static json_t *kind_schema(const struct yaml_field *field, const char *kind)
@@ -320,6 +322,8 @@ static json_t *kind_schema(const struct yaml_field *field, const char *kind)
 		return json_pack("{ss}", "type", "boolean");
 	if (strcmp(kind, "<name>") == 0)
 		return name_schema();
+	if (strcmp(kind, "<host>") == 0)
+		return json_pack("{ssss}", "type", "string", "pattern", HOST);
 	if (strcmp(kind, "<names>") == 0)
 		return names_schema();
 	if (strcmp(kind, "<lists>") == 0)

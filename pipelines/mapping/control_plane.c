@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "control_plane_private.h"
+#include "topo/topology_hosts.h"
 #include "wire/frame.h"
 
 #define SENDERS_MORE  16 /* mappers besides one on each host of the topology */
@@ -333,9 +334,21 @@ static unsigned turn_mapper(
 
 /* --- the plane --- */
 
+/* Hosts that this one should reach, itself included. */
+static uint32_t hosts_of(const struct topology *topology, uint32_t host)
+{
+	uint32_t count = 0;
+
+	if (!topology_has_rails(topology))
+		return topology_present_hosts(topology);
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		count += !topology->host_at[i].absent && !topology_apart(topology, host, i);
+	return count;
+}
+
 static bool is_routed(const struct control_plane *plane)
 {
-	uint32_t hosts = topology_present_hosts(plane->config.topology);
+	const struct topology *topology = plane->config.topology;
 
 	for (unsigned i = 0; i < plane->devices; i++) {
 		const struct control_device *device = &plane->device[i];
@@ -346,7 +359,8 @@ static bool is_routed(const struct control_plane *plane)
 			!device_control_caught_up(device->control) ||
 			device_control_has_refused(device->control))
 			return false;
-		if (device->config.kind == DEVICE_HOST && device->reached + 1u < hosts)
+		if (device->config.kind == DEVICE_HOST &&
+			device->reached + 1u < hosts_of(topology, device->config.number))
 			return false;
 	}
 	return true;

@@ -110,7 +110,9 @@ int poll_nic_add_traffic(
 	if (pn->sources + lanes > POLL_NIC_SOURCES_MAX)
 		return error_set(error, ENOSPC, "%s: more than %u traffic sources", pn->port->name,
 			POLL_NIC_SOURCES_MAX / lanes);
-	filled.host = nic_config(pn->nic)->host;
+	/* With rails it is a number of rails.h. */
+	if (filled.rails == NULL)
+		filled.host = nic_config(pn->nic)->host;
 	/* The interface may have room for hosts that the fabric does not have yet. */
 	if (filled.hosts == 0)
 		filled.hosts = nic_config(pn->nic)->hosts;

@@ -161,7 +161,7 @@ static void add_generated(struct real_fabric *fabric, const struct real_host *ho
 
 		/* Of several lanes one counts for all. */
 		if (flow != NULL && config->lane == 0)
-			flow[config->host].generated =
+			flow[traffic_port(config)].generated =
 				traffic_counters(poll->source[i])->generated_messages;
 	}
 	if (fabric->goal != NULL && fabric->goal->rank_of[host->number] != RUN_GOAL_NO_RANK)

@@ -12,6 +12,7 @@
 #include "os/tap.h"
 #include "port/eal.h"
 #include "switch/congestion_control.h"
+#include "topo/topology_hosts.h"
 
 #define TAP_MTU_MAX  9000
 #define TAP_MESSAGES 1024
@@ -274,6 +275,17 @@ static uint32_t route_bytes(const struct real_host *host, uint16_t to)
 		       : length;
 }
 
+/* A host to which this one sends. */
+static uint16_t other_host(const struct topology *topology, uint32_t host)
+{
+	uint32_t other = host == 0;
+
+	while (other + 1 < topology->hosts &&
+		(other == host || topology_apart(topology, host, other)))
+		other++;
+	return (uint16_t)other;
+}
+
 static int add_source(
 	struct real_fabric *fabric, struct real_host *host, uint32_t which, struct error *error)
 {
@@ -282,7 +294,7 @@ static int add_source(
 		.host = (uint16_t)host->number,
 		.hosts = topology->hosts,
 		.rate_bps = host->end->wire.rate_bps,
-		.route_bytes = route_bytes(host, host->number == 0 ? 1 : 0),
+		.route_bytes = route_bytes(host, other_host(topology, host->number)),
 		.from_ps = fabric->traffic_from,
 		.until_ps = fabric->traffic_until,
 	};

@@ -68,7 +68,19 @@ static uint64_t mean_to(
 	return others > 0 ? mean(sum, others) : mean_to_all(fabric, host);
 }
 
-/* Combined traffic and the permutations of bits count as if they went to all. */
+/* To the ports in the plane of a host with several. */
+static uint64_t mean_in_plane(
+	const struct virtual_fabric *fabric, const struct rails *rails, uint32_t port)
+{
+	uint32_t others = 0;
+
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		others += i != port && rails->plane[i] == rails->plane[port];
+	return others > 0 ? mean(fabric->route_sum[port], others) : 0;
+}
+
+/* Combined traffic, the permutations of bits and hosts with several ports count as if they sent to
+ * all. */
 uint32_t virtual_wire_cost_route(
 	const struct virtual_fabric *fabric, const struct traffic_config *config)
 {
@@ -77,6 +89,8 @@ uint32_t virtual_wire_cost_route(
 
 	if (fabric->route_sum == NULL || config->hosts < 2)
 		return 0;
+	if (config->rails != NULL)
+		return (uint32_t)mean_in_plane(fabric, config->rails, config->port);
 	all = mean_to_all(fabric, config->host);
 	if (to != NULL && to[config->host] != config->host)
 		return (uint32_t)mean_to(fabric, config->host, &to[config->host], 1);

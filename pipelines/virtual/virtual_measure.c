@@ -155,7 +155,7 @@ static void read_source(struct virtual_fabric *fabric, const struct traffic *sou
 	entry->now.generated_wire_bytes += traffic_generated_wire_bytes(source);
 	/* Of several lanes one counts for all. */
 	if (entry->flow != NULL && config->lane == 0)
-		entry->flow[config->host].generated = messages;
+		entry->flow[traffic_port(config)].generated = messages;
 }
 
 static void add_entry_ranks(const struct virtual_fabric *fabric, struct measure_entry_totals *now)

@@ -10,6 +10,7 @@
 #include "base/name_table.h"
 #include "experiment/run/run_config_fields.h"
 #include "lab_config_private.h"
+#include "topo/topology_hosts.h"
 
 static int read_group(
 	const struct yaml_tree_node *node, struct lab_config_group *group, struct error *error)
@@ -157,7 +158,8 @@ static int resolve_group(const struct lab_config *config, const struct lab_confi
 	const struct topology *topology, struct lab_plan_group *to, struct error *error)
 {
 	uint32_t *switches = malloc(((size_t)from->count + 1) * sizeof(*switches));
-	uint32_t *hosts = malloc(((size_t)from->count + 1) * sizeof(*hosts));
+	uint32_t *hosts =
+		malloc(((size_t)from->count + 1) * TOPOLOGY_HOST_PORTS_MAX * sizeof(*hosts));
 	int32_t found;
 
 	*to = (struct lab_plan_group){.name = from->name, .switches = switches, .hosts = hosts};
@@ -172,7 +174,8 @@ static int resolve_group(const struct lab_config *config, const struct lab_confi
 		found = topology_find_host(topology, from->device[i]);
 		if (found < 0)
 			return refuse_device(config, from, from->device[i], topology, error);
-		hosts[to->host_count++] = (uint32_t)found;
+		to->host_count += topology_named_ports(
+			topology, (uint32_t)found, from->device[i], hosts + to->host_count);
 	}
 	return 0;
 }

@@ -7,11 +7,17 @@
 #include <string.h>
 
 #include "base/name_table.h"
+#include "topo/topology_hosts.h"
 
+/* By its name; the port of a host also by the name of the host. */
 static bool has(const struct lab_config_machine *machine, const char *device)
 {
+	size_t host = strcspn(device, ":");
+
 	for (uint32_t i = 0; i < machine->devices; i++)
-		if (strcmp(machine->device[i], device) == 0)
+		if (strcmp(machine->device[i], device) == 0 ||
+			(strncmp(machine->device[i], device, host) == 0 &&
+				machine->device[i][host] == '\0'))
 			return true;
 	return false;
 }
@@ -224,7 +230,8 @@ static bool in_group(const struct lab_plan_group *groups, uint32_t count, uint32
 static int fill_rest(const struct lab_config_machine *machine, const struct topology *topology,
 	const struct lab_plan_group *groups, uint32_t count, struct lab_plan_group *rest)
 {
-	uint32_t *hosts = calloc((size_t)machine->devices + 1, sizeof(*hosts));
+	uint32_t *hosts =
+		calloc(((size_t)machine->devices + 1) * TOPOLOGY_HOST_PORTS_MAX, sizeof(*hosts));
 
 	*rest = (struct lab_plan_group){.name = machine->name, .hosts = hosts};
 	if (hosts == NULL)
@@ -233,7 +240,8 @@ static int fill_rest(const struct lab_config_machine *machine, const struct topo
 		int32_t host = topology_find_host(topology, machine->device[i]);
 
 		if (host >= 0 && !in_group(groups, count, (uint32_t)host))
-			hosts[rest->host_count++] = (uint32_t)host;
+			rest->host_count += topology_named_ports(topology, (uint32_t)host,
+				machine->device[i], hosts + rest->host_count);
 	}
 	return 0;
 }

@@ -19,6 +19,7 @@
 #include "run_choices.h"
 #include "topo/topology.h"
 #include "traffic/arrivals.h"
+#include "traffic/rails.h"
 #include "wire/frame.h"
 
 struct vc_ladder;        /* lib/queuing/vc_ladder.h */
@@ -332,6 +333,7 @@ struct run_config_traffic {
 	uint64_t message_max_bytes, other_message_max_bytes; /* drawn up to these; 0: fixed */
 	uint32_t other_share_ppm; /* of the messages, that have the other length */
 	enum arrivals_kind arrivals;
+	enum rail_rule rail;         /* RAIL_UNSET: same-rail */
 	weft_time on_ps, off_ps;     /* bursty: mean times */
 	weft_time start_ps, stop_ps; /* stop WEFT_TIME_NEVER: with the run */
 	char *file;  /* of a permutation (NULL: drawn from the seed), a schedule, or a capture */

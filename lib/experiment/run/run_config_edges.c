@@ -37,24 +37,31 @@ static int read_address(const struct yaml_tree_node *node, void *member, struct 
 	return result;
 }
 
-static void write_address(const void *member, FILE *out, unsigned indent)
+static void write_text(const void *member, FILE *out, unsigned indent)
 {
 	fprintf(out, " %s", (const char *)member);
 }
 
-static bool address_present(const void *member)
+static bool text_present(const void *member)
 {
 	return *(const char *)member != '\0';
 }
 
+static int read_host(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	return run_read_host(node, member, TOPOLOGY_NAME_MAX, error);
+}
+
 #define S struct run_config_edge
 const struct yaml_field run_edge_fields[] = {
-	{"host", YAML_FIELD_NAME, true, YAML_MEMBER(S, host), .doc = "The host of the edge."},
+	{"host", YAML_FIELD_CUSTOM, true, YAML_MEMBER(S, host), .read = read_host,
+		.write = write_text, .present = text_present, .form = "<host>",
+		.doc = "The host of the edge. Of a host with several ports one, such as `h0:1`."},
 	{"tap", YAML_FIELD_NAME, true, YAML_MEMBER(S, tap), .doc = "Name of the TAP interface."},
 	{"namespace", YAML_FIELD_NAME, YAML_MEMBER(S, netns),
 		.doc = "Network namespace of the interface. Without it the edge is in the current one."},
 	{"address", YAML_FIELD_CUSTOM, YAML_MEMBER(S, address), .read = read_address,
-		.write = write_address, .present = address_present,
+		.write = write_text, .present = text_present,
 		.form = "^([0-9]{1,3}\\.){3}[0-9]{1,3}/[0-9]{1,2}$",
 		.doc = "IPv4 address of the interface, with its prefix."},
 	{NULL},
@@ -154,7 +161,7 @@ static int read_hosts(const struct yaml_tree_node *node, void *member, struct er
 		struct run_config_edge *edge = &list->at[list->count++];
 
 		edge->place = run_place_of(host);
-		result = yaml_read_name(host, edge->host, sizeof(edge->host), error);
+		result = run_read_host(host, edge->host, sizeof(edge->host), error);
 		for (uint32_t i = 0; i + 1 < list->count && result == 0; i++)
 			if (strcmp(list->at[i].host, edge->host) == 0)
 				result = yaml_tree_refuse(
@@ -253,6 +260,8 @@ static int name_edge(const struct run_config *config, struct run_config_edge *ed
 		lab != NULL ? lab : "", lab != NULL ? "-" : "", edge->host);
 
 	snprintf(edge->tap, sizeof(edge->tap), "eth0");
+	if (strchr(edge->netns, ':') != NULL)
+		*strchr(edge->netns, ':') = '.';
 	if (number < 0)
 		return run_config_refuse(
 			config, &edge->place, error, "no host is named '%s'", edge->host);

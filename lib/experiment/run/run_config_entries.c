@@ -85,6 +85,27 @@ int run_resolve_path(
 	return 0;
 }
 
+int run_read_host(const struct yaml_tree_node *node, char *name, size_t size, struct error *error)
+{
+	const char *colon = node->kind == YAML_TREE_SCALAR ? strchr(node->text, ':') : NULL;
+	char host[TOPOLOGY_NAME_MAX];
+	struct yaml_tree_node alone = *node;
+	int result;
+
+	if (colon == NULL || colon - node->text >= TOPOLOGY_NAME_MAX)
+		return yaml_read_name(node, name, size, error);
+	snprintf(host, sizeof(host), "%.*s", (int)(colon - node->text), node->text);
+	alone.text = host;
+	result = yaml_read_name(&alone, name, size, error);
+	if (result < 0)
+		return result;
+	if (colon[1] < '0' || colon[1] >= '0' + TOPOLOGY_HOST_PORTS_MAX || colon[2] != '\0')
+		return yaml_tree_refuse(node, error,
+			"'%s': expected a host, or one of its ports such as %s:1", node->text,
+			host);
+	return yaml_read_text(node, name, size, error);
+}
+
 int run_read_names(const struct yaml_tree_node *node, char (**names)[TOPOLOGY_NAME_MAX],
 	uint32_t *count, struct error *error)
 {
@@ -95,7 +116,7 @@ int run_read_names(const struct yaml_tree_node *node, char (**names)[TOPOLOGY_NA
 		return run_refuse_memory(node, error);
 	for (const struct yaml_tree_node *name = node->first; name != NULL && result == 0;
 		name = name->next)
-		result = yaml_read_name(name, (*names)[(*count)++], sizeof(**names), error);
+		result = run_read_host(name, (*names)[(*count)++], sizeof(**names), error);
 	return result;
 }
 

@@ -67,6 +67,8 @@ int run_read_time_or(
 	const char *never, const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_time_or(const char *never, const void *member, FILE *out);
 int run_refuse_memory(const struct yaml_tree_node *node, struct error *error);
+/* A host, or one of its ports such as h0:1. */
+int run_read_host(const struct yaml_tree_node *node, char *name, size_t size, struct error *error);
 /* At least one name; the caller has checked how many there are, and frees the list. */
 int run_read_names(const struct yaml_tree_node *node, char (**names)[TOPOLOGY_NAME_MAX],
 	uint32_t *count, struct error *error);

@@ -14,6 +14,9 @@
 static const char *const arrivals_choices[] = {ARRIVALS_KINDS(X) NULL};
 static const char *const host_set_texts[] = {RUN_HOST_SETS(X) NULL};
 #undef X
+#define X(rule, word) word,
+static const char *const rail_choices[] = {RAIL_RULES(X) NULL};
+#undef X
 
 /* all, rest, 10% or [h1, h2] */
 
@@ -103,6 +106,11 @@ static bool arrivals_present(const void *member)
 	return *(const enum arrivals_kind *)member != ARRIVALS_UNSET;
 }
 
+static bool rail_present(const void *member)
+{
+	return *(const enum rail_rule *)member != RAIL_UNSET;
+}
+
 /* web-search, hadoop or cdf:FILE */
 
 static int read_sizes(const struct yaml_tree_node *node, void *member, struct error *error)
@@ -168,6 +176,9 @@ const struct yaml_field run_traffic_fields[] = {
 	{"to", YAML_FIELD_CUSTOM, YAML_MEMBER(S, to), .read = read_hosts, .write = write_hosts,
 		.present = hosts_present, .form = HOSTS_FORM, .tag = TRAFFIC_TO,
 		.doc = "The hosts that receive. A hot spot requires it. With `pcap`: the packets to addresses without a host, drawn."},
+	{"rail", YAML_FIELD_CHOICE, YAML_MEMBER(S, rail), .choices = rail_choices,
+		.present = rail_present, .tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_FILE,
+		.doc = "The ports that messages between hosts with several take. Default: `same-rail`."},
 	{"share", YAML_FIELD_SHARE, YAML_MEMBER(S, share_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
 		.present = word_present, .tag = TRAFFIC_SHARE,
 		.doc = "Share of the messages that go to the hot spot. The others go to any host."},
@@ -430,6 +441,9 @@ static int complete_traffic(
 	if (traffic->stop_ps != WEFT_TIME_NEVER && pattern->schedule)
 		return yaml_tree_refuse(node, error,
 			"pattern %s has no 'stop', it ends with its schedule", pattern->name);
+	if (traffic->rail != RAIL_UNSET && (pattern->keys & TRAFFIC_RANKS) != 0)
+		return yaml_tree_refuse(node, error,
+			"pattern %s has no 'rail': a rank sends by its own port", pattern->name);
 	if (traffic->ranks != NULL && traffic->ranks_per_host != 0)
 		return yaml_tree_refuse(node, error,
 			"'ranks' gives the host of each rank, 'ranks-per-host' cannot stand beside it");
@@ -440,6 +454,7 @@ static int complete_traffic(
 const struct run_config_traffic run_traffic_default = {
 	.switches = UINT32_MAX,
 	.arrivals = ARRIVALS_UNSET,
+	.rail = RAIL_UNSET,
 	.stop_ps = WEFT_TIME_NEVER,
 };
 

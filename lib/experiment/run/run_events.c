@@ -66,7 +66,8 @@ const struct yaml_field run_event_fields[] = {
 	{"link", YAML_FIELD_TEXT, YAML_MEMBER(S, link),
 		.doc = "A cable, by either end: `s0:2`, `h3`. `random` draws one between two switches each time."},
 	{"switch", YAML_FIELD_NAME, YAML_MEMBER(S, sw), .doc = "All cables of a switch."},
-	{"host", YAML_FIELD_NAME, YAML_MEMBER(S, host), .doc = "The cable of a host."},
+	{"host", YAML_FIELD_TEXT, YAML_MEMBER(S, host),
+		.doc = "The cables of a host, or the one in a port, such as `h0:1`."},
 	{"down", YAML_FIELD_CUSTOM, YAML_MEMBER(S, down_ps), .read = read_down, .write = write_down,
 		.present = time_present, .form = "<time>|forever",
 		.doc = "Cuts the cables for this time. Frames on them are lost."},
@@ -401,8 +402,13 @@ void run_event_links(const struct run_event_plan *plan, const struct run_event_a
 
 	if (event->link[0] != '\0')
 		visit(ctx, act->target);
-	else if (event->host[0] != '\0' && topology->host_link[act->target] >= 0)
-		visit(ctx, (uint32_t)topology->host_link[act->target]);
+	for (uint32_t host = act->target; event->host[0] != '\0';
+		host = topology->host_at[host].next) {
+		if (topology->host_link[host] >= 0)
+			visit(ctx, (uint32_t)topology->host_link[host]);
+		if (topology->host_at[host].next == 0 || strchr(event->host, ':') != NULL)
+			break;
+	}
 	for (unsigned port = 0;
 		event->sw[0] != '\0' && port < topology->switch_at[act->target].ports; port++) {
 		const struct topology_link *link = topology_link_at(topology,

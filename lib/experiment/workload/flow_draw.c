@@ -192,6 +192,7 @@ struct drawer {
 	uint32_t which;
 	const struct topology *topology;
 	const struct run_hosts_entry *hosts; /* NULL: a matrix */
+	struct rails *rails;                 /* NULL: all hosts have one port */
 	struct flow_matrix matrix;
 	struct flow_sizes sizes;
 	double wire_bytes; /* of a flow in the mean */
@@ -201,7 +202,7 @@ struct drawer {
 
 /* A sender and its destinations. */
 struct drawn_host {
-	uint16_t host;
+	uint16_t host;         /* its port, where it has several */
 	uint32_t first, count; /* of its pairs in the matrix */
 	double share;          /* of the load */
 };
@@ -252,10 +253,37 @@ static weft_time gap_of(const struct drawer *drawer, const struct drawn_host *at
 	return gap < 1 ? 1 : gap < 1e18 ? (weft_time)gap : (weft_time)1e18;
 }
 
+static uint16_t draw_destination(
+	const struct drawer *drawer, const struct drawn_host *at, uint32_t self, struct rng *rng)
+{
+	return drawer->hosts != NULL ? draw_other(drawer->hosts, self, rng)
+				     : draw_pair(drawer, at, rng);
+}
+
+/* Draws until the rule lets the port send to a host; false: it hardly reaches any. */
+static bool draw_port(const struct drawer *drawer, const struct drawn_host *at, uint32_t self,
+	struct rng *rng, uint16_t *to)
+{
+	uint32_t port = RAILS_NONE;
+
+	for (unsigned i = 0; i < RAIL_DRAWS_MAX && port == RAILS_NONE; i++) {
+		uint32_t host = drawer->rails->host_of[draw_destination(drawer, at, self, rng)];
+
+		if (host != drawer->rails->host_of[at->host])
+			port = rails_port(
+				drawer->rails, drawer->traffic->rail, at->host, host, rng);
+	}
+	*to = (uint16_t)port;
+	return port != RAILS_NONE;
+}
+
 static int draw_host(struct drawer *drawer, const struct drawn_host *at)
 {
 	uint64_t device = (uint64_t)drawer->which << 32 | at->host;
-	uint32_t self = drawer->hosts != NULL ? place_of(drawer->hosts, at->host) : 0;
+	uint32_t self = drawer->hosts != NULL
+				? place_of(drawer->hosts,
+					  (uint16_t)drawer->topology->host_at[at->host].owner)
+				: 0;
 	weft_time length = drawer->traffic->stop_ps - drawer->traffic->start_ps;
 	weft_time gap = gap_of(drawer, at), now = 0;
 	struct arrivals_stream stream = {0};
@@ -272,8 +300,10 @@ static int draw_host(struct drawer *drawer, const struct drawn_host *at)
 			.bytes = flow_sizes_draw(&drawer->sizes, &rng)};
 		int result;
 
-		flow.to = drawer->hosts != NULL ? draw_other(drawer->hosts, self, &rng)
-						: draw_pair(drawer, at, &rng);
+		if (drawer->rails == NULL)
+			flow.to = draw_destination(drawer, at, self, &rng);
+		else if (!draw_port(drawer, at, self, &rng, &flow.to))
+			return 0;
 		result = flow_add(drawer->flows, &drawer->room, &flow);
 		if (result < 0)
 			return result;
@@ -289,8 +319,20 @@ static int draw_from_hosts(struct drawer *drawer)
 	for (uint32_t i = 0; i < hosts->from_count && result == 0; i++) {
 		const struct drawn_host at = {.host = hosts->from[i], .share = 1};
 
-		if (hosts->to_count > 1 || hosts->to[0] != at.host)
+		if (hosts->to_count > 1 || hosts->to[0] != drawer->topology->host_at[at.host].owner)
 			result = draw_host(drawer, &at);
+	}
+	return result;
+}
+
+/* A host of the matrix sends by all its ports. */
+static int draw_ports(struct drawer *drawer, struct drawn_host *at)
+{
+	int result = draw_host(drawer, at);
+
+	while (result == 0 && drawer->topology->host_at[at->host].next != 0) {
+		at->host = (uint16_t)drawer->topology->host_at[at->host].next;
+		result = draw_host(drawer, at);
 	}
 	return result;
 }
@@ -306,7 +348,7 @@ static int draw_from_matrix(struct drawer *drawer)
 	for (uint32_t first = 0, i = 1; i <= matrix->count && result == 0; i++) {
 		if (i < matrix->count && matrix->at[i].from == matrix->at[first].from)
 			continue;
-		result = draw_host(
+		result = draw_ports(
 			drawer, &(struct drawn_host){.host = matrix->at[first].from,
 					.first = first,
 					.count = i - first,
@@ -372,8 +414,11 @@ int flow_draw(const struct run_config *run, uint32_t which, const struct topolog
 		result = hosts != NULL ? 0 : -errno;
 		drawer.hosts = hosts != NULL ? &hosts->entry[which] : NULL;
 	}
+	if (result == 0 && rails_create(topology, &drawer.rails) < 0)
+		result = error_set(error, ENOMEM, "%s: no memory for flows", run->origin);
 	if (result == 0)
 		result = draw_flows(&drawer, error);
+	rails_destroy(drawer.rails);
 	run_hosts_destroy(hosts);
 	free(drawer.matrix.at);
 	free(at);

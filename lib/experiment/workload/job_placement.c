@@ -362,7 +362,10 @@ static void take_away(struct placer *placer)
 	struct topology_port at;
 
 	for (uint32_t host = 0; host < topology->hosts; host++) {
-		placer->owner[host] = topology->host_at[host].absent ? NOBODY : 0;
+		placer->owner[host] =
+			topology->host_at[host].absent || topology->host_at[host].owner != host
+				? NOBODY
+				: 0;
 		placer->at[host] =
 			topology_host_switch(topology, host, &at) ? at.device : topology->switches;
 	}

@@ -128,7 +128,7 @@ int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
 	const struct topology *topology, uint16_t **from, uint16_t **to, uint32_t *count,
 	struct error *error)
 {
-	uint32_t hosts = topology_present_hosts(topology);
+	uint32_t hosts = topology_present_nodes(topology);
 	struct rng rng;
 
 	*from = calloc((size_t)hosts + 1, sizeof(**from));
@@ -140,7 +140,7 @@ int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
 		return error_set(error, EINVAL,
 			"%s: a permutation of %u hosts, expected two or more", origin, hosts);
 	for (uint32_t i = 0, next = 0; i < topology->hosts; i++)
-		if (!topology->host_at[i].absent) {
+		if (!topology->host_at[i].absent && topology->host_at[i].owner == i) {
 			(*from)[next] = (*to)[next] = (uint16_t)i;
 			next++;
 		}

@@ -17,6 +17,9 @@
 struct list {
 	struct run_flows *flows;
 	uint32_t room;
+	struct rails *rails; /* NULL: all hosts have one port */
+	enum rail_rule rail;
+	uint32_t *turns; /* [hosts of rails.h]: flows so far */
 };
 
 bool flow_digits(const char *text, uint64_t max, uint64_t *number)
@@ -41,8 +44,8 @@ int flow_host(const struct flow_reader *reader, const char *text, uint16_t *host
 	int32_t found = topology_find_host(reader->topology, text);
 	uint64_t number;
 
-	if (found < 0 && reader->topology->hosts > 0 &&
-		flow_digits(text, reader->topology->hosts - 1, &number))
+	if (found < 0 && reader->topology->nodes > 0 &&
+		flow_digits(text, reader->topology->nodes - 1, &number))
 		found = (int32_t)number;
 	if (found < 0)
 		return FLOW_REFUSE(
@@ -98,11 +101,48 @@ static int take_after(
 			reader, "'%s': expected the number of a flow above, counted from 0", text);
 	flow->after = (uint32_t)number;
 	other = &flows->at[number];
+	if (reader->topology->host_at[other->to].owner ==
+		reader->topology->host_at[flow->from].owner)
+		flow->from = other->to;
+	else if (reader->topology->host_at[other->from].owner ==
+		 reader->topology->host_at[flow->from].owner)
+		flow->from = other->from;
 	if (other->to != flow->from && other->from != flow->from)
 		return FLOW_REFUSE(reader,
 			"flow %s (line %u) neither begins nor ends at host %s, which could not know of it",
 			text, other->line, reader->topology->host_at[flow->from].name);
 	other->awaited |= other->to == flow->from;
+	return 0;
+}
+
+/* The ports of a flow between hosts. A named one stays, and the one of a flow that waits. */
+static int take_ports(const struct flow_reader *reader, const char *from, const char *to,
+	struct run_flow_request *flow)
+{
+	const struct list *list = reader->ctx;
+	const struct rails *rails = list->rails;
+	uint32_t *turn = &list->turns[rails->host_of[flow->from]], at = RAILS_NONE;
+	bool named = strchr(from, ':') != NULL || flow->after != RUN_FLOW_NONE;
+	struct rng rng;
+
+	if (rails->host_of[flow->from] == rails->host_of[flow->to])
+		return 0;
+	rng_init(&rng, 0, list->flows->count, 0);
+	if (strchr(to, ':') != NULL)
+		return named && rails->plane[flow->from] == rails->plane[flow->to]
+			       ? 0
+			       : FLOW_REFUSE(reader,
+					 "'%s': expected ports of both ends with cables between "
+					 "them, or of neither",
+					 to);
+	if (named)
+		at = rails_port(rails, list->rail, flow->from, rails->host_of[flow->to], &rng);
+	else if (rails_flow(rails, list->rail, (*turn)++, &rng, &flow->from, &flow->to))
+		return 0;
+	if (at == RAILS_NONE)
+		return FLOW_REFUSE(reader, "no port of %s is reached from %s by this 'rail'", to,
+			reader->topology->host_at[flow->from].name);
+	flow->to = (uint16_t)at;
 	return 0;
 }
 
@@ -123,6 +163,8 @@ static int take_flow(const struct flow_reader *reader, char *const *column, unsi
 		result = take_bytes(reader, column[3], &flow.bytes);
 	if (result == 0 && columns == COLUMNS)
 		result = take_after(reader, column[4], &flow);
+	if (result == 0 && list->rails != NULL)
+		result = take_ports(reader, column[0], column[1], &flow);
 	if (result == 0)
 		result = flow_add(list->flows, &list->room, &flow);
 	return result == -ENOSPC ? FLOW_REFUSE(reader, "more than %u flows", RUN_FLOWS_MAX)
@@ -309,20 +351,44 @@ static int finish(int result, struct run_flows *flows, const char *path, struct 
 	return result == 0 ? run_flows_schedule(flows, path, goal, error) : result;
 }
 
+static int open_list(
+	struct list *list, const char *path, const struct topology *topology, struct error *error)
+{
+	if (rails_create(topology, &list->rails) == 0 && list->rails != NULL)
+		list->turns = calloc(list->rails->hosts, sizeof(*list->turns));
+	if (topology_has_rails(topology) && list->turns == NULL)
+		return error_set(error, ENOMEM, "%s: no memory", path);
+	return 0;
+}
+
+static void close_list(struct list *list)
+{
+	rails_destroy(list->rails);
+	free(list->turns);
+}
+
 int run_flows_parse(char *text, size_t length, const char *path, const struct topology *topology,
 	struct run_flows *flows, struct goal **goal, struct error *error)
 {
-	struct list list = {flows, 0};
+	struct list list = {.flows = flows, .rail = RAIL_UNSET};
 	struct flow_reader reader = {path, topology, take_flow, &list, error, 0};
+	int result = open_list(&list, path, topology, error);
 
-	return finish(flow_lines_parse(&reader, text, length), flows, path, goal, error);
+	if (result == 0)
+		result = flow_lines_parse(&reader, text, length);
+	close_list(&list);
+	return finish(result, flows, path, goal, error);
 }
 
-int run_flows_load(const char *path, const struct topology *topology, struct run_flows *flows,
-	struct goal **goal, struct error *error)
+int run_flows_load(const char *path, const struct topology *topology, enum rail_rule rail,
+	struct run_flows *flows, struct goal **goal, struct error *error)
 {
-	struct list list = {flows, 0};
+	struct list list = {.flows = flows, .rail = rail};
 	struct flow_reader reader = {path, topology, take_flow, &list, error, 0};
+	int result = open_list(&list, path, topology, error);
 
-	return finish(flow_lines_load(&reader), flows, path, goal, error);
+	if (result == 0)
+		result = flow_lines_load(&reader);
+	close_list(&list);
+	return finish(result, flows, path, goal, error);
 }

@@ -11,6 +11,7 @@
 #include "base/weft_time.h"
 #include "goal/goal.h"
 #include "topo/topology.h"
+#include "traffic/rails.h"
 
 #define RUN_FLOW_NONE UINT32_MAX
 #define RUN_FLOWS_MAX (GOAL_OPS_MAX / 3)
@@ -21,7 +22,7 @@ struct run_flow_request {
 	uint32_t after;     /* RUN_FLOW_NONE: none */
 	uint32_t op;        /* its send in the schedule */
 	uint32_t line;
-	uint16_t from, to; /* hosts */
+	uint16_t from, to; /* hosts, as entries of the topology */
 	bool awaited;      /* another flow begins when it has arrived */
 };
 
@@ -30,10 +31,12 @@ struct run_flows {
 	uint32_t count;
 };
 
-/* Reads the file and makes the schedule, which the caller destroys. 0, or a negative errno and
+/* Reads the file and makes the schedule, which the caller destroys. Flows of hosts with several
+ * ports take them in turn, as far as 'rail' lets them; one that waits for another flow takes the
+ * port where that one begins or ends. 0, or a negative errno and
  * error, "FILE:LINE: …"; the caller frees 'at' in every case. */
-int run_flows_load(const char *path, const struct topology *topology, struct run_flows *flows,
-	struct goal **goal, struct error *error);
+int run_flows_load(const char *path, const struct topology *topology, enum rail_rule rail,
+	struct run_flows *flows, struct goal **goal, struct error *error);
 /* The same for a text in memory with a 0 after it, which is changed; 'path' is for messages. */
 int run_flows_parse(char *text, size_t length, const char *path, const struct topology *topology,
 	struct run_flows *flows, struct goal **goal, struct error *error);

@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "flow_draw.h"
 #include "goal/goal_join.h"
 #include "job_placement.h"
 #include "permutation.h"
+#include "topo/topology_hosts.h"
 #include "traffic/traffic_pattern.h"
 
 struct reader {
@@ -16,6 +18,7 @@ struct reader {
 	const struct topology *topology;
 	struct run_goal *goal;
 	uint32_t *rank_line; /* line of each; 0: none */
+	uint16_t *turn;      /* [entries] the port of the host's next rank; 0: the first */
 };
 
 static int take_rank(const struct reader *reader, const char *text, uint32_t *rank)
@@ -35,6 +38,16 @@ static int take_rank(const struct reader *reader, const char *text, uint32_t *ra
 	return 0;
 }
 
+/* The rank of a whole host takes its next port. */
+static void take_turn(
+	struct run_goal *goal, const struct topology *topology, uint32_t rank, uint16_t *turn)
+{
+	uint16_t host = goal->host_of[rank];
+
+	goal->host_of[rank] = turn[host] != 0 ? turn[host] : host;
+	turn[host] = (uint16_t)topology->host_at[goal->host_of[rank]].next;
+}
+
 static int take_host(const struct reader *reader, const char *text, uint32_t rank)
 {
 	int32_t host = topology_find_host(reader->topology, text);
@@ -43,6 +56,8 @@ static int take_host(const struct reader *reader, const char *text, uint32_t ran
 		return error_set(reader->file.error, EINVAL, "%s:%u: topology %s has no host '%s'",
 			reader->file.path, reader->file.line, reader->topology->name, text);
 	reader->goal->host_of[rank] = (uint16_t)host;
+	if (strchr(text, ':') == NULL)
+		take_turn(reader->goal, reader->topology, rank, reader->turn);
 	return 0;
 }
 
@@ -66,13 +81,14 @@ static int read_file(struct reader *reader)
 }
 
 static int read_ranks(struct run_goal *goal, const struct topology *topology, const char *path,
-	struct error *error)
+	uint16_t *turn, struct error *error)
 {
 	struct reader reader = {
 		.file = {path, "RANK HOST", take_pair, &reader, error},
 		.topology = topology,
 		.goal = goal,
 		.rank_line = calloc(goal->goal->ranks, sizeof(*reader.rank_line)),
+		.turn = turn,
 	};
 	int result;
 
@@ -84,13 +100,19 @@ static int read_ranks(struct run_goal *goal, const struct topology *topology, co
 	return result;
 }
 
-/* Ranks of a part in the order of the hosts. 'among' NULL: of the topology. */
+/* Flows have ports as ranks. Ranks of a part are placed in the order of the hosts, and take the
+ * ports of each in turn. 'among' NULL: of the topology. */
 static int fill_hosts(struct run_goal *goal, const struct run_goal_part *part,
 	const struct run_config_traffic *traffic, const uint16_t *among, uint32_t hosts,
-	const char *where, struct error *error)
+	const struct topology *topology, const char *where, uint16_t *turn, struct error *error)
 {
 	uint32_t per_host = traffic->ranks_per_host != 0 ? traffic->ranks_per_host : 1;
+	uint32_t host = 0, left = per_host;
 
+	for (uint32_t rank = 0; goal->flows.count > 0 && rank < part->ranks; rank++)
+		goal->host_of[rank] = (uint16_t)rank;
+	if (goal->flows.count > 0)
+		return 0;
 	if ((part->ranks - 1) / per_host >= hosts)
 		return error_set(error, EINVAL,
 			"%s: %u ranks, but %s has %u hosts with %u each; expected "
@@ -98,30 +120,33 @@ static int fill_hosts(struct run_goal *goal, const struct run_goal_part *part,
 			traffic->file, part->ranks, where, hosts, per_host,
 			hosts > 0 ? (part->ranks - 1) / hosts + 1 : part->ranks,
 			among == NULL ? ", or a file of ranks" : "");
-	for (uint32_t rank = 0; rank < part->ranks; rank++) {
-		uint32_t host = rank / per_host;
-
+	for (uint32_t rank = 0; rank < part->ranks; rank++, left--) {
+		for (; left == 0 || (among == NULL && topology->host_at[host].owner != host);
+			host++)
+			left = per_host;
 		goal->host_of[part->first_rank + rank] =
 			among != NULL ? among[host] : (uint16_t)host;
+		take_turn(goal, topology, part->first_rank + rank, turn);
 	}
 	return 0;
 }
 
 static int place_part(struct run_goal *goal, const struct run_goal_part *part,
 	const struct run_config *run, const struct topology *topology,
-	const struct job_placement *placement, struct error *error)
+	const struct job_placement *placement, uint16_t *turn, struct error *error)
 {
 	const struct run_config_traffic *traffic = &run->traffic.at[part->entry];
 	const uint32_t *first = &placement->first[part->job - 1];
 	char where[TOPOLOGY_NAME_MAX + 16];
 
 	if (part->job == 0 && traffic->ranks != NULL)
-		return read_ranks(goal, topology, traffic->ranks, error);
+		return read_ranks(goal, topology, traffic->ranks, turn, error);
 	snprintf(where, sizeof(where), "%s %s", part->job != 0 ? "job" : "topology",
 		part->job != 0 ? run->jobs.at[part->job - 1].name : topology->name);
-	return part->job == 0 ? fill_hosts(goal, part, traffic, NULL, topology->hosts, where, error)
+	return part->job == 0 ? fill_hosts(goal, part, traffic, NULL, topology->nodes, topology,
+					where, turn, error)
 			      : fill_hosts(goal, part, traffic, placement->host + first[0],
-					first[1] - first[0], where, error);
+					first[1] - first[0], topology, where, turn, error);
 }
 
 static void note_hosts(struct run_goal *goal, struct run_goal_part *part)
@@ -140,9 +165,37 @@ static void note_hosts(struct run_goal *goal, struct run_goal_part *part)
 	part->senders = goal->senders - part->first_sender;
 }
 
+/* No message of the schedule is for a port that its rank's port does not reach. */
+static int check_planes(
+	const struct run_goal *goal, const struct topology *topology, struct error *error)
+{
+	const struct goal *schedule = goal->goal;
+	int result = 0;
+
+	if (!topology_has_rails(topology))
+		return 0;
+	for (uint32_t rank = 0; rank < schedule->ranks && result == 0; rank++)
+		for (uint32_t i = 0; i < schedule->rank[rank].count && result == 0; i++) {
+			const struct goal_op *op = &schedule->op[schedule->rank[rank].first + i];
+			uint32_t from = goal->host_of[rank], to;
+
+			if (op->kind != GOAL_SEND)
+				continue;
+			to = goal->host_of[op->peer];
+			if (from != to && topology_apart(topology, from, to))
+				result = error_set(error, EINVAL,
+					"rank %u at %s sends to rank %u at %s, and no cables lead "
+					"there; expected a file of ranks with ports in one plane",
+					rank, topology->host_at[from].name, op->peer,
+					topology->host_at[to].name);
+		}
+	return result;
+}
+
 static int place_ranks(struct run_goal *goal, const struct run_config *run,
 	const struct topology *topology, struct error *error)
 {
+	uint16_t *turn = calloc((size_t)topology->hosts + 1, sizeof(*turn));
 	uint32_t ranks = goal->goal->ranks;
 	struct job_placement placement = {NULL};
 	int result = 0;
@@ -153,19 +206,22 @@ static int place_ranks(struct run_goal *goal, const struct run_config *run,
 	goal->entry_of = calloc((size_t)topology->hosts + 1, sizeof(*goal->entry_of));
 	goal->sender = calloc(ranks, sizeof(*goal->sender));
 	if (goal->host_of == NULL || goal->rank_of == NULL || goal->entry_of == NULL ||
-		goal->sender == NULL)
+		goal->sender == NULL || turn == NULL) {
+		free(turn);
 		return error_set(error, ENOMEM, "no memory for a schedule");
+	}
 	for (uint32_t host = 0; host < topology->hosts; host++)
 		goal->rank_of[host] = RUN_GOAL_NO_RANK;
 	if (run->jobs.count > 0)
 		result = job_placement_make(run, topology, &placement, error);
 	for (uint32_t i = 0; i < goal->parts && result == 0; i++) {
-		result = place_part(goal, &goal->part[i], run, topology, &placement, error);
+		result = place_part(goal, &goal->part[i], run, topology, &placement, turn, error);
 		if (result == 0)
 			note_hosts(goal, &goal->part[i]);
 	}
 	free(placement.host);
-	return result;
+	free(turn);
+	return result == 0 ? check_planes(goal, topology, error) : result;
 }
 
 static int draw_schedule(struct run_goal *goal, const struct run_config *run,
@@ -188,7 +244,8 @@ static int load_part(struct run_goal *goal, const struct run_config *run, uint32
 	if (traffic->file == NULL)
 		result = draw_schedule(goal, run, topology, error);
 	else if (traffic->pattern == &traffic_flows)
-		result = run_flows_load(traffic->file, topology, &goal->flows, &goal->goal, error);
+		result = run_flows_load(
+			traffic->file, topology, traffic->rail, &goal->flows, &goal->goal, error);
 	else if ((goal->goal = goal_load(traffic->file, error)) == NULL)
 		result = -errno;
 	return result;

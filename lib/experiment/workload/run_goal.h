@@ -7,7 +7,8 @@
  * it. Constant once opened.
  *
  * A file of pairs "RANK HOST" gives the mapping (permutation.h); without a file rank i is on host
- * i / 'ranks-per-host', and in a job on that one of the job's hosts. */
+ * i / 'ranks-per-host', and in a job on that one of the job's hosts. On a host with several ports
+ * the ranks take them in turn, unless the file names a port (HOST:PORT). */
 
 #include "goal/goal_replay.h"
 #include "run_flows.h"
@@ -27,7 +28,7 @@ struct run_goal_part {
 struct run_goal {
 	struct goal *goal;
 	struct run_flows flows; /* of which the schedule was made; none for pattern goal */
-	uint16_t *host_of;      /* [ranks] */
+	uint16_t *host_of;      /* [ranks] entries of the topology */
 	uint32_t *rank_of;      /* [hosts]; the first rank of each, or RUN_GOAL_NO_RANK */
 	uint32_t hosts;         /* of the topology */
 	uint8_t *entry_of;      /* [hosts] with ranks: entry of the run's traffic */

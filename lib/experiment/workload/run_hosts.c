@@ -65,6 +65,23 @@ static int find_host(const struct resolver *resolver, const char *name,
 	return 0;
 }
 
+static bool is_owner(const struct topology *topology, uint32_t entry)
+{
+	return topology->host_at[entry].owner == entry;
+}
+
+/* Appends the ports of the host to the scratch; returns their number. */
+static uint32_t add_ports(const struct resolver *resolver, uint32_t entry, uint32_t count)
+{
+	uint32_t first = count;
+
+	for (;; entry = resolver->topology->host_at[entry].next) {
+		resolver->scratch[count++] = (uint16_t)entry;
+		if (resolver->topology->host_at[entry].next == 0)
+			return count - first;
+	}
+}
+
 static int compare_hosts(const void *a, const void *b)
 {
 	return *(const uint16_t *)a - *(const uint16_t *)b;
@@ -89,13 +106,29 @@ static int keep(const struct resolver *resolver, uint32_t count, struct run_host
 	return 0;
 }
 
-static int resolve_list(const struct resolver *resolver, const struct run_config_hosts *hosts,
-	struct run_host_list *list)
+/* A name without a port is all ports of a sender. */
+static int resolve_list(const struct resolver *resolver, enum side side,
+	const struct run_config_hosts *hosts, struct run_host_list *list)
 {
-	int result = make_room(resolver, list, hosts->count);
+	uint32_t count = 0;
+	int result = make_room(resolver, list, hosts->count * TOPOLOGY_HOST_PORTS_MAX);
 
-	for (uint32_t i = 0; i < hosts->count && result == 0; i++)
-		result = find_host(resolver, hosts->name[i], &hosts->place, &list->host[i]);
+	for (uint32_t i = 0; i < hosts->count && result == 0; i++) {
+		bool port = strchr(hosts->name[i], ':') != NULL;
+
+		result = find_host(resolver, hosts->name[i], &hosts->place, &list->host[count]);
+		if (result == 0 && port && side == TO)
+			return refuse(resolver, &hosts->place,
+				"'to' has a port: expected hosts, whose ports 'rail' selects");
+		if (result == 0 && !port && side == FROM) {
+			uint32_t ports = add_ports(resolver, list->host[count], 0);
+
+			memcpy(&list->host[count], resolver->scratch, ports * sizeof(*list->host));
+			count += ports - 1;
+		}
+		count += result == 0;
+	}
+	list->count = count;
 	if (result < 0)
 		return result;
 	qsort(list->host, list->count, sizeof(*list->host), compare_hosts);
@@ -105,13 +138,14 @@ static int resolve_list(const struct resolver *resolver, const struct run_config
 	return 0;
 }
 
-/* All hosts that are free, or all. */
-static uint32_t gather(const struct resolver *resolver, bool free_only)
+/* All hosts that are free, or all; senders with all their ports. */
+static uint32_t gather(const struct resolver *resolver, bool ports, bool free_only)
 {
 	uint32_t count = 0;
 
 	for (uint32_t host = 0; host < resolver->topology->hosts; host++)
 		if (!resolver->topology->host_at[host].absent &&
+			(ports || is_owner(resolver->topology, host)) &&
 			(!free_only || !resolver->taken[host]))
 			resolver->scratch[count++] = (uint16_t)host;
 	return count;
@@ -129,7 +163,7 @@ static void note_opposite(const struct resolver *resolver, enum side side, uint3
 	if ((traffic->pattern->keys & TRAFFIC_SHARE) == 0)
 		return;
 	for (uint32_t i = 0; side == TO && drawn && i < entry->from_count; i++)
-		resolver->opposite[entry->from[i]] = true;
+		resolver->opposite[resolver->topology->host_at[entry->from[i]].owner] = true;
 	if (side == TO || traffic->to.kind != RUN_HOSTS_LIST)
 		return;
 	/* The names are checked when 'to' has its turn. */
@@ -170,6 +204,19 @@ static void draw(
 	}
 }
 
+/* Further ports of the first 'count' hosts of the scratch, which has room for all ports. */
+static uint32_t expand(const struct resolver *resolver, uint32_t count)
+{
+	const struct topology *topology = resolver->topology;
+	uint32_t all = count;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (topology->host_at[resolver->scratch[i]].next != 0)
+			all += add_ports(
+				resolver, topology->host_at[resolver->scratch[i]].next, all);
+	return all;
+}
+
 /* Draws a share of all hosts among those that are free. */
 static int resolve_share(const struct resolver *resolver, enum side side, uint32_t number,
 	struct run_host_list *list)
@@ -177,9 +224,9 @@ static int resolve_share(const struct resolver *resolver, enum side side, uint32
 	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];
 	const struct run_config_hosts *hosts = side == FROM ? &traffic->from : &traffic->to;
 	uint64_t wanted =
-		((uint64_t)topology_present_hosts(resolver->topology) * hosts->share_ppm + 500000) /
+		((uint64_t)topology_present_nodes(resolver->topology) * hosts->share_ppm + 500000) /
 		1000000;
-	uint32_t gathered = gather(resolver, true), left;
+	uint32_t gathered = gather(resolver, false, true), left;
 	char what[128];
 
 	note_opposite(resolver, side, number);
@@ -187,11 +234,13 @@ static int resolve_share(const struct resolver *resolver, enum side side, uint32
 	if (wanted == 0 || wanted > left) {
 		snprintf(what, sizeof(what),
 			"the percentage makes %u of %u hosts, and %u are left to choose from",
-			(unsigned)wanted, resolver->topology->hosts, left);
+			(unsigned)wanted, resolver->topology->nodes, left);
 		return refuse(resolver, &hosts->place, what);
 	}
 	draw(resolver, 2 * (uint64_t)number + side, gathered, (uint32_t)wanted);
-	return keep(resolver, (uint32_t)wanted, list);
+	if (side == TO)
+		return keep(resolver, (uint32_t)wanted, list);
+	return keep(resolver, expand(resolver, (uint32_t)wanted), list);
 }
 
 static void take(const struct resolver *resolver, const uint16_t *host, uint32_t count)
@@ -212,11 +261,12 @@ static int resolve_set(
 	if (hosts->kind != kind)
 		return 0;
 	if (kind == RUN_HOSTS_LIST)
-		result = resolve_list(resolver, hosts, &list);
+		result = resolve_list(resolver, side, hosts, &list);
 	else if (kind == RUN_HOSTS_SHARE)
 		result = resolve_share(resolver, side, number, &list);
 	else
-		result = keep(resolver, gather(resolver, kind == RUN_HOSTS_REST), &list);
+		result = keep(
+			resolver, gather(resolver, side == FROM, kind == RUN_HOSTS_REST), &list);
 	if (side == FROM) {
 		resolver->hosts->entry[number].from = list.host;
 		resolver->hosts->entry[number].from_count = list.count;
@@ -293,12 +343,34 @@ static int drop_lonely(const struct resolver *resolver, uint32_t number)
 	if (entry->to_count != 1 || !sends_there_only(traffic))
 		return 0;
 	for (uint32_t i = 0; i < entry->from_count; i++)
-		if (entry->from[i] != entry->to[0])
+		if (resolver->topology->host_at[entry->from[i]].owner != entry->to[0])
 			entry->from[kept++] = entry->from[i];
 	if (kept != entry->from_count && from->kind == RUN_HOSTS_LIST)
 		return refuse(resolver, &from->place, "a listed source would send to itself only");
 	entry->from_count = kept;
 	return kept == 0 ? refuse(resolver, &from->place, "no host is left to send") : 0;
+}
+
+/* Every port of a source sends to the host that is its partner. */
+static int expand_pairs(const struct resolver *resolver, struct run_hosts_entry *entry)
+{
+	const struct topology *topology = resolver->topology;
+	size_t room = (size_t)topology->hosts + 1, count = 0;
+	uint16_t *from = calloc(room, sizeof(*from)), *to = calloc(room, sizeof(*to));
+
+	for (uint32_t i = 0; from != NULL && to != NULL && i < entry->from_count; i++)
+		for (uint32_t port = entry->from[i];; port = topology->host_at[port].next) {
+			from[count] = (uint16_t)port;
+			to[count++] = entry->to[i];
+			if (topology->host_at[port].next == 0)
+				break;
+		}
+	free(entry->from);
+	free(entry->to);
+	entry->from = from;
+	entry->to = to;
+	entry->from_count = entry->to_count = (uint32_t)count;
+	return from != NULL && to != NULL ? 0 : refuse_memory(resolver);
 }
 
 static int resolve_permutation(const struct resolver *resolver, uint32_t number)
@@ -315,7 +387,8 @@ static int resolve_permutation(const struct resolver *resolver, uint32_t number)
 		result = permutation_draw(config->seed, number, config->origin, resolver->topology,
 			&entry->from, &entry->to, &entry->from_count, resolver->error);
 	entry->to_count = entry->from_count;
-	return result;
+	return result == 0 && resolver->hosts->rails != NULL ? expand_pairs(resolver, entry)
+							     : result;
 }
 
 /* Resolves one entry further, once its 'to' is known. */
@@ -370,6 +443,11 @@ static int resolve(const struct resolver *resolver)
 				0;
 	if (result == 0 && run_source_keep_senders(resolver->config, resolver->hosts) < 0)
 		result = refuse_memory(resolver);
+	for (uint32_t i = 0; result == 0 && i < resolver->hosts->entries; i++)
+		if (resolver->hosts->rails != NULL && resolver->hosts->entry[i].from_count == 0 &&
+			!resolver->config->traffic.at[i].pattern->schedule)
+			result = refuse(resolver, &resolver->config->traffic.at[i].place,
+				"no port of the senders reaches a destination by this 'rail'");
 	return result;
 }
 
@@ -408,10 +486,13 @@ struct run_hosts *run_hosts_of_schedules(
 
 	if (result == 0) {
 		hosts->topology = topology;
+		if (rails_create(topology, &hosts->rails) < 0)
+			result = refuse_memory(&resolver);
 		hosts->entries = config->traffic.count;
 		hosts->entry = calloc((size_t)hosts->entries + 1, sizeof(*hosts->entry));
 		hosts->edge = calloc((size_t)config->edges.count + 1, sizeof(*hosts->edge));
-		result = check_hosts(&resolver);
+		if (result == 0)
+			result = check_hosts(&resolver);
 		if (result == 0)
 			result = resolve(&resolver);
 	}
@@ -447,5 +528,6 @@ void run_hosts_destroy(struct run_hosts *hosts)
 	}
 	free(hosts->entry);
 	free(hosts->edge);
+	rails_destroy(hosts->rails);
 	free(hosts);
 }

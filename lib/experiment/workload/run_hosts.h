@@ -11,6 +11,7 @@ struct run_packets; /* run_packets.h */
 
 /* Of one entry of traffic, ascending (a permutation: in the file's order). */
 struct run_hosts_entry {
+	/* 'from' has every port of a host with several that sends, 'to' the first port of each. */
 	uint16_t *from, *to;
 	uint32_t from_count, to_count; /* permutation: equal, from[i] sends to to[i] */
 	struct run_packets *packets;   /* pcap; else NULL */
@@ -20,7 +21,8 @@ struct run_hosts {
 	const struct topology *topology;
 	struct run_hosts_entry *entry; /* as config->traffic */
 	uint32_t entries;
-	uint16_t *edge; /* as config->edges */
+	uint16_t *edge;      /* as config->edges */
+	struct rails *rails; /* NULL: all hosts have one port */
 };
 
 /* 'all' is every host. A share of N hosts is N times the share, rounded to the nearest number,

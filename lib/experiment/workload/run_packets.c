@@ -8,6 +8,7 @@
 #include "base/arrays.h"
 #include "base/quantity.h"
 #include "packet_map.h"
+#include "topo/topology_hosts.h"
 #include "wire/frame.h"
 
 #define SPEED_ONE 1000u /* run files give it in thousandths */
@@ -49,6 +50,11 @@ static int take_packet(struct loader *loader, const struct packet *packet)
 
 	if (result <= 0)
 		return result < 0 ? refuse_memory(loader) : 0;
+	if (topology_apart(loader->topology, from, to))
+		return run_config_refuse(loader->run, &loader->traffic->place, loader->error,
+			"pattern pcap: a packet from %s to %s, and no cables lead there; expected "
+			"ports in one plane",
+			loader->topology->host_at[from].name, loader->topology->host_at[to].name);
 	made.from = from;
 	made.to = to;
 	made.drawn = drawn;

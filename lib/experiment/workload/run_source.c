@@ -12,6 +12,11 @@
 
 #define FAR UINT32_MAX
 
+static int compare_hosts(const void *a, const void *b)
+{
+	return *(const uint16_t *)a - *(const uint16_t *)b;
+}
+
 bool run_source_sends(const struct run_hosts_entry *entry, uint32_t host)
 {
 	for (uint32_t i = 0; i < entry->from_count; i++)
@@ -106,11 +111,91 @@ static int list_near(const struct run_config_traffic *traffic, const struct run_
 	return 0;
 }
 
+/* --- hosts with several ports: patterns have numbers of hosts (rails.h), lists entries --- */
+
+static void number_hosts(
+	const struct rails *rails, uint16_t *to, const uint16_t *from, uint32_t *count)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < *count; i++) {
+		uint16_t host = (uint16_t)rails->host_of[from[i]];
+
+		if (kept == 0 || to[kept - 1] != host)
+			to[kept++] = host;
+	}
+	*count = kept;
+}
+
+/* Hosts within reach that are destinations; of 'near' ports. */
+static void keep_near(const struct run_config_traffic *traffic, const struct run_hosts_entry *entry,
+	const struct rails *rails, struct traffic_config *config, uint16_t *list, uint32_t count)
+{
+	uint32_t kept = 0, to = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		list[i] = (uint16_t)rails->port[rails->first[rails->host_of[list[i]]]];
+	qsort(list, count, sizeof(*list), compare_hosts);
+	for (uint32_t i = 0; i < count; i++) {
+		while (to < entry->to_count && entry->to[to] < list[i])
+			to++;
+		if (traffic->pattern->anywhere ||
+			(to < entry->to_count && entry->to[to] == list[i]))
+			list[kept++] = list[i];
+	}
+	number_hosts(rails, list, list, &kept);
+	config->near = list;
+	config->near_count = kept;
+}
+
+static void list_partners(const struct rails *rails, const struct run_hosts_entry *entry,
+	struct traffic_config *config, uint16_t *list)
+{
+	for (uint32_t i = 0; i < rails->hosts; i++)
+		list[i] = (uint16_t)i;
+	for (uint32_t i = 0; i < entry->from_count; i++)
+		list[rails->host_of[entry->from[i]]] = (uint16_t)rails->host_of[entry->to[i]];
+	config->permutation = list;
+}
+
+/* The first half of the list is for near hosts or partners, the second for targets. */
+static int list_railed(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
+	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t **list)
+{
+	const struct rails *rails = hosts->rails;
+	uint32_t entries = hosts->topology->hosts, count;
+	uint16_t *made = malloc(2 * (size_t)entries * sizeof(*made));
+
+	*list = made;
+	if (made == NULL)
+		return -ENOMEM;
+	if (traffic->pattern->pairs) {
+		list_partners(rails, entry, config, made);
+	} else if (traffic->switches != UINT32_MAX) {
+		if (hosts_within(hosts->topology, config->port, traffic->switches, made, &count) <
+			0)
+			return -ENOMEM;
+		keep_near(traffic, entry, rails, config, made, count);
+	}
+	if (config->targets != NULL) {
+		number_hosts(rails, made + entries, config->targets, &config->targets_count);
+		config->targets = made + entries;
+	}
+	config->rails = rails;
+	config->rail = traffic->rail;
+	config->host = (uint16_t)rails->host_of[config->port];
+	config->hosts = rails->hosts;
+	return 0;
+}
+
 static int make_list(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
 	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t **list)
 {
 	bool pairs = traffic->pattern->pairs;
 
+	/* The packets of a capture go from port to port. */
+	if (hosts->rails != NULL && !traffic->pattern->packets)
+		return list_railed(traffic, hosts, entry, config, list);
 	if (!pairs && traffic->switches == UINT32_MAX)
 		return 0;
 	*list = malloc(config->hosts * sizeof(**list));
@@ -121,13 +206,13 @@ static int make_list(const struct run_config_traffic *traffic, const struct run_
 }
 
 /* Translates the pattern and its destinations. */
-static void set_targets(const struct run_config_traffic *traffic,
+static void set_targets(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
 	const struct run_hosts_entry *entry, struct traffic_config *config)
 {
 	config->pattern = traffic->pattern;
 	/* Hosts that were removed from a lab leave gaps. */
 	if (traffic->pattern->all_without_targets && traffic->to.kind == RUN_HOSTS_ALL &&
-		entry->to_count == config->hosts)
+		entry->to_count == hosts->topology->nodes)
 		return;
 	config->targets = entry->to;
 	config->targets_count = entry->to_count;
@@ -157,6 +242,7 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 	*list = NULL;
 	*config = (struct traffic_config){
 		.host = place->host,
+		.port = place->host,
 		.hosts = place->hosts,
 		.entry = (uint8_t)which,
 		.seed = run->seed,
@@ -177,7 +263,7 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 	};
 	if (entry->stop_ps != WEFT_TIME_NEVER && place->from_ps + entry->stop_ps < config->stop_ps)
 		config->stop_ps = place->from_ps + entry->stop_ps;
-	set_targets(entry, &traffic->entry[which], config);
+	set_targets(entry, traffic, &traffic->entry[which], config);
 	set_packets(entry, &traffic->entry[which], config);
 	return make_list(entry, traffic, &traffic->entry[which], config, list);
 }
@@ -189,6 +275,21 @@ static bool may_stay_silent(const struct traffic_pattern *pattern)
 
 	return !pattern->schedule && !pattern->pairs && pattern->sends != NULL &&
 	       ((pattern->keys & TRAFFIC_TO) == 0 || near != 0);
+}
+
+/* Draws what a port of a host with several sends first; false: nothing. */
+static bool port_sends(const struct run_config *run, struct traffic_config *config)
+{
+	struct traffic *source;
+	bool sends;
+
+	config->rate_bps = TOPOLOGY_RATE_BPS;
+	config->frame_bytes = run->nic.mtu_bytes;
+	config->stop_ps = WEFT_TIME_NEVER;
+	source = traffic_create(config, &(struct error){""});
+	sends = source == NULL || traffic_next(source) != WEFT_TIME_NEVER;
+	traffic_destroy(source);
+	return sends;
 }
 
 /* 0: the pattern gives this host no destination. */
@@ -203,7 +304,9 @@ static int sends(const struct run_config *run, const struct run_hosts *traffic, 
 	int result = run_source_config(run, traffic, which, &place, &config, &list);
 
 	/* run_source_check() reports a bad entry. */
-	if (result == 0 && pattern->init(&state, &config, NULL) < 0) {
+	if (result == 0 && config.rails != NULL) {
+		result = port_sends(run, &config);
+	} else if (result == 0 && pattern->init(&state, &config, NULL) < 0) {
 		result = 1;
 	} else if (result == 0) {
 		result = pattern->sends(state, &config);
@@ -233,15 +336,19 @@ static int keep_senders(const struct run_config *run, struct run_hosts *traffic,
 		uint16_t host = entry->from[i];
 
 		/* Spares the search: 65536 hosts each have 65536 to look at. */
-		result = local && entry->to_count == topology->hosts &&
+		result = local && traffic->rails == NULL && entry->to_count == topology->hosts &&
 					 (same_switch(topology, host, host - 1u) ||
 						 same_switch(topology, host, host + 1u))
 				 ? 1
 				 : sends(run, traffic, which, host);
+		if (result > 0 && run->traffic.at[which].pattern->pairs)
+			entry->to[kept] = entry->to[i];
 		if (result > 0)
 			entry->from[kept++] = host;
 	}
 	entry->from_count = kept;
+	if (run->traffic.at[which].pattern->pairs)
+		entry->to_count = kept;
 	return result < 0 ? result : 0;
 }
 
@@ -250,7 +357,8 @@ int run_source_keep_senders(const struct run_config *run, struct run_hosts *traf
 	int result = 0;
 
 	for (uint32_t i = 0; i < traffic->entries && result == 0; i++)
-		if (may_stay_silent(run->traffic.at[i].pattern))
+		if (may_stay_silent(run->traffic.at[i].pattern) ||
+			(traffic->rails != NULL && !run->traffic.at[i].pattern->schedule))
 			result = keep_senders(run, traffic, i);
 	return result;
 }

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "topo/topology_hosts.h"
+
 #define SWITCH_GUID UINT64_C(0x0200000000010000)
 /* Node GUID of host 0; a port GUID is one more than the node's. */
 #define HOST_GUID UINT64_C(0x0200000100000000)
@@ -107,7 +109,9 @@ int route_gaps_find(
 		if (ways[source] == 2 * (topology->hosts - 1))
 			continue;
 		for (uint32_t to = 0; to < topology->hosts; to++)
-			if (source != to && !has_way(topology, file, source, to))
+			if (source != to && topology_apart(topology, source, to))
+				gaps->apart++;
+			else if (source != to && !has_way(topology, file, source, to))
 				note_pair(gaps, ways[source] == 0 || ways[to] == 0, source, to);
 	}
 	free(ways);

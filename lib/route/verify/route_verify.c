@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topo/topology_hosts.h"
 #include "verify_private.h"
 
 static int verifier_init(struct verifier *verifier, const struct topology *topology,
@@ -130,7 +131,8 @@ static void find_bound(struct verifier *verifier)
 {
 	const struct topology *topology = verifier->topology;
 	struct route_report *report = verifier->report;
-	double others = (double)topology->hosts - 1;
+	/* On planes each port sends to the ports of its own. */
+	double others = (double)report->pairs / (double)topology->hosts;
 
 	for (uint32_t channel = 0; channel < verifier->channels->channels; channel++) {
 		struct topology_port from = verifier->channels->from[channel];
@@ -212,7 +214,8 @@ static void report_unconnected(struct verifier *verifier, uint32_t destination)
 		uint32_t at = verify_host_switch(verifier, source);
 		bool reachable = at != VERIFY_NO_WAY && verifier->distance[at] != VERIFY_NO_WAY;
 
-		if (source == destination)
+		if (source == destination ||
+			topology_apart(verifier->topology, source, destination))
 			continue;
 		report->pairs++;
 		if (verifier->answered[source])

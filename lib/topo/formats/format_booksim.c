@@ -53,6 +53,8 @@ static int write_booksim(const struct topology *topology, FILE *out, struct erro
 	weft_time shortest = shortest_delay(topology);
 	int result = topology_check_parallel(topology, "BookSim", error);
 
+	if (result == 0)
+		result = topology_check_single_ports(topology, "BookSim", error);
 	for (uint32_t s = 0; s < topology->switches && result == 0; s++)
 		write_router(topology, s, shortest, out);
 	return result;

@@ -2,15 +2,16 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* A topology as the output of ibnetdiscover (infiniband-diags; described in its man page), which
- * ibsim reads as the fabric to simulate. Switches come first, then hosts as channel adapters with
- * one port. InfiniBand counts ports from 1, Weft from 0: port n becomes port n + 1. Names become
- * node descriptions; GUIDs are made from device numbers with the locally administered bit set; LIDs
- * are 0, for the subnet manager to assign. The format has no delays. */
+ * ibsim reads as the fabric to simulate. Switches come first, then hosts as channel adapters.
+ * InfiniBand counts ports from 1, Weft from 0: port n becomes port n + 1. Names become node
+ * descriptions; GUIDs are made from device numbers with the locally administered bit set; LIDs are
+ * 0, for the subnet manager to assign. The format has no delays. */
 
 #include <errno.h>
 #include <inttypes.h>
 
 #include "ib_listing.h"
+#include "topo/topology_hosts.h"
 #include "topology_format.h"
 
 #define SWITCH_GUID UINT64_C(0x0200000000010000)
@@ -21,6 +22,19 @@ static uint64_t guid_of(struct topology_port port)
 {
 	return port.kind == DEVICE_SWITCH ? SWITCH_GUID + port.device
 					  : HOST_GUID + 2 * (uint64_t)port.device;
+}
+
+/* The node of a port. A host is the node of its first port. */
+static uint64_t node_guid(const struct topology *topology, struct topology_port port)
+{
+	if (port.kind == DEVICE_HOST)
+		port.device = topology->host_at[port.device].owner;
+	return guid_of(port);
+}
+
+static unsigned number_of(const struct topology *topology, struct topology_port port)
+{
+	return port.kind == DEVICE_HOST ? topology->host_at[port.device].rail + 1u : port.port + 1u;
 }
 
 /* [1]	"H-0200000100000000"[1](200000100000001) 		# "h0" lid 0 4xSDR */
@@ -34,15 +48,15 @@ static void write_port(const struct topology *topology, struct topology_port por
 		return;
 	topology_peer(topology, port, &peer);
 	ib_rate_format(link->rate_bps, rate);
-	fprintf(out, "[%u]", port.port + 1);
+	fprintf(out, "[%u]", number_of(topology, port));
 	if (port.kind == DEVICE_HOST)
 		fprintf(out, "(%" PRIx64 ") ", guid_of(port) + 1);
 	fprintf(out, "\t\"%c-%016" PRIx64 "\"[%u]", peer.kind == DEVICE_SWITCH ? 'S' : 'H',
-		guid_of(peer), peer.port + 1);
+		node_guid(topology, peer), number_of(topology, peer));
 	if (peer.kind == DEVICE_HOST)
 		fprintf(out, "(%" PRIx64 ") ", guid_of(peer) + 1);
-	fprintf(out, "\t\t# %s\"%s\" lid 0 %s\n", port.kind == DEVICE_HOST ? "lid 0 lmc 0 " : "",
-		topology_device_name(topology, peer), rate);
+	fprintf(out, "\t\t# %s\"%.*s\" lid 0 %s\n", port.kind == DEVICE_HOST ? "lid 0 lmc 0 " : "",
+		topology_node_name(topology, peer), topology_device_name(topology, peer), rate);
 }
 
 static void write_switch(const struct topology *topology, uint32_t number, FILE *out)
@@ -63,13 +77,20 @@ static void write_switch(const struct topology *topology, uint32_t number, FILE 
 static void write_host(const struct topology *topology, uint32_t number, FILE *out)
 {
 	struct topology_port port = {DEVICE_HOST, number, 0};
+	const struct topology_device *host = &topology->host_at[number];
 	uint64_t guid = guid_of(port);
 
+	if (host->owner != number)
+		return;
 	fprintf(out,
 		"\nvendid=0x0\ndevid=0x0\nsysimgguid=0x%" PRIx64 "\ncaguid=0x%" PRIx64
-		"\nCa\t1 \"H-%016" PRIx64 "\"\t\t# \"%s\"\n",
-		guid, guid, guid, topology->host_at[number].name);
-	write_port(topology, port, out);
+		"\nCa\t%u \"H-%016" PRIx64 "\"\t\t# \"%.*s\"\n",
+		guid, guid, host->ports, guid, topology_node_name(topology, port), host->name);
+	for (;; port.device = topology->host_at[port.device].next) {
+		write_port(topology, port, out);
+		if (topology->host_at[port.device].next == 0)
+			return;
+	}
 }
 
 static struct topology *read_ibnetdiscover(const char *text, size_t length, const char *origin,

@@ -139,7 +139,8 @@ static struct topology *read_ns3(const char *text, size_t length, const char *or
 
 static uint32_t number_of(const struct topology *topology, struct topology_port port)
 {
-	return port.kind == DEVICE_HOST ? port.device : topology->hosts + port.device;
+	return port.kind == DEVICE_HOST ? topology->host_at[port.device].owner
+					: topology->nodes + port.device;
 }
 
 static int write_ns3(const struct topology *topology, FILE *out, struct error *error)
@@ -147,10 +148,10 @@ static int write_ns3(const struct topology *topology, FILE *out, struct error *e
 	char rate[QUANTITY_TEXT], delay[QUANTITY_TEXT];
 
 	(void)error;
-	fprintf(out, "%u %u %u\n", topology->hosts + topology->switches, topology->switches,
+	fprintf(out, "%u %u %u\n", topology->nodes + topology->switches, topology->switches,
 		topology->links);
 	for (uint32_t s = 0; s < topology->switches; s++)
-		fprintf(out, "%u%s", topology->hosts + s, s + 1 < topology->switches ? " " : "\n");
+		fprintf(out, "%u%s", topology->nodes + s, s + 1 < topology->switches ? " " : "\n");
 	for (uint32_t i = 0; i < topology->links; i++) {
 		const struct topology_link *link = &topology->link_at[i];
 

@@ -188,6 +188,8 @@ static int write_slurm(const struct topology *topology, FILE *out, struct error 
 				       "%s: it has no levels, Slurm's topology.conf is for trees",
 				       topology->name);
 
+	if (result == 0)
+		result = topology_check_single_ports(topology, "Slurm", error);
 	for (uint32_t s = 0; s < topology->switches && result == 0; s++) {
 		fprintf(out, "SwitchName=%s", topology->switch_at[s].name);
 		write_below(topology, s, DEVICE_HOST, out);

@@ -37,8 +37,10 @@ struct ib_builder {
 	 * * PORTS]. */
 	uint8_t *port_at;
 	struct ib_cable *cable;
-	struct ib_end *host; /* index is the host number; ordered by node and port */
+	struct ib_end *host; /* cabled ports of adapters, ordered by node and port */
+	uint32_t *entry;     /* of each of these: the host in the topology */
 	uint32_t listed, cables, switches, hosts;
+	uint32_t nodes; /* adapters that have one of these */
 	struct arrays arrays;
 };
 

@@ -152,36 +152,105 @@ static uint32_t heaviest_part(struct ib_builder *builder, uint64_t *weight)
 	return best;
 }
 
-/* Leaves out what is not connected with most hosts: another plane, a cut rack, idle switches. */
-static int keep_largest_part(struct ib_builder *builder)
+/* The adapter of a cable between a switch and an adapter; IB_NONE for others. */
+static uint32_t adapter_of(const struct ib_builder *builder, const struct ib_cable *cable)
+{
+	if (ib_is_host(builder, cable->a) == ib_is_host(builder, cable->b))
+		return IB_NONE;
+	return ib_is_host(builder, cable->a) ? cable->a.node : cable->b.node;
+}
+
+/* Further planes: parts in which two or more of the adapters in the best part have a port. 'stays'
+ * gets these adapters, and the first switch of each plane; 'first' has room for nodes. */
+static void keep_planes(struct ib_builder *builder, uint32_t best, bool *stays, uint32_t *first)
+{
+	for (uint32_t i = 0; i < builder->listing->nodes; i++)
+		first[i] = IB_NONE;
+	stays[best] = true;
+	for (uint32_t i = 0; i < builder->cables; i++) {
+		uint32_t adapter = adapter_of(builder, &builder->cable[i]);
+
+		if (adapter != IB_NONE &&
+			find_part(builder, switch_of(builder, &builder->cable[i])) == best)
+			stays[adapter] = true;
+	}
+	for (uint32_t i = 0; i < builder->cables; i++) {
+		uint32_t adapter = adapter_of(builder, &builder->cable[i]), part;
+
+		if (adapter == IB_NONE || !stays[adapter])
+			continue;
+		part = find_part(builder, switch_of(builder, &builder->cable[i]));
+		if (first[part] != IB_NONE && first[part] != adapter)
+			stays[part] = true;
+		first[part] = adapter;
+	}
+}
+
+static bool is_outside(struct ib_builder *builder, uint32_t node, const bool *stays)
+{
+	if (builder->listing->node_at[node].kind == DEVICE_SWITCH)
+		return !stays[find_part(builder, node)];
+	return !stays[node];
+}
+
+/* Leaves out what is not connected with most hosts: a cut rack, idle switches, adapters that have
+ * no port in the plane of all others. */
+static void leave_out_parts(struct ib_builder *builder, const bool *stays)
 {
 	const struct ib_listing *listing = builder->listing;
-	uint64_t *weight = calloc(listing->nodes, sizeof(*weight)), gone = 0;
 	const struct ib_node *first = NULL;
+	uint32_t switches = 0, ports = 0;
 	struct error note;
-	uint32_t best;
 
-	if (weight == NULL)
-		return -ENOMEM;
-	join_switches(builder);
-	best = heaviest_part(builder, weight);
-	for (uint32_t i = 0; i < listing->nodes; i++) {
-		if (listing->node_at[i].kind != DEVICE_SWITCH || builder->left_out[i] ||
-			find_part(builder, i) == best)
-			continue;
-		gone += builder->part[i] == i ? weight[i] : 0;
-		first = first == NULL ? &listing->node_at[i] : first;
-		builder->left_out[i] = true;
+	for (uint32_t i = 0; i < builder->cables; i++) {
+		uint32_t adapter = adapter_of(builder, &builder->cable[i]);
+
+		ports +=
+			adapter != IB_NONE &&
+			(is_outside(builder, adapter, stays) ||
+				is_outside(builder, switch_of(builder, &builder->cable[i]), stays));
 	}
-	free(weight);
+	for (uint32_t i = 0; i < listing->nodes; i++) {
+		bool is_switch = listing->node_at[i].kind == DEVICE_SWITCH;
+
+		if (builder->left_out[i] || !is_outside(builder, i, stays))
+			continue;
+		builder->left_out[i] = true;
+		switches += is_switch;
+		first = first == NULL && is_switch ? &listing->node_at[i] : first;
+	}
+	for (uint32_t i = 0; first == NULL && ports > 0 && i < listing->nodes; i++)
+		if (builder->left_out[i] && is_outside(builder, i, stays))
+			first = &listing->node_at[i];
 	if (first == NULL)
-		return 0;
+		return;
 	error_at(&note, first->origin, first->line, first->column,
 		"\"%.*s\" is not connected with the largest part of the network: %u switches and %u "
 		"ports of adapters are left out",
-		ib_shown(first->name), first->name.start, (unsigned)gone, (unsigned)(gone >> 32));
+		ib_shown(first->name), first->name.start, switches, ports);
 	topology_import_note(builder->import, &note);
-	return 0;
+}
+
+static int keep_largest_part(struct ib_builder *builder)
+{
+	uint32_t nodes = builder->listing->nodes, best;
+	uint64_t *weight = calloc(nodes, sizeof(*weight));
+	uint32_t *scratch = calloc(nodes, sizeof(*scratch));
+	bool *stays = calloc(nodes, sizeof(*stays));
+	int result = weight != NULL && scratch != NULL && stays != NULL ? 0 : -ENOMEM;
+
+	if (result == 0) {
+		join_switches(builder);
+		best = heaviest_part(builder, weight);
+		if (best != IB_NONE) {
+			keep_planes(builder, best, stays, scratch);
+			leave_out_parts(builder, stays);
+		}
+	}
+	free(weight);
+	free(scratch);
+	free(stays);
+	return result;
 }
 
 int ib_leave_out(struct ib_builder *builder)

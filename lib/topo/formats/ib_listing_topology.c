@@ -4,8 +4,8 @@
 /* Builds the network from the listing of ibnetdiscover:
  *     find each far end, and keep the cables whose ends agree;
  *     leave out what takes no part in traffic, and what is not connected to the rest;
- *     number the switches in the order of the file, then the connected ports of channel adapters,
- *         each of which is a host;
+ *     number the switches in the order of the file, then the channel adapters with cables, hosts
+ *         whose ports are the cabled ones;
  *     name them after their descriptions;
  *     link them. */
 
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ib_builder.h"
+#include "topo/topology_hosts.h"
 
 static int compare_host_ends(const void *a, const void *b)
 {
@@ -89,6 +90,41 @@ static void number_devices(struct ib_builder *builder)
 	builder->hosts = kept;
 }
 
+/* The number of cabled ports of the adapter whose first one this is. */
+static uint32_t count_ports(const struct ib_builder *builder, uint32_t first)
+{
+	uint32_t end = first;
+
+	while (end < builder->hosts && builder->host[end].node == builder->host[first].node)
+		end++;
+	return end - first;
+}
+
+/* As topology_split_hosts() does: first ports, second ports, and so on. */
+static int number_entries(struct ib_builder *builder)
+{
+	uint32_t next = 0;
+
+	for (unsigned rail = 0; rail < TOPOLOGY_HOST_PORTS_MAX; rail++)
+		for (uint32_t first = 0, ports; first < builder->hosts; first += ports) {
+			const struct ib_node *node =
+				&builder->listing->node_at[builder->host[first].node];
+
+			ports = count_ports(builder, first);
+			if (ports > TOPOLOGY_HOST_PORTS_MAX)
+				return error_at(builder->error, node->origin, node->line,
+					node->column,
+					"\"%.*s\" has cables in %u ports, at most %u are "
+					"possible for a host",
+					ib_shown(node->name), node->name.start, ports,
+					TOPOLOGY_HOST_PORTS_MAX);
+			builder->nodes += rail == 0;
+			if (rail < ports)
+				builder->entry[first + rail] = next++;
+		}
+	return 0;
+}
+
 static struct topology_port device_port(const struct ib_builder *builder, struct ib_end end)
 {
 	const struct ib_end *host;
@@ -97,7 +133,7 @@ static struct topology_port device_port(const struct ib_builder *builder, struct
 		return (struct topology_port){DEVICE_SWITCH, builder->number[end.node],
 			builder->port_at[(size_t)end.node * IB_PORTS + end.port]};
 	host = bsearch(&end, builder->host, builder->hosts, sizeof(end), compare_host_ends);
-	return (struct topology_port){DEVICE_HOST, (uint32_t)(host - builder->host), 0};
+	return (struct topology_port){DEVICE_HOST, builder->entry[host - builder->host], 0};
 }
 
 static int name_switch(const struct ib_builder *builder, struct topology *topology,
@@ -112,26 +148,22 @@ static int name_switch(const struct ib_builder *builder, struct topology *topolo
 	return unique_names_add(names, node->name.start, node->name.length, "", device->name);
 }
 
-static int name_hosts(const struct ib_builder *builder, struct topology *topology,
+/* Leaves room for the number of a port, and for one that makes the name unique. */
+#define HOST_NAME_MAX (TOPOLOGY_NAME_MAX - 8)
+
+static int name_host(const struct ib_builder *builder, struct topology *topology,
 	struct unique_names *names, uint32_t *first)
 {
-	uint32_t number = builder->host[*first].node, start = *first, end = start;
-	const struct ib_node *node = &builder->listing->node_at[number];
-	int result = 0;
+	const struct ib_node *node = &builder->listing->node_at[builder->host[*first].node];
+	struct topology_device *device = &topology->host_at[builder->entry[*first]];
+	uint32_t length = node->name.length;
 
-	while (end < builder->hosts && builder->host[end].node == number)
-		end++;
-	for (; *first < end && result == 0; (*first)++) {
-		struct topology_device *device = &topology->host_at[*first];
-		char ending[16] = "";
-
-		if (end - start > 1)
-			snprintf(ending, sizeof(ending), "-p%u", builder->host[*first].port);
-		device->line = node->line;
-		result = unique_names_add(
-			names, node->name.start, node->name.length, ending, device->name);
-	}
-	return result;
+	device->ports = (uint8_t)count_ports(builder, *first);
+	device->line = node->line;
+	*first += device->ports;
+	if (device->ports > 1 && length > HOST_NAME_MAX)
+		length = HOST_NAME_MAX;
+	return unique_names_add(names, node->name.start, length, "", device->name);
 }
 
 /* In the order of the file, so that the first of equal names keeps its name. */
@@ -145,7 +177,7 @@ static int name_devices(const struct ib_builder *builder, struct topology *topol
 		if (builder->number[i] != IB_NONE)
 			result = name_switch(builder, topology, names, i);
 		else if (host < builder->hosts && builder->host[host].node == i)
-			result = name_hosts(builder, topology, names, &host);
+			result = name_host(builder, topology, names, &host);
 	unique_names_destroy(names);
 	return result;
 }
@@ -191,13 +223,15 @@ static int make(const struct ib_builder *builder, struct topology **made)
 	if (result < 0)
 		return result;
 	name_topology(builder->listing->origin, name);
-	topology = topology_create(name, builder->switches, builder->hosts);
+	topology = topology_create(name, builder->switches, builder->nodes);
 	if (topology == NULL)
 		return -ENOMEM;
 	for (uint32_t i = builder->cables; i-- > 0;)
 		if (builder->cable[i].rate_bps != 0)
 			topology->default_rate_bps = builder->cable[i].rate_bps;
 	result = name_devices(builder, topology);
+	if (result == 0)
+		result = topology_split_hosts(topology, builder->listing->origin, builder->error);
 	if (result == 0)
 		result = link_devices(builder, topology);
 	if (result == 0)
@@ -223,6 +257,7 @@ static int allocate(struct ib_builder *builder)
 	ARRAYS_ADD(builder, peer, ports);
 	ARRAYS_ADD(builder, cable, ports);
 	ARRAYS_ADD(builder, host, 2 * ports);
+	ARRAYS_ADD(builder, entry, 2 * ports);
 	return builder->arrays.failed ? -ENOMEM : 0;
 }
 
@@ -248,7 +283,8 @@ static int build(struct ib_builder *builder, struct topology **made)
 		return error_set(builder->error, EINVAL,
 			"%s: no switch is in it and nothing else is connected, expected a network",
 			builder->listing->origin);
-	return make(builder, made);
+	result = number_entries(builder);
+	return result == 0 ? make(builder, made) : result;
 }
 
 struct topology *ib_listing_topology(

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topo/topology_hosts.h"
+
 void topology_import_note(struct topology_import *import, const struct error *note)
 {
 	import->notes++;
@@ -56,6 +58,16 @@ int topology_check_parallel(
 	return result;
 }
 
+int topology_check_single_ports(
+	const struct topology *topology, const char *program, struct error *error)
+{
+	if (!topology_has_rails(topology))
+		return 0;
+	return error_set(error, EINVAL,
+		"%s: hosts have several ports, %s can have one port per host", topology->name,
+		program);
+}
+
 static const struct topology_format *const formats[] = {
 #define X(name) &format_##name,
 	TOPOLOGY_FORMATS(X)
@@ -81,19 +93,31 @@ const struct topology_format *topology_format_find(const char *name)
 
 /* For graphviz: switches are boxes, hosts ellipses; port numbers label the ends of links. */
 
+static unsigned port_number(const struct topology *topology, struct topology_port port)
+{
+	return port.kind == DEVICE_HOST ? topology->host_at[port.device].rail : port.port;
+}
+
 static int write_dot(const struct topology *topology, FILE *out, struct error *error)
 {
 	(void)error;
 	fprintf(out, "graph \"%s\" {\n\tgraph [overlap=false];\n\tnode [shape=box];\n",
 		topology->name);
 	for (uint32_t h = 0; h < topology->hosts; h++)
-		fprintf(out, "\t\"%s\" [shape=ellipse];\n", topology->host_at[h].name);
+		if (topology->host_at[h].owner == h)
+			fprintf(out, "\t\"%.*s\" [shape=ellipse];\n",
+				topology_node_name(
+					topology, (struct topology_port){DEVICE_HOST, h, 0}),
+				topology->host_at[h].name);
 	for (uint32_t i = 0; i < topology->links; i++) {
 		const struct topology_link *link = &topology->link_at[i];
 
-		fprintf(out, "\t\"%s\" -- \"%s\" [taillabel=\"%u\", headlabel=\"%u\"];\n",
+		fprintf(out, "\t\"%.*s\" -- \"%.*s\" [taillabel=\"%u\", headlabel=\"%u\"];\n",
+			topology_node_name(topology, link->a),
 			topology_device_name(topology, link->a),
-			topology_device_name(topology, link->b), link->a.port, link->b.port);
+			topology_node_name(topology, link->b),
+			topology_device_name(topology, link->b), port_number(topology, link->a),
+			port_number(topology, link->b));
 	}
 	fputs("}\n", out);
 	return 0;

@@ -55,6 +55,10 @@ TOPOLOGY_FORMATS(X)
 int topology_check_parallel(
 	const struct topology *topology, const char *program, struct error *error);
 
+/* Refuses hosts with several ports, which the program's format cannot express. */
+int topology_check_single_ports(
+	const struct topology *topology, const char *program, struct error *error);
+
 /* Format i of the list; NULL after the last. */
 const struct topology_format *topology_format_at(unsigned i);
 /* NULL if no format has this name. */

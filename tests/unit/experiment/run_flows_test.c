@@ -29,7 +29,8 @@ static struct loaded load(const char *text)
 	assert_true(file >= 0);
 	assert_int_equal(write(file, text, strlen(text)), strlen(text));
 	close(file);
-	loaded.result = run_flows_load(path, topology, &loaded.flows, &loaded.goal, &loaded.error);
+	loaded.result = run_flows_load(
+		path, topology, RAIL_UNSET, &loaded.flows, &loaded.goal, &loaded.error);
 	if (strncmp(loaded.error.text, path, strlen(path)) == 0)
 		memmove(loaded.error.text, loaded.error.text + strlen(path),
 			strlen(loaded.error.text + strlen(path)) + 1);

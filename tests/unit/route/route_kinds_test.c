@@ -20,6 +20,7 @@ static const struct {
 	{"rlft:ports=4,stages=1", true, true, true, true}, /* a switch alone is a grid, too */
 	{"rlft:ports=8,stages=2", true, false, false},
 	{"rlft:ports=4,stages=3", true, false, false},
+	{"rail:rails=2,ports=4,stages=2", true, false, false},
 	{"torus:dims=5", false, true, true},
 	{"torus:dims=4x4,hosts=2", false, true, true},
 	{"torus:dims=3x2x4", false, true, true},

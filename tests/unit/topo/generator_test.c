@@ -63,10 +63,10 @@ UNIT_TEST(every_kind_has_the_size_that_its_options_say)
 }
 
 static const char *const samples[] = {"rlft:ports=4,stages=1", "rlft:ports=8,stages=2",
-	"rlft:ports=6,stages=4", "rlft:ports=2,stages=4", "torus:dims=4x3x2,hosts=2",
-	"torus:dims=2x2x2", "mesh:dims=3x4,hosts=3", "ring:switches=7", "ring:switches=2,hosts=0",
-	"full:switches=5,hosts=2", "full:switches=65,hosts=0", "torus-express:dims=4x5,hosts=2",
-	"hypercube:dims=3", "dragonfly:a=3,p=1,h=2", "cplant",
+	"rlft:ports=6,stages=4", "rail:rails=3,ports=4,stages=2", "rlft:ports=2,stages=4",
+	"torus:dims=4x3x2,hosts=2", "torus:dims=2x2x2", "mesh:dims=3x4,hosts=3", "ring:switches=7",
+	"ring:switches=2,hosts=0", "full:switches=5,hosts=2", "full:switches=65,hosts=0",
+	"torus-express:dims=4x5,hosts=2", "hypercube:dims=3", "dragonfly:a=3,p=1,h=2", "cplant",
 	"irregular:switches=10,degree=3,hosts=2,ports=7,seed=18446744073709551615",
 	"torus:dims=3x3,rate=2.5Gbps,delay=15ns"};
 
@@ -323,7 +323,7 @@ UNIT_TEST(bad_texts_are_refused_in_one_line)
 		const char *spec, *message;
 	} bad[] = {
 		{"tours:dims=4x4",
-			"tours:dims=4x4: no topology kind 'tours', expected rlft, torus, "
+			"tours:dims=4x4: no topology kind 'tours', expected rlft, rail, torus, "
 			"mesh, torus-express, ring, hypercube, full, "
 			"dragonfly, cplant, irregular; nearest is 'torus'"},
 		{"ring", "ring: option 'switches' is missing (switches)"},

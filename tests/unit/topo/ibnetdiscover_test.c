@@ -130,12 +130,12 @@ UNIT_TEST(ports_count_from_zero)
 	topology_destroy(topology);
 }
 
-UNIT_TEST(every_connected_port_of_an_adapter_is_a_host)
+UNIT_TEST(every_connected_port_of_an_adapter_is_one_of_a_host)
 {
 	struct topology *topology = import(cluster);
 
-	assert_peer(topology, "node1_HCA-1-p1", "leaf_1:0");
-	assert_peer(topology, "node1_HCA-1-p2", "leaf_1:1");
+	assert_peer(topology, "node1_HCA-1:0", "leaf_1:0");
+	assert_peer(topology, "node1_HCA-1:1", "leaf_1:1");
 	assert_peer(topology, "out", "leaf_1:3");
 	assert_int_equal(topology_find_host(topology, "idle"), -1);
 	topology_destroy(topology);

@@ -80,14 +80,14 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "  - {a: s0:4, b: s1:2}\n",
 			"t.yaml:11: no port 4 at switch s0 in line 5: it has 4, 0 to 3"},
 		{HEAD "  - {a: h0:1, b: s1:2}\n",
-			"t.yaml:11: no port 1 at host h0 in line 7: a host has one port, h0:0"},
+			"t.yaml:11: no port 1 at host h0 in line 7: it has one port, h0:0"},
 		{HEAD "  - {a: s0:0, b: s1:2}\n",
 			"t.yaml:11: a second link in port s0:0, which has the one in line 9 "
 			"already"},
 		{HEAD "  - {a: s2:0, b: s1:2}\n",
 			"t.yaml:11:9: there is no device 's2', nearest is 's0'"},
 		{HEAD "  - {a: s0, b: s1:2}\n",
-			"t.yaml:11:9: 's0' is no port: expected device and number, such as s0:0"},
+			"t.yaml:11:9: 's0' is not a port: expected device and number, such as s0:0"},
 		{HEAD "  - {a: s0:2}\n", "t.yaml:11:5: key 'b' is missing"},
 		{HEAD "  - {a: s0:2, b: s1:2, rat: 1Gbps}\n",
 			"t.yaml:11:24: unknown key 'rat', nearest is rate; known are: a, b, rate, "

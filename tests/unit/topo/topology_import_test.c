@@ -166,7 +166,7 @@ UNIT_TEST(slurm_lists_are_expanded)
 }
 
 /* Four GPUs, two NVSwitches for two each, and a network of NICs: the larger part is kept. */
-UNIT_TEST(the_network_of_the_nics_is_kept)
+UNIT_TEST(servers_have_a_port_in_the_network_of_the_nics_and_one_at_their_nvswitch)
 {
 	static const char text[] = "9 2 2 3 10 H100\n4 5 6 7 8\n"
 				   "0 4 2880Gbps 0.000025ms 0\n1 4 2880Gbps 0.000025ms 0\n"
@@ -178,10 +178,13 @@ UNIT_TEST(the_network_of_the_nics_is_kept)
 	struct topology *topology = import_text("ns3", text, strlen(text), false, &error);
 
 	assert_string_equal(error.text, "");
-	assert_int_equal(topology->switches, 3);
-	assert_int_equal(topology->hosts, 4);
-	assert_int_equal(topology->links, 6);
-	assert_int_equal(topology->link_at[0].delay_ps, 500 * PS_PER_NS);
+	assert_int_equal(topology->switches, 5);
+	assert_int_equal(topology->nodes, 4);
+	assert_int_equal(topology->hosts, 8);
+	assert_int_equal(topology->links, 10);
+	assert_int_equal(topology->link_at[0].rate_bps, 2880 * UINT64_C(1000000000));
+	assert_int_equal(topology->link_at[9].delay_ps, 500 * PS_PER_NS);
+	assert_int_equal(topology_check_connected(topology, "net", &error), 0);
 	topology_destroy(topology);
 }
 

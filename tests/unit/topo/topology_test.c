@@ -99,7 +99,7 @@ UNIT_TEST(a_second_port_of_a_host_is_refused)
 
 	topology_add_link(
 		topology, (struct topology_port){DEVICE_HOST, 0, 1}, SWITCH(1, 1), 0, 0, 14);
-	assert_refused(topology, "t:14: no port 1 at host h0: a host has one port, h0:0");
+	assert_refused(topology, "t:14: no port 1 at host h0: it has one port, h0:0");
 }
 
 UNIT_TEST(two_links_in_one_port_are_refused_with_both_lines)

@@ -48,9 +48,9 @@ static void expect_not_done(const char *key, json_t *value, const char *reason)
 	json_t *mapper, *agent, *mapping = whole(&mapper, &agent);
 	struct error why = {""};
 
-	assert_true(lab_mapping_done(mapping, true, &why));
+	assert_true(lab_mapping_done(mapping, true, 1, &why));
 	json_object_set_new(agent, key, value);
-	assert_false(lab_mapping_done(mapping, true, &why));
+	assert_false(lab_mapping_done(mapping, true, 1, &why));
 	assert_non_null(strstr(why.text, "s0"));
 	assert_non_null(strstr(why.text, reason));
 	json_decref(mapping);
@@ -73,7 +73,7 @@ UNIT_TEST(a_mapper_leads_from_its_first_probe_on)
 	for (unsigned i = 0; i < 5; i++) {
 		json_object_set_new(mapper, "state", json_string(names[i]));
 		assert_int_equal(lab_mapping_leads(mapper), i >= 2);
-		assert_int_equal(lab_mapping_done(mapping, true, &(struct error){""}), i == 4);
+		assert_int_equal(lab_mapping_done(mapping, true, 1, &(struct error){""}), i == 4);
 	}
 	/* Nobody can say what a state means that is not known here. */
 	json_object_set_new(mapper, "state", json_string("dreaming"));
@@ -87,10 +87,10 @@ UNIT_TEST(a_mapper_that_is_about_to_change_routes_is_not_done)
 	struct error why = {""};
 
 	json_object_set_new(mapper, "changing", json_true());
-	assert_false(lab_mapping_done(mapping, true, &why));
+	assert_false(lab_mapping_done(mapping, true, 1, &why));
 	assert_string_equal(why.text, "mapper h1 has routes to change");
 	json_object_set_new(mapper, "changing", json_false());
-	assert_true(lab_mapping_done(mapping, true, &why));
+	assert_true(lab_mapping_done(mapping, true, 1, &why));
 	json_decref(mapping);
 }
 
@@ -103,8 +103,26 @@ UNIT_TEST(of_two_who_lead_the_greater_part_has_the_mapper)
 	assert_int_equal(lab_mapping_leaders(mapping), 2);
 	assert_string_equal(
 		json_string_value(json_object_get(lab_mapping_leader(mapping), "host")), "h5");
-	assert_false(lab_mapping_done(mapping, true, &why));
+	assert_false(lab_mapping_done(mapping, true, 1, &why));
 	assert_non_null(strstr(why.text, "in parts"));
+	json_decref(mapping);
+}
+
+UNIT_TEST(each_plane_has_a_mapper_that_leads)
+{
+	json_t *mapper, *agent, *mapping = whole(&mapper, &agent), *other;
+	struct error why = {""};
+
+	other = add_mapper(mapping, "h1:1", "leading", 2);
+	add_agent(mapping, "s1", "h1:1");
+	assert_true(lab_mapping_done(mapping, true, 2, &why));
+	assert_string_equal(lab_text(lab_mapping_leader_of(mapping, "s1"), "host"), "h1:1");
+	assert_string_equal(lab_text(lab_mapping_leader_of(mapping, "s0"), "host"), "h1");
+	json_object_set_new(other, "state", json_string("mapping"));
+	assert_false(lab_mapping_done(mapping, true, 2, &why));
+	json_object_set_new(other, "state", json_string("listening"));
+	assert_false(lab_mapping_done(mapping, true, 2, &why));
+	assert_string_equal(why.text, "s1 does not follow h1");
 	json_decref(mapping);
 }
 
@@ -115,10 +133,10 @@ UNIT_TEST(where_the_mapper_is_elsewhere_all_here_follow_one)
 
 	add_agent(mapping, "s0", "h9");
 	add_agent(mapping, "s1", "h9");
-	assert_true(lab_mapping_done(mapping, false, &why));
-	assert_false(lab_mapping_done(mapping, true, &why));
+	assert_true(lab_mapping_done(mapping, false, 1, &why));
+	assert_false(lab_mapping_done(mapping, true, 1, &why));
 	add_agent(mapping, "s2", "h8");
-	assert_false(lab_mapping_done(mapping, false, &why));
+	assert_false(lab_mapping_done(mapping, false, 1, &why));
 	assert_non_null(strstr(why.text, "s2"));
 	json_decref(mapping);
 }
@@ -191,7 +209,7 @@ UNIT_TEST(devices_that_follow_nobody_have_no_mapper_anywhere)
 	struct error why = {""};
 
 	add_agent(mapping, "s0", "");
-	assert_false(lab_mapping_done(mapping, false, &why));
+	assert_false(lab_mapping_done(mapping, false, 1, &why));
 	assert_string_equal(
 		why.text, "no mapper leads here, and none on another machine was heard");
 	json_decref(mapping);
@@ -199,17 +217,26 @@ UNIT_TEST(devices_that_follow_nobody_have_no_mapper_anywhere)
 
 UNIT_TEST(a_host_without_routes_to_all_others_is_named)
 {
+	struct topology *four = topology_generate("rlft:ports=4,stages=1", NULL);
+	struct topology *rails = topology_generate("rail:rails=2,ports=4,stages=1", NULL);
 	json_t *mapping = lab_mapping_create(), *host;
 	struct error why = {""};
 
 	json_object_set_new(add_agent(mapping, "s0", "h9"), "reached", json_null());
 	host = add_agent(mapping, "h1", "h9");
 	json_object_set_new(host, "reached", json_integer(3));
-	assert_true(lab_mapping_reaches(mapping, 4, &why));
+	assert_true(lab_mapping_reaches(mapping, four, &why));
 	json_object_set_new(host, "reached", json_integer(1));
-	assert_false(lab_mapping_reaches(mapping, 4, &why));
+	assert_false(lab_mapping_reaches(mapping, four, &why));
 	assert_string_equal(why.text, "h1 has routes to 1 of 3 other hosts");
+	/* Eight ports, four in each plane. */
+	json_object_set_new(host, "device", json_string("h1:1"));
+	assert_false(lab_mapping_reaches(mapping, rails, &why));
+	json_object_set_new(host, "reached", json_integer(3));
+	assert_true(lab_mapping_reaches(mapping, rails, &why));
 	json_decref(mapping);
+	topology_destroy(four);
+	topology_destroy(rails);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -131,17 +131,20 @@ static int find_host(const struct topology *topology, const char *name, size_t l
 static int choose_message(struct answer *answer, const char *text)
 {
 	const struct topology *topology = answer->subject.topology;
-	const char *second = strchr(text, ':'),
-		   *third = second == NULL ? NULL : strchr(second + 1, ':');
-	int source, destination;
+	const char *second = strchr(text, ':'), *third = strrchr(text, ':');
+	int source = -1, destination = -1;
 	unsigned long number;
 	char *end;
 
-	if (third == NULL || third[1] == '\0')
+	if (third == second || third[1] == '\0')
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
 			"--message %s: expected SOURCE:DESTINATION:NUMBER", text);
-	source = find_host(topology, text, (size_t)(second - text));
-	destination = find_host(topology, second + 1, (size_t)(third - second - 1));
+	/* The port of a host, such as h0:1, has a colon as well. */
+	for (; second < third && (source < 0 || destination < 0);
+		second = strchr(second + 1, ':')) {
+		source = find_host(topology, text, (size_t)(second - text));
+		destination = find_host(topology, second + 1, (size_t)(third - second - 1));
+	}
 	number = strtoul(third + 1, &end, 10);
 	if (source < 0 || destination < 0 || *end != '\0')
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,

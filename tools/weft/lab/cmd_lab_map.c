@@ -16,6 +16,7 @@
 #include "mapper/miscabling.h"
 #include "topo/cmd_topo.h"
 #include "topo/formats/topology_format.h"
+#include "topo/topology_hosts.h"
 #include "topo/topology_without.h"
 
 #define COMMAND "lab map"
@@ -265,12 +266,36 @@ static enum weft_exit write_checked(const struct lab_arguments *arguments, enum 
 	return result == EXIT_DONE && differences > 0 ? EXIT_BAD_ANSWER : result;
 }
 
-static enum weft_exit show_found(const struct lab_arguments *arguments, enum form form,
-	const struct lab *lab, const struct lab_state *state, const json_t *leader)
+/* The map of the leader; on planes with the maps of all that lead. */
+static struct topology *ask_maps(const struct lab *lab, const struct lab_state *state,
+	const json_t *mapping, const json_t *leader, struct error *error)
 {
-	const char *host = json_string_value(json_object_get(leader, "host"));
+	struct topology *found = ask_map(lab, state, lab_text(leader, "host"), error);
+	json_t *mapper;
+	size_t index;
+
+	json_array_foreach(json_object_get(mapping, "mappers"), index, mapper)
+	{
+		struct topology *further, *all;
+
+		if (found == NULL || !topology_has_rails(lab->topology) || mapper == leader ||
+			!lab_mapping_leads(mapper))
+			continue;
+		further = ask_map(lab, state, lab_text(mapper, "host"), error);
+		all = further != NULL ? topology_join(found, further, error) : NULL;
+		topology_destroy(further);
+		topology_destroy(found);
+		found = all;
+	}
+	return found;
+}
+
+static enum weft_exit show_found(const struct lab_arguments *arguments, enum form form,
+	const struct lab *lab, const struct lab_state *state, const json_t *mapping,
+	const json_t *leader)
+{
 	struct error error;
-	struct topology *found = ask_map(lab, state, host, &error);
+	struct topology *found = ask_maps(lab, state, mapping, leader, &error);
 	enum weft_exit result = found != NULL
 					? write_checked(arguments, form, lab, found, leader)
 					: command_fail(COMMAND, EXIT_NOT_ABLE, "%s", error.text);
@@ -318,7 +343,8 @@ static enum weft_exit show_map(const struct lab_arguments *arguments, enum form 
 			lab->path);
 	mapping = ask_all(state, &silent);
 	if (lab_mapping_leader(mapping) != NULL)
-		result = show_found(arguments, form, lab, state, lab_mapping_leader(mapping));
+		result = show_found(
+			arguments, form, lab, state, mapping, lab_mapping_leader(mapping));
 	else if (silent > 0)
 		result = command_fail(COMMAND, EXIT_NOT_ABLE,
 			"no mapper leads among the processes that answer in lab %s",

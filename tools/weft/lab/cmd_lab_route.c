@@ -58,7 +58,7 @@ static int ask_all(struct question *question, struct error *error)
 /* The answer of the mapper that leads. The caller's reference; NULL and error. */
 static json_t *ask_leader(const struct question *question, struct error *error)
 {
-	json_t *leader = lab_mapping_leader(question->mapping), *answer;
+	json_t *leader = lab_mapping_leader_of(question->mapping, question->from), *answer;
 	const struct lab_record *record;
 	struct lab_connection connection;
 	char text[256];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lab_state.h"
+#include "topo/topology_hosts.h"
 
 json_t *lab_mapping_create(void)
 {
@@ -104,7 +105,18 @@ bool lab_lead_lives(const struct lab_lead *lead, struct error *why)
 	return lead->host != NULL && !lead->silent;
 }
 
-bool lab_mapping_reaches(const json_t *mapping, uint32_t hosts, struct error *why)
+static uint32_t others_of(const struct topology *topology, const char *name)
+{
+	int32_t host = topology_find_host(topology, name);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < topology->hosts; i++)
+		count += !topology->host_at[i].absent && (uint32_t)host != i &&
+			 (host < 0 || !topology_apart(topology, (uint32_t)host, i));
+	return count;
+}
+
+bool lab_mapping_reaches(const json_t *mapping, const struct topology *topology, struct error *why)
 {
 	json_t *agent;
 	size_t index;
@@ -112,11 +124,15 @@ bool lab_mapping_reaches(const json_t *mapping, uint32_t hosts, struct error *wh
 	json_array_foreach(json_object_get(mapping, "agents"), index, agent)
 	{
 		const json_t *reached = json_object_get(agent, "reached");
+		uint32_t others;
 
-		if (!json_is_integer(reached) || json_integer_value(reached) + 1 >= hosts)
+		if (!json_is_integer(reached))
+			continue;
+		others = others_of(topology, lab_text(agent, "device"));
+		if (json_integer_value(reached) >= others)
 			continue;
 		error_set(why, EAGAIN, "%s has routes to %d of %u other hosts",
-			lab_text(agent, "device"), (int)json_integer_value(reached), hosts - 1);
+			lab_text(agent, "device"), (int)json_integer_value(reached), others);
 		return false;
 	}
 	return true;
@@ -133,11 +149,8 @@ unsigned lab_mapping_leaders(const json_t *mapping)
 	return count;
 }
 
-static int check_leader(const json_t *mapping, const json_t *leader, struct error *why)
+static int check_leader(const json_t *leader, struct error *why)
 {
-	if (lab_mapping_leaders(mapping) > 1)
-		return error_set(why, EAGAIN, "%u mappers lead: the fabric is in parts",
-			lab_mapping_leaders(mapping));
 	if (lab_text(leader, "fault")[0] != '\0')
 		return error_set(why, EAGAIN, "mapper %s has no routes: %s",
 			lab_text(leader, "host"), lab_text(leader, "fault"));
@@ -148,6 +161,49 @@ static int check_leader(const json_t *mapping, const json_t *leader, struct erro
 		return error_set(
 			why, EAGAIN, "mapper %s has routes to change", lab_text(leader, "host"));
 	return 0;
+}
+
+static int check_leaders(const json_t *mapping, uint32_t planes, struct error *why)
+{
+	unsigned leaders = lab_mapping_leaders(mapping);
+	json_t *mapper;
+	size_t index;
+
+	if (leaders > planes)
+		return error_set(why, EAGAIN, "%u mappers lead: the fabric is in parts", leaders);
+	json_array_foreach(json_object_get(mapping, "mappers"), index, mapper)
+	{
+		if (lab_mapping_leads(mapper) && check_leader(mapper, why) < 0)
+			return -EAGAIN;
+	}
+	return 0;
+}
+
+/* A mapper that leads; of several, the one that the device follows. */
+static json_t *find_leader(const json_t *mapping, const char *host)
+{
+	json_t *mapper;
+	size_t index;
+
+	json_array_foreach(json_object_get(mapping, "mappers"), index, mapper)
+	{
+		if (lab_mapping_leads(mapper) && strcmp(lab_text(mapper, "host"), host) == 0)
+			return mapper;
+	}
+	return NULL;
+}
+
+json_t *lab_mapping_leader_of(const json_t *mapping, const char *device)
+{
+	json_t *agent, *leader = NULL;
+	size_t index;
+
+	json_array_foreach(json_object_get(mapping, "agents"), index, agent)
+	{
+		if (strcmp(lab_text(agent, "device"), device) == 0)
+			leader = find_leader(mapping, lab_text(agent, "follows"));
+	}
+	return leader != NULL ? leader : lab_mapping_leader(mapping);
 }
 
 static int check_agent(const json_t *agent, const char *leader, struct error *why)
@@ -174,7 +230,7 @@ static const char *first_followed(const json_t *agents)
 	return "";
 }
 
-bool lab_mapping_done(const json_t *mapping, bool alone, struct error *why)
+bool lab_mapping_done(const json_t *mapping, bool alone, uint32_t planes, struct error *why)
 {
 	const json_t *agents = json_object_get(mapping, "agents");
 	const json_t *leader = lab_mapping_leader(mapping);
@@ -186,7 +242,7 @@ bool lab_mapping_done(const json_t *mapping, bool alone, struct error *why)
 		error_set(why, EAGAIN, "no mapper leads");
 		return false;
 	}
-	if (leader != NULL && check_leader(mapping, leader, why) < 0)
+	if (leader != NULL && check_leaders(mapping, planes, why) < 0)
 		return false;
 	/* If the mapper runs on another machine, it is the one that all devices follow. */
 	name = leader != NULL ? lab_text(leader, "host") : first_followed(agents);
@@ -197,7 +253,11 @@ bool lab_mapping_done(const json_t *mapping, bool alone, struct error *why)
 	}
 	json_array_foreach(agents, index, agent)
 	{
-		if (check_agent(agent, name, why) < 0)
+		const char *follows = lab_text(agent, "follows");
+		bool other = planes > 1 && (find_leader(mapping, follows) != NULL ||
+						   (!alone && follows[0] != '\0'));
+
+		if (check_agent(agent, other ? follows : name, why) < 0)
 			return false;
 	}
 	return true;

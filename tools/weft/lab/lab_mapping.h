@@ -6,6 +6,7 @@
  * an object with 'mappers', all candidates, and 'agents', all devices. */
 
 #include "lab_query.h"
+#include "topo/topology.h"
 
 json_t *lab_mapping_create(void);
 /* Asks a process and adds its answer. 0, or -errno and error. */
@@ -30,14 +31,18 @@ struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere)
 /* A mapper leads and is heard. Otherwise 'why' gives the reason. */
 bool lab_lead_lives(const struct lab_lead *lead, struct error *why);
 
-/* Every host here has routes to all other 'hosts' of the lab. Otherwise 'why' names a host
- * without. */
-bool lab_mapping_reaches(const json_t *mapping, uint32_t hosts, struct error *why);
+/* The mapper here that this device follows, and that leads; without one lab_mapping_leader(). */
+json_t *lab_mapping_leader_of(const json_t *mapping, const char *device);
+
+/* Every host here has routes to all others of the lab, on planes to all of its own. Otherwise 'why'
+ * names a host without. */
+bool lab_mapping_reaches(const json_t *mapping, const struct topology *topology, struct error *why);
 
 /* The number of mappers that lead. */
 unsigned lab_mapping_leaders(const json_t *mapping);
 
-/* Whether mapping is complete: one mapper leads, has routes for all that it has found and no
- * work left, and every device here follows it and uses its tables. 'alone': the whole lab is on
- * this machine, so the mapper must be as well. Otherwise 'why' gives the reason. */
-bool lab_mapping_done(const json_t *mapping, bool alone, struct error *why);
+/* Whether mapping is complete: one mapper leads in each plane, has routes for all that it has found
+ * and no work left, and every device here follows one of them and uses its tables. 'alone': the
+ * whole lab is on this machine, so the mappers must be as well. Otherwise 'why' gives the reason.
+ */
+bool lab_mapping_done(const json_t *mapping, bool alone, uint32_t planes, struct error *why);

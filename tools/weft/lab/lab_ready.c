@@ -16,7 +16,7 @@ static bool leads_away(const json_t *link, const json_t *elsewhere)
 	char device[TOPOLOGY_NAME_MAX];
 
 	snprintf(device, sizeof(device), "%.*s", (int)strcspn(peer, ":"), peer);
-	return lab_elsewhere_has(elsewhere, device);
+	return lab_elsewhere_has(elsewhere, device) || lab_elsewhere_has(elsewhere, peer);
 }
 
 /* "nothing was heard from spine, which runs on another machine: …" */

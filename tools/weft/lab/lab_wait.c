@@ -7,6 +7,7 @@
 #include "lab_mapping.h"
 #include "lab_query.h"
 #include "lab_state.h"
+#include "topo/topology_hosts.h"
 
 #define STEP_MS 20
 
@@ -46,13 +47,13 @@ static int is_mapped(const struct lab *lab, const struct lab_state *state, bool 
 	struct lab_lead lead = lead_of(lab, state, mapping);
 
 	if (answers >= 0)
-		result = lab_mapping_done(mapping, answers == (int)lab->plan->processes, error) &&
+		result = lab_mapping_done(mapping, answers == (int)lab->plan->processes,
+				 topology_plane_count(lab->topology), error) &&
 			 (lenient || lab_lead_lives(&lead, error));
 	/* Other machines may have devices that the mapper has not found yet. */
 	leader->short_of.text[0] = '\0';
 	if (answers != (int)lab->plan->processes)
-		lab_mapping_reaches(
-			mapping, topology_present_hosts(lab->topology), &leader->short_of);
+		lab_mapping_reaches(mapping, lab->topology, &leader->short_of);
 	leader->elsewhere = lead.elsewhere;
 	snprintf(leader->host, sizeof(leader->host), "%s", lead.host != NULL ? lead.host : "");
 	leader->miscabled = (unsigned)json_array_size(

@@ -14,6 +14,7 @@
 #include "route/search/route_root.h"
 #include "route/verify/route_verify.h"
 #include "route_subject.h"
+#include "topo/topology_hosts.h"
 
 #define JOBS_MAX 256
 
@@ -262,7 +263,7 @@ static uint64_t count_routes(const struct topology *topology, const struct route
 	uint64_t hosts = topology->hosts, routes = 0;
 
 	if (file->set == NULL)
-		return hosts == 0 ? 0 : hosts * (hosts - 1) - gaps->pairs;
+		return hosts == 0 ? 0 : hosts * (hosts - 1) - gaps->pairs - gaps->apart;
 	for (uint32_t source = 0; source < hosts; source++)
 		for (uint32_t to = 0; to < hosts; to++)
 			routes += route_set_count(file->set, source, to);
@@ -313,8 +314,9 @@ static void print_text(const struct topology *topology, const struct route_file 
 {
 	const struct route_origin *origin = route_file_origin(file);
 
-	fprintf(stderr, "%s: %" PRIu64 " routes between %u hosts%s by %s%s%s, %.3f s, %.1f MiB\n",
+	fprintf(stderr, "%s: %" PRIu64 " routes between %u %s%s by %s%s%s, %.3f s, %.1f MiB\n",
 		topology->name, count_routes(topology, file, gaps), topology->hosts,
+		topology_has_rails(topology) ? "ports of hosts" : "hosts",
 		file->set != NULL ? "" : " in tables", origin->algorithm,
 		origin->root[0] != '\0' ? " rooted at " : "", origin->root, seconds,
 		(double)peak_bytes / (1 << 20));

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/quantity.h"
+#include "topo/topology_hosts.h"
 #include "topo/topology_shape.h"
 
 #define PORT_TEXT (TOPOLOGY_NAME_MAX + 8)
@@ -67,13 +68,26 @@ static json_t *shape_json(const struct topology_shape *shape)
 	return json;
 }
 
+static json_t *host_json(const struct topology *topology, uint32_t host)
+{
+	char name[TOPOLOGY_NAME_MAX];
+	json_t *json;
+
+	topology_host_name(topology, host, name);
+	json = json_pack("{s:s}", "name", name);
+	if (topology->host_at[host].ports > 1)
+		json_object_set_new(json, "ports", json_integer(topology->host_at[host].ports));
+	return json;
+}
+
 static json_t *topology_json(const struct topology *topology, const struct topology_shape *shape)
 {
 	json_t *hosts = json_array(), *ports = json_array();
 	char port[PORT_TEXT];
 
 	for (uint32_t h = 0; h < topology->hosts; h++)
-		json_array_append_new(hosts, json_pack("{s:s}", "name", topology->host_at[h].name));
+		if (topology->host_at[h].owner == h)
+			json_array_append_new(hosts, host_json(topology, h));
 	for (uint32_t i = 0; i < topology->bindings; i++) {
 		const struct topology_binding *binding = &topology->binding_at[i];
 		json_t *vlan = binding->vlan != 0 ? json_integer(binding->vlan) : NULL;
@@ -105,8 +119,10 @@ static void print_summary(const struct topology *topology)
 
 	quantity_format(QUANTITY_RATE, topology->default_rate_bps, rate);
 	quantity_format(QUANTITY_TIME, topology->default_delay_ps, delay);
-	printf("%s: %u switches, %u hosts, %u links (%s, %s unless said)\n", topology->name,
-		topology->switches, topology->hosts, topology->links, rate, delay);
+	printf("%s: %u switches, %u hosts", topology->name, topology->switches, topology->nodes);
+	if (topology_has_rails(topology))
+		printf(" with %u ports", topology->hosts);
+	printf(", %u links (%s, %s unless said)\n", topology->links, rate, delay);
 }
 
 /* "1 link", "2 to 4 links" */
@@ -222,9 +238,10 @@ static void print_good(const struct topology *topology, const char *warning, boo
 			fprintf(stderr, "weft topo check: warning: %s\n", warning);
 		return;
 	}
-	print_json(json_pack("{s:b, s:s, s:i, s:i, s:i, s:o}", "ok", 1, "name", topology->name,
-		"switches", topology->switches, "hosts", topology->hosts, "links", topology->links,
-		"warnings", warning[0] == '\0' ? json_array() : json_pack("[s]", warning)));
+	print_json(json_pack("{s:b, s:s, s:i, s:i, s:i, s:i, s:o}", "ok", 1, "name", topology->name,
+		"switches", topology->switches, "hosts", topology->nodes, "host_ports",
+		topology->hosts, "links", topology->links, "warnings",
+		warning[0] == '\0' ? json_array() : json_pack("[s]", warning)));
 }
 
 int cmd_topo_check(int argc, char **argv)

@@ -353,7 +353,7 @@ static void print_text(const struct twin *twin, FILE *out)
 	const struct topology *topology = twin->topology;
 
 	fprintf(out, "%s: %u switches, %u hosts, %u links\n", topology->name, topology->switches,
-		topology->hosts, topology->links);
+		topology->nodes, topology->links);
 	if (topology_has_levels(topology))
 		cmd_topo_print_levels(topology, out);
 	else

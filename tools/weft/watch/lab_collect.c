@@ -15,6 +15,7 @@
 #include "lab/lab_query.h"
 #include "link/link_end.h"
 #include "metrics_text.h"
+#include "topo/topology_hosts.h"
 
 /* After a process that did not answer in its time (lab_query.c), others are asked for so long. */
 #define PATIENCE_MS 4000u
@@ -218,7 +219,8 @@ static bool check_mapping(const struct lab *lab, const struct lab_state *state, 
 	if (mapping == NULL)
 		return true;
 	lead = lab_mapping_lead(mapping, json_object_get(all, "elsewhere"));
-	done = lab_mapping_done(mapping, state->processes == lab->plan->processes, &why) &&
+	done = lab_mapping_done(mapping, state->processes == lab->plan->processes,
+		       topology_plane_count(lab->topology), &why) &&
 	       lab_lead_lives(&lead, &why);
 	/* The mapper that leads, even if it is on another machine. */
 	json_object_set_new(

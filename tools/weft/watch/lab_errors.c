@@ -63,7 +63,8 @@ static bool is_counted(const json_t *all, const char *port, const char *name)
 	strncat(host, port, strcspn(port, ":") < sizeof(host) ? strcspn(port, ":") : 0);
 	return json_object_get(json_object_get(json_object_get(all, "ports"), port), name) !=
 		       NULL ||
-	       json_object_get(json_object_get(nics, host), name) != NULL;
+	       json_object_get(json_object_get(nics, host), name) != NULL ||
+	       json_object_get(json_object_get(nics, port), name) != NULL;
 }
 
 static void add_links(struct errors *errors, const json_t *all, const json_t *before)

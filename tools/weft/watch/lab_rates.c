@@ -103,14 +103,11 @@ struct way {
 /* The name of the host at the port; "" if a switch is. */
 static void host_at(const struct topology *topology, const char *port, char *host, size_t size)
 {
-	const char *colon = strrchr(port, ':');
+	struct topology_port at;
 
 	host[0] = '\0';
-	if (colon == NULL)
-		return;
-	snprintf(host, size, "%.*s", (int)(colon - port), port);
-	if (topology_find_host(topology, host) < 0)
-		host[0] = '\0';
+	if (topology_find_port(topology, port, &at) == 0 && at.kind == DEVICE_HOST)
+		snprintf(host, size, "%s", topology_device_name(topology, at));
 }
 
 static struct way way_of(const struct rates *rates, const json_t *link)

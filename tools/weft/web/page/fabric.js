@@ -21,8 +21,10 @@ export class Fabric {
 			.concat(topology.hosts.map((name) => ({name, stage: 0, host: true})));
 		this.switches = topology.switches.length;
 		const number = new Map(this.devices.map((device, i) => [device.name, i]));
+		// A host with several ports is a device per port, of the port's name.
+		const deviceAt = (port) => number.get(port) ?? number.get(deviceOf(port));
 		this.links = topology.links.map(([a, b, rate]) => ({ports: [a, b], rate,
-			ends: [number.get(deviceOf(a)), number.get(deviceOf(b))]}));
+			ends: [deviceAt(a), deviceAt(b)]}));
 		this.ways = 2 * this.links.length;
 		this.wayFrom = new Map();
 		this.links.forEach((link, i) => link.ports.forEach((port, side) => this.wayFrom.set(port, 2 * i + side)));
