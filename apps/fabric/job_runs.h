@@ -12,8 +12,8 @@
 #include "options.h"
 #include "topo/topology.h"
 
-/* Runs 'config' once and fills 'result', which is zeroed; it stays empty in processes that have
- * none (--mpi). 0, or a negative errno and error. */
+/* Runs 'config' once and fills 'result', which is zeroed. In processes without a result (--mpi)
+ * only 'to_ns' is set. 0, or a negative errno and error. */
 typedef int job_run_fn(
 	void *ctx, const struct run_config *config, struct run_result *result, struct error *error);
 

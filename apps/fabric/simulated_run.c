@@ -128,6 +128,8 @@ static int run_baseline(
 		code = run_virtual(fabric, baseline->options, baseline->stop, error);
 	if (code == 0 && rank_speaks(baseline->ranks))
 		code = virtual_fabric_result(fabric, result, error);
+	if (code == 0)
+		result->to_ns = ps_to_ns(virtual_fabric_now(fabric));
 	virtual_fabric_destroy(fabric);
 	return code;
 }

@@ -403,6 +403,11 @@ static void destroy_host(struct virtual_host *host)
 	datagram_fini(&host->nic);
 }
 
+weft_time virtual_fabric_now(const struct virtual_fabric *fabric)
+{
+	return fabric->now;
+}
+
 void virtual_fabric_destroy(struct virtual_fabric *fabric)
 {
 	if (fabric == NULL)

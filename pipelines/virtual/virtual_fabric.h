@@ -32,6 +32,8 @@ typedef void (*virtual_progress_fn)(
 /* NULL and error. Topology and configuration outlive the fabric. */
 struct virtual_fabric *virtual_fabric_create(
 	const struct topology *topology, const struct run_config *run, struct error *error);
+/* The time at which the run ended, the same in all ranks. */
+weft_time virtual_fabric_now(const struct virtual_fabric *fabric);
 void virtual_fabric_destroy(struct virtual_fabric *fabric);
 
 /* Call once, before the run. Each process (ranks.h; NULL: one) uses 'workers' threads, and the

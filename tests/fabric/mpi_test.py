@@ -150,9 +150,10 @@ class Mpi(unittest.TestCase):
     def test_jobs_and_their_baselines_give_the_bytes_of_one(self):
         for name in ("one", "two"):
             self.schedule(self.dir / f"{name}.goal", "3000B")
-        jobs = ", ".join(f"{{name: {name}, schedule: {self.dir}/{name}.goal, hosts: 8, ranks-per-host: 2, placement: random, start: {start}, "
+        jobs = ", ".join(f"{{name: {name}, schedule: {self.dir}/{name}.goal, hosts: 6, ranks-per-host: 3, placement: random, start: {start}, "
                          "baseline: true}" for name, start in (("one", "0us"), ("two", "2us")))
-        words = ("--set", "traffic=[]", "--set", "measure={duration: 5ms}", "--set", f"jobs=[{jobs}]")
+        words = ("--set", "traffic=[]", "--set", "measure={duration: 5ms}", "--set", "host.rendezvous=1KiB", "--set",
+                 f"jobs=[{jobs}, {{name: noise, traffic: {{pattern: uniform, load: 10%}}, hosts: 4, baseline: true}}]")
         one = self.result(*words)[1]
         self.assertGreater(json.loads(one)["jobs"][0]["alone"]["completion_ns"], 0)
         self.assertEqual(self.result(*words, "--mpi", "2")[1], one)
