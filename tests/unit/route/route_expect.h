@@ -174,8 +174,8 @@ static inline struct route_set *route_expect_routes(
 	return set;
 }
 
-/* Destination tables; false where they are refused. */
-static inline bool route_expect_tables(const struct route_case *the_case)
+/* Destination tables. Valid routes, 0 where they are refused. */
+static inline uint64_t route_expect_tables(const struct route_case *the_case)
 {
 	struct error error = {""};
 	struct route_report report;
@@ -185,14 +185,14 @@ static inline bool route_expect_tables(const struct route_case *the_case)
 
 	if (table == NULL) {
 		route_expect_refusal(the_case, result, &error);
-		return false;
+		return 0;
 	}
 	assert_int_equal(0, route_verify(the_case->topology,
 				    &(struct route_subject){.table = table}, 1, &report, NULL));
 	route_expect_report(the_case, "tables", &report);
 	route_report_free(&report);
 	route_table_destroy(table);
-	return true;
+	return report.routes;
 }
 
 /* Everything. Valid routes that were judged, 0 where the algorithm refuses. */
