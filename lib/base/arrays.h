@@ -12,7 +12,7 @@
 /* The arrays of one owner. Zero-initialised it is empty. */
 struct arrays {
 	struct arrays_block *last;
-	bool failed; /* one of them did not get its memory: the owner asks once, after all */
+	bool failed; /* an allocation failed: the owner checks once, after all of them */
 };
 
 /* 'count' zeroed elements of 'size' bytes; never NULL for 0 of them. NULL and 'failed': no memory.

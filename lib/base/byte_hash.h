@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A hash of bytes, to find or to compare equal ones, not for secrets. It reads them as words in the
- * order of this machine, so machines compare their hashes only where that order is the same. */
+/* A hash of bytes, for finding and comparing equal ones, not for secrets. It reads words in the
+ * machine's byte order, so two machines can compare hashes only if their byte order is the same. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 
 #include "rng.h"
 
-/* 'hash': of what came before; any number at first. */
+/* 'hash': the hash of the preceding bytes; any number at first. */
 static inline uint64_t byte_hash(uint64_t hash, const void *bytes, size_t size)
 {
 	const uint8_t *at = bytes;

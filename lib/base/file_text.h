@@ -14,6 +14,6 @@
  * The caller frees it. */
 char *file_text_read(const char *path, size_t max, size_t *length, struct error *error);
 
-/* Opens it for reading. A FIFO into which nobody writes is refused (EINVAL), because opening it
- * would wait for a writer. NULL with 'error' and errno as above. */
+/* Opens it for reading. A FIFO without a writer is refused (EINVAL), because opening it would wait
+ * for one. NULL with 'error' and errno as above. */
 FILE *file_text_open(const char *path, struct error *error);

@@ -5,7 +5,7 @@
 /* The words of one concept: routing algorithms, selectors, traffic patterns, adaptive modes,
  * queuing schemes, topology kinds. Each concept has one list, beside its functions; files, options,
  * help texts and messages read that list. An entry is a constant struct whose first member is
- * 'const char *name', the word that people type. */
+ * 'const char *name', the word that users type. */
 
 #include <stddef.h>
 

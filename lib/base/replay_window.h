@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The message counters of a sender that were seen (the window of RFC 4303, appendix A): counters
- * above the highest are new, each of the 64 up to it is accepted once, older ones are stale.
- * Counters start at 1; a window of zeros has seen nothing. */
+/* Tracks which message counters of a sender were seen (the window of RFC 4303, appendix A):
+ * counters above the highest are new, each of the 64 up to it is accepted once, older ones are
+ * stale. Counters start at 1; a window of zeros has seen nothing. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,9 +38,9 @@ static inline void replay_record(struct replay_window *window, uint64_t counter)
 	window->highest = counter;
 }
 
-/* True once for each counter, which is recorded. Where senders are not authenticated, anybody can
- * forge a counter far above the true ones: there one far below the highest begins the window anew.
- * Copies of messages that old are then accepted, which a forger does not need. */
+/* True once per counter, which it records. Without authentication a sender can forge a counter far
+ * above the true ones, so a counter far below the highest restarts the window. Very old copies are
+ * then accepted, but a forger gains nothing by that. */
 static inline bool replay_admit(struct replay_window *window, uint64_t counter, bool authenticated)
 {
 	if (replay_is_new(window, counter)) {

@@ -7,9 +7,10 @@
 
 #include <stddef.h>
 
-/* The bytes of the control character at 'at', of which 'left' are there; 0: it is none. Line feed
- * and tab are none. 'before': the byte before it, 0 without one. C1 characters are two bytes in
- * UTF-8, or one byte that no UTF-8 can have there. */
+/* Length in bytes of the control character at 'at', of which 'left' bytes are there; 0 if there is
+ * none. Line feed and tab do not count as control characters. 'before': the preceding byte, 0 at
+ * the start. C1 characters are two bytes in UTF-8, or one byte that is invalid in UTF-8 at that
+ * place. */
 unsigned text_control(const char *at, size_t left, unsigned char before);
 
 /* Replaces each byte of a control character by "\xNN"; what does not fit is cut off. */

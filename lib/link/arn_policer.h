@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Decides which adaptive-routing notifications a port accepts: only from a switch, only of roots
- * that exist, and only up to a rate. A forged one costs throughput, as packets leave their way or
- * enter the adapted-flow channel without a cause, but never a packet.
+/* Decides which adaptive-routing notifications a port accepts: only from a switch, only about roots
+ * that exist, and only up to a rate. A forged notification costs throughput, as packets leave their
+ * path or enter the adapted-flow channel for no reason, but never a packet.
  *
- * The bucket of tokens is one time (the generic cell rate algorithm): when it would be full again.
- * One thread a port. */
+ * The token bucket is one time (the generic cell rate algorithm): when it would be full again. One
+ * thread per port. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,8 +17,8 @@
 #define ARN_GUARD_RATE_DEFAULT 1000 /* notifications a ms */
 
 struct arn_policer_config {
-	uint32_t rate;     /* notifications a ms, and so many at once; 0: no limit */
-	uint32_t switches; /* of the fabric; 0: not known, any root is taken */
+	uint32_t rate;     /* notifications per ms, and the burst; 0: no limit */
+	uint32_t switches; /* of the fabric; 0: unknown, any root is accepted */
 	uint8_t ports;     /* the most that a switch has */
 };
 
@@ -48,8 +48,8 @@ static inline bool arn_policer_take_token(
 	return true;
 }
 
-/* True if the notification that came by this link is to be taken. Only a switch sends any; what is
- * attached to an open link is none. */
+/* True if the notification that arrived on this link is accepted. Only switches send notifications;
+ * the device on an open link is not a switch. */
 static inline bool arn_policer_admits(struct arn_policer *guard,
 	const struct arn_policer_config *config, const struct link_end *link,
 	const struct control_arn *arn, weft_time now)

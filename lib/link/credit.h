@@ -14,7 +14,7 @@
 
 /* The sending end. */
 struct credit_tx {
-	uint32_t sent;  /* FCTBS: blocks sent since the session began */
+	uint32_t sent;  /* FCTBS: blocks sent since the session started */
 	uint32_t limit; /* FCCL last granted by the receiver */
 };
 
@@ -102,8 +102,8 @@ static inline bool credit_grant_due(const struct credit_rx *rx)
 		       (ungranted * 8 >= rx->capacity && ungranted > credit_expected(rx, 0)));
 }
 
-/* The most that a receiver with so large a buffer keeps to itself, by the rule above, while its
- * sender has 'left' blocks left. Packets under way may have made it a little more. */
+/* The maximum that a receiver with this buffer withholds by the rule above while its sender has
+ * 'left' blocks left. Packets in flight may have raised it a little. */
 static inline uint32_t credit_withheld_max(uint32_t capacity, uint32_t left)
 {
 	uint32_t needed = left > capacity / 8 ? left : capacity / 8;

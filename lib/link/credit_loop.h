@@ -18,7 +18,7 @@
 struct credit_loop {
 	uint32_t vc_blocks;    /* size of the receiver's buffer */
 	uint32_t frame_blocks; /* size of a frame, not 0 */
-	weft_time frame_ps;    /* that it takes on the wire, not 0 */
+	weft_time frame_ps;    /* its time on the wire, not 0 */
 	/* From the start of its transmission until it counts as received, and until its blocks are
 	 * free (not earlier). */
 	weft_time arrive_ps, free_ps;

@@ -3,16 +3,16 @@
 #pragma once
 
 /* Tags of data frames, from host to host (docs/reference/wire-format.md, 'Data tags'): 8 bytes
- * behind the payload, by SipHash-2-4, the primitive of the seals of links (link_seal.h). Without
- * the key of the fabric nobody can forge or change data, even after reading other frames.
+ * after the payload, computed with SipHash-2-4, as the seals of links are (link_seal.h). Without
+ * the fabric's key an attacker can neither forge nor change data, even after reading other frames.
  *
- * A tag covers what the sending host has decided: the fixed header up to the mutable bytes, of
- * these the mark of a message's last frame, the payload, and the session of the receiver, which is
- * in no frame of data. So a frame that was recorded in an earlier life of the receiver has a wrong
- * tag. Inside a life flows and sequence numbers tell what is new. The route and the marks that
- * switches make are not covered.
+ * A tag covers what the sending host decided: the fixed header up to the mutable bytes, the flag of
+ * a message's last frame, the payload, and the receiver's session, which data frames do not carry.
+ * A frame recorded before the receiver restarted therefore has a wrong tag. Within a session, flows
+ * and sequence numbers identify new frames. The tag does not cover the route and the marks that
+ * switches set.
  *
- * Two hashes, that of the payload in that of the rest, because header and payload are not adjacent.
+ * Two nested hashes, because header and payload are not adjacent.
  *
  * Our choice; no paper has it. No clock, no allocation, no log; any thread. */
 
@@ -30,8 +30,8 @@ struct data_tag_key {
 /* The same for all hosts of a fabric. sodium_init() was called. */
 void data_tag_derive(struct data_tag_key *key, const struct link_key *from);
 
-/* Writes the tag of a finished frame that the receiver of this session will check. 'frame' has room
- * for DATA_TAG_BYTES behind the payload. */
+/* Writes the tag of a finished frame for a receiver of this session. 'frame' has room for
+ * DATA_TAG_BYTES after the payload. */
 void data_tag_write(const struct data_tag_key *key, uint32_t session, uint8_t *frame);
 
 /* True if a frame of data, good by frame_check() and 'bytes' long, has the tag of this session; in

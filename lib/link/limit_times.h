@@ -2,13 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * When a transmitter was allowed to send what it sends now. Its peer raises a limit by control
+/* When a transmitter was allowed to send what it sends now. Its peer raises a limit with control
  * frames: credits of a link, the window of a flow. A poll loop reads such a frame after its due
- * arrival, perhaps together with later ones. What needs the new limit may start when the frame was
- * due, not earlier (pacer.h). The last limits are kept with their times. If there are too many, one
- * takes the due time of the next one: late, never early. Limits are wrapping totals. One thread.
- */
+ * arrival, perhaps together with later ones. A transmission that needs the new limit may start when
+ * the frame was due, not earlier (pacer.h). The most recent limits are kept with their times. If
+ * there are too many, a limit gets the due time of the next one: late, never early. Limits are
+ * wrapping totals. One thread. */
 
 #include <stdint.h>
 #include <string.h>
@@ -40,8 +39,9 @@ static inline void limit_times_drop(struct limit_times *times)
 	memmove(times->due, times->due + 1, times->kept * sizeof(times->due[0]));
 }
 
-/* A control frame that was due at 'due' raised the limit. One that did not changes nothing. Frames
- * arrive in order: where the link's delay became shorter, not before the frame before. */
+/* A control frame that was due at 'due' raised the limit. A frame that did not raise it changes
+ * nothing. Frames arrive in order: after the link's delay became shorter, not before the preceding
+ * frame. */
 static inline void limit_times_raise(struct limit_times *times, uint32_t limit, weft_time due)
 {
 	if ((int32_t)(limit - times->known) <= 0)
@@ -55,7 +55,7 @@ static inline void limit_times_raise(struct limit_times *times, uint32_t limit, 
 	times->due[times->kept++] = due;
 }
 
-/* When a total of 'sent' was allowed; 0: long ago. Totals below do not matter any more. */
+/* When a total of 'sent' was allowed; 0: long ago. Lower totals no longer matter. */
 static inline weft_time limit_times_of(struct limit_times *times, uint32_t sent)
 {
 	while (times->kept > 0 && (int32_t)(times->limit[0] - sent) < 0) {

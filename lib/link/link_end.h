@@ -16,12 +16,12 @@
  * 'open': the far end counts as a sink that is always empty and as a source that is granted the
  * whole buffer at each poll. Every check still applies; only the totals are renewed here.
  *
- * Where control frames have tags (link_seal.h), a recorded hello of an earlier life of the
- * neighbour is genuine, so that a hello alone proves nothing. Such an end is 'proving': it adopts
- * another session of its neighbour only from a hello that names this end's session and its
- * generation, a number that rises with each session that it adopts. A hello that repeats them was
- * sent after the last adoption. Before the first one it announces the session that it has heard, so
- * that the neighbour can prove itself. */
+ * Where control frames have tags (link_seal.h), a hello recorded before the neighbour restarted is
+ * genuine, so a hello alone proves nothing. Such an end is 'proving': it adopts another session of
+ * its neighbour only from a hello that names this end's session and its generation, a number that
+ * rises with each session that it adopts. A hello that repeats them was sent after the last
+ * adoption. Before the first adoption the end announces the session that it received, so that the
+ * neighbour can prove itself. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,12 +31,12 @@
 #include "wire/control.h"
 
 /* A link goes down after this many missed hellos, that is after a silence of more than
- * LINK_HELLOS_MISSED * hello_ps. Of the time between two polls at most one hello interval counts as
- * silence: the rest is this end's own absence, during which the neighbour's hellos may have arrived
- * and wait unread behind other frames. A dead neighbour is therefore detected by
- *     an end polled at least once per hello interval: at its first poll after three of them;
- *     an end polled every G, longer than that: at its fourth poll after the last frame;
- *     any end whose polls are at most G apart: within four times the longer of G and hello_ps. */
+ * LINK_HELLOS_MISSED * hello_ps. Between two polls at most one hello interval counts as silence:
+ * for the rest this end itself was not polled, and the neighbour's hellos may have arrived and wait
+ * unread behind other frames. A dead neighbour is therefore detected by an end polled at least once
+ * per hello interval: at its first poll after three of them; an end polled every G, longer than
+ * that: at its fourth poll after the last frame; any end whose polls are at most G apart: within
+ * four times the longer of G and hello_ps. */
 #define LINK_HELLOS_MISSED 3
 
 struct link_end_config {
@@ -46,7 +46,7 @@ struct link_end_config {
 	uint8_t vcs;          /* 1..FRAME_VCS_MAX */
 	bool open;            /* peer without credits */
 	bool proving;         /* see above */
-	bool each;            /* grant what is free at each poll, however little it is */
+	bool each;            /* grant any free block at each poll */
 	uint32_t vc_blocks;   /* buffer of each VC, blocks */
 	uint32_t session;     /* nonzero, different in each run of the device */
 	weft_time hello_ps;   /* hello interval; down after LINK_HELLOS_MISSED of them */
@@ -73,18 +73,18 @@ struct link_end {
 	uint64_t downs; /* times it went down after it had been up */
 	/* Of a proving end. */
 	uint32_t generation;      /* sessions that it has adopted */
-	uint32_t peer_generation; /* of the session that it announces, as last heard */
-	uint32_t announced;       /* session heard before the first one is adopted; 0: none */
+	uint32_t peer_generation; /* of the session that it announces, as last received */
+	uint32_t announced;       /* session received before the first one is adopted; 0: none */
 };
 
-/* Of a hello, to a proving end. */
+/* For a hello to a proving end. */
 enum link_hello {
 	LINK_HELLO_KNOWN,    /* of the session that it has adopted */
-	LINK_HELLO_PROVEN,   /* of another one, and it may be adopted */
+	LINK_HELLO_PROVEN,   /* of another session, which may be adopted */
 	LINK_HELLO_UNPROVEN, /* perhaps recorded long ago */
 };
 
-/* Which of them a hello is; its tag was right. */
+/* Which of these a hello is; its tag was right. */
 enum link_hello link_end_judge_hello(const struct link_end *end, const struct control_hello *hello);
 
 /* Result of link_end_poll(), a set. */
@@ -103,8 +103,8 @@ unsigned link_end_poll(struct link_end *end, weft_time now);
  * regained one sends a hello at once. */
 void link_end_set_dark(struct link_end *end, bool dark, weft_time now);
 
-/* The neighbour is known to be away itself, as a loop of this process without a CPU: of its silence
- * until now at most one hello interval counts. */
+/* The neighbour is known not to be scheduled, like a loop of this process without a CPU: at most
+ * one hello interval of its silence until now counts. */
 void link_end_forgive_stall(struct link_end *end, weft_time now);
 
 /* Fills the control frame that link_end_poll() requested and records it as sent. Data frames sent
@@ -117,7 +117,7 @@ void link_end_fill_hello(struct link_end *end, struct control_hello *hello, weft
 bool link_end_on_credit(struct link_end *end, const struct control_credit *credit, weft_time now);
 bool link_end_on_hello(struct link_end *end, const struct control_hello *hello, weft_time now);
 
-/* The limits of this frame count: it is for our session and number of VCs. */
+/* True if the limits of this frame count: it is for our session and number of VCs. */
 static inline bool link_end_accepts(const struct link_end *end, const struct control_credit *credit)
 {
 	return !end->config.open && credit->vcs == end->config.vcs &&

@@ -2,22 +2,23 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Seals of the control frames of a link: 16 bytes behind the payload, a counter and a tag by
- * SipHash-2-4 (docs/reference/wire-format.md, 'Seals'). Without the key of the fabric
- * nobody can forge such a frame or repeat a recorded one. Credit, hello, arn, ack, cn and flow
+/* Seals of the control frames of a link: 16 bytes after the payload, a counter and a tag computed
+ * with SipHash-2-4 (docs/reference/wire-format.md, 'Seals'). Without the fabric's key an attacker
+ * can neither forge such a frame nor replay a recorded one. Credit, hello, arn, ack, cn and flow
  * frames have a seal; data has none, and scout and mapper frames have tags of their own
  * (lib/mapper/fabric_key.h).
  *
- * A seal goes from hop to hop: each device checks it, removes it and seals the frame again for the
- * next link. So two counters and two keys a link suffice, whatever kinds of frames pass, where
- * seals from host to host would need them for each pair of hosts. They would not protect from more:
- * all devices have the same key, and the source check of the switches stops a host that speaks in
- * another's name.
+ * A seal covers one hop: each device checks it, removes it and seals the frame again for the next
+ * link. Two counters and two keys per link therefore suffice for all kinds of frames; end-to-end
+ * seals would need them for each pair of hosts. End-to-end seals would not protect better: all
+ * devices have the same key, and the source check of the switches stops a host that sends under
+ * another host's number.
  *
- * Each direction of a pair of sessions has a key of its own, derived from identity and port of the
- * sender and both sessions: frames of other lives, other links and the other direction have wrong
- * tags. Inside a pair of sessions the counter rises with each frame. Hellos, which agree on the
- * sessions, have a key of their own; link_end.h ('proving') says how old ones are recognized.
+ * Each direction of a pair of sessions has its own key, derived from identity and port of the
+ * sender and both sessions: frames of other sessions, other links and the other direction have
+ * wrong tags. Within a pair of sessions the counter rises with each frame. Hellos, which agree on
+ * the sessions, have a key of their own; link_end.h ('proving') explains how old ones are
+ * recognized.
  *
  * No clock, no allocation, no log. Only the thread of the link's end calls this. */
 
@@ -56,7 +57,7 @@ struct link_seal {
 	struct link_seal_counters count;
 };
 
-/* Frames of 'end' get seals from now on; before its first frame. Gives the end a session that no
+/* From now on frames of 'end' get seals; before its first frame. Gives the end a session that no
  * other end has and makes it proving. 'key' stays the caller's. sodium_init() was called. */
 void link_seal_init(struct link_seal *seal, const struct link_key *key, struct link_end *end);
 
@@ -70,14 +71,15 @@ static inline bool link_seal_covers(unsigned kind)
 	return kind < 32 && (covered >> kind & 1) != 0;
 }
 
-/* Writes the seal of a finished frame of a kind that has one. 'frame' has 'room' bytes, of which
- * FRAME_BYTES_MIN at least are its own. Returns the length of the whole; 0: there is no room for a
- * seal, and the frame stays as it is. */
+/* Writes the seal of a finished frame of a kind that has one. 'frame' has 'room' bytes, at least
+ * FRAME_BYTES_MIN of which are its own. Returns the total length; 0: there is no room for a seal,
+ * and the frame is unchanged. */
 unsigned link_seal_close(
 	struct link_seal *seal, const struct link_end *end, uint8_t *frame, unsigned room);
 
-/* A frame of a kind that has a seal, good by frame_check(). Returns its length without the seal,
- * which is removed, if it is genuine and new. 0: it is not, and is counted. A hello that may prove
- * nothing passes until the first session is adopted: link_end_on_hello() changes nothing by it. */
+/* Checks a frame of a kind that has a seal, good by frame_check(). If the seal is genuine and new,
+ * removes it and returns the length without it. Otherwise counts the frame and returns 0. A hello
+ * that may prove nothing passes until the first session is adopted: link_end_on_hello() then
+ * changes nothing. */
 unsigned link_seal_open(
 	struct link_seal *seal, const struct link_end *end, uint8_t *frame, unsigned bytes);

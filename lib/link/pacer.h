@@ -6,11 +6,11 @@
  * free again.
  *
  * A frame is ready when an ideal device could have sent it: it is there and has credits. A poll
- * loop polls only from time to time, so its time is later. A transmission starts as soon as the
- * frame is ready and the wire is free. This may be before the loop's time: the loop catches up. It
- * never starts earlier, so unused time of the wire is lost, and no interval carries more than
- * the rate. Catching up is bounded: a transmission that should have started more than 'catch_up_ps'
- * ago starts that long ago, and the difference counts as the transmitter's lateness.
+ * loop polls only at intervals, so its time is later. A transmission starts as soon as the frame is
+ * ready and the wire is free. This may be before the loop's time: the loop catches up. It never
+ * starts earlier, so unused time of the wire is lost, and no interval carries more than the rate.
+ * Catching up is bounded: a transmission that should have started more than 'catch_up_ps' ago
+ * starts that long ago, and the difference counts as the transmitter's lateness.
  *
  * Frames that the loop itself makes (credits, hellos, acknowledgements) are sent at once. Frames of
  * other loops that were ready earlier may arrive only later. The loop's own frames therefore use
@@ -25,10 +25,10 @@
 struct pacer {
 	uint64_t ps_per_byte; /* 0: unlimited */
 	weft_time catch_up_ps;
-	weft_time free_at; /* end of the last transmission, without the loop's own since then: */
+	weft_time free_at; /* end of the last transmission, without the loop's own frames since then: */
 	weft_time own_from, own_until; /* start of the first, end of the last */
-	weft_time owed_ps;             /* the time that they take; 0: none */
-	/* Transmissions that the bound moved, the total delay, and the longest. One writer, any
+	weft_time owed_ps;             /* their time on the wire; 0: none */
+	/* Transmissions that the bound delayed, the total delay, and the longest. One writer, any
 	 * reader. */
 	uint64_t moved;
 	weft_time moved_ps, moved_max_ps;

@@ -4,7 +4,7 @@
 
 /* Marks of a host, set by the ARNs that reached it (docs/explanation/congestion.md): no switch can
  * route around their root, so the host acts. Its packets to that destination on that VC leave with
- * the adapted bit on the adapted-flow channel, by their usual route, for as long as an entry of a
+ * the adapted bit on the adapted-flow channel, on their usual route, for as long as an entry of a
  * switch lives.
  *
  * A mark is looked up when a packet reaches the head of its FIFO. The table has a fixed size and a
@@ -38,7 +38,7 @@ void arn_marks_init(struct arn_marks *marks, weft_time ttl_ps);
  * 0, when no mark would ever be valid; -ENOMEM. */
 int arn_marks_create(struct arn_marks **marks, weft_time ttl_ps);
 
-/* An ARN has arrived; 'vc' is the VC by the queuing scheme. */
+/* An ARN arrived; 'vc' is the VC of the queuing scheme. */
 void arn_marks_set(struct arn_marks *marks, uint16_t destination, uint8_t vc, weft_time now);
 
 /* True if packets of (destination, VC) must leave in the AFC. */

@@ -3,13 +3,13 @@
 #pragma once
 
 /* Adaptive routing: chooses among the primary port of a packet's destination and the other ports
- * that lead there, by the credits for the buffers behind them. docs/developer/extending.md
- * shows how to add a mode.
+ * that lead there, by the credits for the buffers behind them. docs/developer/extending.md shows
+ * how to add a mode.
  *
  * With AFI (afi.h) a packet that leaves its primary port will be stored in the AFC, so alternatives
- * are compared by the credits of the AFC there, the primary port by those of the packet's own VC;
- * the caller sets the adapted bit when the answer is not the primary port. Packets that have the
- * bit are not adapted again.
+ * are compared by their credits for the AFC and the primary port by its credits for the packet's
+ * own VC; the caller sets the adapted bit when the answer is not the primary port. Packets that
+ * already have the bit are not adapted again.
  *
  * Ties are broken at random, from a stream of the switch's own. One thread; no allocation. */
 
@@ -26,11 +26,11 @@ struct adaptive;
 struct adaptive_mode {
 	const char *name;
 	const char *summary; /* the port that it takes, for the page */
-	/* Goes with notifications (ARN): packets keep their way, as with 'none', until one says
-	 * otherwise; the switch has a detector and an ARN table. */
+	/* Needs notifications (ARN): packets keep their path, as with 'none', until a notification
+	 * arrives; the switch has a detector and an ARN table. */
 	bool notified;
-	/* Compares ports by their credits. Withheld credits (credit_grant_due()) are more than the
-	 * differences that it looks for: it needs a credit frame for each packet. */
+	/* Compares ports by their credits. Withheld credits (credit_grant_due()) would exceed the
+	 * differences that it compares, so it needs a credit frame for each packet. */
 	bool compares;
 	/* NULL: always 'primary'. Returns 'primary' or a member of 'others', which is neither empty
 	 * nor has 'primary' in it. 'vc' is where the packet is stored next if it stays on the
@@ -72,20 +72,20 @@ static inline unsigned adaptive_vc(const struct adaptive *adaptive, unsigned vc)
 	return adaptive->afi ? adaptive->channel : vc;
 }
 
-/* Blocks that may be sent now. For comparing ports packet by packet: it counts the packets that
- * have just gone there, which the space below does not yet. */
+/* Blocks that may be sent now. For comparing ports packet by packet: it includes packets that just
+ * went there, which the free space below does not yet. */
 static inline uint32_t adaptive_credits(const struct adaptive *adaptive, unsigned port, unsigned vc)
 {
 	return credit_available(&adaptive->output[port].tx[vc]);
 }
 
-/* The space that is free there (peer_buffer.h). For comparing with a share of the buffer. */
+/* Free space there (peer_buffer.h). For comparing with a share of the buffer. */
 static inline uint32_t adaptive_free(const struct adaptive *adaptive, unsigned port, unsigned vc)
 {
 	return peer_buffer_free(&adaptive->output[port], vc);
 }
 
-/* The member of 'set', not empty, with most credits in 'vc'; any of several, equally likely. Walks
+/* The member of 'set', not empty, with the most credits in 'vc'; ties are broken at random. Walks
  * the set: only for packets that may leave their primary port. */
 unsigned adaptive_max_credits(struct adaptive *adaptive, uint64_t set, unsigned vc);
 /* The same by free space, for a choice that lasts. */
@@ -101,7 +101,7 @@ ADAPTIVE_MODES(X)
 /* The list of modes. */
 extern const struct name_table adaptive_modes;
 
-/* NULL if there is none of this name. */
+/* NULL if no mode has this name. */
 static inline const struct adaptive_mode *adaptive_mode_find(const char *name)
 {
 	return name_table_find(&adaptive_modes, name);

@@ -3,7 +3,7 @@
 #pragma once
 
 /* Adapted-flow isolation (AFI; Rocher-Gonzalez et al., CCGrid 2019, section IV of the Spanish
- * version): a device that sends a packet by another port than the deterministic one sets its
+ * version): a device that sends a packet through a port other than the deterministic one sets its
  * adapted bit. From the next device on it is stored in the adapted-flow channel (AFC), whatever its
  * service level, and no device adapts it again: adapted packets neither spread further nor share a
  * queue with the others.
@@ -25,13 +25,13 @@ static inline bool afi_is_adapted(const struct weft_packet *packet)
 	return (packet->flags & FRAME_F_ADAPTED) != 0;
 }
 
-/* In one word, as all changes of the mutable bytes on the way through a switch. */
+/* In one word, as all changes of the mutable bytes inside a switch. */
 static inline void afi_adapt(struct weft_packet *packet)
 {
 	packet->mutable_word |= MUTABLE_FLAGS(FRAME_F_ADAPTED);
 }
 
-/* Where the next device stores the packet: 'vc' is what its service level says. */
+/* Where the next device stores the packet; 'vc' is the VC of its service level. */
 static inline uint8_t afi_next_vc(const struct weft_packet *packet, uint8_t vc, uint8_t channel)
 {
 	return afi_is_adapted(packet) ? channel : vc;

@@ -13,7 +13,7 @@
 #include "congestion_control.h"
 #include "switch.h"
 
-/* The queue (input, vc) has a head for 'output' that was not there before. */
+/* The queue (input, vc) has a new head for 'output'. */
 static inline void arbiter_offer(
 	struct weft_switch *sw, unsigned input, unsigned vc, unsigned output)
 {
@@ -24,7 +24,7 @@ static inline void arbiter_offer(
 	sw->idle &= ~BIT64(output);
 }
 
-/* Updates busy and idle after a change of what waits for 'output'. */
+/* Updates busy and idle after the packets waiting for 'output' changed. */
 static inline void arbiter_update(struct weft_switch *sw, unsigned output)
 {
 	const struct switch_output *out = &sw->port[output].output;
@@ -42,7 +42,8 @@ static inline void arbiter_update(struct weft_switch *sw, unsigned output)
 		sw->idle &= ~bit;
 }
 
-/* A VC of an input leaves the sets of a crosspoint. Returns those in which it is the last one. */
+/* A VC of an input leaves the sets of a crosspoint. Returns the sets in which it was the last
+ * one. */
 #define ARBITER_READY   0x1
 #define ARBITER_STALLED 0x2
 static inline unsigned arbiter_leave(
@@ -62,7 +63,7 @@ static inline unsigned arbiter_leave(
 	return last & sets;
 }
 
-/* The queue has lost its head. */
+/* The queue lost its head. */
 static inline void arbiter_withdraw(
 	struct weft_switch *sw, unsigned input, unsigned vc, unsigned output)
 {
@@ -90,7 +91,7 @@ static inline void arbiter_stall(struct weft_switch *sw, struct voq *queue, unsi
 	voq_stall(queue, now);
 }
 
-/* Puts the sets right after the head of (input, vc) has left its queue. */
+/* Corrects the sets after the head of (input, vc) left its queue. */
 static inline void arbiter_settle(struct weft_switch *sw, unsigned input, unsigned vc,
 	unsigned output, const struct voq *queue, const bool voq)
 {
@@ -101,7 +102,7 @@ static inline void arbiter_settle(struct weft_switch *sw, unsigned input, unsign
 		arbiter_offer(sw, input, vc, queue->head->out_port);
 }
 
-/* Takes the head of (input, vc) without regard to credits. */
+/* Takes the head of (input, vc) regardless of credits. */
 static inline struct weft_packet *arbiter_remove(
 	struct weft_switch *sw, unsigned input, unsigned vc, unsigned output)
 {
@@ -129,7 +130,7 @@ static inline unsigned arbiter_next_vc(struct weft_switch *sw, unsigned output, 
 	return sw->vcs == 1 ? 0 : bits_round_robin(cross->ready, cross->next_vc);
 }
 
-/* A packet of the VC has left: the round robin advances, unless there is a single VC. */
+/* A packet of the VC left: the round robin advances, unless there is a single VC. */
 static inline void arbiter_advance_vc(
 	struct weft_switch *sw, unsigned output, unsigned input, unsigned vc)
 {
@@ -138,12 +139,12 @@ static inline void arbiter_advance_vc(
 			(uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
 }
 
-/* A packet leaves, and its departure counts: the rare part of arbiter_pick_burst(). */
+/* A packet leaves and its departure counts: the rare part of arbiter_pick_burst(). */
 void arbiter_report(struct weft_switch *sw, struct weft_packet *packet, unsigned output,
 	const struct voq *queue, weft_time now);
 
 /* Up to 'max' packets for 'output' in round-robin order, their credits taken; returns how many.
- * Their buffer space is free at once. The state of the round robin is kept in registers over the
+ * Their buffer space is free at once. The state of the round robin is kept in registers during the
  * burst. */
 static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct weft_switch *sw,
 	unsigned output, struct weft_packet **packets, unsigned max, weft_time now, const bool voq)

@@ -2,21 +2,20 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The roots of congestion that a switch's packets contend at: the ARN table of
- * Rocher-Gonzalez et al., "Congestion Management in High-Performance Interconnection Networks Using
- * Adaptive Routing Notifications", section 3.4, table 2 and pseudo-codes 1 to 4; readings:
- * congestion.md.
+/* The roots of congestion at which a switch's packets contend: the ARN table of Rocher-Gonzalez et
+ * al., "Congestion Management in High-Performance Interconnection Networks Using Adaptive Routing
+ * Notifications", section 3.4, table 2 and pseudo-codes 1 to 4; readings: congestion.md.
  *
- * An entry states that packets for a destination and of a VC (the one of their queuing scheme, also
- * if they travel in the AFC) contend at a root. At the switch that acts, the entry is consumed:
+ * An entry states that packets for a destination and of a VC (the one of their queuing scheme, even
+ * while they travel in the AFC) contend at a root. At the switch that acts, the entry is consumed:
  * those packets take its alternative port. Elsewhere it waits: each of those packets causes the
  * notification to be sent back through its input. Entries live as long as they are refreshed.
  *
- * The entries of one port take no more room than they leave free. So however many notifications a
- * neighbour sends, it neither replaces those of others nor takes their room: N ports that send all
- * they can leave one part in N + 1.
+ * The entries of one port occupy at most as much space as they leave free. However many
+ * notifications a neighbour sends, it therefore neither replaces the entries of others nor takes
+ * their space: N ports that send all they can leave one part in N + 1.
  *
- * A state machine: its owner sends and chooses ports. A bit per destination says whether it has
+ * A state machine: its owner sends and chooses ports. A bit per destination records whether it has
  * entries, so packets for other destinations cost one test. One thread; no allocation after
  * arn_table_create(). */
 
@@ -39,30 +38,28 @@ typedef unsigned (*arn_alternative_fn)(void *ctx, uint16_t destination, uint8_t 
 
 struct arn_table_config {
 	uint32_t hosts;       /* destinations */
-	uint32_t entries;     /* at most so many, up to ARN_ENTRIES_MAX */
+	uint32_t entries;     /* upper bound, up to ARN_ENTRIES_MAX */
 	uint8_t stage;        /* of the switch, 1 next to the hosts; 0: none, nothing is consumed */
-	weft_time ttl_ps;     /* not refreshed for so long: gone */
-	weft_time refresh_ps; /* a port is sent one notification of an entry in such a time */
+	weft_time ttl_ps;     /* lifetime of an entry that is not refreshed */
+	weft_time refresh_ps; /* minimum time between notifications of an entry to one port */
 	arn_alternative_fn alternative;
 	void *ctx;
 	/* Readings; false is the paper's word each time. */
-	bool adapted_notify; /* packets with the adapted bit have waiting entries sent back as well
-			      */
-	bool waiting_first; /* of a consumed and a waiting entry for a packet the waiting one counts
-			     */
-	bool down_roots_to_hosts; /* a root on the way down is for the hosts, not for its stage - 1
-				   */
-	bool adapted_roots;       /* a root that is for the hosts makes an entry also if the packet
-				   * responsible is adapted: they have to go on acting */
+	bool adapted_notify; /* packets with the adapted bit also have waiting entries sent back */
+	bool waiting_first; /* if a consumed and a waiting entry match a packet, the waiting one
+			     * counts */
+	bool down_roots_to_hosts; /* a root on the way down is for the hosts, not for its stage - 1 */
+	bool adapted_roots;       /* a root that is for the hosts makes an entry even if the packet
+				   * responsible is adapted: the hosts have to go on acting */
 };
 
 struct arn_entry {
 	weft_time since_ps; /* when the notification was due, or the root found */
 	weft_time refreshed_ps;
-	uint64_t notified; /* ports to which it was sent in 'interval' */
+	uint64_t notified; /* ports that received it in 'interval' */
 	uint32_t interval; /* of refresh_ps, by number */
 	struct control_arn arn;
-	uint8_t port; /* by which the packets leave for the root, or where it is */
+	uint8_t port; /* port through which the packets leave for the root, or where the root is */
 	bool consumed;
 	uint8_t alternative;   /* of a consumed one */
 	uint16_t next;         /* in its bucket, or free */
@@ -71,8 +68,8 @@ struct arn_entry {
 
 struct arn_table_counters {
 	uint64_t created, refreshed, expired, replaced;
-	uint64_t no_room;   /* notifications forgotten, because their port had its share in use */
-	uint64_t forgotten; /* entries, with the tables by which they were made */
+	uint64_t no_room;   /* notifications dropped because their port used up its share */
+	uint64_t forgotten; /* entries, with the tables that were in force when they were made */
 	uint64_t adapted;   /* packets that took an alternative */
 	uint64_t sent_back; /* notifications */
 };
@@ -99,24 +96,24 @@ void arn_table_destroy(struct arn_table *table);
 struct control_arn arn_table_root(
 	const struct arn_table *table, bool up, uint32_t id, uint16_t destination, uint8_t vc);
 
-/* processARN(), pseudo-code 2: a notification that came in by 'port', or a root of our own at the
- * output 'port'; then 'adapted' says whether the responsible packet is, else it is false. Returns
- * the new entry; NULL: there is none. */
+/* processARN(), pseudo-code 2: a notification that arrived on 'port', or a root of our own at the
+ * output 'port'; only then may 'adapted' be true, if the responsible packet is adapted. Returns the
+ * new entry, or NULL if none was made. */
 struct arn_entry *arn_table_process(struct arn_table *table, const struct control_arn *arn,
 	uint8_t port, bool adapted, weft_time now);
 
-/* Entries that have not been refreshed for their time go. Cheap when there are none. */
+/* Removes entries that were not refreshed in time. Cheap when there are none. */
 void arn_table_expire(struct arn_table *table, weft_time now);
 
-/* All entries go, because their alternatives are of tables that are exchanged; the switch is of
- * 'stage' from now on. */
+/* Removes all entries, because their alternatives belong to tables that are being exchanged; the
+ * switch is of 'stage' from now on. */
 void arn_table_forget(struct arn_table *table, uint8_t stage);
 
-/* When the oldest entry goes; WEFT_TIME_NEVER: there is none. */
+/* When the oldest entry expires; WEFT_TIME_NEVER: there is none. */
 weft_time arn_table_next_due(const struct arn_table *table);
 
 enum arn_verdict {
-	ARN_IGNORE,      /* nothing is known that concerns the packet */
+	ARN_IGNORE,      /* no entry concerns the packet */
 	ARN_ALTERNATIVE, /* it takes the entry's alternative port and, with AFI, the adapted bit */
 	ARN_SEND_BACK,   /* its port is sent the entry's notification */
 };
@@ -128,8 +125,8 @@ static inline bool arn_table_concerns(const struct arn_table *table, uint16_t de
 	       (table->marked[destination / 64] >> destination % 64 & 1) != 0;
 }
 
-/* inputPortController(), pseudo-code 4: a data packet has arrived by 'input'. 'vc': its original
- * VC. '*entry' is valid until the table is changed. */
+/* inputPortController(), pseudo-code 4: a data packet arrived on 'input'. 'vc': its original VC.
+ * '*entry' is valid until the table is changed. */
 enum arn_verdict arn_table_match(struct arn_table *table, uint16_t destination, uint8_t vc,
 	bool adapted, unsigned input, weft_time now, const struct arn_entry **entry);
 

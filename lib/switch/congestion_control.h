@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Congestion control of one switch: an adaptive mode, AFI, the detector and the ARN table, put
- * together as the paper's pseudo-codes do. The switch asks for the output of each packet that it
- * routes by its table, reports what happens to its VOQs, hands over the notifications that arrive,
- * and sends those that it finds here.
+/* Congestion control of one switch: an adaptive mode, AFI, the detector and the ARN table, combined
+ * as in the paper's pseudo-codes. The switch asks for the output of each packet that it routes by
+ * its table, reports what happens to its VOQs, passes on the notifications that arrive, and sends
+ * those that it finds here.
  *
  * A state machine without packets of its own; it asks for heads of VOQs. One thread; no allocation
  * after congestion_control_create(). */
@@ -22,15 +22,15 @@
 
 #define CONGESTION_CONTROL_OUTBOX 256 /* notifications to be sent, a power of two */
 
-/* Departures from queues that are reported, and to whom. */
+/* Departures from queues that are reported, and to which function. */
 #define CONGESTION_LEFT  0x1 /* congestion_control_left() */
 #define CONGESTION_TIMED 0x2 /* contention_leave() */
 
-/* Read for each packet, in the switch's own memory. Where there is congestion control, it alone
- * writes it, but for CONGESTION_TIMED. */
+/* Read for each packet, in the switch's own memory. With congestion control, only congestion
+ * control writes it, except for CONGESTION_TIMED. */
 struct congestion_signal {
-	uint8_t plain_vcs;  /* packets of lower VCs go by their table and SL: nothing to decide */
-	bool alert;         /* a time runs or departures count: _poll() when due, _left() */
+	uint8_t plain_vcs;  /* packets of lower VCs follow their table and SL: nothing to decide */
+	bool alert;         /* a timer runs or departures count: _poll() when due, _left() */
 	uint8_t departures; /* set of CONGESTION_* */
 };
 
@@ -53,8 +53,8 @@ struct congestion_control_config {
 	uint32_t hosts;
 	const struct peer_buffer *output; /* [ports], the caller's */
 	const uint64_t *usable;           /* set: outputs whose link is up, the caller's */
-	/* Detector and notifications; NULL: without. Filled in here: vcs, hosts, stage,
-	 * alternative, ctx. */
+	/* Detector and notifications, or NULL. Filled in here: vcs, hosts, stage, alternative,
+	 * ctx. */
 	const struct congestion_detector_config *detector;
 	const struct arn_table_config *table;
 	congestion_control_head_fn head;
@@ -72,7 +72,7 @@ struct congestion_control {
 	const uint64_t *alternatives, *usable;
 	struct congestion_detector *detector; /* NULL: none, and then there is no table either */
 	struct arn_table *table;
-	weft_time due;  /* when to poll at the latest; WEFT_TIME_NEVER: not before an event */
+	weft_time due;  /* latest time to poll; WEFT_TIME_NEVER: not before an event */
 	uint32_t hosts; /* in 'alternatives' */
 	uint32_t out_count;
 	struct adaptive adaptive;
@@ -85,7 +85,7 @@ struct congestion_control {
 	congestion_control_head_fn head;
 	void *ctx;
 	uint64_t adapted;      /* packets that left their primary port */
-	uint64_t out_overflow; /* notifications that found no room */
+	uint64_t out_overflow; /* notifications dropped because the list was full */
 	uint32_t out_first;
 	struct congestion_control_arn out[CONGESTION_CONTROL_OUTBOX];
 } __attribute__((aligned(64)));
@@ -98,12 +98,12 @@ struct congestion_control *congestion_control_create(
 	const struct congestion_control_config *config);
 void congestion_control_destroy(struct congestion_control *congestion);
 
-/* From now on these tables, in a switch of this stage, for no more hosts than the config said. All
- * entries are forgotten, as they name ports of the old tables; roots that stand notify again. */
+/* Uses these tables from now on, in a switch of this stage, for no more hosts than in the config.
+ * All entries are forgotten, as they name ports of the old tables; standing roots notify again. */
 void congestion_control_set_tables(struct congestion_control *congestion,
 	const uint64_t *alternatives, uint32_t hosts, uint8_t stage);
 
-/* Packets of VCs below 'vcs' are plain, but for the AFC's, while nothing is to be decided here. 0:
+/* Packets of VCs below 'vcs', except the AFC's, are plain while there is nothing to decide here. 0:
  * the switch decides on each packet for other reasons. */
 void congestion_control_set_calm(struct congestion_control *congestion, uint8_t vcs);
 
@@ -122,8 +122,8 @@ static inline void congestion_control_detour(
 		afi_adapt(packet);
 }
 
-/* The output of a packet that has just come in by packet->in_port and whose primary port, which is
- * usable, is 'primary'. 'vc': the next VC by its SL; congestion_control_next_vc() is the one that
+/* The output of a packet that just arrived on packet->in_port and whose primary port, which is
+ * usable, is 'primary'. 'vc': the next VC by its SL; congestion_control_next_vc() gives the VC that
  * counts afterwards. Sets the adapted bit of a packet that leaves its primary port. */
 static inline unsigned congestion_control_route(struct congestion_control *congestion,
 	struct weft_packet *packet, unsigned primary, unsigned vc, weft_time now)
@@ -151,7 +151,7 @@ static inline uint8_t congestion_control_next_vc(
 					: vc;
 }
 
-/* The detector holds the output for a root. NULL: there is no congestion control. */
+/* True if the detector considers the output a root. NULL: there is no congestion control. */
 static inline bool congestion_control_is_root(
 	const struct congestion_control *congestion, unsigned output)
 {
@@ -159,7 +159,7 @@ static inline bool congestion_control_is_root(
 	       congestion->detector->output[output].state == CONGESTION_ROOT;
 }
 
-/* The packet has joined 'queue', that of (its input, its VC, output), which has grown above
+/* The packet joined 'queue', the queue of (its input, its VC, output), which grew above
  * congestion_detector_report_above(). */
 void congestion_control_grown(struct congestion_control *congestion,
 	const struct weft_packet *packet, unsigned output, const struct voq *queue, weft_time now);
@@ -168,7 +168,7 @@ void congestion_control_grown(struct congestion_control *congestion,
 void congestion_control_shrunk(struct congestion_control *congestion,
 	const struct weft_packet *packet, unsigned output, const struct voq *queue);
 
-/* The packet has left 'queue', that of (its input, its VC, output): sent or discarded. May be left
+/* The packet left 'queue', the queue of (its input, its VC, output): sent or discarded. May be left
  * out while there is no alert. */
 static inline void congestion_control_left(struct congestion_control *congestion,
 	const struct weft_packet *packet, unsigned output, const struct voq *queue)
@@ -178,7 +178,7 @@ static inline void congestion_control_left(struct congestion_control *congestion
 		congestion_control_shrunk(congestion, packet, output, queue);
 }
 
-/* A notification that was due at 'due' has come in by 'port'. */
+/* A notification that was due at 'due' arrived on 'port'. */
 void congestion_control_on_arn(struct congestion_control *congestion, unsigned port,
 	const struct control_arn *arn, weft_time due, weft_time now);
 

@@ -7,10 +7,10 @@
  * readings: docs/explanation/congestion.md): which outputs are roots of congestion trees.
  *
  * A VOQ, the packets of one (input, VC) for one output, that grows above HCDTh makes its output
- * suspect. If the credits left for its head in the next device are above FCTh, packets get away
- * there: the output may be a root, and CRT starts; otherwise it is a branch of a tree that is
- * rooted further down. If both still hold for that VOQ when CRT has passed, the output is a root,
- * until every VOQ that has been above HCDTh is back below LCDTh.
+ * suspect. If the credits left for its head in the next device are above FCTh, packets still
+ * advance there: the output may be a root, and CRT starts; otherwise it is a branch of a tree that
+ * is rooted further downstream. If both still hold for that VOQ when CRT expires, the output is a
+ * root, until every VOQ that was above HCDTh is back below LCDTh.
  *
  * A state machine: the caller reports what happens to VOQs; it holds no packets and knows no
  * credits. Each event is O(1): counters and sets, no scans. While no VOQ is above HCDTh an event is
@@ -29,12 +29,11 @@
 enum congestion_detector_retest {
 	CONGESTION_RETEST_NEVER,  /* as the paper says */
 	CONGESTION_RETEST_STARTS, /* and at each arrival above HCDTh: a branch may become suspect */
-	CONGESTION_RETEST_HOLDS,  /* and there it also ends the suspicion: FCTh must hold all along
-				   */
+	CONGESTION_RETEST_HOLDS,  /* and at each arrival above HCDTh: a branch may become suspect */
 };
 
 struct congestion_detector_config {
-	uint8_t ports; /* 1..CONGESTION_PORTS_MAX */
+	uint8_t ports; /* and there it also ends the suspicion: FCTh must hold all along */
 	uint8_t vcs;   /* 1..FRAME_VCS_MAX, the AFC included when there is one */
 	uint32_t vc_blocks[CONGESTION_PORTS_MAX]; /* of each VC, by input port */
 	uint32_t hcdth_ppm, lcdth_ppm;            /* of a VC; lcdth below hcdth */
@@ -45,8 +44,8 @@ struct congestion_detector_config {
 	enum congestion_detector_retest retest;
 	bool by_vc; /* a VOQ counts against its VC; else all VCs of (input, output) together count
 		     * against the input's buffer */
-	bool all_voqs; /* notify for all VOQs of a root above HCDTh, not for the first alone */
-	bool afc;      /* the AFC's VOQs count as well */
+	bool all_voqs; /* notify for all VOQs of a root above HCDTh, not only for the first */
+	bool afc;      /* the AFC's VOQs also count */
 };
 
 enum congestion_detector_state {
@@ -59,7 +58,7 @@ enum congestion_detector_state {
 /* The caller's task. */
 enum congestion_detector_change {
 	CONGESTION_NO_CHANGE,
-	/* This VOQ of a root has passed HCDTh just now: its head is a packet responsible. */
+	/* This VOQ of a root just passed HCDTh: its head is a packet responsible. */
 	CONGESTION_ROOT_GROWS,
 };
 
@@ -68,22 +67,22 @@ struct congestion_detector_cross {
 	uint16_t passed; /* VCs above HCDTh that have not been below LCDTh since */
 	uint16_t above;  /* VCs above HCDTh now */
 	uint32_t blocks; /* of all VCs; only if they count together */
-	uint8_t recent;  /* likewise: the VC that last grew it */
+	uint8_t recent;  /* likewise: the VC that grew it last */
 };
 
 struct congestion_detector_output {
 	enum congestion_detector_state state;
-	uint16_t passed;   /* VOQs that have to get below LCDTh: the sum over its crosses */
+	uint16_t passed;   /* VOQs that have to fall below LCDTh: the sum over its crosses */
 	uint64_t above;    /* inputs with a VOQ above HCDTh now */
-	uint8_t input, vc; /* SUSPECT, ROOT: the VOQ that began it */
+	uint8_t input, vc; /* SUSPECT, ROOT: the VOQ that started it */
 	uint8_t life;      /* counts the roots here */
-	weft_time due;     /* SUSPECT: CRT has passed; ROOT: refresh */
+	weft_time due;     /* SUSPECT: when CRT expires; ROOT: when to refresh */
 	weft_time since;   /* SUSPECT, ROOT */
 };
 
 struct congestion_detector {
-	uint64_t crowded; /* outputs of which departures count: VOQs have passed HCDTh, or VCs
-			   * count together */
+	uint64_t crowded; /* outputs whose departures count: VOQs passed HCDTh, or VCs count
+			   * together */
 	struct congestion_detector_config config;
 	uint32_t high[CONGESTION_PORTS_MAX], low[CONGESTION_PORTS_MAX]; /* blocks, by input */
 	uint16_t watched;                                               /* VCs */
@@ -105,17 +104,17 @@ static inline struct congestion_detector_cross *congestion_detector_cross(
 	return &detector->cross[output * detector->config.ports + input];
 }
 
-/* A VOQ has grown to 'blocks' and is above HCDTh. 'free', 'capacity': of the VC in the next device
- * where its head will be stored, blocks. */
+/* A VOQ grew to 'blocks' and is above HCDTh. 'free', 'capacity': blocks of the VC in the next
+ * device where its head will be stored. */
 enum congestion_detector_change congestion_detector_above(struct congestion_detector *detector,
 	unsigned input, unsigned vc, unsigned output, uint32_t free, uint32_t capacity,
 	weft_time now);
 
-/* A VOQ whose output has some that passed HCDTh has shrunk to 'blocks'. */
+/* A VOQ of an output with VOQs that passed HCDTh shrank to 'blocks'. */
 void congestion_detector_shrunk(struct congestion_detector *detector, unsigned input, unsigned vc,
 	unsigned output, uint32_t blocks);
 
-/* A VOQ that grows above so many blocks has to be reported, one below needs not. */
+/* VOQs that grow above this number of blocks have to be reported, others need not be. */
 uint32_t congestion_detector_report_above(const struct congestion_detector *detector);
 
 /* The blocks to compare with the threshold for a VOQ that has grown by 'packet' blocks to 'blocks'.
@@ -140,7 +139,7 @@ static inline bool congestion_detector_is_above(
 	return counted > detector->high[input] && (detector->watched >> vc & 1) != 0;
 }
 
-/* A packet has left its VOQ, which has 'blocks' left. */
+/* A packet left its VOQ, which has 'blocks' left. */
 static inline void congestion_detector_depart(struct congestion_detector *detector, unsigned input,
 	unsigned vc, unsigned output, uint32_t blocks, uint32_t packet)
 {
@@ -150,15 +149,15 @@ static inline void congestion_detector_depart(struct congestion_detector *detect
 		congestion_detector_shrunk(detector, input, vc, output, blocks);
 }
 
-/* When to poll at the latest; WEFT_TIME_NEVER: not before the next event. */
+/* Latest time to poll; WEFT_TIME_NEVER: not before the next event. */
 static inline weft_time congestion_detector_next_due(const struct congestion_detector *detector)
 {
 	return detector->next_due;
 }
 
-/* Takes one output whose time has come: CONGESTION_SUSPECT, CRT has passed: the caller says by
- * congestion_detector_confirm() what the credits for the head of the output's (input, vc) are now.
- * CONGESTION_ROOT: its refresh is due, the next one is set. Returns the output, or -1. */
+/* Takes one output whose timer expired. CONGESTION_SUSPECT: CRT expired; the caller passes the
+ * present credits for the head of the output's (input, vc) to congestion_detector_confirm().
+ * CONGESTION_ROOT: its refresh is due, and the next one is set. Returns the output, or -1. */
 int congestion_detector_poll(
 	struct congestion_detector *detector, weft_time now, enum congestion_detector_state *what);
 
@@ -171,7 +170,8 @@ uint64_t congestion_detector_speakers(const struct congestion_detector *detector
 uint16_t congestion_detector_speaking_vcs(
 	const struct congestion_detector *detector, unsigned output, unsigned input);
 
-/* Names a root for as long as it stands: 16 bits of the switch, the output, which root there. */
+/* Names a root for as long as it stands: 16 bits for the switch, then the output and the number of
+ * the root there. */
 static inline uint32_t congestion_detector_root_id(
 	const struct congestion_detector *detector, uint32_t device, unsigned output)
 {

@@ -4,17 +4,17 @@
 
 /* Waiting times and contending flows (papers 002 and 003): a switch adds to each packet with
  * FRAME_F_LATENCY the time from its admission to its departure. The first switch where a packet
- * waits longer than the threshold also records the flows that stand in its way when it leaves, and
- * sets its predictive flag; later switches record none (paper 003, table 1). With 'last' they
- * record instead of it: the last one is nearest to where the congestion begins (ours).
+ * waits longer than the threshold also records the contending flows when it leaves, and sets its
+ * predictive flag; later switches record none (paper 003, table 1). With 'last' each such switch
+ * replaces the record: the last switch is nearest to the start of the congestion (our choice).
  *
- * The same for both clocks, which differ in where they keep it: with 'in_frame' the waiting time is
- * in the packet's extension, whose check is put right; otherwise it is in packet->latency_ns, which
- * the source has set to 0. Flows are always in the extension.
+ * The same code serves both clocks, which differ in where they keep the result: with 'in_frame' the
+ * waiting time is in the packet's extension, whose check is corrected; otherwise it is in
+ * packet->latency_ns, which the source set to 0. Flows are always in the extension.
  *
  * Drivers call switch_set_contention(), and contention_leave() for the outputs in 'driven', because
- * only they know when a transmission starts there; the switch calls the rest. A switch without it
- * has no cost per packet: departures share the branch of congestion control. */
+ * only they know when a transmission starts there; the switch makes the other calls. A switch
+ * without it has no cost per packet: departures share the branch of congestion control. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,9 +36,9 @@ typedef struct latency_extension *(*contention_extension_fn)(
 
 struct contention_config {
 	weft_time threshold_ps; /* WEFT_TIME_NEVER: no flows, only waiting times */
-	uint8_t flows;          /* to be recorded at most, 0..CN_FLOWS_MAX */
+	uint8_t flows;          /* maximum to record, 0..CN_FLOWS_MAX */
 	enum contention_scope scope;
-	bool last; /* each such switch records, so that the last one's flows arrive */
+	bool last; /* each such switch records, so the flows of the last one arrive */
 	bool in_frame;
 	contention_extension_fn extension;
 	void *ctx;
@@ -47,19 +47,19 @@ struct contention_config {
 struct contention {
 	struct contention_config config;
 	uint64_t driven;    /* set: outputs whose driver calls contention_leave() */
-	uint64_t waited_ps; /* of all data packets that have left; data_out is their number */
+	uint64_t waited_ps; /* of all data packets that left; data_out is their number */
 	uint64_t recorded;  /* packets whose flows were recorded here (contention_recorded) */
-	uint64_t bad;       /* extensions in frames whose check is wrong: left as they are */
+	uint64_t bad;       /* extensions in frames with a wrong check: left as they are */
 };
 
 /* Twice the time of a frame of 'frame_bytes' at 'rate_bps', the default of the threshold. */
 weft_time contention_threshold(uint32_t frame_bytes, uint64_t rate_bps);
 
-/* From now on departures from the switch are timed; 'contention' is the caller's. NULL: no longer.
- * Before it stores anything. */
+/* From now on the switch's departures are timed; 'contention' is the caller's. NULL: no longer.
+ * Call it before the switch stores anything. */
 void switch_set_contention(struct weft_switch *sw, struct contention *contention);
 
-/* A data packet that could leave from packet->arrived_ps on begins to leave by 'output' at 'now',
- * and is no longer in its queue. The switch has contention. */
+/* A data packet that could leave from packet->arrived_ps on starts to leave through 'output' at
+ * 'now', and is no longer in its queue. The switch has contention. */
 void contention_leave(
 	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now);

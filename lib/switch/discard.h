@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Discards of a switch: counted at the port that the packet came in by, its buffer space given
- * back, the packet put on the list from which the driver frees it. */
+/* Discards of a switch: each counts at the packet's input port, its buffer space is returned, and
+ * the packet joins the list from which the driver frees it. */
 
 #include "switch.h"
 

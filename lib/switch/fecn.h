@@ -2,16 +2,16 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* FECN marks (InfiniBand congestion control, annex A10): a data packet that is stored
- * while its VC is fuller than the threshold is marked, and its receiver tells the source. The
- * threshold of an input port and VC is a number from 0, never, to 15, the strictest; InfiniBand
- * leaves open which occupancy each means. Here w stands for (16 - w) / 16 of the VC: 15 marks above
- * a sixteenth, 1 above fifteen sixteenths. The occupancy is that before the packet.
+/* FECN marks (InfiniBand congestion control, annex A10): a data packet that is stored while its VC
+ * is fuller than the threshold is marked, and its receiver notifies the source. The threshold of an
+ * input port and VC is a number from 0, never, to 15, the strictest; InfiniBand does not define
+ * which occupancy each means. Here w stands for (16 - w) / 16 of the VC: 15 marks above a
+ * sixteenth, 1 above fifteen sixteenths. The occupancy is measured before the packet joins.
  *
- * A packet above the threshold is still left unmarked if it is small (Packet_Size), if not enough
- * have passed since the last mark (Marking_Rate), or, without the Victim_Mask, if the next buffer
- * has no credits for it: then the congestion is not here but further on. Paper 002 marks roots and
- * victims alike. */
+ * A packet above the threshold is still left unmarked if it is small (Packet_Size), if too few
+ * packets have passed since the last mark (Marking_Rate), or, without the Victim_Mask, if the next
+ * buffer has no credits for it: then the congestion is further downstream. Paper 002 marks roots
+ * and victims alike. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@
 struct fecn_rules {
 	uint16_t marking_rate; /* packets that pass unmarked between two marks of a VC; 0: none */
 	uint16_t packet_bytes; /* smaller packets are never marked; 0: all may be */
-	bool victims;          /* the victim mask: packets without credits are marked as well */
+	bool victims;          /* the victim mask: packets without credits are also marked */
 };
 
 struct fecn {
@@ -36,15 +36,15 @@ struct fecn {
 
 /* All thresholds 0, and rules that leave nothing out. */
 void fecn_init(struct fecn *fecn);
-/* Each VC marks the next packet that it may. */
+/* Each VC marks the next packet that it may mark. */
 void fecn_set_rules(struct fecn *fecn, const struct fecn_rules *rules);
-/* 'vc_blocks': the VC's buffer. False: the threshold is above the largest. */
+/* 'vc_blocks': the VC's buffer. False: the threshold exceeds the largest one. */
 bool fecn_set(
 	struct fecn *fecn, unsigned port, unsigned vc, unsigned threshold, uint32_t vc_blocks);
 
 /* Marks the packet, which is about to join 'stored' blocks, if the VC is above its threshold and
  * the rules allow it. 'credits': the next buffer has room for the packet. Control frames take no
- * credits and lie in no VC: they are never marked. */
+ * credits and are in no VC, so they are never marked. */
 static inline void fecn_mark(
 	struct fecn *fecn, struct weft_packet *packet, unsigned port, uint32_t stored, bool credits)
 {

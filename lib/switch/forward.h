@@ -10,7 +10,7 @@
 #include "switch.h"
 
 /* Admits a packet that is not plain: finds out what is wrong, or decides. 'output' is by route or
- * table. Sets vc_next. Returns the output, or SWITCH_PORT_NONE if the packet has been discarded. */
+ * table. Sets vc_next. Returns the output, or SWITCH_PORT_NONE if the packet was discarded. */
 unsigned forward_exception(
 	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now);
 
@@ -27,9 +27,9 @@ static inline unsigned forward_output(const struct weft_switch *sw, struct weft_
 	return switch_table_port(sw, packet->destination);
 }
 
-/* A control frame joins those that wait for its output, or is discarded if they are too many. */
+/* A control frame joins those that wait for its output, or is discarded if too many wait. */
 void forward_queue_control(struct weft_switch *sw, struct weft_packet *packet, unsigned output);
-/* One joins those for the agent of the device. */
+/* The same for the agent of the device. */
 void forward_give_to_agent(struct weft_switch *sw, struct weft_packet *packet);
 
 static inline bool forward_is_in(uint64_t outputs, unsigned output)
@@ -48,15 +48,15 @@ static inline __attribute__((always_inline)) bool forward_is_plain(const struct 
 	       __builtin_expect(credit_covers(&port->link.rx[packet->vc], packet->blocks), 1);
 }
 
-/* The header as the next device shall see it. In one word: bytes written singly and read together
- * would stall the pipeline. */
+/* The header for the next device. In one word: bytes written singly and read together would stall
+ * the pipeline. */
 static inline void forward_set_header_vc(struct weft_packet *packet)
 {
 	packet->mutable_word =
 		(packet->mutable_word & ~MUTABLE_VC(0xFF)) | MUTABLE_VC(packet->vc_next);
 }
 
-/* Admits a data packet that has arrived whole by packet->in_port. Filled in by the driver: bytes,
+/* Admits a data packet that arrived whole on packet->in_port. Filled in by the driver: bytes,
  * blocks, in_port, vc, the mutable header bytes, hop, route, route_length, sl, control,
  * destination, and with contention arrived_ps. Returns the output; SWITCH_PORT_NONE: discarded. The
  * caller then calls switch_pass() or switch_store(). */
@@ -93,10 +93,10 @@ static inline __attribute__((always_inline)) bool forward_pass(struct weft_switc
 	return true;
 }
 
-/* Takes an admitted packet past the queues if the driver can send by its output now, the output is
- * idle and there are credits. Arbitration would pick this packet next in any case, so the outcome
- * is that of switch_store() and switch_transmit(). False, and nothing has changed: the packet has
- * to be stored. The driver calls switch_count_passed() for what has passed. */
+/* Takes an admitted packet past the queues if the driver can send through its output now, the
+ * output is idle and there are credits. Arbitration would pick this packet next in any case, so the
+ * outcome is the same as with switch_store() and switch_transmit(). False: nothing changed, and the
+ * packet has to be stored. The driver calls switch_count_passed() for packets that passed. */
 static inline __attribute__((always_inline)) bool switch_pass(struct weft_switch *sw,
 	struct switch_port *port, const struct weft_packet *packet, unsigned output, const bool voq)
 {
@@ -127,10 +127,10 @@ static inline void switch_receive(struct weft_switch *sw, struct weft_packet *pa
 }
 
 /* switch_admit() and switch_pass() for a plain packet, for a driver that has read the frame but has
- * no descriptor yet: this saves the descriptor and two queue operations. 'outputs': those by which
- * the driver can send now. Returns the output, with the mutable header bytes as the next device
- * shall see them. SWITCH_PORT_NONE, and the switch has not changed: the packet needs a descriptor
- * and switch_receive(). */
+ * no descriptor yet: this saves the descriptor and two queue operations. 'outputs': those through
+ * which the driver can send now. Returns the output, with the mutable header bytes for the next
+ * device. SWITCH_PORT_NONE: the switch is unchanged, and the packet needs a descriptor and
+ * switch_receive(). */
 static inline __attribute__((always_inline)) unsigned switch_receive_direct(struct weft_switch *sw,
 	struct switch_port *port, struct weft_packet *packet, uint64_t outputs, const bool voq)
 {
@@ -145,15 +145,15 @@ static inline __attribute__((always_inline)) unsigned switch_receive_direct(stru
 	return output;
 }
 
-/* Data packets that have come in by a port. */
+/* Data packets that arrived on a port. */
 static inline void switch_count_in(struct switch_port *port, unsigned packets, uint64_t bytes)
 {
 	port->count[SWITCH_DATA_IN] += packets;
 	port->count[SWITCH_BYTES_IN] += bytes;
 }
 
-/* Packets that have passed the queues from 'input' to 'output': they count, and the round robin
- * advances as if they had been stored. 'vc': of the last one. */
+/* Packets that passed the queues from 'input' to 'output': they count, and the round robin advances
+ * as if they had been stored. 'vc': the VC of the last one. */
 static inline void switch_count_passed(struct weft_switch *sw, unsigned input, unsigned vc,
 	unsigned output, unsigned packets, uint64_t bytes)
 {

@@ -2,17 +2,17 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The buffer behind an output, as the switch in front of it knows it: by credits alone.
+/* The buffer behind an output, as the switch in front of it knows it: from credits alone.
  *
- * The credits that are left are not the space that is free. A receiver keeps freed blocks to itself
- * until they are worth a credit frame (credit_grant_due()), so what is left falls by up to a
- * quarter of the buffer and jumps up again while the buffer stays as empty as it is. Nobody may
- * take that for packets. The space is known exactly when a credit frame comes. Afterwards it lies
- * between what is left and that plus the most that can be withheld (credit_withheld_max()).
- * So the estimate is the space at the last credit frame, limited by the latter. It costs no credit
+ * The credits that are left are not the free space. A receiver withholds freed blocks until they
+ * are worth a credit frame (credit_grant_due()), so the credits fall by up to a quarter of the
+ * buffer and jump up again while the buffer stays just as empty. This must not be mistaken for
+ * packets. The space is known exactly when a credit frame arrives. Afterwards it lies between the
+ * credits left and that number plus the maximum that can be withheld (credit_withheld_max()). So
+ * the estimate is the space at the last credit frame, limited by the latter. It costs no credit
  * frame.
  *
- * Inline: per packet where a mode compares ports. One thread, that of the switch. */
+ * Inline: per packet where a mode compares ports. One thread, the switch's. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,13 +22,13 @@
 
 struct peer_buffer {
 	const struct credit_tx *tx; /* [VCs], those of the link */
-	uint32_t vc_blocks;         /* of each VC there: the most that was ever left */
+	uint32_t vc_blocks;         /* of each VC there: the maximum that was ever left */
 	bool exact;                 /* a credit frame comes for each packet: nothing is withheld */
 	uint32_t told[FRAME_VCS_MAX]; /* what was left when the last credit frame came */
 };
 
-/* A credit frame that counts has come, and 'tx' has what it says. The first VC tells the size,
- * which all share. */
+/* A credit frame that counts arrived, and 'tx' has its totals. The first VC gives the size, which
+ * all share. */
 static inline void peer_buffer_told(struct peer_buffer *buffer, unsigned vcs)
 {
 	uint32_t blocks = credit_available(&buffer->tx[0]);
@@ -39,7 +39,7 @@ static inline void peer_buffer_told(struct peer_buffer *buffer, unsigned vcs)
 		buffer->told[vc] = credit_available(&buffer->tx[vc]);
 }
 
-/* The link is down, or the neighbour has restarted: it may have another buffer now. */
+/* The link is down, or the neighbour restarted: its buffer may have another size now. */
 static inline void peer_buffer_forget(struct peer_buffer *buffer)
 {
 	buffer->vc_blocks = 0;

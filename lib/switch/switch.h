@@ -41,7 +41,7 @@
  *   One thread per switch, or per part of one (switch_shard.h). Packets are the driver's memory; a stored packet belongs to the switch.
  *
  * Where the behaviour comes from
- *   Credits: InfiniBand FCTBS and FCCL (credit.h). Frames and routes: docs/wire-format.md.
+ *   Credits: InfiniBand FCTBS and FCCL (credit.h). Frames and routes: docs/reference/wire-format.md.
  *   VOQs, adaptive routing, AFI, notifications: the papers named in congestion_detector.h,
  *   arn_table.h, adaptive_routing.c and afi.h. Marks: fecn.h. Waiting times: contention.h. Watchdog, control reserve: ours.
  */
@@ -61,7 +61,7 @@
 #include "wire/packet.h"
 
 #define SWITCH_PORTS_MAX   64
-#define SWITCH_HOSTS_MAX   65536 /* of a table: numbers have 16 bits */
+#define SWITCH_HOSTS_MAX   65536 /* limit of a table: numbers have 16 bits */
 #define SWITCH_PORT_NONE   0xFF
 #define SWITCH_TABLE_BLOCK 64u /* hosts in a block of a table */
 
@@ -82,14 +82,14 @@ struct switch_config {
 	bool credits_each;        /* link_end_config.each */
 	weft_time watchdog_ps;    /* WEFT_TIME_NEVER: off */
 	uint16_t control_reserve; /* control frames that may wait at an output */
-	/* Destination table: by host, the primary port (SWITCH_PORT_NONE: no route) and the set of
-	 * alternative ports, which may be NULL. The caller's, until the switch is destroyed or
-	 * switch_set_routing() has exchanged it. */
+	/* Destination table: for each host, the primary port (SWITCH_PORT_NONE: no route) and the
+	 * set of alternative ports, which may be NULL. The caller's, until the switch is destroyed
+	 * or switch_set_routing() has exchanged it. */
 	const uint8_t *table_port;
 	const uint64_t *table_alternatives;
 	uint32_t table_hosts; /* up to SWITCH_HOSTS_MAX */
 	/* Not NULL: the primary ports of hosts from n * SWITCH_TABLE_BLOCK on are in block
-	 * table_block[n] of table_port. So many switches can share memory. The caller's as well. */
+	 * table_block[n] of table_port, so many switches can share memory. Also the caller's. */
 	const uint16_t *table_block;
 	/* VC classes that are part of the routes, or NULL: then they choose the next VC instead of
 	 * sl_to_vc, class n in VC n, and 'vcs' is not less than the classes. The caller's, as the
@@ -113,7 +113,7 @@ struct switch_routing {
 /* A crosspoint of the crossbar: the VCs of an input that have something for an output. Not used by
  * a switch with a single VC: there the sets of the outputs suffice (switch_ready_vcs()). */
 struct crosspoint {
-	uint16_t ready;   /* VCs whose head may be able to go */
+	uint16_t ready;   /* VCs whose head may be able to leave */
 	uint16_t stalled; /* VCs whose head waits for credits */
 	uint8_t next_vc;  /* round robin */
 	uint8_t reserved[3];
@@ -164,7 +164,7 @@ struct weft_switch {
 	uint8_t sl_to_vc[16];
 	uint64_t usable; /* outputs whose link is not down */
 	uint64_t busy;   /* outputs that may have something to send */
-	uint64_t idle;   /* usable outputs where nothing waits, ready or stalled (switch_pass()) */
+	uint64_t idle;   /* usable outputs where no packet waits, ready or stalled (switch_pass()) */
 	struct voq *queue; /* all queues: [output][input][vc], or [input][vc] without VOQs */
 	/* A queue that grows above this size is reported to congestion control; UINT32_MAX: none.
 	 */
@@ -205,15 +205,15 @@ size_t switch_bytes(const struct switch_config *config);
 /* The driver frees stored packets first: switch_drain(). */
 void switch_destroy(struct weft_switch *sw);
 
-/* A control frame that goes through the switch: into the reserve of its output. One of the mapper,
- * kind FRAME_SCOUT or FRAME_MAPPER, goes by ports only; if its last element is for the agent of the
- * device that it has reached, and that is this one, it goes there (switch_take_for_agent()).
- * Anything else that such a frame asks for is a routing error. Filled in by the driver: as for
- * switch_receive(), and 'kind'. */
+/* A control frame that passes through the switch: into the reserve of its output. One of the
+ * mapper, kind FRAME_SCOUT or FRAME_MAPPER, is routed by ports only; if its last element is for the
+ * agent of the device that it has reached, and that is this one, it goes there
+ * (switch_take_for_agent()). Anything else that such a frame asks for is a routing error. Filled in
+ * by the driver: as for switch_receive(), and 'kind'. */
 void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now);
 
-/* Up to 'max' packets that may leave by 'output' now, control frames first; returns how many. Their
- * credits are taken, and their space in the input buffers is free. */
+/* Up to 'max' packets that may leave through 'output' now, control frames first; returns how many.
+ * Their credits are taken, and their space in the input buffers is free. */
 unsigned switch_transmit(struct weft_switch *sw, unsigned output, struct weft_packet **packets,
 	unsigned max, weft_time now);
 
@@ -241,12 +241,12 @@ static inline void switch_serve_agent(struct weft_switch *sw, bool served)
 	sw->has_agent = served;
 }
 
-/* The mapper's frames that have arrived, in order, linked by 'next'; NULL if none. The caller frees
+/* The mapper's frames that arrived, in order, linked by 'next'; NULL if none. The caller frees
  * them. */
 struct weft_packet *switch_take_for_agent(struct weft_switch *sw);
 
-/* Link protocol: a set of LINK_SEND_* for 'port'; handles a link that went down (its queues are
- * discarded) and one that is back. */
+/* Link protocol: returns a set of LINK_SEND_* for 'port'; handles a link that went down (its queues
+ * are discarded) or came back. */
 unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now);
 void switch_on_credit(
 	struct weft_switch *sw, unsigned port, const struct control_credit *credit, weft_time now);
@@ -265,13 +265,13 @@ uint32_t switch_table_hosts(const struct weft_switch *sw);
 /* Exchanges tables, VC rule and SL to VC, at any time: packets that arrive from now on use the new
  * ones. The old ones are not read again, so they may be freed. A stored packet keeps its output and
  * next VC: the old generation that transition_check.h counts. Congestion control forgets its
- * entries. 0; or -EINVAL, and nothing has changed: a number out of range, or, with congestion
- * control, VC classes, no alternatives, or more hosts than it has room for. */
+ * entries. Returns 0, or -EINVAL with the switch unchanged: a number out of range, or, with
+ * congestion control, VC classes, no alternatives, or more hosts than it has room for. */
 int switch_set_routing(struct weft_switch *sw, const struct switch_routing *routing);
 
-/* Discards everything that is stored, for the end of a run. */
+/* Discards all stored packets, for the end of a run. */
 void switch_drain(struct weft_switch *sw);
-/* Discards all data that is stored; control frames, the mapper's among them, stay. */
+/* Discards all stored data; control frames, the mapper's among them, stay. */
 void switch_purge(struct weft_switch *sw);
 
 /* No data packet is stored. One comparison while no control frame waits either. */
@@ -280,11 +280,12 @@ bool switch_is_empty(const struct weft_switch *sw);
 /* Data packets and blocks stored at all inputs. */
 uint64_t switch_stored_packets(const struct weft_switch *sw);
 
-/* Invariants, for tests and debug builds: accounting of packets, buffers never over, blocks of the
- * queues equal to the credits' view, bitmaps equal to the queues. NULL, or what is wrong. */
+/* Checks invariants, for tests and debug builds: accounting of packets, no buffer over its limit,
+ * blocks of the queues equal to the credits' view, bitmaps equal to the queues. NULL, or a
+ * description of the violation. */
 const char *switch_check(const struct weft_switch *sw);
 
-/* The primary port of a host of the table, that is up to table_last. */
+/* The primary port of a host up to table_last. */
 static inline uint8_t switch_table_port(const struct weft_switch *sw, unsigned destination)
 {
 	const uint8_t *port = sw->table_port;
@@ -295,7 +296,7 @@ static inline uint8_t switch_table_port(const struct weft_switch *sw, unsigned d
 	return port[destination % SWITCH_TABLE_BLOCK];
 }
 
-/* Where it is found, to be prefetched: the port itself, or the number of its block. */
+/* The address of the port, or of the number of its block, for prefetching. */
 static inline const void *switch_table_place(const struct weft_switch *sw, unsigned destination)
 {
 	if (sw->table_block == NULL)
@@ -309,7 +310,7 @@ static inline struct crosspoint *switch_cross(
 	return &sw->cross[output * sw->ports + input];
 }
 
-/* VCs of an input whose head may be able to go to an output, or waits for its credits. */
+/* VCs of an input whose head may be able to leave for an output, or waits for its credits. */
 static inline uint16_t switch_ready_vcs(
 	const struct weft_switch *sw, unsigned output, unsigned input)
 {

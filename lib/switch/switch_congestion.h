@@ -3,14 +3,14 @@
 #pragma once
 
 /* Adaptive routing, AFI and notifications of a switch, on top of its tables. Added after
- * switch_create(), because most switches have none; those pay one branch a packet. The size of the
- * buffers behind its outputs is learnt from the credits: the most that was granted and not used
- * since the link came up.
+ * switch_create(), because most switches have none; those pay one branch per packet. The size of
+ * the buffers behind its outputs is learnt from the credits: the maximum that was granted and
+ * unused since the link came up.
  *
  * The driver of such a switch calls congestion_control_poll(sw->congestion, now) in each loop, or
  * when sw->signal.alert is set and switch_congestion_is_due(); then, as after each arrival, sends
- * what congestion_control_take_arn() returns by the ports named there as link-local control frames;
- * and hands over notifications that come in with congestion_control_on_arn(). */
+ * what congestion_control_take_arn() returns through the ports named there as link-local control
+ * frames; and passes notifications that arrive to congestion_control_on_arn(). */
 
 #include "congestion_control.h"
 #include "switch.h"
@@ -19,13 +19,13 @@ struct switch_congestion_config {
 	uint64_t seed;
 	const struct adaptive_mode *mode;
 	bool afi; /* the last VC is the AFC; no SL maps to it */
-	/* The neighbours send a credit frame for each packet. False: they withhold credits as
-	 * credit_grant_due() says, which the switch allows for (peer_buffer.h). */
+	/* The neighbours send a credit frame for each packet. False: they withhold credits by the
+	 * rule of credit_grant_due(), which the switch allows for (peer_buffer.h). */
 	bool credits_each;
 	uint32_t threshold_ppm;
 	uint8_t stage;     /* 1 next to the hosts; 0: none, entries are never consumed here */
-	uint64_t up_ports; /* set: towards higher stages, with all later tables as well */
-	uint32_t hosts;    /* at most, in later tables; at least as many as now */
+	uint64_t up_ports; /* set: towards higher stages, also with all later tables */
+	uint32_t hosts;    /* maximum in later tables; not below the present number */
 	/* Both or none; they need VOQs. switch_congestion() fills in ports, VCs and vc_blocks of
 	 * the detector, and congestion_control_create() its part of the table. */
 	const struct congestion_detector_config *detector;
@@ -44,7 +44,7 @@ void switch_congestion_end(struct weft_switch *sw);
 /* Marks packets by these thresholds from now on; 'fecn' is the caller's. NULL: marks nothing. */
 void switch_set_fecn(struct weft_switch *sw, struct fecn *fecn);
 
-/* congestion_control_poll() has something to do. The switch has congestion control. */
+/* True if congestion_control_poll() has something to do. The switch has congestion control. */
 static inline bool switch_congestion_is_due(const struct weft_switch *sw, weft_time now)
 {
 	return now >= sw->congestion->due;

@@ -6,17 +6,17 @@
  * telemetry, 'weft lab status' and the results use these names. The counters of departures come
  * last, so that they lie beside the output in memory (struct switch_port).
  *
- * Accounting: data_in = data_out + stored + the sum of the data discards, at every
- * instant; switch_check() asserts it. Likewise control_in = control_out + control_agent + waiting +
- * the control discards. Arrivals and discards count at the port a frame came in by,
- * departures and stalls at the port it leaves by. */
+ * Accounting: data_in = data_out + stored + the sum of the data discards, at every instant;
+ * switch_check() asserts it. Likewise control_in = control_out + control_agent + waiting + the
+ * control discards. Arrivals and discards count at a frame's input port, departures and stalls at
+ * its output port. */
 
 #define SWITCH_COUNTERS(X)                                                                        \
 	X(DATA_IN, "data_in")                                                                     \
 	X(BYTES_IN, "bytes_in")                                                                   \
 	X(CONTROL_IN, "control_in")                                                               \
 	X(CONTROL_OUT, "control_out")                                                             \
-	X(CONTROL_AGENT, "control_agent") /* came in for the agent of this device */              \
+	X(CONTROL_AGENT, "control_agent") /* arrived for the agent of this device */              \
 	/* Discards of data frames. */                                                            \
 	X(DISCARD_ROUTING_ERROR,                                                                  \
 		"discard_routing_error") /* cursor at an interface element, or past the end, or a \
@@ -27,12 +27,12 @@
 		"discard_credit_violation") /* the neighbour overran its credits */               \
 	X(DISCARD_LINK_DOWN, "discard_link_down")                                                 \
 	X(DISCARD_WATCHDOG, "discard_watchdog") /* could not move for the watchdog's time */      \
-	X(DISCARD_PURGED, "discard_purged")     /* stored when the mapper said to purge */        \
+	X(DISCARD_PURGED, "discard_purged")     /* stored when the mapper ordered a purge */        \
 	/* Discards of control frames. */                                                         \
 	X(CONTROL_DISCARD_ROUTE, "control_discard_route")                                         \
 	X(CONTROL_DISCARD_FULL, "control_discard_full") /* the control reserve is used up */      \
 	X(CONTROL_DISCARD_DOWN, "control_discard_link_down")                                      \
-	/* Stalls: a head of a queue that found no credit. */                                     \
+	/* Stalls: the head of a queue found no credit. */                                     \
 	X(STALL_CREDIT, "stall_credit")                                                           \
 	X(DATA_OUT, "data_out")                                                                   \
 	X(BYTES_OUT, "bytes_out")

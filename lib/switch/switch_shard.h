@@ -36,15 +36,15 @@
 #include "switch.h"
 #include "wire/packet.h"
 
-/* The way of packets from one part of a divided switch to another (switch_shard.h): one producer,
- * one consumer, entries that need no descriptor. The producer never asks how far the consumer is:
- * what it may have in the ring is limited by its input buffers, whose space comes back with a
- * release that the consumer publishes after it has read the entry. So a ring moves two cache lines
- * between the cores, that of its entries and that of the position.
+/* Carries packets between the shards of a divided switch (switch_shard.h): one producer, one
+ * consumer, entries that need no descriptor. The producer never reads the consumer's position: its
+ * input buffers limit what it may have in the ring, and their space comes back with a release that
+ * the consumer publishes after it read the entry. So a ring moves two cache lines between the
+ * cores, one of its entries and one of the position.
  *
  * Inline: per packet. */
 
-/* A packet as admission has left it; the header in its frame is that for the next device. */
+/* A packet as admission left it; the header in its frame is the one for the next device. */
 struct shard_entry {
 	struct weft_packet *packet; /* filled in only if it is a control frame of the switch */
 	uint16_t bytes, blocks;
@@ -53,7 +53,7 @@ struct shard_entry {
 };
 
 #define SHARD_CONTROL 0x80 /* a control frame; 'output' may be SHARD_AGENT */
-#define SHARD_OWN     0xC0 /* one of the driver's own, which no switch has counted */
+#define SHARD_OWN     0xC0 /* made by the driver; no switch has counted it */
 #define SHARD_AGENT   0xFE /* for the agent of the device, in shard 0 */
 
 _Static_assert(sizeof(struct shard_entry) == 16, "four to a cache line");
@@ -113,7 +113,7 @@ struct shard_board {
 
 _Static_assert(sizeof(uint32_t[FRAME_VCS_MAX]) == 64, "a line for each input");
 
-/* A shard's memory of another one. */
+/* What a shard knows of another one. */
 struct shard_other {
 	struct shard_ring *out; /* that ring is the other's memory */
 	uint64_t away;          /* own inputs that may have packets there */
@@ -128,13 +128,13 @@ struct switch_shard {
 	struct switch_division *division;
 	unsigned number;
 	uint64_t own;     /* ports */
-	uint64_t foreign; /* the other ones */
-	uint64_t filled;  /* shards to which something was handed and not published yet */
+	uint64_t foreign; /* shards with handed-over packets that are not published yet */
+	uint64_t filled;  /* foreign inputs that may have packets here, or had since the last push */
 	uint64_t guests; /* foreign inputs that may have packets here, or had since the last tell */
 	struct shard_other other[SWITCH_SHARDS_MAX];
 	struct shard_ring in[SWITCH_SHARDS_MAX]; /* from each shard */
 	struct shard_board board;
-	weft_time left_at[SWITCH_PORTS_MAX]; /* when packets of own inputs left others, as heard */
+	weft_time left_at[SWITCH_PORTS_MAX]; /* when packets of own inputs left other shards, as read */
 };
 
 struct switch_division {
@@ -170,7 +170,7 @@ void switch_shard_pull(struct switch_shard *shard);
 /* At the end of each iteration. */
 void switch_shard_push(struct switch_shard *shard);
 
-/* Packets that were handed over since the last call are the others' now. */
+/* Publishes the packets that were handed over since the last call. */
 static inline void switch_shard_flush(struct switch_shard *shard)
 {
 	for (; shard->filled != 0; shard->filled &= shard->filled - 1)
@@ -240,12 +240,12 @@ static inline void switch_shard_receive(
 	switch_shard_hand(shard, packet, packet, output);
 }
 
-/* For forward.c: a control frame with its route done, to the shard of its output, or with
- * SHARD_AGENT to shard 0. False: too many of them are on their way there. */
+/* For forward.c: hands a routed control frame to the shard of its output, or with SHARD_AGENT to
+ * shard 0. False: too many of them are on their way there. */
 bool switch_shard_hand_control(
 	struct switch_shard *shard, struct weft_packet *packet, unsigned output);
-/* The same with a frame that the driver has made, to the shard that has the port. There the driver
- * finds it in the ring, calls switch_shard_take_own() and sends it. */
+/* The same for a frame that the driver made, to the shard that has the port. There the driver finds
+ * it in the ring, calls switch_shard_take_own() and sends it. */
 bool switch_shard_hand_own(struct switch_shard *shard, struct weft_packet *packet, unsigned port);
 void switch_shard_take_own(struct switch_shard *shard, unsigned from);
 
@@ -254,7 +254,7 @@ static inline bool switch_shard_is_own(const struct shard_entry *entry)
 	return __builtin_expect(entry->vc == SHARD_OWN, 0);
 }
 
-/* An entry of a ring came: its input has a guest here. */
+/* An entry of a ring arrived: its input has a packet in this shard. */
 static inline void switch_shard_admit(struct switch_shard *shard, const struct shard_entry *entry)
 {
 	credit_arrive(&shard->sw->port[entry->input].link.rx[entry->vc], entry->blocks);
@@ -278,12 +278,12 @@ static inline __attribute__((always_inline)) bool switch_shard_pass(
 	return true;
 }
 
-/* Queues a packet from shard 'from', or discards it if its output has gone down meanwhile. */
+/* Queues a packet from shard 'from', or discards it if its output went down meanwhile. */
 void switch_shard_accept(
 	struct switch_shard *shard, unsigned from, const struct shard_entry *entry, weft_time now);
 
 /* Between the checks of a switch and of its shards. */
 
-/* Blocks that an own input's account has and that its own queues have not: in other shards, on the
- * way there, or gone without having been heard of. 0 for a foreign input. */
+/* Blocks in an own input's account that are not in its own queues: in other shards, on the way
+ * there, or released but not read yet. 0 for a foreign input. */
 uint32_t switch_shard_elsewhere(const struct switch_shard *shard, unsigned input, unsigned vc);

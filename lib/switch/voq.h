@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A virtual output queue: the packets of one (input, VC) that leave by one output, in order of
+/* A virtual output queue: the packets of one (input, VC) that leave through one output, in order of
  * arrival. Without VOQs there is one per (input, VC). Intrusive through weft_packet.next; inline
  * because both calls happen per packet. */
 
@@ -13,7 +13,7 @@
 struct voq {
 	struct weft_packet *head;
 	struct weft_packet *tail; /* meaningless while head is NULL */
-	weft_time stalled_at;     /* when the head was first found without credits; 0: it was not */
+	weft_time stalled_at;     /* when the head was first found without credits; 0: never */
 	uint32_t blocks;
 };
 
@@ -45,7 +45,7 @@ static inline struct weft_packet *voq_pop(struct voq *queue)
 	return packet;
 }
 
-/* The head lacks credits; its wait counts from the first time that this was seen. */
+/* The head lacks credits; its wait counts from the first time that this was noticed. */
 static inline void voq_stall(struct voq *queue, weft_time now)
 {
 	queue->head->stalled = 1;

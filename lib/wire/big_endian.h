@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Numbers in the byte order of the wire, at places of any alignment. Writers return the place
- * behind the number. */
+/* Numbers in network byte order, at any alignment. Writers return the position after the number. */
 
 #include <stdint.h>
 

@@ -2,13 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The words of a destination to a source about congestion on the way to it: the payload of a cn
- * frame (FRAME_CN), and the same in host order for both clocks. DRB and PR-DRB (papers 002 and 003)
- * learn from it how long a packet waited in switches and whose packets stood in its way;
- * InfiniBand's congestion control (annex A10) learns of marks.
+/* What a destination tells a source about congestion on the path to it: the payload of a cn frame
+ * (FRAME_CN), in host order for both clocks. DRB and PR-DRB (papers 002 and 003) learn from it how
+ * long a packet waited in switches and which flows delayed it; InfiniBand's congestion control
+ * (annex A10) learns of marks.
  *
- * A notification names the frame that it answers, so that a source accepts one for each frame that
- * it has outstanding, and no forged or recorded one. A lost one is not repeated. */
+ * A notification names the frame that it answers, so a source accepts one per outstanding frame,
+ * and no forged or replayed one. A lost notification is not repeated. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,9 +19,9 @@
 
 #define CN_F_PREDICTIVE 0x01 /* a switch has recorded contending flows, possibly none */
 #define CN_F_FECN       0x02 /* the frame that is answered was marked */
-#define CN_F_BECN       0x04 /* the source shall treat it as congestion; never without CN_F_FECN */
+#define CN_F_BECN       0x04 /* the source treats it as congestion; never without CN_F_FECN */
 
-/* Packets of this pair stood in the way of the packet. Neither is FRAME_HOST_NONE. */
+/* Packets of this pair delayed the packet. Neither is FRAME_HOST_NONE. */
 struct cn_flow {
 	uint16_t source, destination;
 };
@@ -29,7 +29,7 @@ struct cn_flow {
 struct cn {
 	uint32_t message;    /* of the frame that is answered */
 	uint32_t sequence;   /* likewise */
-	uint32_t waiting_ns; /* in all switches on the way; UINT32_MAX: as long or longer */
+	uint32_t waiting_ns; /* in all switches on the path; UINT32_MAX: that long or longer */
 	uint8_t path;        /* index in the sender's routes, 0..CN_PATH_MAX, or CN_PATH_UNKNOWN */
 	uint8_t flags;       /* CN_F_* */
 	uint8_t flows;       /* in flow[], 0..CN_FLOWS_MAX, each pair once; 0 unless predictive */

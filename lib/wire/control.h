@@ -22,16 +22,16 @@ struct control_credit {
 	uint32_t limit[FRAME_VCS_MAX]; /* FCCL: total up to which the receiver may send */
 };
 
-/* FRAME_HELLO, every hello interval, both ways. */
+/* FRAME_HELLO, every hello interval, in both directions. */
 struct control_hello {
 	uint64_t device; /* 64-bit identity */
 	uint32_t session;
 	uint32_t peer_session;
 	uint8_t port; /* the sender's port */
 	uint8_t kind; /* 0 switch, 1 interface */
-	/* With a link key (lib/link/link_seal.h): a number that rises with each session of the
-	 * neighbour that the sender has met, and the receiver's as the sender knows it. 0 without.
-	 */
+	/* With a link key (lib/link/link_seal.h): the generation of the neighbour's session, which
+	 * rises with each session that the sender accepts, and the receiver's as the sender knows
+	 * it. 0 without a key. */
 	uint32_t generation, peer_generation;
 };
 
@@ -49,10 +49,10 @@ struct control_ack {
 
 enum control_flow_step { CONTROL_FLOW_ASK = 1, CONTROL_FLOW_OFFER };
 
-/* FRAME_FLOW begins a flow. A sender asks; the receiver answers with an offer, and answers every
- * frame of a flow that it does not know in the same way. An offer repeats the flow and the sequence
- * number of what it answers, so that only a receiver that got it can make a valid offer; the flow
- * that is offered is accepted only from a sender that got the offer. */
+/* FRAME_FLOW starts a flow. A sender asks; the receiver answers with an offer, and answers every
+ * frame of an unknown flow in the same way. An offer repeats the flow and the sequence number of
+ * the frame that it answers, so only a receiver that got that frame can make a valid offer. The
+ * offered flow is accepted only from a sender that got the offer. */
 struct control_flow {
 	uint8_t step;      /* enum control_flow_step */
 	uint16_t flow;     /* that asks, or of the frame that is answered */
@@ -65,15 +65,15 @@ struct control_flow {
 
 enum control_clock_step { CONTROL_CLOCK_ASK = 1, CONTROL_CLOCK_ANSWER };
 
-/* FRAME_CLOCK compares the clocks of two machines (lib/nic/clock/peer_clocks.h). A host asks, the
- * other one answers with the time at which the question had arrived and the time at which the
- * answer leaves, by its own clock. */
+/* FRAME_CLOCK compares the clocks of two machines (lib/nic/clock/peer_clocks.h). A host asks; the
+ * other answers, by its own clock, with the arrival time of the question and the departure time of
+ * the answer. */
 struct control_clock {
 	uint8_t step;      /* enum control_clock_step */
 	uint32_t clock;    /* names the sender's clock, nonzero */
 	uint64_t number;   /* of the question, nonzero; the answer repeats it */
-	uint64_t heard_ns; /* of an answer: the question had arrived; else 0 */
-	uint64_t left_ns;  /* this frame had not left before */
+	uint64_t heard_ns; /* of an answer: when the question arrived; else 0 */
+	uint64_t left_ns;  /* earliest time at which this frame left */
 };
 
 #define CONTROL_CLOCK_TIMES (UINT64_C(1) << 61) /* times are below */

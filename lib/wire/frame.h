@@ -54,7 +54,7 @@ enum frame_kind {
 #define FRAME_F_FECN     0x02
 #define FRAME_F_BECN     0x04
 #define FRAME_F_TAIL     0x08 /* last frame of its message */
-#define FRAME_F_LATENCY  0x10 /* of data: a latency extension follows the route (latency.h) */
+#define FRAME_F_LATENCY  0x10 /* data: a latency extension follows the route (latency.h) */
 #define FRAME_F_END_MARK 0x20 /* message was complete when the frame was sent (ITB cut-through) */
 
 /* Route elements. */
@@ -194,7 +194,7 @@ static inline unsigned frame_payload_offset(const struct frame_header *header)
 /* Bytes from the start of the frame to the end of its payload. */
 unsigned frame_payload_end(const uint8_t *frame);
 
-/* Switches that a source route traverses: each has an element with a port. */
+/* Switches on a source route: each has an element with a port. */
 static inline unsigned route_switches(const uint8_t *route, unsigned length)
 {
 	unsigned switches = 0;
@@ -238,8 +238,8 @@ static inline uint16_t frame_fabric(const uint8_t *frame)
 enum frame_fault frame_find_fault_in(const uint8_t *frame, size_t bytes, uint16_t fabric);
 
 /* The identity of a port's plain data: eight bytes of the frame in memory order, from
- * FRAME_IDENTITY_AT on. They are number of the fabric, EtherType, version, kind and source; one
- * comparison checks all. */
+ * FRAME_IDENTITY_AT on: fabric number, EtherType, version, kind and source. One comparison checks
+ * them all. */
 #define FRAME_IDENTITY_AT 10
 struct frame_identity {
 	uint64_t wanted, mask;
@@ -267,10 +267,10 @@ struct frame_fields {
 };
 
 /* Writes Ethernet header, fixed header, route and both CRCs at 'frame'. Of the addresses only the
- * number of the fabric counts: the port that sends writes its own. The payload must already be
- * at FRAME_HEADER_BYTES + route_length, or FRAME_LATENCY_BYTES behind that if 'flags' say that a
- * latency extension is there. Pads to FRAME_BYTES_MIN with zero bytes. 'frame' has room
- * for all of it. Returns the frame length in bytes. */
+ * fabric number counts: the sending port writes its own. The payload must already be at
+ * FRAME_HEADER_BYTES + route_length, or FRAME_LATENCY_BYTES after that if 'flags' include a latency
+ * extension. Pads to FRAME_BYTES_MIN with zero bytes. 'frame' has room for all of it. Returns the
+ * frame length in bytes. */
 unsigned frame_build(uint8_t *frame, const struct frame_fields *fields);
 
 /* Computes the header CRC, host order; the length checks of frame_check() have passed. */
@@ -324,17 +324,16 @@ static inline uint32_t frame_mutable_word(
 	       MUTABLE_FLAGS(flags);
 }
 
-/* Ethernet address of a port: 02 of a switch, 12 of a host; number of the device (2 bytes), port,
- * number of the fabric. 'device' is the identity in hellos; one that is not of a lab (a switch
- * alone) has 22 and a hash. Locally administered. */
+/* Ethernet address of a port: 02 for a switch, 12 for a host; device number (2 bytes), port, fabric
+ * number. 'device' is the identity in hellos; a device outside a lab (a single switch) has 22 and a
+ * hash. Locally administered. */
 void frame_port_address(uint64_t device, uint8_t port, uint16_t fabric, uint8_t mac[6]);
 
 /* The group address of the ports of a fabric: "WEFT" and its number. Hellos go to it until the
  * neighbour is known. */
 void frame_group_address(uint16_t fabric, uint8_t mac[6]);
 
-/* Identity of host number 0 in hellos; the next ones are those of the next hosts. Switch n of a lab
- * has n + 1. */
+/* Identity of host 0 in hellos; host n has this plus n. Switch n of a lab has n + 1. */
 #define FRAME_HOST_DEVICE (1ull << 32)
 
 /* Ethernet address of an emulated host towards the kernel: 02:57:46:54 and the host's id. */

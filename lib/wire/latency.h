@@ -2,13 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The latency extension: what switches tell the destination about a packet's waiting time and the
- * flows that contended with it (paper 003, table 1). A data frame with FRAME_F_LATENCY has one
- * between route and payload; the payload length does not include it. It always has 40 bytes, so
- * that no switch changes a length. Switches write it, so it has a check of its own, and neither
- * CRC of the frame covers it.
+/* The latency extension: what switches report to the destination about a packet's waiting time and
+ * the flows that contended with it (paper 003, table 1). A data frame with FRAME_F_LATENCY has one
+ * between route and payload; the payload length does not include it. It is always 40 bytes, so no
+ * switch changes a length. Switches write it, so it has a check of its own, and neither CRC of the
+ * frame covers it.
  *
- * The struct is the wire's. The virtual clock has no frames: it keeps the waiting time in the
+ * The struct has the wire layout. The virtual clock has no frames: it keeps the waiting time in the
  * packet's descriptor and the rest in a table of these structs, without the check. */
 
 #include <stdbool.h>
@@ -34,10 +34,11 @@ struct latency_extension {
 
 _Static_assert(sizeof(struct latency_extension) == FRAME_LATENCY_BYTES, "as frame.h says");
 
-/* That of a packet that leaves its source by path 'path' (0..CN_PATH_MAX), with its check. */
+/* The extension of a packet that leaves its source by path 'path' (0..CN_PATH_MAX), with its
+ * check. */
 void latency_begin(struct latency_extension *extension, unsigned path);
 
-/* The check is right. Switches need no more: they only add to what is there. */
+/* True if the check is right. Switches need no more: they only add to what is there. */
 bool latency_check_ok(const struct latency_extension *extension);
 
 /* Adds a waiting time, saturating. The check is no longer right. */

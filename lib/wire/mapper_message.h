@@ -65,7 +65,7 @@ struct mapper_reply {
 	uint8_t flags; /* MAPPER_REPLY_* */
 	uint32_t session;
 	uint32_t epoch;    /* of the tables in use; 0: none */
-	uint64_t followed; /* mapper that it obeys; 0: none */
+	uint64_t followed; /* mapper that it follows; 0: none */
 	uint16_t followed_priority;
 	uint16_t priority; /* its own, if a candidate */
 	uint16_t number;   /* host or switch number that it has or requests; MAPPER_NUMBER_NONE */
@@ -102,7 +102,7 @@ struct mapper_phase {
 	uint16_t round; /* the status repeats it */
 };
 
-/* Progress of a device in the epoch that it was asked about. */
+/* Progress of a device in the requested epoch. */
 enum mapper_stage {
 	MAPPER_STAGE_NONE,
 	MAPPER_STAGE_PARTS, /* some parts of the image */
@@ -147,7 +147,7 @@ struct mapper_acknowledge {
 /* Requests a part of the image that the device uses. */
 struct mapper_read {
 	uint32_t offset;
-	uint16_t bytes; /* at most, 1 to MAPPER_PART_MAX */
+	uint16_t bytes; /* maximum, 1 to MAPPER_PART_MAX */
 };
 
 /* The answer: that part, or the first part if the offset is past the end of the image. */

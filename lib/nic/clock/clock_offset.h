@@ -3,29 +3,29 @@
 #pragma once
 
 /* The offset of another machine's clock against this one's, with a bound that is never exceeded
- * while neither clock is set: a step that is smaller than what the ways vary by is noticed only
- * once an exchange contradicts the interval before it.
+ * while neither clock is set: a step smaller than the variation of the delays is noticed only once
+ * an exchange contradicts the earlier interval.
  *
  * An exchange has four time stamps: a question leaves here (sent) and arrives there (heard), the
  * answer leaves there (answered) and arrives here (arrived). No frame arrives before it was sent,
- * whatever way it took and however long it waited. So the offset, remote less local clock, lies
+ * whatever path it took and however long it waited. So the offset, remote minus local clock, lies
  *
- *     between answered - arrived and heard - sent
+ * between answered - arrived and heard - sent
  *
- * however unequal the two ways are. The interval is as wide as the round trip without the stay at
- * the other end. The intervals of all exchanges hold, so they are intersected: the shortest ways in
- * either direction decide (the minimum filter), and need not belong to one exchange. Between
- * exchanges an interval grows by what is not known of the drift.
+ * however unequal the two delays are. The interval is as wide as the round trip without the time at
+ * the other end. The intervals of all exchanges hold, so they are intersected: the shortest delays
+ * in either direction decide (the minimum filter), and need not belong to one exchange. Between
+ * exchanges an interval grows by the uncertainty of the drift.
  *
  * The drift is bounded likewise: two intervals of the offset at two times bound its mean rate in
- * between. What is assumed, and not measured: clocks differ by CLOCK_RATE_MAX at most, and their
- * rate changes by CLOCK_RATE_CHANGE at most while an old interval is remembered. An empty
- * intersection proves that a clock was set or violates that: it counts as a step, and the estimate
- * begins anew. It is not used again before CLOCK_TRUST exchanges have agreed.
+ * between. Two bounds are assumed, not measured: clocks differ by at most CLOCK_RATE_MAX, and their
+ * rate changes by at most CLOCK_RATE_CHANGE while an old interval is remembered. An empty
+ * intersection proves that a clock was set or violates these bounds: it counts as a step, and the
+ * estimate starts again. It is not used before CLOCK_TRUST exchanges agree.
  *
- * For the bound to hold, a stamp of leaving must not be later than the frame (than the end of its
- * nanosecond, for an answer), and a stamp of arriving not earlier: the driver reads its clock
- * before it sends and after it has received.
+ * For the bound to hold, a departure stamp must not be later than the frame (than the end of its
+ * nanosecond, for an answer), and an arrival stamp not earlier: the driver reads its clock before
+ * it sends and after it has received.
  *
  * Integers only, nanoseconds; no clock, no allocation. One thread updates; clock_offset_read() is
  * for any other. */
@@ -38,7 +38,7 @@
 #define CLOCK_TRUST           3
 #define CLOCK_MARKS           4
 #define CLOCK_MARK_NS         (16 * INT64_C(1000000000)) /* between intervals to remember */
-/* Behind the last exchange: the estimate is not used, or begins anew. */
+/* After the last exchange: the estimate is not used, or starts again. */
 #define CLOCK_USED_NS   (2 * INT64_C(1000000000))
 #define CLOCK_FORGET_NS (60 * INT64_C(1000000000))
 /* Time stamps are below this, so that no difference overflows. */
@@ -49,7 +49,7 @@ struct clock_interval {
 	int64_t low_ns, high_ns;
 };
 
-/* The estimate at 'at_ns' and how it goes on. Rates are fractions of 2^32. */
+/* The estimate at 'at_ns' and its rate of change. Rates are fractions of 2^32. */
 struct clock_line {
 	int64_t at_ns;
 	int64_t middle_ns;
@@ -76,7 +76,7 @@ struct clock_offset {
 	uint32_t version; /* of 'line', odd while it changes */
 };
 
-/* Forgets everything but the counts: another clock may be there. */
+/* Forgets everything except the counts: another clock may be there. */
 void clock_offset_forget(struct clock_offset *offset);
 
 /* Not used before the next exchange, which may be with another clock. */
@@ -84,13 +84,13 @@ void clock_offset_doubt(struct clock_offset *offset);
 
 enum clock_verdict { CLOCK_AGREES, CLOCK_STEPPED, CLOCK_SENSELESS };
 
-/* Takes an exchange; 'arrived_ns' never decreases. Stepped: the estimate has begun anew with it.
- * Senseless: it contradicts itself, and nothing has changed. */
+/* Takes an exchange; 'arrived_ns' never decreases. Stepped: the estimate started again with it.
+ * Senseless: it contradicts itself, and nothing changed. */
 enum clock_verdict clock_offset_take(
 	struct clock_offset *offset, const struct clock_sample *sample);
 
-/* Remote less local clock when the local one shows 'now_ns', and how far off that can be.
- * False: not known. In the updating thread, or of a copy. */
+/* Remote minus local clock when the local one shows 'now_ns', and its maximum error. False:
+ * unknown. In the updating thread, or of a copy. */
 static inline bool clock_line_at(
 	const struct clock_line *line, int64_t now_ns, int64_t *offset_ns, uint64_t *bound_ns)
 {

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The destination's part: which frames are answered with a notification, and what it says (section
- * 'Acknowledgements' of docs/explanation/source-control.md). Sources that learn by marks get an
- * answer to each marked frame; those that learn by latencies to each frame ('ack: frame'), or to
- * the last frame of each message ('ack: message', the DRB papers' word) with the largest waiting
- * time of all; below a threshold none.
+/* The destination's part: which frames are answered with a notification, and what it contains
+ * (section 'Acknowledgements' of docs/explanation/source-control.md). Sources that learn from marks
+ * get an answer to each marked frame; those that learn from latencies to each frame ('ack: frame'),
+ * or to the last frame of each message ('ack: message', the DRB papers' word) with the longest
+ * waiting time of all; below a threshold none.
  *
  * A plain state machine; no allocation after cn_generator_init(). One thread. */
 
@@ -34,6 +34,6 @@ struct answers {
 int cn_generator_init(struct answers *answers, const struct cn_generator_config *config);
 void cn_generator_fini(struct answers *answers);
 
-/* A frame from 'source' has arrived, of which '*cn' says everything, with CN_F_FECN if it was
- * marked; 'tail' is the last of its message. True: '*cn' is the notification to send. */
+/* A frame from 'source' arrived, which '*cn' describes, with CN_F_FECN if it was marked; 'tail': it
+ * is the last of its message. True: '*cn' is the notification to send. */
 bool cn_generator_take(struct answers *answers, uint16_t source, bool tail, struct cn *cn);
