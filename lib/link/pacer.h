@@ -25,7 +25,8 @@
 struct pacer {
 	uint64_t ps_per_byte; /* 0: unlimited */
 	weft_time catch_up_ps;
-	weft_time free_at; /* end of the last transmission, without the loop's own frames since then: */
+	weft_time free_at; /* end of the last transmission, without the loop's own frames since
+			      then: */
 	weft_time own_from, own_until; /* start of the first, end of the last */
 	weft_time owed_ps;             /* their time on the wire; 0: none */
 	/* Transmissions that the bound delayed, the total delay, and the longest. One writer, any

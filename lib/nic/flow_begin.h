@@ -27,13 +27,13 @@
 /* Frames that may be in flight in a flow of which nothing is acknowledged. */
 #define FLOW_FLIGHT 64
 
-/* A peer has to be sent control frames of these kinds (enum flow_due); cheap. */
+/* Control frames of these kinds (enum flow_due) are due to a peer; cheap. */
 void flow_due(struct nic *nic, uint16_t peer, enum flow_due kind);
 
-/* The next peer to be sent a control frame, and the kind; ID_NONE if none. */
+/* The next peer with a control frame due, and the kind; ID_NONE if none. */
 uint16_t flow_next_due(struct nic *nic, enum flow_due *kind);
 
-/* The sender's flow to the peer has ended, or never was: it has a random name and number, and asks
+/* The sender's flow to the peer ended, or never existed: it gets a random name and number, and asks
  * with them. */
 void flow_begin_name(struct nic *nic, uint16_t peer);
 
@@ -56,6 +56,6 @@ struct flow_start {
 };
 
 /* True if a frame with this sequence number can be one of the first of a flow that was offered
- * since the last one was taken up; then 'start' is where that flow begins. */
+ * since the last one was accepted; then 'start' is where that flow starts. */
 bool flow_begin_is_on_offer(const struct nic *nic, uint16_t peer, uint16_t flow, uint32_t sequence,
 	struct flow_start *start);

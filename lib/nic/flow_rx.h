@@ -14,7 +14,7 @@ void flow_rx_init(struct nic *nic);
 void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *frame,
 	enum nic_counter defect, weft_time now);
 
-/* The peer asks where a flow begins: an offer is due. An ask in the name of a flow that is in use
+/* The peer asks where a flow starts: an offer is due. An ask in the name of a flow that is in use
  * or on offer is counted and ignored. */
 void flow_rx_on_ask(struct nic *nic, uint16_t peer, const struct control_flow *ask);
 

@@ -6,9 +6,9 @@
  *
  * A flow is one run of the sequence numbers from a source to a destination. Every frame carries its
  * name (upper half of the message number), and every acknowledgement returns it with the receiver's
- * session. The receiver says where a flow begins (flow_begin.h). So a restart of either end is
- * detected: a sender that has restarted asks; one whose receiver has restarted is offered a new
- * flow and begins it with everything not acknowledged. */
+ * session. The receiver decides where a flow starts (flow_begin.h), so a restart of either end is
+ * detected: a sender that restarted asks; a sender whose receiver restarted is offered a new flow
+ * and starts it with everything unacknowledged. */
 
 #include "nic_private.h"
 
@@ -23,7 +23,7 @@ void flow_tx_place(struct nic *nic, uint16_t peer);
 /* True if the window admits the peer's next frame; returns its class and VC. */
 bool flow_tx_ready(const struct nic *nic, uint16_t peer, enum ready_class *class, unsigned *vc);
 
-/* When an ideal interface could have sent that frame, but for credits. */
+/* When an ideal interface could have sent that frame, but for missing credits. */
 weft_time flow_tx_ready_ps(struct nic *nic, uint16_t peer);
 
 /* Frame 'send' of the peer is being sent; 'wire_bytes' includes link overhead. */

@@ -3,9 +3,9 @@
 #pragma once
 
 /* The in-transit buffer of a host (Flich, doctoral thesis, Valencia 2001, sections 3.1 and 3.4).
- * Frames whose next route element is the ITB mark leave the network whatever the output does, wait
- * in a pool of their own, and are re-injected behind the mark. That ends the channel dependency
- * between the link on which they arrive and the link on which they leave.
+ * Frames whose next route element is the ITB mark leave the network regardless of the output, wait
+ * in a pool of their own, and are re-injected with the elements after the mark. That ends the
+ * channel dependency between the link on which they arrive and the link on which they leave.
  *
  * The unit is the frame: each is re-injected once it is received, detected and programmed, while
  * the rest of its message is still arriving (cut-through at frame granularity). One FIFO per VC
@@ -15,7 +15,7 @@
  * End mark: if the sender pauses for longer than 'pause_ps' within a message, when all received
  * frames of it have been sent on, re-injection has overtaken reception. Then the last frame of the
  * message leaves without FRAME_F_END_MARK, and the destination refuses it and requests it again.
- * Otherwise the last frame gets the mark, unless an earlier host has withheld it.
+ * Otherwise the last frame gets the mark, unless an earlier host withheld it.
  *
  * Passive: the interface (nic.h, datagram.h) reports arrivals and asks for departures. It holds
  * packets by pointer, allocates nothing after itb_create(), and does not read frames. */
@@ -42,7 +42,7 @@
 struct itb_config {
 	uint64_t pool_bytes;      /* 0: not an in-transit host */
 	uint32_t frame_bytes_min; /* minimum that a frame takes from the pool */
-	/* Minimum time from the beginning of a frame's reception to its re-injection; 0 on the real
+	/* Minimum time from the start of a frame's reception to its re-injection; 0 on the real
 	 * clock, where the host takes its actual time. */
 	weft_time detection_ps, programming_ps;
 	weft_time pause_ps;
@@ -98,7 +98,7 @@ static inline bool itb_is_route(const struct weft_packet *packet)
 	       (packet->route[packet->cursor + 1] & ROUTE_PORT_BIT) != 0;
 }
 
-/* True if the message's last frame must be refused: an in-transit host has withheld its mark. */
+/* True if the message's last frame must be refused: an in-transit host withheld its mark. */
 static inline bool itb_was_overtaken(const struct weft_packet *packet)
 {
 	return (packet->flags & (FRAME_F_TAIL | FRAME_F_END_MARK)) == FRAME_F_TAIL &&

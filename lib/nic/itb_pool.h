@@ -3,7 +3,7 @@
 #pragma once
 
 /* The memory of a host for packets in transit (thesis, section 3.4.2), as an account: bytes are
- * taken before absorption and given back after departure. A packet that does not fit is refused and
+ * taken before absorption and returned after departure. A packet that does not fit is refused and
  * counted; the caller discards it. It does not allocate the bytes. */
 
 #include <stdbool.h>
@@ -26,8 +26,8 @@ static inline uint64_t itb_pool_free(const struct itb_pool *pool)
 	return pool->size - pool->used;
 }
 
-/* Takes a whole message when its header has arrived: a message that begins to be absorbed must fit
- * completely. False: it does not, counted. */
+/* Takes a whole message when its header has arrived: it must fit completely before absorption
+ * starts. False: it does not fit; counted. */
 static inline bool itb_pool_take(struct itb_pool *pool, uint64_t bytes)
 {
 	if (bytes > itb_pool_free(pool)) {
@@ -41,7 +41,7 @@ static inline bool itb_pool_take(struct itb_pool *pool, uint64_t bytes)
 	return true;
 }
 
-/* Gives back bytes, in any portions. */
+/* Returns bytes, in any portions. */
 static inline void itb_pool_give(struct itb_pool *pool, uint64_t bytes)
 {
 	pool->used -= bytes;

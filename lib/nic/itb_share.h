@@ -3,13 +3,13 @@
 #pragma once
 
 /* Share of the link between own and in-transit messages at a host with in-transit buffers (thesis,
- * section 3.1.4). In-transit ones have priority, to keep their delay small. But one own message
- * goes after every 4 in-transit ones while up to 50 own ones wait, after every 2 while 51 to 100
- * wait, and after each one above that: then they alternate. The count is that of in-transit ones
- * since the last own one.
+ * section 3.1.4). In-transit messages have priority, to keep their delay small. But one own message
+ * is sent after every 4 in-transit ones while up to 50 own ones wait, after every 2 while 51 to 100
+ * wait, and after each one above that: then they alternate. The counter is the number of in-transit
+ * messages since the last own one.
  *
- * This is the text of the thesis. Its figure 43 falls through to the second and third rule if the
- * first does not apply, so that own messages would always alternate with the others.
+ * This follows the text of the thesis. Its figure 43 falls through to the second and third rule if
+ * the first does not apply, so own messages would always alternate with the others.
  *
  * The unit is the caller's: whole messages in wormhole mode, frames in packet mode. If the chosen
  * kind cannot leave now (no credits), the other may, and the caller reports which one was sent; so
@@ -30,7 +30,7 @@ static inline unsigned itb_share_period(uint32_t own_waiting)
 	return own_waiting <= 100 ? 2 : 1;
 }
 
-/* Both kinds have something to send: true if an own one goes next. */
+/* Both kinds have something to send: true if an own one is next. */
 static inline bool itb_share_is_own(const struct itb_share *turn, uint32_t own_waiting)
 {
 	return turn->in_transit >= itb_share_period(own_waiting);

@@ -29,7 +29,7 @@ struct message {
 	uint8_t share; /* VC whose share it occupies (vc_share.h) */
 	uint8_t route_length;
 	uint8_t which, alternatives; /* its route, and the number of alternatives */
-	bool injected;               /* its first frame has left, or the ask for its flow */
+	bool injected;               /* its first frame left, or the ask for its flow */
 	bool started;                /* start_ps is known */
 	uint32_t wire_bytes;         /* of its frames so far, including link overhead */
 	weft_time start_ps;          /* when its first frame could have left but for credits */

@@ -119,8 +119,8 @@ struct nic_config {
 	/* link.session: nonzero, and different in each run of the interface. link.vc_blocks: blocks
 	 * that may be in flight to this interface; frames do not stay in it. */
 	struct link_end_config link;
-	/* Random, different in each run, known to nobody else: the beginnings of flows follow from
-	 * it (flow_begin.h). */
+	/* Random, different in each run, secret: the starts of flows are derived from it
+	 * (flow_begin.h). */
 	uint8_t secret[NIC_SECRET_BYTES];
 	/* Data frames have tags from host to host (data_tag.h); NULL: none; the caller's. */
 	const struct data_tag_key *data_key;
@@ -155,9 +155,9 @@ struct nic_message {
 	uint64_t cookie; /* returned in nic_outcome */
 };
 
-/* Queues a message. -EAGAIN: no room now. -EHOSTDOWN: no room now, because the destination has used
- * its share and has acknowledged nothing through two timeouts. -ENETUNREACH: no route. -EINVAL: SL,
- * or a synthetic message that is too short. -EMSGSIZE: payload longer than payload_bytes. */
+/* Queues a message. -EAGAIN: no room now. -EHOSTDOWN: no room now, because the destination used up
+ * its share and acknowledged nothing through two timeouts. -ENETUNREACH: no route. -EINVAL: SL, or
+ * a synthetic message that is too short. -EMSGSIZE: payload longer than payload_bytes. */
 int nic_send(struct nic *nic, const struct nic_message *message, weft_time now);
 
 /* Timers and the link protocol; once per loop, before nic_inject(). True: the link went down just
@@ -234,20 +234,20 @@ uint32_t nic_stalled(const struct nic *nic, weft_time *since);
 /* True if it is paused and nothing is in transit. */
 bool nic_is_idle(const struct nic *nic);
 bool nic_is_paused(const struct nic *nic);
-/* True if it was created with routes or has been given some. */
+/* True if it was created with routes or got some later. */
 bool nic_has_routes(const struct nic *nic);
 
 const uint64_t *nic_counters(const struct nic *nic); /* [NIC_COUNTER_COUNT] */
-/* Bytes on the wire of frames that have arrived and are waiting for earlier ones. */
+/* Bytes on the wire of frames that arrived and wait for earlier ones. */
 uint64_t nic_held_wire_bytes(const struct nic *nic);
-/* Of congestion management: [SOURCE_CONTROL_COUNTER_COUNT], zeros without it. */
+/* Counters of congestion management: [SOURCE_CONTROL_COUNTER_COUNT], zeros without it. */
 void nic_control_counters(const struct nic *nic, uint64_t *count);
 const struct nic_config *nic_config(const struct nic *nic);
 struct link_end *nic_link(struct nic *nic);
 
-/* Some hosts have another clock than this one, on another machine: all but those of 'same' [hosts].
- * The interface finds out how far it is off (peer_clocks.h). 'clock' names its own, not 0. Once,
- * before the first frame. -ENOMEM. */
+/* Some hosts are on another machine and have another clock than this one: all except those of
+ * 'same' [hosts]. The interface measures its offset (peer_clocks.h). 'clock' names its own, not 0.
+ * Once, before the first frame. -ENOMEM. */
 int nic_set_clocks(struct nic *nic, const bool *same, uint32_t clock);
 /* Its estimate of that clock; NULL: the host has this one. */
 const struct clock_offset *nic_clock_of(const struct nic *nic, uint16_t host);

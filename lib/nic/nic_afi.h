@@ -11,14 +11,13 @@
 
 #include "nic_private.h"
 
-/* An ARN has arrived. False: it was ignored. */
+/* An ARN arrived. False: it was ignored. */
 bool nic_afi_on_arn(struct nic *nic, const struct control_arn *arn, weft_time now);
 
 /* True if the message at the head of the FIFO 'vc' may join its peer's queue; the VC of a marked
- * one is changed. False: it is marked and the AFC has no room for it: it blocks the FIFO, because
- * on its own VC it would feed the congestion tree that it must stay out of. */
+ * message is changed. False: it is marked and the AFC has no room for it. It blocks the FIFO,
+ * because on its own VC it would feed the congestion tree that it must stay out of. */
 bool nic_afi_admit(struct nic *nic, struct message *message, weft_time now);
 
-/* True if 'message', whose frame is next, was marked since it was admitted: its VC has been
- * changed. */
+/* True if 'message', whose frame is next, was marked after its admission: its VC was changed. */
 bool nic_afi_change(struct nic *nic, struct message *message, weft_time now);

@@ -3,12 +3,12 @@
 #pragma once
 
 /* Congestion management of an interface with reliable delivery, with real frames: source_control.h
- * chooses the paths of its messages and says when frames may leave, and answers.h which arriving
- * frames it answers with a cn frame (cn.h).
+ * chooses the paths of its messages and when frames may leave, and cn_generator.h decides which
+ * arriving frames it answers with a cn frame (cn.h).
  *
- * A cn frame that arrives counts only if it answers a frame that is outstanding: of this flow, not
+ * A cn frame that arrives counts only if it answers an outstanding frame: of this flow, not
  * acknowledged, with the number of its message, the path that it took, and not answered before. All
- * others change nothing but a counter: cns_stale (acknowledged or answered already), cns_foreign
+ * others only increment a counter: cns_stale (acknowledged or answered already), cns_foreign
  * (anything else). Answers that have not left wait in a ring; one without room is lost (cns_lost).
  *
  * Only lib/nic includes this. No allocation after nic_control_create(). One thread. */
@@ -19,7 +19,7 @@
 
 #define NIC_ANSWERS_MAX 512 /* a power of two */
 
-/* Of a frame in the window: what its answer has to know. */
+/* What the answer to a frame in the window has to know. */
 struct nic_sent {
 	uint16_t number; /* of its message */
 	uint8_t path;
@@ -27,7 +27,7 @@ struct nic_sent {
 };
 
 struct nic_cn_generator {
-	weft_time due_ps; /* due arrival of what it answers */
+	weft_time due_ps; /* due arrival of the answered frame */
 	uint16_t peer;
 	struct cn cn;
 };
@@ -41,7 +41,7 @@ struct nic_control {
 	/* Peers whose frames wait for the end of a pause. */
 	struct id_fifo paused;
 	uint16_t *paused_next; /* [hosts] */
-	uint64_t *since_ns;    /* [hosts] the frame could have left then; UINT64_MAX: no pause */
+	uint64_t *since_ns;    /* [hosts] when the frame could have left; UINT64_MAX: no pause */
 	uint64_t due_ns;       /* the first pause ends */
 	bool measures, spreads, throttles;
 };
@@ -65,7 +65,7 @@ static inline bool nic_control_spreads(const struct nic *nic)
 /* Number of the path of the next message to a peer with source routes. */
 unsigned nic_control_choose(struct nic *nic, uint16_t peer, weft_time now);
 
-/* The peer has other routes than before: what is known of them is forgotten. */
+/* The peer has new routes: measurements of the old ones are forgotten. */
 void nic_control_rerouted(struct nic *nic, uint16_t peer);
 
 /* The peer's next frame must wait; it is placed among the ready ones again when it may leave. */
@@ -79,7 +79,7 @@ void nic_control_poll(struct nic *nic, weft_time now);
 void nic_control_sent(struct nic *nic, const struct message *message, uint32_t sequence,
 	uint32_t wire_bytes, weft_time now);
 
-/* A data frame of the flow in use has arrived whole: queues its answer, if it has one. */
+/* A data frame of the flow in use arrived completely: queues its answer, if it has one. */
 void nic_control_answer(struct nic *nic, const struct weft_packet *packet, const uint8_t *frame);
 /* The next answer to send; NULL: none. Valid until the next call of this module. */
 const struct nic_cn_generator *nic_control_next(struct nic *nic);

@@ -42,8 +42,8 @@
 	X(DISCARD_DUPLICATE, "discard_duplicate")                                                  \
 	X(DISCARD_BEYOND_WINDOW, "discard_beyond_window")                                          \
 	X(DISCARD_NO_WINDOW, "discard_no_window") /* all resequencing windows in use */            \
-	X(DISCARD_OLD_FLOW, "discard_old_flow") /* of a flow that has ended or never began here */ \
-	X(DISCARD_FLOW_END, "discard_flow_end") /* held when their flow ended */                   \
+	X(DISCARD_OLD_FLOW, "discard_old_flow")   /* of a flow that ended or never started here */ \
+	X(DISCARD_FLOW_END, "discard_flow_end")   /* held when their flow ended */                 \
 	X(DISCARD_PAYLOAD_CRC, "discard_payload_crc")                                              \
 	X(DISCARD_DATA_TAG, "discard_data_tag")           /* no tag, or a wrong one */             \
 	X(DISCARD_ROUTING_ERROR, "discard_routing_error") /* cursor not at a host element */       \
@@ -84,15 +84,16 @@
 	X(CNS_SENT, "cns_sent")           /* notifications: answers to data frames */              \
 	X(CNS_LOST, "cns_lost")           /* too many waited to leave */                           \
 	X(CNS_RECEIVED, "cns_received")   /* that answer a frame outstanding */                    \
-	X(CNS_STALE, "cns_stale")         /* to a frame acknowledged or answered already */        \
+	X(CNS_STALE, "cns_stale")         /* to a frame already acknowledged or answered */        \
 	X(CNS_FOREIGN, "cns_foreign")     /* that answer nothing that was sent */                  \
 	X(EXTENSION_BAD, "extension_bad") /* data with a wrong latency extension */                \
 	/* Clocks of other machines (peer_clocks.h). */                                            \
 	X(CLOCK_ASKS_SENT, "clock_asks_sent")                                                      \
 	X(CLOCK_ANSWERS_SENT, "clock_answers_sent")                                                \
 	X(CLOCK_ANSWERS_TAKEN, "clock_answers_taken")                                              \
-	X(CLOCK_STEPS, "clock_steps")       /* answers that contradict those before */             \
-	X(CLOCKS_REFUSED, "clocks_refused") /* answers to nothing asked, or too many questions */  \
+	X(CLOCK_STEPS, "clock_steps") /* answers that contradict earlier ones */                   \
+	X(CLOCKS_REFUSED,                                                                          \
+		"clocks_refused") /* answers without a question, or too many questions */          \
 	X(HELLOS_RECEIVED, "hellos_received")                                                      \
 	X(CONTROL_BAD, "control_bad")         /* undecodable payload */                            \
 	X(CONTROL_IGNORED, "control_ignored") /* a kind that interfaces do not use */              \

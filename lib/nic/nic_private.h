@@ -60,7 +60,7 @@ static inline uint16_t id_fifo_pop(struct id_fifo *fifo, const uint16_t *next)
 }
 
 enum flow_phase {
-	FLOW_ASKING,  /* nothing leaves before the receiver has made an offer */
+	FLOW_ASKING,  /* nothing leaves before the receiver makes an offer */
 	FLOW_OFFERED, /* FLOW_FLIGHT frames may be in flight until the first acknowledgement */
 	FLOW_OPEN,
 };
@@ -87,7 +87,7 @@ struct flow_tx {
 	uint32_t fresh;  /* the message that holds frame 'high'; MESSAGE_NONE likewise */
 	uint32_t acked, send, high, next;
 	uint32_t repeat_end;
-	uint32_t recover;                  /* after a timeout: what had been sent by then */
+	uint32_t recover;                  /* after a timeout: end of what was sent before it */
 	uint32_t timed;                    /* frame whose round trip is timed */
 	uint32_t peer_session;             /* of the receiver that made the offer */
 	uint32_t asks;                     /* names used to ask */
@@ -123,12 +123,12 @@ struct flow_rx {
 	uint8_t again;    /* number of the last request, 1..255; 0: never */
 	uint8_t missing;  /* frames requested; 0: all */
 	bool known;       /* there is a flow */
-	bool begun;       /* part of it has been delivered */
+	bool begun;       /* part of it was delivered */
 	bool mid_message;
 	uint8_t due;               /* a set of enum flow_due; nonzero: in nic->acks */
 	bool ask;                  /* the next acknowledgement is a request */
 	bool asked;                /* 'asked_at' is valid */
-	uint16_t unknown_flow;     /* the unknown flow to be answered by an offer */
+	uint16_t unknown_flow;     /* the unknown flow to be answered with an offer */
 	uint32_t unknown_sequence; /* of its frame */
 	uint32_t taken_up;         /* flows; part of every offer */
 	weft_time due_ps;          /* when an ideal interface could have sent what is due */
@@ -155,13 +155,13 @@ struct nic {
 	struct nic_config config;
 	struct link_end link;
 	unsigned link_due;
-	/* When that which is being handled was due: a received frame, else the present time. */
+	/* When the input that is being handled was due: a received frame, else the present time. */
 	weft_time due_ps;
 	weft_time heard_ps;  /* last due arrival of the frames since the last poll; 0: none */
 	weft_time credit_ps; /* when the credit frame that is due could have left */
 	weft_time up_ps;     /* when the link came up */
 	weft_time marked_ps; /* when the ARN of the last new mark was due */
-	/* When the store last had room again; when it had none, in this turn and before it. */
+	/* When the store last had room again; when it was full, in this turn and the one before. */
 	weft_time room_ps, refusing_ps, refused_ps;
 	unsigned held; /* NIC_HELD_...; 0: frames leave, timers run */
 	weft_time held_since;
@@ -195,7 +195,7 @@ struct nic {
 	struct resequencer resequencer;
 	struct weft_packet *released;
 	struct route_choice choice;
-	struct nic_control *control; /* NULL: nothing is done about congestion */
+	struct nic_control *control; /* NULL: no congestion management */
 	struct peer_clocks *clocks;  /* NULL: all hosts have one clock */
 	struct frame_plan plan;
 	struct nic_programs programs;

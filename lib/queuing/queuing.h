@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Static queuing schemes: in which of the Q virtual channels a packet travels, by its
- * source, its destination and the network, fixed before it is sent. The sending host writes it into
- * the frame as the service level, every device stores service level n in VC n, so the choice is
- * made once. Q does not count the adapted-flow channel of AFI.
+/* Static queuing schemes: in which of the Q virtual channels a packet travels, by its source, its
+ * destination and the network, fixed before it is sent. The sending host writes it into the frame
+ * as the service level, and every device stores service level n in VC n, so the choice is made
+ * once. Q does not count the adapted-flow channel of AFI.
  *
- * A scheme is one struct queuing_scheme and one word in QUEUING_SCHEMES; it sees
- * numbers of hosts and leaves and nothing else (docs/developer/extending.md). Constant once
- * created; any thread may read. */
+ * A scheme is one struct queuing_scheme and one word in QUEUING_SCHEMES; it gets numbers of hosts
+ * and leaves and nothing else (docs/developer/extending.md). Constant once created; any thread may
+ * read. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,8 +23,9 @@ struct queuing;
 struct queuing_scheme {
 	const char *name;
 	const char *summary; /* one line */
-	bool reference;      /* to compare others with: on the virtual clock only */
-	/* 0, or -EINVAL and error: this network or so many queues cannot be. NULL: all can. */
+	bool reference;      /* for comparison: on the virtual clock only */
+	/* 0, or -EINVAL and error: the network or the number of queues is not supported. NULL: all
+	 * are. */
 	int (*check)(const struct queuing *queuing, struct error *error);
 	/* Below queuing->queues, for two different hosts. */
 	uint32_t (*queue)(const struct queuing *queuing, uint32_t source, uint32_t destination);
@@ -34,8 +35,8 @@ struct queuing {
 	const struct queuing_scheme *scheme;
 	uint32_t queues; /* Q, 1 to 16 */
 	uint32_t hosts;
-	/* Switches with hosts, numbered from 0 in the order of the smallest host on each:
-	 * consecutive hosts hang on consecutive leaves. */
+	/* Switches with hosts, numbered from 0 in the order of their lowest-numbered hosts:
+	 * consecutive hosts are attached to consecutive leaves. */
 	uint32_t leaves;
 	uint32_t *leaf; /* [hosts] */
 };
@@ -45,7 +46,7 @@ struct queuing *queuing_create(const struct topology *topology, const struct que
 	uint32_t queues, struct error *error);
 void queuing_destroy(struct queuing *queuing);
 
-/* The service level of what 'source' sends to 'destination'; 0 without a scheme. */
+/* The service level of messages from 'source' to 'destination'; 0 without a scheme. */
 static inline uint8_t queuing_sl(
 	const struct queuing *queuing, uint32_t source, uint32_t destination)
 {

@@ -90,8 +90,8 @@ static inline uint8_t vc_rule_ring(const struct vc_rule *rule, uint32_t at, unsi
 uint8_t vc_rule_next_of_steps(const struct vc_rule *rule, uint32_t at, unsigned input, uint8_t from,
 	unsigned output, enum vc_turn turn);
 
-/* The class in which a packet goes on that came to switch 'at' by 'input' in class 'from' and
- * leaves by 'output'. From a host it comes by a port in no ring. */
+/* The class in which a packet continues that arrived at switch 'at' on 'input' in class 'from' and
+ * leaves through 'output'. From a host it arrives on a port in no ring. */
 static inline uint8_t vc_rule_next(const struct vc_rule *rule, uint32_t at, unsigned input,
 	uint8_t from, unsigned output, enum vc_turn turn)
 {

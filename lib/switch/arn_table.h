@@ -46,9 +46,10 @@ struct arn_table_config {
 	void *ctx;
 	/* Readings; false is the paper's word each time. */
 	bool adapted_notify; /* packets with the adapted bit also have waiting entries sent back */
-	bool waiting_first; /* if a consumed and a waiting entry match a packet, the waiting one
-			     * counts */
-	bool down_roots_to_hosts; /* a root on the way down is for the hosts, not for its stage - 1 */
+	bool waiting_first;  /* if a consumed and a waiting entry match a packet, the waiting one
+			      * counts */
+	bool down_roots_to_hosts; /* a root on the way down is for the hosts, not for its stage - 1
+				   */
 	bool adapted_roots;       /* a root that is for the hosts makes an entry even if the packet
 				   * responsible is adapted: the hosts have to go on acting */
 };

@@ -29,11 +29,12 @@
 enum congestion_detector_retest {
 	CONGESTION_RETEST_NEVER,  /* as the paper says */
 	CONGESTION_RETEST_STARTS, /* and at each arrival above HCDTh: a branch may become suspect */
-	CONGESTION_RETEST_HOLDS,  /* and at each arrival above HCDTh: a branch may become suspect */
+	CONGESTION_RETEST_HOLDS,  /* and there it also ends the suspicion: FCTh must hold throughout
+				   */
 };
 
 struct congestion_detector_config {
-	uint8_t ports; /* and there it also ends the suspicion: FCTh must hold all along */
+	uint8_t ports; /* 1..CONGESTION_PORTS_MAX */
 	uint8_t vcs;   /* 1..FRAME_VCS_MAX, the AFC included when there is one */
 	uint32_t vc_blocks[CONGESTION_PORTS_MAX]; /* of each VC, by input port */
 	uint32_t hcdth_ppm, lcdth_ppm;            /* of a VC; lcdth below hcdth */

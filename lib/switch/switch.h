@@ -164,7 +164,7 @@ struct weft_switch {
 	uint8_t sl_to_vc[16];
 	uint64_t usable; /* outputs whose link is not down */
 	uint64_t busy;   /* outputs that may have something to send */
-	uint64_t idle;   /* usable outputs where no packet waits, ready or stalled (switch_pass()) */
+	uint64_t idle; /* usable outputs where no packet waits, ready or stalled (switch_pass()) */
 	struct voq *queue; /* all queues: [output][input][vc], or [input][vc] without VOQs */
 	/* A queue that grows above this size is reported to congestion control; UINT32_MAX: none.
 	 */

@@ -27,12 +27,12 @@
 		"discard_credit_violation") /* the neighbour overran its credits */               \
 	X(DISCARD_LINK_DOWN, "discard_link_down")                                                 \
 	X(DISCARD_WATCHDOG, "discard_watchdog") /* could not move for the watchdog's time */      \
-	X(DISCARD_PURGED, "discard_purged")     /* stored when the mapper ordered a purge */        \
+	X(DISCARD_PURGED, "discard_purged")     /* stored when the mapper ordered a purge */      \
 	/* Discards of control frames. */                                                         \
 	X(CONTROL_DISCARD_ROUTE, "control_discard_route")                                         \
 	X(CONTROL_DISCARD_FULL, "control_discard_full") /* the control reserve is used up */      \
 	X(CONTROL_DISCARD_DOWN, "control_discard_link_down")                                      \
-	/* Stalls: the head of a queue found no credit. */                                     \
+	/* Stalls: the head of a queue found no credit. */                                        \
 	X(STALL_CREDIT, "stall_credit")                                                           \
 	X(DATA_OUT, "data_out")                                                                   \
 	X(BYTES_OUT, "bytes_out")

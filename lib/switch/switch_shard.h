@@ -128,13 +128,14 @@ struct switch_shard {
 	struct switch_division *division;
 	unsigned number;
 	uint64_t own;     /* ports */
-	uint64_t foreign; /* shards with handed-over packets that are not published yet */
-	uint64_t filled;  /* foreign inputs that may have packets here, or had since the last push */
-	uint64_t guests; /* foreign inputs that may have packets here, or had since the last tell */
+	uint64_t foreign; /* the other ones */
+	uint64_t filled;  /* shards with handed-over packets that are not published yet */
+	uint64_t guests; /* foreign inputs that may have packets here, or had since the last push */
 	struct shard_other other[SWITCH_SHARDS_MAX];
 	struct shard_ring in[SWITCH_SHARDS_MAX]; /* from each shard */
 	struct shard_board board;
-	weft_time left_at[SWITCH_PORTS_MAX]; /* when packets of own inputs left other shards, as read */
+	weft_time left_at[SWITCH_PORTS_MAX]; /* when packets of own inputs left other shards, as
+						read */
 };
 
 struct switch_division {

@@ -30,21 +30,21 @@
 #include "metapath.h"
 #include "wire/cn.h"
 
-#define DRB_CC_SCORE_MAX   8  /* notifications that turn the judgement whole */
+#define DRB_CC_SCORE_MAX   8  /* notifications that reverse a judgement */
 #define DRB_CC_SOURCES_MAX 64 /* that count */
 #define DRB_CC_RECENT      16 /* flows that are remembered */
 
 /* Of one pair. */
 struct drb_cc_pair {
 	int8_t incast;    /* above 0: it is one */
-	int8_t recurring; /* above 0: the same flows contend again and again */
+	int8_t recurring; /* above 0: the same flows keep contending */
 	uint8_t sources;
 	uint8_t recents, oldest;
-	uint16_t source[DRB_CC_SOURCES_MAX];  /* others that send to the destination */
+	uint16_t source[DRB_CC_SOURCES_MAX];  /* other hosts that send to the destination */
 	struct cn_flow recent[DRB_CC_RECENT]; /* that contended */
 };
 
-/* An acknowledgement from the destination. Returns by how many paths more are open. */
+/* An acknowledgement from the destination. Returns by how many the number of open paths grew. */
 int drb_cc_on_notification(struct drb_cc_pair *pair, struct metapath *path,
 	const struct metapath_rules *rules, struct iba_cc *cc, uint16_t destination,
 	const struct cn *cn, uint64_t now_ns);

@@ -8,9 +8,9 @@
  * expiry of the host's timer lowers all indices by one, down to 'min'. After each packet the flow
  * pauses as long as the table below says.
  *
- * A plain state machine: times are arguments in ns. The timer runs freely from time 0; what it
- * takes from a flow is found when the flow is next looked at, so it needs no event. No allocation
- * after iba_cc_init(). One thread. */
+ * A plain state machine: times are arguments in ns. The timer runs freely from time 0; its effect
+ * on a flow is computed when the flow is next looked at, so it needs no event. No allocation after
+ * iba_cc_init(). One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +37,8 @@ struct cc_table {
 /* One of the computed tables. */
 void cc_table_fill(struct cc_table *table, enum cc_table_kind kind);
 
-/* Appends an entry to a table, which begins zeroed. False: out of range, or the table is full. */
+/* Appends an entry to a table, which is zeroed at first. False: out of range, or the table is
+ * full. */
 bool cc_table_add(struct cc_table *table, unsigned shift, unsigned multiplier);
 
 /* The delay after a packet of 'packet_ns'; an index beyond the table counts as its last. */
@@ -57,15 +58,15 @@ struct iba_cc_config {
 };
 
 struct iba_cc_flow {
-	uint64_t ready_ns; /* its next packet may leave then */
-	uint32_t expiries; /* of the timer, that 'ccti' has been lowered by */
+	uint64_t ready_ns; /* earliest departure of its next packet */
+	uint32_t expiries; /* timer expiries that already lowered 'ccti' */
 	uint16_t ccti;     /* above the minimum */
 };
 
 struct iba_cc {
 	struct iba_cc_config config;
 	struct iba_cc_flow *flow; /* by destination, or one */
-	uint64_t throttled_ns;    /* by which packets left later than without it */
+	uint64_t throttled_ns;    /* total delay of packets */
 };
 
 /* Timer 150 us, increase 1, limit 127, min 0, linear, by destination. */
@@ -75,20 +76,20 @@ void iba_cc_config_default(struct iba_cc_config *config);
 int iba_cc_init(struct iba_cc *cc, const struct iba_cc_config *config, uint32_t hosts);
 void iba_cc_fini(struct iba_cc *cc);
 
-/* A notification with BECN has come from the destination. */
+/* A notification with BECN arrived from the destination. */
 void iba_cc_mark(struct iba_cc *cc, uint16_t destination, uint64_t now_ns);
 
-/* Raises the flow's index to the first whose delay is 'packets' times that of a packet, or to the
- * limit; never lowers it. */
+/* Raises the flow's index to the first whose delay is 'packets' packet times, or to the limit;
+ * never lowers it. */
 void iba_cc_raise(struct iba_cc *cc, uint16_t destination, unsigned packets, uint64_t now_ns);
 
 /* The flow's table index. */
 unsigned iba_cc_index(struct iba_cc *cc, uint16_t destination, uint64_t now_ns);
 
-/* A packet to the destination begins to leave, and takes 'packet_ns' to. */
+/* A packet to the destination starts to leave, which takes 'packet_ns'. */
 void iba_cc_sent(struct iba_cc *cc, uint16_t destination, uint64_t packet_ns, uint64_t now_ns);
 
-/* When the next packet to the destination may leave; not after now: at once. */
+/* When the next packet to the destination may leave; not later than now: at once. */
 static inline uint64_t iba_cc_ready_ns(const struct iba_cc *cc, uint16_t destination)
 {
 	return cc->flow[cc->config.per_host ? 0 : destination].ready_ns;

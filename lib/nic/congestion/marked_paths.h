@@ -5,12 +5,13 @@
 /* The paths of a pair of hosts that learns from marks alone (the DRB paper on InfiniBand,
  * 'drb-cn'): each notification counts against the path of its message and opens the next path; a
  * message takes a path with a probability in proportion to 1 / (1 + its count). A timer runs from
- * the pair's first notification on: each time it expires the counts are halved, and if none has
- * come since it expired last, the path that was opened last is closed (the paper names no rule: our
- * reading).
+ * the pair's first notification on. Each time it expires, the counts are halved, and if no
+ * notification arrived since the last expiry, the path opened last is closed (the paper names no
+ * rule: our reading).
  *
- * As metapath.h: the open paths are the first of the pair's routes, path 0 stays. A plain state
- * machine; what expiries do is found when the pair is next looked at. No allocation. One thread. */
+ * As in metapath.h, the open paths are the first of the pair's routes, and path 0 stays. A plain
+ * state machine; the effect of expiries is computed when the pair is next looked at. No allocation.
+ * One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +24,7 @@
 struct marked_paths {
 	uint64_t expires_ns;                /* the next expiry; 0: the timer does not run */
 	uint16_t marks[METAPATH_PATHS_MAX]; /* by path */
-	uint8_t count, open;                /* paths there are, 1 or more, and open ones */
+	uint8_t count, open;                /* paths that exist, 1 or more, and open ones */
 	bool heard;                         /* a notification since the last expiry */
 };
 
@@ -33,8 +34,8 @@ void marked_paths_init(struct marked_paths *paths, unsigned count);
 /* A notification for a message on path 'which'. True: a path was opened. */
 bool marked_paths_mark(struct marked_paths *paths, unsigned which);
 
-/* Everything that the timer has done until now; before any other call. Returns how many paths were
- * closed. A notification at 'now' starts a timer that does not run: marked_paths_start(). */
+/* Applies all timer expiries until now; before any other call. Returns how many paths were closed.
+ * A notification at 'now' starts a timer that does not run: marked_paths_start(). */
 unsigned marked_paths_expire(struct marked_paths *paths, uint64_t timer_ns, uint64_t now_ns);
 void marked_paths_start(struct marked_paths *paths, uint64_t timer_ns, uint64_t now_ns);
 

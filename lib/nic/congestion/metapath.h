@@ -25,12 +25,14 @@
 
 struct metapath_rules {
 	uint32_t high, low;    /* thousandths of path 0's zero-load time; low <= high */
-	uint64_t open_gap_ns;  /* from one opening to the next */
-	uint64_t close_gap_ns; /* from any change to a closing */
-	uint64_t idle_ns;      /* a pair closes a path each time it hears nothing so long; 0: off */
-	uint32_t smoothing;    /* an acknowledgement counts for one part in so many; 1: replaces */
-	bool mean;             /* compare n L*, the mean latency of a message, instead of L* */
-	bool new_zero;         /* a new path begins with its zero-load time, not the others' mean */
+	uint64_t open_gap_ns;  /* minimum time between two openings */
+	uint64_t close_gap_ns; /* minimum time between any change and a closing */
+	uint64_t idle_ns; /* a pair closes a path after this time without an acknowledgement; 0: off
+			   */
+	uint32_t smoothing; /* weight of an acknowledgement is 1 / this; 1: it replaces the old
+			       value */
+	bool mean;          /* compare n L*, the mean latency of a message, instead of L* */
+	bool new_zero;      /* a new path starts with its zero-load time, not the others' mean */
 };
 
 enum metapath_zone { METAPATH_LOW, METAPATH_MIDDLE, METAPATH_HIGH };
@@ -43,21 +45,21 @@ struct metapath {
 	uint32_t zero_ns[METAPATH_PATHS_MAX];
 	uint32_t weight[METAPATH_PATHS_MAX]; /* 2^32 / L_i of open paths */
 	uint16_t measured;                   /* set of open paths with an acknowledgement */
-	uint8_t count, open;                 /* paths there are, 1 or more, and open ones */
+	uint8_t count, open;                 /* paths that exist, 1 or more, and open ones */
 };
 
 /* Thresholds 3 and 1.5, gaps 0 and 200 us, no idle closing, no smoothing. */
 void metapath_rules_default(struct metapath_rules *rules);
 
-/* Path 0 alone is open. 'zero_ns': zero-load times of 'count' paths, METAPATH_PATHS_MAX at most. */
+/* Only path 0 is open. 'zero_ns': zero-load times of 'count' paths, at most METAPATH_PATHS_MAX. */
 void metapath_init(struct metapath *path, unsigned count, const uint32_t *zero_ns);
 
 /* The latency that thresholds are compared with: L*, or n L*. */
 uint64_t metapath_latency(const struct metapath *path, const struct metapath_rules *rules);
 enum metapath_zone metapath_zone(const struct metapath *path, const struct metapath_rules *rules);
 
-/* A packet on path 'which' has waited so long in switches. One on a path that is not open says
- * nothing of the open ones. */
+/* A packet on path 'which' waited this long in switches. A packet on a path that is not open
+ * provides no information about the open ones. */
 void metapath_measure(struct metapath *path, const struct metapath_rules *rules, unsigned which,
 	uint32_t waiting_ns, uint64_t now_ns);
 
@@ -67,7 +69,7 @@ bool metapath_close_last(
 	struct metapath *path, const struct metapath_rules *rules, uint64_t now_ns);
 
 /* Plain DRB: a packet of path 'which' was acknowledged. Zone H opens a path, zone L closes one.
- * Returns by how many paths more are open. */
+ * Returns by how many the number of open paths grew. */
 int metapath_on_notification(struct metapath *path, const struct metapath_rules *rules,
 	unsigned which, uint32_t waiting_ns, uint64_t now_ns);
 
@@ -75,7 +77,7 @@ int metapath_on_notification(struct metapath *path, const struct metapath_rules 
 void metapath_replace(struct metapath *path, const struct metapath_rules *rules, unsigned open,
 	const uint32_t *latency_ns, uint64_t now_ns);
 
-/* Closes what has been idle; returns how many. */
+/* Closes idle paths; returns how many. */
 unsigned metapath_close_idle(
 	struct metapath *path, const struct metapath_rules *rules, uint64_t now_ns);
 

@@ -3,13 +3,14 @@
 #pragma once
 
 /* Predictive distributed routing balancing (PR-DRB paper, sections 2 and 3, table 2): what a pair
- * of hosts does with an acknowledgement beside, and instead of, what DRB does.
+ * of hosts does on an acknowledgement in addition to, or instead of, DRB.
  *
- * An episode begins when the pair has one open path and ends when it is back at one in zone L. Its
+ * An episode starts when the pair has one open path and ends when it is back at one in zone L. Its
  * pattern is the union of the contending flows in the acknowledgements of path 0. In zone H a
- * matching solution of the database (solutions.h) is applied whole, once in an episode; otherwise,
- * and if the zone is still H afterwards, paths are opened as by DRB. With more than one path open
- * in zone M ('stable'), or in zone L ('below', the letter of table 2), the open paths are saved.
+ * matching solution of the database (solutions.h) is applied as a whole, once per episode;
+ * otherwise, and if the zone is still H afterwards, paths are opened as in DRB. With more than one
+ * path open in zone M ('stable'), or in zone L ('below', the letter of table 2), the open paths are
+ * saved.
  *
  * A plain state machine without a clock; no allocation. One thread. */
 
@@ -19,18 +20,18 @@
 
 struct pr_drb_rules {
 	bool save_below; /* save in zone L, not M */
-	bool improve;    /* paths are opened in zone H although a solution has been applied */
+	bool improve;    /* paths are opened in zone H although a solution was applied */
 };
 
 /* Of one pair. */
 struct episode {
 	struct flow_pattern pattern;
 	bool applied; /* a solution */
-	bool looked;  /* for one, since the pattern last changed */
+	bool looked;  /* searches for a solution since the pattern last changed */
 };
 
 struct pr_drb_counters {
-	uint64_t opened, closed; /* paths, those of solutions included */
+	uint64_t opened, closed; /* paths, including those of solutions */
 	uint64_t applied, missed, saved;
 };
 

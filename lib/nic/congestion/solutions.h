@@ -3,13 +3,14 @@
 #pragma once
 
 /* The database of PR-DRB (PR-DRB paper, table 2): what helped against which contending flows. A
- * solution belongs to a destination and a pattern, which is the set of flows that contended, and is
- * the set of open paths with their latencies, and the best L* that they reached.
+ * solution belongs to a destination and a pattern, which is the set of flows that contended. It
+ * consists of the open paths with their latencies, and the lowest L* that they reached.
  *
- * A pattern matches a solution if enough of the flows seen are among the stored ones (or of both
- * together: the reading 'union'); the paper says "similar situation". Of several the most similar
- * matches. Room for a fixed number; the least recently used goes. O(entries) with one comparison
- * for those of other destinations; no allocation after solutions_init(). One thread. */
+ * A pattern matches a solution if enough of the observed flows are among the stored ones (or of
+ * both together: the reading 'union'); the paper's words are "similar situation". Of several
+ * matches the most similar is taken. The database has a fixed size; the least recently used entry
+ * is replaced. O(entries) with one comparison for entries of other destinations; no allocation
+ * after solutions_init(). One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,13 +22,13 @@
 
 struct solution;
 
-/* The flows on the way to one destination. It remembers the answer of its database: a source asks
+/* The flows on the path to one destination. It caches the answer of its database: a source asks
  * once for each notification, and both seldom change. */
 struct flow_pattern {
 	uint8_t count;
 	struct cn_flow flow[SOLUTION_FLOWS_MAX];
 	struct solution *found;
-	uint64_t found_at; /* solutions.changes then; 0: not asked since the last flow */
+	uint64_t found_at; /* solutions.changes at that time; 0: not asked since the last flow */
 };
 
 struct solution {
@@ -53,7 +54,7 @@ struct solutions {
 	uint32_t stored;
 };
 
-/* 64 entries, 80 % of the flows seen. */
+/* 64 entries, 80 % of the observed flows. */
 void solutions_config_default(struct solutions_config *config);
 
 /* 0, -EINVAL or -ENOMEM. */
@@ -68,7 +69,7 @@ bool flow_pattern_add(struct flow_pattern *pattern, struct cn_flow flow);
 struct solution *solutions_find(
 	struct solutions *base, uint16_t destination, struct flow_pattern *pattern);
 
-/* Keeps these open paths: as a new solution if none matches, or instead of the matching one if they
- * are better: a lower L*, or more paths. True: kept. */
+/* Stores these open paths: as a new solution if none matches, or instead of the matching one if
+ * they are better: a lower L*, or more paths. True: stored. */
 bool solutions_save(struct solutions *base, uint16_t destination, struct flow_pattern *pattern,
 	const struct metapath *path, uint64_t best);

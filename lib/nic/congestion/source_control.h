@@ -59,10 +59,10 @@ struct source_control_config {
 	struct solutions_config solutions;
 };
 
-/* Sums for means over what has passed. */
+/* Sums for means over all messages and packets. */
 struct source_control_sums {
-	uint64_t messages, open_paths; /* messages with a choice, and paths open then */
-	uint64_t notices, waiting_ns;  /* notifications, and the waiting times that they report */
+	uint64_t messages, open_paths; /* messages with a choice, and the paths open at that time */
+	uint64_t notices, waiting_ns;  /* notifications, and the waiting times in them */
 	uint64_t packets, ccti;        /* packets of throttled kinds, and their table indices */
 };
 
@@ -103,7 +103,7 @@ static inline bool source_control_wants_flows(enum source_control_kind kind)
 	return kind >= SOURCE_CONTROL_PR_DRB;
 }
 
-/* True if the destination's routes are known: source_control_begin() has been called. */
+/* True if the destination's routes are known: source_control_begin() was called. */
 static inline bool source_control_has_begun(
 	const struct source_control *control, uint16_t destination)
 {
@@ -112,16 +112,17 @@ static inline bool source_control_has_begun(
 	return control->marked == NULL || control->marked[destination].count != 0;
 }
 
-/* The destination has 'count' routes (those beyond METAPATH_PATHS_MAX are not used), 1 or more,
- * over so many switches each. Forgets what is known of it. */
+/* The destination has 'count' routes, 1 or more (those beyond METAPATH_PATHS_MAX are not used),
+ * each over the given number of switches. Forgets earlier paths. */
 void source_control_begin(struct source_control *control, uint16_t destination, unsigned count,
 	const uint8_t *switches);
 
-/* The path of the next message to the destination, which has begun. */
+/* The path of the next message to the destination, which starts now. */
 unsigned source_control_choose(
 	struct source_control *control, uint16_t destination, uint64_t now_ns);
 
-/* A notification from the destination. One of a path that the pair does not have is ignored. */
+/* A notification from the destination. A notification for a path that the pair does not have is
+ * ignored. */
 void source_control_on_notification(
 	struct source_control *control, uint16_t destination, const struct cn *cn, uint64_t now_ns);
 
@@ -132,18 +133,18 @@ static inline uint64_t source_control_ready_ns(
 	return control->cc.flow == NULL ? 0 : iba_cc_ready_ns(&control->cc, destination);
 }
 
-/* Something that could have left at 'since_ns' leaves now. */
+/* A frame that could have left at 'since_ns' leaves now. */
 static inline void source_control_count_pause(
 	struct source_control *control, uint16_t destination, uint64_t since_ns, uint64_t now_ns)
 {
 	iba_cc_count_pause(&control->cc, destination, since_ns, now_ns);
 }
 
-/* A frame to the destination begins to leave; the link takes 'frame_ns' for it. */
+/* A frame to the destination starts to leave; the link takes 'frame_ns' for it. */
 void source_control_sent(
 	struct source_control *control, uint16_t destination, uint64_t frame_ns, uint64_t now_ns);
 
-/* Adds what it has summed up since it was created. */
+/* Adds the sums since creation. */
 void source_control_add_sums(const struct source_control *control, struct source_control_sums *sum);
 
 /* Counters up to now; [SOURCE_CONTROL_COUNTER_COUNT]. */

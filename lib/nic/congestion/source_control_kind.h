@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The mechanisms of source_control.h, for configurations: identifier, and text in run files. */
+/* The mechanisms of source_control.h, for configurations: identifier, and word in run files. */
 
 #define SOURCE_CONTROLS(X)  \
 	X(NONE, "none")     \

@@ -39,7 +39,7 @@ struct datagram_config {
 	uint32_t queue; /* messages in the FIFO of each VC, a power of two */
 	/* Source routes, the caller's; NULL: switches route by destination. */
 	const struct route_set *routes;
-	const struct route_choice_ops *choice; /* among several routes; NULL: the first */
+	const struct route_choice_ops *choice; /* chooses among several routes; NULL: the first */
 	struct route_choice_options selection; /* input of 'choice'; this host's link and routes */
 	/* Assigns service levels to messages instead of their own, the caller's; or NULL. */
 	const struct queuing *queuing;
@@ -92,7 +92,7 @@ struct datagram_fifo {
 	uint32_t sent_bytes;
 	struct datagram_route chosen;
 	bool started;        /* start_ps is known */
-	weft_time start_ps;  /* when its first frame could have left but for credits */
+	weft_time start_ps;  /* when its first frame could have left but for missing credits */
 	uint32_t wire_bytes; /* of its frames so far, including link overhead */
 } __attribute__((aligned(64)));
 
@@ -111,7 +111,7 @@ struct datagram {
 	struct datagram_stream stream;
 	uint64_t frames_sent, messages_sent;
 	uint16_t mtu_bytes;
-	uint8_t frame_flags;      /* of all frames: 0, or FRAME_F_LATENCY */
+	uint8_t frame_flags;      /* for all frames: 0, or FRAME_F_LATENCY */
 	uint8_t extension_bytes;  /* likewise */
 	uint16_t waiting;         /* set of VCs with a message */
 	uint8_t next_vc;          /* round robin */
@@ -147,10 +147,10 @@ _Static_assert(offsetof(struct datagram, link.state) % 64 == 0,
 int datagram_init(struct datagram *nic, const struct datagram_config *config,
 	const struct link_end_config *link);
 void datagram_fini(struct datagram *nic);
-/* Before the first frame, for all interfaces of a number_table or for none: the numbers of frames
- * that come move to this host's row of the table. Then interfaces of several threads share at most
- * the cache lines at the ends of a row, but two hosts of one thread need two lines for their frames
- * instead of one. Without effect where there is no such table. */
+/* Before the first frame, for all interfaces of a number_table or for none: moves the numbers of
+ * arriving frames to this host's row of the table. Interfaces of different threads then share at
+ * most the cache lines at the ends of a row, but two hosts of one thread need two lines for their
+ * frames instead of one. No effect without such a table. */
 void datagram_separate_numbers(struct datagram *nic);
 
 /* The service level of a message. */
@@ -188,17 +188,17 @@ void datagram_set_routes(struct datagram *nic, const struct route_set *routes);
 /* Queues a message; there is room. A message to a host without a route is counted and dropped. */
 void datagram_send(struct datagram *nic, const struct datagram_message *message);
 
-/* A notification has arrived from 'destination'. Ignored without congestion management. */
+/* A notification arrived from 'destination'. Ignored without congestion management. */
 void datagram_on_cn(struct datagram *nic, uint16_t destination, const struct cn *cn, weft_time now);
 
-/* An ARN has arrived. Ignored without marks. */
+/* An ARN arrived. Ignored without marks. */
 void datagram_on_arn(struct datagram *nic, const struct control_arn *arn, weft_time now);
 
 /* Fills the descriptor of the next frame and takes its credits; false: none can leave now. */
 bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *packet,
 	struct datagram_origin *origin);
 
-/* The number of the next frame to a host, which grows by 1 then. */
+/* The number of the next frame to a host; increments it. */
 static inline uint32_t datagram_take_number(struct datagram *nic, uint16_t destination)
 {
 	return pair_numbers_take(&nic->sent, destination);
@@ -215,7 +215,7 @@ static inline void datagram_expect(struct datagram *nic, uint16_t source, uint32
 	pair_numbers_set(&nic->come, source, number);
 }
 
-/* The memory that these read first: to be prefetched. */
+/* The memory that these read first, for prefetching. */
 static inline const void *datagram_sent_place(const struct datagram *nic, uint16_t destination)
 {
 	return pair_numbers_place(&nic->sent, destination);
@@ -229,8 +229,8 @@ static inline const void *datagram_come_place(const struct datagram *nic, uint16
 /* True if there was no memory for the number of a pair: numbers are wrong from then on. */
 bool datagram_failed(const struct datagram *nic);
 
-/* A packet for this host has arrived completely. Its buffer space is free at once. False: refused,
- * because it has lost its end mark in transit (itb.h). */
+/* A packet for this host arrived completely. Its buffer space is free at once. False: refused,
+ * because it lost its end mark in transit (itb.h). */
 static inline bool datagram_receive(struct datagram *nic, const struct weft_packet *packet,
 	const struct datagram_origin *origin)
 {
@@ -252,8 +252,8 @@ static inline bool datagram_receive(struct datagram *nic, const struct weft_pack
 
 /* datagram_transit.c: re-injection of packets in transit, if a pool is configured. */
 
-/* A packet for another host has arrived completely; its header arrived at 'header_ps'. Its buffer
- * space is free at once. False: the packet cannot be stored and stays the caller's; counted. */
+/* A packet for another host arrived completely; its header arrived at 'header_ps'. Its buffer space
+ * is free at once. False: the packet cannot be stored and stays the caller's; counted. */
 bool datagram_absorb(
 	struct datagram *nic, struct weft_packet *packet, weft_time header_ps, weft_time now);
 

@@ -3,9 +3,9 @@
 #pragma once
 
 /* An interface (datagram.h) with source control (source_control.h): routes of messages, and pauses
- * of flows. What is held back by the pause of its destination leaves the FIFO, so that messages to
- * others pass, and waits here in order; when the pause is over one message returns to the head of
- * its FIFO. If the whole host pauses, or there is no room here, it waits in the FIFO.
+ * of flows. A message to a destination that pauses leaves the FIFO, so that messages to others
+ * pass, and waits here in order; after the pause one message returns to the head of its FIFO. If
+ * the whole host pauses, or there is no room here, it waits in the FIFO.
  *
  * No allocation after datagram_control_create(). One thread. */
 
@@ -21,7 +21,7 @@ struct datagram_paused {
 
 /* Messages to one destination. */
 struct datagram_lane {
-	uint64_t since_ns; /* the first could have left then */
+	uint64_t since_ns; /* when the first could have left */
 	uint32_t first, last;
 	bool released; /* one of its messages is at the head of its FIFO */
 };
@@ -33,7 +33,7 @@ struct datagram_due {
 
 struct datagram_control {
 	struct source_control *source;
-	/* Of kinds that throttle by destination: */
+	/* For kinds that throttle by destination: */
 	struct datagram_paused *message; /* [DATAGRAM_PAUSED_MAX] */
 	struct datagram_lane *lane;      /* [hosts] */
 	struct datagram_due *due;        /* [hosts] a heap of lanes with messages, not released */

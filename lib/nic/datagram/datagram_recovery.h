@@ -10,8 +10,8 @@
  *
  * Our choice, because acknowledging each frame would add an event per frame. The report carries the
  * descriptor, which is the whole frame on the virtual clock; the caller sets its delay. A
- * destination that can hold no more refuses early frames, which is reported in the same way; it
- * always accepts the expected frame.
+ * destination without room for another held frame refuses early frames, which it reports in the
+ * same way; it always accepts the expected frame.
  *
  * A plain state machine, zero-initialised, no allocation. One thread. */
 
@@ -19,7 +19,7 @@
 
 struct datagram_recovery {
 	/* Reported frames to resend, earliest first; 'arrived_ps' is the arrival time of the
-	 * report, 'latency_ns' decides between two of one time. */
+	 * report, and 'latency_ns' breaks ties. */
 	struct weft_packet *again;
 	uint32_t again_count;
 	uint64_t reported;      /* frames of this host that another host discarded */
@@ -27,9 +27,9 @@ struct datagram_recovery {
 	bool rerouted;          /* frames may have old routes (datagram_set_routes()) */
 };
 
-/* At host 'host', which discards the frame: notes what decides about the order of reports. One that
- * has come farther when it is discarded was discarded earlier, if its report arrives at the same
- * time; in one moment a host discards one frame. */
+/* At host 'host', which discards the frame: records what decides the order of reports. If two
+ * reports arrive at the same time, the frame that was further along its path was discarded earlier;
+ * a host discards at most one frame at a time. */
 void datagram_recovery_discard(struct weft_packet *packet, uint16_t host);
 
 /* At the source: the frame was discarded, and the report arrives at 'due'. The frame belongs to the

@@ -33,7 +33,7 @@ enum datagram_arrival {
 /* held_max: maximum of concurrently held frames. kind: as of the interface. NULL: no memory. */
 struct datagram_reorder *datagram_reorder_create(
 	uint32_t held_max, enum pair_numbers_kind kind, uint32_t hosts);
-/* The caller has freed held frames. */
+/* The caller freed held frames. */
 void datagram_reorder_destroy(struct datagram_reorder *order);
 
 /* True if nothing waits and the frame is the expected one: then datagram_receive() suffices. */
@@ -65,7 +65,7 @@ static inline uint32_t datagram_payload_bytes(const struct weft_packet *packet)
 	       (packet->flags & FRAME_F_LATENCY ? FRAME_LATENCY_BYTES : 0);
 }
 
-/* After a delivery: the next held frame of that source, now delivered too; NULL: none. */
+/* After a delivery: the next held frame of that source, now also delivered; NULL: none. */
 struct weft_packet *datagram_reorder_release(struct datagram *nic, uint16_t source, weft_time now);
 
 /* Checks invariants. NULL, or a description of the violation. */

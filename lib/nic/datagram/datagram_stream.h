@@ -16,7 +16,7 @@ bool datagram_stream_suits(const struct datagram *nic);
 /* Before the first message: sets the service level and the entry (datagram_message) of all. */
 void datagram_stream_open(struct datagram *nic, uint8_t sl, uint8_t entry);
 
-/* From now on messages use the FIFOs, beginning with the rest of this one. There are no routes, and
+/* From now on messages use the FIFOs, starting with the rest of this one. There are no routes, and
  * the FIFOs are empty. */
 void datagram_stream_close(struct datagram *nic);
 

@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A number for each of the other hosts, 0 at first. In a fabric of thousands of hosts the numbers
+/* A number for each of the other hosts, initially 0. In a fabric of thousands of hosts the numbers
  * of all pairs are most of the memory that a run touches, so they take only as much as they need
  * (enum pair_numbers_kind). A hash table that would become larger than a byte for every host is
  * replaced by bytes, and one beside bytes that would become larger than four bytes for every host
  * by these.
  *
- * One thread. The caller's memory may also have numbers of other objects, whose threads are others.
- */
+ * One thread. The caller's memory may also have numbers of other objects, which belong to other
+ * threads. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static inline uint32_t *pair_numbers_all(const struct pair_numbers *numbers, uin
 	return &numbers->all[(size_t)host * numbers->step];
 }
 
-/* The memory that is read first for a host: to be prefetched. */
+/* The memory that is read first for a host, for prefetching. */
 static inline const void *pair_numbers_place(const struct pair_numbers *numbers, uint32_t host)
 {
 	if (numbers->kind == PAIR_NUMBERS_BYTES)
@@ -81,11 +81,11 @@ static inline const void *pair_numbers_place(const struct pair_numbers *numbers,
 	return &numbers->entry[(host * UINT32_C(0x9E3779B1)) >> (32 - numbers->bits)];
 }
 
-/* The rest of get() and set(), for a number that is in no byte; not with PAIR_NUMBERS_ALL. */
+/* The rest of get() and set(), for a number that is not in a byte; not with PAIR_NUMBERS_ALL. */
 uint32_t pair_numbers_find(const struct pair_numbers *numbers, uint32_t host);
 void pair_numbers_put(struct pair_numbers *numbers, uint32_t host, uint32_t value);
 
-/* The host's byte, if its number is there and will be after it has become 'next'; or NULL. */
+/* The host's byte, if its number is there now and after it becomes 'next'; or NULL. */
 static inline uint8_t *pair_numbers_byte(
 	const struct pair_numbers *numbers, uint32_t host, uint32_t next)
 {
@@ -122,7 +122,7 @@ static inline void pair_numbers_set(struct pair_numbers *numbers, uint32_t host,
 		pair_numbers_put(numbers, host, value);
 }
 
-/* The number, which grows by 1 then. */
+/* Returns the number and increments it. */
 static inline uint32_t pair_numbers_take(struct pair_numbers *numbers, uint32_t host)
 {
 	uint8_t *byte;
@@ -138,8 +138,8 @@ static inline uint32_t pair_numbers_take(struct pair_numbers *numbers, uint32_t 
 	return value;
 }
 
-/* The frame of that number has come: the number becomes the one after it. False: a later one has
- * come before it, and nothing changes. */
+/* The frame of that number arrived: the number becomes the next one. False: a later frame arrived
+ * first, and nothing changes. */
 static inline bool pair_numbers_pass(struct pair_numbers *numbers, uint32_t host, uint32_t sequence)
 {
 	if (__builtin_expect((int32_t)(sequence - pair_numbers_get(numbers, host)) < 0, 0))

@@ -8,11 +8,11 @@
  *
  * Some selectors learn from earlier messages: the sender reports each message and the time that it
  * took to leave with route_choice_sent(). Some choose between route sets that several algorithms
- * computed on the same tree (route_merge.h), the one with the fewest ITBs first; 'sets' says to
+ * computed on the same tree (route_merge.h), the one with the fewest ITBs first; 'sets' records to
  * which of them a route belongs.
  *
- * Everything is whole numbers, a coefficient is kept in thousandths. No call takes longer than
- * a look at all routes of one destination, ROUTE_CHOICE_ROUTES_MAX at most. One thread. */
+ * Everything is an integer; coefficients are in thousandths. No call takes longer than a look at
+ * all routes of one destination, at most ROUTE_CHOICE_ROUTES_MAX. One thread. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,29 +38,29 @@ struct route_choice_message {
 struct route_choice_ops {
 	const char *name;
 	const char *summary; /* the route that it takes, for the page */
-	unsigned sets;       /* route sets that it chooses between; 0: it does not know of them */
+	unsigned sets;       /* route sets that it chooses between; 0: it ignores them */
 	bool fixed;          /* always the same route of a pair: messages stay in order */
 	bool learns;         /* needs the reports of route_choice_sent() */
 	/* The index of a route, below message->count. */
 	unsigned (*choose)(struct route_choice *choice, const struct route_choice_message *message);
-	/* Route 'index' to the destination, one of 'count', has shown this coefficient. NULL if it
-	 * does not learn. */
+	/* Route 'index' to the destination, one of 'count', had this coefficient. NULL if it does
+	 * not learn. */
 	void (*learn)(struct route_choice *choice, uint16_t destination, unsigned count,
 		unsigned index, uint32_t coefficient);
 };
 
 /* Parameters of selectors; each uses those that it needs. */
 struct route_choice_options {
-	uint64_t rate_bps; /* of injection; 0: nothing is learnt */
+	uint64_t rate_bps; /* of injection; 0: it does not learn */
 	uint32_t forget;   /* c_o: what coefficients lose with each message, thousandths */
-	/* K: by how much a set's routes must be the better ones to be preferred to those of the
-	 * first; for three sets two thresholds above 1.0. Thousandths. */
+	/* K: by what factor a set's routes must be better to be preferred to those of the first;
+	 * for three sets two thresholds above 1.0. Thousandths. */
 	uint32_t threshold[2];
 	uint32_t short_bytes;   /* the longest message that counts as short */
 	uint32_t first_set_ppm; /* share of the messages that take the first set */
 	unsigned routes;        /* most routes of a destination; 0: ROUTE_CHOICE_ROUTES_MAX */
-	/* Bit s of [destination][index], ROUTE_CHOICE_ROUTES_MAX a destination: the route belongs
-	 * to set s. The caller's, constant. NULL: all belong to the only set there is. */
+	/* Bit s of [destination][index], ROUTE_CHOICE_ROUTES_MAX per destination: the route belongs
+	 * to set s. The caller's, constant. NULL: all belong to the only set. */
 	const uint8_t *sets;
 };
 
@@ -84,7 +84,7 @@ int route_choice_init(struct route_choice *choice, const struct route_choice_ops
 	const struct route_choice_options *options, uint64_t seed, uint16_t host, uint32_t hosts);
 void route_choice_fini(struct route_choice *choice);
 
-/* The routes to the destination are others now: nothing is known of them. */
+/* The routes to the destination changed: everything learnt about them is forgotten. */
 void route_choice_forget(struct route_choice *choice, uint16_t destination);
 
 /* The index of the route for this message, below 'count', which is not 0. */
@@ -96,19 +96,19 @@ static inline unsigned route_choice_choose(
 	return count < 2 ? 0 : choice->ops->choose(choice, &message);
 }
 
-/* A message has been handed to the link over this route: its first bit could have left at start_ps,
- * the last one was gone at end_ps. 'bytes' are all that took time on the link between the two, so
- * that the coefficient is 1.0 when nothing held the message back. */
+/* A message was sent over this route: its first bit could have left at start_ps, and its last bit
+ * left at end_ps. 'bytes' includes everything that took time on the link in between, so the
+ * coefficient is 1.0 if nothing held the message back. */
 void route_choice_sent(struct route_choice *choice, uint16_t destination, unsigned count,
 	unsigned index, weft_time start_ps, weft_time end_ps, uint32_t bytes);
 
-/* Whether route_choice_sent() is of use. */
+/* True if route_choice_sent() is of use. */
 static inline bool route_choice_learns(const struct route_choice *choice)
 {
 	return choice->coefficient != NULL;
 }
 
-/* The last coefficient of route 'index', less what has been forgotten since. */
+/* The last coefficient of route 'index', minus what was forgotten since. */
 static inline uint32_t *route_choice_coefficient(
 	const struct route_choice *choice, uint16_t destination, unsigned index)
 {
@@ -126,8 +126,8 @@ static inline uint8_t route_choice_sets(
 
 /* Parts of selectors. */
 
-/* The route of these sets, as bits, with the smallest coefficient, the first one of equals; 'count'
- * if they have none. */
+/* The route of these sets, as bits, with the lowest coefficient, the first of equals; 'count' if
+ * they have none. */
 unsigned route_choice_min(const struct route_choice *choice,
 	const struct route_choice_message *message, unsigned sets);
 /* Figure 36: notes the coefficient, and the other routes to the destination forget. */
@@ -153,7 +153,7 @@ ROUTE_CHOICES(X)
 /* The list of selectors. */
 extern const struct name_table route_choices;
 
-/* NULL if there is none of this name. */
+/* NULL if no selector has this name. */
 static inline const struct route_choice_ops *route_choice_find(const char *name)
 {
 	return name_table_find(&route_choices, name);
