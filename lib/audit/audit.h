@@ -6,8 +6,8 @@
  * (docs/man/weft-audit.1). It gets frames in the order of time and reports violations; it opens no
  * file.
  *
- * Memory: a record for each frame that is under way, and one for each pair of hosts that
- * exchanges data. One thread. */
+ * Memory: a record for each frame in flight, and one for each pair of hosts that exchanges data.
+ * One thread. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,20 +81,21 @@ struct audit_rules {
 	bool adaptive;      /* switches choose among alternatives */
 	bool marks;         /* switches set FECN bits */
 	bool ordered;       /* frames of a pair in a VC keep their order */
-	uint32_t vc_blocks; /* buffer of a VC at a switch; 0: not known */
+	uint32_t vc_blocks; /* buffer of a VC at a switch; 0: unknown */
 	const bool *timed;  /* [link]: the fabric enforces rate and delay; NULL: all */
-	const bool *waits;  /* [way]: arrivals count from the tail on; NULL: from the header on */
+	const bool *waits;  /* [way]: arrivals count from the end of the tail; NULL: from the end of
+			       the header */
 	uint64_t routing_delay_ps;
 	/* A complete capture of the virtual clock in the order of events: no tolerance. */
 	bool exact;
-	/* Of another capture: when all ports were captured. */
+	/* Of any other capture: when all ports were captured. */
 	uint64_t complete_ns, ended_ns;
 };
 
 struct audit_frame_at {
 	uint32_t way; /* of the port: topology_way_at() */
-	bool out;     /* it leaves the device; else it comes in, */
-	bool gone;    /* or is discarded after it had been stored */
+	bool out;     /* it leaves the device; otherwise it arrives, */
+	bool gone;    /* or is discarded after it was stored */
 	uint64_t time_ns, number;
 	uint32_t file;
 	const uint8_t *bytes;
@@ -124,6 +125,6 @@ struct audit_counts {
 	uint64_t refused;   /* by a receiver, as damaged */
 	uint64_t foreign;   /* not frames of Weft */
 	uint64_t under_way; /* at the end */
-	uint64_t before;    /* before all ports were captured: only their bytes were judged */
+	uint64_t before;    /* before all ports were captured: only their bytes were checked */
 };
 const struct audit_counts *audit_counts(const struct audit *audit);

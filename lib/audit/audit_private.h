@@ -2,20 +2,20 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The state of an audit, for the files of this folder. A port is named by the way that begins at
- * it; its peer is the other direction of the link, way ^ 1. A frame is at a place: in a device, or
- * on a way. */
+/* The state of an audit, for the files of this folder. A port is named by the way (one direction of
+ * a link) that starts at it; its peer is the other direction of the link, way ^ 1. A frame is at a
+ * place: in a device, or on a way. */
 
 #include "audit.h"
 
 #define AUDIT_NONE UINT32_MAX
-/* A control frame waits for no credits: it is not in the fabric for longer. Nor is a port that is
- * up without an arrival for longer, because hellos and credits repeat. */
+/* A control frame never waits for credits, so it is not in the fabric for longer. A port that is up
+ * always receives something within this time, because hellos and credits repeat. */
 #define AUDIT_CONTROL_NS UINT64_C(20000000)
 
 enum audit_class { AUDIT_DATA, AUDIT_END_TO_END, AUDIT_LINK_LOCAL, AUDIT_CLASSES };
 
-/* Frames in the order in which they came. */
+/* Frames in order of arrival. */
 struct audit_list {
 	uint32_t first, last;
 };
@@ -32,7 +32,7 @@ struct audit_frame {
 	uint32_t place;
 	uint32_t way; /* by which it came in or left */
 	bool waits;   /* the record that comes before this one is missing: not judged yet */
-	bool passed;  /* one behind it has left, at 'passer' */
+	bool passed;  /* a later one left, at 'passer' */
 	struct audit_mark seen, passer;
 	uint64_t identity; /* of the frame, whatever happens to it */
 	uint64_t fixed;    /* over all bytes that no switch changes */
@@ -56,8 +56,8 @@ struct audit_port {
 	struct audit_list on_link[AUDIT_CLASSES]; /* frames that left and did not arrive */
 	/* Credits by VC; sets of VCs whose values are known. */
 	uint16_t limit_known, granted_known, reported_known;
-	uint64_t arrived_ns; /* when its peer last received something; 0: never */
-	bool cut;            /* for so long nothing arrived there that its link was down */
+	uint64_t arrived_ns;            /* when its peer last received something; 0: never */
+	bool cut;                       /* after this time without an arrival its link was down */
 	uint64_t credit_in, credit_out; /* numbers in the file of the last such frames */
 	uint32_t sent[FRAME_VCS_MAX], reported[FRAME_VCS_MAX]; /* counted, in its credit frames */
 	uint32_t limit[FRAME_VCS_MAX];                         /* that had arrived */
@@ -71,19 +71,19 @@ struct audit_port {
 		uint64_t until_ps;
 		uint8_t vc;
 	} leaving;
-	/* Of a switch: frames that came in, [output or 'ports'][vc]; of the output: the inputs
-	 * where frames wait for it, and those that went while an input could have gone, [input]. */
+	/* Of a switch: frames that arrived, [output or 'ports'][vc]; of the output: the inputs
+	 * where frames wait for it, and those that left while an input could have sent, [input]. */
 	struct audit_list *queue;
 	uint64_t waiting, *passed;
 };
 
-/* Data from a host to another. */
+/* Data from one host to another. */
 struct audit_pair {
 	uint64_t key;           /* 0: free */
 	uint64_t birth[2];      /* of the latest arrival; of adapted frames */
 	uint32_t sent, arrived; /* latest sequence number */
 	uint32_t message;       /* of the latest frame that was sent */
-	bool began, received;   /* the frames sent follow one another; arrived any */
+	bool began, received;   /* the frames sent are consecutive; any frame arrived */
 };
 
 #define AUDIT_GHOSTS (1u << 16)
@@ -113,12 +113,13 @@ struct audit {
 	bool failed; /* no memory */
 };
 
-/* The record that is being added: its frame, not in any place yet, and what its comment says. */
+/* The record that is being added: its frame, not in any place yet, and the contents of its
+ * comment. */
 struct audit_seen {
 	const struct audit_frame_at *at;
 	struct audit_port *port;
 	struct audit_frame frame;
-	const uint8_t *bytes; /* header, route and payload as far as captured */
+	const uint8_t *bytes; /* header, route and payload as far as they were captured */
 	uint32_t payload_at, payload_bytes;
 	bool has_credits, discarded, refused;
 	uint32_t credits;
@@ -148,21 +149,21 @@ static inline uint32_t audit_place_of_way(const struct audit *audit, uint32_t wa
  * AUDIT_NONE: no memory. */
 uint32_t audit_keep(struct audit *audit, const struct audit_frame *frame, uint32_t place,
 	struct audit_list *list);
-/* The oldest frame of this identity at a place; AUDIT_NONE. */
+/* The oldest frame with this identity at a place; AUDIT_NONE. */
 uint32_t audit_find(const struct audit *audit, uint64_t identity, uint32_t place);
-/* The next younger one of the same identity and place; AUDIT_NONE. */
+/* The next younger one with the same identity and place; AUDIT_NONE. */
 uint32_t audit_find_next(const struct audit *audit, uint32_t index);
-/* Takes it out of place and list: the frame itself, valid until the next is kept. */
+/* Removes it from place and list: returns the frame itself, valid until the next is kept. */
 struct audit_frame *audit_take(struct audit *audit, uint32_t index);
-/* The latest frame of this identity that left the place; NULL: none, or not known any more. */
+/* The latest frame with this identity that left the place; NULL: none, or no longer known. */
 const struct audit_ghost *audit_ghost_of(
 	const struct audit *audit, const struct audit_frame *frame);
 /* Marks the frames in front of 'index' in its list as passed by it. Frames from before the capture
  * was complete may have arrived where nothing was captured yet: they are dropped. */
 void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *mark);
-/* The frame may have been under way when the capture began. */
+/* The frame may have been in flight when the capture started. */
 bool audit_began_before(const struct audit *audit, const struct audit_frame *frame);
-/* A record without the one before it: kept until it comes, or time has passed. */
+/* A record without its predecessor: kept until that arrives, or time has passed. */
 void audit_wait(struct audit *audit, const struct audit_frame *frame, uint32_t place);
 
 /* The pair's record; NULL: no memory. */
@@ -178,5 +179,5 @@ void audit_release(struct audit *audit, const struct audit_frame *frame);
 /* audit_device.c: the frame leaves a device or enters it. */
 void audit_device_out(struct audit *audit, struct audit_seen *seen);
 void audit_device_in(struct audit *audit, struct audit_seen *seen);
-/* The device discards a frame that it had stored. */
+/* The device discards a frame that it stored. */
 void audit_device_gone(struct audit *audit, struct audit_seen *seen);

@@ -3,8 +3,8 @@
 #pragma once
 
 /* The packets of several captures in the order of time. Captures of labs are not quite in order,
- * because each process delivers its frames when it gets to it: as much is kept back as the files'
- * disorder requires, which is nothing in a capture of a run. One thread. */
+ * because each process delivers its frames when it gets to it. The reader therefore holds back as
+ * much as the files' disorder requires, which is nothing in a capture of a run. One thread. */
 
 #include "capture_reader.h"
 
@@ -15,8 +15,8 @@ struct capture_ordered {
 
 struct capture_order;
 
-/* The readers outlive it. 'arrivals_first': of packets with equal times, arrivals come first, else
- * the file's order counts. NULL: no memory. */
+/* The readers outlive it. 'arrivals_first': of packets with equal times, arrivals precede;
+ * otherwise the file's order counts. NULL: no memory. */
 struct capture_order *capture_order_create(
 	struct capture_reader *reader, uint32_t readers, bool arrivals_first);
 void capture_order_destroy(struct capture_order *order);

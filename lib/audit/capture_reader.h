@@ -3,8 +3,8 @@
 #pragma once
 
 /* Reads captures in memory: pcapng of any writer, with the interface names, directions and comments
- * that Weft writes (docs/wire-format.md, 'Captures'), and pcap as tcpdump writes it. libpcap hides
- * names, directions and comments, so it cannot be used here.
+ * that Weft writes (docs/reference/wire-format.md, 'Captures'), and pcap as tcpdump writes it.
+ * libpcap hides names, directions and comments, so it cannot be used here.
  *
  * capture_reader_open() checks the whole file, so reading cannot fail afterwards. No I/O; one
  * thread per reader. */
@@ -19,7 +19,7 @@
 
 struct capture_interface {
 	char name[CAPTURE_NAME_MAX]; /* "": the file has none */
-	uint64_t dropped;            /* frames that are missing, as its statistics show */
+	uint64_t dropped;            /* missing frames, from its statistics */
 	uint64_t ticks_per_s;
 	int64_t offset_s;
 	uint64_t first_ns; /* time of its first packet; UINT64_MAX: it has none */
@@ -29,7 +29,7 @@ enum capture_direction { CAPTURE_BOTH, CAPTURE_IN, CAPTURE_OUT };
 
 struct capture_packet {
 	uint64_t time_ns;
-	uint64_t number; /* in the file, from 1 on, as Wireshark counts */
+	uint64_t number; /* in the file, counted from 1, as in Wireshark */
 	uint32_t interface;
 	enum capture_direction direction;
 	uint32_t captured_bytes, frame_bytes;
@@ -46,9 +46,9 @@ struct capture_reader {
 	uint32_t interfaces, room;
 	uint64_t packets;
 	uint64_t first_ns;    /* earliest time */
-	uint64_t disorder_ns; /* a packet is at most this much older than one before it */
-	/* When the last interface has appeared and each that has packets has its first one: from
-	 * then on all are captured. */
+	uint64_t disorder_ns; /* maximum by which a packet is older than one before it */
+	/* When the last interface appeared and each that has packets has its first one: from then
+	 * on all are captured. */
 	uint64_t complete_ns;
 	uint64_t ended_ns; /* likewise, before the first one ends */
 	/* Private. */
@@ -59,12 +59,12 @@ struct capture_reader {
 };
 
 /* 'path' and 'data' outlive the reader. 0; -EINVAL and error: not a capture of Ethernet frames,
- * damaged or cut; -ENOMEM. Frees nothing of the caller's. */
+ * damaged or truncated; -ENOMEM. Frees nothing of the caller's. */
 int capture_reader_open(struct capture_reader *reader, const char *path, const uint8_t *data,
 	size_t bytes, struct error *error);
 void capture_reader_close(struct capture_reader *reader);
 
 /* The next packet in the order of the file. False: there are no more. */
 bool capture_reader_next(struct capture_reader *reader, struct capture_packet *packet);
-/* From the first packet again. */
+/* Starts again from the first packet. */
 void capture_reader_rewind(struct capture_reader *reader);

@@ -11,17 +11,17 @@
 
 #include "audit.h"
 
-#define WHY_PARTS(X)                                                                   \
-	X(HOST_QUEUE, "host queue") /* behind frames of its host */                    \
-	X(WINDOW, "window")         /* the host could send, and did not */             \
-	X(WIRE, "wire")                                                                \
-	X(PROPAGATION, "propagation")                                                  \
-	X(ROUTING, "routing delay")                                                    \
-	X(OUTPUT, "output")     /* busy with other packets */                          \
-	X(CREDITS, "credits")   /* the next buffer has none */                         \
-	X(QUEUE, "queue")       /* behind another packet of its queue that waits */    \
-	X(ARBITER, "arbiter")   /* it could go, and another input's turn came first */ \
-	X(WATCHDOG, "watchdog") /* until a lost packet is sent again */                \
+#define WHY_PARTS(X)                                                                      \
+	X(HOST_QUEUE, "host queue") /* behind frames of its host */                       \
+	X(WINDOW, "window")         /* the host could send, but did not */                \
+	X(WIRE, "wire")                                                                   \
+	X(PROPAGATION, "propagation")                                                     \
+	X(ROUTING, "routing delay")                                                       \
+	X(OUTPUT, "output")     /* busy with other packets */                             \
+	X(CREDITS, "credits")   /* the next buffer has none */                            \
+	X(QUEUE, "queue")       /* behind another waiting packet of its queue */          \
+	X(ARBITER, "arbiter")   /* it could leave, but another input's turn came first */ \
+	X(WATCHDOG, "watchdog") /* until a lost packet is sent again */                   \
 	X(STALL, "loop stall")  /* real clock: its loop did not run */
 
 enum why_part {
@@ -68,7 +68,7 @@ struct why_piece {
 	uint64_t ns;      /* total; waits of a kind in one device are one piece */
 	enum why_cause cause;
 	uint32_t cause_way;              /* the port with the cause; UINT32_MAX: none */
-	struct why_flow flow[WHY_FLOWS]; /* what it waits for, the longest first; ns 0: no more */
+	struct why_flow flow[WHY_FLOWS]; /* what it waits for, longest first; ns 0: no more */
 };
 
 #define WHY_PIECES_MAX 256
@@ -96,7 +96,7 @@ int why_end(struct why *why);
 
 /* Packets that were captured from their source to their destination. */
 uint32_t why_count(const struct why *why);
-/* Fills 'slowest' with up to 'max' of them, the slowest first; returns how many. */
+/* Fills 'slowest' with up to 'max' of them, slowest first; returns how many. */
 uint32_t why_slowest(const struct why *why, uint32_t max, uint32_t *slowest);
 /* The packet with the last delivery of a message; the packet of a record. UINT32_MAX: none. */
 uint32_t why_find_message(

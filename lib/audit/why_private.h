@@ -22,7 +22,7 @@ struct why_event {
 	bool out, gone, followed;
 };
 
-/* A limit that a credit frame brought. */
+/* A limit in a credit frame. */
 struct why_limit {
 	uint64_t time_ns;
 	uint32_t way, limit;

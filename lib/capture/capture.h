@@ -4,14 +4,14 @@
 
 /* Captures ports into pcapng files or FIFOs; started and stopped while frames flow.
  *
- * The data plane copies a frame and the state that explains it into the port's ring of
- * preallocated memory; a full ring counts a drop. One writer thread per file turns the slots into
- * text and blocks. Nothing that happens to the file (a FIFO without a reader, a slow reader, a full
- * disk) affects the data plane. When the reader goes away the capture ends on its own.
+ * The data plane copies a frame and the state that explains it into the port's ring of preallocated
+ * memory; a full ring counts a drop. One writer thread per file turns the slots into text and
+ * blocks. Nothing that happens to the file (a FIFO without a reader, a slow reader, a full disk)
+ * affects the data plane. When the reader closes the file the capture ends on its own.
  *
  * struct capture is one port's ring: written by the thread that serves the port, read by the file's
- * writer. It lives as long as the manager, so that a data plane that still holds the pointer after
- * a stop writes into live memory. The manager's functions: any thread.
+ * writer. It lives as long as the manager, so a data plane that still holds the pointer after a
+ * stop writes into live memory. The manager's functions: any thread.
  *
  * No EAL: the unit tests run all of it. */
 
@@ -66,7 +66,7 @@ struct capture_manager;
 struct capture_manager *capture_manager_create(
 	const struct capture_options *options, struct error *error);
 /* Ends all captures and frees the rings: the data plane has stopped, or no port is captured and
- * every thread has since begun a new burst. */
+ * every thread has since started a new burst. */
 void capture_manager_destroy(struct capture_manager *manager);
 
 /* Registers 'port' under its name. The port outlives the manager. 0 or -ENOMEM. */

@@ -21,8 +21,8 @@ struct capture_file *capture_file_open(
 	const char *path, const struct capture_options *options, struct error *error);
 const char *capture_file_path(const struct capture_file *file);
 
-/* Adds a port and enables its data plane. 0, -ENOMEM, or the reason why the file has ended (-EPIPE:
- * its reader went away). */
+/* Adds a port and enables its data plane. 0, -ENOMEM, or the reason why the file ended (-EPIPE: its
+ * reader closed it). */
 int capture_file_add(struct capture_file *file, struct port *port, struct capture *capture);
 /* Removes a port after its last frames and counts are written; waits a second at most. False if it
  * is not in the file. 'counts' may be NULL. */
@@ -32,6 +32,6 @@ bool capture_file_has(struct capture_file *file, const struct port *port);
 /* True if the file has no port left. */
 bool capture_file_idle(struct capture_file *file);
 
-/* Ends the thread, closes, frees. Returns the result of writing: 0 or -errno (a reader that went
- * away is not an error). Removes remaining ports. */
+/* Ends the thread, closes, frees. Returns the result of writing: 0 or -errno (a reader that closed
+ * the file is not an error). Removes remaining ports. */
 int capture_file_close(struct capture_file *file);

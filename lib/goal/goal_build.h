@@ -24,7 +24,7 @@ struct goal_builder {
 	struct goal *goal;
 	const struct goal_lexer *lexer;
 	uint32_t rank;
-	uint32_t *rank_line; /* [ranks] line on which a rank begins; 0: not seen yet */
+	uint32_t *rank_line; /* [ranks] line on which a rank starts; 0: not seen yet */
 	size_t labels_length;
 	uint32_t ops_room, labels_room;
 	/* Of the current rank. */

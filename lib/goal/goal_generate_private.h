@@ -16,7 +16,7 @@ struct goal_writer {
 	FILE *out;
 	uint32_t rank, label;
 	uint64_t send_bytes, receive_bytes; /* of the messages of the next step */
-	uint32_t tag; /* of the next step; counts alike at all ranks, idle ones too */
+	uint32_t tag; /* of the next step; counts alike at all ranks, including idle ones */
 	uint32_t before[GOAL_STEP_MAX]; /* labels of the previous step */
 	unsigned before_count;
 };
@@ -36,8 +36,8 @@ void goal_writer_put(struct goal_writer *writer, const struct goal_step *step);
 
 #define GOAL_NOBODY UINT32_MAX
 
-/* A step with one send and one receive at most; GOAL_NOBODY: none. Every step of every rank has a
- * number, also if the rank is idle: the tag. */
+/* A step with at most one send and one receive; GOAL_NOBODY: none. Every step of every rank has a
+ * number, even if the rank is idle: the tag. */
 void goal_writer_exchange(struct goal_writer *writer, uint32_t to, uint32_t from);
 /* A step that computes; nothing for 0 ns. */
 void goal_writer_compute(struct goal_writer *writer, uint64_t calc_ns);

@@ -3,7 +3,7 @@
 #pragma once
 
 /* The matrix of an all-to-allv: a file of lines SRC DST BYTES, ranks by number, '#' for comments.
- * Of several lines for a pair the last one counts; pairs without a line have 0. */
+ * If a pair has several lines, the last one counts; pairs without a line have 0. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +15,7 @@
 /* [from * ranks + to]. The caller frees '*matrix' in every case. 0, or a negative errno and error.
  */
 int goal_matrix_load(const char *path, uint32_t ranks, uint64_t **matrix, struct error *error);
-/* The same for a text in memory with a 0 behind it, which is changed; 'matrix' has only zeros. */
+/* The same for a text in memory that ends with a 0 byte, which is changed; 'matrix' has only
+ * zeros. */
 int goal_matrix_parse(char *text, size_t length, const char *path, uint32_t ranks, uint64_t *matrix,
 	struct error *error);

@@ -100,7 +100,7 @@ weft_time goal_replay_next(const struct goal_replay *replay, uint32_t host);
 bool goal_replay_host_done(const struct goal_replay *replay, uint32_t host);
 /* Those of all ranks have ended. */
 bool goal_replay_done(const struct goal_replay *replay);
-/* When the last operation ended so far. */
+/* When the latest operation so far ended. */
 weft_time goal_replay_ended(const struct goal_replay *replay);
 /* Operations that have ended. */
 uint64_t goal_replay_count(const struct goal_replay *replay);
@@ -113,11 +113,11 @@ struct goal_replay_end {
 struct goal_replay_end goal_replay_end(const struct goal_replay *replay, uint32_t rank);
 void goal_replay_set_end(
 	struct goal_replay *replay, uint32_t rank, const struct goal_replay_end *end);
-/* Beside it the states of the rank's operations, a byte each, which are the replay's. */
+/* The states of the rank's operations, one byte each; the replay owns them. */
 uint8_t *goal_replay_states(struct goal_replay *replay, uint32_t rank, size_t *count);
 
-/* Of a send: when it was due and when its message had arrived, WEFT_TIME_NEVER if it has not. Only
- * with 'times'; a copy of the replay in another process can be given them. */
+/* Of a send: when it was due and when its message arrived, WEFT_TIME_NEVER if it did not. Only with
+ * 'times'; a copy of the replay in another process can be given them. */
 struct goal_replay_times {
 	weft_time due_ps, arrived_ps;
 };

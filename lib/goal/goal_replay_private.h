@@ -25,7 +25,7 @@ struct op_list {
 	uint32_t head, tail;
 };
 
-/* One CPU of a rank, or what copies the messages within a host: an operation at a time. */
+/* One CPU of a rank, or the copier of messages within a host: one operation at a time. */
 struct goal_replay_cpu {
 	struct op_list ready;
 	uint32_t running; /* GOAL_NONE: idle */
@@ -61,7 +61,7 @@ struct goal_replay_rank {
 
 /* State of one host; used by one thread. */
 struct goal_replay_host {
-	weft_time next_send;        /* not before, because of the gap */
+	weft_time next_send;        /* not earlier, because of the gap */
 	struct op_list turn;        /* queues with a send, the next one first */
 	uint32_t first_rank, ranks; /* in 'by_host' */
 	uint32_t first_cpu, cpus;   /* those of its ranks, and the last one copies */
@@ -118,6 +118,6 @@ static inline void op_list_push(struct op_list *list, uint32_t *next, uint32_t o
 	list->tail = op;
 }
 
-/* Begins every operation in 'ready' at 'at', and every operation that this makes ready; all of them
+/* Starts every operation in 'ready' at 'at', and every operation that this makes ready; all of them
  * are of one host. */
 void goal_replay_begin(struct goal_replay *replay, weft_time at, struct op_list *ready);

@@ -30,7 +30,7 @@
 	X(DROP_SHORT, "tap_drop_short")               /* or contradictory lengths */           \
 	X(DROP_ARP, "tap_drop_arp")                   /* not a request for a host's address */ \
 	X(DROP_ETHERTYPE, "tap_drop_ethertype")       /* IPv6 and others */                    \
-	X(DROP_UNKNOWN_HOST, "tap_drop_unknown_host") /* broadcast, multicast, strange MACs */ \
+	X(DROP_UNKNOWN_HOST, "tap_drop_unknown_host") /* broadcast, multicast, unknown MACs */ \
 	X(DROP_TOO_LONG, "tap_drop_too_long")                                                  \
 	X(DROP_UNREACHABLE, "tap_drop_unreachable") /* no route in the fabric */               \
 	X(DROP_SILENT, "tap_drop_silent") /* the host does not answer and its share is full */ \
@@ -96,5 +96,4 @@ struct edge_packet {
 bool edge_deliver(
 	struct edge *edge, const struct nic_delivery *delivery, struct edge_packet *packet);
 
-uint64_t *edge_counters(
-	struct edge *edge); /* [EDGE_COUNTER_COUNT]; the driver adds to it as well */
+uint64_t *edge_counters(struct edge *edge); /* [EDGE_COUNTER_COUNT]; the driver also adds to it */

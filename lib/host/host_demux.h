@@ -17,8 +17,8 @@ struct host_demux {
 	/* Receives the packets that the edge completes. */
 	void *ctx;
 	void (*packet)(void *ctx, const struct edge_packet *packet);
-	/* Called for each synthetic message that has arrived completely, with the due arrival of
-	 * its last frame; may be NULL. */
+	/* Called for each synthetic message that arrived completely, with the due arrival of its
+	 * last frame; may be NULL. */
 	void *message_ctx;
 	void (*message)(void *message_ctx, uint16_t source, weft_time due_ps);
 	/* Receives frames between endpoints; NULL: none. */

@@ -40,12 +40,12 @@ struct measure_sink_flow {
 	weft_time last_ps;
 };
 
-/* Arrivals of one entry of the traffic, from the last reset on. */
+/* Arrivals of one entry of the traffic since the last reset. */
 struct measure_sink_entry {
 	uint64_t frames, messages, bytes;
 	struct histogram network_ns, total_ns; /* from measure_from on */
-	/* [hosts] messages by source, and when the last one came, the caller's; NULL: not wanted.
-	 */
+	/* [hosts] messages by source, and when the last one arrived, the caller's; NULL: not
+	 * wanted. */
 	struct measure_sink_flow *flow;
 };
 
@@ -70,7 +70,7 @@ struct measure_sink {
 	/* Frames in network_ns that were late by at most a tenth of their network_due_ns. */
 	uint64_t within_tenth;
 	struct measure_clocks clocks;            /* from measure_from on */
-	uint64_t lost, duplicated, out_of_order; /* frames; 0 if delivery keeps its guarantees */
+	uint64_t lost, duplicated, out_of_order; /* frames; 0 if the guarantees of delivery hold */
 	uint64_t altered;                        /* frames whose bytes were changed */
 	struct measure_source source[];          /* [hosts] */
 };
@@ -79,17 +79,17 @@ struct measure_sink {
 struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts);
 void measure_sink_destroy(struct measure_sink *sink);
 
-/* Tells 'entries' entries apart from now on; where flow[entry] is not NULL, by source as well,
- * there [hosts]. These counters are the caller's, who clears them; sinks that one thread serves may
- * share them. 0 or -ENOMEM: the sink is as before. */
+/* Tells 'entries' entries apart from now on; where flow[entry] is not NULL, it also counts by
+ * source there [hosts]. These counters are the caller's, who clears them; sinks that one thread
+ * serves may share them. 0 or -ENOMEM: the sink is as before. */
 int measure_sink_set_entries(
 	struct measure_sink *sink, unsigned entries, struct measure_sink_flow *const *flow);
 
 /* The same entries count by source elsewhere from now on. */
 void measure_sink_set_flows(struct measure_sink *sink, struct measure_sink_flow *const *flow);
 
-/* The time stamps in frames of 'source' are of another clock; what is known of it is the caller's.
- * Call before the first frame. */
+/* The time stamps in frames of 'source' are of another clock; the caller owns its estimate. Call
+ * before the first frame. */
 void measure_sink_set_clock(
 	struct measure_sink *sink, uint16_t source, const struct clock_offset *clock);
 

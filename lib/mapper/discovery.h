@@ -15,7 +15,7 @@
 #include "mapper_frame.h"
 
 /* Flap damping: a flapping link is held down when it comes up again, because each known link that
- * goes down calls off the current distribution, and without damping no other change would complete.
+ * goes down cancels the current distribution, and without damping no other change would complete.
  * After its first loss a link is used again at once; from the second on it is held, twice as long
  * each time, until it has been up for LINK_HOLD_FORGET times the shortest hold. One thread; no
  * clock. */
@@ -126,8 +126,8 @@ void discovery_fini(struct discovery *discovery);
 
 /* Forgets pending probes and all findings. */
 void discovery_reset(struct discovery *discovery);
-/* Forgets the findings and the restart counts of devices. Call it from time to time, or a device
- * that restarts often is taken for two with one identity. */
+/* Forgets the findings and the restart counts of devices. Call it from time to time; otherwise a
+ * device that restarts often is taken for two with one identity. */
 void discovery_forget_findings(struct discovery *discovery);
 /* Adds a finding, if there is room. */
 void discovery_find(struct discovery *discovery, enum discovery_finding_kind kind, uint32_t device,

@@ -6,8 +6,8 @@
  * the devices that get new ones; then, unless the change may go live, pauses and drains; then
  * commits and resumes. If the fabric does not drain, all devices are purged and drained again. Each
  * step repeats its request to every device concerned until the device's status confirms it; the
- * number of outstanding requests is bounded. A failure before the first commit calls the change
- * off, and nothing has changed. One thread; no clock. */
+ * number of outstanding requests is bounded. A failure before the first commit cancels the change,
+ * and nothing has changed. One thread; no clock. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,8 +69,8 @@ struct distribution {
 	bool pause;      /* with pause and drain */
 	bool purge;      /* it did not drain in time */
 	bool drained;    /* every device was idle before the commit */
-	bool failed;     /* called off: nothing has changed */
-	bool incomplete; /* committed, but a device has not answered */
+	bool failed;     /* cancelled: nothing has changed */
+	bool incomplete; /* committed, but a device did not answer */
 	unsigned idle_rounds;
 	bool round_idle;
 	weft_time drain_until, round_at;
@@ -95,7 +95,7 @@ void distribution_start(
 /* Abandons it in its current state, as if the mapper had died. */
 void distribution_stop(struct distribution *distribution);
 
-/* Calls it off unless something has been committed. */
+/* Cancels it unless something was committed. */
 void distribution_call_off(struct distribution *distribution, weft_time now);
 /* The device is gone: stop waiting for it. */
 void distribution_lose(struct distribution *distribution, uint32_t device, weft_time now);

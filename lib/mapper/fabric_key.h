@@ -5,7 +5,7 @@
 /* The fabric key: 256 bits that all devices of a fabric share. It authenticates the messages
  * between mapper and devices (keyed BLAKE2b by libsodium, 128-bit tags); nothing is encrypted. A
  * device with the key can be the mapper; one without it can change nothing. Keys for other purposes
- * are derived from it: that of the seals of links (lib/link/link_seal.h).
+ * are derived from it, such as the key of the seals of links (lib/link/link_seal.h).
  *
  * On disk it is a file of 64 hexadecimal digits that only its owner may read or write. */
 
@@ -33,11 +33,11 @@ void fabric_key_tag(const struct fabric_key *key, const uint8_t *data, unsigned 
 bool fabric_key_matches(const struct fabric_key *key, const uint8_t *data, unsigned bytes,
 	const uint8_t tag[FABRIC_TAG_BYTES]);
 
-/* The key for another purpose, a word; whoever knows it learns nothing about this key. */
+/* The key for another purpose, a word; it reveals nothing about this key. */
 void fabric_key_derive(
 	const struct fabric_key *key, const char *purpose, uint8_t out[FABRIC_KEY_BYTES]);
 
-/* Number of the fabric of this identity, not 0: the same for all who have the text and the key.
+/* Number of the fabric of this identity, not 0: the same for all devices with this text and key.
  * 'key' may be NULL: then the text alone decides. Two texts share a number with a probability of 1
  * in 65,535. */
 uint16_t fabric_number(const char *identity, const struct fabric_key *key);

@@ -40,7 +40,7 @@ struct map_device {
 	bool present;
 	uint8_t lives;   /* restarts since discovery_forget_findings() */
 	uint32_t former; /* session before the last such restart; 0: none */
-	bool moved;      /* the route to it has changed and it has not been told */
+	bool moved;      /* the route to it changed and it was not told yet */
 	/* Consecutive images that it refused, and the sweeps for which it is therefore left out of
 	 * the topology; 0: it is not. */
 	uint8_t refusals, left_out;
@@ -97,7 +97,7 @@ struct topology *fabric_map_found(const struct fabric_map *map, struct error *er
 
 /* Builds a command to device 'to' of the map, which is present. The caller has filled the message
  * except receiver, return route, and the fields that mapper_frame_build() fills: type, the mapper's
- * priority and session, and the body of the type. The frame leaves by port 0, or to the local
- * agent. */
+ * priority and session, and the body of the type. The frame leaves through port 0, or goes to the
+ * local agent. */
 void map_command_build(const struct fabric_map *map, uint32_t to, struct mapper_speaker *speaker,
 	struct mapper_message *message, struct mapper_frame *frame);

@@ -5,7 +5,7 @@
 /* Reads the images that devices use, part by part, for a mapper that has not made them itself
  * (docs/explanation/the-mapper.md, 'Distribution'). It requests parts from each device until its
  * image is complete; the number of outstanding requests is bounded. Digests tell the images apart:
- * an image that is replaced meanwhile is read again from its beginning. One thread; no clock. */
+ * an image that is replaced meanwhile is read again from the start. One thread; no clock. */
 
 #include <stdbool.h>
 #include <stdint.h>

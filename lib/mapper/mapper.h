@@ -90,7 +90,7 @@ struct mapper_acknowledgement {
 };
 
 struct mapper_counters {
-	uint64_t maps;      /* times that routes were computed */
+	uint64_t maps;      /* number of route computations */
 	uint64_t unchanged; /* and nothing had to be sent */
 	uint64_t live, paused;
 	uint64_t called_off; /* distributions */
@@ -115,7 +115,7 @@ struct mapper {
 	bool reads;           /* images are being read */
 	uint64_t computed;    /* map.changes of the last routes */
 	bool stale;           /* compute routes although the map has not changed */
-	bool no_memory;       /* the last computation had no memory: retry at the next sweep */
+	bool no_memory;       /* the last computation lacked memory: retry at the next sweep */
 	weft_time not_before; /* gathering reports */
 	weft_time live_from;  /* until then unknown packets may be in the fabric */
 	uint64_t lesser_seen; /* the agent's count of lower mappers' commands */
@@ -155,9 +155,9 @@ void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, u
 bool mapper_poll(struct mapper *mapper, weft_time now, struct mapper_frame *frame);
 weft_time mapper_due(const struct mapper *mapper, weft_time now);
 
-/* The process was stopped, or had no CPU, for so long, of which 'now' may know nothing. Above the
- * lease, another mapper may have led meanwhile and given other tables, also such without this host:
- * a mapper that leads then takes the lead anew and asks all devices. */
+/* The process was stopped, or had no CPU, for this long, which 'now' may not show. Above the lease,
+ * another mapper may have led meanwhile and distributed other tables, even tables without this
+ * host. A mapper that leads then takes the lead again and asks all devices. */
 void mapper_absent(struct mapper *mapper, weft_time away_ps, weft_time now);
 
 /* Upper bound on takeover, after which a paused device resumes on its own: the longest standby
@@ -175,7 +175,7 @@ static inline bool mapper_leads(const struct mapper *mapper)
 /* Its own last tables, NULL before the first. Valid until the next poll. */
 const struct mapper_generation *mapper_current(const struct mapper *mapper);
 
-/* The epoch under which host number 'host' of mapper_current() has got its tables of that
- * generation, which may be an earlier one: tables that stay are not sent again. 0: it has not got
- * them all yet. */
+/* The epoch under which host number 'host' of mapper_current() got its tables of that generation,
+ * which may be an earlier one: unchanged tables are not sent again. 0: it has not got them all
+ * yet. */
 uint32_t mapper_host_epoch(const struct mapper *mapper, uint32_t host);

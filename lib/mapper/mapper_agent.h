@@ -3,19 +3,19 @@
 #pragma once
 
 /* The agent of a device, switch or interface, answers mappers (docs/explanation/the-mapper.md). It
- * identifies the device, stages tables and says when to use them, and reports links that go up or
- * down. Its only decision is which mapper to obey: the highest, by (priority, identity), heard
- * within the lease.
+ * identifies the device, stages tables and decides when to use them, and reports links that go up
+ * or down. Its only other decision is which mapper to follow: the highest, by (priority, identity),
+ * received within the lease.
  *
  * No clock: 'now' is an argument and never decreases. One thread. It allocates memory only for
- * images that an obeyed mapper sends, up to the configured size, and 32 bytes for each sender of an
- * admitted command, up to a configured number.
+ * images that the followed mapper sends, up to the configured size, and 32 bytes for each sender of
+ * an admitted command, up to a configured number.
  *
  * With a key every sender is a device of the fabric, and none is forgotten, because its messages
- * could be replayed then. Without a key anybody can claim any identity, and replayed messages are
- * the smallest that he can send: when all places are taken, the sender that spoke only once or has
- * been silent for longer than the lease makes room, else the one that spoke longest ago, but never
- * the mapper that is obeyed. */
+ * could be replayed then. Without a key a sender can claim any identity, and replaying messages is
+ * its cheapest attack. When all places are taken, a sender that spoke only once or has been silent
+ * for longer than the lease makes room, else the one that spoke longest ago, but never the followed
+ * mapper. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -69,7 +69,7 @@ struct mapper_agent {
 	struct mapper_agent_config config;
 	struct mapper_speaker speaker;
 
-	/* The mapper that it obeys. A candidate that leads obeys itself (mapper_agent_lead). */
+	/* The mapper that it follows. A candidate that leads follows itself (mapper_agent_lead). */
 	uint64_t followed; /* 0: none yet */
 	uint16_t followed_priority;
 	uint32_t followed_session;
@@ -110,7 +110,7 @@ struct mapper_agent {
 	uint64_t pauses_left; /* pauses that no mapper has ended */
 };
 
-/* 'counter' is above every counter of earlier runs (a wall clock, say), or 0. */
+/* 'counter' is above every counter of earlier runs (from a wall clock, say), or 0. */
 void mapper_agent_init(
 	struct mapper_agent *agent, const struct mapper_agent_config *config, uint64_t counter);
 void mapper_agent_fini(struct mapper_agent *agent);

@@ -8,17 +8,17 @@
 
 #include "mapper.h"
 
-/* The highest epoch that a mapper believes a device; it would be two thousand million changes. */
+/* The highest epoch that a mapper accepts from a device: two thousand million changes. */
 #define MAPPER_EPOCH_TRUE_MAX (UINT32_MAX / 2)
 
-/* Computes the routes of the current map and begins to distribute changes, or to read the installed
- * tables first if they are unknown (mapper->reads). Without routes (mapper->fault) it begins a
- * distribution without tables if a device is paused, to end the pause. True if a distribution has
- * begun. */
+/* Computes the routes of the current map and starts to distribute changes, or to read the installed
+ * tables first if they are unknown (mapper->reads). Without routes (mapper->fault) it starts a
+ * distribution without tables if a device is paused, to end the pause. True if a distribution
+ * started. */
 bool mapper_plan(struct mapper *mapper, weft_time now);
 /* All images have been read or given up: plan again with what was read. */
 void mapper_plan_found(struct mapper *mapper, weft_time now);
-/* A distribution has ended: records which device uses which tables. */
+/* A distribution ended: records which device uses which tables. */
 void mapper_plan_done(struct mapper *mapper, weft_time now);
 /* Forgets all generations: another mapper leads. */
 void mapper_plan_forget(struct mapper *mapper);

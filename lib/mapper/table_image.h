@@ -65,7 +65,7 @@ void table_image_each_route(const uint8_t *bytes, table_image_route_fn each, voi
 
 /* The queues of the scheme, 0 without one: the VC of service level n is n if below that, else 0. */
 uint8_t table_image_queues(const uint8_t *bytes);
-/* The queuing scheme of a host's image, by which it chooses service levels; NULL without one.
+/* The queuing scheme of a host's image, from which it chooses service levels; NULL without one.
  * -ENOMEM. The caller owns it, queuing_destroy(). */
 int table_image_queuing(const uint8_t *bytes, struct queuing **queuing);
 

@@ -19,7 +19,7 @@
 
 #define NIC_ANSWERS_MAX 512 /* a power of two */
 
-/* What the answer to a frame in the window has to know. */
+/* The part of a frame in the window that its answer needs. */
 struct nic_sent {
 	uint16_t number; /* of its message */
 	uint8_t path;

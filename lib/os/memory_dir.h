@@ -4,8 +4,8 @@
 
 /* The folder for files that the processes of a lab share as memory: "memory" in its run directory.
  * The run directory may lie on a disk, whose file system would stop a process that writes into such
- * memory while it is copied to the disk. "memory" is therefore a symbolic link to a private folder
- * in /dev/shm, or a folder itself where /dev/shm is not in memory. */
+ * memory while it is written back to the disk. "memory" is therefore a symbolic link to a private
+ * folder in /dev/shm, or a folder itself where /dev/shm is not in memory. */
 
 #include "base/weft_error.h"
 

@@ -20,7 +20,7 @@
 struct pci_interface {
 	char name[16];
 	bool up;       /* the administrator's flag */
-	int carrier;   /* 1, 0, or -1: not known, as for an interface that is not up */
+	int carrier;   /* 1, 0, or -1: unknown, as for an interface that is not up */
 	long speed;    /* Mbps; -1: not known */
 	char use[128]; /* of the machine's own network: "default route"; "": none */
 };
@@ -31,7 +31,7 @@ struct pci_device {
 	unsigned vendor, device;
 	char driver[PCI_NAME_MAX]; /* "": none */
 	char group[16];            /* of the IOMMU; "": none */
-	long numa;                 /* node; -1: not known, or the machine has no nodes */
+	long numa;                 /* node; -1: unknown, or the machine has no nodes */
 	unsigned interfaces;
 	struct pci_interface interface[PCI_INTERFACES_MAX];
 };
@@ -46,16 +46,16 @@ const struct pci_interface *pci_device_used(const struct pci_device *device);
 
 /* Whether the driver belongs to DPDK: vfio-pci, uio_pci_generic or igb_uio. */
 bool pci_driver_is_dpdk(const char *driver);
-/* Whether DPDK drives the device beside this driver of the kernel: those of NVIDIA. */
+/* Whether DPDK drives the device alongside this kernel driver: those of NVIDIA. */
 bool pci_driver_is_shared(const char *driver);
 bool pci_driver_loaded(const char *root, const char *driver);
 
-/* Whether the machine has an IOMMU that is on. */
+/* Whether the machine has an active IOMMU. */
 bool pci_has_iommu(const char *root);
-/* Whether vfio-pci takes devices without an IOMMU (enable_unsafe_noiommu_mode). */
+/* Whether vfio-pci accepts devices without an IOMMU (enable_unsafe_noiommu_mode). */
 bool pci_vfio_without_iommu(const char *root);
 
-/* A device of the IOMMU group, other than 'address' and bridges, that a driver of the kernel has.
+/* A device of the IOMMU group, other than 'address' and bridges, that a kernel driver holds.
  * Returns whether there is one. */
 bool pci_group_blocker(
 	const char *root, const char *group, const char *address, char *out, size_t size);
@@ -66,6 +66,6 @@ bool pci_group_blocker(
  * "/dev/vfio/noiommu-0" or "/dev/uio1", without 'root'. False: it has none. */
 bool pci_device_file(const char *root, const struct pci_device *device, char file[PCI_FILE_MAX]);
 
-/* The id of another process that has the file 'device' open, such as /dev/vfio/7; 0: none that can
- * be seen. Its name in 'name'. */
+/* The id of another process that has the file 'device' open, such as /dev/vfio/7; 0: none that is
+ * visible. Its name in 'name'. */
 long pci_holder(const char *root, const char *device, char *name, size_t size);

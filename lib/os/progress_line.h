@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* How far a run is: one line on a terminal, written over again, and nothing where standard error is
- * none. */
+/* The progress of a run: one line on a terminal, which is overwritten, and nothing if standard
+ * error is not a terminal. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@ struct progress_line {
 /* The line is told at all. */
 bool progress_line_visible(const struct progress_line *line);
 
-/* "  45 %  0.9 of 2.0 s, 1.1 s left"; 'whole' WEFT_TIME_NEVER: "0.9 s". The caller tells it some
- * times a second. */
+/* " 45 % 0.9 of 2.0 s, 1.1 s left"; 'whole' WEFT_TIME_NEVER: "0.9 s". Call it a few times per
+ * second. */
 void progress_line_show(struct progress_line *line, weft_time done, weft_time whole);
 /* "waiting for …" */
 void progress_line_wait(struct progress_line *line, const char *what);

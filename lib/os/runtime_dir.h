@@ -25,20 +25,21 @@ void runtime_dir_path(const char *prefix, char path[RUNTIME_DIR_MAX]);
 void runtime_dir_labs(char path[RUNTIME_DIR_MAX]);
 
 /* Before EAL starts: makes the base and DPDK's folder in it, refuses folders that are not private
- * (private_dir.h), and tells DPDK where they are, by RUNTIME_DIRECTORY. Before any thread starts.
+ * (private_dir.h), and passes their place to DPDK in RUNTIME_DIRECTORY. Before any thread starts.
  * 0, or -errno and error. */
 int runtime_dir_prepare(struct error *error);
 
-/* Makes a network namespace (netns.h) for the program with this folder, in which it is noted first:
+/* Makes a network namespace (netns.h) for the program with this folder, and records it there first:
  * if the program is killed, runtime_dir_remove() removes both. 0, or -errno and error; -EEXIST:
- * there is one already, which is not noted. */
+ * there is one already, which is not recorded. */
 int runtime_dir_add_netns(const char *path, const char *name, struct error *error);
-/* Removes the namespace and its note. */
+/* Removes the namespace and its record. */
 void runtime_dir_drop_netns(const char *path, const char *name);
-/* Removes the note only, so that the namespace outlives the program. False: it is not noted. */
+/* Removes the record only, so that the namespace outlives the program. False: there is no
+ * record. */
 bool runtime_dir_keep_netns(const char *path, const char *name);
 
 /* Removes a folder of runtime_dir_path() and DPDK's files in it, by their names, and the namespaces
- * that are noted there. 0, or -errno; a missing one is not an error. One that is not private is
+ * that are recorded there. 0, or -errno; a missing one is not an error. One that is not private is
  * left as it is: -EPERM. */
 int runtime_dir_remove(const char *path);

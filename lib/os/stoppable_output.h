@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Output that a signal can end although its reader does not read. A write() that a signal
- * interrupts in the middle reports what it has written, whereupon stdio writes the rest and waits
- * for ever; and a signal just before a write() interrupts nothing. So this stream first waits until
- * there is room, with signals let in only there, and then writes no more than has room. */
+/* Output that a signal can end even if its reader does not read. A write() that a signal interrupts
+ * in the middle returns what it wrote, and stdio then writes the rest and waits for ever; and a
+ * signal just before a write() interrupts nothing. So this stream first waits until there is room,
+ * with signals enabled only there, and then writes no more than fits. */
 
 #include <stdatomic.h>
 #include <stdbool.h>

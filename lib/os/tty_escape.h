@@ -3,9 +3,8 @@
 #pragma once
 
 /* Standard output and standard error of a program, where they are a terminal: control characters in
- * names and messages are printed as "\xNN" (text_escape.h). Of a carriage return, and of "erase the
- * line" directly behind one, which our own progress lines have, this holds on standard output only.
- */
+ * names and messages are printed as "\xNN" (text_escape.h). On standard error a carriage return
+ * passes, and "erase the line" directly after one, because our own progress lines use them. */
 
 #include <stdbool.h>
 
@@ -19,6 +18,6 @@ struct tty_escape {
 	struct guarded_stream out, err;
 };
 
-/* Call it first in main(), with memory that lasts as long as the program: exit() writes what is
- * left. Pipes and files get all bytes as they are. */
+/* Call it first in main(), with memory that lasts as long as the program: exit() writes the rest.
+ * Pipes and files get all bytes as they are. */
 void tty_escape(struct tty_escape *guard);

@@ -20,7 +20,7 @@ struct ethdev_driver {
 					slots */
 	uint32_t buffer_bytes;
 	bool is_ethernet; /* a bridge may be behind it, as behind a NIC */
-	bool keeps_sent;  /* hands its mbufs to the other end, whose ring has ring_slots */
+	bool keeps_sent;  /* passes its mbufs to the other end, whose ring has ring_slots */
 	/* --- NICs --- */
 	bool buffers_are_powers; /* receive buffers are rounded down to a power of two */
 	bool unsafe_cleanup;     /* its tx_done_cleanup() is unsafe with some transmit functions */

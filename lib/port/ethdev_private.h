@@ -58,8 +58,8 @@ void ethdev_choose_rings(struct ethdev_ctx *ctx, const struct port_ethdev_config
 int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
 	struct rte_mempool *pool, struct error *error);
 
-/* ethdev_stamps.c: of a device that was started with RTE_ETH_RX_OFFLOAD_TIMESTAMP: finds out how
- * its clock is read. Nothing, if it is not. */
+/* ethdev_stamps.c: for a device that was started with RTE_ETH_RX_OFFLOAD_TIMESTAMP: finds out how
+ * its clock is read. Otherwise does nothing. */
 void ethdev_stamps_begin(struct ethdev_ctx *ctx);
 
 /* port_ethdev.c: queries the device; the caller holds ctx->asking. */

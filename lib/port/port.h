@@ -50,7 +50,7 @@ typedef void port_link_fn(const struct port *port, struct port_ethdev_link *link
 /* Reasons why the port passes nothing; a set. */
 enum port_cut_reason {
 	PORT_CUT_ORDER = 1,   /* port_cut() */
-	PORT_CUT_CARRIER = 2, /* the device has lost its carrier */
+	PORT_CUT_CARRIER = 2, /* the device lost its carrier */
 };
 
 /* The Ethernet addresses of a port, of its thread: port_set_address(). Links in memory do not look
@@ -129,7 +129,7 @@ struct rte_mempool *port_pool_create(
 	const char *name, unsigned count, unsigned frame_bytes, int socket, struct error *error);
 
 /* Opens both ends of an in-memory link: frames sent into one come out of the other, not before
- * their arrived_ps. 'slots' frames each way (a power of two). */
+ * their arrived_ps. 'slots' frames in each direction (a power of two). */
 int port_open_memory_link(struct port *a, const char *name_a, struct port *b, const char *name_b,
 	unsigned slots, struct error *error);
 
@@ -140,10 +140,10 @@ int port_check_room(
 	const struct port *port, unsigned vcs, unsigned frame_bytes, struct error *error);
 
 /* From now on frames leave with this source address, and those to other stations are not received;
- * port_set_peer() gives the destination. Of a started port. */
+ * port_set_peer() sets the destination. The port is started. */
 void port_set_address(struct port *port, const uint8_t from[6]);
 
-/* Frames go to this address from now on. 'greets_all': but hellos, which go to the group's. */
+/* Frames go to this address from now on. 'greets_all': except hellos, which go to the group's. */
 static inline void port_set_peer(struct port *port, const uint8_t to[6], bool greets_all)
 {
 	memcpy(port->ether.out.to, to, sizeof(port->ether.out.to));

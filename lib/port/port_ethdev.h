@@ -66,8 +66,8 @@ void port_ethdev_needs_max(
 int port_start_ethdev(struct port *port, const struct port_ethdev_config *config,
 	struct rte_mempool *pool, struct error *error);
 
-/* The NIC stamps the frames that arrive by its own clock, in ticks of that clock, and the clock can
- * be read. Of a started port. */
+/* The NIC stamps arriving frames with its own clock, in ticks of that clock, and the clock can be
+ * read. The port is started. */
 bool port_has_stamps(const struct port *port);
 /* When this frame arrived, which is fresh from port_rx(). False: it has no stamp. The port has
  * stamps. */
@@ -78,10 +78,11 @@ bool port_stamps_now(const struct port *port, uint64_t *ticks);
 
 /* Starts watching a NIC's carrier, and its losses once per second, in DPDK's interrupt thread. Does
  * nothing for a virtual device. Call it when all ports of the process are started: driver messages
- * during a port's setup are attributed to that port. Does nothing for a port that is not an ethdev.
- * */
+ * during a port's setup are attributed to that port. Does nothing for a port that is not an
+ * ethdev. */
 void port_watch_ethdev(struct port *port);
-/* Stops watching; the port may be unopened. port_close() does this too, but for this port alone. */
+/* Stops watching; the port may be unopened. port_close() also does this, but for this port
+ * alone. */
 void port_unwatch_ethdev(struct port *port);
 
 struct port_ethdev_link {

@@ -2,11 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The file of a link between two processes of this machine: a ring of frames each way
- * (shared_ring.h). The end that comes first makes it, with mode 0600; it survives the end of both,
- * so that either can come back to it. The file is made in one size and never changes it: the memory
- * of a process that uses it cannot be taken away by another one that starts, ends or is killed.
- * Its folder is private (private_dir.h): whoever can write into it could also stop the process.
+/* The file of a link between two processes of this machine: a ring of frames in each direction
+ * (shared_ring.h). The first end makes it, with mode 0600; it survives the exit of both, so that
+ * either can come back to it. The file has one size from the start and never changes it: no process
+ * that starts, ends or is killed can take the memory away from a process that uses it. Its folder
+ * is private (private_dir.h), because a process that can write into it could also stop a user of
+ * the file.
  *
  * The file holds, in pages: the positions of both rings; the bytes of the ring from end 0 to end 1;
  * those of the other one. */

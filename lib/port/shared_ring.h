@@ -77,7 +77,7 @@ void shared_ring_tx_init(struct shared_ring_tx *tx, const struct shared_ring *ri
 void shared_ring_rx_init(
 	struct shared_ring_rx *rx, const struct shared_ring *ring, uint32_t longest);
 
-/* Whether so many bytes are free. A reader whose position is impossible has no room. */
+/* Whether this many bytes are free. A reader whose position is impossible has no room. */
 static inline bool shared_ring_has_room(struct shared_ring_tx *tx, uint64_t bytes)
 {
 	uint64_t read;
@@ -117,7 +117,7 @@ static inline void shared_ring_flush(struct shared_ring_tx *tx)
 uint16_t shared_ring_peek(
 	struct shared_ring_rx *rx, struct shared_ring_record *records, uint16_t count);
 
-/* Gives the memory of all records before position 'next' back to the writer. */
+/* Returns the memory of all records before position 'next' to the writer. */
 static inline void shared_ring_release(struct shared_ring_rx *rx, uint64_t next)
 {
 	rx->read = next;

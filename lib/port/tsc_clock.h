@@ -76,5 +76,5 @@ static inline weft_time clock_share(const struct clock *clock, weft_time real)
 /* Nanoseconds since 1970-01-01 at weft_time 0, which captures add to their times. */
 uint64_t clock_unix_origin_ns(const struct clock *clock);
 
-/* For waits of the kernel (pthread_cond_timedwait): the real time of day in so many ms. */
+/* For waits of the kernel (pthread_cond_timedwait): the real time of day this many ms from now. */
 void clock_deadline(struct timespec *deadline, unsigned ms);

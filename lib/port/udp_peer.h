@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Which datagrams of a UDP link are taken, by the life of the sender's process and the number in
- * their header (docs/reference/wire-format.md, 'Links over UDP'). Anyone who can forge a source
- * address can send one with any life. It must not end the link, so the life before the current one
- * is known: a later datagram of that one makes it the current one again. */
+/* Decides which datagrams of a UDP link are accepted, from the session of the sender's process and
+ * the number in their header (docs/reference/wire-format.md, 'Links over UDP'). Any host that can
+ * forge a source address can send a datagram of any session. That must not end the link, so the
+ * session before the current one is remembered: a later datagram of it makes it current again. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,8 +21,8 @@ struct udp_peer {
 
 enum udp_verdict {
 	UDP_TAKEN,
-	UDP_LATE,   /* a later one was taken before, and counted this one as missing */
-	UDP_FOREIGN /* no life, or a late datagram of the former one */
+	UDP_LATE,   /* a later one was accepted before, and counted this one as missing */
+	UDP_FOREIGN /* no session, or a late datagram of the former one */
 };
 
 /* 'missing': datagrams before this one that did not arrive, if it is taken. */

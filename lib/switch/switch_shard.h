@@ -113,7 +113,7 @@ struct shard_board {
 
 _Static_assert(sizeof(uint32_t[FRAME_VCS_MAX]) == 64, "a line for each input");
 
-/* What a shard knows of another one. */
+/* A shard's view of another one. */
 struct shard_other {
 	struct shard_ring *out; /* that ring is the other's memory */
 	uint64_t away;          /* own inputs that may have packets there */

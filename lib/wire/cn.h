@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* What a destination tells a source about congestion on the path to it: the payload of a cn frame
+/* A destination's report to a source about congestion on the path to it: the payload of a cn frame
  * (FRAME_CN), in host order for both clocks. DRB and PR-DRB (papers 002 and 003) learn from it how
  * long a packet waited in switches and which flows delayed it; InfiniBand's congestion control
  * (annex A10) learns of marks.

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Describes the keys of run, lab and topology files, from the tables by which the programs read
+/* Describes the keys of run, lab and topology files, from the tables with which the programs read
  * them. 'file' is "run", "lab" or "topology". */
 
 #include <jansson.h>

@@ -29,10 +29,11 @@ struct lab {
 	uint16_t fabric; /* number that the running lab keeps; 0: computed (lab_security.h) */
 };
 
-/* 'run_dir' NULL: NAME in the folder of labs (runtime_dir.h), as /run/weft/NAME. 'processes: auto'
- * means what the lab in the run directory was started with, if there is one, so that whoever opens
- * its file gets its plan; else as lab_open_new(). Likewise for a dilation that is not the file's,
- * and for the numbers of devices after 'weft lab apply' (lab_devices.h). 0, or -errno and error. */
+/* 'run_dir' NULL: NAME in the folder of labs (runtime_dir.h), such as /run/weft/NAME. 'processes:
+ * auto' means the form of the lab in the run directory, if there is one, so every program that
+ * opens its file gets its plan; else as in lab_open_new(). Likewise for a dilation that is not the
+ * file's, and for the numbers of devices after 'weft lab apply' (lab_devices.h). 0, or -errno and
+ * error. */
 int lab_open(struct lab *lab, const char *path, const char *run_dir, struct error *error);
 /* The same for a lab that is to be started: 'processes: auto' is one process if the poll loops of
  * several would be more than twice the CPUs (config.cores at most), or if no plan of several is

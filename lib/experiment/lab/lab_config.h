@@ -34,7 +34,7 @@ enum lab_config_processes { LAB_CONFIG_PROCESSES(X) };
 
 /* Devices that share a process. */
 struct lab_config_group {
-	char name[TOPOLOGY_NAME_MAX]; /* in a list without names: of its first device */
+	char name[TOPOLOGY_NAME_MAX]; /* in a list without names: the first device's name */
 	char (*device)[TOPOLOGY_NAME_MAX];
 	uint32_t count;
 	struct run_config_place place;
@@ -58,7 +58,7 @@ struct lab_config_words {
 #define LAB_MACHINES_MAX    256
 #define LAB_MACHINE_SSH_MAX 128
 
-/* The DPDK device of a port on a machine: as a row of the topology's 'ports'. */
+/* The DPDK device of a port on a machine, like a row of the topology's 'ports'. */
 struct lab_config_port {
 	char port[TOPOLOGY_NAME_MAX + 8];
 	char dpdk[sizeof(((struct topology_binding *)NULL)->dpdk)];
@@ -117,7 +117,7 @@ void lab_config_destroy(struct lab_config *config);
  * use: routes that may deadlock. */
 int lab_config_supported(const struct lab_config *config, struct error *error);
 
-/* The edge of the uplink, NULL: there is none. After run_config_name_edges(). */
+/* The edge of the uplink; NULL: there is none. After run_config_name_edges(). */
 const struct run_config_edge *lab_config_uplink_edge(const struct lab_config *config);
 /* 0, or -EINVAL and error: the uplink's edge is missing, or has no namespace or address. */
 int lab_config_check_uplink(const struct lab_config *config, struct error *error);

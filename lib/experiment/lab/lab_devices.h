@@ -21,7 +21,7 @@ struct lab;
 
 struct lab_device {
 	char name[TOPOLOGY_NAME_MAX];
-	char process[TOPOLOGY_NAME_MAX]; /* "": none, the device is gone */
+	char process[TOPOLOGY_NAME_MAX]; /* "": none, the device was removed */
 	unsigned ports;                  /* of a switch, in its process */
 };
 
@@ -57,7 +57,7 @@ int lab_devices_number(
 	const struct lab_devices *devices, struct topology **topology, struct error *error);
 
 /* Turns the groups of the lab file into those of the processes of the list, followed by groups of
- * new devices. -EINVAL and error: a group has both; -ENOMEM. The caller frees '*groups' also then.
- */
+ * new devices. -EINVAL and error: a group has both; -ENOMEM. The caller also frees '*groups' in
+ * that case. */
 int lab_devices_group(const struct lab_devices *devices, const struct topology *topology,
 	struct lab_plan_group **groups, uint32_t *count, struct error *error);

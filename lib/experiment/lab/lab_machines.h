@@ -9,7 +9,7 @@
 #include "lab_config.h"
 
 /* Checks that each device is on exactly one machine, and adds the machines' ports to those of the
- * topology; the same device there twice is none too many, so that a written configuration reads
+ * topology. A device listed twice on one machine is accepted, so that a written configuration reads
  * back. 0, or -EINVAL, -ENOMEM and error. */
 int lab_machines_apply(
 	const struct lab_config *config, struct topology *topology, struct error *error);

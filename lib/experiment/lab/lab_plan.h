@@ -29,7 +29,7 @@
 #define LAB_LINK_KINDS(X)                                                             \
 	X(MEMORY, "memory") /* both ends in one process */                            \
 	X(SHARED, "shared") /* memory of two processes of this machine */             \
-	X(MEMIF, "memif")   /* the same by DPDK's net_memif */                        \
+	X(MEMIF, "memif")   /* the same with DPDK's net_memif */                      \
 	X(VETH, "veth")     /* a pair of kernel interfaces, for tcpdump to capture */ \
 	X(BOUND, "ports")   /* a real cable: the devices in the file's 'ports' */
 
@@ -42,7 +42,7 @@ enum lab_link_kind {
 
 const char *lab_link_kind_name(enum lab_link_kind kind);
 
-/* A process that the file asks for, or that runs. Devices are numbers in the topology. */
+/* A process that the file requests, or that runs. Devices are numbers in the topology. */
 struct lab_plan_group {
 	const char *name; /* for messages */
 	const uint32_t *switches, *hosts;
@@ -64,7 +64,7 @@ struct lab_plan_request {
 #define LAB_ROLES(X)               \
 	X(SWITCHES, "weft-switch") \
 	X(HOSTS, "weft-nic")       \
-	X(WHOLE, "weft-fabric") /* switches and hosts: of the lab, or that one apply added */
+	X(WHOLE, "weft-fabric") /* switches and hosts: of the lab, or of one apply */
 
 enum lab_role {
 #define X(id, program) LAB_ROLE_##id,

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* By what the frames of a lab are told from those of others: the number of its fabric, and the key
- * of its links ('security' in the lab file; docs/reference/lab-file.md). */
+/* The identity of a lab's frames, which keeps them apart from those of other labs: the number of
+ * its fabric, and the key of its links ('security' in the lab file; docs/reference/lab-file.md). */
 
 #include "lab.h"
 #include "link/data_tag.h"

@@ -28,14 +28,14 @@ uint64_t run_fidelity_dilation(const struct histogram *late_ns,
 	const struct run_config_fidelity *demand, uint32_t dilation);
 
 /* The lateness of all arrivals together, as a share of the network latencies of all data frames in
- * the fabric alone: how much later than there frames and their acknowledgements come, if no device
- * makes up for it. UINT64_MAX: above 1000, or no frame arrived. */
+ * the fabric alone: by how much frames and their acknowledgements are late if no device compensates
+ * for it. UINT64_MAX: above 1000, or no frame arrived. */
 uint64_t run_fidelity_late_ppm(const struct run_result *result);
 
 /* Whether the lateness meets the demand. Weft's default, if 'demand' has none: the lateness is at
  * most 20 % of the latency, 10 % for frames and 10 % for their acknowledgements. A share of
- * arrivals that are in time would be no measure: a busy machine takes loops their CPU for the same
- * share of the time at each dilation, and the dilation changes by how much frames are then late. */
+ * arrivals in time would not be a measure: a busy machine takes the CPU from loops for the same
+ * share of the time at each dilation, and the dilation changes how late frames then are. */
 bool run_fidelity_meets(const struct run_result *result, const struct run_config_fidelity *demand);
 
 /* The object "fidelity" of a result. */
@@ -46,11 +46,11 @@ json_t *run_fidelity_late_json(const struct lateness_summary *late);
 /* "away_ns" and "away_p99_ns", into the object 'wall'. */
 void run_fidelity_add(json_t *wall, const struct run_result *result);
 
-/* "s0's loop was away 410 ms", if a loop was away for long enough to bring links down, and links
- * have gone down that nobody has cut, or messages were refused although none was cut. False: the
- * machine is not the cause. */
+/* "s0's loop was away 410 ms", if a loop was not scheduled for long enough to bring links down, and
+ * links went down that no command cut, or messages were refused although no link was cut. False:
+ * the machine is not the cause. */
 bool run_fidelity_starved(
 	const struct run_result *result, weft_time hello_ps, char *text, size_t size);
 
-/* The lines at the end of a table. Nothing if no loop has run. */
+/* The lines at the end of a table. Nothing if no loop ran. */
 void run_fidelity_print(const struct run_result *result, weft_time hello_ps, FILE *out);

@@ -3,9 +3,9 @@
 #pragma once
 
 /* The load of links in each sample of a run. A way is one direction of a link: 2 i of link i leads
- * from its port a to b, 2 i + 1 from b to a. All values are whole numbers of one size, so that a
- * series can be kept, copied and written to a file as it is. A run that counts messages may have
- * more samples than there is room for; then the series has the first ones. */
+ * from its port a to b, 2 i + 1 from b to a. All values are integers of one size, so a series can
+ * be kept, copied and written to a file as it is. A run that counts messages may have more samples
+ * than there is room for; then the series has the first ones. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 /* The values of a way in a sample, in their order. Shares are in millionths. */
 enum {
 	RUN_LINK_UTILISATION, /* of the link's rate */
-	RUN_LINK_BLOCKED,     /* of the sample's time: data to send, and no credits */
+	RUN_LINK_BLOCKED,     /* of the sample's time: data to send, but no credits */
 	RUN_LINK_STALLS,      /* how often a switch was in that state */
 	RUN_LINK_ROOT,        /* 1: at the end of the sample the output was a root of congestion */
 	RUN_LINK_FILL, /* at the end, of the buffer at the far end: VC 0; the others follow */
@@ -50,7 +50,7 @@ static inline const uint32_t *run_link_series_at(
 /* 'samples' of its size leave no room for another within RUN_LINK_VALUES_MAX. */
 bool run_link_series_is_full(const struct run_link_series *series, uint64_t samples);
 
-/* The share in millionths, at most what fits; 0 of nothing. */
+/* The share in millionths, saturated; 0 of nothing. */
 uint32_t run_link_share(double part, double whole);
 
 /* The values of another sample, undefined; NULL without memory. */
@@ -59,8 +59,8 @@ uint32_t *run_link_series_add(struct run_link_series *series);
 int run_link_series_copy(struct run_link_series *series, const struct run_link_series *from);
 void run_link_series_free(struct run_link_series *series);
 
-/* {"utilisation", "blocked", "stalls": [a sample each], "fill": [a list for each VC], "root":
- * [true or false]} of a way. "fill" and "root" only if they say anything. */
+/* {"utilisation", "blocked", "stalls": [one per sample], "fill": [a list per VC], "root": [true or
+ * false]} of a way. "fill" and "root" only if they contain anything. */
 json_t *run_link_series_json(const struct run_link_series *series, uint32_t way);
 /* Reads that back into 'way' of as many samples as 'series' has, which are zeroed. -EINVAL if it is
  * something else. */

@@ -33,19 +33,19 @@
 #define RUN_REASON_SIGNAL   "a signal ended the run before its time"
 #define RUN_REASON_DEADLOCK "a deadlock ended the run"
 
-/* The longest time that a loop on the real clock may be away (stopped, or without a CPU). Within it
- * the neighbours' links come back and what was late is sent; a longer one leaves a hole in the run.
- * On a busy machine loops are away for some ten milliseconds. */
+/* The longest time that a loop on the real clock may be stopped or without a CPU. Within it the
+ * neighbours' links come back and late frames are sent; a longer stall leaves a hole in the run. On
+ * a busy machine loops stall for some ten milliseconds. */
 #define RUN_AWAY_MAX_NS 500000000
 
 struct goal;
 struct goal_replay;
 
-/* Packets are data frames, messages what hosts hand over, both of the whole run. What was generated
- * is delivered, pending, or was given up. */
+/* Packets are data frames, messages what hosts send, both over the whole run. Each generated one is
+ * delivered, pending, or was given up. */
 struct run_traffic {
 	uint64_t generated, injected, delivered;
-	uint64_t dropped; /* discarded on the way, by any device; end-to-end recovery brings it
+	uint64_t dropped; /* discarded on its path, by any device; end-to-end recovery sends it
 			     again */
 	uint64_t retransmitted;
 	uint64_t pending; /* not delivered when the run ended */
@@ -80,7 +80,7 @@ struct run_link {
 	struct lateness_summary late; /* of arrivals at 'to' (real clock) */
 };
 
-/* Work of one part of a run on several threads. */
+/* Work of one partition of a run on several threads. */
 struct run_worker {
 	unsigned thread; /* the thread of its process that runs it */
 	uint64_t events, rounds;
@@ -94,17 +94,17 @@ struct run_cycle {
 	char from[64];
 };
 
-/* A host, or the queue of an input port for an output, that got nothing for long
+/* A host, or the queue of an input port for an output, that was not served for long
  * (starvation.h). */
 struct run_starved {
 	char host[64];              /* "": a queue */
 	char input[64], output[64]; /* ports */
 	uint64_t waited_ns;
-	bool stuck; /* it will never move: it waits for a cycle */
+	bool stuck; /* it will never advance: it waits for a cycle */
 };
 
-/* A host whose in-transit buffer fills up: more came than left in the second half of the measured
- * time (starvation.h). */
+/* A host whose in-transit buffer fills up: more arrived than left in the second half of the
+ * measured time (starvation.h). */
 struct run_pool {
 	char host[64];
 	uint64_t came, left; /* data frames; wormhole: messages */
@@ -113,8 +113,9 @@ struct run_pool {
 /* Messages at a host, at the end of the run (wormhole). */
 struct run_host {
 	char name[64];
-	uint64_t injected, waiting;               /* its own: sent, and not yet */
-	uint64_t absorbed, discarded, in_transit; /* others': also those that wait to be sent on */
+	uint64_t injected, waiting; /* its own: sent, and not yet */
+	uint64_t absorbed, discarded,
+		in_transit; /* others': includes those that wait to be sent on */
 	uint64_t pool_peak_bytes;
 };
 
@@ -124,7 +125,7 @@ struct run_batch {
 	uint64_t timed, latency_sum_ns; /* with a known total latency */
 };
 
-/* How well the value of measure.until is known; interval NAN: not at all. */
+/* How well the value of measure.until is known; interval NAN: unknown. */
 struct run_until {
 	bool reached;
 	double interval; /* half width of the 95 % confidence interval, as a share */
@@ -133,7 +134,7 @@ struct run_until {
 /* An answer about the whole run or an entry. */
 struct run_verdict {
 	enum verdict verdict;
-	uint64_t needed_ns; /* VERDICT_UNKNOWN: a measured time that may be enough; 0: unknown */
+	uint64_t needed_ns; /* VERDICT_UNKNOWN: a measured time that may suffice; 0: unknown */
 	const char *why;    /* VERDICT_UNKNOWN: a constant text */
 };
 
@@ -151,7 +152,8 @@ struct run_entry {
 	uint64_t generated, delivered;      /* messages of the whole run */
 	double offered, accepted, released; /* fractions of the senders' link rate */
 	struct histogram network_ns, total_ns;
-	bool continuous; /* it sends in all of the measured time: it can be steady or saturated */
+	bool continuous; /* it sends during all of the measured time: it can be steady or saturated
+			  */
 	struct run_batch batch[STEADINESS_BATCHES]; /* [the result's batches] */
 	bool finite;           /* it has 'stop', or is a schedule or a capture: */
 	bool ended;            /* the run has come to its 'stop', or the schedule to its end */
@@ -226,10 +228,11 @@ struct run_result {
 	struct histogram network_due_ns, total_due_ns;
 	struct order_wait waited;
 	struct run_edges edges;
-	double network_mean_ns, total_mean_ns; /* exact; 0: those of the histograms will do */
+	double network_mean_ns, total_mean_ns; /* exact; 0: use those of the histograms */
 	/* Some hosts that send have a clock of another machine. */
 	bool clocks_differ;
-	/* Parts of other machines are missing: where hosts here send to, or receive from. */
+	/* Parts of other machines are missing: to or from their hosts, hosts here send or
+	 * receive. */
 	bool partial;
 	struct run_clocks clocks;
 	struct run_fidelity fidelity;
@@ -260,13 +263,13 @@ struct run_result {
 	struct run_cycle *cycle; /* channels that wait for each other, where that is known */
 	unsigned cycles;
 	unsigned channels;     /* of the cycle; the list may have only the first ones */
-	bool starvation_known; /* the run was long enough; else the list has only stuck ones */
+	bool starvation_known; /* the run was long enough; otherwise the list has only stuck ones */
 	struct run_starved *starved;
 	unsigned starved_count;
 	struct run_pool *pool;
 	unsigned pools;
-	/* Messages that reached their host and got no further, because its TAP did not take them.
-	 * They are among messages.dropped, not among messages.delivered. */
+	/* Messages that reached their host and no further, because its TAP did not take them. They
+	 * are among messages.dropped, not among messages.delivered. */
 	uint64_t behind;
 	/* Processes of a lab that were still sending, or waiting for their messages to arrive. */
 	uint64_t sending;
@@ -288,21 +291,23 @@ struct run_result {
 		double seconds, packet_hops_per_second;
 		time_t written; /* when the run ended; 0: not known */
 		uint64_t packet_hops, peak_rss_bytes;
-		uint64_t away_ns; /* real clock: the longest time that a loop was away */
-		/* In a part: of all times above RUN_AWAY_MAX_NS in the life of the process, the
-		 * sum. What it was before a run tells of a process that was away at its start. */
+		uint64_t away_ns; /* real clock: the longest stall of a loop */
+		/* In a part: the sum of all stalls above RUN_AWAY_MAX_NS in the life of the
+		 * process. Its value before a run shows whether a process was stalled at its
+		 * start. */
 		uint64_t absent_ns;
-		/* Real clock: of the time of all loops, in ns, how much went by in iterations of
+		/* Real clock: how much of the time of all loops, in ns, passed in iterations of
 		 * which length (loop_stall.h). */
 		struct histogram spent_ns;
-		/* The process whose loop was away the longest; "": there is one process. */
+		/* The process with the longest stall; "": there is one process. */
 		char away_who[64];
-		uint64_t cut_ends; /* in a lab: ends of cables cut by order, now and at the start */
+		uint64_t cut_ends; /* in a lab: ends of cables cut by command, now and at the start
+				    */
 	} wall;
 };
 
-/* The document of docs/reference/result-file.md; 'config' is put into it (its reference is taken;
- * may be NULL); if its measure.latencies is true, the histograms are in it. NULL without memory, or
+/* The document of docs/reference/result-file.md. 'config' is put into it (takes its reference; may
+ * be NULL); if its measure.latencies is true, the histograms are included. NULL without memory, or
  * if '*result->stop'. */
 json_t *run_result_json(const struct run_result *result, json_t *config);
 /* An object of "series"; 'controlled': with the figures of source control; 'untimed': without a
@@ -311,24 +316,25 @@ json_t *run_sample_json(const struct run_sample *sample, bool controlled, bool u
 /* Writes the document and a line feed. 0, -EINTR if '*result->stop', -EIO. */
 int run_result_dump(const struct run_result *result, const json_t *document, FILE *out);
 
-/* A signal from now on ends the documents, unless one has ended the run: then they are what it was
- * sent for. */
+/* A signal from now on ends the documents, unless one has already ended the run: then the documents
+ * are its purpose. */
 void run_result_heed(struct run_result *result, const atomic_bool *stop);
 bool run_result_is_stopped(const struct run_result *result);
 
 /* A process's part of a lab's result: everything that can be added up, histograms as sparse
- * buckets. And the way back: adds the part to 'result'; -EINVAL if it is no such document. */
+ * buckets. The second function adds such a part to 'result'; -EINVAL if it is not such a
+ * document. */
 json_t *run_result_part_json(const struct run_result *result);
 int run_result_add_part(struct run_result *result, const json_t *part);
 
-/* a - b, or 0 if b is more: counters of several devices are not read at one moment. */
+/* a - b, or 0 if b is larger: counters of several devices are not read at the same instant. */
 static inline uint64_t run_result_minus(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
 
 /* Whether the entry's hosts generate more than the fabric delivers: saturation as defined in
- * files.md. For a result: whether any entry is saturated. */
+ * docs/reference. For a result: whether any entry is saturated. */
 struct run_verdict run_entry_is_saturated(
 	const struct run_result *result, const struct run_entry *entry);
 struct run_verdict run_result_is_saturated(const struct run_result *result);
@@ -347,7 +353,7 @@ json_t *run_verdict_json(struct run_verdict verdict);
 json_t *run_verdict_needs_json(struct run_verdict verdict);
 
 /* When the last message of the flow, or of the whole entry, arrived, since the entry's start: false
- * if not all that was generated has. */
+ * if some of what was generated has not arrived. */
 bool run_flow_completion(const struct run_flow *flow, uint64_t *ns);
 bool run_entry_completion(const struct run_entry *entry, uint64_t *ns);
 
@@ -357,10 +363,10 @@ void run_result_add_reason(struct run_result *result, bool asked_for, const char
 	__attribute__((format(printf, 3, 4)));
 /* Adds a warning; 'result' is a struct run_result. For credit_cover_report(). */
 void run_result_add_warning(void *result, const char *text);
-/* Adds a reason if a loop of 'who' ("" for the only process) was away for longer than
+/* Adds a reason if a loop of 'who' ("" for the only process) stalled for longer than
  * RUN_AWAY_MAX_NS. */
 void run_result_judge_away(struct run_result *result, const char *who, uint64_t away_ns);
-/* Adds a reason if more than 'max' messages have left their hosts and not arrived. */
+/* Adds a reason if more than 'max' messages left their hosts and did not arrive. */
 void run_result_judge_under_way(struct run_result *result, uint64_t max);
 /* Fills 'nothing' of the result and of its entries, from the run's configuration; not if the result
  * is partial. */
@@ -368,10 +374,10 @@ void run_result_judge_nothing(
 	struct run_result *result, const struct run_config *run, const struct topology *topology);
 /* It is not a schedule, and fewer than RUN_MESSAGES_MIN of its messages were measured. */
 bool run_entry_is_few(const struct run_entry *entry);
-/* True (exit code 1) if there is a reason that was not asked for, or if nothing was measured
+/* True (exit code 1) if there is a reason that was not requested, or if nothing was measured
  * although no signal ended the run. */
 bool run_result_is_broken(const struct run_result *result);
-/* Messages that have left their hosts and have not arrived. */
+/* Messages that left their hosts and did not arrive. */
 uint64_t run_result_under_way(const struct run_result *result);
 /* Prints a line that names the first ports of the cycle, if there is a deadlock. */
 void run_result_print_deadlock(const struct run_result *result, const char *prefix, FILE *out);
@@ -381,17 +387,17 @@ void run_result_print_reasons(const struct run_result *result, const char *prefi
 /* Samples as CSV with a heading; not all of them if '*result->stop'. */
 void run_result_write_csv(const struct run_result *result, FILE *out);
 
-/* Messages that arrived in a run more often than they left, by sums over all hosts: those that were
- * under way 'before' it (NULL: none were) may arrive in it. The sinks' own count of frames sees
- * repetitions within a flow only, this one also what a flow that was begun anew delivers twice. */
+/* Messages that arrived more often than they left during a run, from sums over all hosts: those in
+ * flight 'before' it (NULL: none) may arrive in it. The sinks' own count of frames sees repetitions
+ * only within a flow; this one also sees what a restarted flow delivers twice. */
 uint64_t run_result_surplus(const struct run_result *result, const struct run_result *before);
 
-/* Takes off what the processes of a lab had counted 'before' the run. Their sources restart with
- * each run; messages of programs, through TAP edges, do not. A cable that was cut then concerns the
- * run, however soon it was joined. */
+/* Subtracts what the processes of a lab counted 'before' the run. Their sources restart with each
+ * run; messages of programs, through TAP edges, do not. A cable that was cut at that time concerns
+ * the run, however soon it was joined. */
 void run_result_subtract(struct run_result *result, const struct run_result *before);
 
-/* A table for people. 'run' is what was run. */
+/* A table for the terminal. 'run' is what was run. */
 void run_result_print(const struct run_result *result, const struct run_config *run, FILE *out);
 
 /* True, and a line of advice without its end: hosts were to send more than the default algorithm ud
@@ -428,8 +434,8 @@ struct run_flow *run_entry_add_flow(struct run_entry *entry);
 int run_result_count(struct run_result *result, const char *name, uint64_t value);
 /* Its value; 0 if there is none. */
 uint64_t run_result_counter(const struct run_result *result, const char *name);
-/* Messages that the fabric refused. Of those dropped, TAPs and sockets at their destination did not
- * take the others, and what did not fit into a TAP's queue was never seen by the fabric. */
+/* Messages that the fabric refused. The other dropped messages were not taken by TAPs and sockets
+ * at their destination, and the fabric never saw those that did not fit into a TAP's queue. */
 uint64_t run_result_refused(const struct run_result *result);
 /* All counters, {name: value}. */
 json_t *run_result_counters_json(const struct run_result *result);

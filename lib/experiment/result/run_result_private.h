@@ -38,7 +38,7 @@ int run_result_add_starved_part(struct run_result *into, const json_t *part);
 /* Prints lines if there are such hosts or queues. */
 void run_result_print_starved(const struct run_result *result, FILE *out);
 
-/* A zeroed element more; NULL without memory. 'array' is the address of the pointer to the
+/* Appends a zeroed element; NULL without memory. 'array' is the address of the pointer to the
  * elements. */
 void *run_result_grow(void *array, unsigned *count, size_t size);
 

@@ -4,9 +4,9 @@
 
 /* The samples of a run while it goes on, in a file that the run appends to and another process of
  * this machine reads: a head, then a record for each sample, with the values of links in those for
- * which there is room (run_link_series.h). The file is in memory
- * (memfd_create()), so the run never waits for its reader, and samples are bounded in number
- * (RUN_SAMPLES_MAX, RUN_LINK_VALUES_MAX). Both are of one build; the head says so. */
+ * which there is room (run_link_series.h). The file is in memory (memfd_create()), so the run never
+ * waits for its reader, and the number of samples is bounded (RUN_SAMPLES_MAX,
+ * RUN_LINK_VALUES_MAX). Both processes are of one build; the head records it. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,8 +32,8 @@ bool run_stream_has_values(const struct run_stream *stream);
 void run_stream_add(
 	struct run_stream *stream, const struct run_sample *sample, const uint32_t *values);
 
-/* Reads the head: 1, 0 if it has not been written yet, or -EINVAL if it is of another build. */
+/* Reads the head: 1, 0 if it was not written yet, or -EINVAL if it is of another build. */
 int run_stream_open(struct run_stream *stream, int fd);
-/* The next sample, if it is there whole; 'values' has room for those of all ways,
- * NULL if it has none. */
+/* The next sample, if it is complete; 'values' has room for those of all ways, NULL if it has
+ * none. */
 bool run_stream_next(struct run_stream *stream, struct run_sample *sample, uint32_t *values);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Words of run files for which the code has fixed cases: identifier, text in the file. Their order
- * is the order in messages. Routing algorithms, selectors, traffic patterns, arrivals, adaptive
+/* Words of run files for which the code has fixed cases: identifier, text in the file. Messages
+ * list them in this order. Routing algorithms, selectors, traffic patterns, arrivals, adaptive
  * modes and queuing schemes are not here: their lists are in lib, beside their functions. */
 
 /* By hand: several words a line. */

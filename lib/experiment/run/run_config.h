@@ -45,7 +45,7 @@ struct name_table;       /* lib/base/name_table.h */
 #define RUN_MESSAGE_MAX     ((uint64_t)64 << 20)
 #define RUN_BURST_MIN       (10 * PS_PER_NS) /* every burst is drawn: no more of them than frames */
 #define RUN_BURST_MAX       (1000 * PS_PER_S)
-#define RUN_BURSTS_MAX      100000 /* in the mean, from one message to the next */
+#define RUN_BURSTS_MAX      100000 /* mean time from one message to the next */
 #define RUN_NAMES_MAX       65536  /* hosts of one list */
 #define RUN_ALGORITHMS_MORE 3      /* beside the first, in one set of routes */
 #define RUN_ROUTING_NAME    64     /* "ud+ud-itb" */
@@ -88,7 +88,7 @@ struct run_config_routing {
 	const struct route_algorithm *other[RUN_ALGORITHMS_MORE];
 	uint32_t others;
 	enum run_routing_mode mode;
-	uint32_t alternatives;            /* routes a pair, for source routing; of each algorithm */
+	uint32_t alternatives; /* routes per pair, for source routing; of each algorithm */
 	enum run_granularity granularity; /* hosts or switches have a route of their own */
 	/* Of algorithms with a tree: a switch, or a choice of route_root_find(); "": default. */
 	char root[TOPOLOGY_NAME_MAX];
@@ -110,8 +110,8 @@ struct run_config_readings {
 	enum run_speakers speakers;     /* VOQs that announce a root */
 	enum run_down_roots down_roots; /* devices that react to a root on the way down */
 	bool watch_afc;                 /* the AFC's VOQs count */
-	bool adapted_notify;            /* adapted packets trigger notifications as well */
-	bool adapted_roots;             /* a root of adapted packets is announced as well */
+	bool adapted_notify;            /* adapted packets also trigger notifications */
+	bool adapted_roots;             /* a root of adapted packets is also announced */
 	bool waiting_first;             /* a waiting entry takes precedence over a consumed one */
 	bool hosts_act;                 /* a notified host uses the adapted-flow channel */
 };
@@ -119,7 +119,8 @@ struct run_config_readings {
 struct run_config_detector {
 	uint32_t hcdth_ppm, lcdth_ppm, fcth_ppm;
 	weft_time crt_ps, arn_ttl_ps, arn_refresh_ps;
-	uint32_t arn_rate; /* notifications a ms that a port takes; 0: no limit (arn_policer.h) */
+	uint32_t arn_rate; /* notifications per ms that a port accepts; 0: no limit (arn_policer.h)
+			    */
 	struct run_config_readings readings;
 };
 
@@ -144,7 +145,7 @@ struct run_config_iba_cc {
 	enum run_cc_per per;
 	enum cc_table_kind table_kind;
 	struct cc_table table; /* CC_TABLE_LIST */
-	char *opensm;          /* file whose settings have been taken over; NULL: none */
+	char *opensm;          /* file whose settings were copied; NULL: none */
 };
 
 /* DRB (metapath.h). */
@@ -215,7 +216,7 @@ struct run_config_security {
 	bool sandbox; /* a running process is restricted to what it needs (sandbox.h) */
 };
 
-/* Bytes behind the payload of data frames. */
+/* Bytes after the payload of data frames. */
 static inline uint32_t run_config_tag_bytes(const struct run_config_security *security)
 {
 	return security->data ? FRAME_DATA_TAG_BYTES : 0;
@@ -266,7 +267,7 @@ struct run_config_measure {
 
 /* A demand on the machine: a run that does not meet it is incomplete (run_fidelity.h). */
 struct run_config_fidelity {
-	weft_time late_ps;  /* at most; WEFT_TIME_NEVER: no demand */
+	weft_time late_ps;  /* maximum; WEFT_TIME_NEVER: no demand */
 	uint32_t share_ppm; /* for at least this share of the arrivals */
 };
 
@@ -350,7 +351,7 @@ struct run_config_edge_list {
 	struct run_config_edge *at;
 	uint32_t count;
 	/* "10.99.0.0/24": the edges have only hosts, and run_config_name_edges() fills in the rest.
-	 * "": nothing is left to be filled in. */
+	 * "": nothing is left to fill in. */
 	char network[RUN_ADDRESS_MAX];
 	bool all; /* every host of the topology; none is in 'at' yet */
 	struct run_config_place place;
@@ -393,7 +394,7 @@ struct run_config {
 	struct run_config_job_list jobs;
 };
 
-/* Bytes of a data frame beside header, route and payload: a latency extension if sources measure
+/* Bytes of a data frame besides header, route and payload: a latency extension if sources measure
  * latencies, a tag if hosts authenticate data. */
 static inline uint32_t run_config_extra_bytes(const struct run_config *config)
 {
@@ -402,7 +403,7 @@ static inline uint32_t run_config_extra_bytes(const struct run_config *config)
 	return (measures ? FRAME_LATENCY_BYTES : 0) + run_config_tag_bytes(&config->security);
 }
 
-/* The most of these and the payload. For frame_room() and frame_longest(). */
+/* The maximum of these and the payload. For frame_room() and frame_longest(). */
 static inline uint32_t run_config_frame_payload(const struct run_config *config)
 {
 	return config->nic.mtu_bytes + run_config_extra_bytes(config);
@@ -433,7 +434,7 @@ static inline uint32_t run_config_frame_blocks(const struct run_config *config)
 			    run_config_extra_bytes(config));
 }
 
-/* The keys whose words are a list of lib: every entry of it can be asked for. A NULL key ends the
+/* The keys whose words are a list of lib: every entry of it can be selected. A NULL key ends the
  * array. */
 struct run_words {
 	const char *key;
@@ -464,10 +465,10 @@ double run_config_mean_bytes(const struct run_config_traffic *traffic);
 const char *run_clock_name(enum run_clock clock);
 const char *run_switching_name(enum run_switching switching);
 const char *run_until_value_name(enum run_until_value value);
-/* One of the algorithms has multi-step paths, which 'radius' and 'steps' are for. */
+/* One of the algorithms has multi-step paths, for which 'radius' and 'steps' are defined. */
 bool run_routing_has_steps(const struct run_config_routing *routing);
-/* Interfaces choose among the routes of a pair: by nic.control, or by a nic.selector other than the
- * algorithm's own. The second returns the word that asks for it. */
+/* Interfaces choose among the routes of a pair: because of nic.control, or of a nic.selector other
+ * than the algorithm's own. The second returns the word that requests it. */
 bool run_config_chooses_routes(const struct run_config *config);
 const char *run_config_chooser(const struct run_config *config);
 /* One of the algorithms chooses among equally good paths, which needs 'ties'. */
@@ -544,6 +545,6 @@ int run_config_explain(const struct run_config *config, FILE *out);
 int run_config_check_samples(
 	const struct run_config_measure *measure, weft_time duration_ps, struct error *error);
 /* 0, or -EINVAL and error if link-series of a run of its duration is more than RUN_LINK_VALUES_MAX
- * values: as many for each direction of a link as there are VCs, and four. */
+ * values: as many for each direction of a link as there are VCs, plus four. */
 int run_config_check_link_series(
 	const struct run_config *config, const struct topology *topology, struct error *error);

@@ -62,7 +62,7 @@ int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, 
 /* The same list as a value: its rows, each by these fields. */
 void run_write_rows(const struct yaml_field *fields, const void *rows, size_t size, uint32_t count,
 	FILE *out, unsigned indent);
-/* A time, or a word that stands for never. */
+/* A time, or a word that means never. */
 int run_read_time_or(
 	const char *never, const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_time_or(const char *never, const void *member, FILE *out);
@@ -136,20 +136,20 @@ int run_resolve_path(
 			.doc = "What hosts send."                                                                           \
 	}
 
-/* Decides between 'routing.file' and the keys by which routes are computed: one on the command line
- * replaces the other in the file, else both are refused. With a route file its header decides mode
- * and default selector. For run_config_complete(). 0 or -errno. */
+/* Decides between 'routing.file' and the keys of computed routes: one on the command line replaces
+ * the other in the file, else both are refused. With a route file its header decides mode and
+ * default selector. For run_config_complete(). 0 or -errno. */
 int run_config_choose_routes(
 	struct run_config *config, const struct yaml_tree_node *root, struct error *error);
-/* Takes the settings of the file 'nic.iba-cc.opensm' over for keys that are not given; on the
- * command line it also replaces keys of the run file. 0 or -errno. */
+/* Copies the settings of the file 'nic.iba-cc.opensm' for keys that are not given; on the command
+ * line it also replaces keys of the run file. 0 or -errno. */
 int run_config_take_opensm(
 	struct run_config *config, const struct yaml_tree_node *root, struct error *error);
-/* Fills in keys that the file lacks: number of alternatives and selector, by the routing algorithm;
- * mode, by adaptive routing. */
+/* Fills in keys that the file lacks: number of alternatives and selector, from the routing
+ * algorithm; mode, from adaptive routing. */
 void run_config_complete(struct run_config *config);
 /* Before the file's values are read: defaults for the thesis' Myrinet (004, section 4.3), and for
- * runs that do not end by a time alone. */
+ * runs that do not end after a given time. */
 void run_config_default_by_file(struct run_config *config, const struct yaml_tree_node *root);
 /* Reads 'topology' after all other keys; 'node' is its value. 0 or -errno. */
 int run_config_read_topology(

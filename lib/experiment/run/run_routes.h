@@ -3,12 +3,12 @@
 #pragma once
 
 /* The routes of a run or lab file with 'routing.file': read by lib/route/formats, and verified as
- * 'weft route verify' does. */
+ * in 'weft route verify'. */
 
 #include "route/formats/route_file.h"
 #include "run_config.h"
 
-/* 0, and the caller closes the file; or 'error', which begins with the place of the key, and
+/* 0, and the caller closes the file; or 'error', which starts with the place of the key, and
  * -errno: -EINVAL for a file that does not fit the topology or routing.mode, does not connect all
  * hosts, or may deadlock while routing.may-deadlock is false; -ENOENT and the like; -ENOMEM. */
 int run_routes_load(const struct run_config *run, const struct topology *topology,

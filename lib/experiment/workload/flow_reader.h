@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Reads the files of flows (lists, matrices, distributions of sizes): lines of columns, divided by
- * spaces, tabs or commas; '#' starts a comment. For pipelines/workload. */
+/* Reads the files of flows (lists, matrices, distributions of sizes): lines of columns, separated
+ * by spaces, tabs or commas; '#' starts a comment. For pipelines/workload. */
 
 #include "base/weft_error.h"
 #include "run_flows.h"
@@ -26,7 +26,7 @@ struct flow_reader {
 #define FLOW_REFUSE(reader, ...) \
 	error_at((reader)->error, (reader)->path, (reader)->line, 0, __VA_ARGS__)
 
-/* 0, or a negative errno and error. The text has a 0 behind it, and is changed. */
+/* 0, or a negative errno and error. The text ends with a 0 byte, and is changed. */
 int flow_lines_parse(struct flow_reader *reader, char *text, size_t length);
 int flow_lines_load(struct flow_reader *reader);
 

@@ -21,7 +21,7 @@ int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
 	const struct topology *topology, uint16_t **from, uint16_t **to, uint32_t *count,
 	struct error *error);
 
-/* Reads a file of two words a line. '#' starts a comment; empty lines are skipped. */
+/* Reads a file of two words per line. '#' starts a comment; empty lines are skipped. */
 
 /* 0, or a negative code and error. */
 typedef int (*pair_file_take_fn)(void *ctx, char *first, char *second);

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Flows (pattern flows), drawn (flow_draw.h) or from a list: who sends how much to whom, and when.
- * It is replayed as a schedule (goal.h) with a rank per host. A line of the file is a flow, SRC DST
- * START BYTES [AFTER]: hosts by name or number, a time and a length with or without unit (ns,
- * bytes), and the number of another flow, counted from 0, that begins or ends at SRC: the flow
- * starts START after that. */
+/* Flows (pattern flows), drawn (flow_draw.h) or from a list: source, destination, size and start of
+ * each. They are replayed as a schedule (goal.h) with a rank per host. A line of the file is a
+ * flow, SRC DST START BYTES [AFTER]: hosts by name or number, a time and a length with or without
+ * unit (ns, bytes), and the number of another flow, counted from 0, that starts or ends at SRC: the
+ * flow starts START after it. */
 
 #include "base/weft_time.h"
 #include "goal/goal.h"

@@ -57,7 +57,8 @@ struct goal_replay *run_goal_replay(const struct run_goal *goal, struct error *e
 int run_goal_check_beside(const struct run_goal *goal, const struct run_config *run,
 	const struct run_hosts *hosts, struct error *error);
 
-/* As goal_replay_diagnose(); flows, which have no operations for their user, are named as such. */
+/* Like goal_replay_diagnose(); flows, which have no operations for their user, are named as
+ * such. */
 int run_goal_diagnose(
 	const struct run_goal *goal, const struct goal_replay *replay, struct error *error);
 

@@ -25,12 +25,12 @@ struct run_hosts {
 	struct rails *rails; /* NULL: all hosts have one port */
 };
 
-/* 'all' is every host. A share of N hosts is N times the share, rounded to the nearest number,
- * drawn with the seed among hosts that no entry lists, that no entry before has drawn, and that are
- * no edge; for hot spots also among those that are not on the entry's other side, listed or drawn.
- * 'rest' is the hosts that are then left. A source without destinations, such as a number
- * that reads the same backwards under bit-reversal, is left out; a listed one that could only send
- * to the one host in 'to', itself, is an error. NULL and error: hosts that do not exist, too few of
+/* 'all' is every host. A share of N hosts is N times the share, rounded to the nearest integer,
+ * drawn with the seed among hosts that no entry lists, that no earlier entry drew, and that are not
+ * edges; for hot spots also among those that are not on the entry's other side, listed or drawn.
+ * 'rest' is the hosts that are then left. A source without destinations, such as a number that
+ * reads the same backwards under bit-reversal, is left out; a listed one that could only send to
+ * the one host in 'to', itself, is an error. NULL and error: hosts that do not exist, too few of
  * them, or a bad permutation file. */
 struct run_hosts *run_config_resolve(
 	const struct run_config *config, const struct topology *topology, struct error *error);

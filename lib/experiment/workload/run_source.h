@@ -30,7 +30,7 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
  * the same backwards under bit-reversal, a host without near ones. 0 or -ENOMEM. */
 int run_source_keep_senders(const struct run_config *run, struct run_hosts *traffic);
 
-/* Before the run: 0, or -EINVAL and the first entry that this topology cannot have, such as a
+/* Before the run: 0, or -EINVAL and the first entry that this topology does not support, such as a
  * transpose of 12 hosts; -ENOMEM. */
 int run_source_check(
 	const struct run_config *run, const struct run_hosts *traffic, struct error *error);
@@ -40,7 +40,7 @@ int run_source_check(
 int run_source_check_room(const struct run_config *run, const struct run_hosts *traffic,
 	unsigned lanes, unsigned room, struct error *error);
 
-/* The hosts at most 'links' switch-to-switch links away from the switch of 'host', with 'host'
+/* The hosts at most 'links' switch-to-switch links from the switch of 'host', including 'host'
  * itself, ascending (local traffic of the thesis, 4.5). 0 links: the hosts of the same switch.
  * 'near' has room for all hosts. 0 or -ENOMEM. */
 int hosts_within(const struct topology *topology, uint32_t host, uint32_t links, uint16_t *near,
