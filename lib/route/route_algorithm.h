@@ -32,8 +32,8 @@ enum route_granularity {
 
 #define ROUTE_RADIUS_MAX 4
 
-/* The way from one step of a path to the next: an element of the route, which switches pass over
- * and VC classes follow, or a host of the switch, which absorbs and re-injects (an in-transit
+/* The transition from one step of a path to the next: an element of the route, which switches pass
+ * over and VC classes follow, or a host of the switch, which absorbs and re-injects (an in-transit
  * buffer). */
 enum route_steps { ROUTE_STEPS_NEXT, ROUTE_STEPS_ITB };
 
@@ -43,16 +43,16 @@ enum route_ties { ROUTE_TIES_SEED, ROUTE_TIES_PORT };
 
 struct route_options {
 	uint64_t seed;
-	uint32_t root;          /* switch; the first one (0) by default. Where there is a tree */
-	unsigned alternatives;  /* 0 means the algorithm's own number; at most
-				 * ROUTE_ALTERNATIVES_MAX */
-	unsigned jobs;          /* threads; 0 means 1 */
-	unsigned radius;        /* of msp: most links from an end to its IN; 0 means 1 */
+	uint32_t root;         /* switch; the first one (0) by default. Where there is a tree */
+	unsigned alternatives; /* 0 means the algorithm's own number; at most
+				* ROUTE_ALTERNATIVES_MAX */
+	unsigned jobs;         /* threads; 0 means 1 */
+	unsigned radius; /* of msp: maximum number of links from an end to its IN; 0 means 1 */
 	enum route_steps steps; /* of msp */
 	enum route_ties ties;   /* of dor and msp */
 	enum route_granularity granularity;
 	/* VC classes that the switches have; 0: as many as are needed. Routes that need more are
-	 * not computed: the set or the table has its rule alone. */
+	 * not computed: the set or the table then has only its rule. */
 	unsigned classes;
 	/* The set may make routes on demand, if the algorithm can (route_algorithm.pairs). Then the
 	 * topology outlives it. */
@@ -89,7 +89,7 @@ struct route_algorithm {
 	/* The labels that its routes obey, or at whose forbidden turns ITBs stand; options->root
 	 * counts. NULL: it has no tree. */
 	route_label_fn label;
-	/* Fills an empty set; options->alternatives is not 0. Pairs that no way connects are left
+	/* Fills an empty set; options->alternatives is not 0. Pairs without any path are left
 	 * without a route; that is not an error here (route_set_check_connected). NULL: the
 	 * algorithm has tables only. */
 	int (*routes)(const struct route_graph *graph, const struct route_options *options,
@@ -162,7 +162,7 @@ static inline const struct route_algorithm *route_algorithm_at(unsigned i)
 	return name_table_at(&route_algorithms, i);
 }
 
-/* NULL if there is none of this name. */
+/* NULL if no algorithm has this name. */
 static inline const struct route_algorithm *route_algorithm_find(const char *name)
 {
 	return name_table_find(&route_algorithms, name);

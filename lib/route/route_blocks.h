@@ -5,8 +5,8 @@
 /* A copy of the primary ports of a route table for switches to read, in less memory: for fabrics
  * whose table is larger than the processor's cache. Rows are cut into blocks of 64 destinations.
  * Equal blocks are stored once, and so are equal rows of blocks. In a fat tree with deterministic
- * routes all leaf switches send most destinations up by the same ports: the 19 MB of 11,664 hosts
- * become 0.3 MB. Constant once filled. */
+ * routes all leaf switches send most destinations up through the same ports: the 19 MB of 11,664
+ * hosts become 0.3 MB. Constant once filled. */
 
 #include "route_table.h"
 

@@ -3,7 +3,8 @@
 #pragma once
 
 /* Routes on demand: a route_set that computes the routes of a pair on first use, and keeps them.
- * Time and memory depend on the pairs that talk, not on all pairs: 11,664 hosts have 136 million.
+ * Time and memory depend on the pairs that communicate, not on all pairs: 11,664 hosts have 136
+ * million.
  *
  * Any thread may read at any time. A known pair takes no lock: each row of hosts with the same
  * routes has a hash table of destinations that only grows, and entries never move. A new pair takes

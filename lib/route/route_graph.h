@@ -47,7 +47,7 @@ struct route_graph *route_graph_create(const struct topology *topology);
 void route_graph_destroy(struct route_graph *graph);
 
 /* Breadth first from switch 'root' over all switches whose distance (in links) is ROUTE_GRAPH_NONE:
- * sets it, and appends them to order[*count], .. as they are met, 'root' first. */
+ * sets it, and appends them to order[*count], .. in the order of discovery, 'root' first. */
 void route_graph_spread(const struct route_graph *graph, uint32_t root, uint32_t *distance,
 	uint32_t *order, uint32_t *count);
 

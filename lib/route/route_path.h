@@ -26,7 +26,7 @@ static inline unsigned route_path_elements(const struct route_path *path)
 	return path->links + 2 + 2 * (unsigned)__builtin_popcountll(path->itb);
 }
 
-/* -EINVAL with 'error': the way between two hosts or switches has too many elements. */
+/* -EINVAL with 'error': the path between two hosts or switches has too many elements. */
 int route_path_refuse(const struct route_graph *graph, const char *from, const char *to,
 	unsigned elements, struct error *error);
 

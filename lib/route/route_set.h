@@ -3,10 +3,10 @@
 #pragma once
 
 /* Source routes: for every ordered pair of hosts up to ROUTE_ALTERNATIVES_MAX routes in order of
- * preference, each the byte string of wire elements in a frame (lib/wire/frame.h):
- * ROUTE_PORT_BIT | port for every switch traversed, ROUTE_TYPE_STEP before a port where a step of a
- * multi-step path begins, ROUTE_TYPE_ITB where a host absorbs and re-injects the message,
- * ROUTE_TYPE_HOST at the end.
+ * preference, each the byte string of wire elements in a frame (lib/wire/frame.h): ROUTE_PORT_BIT |
+ * port for every switch traversed, ROUTE_TYPE_STEP before a port where a step of a multi-step path
+ * starts, ROUTE_TYPE_ITB where a host absorbs and re-injects the message, ROUTE_TYPE_HOST at the
+ * end.
  *
  * The routes to one destination are in one growing block of bytes (4 bytes and the routes for each
  * pair), so threads may add routes to different destinations concurrently. Any thread may read once

@@ -77,7 +77,7 @@ struct event_queue {
 	unsigned other;     /* its source; 0: the limit */
 	uint64_t limit_key; /* keys from here on are due at 'limit' or later */
 	weft_time limit;
-	weft_time base; /* when the current bucket begins */
+	weft_time base; /* when the current bucket starts */
 	uint64_t item_mask;
 	uint8_t item_bits, tail_bits; /* bits of the item; of order and item */
 	uint8_t shift;                /* a bucket is 2^shift ps wide */
@@ -135,8 +135,8 @@ static inline uint32_t event_key_item(const struct event_queue *queue, uint64_t 
 	return (uint32_t)(key & queue->item_mask);
 }
 
-/* 'event.at' is not before the last popped event, nor before the limit of a pop that found nothing.
- */
+/* 'event.at' is neither before the last popped event nor before the limit of a pop that found
+ * nothing. */
 static inline void event_queue_push(struct event_queue *queue, struct sim_event event)
 {
 	uint64_t number = event.at >> queue->shift, place = number & queue->mask;

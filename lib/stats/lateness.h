@@ -20,7 +20,7 @@
 struct lateness {
 	uint64_t arrivals, sum_ns; /* ever */
 	struct histogram *total;   /* the loop's, ns; NULL: nothing is measured */
-	/* While it was set the last time. */
+	/* While it was last set. */
 	uint64_t max_ns;
 	uint64_t step[LATENESS_STEPS];
 };

@@ -35,8 +35,8 @@ struct steadiness {
 
 #define STEADINESS_NEEDED_MAX 1000.0
 
-/* Number of leading values to discard, a multiple of 5; 'count' if more than half of them would
- * have to go: the series is too short to tell. */
+/* Number of leading values to discard, a multiple of 5; 'count' if that would be more than half of
+ * them: the series is too short to tell. */
 unsigned mser5(const double *value, unsigned count);
 
 /* Whether sum / weight is steady. */

@@ -31,7 +31,7 @@
 
 enum generator_option_type {
 	GENERATOR_NUMBER,
-	GENERATOR_DIMS, /* 8x8: 'min' and 'max' are those of each dimension */
+	GENERATOR_DIMS, /* 8x8: 'min' and 'max' apply to each dimension */
 };
 
 struct generator_option {
@@ -62,7 +62,7 @@ struct generator {
 	const char *name;
 	const char *help; /* one line */
 	struct generator_option options[GENERATOR_OPTIONS_MAX + 1];
-	/* '*topology' is to be made with generator_create() and filled with links; the caller
+	/* '*topology' has to be made with generator_create() and filled with links; the caller
 	 * finishes it, and destroys it when this fails. 0, -EINVAL, -ENOMEM with error. */
 	int (*build)(const struct generator_request *request, struct topology **topology);
 };
@@ -80,22 +80,22 @@ static inline const struct generator *generator_at(unsigned i)
 	return name_table_at(&generators, i);
 }
 
-/* NULL if there is none of this name, which may be followed by ':'. */
+/* NULL if no kind has this name, which may be followed by ':'. */
 const struct generator *generator_find(const char *spec);
 
-/* topology_generate() with defaults (may be NULL) for what the text does not say. 0 or a negative
- * code. */
+/* topology_generate() with defaults (may be NULL) for values that are not in the text. 0 or a
+ * negative code. */
 int generator_run(const char *spec, const struct topology_defaults *defaults,
 	struct topology **topology, struct error *error);
 /* The same for a kind in hand, whether it is listed or not; the text begins with its name. */
 int generator_run_kind(const struct generator *generator, const char *spec,
 	const struct topology_defaults *defaults, struct topology **topology, struct error *error);
 
-/* For build(): a topology of this size with 'ports' ports a switch, refused with a message above
+/* For build(): a topology of this size with 'ports' ports per switch, refused with a message above
  * the limits. */
 int generator_create(const struct generator_request *request, uint64_t switches, uint64_t hosts,
 	uint64_t ports, struct topology **topology);
-/* Links a switch's port with another's, or with a host. */
+/* Links a switch's port to another's, or to a host. */
 int generator_link_switches(const struct generator_request *request, struct topology *topology,
 	uint32_t a, unsigned port_a, uint32_t b, unsigned port_b);
 int generator_link_host(const struct generator_request *request, struct topology *topology,

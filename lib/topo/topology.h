@@ -57,7 +57,7 @@ struct topology_link {
 	struct topology_port a, b;
 	uint64_t rate_bps;
 	weft_time delay_ps;
-	bool given; /* rate or delay: not only the defaults of Weft */
+	bool given; /* rate or delay differs from the defaults of Weft */
 	uint32_t line;
 };
 
@@ -67,7 +67,7 @@ struct topology_link {
 struct topology_binding {
 	struct topology_port port;
 	char dpdk[128]; /* PCI address or vdev arguments */
-	uint16_t vlan;  /* of the tag of its frames; 0: none */
+	uint16_t vlan;  /* the tag of its frames; 0: none */
 };
 
 struct topology {
@@ -187,7 +187,7 @@ const struct topology_link *topology_link_at(
 	const struct topology *topology, struct topology_port port);
 bool topology_peer(
 	const struct topology *topology, struct topology_port port, struct topology_port *peer);
-/* The direction of a link that begins at a port with a link: 2 i of link i from its end a, 2 i + 1
+/* The direction of a link that starts at a port with a link: 2 i of link i from its end a, 2 i + 1
  * from b. */
 uint32_t topology_way_at(const struct topology *topology, struct topology_port from);
 /* "s0:3" */

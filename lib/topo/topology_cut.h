@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Cuts a topology into parts of about the same number of links, with few links between them, by
+/* Cuts a topology into parts of about the same number of links, with few links between them, using
  * METIS (Karypis, Kumar: "A Fast and High Quality Multilevel Scheme for Partitioning Irregular
  * Graphs", SIAM J. Sci. Comput. 1998). A host belongs to the part of its switch. */
 
@@ -15,5 +15,5 @@
  * -ENOMEM, or -EINVAL if METIS cannot cut it. */
 int topology_cut(const struct topology *topology, unsigned parts, uint16_t *part);
 
-/* The least delay of a link whose ends are in different parts; WEFT_TIME_NEVER: there is none. */
+/* The minimum delay of a link whose ends are in different parts; WEFT_TIME_NEVER: there is none. */
 weft_time topology_cut_delay(const struct topology *topology, const uint16_t *part);

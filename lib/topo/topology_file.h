@@ -17,8 +17,8 @@ int topology_read(const struct yaml_tree_node *node, const struct topology_defau
 	struct topology **topology, struct error *error);
 
 /* Writes the keys of a topology file except 'weft', each line indented by 'indent' spaces. Inside
- * of another file (indent > 0) without 'link', if both values are defaults of Weft: a lab tells the
- * difference (docs/reference/topology-file.md). */
+ * another file (indent > 0) 'link' is omitted if both values are defaults of Weft: a lab
+ * distinguishes the two (docs/reference/topology-file.md). */
 void topology_write_keys(const struct topology *topology, FILE *out, unsigned indent);
 
 /* Rows of 'ports' name what a port is made of: 'dpdk', or 'udp' with 'local' and 'remote', which is
@@ -39,6 +39,6 @@ void topology_write_udp(const void *member, FILE *out, unsigned indent);
 bool topology_is_udp(const void *member);
 /* For 'dpdk' beside it. */
 bool topology_is_dpdk(const void *member);
-/* Refuses a row that has not one of them. 'vlan' is for Ethernet ports. */
+/* Refuses a row that does not have exactly one of them. 'vlan' is for Ethernet ports. */
 int topology_check_device(
 	const struct yaml_tree_node *row, const char *device, uint16_t vlan, struct error *error);

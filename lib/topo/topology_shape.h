@@ -23,7 +23,7 @@ struct topology_shape {
 /* Measures a finished topology. 0 or -ENOMEM. */
 int topology_shape(const struct topology *topology, struct topology_shape *shape);
 
-/* Widens a range by a value, the first one or a further one. */
+/* Extends a range to include a value, the first one or a further one. */
 static inline void topology_widen(unsigned value, bool first, unsigned *min, unsigned *max)
 {
 	if (first || value < *min)

@@ -54,12 +54,12 @@ struct arrivals_stream {
 void arrivals_init(
 	struct arrivals *arrivals, enum arrivals_kind kind, weft_time on_ps, weft_time off_ps);
 
-/* Begins a sequence; stream->rng is set. When the first arrival is, counted from the beginning:
- * 'phase_ps', which the caller has drawn below the mean distance. Bursty sources begin as if they
+/* Starts a sequence; stream->rng is set. The time of the first arrival from the start is
+ * 'phase_ps', which the caller has drawn below the mean distance. Bursty sources start as if they
  * had always run. */
 weft_time arrivals_first(
 	const struct arrivals *arrivals, struct arrivals_stream *stream, weft_time phase_ps);
 
-/* The next distance, of mean 'mean_ps'. */
+/* The next distance, with mean 'mean_ps'. */
 weft_time arrivals_next(
 	const struct arrivals *arrivals, struct arrivals_stream *stream, weft_time mean_ps);

@@ -2,15 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Payloads that need no memory: made from (source, destination, message, offset) when a frame
- * is built, checked against the same when it arrives. The first frame begins with 16 bytes: when
- * the message was generated (ns), its length, and a check value of the flow, with each byte of
- * which the message's entry of the run's traffic is combined by exclusive or; all big-endian. The
- * rest is a pattern of 64-bit words that depends on all of the above, so that a frame of another
- * message, or of another place in this one, does not pass.
+/* Payloads that need no memory: made from (source, destination, message, offset) when a frame is
+ * built, and checked against the same when it arrives. The first frame starts with 16 bytes, all
+ * big-endian: when the message was generated (ns), its length, and a check value of the flow. The
+ * message's entry of the run's traffic is combined with each byte of the check value by exclusive
+ * or. The rest is a pattern of 64-bit words that depends on all of these, so that a frame of
+ * another message, or of another place in this one, does not pass.
  *
- * The first byte is 0 for the first two years of a run's clock; an IP packet never begins so. The
- * host distinguishes the two by it (host_demux.h). */
+ * The first byte is 0 for the first two years of a run's clock, which an IP packet never starts
+ * with. The host uses it to tell the two apart (host_demux.h). */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,15 +29,15 @@ struct synthetic {
 void synthetic_fill(const struct synthetic *message, uint32_t offset, uint8_t *out, uint32_t bytes);
 
 /* Reads the prefix of a first frame; 'source', 'destination' and 'message' are given. False if the
- * check value is wrong or there are too few bytes. Any of the 256 entries is
- * right: the caller knows how many there are. */
+ * check value is wrong or there are too few bytes. Any of the 256 entries is accepted: the caller
+ * knows how many exist. */
 bool synthetic_open(struct synthetic *message, const uint8_t *payload, uint32_t bytes);
 
 /* True if these are the bytes of the message from 'offset' on, without the prefix. */
 bool synthetic_matches(
 	const struct synthetic *message, uint32_t offset, const uint8_t *payload, uint32_t bytes);
 
-/* A first frame's payload: synthetic, or of a program? */
+/* A first frame's payload: true if it is synthetic, not a program's. */
 static inline bool synthetic_is(const uint8_t *payload, uint32_t bytes)
 {
 	return bytes >= SYNTHETIC_PREFIX_BYTES && payload[0] == 0;

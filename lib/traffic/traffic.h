@@ -2,17 +2,18 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Traffic sources: the messages of one host, their destinations and times. A source says which
- * message is due; its driver hands it to the interface and says so. The schedule does not wait for
- * the interface (open loop): a source whose interface refuses is late, its messages carry the time
- * at which they should have left, and what it could not hand over counts as generated all the same.
+/* Traffic sources: the messages of one host, their destinations and times. A source provides the
+ * message that is due; its driver passes it to the interface and reports that. The schedule does
+ * not wait for the interface (open loop): if the interface refuses, the source is late, its
+ * messages carry the time at which they should have left, and those that it could not send still
+ * count as generated.
  *
- * A pattern says where messages go (traffic_pattern.h).
+ * A pattern defines where messages go (traffic_pattern.h).
  *
- * Load is a share of the link's rate, with everything that a frame costs on the wire (header,
- * route, preamble, gap) in it, so that 100 % is what the link can carry; where there are no frames
- * (wormhole switching) it is the messages' bytes alone. It is the mean, also of
- * bursty sources: within bursts the load is greater, and must not be above 100 % there. */
+ * Load is a share of the link's rate, including everything that a frame costs on the wire (header,
+ * route, preamble, gap), so 100 % is what the link can carry; where there are no frames (wormhole
+ * switching) it is the messages' bytes alone. It is the mean, also of bursty sources: within bursts
+ * the load is higher, and must not be above 100 % there. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,13 +43,13 @@ struct traffic_config {
 	uint16_t host;  /* the sender */
 	uint32_t hosts; /* how many there are */
 	uint16_t index; /* distinguishes several sources of one host */
-	uint8_t entry;  /* of the run's traffic: for measurements, of no effect */
+	uint8_t entry;  /* of the run's traffic: for measurements, without effect */
 	uint64_t seed;
 	uint64_t rate_bps;            /* of the link */
 	uint32_t load_ppm;            /* of it */
 	bool bare;                    /* no frames: messages cost their bytes and nothing else */
 	uint32_t frame_bytes;         /* payload of a full frame, as the interface's mtu_bytes */
-	uint32_t mean_route;          /* of route a frame, in bytes / TRAFFIC_ROUTE_BYTE */
+	uint32_t mean_route;          /* bytes of route per frame / TRAFFIC_ROUTE_BYTE */
 	uint32_t message_bytes;       /* SYNTHETIC_PREFIX_BYTES or more */
 	uint32_t other_message_bytes; /* bimodal: the other length */
 	uint32_t other_share_ppm;     /* of messages that have it; 0: fixed length */
@@ -59,12 +60,11 @@ struct traffic_config {
 	weft_time start_ps, stop_ps; /* stop_ps WEFT_TIME_NEVER: no end */
 	uint8_t sl;
 	/* One source as several, one for each queue of a scheme: they all read the same schedule,
-	 * this one hands out what goes into queue 'lane', so that a full queue holds up only
-	 * itself; the one of lane 0 counts what all generate. NULL: the whole. The
-	 * caller's. */
+	 * and this one provides what goes into queue 'lane', so a full queue holds up only itself;
+	 * the one of lane 0 counts what all generate. NULL: the whole. The caller's. */
 	const struct queuing *queuing;
 	uint8_t lane;
-	/* Lists are the caller's and need only last for the call. */
+	/* Lists are the caller's and are needed only during the call. */
 	/* hotspot, combined: the hot spots. uniform, all-to-all: the destinations, ascending; none:
 	 * all hosts. */
 	const uint16_t *targets;
@@ -118,7 +118,8 @@ void traffic_destroy(struct traffic *traffic);
 /* The message that is due at 'now', the same one until it is accepted; false: none. */
 bool traffic_poll(struct traffic *traffic, weft_time now, struct traffic_message *message);
 void traffic_accept(struct traffic *traffic);
-/* The interface will never take it (no route): on with the next. It counts as generated only. */
+/* The interface will never take it (no route): moves on to the next. It counts as generated
+ * only. */
 void traffic_skip(struct traffic *traffic);
 
 /* A message that was taken, and what is known of the one after it. */
@@ -129,34 +130,34 @@ struct traffic_taken {
 };
 
 /* The next message, if it falls due by 'latest', which may be ahead of the clock: it is accepted.
- * False: none, only next_ps is set. traffic_count() counts it as generated. A source is
+ * False: none, only next_ps is set. traffic_count() counts it as generated. A source is either
  * taken from or polled (traffic_turn_to_polling()), and one with lanes is polled. */
 bool traffic_take(struct traffic *traffic, weft_time latest, struct traffic_taken *taken);
-/* From traffic_take() to traffic_poll(). Nothing that was taken is ahead of the clock. */
+/* Switches from traffic_take() to traffic_poll(). Nothing that was taken is ahead of the clock. */
 void traffic_turn_to_polling(struct traffic *traffic);
-/* When the n-th message that is still to be had falls due, or the last one if there are fewer; 0:
- * there is none. */
+/* When the n-th remaining message falls due, or the last one if there are fewer; 0: there is
+ * none. */
 weft_time traffic_due_of(const struct traffic *traffic, unsigned n);
 
 /* Counts what fell due by 'now', as traffic_poll() does. */
 void traffic_count(struct traffic *traffic, weft_time now);
-/* Counts what fell due by 'now' and will not be handed over any more: the end of a run. The message
- * that is due is forgotten. */
+/* Counts what fell due by 'now' and will no longer be sent: the end of a run. The message that is
+ * due is forgotten. */
 void traffic_abandon(struct traffic *traffic, weft_time now);
 
-/* When there is a message to be had: 0 if one was handed out and is not accepted, WEFT_TIME_NEVER
- * if there will be none. */
+/* When a message is available: 0 if one was provided and is not accepted, WEFT_TIME_NEVER if there
+ * will be none. */
 weft_time traffic_due(const struct traffic *traffic);
 
 /* When the next message would fall due if the source had no end; WEFT_TIME_NEVER: it sends nothing,
  * or was abandoned. */
 weft_time traffic_next(const struct traffic *traffic);
 
-/* The destination of the message that will be handed out next: a hint for prefetching. Means
- * nothing if there will be none. */
+/* The destination of the message that comes next: a hint for prefetching. Meaningless if there will
+ * be none. */
 uint16_t traffic_next_destination(const struct traffic *traffic);
 
-/* Asks for the memory that the next message takes. */
+/* Prefetches the memory that the next message needs. */
 void traffic_fetch(const struct traffic *traffic);
 
 /* True if nothing is due and nothing will be. */

@@ -3,8 +3,8 @@
 #pragma once
 
 /* A traffic pattern: where the messages of a host go. A pattern is one struct traffic_pattern and
- * one word in TRAFFIC_PATTERNS; run files know it by that word, and its 'keys' say what an entry of
- * 'traffic' with this pattern may contain (docs/developer/extending.md). */
+ * one word in TRAFFIC_PATTERNS, which run files use; its 'keys' define what an entry of 'traffic'
+ * with this pattern may contain (docs/developer/extending.md). */
 
 #include <stddef.h>
 
@@ -31,12 +31,12 @@ struct traffic_pattern {
 	const char *summary;      /* the destination of each message, for the page */
 	unsigned keys;            /* enum traffic_keys */
 	bool all_without_targets; /* a source without targets sends to all hosts */
-	bool anywhere;            /* messages go to hosts that 'to' does not name as well */
+	bool anywhere;            /* messages also go to hosts that 'to' does not name */
 	bool pairs;               /* a file or the seed gives the pairs: no 'from', no 'to' */
 	bool bursty;              /* its arrivals are bursty and cannot be others */
 	bool packets;             /* messages are packets of a capture, which give size and time */
 	bool schedule;            /* messages come from a schedule: it has no sources */
-	/* Checks and keeps what it needs of the configuration in '*state', which 'fini' frees; both
+	/* Checks the configuration and keeps what it needs in '*state', which 'fini' frees; both
 	 * may leave it NULL. 0 or -errno with error. */
 	int (*init)(void **state, const struct traffic_config *config, struct error *error);
 	void (*fini)(void *state);
@@ -75,7 +75,7 @@ TRAFFIC_PATTERNS(X)
 /* The list of patterns. */
 extern const struct name_table traffic_patterns;
 
-/* The drawn-th of the hosts but 'host'. */
+/* The drawn-th of the hosts other than 'host'. */
 static inline uint16_t traffic_other(uint16_t host, uint64_t drawn)
 {
 	return (uint16_t)(drawn + (drawn >= host));

@@ -2,15 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * A network of wormhole switches with Stop & Go flow control and hosts with in-transit buffers
+/* A network of wormhole switches with Stop & Go flow control and hosts with in-transit buffers
  * (docs/explanation/wormhole.md), exact to the flit without moving any: messages are trains. A
  * channel carries at most one flit per cycle, so its history is a list of runs, and events occur
- * only where a run begins or ends, where a header arrives, and where a buffer passes a mark.
+ * only where a run starts or ends, where a header arrives, and where a buffer passes a mark.
  * docs/explanation/wormhole.md defines the order of events within a cycle.
  *
- * The owner supplies the messages (struct wormhole_ops). One thread.
- */
+ * The owner supplies the messages (struct wormhole_ops). One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -90,8 +88,8 @@ struct wormhole_ops {
 	 * in cycle 'first'. May be NULL. */
 	void (*sent)(
 		void *ctx, const struct wormhole_message *message, uint64_t first, uint64_t last);
-	/* The tail is at the destination at the beginning of cycle 'at', which may be a link's
-	 * delay after now. */
+	/* The tail is at the destination at the start of cycle 'at', which may be a link's delay
+	 * after now. */
 	void (*delivered)(void *ctx, const struct wormhole_message *message, uint64_t at);
 	/* A host had no room to absorb the message. */
 	void (*discarded)(void *ctx, const struct wormhole_message *message, uint64_t now);
@@ -143,7 +141,7 @@ struct wormhole_host_counters {
 };
 
 struct wormhole_host_counters wormhole_net_host(const struct wormhole_net *net, uint32_t host);
-/* Messages whose first flit has left and whose tail has not arrived, or absorbed. */
+/* Messages whose first flit left and whose tail has not arrived or been absorbed yet. */
 uint64_t wormhole_net_under_way(const struct wormhole_net *net);
 
 /* Flits carried by the channel of this sending end, and cycles for which it was stopped. */

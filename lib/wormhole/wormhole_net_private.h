@@ -58,10 +58,10 @@ static inline uint64_t wormhole_runs_cycle(const struct wormhole_runs *runs, uin
 	return runs->run.start + (total - runs->run.before) - 1;
 }
 
-/* Begins a run at 'start'; no run is on. */
+/* Starts a run at 'start'; no run is on. */
 void wormhole_runs_begin(struct wormhole_runs *runs, uint64_t start);
 
-/* Ends the run: no flit leaves from cycle 'end' on. A run that would not have begun by then is
+/* Ends the run: no flit leaves from cycle 'end' on. A run that would not have started by then is
  * void. */
 static inline void wormhole_runs_end(struct wormhole_runs *runs, uint64_t end)
 {
@@ -94,7 +94,7 @@ enum wormhole_event {
 };
 
 /* One direction of a link: its sender, and the buffer at its end. The counts of flits are totals
- * since the beginning. */
+ * since the start. */
 struct wormhole_channel {
 	struct wormhole_runs runs; /* that its sender has emitted */
 	/* The sender. */
@@ -172,7 +172,7 @@ static inline void wormhole_push(struct wormhole_net *net, uint64_t cycle,
 	event_queue_push(net->events, (struct sim_event){WORMHOLE_AT(cycle, phase), kind, item});
 }
 
-/* Flits of the buffer's messages that have left it by the end of cycle 'now'. */
+/* Flits of the buffer's messages that left it by the end of cycle 'now'. */
 static inline uint64_t wormhole_drained(
 	const struct wormhole_net *net, const struct wormhole_channel *buffer, uint64_t now)
 {
@@ -206,7 +206,7 @@ void wormhole_note_arrival(struct wormhole_net *net, uint32_t buffer, uint64_t c
 void wormhole_decide(struct wormhole_net *net);
 
 /* wormhole_step.c */
-/* The holder of the channel begins or continues to emit in cycle 'start'. */
+/* The holder of the channel starts or continues to emit in cycle 'start'. */
 void wormhole_launch(struct wormhole_net *net, uint32_t channel, uint64_t start);
 /* The first message of the buffer requests its output, to be decided in 'cycle'. */
 void wormhole_request(struct wormhole_net *net, uint32_t buffer, uint64_t cycle);

@@ -14,9 +14,9 @@
  * the keys of a map that a text may replace. */
 void yaml_docs_list(const struct yaml_field *fields, const char *file, FILE *out);
 
-/* A Markdown table of key, value, default and description, or, if 'section' is a key that takes
- * words of a list, such as "nic.selector", of the words and their summaries. 'section' names a key
- * of the table whose own keys are printed, down to the last one; "" prints the table's keys and
+/* A Markdown table of key, value, default and description, or, if 'section' is a key whose values
+ * are words of a list, such as "nic.selector", of the words and their summaries. 'section' names a
+ * key of the table whose own keys are printed, down to the last one; "" prints the table's keys and
  * none below them. 'object' has the defaults; NULL: the column stays empty. A key that 'elsewhere'
  * has is left out; NULL leaves none out. False if there is no such section. */
 bool yaml_docs_table(const struct yaml_field *fields, const char *section, const void *object,

@@ -18,7 +18,7 @@ struct up_down_labels {
 int up_down_labels_make(const struct route_graph *graph, uint32_t root,
 	struct up_down_labels *labels, struct error *error);
 void up_down_labels_free(struct up_down_labels *labels);
-/* For those who make labels: no switch has a level (UINT32_MAX). False: no memory; free anyway. */
+/* For code that makes labels: no switch has a level (UINT32_MAX). False: no memory; free anyway. */
 bool up_down_labels_init(const struct route_graph *graph, struct up_down_labels *labels);
 
 /* Only the labels, for route_algorithm.label. */

@@ -4,8 +4,8 @@
 
 /* Destination tables of an InfiniBand network as its tools print them: dump_fts and ibroute, which
  * name nodes, or opensm.fdbs, which has GUIDs and LIDs and needs OpenSM's opensm-subnet.lst. Nodes
- * are found in the topology by the names that the import of a listing gives them. Port n is port n
- * - 1 of the topology. */
+ * are found in the topology by the names that importing the listing gives them. Port n is port n -
+ * 1 of the topology. */
 
 #include "route/route_table.h"
 #include "topo/formats/topology_format.h"

@@ -72,6 +72,6 @@ static inline unsigned fat_tree_elements(const struct fat_tree *tree, uint32_t f
 unsigned mod_k_up(
 	const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host, uint32_t shift);
 
-/* The port of 'set', all downs: among parallel links the one by which the host's own side would go
- * up to it. */
+/* The port of 'set', all downs: among parallel links the one through which the host's own side
+ * would go up to it. */
 unsigned mod_k_down(const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host);

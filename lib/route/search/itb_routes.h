@@ -61,5 +61,5 @@ void balance_free(struct balance *balance);
  * 1 (legal_search.h), and all sets of ranks are equally likely. */
 
 /* Draws 'wanted' <= ROUTE_ALTERNATIVES_MAX different ranks, or all 'count' if there are fewer;
- * returns the number. More ranks from the same generator begin with the same ones. */
+ * returns the number. More ranks from the same generator start with the same ones. */
 unsigned rank_draw(struct rng *rng, uint64_t count, unsigned wanted, uint64_t *ranks);

@@ -50,11 +50,11 @@ struct route_report {
 		double mean, stddev;
 	} link_load;
 #define ROUTE_REPORT_HOT 8
-	/* All hosts send the same part of their link's rate, equally to all other hosts and over
+	/* All hosts send the same share of their link's rate, equally to all other hosts and over
 	 * all routes of a pair. Unknown for several subjects and without routes. */
 	struct {
 		bool known;
-		double bound;              /* the part that the first full channel allows */
+		double bound;              /* the share that the first full channel allows */
 		struct topology_port full; /* where this channel begins */
 		/* The most loaded channels if all hosts could send at their rate. */
 		unsigned hot_channels;

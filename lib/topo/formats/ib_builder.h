@@ -10,7 +10,7 @@
 #define IB_NONE  UINT32_MAX
 #define IB_PORTS 255 /* numbers of a node's ports, 0 included */
 
-/* A port, either with a line of its own or known only as a far end. */
+/* A port, either with its own line or known only as a far end. */
 struct ib_end {
 	uint32_t node;
 	unsigned port;

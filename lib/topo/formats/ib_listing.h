@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The output of ibnetdiscover, and what people write for ibsim in the same form, line by line:
+/* The output of ibnetdiscover, and hand-written listings for ibsim in the same form, line by line:
  * nodes, and for each node its connected ports with their far ends. This part resolves nothing;
  * ib_listing_topology() does. Texts point into the input, which must outlive the listing, or into
  * included files, which belong to the listing. */
@@ -21,10 +21,10 @@ struct ib_text {
 /* Switch 36 "S-0002c90200404780"	# "leaf 1" enhanced port 0 lid 3 lmc 0 */
 struct ib_node {
 	enum device_kind kind; /* channel adapters and routers are hosts */
-	struct ib_text id;     /* by which other nodes refer to it */
+	struct ib_text id;     /* the id with which other nodes refer to it */
 	struct ib_text name;   /* the description, or the id if there is none */
 	bool router;
-	bool aggregation; /* by device id: a node that adds up, and has no traffic of its own */
+	bool aggregation; /* by device id: an aggregation node, without traffic of its own */
 	unsigned ports;
 	const char *origin; /* the file, for messages */
 	uint32_t line, column;

@@ -27,7 +27,7 @@ struct topology_import {
 	uint32_t notes;
 };
 
-/* 'odd' tells of something that does not belong there. In strict mode 'error' gets it, and -EINVAL
+/* 'odd' describes something that does not belong there. In strict mode 'error' gets it, and -EINVAL
  * is returned; otherwise it is noted with what became of it ("the line is left out"), and 0. */
 int topology_import_odd(struct topology_import *import, const struct error *odd, const char *became,
 	struct error *error);
