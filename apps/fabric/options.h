@@ -17,8 +17,8 @@ struct job_runs;
 
 struct options {
 	const char *run_file;
-	const char *clock;                 /* "virtual", "real", or NULL: what the file says */
-	const char *dilation;              /* a number, "auto", or NULL: what the file says */
+	const char *clock;                 /* "virtual", "real", or NULL: as in the file */
+	const char *dilation;              /* a number, "auto", or NULL: as in the file */
 	const char *set[OPTIONS_SETS_MAX]; /* KEY=VALUE */
 	unsigned sets;
 	struct {
@@ -39,7 +39,7 @@ struct options {
 	bool quiet;
 };
 
-/* Begins the messages of this program. */
+/* The prefix of this program's messages. */
 #define PROGRAM program_name("weft-fabric")
 
 /* The filter of captures; NULL: every frame. */

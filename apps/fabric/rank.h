@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* weft-fabric as one of several ranks of a run (ranks.h). Rank 0 speaks for all. All functions take
+/* weft-fabric as one of several ranks of a run (ranks.h). Only rank 0 prints. All functions take
  * NULL, for a run of one process. */
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct ranks *rank_open(
  * and fault. */
 int rank_join(char **argv, struct ranks **ranks, struct error *error);
 
-/* -EINVAL for all ranks if they are not about to run the same. */
+/* -EINVAL for all ranks if they would not run the same. */
 int rank_compare(struct ranks *ranks, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct error *error);
 

@@ -17,8 +17,8 @@
 #include "topo/topology.h"
 #include "virtual/parallel/ranks.h"
 
-/* As report_result(), of rank 0; 'ranks' NULL: one process. SIGINT and SIGTERM end the program
- * before the run has begun, then the run. */
+/* Like report_result(), from rank 0; 'ranks' NULL: one process. SIGINT and SIGTERM end the program
+ * before the run starts, and the run afterwards. */
 int virtual_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, struct ranks *ranks, struct error *error);
 /* The runs of its jobs before it. Signals are caught from then on. */
@@ -28,14 +28,14 @@ int virtual_run_jobs(const struct options *options, struct job_runs *runs,
 int wormhole_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, struct error *error);
 
-/* Hands a result out, as the options want it. */
+/* Writes a result to the outputs in the options. */
 
-/* Before a run that may be long: whether the files that are asked for can be written. 0 or -errno
- * and fault. */
+/* Before a run that may be long: whether the requested files can be written. 0 or -errno and
+ * fault. */
 int report_check(
 	const struct options *options, const struct run_config *config, struct error *error);
 
-/* 0, EXIT_BAD_ANSWER if something was lost, doubled, out of order or stands still, or a negative
+/* 0, EXIT_BAD_ANSWER if something was lost, duplicated, out of order or stuck, or a negative
  * code. */
 int report_result(struct run_result *result, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct error *error);
@@ -43,9 +43,8 @@ int report_result(struct run_result *result, const struct options *options,
 /* The other end of standard output, a pipe, was closed, or the terminal hung up. */
 bool report_reader_is_gone(void);
 
-/* Tells how far a run on the real clock is, in a thread of its own: no loop may wait for a
- * terminal.
- */
+/* Prints the progress of a run on the real clock, in a thread of its own: no loop may wait for a
+ * terminal. */
 
 struct real_progress {
 	const struct real_fabric *fabric;
@@ -56,6 +55,6 @@ struct real_progress {
 	bool running;
 };
 
-/* Around real_fabric_run(). Without a thread, or with line.silent, nothing is told. */
+/* Around real_fabric_run(). Without a thread, or with line.silent, nothing is printed. */
 void real_progress_start(struct real_progress *progress);
 void real_progress_stop(struct real_progress *progress);

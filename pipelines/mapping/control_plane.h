@@ -30,7 +30,7 @@ struct control_plane_config {
 	unsigned devices;
 	uint16_t fabric;              /* number in all frames (frame.h) */
 	uint32_t session;             /* of this run of the process, not 0 */
-	uint64_t counter;             /* above those of all former runs (a wall clock), or 0 */
+	uint64_t counter;             /* above those of all earlier runs (a wall clock), or 0 */
 	const struct fabric_key *key; /* NULL: none */
 	struct mapper_config mapper;  /* session is filled in */
 	weft_time lease_ps;           /* mapper_agent.h */
@@ -57,11 +57,11 @@ struct device_control *control_plane_control(
 
 /* Does all work due at 'now', which never goes back. Returns the latest time of the next call if no
  * loop delivers anything before; 'now' if more work is due at once. Computes routes, which may take
- * long: 'now' may leave that time out. The status measures the duration of changes by 'wall'. */
+ * long: 'now' may leave that time out. The status measures the duration of changes with 'wall'. */
 weft_time control_plane_poll(struct control_plane *plane, weft_time now, weft_time wall);
 
-/* Between two calls of control_plane_poll() the thread was away for so long: a leading mapper may
- * have to take the lead anew (mapper_absent()). */
+/* The thread was not scheduled for this long between two calls of control_plane_poll(): a leading
+ * mapper may have to take the lead again (mapper_absent()). */
 void control_plane_absent(struct control_plane *plane, weft_time away_ps, weft_time now);
 
 /* Takes the oldest message for the user (one or more lines) and whether it is a warning; the caller
@@ -70,7 +70,7 @@ char *control_plane_message(struct control_plane *plane, bool *warning);
 
 /* A change is in progress, so frequent polling pays. Thread of control_plane_poll(). */
 bool control_plane_is_busy(const struct control_plane *plane);
-/* The control thread: a loop has not taken all orders for its devices yet. */
+/* The control thread: a loop has not taken all commands for its devices yet. */
 bool control_plane_waits(const struct control_plane *plane);
 
 /* Why the leading mapper of this process has no routes; NULL: none leads, or it has routes. The
@@ -83,8 +83,8 @@ const char *control_plane_why(const struct control_plane *plane);
  * route to every other host of the topology. */
 bool control_plane_is_routed(const struct control_plane *plane);
 
-/* From the next poll on this is the topology, which outlives the plane. Removed devices are absent
- * in it, and do not count. The found fabric is compared with it, if it was with the topology
+/* The topology from the next poll on, which outlives the plane. Removed devices are absent in it,
+ * and do not count. The found fabric is compared with it, if it was compared with the topology
  * before. */
 void control_plane_renew(struct control_plane *plane, const struct topology *topology);
 

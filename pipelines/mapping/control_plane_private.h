@@ -19,10 +19,10 @@ struct control_mapper {
 	/* A request to the agent of the same host, held until the loop has made an iteration. */
 	struct mapper_frame local;
 	bool local_waits;
-	uint64_t local_since;                   /* iterations of the loop when the request came */
+	uint64_t local_since;                   /* the loop's iterations when the request arrived */
 	weft_time first_map_ps, last_change_ps; /* durations; 0: none yet */
 	char fallback_reported[CONTROL_WHY_MAX];
-	char *miscabled; /* lines: differences from the expected topology; NULL: not known */
+	char *miscabled; /* lines: differences from the expected topology; NULL: unknown */
 };
 
 struct control_device {
@@ -59,8 +59,8 @@ struct control_plane {
 /* "h3", or the identity in hexadecimal for a device that is not a host of the topology. */
 void control_plane_name_of(const struct control_plane *plane, uint64_t id, char out[64]);
 
-/* control_changes.c: why the fallback algorithm computed the routes, and what they lack; "" if the
- * configured algorithm did. */
+/* control_changes.c: why the fallback algorithm computed the routes, and what is missing from them;
+ * "" if the configured algorithm computed them. */
 void control_mapper_fallback_reason(const struct control_plane *plane,
 	const struct control_mapper *mapper, char out[CONTROL_WHY_MAX]);
 
@@ -78,10 +78,10 @@ void control_mapper_watch(
 /* control_status.c: serves a request of control_plane_ask(). */
 void control_plane_serve(const struct control_plane *plane, const char *request, weft_time now);
 
-/* control_routes.c: serves "MAPPER FROM TO PATH": writes the ways between two hosts. */
+/* control_routes.c: serves "MAPPER FROM TO PATH": writes the paths between two hosts. */
 void control_serve_routes(const struct control_plane *plane, const char *request);
 
-/* control_tables.c: the device's form of 'image', which table_image_check() has accepted for this
+/* control_tables.c: the device's form of 'image', which table_image_check() accepted for this
  * device. The tables have 'hosts' destinations, however many the image has. NULL with errno
  * ENOMEM. */
 struct switch_tables *control_switch_tables(const uint8_t *image, unsigned ports, uint32_t hosts);

@@ -4,10 +4,10 @@
 
 /* The channel between a device's poll loop and the control thread of its process
  * (docs/explanation/the-mapper.md, 'In a process'). Up: mapper frames for the device's agent, links
- * that are up, whether the device is idle. Down: orders, which are frames to send and commands of
- * the mapper. Each direction has one writer and one reader, without locks or waiting. The loop
- * allocates and frees nothing: the control thread builds the tables and frees those that the loop
- * gives back.
+ * that are up, whether the device is idle. Down: commands, which are frames to send and the
+ * mapper's commands. Each direction has one writer and one reader, without locks or waiting. The
+ * loop allocates and frees nothing: the control thread builds the tables and frees those that the
+ * loop returns.
  *
  * A device with static tables has none (a NULL pointer). */
 
@@ -57,7 +57,7 @@ struct device_order {
 	bool refused; /* of DEVICE_COMMIT: the loop sets it if it cannot use the tables */
 	uint32_t bytes;
 	/* One of the two for DEVICE_COMMIT. The loop replaces them by the tables that it used
-	 * before, or NULL. It leaves tables that it refuses. */
+	 * before, or NULL. Tables that it refuses stay here. */
 	struct switch_tables *of_switch;
 	struct host_tables *of_host;
 	uint8_t frame[]; /* [bytes] of DEVICE_SEND */
@@ -67,53 +67,53 @@ struct device_control;
 
 /* Room for 'frames' frames of 'frame_bytes' in each direction. NULL without memory. */
 struct device_control *device_control_create(uint32_t frame_bytes, unsigned frames);
-/* Only when neither thread uses it any more. Frees the tables of all orders; the device owns those
- * in use. NULL is allowed. */
+/* Only when neither thread uses it any more. Frees the tables of all commands; the device owns
+ * those in use. NULL is allowed. */
 void device_control_destroy(struct device_control *control);
 
 /* ---- For the poll loop. */
 
-/* Copies a scout or mapper frame that came through 'port' for this device's agent (the cursor is at
+/* Copies a scout or mapper frame that arrived on 'port' for this device's agent (the cursor is at
  * ROUTE_TYPE_AGENT, the last element). False, and counted, without room; the sender retries. */
 bool device_control_up(
 	struct device_control *control, unsigned port, const uint8_t *frame, unsigned bytes);
 
 /* At the end of each iteration: the ports whose link_end is LINK_UP, and whether the device is
- * idle. It is idle if it is paused, no data frame came in or went out in this iteration, none is
- * stored or half sent, and no transmit queue holds one. */
+ * idle. It is idle if it is paused, no data frame arrived or left in this iteration, none is stored
+ * or half sent, and no transmit queue holds one. */
 void device_control_update(struct device_control *control, uint64_t linked, bool idle);
 
-/* The oldest order that is not done, or NULL; one load if there is none. While the port has no room
- * the loop may leave a DEVICE_SEND, and all orders behind it, for a later iteration. It drops
- * frames for a port that is down. */
+/* The oldest command that is not done, or NULL; one load if there is none. While the port has no
+ * room the loop may leave a DEVICE_SEND, and all commands behind it, for a later iteration. It
+ * drops frames for a port that is down. */
 struct device_order *device_control_next(struct device_control *control);
-/* That order is done; the loop must not use its memory any more. */
+/* That command is done; the loop must not use its memory any more. */
 void device_control_done(struct device_control *control);
 
 /* ---- For the control thread. */
 
-/* The oldest frame, or NULL. Withheld until the loop has made a whole iteration since it came, so
- * that device_control_idle() is no older than the frame. */
+/* The oldest frame, or NULL. Withheld until the loop has made a whole iteration since it arrived,
+ * so that device_control_idle() is no older than the frame. */
 const uint8_t *device_control_take(struct device_control *control, unsigned *port, unsigned *bytes);
 /* Frees the room of that frame. */
 void device_control_taken(struct device_control *control);
 
 /* Iterations of the loop. Whether it has made a whole one since there were 'since', so that
- * device_control_idle() is no older than a request that came then. */
+ * device_control_idle() is no older than a request that arrived then. */
 uint64_t device_control_iterations(const struct device_control *control);
 bool device_control_has_iterated(const struct device_control *control, uint64_t since);
 
 uint64_t device_control_linked(const struct device_control *control);
-/* The loop has done all orders except DEVICE_SEND. */
+/* The loop has done all commands except DEVICE_SEND. */
 bool device_control_caught_up(const struct device_control *control);
-/* It has caught up, and was idle in its last iteration after that. */
+/* It has done all commands, and was idle in its last iteration after that. */
 bool device_control_idle(const struct device_control *control);
 
-/* Orders without a frame that frames leave room for. */
+/* Commands without a frame for which frames leave room. */
 #define DEVICE_ORDERS_KEPT 8
-/* There is room for the longest frame and DEVICE_ORDERS_KEPT other orders. */
+/* There is room for the longest frame and DEVICE_ORDERS_KEPT other commands. */
 bool device_control_ready(const struct device_control *control);
-/* False: no room for the frame and DEVICE_ORDERS_KEPT other orders. */
+/* False: no room for the frame and DEVICE_ORDERS_KEPT other commands. */
 bool device_control_send(
 	struct device_control *control, unsigned port, const uint8_t *frame, unsigned bytes);
 /* PAUSE, PURGE or RESUME. */
@@ -121,10 +121,12 @@ bool device_control_order(struct device_control *control, enum device_order_kind
 /* One of the two is not NULL. The loop owns them if this returns true. */
 bool device_control_commit(struct device_control *control, struct switch_tables *of_switch,
 	struct host_tables *of_host);
-/* Reclaims the room of orders that are done and frees the tables in them. Returns their number. */
+/* Reclaims the room of commands that are done and frees the tables in them. Returns their
+ * number. */
 unsigned device_control_collect(struct device_control *control);
 
-/* The loop has caught up, could not use the last tables and keeps the former ones. Any thread. */
+/* The loop has done all commands, could not use the last tables and keeps the previous ones. Any
+ * thread. */
 bool device_control_has_refused(const struct device_control *control);
 /* How often it could not. Any thread. */
 uint64_t device_control_refusals(const struct device_control *control);

@@ -3,8 +3,8 @@
 #pragma once
 
 /* The reason of a capture record (struct capture_state.reason): why a frame was refused, discarded,
- * delayed or sent another way. One numbering for all devices, because the
- * ports of a fabric share a capture file; the words are those of the counters that move. */
+ * delayed or sent on another path. One numbering for all devices, because the ports of a fabric
+ * share a capture file; the words are the names of the counters that increase. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,10 +18,10 @@
 #define CAPTURE_REASON_SWITCH 32 /* + enum switch_counter */
 
 /* More than a counter says. */
-#define CAPTURE_REASONS(X)                                                                   \
-	X(CONTROL_BAD, "control_bad")               /* link-local, payload makes no sense */ \
-	X(SOURCE_SPOOFED, "discard_source_spoofed") /* its source is not the port's host */  \
-	X(DEFLECTED, "deflected: link down")        /* left its primary port */              \
+#define CAPTURE_REASONS(X)                                                                    \
+	X(CONTROL_BAD, "control_bad")               /* link-local, with an invalid payload */ \
+	X(SOURCE_SPOOFED, "discard_source_spoofed") /* its source is not the port's host */   \
+	X(DEFLECTED, "deflected: link down")        /* left its primary port */               \
 	X(ADAPTED, "adapted: another way")          /* likewise, by adaptive routing */
 
 enum capture_reason {
@@ -49,12 +49,11 @@ const char *capture_reason_text(uint8_t reason);
 /* A capture_drops_fn: the frame was refused or discarded. */
 bool capture_reason_drops(uint8_t reason);
 
-/*
- * The state that a capture adds to a data frame that has come into a switch, at either clock: the
- * decision on it. Credits: what its sender has left in its VC after it. Depth: the blocks before it
- * in the queue that it is to join.
+/* The state that a capture adds to a data frame that arrived at a switch, on either clock: the
+ * decision on it. Credits: those left to its sender in its VC after it. Depth: the blocks before it
+ * in the queue that it will join.
  *
  * The switch has admitted 'packet' for 'output' but not stored it yet (switch_admit()), or, with
- * SWITCH_PORT_NONE, discarded it. Sets the fields that can be known. */
+ * SWITCH_PORT_NONE, discarded it. Sets the fields that are known. */
 void capture_decision(const struct weft_switch *sw, const struct weft_packet *packet,
 	unsigned output, struct capture_state *state);

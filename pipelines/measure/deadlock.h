@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Circles of waiting in the live buffers of switches: channels of which each can only go on when
- * the next one has. The fabrics of both clocks use it. It only reads the switches, which must not
+/* Circular waits in the live buffers of switches: channels each of which can only advance when the
+ * next one has. The fabrics of both clocks use it. It only reads the switches, which must not
  * change meanwhile. */
 
 #include <stdbool.h>
@@ -12,12 +12,12 @@
 #include "switch/switch.h"
 #include "topo/topology.h"
 
-#define DEADLOCK_CIRCLE_MAX 64 /* channels that are kept of a circle */
+#define DEADLOCK_CIRCLE_MAX 64 /* channels of a cycle that are kept */
 
-/* A fabric, as far as the search wants to know it. */
+/* A fabric, as far as the search needs it. */
 struct deadlock_view {
 	const struct topology *topology;
-	struct weft_switch *const *sw; /* by number; NULL: not here, counts as one that can send */
+	struct weft_switch *const *sw; /* by number; NULL: not here, assumed able to send */
 	weft_time now;
 };
 
@@ -35,18 +35,18 @@ struct deadlock_head {
 	uint32_t queued; /* blocks in its queue */
 	uint32_t needs;  /* blocks of the head */
 	uint8_t output;  /* its own */
-	bool dead;       /* set by deadlock_search(): it will never move */
+	bool dead;       /* set by deadlock_search(): it will never advance */
 	weft_time waited_ps;
-	weft_time since; /* when it was first found without credits; 0: not known */
+	weft_time since; /* when it was first found without credits; 0: unknown */
 };
 
-/* Zeroed: empty. Those of switches of several processes can be put one behind another. */
+/* Zeroed: empty. Those of switches of several processes can be concatenated. */
 struct deadlock_heads {
 	struct deadlock_head *head;
 	size_t count, room;
 };
 
-/* Room for so many. 0 or -ENOMEM. */
+/* Makes room for this many. 0 or -ENOMEM. */
 int deadlock_heads_reserve(struct deadlock_heads *heads, size_t count);
 void deadlock_heads_free(struct deadlock_heads *heads);
 
@@ -58,17 +58,17 @@ bool deadlock_is_host(const struct deadlock_head *head);
  * Heads that wait for a host are left out, because a host takes every frame. 0 or -ENOMEM. */
 int deadlock_collect(
 	const struct deadlock_view *view, weft_time age_ps, struct deadlock_heads *heads);
-/* The same of one switch, which has this number, or of a part of one. */
+/* The same for one switch, which has this number, or for a part of one. */
 int deadlock_collect_switch(const struct deadlock_view *view, uint32_t number,
 	const struct weft_switch *sw, weft_time age_ps, struct deadlock_heads *heads);
 /* Adds a host that since 'since' has had frames of 'needs' blocks or more in the VCs of the set
- * 'vcs', and no credits for any of them. 0 or -ENOMEM. */
+ * 'vcs', but no credits for any of them. 0 or -ENOMEM. */
 int deadlock_collect_host(const struct deadlock_view *view, uint32_t host, uint32_t vcs,
 	uint32_t needs, weft_time since, struct deadlock_heads *heads);
 
 /* Heads that several threads or processes collected, each at its own time: of those collected
- * 'before', keeps the ones that are still waiting 'now', which was begun later. They all waited at
- * one moment between the two, so a cycle of them is one. Sorts both. */
+ * 'before', keeps the ones that still wait 'now', a collection that started later. They all waited
+ * at one instant between the two, so a cycle of them is real. Sorts both. */
 void deadlock_keep_common(struct deadlock_heads *before, struct deadlock_heads *now);
 /* [[…]] of numbers; NULL without memory. And back: adds them. 0, -ENOMEM, or -EINVAL if it is no
  * such list of this topology. */

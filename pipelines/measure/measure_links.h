@@ -3,7 +3,7 @@
 #pragma once
 
 /* The load of links in each sample (measure.link-series), the same for all three engines. An engine
- * reads what each way has counted since the run began; the differences are made here. */
+ * reads what each way has counted since the run started; the differences are computed here. */
 
 #include "experiment/result/run_link_series.h"
 #include "experiment/run/run_config.h"
@@ -22,7 +22,7 @@ struct measure_link_use {
 typedef void (*measure_link_fn)(const void *ctx, struct topology_port from, struct topology_port to,
 	struct measure_link_use *use);
 
-/* Adds what other processes have measured, each at its devices and 0 elsewhere. */
+/* Adds what other processes measured, each at its devices and 0 elsewhere. */
 typedef void measure_link_sum_fn(const void *ctx, uint32_t *value, size_t values);
 
 struct measure_link_before {
@@ -39,18 +39,18 @@ struct measure_links {
 	struct run_link_series series;
 };
 
-/* Opens it if the run asks for it. Topology and 'ctx' are the caller's, for as long. -ENOMEM. */
+/* Opens it if the run asks for it. Topology and 'ctx' are the caller's and outlive it. -ENOMEM. */
 int measure_links_open(struct measure_links *links, const struct topology *topology,
 	const struct run_config *run, measure_link_fn read, const void *ctx);
-/* Also one that was never opened, if it is zeroed. */
+/* Also for one that was never opened, if it is zeroed. */
 void measure_links_close(struct measure_links *links);
 
-/* Measuring begins. Forgets all samples. */
+/* Measuring starts. Forgets all samples. */
 void measure_links_begin(struct measure_links *links);
 /* A sample of the last 'time_ps'. 0 and its values, NULL if nothing is measured or the series is
  * full; -ENOMEM. */
 int measure_links_sample(struct measure_links *links, uint64_t time_ps, const uint32_t **values);
 
-/* Fills in what the switches at both ends know; NULL: a host is there. */
+/* Fills in the state of the switches at both ends; NULL: a host is there. */
 void measure_links_read_switches(const struct weft_switch *from, unsigned output,
 	const struct weft_switch *to, unsigned input, struct measure_link_use *use);

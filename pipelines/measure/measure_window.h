@@ -3,8 +3,9 @@
 #pragma once
 
 /* The measuring window of a run, the same for all three engines (real clock, virtual clock,
- * wormhole): what its counters were when measuring began, at the last sample and when it ended, and
- * the throughput and samples that follow. An engine reads its counters; the arithmetic is here. */
+ * wormhole): its counters when measuring started, at the last sample and when it ended, and the
+ * throughput and samples that follow from them. An engine reads its counters; the arithmetic is
+ * here. */
 
 #include "experiment/result/run_result.h"
 #include "experiment/result/run_stream.h"
@@ -20,7 +21,7 @@
 struct measure_totals {
 	weft_time at_ps;
 	uint64_t messages, bytes; /* delivered: payload */
-	uint64_t wire_bytes;      /* delivered: all that counts as load on the hosts' links */
+	uint64_t wire_bytes; /* delivered: everything that counts as load on the hosts' links */
 	uint64_t generated_messages, generated_wire_bytes;
 	uint64_t timed, latency_sum_ps; /* what was delivered with a known latency */
 	/* Delivery means arrival; these count frames that were released in order. */
@@ -43,15 +44,15 @@ struct measure_entry_totals {
 /* The messages of one host for an entry that ends: one with 'stop', or a schedule. */
 struct measure_flow {
 	uint64_t generated, delivered; /* messages */
-	weft_time last_ps;             /* when the last one arrived, since the traffic began */
+	weft_time last_ps;             /* when the last one arrived, since the traffic started */
 };
 
 struct measure_entry {
 	const uint16_t *sender; /* [senders], the caller's */
 	uint32_t senders;
 	weft_time start_ps;
-	weft_time first_ps; /* when its first message falls due, the engine's */
-	double capacity;    /* of the senders' links, as that of the window */
+	weft_time first_ps; /* when its first message falls due, from the engine */
+	double capacity;    /* of the senders' links, like the window's rate */
 	/* The engine writes 'now' before each call that starts or ends measuring or a batch, and
 	 * once more before the result if it has changed. */
 	struct measure_entry_totals now, from, batched, to;
@@ -72,27 +73,27 @@ struct measure_window {
 	struct measure_entry *entry; /* as run->traffic */
 	unsigned entries;
 	unsigned batches;
-	weft_time length_ps; /* of the measured time, the engine's; 0: unknown */
+	weft_time length_ps; /* of the measured time, from the engine; 0: unknown */
 	weft_time batch_ps;  /* of a batch */
 };
 
 /* Shares are of what the links of all hosts carry: by their rates, or, if 'cycle_ps' is not 0, a
- * byte a cycle each. */
+ * byte per cycle each. */
 void measure_window_open(
 	struct measure_window *window, const struct topology *topology, weft_time cycle_ps);
-/* Opens the entries of the traffic as well. 'goal' NULL: no schedule. All stay the caller's, for as
- * long as the window. 0 or -ENOMEM. */
+/* Also opens the entries of the traffic. 'goal' NULL: no schedule. All stay the caller's and
+ * outlive the window. 0 or -ENOMEM. */
 int measure_window_add_entries(struct measure_window *window, const struct topology *topology,
 	const struct run_config *run, const struct run_hosts *traffic, const struct run_goal *goal);
 /* Also closes a window that was never opened, if it is zeroed. */
 void measure_window_close(struct measure_window *window);
 
-/* Measuring begins. Forgets all samples. */
+/* Measuring starts. Forgets all samples. */
 void measure_window_begin(struct measure_window *window, const struct measure_totals *now);
-/* A sample of the time since the last one, or since the beginning; none above RUN_SAMPLES_MAX,
- * for runs without an end. Links have values in those for which there is room. -ENOMEM. */
+/* A sample of the time since the last one, or since the start; none above RUN_SAMPLES_MAX, for runs
+ * without an end. Links have values in those for which there is room. -ENOMEM. */
 int measure_window_sample(struct measure_window *window, const struct measure_totals *now);
-/* A source of an entry, before it has handed out a message; 'from_ps': when the traffic began. */
+/* A source of an entry, before it provides a message; 'from_ps': when the traffic started. */
 void measure_window_source(
 	struct measure_window *window, const struct traffic *source, weft_time from_ps);
 /* When the current batch ends. If the measured time is not known, batches are short at first; pairs
@@ -104,9 +105,8 @@ bool measure_window_batch(struct measure_window *window, weft_time at_ps);
 /* Measuring ends. */
 void measure_window_end(struct measure_window *window, const struct measure_totals *now);
 
-/* Fills throughput, samples, and an entry for each of the traffic but for its histograms.
- * 'switches': flits per ns are shared among so many; 0: none. -ENOMEM.
- */
+/* Fills throughput, samples, and an entry for each of the traffic without its histograms.
+ * 'switches': flits per ns are divided by this number; 0: none. -ENOMEM. */
 int measure_window_result(
 	const struct measure_window *window, uint32_t switches, struct run_result *result);
 /* The same without the samples, of which there may be a million. */

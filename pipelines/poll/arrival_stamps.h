@@ -3,13 +3,13 @@
 #pragma once
 
 /* Times of arrival by the clock of a NIC, on the scale of the loop's clock. A loop reads its clock
- * when it comes to a frame. The longer a frame that compares the clocks of machines (FRAME_CLOCK)
+ * when it gets to a frame. The longer a frame that compares the clocks of machines (FRAME_CLOCK)
  * waits for that, the wider is the bound. A NIC stamps a frame when it arrives.
  *
- * The NIC's clock is compared with the loop's as that of another machine is (clock_offset.h): a
- * reading of it, between two of the loop's clock, is an exchange. So the time of a stamp has a
- * bound as well, and the latest time within it is used: a frame arrived no later. Nothing may set
- * or steer the NIC's clock, as for the TSC: a step is noticed at the next reading.
+ * The NIC's clock is compared with the loop's in the same way as another machine's
+ * (clock_offset.h): a reading of it, between two of the loop's clock, is an exchange. So the time
+ * of a stamp also has a bound, and the latest time within it is used: a frame arrived no later.
+ * Nothing may set or steer the NIC's clock, as for the TSC: a step is noticed at the next reading.
  *
  * A stamp that lies in the future, or far in the past, is not of the clock that the driver reads:
  * it is refused, and the time is the loop's. */
@@ -29,16 +29,16 @@ struct arrival_stamps {
 	const struct clock *clock; /* of the loop */
 	struct clock scale;        /* of the NIC's clock */
 	int64_t tick_ns;           /* of that clock, at most */
-	struct clock_offset nic;   /* that clock less the loop's, in ns */
+	struct clock_offset nic;   /* that clock minus the loop's, in ns */
 	weft_time next;            /* reading */
 	weft_time last;            /* time of arrival */
-	uint64_t used, refused;    /* stamps; refused: also while the clock is not known */
+	uint64_t used, refused;    /* stamps; refused: also while the clock is unknown */
 };
 
 /* Takes 20 ms if the port has stamps, for their frequency. Both are the caller's. */
 void arrival_stamps_begin(
 	struct arrival_stamps *stamps, const struct port *port, const struct clock *clock);
 
-/* The latest time at which a frame arrived that port_rx() has just returned: the present time if it
- * has no usable stamp. Never decreases. The thread that receives. */
+/* The latest time at which a frame arrived that port_rx() just returned: the present time if it has
+ * no usable stamp. Never decreases. The thread that receives. */
 weft_time arrival_stamps_time(struct arrival_stamps *stamps, const struct rte_mbuf *mbuf);

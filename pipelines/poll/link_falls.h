@@ -2,18 +2,17 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* How often a link went down because somebody had cut its cable by order, which is nothing to look
- * for a cause of. */
+/* How often a link went down because a command cut its cable, which is not a fault. */
 
 #include "link/link_end.h"
 #include "port/port.h"
 
 struct link_falls {
 	uint64_t noted;   /* link_end.downs when it last went down */
-	uint64_t ordered; /* of these, with the cable cut by order */
+	uint64_t ordered; /* of these, with the cable cut by command */
 };
 
-/* The link has just gone down. */
+/* The link just went down. */
 static inline void link_falls_note(
 	struct link_falls *falls, const struct link_end *link, const struct port *port)
 {

@@ -20,8 +20,8 @@ void poll_capture_frame(struct capture *capture, const struct port *port,
 	enum pcapng_direction direction, struct rte_mbuf *mbuf, weft_time at,
 	const struct capture_state *state);
 
-/* Writes the addresses of the link into the frame: where they are not needed, a port leaves them
- * out. */
+/* Writes the addresses of the link into the frame, because a port omits them where they are not
+ * needed. */
 void poll_capture_address(
 	const struct port *port, enum pcapng_direction direction, struct rte_mbuf *mbuf);
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Orders of the control thread (device_control.h) in the poll loops of switches and hosts. */
+/* Commands of the control thread (device_control.h) in the poll loops of switches and hosts. */
 
 #include <rte_mbuf.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "base/weft_time.h"
 #include "mapping/device_control.h"
 
-/* Orders per iteration, so that they do not delay the ports. */
+/* Commands per iteration, so that they do not delay the ports. */
 #define POLL_CONTROL_ORDERS 16
 
-/* False: the order, and those behind it, must wait. */
+/* False: the command, and those behind it, must wait. */
 typedef bool (*poll_control_obey_fn)(void *device, struct device_order *order, weft_time now);
 
 static inline void poll_control_orders(

@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A switch of several cores (docs/how-to/divide-a-switch.md): a poll_switch for each shard of it
- * (switch_shard.h), each with the ports that it owns. poll_switch_owner() finds the one of a port;
- * what is set up for a port is set up there.
+/* A switch on several cores (docs/how-to/divide-a-switch.md): a poll_switch for each shard of it
+ * (switch_shard.h), each with the ports that it owns. poll_switch_owner() finds the owner of a
+ * port; a port is set up there.
  *
- * One thread for each shard calls poll_switch_run(); all else, one thread while none of them runs.
- */
+ * One thread per shard calls poll_switch_run(); for everything else, one thread while none of them
+ * runs. */
 
 #include "poll_switch.h"
 
@@ -22,8 +22,8 @@ struct poll_division {
 struct poll_division *poll_division_create(
 	const struct switch_config *config, const uint8_t *owner, unsigned shards);
 
-/* Makes a shard, in memory near the core of the thread that calls. The threads of the shards may
- * call it at the same time. 'pool': as of poll_switch_create(). 0 or -ENOMEM. */
+/* Makes a shard, in memory near the core of the calling thread. The threads of the shards may call
+ * it at the same time. 'pool': as in poll_switch_create(). 0 or -ENOMEM. */
 int poll_division_place(
 	struct poll_division *division, unsigned shard, struct rte_mempool *pool, weft_time now);
 /* All shards are there. */
@@ -34,7 +34,7 @@ void poll_division_connect(struct poll_division *division);
 void poll_division_set_control(
 	struct poll_division *division, struct device_control *control, struct rte_mempool *pool);
 
-/* Frees what is stored as well. NULL is allowed. */
+/* Also frees what is stored. NULL is allowed. */
 void poll_division_destroy(struct poll_division *division);
 
 static inline struct poll_switch *poll_division_owner(
@@ -43,7 +43,7 @@ static inline struct poll_switch *poll_division_owner(
 	return division->shard[division->division->owner[port]];
 }
 
-/* Which shard polls which port: dealt out in turn, among the shards on the port's own socket where
- * there are some. 'port_socket', 'part_socket': negative if it is not known. */
+/* Which shard polls which port: assigned in turn, among the shards on the port's own socket where
+ * there are some. 'port_socket', 'part_socket': negative if unknown. */
 void poll_division_deal(uint8_t *owner, const int *port_socket, unsigned ports,
 	const int *part_socket, unsigned shards);

@@ -4,10 +4,10 @@
 
 /* The poll driver of one emulated interface: moves frames between its port and the state machine of
  * lib/nic, which traffic sources and a TAP feed. It checks each received frame (frame_check),
- * describes it in the mbuf's private area and hands it over; it builds the frames that the
- * interface sends. Delivered messages go to a measuring sink, IP packets to the TAP. With a mapper,
- * frames for this host's agent go to the control thread of the process, and the loop carries out
- * that thread's orders (device_control.h).
+ * describes it in the mbuf's private area and passes it on; it builds the frames that the interface
+ * sends. Delivered messages go to a measuring sink, IP packets to the TAP. With a mapper, frames
+ * for this host's agent go to the control thread of the process, and the loop carries out that
+ * thread's commands (device_control.h).
  *
  * One thread calls poll_nic_run(). Any thread may read counters: each is an aligned 64-bit word
  * with one writer. */
@@ -72,7 +72,7 @@ struct poll_nic_control {
 	struct device_control *control; /* NULL: static routes */
 	struct host_tables *tables;     /* in use; NULL: none yet */
 	uint64_t data_moved;  /* while paused: data frames in and out, as of the last iteration */
-	uint64_t orders_lost; /* frames of orders lost: link down, or frame too long */
+	uint64_t orders_lost; /* frames of commands lost: link down, or frame too long */
 };
 
 struct poll_nic {
@@ -93,7 +93,7 @@ struct poll_nic {
 	struct port_auth guard;
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
 	uint64_t no_mbuf;                   /* failed allocations of a buffer to send from */
-	unsigned carried;                   /* frames that the last run moved, but the link's own */
+	unsigned carried; /* frames that the last run moved, except the link's own */
 	struct poll_nic_control mapper;
 	struct link_falls falls;
 	struct arrival_stamps stamps;
@@ -124,13 +124,13 @@ void poll_nic_set_goal(
 int poll_nic_attach_tap(struct poll_nic *pn, int fd, const uint32_t *address, uint32_t mtu_bytes,
 	struct error *error);
 
-/* As nic_set_clocks(), with the port's stamps of arrival if it has them, and latencies are computed
- * with what is found out. -EINVAL without a clock to read: the loop's time is older than the frames
- * that it has received. */
+/* Like nic_set_clocks(), with the port's arrival stamps if it has them; latencies use the measured
+ * offsets. -EINVAL without a clock to read: the loop's time is older than the frames that it
+ * received. */
 int poll_nic_set_clocks(struct poll_nic *pn, const bool *same, uint32_t clock);
 
 /* Takes routes from the host's agent in the control thread. A host created without routes sends
- * nothing, and does not poll its sources, schedule and TAP, until the first ones come. The caller
+ * nothing, and does not poll its sources, schedule and TAP, until the first ones arrive. The caller
  * owns 'control', which must outlive the driver; the driver frees the tables in use. At most once,
  * before the first iteration; NULL changes nothing. */
 void poll_nic_set_control(struct poll_nic *pn, struct device_control *control);

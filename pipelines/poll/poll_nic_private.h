@@ -13,7 +13,7 @@
  * of this link, after the frame. An interface has no virtual output queues, so no depth is given.
  * */
 
-/* 'mbuf' has arrived and is not processed yet. */
+/* 'mbuf' arrived and is not processed yet. */
 void poll_nic_capture_in(
 	const struct poll_nic *pn, struct capture *capture, struct rte_mbuf *mbuf, weft_time now);
 
@@ -21,8 +21,8 @@ void poll_nic_capture_in(
 void poll_nic_capture_out(const struct poll_nic *pn, struct capture *capture,
 	struct rte_mbuf **mbufs, unsigned count, weft_time now);
 
-/* Captures stamped frames and hands them to the port. Without a capture this costs one load and a
- * branch a burst. */
+/* Captures stamped frames and passes them to the port. Without a capture this costs one load and a
+ * branch per burst. */
 static inline void poll_nic_send(
 	struct poll_nic *pn, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
@@ -33,7 +33,7 @@ static inline void poll_nic_send(
 	tx_queue_send(&pn->tx, mbufs, count, now);
 }
 
-/* ---- poll_nic_control.c: orders of the control thread (device_control.h). */
+/* ---- poll_nic_control.c: commands of the control thread (device_control.h). */
 
 /* The cursor of the frame is at its last element, and that is the agent's. */
 static inline bool poll_nic_control_at_agent(const uint8_t *frame)
@@ -54,7 +54,7 @@ static inline bool poll_nic_control_is_for(const struct poll_nic *pn, const uint
 	       poll_nic_control_at_agent(frame);
 }
 
-/* At the end of an iteration: carries out orders, then reports links and idleness. */
+/* At the end of an iteration: carries out commands, then reports links and idleness. */
 void poll_nic_control_poll(struct poll_nic *pn, weft_time now);
 
 /* ---- poll_nic_tap.c: the TAP of an emulated host. */

@@ -4,15 +4,15 @@
 
 /* The poll driver of one emulated switch: moves frames between its ports and the state machine of
  * lib/switch. On arrival a frame is checked (frame_check) and its descriptor filled in the mbuf's
- * private area; on departure the mutable header bytes and the CRC are brought up to date.
- * Link-local control frames (credit, hello, adaptive-routing notification) end and begin here.
- * Where there is a mapper, its frames for this switch go up to the control thread of the process
- * and that thread's orders are done, between iterations (device_control.h).
+ * private area; on departure the mutable header bytes and the CRC are updated. Link-local control
+ * frames (credit, hello, adaptive-routing notification) start and end here. With a mapper, its
+ * frames for this switch go up to the control thread of the process and that thread's commands are
+ * carried out between iterations (device_control.h).
  *
- * A switch of several cores has one for each (poll_division.h), with the ports of that part.
+ * A switch on several cores has one for each (poll_division.h), with the ports of that shard.
  *
- * One thread calls poll_switch_run(); counters may be read by others at any time (each is one
- * aligned 64-bit word, written by that thread alone). */
+ * One thread calls poll_switch_run(); others may read counters at any time (each is one aligned
+ * 64-bit word, written by that thread alone). */
 
 #include <stdint.h>
 
@@ -39,8 +39,8 @@ struct poll_switch_source {
 	uint64_t spoofed, control_spoofed; /* frames discarded */
 };
 
-/* The last packet that a timed output sent, until its tail has left. 'input': also of other parts.
- */
+/* The last packet that a timed output sent, until its tail leaves. 'input': also of other
+ * shards. */
 struct poll_switch_leaving {
 	weft_time end;
 	uint32_t blocks;
@@ -54,11 +54,11 @@ struct poll_switch_port {
 	struct poll_switch_leaving leaving;
 	uint64_t leaving_by;  /* set: outputs that may still be sending a packet of this input */
 	weft_time left_at;    /* when the last packet of this input has left */
-	weft_time granted_at; /* 'left_at' at the last credit frame, but not later than that */
+	weft_time granted_at; /* 'left_at' at the last credit frame, but not later than it */
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
 	uint64_t control_bad;               /* link-local frames with a wrong payload */
 	uint64_t no_mbuf;                   /* control frames that could not be made in time */
-	weft_time blocked_ps;       /* data waited for this output, and none of it had credits */
+	weft_time blocked_ps;       /* data waited for this output, but none of it had credits */
 	uint64_t arns_in, arns_out; /* adaptive-routing notifications */
 	uint64_t arns_refused;      /* arn_policer.h */
 	struct arn_policer arn_policer;
@@ -68,11 +68,11 @@ struct poll_switch_port {
 	struct link_falls falls;
 };
 
-/* Frames that have passed the queues and leave with the next flush. */
+/* Frames that passed the queues and leave with the next flush. */
 struct poll_switch_burst {
 	uint64_t bytes;
 	uint32_t count;
-	uint32_t vc; /* where the last one came from */
+	uint32_t vc; /* the input of the last one */
 };
 
 /* The side of the mapper. */
@@ -95,8 +95,8 @@ struct poll_switch {
 	struct poll_switch_burst burst[SWITCH_PORTS_MAX];
 	struct rte_mbuf *burst_mbuf[SWITCH_PORTS_MAX][PORT_BURST];
 	struct poll_switch_port port[SWITCH_PORTS_MAX];
-	unsigned carried;  /* frames that the last run moved, but those of neighbours for their link
-			    */
+	unsigned carried;  /* frames that the last run moved, except those of neighbours for their
+			    * link */
 	bool learns_hosts; /* poll_switch_learn_hosts() */
 	bool hosts_in_transit; /* of the hosts that it learns */
 	struct poll_switch_control mapper;
@@ -106,7 +106,7 @@ struct poll_switch {
 	/* Of a divided switch; NULL: it is a whole one. */
 	struct switch_shard *shard;
 	struct poll_switch *const *shards;    /* all of them, by number */
-	struct poll_division_control *orders; /* among them (poll_division_control.h) */
+	struct poll_division_control *orders; /* number of this shard (poll_division_control.h) */
 };
 
 /* The loop that has the port. */
@@ -117,17 +117,17 @@ static inline const struct poll_switch *poll_switch_owner(const struct poll_swit
 
 /* 'sw', 'pool' and the ports stay the caller's and outlive it. */
 struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool);
-/* Frees what is stored as well. */
+/* Also frees what is stored. */
 void poll_switch_destroy(struct poll_switch *ps);
 
-/* Port 'at' sends by 'port'; see tx_queue_init() for the rest. */
+/* Port 'at' sends through 'port'; see tx_queue_init() for the rest. */
 void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port,
 	const struct tx_timing *timing, struct impairment *impairment);
 
 /* An attached port has no cable, and is not polled until there is one. Before the first
  * poll_switch_run(). */
 void poll_switch_unplug(struct poll_switch *ps, unsigned at);
-/* Now it has one. Between two iterations, also if it had one before. */
+/* Now it has one. Between two iterations, even if it had one before. */
 void poll_switch_plug(struct poll_switch *ps, unsigned at);
 
 /* Number of the fabric that the port belongs to; with a key its control frames have seals. Before
@@ -144,7 +144,7 @@ void poll_switch_set_host(struct poll_switch *ps, unsigned at, uint16_t host, bo
  * planned. Before its first hello a neighbour has no credits, so that the port takes no data. */
 void poll_switch_learn_hosts(struct poll_switch *ps, bool in_transit);
 
-/* Which notifications its ports take from now on; before that all of switches. */
+/* Which notifications its ports accept from now on; before that all from switches. */
 void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_policer_config *guard);
 
 /* The switch has an agent in the control thread, and its tables from there: those of its
@@ -159,6 +159,6 @@ void poll_switch_set_control(
 struct latency_extension *poll_switch_extension(void *ctx, const struct weft_packet *packet);
 
 /* One iteration: every port is read once, every output that can send does, due control frames
- * leave. Returns the number of frames moved, also from part to part: 0 means that the loop may
+ * leave. Returns the number of frames moved, also between shards: 0 means that the loop may
  * yield. */
 unsigned poll_switch_run(struct poll_switch *ps, weft_time now);

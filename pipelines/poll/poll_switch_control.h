@@ -7,24 +7,24 @@
 
 #include "poll_switch.h"
 
-/* Hands frames for the agent to the control thread; without room they are lost and counted. */
+/* Passes frames for the agent to the control thread; without room they are lost and counted. */
 void poll_switch_control_up(struct poll_switch *ps);
 
 /* At the end of a loop: executes orders, then reports state. No frame of this loop is between ports
  * and queues any more. */
 void poll_switch_control_poll(struct poll_switch *ps, weft_time now);
 
-/* ---- The parts of it that are the same where several loops have a switch. */
+/* ---- Shared by switches on one loop and on several. */
 
 /* DEVICE_SEND through a port of this loop. False: it has to wait. */
 bool poll_switch_control_send(
 	struct poll_switch *ps, const struct device_order *order, weft_time now);
 /* DEVICE_PURGE. */
 void poll_switch_control_purge(struct poll_switch *ps, weft_time now);
-/* DEVICE_COMMIT: 0, or -EINVAL and the former tables stay. */
+/* DEVICE_COMMIT: 0, or -EINVAL and the previous tables stay. */
 int poll_switch_control_use(struct poll_switch *ps, const struct switch_tables *tables);
-/* No data is here, and since the last call none came or went. Frames of the mapper come and go all
- * the time. */
+/* No data is here, and none arrived or left since the last call. Frames of the mapper come and go
+ * all the time. */
 bool poll_switch_control_is_idle(struct poll_switch *ps);
 
 /* Frees what is stored between loops; the switch has no tables afterwards. */
@@ -34,8 +34,8 @@ void poll_switch_control_end(struct poll_switch *ps);
  * was true. */
 void poll_switch_send_own(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time ready, weft_time now);
-/* Takes what other parts have handed over; the number of entries. For a part. */
+/* Takes what other shards passed on; the number of entries. For a shard. */
 unsigned poll_switch_accept(struct poll_switch *ps, weft_time now);
-/* Frees what the switch has discarded; its space in the buffers is free since 'now'. 'stored': not
- * as it arrived. */
+/* Frees what the switch discarded; its space in the buffers is free since 'now'. 'stored': not as
+ * it arrived. */
 void poll_switch_free_discards(struct poll_switch *ps, bool stored, weft_time now);

@@ -7,9 +7,9 @@
  * First the state that the poll driver adds to captured frames of a switch
  * (docs/reference/wire-format.md). Only called for ports that are being captured.
  *
- * Credits: what the sender of the frame has left in its VC on this link after it. Depth: for a
- * frame that comes in, the blocks before it in the queue that it joins; for one that goes out, the
- * blocks left behind it in its queue. */
+ * Credits: those left to the sender of the frame in its VC on this link after it. Depth: for an
+ * arriving frame, the blocks before it in the queue that it joins; for a departing one, the blocks
+ * left behind it in its queue. */
 
 #include "capture/capture.h"
 #include "poll_switch.h"
@@ -21,20 +21,20 @@ struct poll_switch_captured {
 	struct capture_state state;
 };
 
-/* Copies a frame that has arrived, before the switch gets it. */
+/* Copies a frame that arrived, before the switch gets it. */
 void poll_switch_capture_begin(const struct poll_switch *ps, unsigned at, struct capture *capture,
 	struct rte_mbuf *mbuf, weft_time now, struct poll_switch_captured *frame);
-/* Adds what the switch has done with it. 'passed': the output by which it passed the queues;
+/* Adds what the switch did with it. 'passed': the output through which it passed the queues;
  * SWITCH_PORT_NONE: it was stored or discarded. */
 void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct capture *capture,
 	unsigned passed, struct poll_switch_captured *frame);
 
-/* 'mbufs' are about to be handed to the transmitter. 'queued': they come from the queues, with
- * their descriptors; else they have passed the queues or were made by the driver. */
+/* 'mbufs' are about to go to the transmitter. 'queued': they come from the queues, with their
+ * descriptors; otherwise they passed the queues or were made by the driver. */
 void poll_switch_capture_out(const struct poll_switch *ps, unsigned at, struct capture *capture,
 	struct rte_mbuf **mbufs, unsigned count, bool queued, weft_time now);
 
-/* The switch has discarded a packet that it had stored, or a control frame. */
+/* The switch discarded a packet that it had stored, or a control frame. */
 void poll_switch_capture_discard(
 	const struct poll_switch *ps, struct weft_packet *packet, weft_time now);
 
@@ -45,26 +45,25 @@ void poll_switch_capture_discard(
 void poll_switch_receive_link(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now);
 
-/* Once a loop and port: the state of the link, and the hello and credit frames that are due. */
+/* Once per loop and port: the state of the link, and the hello and credit frames that are due. */
 void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now);
 
-/* At the end of each iteration of a part: switch_shard_push(), without packets whose tail is still
+/* At the end of each iteration of a shard: switch_shard_push(), without packets whose tail is still
  * leaving. */
 void poll_switch_push(struct poll_switch *ps, weft_time now);
 
-/* Once a loop, of a switch with a detector: runs the timers of detector and table, and sends the
+/* Once per loop, for a switch with a detector: runs the timers of detector and table, and sends the
  * notifications of this loop. */
 void poll_switch_poll_congestion(struct poll_switch *ps, weft_time now);
 
 /* The source check of a switch's poll loop (poll_switch.h), for frames that are not plain data of
  * the port's host. */
 
-/* True if a good frame may come in by the port as far as its source says. Mapper frames have none.
- */
+/* True if the source of a good frame may use this port. Mapper frames have none. */
 bool poll_switch_source_passes(const struct poll_switch *ps, unsigned at, const uint8_t *frame);
 
-/* Counts a good data frame that does not pass, and its credits: it has left its sender. The frame
- * stays the caller's. */
+/* Counts a good data frame that does not pass, and its credits: it left its sender. The frame stays
+ * the caller's. */
 void poll_switch_source_refuse(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf);
 
 /* After a hello: adopts the host that it names, if the switch learns them. */

@@ -4,8 +4,8 @@
 
 /* Idle poll loops share their cores with others. An idle loop first spins, then yields, then sleeps
  * for some tens of microseconds at a time, and in the end for some hundreds if there are more loops
- * than CPUs. A single frame lets it spin again. So several emulated devices can share a laptop; the
- * first frame after a pause waits for the end of a sleep.
+ * than CPUs. A single frame makes it spin again. So several emulated devices can share a laptop;
+ * the first frame after a pause waits for the end of a sleep.
  *
  * One object per loop; only the loop's thread uses it. */
 
@@ -16,8 +16,8 @@ struct poll_yield {
 	unsigned idle; /* iterations since the last with work */
 };
 
-/* For loops on a dilated clock, before their threads start: they precede other programs (nice -10),
- * if these keep a CPU. Without root, nothing changes. */
+/* For loops on a dilated clock, before their threads start: if other programs keep a CPU, the loops
+ * get priority (nice -10). Without root, nothing changes. */
 void poll_yield_precede(unsigned loops);
 
 /* In the loop's own thread, before its first iteration. Reduces the thread's timer slack, so that
@@ -27,9 +27,9 @@ void poll_yield_init(struct poll_yield *yield, bool crowded);
 /* An iteration without work. */
 void poll_yield_idle(struct poll_yield *yield);
 
-/* After each iteration, which carried so many frames. Credits and other frames of a neighbour for
- * its link do not count: they come all the time, and a loop that they kept awake would never sleep.
- */
+/* After each iteration, which carried this many frames. Credits and other frames of a neighbour for
+ * its link do not count: they arrive all the time, and a loop that they kept awake would never
+ * sleep. */
 static inline void poll_yield_update(struct poll_yield *yield, unsigned carried)
 {
 	if (carried != 0)

@@ -2,16 +2,16 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The guard of a port of a poll loop accepts frames of its own fabric; with a link key, control
- * frames that are genuine and new (link_seal.h). It also remembers that the neighbour belongs to
- * another fabric, for those who look for a wrong cable.
+/* Decides which frames a port of a poll loop accepts: those of its own fabric and, with a link key,
+ * only control frames that are genuine and new (link_seal.h). It also remembers that the neighbour
+ * belongs to another fabric, to help find a wrong cable.
  *
  * It answers a padded hello with another one.
  *
  * It chooses the neighbour where several ports of the fabric are behind one Ethernet port: the one
- * of the plan, if there is a plan, else the first one that says hello.
+ * in the plan, if there is a plan, else the first that sends a hello.
  *
- * One thread, that of the loop; others may read counters and 'foreign_fabric' at any time. */
+ * One thread, the loop's; others may read counters and 'foreign_fabric' at any time. */
 
 #include <rte_mbuf.h>
 
@@ -19,7 +19,7 @@
 #include "port/port.h"
 #include "wire/frame.h"
 
-/* The port at the other end of the cable by the plan. */
+/* The port at the other end of the cable according to the plan. */
 struct port_auth_plan {
 	uint64_t device; /* its identity; 0: there is no plan */
 	uint8_t port;
@@ -35,7 +35,7 @@ enum port_auth_full { PORT_AUTH_FULL_NONE, PORT_AUTH_FULL_ASK, PORT_AUTH_FULL_RE
 struct port_auth {
 	struct port *port;
 	struct port_auth_plan plan;
-	struct frame_identity identity; /* of data that needs no further look */
+	struct frame_identity identity; /* of data that needs no further check */
 	uint16_t fabric;                /* ours */
 	struct link_seal seal;
 	/* Number of the neighbour's fabric and PORT_AUTH_FOREIGN; 0: its last hello was of ours,
@@ -44,9 +44,10 @@ struct port_auth {
 	/* Device << 8 | port that sent the last hello, if a binding plan names another port;
 	 * else 0. */
 	uint64_t misplaced;
-	uint8_t full_due; /* how the next hello is padded, enum port_auth_full; any thread asks */
-	/* Hellos that are not padded before the next one, so that requests, however many,
-	 * do not take the link down. */
+	uint8_t full_due; /* how the next hello is padded, enum port_auth_full; any thread requests
+			     it */
+	/* Minimum number of unpadded hellos between padded ones, so that no number of requests
+	 * takes the link down. */
 	uint8_t full_rest;
 	uint64_t full_sent, full_received; /* padded hellos */
 };
@@ -64,11 +65,11 @@ void port_auth_init(struct port_auth *guard, struct port *port, uint16_t fabric,
 void port_auth_expect(
 	struct port_auth *guard, const struct port_auth_plan *plan, const struct link_end *end);
 
-/* A good frame for the link (credit, hello, arn) is the neighbour's, or a hello of one that may
- * become it. */
+/* A good frame for the link (credit, hello, arn) is the neighbour's, or a hello of a port that may
+ * become the neighbour. */
 bool port_auth_admits(struct port_auth *guard, const struct link_end *end, const uint8_t *frame);
 
-/* A hello has come, or the link went down: frames go to the neighbour there is now. */
+/* A hello arrived, or the link went down: frames go to the present neighbour. */
 void port_auth_follow(struct port_auth *guard, const struct link_end *end);
 
 /* frame_find_fault_in() of the port's fabric. */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Extracts from a checked frame the fields that the switch needs. Inline: runs for each packet. */
+/* Extracts the fields that the switch needs from a checked frame. Inline: runs for each packet. */
 
 #include <arpa/inet.h>
 #include <string.h>

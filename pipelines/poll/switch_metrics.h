@@ -6,7 +6,7 @@
  * machine, frames that the driver refused ("bad_header_crc"), counters of the link protocol, and
  * gauges of the present state. Telemetry and 'weft lab status' show them.
  *
- * Any thread may read; the values of one call are not of one moment. */
+ * Any thread may read; the values of one call are not from the same instant. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,7 +59,7 @@ enum switch_metric {
 	SWITCH_METRIC_COUNT = SWITCH_METRIC_VCS + FRAME_VCS_MAX
 };
 
-/* The first gauge; all after it are gauges as well. */
+/* The first gauge; all after it are also gauges. */
 #define SWITCH_METRIC_GAUGES SWITCH_METRIC_UP
 
 /* Number of metrics of a switch with 'vcs' VCs. */
@@ -96,7 +96,7 @@ int switch_metrics_show(struct switch_metrics_shown *shown, struct telemetry *te
  * and gauges of the present state. /weft/congestion/stats,NAME and 'weft lab status' show them;
  * /weft/port/stats shows which ports are roots (switch_metrics.h).
  *
- * Any thread may read; the values of one call are not of one moment. */
+ * Any thread may read; the values of one call are not from the same instant. */
 
 #define CONGESTION_METRICS_MAX 32
 

@@ -3,11 +3,11 @@
 #pragma once
 
 /* The transmit queue of a port in a poll loop: holds the frames that the port did not take, in
- * order; enforces rate and delay of in-memory links, and of others when told to; applies
- * impairments. One thread, but tx_queue_pace().
+ * order; enforces rate and delay of in-memory links, and of others on request; applies impairments.
+ * One thread, except tx_queue_pace().
  *
- * A caller checks tx_queue_ready() before it takes packets from a switch or an interface, and hands
- * over all that it took. For each frame it determines when the transmission begins
+ * A caller checks tx_queue_ready() before it takes packets from a switch or an interface, and
+ * passes on all that it took. For each frame it determines when the transmission starts
  * (tx_queue_begin()) and stamps the frame with its due arrival (tx_queue_stamp()), before which the
  * far end does not see it. */
 
@@ -21,13 +21,13 @@
 #define DELAY_LINE_FRAMES     256u
 #define DELAY_LINE_FRAMES_MAX 2048u /* PORT_SHARED_SLOTS: no other end grants more */
 
-/* Frames on the way: a ring. The loop's. */
+/* Frames in flight: a ring. The loop's. */
 struct delay_line {
 	unsigned first, count, frames;
 	struct rte_mbuf *frame[];
 };
 
-/* Frames that the line of such a link needs for the shortest ones to fill it. */
+/* The minimum number of frames that this link needs in flight to be full of the shortest ones. */
 static inline unsigned delay_line_frames(uint64_t rate_bps, weft_time delay_ps)
 {
 	uint64_t frame_ps = (FRAME_BLOCK_BYTES + FRAME_WIRE_OVERHEAD) * ps_per_byte(rate_bps);
@@ -49,10 +49,10 @@ struct tx_timing {
 struct tx_queue {
 	struct port *port;
 	bool timed; /* enforce rate and delay */
-	bool paced; /* the same, as ordered: the loop follows with its next flush (atomic) */
+	bool paced; /* the same, as set by command: the loop follows with its next flush (atomic) */
 	bool cut_through;
-	/* Of a port that does not know when a frame is due: frames wait here until they are. NULL:
-	 * the port is not paced, and never was, or knows it (atomic). */
+	/* For a port that does not know when a frame is due: frames wait here until they are. NULL:
+	 * the port was never paced, or knows it (atomic). */
 	struct delay_line *line;
 	struct pacer pacer;
 	weft_time delay_ps;
@@ -68,14 +68,14 @@ struct tx_queue {
 void tx_queue_init(struct tx_queue *tx, struct port *port, const struct tx_timing *timing,
 	struct impairment *impairment);
 
-/* Paces a port that is not in-memory: from its next flush on each frame is handed to the port when
- * its transmission at this rate and the delay are over; rate 0: takes no time. Rate and delay 0: no
- * longer, unless 'jitter' says that the impairment delays frames. 'frames': how many may be on the
- * way, from the first call on. Any thread. 0 or -ENOMEM. */
+/* Paces a port that is not in-memory: from its next flush on each frame goes to the port when its
+ * transmission at this rate and the delay are over; rate 0: takes no time. Rate and delay 0: no
+ * longer, unless 'jitter' makes the impairment delay frames. 'frames': how many may be in flight,
+ * from the first call on. Any thread. 0 or -ENOMEM. */
 int tx_queue_pace(
 	struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps, bool jitter, unsigned frames);
 
-/* Sends waiting frames; true if none is left but those that are on the way. */
+/* Sends waiting frames; true if none is left except those in flight. */
 bool tx_queue_flush(struct tx_queue *tx, weft_time now);
 
 /* The queue is empty and the wire is free. */

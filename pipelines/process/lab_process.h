@@ -57,9 +57,8 @@ int lab_wait_servers(const struct lab_plan *plan, unsigned process, const atomic
 	struct error *error);
 
 /* Waits before ports are closed, when no loop of this process runs any more, if it has memif links:
- * first until the other
- * processes, which got the same signal, have left their loops, because a memif driver whose peer
- * closes unmaps memory that its loop may be reading; then, two seconds at most, until those servers
- * have closed and our driver has noticed, because two ends that close at the same moment free the
- * same memory twice. */
+ * first until the other processes, which got the same signal, have left their loops, because a
+ * memif driver whose peer closes unmaps memory that its loop may be reading; then, for at most two
+ * seconds, until those servers have closed and our driver has noticed, because two ends that close
+ * at the same time free the same memory twice. */
 void lab_wait_peers_gone(const struct lab_plan *plan, unsigned process);

@@ -11,7 +11,7 @@
 /* SIGINT and SIGTERM set the returned flag; a second one kills the program. SIGPIPE is ignored.
  * Call it in the main thread, before it starts others. */
 const atomic_bool *program_catch_signals(void);
-/* Another signal sets it as well. */
+/* Another signal that also sets it. */
 void program_catch_also(int number);
 
 /* How messages name this program: the command that was typed, which 'weft run' leaves in the
@@ -23,5 +23,5 @@ const char *program_name(const char *own);
 int program_separator(int argc, char **argv);
 
 /* Parses argv[0] and the program's own options, with 'flags' of argp_parse(). Exits for --help and
- * -h (0) and for errors (2), which begin with the program's name. */
+ * -h (0) and for errors (2), which start with the program's name. */
 void program_parse(const struct argp *argp, unsigned flags, int argc, char **argv, void *options);

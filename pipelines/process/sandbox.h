@@ -4,12 +4,12 @@
 
 /* Restricts a running program to the system calls that forwarding, telemetry, captures and the end
  * of a lab need (seccomp): no execution of programs, no new executable memory, no mounts, no other
- * processes. It is a second wall behind the checks of frames, not in place of them: files can still
- * be opened as the user may.
+ * processes. It is a second wall behind the checks of frames, not a replacement: files can still be
+ * opened as the user may.
  *
  * A call that is not on the list ends the process with exit code 3 after a line on standard error
- * that names program and call. An errno instead would be found by no one: a driver would limp, and
- * an intruder would go on trying. */
+ * that names program and call. An errno instead would go unnoticed: a driver would fail in odd
+ * ways, and an intruder would keep trying. */
 
 #include <stdbool.h>
 
@@ -23,6 +23,7 @@ struct sandbox_options {
 /* False in a sanitizer's build, whose runtime needs other calls. */
 bool sandbox_is_built(void);
 
-/* For all threads, for ever. Before it, threads may run; other filters may exist. 0, or -errno and
- * error: the kernel has no such thing. Without sandbox_is_built(): 0, and nothing is restricted. */
+/* For all threads, permanently. Threads may run before; other filters may exist. 0, or -errno and
+ * error: the kernel does not support it. Without sandbox_is_built(): 0, and nothing is
+ * restricted. */
 int sandbox_enter(const struct sandbox_options *options, struct error *error);

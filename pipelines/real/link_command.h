@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The order to cut a cable at a port, or to join it again: "s0:1 down", "s0:1 up". */
+/* The command to cut a cable at a port, or to join it again: "s0:1 down", "s0:1 up". */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ struct link_command {
 	bool cut;
 };
 
-/* False for anything else, which is not an order. */
+/* False for anything else, which is not such a command. */
 static inline bool link_command_parse(const char *text, struct link_command *order)
 {
 	const char *space = strchr(text, ' ');

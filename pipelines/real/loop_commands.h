@@ -2,16 +2,16 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Orders from one loop, the leader, to all loops, itself included, and their acknowledgements. A
- * loop changes the sources of its hosts while it obeys: the leader reads none, and gives no further
- * order, until all have obeyed. */
+/* Commands from one loop, the leader, to all loops, itself included, and their acknowledgements. A
+ * loop changes the sources of its hosts while it carries out a command: the leader reads none of
+ * them, and gives no further command, until all are done. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
 struct loop_commands {
-	atomic_uint given;   /* written by the leader; what it says is written before */
-	atomic_uint pending; /* loops that have not obeyed the last one */
+	atomic_uint given;   /* written by the leader; its contents are written before */
+	atomic_uint pending; /* loops that have not done the last one */
 };
 
 /* The leader's, when loop_commands_done(). */
@@ -21,7 +21,7 @@ static inline void loop_commands_give(struct loop_commands *orders, unsigned loo
 	atomic_fetch_add_explicit(&orders->given, 1, memory_order_release);
 }
 
-/* A loop's; 'seen' is its own: true if there is an order that it has not seen yet. */
+/* For a loop; 'seen' is its own: true if there is a command that it has not seen yet. */
 static inline bool loop_commands_take(const struct loop_commands *orders, unsigned *seen)
 {
 	unsigned given = atomic_load_explicit(&orders->given, memory_order_acquire);
@@ -31,13 +31,13 @@ static inline bool loop_commands_take(const struct loop_commands *orders, unsign
 	return fresh;
 }
 
-/* A loop's, when it has done what loop_commands_take() found. */
+/* For a loop, when it has done what loop_commands_take() found. */
 static inline void loop_commands_obeyed(struct loop_commands *orders)
 {
 	atomic_fetch_sub_explicit(&orders->pending, 1, memory_order_release);
 }
 
-/* The leader's: all have obeyed, and it sees what they have written until then. */
+/* For the leader: all are done, and it sees what they wrote until then. */
 static inline bool loop_commands_done(const struct loop_commands *orders)
 {
 	return atomic_load_explicit(&orders->pending, memory_order_acquire) == 0;

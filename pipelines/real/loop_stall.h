@@ -8,10 +8,10 @@
  *
  * The caller's clocks. One writer, the loop; others may read at any time.
  *
- * 'spent' says how the loop's time was divided: each iteration counts once for each nanosecond of
- * it. So its 99th percentile is what a frame that comes at any moment is looked at after, in 99 of
- * 100 cases, at most; counted once each, the many short iterations of a busy loop would hide the
- * long ones. */
+ * 'spent' records how the loop's time was divided: each iteration counts once for each nanosecond
+ * of it. Its 99th percentile therefore bounds, in 99 of 100 cases, how long a frame that arrives at
+ * any time waits for the loop; counted once each, the many short iterations of a busy loop would
+ * hide the long ones. */
 
 #include <stdatomic.h>
 
@@ -19,8 +19,8 @@
 #include "stats/histogram.h"
 
 struct loop_stall {
-	_Atomic weft_time seen;    /* beginning of the last iteration, and CPU time of work since */
-	_Atomic weft_time longest; /* the longest iteration since the traffic began */
+	_Atomic weft_time seen;    /* start of the last iteration, and CPU time of work since */
+	_Atomic weft_time longest; /* the longest iteration since the traffic started */
 	_Atomic weft_time sum;     /* sum of all iterations that were too long, ever */
 	struct histogram spent;    /* ns, since the traffic began */
 };
@@ -55,7 +55,7 @@ static inline void loop_stall_note(struct loop_stall *stall, weft_time now, weft
 		atomic_fetch_add_explicit(&stall->sum, lasted, memory_order_relaxed);
 }
 
-/* Work has taken so much CPU time since loop_stall_note(). */
+/* Work has taken this much CPU time since loop_stall_note(). */
 static inline void loop_stall_exempt(struct loop_stall *stall, weft_time cpu)
 {
 	loop_stall_store(&stall->seen, loop_stall_load(&stall->seen) + cpu);

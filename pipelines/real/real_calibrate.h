@@ -2,12 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * 'dilation: auto': the smallest of 1, 2, 5, 10, … with which this machine meets the file's demand
+/* 'dilation: auto': the smallest of 1, 2, 5, 10, … with which this machine meets the file's demand
  * for the traffic of a fabric. Each factor is tried with a short run of the fabric itself, without
  * programs and mapper. A factor that meets the demand is tried twice, because a busy machine may be
- * idle for a moment. Without a demand in the file, run_fidelity_meets() has Weft's.
- */
+ * idle for a moment. Without a demand in the file, run_fidelity_meets() uses Weft's. */
 
 #include <stdio.h>
 

@@ -41,7 +41,8 @@ struct real_fabric_options {
 	const struct topology *topology;
 	const struct run_config *run;
 	const char *name; /* of the mempools; short */
-	/* Computed routes (fabric_routes.h), which it takes over; NULL: it computes them. */
+	/* Computed routes (fabric_routes.h), of which it becomes the owner; NULL: it computes
+	 * them. */
 	struct fabric_routes *routes;
 	/* Devices that live here; NULL: all. [switch], [host] */
 	const bool *switch_here, *host_here;
@@ -49,10 +50,10 @@ struct real_fabric_options {
 	 * are no such links. */
 	const char *const *external;
 	const uint16_t *vlan; /* [link]: of the tags of these; NULL: none has tags */
-	/* Our sessions must differ from those of earlier lives of these devices. */
+	/* Our sessions must differ from those of earlier runs of these devices. */
 	uint32_t session;
 	uint16_t fabric; /* number in all frames (frame.h); 0: without a name */
-	/* Of the control frames on links to other processes (link_seal.h); NULL: none. */
+	/* For the control frames on links to other processes (link_seal.h); NULL: none. */
 	const struct link_key *link_key;
 	/* Data frames have tags from host to host (data_tag.h); NULL: none. Only if the run has
 	 * security.data, so that there is room for them. */
@@ -71,19 +72,19 @@ struct real_fabric_options {
 	/* File that keeps 'link' and 'set' orders for the process's next life; NULL: none. */
 	const char *orders;
 	/* Cables in shared memory can be plugged in and pulled out while it serves. Then there may
-	 * be so many hosts and switches, and 'recable' gives the cabling of now, which stays valid
-	 * until the fabric is destroyed: 0, or -errno and error. */
+	 * be this many hosts and switches, and 'recable' returns the present cabling, which stays
+	 * valid until the fabric is destroyed: 0, or -errno and error. */
 	bool plugs;
 	uint32_t hosts_max, switches_max;
 	int (*recable)(void *ctx, struct real_cabling *cabling, struct error *error);
 	void *recable_ctx;
 };
 
-/* Checks that the files of a mapper can be read: fabric key, expected topology. 0 or -errno
- * and fault; before EAL runs, so that it is said at once. */
+/* Checks that the files of a mapper can be read: fabric key, expected topology. 0 or -errno and
+ * fault; before EAL runs, so that the user learns it at once. */
 int real_fabric_check(const struct run_config *run, struct error *error);
 
-/* Memory that such a fabric needs of EAL at most, MiB; before EAL runs. */
+/* Maximum memory that such a fabric needs of EAL, MiB; before EAL runs. */
 unsigned real_fabric_memory_mib(const struct real_fabric_options *options);
 
 /* NULL and error. What 'options' points to outlives the fabric. */
@@ -95,9 +96,9 @@ void real_fabric_destroy(struct real_fabric *fabric);
 void real_fabric_end(struct real_fabric *fabric);
 
 /* Waits for the links (5 s at most) and for mapped routes to all hosts (20 s at most), then sends
- * the run file's traffic for 'duration', then waits until packets under way have arrived, 2 s at
- * most. '*stop' ends it early: traffic stops, what is under way is still delivered.
- * 'duration' WEFT_TIME_NEVER: until stopped. */
+ * the run file's traffic for 'duration', then waits until packets in flight have arrived, 2 s at
+ * most. '*stop' ends it early: traffic stops, packets in flight are still delivered. 'duration'
+ * WEFT_TIME_NEVER: until stopped. */
 void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomic_bool *stop);
 
 /* For how long the run has sent traffic; false: it waits for links and routes. Any thread. */
@@ -120,8 +121,8 @@ void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop);
 
 /* Fills 'result', which is zeroed; the caller frees it. */
 int real_fabric_result(struct real_fabric *fabric, struct run_result *result, struct error *error);
-/* After the run: 0, or -EINVAL if a schedule has not ended, and what it waits for, or if traffic
- * began without mapped routes to all hosts, and why. */
+/* After the run: 0, or -EINVAL and the reason: a schedule has not ended, or traffic started without
+ * mapped routes to all hosts. */
 int real_fabric_check_complete(const struct real_fabric *fabric, struct error *error);
 
 /* Other processes of a lab have poll loops on these CPUs: there are more loops than CPUs. Before
@@ -129,9 +130,8 @@ int real_fabric_check_complete(const struct real_fabric *fabric, struct error *e
 void real_fabric_set_crowded(struct real_fabric *fabric, bool crowded);
 
 /* Which hosts of a lab have the clock of this fabric, [host of the topology]: clocks of different
- * machines have nothing to do with each other, so interfaces find out how far the others are off,
- * for latencies. After real_fabric_create(), before the first frame; without it all hosts have.
- * -ENOMEM. */
+ * machines are unrelated, so interfaces measure their offsets, for latencies. After
+ * real_fabric_create(), before the first frame; without it all hosts have. -ENOMEM. */
 int real_fabric_set_clocks(
 	struct real_fabric *fabric, const bool *host_has_ours, struct error *error);
 

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* How many mbufs the devices of a process need, and of what size: counted from its ports, so that
- * no driver that keeps what it has sent can take them all, and so that EAL is given that much
- * memory and no more. Arithmetic alone. */
+/* How many mbufs the devices of a process need, and of what size: computed from its ports, so that
+ * no driver that keeps sent mbufs can take them all, and so that EAL gets exactly the memory that
+ * it needs. Arithmetic alone. */
 
 #include <stdint.h>
 
@@ -16,7 +16,7 @@ struct real_pool_request {
 	unsigned held;      /* frames that ports hold back (tx_queue_pace()) */
 	uint32_t mtu_bytes; /* payload of the longest frame */
 	unsigned lcores;    /* poll loops, each with a cache of mbufs */
-	/* Sums over the external ports, and the largest room of them. */
+	/* Sums over the external ports, and their largest room. */
 	unsigned received_mbufs, sent_mbufs;
 	uint32_t room_bytes;
 	unsigned node; /* of all NICs so far: their socket + 1; 0: none; REAL_POOL_MIXED */
@@ -27,7 +27,7 @@ struct real_pool_request {
 struct real_pool_sizes {
 	unsigned data_mbufs, control_mbufs;
 	uint32_t data_bytes, control_bytes; /* of a frame, as port_pool_create() takes it */
-	int socket; /* that of all NICs; -1: there are none, or they are on several */
+	int socket; /* the socket of all NICs; -1: there are none, or they are on several */
 };
 
 /* Adds what one external port needs. */

@@ -46,7 +46,7 @@ struct real_end {
 	bool attached; /* its ethdev was found */
 	bool timed;    /* Weft enforces its rate and delay: */
 	struct tx_timing timing;
-	/* The last orders for it, which a later life of the process keeps. */
+	/* The last commands for it, which the process keeps for its next start. */
 	bool cut;
 	bool ordered; /* 'knob' */
 	bool due;     /* 'knob' is to be set */
@@ -65,7 +65,7 @@ struct real_switch {
 	struct congestion_metrics detector; /* if it has an adaptation */
 };
 
-/* A loop's share of the switches: a switch, or a part of one. */
+/* A loop's share of the switches: a switch, or a shard of one. */
 struct real_polled {
 	struct real_switch *device;
 	struct poll_switch *poll;
@@ -81,11 +81,11 @@ struct real_host {
 	struct tap_losses losses; /* if there is one */
 	struct real_host_metrics *shown;
 	struct starvation_transit middle; /* of the measured time */
-	bool made_netns;                  /* of its edge: to be removed again */
+	bool made_netns;                  /* of its edge: to be removed at the end */
 	const struct run_config_edge *edge;
 };
 
-/* An order to all loops, each for its own hosts. */
+/* A command to all loops, each for its own hosts. */
 enum real_order {
 	REAL_ORDER_NONE,
 	REAL_ORDER_START,
@@ -101,14 +101,14 @@ enum real_phase {
 	REAL_WARMING,
 	REAL_SETTLING, /* measures until the automatic warm-up ends, then starts again */
 	REAL_MEASURING,
-	REAL_DRAINING, /* no new traffic; what is under way is delivered */
+	REAL_DRAINING, /* no new traffic; packets in flight are delivered */
 };
 
 /* A loop that has nothing to do (real_fabric_idle.h). */
 struct real_idle {
-	int ready, wake;      /* epoll of its TAPs and of 'wake', an eventfd; -1: it never rests */
-	atomic_bool busy;     /* one of its hosts has something under way: no loop may rest */
-	atomic_bool resting;  /* whoever has something for it writes to 'wake' */
+	int ready, wake;      /* epoll of its TAPs and of 'wake', an eventfd; -1: it never sleeps */
+	atomic_bool busy;     /* one of its hosts has frames in flight: no loop may sleep */
+	atomic_bool resting;  /* written by any thread that has work for it */
 	weft_time idle_since; /* no host of it was busy since */
 	weft_time calm_since; /* it has carried no frame since */
 };
@@ -118,8 +118,9 @@ struct real_worker {
 	unsigned number;
 	unsigned first_polled, last_polled, first_host, last_host; /* last: one behind */
 	unsigned orders_seen;
-	unsigned carried; /* frames in the last iteration, but those of neighbours for their link */
-	bool leader;      /* main thread's: supervises, too */
+	unsigned carried; /* frames in the last iteration, except those of neighbours for their link
+			   */
+	bool leader;      /* main thread's: it also supervises */
 	/* Readers: the leader, the main thread after the loop. */
 	struct loop_stall stall;
 	struct deadlock_heads heads; /* at the last REAL_ORDER_LOOK */
@@ -127,7 +128,7 @@ struct real_worker {
 	struct real_idle rest;
 };
 
-/* A loop as telemetry shows it. Outlives the workers, which are filled anew for each run. */
+/* A loop as telemetry shows it. Outlives the workers, which are refilled for each run. */
 struct real_shown_loop {
 	const struct real_fabric *fabric;
 	unsigned number;
@@ -187,7 +188,7 @@ struct real_fabric {
 	struct capture_manager *captures;
 	struct telemetry *telemetry;
 	struct real_shown_loop shown_loop[REAL_LOOPS_MAX];
-	/* The leader's order to the loops, and the times that it is about. */
+	/* The leader's command to the loops, and the times that it concerns. */
 	struct loop_commands orders;
 	bool whole;            /* no link leads to another process */
 	bool rests;            /* its loops may rest at all */
@@ -200,28 +201,28 @@ struct real_fabric {
 	struct real_worker worker[REAL_LOOPS_MAX];
 	/* The leader's. */
 	enum real_phase phase;
-	bool serving; /* part of a lab: phases begin by command */
+	bool serving; /* part of a lab: phases start by command */
 	const atomic_bool *stop;
 	weft_time duration, waited_from, look_due, ended_at, stopped_at;
 	weft_time hurried_at; /* when a signal came after the end of traffic; 0: none */
 	uint64_t arrived;     /* messages, at the last look while draining */
 	weft_time arrived_at;
 	bool incomplete;
-	bool stop_seen;                      /* the signal has been acted on */
-	atomic_uint sources_failed;          /* hosts that could not begin to send, each time */
-	bool unrouted;                       /* traffic began without mapped routes to all hosts */
-	weft_time deadlock_period;           /* between looks */
-	weft_time deadlock_due;              /* the next look */
-	weft_time starved_after;             /* minimum wait of starved hosts and queues */
-	struct deadlock_heads starved;       /* that were seen */
-	struct deadlock_circle circle;       /* the first one that was found */
-	struct deadlock_heads looked;        /* of all loops, at the last REAL_ORDER_LOOK */
+	bool stop_seen;                /* the signal was handled */
+	atomic_uint sources_failed;    /* hosts that could not start to send, each time */
+	bool unrouted;                 /* traffic started without mapped routes to all hosts */
+	weft_time deadlock_period;     /* between looks */
+	weft_time deadlock_due;        /* the next look */
+	weft_time starved_after;       /* minimum wait of starved hosts and queues */
+	struct deadlock_heads starved; /* that were seen */
+	struct deadlock_circle circle; /* the first one that was found */
+	struct deadlock_heads looked;  /* of all loops, at the last REAL_ORDER_LOOK */
 	char waiting[TELEMETRY_CONTROL_MAX]; /* path for those of the next one; "": none */
 	struct real_pool_warning shortage;
 	struct real_recabling recabling;
 };
 
-/* Numbers of hosts and of switches that there may be, with those that are plugged in later. */
+/* Maximum numbers of hosts and of switches, with those that are plugged in later. */
 static inline uint32_t real_hosts_max(const struct real_fabric *fabric)
 {
 	return RTE_MAX(fabric->options.hosts_max, fabric->options.topology->hosts);
@@ -237,8 +238,8 @@ static inline uint32_t real_switches_max(const struct real_fabric *fabric)
 #define REAL_CATCH_UP_PS (20 * PS_PER_MS)
 
 /* Device i of n is in loop i * loops / n: neighbours in number, which are neighbours in the
- * network, stay together. The first one of a loop's; that of the next loop is one behind its last.
- */
+ * network, stay together. The range of a loop starts with its first device and ends before the
+ * first of the next loop. */
 static inline unsigned real_share(const struct real_fabric *fabric, unsigned loop, unsigned devices)
 {
 	return (unsigned)((uint64_t)loop * devices / fabric->loops);
@@ -277,7 +278,7 @@ int real_events_result(const struct real_fabric *fabric, struct run_result *resu
 
 /* Mapped routes of a real-clock fabric: its control plane and the thread that runs it. */
 
-/* Nothing if routes are static; before there are devices. */
+/* Does nothing if routes are static; before there are devices. */
 int real_control_create(struct real_fabric *fabric, struct error *error);
 void real_control_destroy(struct real_fabric *fabric);
 /* The control thread. */
@@ -288,13 +289,13 @@ struct device_control *real_control_of(
 	const struct real_fabric *fabric, enum device_kind kind, uint32_t number);
 /* Static routes, or mapped ones from each host here to all others. */
 bool real_is_routed(const struct real_fabric *fabric);
-/* Routes may come: there is a control thread, and a host here that may be the mapper. */
+/* Routes may arrive: there is a control thread, and a host here that may be the mapper. */
 bool real_may_be_routed(const struct real_fabric *fabric);
 /* Why there are none, when the control thread is stopped. */
 void real_control_why(const struct real_fabric *fabric, struct error *error);
-/* Other cables are to be expected. The leader's. */
+/* Other cables will follow. The leader's. */
 void real_control_renew(struct real_fabric *fabric);
-/* control_plane_ask(); false if routes are static, too. */
+/* control_plane_ask(); false also if routes are static. */
 bool real_control_ask(struct real_fabric *fabric, const char *request);
 
 /* Deadlocks and starvation in a real-clock fabric (deadlock.h, starvation.h). */
@@ -316,24 +317,24 @@ bool real_deadlock_check(struct real_fabric *fabric, weft_time now);
 /* The loop's part of REAL_ORDER_LOOK. */
 void real_deadlock_collect(struct real_worker *worker, weft_time now);
 /* After it: searches the heads of all loops that have waited since the time before, and writes them
- * all to the path that was asked for. */
+ * all to the requested path. */
 void real_deadlock_looked(struct real_fabric *fabric);
 
 /* Counters of the entries of the traffic of a real-clock fabric: hosts count what they generate by
- * source, and what arrives in their sinks. Of an entry that ends, arrivals are counted by sender,
- * too: in a row [hosts] for each loop, which the hosts of the loop share. */
+ * source, and what arrives in their sinks. For an entry that ends, arrivals are also counted by
+ * sender: in a row [hosts] for each loop, which the hosts of the loop share. */
 
 /* The hosts' sinks tell the entries apart; when the hosts and the number of loops are there.
  * -ENOMEM. */
 int real_entries_create(struct real_fabric *fabric);
 /* The rows of this work, in work->flows. -ENOMEM. */
 int real_flows_create(const struct real_fabric *fabric, struct real_traffic *work);
-/* Clears the loop's rows by sender and has its hosts count there; in that loop. */
+/* Clears the loop's rows by sender and makes its hosts count there; in that loop. */
 void real_flows_begin(struct real_fabric *fabric, unsigned loop);
-/* Writes the totals of the window's entries. 'fresh': they are about to begin anew. */
+/* Writes the totals of the window's entries. 'fresh': they are about to restart. */
 void real_entries_read(struct real_fabric *fabric, bool fresh);
-/* Writes the flows of the window's entries, all anew: for a result, since it takes loops x entries
- * x hosts steps. */
+/* Writes the flows of the window's entries, from scratch: for a result, since it takes loops x
+ * entries x hosts steps. */
 void real_flows_read(struct real_fabric *fabric);
 /* Of each entry, which the result has. */
 void real_entries_add_latencies(const struct real_fabric *fabric, struct run_result *result);
@@ -347,7 +348,7 @@ void real_hosts_renew(struct real_fabric *fabric);
 /* In the host's own loop. */
 int real_host_start_traffic(
 	struct real_fabric *fabric, struct real_host *host, struct error *error);
-/* Discards latencies of an earlier measuring. */
+/* Discards latencies of earlier measuring. */
 void real_host_measure(const struct real_fabric *fabric, struct real_host *host);
 /* Of the sources. A TAP is read on until the fabric ends. */
 void real_host_stop_traffic(
@@ -359,16 +360,16 @@ void real_host_stop_traffic(
  * and fault. */
 int real_links_pace(struct real_fabric *fabric, struct error *error);
 
-/* Carries out an order (link_knobs.h) for all directions that leave a port here. Rate and delay 0:
+/* Carries out a command (link_knobs.h) for all directions that leave a port here. Rate and delay 0:
  * as fast as the device. Only the leader calls it. */
 void real_links_set(struct real_fabric *fabric, const char *text);
 /* Frames cut through where the present rates allow it. */
 void real_links_cut_through(struct real_fabric *fabric);
-/* Writes the orders for all ends here to options.orders, before they are carried out. */
+/* Writes the commands for all ends here to options.orders, before they are carried out. */
 void real_links_keep(const struct real_fabric *fabric);
-/* Carries out what an earlier life of the process has kept. Before the loops run. */
+/* Carries out the commands that an earlier run of the process kept. Before the loops run. */
 void real_links_recall(struct real_fabric *fabric);
-/* Gives an end whose link is down the rate, delay and faults of the file, and forgets orders. In
+/* Gives an end whose link is down the rate, delay and faults of the file, and forgets commands. In
  * the loop that polls it. */
 void real_end_reset(struct real_fabric *fabric, struct real_end *end);
 /* Pads the next hello of each end here to the length of the longest frame. Only the leader. */
@@ -384,7 +385,7 @@ uint64_t real_end_knob(
 /* Finds the devices of external links, which the pools depend on. */
 int real_links_attach(struct real_fabric *fabric, struct error *error);
 void real_links_needs(const struct real_fabric *fabric, struct real_pool_request *request);
-/* Of a device that is not attached; at most, if it is a NIC. */
+/* For a device that is not attached; the maximum, if it is a NIC. */
 void real_device_needs(const char *device, const struct port_ethdev_config *config,
 	struct port_ethdev_needs *needs);
 /* Opens all links, when there are pools. */
@@ -395,9 +396,10 @@ struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at
 bool real_is_here(const struct real_fabric *fabric, const struct topology_port *at);
 /* The wire from this end is timed by its transmitter, of a link in memory. */
 void real_end_time(const struct real_fabric *fabric, struct real_end *end);
-/* Whether the other end of its cable lives here, too. */
+/* Whether the other end of its cable is also here. */
 bool real_end_is_inside(const struct real_end *end);
-/* The port at the other end of its cable by the topology; without a mapper it can be no other. */
+/* The port at the other end of its cable according to the topology; without a mapper no other is
+ * possible. */
 struct port_auth_plan real_end_plan(const struct real_fabric *fabric, const struct real_end *end);
 /* "s0:2 down" cuts the cable at this port, if that is here, "s0:2 up" joins it again. */
 void real_links_cut(struct real_fabric *fabric, const char *text);
@@ -410,10 +412,10 @@ struct impairment *real_end_impairment(struct real_end *end);
 
 /* Cables that are moved while the fabric runs (real_fabric_cables.c). The leader's: */
 
-/* Begins to move cables: loads the new cabling and darkens the ends of cables that go. 'path': of
+/* Starts to move cables: loads the new cabling and darkens the ends of cables that go. 'path': of
  * the answer, {} or {"error": text}. */
 void real_cables_load(struct real_fabric *fabric, const char *path, weft_time now);
-/* The links of these ends are down: REAL_ORDER_PLUG is next, behind real_cables_begin(). */
+/* The links of these ends are down: REAL_ORDER_PLUG is next, after real_cables_begin(). */
 bool real_cables_are_due(const struct real_fabric *fabric);
 void real_cables_begin(struct real_fabric *fabric);
 /* All loops have obeyed. */
@@ -423,33 +425,33 @@ void real_cables_move(struct real_worker *worker);
 
 /* Counters of a real-clock fabric. */
 
-/* Bytes of a frame on the wire beside its payload: header, a typical route, preamble and gap. */
+/* Bytes of a frame on the wire besides its payload: header, a typical route, preamble and gap. */
 uint64_t real_frame_overhead(const struct real_fabric *fabric);
 /* Reads the counters of a link (measure_links.h), in a process that has the whole fabric. */
 void real_link_read(const void *ctx, struct topology_port from, struct topology_port to,
 	struct measure_link_use *use);
-/* At 'now', in time since the traffic began. */
+/* At 'now', in time since the traffic started. */
 void real_totals_read(
 	const struct real_fabric *fabric, weft_time now, struct measure_totals *totals);
 /* real_fabric_result(); without 'whole', without the samples. */
 int real_fabric_count(
 	struct real_fabric *fabric, bool whole, struct run_result *result, struct error *error);
 
-/* The loops of a real-clock fabric: polling every device, shared out among the lcores. The first
- * loop, the leader, also watches the clock, takes samples and gives the orders. real_fabric.h has
+/* The loops of a real-clock fabric: polling every device, distributed over the lcores. The first
+ * loop, the leader, also watches the clock, takes samples and gives the commands. real_fabric.h has
  * the functions that start them. */
 
-/* The leader, between two rounds of polling, advances the phases and obeys commands. It does
- * nothing while a loop has not obeyed the last order. True when the run is over. */
+/* The leader, between two rounds of polling, advances the phases and carries out commands. It does
+ * nothing while a loop has not done the last command. True when the run is over. */
 bool real_lead(struct real_fabric *fabric);
-/* Around work of a loop's own thread that may take long, such as a report: it excuses the loop for
- * the CPU time spent. real_task_begin() returns what real_task_end() needs. */
+/* Around work of a loop's own thread that may take long, such as a report: the CPU time spent does
+ * not count as a stall. real_task_begin() returns what real_task_end() needs. */
 weft_time real_task_begin(struct real_worker *worker);
 void real_task_end(struct real_worker *worker, weft_time began);
 
 /* Pools that run dry. A switch without buffers for control frames falls silent and its neighbours
- * take it for dead, so the process says it, with the cause that can be seen: once when it happens,
- * and again each time the count has doubled. The counters are in telemetry (no_mbuf,
+ * take it for dead, so the process reports it, with the visible cause: once when it happens, and
+ * again each time the count has doubled. The counters are in telemetry (no_mbuf,
  * device_rx_no_buffer). */
 
 /* Warns on standard error of pools that ran dry. */
@@ -480,18 +482,18 @@ struct lateness_summary real_lateness_at(struct real_fabric *fabric, struct topo
 /* The counts of a process of a lab, in a file for the command that asks. Only the leader calls
  * these. */
 
-/* Writes the counts of now to 'path', which appears whole or not at all; PATH.part exists from the
- * first moment on. 'whole': with the samples, of which a long run has a million. A thread writes
- * them, because the loop's neighbours would take it for dead meanwhile. It waits for the thread of
- * the call before. */
+/* Writes the present counts to 'path', which appears complete or not at all; PATH.part exists from
+ * the first moment on. 'whole': with the samples, of which a long run has a million. A thread
+ * writes them, because otherwise the loop's neighbours would take it for dead meanwhile. It waits
+ * for the thread of the call before. */
 void real_report_write(struct real_fabric *fabric, const char *path, bool whole);
 /* Waits for the thread, if there is one. */
 void real_report_end(struct real_fabric *fabric);
 
-/* The traffic of a real-clock fabric, and how it is measured: those of its own
- * configuration, or, for one run of a lab, those of a file which 'weft lab run --set' has written.
- * Only the leader changes it, while no loop has an order to obey; the loops read it when they
- * obey the order to begin. */
+/* The traffic of a real-clock fabric, and how it is measured: from its own configuration, or, for
+ * one run of a lab, from a file that 'weft lab run --set' wrote. Only the leader changes it, while
+ * no loop has a command to carry out; the loops read it when they carry out the command to
+ * start. */
 
 /* Resolves and checks the traffic of 'run', and opens its window. 0, or -errno and error; the
  * caller closes it in any case. */
@@ -500,16 +502,16 @@ int real_traffic_open(struct real_fabric *fabric, struct real_traffic *work,
 /* Also one that is zeroed. */
 void real_traffic_close(struct real_traffic *work);
 
-/* Writes the file of an answer, {} or {"error": text}; it appears whole or not at all. 'error' may
- * be NULL. */
+/* Writes the file of an answer, {} or {"error": text}; it appears complete or not at all. 'error'
+ * may be NULL. */
 void real_answer(const char *path, const char *error);
 
 /* Loads the file LAB_RUN_FILE in the folder of 'path', where {} or {"error": text} is written, for
  * a start that asks for it. The file has as many entries of traffic as the fabric's own
  * configuration. */
 void real_traffic_load(struct real_fabric *fabric, const char *path);
-/* Traffic begins: that which was loaded since the last time, or the fabric's own; forgets what was
- * loaded and is not asked for. False: nothing was loaded, and nothing changes. */
+/* Traffic starts: the one loaded since the last time, or the fabric's own; forgets loaded traffic
+ * that is not asked for. False: nothing was loaded, and nothing changes. */
 bool real_traffic_begin(struct real_fabric *fabric, bool loaded);
-/* Of everything that was loaded. */
+/* For everything that was loaded. */
 void real_traffic_drop(struct real_fabric *fabric);

@@ -14,7 +14,7 @@ struct text_output {
 	size_t bytes, written;
 };
 
-/* The output takes over the text, from malloc(). Call only if nothing is being written. */
+/* Becomes the owner of the text, from malloc(). Call only if nothing is being written. */
 void text_output_begin(struct text_output *output, int fd, char *text);
 /* True when nothing is left. On a permanent error the rest is dropped. */
 bool text_output_write(struct text_output *output);

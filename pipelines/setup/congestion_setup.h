@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Adaptive routing, AFI, the congestion detector, notifications and marks as a run file asks for
- * them, of one switch and of the hosts, the same at both clocks and in every process of a lab. */
+/* Adaptive routing, AFI, the congestion detector, notifications and marks as configured in a run
+ * file, for one switch and for the hosts; the same on both clocks and in every process of a lab. */
 
 #include "experiment/run/run_config.h"
 #include "link/arn_policer.h"
@@ -16,31 +16,30 @@ static inline bool congestion_setup_is_needed(const struct run_config *run)
 	return run_config_is_adaptive(run);
 }
 
-/* Which notifications the ports of a fabric's devices take, on the real clock. 'topology' NULL: a
- * switch alone, whose fabric is unknown. */
+/* Which notifications the ports of a fabric's devices accept, on the real clock. 'topology' NULL: a
+ * single switch, whose fabric is unknown. */
 struct arn_policer_config congestion_setup_guard(
 	const struct run_config *run, const struct topology *topology);
 
-/* How long a host acts on a notification; 0: hosts do nothing about them. */
+/* How long a host acts on a notification; 0: hosts ignore them. */
 weft_time congestion_setup_mark_ps(const struct run_config *run);
 
-/* Has switch 'at' of the topology do what the run file says, once its tables are set and before its
- * first packet; nothing if that is nothing. 0, -EINVAL, -ENOMEM, and 'error'. */
+/* Configures switch 'at' of the topology as in the run file, once its tables are set and before its
+ * first packet; does nothing if no such key is set. 0, -EINVAL, -ENOMEM, and 'error'. */
 int congestion_setup_switch(struct weft_switch *sw, const struct topology *topology, uint32_t at,
 	const struct run_config *run, struct error *error);
-/* The same without words for what is wrong. 'topology' NULL: a switch alone, as one next to its
- * hosts. */
+/* The same without an error text. 'topology' NULL: a single switch, as one next to its hosts. */
 int congestion_setup_alone(struct weft_switch *sw, const struct topology *topology, uint32_t at,
 	const struct run_config *run);
 
 /* Times departures from switch 'at' of the topology, and records contending flows, if the sources
- * need it; 'contention' is the caller's and lives as long. The driver gives 'extension', 'ctx' and
- * 'in_frame' of its configuration, the run file the rest. */
+ * need it; 'contention' is the caller's and outlives the switch. The driver sets 'extension', 'ctx'
+ * and 'in_frame' of its configuration, the run file the rest. */
 void congestion_setup_contention(struct weft_switch *sw, struct contention *contention,
 	const struct topology *topology, uint32_t at, const struct run_config *run,
 	const struct contention_config *driver);
 
 /* Sets the run file's threshold and rules at each input and VC of the switch, which marks from now
- * on; 'fecn' is the caller's and lives as long. Nothing if the threshold is 0. */
+ * on; 'fecn' is the caller's and outlives the switch. Does nothing if the threshold is 0. */
 void congestion_setup_marks(
 	struct weft_switch *sw, struct fecn *fecn, const struct run_config *run);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Congestion management at the source, from a run file: for interfaces of both clocks. */
+/* Congestion management at the source, from a run file: for interfaces on both clocks. */
 
 #include "experiment/run/run_config.h"
 #include "nic/congestion/cn_generator.h"

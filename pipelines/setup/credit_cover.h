@@ -3,8 +3,8 @@
 #pragma once
 
 /* Credits and windows compared with round trips: links whose buffers, and pairs of hosts whose
- * window (nic.window), hold less than what the link carries until credits or acknowledgements are
- * back. Each is a line of text, "s0:1: 128 KiB cover 10.5 us of 100 Gbps; the round trip is 20.3
+ * window (nic.window), hold less than what the link carries until credits or acknowledgements
+ * return. Each is a line of text, "s0:1: 128 KiB cover 10.5 us of 100 Gbps; the round trip is 20.3
  * us: at most 52 %". The bounds are for frames of nic.mtu, or of the largest message if that is
  * shorter. */
 

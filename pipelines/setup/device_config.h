@@ -21,7 +21,7 @@
 
 struct device_config {
 	const struct run_config *run;
-	const struct topology *topology;    /* NULL: a switch alone, in a benchmark */
+	const struct topology *topology;    /* NULL: a single switch, in a benchmark */
 	const struct fabric_routes *routes; /* NULL then as well */
 	uint32_t session;
 	const struct data_tag_key *data_key; /* nic_config.data_key */
@@ -29,19 +29,19 @@ struct device_config {
 	uint32_t hosts_max; /* that interfaces know, if hosts may be added to the topology's; else 0
 			     */
 	/* Virtual clock: links are up from the start and lose nothing. There are no hellos, and a
-	 * credit frame is sent only when it has something to say. */
+	 * credit frame is sent only when it has new limits. */
 	bool links_are_up;
 };
 
-/* The longest time between two credit frames of a port. Each carries totals, so the next one makes
+/* The maximum time between two credit frames of a port. Each carries totals, so the next one makes
  * up for a lost one, and a transmitter without credits waits this long at most. A quarter of the
- * hello interval: a link goes down after three hellos that did not come, so twelve credit frames in
- * a row must be lost before a transmitter stands still for longer than a dead link is noticed; a
- * tenth would only take more of the link. 1 ms at most, however rare hellos are: a 50th of the
- * watchdog's default, so that a loss is never mistaken for a deadlock. */
+ * hello interval: a link goes down after three missed hellos, so twelve credit frames in a row must
+ * be lost before a transmitter stands still for longer than it takes to detect a dead link; a tenth
+ * would only take more of the link. 1 ms at most, however rare hellos are: a 50th of the watchdog's
+ * default, so that a loss is never mistaken for a deadlock. */
 weft_time device_credit_refresh(weft_time hello_ps);
 
-/* Of the device at a port: what its hellos say, and its addresses. */
+/* The device at a port: identity in its hellos, and its addresses. */
 uint64_t device_config_identity(const struct topology_port *at);
 
 /* Switch 'number' of the topology: its ports, cables and table. Alone: neither identity nor ports
@@ -51,7 +51,7 @@ void device_config_switch(
 /* A fault for a configuration that switch_create() refused with EINVAL. Returns -EINVAL. */
 int device_config_refuse(const char *name, const struct switch_config *config, struct error *error);
 
-/* The interface of a host. 'routes' may be NULL: they come from a mapper. 'slots': frames that its
+/* The interface of a host. 'routes' may be NULL: a mapper provides them. 'slots': frames that its
  * receive ring holds, 0: no such limit. */
 void device_config_nic(const struct device_config *from, uint32_t host,
 	const struct nic_routes *routes, uint32_t slots, struct nic_config *config);
@@ -62,8 +62,8 @@ void device_config_datagram(const struct device_config *from, uint32_t host,
 	struct datagram_config *config, struct itb_config *itb,
 	struct source_control_config *control, struct link_end_config *link);
 
-/* Options of the route selector of a host. 'rate_bps': of its link. 'set': the routes in use,
- * or NULL; it must last as long as the choice does. */
+/* Options of the route selector of a host. 'rate_bps': the rate of its link. 'set': the routes in
+ * use, or NULL; it must outlive the choice. */
 struct route_choice_options device_config_selection(const struct run_config *run,
 	const struct route_set *set, uint32_t host, uint64_t rate_bps);
 

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The routes that a run file asks for, of a whole fabric, and the VCs of what goes there, the same
- * at both clocks and in every process of a lab: they depend on files and topology alone. */
+/* The routes of a whole fabric as configured in a run file, and the VCs of their traffic; the same
+ * on both clocks and in every process of a lab, because they depend on files and topology alone. */
 
 #include "experiment/run/run_config.h"
 #include "queuing/queuing.h"
@@ -29,12 +29,13 @@ struct route_options fabric_routes_options(const struct run_config *run);
 int fabric_routes_find_root(const struct run_config *run, const struct topology *topology,
 	struct route_options *options, struct error *error);
 /* Computes the routes, or loads 'routing.file'. 0, or 'error': -EINVAL for an algorithm that does
- * not promise freedom from deadlock, or a queuing scheme, cannot serve this topology, leaves pairs
- * without a route, or needs what interfaces and switches do not have yet; -ENOMEM. */
+ * not guarantee freedom from deadlock, or an algorithm or queuing scheme that does not support this
+ * topology, leaves pairs without a route, or needs what interfaces and switches do not have yet;
+ * -ENOMEM. */
 int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error);
-/* Leaves routes to a mapper, but not the queuing scheme: the rest of the above, as far as the
- * algorithm's name tells. */
+/* Leaves routes to a mapper, but not the queuing scheme: the rest of the above, as far as it
+ * follows from the algorithm's name. */
 int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error);
 /* Once: lets the switches share the equal parts of a large table, for a whole fabric in one

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The settings of one direction of a link that 'weft lab set' changes in a lab, and the order that
- * a process gets for it: "TARGET V V …" with a value for each knob, '-' to keep it, or "TARGET
+/* The settings of one direction of a link that 'weft lab set' changes in a lab, and the command
+ * that a process gets for it: "TARGET V V …" with a value for each knob, '-' to keep it, or "TARGET
  * file" for the values of the lab's file. */
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 
 #include "base/quantity.h"
 
-/* Enumerator; name on the command line; gauge of /weft/links, which names the unit; its kind. */
+/* Enumerator; name on the command line; gauge of /weft/links, which includes the unit; its kind. */
 #define LINK_KNOBS(X)                                                  \
 	X(RATE, "rate", paced_bps, QUANTITY_RATE)                      \
 	X(DELAY, "delay", delay_ps, QUANTITY_TIME)                     \

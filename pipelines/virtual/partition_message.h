@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The passage from one part of a virtual fabric to another (virtual_partitions.h): packets, credit
- * frames, notifications and reports of discarded packets, by value, because each partition has
- * packets and records of its own. A partition writes into a box for each other partition, which
- * that one reads in the next round. There are two sides of each box: one is filled while the other
- * is read. */
+/* The passage from one partition of a virtual fabric to another (virtual_partitions.h): packets,
+ * credit frames, notifications and reports of discarded packets, by value, because each partition
+ * has packets and records of its own. A partition writes into a mailbox for each other partition,
+ * which reads it in the next round. Each mailbox has two sides: one is filled while the other is
+ * read. */
 
 #include "virtual_private.h"
 
@@ -35,7 +35,7 @@ enum partition_crossing_control_kind {
 	VIRTUAL_CROSSING_ARN,
 	VIRTUAL_CROSSING_ANSWER,
 	/* A message of a schedule was accepted for a host in another process, which has a replay of
-	 * its own: it knows before any of the message's frames can arrive. No event. */
+	 * its own: that process is told before any of the message's frames can arrive. No event. */
 	VIRTUAL_CROSSING_ACCEPT
 };
 
@@ -43,7 +43,7 @@ struct partition_crossing_control {
 	weft_time at;
 	uint32_t order;
 	enum partition_crossing_control_kind kind;
-	/* That sent it; only its address counts. NULL: it passes no link. */
+	/* The sender; only its address counts. NULL: it crosses no link. */
 	const struct virtual_tx *channel;
 	union {
 		struct virtual_credit credit[FRAME_VCS_MAX];
@@ -56,7 +56,7 @@ struct partition_crossing_control {
 _Static_assert(offsetof(struct partition_crossing_control, credit[4]) <= 64,
 	"the totals of four VCs are in the first cache line");
 
-/* Grows while a run finds its size. The origins of packets, which are in no cache, are fetched
+/* Grows while a run finds its size. The origins of packets, which are not in the cache, are fetched
  * while the round goes on and copied at its end. */
 struct partition_mailbox {
 	struct partition_crossing_packet *packet;
@@ -69,10 +69,10 @@ struct partition_mailbox {
 	weft_time first;   /* the earliest of them; WEFT_TIME_NEVER: it is empty */
 } __attribute__((aligned(64)));
 
-/* Elements of a box that are asked for at a time. */
+/* Elements of a mailbox that are prefetched at a time. */
 #define VIRTUAL_BOX_FETCHED 16u
 
-/* The part of a box that its reader needs. */
+/* The part of a mailbox that its reader needs. */
 struct partition_mailbox_contents {
 	const struct partition_crossing_packet *packet;
 	const struct latency_extension *extension; /* NULL: none */
@@ -90,32 +90,32 @@ static inline struct partition_mailbox_contents partition_mailbox_look(
 void partition_mailbox_free(struct partition_mailbox *box);
 
 /* The rest of virtual_start() for a special channel: the packet is at the far end at 'at', or is
- * traced. A packet that crosses is this partition's until the end of the round, and no event's. */
+ * traced. A packet that crosses belongs to this partition until the end of the round, and to no
+ * event. */
 void virtual_start_special(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time at, weft_time now);
 
-/* A packet for the part of the device of 'order', where it arrives at 'at'. */
+/* A packet for the partition of the device of 'order', where it arrives at 'at'. */
 void partition_send_packet(struct virtual_fabric *fabric, struct weft_packet *packet,
 	enum partition_crossing kind, weft_time at, uint32_t order);
-/* A control frame, likewise; the caller fills in what its kind has in the union. 'channel': NULL if
- * it passes no link. NULL without memory: the run has failed. */
+/* Likewise for a control frame; the caller fills in what its kind has in the union. 'channel': NULL
+ * if it crosses no link. NULL without memory: the run has failed. */
 struct partition_crossing_control *partition_send_control(struct virtual_fabric *fabric,
 	enum partition_crossing_control_kind kind, const struct virtual_tx *channel, uint32_t order,
 	weft_time at);
 
-/* Ends a round: completes the packets in the boxes that the partition has filled. */
+/* Ends a round: completes the packets in the mailboxes that the partition filled. */
 void partition_message_complete(struct virtual_fabric *fabric);
 
-/* Of the packets that have left the partition in this round, one whose memory is free then; NULL:
- * there is none. For an empty pool. */
+/* A packet that left the partition in this round, whose memory becomes free then; NULL: there is
+ * none. For an empty pool. */
 struct weft_packet *partition_message_reclaim(struct virtual_fabric *fabric);
 
-/* All that is in a box becomes events of this partition. Its sender clears it before it fills it
- * again.
- */
+/* Turns everything in a mailbox into events of this partition. Its sender clears it before it fills
+ * it again. */
 void partition_message_take(
 	struct virtual_fabric *fabric, const struct partition_mailbox_contents *contents);
-/* The same for one of them, which has come in another way. Packets become events with
+/* The same for one message that arrived by another path. Packets become events with
  * partition_message_end_packets(), which is called after the last one of a sender. */
 void partition_message_take_packet(struct virtual_fabric *fabric,
 	const struct partition_crossing_packet *crossing,
@@ -124,8 +124,8 @@ void partition_message_end_packets(struct virtual_fabric *fabric);
 void partition_message_take_control(
 	struct virtual_fabric *fabric, const struct partition_crossing_control *crossing);
 
-/* Empties a box so that its side can be filled again. Prefetches as many elements as it had:
- * another core has read them, and a store would wait for their lines. */
+/* Empties a mailbox so that its side can be filled again. Prefetches as many elements as it had:
+ * another core read them, and a store would wait for their lines. */
 static inline void partition_mailbox_clear(struct partition_mailbox *box)
 {
 	for (uint32_t i = 0; i < box->packets && i < VIRTUAL_BOX_FETCHED; i++) {

@@ -6,7 +6,7 @@
  * nanoseconds from the start of the run, and every frame has the state that explains it, in the
  * words of the real clock (capture_state.h). A frame is its headers: there is no payload to keep,
  * so the length of the whole frame stands beside a shorter captured one, and its payload CRC is
- * that of zeros. What order frames have in a file, and when, is in virtual_trace.h.
+ * computed over zeros. virtual_trace.h defines the order and the times of frames in a file.
  *
  * Nothing is dropped: virtual time waits for the file. */
 
@@ -26,11 +26,11 @@ struct virtual_capture *virtual_capture_create(struct virtual_fabric *fabric, ui
 	const struct capture_filter *filter, struct error *error);
 
 /* Captures port "s0:1", or "all", into 'path'; several ports may share a path. Before the run.
- * -ENOENT: no such port; -EINVAL: is captured already; others from opening the file. */
+ * -ENOENT: no such port; -EINVAL: already captured; others from opening the file. */
 int virtual_capture_add(struct virtual_capture *capture, const char *port_name, const char *path,
 	struct error *error);
 
 /* After the run: writes how much passed each port and closes the files. 0, or -EIO and which file
- * could not be written; a reader that went away is not an error. */
+ * could not be written; a reader that closed the file is not an error. */
 int virtual_capture_end(struct virtual_capture *capture, struct error *error);
 void virtual_capture_destroy(struct virtual_capture *capture);

@@ -2,11 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Frames that the parts of a virtual fabric capture in a round, each in a log of its own, and in
- * the order of events when they are taken out. As boxes (partition_message.h) a log has two sides:
- * one is filled while the other is emptied. A log can be copied to another process of the same
- * program.
- */
+/* Frames that the partitions of a virtual fabric capture in a round, each in a log of its own, and
+ * in the order of events when they are taken out. Like a mailbox (partition_message.h) a log has
+ * two sides: one is filled while the other is emptied. A log can be copied to another process of
+ * the same program. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,13 +17,13 @@ struct capture_entry {
 	weft_time at;
 	uint64_t pause;  /* of the run, or the part of the run between two of them */
 	uint32_t order;  /* of the event; 0: in a pause, or a credit at the first port */
-	uint32_t device; /* in a pause one comes after the other */
+	uint32_t device; /* in a pause they are consecutive */
 	uint32_t port;
 	uint32_t frame_bytes, captured_bytes, comment_bytes;
 	uint8_t direction; /* enum pcapng_direction */
 };
 
-/* Entries, each with the bytes of its frame and its comment behind it. */
+/* Entries, each followed by the bytes of its frame and its comment. */
 struct capture_log {
 	uint8_t *bytes;
 	size_t used, room;
@@ -35,8 +34,8 @@ struct capture_log {
 int capture_log_add(struct capture_log *log, const struct capture_entry *entry,
 	const uint8_t *frame, const char *comment);
 
-/* The same for all entries of a log: of its bytes, 'used' of them. -EINVAL: they are not log with
- * ports below 'ports'. */
+/* The same for all entries of a log: 'used' of its bytes. -EINVAL: they are not a log with ports
+ * below 'ports'. */
 int capture_log_copy(struct capture_log *log, const void *bytes, size_t used, uint32_t ports);
 
 /* The first entry of all 'logs', with what follows it; NULL: they are empty, and can be filled

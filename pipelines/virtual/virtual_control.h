@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Credit frames and adaptive-routing notifications (ARNs) of a virtual fabric that are under way.
- * They take no time on a link beside its delay. */
+/* Credit frames and adaptive-routing notifications (ARNs) of a virtual fabric that are in flight.
+ * They take no time on a link besides its delay. */
 
 #include "virtual_private.h"
 
@@ -19,27 +19,27 @@ static inline void virtual_control_give(struct virtual_control *control, uint32_
 	control->first_free = record;
 }
 
-/* Sends a credit frame of this end, over the link that 'channel' sends by. */
+/* Sends a credit frame of this end, over the link of 'channel'. */
 void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	const struct virtual_tx *channel, weft_time now);
-/* Fills in the credit frame that arrives at this end; it is no longer under way. */
+/* Fills in the credit frame that arrives at this end; it is no longer in flight. */
 void virtual_open_credit(struct virtual_fabric *fabric, uint32_t item, const struct link_end *end,
 	struct control_credit *credit);
-/* Fills in the one that will arrive, with what its sender had sent. Limits that the end has already
- * are not taken back. */
+/* Fills in the next one to arrive, with its sender's total. Limits that the end already has are not
+ * withdrawn. */
 void virtual_show_credit(const struct virtual_fabric *fabric, uint32_t item,
 	const struct link_end *end, struct control_credit *credit);
 
-/* A frame that a channel has sent arrives at 'at', as the event of that order. Those of one time
+/* A frame that a channel sent arrives at 'at', as the event of that order. Those with equal times
  * arrive in the order of the calls. */
 void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct virtual_credit *total, weft_time at, uint32_t order);
 void virtual_push_arn(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_arn *arn, weft_time at, uint32_t order);
 
-/* Sends the ARNs that a switch, which has an adaptation, has to send. */
+/* Sends the pending ARNs of a switch with congestion control. */
 void virtual_send_arns(struct virtual_fabric *fabric, uint32_t at, weft_time now);
-/* The ARN that arrives; it is no longer under way. */
+/* The ARN that arrives; it is no longer in flight. */
 struct control_arn virtual_take_arn(struct virtual_fabric *fabric, uint32_t item);
 
 static inline void virtual_credit_totals(const struct virtual_fabric *fabric,

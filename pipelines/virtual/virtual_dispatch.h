@@ -6,8 +6,8 @@
 
 #include "virtual_private.h"
 
-/* Up to '*max' events before fabric->limit. False: there are no more, and '*max' is what is left
- * of it. */
+/* Up to '*max' events before fabric->limit. False: there are no more, and '*max' is the rest of
+ * it. */
 bool virtual_dispatch(struct virtual_fabric *fabric, uint32_t *max);
 
 /* Events at the switches of a virtual fabric. */
@@ -17,7 +17,7 @@ void virtual_switch_arrive(struct virtual_fabric *fabric, uint32_t at, unsigned 
 void virtual_switch_done(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now);
 void virtual_switch_credit(
 	struct virtual_fabric *fabric, uint32_t at, unsigned port, uint32_t item, weft_time now);
-/* Sends by this output if it can. */
+/* Sends through this output if it can. */
 void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned port, weft_time now);
 /* True if the switch withholds credits that a sender may lack for its next frame. Sends them to
  * those that got none for device_credit_refresh(). */
@@ -40,31 +40,31 @@ void virtual_host_credit(
 void virtual_host_try(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 /* Calls virtual_host_try() at that time at the latest. */
 void virtual_host_wake_by(struct virtual_fabric *fabric, uint32_t host, weft_time at);
-/* The frame was discarded on the way and is not sent again. Its destination stops waiting for it as
- * soon as it can know: after the delay of its link, in which parts do not hear of each other
+/* The frame was discarded in transit and is not sent again. Its destination stops waiting for it as
+ * soon as it can know: after the delay of its link, during which partitions do not interact
  * (virtual_partitions.h). */
 void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now);
-/* The destination, which is in this part, knows of it at 'due': a WAKE event with item 1. */
+/* The destination, which is in this partition, learns of it at 'due': a WAKE event with item 1. */
 void virtual_host_lose_at(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
-/* This is that event, for the first of those that are due. */
+/* That event, for the first of those that are due. */
 void virtual_host_lose(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 
 /* Before a run: hosts that can do so send past their FIFOs. */
 void virtual_hosts_open(struct virtual_fabric *fabric);
 /* True if a host had no memory for the number of a pair. */
 bool virtual_hosts_failed(const struct virtual_fabric *fabric);
-/* Nothing is under way any more: when hosts that are held back stop counting messages that fall
- * due, because they have no more room for any. */
+/* Nothing is in flight any more: when hosts that are held back stop counting messages that fall
+ * due, because they have no room for any. */
 weft_time virtual_hosts_full_at(const struct virtual_fabric *fabric);
 /* Counts those messages. */
 void virtual_hosts_fill(struct virtual_fabric *fabric);
 
 /* Fabrics whose hosts discard packets in transit (datagram_recovery.h). */
 
-/* A host has discarded the frame, which goes back to its source. */
+/* A host discarded the frame, which goes back to its source. */
 void virtual_recovery_report(
 	struct virtual_fabric *fabric, uint32_t host, struct weft_packet *packet, weft_time now);
-/* The report of it arrives at the source, a host of this part, at 'due'. */
+/* The report of it arrives at the source, a host of this partition, at 'due'. */
 void virtual_recovery_take(
 	struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
 /* A frame that was lost would have arrived at the port of 'order'. */
@@ -80,8 +80,8 @@ void virtual_recovery_result(const struct virtual_fabric *fabric, struct run_res
 
 /* Packets in transit at hosts with in-transit buffers. */
 
-/* The packet in transit that the host sends next. NULL: none can go, or the host's own come first.
- */
+/* The packet in transit that the host sends next. NULL: none can leave, or the host's own come
+ * first. */
 struct weft_packet *virtual_transit_next(
 	struct virtual_fabric *fabric, uint32_t host, weft_time now);
 uint64_t virtual_transit_held(const struct virtual_fabric *fabric);     /* frames, now */
@@ -93,40 +93,40 @@ void virtual_transit_result(const struct virtual_fabric *fabric, struct run_resu
 void virtual_transit_middle(struct virtual_fabric *fabric);
 int virtual_transit_judge(const struct virtual_fabric *fabric, struct run_result *result);
 
-/* A schedule that the hosts of a virtual fabric replay. Parts learn of its end after a round
+/* A schedule that the hosts of a virtual fabric replay. Partitions learn of its end after a round
  * (virtual_threads.h), when they have gone on for less than the longest delay of a link. So every
- * run with a schedule goes on for so long after its last message, and measuring ends then. */
+ * run with a schedule goes on for this long after its last message, and measuring ends then. */
 
 /* Reads the run's schedule, if it has one; virtual_goal_close() in any case. */
 int virtual_goal_open(struct virtual_fabric *fabric, struct error *error);
 void virtual_goal_close(struct virtual_fabric *fabric);
-/* When the run ends because of its schedule; WEFT_TIME_NEVER: not known yet. */
+/* When the run ends because of its schedule; WEFT_TIME_NEVER: unknown yet. */
 static inline weft_time virtual_goal_end(const struct virtual_fabric *fabric)
 {
 	return fabric->goal_ended == WEFT_TIME_NEVER ? WEFT_TIME_NEVER
 						     : fabric->goal_ended + fabric->goal_rest_ps;
 }
 
-/* Adds the state of other parts. */
+/* Adds the state of other partitions. */
 void virtual_goal_add(struct virtual_goal_state *all, const struct virtual_goal_state *of);
-/* By the state of all parts together. */
+/* From the state of all partitions together. */
 bool virtual_goal_is_over(
 	const struct virtual_fabric *fabric, const struct virtual_goal_state *state);
 /* The others only in a fabric with a schedule. */
 /* Sends what is due. Returns when to call it again if nothing arrives. */
 weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t host, weft_time now);
-/* A message has been accepted in another process. */
+/* A message was accepted in another process. */
 void virtual_goal_note(struct virtual_fabric *fabric, uint32_t op);
-/* A frame has arrived, with which a message may be whole. */
+/* A frame arrived, with which a message may be complete. */
 void virtual_goal_take(struct virtual_fabric *fabric, uint32_t host,
 	const struct weft_packet *packet, weft_time now);
 
 /* Hints that bring the memory of coming events into the cache. They change no result. */
 
-/* When the events of a bucket of the calendar begin. */
+/* When the events of a bucket of the calendar start. */
 void virtual_prefetch(struct virtual_fabric *fabric);
 /* When a packet arrives at a switch, or at a host. */
 void virtual_prefetch_switch(struct virtual_fabric *fabric);
 void virtual_prefetch_host(struct virtual_fabric *fabric);
-/* When a switch has sent what it was sending. */
+/* When a switch has finished a transmission. */
 void virtual_prefetch_end(struct virtual_fabric *fabric);

@@ -4,15 +4,15 @@
 
 /* A whole fabric on the virtual clock (docs/developer/architecture.md): the switches of lib/switch
  * and the interfaces of lib/nic/datagram/datagram.h, joined by links with exact rates and delays,
- * moved by one event queue, or by one for each of several threads. No EAL, no clock: the same file
+ * driven by one event queue, or by one for each of several threads. No EAL, no clock: the same file
  * and seed give the same result, to the last bit, on every machine and for every number of threads.
  *
  * Timing. A frame of L bytes keeps a link busy for (L + FRAME_WIRE_OVERHEAD) / R. Its header is at
- * the far end after the link's delay; a switch may send it on after its routing delay, at once with
- * cut-through, or when the tail has come with store-and-forward (and where the output is faster
- * than the input). The space that it took is free when its tail has left, and the credit frame that
- * says so, sent when there is enough to say as on the real clock, arrives after the delay of the
- * link. Credit frames take no time on the link. */
+ * the far end after the link's delay; a switch may forward it after its routing delay, at once with
+ * cut-through, or when the tail has arrived with store-and-forward (and where the output is faster
+ * than the input). Its space is free when its tail has left. The credit frame for it, sent under
+ * the same rule as on the real clock, arrives after the delay of the link. Credit frames take no
+ * time on the link. */
 
 #include <stdatomic.h>
 
@@ -25,7 +25,7 @@
 
 struct virtual_fabric;
 
-/* Told now and then how far a run is; 'done' of 'whole' virtual time. */
+/* Called now and then with the progress of a run; 'done' of 'whole' virtual time. */
 typedef void (*virtual_progress_fn)(
 	void *ctx, weft_time done, weft_time whole, uint64_t packet_hops);
 
@@ -44,12 +44,12 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric);
 int virtual_fabric_set_ranks(
 	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct error *error);
 
-/* Each sample of the run goes to the stream as well, which outlives it. */
+/* Each sample of the run also goes to the stream, which outlives it. */
 void virtual_fabric_stream(struct virtual_fabric *fabric, struct run_stream *stream);
 
-/* Runs for the configured time; '*stop' ends it early. 'progress' may be NULL. 0, -ENOMEM,
- * -EAGAIN without threads, -EINVAL if something has happened that needs one worker, or -EIO: other
- * ranks are lost. */
+/* Runs for the configured time; '*stop' ends it early. 'progress' may be NULL. 0, -ENOMEM, -EAGAIN
+ * without threads, -EINVAL if something happened that needs one worker, or -EIO: other ranks are
+ * lost. */
 int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 	virtual_progress_fn progress, void *ctx, struct error *error);
 
@@ -57,9 +57,10 @@ int virtual_fabric_run(struct virtual_fabric *fabric, const atomic_bool *stop,
 int virtual_fabric_result(
 	const struct virtual_fabric *fabric, struct run_result *result, struct error *error);
 
-/* After the run: 0, or -EINVAL if a schedule has not ended, and what it waits for. */
+/* After the run: 0, or -EINVAL and the reason if a schedule has not ended. */
 int virtual_fabric_check_complete(const struct virtual_fabric *fabric, struct error *error);
 
-/* Invariants: packets conserved, credits of both ends of every link in agreement, buffers never
- * over, each switch's own. NULL, or what is wrong. Between runs, for tests. */
+/* Checks invariants: packets conserved, credits of both ends of every link in agreement, buffers
+ * never over, each switch's own. NULL, or a description of the violation. Between runs, for
+ * tests. */
 const char *virtual_fabric_check(const struct virtual_fabric *fabric);

@@ -8,10 +8,10 @@
 
 int virtual_links_create(struct virtual_fabric *fabric, struct error *error);
 void virtual_links_destroy(struct virtual_fabric *fabric);
-/* The end of the last transmission that has begun anywhere. */
+/* The end of the last transmission that started anywhere. */
 weft_time virtual_links_free_at(const struct virtual_fabric *fabric);
 
-/* The channel that a port sends by, and the link's end there. */
+/* The channel of a port, and the link's end there. */
 static inline struct virtual_tx *virtual_channel_at(
 	const struct virtual_fabric *fabric, struct topology_port at)
 {
@@ -31,7 +31,7 @@ static inline struct link_end *virtual_end_at(
 /* 0 or -ENOMEM with error. */
 int virtual_wire_cost_open(struct virtual_fabric *fabric, struct error *error);
 void virtual_wire_cost_close(struct virtual_fabric *fabric);
-/* Of route in a frame of this source, by the first routes to its destinations, as
+/* Route bytes in a frame of this source, from the first routes to its destinations, as
  * traffic_config.mean_route. */
 uint32_t virtual_wire_cost_route(
 	const struct virtual_fabric *fabric, const struct traffic_config *config);

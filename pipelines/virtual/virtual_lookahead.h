@@ -3,40 +3,38 @@
 #pragma once
 
 /* How long a round of a fabric on several threads may be (virtual_partitions.h,
- * docs/how-to/use-many-cores.md): it ends before anything that is sent in it can reach another
- * part.
+ * docs/how-to/use-many-cores.md): it ends before anything sent in it can reach another partition.
  *
  * A packet needs the delay of a cut link and the routing delay of the switch behind it. A credit
  * frame needs the delay alone, so it limits the round. But a switch sends it when the tail of a
- * packet has left, and that time is known when the packet begins to leave. So a part lists these
- * times, the ends, and reports the next one. */
+ * packet has left, and that time is known when the packet starts to leave. So a partition lists
+ * these times, the ends, and reports the next one. */
 
 #include "virtual_private.h"
 
 struct virtual_lookahead {
-	weft_time min_ps;    /* nothing reaches another part sooner */
+	weft_time min_ps;    /* nothing reaches another partition sooner */
 	weft_time packet_ps; /* no packet does; 'min_ps' if rounds may not be longer */
 	weft_time frame_ps;  /* the shortest transmission */
 };
 
-/* For a cut: 'of_device' has the part of each device, and the channels know whether they cross.
- * 'min_ps' becomes 0 if a link without delay is cut, or if hosts hear of each other without
- * delay. */
+/* For a cut: 'of_device' has the partition of each device, and the channels know whether they
+ * cross. 'min_ps' becomes 0 if a link without delay is cut, or if hosts interact without delay. */
 void virtual_lookahead_open(struct virtual_lookahead *lookahead,
 	const struct virtual_fabric *fabric, const uint16_t *of_device);
 
-/* True if a round can be longer than 'min_ps'. Then parts must list ends. */
+/* True if a round can be longer than 'min_ps'. Then partitions must list ends. */
 static inline bool virtual_lookahead_wants_ends(const struct virtual_lookahead *lookahead)
 {
 	return lookahead->packet_ps > lookahead->min_ps;
 }
 
-/* The end of a round that begins at 'start'. 'listed' is the next listed end of all parts. If it is
- * not after 'start', an end may come at any time, and the round takes 'min_ps'. */
+/* The end of a round that starts at 'start'. 'listed' is the next listed end of all partitions. If
+ * it is not after 'start', an end may occur at any time, and the round takes 'min_ps'. */
 weft_time virtual_lookahead_end(
 	const struct virtual_lookahead *lookahead, weft_time start, weft_time listed);
 
-/* Lists a transmission that ends at 'at': a credit frame for another part may be due then. */
+/* Lists a transmission that ends at 'at': a credit frame for another partition may be due then. */
 static inline void virtual_ends_list(struct virtual_ends *ends, weft_time at)
 {
 	if (ends->count < VIRTUAL_ENDS_MAX)
@@ -45,6 +43,6 @@ static inline void virtual_ends_list(struct virtual_ends *ends, weft_time at)
 		ends->unlisted_before = at + 1;
 }
 
-/* Drops the ends before 'from' and returns the earliest of the others; 'from' if one that found no
- * room may still come, WEFT_TIME_NEVER if there is none. */
+/* Drops the ends before 'from' and returns the earliest of the others; 'from' if one that was
+ * dropped for lack of room may still occur, WEFT_TIME_NEVER if there is none. */
 weft_time virtual_ends_next(struct virtual_ends *ends, weft_time from);

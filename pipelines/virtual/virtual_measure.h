@@ -11,12 +11,13 @@ void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_tot
 
 /* 0, or -ENOMEM and error. Once the traffic and the schedule are open. */
 int virtual_entries_open(struct virtual_fabric *fabric, struct error *error);
-/* The same for a part of the fabric (virtual_partitions.h), of which it is a copy: sums of its own.
- * 0 or -ENOMEM. */
+/* The same for a partition of the fabric (virtual_partitions.h), of which it is a copy: sums of its
+ * own. 0 or -ENOMEM. */
 int virtual_entries_open_own(struct virtual_fabric *partition);
 void virtual_entries_close(struct virtual_fabric *fabric);
 
-/* Discards the latencies so far: their messages came before measuring started. Between rounds. */
+/* Discards the latencies so far: their messages arrived before measuring started. Between
+ * rounds. */
 void virtual_measure_forget(struct virtual_fabric *fabric);
 
 /* Writes the counters of the window's entries, up to now. Sources have been counted. */
@@ -27,25 +28,26 @@ void virtual_links_mark(struct virtual_fabric *fabric);
 
 /* Fabrics where frames can overtake each other (datagram_reorder.h). */
 
-/* Packets of which there is room beside those in the network and in pools: held at destinations, or
+/* Maximum number of packets besides those in the network and in pools: held at destinations, or
  * about to be sent again. */
 uint64_t virtual_order_reserve(const struct virtual_fabric *fabric);
 
-/* A frame that came too early starts to wait, or is released; 'complete_ps': when all frames of its
- * message up to this one had arrived. */
+/* An early frame starts to wait, or is released; 'complete_ps': when all frames of its message up
+ * to this one had arrived. */
 void virtual_order_hold(
 	struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now);
 void virtual_order_release(struct virtual_fabric *fabric, const struct weft_packet *packet,
 	weft_time complete_ps, weft_time now);
-/* Adds the counts of a part, and clears them there. */
+/* Adds the counts of a partition, and clears them there. */
 void virtual_order_gather(struct virtual_held *into, struct virtual_held *from);
 
 uint64_t virtual_order_held(const struct virtual_fabric *fabric); /* frames, now */
 const char *virtual_order_check(const struct virtual_fabric *fabric);
 void virtual_order_result(const struct virtual_fabric *fabric, struct run_result *result);
 
-/* The end of a run in several processes (virtual_ranks.h): what the result is made of comes to rank
- * 0, where the devices of others have their counters and credits then, as if it had run them. */
+/* The end of a run in several processes (virtual_ranks.h): rank 0 collects the data of the result.
+ * Its copies of other ranks' devices then have their counters and credits, as if it had run
+ * them. */
 
 /* Once, by all ranks, when all threads have ended. 0, or -EIO and error: other ranks are lost. */
 int partition_gather(struct virtual_fabric *fabric, struct error *error);

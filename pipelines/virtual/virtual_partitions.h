@@ -8,11 +8,11 @@
  * sums of its own, which one thread at a time uses, and it only touches the devices of its
  * partition. The fabric itself is partition 0.
  *
- * Parts run in rounds (virtual_threads.h), on threads (virtual_threads.h). A round is as long as
- * the lookahead (virtual_lookahead.h): nothing that is sent in a round can reach another partition
- * before its end, so packets between partitions are exchanged between rounds (partition_message.h).
- * All events at a device depend only on what has reached it (docs/developer/architecture.md), so
- * the result has the same bytes for every number of partitions. */
+ * Partitions run in rounds, on threads (virtual_threads.h). A round is as long as the lookahead
+ * (virtual_lookahead.h): nothing sent in a round can reach another partition before its end, so
+ * packets between partitions are exchanged between rounds (partition_message.h). All events at a
+ * device depend only on what has reached it (docs/developer/architecture.md), so the result has the
+ * same bytes for every number of partitions. */
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,24 +26,24 @@
 
 #define VIRTUAL_WORKERS_MAX 256u
 
-/* Said by a partition at the end of a round. */
+/* A partition's report at the end of a round. */
 struct partition_summary {
-	weft_time next;  /* nothing happens in it before, by all that it has and has sent */
+	weft_time next;  /* nothing happens in it earlier, from all that it has and sent */
 	weft_time end;   /* the next listed end of a transmission (virtual_lookahead.h) */
 	uint64_t out;    /* packets that it has or has sent */
 	uint64_t events; /* of the round; of several partitions: the most */
-	bool pause;      /* all are to stop after this round */
+	bool pause;      /* all stop after this round */
 	struct virtual_goal_state goal;
 } __attribute__((aligned(64)));
 
 #define VIRTUAL_TOLD_NOTHING \
 	((struct partition_summary){.next = WEFT_TIME_NEVER, .end = WEFT_TIME_NEVER})
 
-/* A partition's post for one other part of the process, at the end of a round: its figures for the
- * round, and the contents of the box for that partition. It is one cache line, so that the number
- * which the reader waits for arrives together with the rest. */
+/* A partition's post for one other partition of the process, at the end of a round: its figures for
+ * the round, and the contents of the mailbox for that partition. It is one cache line, so the
+ * number that the reader waits for arrives together with the rest. */
 struct partition_header {
-	atomic_uint number; /* written last: the posts of this partition until now */
+	atomic_uint number; /* written last: the number of posts of this partition so far */
 	uint32_t out, events;
 	bool pause;
 	weft_time next, end;
@@ -53,7 +53,7 @@ struct partition_header {
 _Static_assert(sizeof(struct partition_header) == 64, "one cache line");
 
 struct virtual_worker {
-	/* Other threads read the fields up to 'steps' as well: no field that changes shares their
+	/* Other threads also read the fields up to 'steps': no field that changes shares their
 	 * cache line. */
 	struct virtual_fabric *fabric; /* its partition */
 	struct virtual_partitions *partitions;
@@ -77,7 +77,7 @@ _Static_assert(offsetof(struct virtual_worker, told) == 64, "the others have a c
 /* Of the post with this number. */
 #define VIRTUAL_SIDE_OF(number) (((number) + 1) % 2)
 
-/* How a thread is related to a partition. */
+/* A thread's relation to a partition. */
 enum virtual_having {
 	VIRTUAL_OTHERS,
 	VIRTUAL_OWN,     /* it runs it by default */
@@ -86,7 +86,7 @@ enum virtual_having {
 			    come */
 };
 
-/* One that runs rounds (virtual_threads.h). */
+/* A thread that runs rounds (virtual_threads.h). */
 struct virtual_thread {
 	struct virtual_partitions *partitions;
 	unsigned number;
@@ -108,11 +108,11 @@ struct virtual_thread {
 	uint8_t has[VIRTUAL_WORKERS_MAX]; /* enum virtual_having, of each partition */
 } __attribute__((aligned(64)));
 
-/* Worker 0, after each round: what all partitions have put into this side of something is complete.
+/* For worker 0, after each round: what all partitions put into this side of something is complete.
  * The other side is being filled. In several processes rank 0 calls it, and may read what the
- * others have appended (virtual_ranks_rest()). */
+ * others appended (virtual_ranks_rest()). */
 typedef void virtual_round_fn(void *ctx, unsigned side);
-/* Worker 0 of another rank, likewise: appends it for rank 0. 0 or -ENOMEM. */
+/* Likewise for worker 0 of another rank: appends it for rank 0. 0 or -ENOMEM. */
 typedef int virtual_append_fn(void *ctx, unsigned side, struct ranks_message *message);
 
 struct virtual_partitions {
@@ -125,7 +125,7 @@ struct virtual_partitions {
 	struct run_worker *use_elsewhere; /* [count - own], likewise */
 	uint16_t *of_device;              /* [switches + hosts]: its partition */
 	struct virtual_lookahead lookahead;
-	uint64_t out_max; /* more packets than this: hosts would have to wait for each other */
+	uint64_t out_max; /* more packets than this would make hosts wait for each other */
 	weft_time limit;  /* of virtual_threads_run() */
 	bool reached;
 	uint64_t pauses;              /* even while all threads wait */
@@ -147,8 +147,8 @@ struct virtual_partitions {
 };
 
 /* Cuts the fabric into 'workers' partitions for each rank ('ranks' NULL: for this process), 2 or
- * more in all, before its run. -EINVAL if it cannot be cut, or if it has a feature that one thread
- * is needed for: the text names it. -ENOMEM. */
+ * more in all, before its run. -EINVAL if it cannot be cut, or if it has a feature that needs one
+ * thread: the text names it. -ENOMEM. */
 int virtual_partitions_create(
 	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct error *error);
 void virtual_partitions_destroy(struct virtual_fabric *fabric);
@@ -156,10 +156,10 @@ void virtual_partitions_destroy(struct virtual_fabric *fabric);
 /* The latest time and the failures of all partitions become the fabric's. Between rounds. */
 void virtual_partitions_join(struct virtual_fabric *fabric);
 
-/* Adds what partitions have measured to the fabric's own figures. Between rounds. */
+/* Adds what partitions measured to the fabric's own figures. Between rounds. */
 void virtual_partitions_gather(struct virtual_fabric *fabric);
 
-/* The box for the device of an event. */
+/* The mailbox for the device of an event. */
 static inline struct partition_mailbox *partition_mailbox_for(
 	struct virtual_fabric *fabric, uint32_t order)
 {
@@ -169,7 +169,7 @@ static inline struct partition_mailbox *partition_mailbox_for(
 			   [fabric->partitions->of_device[virtual_device_of(fabric, order)]];
 }
 
-/* Parts of a fabric in this process: itself if it is not cut. */
+/* Partitions of a fabric in this process: itself if it is not cut. */
 static inline unsigned virtual_partitions_count(const struct virtual_fabric *fabric)
 {
 	return fabric->partitions == NULL ? 1 : fabric->partitions->own;
@@ -187,7 +187,7 @@ static inline unsigned virtual_partitions_in_all(const struct virtual_fabric *fa
 	return fabric->partitions == NULL ? 1 : fabric->partitions->count;
 }
 
-/* How the user asked for them, for messages: "--workers 4", "--mpi 2 --workers 4". */
+/* How the user requested them, for messages: "--workers 4", "--mpi 2 --workers 4". */
 #define VIRTUAL_PARTITIONS_TEXT 64
 const char *virtual_partitions_text(
 	const struct virtual_fabric *fabric, char text[VIRTUAL_PARTITIONS_TEXT]);
@@ -231,6 +231,6 @@ static inline void virtual_refuse_partitions(struct virtual_fabric *fabric, cons
 
 /* Packets that a partition has, or has sent in this round. */
 uint64_t virtual_packets_of(const struct virtual_worker *worker);
-/* Packets that are out: in all partitions of this process, and between them. Between rounds; after
- * a run rank 0 counts those of all ranks. */
+/* Packets in use: in all partitions of this process, and between them. Between rounds; after a run
+ * rank 0 counts those of all ranks. */
 uint64_t virtual_packets_out(const struct virtual_fabric *fabric);

@@ -38,8 +38,8 @@
 enum virtual_event { VIRTUAL_CREDIT, VIRTUAL_DONE, VIRTUAL_ARRIVE, VIRTUAL_WAKE };
 
 /* Lanes of the event queue: arrivals at switches, arrivals at hosts, and ends of transmissions of
- * switches that were armed when they began. Each comes a constant time after its packet has begun
- * to leave, if frames are of one length. */
+ * switches that were armed at their start. Each occurs a constant time after its packet starts to
+ * leave, if frames are of one length. */
 enum virtual_lane { VIRTUAL_LANE_SWITCH, VIRTUAL_LANE_HOST, VIRTUAL_LANE_END };
 
 /* A switch's order has its number, the port and the kind; a host's, after those of all switches,
@@ -50,12 +50,12 @@ enum virtual_lane { VIRTUAL_LANE_SWITCH, VIRTUAL_LANE_HOST, VIRTUAL_LANE_END };
 #define VIRTUAL_PORT(order)   ((order) >> 2 & 63)
 #define VIRTUAL_KIND(order)   ((enum virtual_event)((order)&3))
 
-/* All packets that the buffers can hold; memory is touched as far as it is needed. Those that were
- * given back last are used first. */
+/* All packets that the buffers can hold; memory is touched only as needed. Those freed last are
+ * used first. */
 struct virtual_pool {
 	struct weft_packet *packet;
 	struct datagram_origin *origin; /* of each packet: touched at both ends only */
-	struct weft_packet *returned;   /* to be taken again, linked by next */
+	struct weft_packet *returned;   /* free ones, linked by next */
 	uint32_t used, size;            /* ever used; reserved */
 	uint64_t out;                   /* now */
 };
@@ -64,20 +64,20 @@ struct virtual_pool {
  * transmissions end without an event: one is armed (virtual_arm()) only if something waits for the
  * end, or if the neighbour may be due a credit frame then. */
 struct virtual_tx {
-	weft_time free_at;       /* when the tail of what it sent last has left or will have left */
+	weft_time free_at;       /* when the tail of its last packet left or will leave */
 	uint64_t ps_per_byte;    /* of the link */
 	weft_time arrive_ps;     /* its delay, and what the receiver needs for routing */
-	weft_time blocked_since; /* something to send, no credits; WEFT_TIME_NEVER: not so */
+	weft_time blocked_since; /* something to send, but no credits; WEFT_TIME_NEVER: not so */
 	uint64_t busy_ps;
 	uint32_t arrive, credit; /* orders of the events at the far end */
 	uint32_t done;           /* order of its own DONE */
-	uint16_t blocks;         /* of what was sent last: its space in the input buffer */
-	uint8_t vc;              /* where that lay; by which input: virtual_crossbar */
+	uint16_t blocks;         /* of the last packet sent: its space in the input buffer */
+	uint8_t vc;              /* input of that space: virtual_crossbar */
 	bool armed;              /* there is a DONE for free_at */
 	bool waits;              /* the receiver wants the tail before it does anything */
 	uint8_t lane;            /* VIRTUAL_LANE_*, of arrivals at the far end */
 	bool special;            /* it crosses, or what it sends is traced (virtual_trace.h) */
-	bool crosses;            /* the far end is in another part (virtual_partitions.h) */
+	bool crosses;            /* the far end is in another partition (virtual_partitions.h) */
 	uint8_t reserved[4];
 } __attribute__((aligned(64)));
 
@@ -86,7 +86,8 @@ _Static_assert(sizeof(struct virtual_tx) == 64, "one cache line");
 /* State of the ports of a switch that is read for many ports at once, or seldom, when the port's
  * own memory is not in the cache. */
 struct virtual_crossbar {
-	uint8_t input[SWITCH_PORTS_MAX]; /* of an output: from which it has sent last, or NONE */
+	uint8_t input[SWITCH_PORTS_MAX]; /* of an output: the input from which it sent last, or NONE
+					  */
 	uint64_t watched[FRAME_VCS_MAX]; /* of a VC: set of inputs (virtual_switch.c) */
 } __attribute__((aligned(64)));
 
@@ -94,7 +95,7 @@ struct virtual_link_use {
 	uint64_t busy_ps, blocked_ps, stalls;
 };
 
-/* Control frames of a kind that a channel has sent and that arrive at one time. */
+/* Control frames of a kind that a channel sent and that arrive at the same time. */
 struct virtual_control_sent {
 	weft_time at;  /* when those sent last arrive */
 	uint32_t item; /* the largest of their records; those before: virtual_control.next */
@@ -116,8 +117,8 @@ struct virtual_answer {
 
 struct virtual_host {
 	weft_time wake_at;      /* the WAKE event under way; WEFT_TIME_NEVER: none */
-	struct traffic *stream; /* the only source, if its messages go past the FIFO; or NULL */
-	weft_time next_ps;      /* its next message falls due; WEFT_TIME_NEVER: none */
+	struct traffic *stream; /* the only source, if its messages bypass the FIFO; or NULL */
+	weft_time next_ps;      /* when its next message falls due; WEFT_TIME_NEVER: none */
 	struct traffic **source;
 	uint32_t sources;
 	uint16_t next_destination;        /* likely, of the next message */
@@ -125,9 +126,9 @@ struct virtual_host {
 	struct datagram nic;
 	/* With fabric->answers. */
 	struct answers answers;
-	uint32_t first_cn; /* under way to the host (virtual_cn.c) */
-	/* With nic.order: frames for the host that will never arrive, of which it will know at
-	 * their 'arrived_ps'. */
+	uint32_t first_cn; /* in flight to the host (virtual_cn.c) */
+	/* With nic.order: frames for the host that will never arrive, of which it learns at their
+	 * 'arrived_ps'. */
 	struct weft_packet *lost;
 };
 
@@ -137,11 +138,11 @@ struct virtual_credit {
 	uint32_t limit, sent;
 };
 
-/* Control frames of a kind that are under way (virtual_control.h). */
+/* Control frames of a kind that are in flight (virtual_control.h). */
 struct virtual_control {
 	void *record; /* [size] */
 	size_t record_bytes;
-	/* Of a free record: the next one. Of one under way: the next smaller one of those that
+	/* Of a free record: the next one. Of one in flight: the next smaller one of those that
 	 * arrive with it (virtual_control.c). */
 	uint32_t *next;
 	uint32_t first_free, size;
@@ -159,7 +160,7 @@ struct virtual_prefetch_list {
 	uint32_t item[EVENT_SORT_FEW]; /* of those of the last kind */
 };
 
-/* An arrival to come at a switch. */
+/* A future arrival at a switch. */
 struct virtual_prefetch_arrival {
 	const struct weft_packet *packet; /* NULL: unknown */
 	const struct weft_switch *sw;
@@ -184,7 +185,7 @@ struct virtual_waited {
 /* Deliveries of an entry of the traffic. */
 struct virtual_entry {
 	uint64_t wire_bytes;     /* with everything that a frame costs */
-	uint64_t held_bytes;     /* part of these, of frames that are waiting for earlier ones */
+	uint64_t held_bytes;     /* part of these, of frames that wait for earlier ones */
 	uint64_t latency_sum_ps; /* of all frames */
 	uint64_t warm_messages;  /* before measuring began; the others are in total_ns */
 	uint64_t goal_messages, goal_wire_bytes; /* that ranks of a schedule have sent */
@@ -200,14 +201,14 @@ struct virtual_held {
 	uint64_t waited_ps;     /* of all that were released */
 };
 
-/* How far a schedule is, by the hosts of a part. */
+/* The progress of a schedule, over the hosts of a partition. */
 struct virtual_goal_state {
 	uint64_t sent, delivered; /* messages */
 	uint32_t hosts_done;
 	weft_time changed; /* when, last */
 };
 
-/* Ends of transmissions to come after which a credit frame may go to another part
+/* Future ends of transmissions after which a credit frame may go to another partition
  * (virtual_lookahead.h). They are few unless a credit frame is sent for each packet. */
 #define VIRTUAL_ENDS_MAX 64u
 
@@ -215,7 +216,7 @@ struct virtual_ends {
 	weft_time at[VIRTUAL_ENDS_MAX];
 	unsigned count;
 	bool wanted;               /* something depends on them */
-	weft_time unlisted_before; /* there may be ends before it that found no room */
+	weft_time unlisted_before; /* ends before it may have been dropped for lack of room */
 };
 
 struct virtual_partitions;
@@ -246,8 +247,8 @@ struct virtual_fabric {
 	uint32_t margin_blocks; /* more than what can arrive at an input during a transmission */
 	weft_time routing_delay_ps;
 	bool credit_each; /* a credit frame for each packet */
-	/* Each end of a transmission is an event: credit_each needs it, and tests compare with it.
-	 */
+	/* Each end of a transmission is an event: credit_each needs it, and tests compare with
+	 * it. */
 	bool every_end;
 	bool looks_ahead; /* prefetches */
 	bool looks_far;   /* then also what credit frames need */
@@ -268,10 +269,10 @@ struct virtual_fabric {
 	struct goal_replay *replay;
 	struct virtual_goal_state goal_state;
 	bool *goal_host_done; /* [hosts]: all operations of its ranks have ended */
-	/* All ranks have done all that they have, and all messages have arrived, at that time.
+	/* When all ranks had finished everything that they have, and all messages had arrived.
 	 * WEFT_TIME_NEVER: not so. */
 	weft_time goal_ended;
-	weft_time goal_rest_ps; /* for which the run goes on then (virtual_dispatch.h) */
+	weft_time goal_rest_ps; /* for which the run then goes on (virtual_dispatch.h) */
 	/* Measurements. */
 	weft_time now, measure_from;
 	weft_time limit;             /* no event at that time or later happens for now */
@@ -280,7 +281,7 @@ struct virtual_fabric {
 	struct virtual_held *held;
 	bool flows;   /* some of window.entry have flows */
 	bool answers; /* hosts answer frames with notifications */
-	/* A frame's cost on the wire beside its bytes, less what loads do not count: the latency
+	/* A frame's cost on the wire besides its bytes, minus what loads do not count: the latency
 	 * extension. So loads and throughput mean the same under all kinds of source control. */
 	uint32_t counted_bytes;
 	uint64_t dropped, fingerprint;
@@ -298,9 +299,9 @@ struct virtual_fabric {
 	struct virtual_partitions *partitions;
 	unsigned partition; /* which of them */
 	struct virtual_ends ends;
-	/* The first circle of waiting that was found (deadlock.h). */
+	/* The first circular wait that was found (deadlock.h). */
 	struct deadlock_circle circle;
-	struct deadlock_heads starved; /* starvation.h; the first part's */
+	struct deadlock_heads starved; /* starvation.h; the first partition's */
 	virtual_trace_fn *watch;       /* called for every frame; NULL: none */
 	void *watch_ctx;
 };
@@ -377,10 +378,10 @@ static inline bool virtual_is_cn(const struct virtual_fabric *fabric, uint32_t i
 	return item >= 2 * fabric->items;
 }
 
-/* Packets, events and control frames, of which each part has its own. 0 or -ENOMEM. */
+/* Packets, events and control frames, of which each partition has its own. 0 or -ENOMEM. */
 int virtual_fabric_open_own(struct virtual_fabric *fabric);
-/* Before the run: an event queue for the share of the events that this part has now. 0 or -ENOMEM.
- */
+/* Before the run: an event queue for the present share of events of this partition. 0 or
+ * -ENOMEM. */
 int virtual_fabric_fit_events(struct virtual_fabric *fabric);
 void virtual_fabric_close_own(struct virtual_fabric *fabric);
 

@@ -2,20 +2,21 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A virtual fabric in several processes (ranks.h): each has as many of its parts
+/* A virtual fabric in several processes (ranks.h): each has the same number of its partitions
  * (virtual_partitions.h), with their threads. All of them create the whole fabric, but the devices
- * of others stay as they were created: a rank's own parts have the lowest numbers, so it is part 0
- * that is the fabric itself in each. When all threads have ended a round one of them exchanges what
- * crosses to other ranks, and what is told; between rounds ranks agree on everything that they
- * decide by. After the run rank 0 has the counters of all devices (virtual_measure.h).
+ * of others stay as they were created: a rank's own partitions have the lowest numbers, so
+ * partition 0 is the fabric itself in each. When all threads have ended a round one of them
+ * exchanges what crosses to other ranks, and the reports; between rounds ranks agree on everything
+ * that decides their next steps. After the run rank 0 has the counters of all devices
+ * (virtual_measure.h).
  *
- * On one process these functions do nothing. */
+ * With one process these functions do nothing. */
 
 #include "partition_message.h"
 #include "virtual/parallel/ranks.h"
 #include "virtual_partitions.h"
 
-/* The first of a rank's parts, by this rank's numbers. */
+/* A rank's first partition, in this rank's numbering. */
 static inline unsigned virtual_ranks_first(
 	const struct virtual_partitions *partitions, unsigned rank)
 {
@@ -24,22 +25,22 @@ static inline unsigned virtual_ranks_first(
 	return (rank + count - partitions->ranks->own) % count * partitions->own;
 }
 
-/* -EINVAL for all ranks, if their routes are not the same: libraries of another version may compute
- * others. */
+/* -EINVAL for all ranks, if their routes differ: other versions of libraries may compute other
+ * routes. */
 int virtual_ranks_compare(
 	const struct virtual_fabric *fabric, struct ranks *ranks, struct error *error);
 
-/* Once all own parts have told and filled their boxes of this side: sends what is for other ranks,
- * and hears them. By one thread while the others wait. */
+/* Once all own partitions have reported and filled their mailboxes of this side: sends what is for
+ * other ranks, and receives theirs. By one thread while the others wait. */
 void virtual_ranks_exchange(struct virtual_partitions *partitions, unsigned side);
-/* Rank 0, until the next exchange: what 'rank' has appended (virtual_append_fn). False: its message
- * makes no sense. */
+/* Rank 0, until the next exchange: what 'rank' appended (virtual_append_fn). False: its message is
+ * invalid. */
 bool virtual_ranks_rest(
 	const struct virtual_partitions *partitions, unsigned rank, struct ranks_reader *rest);
-/* Then by each thread: what other ranks have sent to its part becomes events. */
+/* Then by each thread: turns what other ranks sent to its partition into events. */
 void virtual_ranks_take(struct virtual_worker *worker);
 
-/* Each value becomes the largest, or the sum, of those of all ranks. Between rounds. */
+/* Each value becomes the maximum, or the sum, over all ranks. Between rounds. */
 void virtual_ranks_max(const struct virtual_fabric *fabric, uint64_t *value, unsigned values);
 void virtual_ranks_sum(const struct virtual_fabric *fabric, uint64_t *value, unsigned values);
 

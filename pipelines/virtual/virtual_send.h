@@ -25,7 +25,7 @@ static inline struct weft_packet *virtual_take_packet(struct virtual_fabric *fab
 	return packet;
 }
 
-/* A packet that counts as out no more. */
+/* A packet that no longer counts as in use. */
 static inline void virtual_return_packet(struct virtual_fabric *fabric, struct weft_packet *packet)
 {
 	packet->next = fabric->pool.returned;
@@ -44,7 +44,7 @@ static inline bool virtual_order_is_full(const struct virtual_fabric *fabric)
 	return fabric->pool.out + fabric->hosts >= fabric->pool.size;
 }
 
-/* Flows that a packet has met are forgotten before it is used again. */
+/* Forgets the flows that a packet met, before it is used again. */
 static inline void virtual_forget_flows(
 	struct virtual_fabric *fabric, const struct weft_packet *packet)
 {
@@ -73,7 +73,7 @@ static inline void virtual_arm(struct virtual_fabric *fabric, struct virtual_tx 
 	event_queue_push(fabric->events, (struct sim_event){channel->free_at, channel->done, 0});
 }
 
-/* The same for a switch's channel that has just begun to send. */
+/* The same for a switch's channel that just started to send. */
 static inline void virtual_arm_begun(struct virtual_fabric *fabric, struct virtual_tx *channel)
 {
 	channel->armed = true;
@@ -96,21 +96,21 @@ static inline void virtual_note_unblocked(
 	channel->blocked_since = WEFT_TIME_NEVER;
 }
 
-/* Prefetches the fields of a link end that a credit frame needs beside the totals. */
+/* Prefetches the fields of a link end that a credit frame needs besides the totals. */
 static inline void virtual_fetch_link(const struct link_end *end)
 {
 	__builtin_prefetch(&end->config, 1);
 	__builtin_prefetch(&end->credit_due, 1);
 }
 
-/* A credit frame is due for the blocks that the sender does not know of yet. */
+/* A credit frame is due for the blocks that the sender has not been told of yet. */
 static inline bool virtual_credit_due(
 	const struct virtual_fabric *fabric, const struct credit_rx *rx)
 {
 	return credit_grant_due(rx) || (fabric->credit_each && credit_ungranted(rx) > 0);
 }
 
-/* The channel, which is not sending, begins to send. */
+/* The channel, which is not sending, starts to send. */
 static inline void virtual_start(struct virtual_fabric *fabric, struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time now)
 {

@@ -49,8 +49,8 @@ void virtual_round_push(struct virtual_worker *worker);
 /* True if all others have posted the part's last round, and other ranks' messages are there. */
 bool virtual_round_is_ready(const struct virtual_worker *worker);
 
-/* Runs and posts the next round of a part that is ready. False if there is none: all events before
- * parts->limit have happened, or a part has asked for a pause. */
+/* Runs and posts the next round of a partition that is ready. False if there is none: all events
+ * before parts->limit have happened, or a partition has requested a pause. */
 bool virtual_round_run(struct virtual_worker *worker);
 
 /* Adds what others have told. */

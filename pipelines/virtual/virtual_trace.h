@@ -4,11 +4,11 @@
 
 /* A function that is called for every frame of a virtual fabric as it passes a port. There are no
  * frames on the virtual clock, only descriptors; the record has what a frame would carry. Without a
- * function this costs a branch an event.
+ * function this costs a branch per event.
  *
  * Order: that of the events, so by time, and at the same time by device, port and kind. On several
- * threads (virtual_partitions.h) each calls the function, for the devices of its part and in their
- * order. */
+ * threads (virtual_partitions.h) each calls the function, for the devices of its partition and in
+ * their order. */
 
 #include <stdbool.h>
 
@@ -22,25 +22,24 @@
 struct sim_event;
 struct virtual_fabric;
 
-/* A frame at a port. One that leaves begins to do so at 'now'. One that comes in has come so far
- * that its device can do something with it: a credit frame when it is there; a packet when its
- * header is there and has been routed, or, where the tail is waited for (store-and-forward, a
- * slower input, a host), with its tail. A switch has decided on it and done nothing else, a host
- * has done nothing with it. */
+/* A frame at a port. A departing frame starts to leave at 'now'. An arriving frame is recorded when
+ * its device can act on it: a credit frame when it is there; a packet when its header is there and
+ * was routed, or, where the tail is waited for (store-and-forward, a slower input, a host), with
+ * its tail. A switch has decided on it and done nothing else, a host has done nothing with it. */
 struct virtual_trace_record {
 	weft_time now;
 	uint32_t order;     /* of the event in which this happens; 0: in none */
-	unsigned partition; /* of the fabric, and so which thread calls */
+	unsigned partition; /* of the fabric, and so of the thread that calls */
 	struct topology_port at;
 	bool out;
-	bool gone; /* neither: discarded after it had been stored */
+	bool gone; /* neither: discarded after it was stored */
 	const struct weft_packet
 		*packet; /* with vc, in_port and injected_ns; NULL: a control frame */
 	/* Of a packet with FRAME_F_LATENCY, as its frame would carry it; else NULL. */
 	const struct latency_extension *extension;
 	uint32_t
 		waited_ns; /* of a packet that leaves its source, since its message was generated */
-	unsigned output;   /* of a packet that comes into a switch; SWITCH_PORT_NONE: discarded */
+	unsigned output;   /* of a packet that arrives at a switch; SWITCH_PORT_NONE: discarded */
 	/* One of them, of a control frame. */
 	const struct control_credit *credit;
 	const struct control_arn *arn;
@@ -52,12 +51,12 @@ typedef void virtual_trace_fn(void *ctx, const struct virtual_trace_record *reco
 /* One function at a time; NULL ends it. Between runs. */
 void virtual_fabric_trace(struct virtual_fabric *fabric, virtual_trace_fn *watch, void *ctx);
 
-/* During such a call: the state that explains the frame, as captures tell it at both clocks. */
+/* During such a call: the state that explains the frame, as in captures on both clocks. */
 void virtual_trace_state(const struct virtual_fabric *fabric,
 	const struct virtual_trace_record *record, struct capture_state *state);
 
-/* For virtual_*.c, and only while a trace function is set. An event is about to happen; packets
- * at switches are left to virtual_trace_admitted(). */
+/* For virtual_*.c, and only while a trace function is set. An event is about to happen; packets at
+ * switches are left to virtual_trace_admitted(). */
 void virtual_trace_in(struct virtual_fabric *fabric, const struct sim_event *event);
 /* Switch 'at' has admitted or discarded a packet and done nothing else with it. 'header': its
  * mutable bytes on arrival. */
@@ -66,10 +65,10 @@ void virtual_trace_admitted(struct virtual_fabric *fabric, uint32_t at, struct w
 /* Switch 'at' discards a packet that it had stored. */
 void virtual_trace_discarded(
 	struct virtual_fabric *fabric, uint32_t at, struct weft_packet *packet, weft_time now);
-/* The port of which 'order' is an event begins to send the packet. */
+/* The port of the event 'order' starts to send the packet. */
 void virtual_trace_out(struct virtual_fabric *fabric, uint32_t order,
 	const struct weft_packet *packet, weft_time now);
-/* A credit frame or an ARN leaves for the port of which 'order' is an event. */
+/* A credit frame or an ARN leaves for the port of the event 'order'. */
 void virtual_trace_credit(struct virtual_fabric *fabric, uint32_t order,
 	const struct control_credit *credit, weft_time now);
 void virtual_trace_arn(struct virtual_fabric *fabric, uint32_t order, const struct control_arn *arn,

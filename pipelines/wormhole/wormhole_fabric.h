@@ -17,8 +17,8 @@
 struct wormhole_fabric;
 struct wormhole_net;
 
-/* Told now and then how far a run is: 'done' of 'whole', in virtual time or, where the run counts
- * messages, in messages. */
+/* Called now and then with the progress of a run: 'done' of 'whole', in virtual time or, where the
+ * run counts messages, in messages. */
 typedef void (*wormhole_progress_fn)(
 	void *ctx, uint64_t done, uint64_t whole, uint64_t channels_passed);
 
@@ -27,10 +27,10 @@ struct wormhole_fabric *wormhole_fabric_create(
 	const struct topology *topology, const struct run_config *run, struct error *error);
 void wormhole_fabric_destroy(struct wormhole_fabric *fabric);
 
-/* Each sample of the run goes to the stream as well, which outlives it. */
+/* Each sample of the run also goes to the stream, which outlives it. */
 void wormhole_fabric_stream(struct wormhole_fabric *fabric, struct run_stream *stream);
 
-/* Runs for the configured time or number of messages; '*stop' ends it early, a deadlock too.
+/* Runs for the configured time or number of messages; '*stop' or a deadlock ends it early.
  * 'progress' may be NULL. 0, or -ENOMEM. */
 int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 	wormhole_progress_fn progress, void *ctx, struct error *error);

@@ -52,7 +52,7 @@ struct wormhole_fabric {
 	uint64_t fingerprint;
 	double wall_seconds;
 	bool failed, deadlock, stopped;
-	bool wanting; /* the messages that the run wanted were not all measured */
+	bool wanting; /* not all messages that the run wanted were measured */
 };
 
 /* wormhole_traffic.c */
@@ -61,10 +61,10 @@ int wormhole_create_sources(struct wormhole_fabric *fabric, struct error *error)
 void wormhole_destroy_sources(struct wormhole_fabric *fabric);
 
 /* wormhole_measure.c */
-/* A message has arrived; it may be the last one that is wanted. */
+/* A message arrived; it may be the last one that is wanted. */
 void wormhole_measure_message(
 	struct wormhole_fabric *fabric, const struct wormhole_message *message, uint64_t at);
-/* Messages that arrive at or after the beginning of this cycle count. */
+/* Messages that arrive at or after the start of this cycle count. */
 void wormhole_measure_begin(struct wormhole_fabric *fabric, uint64_t cycle);
 /* Discards the measurements: the warm-up ended. */
 void wormhole_measure_again(struct wormhole_fabric *fabric, uint64_t cycle);

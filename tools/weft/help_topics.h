@@ -13,5 +13,5 @@ struct help_topic {
 /* Ends with an entry without a name. */
 extern const struct help_topic help_topics[];
 
-/* NULL: there is none with this name. */
+/* NULL: no topic has this name. */
 const struct help_topic *help_topic_find(const char *name);

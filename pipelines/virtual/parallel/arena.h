@@ -3,8 +3,8 @@
 #pragma once
 
 /* Memory of a fabric's devices, in few large pieces that may be backed by huge pages: the events of
- * a large fabric touch all of it in no order, and with pages of 4 KiB each touch would cost a walk
- * through the page tables as well. Given back as a whole. */
+ * a large fabric touch all of it in no order, and with pages of 4 KiB each touch would also cost a
+ * walk through the page tables. Freed as a whole. */
 
 #include <stddef.h>
 
@@ -15,16 +15,16 @@ struct arena {
 
 /* Zeroed, aligned to a cache line. NULL without memory. */
 void *arena_get(struct arena *arena, size_t bytes);
-/* Memory that a run is going to touch all over, soon and in no order: all of its pages are there
- * from now on, so that the run is not interrupted for them. Without effect before Linux 5.14. */
+/* Memory that a run will touch all over, soon and in no order: all of its pages are made present
+ * now, so that page faults do not interrupt the run. No effect before Linux 5.14. */
 void arena_touch_pages(void *memory, size_t bytes);
 
 void arena_free(struct arena *arena);
 
-/* The first bytes of an array from arena_get() get small pages: of one that may be long, but of
- * which little is used in many cases, a huge page would be memory for nothing. */
+/* Gives the first bytes of an array from arena_get() small pages: for an array that may be long but
+ * is often little used, where huge pages would waste memory. */
 void arena_split_pages(void *memory, size_t bytes);
 
-/* Makes huge pages of memory that is in use already and not of an arena, as far as the kernel has
+/* Makes huge pages of memory that is already in use and not from an arena, as far as the kernel has
  * them; nothing else changes. */
 void arena_join_pages(const void *memory, size_t bytes);

@@ -3,13 +3,13 @@
 #pragma once
 
 /* The ranks of a run: processes, on one or several machines, that each do a part of it. All of them
- * do the same steps. A step is an exchange: each rank has a message for each other one, and returns
- * with theirs. Everything else follows from it: sums, maxima, one opinion about errors.
+ * do the same steps. A step is an exchange: each rank has a message for each other one, and
+ * receives theirs. Everything else is built from exchanges: sums, maxima, agreement on errors.
  *
- * The way of messages is behind the ops; ranks_open() gives MPI's. Ranks
- * trust each other as threads do, but not the length of a message. One thread calls.
+ * The transport is behind the ops; ranks_open() provides MPI's. Ranks trust each other as threads
+ * do, but not the length of a message. One thread calls.
  *
- * A rank that is gone is an error of each exchange from then on. */
+ * Once a rank is lost, each exchange fails. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ struct ranks;
 struct ranks_ops {
 	/* Sends all of ranks->out and fills ranks->in. 0, or -EIO and error: a rank is lost. */
 	int (*exchange)(struct ranks *ranks, struct error *error);
-	/* Ends all ranks, this one with them, with this exit code. */
+	/* Ends all ranks, including this one, with this exit code. */
 	void (*end_all)(struct ranks *ranks, int code) __attribute__((noreturn));
 	void (*close)(struct ranks *ranks);
 };
@@ -37,7 +37,7 @@ struct ranks {
 	const struct ranks_ops *ops;
 	unsigned count, own;            /* of them; which this is */
 	struct ranks_message *out, *in; /* [count]; its own are unused */
-	bool failed;                    /* an exchange has: there will be no other */
+	bool failed;                    /* an exchange failed: there will be no other */
 	struct error error;             /* why */
 	void *ctx;                      /* the ops' */
 };
@@ -45,7 +45,7 @@ struct ranks {
 /* True if 'program' was started by Open MPI's mpirun as one of several ranks. Reads the environment
  * only. */
 bool ranks_were_started(const char *program);
-/* The rank by the environment, before ranks_open(); 0 if it says nothing. */
+/* The rank according to the environment, before ranks_open(); 0 if it is not set. */
 unsigned ranks_of_environment(void);
 
 /* Joins the other ranks; '*ranks' is NULL if there are none. 0 or -EIO. Once in the life of a
@@ -62,7 +62,7 @@ void ranks_fini(struct ranks *ranks);
 
 /* Bytes at the end of a message to be filled in; NULL: no memory. */
 void *ranks_append(struct ranks_message *message, size_t bytes);
-/* As much room; what is in the message stays. 0 or -ENOMEM. */
+/* Makes this much room; the message keeps its contents. 0 or -ENOMEM. */
 int ranks_reserve(struct ranks_message *message, size_t bytes);
 
 /* Reads from a message in order. */
@@ -71,15 +71,15 @@ struct ranks_reader {
 	size_t left;
 };
 
-/* The next bytes; NULL: there are not so many. */
+/* The next bytes; NULL: there are fewer. */
 const void *ranks_take(struct ranks_reader *reader, size_t bytes);
 
-/* All messages go, and those of the others have come; 'out' is empty again. 0 or -EIO. */
+/* Sends all messages and receives those of the others; 'out' is empty again. 0 or -EIO. */
 int ranks_exchange(struct ranks *ranks);
-/* Nothing will be exchanged any more: a message could not be made, or makes no sense. */
+/* Nothing will be exchanged any more: a message could not be made, or is invalid. */
 void ranks_fail(struct ranks *ranks, const char *why);
 
-/* Each value becomes the largest, or the sum, of those of all ranks. 0 or -EIO, and nothing has
+/* Each value becomes the maximum, or the sum, over all ranks. 0 or -EIO, and nothing has
  * changed. */
 int ranks_max(struct ranks *ranks, uint64_t *value, unsigned values);
 int ranks_sum(struct ranks *ranks, uint64_t *value, unsigned values);
@@ -87,8 +87,8 @@ int ranks_sum(struct ranks *ranks, uint64_t *value, unsigned values);
 /* The bytes become those of rank 0. 0 or -EIO. */
 int ranks_share(struct ranks *ranks, void *bytes, size_t size);
 
-/* One outcome for all: 'result', 0 or negative, and its fault, of the first rank that has failed,
- * with the rank's number before the text if it is not 0. 'ranks' may be NULL. */
+/* One outcome for all: 'result', 0 or negative, and its fault, of the first rank that failed, with
+ * the rank's number before the text if it is not 0. 'ranks' may be NULL. */
 int ranks_agree(struct ranks *ranks, int result, struct error *error);
 
 /* -EINVAL for all, if 'bytes' are not the same in each rank: "rank 2: another WHAT than rank 0's,

@@ -3,8 +3,8 @@
 #pragma once
 
 /* Joins pcapng streams of this machine's byte order, one section each, into one: its section has
- * the interfaces of all streams. Packets come in the order in which their blocks are complete;
- * those of a stream keep theirs. No clock, no I/O. */
+ * the interfaces of all streams. Packets appear in the order in which their blocks are complete;
+ * each stream keeps its own order. No clock, no I/O. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ struct pcapng_merge {
 
 #define PCAPNG_MERGE_INTERFACES 4096 /* of a stream: the ports of a machine */
 
-/* A stream that goes into it. All zero at first. */
+/* An input stream. Zeroed at first. */
 struct pcapng_merge_stream {
 	uint8_t *bytes; /* of blocks that are not complete */
 	size_t used, room;

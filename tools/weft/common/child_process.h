@@ -27,12 +27,11 @@ uint64_t child_program_mark(const char *name);
 /* Signals the process and its process group. */
 void child_signal(pid_t pid, int number);
 
-/* Blocks what a program that waits for children waits for: SIGCHLD, and what asks it to end,
- * SIGINT, SIGTERM and SIGHUP. An ignored SIGHUP (nohup) stays ignored, an ignored SIGCHLD does not.
- * 'before': the mask that was.
- */
+/* Blocks the signals that a program waiting for children waits for: SIGCHLD, and the requests to
+ * end, SIGINT, SIGTERM and SIGHUP. An ignored SIGHUP (nohup) stays ignored, an ignored SIGCHLD does
+ * not. 'before': the previous mask. */
 void child_signals_block(sigset_t *signals, sigset_t *before);
 /* In a child of 'parent', before it becomes another program: a process group of its own, so that
- * Ctrl-C reaches it through its parent alone, which may write to the terminal all the same, and an
- * end with its parent. Sets the signal mask. */
+ * Ctrl-C reaches it only through its parent, while it may still write to the terminal; and it ends
+ * with its parent. Sets the signal mask. */
 void child_become(pid_t parent, const sigset_t *mask);

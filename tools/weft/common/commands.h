@@ -21,7 +21,7 @@ enum weft_exit command_fail(const char *name, enum weft_exit code, const char *f
 /* The same with the text of the fault, and the exit code for 'result', a negative errno. */
 enum weft_exit command_error(const char *name, int result, const struct error *error);
 
-/* Whether an argument after the name is --help; main() has made -h and 'weft help' to it. */
+/* Whether an argument after the name is --help; main() has turned -h and 'weft help' into it. */
 bool command_wants_help(int argc, char **argv);
 
 /* Whether 'text' is a decimal number from 'min' to 'max'. */
@@ -48,10 +48,10 @@ int cmd_web(int argc, char **argv);
 int cmd_why(int argc, char **argv);
 int cmd_complete(int argc, char **argv);
 
-/* Commands that have parts, such as 'weft port list': one list of them gives the usage, the choice
- * and the message about a wrong word. */
+/* Commands that have subcommands, such as 'weft port list': one list of them provides the usage,
+ * the choice and the message about a wrong word. */
 
-/* A part: the first member of a struct of its command that has the rest. */
+/* A subcommand: the first member of a struct of its command that has the rest. */
 struct command_part {
 	const char *name; /* "list" */
 	/* For command_part_parse(). */
@@ -70,26 +70,26 @@ struct command_parts {
 	void (*print_usage)(FILE *out);
 };
 
-/* Of an array of structs whose first member, 'is', is a command_part. */
+/* For an array of structs whose first member, 'is', is a command_part. */
 #define COMMAND_PARTS(command, array, print_usage)                                               \
 	{                                                                                        \
 		command, &(array)[0].is, sizeof((array)[0]), sizeof(array) / sizeof((array)[0]), \
 			print_usage                                                              \
 	}
 
-/* Prints a line of usage for each part. */
+/* Prints a line of usage for each subcommand. */
 void command_parts_print(const struct command_parts *parts, FILE *out);
 
-/* The number of the part that argv[1] names. -1: there is none to run; what was asked for or the
- * reason is printed, and *code is the exit code. */
+/* The number of the subcommand that argv[1] names. -1: there is none to run; help or the reason was
+ * printed, and *code is the exit code. */
 int command_parts_choose(const struct command_parts *parts, int argc, char **argv, int *code);
 
-/* Reads the arguments of a part, whose name is argv[0], with argp, this parser and 'flags' into
- * 'input'. A wrong option and --help end the program. */
+/* Reads the arguments of a subcommand, whose name is argv[0], with argp, this parser and 'flags'
+ * into 'input'. A wrong option and --help end the program. */
 void command_part_parse(const struct command_parts *parts, const struct command_part *part,
 	argp_parser_t parser, unsigned flags, int argc, char **argv, void *input);
 
-/* Prints the usage of a part on standard error: the number of arguments is wrong. Returns
+/* Prints the usage of a subcommand on standard error: the number of arguments is wrong. Returns
  * EXIT_BAD_REQUEST. */
 enum weft_exit command_part_refuse(
 	const struct command_parts *parts, const struct command_part *part);

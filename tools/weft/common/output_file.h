@@ -21,8 +21,8 @@ struct output_file {
 /* Both return EXIT_DONE, or the code of the error that was printed. The caller sets 'command'
  * and 'path' before. */
 int output_file_open(struct output_file *output);
-/* From now on standard output fails with EINTR once '*stop', even if nobody reads it. 0 or -ENOMEM.
- */
+/* From now on standard output fails with EINTR once '*stop', even if its reader does not read. 0 or
+ * -ENOMEM. */
 int output_file_heed(struct output_file *output, const atomic_bool *stop);
 /* If that fails, nothing has changed. */
 int output_file_close(struct output_file *output);

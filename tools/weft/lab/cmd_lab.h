@@ -35,7 +35,7 @@
 
 struct lab_arguments {
 	const char *file;  /* or the name of a lab that is up */
-	char *const *word; /* further arguments, NULL behind the last */
+	char *const *word; /* further arguments, ending with NULL */
 	unsigned words;
 	const char *run_dir;            /* NULL: /run/weft/NAME */
 	const char *output;             /* NULL: standard output */
@@ -76,8 +76,8 @@ struct lab_arguments {
 	weft_time interval_ps;  /* top, web */
 };
 
-/* Searches the heads of all processes for a cycle of waiting, which may lead through several of
- * them. False: one of them did not answer, and nothing is known. */
+/* Searches the heads of all processes for a circular wait, which may span several of them. False:
+ * one of them did not answer, and the result is unknown. */
 bool lab_circle_find(
 	const struct lab *lab, const struct lab_state *state, struct deadlock_circle *circle);
 
@@ -113,8 +113,8 @@ enum weft_exit cmd_lab_part(void);
  * console's folder as its run directory. */
 enum weft_exit console_up(const struct lab_arguments *arguments, struct lab *lab);
 enum weft_exit console_down(const struct lab *lab);
-/* Takes the lab down but for the machines of 'spare', [machine of the lab], NULL: none, and leaves
- * the console's folder. */
+/* Takes the lab down except on the machines of 'spare', [machine of the lab], NULL: none, and
+ * leaves the console's folder. */
 enum weft_exit console_end(const struct lab *lab, const bool *spare);
 /* Removes the console's folder, and ends the connections whose sockets are in it. */
 void console_forget(const struct lab *lab);
@@ -123,13 +123,13 @@ void console_forget(const struct lab *lab);
  * processes had to be killed, or -errno and error. */
 int lab_take_down(struct lab_state *state, struct error *error);
 
-/* Takes down the lab of that run directory, under its lock. As lab_take_down(); -ENOENT: it is not
- * up. 'processes' is how many it had. */
+/* Takes down the lab of that run directory, under its lock. Like lab_take_down(); -ENOENT: it is
+ * not up. 'processes' is how many it had. */
 int lab_down(const char *dir, unsigned *processes, struct error *error);
 
-/* Opens the lab and the state of the running one. Prints errors; EXIT_BAD_ANSWER if the lab is
- * not up, EXIT_BAD_REQUEST if it was started with another file. lab_close() and lab_state_free()
- * after EXIT_DONE. */
+/* Opens the lab and the state of the running one. Prints errors; EXIT_BAD_ANSWER if the lab is not
+ * up, EXIT_BAD_REQUEST if it was started from another file. lab_close() and lab_state_free() after
+ * EXIT_DONE. */
 enum weft_exit lab_open_running(const struct lab_arguments *arguments, const char *command,
 	struct lab *lab, struct lab_state *state);
 
@@ -152,17 +152,17 @@ const struct lab_record *lab_record_of(
 struct lab_mapper {
 	char host[TOPOLOGY_NAME_MAX]; /* "": none is known of */
 	bool elsewhere;               /* on another machine */
-	unsigned miscabled;           /* differences to what it expects */
+	unsigned miscabled;           /* differences from the expected topology */
 	/* Of a lab on several machines: a host here that has no routes to all others yet; "". */
 	struct error short_of;
 };
 
 /* Asks the live processes of the lab until lab_mapping_done() is true; returns at once if routes
- * are static. With several machines it also waits for routes to all other hosts, unless
- * 'lenient', but succeeds without them: other machines may not be up yet. 'lenient': ended
- * processes, and those that stop answering because they end, are left out; otherwise they are an
- * error, and a mapper on another machine must still be heard. 'leader' is the last mapper that
- * led, also on failure. 0, -ETIMEDOUT, -EINTR or another -errno, and error. */
+ * are static. With several machines it also waits for routes to all other hosts, unless 'lenient',
+ * but succeeds without them: other machines may not be up yet. 'lenient': processes that ended, and
+ * those that stop answering because they end, are left out; otherwise they are an error, and a
+ * mapper on another machine must still be sending. 'leader' is the last mapper that led, also on
+ * failure. 0, -ETIMEDOUT, -EINTR or another -errno, and error. */
 int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
 	uint64_t patience_ms, struct lab_mapper *leader, struct error *error);
 
@@ -176,14 +176,14 @@ int lab_veth_create(const struct lab_plan *plan, uint32_t frame_bytes, struct er
 /* No error if it does not exist. */
 int lab_veth_remove(const char *netns, struct error *error);
 
-/* Removes an uplink, or what is left of it; "": there is none. 0, or -errno and error. */
+/* Removes an uplink, or the remains of it; "": there is none. 0, or -errno and error. */
 int lab_uplink_remove(const char *name, struct error *error);
 
-/* weft lab run --set: the traffic of one run, which differs from that of the lab's file. */
+/* weft lab run --set: the traffic of one run, which differs from the traffic in the lab's file. */
 
 /* Applies "KEY=VALUE" to the opened lab, and writes the file that processes are told to load
  * ('traffic load'). 0, or -EINVAL and error: a key of something that cannot change while the lab is
- * up, or a value that the lab cannot have; else -errno. */
+ * up, or a value that the lab does not support; else -errno. */
 int lab_run_set(struct lab *lab, const char *const *set, unsigned sets, struct error *error);
 
 /* Credits and windows of a lab compared with round trips (credit_cover.h). */
@@ -191,15 +191,15 @@ int lab_run_set(struct lab *lab, const char *const *set, unsigned sets, struct e
 /* Only links that Weft times; others between processes are as fast as their device. */
 void lab_cover_report(const struct lab *lab, credit_cover_fn *tell, void *ctx);
 
-/* The user's labs that are up, or of which something is left, in the folder of labs. Labs with
- * --run-dir elsewhere are not found. */
+/* The user's labs that are up, or have remains, in the folder of labs. Labs with --run-dir
+ * elsewhere are not found. */
 
 /* 0 continues; -errno and error ends the walk. */
 typedef int (*lab_list_visit)(
 	void *context, const char *name, const struct lab_state *state, struct error *error);
 
-/* Names of labs on several machines that were brought up from here: the console's folder has been
- * there. 0, or what 'visit' returned. */
+/* Names of labs on several machines that were brought up from here, where the console's folder
+ * exists. 0, or what 'visit' returned. */
 typedef int (*lab_list_console)(void *context, const char *name, const char *dir);
 int lab_list_consoles(lab_list_console visit, void *context);
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* How fast the links of a lab are: by the file, by 'weft lab set', and where their devices are
+/* The speed of a lab's links: from the file, from 'weft lab set', and where their devices are
  * slower. */
 
 #include <jansson.h>
@@ -15,8 +15,8 @@
  * the link ends in a process of this machine, NULL: all of them. */
 void lab_links_print(const struct lab *lab, const bool *here, FILE *out);
 
-/* A warning on stderr for each port in 'links' (of /weft/links) whose NIC is slower than the file
- * says. */
+/* A warning on stderr for each port in 'links' (from /weft/links) whose NIC is slower than the file
+ * demands. */
 void lab_links_warn(const struct lab *lab, json_t *links);
 
 /* The knobs that the lab file sets for both directions of a link. */

@@ -3,8 +3,8 @@
 #pragma once
 
 /* One command at a time brings a lab up or takes it down, and one sends its traffic: it holds
- * DIR.lock, a file beside the run directory DIR, or, for traffic, run.lock in that, which says what
- * is being done. The kernel lets go of it when the command ends, however that ends; the processes
+ * DIR.lock, a file beside the run directory DIR, or, for traffic, run.lock inside it. The file
+ * names the action. The kernel releases it when the command ends, however that ends; the processes
  * of the lab do not keep it. */
 
 #include <stdbool.h>
@@ -13,15 +13,15 @@
 
 struct lab_lock {
 	int fd;      /* -1: not held */
-	bool passed; /* by the program that started this one, which releases it */
+	bool passed; /* held by the parent program, which releases it */
 	char path[300];
 };
 
 /* 'work' ends the sentence "this lab is being …": "brought up". Makes the folders above 'dir'.
- * -EINVAL and error: another command is at work on this lab, and what it does, for which it gets a
- * second to say so; -errno and error: the file cannot be made. */
+ * -EINVAL and error: another command is working on this lab, with its action, for which it gets a
+ * second to write it; -errno and error: the file cannot be made. */
 int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct error *error);
-/* In a child, before it becomes another command of weft: that takes the same lock as its own. */
+/* In a child, before it becomes another command of weft: that inherits the lock. */
 void lab_lock_pass(const struct lab_lock *lock);
-/* Removes the file, and /run/weft after the last lab. Nothing if it is not held. */
+/* Removes the file, and /run/weft after the last lab. Does nothing if it is not held. */
 void lab_lock_release(struct lab_lock *lock);

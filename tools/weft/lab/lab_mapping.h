@@ -19,16 +19,16 @@ bool lab_mapping_leads(const json_t *mapper);
 json_t *lab_mapping_leader(const json_t *mapping);
 /* The mapper that leads, on any machine: devices here know a remote one from its heartbeats. */
 struct lab_lead {
-	const char *host;    /* NULL: none is known of. The mapping's */
-	bool elsewhere;      /* on another machine */
-	bool silent;         /* no device here has heard of it for long; of one elsewhere */
-	json_int_t epoch;    /* of its tables, as far as devices here use them */
-	json_int_t heard_ns; /* how long ago it was heard; of one elsewhere */
+	const char *host; /* NULL: none is known. The mapping's */
+	bool elsewhere;   /* on another machine */
+	bool silent;      /* no device here received anything from it for long; of one elsewhere */
+	json_int_t epoch; /* of its tables, as far as devices here use them */
+	json_int_t heard_ns; /* how long ago it was received; of one elsewhere */
 };
 
 /* 'elsewhere': devices that run on other machines (lab_state.h). */
 struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere);
-/* A mapper leads and is heard. Otherwise 'why' gives the reason. */
+/* A mapper leads and sends. Otherwise 'why' gives the reason. */
 bool lab_lead_lives(const struct lab_lead *lead, struct error *why);
 
 /* The mapper here that this device follows, and that leads; without one lab_mapping_leader(). */

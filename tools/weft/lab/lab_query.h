@@ -20,10 +20,10 @@ int lab_connect(
 	struct lab_connection *connection, const struct lab_record *record, struct error *error);
 void lab_disconnect(struct lab_connection *connection);
 
-/* The value that telemetry gives for "/weft/…"; the caller's reference. NULL and error. */
+/* The value that telemetry returns for "/weft/…"; the caller's reference. NULL and error. */
 json_t *lab_ask(struct lab_connection *connection, const char *command, struct error *error);
-/* Appends the objects of a page: DPDK 22.11 writes an array of them as {"0": {…}, "1": {…}}. How
- * many. */
+/* Appends the objects of a page: DPDK 22.11 writes an array of them as {"0": {…}, "1": {…}}.
+ * Returns how many. */
 size_t lab_append_page(json_t *into, json_t *page);
 
 /* A command that answers "ok …" or "error: …". 0 and what follows "ok " in 'answer' (may be NULL),
@@ -64,26 +64,26 @@ json_t *lab_ask_links(struct lab_connection *connection, struct error *error);
 /* The loop takes one command at a time; waits until it takes this one. -EINVAL and error. */
 int lab_control(struct lab_connection *connection, const char *text, struct error *error);
 
-/* A process that is given an order, and what it says. */
+/* A process that gets a command, and its answer. */
 struct lab_obedience {
 	struct lab_connection *connection;
 	int result; /* 0, or -errno and error */
 	struct error error;
 };
 
-/* lab_control() of several processes, as much at once as can be: all machines have the command
+/* lab_control() of several processes, as concurrently as possible: all machines have the command
  * before the first answer is waited for. */
 void lab_control_all(struct lab_obedience *all, unsigned count, const char *text);
 
 /* lab_control() of a command with a PATH as its last word: chooses a path in 'dir' (for a process
  * of another machine there, and brings the file to a temporary one here) and waits for the file,
- * which the caller removes. -ENODEV: the process has ended, or does not write. */
+ * which the caller removes. -ENODEV: the process ended, or does not write. */
 int lab_control_file(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct error *error);
 /* Returns the file's contents and removes it. NULL and error. */
 json_t *lab_control_json(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, struct error *error);
-/* The same of "report": a process with a million samples takes long to write it. */
+/* The same for "report": a process with a million samples takes long to write it. */
 json_t *lab_control_report(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, struct error *error);
 

@@ -30,7 +30,7 @@ void lab_ready_read(json_t *links, const json_t *elsewhere, struct lab_ready *re
  * receives hellos of s2:1 instead of s1:0", of one in state "wrong port". False: another state. */
 bool lab_ready_stranger(const json_t *link, char *out, size_t size);
 
-/* Exhausted pools of buffers. Every device reports them: a counter of it, or of one of its
+/* Exhausted pools of buffers. Every device reports them: a counter of the device, or of one of its
  * ports, named 'no_mbuf' or 'pool_empty'. */
 
 /* {device or port: {counter: value}}, of hosts or of switches: 0, or -ENOBUFS and error: the

@@ -7,7 +7,7 @@
  * answer {"error": TEXT, "errno": N} is a failure there. The end of the session's input asks the
  * machine to stop what it is doing.
  *
- * A session that has broken stays so: every further call fails at once with the same reason. */
+ * A session that broke stays broken: every further call fails at once with the same reason. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -29,10 +29,10 @@ struct lab_remote {
 	size_t used, room;
 	char why[LAB_SSH_WHY_MAX + 64]; /* it has broken */
 	char dir[256];                  /* run directory of the lab there */
-	bool up;                        /* the lab there, or something of it is left */
-	json_t *alive;                  /* lab_record_alive(): an answer, and when it came */
+	bool up;                        /* the lab is up there, or has remains */
+	json_t *alive;                  /* lab_record_alive(): an answer, and when it arrived */
 	uint64_t alive_ms;
-	bool greeting; /* it has been started again, and has not answered yet */
+	bool greeting; /* it was started again, and has not answered yet */
 };
 
 /* Starts the session and sends the greeting; does not wait. 'target' and 'lab' are copied as
@@ -45,9 +45,8 @@ json_t *lab_remote_greeted(struct lab_remote *remote, int timeout_ms, struct err
 
 /* Broken, or not there again. */
 bool lab_remote_is_broken(const struct lab_remote *remote);
-/* For commands that look again and again: starts a broken session once more, without waiting; a
- * later call finds whether it has answered, and returns its greeting, the caller's reference. NULL:
- * not yet. */
+/* For commands that poll: starts a broken session once more, without waiting; a later call checks
+ * whether it answered, and returns its greeting, the caller's reference. NULL: not yet. */
 json_t *lab_remote_retry(struct lab_remote *remote);
 
 /* Sends a request, whose reference it takes; 0, or -errno and error. A session that takes nothing
@@ -57,18 +56,18 @@ int lab_remote_send(struct lab_remote *remote, json_t *request, struct error *er
  * errno in 'code', which may be NULL; or the session is broken: -EHOSTUNREACH. */
 json_t *lab_remote_receive(
 	struct lab_remote *remote, int timeout_ms, int *code, struct error *error);
-/* Whether there is something to be received, or the session has ended; waits so long at most. */
+/* Whether there is something to receive, or the session ended; waits at most this long. */
 bool lab_remote_wait(struct lab_remote *remote, int timeout_ms);
 /* Sends and receives. */
 json_t *lab_remote_call(struct lab_remote *remote, json_t *request, int *code, struct error *error);
-/* The same of a request that may take longer than LAB_REMOTE_CALL_MS. */
+/* The same for a request that may take longer than LAB_REMOTE_CALL_MS. */
 json_t *lab_remote_call_for(
 	struct lab_remote *remote, json_t *request, int timeout_ms, int *code, struct error *error);
 
 /* Ends the input: the machine stops what it is doing, and answers. */
 void lab_remote_interrupt(struct lab_remote *remote);
-/* Waits a while for the session to end by itself, and ends it. Its exit code, and what it has
- * written to standard error. */
+/* Waits a while for the session to end by itself, then ends it. Returns its exit code, and what it
+ * wrote to standard error. */
 #define LAB_REMOTE_SAID 4096
 int lab_remote_finish(struct lab_remote *remote, char said[LAB_REMOTE_SAID]);
 /* Ends the session. */

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A lab on several machines as its console sees it: a session with each machine, and one state with
- * the processes of all of them. What asks processes (lab_query.h) works with that state as with one
- * of this machine. */
+/* A lab on several machines as seen from its console: a session with each machine, and one state
+ * with the processes of all of them. Code that queries processes (lab_query.h) works with that
+ * state as with one of this machine. */
 
 #include "experiment/lab/lab.h"
 #include "lab_state.h"
@@ -13,13 +13,13 @@
  * failure: its processes are not alive. 0, or -errno and error. */
 int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct error *error);
 
-/* Asks all machines again which processes run; tries to reach again those that were not. Does not
- * wait for the latter. */
+/* Asks all machines again which processes run, and tries to reach the unreachable ones again. Does
+ * not wait for the latter. */
 void lab_remotes_refresh(struct lab_state *state);
 
-/* Prints a line on standard error for each machine that cannot be reached; how many there are. */
+/* Prints a line on standard error for each unreachable machine; returns how many there are. */
 unsigned lab_remotes_send(const struct lab_state *state, const char *command);
-/* Machines on which the lab is up, or something of it is left. */
+/* Machines on which the lab is up, or has remains. */
 unsigned lab_remotes_up(const struct lab_state *state);
 
 /* Holds the lock on sending traffic on all machines until the sessions end. 0, or -errno and
@@ -29,7 +29,6 @@ int lab_remotes_lock(struct lab_state *state, struct error *error);
 /* The target of a machine of the lab; 'control' may be "". */
 struct lab_ssh_target lab_remotes_target(
 	const struct lab *lab, unsigned machine, const char *control);
-/* The beginning of the sockets' paths of shared connections, in the console's folder
- * (lab_ssh_control());
- * "" without that. */
+/* The prefix of the sockets' paths of shared connections, in the console's folder
+ * (lab_ssh_control()); "" without one. */
 void lab_remotes_control(const struct lab *lab, char control[LAB_SSH_CONTROL_MAX]);

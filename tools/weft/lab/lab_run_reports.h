@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The processes of a lab during 'weft lab run': orders to them, and what they count. They count
- * from their start, so what they had counted before the run is subtracted. */
+/* The processes of a lab during 'weft lab run': commands to them, and their counts. They count from
+ * their start, so counts from before the run are subtracted. */
 
 #include "cmd_lab.h"
 #include "common/output_file.h"
@@ -13,7 +13,7 @@
 
 #define LAB_RUN_STEP_MS       20
 #define LAB_RUN_DRAIN_MOST_MS 60000 /* lab's time: twice what a process waits for messages */
-#define LAB_RUN_LOOK_MS       200   /* between two looks whether any process is left */
+#define LAB_RUN_LOOK_MS       200   /* between two checks whether any process is left */
 
 struct lab_run_asked {
 	struct lab_connection connection; /* fd -1: it is asked no more */
@@ -51,21 +51,21 @@ void lab_run_changes_print(const json_t *changes, FILE *out);
 uint64_t lab_run_now_ms(const struct lab_run *run);
 /* Some processes run on other machines: frames that leave this one may arrive there. */
 bool lab_run_is_partial(const struct lab_run *run);
-/* True if process i of the state is gone, or does not answer: it is asked no more. One that was
- * started again meanwhile is another process, with counts of its own. */
+/* True if process i of the state is gone, or does not answer: it is not asked any more. One that
+ * was restarted meanwhile is another process, with counts of its own. */
 bool lab_run_lost(struct lab_run *run, unsigned i);
 /* The number of processes that still answer. */
 unsigned lab_run_count_left(struct lab_run *run);
-/* Gives all processes an order at once, so that all begin together, however far away their machines
- * are. */
+/* Gives all processes a command at once, so that all start together, however far away their
+ * machines are. */
 void lab_run_order(struct lab_run *run, const char *text);
-/* Has all processes load the traffic of this run, which the start asks for. */
+/* Makes all processes load the traffic of this run, which the start command requests. */
 int lab_run_load(struct lab_run *run, struct error *error);
 /* Whether a process has not ended its traffic. */
 bool lab_run_is_sending(struct lab_run *run);
-/* Collects what all processes have counted before the run. They go on sending for an earlier one
- * that was killed: that traffic is ended first; -EBUSY if it does not end. */
+/* Collects what all processes counted before the run. If they are still sending for an earlier run
+ * that was killed, that traffic is ended first; -EBUSY if it does not end. */
 int lab_run_collect_quiet(struct lab_run *run, struct error *error);
-/* Collects the counts since into run->result, until everything has arrived, or nothing more will.
- */
+/* Collects the counts since into run->result, until everything has arrived, or nothing more
+ * will. */
 int lab_run_collect_drained(struct lab_run *run, struct error *error);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Signals that end commands: whatever may wait for long looks at their flag. */
+/* Signals that end commands: every long wait checks their flag. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 void lab_catch_signals(void);
 bool lab_interrupted(void);
 const atomic_bool *lab_stop_flag(void);
-/* The signal has been heeded: work that cleans up behind it is ended only by the next one. */
+/* The signal was handled: cleanup after it is ended only by the next one. */
 void lab_forget_interrupt(void);
 /* Waits for the end of a child that ends soon; signals do not end the wait. Its status, as of
  * waitpid(). */

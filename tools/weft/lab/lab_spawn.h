@@ -20,7 +20,7 @@ typedef int (*lab_spawn_record_fn)(void *ctx, pid_t pid, struct error *error);
 pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spawn_record_fn record,
 	void *ctx, struct error *error);
 
-/* Ends all processes of the lab with SIGTERM, after 'patience_ms' with SIGKILL, and removes what
- * killed ones left. Returns how many had to be killed. */
+/* Ends all processes of the lab with SIGTERM, after 'patience_ms' with SIGKILL, and removes the
+ * remains of killed ones. Returns how many had to be killed. */
 #define LAB_END_MS 5000
 unsigned lab_end_processes(const struct lab_state *state, int patience_ms);

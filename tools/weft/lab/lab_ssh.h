@@ -3,8 +3,8 @@
 #pragma once
 
 /* The command line that reaches a machine of a lab: OpenSSH's client, or the program itself where
- * the machine has no address. What is to be done there is never part of it: requests go through
- * standard input (lab_remote.h), so nothing has to be quoted for the shell at the other end. */
+ * the machine has no address. The work is never part of it: requests go through standard input
+ * (lab_remote.h), so nothing has to be quoted for the shell at the other end. */
 
 #include <stddef.h>
 
@@ -29,10 +29,10 @@ struct lab_ssh_command {
 	unsigned texts;
 };
 
-/* Finds the beginning of the sockets' paths of shared connections for a console's folder 'dir':
- * the folder itself if ssh can have sockets there, as the path is short and has only plain
- * characters, else "/tmp/weft-UID/NUMBERS-", whose folder is made. 0, or -errno, 'control' "" and
- * fault: 'dir' is gone, or somebody else has that folder. */
+/* Finds the prefix of the sockets' paths of shared connections for a console's folder 'dir': the
+ * folder itself if ssh can have sockets there (a short path with only plain characters), else
+ * "/tmp/weft-UID/NUMBERS-", whose folder is made. 0, or -errno, 'control' "" and fault: 'dir' is
+ * gone, or another user owns that folder. */
 int lab_ssh_control(const char *dir, char control[LAB_SSH_CONTROL_MAX], struct error *error);
 
 /* 'self' is the path of this program. The environment's WEFT_SSH_CONFIG names a configuration file
@@ -42,7 +42,7 @@ void lab_ssh_command(
 /* The same, to end a shared connection: "ssh … -O exit ADDRESS". */
 void lab_ssh_end_command(const struct lab_ssh_target *target, struct lab_ssh_command *command);
 
-/* Why the connection ended, in one line with what to do: from waitpid()'s status and what was
- * written to standard error. */
+/* Why the connection ended, in one line with a remedy: from waitpid()'s status and the text on
+ * standard error. */
 void lab_ssh_explain(const struct lab_ssh_target *target, int status, const char *said,
 	char why[LAB_SSH_WHY_MAX]);

@@ -24,13 +24,13 @@ struct lab_record {
 	char program[32]; /* "weft-switch" */
 	char prefix[128]; /* of its EAL */
 	pid_t pid;
-	uint64_t start;    /* of the process, in ticks since boot: tells it from a later one of the
-			      same id */
+	uint64_t start;    /* of the process, in ticks since boot: distinguishes it from a later one
+			      with the same id */
 	unsigned restarts; /* times that 'up' has started it again since the lab came up */
-	/* Of a lab that is asked from its console (lab_remotes.h): the machine of the process; NULL
-	 * in the state of this machine. */
+	/* Of a lab that is queried from its console (lab_remotes.h): the machine of the process;
+	 * NULL in the state of this machine. */
 	struct lab_remote *remote;
-	uint64_t cpu_ns; /* that it had used there when the machine was asked last */
+	uint64_t cpu_ns; /* CPU time used there when the machine was last queried */
 };
 
 struct lab_state {
@@ -58,7 +58,7 @@ int lab_make_parents(const char *path, struct error *error);
 int lab_state_create(struct lab_state *state, const char *dir, struct error *error);
 /* -ENOENT: no such lab is up. -EPERM: another user can change the directory (private_dir.h). */
 int lab_state_load(struct lab_state *state, const char *dir, struct error *error);
-/* Whether there is a state in the directory, whatever it says. */
+/* Whether there is a state in the directory, whatever its contents. */
 bool lab_state_exists(const char *dir);
 /* Writes all of it, in one step. */
 int lab_state_save(const struct lab_state *state, struct error *error);
@@ -82,12 +82,12 @@ int lab_state_add_netns(struct lab_state *state, const char *netns);
 /* Whether the process exists, is the recorded one, and has not ended. False if its machine cannot
  * be asked. */
 bool lab_record_alive(const struct lab_record *record);
-/* For a process that did not answer: whether it ends within a second. One that was killed has
- * closed its socket, and gives its memory back. A machine that is asked about its process may take
- * LAB_REMOTE_CALL_MS (lab_remote.h) beside that; if it does not answer, true, as the process is not
- * alive for anybody here. */
+/* For a process that did not answer: whether it ends within a second. A killed process has closed
+ * its socket, and is freeing its memory. A machine that is asked about its process may also take
+ * LAB_REMOTE_CALL_MS (lab_remote.h); if it does not answer, true, because the process is
+ * unreachable from here. */
 bool lab_record_dies(const struct lab_record *record);
-/* CPU time that all threads of the process have used; 0: it is gone. */
+/* CPU time that all threads of the process used; 0: it is gone. */
 uint64_t lab_record_cpu_ns(const struct lab_record *record);
 /* Processes of the lab that are alive. */
 unsigned lab_state_count_alive(const struct lab_state *state);
@@ -104,5 +104,5 @@ json_t *lab_elsewhere(const struct lab_plan *plan, const struct lab_state *state
 /* 'device' is in the list. */
 bool lab_elsewhere_has(const json_t *elsewhere, const char *device);
 
-/* "spine, h2, h3", of long lists the first eight and "and 12 more". */
+/* "spine, h2, h3"; of long lists the first eight and "and 12 more". */
 void lab_elsewhere_print(const json_t *elsewhere, FILE *out);

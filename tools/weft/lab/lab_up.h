@@ -12,32 +12,32 @@ struct lab_up {
 	struct lab lab;
 	struct lab_state state;
 	bool *ready; /* [process of the state]: all its links are up */
-	bool again;  /* the lab is up, but for processes that have ended */
+	bool again;  /* the lab is up, except for processes that ended */
 	bool *ended; /* [process of the plan], without --process, if 'again'; else NULL */
 	struct lab_mapper mapper;
 	uint64_t mapped_ms;    /* after the links were up */
 	json_t *elsewhere;     /* devices of other machines (lab_state.h), from the start on */
 	uint64_t kills;        /* lab_ending_kills() before the start */
-	bool exhausted;        /* it is up and no use: a pool has run out */
-	bool nothing;          /* --alone: all of this machine runs already */
-	struct held_taps taps; /* 'restart': of the processes that it has ended */
+	bool exhausted;        /* it is up but unusable: a pool ran dry */
+	bool nothing;          /* --alone: all of this machine already runs */
+	struct held_taps taps; /* 'restart': of the processes that it ended */
 };
 
-/* Whether the process of the plan is to be started: --process names it, or there is no --process
- * and the lab is not up or this process of it has ended. */
+/* Whether the process of the plan has to be started: --process names it, or there is no --process
+ * and the lab is not up or this process of it ended. */
 bool lab_up_wants(const struct lab_up *up, unsigned process);
 bool lab_up_wants_edge(const struct lab_up *up, const struct run_config_edge *edge);
 /* Of a memif link: the process that listens. */
 unsigned lab_up_server(const struct lab_plan_link *link);
 
-/* lab_up_check.c: errors that can be found before anything is started. Of the files that the lab
- * file names; and of the whole request. */
+/* lab_up_check.c: errors that can be found before anything is started. In the files that the lab
+ * file names; and in the whole request. */
 int lab_up_check_files(const struct lab *lab, struct error *error);
 int lab_up_check_request(const struct lab_up *up, struct error *error);
-/* Refuses edges whose interface or network exists already. Nothing of the lab may run. */
+/* Refuses edges whose interface or network already exists. Nothing of the lab may run. */
 int lab_up_check_edges(const struct lab_up *up, struct error *error);
-/* Refuses a lab that is up, unless ended processes of it are to be restarted; removes the
- * remains of an earlier one. Fills 'again' and then 'state'. */
+/* Refuses a lab that is up, unless ended processes of it are to be restarted; removes the remains
+ * of an earlier one. Fills 'again' and then 'state'. */
 int lab_up_check_not_up(struct lab_up *up, struct error *error);
 
 /* Ends the processes of a running lab that --process names, and keeps their TAPs. Refuses those
@@ -54,7 +54,7 @@ int lab_up_start(struct lab_up *up, struct error *error);
  * and prints the trials. Before the lab is started. */
 int lab_up_choose_dilation(struct lab_up *up, struct error *error);
 
-/* lab_interfaces.c. Checks whether this machine can have the uplink, if the edge's host is to be
+/* lab_interfaces.c. Checks whether this machine can have the uplink, if the edge's host will be
  * started, and records it in 'state'. Before anything starts. */
 int lab_uplink_prepare(struct lab_up *up, struct error *error);
 /* Makes the uplink if its edge is new, and default routes in the namespaces of new edges. The

@@ -38,15 +38,15 @@ bool port_each(bool (*visit)(void *context, const struct pci_device *device), vo
  * begins with the address and has the command that fixes it. 0: no reason; else -errno and error.
  */
 
-/* EBUSY: the machine's own network uses it, or may use it out of sight. 'command' is the command
- * line that does it all the same. */
+/* EBUSY: the machine's own network uses it, or may use it invisibly. 'command' is the command line
+ * that binds it anyway. */
 int port_refuse_own_network(
 	const struct pci_device *device, const char *command, struct error *error);
 
 /* EBUSY: a process has it open. */
 int port_refuse_open(const struct pci_device *device, struct error *error);
 
-/* ENODEV: the driver is not loaded, or wants an IOMMU that is off. */
+/* ENODEV: the driver is not loaded, or needs an IOMMU that is off. */
 int port_refuse_driver(const struct pci_device *device, const char *driver, struct error *error);
 
 /* ENODEV: vfio does not take one device of an IOMMU group while the kernel drives another one.

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Hosts of a lab that programs run in: those of 'edges' with a namespace. */
+/* Hosts of a lab in which programs run: those of 'edges' with a namespace. */
 
 #include <stdio.h>
 

@@ -28,7 +28,7 @@ int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json);
  * and finds levels. NULL and '*result' after an error was printed. */
 struct topology *cmd_topo_read_listing(const char *command, const char *path, int *result);
 
-/* Prints the topology's levels, one a line. */
+/* Prints the topology's levels, one per line. */
 void cmd_topo_print_levels(const struct topology *topology, FILE *out);
 
 /* The document of 'show --json'. NULL without memory. */

@@ -48,7 +48,7 @@ struct http_server *http_server_open(
 /* Answers from now on. The time is the caller's clock. 0, or -errno and error. */
 int http_server_start(struct http_server *server, const struct http_calls *calls, uint64_t now_ms,
 	struct error *error);
-/* Closes connections that are late; to be called about ten times a second. */
+/* Closes connections that are late; call it about ten times per second. */
 void http_server_check(struct http_server *server, uint64_t now_ms);
 /* NULL-safe. Suspended connections must have been resumed. */
 void http_server_stop(struct http_server *server);

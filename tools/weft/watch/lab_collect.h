@@ -2,11 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/*
- * Everything that a lab tells of itself, in one document: 'weft lab status --json' is this
- * document, and top and metrics are made of it. Blocks for some seconds if processes do not answer;
- * after that long, or a signal, the others are not asked. No loop of the lab waits for it.
- */
+/* Everything that a lab reports about itself, in one document: 'weft lab status --json' is this
+ * document, and top and metrics are made from it. Blocks for some seconds if processes do not
+ * answer; after that long, or a signal, the others are not asked. No loop of the lab waits for
+ * it. */
 
 #include <jansson.h>
 #include <stdint.h>
@@ -36,17 +35,17 @@ int lab_cleared_write(const struct lab_state *state, const json_t *all, struct e
  * latencies stay. */
 void lab_cleared_subtract(const struct lab *lab, const struct lab_state *state, json_t *all);
 
-/* Entries of the list whose "state" is another one. */
+/* Entries of the list whose "state" is a different one. */
 unsigned lab_count_not(const json_t *list, const char *wanted);
 
-/* Whether the machine is the cause of what a lab counts. */
+/* Whether the machine is the cause of the lab's errors. */
 
-/* "s3's loop was away 410 ms": a loop was away for more than three hellos, and links went down or
- * messages were refused, other than by a cable that is or was cut by order. "" if not. Of a
- * document of lab_collect(); the caller's reference. */
+/* "s3's loop was away 410 ms": a loop stalled for more than three hellos, and links went down or
+ * messages were refused, other than because of a cable that is or was cut by command. "" if not.
+ * From a document of lab_collect(); the caller's reference. */
 json_t *lab_starved(const json_t *all, weft_time hello_ps);
 
-/* Counters of which good is 0 and that are not, of a document of lab_collect(). */
+/* Error counters that are not 0, from a document of lab_collect(). */
 
 /* [{"device", "counter", "unit", "meaning", "value", "grown"}, …], the caller's reference. Of a
  * switch the ports are listed; of a link only counters that its port does not have. 'before' (NULL:
@@ -57,6 +56,6 @@ json_t *lab_errors(const json_t *all, const json_t *before);
 
 #define FOLD_COLUMNS 80
 
-/* Prints the text; lines above 'columns' go on in the next line, at a space if there is one, four
- * columns further in than they began. UTF-8 counts by characters. */
+/* Prints the text; lines above 'columns' are wrapped, at a space if there is one, and continue four
+ * columns further in. UTF-8 counts by characters. */
 void fold_print(const char *text, unsigned columns, FILE *out);

@@ -3,7 +3,7 @@
 #pragma once
 
 /* The path MTU of a lab's links: each end of a link pads a hello to the length of the longest frame
- * of the lab, and the other end counts it and answers alike. Traffic continues. */
+ * of the lab, and the other end counts it and answers in kind. Traffic continues. */
 
 #include <jansson.h>
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A lab that is asked again and again, for top and metrics. It may go down meanwhile. */
+/* A lab that is polled, for top and metrics. It may go down meanwhile. */
 
 #include <jansson.h>
 
@@ -11,7 +11,7 @@
 struct lab_watch {
 	struct lab lab;
 	struct lab_state state;
-	/* Of the file that the lab keeps: another one means another lab of this name. */
+	/* Identifies the file that the lab keeps: another one means another lab of this name. */
 	uint64_t kept_inode, kept_ns;
 };
 
@@ -20,12 +20,12 @@ enum weft_exit lab_watch_open(
 	struct lab_watch *watch, const struct lab_arguments *arguments, const char *command);
 void lab_watch_close(struct lab_watch *watch);
 
-/* The document of lab_collect(), of the processes that belong to the lab now; the caller's
- * reference. NULL and error: the lab is not up any more (-ENOENT in 'result'), or its state cannot
- * be read. */
+/* The document of lab_collect(), from the processes that belong to the lab now; the caller's
+ * reference. NULL and error: the lab is no longer up (-ENOENT in 'result'), or its state cannot be
+ * read. */
 json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct error *error);
 
-/* The lab has not been taken down, nor started anew from another file. */
+/* The lab was neither taken down nor restarted from another file. */
 bool lab_watch_is_up(const struct lab_watch *watch);
 
 /* Monotonic time in ns. */

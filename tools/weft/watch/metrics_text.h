@@ -11,14 +11,14 @@
 
 #include "experiment/lab/lab.h"
 
-/* Unit and meaning of each counter, from weft-counters(7). The table is made of that page when Weft
- * is built. */
+/* Unit and meaning of each counter, from weft-counters(7). The table is generated from that page
+ * when Weft is built. */
 
 struct counter_info {
 	const char *name; /* "stored_blocks_vc" stands for those of all VCs */
 	const char *unit; /* "frames", "ns", "0 or 1", … */
 	const char *meaning;
-	bool gauge; /* shows the present state; else it only grows */
+	bool gauge; /* shows the present state; otherwise it only grows */
 	bool good_is_zero;
 };
 
@@ -28,6 +28,6 @@ const struct counter_info *counter_info_find(const char *name);
 #define METRICS_OPENMETRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define METRICS_TEXT_TYPE        "text/plain; version=0.0.4; charset=utf-8"
 
-/* In OpenMetrics 1.0, or in the older text format of Prometheus, which knows no units and calls a
- * family by the name of its samples. */
+/* In OpenMetrics 1.0, or in the older text format of Prometheus, which has no units and names a
+ * family after its samples. */
 void metrics_text(const struct lab *lab, const json_t *all, bool openmetrics, FILE *out);

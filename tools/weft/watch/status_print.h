@@ -21,7 +21,7 @@ void status_print_mapping(json_t *mapping, FILE *out);
 void status_print_edges(json_t *edges, FILE *out);
 /* Ports with another fabric, or another port than the topology's, at the other end. */
 void status_print_strangers(json_t *links, FILE *out);
-/* How well the clocks of other machines are known, if any is asked for. */
+/* How well the clocks of other machines are known, if any is queried. */
 void status_print_clocks(const json_t *total, FILE *out);
 /* Devices on other machines, if there are any. */
 void status_print_elsewhere(const json_t *elsewhere, FILE *out);

@@ -46,8 +46,8 @@ int web_show_wait(struct web_show *show);
 void web_show_close(struct web_show *show);
 
 /* weft run --web: runs weft-fabric with the words after the first and shows the run, and its result
- * until a signal comes. 'json': the file of --json, NULL: none. The configuration is that of the
- * words. */
+ * until a signal arrives. 'json': the file of --json, NULL: none. The configuration is the one of
+ * the words. */
 int web_show_run(int argc, char **argv, struct run_config *config, const char *file,
 	const char *json, const char *listen);
 
@@ -58,7 +58,7 @@ struct web_run {
 	struct topology *own; /* of a result; NULL: the caller's */
 	const struct topology *topology;
 	char name[NAME_MAX + 1];
-	char id[24]; /* differs from that of other programs that had this address */
+	char id[24]; /* differs from other programs that had this address */
 	unsigned vcs;
 	bool running;
 	uint64_t version;
@@ -77,7 +77,7 @@ struct web_run {
 struct web_run *web_run_make(void);
 /* Frees what a result replaces. */
 void web_run_forget(struct web_run *run);
-/* A sample of which nothing is known. */
+/* A sample without data. */
 json_t *web_run_empty_sample(const struct web_run *run);
 
 /* A sample of a lab: an event of the page. */
@@ -104,6 +104,6 @@ json_t *web_sample(const struct lab *lab, const json_t *before, const json_t *no
  */
 json_t *web_topology(const struct topology *topology, const char *lab, unsigned vcs);
 
-/* The number of the way that begins at the port: 2i of link i from its end a, 2i + 1 from b; -1:
+/* The number of the way that starts at the port: 2i of link i from its end a, 2i + 1 from b; -1:
  * none does. */
 int64_t web_way_at(const struct topology *topology, const char *port);

@@ -14,20 +14,20 @@
 
 struct web_run;
 
-/* A run that begins, by the name of its file; its samples come in the open file 'fd', the caller's.
- * NULL without memory. */
+/* A run that starts, by the name of its file; its samples arrive in the open file 'fd', the
+ * caller's. NULL without memory. */
 struct web_run *web_run_create(
 	const struct run_config *config, const struct topology *topology, const char *name, int fd);
 void web_run_destroy(struct web_run *run);
 
-/* Takes the samples that have come. 1: the stream has begun, 0: not yet, -EINVAL: it is of another
- * build. Samples that found no memory are not shown. */
+/* Takes the samples that have arrived. 1: the stream has started, 0: not yet, -EINVAL: it is of
+ * another build. Samples for which there was no memory are not shown. */
 int web_run_follow(struct web_run *run);
 
-/* The run has ended: it is that of the result file from now on. 0, or -errno and error: no such
- * file, no result, or its topology is gone; then it is what it was. */
+/* The run ended: from now on it is the one of the result file. 0, or -errno and error: no such
+ * file, no result, or its topology is gone; then it is unchanged. */
 int web_run_end(struct web_run *run, const char *path, struct error *error);
-/* The same of a run that is known only by its result. NULL, errno and error. */
+/* The same for a run that is known only from its result. NULL, errno and error. */
 struct web_run *web_run_read(const char *path, struct error *error);
 
 /* The event: {"id", "state": "running" or "result", "samples"}, from malloc(); NULL without memory.

@@ -22,7 +22,7 @@
 #include "lab/lab_cable.h"
 #include "watch/http_server.h"
 
-/* Orders of viewers to the lab. The server's thread queues them and lets their connections wait;
+/* Viewers' commands to the lab. The server's thread queues them and lets their connections wait;
  * the command's thread carries them out, so a slow lab delays no other viewer. */
 
 struct web_order {
@@ -40,14 +40,14 @@ struct web_orders;
 struct web_orders *web_orders_create(void);
 void web_orders_destroy(struct web_orders *orders);
 
-/* In the server's thread. Suspends the connection until the order is done, and 'order', which stays
- * the caller's, must not be read before. False: it is refused already, with 'result' and 'fault'.
- */
+/* In the server's thread. Suspends the connection until the command is done, and 'order', which
+ * stays the caller's, must not be read before. False: it is already refused, with 'result' and
+ * 'fault'. */
 bool web_orders_add(struct web_orders *orders, struct web_order *order);
 
 /* The oldest one, which web_orders_finish() must follow; NULL: none. */
 struct web_order *web_orders_take(struct web_orders *orders);
-/* The order is done; it may vanish now. */
+/* The command is done; it may vanish now. */
 void web_orders_finish(struct web_order *order);
 
 /* Refuses all, and later ones at once. */
@@ -92,7 +92,7 @@ void web_events_destroy(struct web_events *events);
 struct MHD_Response *web_events_answer(
 	struct web_events *events, struct MHD_Connection *connection);
 
-/* Streams that are open. Any thread. */
+/* Number of open streams. Any thread. */
 unsigned web_events_viewers(struct web_events *events);
 
 /* Sends a line of JSON to all viewers, with the next number. Takes ownership of 'line', from
