@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft-fabric: a whole fabric in one process. EAL's options stand before '--', ours after it. */
+/* weft-fabric: a whole fabric in one process. EAL's options precede '--', its own follow it. */
 
 #include <errno.h>
 #include <signal.h>
@@ -27,7 +27,7 @@
 
 #define EAL_MEMORY_MIB 1024
 
-/* Any rank can be the only one left to say why. */
+/* Any rank may be the only one left to report the reason. */
 static int fail(const struct ranks *ranks, int result, const struct error *error)
 {
 	if (rank_speaks(ranks) || ranks->failed)

@@ -139,7 +139,7 @@ void options_parse(struct options *options, int argc, char **argv)
 	FILE *out = stdout, *errors = stderr, *nowhere = NULL;
 
 	memset(options, 0, sizeof(*options));
-	/* All ranks have the same command line: rank 0 tells what is wrong with it. A program of
+	/* All ranks have the same command line: rank 0 reports what is wrong with it. A program of
 	 * mpirun's may call this one by itself, and has only its environment. */
 	if (ranks_of_environment() != 0 && is_rank(argc, argv))
 		nowhere = fopen("/dev/null", "w");

@@ -122,7 +122,7 @@ int rank_compare(struct ranks *ranks, const struct options *options,
 
 	if (ranks == NULL)
 		return 0;
-	/* Messages are as memory has them. */
+	/* Messages have the machine's byte order. */
 	snprintf(version, sizeof(version), "%s %zu %u", WEFT_VERSION, sizeof(struct weft_packet),
 		__BYTE_ORDER__);
 	result = compare_text(ranks, version, "version of Weft", error);

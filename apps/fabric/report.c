@@ -24,7 +24,7 @@ static bool is_standard_output(const char *path)
 	return path != NULL && strcmp(path, "-") == 0;
 }
 
-/* A file that is there, or the folder that it would be in. */
+/* An existing file, or the folder that it would be in. */
 static int check_file(const char *path, struct error *error)
 {
 	char folder[PATH_MAX];
@@ -52,7 +52,7 @@ static int check_file(const char *path, struct error *error)
 	return error_set(error, errno, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-/* The second would take the place of the first. */
+/* The second would replace the first. */
 static bool are_one_file(const char *one, const char *other)
 {
 	struct stat a, b;
@@ -112,7 +112,7 @@ struct report {
 	const struct topology *topology;
 };
 
-/* Each false if it cannot be written; what the stream itself has seen, its owner asks. */
+/* Each false if it cannot be written; the owner of the stream asks for its own errors. */
 static bool write_json(const struct report *report, FILE *out)
 {
 	json_t *document = run_result_json(report->result, run_config_json(report->config));
@@ -146,7 +146,7 @@ bool report_reader_is_gone(void)
 	return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-/* The reader of standard output may read no more; that it is gone is not an error. */
+/* The reader of standard output may stop reading; that is not an error. */
 static int write_to_reader(bool (*write)(const struct report *, FILE *),
 	const struct report *report, struct error *error)
 {
@@ -173,7 +173,7 @@ static int write_to_reader(bool (*write)(const struct report *, FILE *),
 	return 0;
 }
 
-/* A file that is there keeps what it has unless all of this gets into it. */
+/* An existing file keeps its contents unless the whole result gets into it. */
 static int write_to(const char *path, bool (*write)(const struct report *, FILE *),
 	const struct report *report, struct error *error)
 {

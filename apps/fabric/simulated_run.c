@@ -23,7 +23,7 @@ struct progress {
 	double started, told;
 };
 
-/* Nothing, unless half a second has gone since it told something. */
+/* Does nothing within half a second of its last line. */
 static void tell(void *ctx, uint64_t done, uint64_t whole, uint64_t packet_hops)
 {
 	struct progress *progress = ctx;
@@ -154,7 +154,8 @@ int virtual_run(const struct options *options, const struct run_config *config,
 	int result = ranks_agree(ranks, fabric == NULL ? -errno : 0, error);
 	const atomic_bool *stop = program_catch_signals();
 
-	/* mpirun hands it on to all ranks, and does not end them a while later, as by SIGTERM. */
+	/* mpirun passes it on to all ranks, and does not end them a while later, as with
+	 * SIGTERM. */
 	if (ranks != NULL)
 		program_catch_also(SIGUSR1);
 	if (result == 0)

@@ -13,8 +13,8 @@
 #include "wire/frame_check.h"
 
 #define HEADERS (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES)
-/* For which a capture of the real clock may show an arrival before its transmission: a loop reads
- * the clock once in an iteration, and may be stopped until it sends or receives. */
+/* How much earlier a capture of the real clock may show an arrival than its transmission: a loop
+ * reads the clock once per iteration, and may be stopped before it sends or receives. */
 #define SLACK_NS UINT64_C(1000000000)
 
 const struct audit_kind_words *audit_kind_words(enum audit_kind kind)
@@ -82,7 +82,7 @@ const struct audit_counts *audit_counts(const struct audit *audit)
 
 /* --- frames that wait --- */
 
-/* It may have been under way when the capture began. */
+/* It may have been in flight when the capture started. */
 bool audit_began_before(const struct audit *audit, const struct audit_frame *frame)
 {
 	uint16_t source = ntohs(frame->header.source_be);
@@ -129,7 +129,7 @@ static void judge(struct audit *audit, uint32_t index)
 	audit_take(audit, index);
 }
 
-/* Judges records whose predecessors cannot come any more. */
+/* Judges records whose predecessors cannot arrive any more. */
 static void judge_until(struct audit *audit, uint64_t time_ns)
 {
 	uint64_t slack = audit->rules.exact ? 0 : SLACK_NS;
@@ -288,7 +288,7 @@ int audit_add(struct audit *audit, const struct audit_frame_at *at)
 	if (!read_frame(audit, &seen))
 		return 0;
 	audit->counts.data += seen.frame.class == AUDIT_DATA;
-	/* Where it came from, or where it goes to, is not captured yet. */
+	/* The port that it comes from, or goes to, is not captured yet. */
 	if (!audit->rules.exact && at->time_ns < audit->rules.complete_ns) {
 		audit->counts.before++;
 		return 0;
@@ -305,7 +305,8 @@ int audit_add(struct audit *audit, const struct audit_frame_at *at)
 	return audit->failed ? -ENOMEM : 0;
 }
 
-/* A frame that another one passed, and that never left: without that, it may still be there. */
+/* A frame that another one passed, and that never left: without it, that frame may still be
+ * there. */
 static void report_lost(struct audit *audit, const struct audit_frame *frame)
 {
 	char text[AUDIT_TEXT], port[TOPOLOGY_NAME_MAX + 8];

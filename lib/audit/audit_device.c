@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Devices: a switch sends what entered it, by the output and in the VC that route, tables and rules
- * give, in order and fairly; a host sends messages and acknowledges what arrived. */
+/* Devices: a switch sends what entered it, through the output and in the VC given by route, tables
+ * and rules, in order and fairly; a host sends messages and acknowledges what arrived. */
 
 #include "audit_private.h"
 
@@ -132,7 +132,7 @@ static uint8_t next_vc(const struct audit *audit, const struct audit_frame *fram
 
 /* --- queues and fairness --- */
 
-/* Without VOQs a VC has one queue; if that is not known, the order for each output is judged, which
+/* Without VOQs a VC has one queue; if that is unknown, the order for each output is judged, which
  * both keep. */
 static struct audit_list *queue_of(
 	const struct audit *audit, const struct audit_port *input, uint8_t output, unsigned vc)
@@ -158,7 +158,7 @@ static bool judges_fairness(const struct audit *audit)
 	       !audit->rules.adaptive;
 }
 
-/* A frame waits for 'out' at this input, and has the credits to go. */
+/* A frame waits for 'out' at this input, and has the credits to leave. */
 static bool could_go(
 	const struct audit *audit, const struct audit_port *out, const struct audit_port *input)
 {
@@ -178,8 +178,8 @@ static bool could_go(
 	return false;
 }
 
-/* The frame at 'went' leaves by 'out', and has not been taken from its queue yet. No other input
- * may be passed over by one input twice. */
+/* The frame at 'went' leaves through 'out', and has not been taken from its queue yet. No input may
+ * pass another one twice. */
 static void check_turns(struct audit *audit, const struct audit_seen *seen, struct audit_port *out,
 	const struct audit_port *went)
 {
@@ -390,8 +390,8 @@ static void begin(struct audit *audit, struct audit_seen *seen)
 			text, frame);
 	if (pair == NULL)
 		return;
-	/* The upper half of the number of a message is the flow, and the lower half wraps; frames
-	 * that are sent again are older. */
+	/* The upper half of a message number is the flow, and the lower half wraps; resent frames
+	 * are older. */
 	if (pair->began && pair->message >> 16 == message >> 16) {
 		if ((int32_t)(sequence - pair->sent) <= 0)
 			return;
@@ -400,7 +400,7 @@ static void begin(struct audit *audit, struct audit_seen *seen)
 				"%s: %s follows message %" PRIu32 ", sequence %" PRIu32, text,
 				frame, pair->message, pair->sent);
 	}
-	/* Frames at the beginning of a capture may be sent again, after others that it lacks. */
+	/* Frames at the start of a capture may be resent, after others that it lacks. */
 	pair->began = !audit_began_before(audit, &seen->frame);
 	pair->sent = sequence;
 	pair->message = message;
@@ -426,8 +426,8 @@ static void check_first_vc(struct audit *audit, const struct audit_seen *seen)
 			adapted ? rules->vcs - 1u : rules->sl_to_vc[sl]);
 }
 
-/* A host on the way sends on what it has absorbed. It drops frames for which it has no memory
- * without a record, and their source sends them again: the newest copy counts. */
+/* An in-transit host forwards what it absorbed. It drops frames for which it has no memory without
+ * a record, and their source resends them: the newest copy counts. */
 static void reinject(struct audit *audit, struct audit_seen *seen)
 {
 	uint32_t found = audit_find(audit, seen->frame.identity, seen->port->device), newer;

@@ -21,7 +21,7 @@ static uint16_t bit(unsigned vc)
 	return (uint16_t)(1u << vc);
 }
 
-/* False: the payload was not captured or is not a credit frame's. */
+/* False: the payload was not captured, or is not a credit frame's. */
 static bool read_credit(const struct audit_seen *seen, struct control_credit *credit)
 {
 	return seen->payload_at + seen->payload_bytes <= seen->at->captured_bytes &&
@@ -148,9 +148,9 @@ static void check_grant(
 	port->granted_known |= bit(vc);
 }
 
-/* A port's file has its frames in the order in which they passed it, but on the real clock not by
- * their times: a loop stamps a control frame with its own time, and frames behind it with the time
- * at which they were due. */
+/* A port's file has its frames in the order in which they passed it, but on the real clock not in
+ * the order of their times: a loop stamps a control frame with its own time, and frames behind it
+ * with their due times. */
 static bool is_overtaken(uint64_t *latest, const struct audit_seen *seen)
 {
 	if (seen->at->number < *latest)
@@ -336,8 +336,8 @@ static void compare(struct audit *audit, uint32_t way, const struct audit_frame 
 	check_arrival(audit, way, left, arrived);
 }
 
-/* Control frames repeat, and data is sent again. A frame that arrived before this one was sent,
- * when the capture had just begun, is an earlier one that the capture lacks. */
+/* Control frames repeat, and data is resent. A frame that arrived before this one was sent, just
+ * after the capture started, is an earlier one that the capture lacks. */
 static bool is_of_earlier(
 	const struct audit *audit, const struct audit_frame *arrived, const struct audit_seen *sent)
 {

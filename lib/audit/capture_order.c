@@ -8,7 +8,7 @@
 
 struct source {
 	struct capture_reader *reader;
-	uint64_t frontier_ns; /* nothing earlier follows; UINT64_MAX: it is read */
+	uint64_t frontier_ns; /* nothing earlier follows; UINT64_MAX: it is at its end */
 	uint64_t newest_ns;
 };
 

@@ -222,7 +222,7 @@ static int begin_section(struct capture_reader *reader, struct error *error)
 	return 0;
 }
 
-/* One block of pcapng. 1: a packet; 0: something else; negative: fault. */
+/* One block of pcapng. 1: a packet; 0: something else; negative: an error. */
 static int take_block(
 	struct capture_reader *reader, struct capture_packet *packet, struct error *error)
 {

@@ -12,8 +12,8 @@
 #define SAMPLES_MAX 8  /* of a time without credits */
 #define SCAN_MAX    512
 #define RECENT      32 /* transmissions that show what a port carries */
-/* A device of the real clock that sends nothing for longer did not run: switches refresh credits
- * more often. */
+/* A device on the real clock that sends nothing for longer was not running: switches refresh
+ * credits more often. */
 #define SILENT_NS UINT64_C(50000)
 
 struct root {
@@ -170,13 +170,13 @@ static struct root blame_loop(const struct why *why, uint32_t way)
 	return (struct root){WHY_CAUSE_STOPPED_LOOP, first};
 }
 
-/* Packets of one queue leave by this way; WHY_NONE: a VC has one queue for all. */
+/* Packets of one queue leave on this way; WHY_NONE: a VC has one queue for all. */
 static uint32_t queue_way(const struct why *why, const struct why_event *left)
 {
 	return why->rules.vcs_known && !why->rules.voq ? WHY_NONE : left->way;
 }
 
-/* The way by which switches send to a host. */
+/* The way on which switches send to a host. */
 static uint32_t way_to(const struct why *why, uint16_t host, uint32_t otherwise)
 {
 	const struct topology_port port = {.kind = DEVICE_HOST, .device = host};
@@ -417,8 +417,8 @@ static void divide_wait(struct stay *stay, uint64_t from_ns)
 	divide_idle(stay, at, to_ns);
 }
 
-/* From port to port. What a slow link takes more than others is its fault; on the real clock, what
- * exceeds rate and delay passed until the loop took the packet. */
+/* From port to port. The extra time of a slow link is its fault; on the real clock, the time beyond
+ * rate and delay passed until the loop took the packet. */
 static void divide_link(
 	struct stay *stay, const struct why_event *left, const struct why_event *arrived)
 {

@@ -46,7 +46,7 @@ struct capture_file {
 	uint32_t out_room;
 	weft_time newest;
 	bool closing;
-	bool ended; /* on its own: the reader has gone, or an error */
+	bool ended; /* on its own: its reader closed it, or an error */
 	int result; /* of writing */
 };
 
@@ -206,7 +206,7 @@ static int flush(struct capture_file *file)
 }
 
 /* Sleeps until the file takes more (if 'blocked'), another thread wakes it, or the time is over.
- * Returns -EPIPE when the reader has gone. */
+ * Returns -EPIPE when the reader closed the file. */
 static int pause_round(struct capture_file *file, bool blocked, int ms)
 {
 	struct pollfd fds[2] = {
@@ -424,7 +424,7 @@ static int add_locked(struct capture_file *file, struct port *port, struct captu
 		.offered_before = atomic_load(&capture->offered),
 		.dropped_before = atomic_load(&capture->dropped),
 	};
-	/* Discards frames that came too late for the previous file. */
+	/* Discards frames that arrived too late for the previous file. */
 	member_discard(member);
 	file->members++;
 	__atomic_store_n(&port->capture, capture, __ATOMIC_RELEASE);

@@ -40,7 +40,7 @@ static bool fits(const struct goal_replay *replay, uint32_t recv, uint32_t send)
 	       (wanted->any_tag || wanted->tag == sent->tag);
 }
 
-/* Tells the operations that wait for 'op' that it has begun or ended; appends those that wait for
+/* Tells the operations that wait for 'op' that it started or ended; appends those that wait for
  * nothing more to 'ready'. */
 static void release(struct goal_replay *replay, uint32_t op, uint32_t moment, struct op_list *ready)
 {

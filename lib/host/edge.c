@@ -264,7 +264,7 @@ static bool edge_reassemble(
 	collected = progress->state == EDGE_COLLECTING;
 	packet->packet = buffer_of(edge, progress);
 	packet->bytes = progress->bytes;
-	/* The buffer is free for the next message, which comes with a later call. */
+	/* The buffer is free for the next message, which arrives with a later call. */
 	stop(edge, progress, EDGE_IDLE);
 	return collected;
 }

@@ -123,8 +123,7 @@ static uint32_t ppm_from(
 			  (play.now - from));
 }
 
-/* Credit frames combine a quarter of the buffer at most: the sender has room until they are back.
- */
+/* Credit frames combine a quarter of the buffer at most: the sender has room until they return. */
 static bool is_enough(const struct credit_loop *loop, uint32_t fit)
 {
 	uint32_t combined = loop->each ? 1 : loop->vc_blocks / 4 / loop->frame_blocks + 1;

@@ -58,7 +58,7 @@ static void excuse_absence(struct link_end *end, weft_time now)
 	if (__builtin_expect(away <= end->config.hello_ps, 1))
 		return;
 	end->heard_at += away - end->config.hello_ps;
-	if (end->heard_at > now) /* heard since the previous poll */
+	if (end->heard_at > now) /* received since the previous poll */
 		end->heard_at = now;
 }
 
@@ -123,8 +123,8 @@ void link_end_fill_hello(struct link_end *end, struct control_hello *hello, weft
 	end->hello_due = now + end->config.hello_ps;
 }
 
-/* A new session means that the neighbour has restarted: it has sent nothing yet and its old limits
- * are void. */
+/* A new session means that the neighbour restarted: it has sent nothing yet and its old limits are
+ * void. */
 static void meet_session(struct link_end *end, uint32_t session)
 {
 	if (session == end->peer_session)
@@ -160,7 +160,7 @@ static void hear(struct link_end *end, weft_time now)
 
 /* Blocks sent but never received were lost on the link; they now count as received and released, so
  * the limit advances and no credit leaks. A total below ours is a sender that miscounts: the
- * difference reduces the grant too, so that the sender gains nothing. */
+ * difference also reduces the grant, so that the sender gains nothing. */
 static void adopt_sent_total(struct link_end *end, unsigned vc, uint32_t sent)
 {
 	struct credit_rx *rx = &end->rx[vc];
@@ -214,7 +214,7 @@ enum link_hello link_end_judge_hello(const struct link_end *end, const struct co
 		       : LINK_HELLO_UNPROVEN;
 }
 
-/* False: the hello changes nothing but what this end announces. */
+/* False: the hello changes only what this end announces. */
 static bool prove(struct link_end *end, const struct control_hello *hello, weft_time now)
 {
 	enum link_hello judged = link_end_judge_hello(end, hello);

@@ -43,8 +43,8 @@ static void derive(const struct link_key *key, enum purpose purpose, const struc
 		out, LINK_SEAL_PAIR_KEY_BYTES, text, sizeof(text), key->bytes, sizeof(key->bytes));
 }
 
-/* The devices of a process begin with the same session, but a hello must be of use at one end only.
- */
+/* The devices of a process start with the same session, but a hello must be usable at one end
+ * only. */
 static uint32_t session_of(const struct link_key *key, const struct link_end *end)
 {
 	const struct direction of = {end->config.device, end->config.port, end->config.session, 0};
@@ -94,8 +94,8 @@ static unsigned padded(unsigned bytes)
 	return bytes < FRAME_BYTES_MIN ? FRAME_BYTES_MIN : bytes;
 }
 
-/* The text of a tag: the fixed header without the fields that mean nothing in control frames and
- * the payload CRC, which the payload gives; then all to the counter. */
+/* The text of a tag: the fixed header without the fields that are meaningless in control frames and
+ * without the payload CRC, which follows from the payload; then everything up to the counter. */
 #define HEADER_FIRST_BYTES    10
 #define HEADER_LEFT_OUT_BYTES 16
 _Static_assert(
@@ -103,7 +103,7 @@ _Static_assert(
 		offsetof(struct frame_header, vc) == HEADER_FIRST_BYTES + HEADER_LEFT_OUT_BYTES,
 	"the fields between are left out");
 
-/* The first bytes stand in the place of those that are left out for as long as it is made. */
+/* While it is made, the first bytes stand in the place of the omitted ones. */
 static void make_tag(uint8_t *frame, unsigned end, const uint8_t *key, uint8_t tag[TAG_BYTES])
 {
 	uint8_t *header = frame + FRAME_HEADER_OFFSET, *text = header + HEADER_LEFT_OUT_BYTES;
@@ -163,7 +163,7 @@ static __attribute__((noinline)) bool open_hello(
 	case LINK_HELLO_KNOWN:
 		return take_counter(seal, get64(frame + at));
 	case LINK_HELLO_PROVEN:
-		/* All frames before it were for an earlier life of this end. */
+		/* All frames before it were for an earlier session of this end. */
 		seal->seen =
 			(struct replay_window){.highest = get64(frame + at), .seen = UINT64_MAX};
 		return true;
@@ -173,7 +173,7 @@ static __attribute__((noinline)) bool open_hello(
 	}
 }
 
-/* The bytes behind the payload belonged to this link. */
+/* The bytes after the payload belonged to this link. */
 static unsigned remove_seal(uint8_t *frame, unsigned at)
 {
 	if (at < FRAME_BYTES_MIN)

@@ -263,7 +263,8 @@ static void probe_ports(struct discovery *discovery, uint32_t at)
 	}
 }
 
-/* A cable that came or went since the device's last reply, whose report the reply has overtaken. */
+/* A cable that appeared or disappeared since the device's last reply, whose report the reply
+ * overtook. */
 static void update_link(struct discovery *discovery, uint32_t at, uint8_t port, bool up)
 {
 	if (!up)
@@ -334,7 +335,7 @@ static uint32_t identify(struct discovery *discovery, const struct mapper_messag
 		return at;
 	}
 	device = &map->device[at];
-	/* Another mapper has given it other tables, or it has lost them. */
+	/* Another mapper gave it other tables, or it lost them. */
 	if (device->facts.digest != message->reply.digest ||
 		device->facts.session != message->reply.session)
 		device->known_in = 0;

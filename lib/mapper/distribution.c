@@ -204,7 +204,7 @@ static void refuse_silent(struct distribution *distribution, weft_time now)
 	}
 }
 
-/* The device does not answer or refuses. Before the first commit that calls the distribution off;
+/* The device does not answer or refuses. Before the first commit that cancels the distribution;
  * afterwards the device is left behind with its current tables. */
 static void fail_target(
 	struct distribution *distribution, struct distribution_target *target, weft_time now)

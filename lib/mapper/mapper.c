@@ -292,7 +292,7 @@ static enum mapper_refusal admit(
 }
 
 /* A device that is paused while no tables are being distributed waits for this mapper: its resume
- * was lost, or another mapper, now standing by, has begun a pause. Planning ends the pause. */
+ * was lost, or another mapper, now standing by, started a pause. Planning ends the pause. */
 static void plan_end_of_pause(struct mapper *mapper, uint32_t at)
 {
 	const struct map_device *device = &mapper->map.device[at];
@@ -320,7 +320,7 @@ static enum mapper_refusal on_reply(
 	if (refusal != MAPPER_REFUSED_NONE || at == MAP_NONE)
 		return refusal;
 	plan_end_of_pause(mapper, at);
-	/* Somebody else has given the device other tables: it gets its own again. */
+	/* Another mapper gave the device other tables: it gets its own again. */
 	mapper->stale |= before != 0 && mapper->map.device[at].known_in == 0;
 	return refusal;
 }
@@ -368,7 +368,8 @@ static bool has_to_reclaim(const struct mapper *mapper)
 	       discovery_done(&mapper->discovery);
 }
 
-/* A lower mapper is active and is obeyed by devices that have not heard this mapper for long. */
+/* A lower mapper is active and is followed by devices that have received nothing from this mapper
+ * for long. */
 static void reclaim(struct mapper *mapper)
 {
 	mapper->lesser_seen = mapper->agent->refused[MAPPER_REFUSED_LESSER];

@@ -176,7 +176,7 @@ static void record_told(struct mapper_agent *agent)
 	agent->told |= (uint64_t)agent->report_up << agent->report_port;
 }
 
-/* A new mapper may not know what its predecessor was told: all ports are to be reported. (A probe
+/* A new mapper may not know what its predecessor was told: all ports have to be reported. (A probe
  * makes up for that: its answer has the state of all ports.) */
 static void forget_told(struct mapper_agent *agent)
 {
@@ -277,7 +277,7 @@ static bool is_over(
 static void stage_part(struct mapper_agent *agent, const struct mapper_table *part, weft_time now)
 {
 	/* Parts of an earlier epoch than the staged one are late. But an image that gets no more
-	 * parts for a lease may be of an epoch that somebody has made up, and keeps none away. */
+	 * parts for a lease may be of a forged epoch, and then blocks no other image. */
 	if (is_over(agent, part, now) || (part->epoch < agent->staged_epoch &&
 						 now - agent->staged_at <= agent->config.lease_ps))
 		return;
@@ -388,7 +388,7 @@ static void fill_image(const struct mapper_agent *agent, const struct mapper_rea
 	};
 }
 
-/* Answers out of the port on which the question arrived, by the return route that it carries. */
+/* Answers through the port on which the question arrived, on the return route that it carries. */
 static unsigned answer_question(struct mapper_agent *agent, const struct mapper_message *question,
 	weft_time now, uint8_t port, struct mapper_frame *answer)
 {
@@ -523,8 +523,7 @@ weft_time mapper_agent_due(const struct mapper_agent *agent)
 
 void mapper_agent_lead(struct mapper_agent *agent, uint32_t session, weft_time now)
 {
-	/* Parts that another mapper has sent do not belong to this one's image, whatever its epoch
-	 * is. */
+	/* Parts that another mapper sent do not belong to this one's image, whatever its epoch. */
 	drop_staged(agent);
 	agent->rank = MAPPER_RANK_NONE;
 	agent->leading = true;

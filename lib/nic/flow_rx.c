@@ -154,7 +154,7 @@ static void receive_expected(
 	deliver(nic, packet, frame, now, now);
 	nic_release_packet(nic, packet);
 	deliver_held(nic, peer, now);
-	/* Held frames have another gap before them: its time begins now. */
+	/* Held frames have another gap before them: its time starts now. */
 	if (nic->rx[peer].window != RESEQUENCER_NONE)
 		deadline_queue_arm(&nic->gap, peer, now);
 	else
@@ -162,7 +162,7 @@ static void receive_expected(
 	ack_soon(nic, peer, now);
 }
 
-/* A duplicate. If it was requested, it had only been overtaken, for longer than assumed. */
+/* A duplicate. If it was requested, it was only overtaken, for longer than assumed. */
 static void receive_duplicate(struct nic *nic, struct weft_packet *packet)
 {
 	struct flow_rx *rx = &nic->rx[packet->source];
@@ -252,9 +252,9 @@ static bool is_genuine(
 		       nic->config.data_key, nic->config.link.session, frame, packet->bytes);
 }
 
-/* A frame of another flow than the one in use. One that was offered replaces it, from its first
- * frame on. Any other is answered by an offer, which the true sender of a flow in use ignores; its
- * tag may be one for an earlier life of this host. NIC_COUNTER_COUNT, or the reason to discard. */
+/* A frame of another flow than the one in use. An offered flow replaces it, from its first frame
+ * on. Any other is answered with an offer, which the true sender of a flow in use ignores; its tag
+ * may be one for an earlier session of this host. NIC_COUNTER_COUNT, or the reason to discard. */
 static enum nic_counter check_new_flow(
 	struct nic *nic, const struct weft_packet *packet, const uint8_t *frame)
 {
@@ -265,7 +265,7 @@ static enum nic_counter check_new_flow(
 		flow_begin_answer(nic, packet->source, flow, packet->sequence);
 		return NIC_DISCARD_OLD_FLOW;
 	}
-	/* Each message before this frame has a frame at least. */
+	/* Each message before this frame has at least one frame. */
 	messages = (uint16_t)(packet->message - start.number);
 	if (messages > packet->sequence - start.first)
 		return NIC_DISCARD_OLD_FLOW;

@@ -29,7 +29,7 @@ static void set_phase(struct flow_tx *tx, enum flow_phase phase)
 		tx->open = FLOW_FLIGHT;
 }
 
-/* Nothing of the flow could leave before that which is being handled. */
+/* Nothing of the flow could leave before the input that is being handled. */
 static void wait_for_this(const struct nic *nic, struct flow_tx *tx)
 {
 	if (tx->since < nic->due_ps)
@@ -98,14 +98,14 @@ static void record_injected(struct nic *nic, struct message *message)
 	message->injected = true;
 }
 
-/* The receiver is asked where the flow begins, unless it has begun. */
+/* The receiver is asked where the flow starts, unless it has started. */
 static void ask(struct nic *nic, uint16_t peer)
 {
 	if (nic->tx[peer].phase == FLOW_ASKING)
 		flow_due(nic, peer, FLOW_DUE_ASK);
 }
 
-/* A message that is lost because the ask is would otherwise pass for one that was never sent. */
+/* Without this, a message lost together with the ask would pass for one that was never sent. */
 void flow_tx_asked(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_tx *tx = &nic->tx[peer];
@@ -213,7 +213,7 @@ void flow_tx_sent(struct nic *nic, uint16_t peer, uint32_t wire_bytes, weft_time
 	struct message *message = nic_message_at(nic, tx->cursor);
 	bool fresh = tx->send == tx->high;
 
-	/* The wait for an answer begins now, not when the message began to wait for credits. */
+	/* The wait for an answer starts now, not when the message started to wait for credits. */
 	if (tx->send == tx->acked)
 		start_timer(nic, peer, now);
 	tx->send++;
@@ -282,7 +282,7 @@ static void clear_flow(struct nic *nic, struct flow_tx *tx)
 	tx->cursor = tx->fresh = tx->messages.head;
 }
 
-/* Begins the flow that the receiver offers, with all messages not acknowledged completely, from
+/* Starts the flow that the receiver offers, with all messages not acknowledged completely, from
  * their first frames on. */
 static void begin_flow(
 	struct nic *nic, uint16_t peer, const struct control_flow *offer, weft_time now)
@@ -307,9 +307,9 @@ static void begin_flow(
 	flow_tx_place(nic, peer);
 }
 
-/* An offer answers what is in flight, or the ask. A receiver that makes it has not taken up this
+/* An offer answers what is in flight, or the ask. A receiver that makes it has not accepted this
  * flow and never will: all its frames up to the first acknowledgement are valid there until another
- * flow is taken up. So nothing is delivered twice to one life of a receiver. */
+ * flow is accepted. So nothing is delivered twice to one session of a receiver. */
 void flow_tx_on_offer(
 	struct nic *nic, uint16_t peer, const struct control_flow *offer, weft_time now)
 {
@@ -390,7 +390,7 @@ static void continue_after_timeout(struct nic *nic, uint16_t peer)
 	if ((int32_t)left <= 0)
 		tx->repeat = 0;
 	if (tx->repeat == 0 || tx->acked != tx->repeat_end)
-		return; /* done, or more of the answer is to come, or it went further */
+		return; /* done, or more of the answer will arrive, or it went further */
 	if (tx->repeat < nic->config.window_frames)
 		tx->repeat = (uint16_t)(tx->repeat * 2);
 	go_back(nic, peer, tx->repeat < left ? tx->repeat : left);
@@ -412,7 +412,7 @@ static bool belongs(struct nic *nic, const struct flow_tx *tx, const struct cont
 	return true;
 }
 
-/* The receiver has taken it up. */
+/* The receiver accepted it. */
 static void open_flow(struct nic *nic, uint16_t peer)
 {
 	set_phase(&nic->tx[peer], FLOW_OPEN);

@@ -13,7 +13,7 @@
 #include "traffic/synthetic.h"
 #include "wire/latency.h"
 
-/* 'behind': bytes behind the payload. */
+/* 'behind': bytes after the payload. */
 static unsigned frame_bytes(unsigned route_length, unsigned payload_bytes, unsigned behind)
 {
 	unsigned bytes = FRAME_HEADER_BYTES + route_length + payload_bytes + behind;
@@ -86,7 +86,8 @@ static void plan_ack(struct nic *nic, uint16_t peer, weft_time now)
 	nic->count[NIC_AGAIN_SENT] += nic->plan.ack.again != 0;
 }
 
-/* Asked for its time together with the offer, the peer has answered when its data comes. */
+/* If it was asked for its time together with the offer, the peer has answered by the time its data
+ * arrives. */
 static void offer_clock(struct nic *nic, uint16_t peer, weft_time now)
 {
 	const struct control_flow *flow = &nic->plan.flow;
@@ -137,7 +138,7 @@ static unsigned plan_due(
 	}
 }
 
-/* False for an ask whose offer has come in the meantime: it would name the flow that has begun. */
+/* False for an ask whose offer arrived in the meantime: it would name the flow that has started. */
 static bool flow_is_due(const struct nic *nic, uint16_t peer, enum flow_due kind)
 {
 	return kind != FLOW_DUE_ASK || nic->tx[peer].phase == FLOW_ASKING;
@@ -551,7 +552,7 @@ void nic_frame_build(
 	}
 	write_payload(nic, packet, payload, now);
 	frame_build(frame, &fields);
-	/* For this life of the receiver, known by its offer. */
+	/* For this session of the receiver, known from its offer. */
 	if (tag_bytes(nic, packet->kind) > 0)
 		data_tag_write(
 			nic->config.data_key, nic->tx[packet->destination].peer_session, frame);

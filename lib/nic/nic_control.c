@@ -176,7 +176,7 @@ void nic_control_sent(struct nic *nic, const struct message *message, uint32_t s
 
 /* --- answers --- */
 
-/* Reads what the frame says. False: its extension is wrong. */
+/* Reads the frame's fields. False: its extension is wrong. */
 static bool read_frame(const struct weft_packet *packet, const uint8_t *frame, struct cn *cn)
 {
 	struct latency_extension extension;
@@ -200,7 +200,7 @@ void nic_control_answer(struct nic *nic, const struct weft_packet *packet, const
 		nic->count[NIC_EXTENSION_BAD]++;
 		return;
 	}
-	/* Sources that learn by latencies have no use for an answer without one. */
+	/* Sources that learn from latencies have no use for an answer without one. */
 	if (control->measures && cn.path == CN_PATH_UNKNOWN)
 		return;
 	if (!cn_generator_take(

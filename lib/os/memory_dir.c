@@ -24,7 +24,7 @@ static bool is_in_memory(const char *path)
 	       access(path, W_OK) == 0;
 }
 
-/* Where the symbolic link leads to; false: it is none. */
+/* The target of the symbolic link; false: it is not a link. */
 static bool read_link(const char *path, char target[PATH_MAX])
 {
 	ssize_t length = readlink(path, target, PATH_MAX - 1);

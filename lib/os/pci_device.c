@@ -106,11 +106,11 @@ static void add_uppers(const char *folder, char *out, size_t size)
 		closedir(entries);
 }
 
-/* Says for what the machine's own network uses an interface: "default route" or "routes" of
- * IPv4 (an address makes one), "IPv6 address", "part of NAME" (a bridge, a bond), "NAME on top of
- * it" (a VLAN, a macvlan), several with commas; "" if for nothing. An address of IPv6 that the
- * kernel made itself (link-local) is no use. 'folder' is the interface's folder in sysfs, 'root' a
- * prefix of /proc; "" except in tests. */
+/* The uses of an interface by the machine's own network: "default route" or "routes" of IPv4 (an
+ * address makes one), "IPv6 address", "part of NAME" (a bridge, a bond), "NAME on top of it" (a
+ * VLAN, a macvlan), several with commas; "" if there are none. An IPv6 address that the kernel made
+ * itself (link-local) does not count. 'folder' is the interface's folder in sysfs, 'root' a prefix
+ * of /proc; "" except in tests. */
 static void network_use(
 	const char *root, const char *folder, const char *name, char *out, size_t size)
 {
@@ -211,7 +211,7 @@ static void add_interfaces(struct walk *walk)
 	each_entry(path, add_interface, walk);
 }
 
-/* The interfaces of virtio hang on a device of their own, virtioN. */
+/* The interfaces of virtio belong to a device of their own, virtioN. */
 static bool add_virtio(void *context, const char *name)
 {
 	const struct walk *walk = context;

@@ -14,8 +14,8 @@ struct stoppable_output {
 	const atomic_bool *stop;
 };
 
-/* Waits for room. 0; -1 and errno, EINTR if '*stop'. Signals are blocked but while it waits, so
- * that none comes between the look at '*stop' and the wait. */
+/* Waits for room. 0; -1 and errno, EINTR if '*stop'. Signals are blocked except while it waits, so
+ * that none arrives between the check of '*stop' and the wait. */
 static int wait_for_room(const struct stoppable_output *output)
 {
 	struct pollfd room = {.fd = output->fd, .events = POLLOUT};

@@ -37,8 +37,8 @@ static int receive(int fd, char *text, size_t size, int timeout_ms)
 	return (int)length;
 }
 
-/* A stopped program accepts nothing: once its queue is full, connect() waits until its timeout, of
- * which 0 would be none. */
+/* A stopped program accepts nothing: once its queue is full, connect() waits until its timeout, for
+ * which 0 would mean none. */
 static int connect_to(const char *path, int timeout_ms)
 {
 	const struct timeval timeout = {

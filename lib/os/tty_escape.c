@@ -9,7 +9,7 @@
 
 #include "base/text_escape.h"
 
-/* Our other sequences do not pass here: 'weft lab top', which has some, writes to the terminal
+/* Our other sequences do not pass here: 'weft lab top', which uses some, writes to the terminal
  * itself. */
 #define ERASE_LINE "\033[K"
 
@@ -38,7 +38,7 @@ static bool put_escaped(int fd, const char *text, unsigned bytes)
 	return good;
 }
 
-/* The bytes at 'text' that are our own progress line's; 0: none. */
+/* The length of our own progress line's bytes at 'text'; 0: none. */
 static unsigned of_progress(const struct guarded_stream *guarded, const char *text, size_t bytes)
 {
 	const size_t erase = strlen(ERASE_LINE);

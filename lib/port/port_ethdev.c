@@ -66,8 +66,8 @@ static uint16_t ethdev_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 #define VLAN_ID(tci)  ((tci)&0xFFF)
 #define ADDRESS_BYTES (2 * RTE_ETHER_ADDR_LEN)
 
-/* Inserts the port's tag behind the addresses, in the headroom, which our pools and drivers leave.
- */
+/* Inserts the port's tag after the addresses, using the headroom that our pools and drivers
+ * leave. */
 static void tag(const struct port *port, struct rte_mbuf *mbuf)
 {
 	const rte_be32_t bytes =
@@ -90,7 +90,8 @@ static void remove_tag(struct rte_mbuf *mbuf)
 	rte_pktmbuf_adj(mbuf, TAG_BYTES);
 }
 
-/* The frame has the port's VLAN, of which it then keeps no trace. A priority tag is not a VLAN. */
+/* True if the frame has the port's VLAN, of which it then keeps no trace. A priority tag is not a
+ * VLAN. */
 static bool take_tag(const struct port *port, struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);

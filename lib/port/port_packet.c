@@ -115,8 +115,8 @@ static void packet_link(const struct port *port, struct port_ethdev_link *link)
 
 /* --- frames --- */
 
-/* The frame is for this port and has its VLAN. The kernel removed the tag. A priority tag is not a
- * VLAN. */
+/* True if the frame is for this port and has its VLAN. The kernel removed the tag. A priority tag
+ * is not a VLAN. */
 static bool is_ours(const struct port *port, const struct tpacket2_hdr *slot, const uint8_t *frame)
 {
 	bool tagged = (slot->tp_status & TP_STATUS_VLAN_VALID) != 0;
@@ -182,7 +182,7 @@ static unsigned skip_refused(struct packet_ctx *ctx)
 	return 1;
 }
 
-/* Inserts the port's tag behind the addresses. Returns the number of parts. */
+/* Inserts the port's tag after the addresses. Returns the number of parts. */
 static size_t set_parts(const struct port *port, struct rte_mbuf *mbuf, struct iovec part[3])
 {
 	struct packet_ctx *ctx = port->ctx;

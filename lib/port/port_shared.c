@@ -38,8 +38,8 @@ static __attribute__((noinline, cold)) void note_starved(struct shared_ctx *ctx)
 	ctx->starved = true;
 }
 
-/* A broken neighbour may write any time: one that is further from now than loops differ is ignored.
- */
+/* A broken neighbour may write any time: a time that is further from now than loops differ is
+ * ignored. */
 #define AHEAD_MAX_PS  PS_PER_S
 #define BEHIND_MAX_PS (10 * PS_PER_S)
 
@@ -86,7 +86,7 @@ static uint16_t shared_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	found = count_due(record, found, now);
 	if (found == 0)
 		return 0;
-	/* One frame, such as a credit frame, may be what lets mbufs become free. */
+	/* One frame, such as a credit frame, may be what frees mbufs. */
 	while (unlikely(rte_pktmbuf_alloc_bulk(ctx->pool, mbufs, found) != 0)) {
 		if (found == 1) {
 			note_starved(ctx);
@@ -128,7 +128,7 @@ static uint16_t shared_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	return sent;
 }
 
-/* No cable is plugged in: nothing arrives, and what is sent is lost. */
+/* No cable is plugged in: nothing arrives, and everything sent is lost. */
 static uint16_t unplugged_rx(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {

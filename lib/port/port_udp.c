@@ -15,7 +15,7 @@
 #include "udp_peer.h"
 #include "wire/big_endian.h"
 
-#define HEADER_BYTES    8  /* life of the sender, number of the datagram */
+#define HEADER_BYTES    8  /* the sender's session, number of the datagram */
 #define IP_HEADER_BYTES 28 /* of IPv4 and UDP */
 #define BUFFER_BYTES    (4 << 20)
 
@@ -191,7 +191,7 @@ static bool parse_address(const char *text, char end, struct sockaddr_in *out)
 	       inet_pton(AF_INET, copy, &out->sin_addr) == 1;
 }
 
-/* Bound and connected, and never cut into fragments, of which one that is lost costs all. */
+/* Bound and connected, and never fragmented, because one lost fragment costs the whole datagram. */
 static int open_socket(const struct sockaddr_in *local, const struct sockaddr_in *remote)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -227,7 +227,7 @@ static int check_route(
 		name, device, mtu, min, min - (uint32_t)mtu);
 }
 
-/* Not 0, and another one in each life of the process. */
+/* Not 0, and different in each run of the process. */
 static uint32_t choose_life(void)
 {
 	uint32_t life = 0;

@@ -22,7 +22,7 @@ void shared_ring_rx_init(
 	shared_ring_release(rx, atomic_load_explicit(&ring->marks->written, memory_order_acquire));
 }
 
-/* The position of the next record is unknown, so all that has arrived is lost. */
+/* The position of the next record is unknown, so everything that arrived is lost. */
 static __attribute__((noinline, cold)) void empty(struct shared_ring_rx *rx, uint64_t written)
 {
 	shared_ring_release(rx, written);

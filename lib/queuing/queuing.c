@@ -26,7 +26,7 @@ static int number_leaves(struct queuing *queuing, const struct topology *topolog
 	for (uint32_t host = 0; host < topology->hosts; host++) {
 		struct topology_port at;
 
-		/* Nobody sends to a host that is cut off. */
+		/* No host sends to a host that is cut off. */
 		if (!topology_host_switch(topology, host, &at))
 			continue;
 		if (number[at.device] == NO_LEAF)
@@ -133,7 +133,7 @@ const struct queuing_scheme queuing_flow2sl = {
 
 /* Schemes that know the destination alone, or nothing. */
 
-/* One queue: what the other schemes are compared with. */
+/* One queue: the reference for the other schemes. */
 
 static uint32_t queue_zero(const struct queuing *queuing, uint32_t source, uint32_t destination)
 {
@@ -164,8 +164,8 @@ const struct queuing_scheme queuing_dbbm = {
 
 /* VOQs at the level of the network (Dally, Carvey, Dennison, "Architecture of the Avici Terabit
  * Switch/Router", Hot Interconnects 1998): a queue for each destination, so no packet ever waits
- * for one to another host: the bound that other schemes approach. Frames number 16 VCs,
- * so only networks of so many hosts can have it. */
+ * for one to another host: the bound that other schemes approach. Frames can number 16 VCs, so only
+ * networks of at most 16 hosts can have it. */
 
 static int check_hosts(const struct queuing *queuing, struct error *error)
 {

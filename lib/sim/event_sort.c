@@ -6,7 +6,7 @@
 
 #define LANES 4u
 
-/* Four keys in one register if the processor has such, else in several. */
+/* Four keys in one register if the processor has wide ones, else in several. */
 typedef int64_t four_keys __attribute__((vector_size(32), aligned(8)));
 
 static int compare(const void *a, const void *b)

@@ -46,9 +46,9 @@ static unsigned choose_oblivious(
 	return bits_draw(others | BIT64(primary), &adaptive->rng);
 }
 
-/* Always the port with most credits where the packet would be stored. With AFI an alternative has
- * to be better than the primary port (our choice: the papers combine AFI with adaptive-th alone): a
- * packet that leaves its primary port cannot come back to it. */
+/* Always the port with the most credits where the packet would be stored. With AFI an alternative
+ * has to be better than the primary port (our choice: the papers combine AFI with adaptive-th
+ * alone): a packet that leaves its primary port cannot return to it. */
 static unsigned choose_always(
 	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
 {
@@ -72,7 +72,7 @@ static bool is_congested(const struct adaptive *adaptive, unsigned port, unsigne
 }
 
 /* Adaptive-Th (Rocher-Gonzalez et al., JPDC 147, 2021): the primary port, unless the VC in which
- * the packet would be stored there is fuller than the threshold; then the alternative with most
+ * the packet would be stored there is fuller than the threshold; then the alternative with the most
  * credits. Without AFI it needs more credits than the primary port; with AFI the credits of the
  * alternatives' AFC count, and the packet takes the best in any case (a reading:
  * docs/explanation/congestion.md). */

@@ -26,7 +26,7 @@ struct arn_table *arn_table_create(const struct arn_table_config *config)
 		return NULL;
 	table->config = *config;
 	table->free = table->oldest = table->newest = ARN_ENTRY_NONE;
-	/* Not cleared: an entry is written as a whole before it is used, and most never are. */
+	/* Not cleared: an entry is written completely before it is used, and most never are. */
 	table->entry = malloc(config->entries * sizeof(*table->entry));
 	table->marked = calloc(config->hosts / 64 + 1, sizeof(*table->marked));
 	table->bucket = malloc(ARN_BUCKETS * sizeof(*table->bucket));
@@ -123,8 +123,8 @@ static uint16_t take_free(struct arn_table *table, uint8_t port)
 	return at;
 }
 
-/* selectAlternativeOport(), pseudo-code 3, where the switch acts. One that has no other way does
- * as if it were not meant (our choice; in a fat tree it does not happen). */
+/* selectAlternativeOport(), pseudo-code 3, where the switch acts. A switch without another path
+ * ignores the notification (our choice; in a fat tree it does not happen). */
 static bool consume(struct arn_table *table, struct arn_entry *entry)
 {
 	const struct arn_table_config *config = &table->config;
@@ -172,7 +172,7 @@ struct control_arn arn_table_root(
 	return arn;
 }
 
-/* The entry of this destination, VC and port: there is one at most. */
+/* The entry of this destination, VC and port: there is at most one. */
 static uint16_t find(const struct arn_table *table, const struct control_arn *arn, uint8_t port)
 {
 	uint16_t at = *bucket_of(table, arn->destination);
@@ -203,7 +203,7 @@ struct arn_entry *arn_table_process(struct arn_table *table, const struct contro
 		table->counters.refreshed++;
 		return NULL;
 	}
-	/* Another root than before: the old one has moved. */
+	/* A different root than before: the old one moved. */
 	if (at != ARN_ENTRY_NONE) {
 		remove_entry(table, at);
 		table->counters.replaced++;

@@ -6,7 +6,7 @@
 #include "switch_congestion.h"
 #include "wire/frame.h"
 
-/* A search for the flows in a packet's way. */
+/* A search for the flows that delay a packet. */
 struct search {
 	const struct weft_packet *packet; /* whose own flow does not count */
 	unsigned output;                  /* SWITCH_PORT_NONE: of packets for any output */
@@ -84,7 +84,7 @@ static void search_buffer(struct search *search, const struct weft_switch *sw)
 		search_queue(search, &switch_queues(sw, output, input)[vc]);
 }
 
-/* A switch where the packet has waited for long: the first one, or each. */
+/* A switch where the packet waited for long: the first one, or each. */
 static void record(const struct weft_switch *sw, const struct weft_packet *packet, unsigned output,
 	struct latency_extension *extension)
 {
@@ -105,7 +105,7 @@ static uint32_t saturate(uint64_t ns)
 	return ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
 }
 
-/* The extension, if it has to be read or written; NULL: it has not, or its check is wrong. */
+/* The extension, if it has to be read or written; NULL: it does not, or its check is wrong. */
 static struct latency_extension *open_extension(
 	struct contention *contention, const struct weft_packet *packet, bool is_long)
 {

@@ -13,7 +13,7 @@ static bool routing_error(const struct weft_switch *sw, const struct weft_packet
 }
 
 /* Passes over 'next step' at the cursor: the element after it counts, and the cursor advances past
- * both. What the route says about steps here. */
+ * both. Returns what the route says about steps here. */
 static enum vc_turn find_turn(
 	const struct weft_switch *sw, struct weft_packet *packet, unsigned *output)
 {
@@ -56,8 +56,8 @@ static unsigned alternative(const struct weft_switch *sw, const struct weft_pack
 	return bits_round_robin(usable, packet->destination % SWITCH_PORTS_MAX);
 }
 
-/* Why a packet cannot leave by '*output', which is not usable; SWITCH_COUNTER_COUNT: it leaves by
- * another one, to which '*output' is set. */
+/* Why a packet cannot leave through '*output', which is not usable; SWITCH_COUNTER_COUNT: it leaves
+ * through another one, to which '*output' is set. */
 static enum switch_counter find_other(
 	const struct weft_switch *sw, const struct weft_packet *packet, unsigned *output)
 {
@@ -143,7 +143,7 @@ static bool control_route(
 	*output = forward_output(sw, packet);
 	if (!is_of_mapper(packet))
 		(void)find_turn(sw, packet, output);
-	/* No table knows a destination of the mapper's frames. */
+	/* No table has a destination of the mapper's frames. */
 	if ((packet->route_length != 0 || is_of_mapper(packet)) && routing_error(sw, packet))
 		return false;
 	if (*output < sw->ports)

@@ -20,8 +20,8 @@ const char *switch_counter_name(unsigned counter)
 	return counter < SWITCH_COUNTER_COUNT ? name[counter] : NULL;
 }
 
-/* Blocks of a port's buffer: no more than its receive ring holds frames while the core is away,
- * since a frame may be as small as one block. */
+/* Blocks of a port's buffer: no more than the frames that its receive ring holds while the core is
+ * busy elsewhere, since a frame may be as small as one block. */
 static uint32_t port_blocks(const struct switch_config *config, unsigned port)
 {
 	uint32_t slots = config->port_slots[port];
@@ -49,7 +49,7 @@ static void init_ports(struct weft_switch *sw, const struct switch_config *confi
 	}
 }
 
-/* So that what is not in a table needs one comparison. */
+/* With this, a host beyond the table costs one comparison. */
 static const uint8_t no_table[] = {SWITCH_PORT_NONE};
 
 void switch_set_table(
@@ -85,7 +85,7 @@ static bool config_valid(const struct switch_config *config)
 	return true;
 }
 
-/* Where the parts of a switch lie in its memory, each at the beginning of a cache line. */
+/* Where the parts of a switch lie in its memory, each at the start of a cache line. */
 struct layout {
 	size_t cross, queue, end;
 };
@@ -311,7 +311,7 @@ unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now)
 	return due;
 }
 
-/* The neighbour has said something. */
+/* The neighbour sent something. */
 static void reset_peer_state(struct weft_switch *sw, unsigned port, uint64_t sessions_before)
 {
 	if (sw->peer_buffers != NULL && sw->port[port].link.sessions_seen != sessions_before)
@@ -345,7 +345,7 @@ void switch_on_hello(
 		link_is_up(sw, port);
 }
 
-/* The stalled heads of one output that have waited too long. */
+/* The stalled heads of one output that waited too long. */
 static void watch_output(struct weft_switch *sw, unsigned output, weft_time now)
 {
 	bool discarded = false;
@@ -373,7 +373,7 @@ void switch_poll_watchdog(struct weft_switch *sw, weft_time now)
 {
 	if (now < sw->watchdog_due || sw->watchdog_ps == WEFT_TIME_NEVER)
 		return;
-	/* A sixteenth of its time is as exact as a watchdog has to be. */
+	/* A sixteenth of its time is precise enough for a watchdog. */
 	sw->watchdog_due = now + sw->watchdog_ps / 16;
 	for (unsigned output = 0; output < sw->ports; output++)
 		watch_output(sw, output, now);

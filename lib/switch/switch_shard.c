@@ -57,7 +57,7 @@ struct switch_division *switch_division_create(
 	return division;
 }
 
-/* Entries that a shard can have in a ring: each packet takes a block of its buffers at least, or
+/* Entries that a shard can have in a ring: each packet takes at least a block of its buffers, or
  * one place of the reserve of control frames. */
 static uint32_t max_under_way(const struct switch_division *division, unsigned from)
 {
@@ -160,7 +160,7 @@ static void hear_time(struct switch_shard *shard, const struct shard_board *boar
 		shard->left_at[input] = left_at;
 }
 
-/* Packets that came in here and have left shard 'from'. */
+/* Packets that arrived here and left shard 'from'. */
 static void hear_releases(struct switch_shard *shard, unsigned from)
 {
 	struct shard_other *other = &shard->other[from];

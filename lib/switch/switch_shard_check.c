@@ -49,7 +49,7 @@ uint32_t switch_shard_elsewhere(const struct switch_shard *shard, unsigned input
 
 		if (to == shard->number)
 			continue;
-		/* On the way there, stored there, and what has left without our knowing. */
+		/* On the way there, stored there, and released but not read yet. */
 		blocks += ring_blocks(&there->in[shard->number], input, vc);
 		blocks += credit_stored(shadow);
 		blocks += shadow->released - shard->other[to].heard[input][vc];
@@ -113,7 +113,7 @@ static const char *check_rings(const struct switch_shard *shard)
 	return NULL;
 }
 
-/* A shard may forget an input of which it has nothing, no other. */
+/* A shard may forget only an input from which it has nothing. */
 static const char *check_memory(const struct switch_shard *shard)
 {
 	const struct switch_division *division = shard->division;

@@ -193,7 +193,7 @@ static int options_parse(
 	return result;
 }
 
-/* Left out, and it stands for something that the others decide. */
+/* Left out, and its default follows from the others. */
 static bool is_derived(const struct generator_option *option, const struct generator_value *value)
 {
 	return !option->required && option->fallback == 0 && value->number == 0;

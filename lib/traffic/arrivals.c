@@ -95,7 +95,7 @@ weft_time arrivals_first(
 	stream->burst_left_ps = 0;
 	if (arrivals->kind != ARRIVALS_BURSTY)
 		return phase_ps;
-	/* Exponential times have no memory: what is left of one is like a whole one. */
+	/* Exponential times have no memory: the rest of one is like a whole one. */
 	if (rng_below(&stream->rng, arrivals->on_ps + arrivals->off_ps) >= arrivals->on_ps)
 		off = draw_exponential(&stream->rng, arrivals->off_ps);
 	stream->burst_left_ps = draw_exponential(&stream->rng, arrivals->on_ps);

@@ -31,7 +31,7 @@ static uint32_t check_of(const struct synthetic *message, struct prefix prefix)
 		key_of(message) + rng_mix(prefix.generated_ns_be + STEP) + prefix.message_bytes_be);
 }
 
-/* Begins anew in each frame: frames are made and checked apart. */
+/* Starts again in each frame: frames are made and checked separately. */
 static uint64_t pattern_of(const struct synthetic *message, uint32_t offset)
 {
 	return rng_mix(key_of(message) + (uint64_t)offset * STEP);

@@ -30,8 +30,9 @@ struct schedule {
 	weft_time next_ps;
 };
 
-/* There are two readers of one schedule: one counts what falls due, the other hands messages out,
- * later if the interface does not take them, or earlier if it takes them ahead of the clock. */
+/* There are two readers of one schedule: one counts what falls due, the other provides the
+ * messages, later if the interface does not take them, or earlier if it takes them ahead of the
+ * clock. */
 struct traffic {
 	/* Used by traffic_take(): two lines. */
 	struct schedule handed;
@@ -54,7 +55,7 @@ struct traffic {
 	struct traffic_message message;
 	uint64_t handed_messages;    /* drawn by traffic_poll() */
 	weft_time other_distance_ps; /* mean, of messages of the other length */
-	bool pending;                /* 'message' was handed out and is not accepted */
+	bool pending;                /* 'message' was provided and is not accepted */
 	struct traffic_config config;
 	uint64_t ps_per_byte; /* at full rate */
 	struct arrivals arrivals;
@@ -127,7 +128,7 @@ static uint64_t wire_parts(const struct traffic_config *config, uint32_t bytes)
 	       frames * config->mean_route;
 }
 
-/* Time of a message on the wire, at the configured load. Exact to 1 ps a byte. */
+/* Time of a message on the wire, at the configured load. Exact to 1 ps per byte. */
 static weft_time mean_distance(const struct traffic *traffic, uint32_t bytes)
 {
 	unsigned __int128 parts = wire_parts(&traffic->config, bytes);
@@ -184,7 +185,7 @@ static __attribute__((noinline)) uint32_t advance_drawn(
 	return bytes;
 }
 
-/* Length of the message that falls due at next_ps; on to the one after it. */
+/* Length of the message that falls due at next_ps; advances to the one after it. */
 static inline uint32_t advance(struct traffic *traffic, struct schedule *schedule)
 {
 	bool other = traffic->other_share_ppm > 0 &&
@@ -270,8 +271,8 @@ static void draw(struct traffic *traffic)
 	draw_next_destination(traffic);
 }
 
-/* As long as no message had to wait, both readers are at the same one: it is drawn once for both.
- */
+/* As long as no message had to wait, both readers are at the same one: it is drawn once for
+ * both. */
 static void hand_out_in_step(struct traffic *traffic, weft_time now)
 {
 	if (traffic->config.lane != 0 || traffic->config.queuing != NULL || traffic->pending ||
@@ -351,7 +352,7 @@ struct traffic *traffic_create(const struct traffic_config *config, struct error
 		free(traffic);
 		return NULL;
 	}
-	/* The caller's memory: the pattern has what it needs. */
+	/* The memory is the caller's: the pattern has copied what it needs. */
 	traffic->config.targets = traffic->config.near = traffic->config.permutation = NULL;
 	traffic->ps_per_byte = ps_per_byte(config->rate_bps);
 	traffic->message_bytes = config->message_bytes;

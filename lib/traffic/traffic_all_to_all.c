@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Each message to the next host of a list, or of all, in turn, beginning after the sender: in each
+/* Each message to the next host of a list, or of all, in turn, starting after the sender: in each
  * round every host receives one message if all have the same list. */
 
 #include <stdlib.h>

@@ -82,7 +82,7 @@ const struct traffic_pattern traffic_bursty =
 
 /* Hot spots: messages to one of a list of hosts, all equally likely: all messages, or a share and
  * the rest to any host (the thesis, 4.5). A host of the list does not send to itself; if it is the
- * whole list, its share goes to any host too. */
+ * whole list, its share also goes to any host. */
 
 static int init_hotspot(void **state, const struct traffic_config *config, struct error *error)
 {

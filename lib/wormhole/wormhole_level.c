@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Predicts when a buffer passes a mark. Its level rises by one per cycle, stays, or falls by one,
- * so the time is known once the runs that fill and drain it are. Code that begins or ends a run
+/* Predicts when a buffer passes a mark. Its level rises by one per cycle, stays, or falls by one,
+ * so the time is known once the runs that fill and drain it are. Code that starts or ends a run
  * other than predicted must predict again. A prediction that is too early only costs a check; one
- * that is too late is an error.
- */
+ * that is too late is an error. */
 
 #include "wormhole_net_private.h"
 
@@ -46,7 +44,7 @@ static uint64_t predict_stop(
 	return at < from ? at : WORMHOLE_NEVER;
 }
 
-/* When 'total' flits have left if the draining run continues. */
+/* When 'total' flits will have left if the draining run continues. */
 static uint64_t drain_cycle(
 	const struct wormhole_net *net, const struct wormhole_channel *buffer, uint64_t total)
 {

@@ -48,7 +48,7 @@ char *control_plane_message(struct control_plane *plane, bool *warning)
 	return text;
 }
 
-/* Takes 'text' over; NULL is ignored. */
+/* Takes ownership of 'text'; NULL is ignored. */
 static void queue_message(struct control_plane *plane, bool warning, char *text)
 {
 	if (text == NULL)

@@ -161,8 +161,8 @@ void control_plane_name_of(const struct control_plane *plane, uint64_t id, char 
 
 /* --- orders of agents --- */
 
-/* Hands the image that the agent has committed to the device, in the device's form. Without memory
- * the device keeps its former tables and a later poll retries. */
+/* Passes the image that the agent has committed to the device, in the device's form. Without memory
+ * the device keeps its previous tables and a later poll retries. */
 static void commit(struct control_plane *plane, struct control_device *device)
 {
 	const struct mapper_agent *agent = &device->agent;
@@ -183,7 +183,7 @@ static void commit(struct control_plane *plane, struct control_device *device)
 	}
 }
 
-/* The caller has checked device_control_ready(), so the orders have room. */
+/* The caller has checked device_control_ready(), so the commands have room. */
 static void give_orders(struct control_plane *plane, struct control_device *device, unsigned orders)
 {
 	if (orders & MAPPER_AGENT_PAUSE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The ways between two hosts in the tables that a mapper has distributed, for 'weft lab route'. */
+/* The paths between two hosts in the tables that a mapper distributed, for 'weft lab route'. */
 
 #include <jansson.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "os/atomic_file.h"
 #include "route/route_table.h"
 
-/* A way that goes round in circles ends here: a table may be wrong, but must not hang anybody. */
+/* A path that loops ends here: a table may be wrong, but must not hang the command. */
 #define HOPS_MAX 256
 
 struct way {
@@ -41,7 +41,7 @@ static bool take_port(struct way *way, unsigned port)
 	return topology_peer(way->topology, out, &way->at);
 }
 
-/* A host takes the message in and sends it on. */
+/* A host absorbs the message and re-injects it. */
 static bool take_host(struct way *way)
 {
 	const struct topology_port host = way->at;

@@ -37,8 +37,8 @@ static json_t *ports_of(uint64_t set)
 	return all;
 }
 
-/* Time since the device heard the mapper that it follows; 0 if its own mapper leads, null if it
- * follows none. */
+/* Time since the device last received something from the mapper that it follows; 0 if its own
+ * mapper leads, null if it follows none. */
 static json_t *heard_before(const struct mapper_agent *agent, weft_time now)
 {
 	if (agent->followed == 0)

@@ -9,8 +9,8 @@
 #include "base/record_ring.h"
 #include "route/route_table.h"
 
-/* The rest of the iteration in which a frame came, and a whole one: then the loop has polled
- * everything that was there when the frame came. */
+/* The rest of the iteration in which a frame arrived, and a whole one: then the loop has polled
+ * everything that was there when the frame arrived. */
 #define ITERATIONS_BEHIND 2
 
 struct device_frame {
@@ -178,7 +178,7 @@ void device_control_done(struct device_control *control)
 	if (order->kind != DEVICE_SEND) {
 		uint64_t done = atomic_load_explicit(&control->orders_done, memory_order_relaxed);
 
-		/* The last iteration's state is older than this order. */
+		/* The last iteration's state is older than this command. */
 		atomic_store_explicit(&control->idle, false, memory_order_relaxed);
 		atomic_store_explicit(&control->orders_done, done + 1, memory_order_release);
 	}
@@ -228,7 +228,7 @@ bool device_control_idle(const struct device_control *control)
 	       atomic_load_explicit(&control->idle, memory_order_relaxed);
 }
 
-/* Room for an order and 'keep' more without a frame. */
+/* Room for a command and 'keep' more without a frame. */
 static struct device_order *order_room(
 	struct device_control *control, unsigned bytes, unsigned keep)
 {

@@ -27,7 +27,7 @@ static bool keeps_order(const struct run_config *run)
 	       run->nic.selector->fixed && run->nic.control == SOURCE_CONTROL_NONE;
 }
 
-/* From when on an arrival counts. */
+/* The event from which an arrival counts. */
 static void set_waits(
 	struct audit_run *audit, const struct topology *topology, const struct run_config *run)
 {
@@ -39,7 +39,7 @@ static void set_waits(
 	}
 }
 
-/* Routes that a mapper finds are not known, nor are their VC classes. */
+/* Routes that a mapper computes are unknown, and so are their VC classes. */
 int audit_run_open(struct audit_run *audit, const struct topology *topology,
 	const struct run_config *run, bool virtual, struct error *error)
 {

@@ -8,7 +8,7 @@
 #include "base/arrays.h"
 #include "wire/frame.h"
 
-/* Least time of a header from one switch to all others, over an empty network. */
+/* Minimum time of a header from one switch to all others, over an empty network. */
 struct search {
 	const struct topology *topology;
 	weft_time routing_ps; /* of a switch */
@@ -102,7 +102,7 @@ static double alone_ns(const struct search *search, const struct run_config *run
 		       PS_PER_NS;
 }
 
-/* In the order of the file; the search is made again where the sender's switch is another one. */
+/* In the order of the file; the search is repeated where the sender's switch is a different one. */
 static void add_flows(struct search *search, const struct run_goal *goal,
 	struct goal_replay *replay, const struct run_config *run, struct run_result_flow *out)
 {

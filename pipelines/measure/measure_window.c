@@ -137,7 +137,7 @@ static int add_result(
 		run_result_minus(from->to.released_wire_bytes, from->from.released_wire_bytes),
 		time_ps);
 	entry->first_ps = from->first_ps;
-	/* It sends in all of the measured time. The messages of a schedule wait for others. */
+	/* It sends during all of the measured time. The messages of a schedule wait for others. */
 	entry->continuous = !window->run->traffic.at[which].pattern->schedule &&
 			    window->run->traffic.at[which].start_ps <= window->from.at_ps &&
 			    from->end_ps >= window->to.at_ps;
@@ -154,7 +154,7 @@ static int add_result(
 /* Looks at half of the batches and more, in steps of an eighth. */
 #define LOOKS_FROM (STEADINESS_BATCHES / 2)
 #define LOOKS_EACH (STEADINESS_BATCHES / 8)
-/* So many mean latencies have to fit. */
+/* This many mean latencies have to fit. */
 #define LATENCIES_MIN 20
 
 struct values {
@@ -162,7 +162,7 @@ struct values {
 	double sum[STEADINESS_BATCHES], weight[STEADINESS_BATCHES]; /* of the value asked for */
 };
 
-/* False: this is not the time to look, or too little was measured. */
+/* False: this is not the time to check, or too little was measured. */
 static bool read_values(const struct measure_window *window, struct values *values)
 {
 	uint64_t messages = 0, sum_ns = 0;

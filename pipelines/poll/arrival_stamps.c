@@ -45,7 +45,7 @@ static bool read_exactly(const struct arrival_stamps *stamps, struct reading *be
 	return any;
 }
 
-/* Of the NIC's clock, by two readings; 0: it does not count, or too slowly. */
+/* From two readings of the NIC's clock; 0: it does not count, or too slowly. */
 static uint64_t measure_hz(
 	const struct arrival_stamps *stamps, struct reading *first, struct reading *last)
 {
@@ -68,7 +68,7 @@ static int64_t nic_ns(const struct arrival_stamps *stamps, uint64_t ticks)
 	return (int64_t)(clock_time_at(&stamps->scale, ticks) / PS_PER_NS);
 }
 
-/* The NIC's time is cut off to ticks, all of it to nanoseconds. */
+/* The NIC's time is truncated to ticks, the result to nanoseconds. */
 static void compare(struct arrival_stamps *stamps, const struct reading *reading)
 {
 	const struct clock_sample sample = {
@@ -97,7 +97,7 @@ void arrival_stamps_begin(
 	clock_init(&stamps->scale, hz, first.ticks - hz);
 	stamps->tick_ns = (int64_t)(1000000000 / hz) + 1;
 	clock_offset_forget(&stamps->nic);
-	/* When the first frame comes another thread may be asking the NIC. */
+	/* When the first frame arrives another thread may be reading the NIC. */
 	compare(stamps, &last);
 }
 
@@ -110,8 +110,8 @@ static void compare_if_due(struct arrival_stamps *stamps)
 		compare(stamps, &reading);
 }
 
-/* The latest time of the loop's clock at which the NIC's may have shown this, by what is known of
- * the drift at 'about'. False: nothing. */
+/* The latest time of the loop's clock at which the NIC's may have shown this, from the drift known
+ * at 'about'. False: unknown. */
 static bool convert(const struct arrival_stamps *stamps, int64_t shown_ns, int64_t about_ns,
 	int64_t *latest_ns, uint64_t *bound_ns)
 {
@@ -123,7 +123,7 @@ static bool convert(const struct arrival_stamps *stamps, int64_t shown_ns, int64
 	return true;
 }
 
-/* False: the stamp is not of the clock that is read, or that is not known. */
+/* False: the stamp is not of the clock that is read, or that clock is unknown. */
 static bool latest_of(
 	const struct arrival_stamps *stamps, uint64_t ticks, int64_t now_ns, int64_t *latest_ns)
 {

@@ -50,7 +50,7 @@ void poll_capture_address(
 	if (direction == PCAPNG_OUT) {
 		port_write_addresses(port, frame);
 	} else if (port->ether.rx == NULL) {
-		/* But the number of the fabric: it is the frame's. */
+		/* Except the number of the fabric, which is the frame's. */
 		memcpy(frame, port->ether.out.from, sizeof(port->ether.out.from));
 		memcpy(frame + 6, port->ether.out.to, 4);
 	}

@@ -88,7 +88,7 @@ static unsigned min(const unsigned *dealt, const int *part_socket, unsigned shar
 	return found;
 }
 
-/* No shard stays without a port: it gets one of the shard that has most. */
+/* No shard stays without a port: it gets one from the shard that has most. */
 static void fill_empty(uint8_t *owner, unsigned ports, unsigned *dealt, unsigned shards)
 {
 	for (unsigned shard = 0; shard < shards; shard++) {

@@ -32,7 +32,7 @@ static uint64_t load(const uint64_t *place)
 
 /* --- each shard --- */
 
-/* The rest of what other shards had for this one is among what a purge discards. */
+/* A purge also discards the rest of what other shards had for this one. */
 static void purge(struct poll_switch *ps, weft_time now)
 {
 	poll_switch_accept(ps, now);
@@ -90,7 +90,7 @@ static void begin_round(struct poll_switch *ps)
 		ps->orders->from[shard] = load(&ps->orders->report[shard].iterations);
 }
 
-/* Ends a round if all shards have been through it, and begins the next. */
+/* Ends a round if all shards have been through it, and starts the next. */
 static void end_round(struct poll_switch *ps)
 {
 	struct poll_division_control *orders = ps->orders;
@@ -109,7 +109,7 @@ static void end_round(struct poll_switch *ps)
 	begin_round(ps);
 }
 
-/* All shards are to do the present order. */
+/* All shards have to do the present command. */
 static void ask(struct poll_switch *ps, const struct device_order *order)
 {
 	struct poll_division_control *orders = ps->orders;
@@ -131,7 +131,7 @@ static bool all_have_done(const struct poll_switch *ps)
 	return true;
 }
 
-/* The former tables go back with the order: no shard uses them any more. */
+/* The previous tables go back with the command: no shard uses them any more. */
 static void finish(struct poll_switch *ps, struct device_order *order)
 {
 	struct switch_tables *tables = order->of_switch;
@@ -143,8 +143,8 @@ static void finish(struct poll_switch *ps, struct device_order *order)
 	ps->mapper.tables = tables;
 }
 
-/* An order to all shards is done when a whole round has passed since all have done it, so that what
- * the control thread then hears of the switch is no older. */
+/* A command to all shards is done when a whole round has passed since all have done it, so that the
+ * state that the control thread then sees is no older. */
 static bool obey_all(struct poll_switch *ps, struct device_order *order)
 {
 	struct poll_division_control *orders = ps->orders;

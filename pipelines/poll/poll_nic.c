@@ -31,10 +31,10 @@ static int check_pool(const struct poll_nic_config *config, struct error *error)
 	return 0;
 }
 
-/* An acknowledgement costs the loops as much as a data frame or two, and with a key four hashes
- * more by way of one switch. A quarter of the window leaves the sender three quarters to go on
- * with. The limit is below the frames that a flow has in flight before its first acknowledgement.
- */
+/* An acknowledgement costs the loops as much as a data frame or two, and with a key four more
+ * hashes through one switch. A quarter of the window leaves the sender three quarters to continue
+ * with. The limit is below the frames that a flow has in flight before its first
+ * acknowledgement. */
 static uint32_t ack_frames(const struct nic_config *nic)
 {
 	uint32_t quarter = nic->window_frames / 4;
@@ -156,8 +156,8 @@ static __attribute__((noinline)) bool accept_control(struct poll_nic *pn, struct
 	return port_auth_open(&pn->guard, nic_link(pn->nic), mbuf);
 }
 
-/* A frame that compares clocks. Its time is read anew: the loop's is older by as long as the loop
- * was away. Other frames have the loop's time. */
+/* A frame that compares clocks. Its time is read again: the loop's is older by as long as the loop
+ * was stalled. Other frames have the loop's time. */
 static inline bool compares_clocks(const struct poll_nic *pn, unsigned kind)
 {
 	return kind == FRAME_CLOCK && pn->clock != NULL;
@@ -384,7 +384,7 @@ static unsigned transmit(struct poll_nic *pn, weft_time now)
 	return count;
 }
 
-/* Hands the host's messages to the interface. */
+/* Passes the host's messages to the interface. */
 static unsigned offer(struct poll_nic *pn, weft_time now)
 {
 	unsigned moved = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Carries out the orders of the control thread for an interface. */
+/* Carries out the commands of the control thread for an interface. */
 
 #include "poll_control.h"
 #include "poll_nic_private.h"
@@ -39,7 +39,7 @@ static bool send(struct poll_nic *pn, const struct device_order *order, weft_tim
 	return true;
 }
 
-/* The order returns the old tables, or the new ones if the interface refuses them. */
+/* The command returns the old tables, or the new ones if the interface refuses them. */
 static void commit(struct poll_nic *pn, struct device_order *order, weft_time now)
 {
 	const struct queuing *before = nic_config(pn->nic)->queuing;

@@ -14,7 +14,7 @@
 /* Pause after an empty read, in real time: a system call takes some hundred nanoseconds, more than
  * an iteration of the loop. */
 #define PAUSE_PS (20 * PS_PER_US)
-/* IP packets in reassembly at a time. */
+/* IP packets in reassembly at the same time. */
 #define REASSEMBLIES 32
 
 static void write_piece(struct poll_nic_tap *tap, const struct iovec *piece, int count)
@@ -62,7 +62,7 @@ static int send_packet(
 	return result;
 }
 
-/* Hands over the frame in tap->frame. False: the interface has no room; the frame stays. */
+/* Passes on the frame in tap->frame. False: the interface has no room; the frame stays. */
 static bool take_frame(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 {
 	struct edge_action action;

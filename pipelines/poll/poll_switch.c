@@ -40,7 +40,7 @@ void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port,
 		ps->direct |= BIT64(at);
 }
 
-/* A packet of this input has left, or will have at 'at'. */
+/* A packet of this input left, or will have left at 'at'. */
 static inline void note_left(struct poll_switch *ps, unsigned input, weft_time at)
 {
 	ps->port[input].left_at = RTE_MAX(ps->port[input].left_at, at);
@@ -71,13 +71,13 @@ void poll_switch_destroy(struct poll_switch *ps)
 	free(ps);
 }
 
-/* Writes the header as the next device shall see it. Done on arrival, while it is in the cache. */
+/* Writes the header for the next device. Done on arrival, while it is in the cache. */
 static inline void update_frame(uint8_t *frame, const struct weft_packet *packet)
 {
 	frame_update_mutable(frame, packet->mutable_word);
 }
 
-/* A control frame that goes through the switch. False: it is refused. */
+/* A control frame that passes through the switch. False: it is refused. */
 static bool receive_control(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -125,7 +125,7 @@ static __attribute__((noinline)) void receive_queued(
 	update_frame(frame, packet);
 }
 
-/* Good data of a source that is not the port's host. False: it is refused. */
+/* Good data from a source other than the port's host. False: it is refused. */
 static bool receive_foreign_data(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -141,7 +141,7 @@ static bool receive_foreign_data(
 }
 
 /* Frames that are not the port's plain data: bad ones, the neighbour's control frames, control
- * frames that go through the switch, and data that the port's host did not create. */
+ * frames that pass through the switch, and data that the port's host did not create. */
 static __attribute__((noinline)) void receive_slow(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -164,8 +164,8 @@ static __attribute__((noinline)) void receive_slow(
 		rte_pktmbuf_free(mbuf);
 }
 
-/* Captures frames, then hands them to the port. Without a capture one load and one branch a burst.
- */
+/* Captures frames, then passes them to the port. Without a capture one load and one branch per
+ * burst. */
 static inline void send_burst(struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs,
 	unsigned count, bool queued, weft_time now)
 {
@@ -201,8 +201,8 @@ static inline void append_burst(
 	burst->vc = vc;
 }
 
-/* The way of a plain packet past the queues or into another part. Returns the output; 'filled' gets
- * those that have to be flushed. SWITCH_PORT_NONE: it has to be stored. */
+/* The path of a plain packet past the queues or into another shard. Returns the output; 'filled'
+ * gets those that have to be flushed. SWITCH_PORT_NONE: it has to be stored. */
 static inline __attribute__((always_inline)) unsigned pass_on(struct poll_switch *ps,
 	struct switch_port *port, struct rte_mbuf *mbuf, struct weft_packet *packet,
 	uint64_t *filled, weft_time now, const bool voq, const bool parted)
@@ -225,8 +225,8 @@ static inline __attribute__((always_inline)) unsigned pass_on(struct poll_switch
 	return output;
 }
 
-/* Checks a burst and moves each packet as far as it can go, all in one pass. Returns the output by
- * which the last data frame has passed the queues; SWITCH_PORT_NONE: it has not. */
+/* Checks a burst and moves each packet as far as possible, all in one pass. Returns the output
+ * through which the last data frame passed the queues; SWITCH_PORT_NONE: it did not. */
 static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_switch *ps,
 	unsigned at, struct rte_mbuf **mbufs, unsigned count, weft_time now, const bool voq,
 	const bool parted)
@@ -318,7 +318,7 @@ static void flush_bursts(struct poll_switch *ps, unsigned input, weft_time now)
 
 /* --- packets from other parts --- */
 
-/* Drivers read of a frame that passes the mbuf, which another core has written. */
+/* Drivers read fields of the mbuf of a passing frame, which another core wrote. */
 static inline void prefetch_mbuf(struct weft_packet *packet)
 {
 	const struct rte_mbuf *mbuf = packet_mbuf(packet);
@@ -327,7 +327,7 @@ static inline void prefetch_mbuf(struct weft_packet *packet)
 	rte_prefetch0(&mbuf->next);
 }
 
-/* One entry, as if it had come in here by the same input. */
+/* One entry, as if it had arrived here on the same input. */
 static inline void accept_entry(
 	struct poll_switch *ps, unsigned from, const struct shard_entry *entry, weft_time now)
 {
@@ -364,7 +364,7 @@ static void accept_burst(struct poll_switch *ps, unsigned from, unsigned count, 
 	flush_bursts(ps, input, now);
 }
 
-/* Takes all that waits; an entry that comes meanwhile is for the next iteration. */
+/* Takes all that waits; an entry that arrives meanwhile is for the next iteration. */
 static unsigned accept_ring(struct poll_switch *ps, unsigned from, weft_time now)
 {
 	unsigned waiting = shard_ring_waiting(&ps->shard->in[from]);
@@ -389,7 +389,7 @@ unsigned poll_switch_accept(struct poll_switch *ps, weft_time now)
 	return moved;
 }
 
-/* The packets that may leave now by a port without a wire time. */
+/* The packets that may leave now through a port without a wire time. */
 static inline unsigned collect(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, weft_time now)
 {
@@ -412,8 +412,8 @@ static __attribute__((noinline)) void seal_control(
 			!port_auth_seal(&ps->port[at].guard, &ps->sw->port[at].link, mbufs[i]);
 }
 
-/* When an ideal switch could have sent a data packet that has left its queue: the packet had
- * arrived, it had credits, and without VOQs its input had read out the packet before it. */
+/* When an ideal switch could have sent a data packet that left its queue: the packet had arrived,
+ * it had credits, and without VOQs its input had read out the packet before it. */
 static weft_time ready_at(struct poll_switch *ps, unsigned at, const struct weft_packet *packet)
 {
 	const struct credit_tx *tx = &ps->sw->port[at].link.tx[packet->vc_next];
@@ -424,7 +424,7 @@ static weft_time ready_at(struct poll_switch *ps, unsigned at, const struct weft
 }
 
 /* The data packet's space is free when its tail has left (hold_leaving()). Without VOQs its input
- * sends nothing else until then, also by other outputs. */
+ * sends nothing else until then, not even through other outputs. */
 static void note_leaving(
 	struct poll_switch *ps, unsigned at, const struct weft_packet *packet, weft_time now)
 {
@@ -438,7 +438,7 @@ static void note_leaving(
 		switch_hold(ps->sw, packet->in_port);
 }
 
-/* Stamps a packet that leaves by a port with a wire time. */
+/* Stamps a packet that leaves through a port with a wire time. */
 static void depart(struct poll_switch *ps, unsigned at, struct weft_packet *packet, weft_time now)
 {
 	struct tx_queue *tx = &ps->port[at].tx;
@@ -530,7 +530,8 @@ static __attribute__((noinline)) void keep_house(struct poll_switch *ps, weft_ti
 }
 
 /* Blocked at the end of this iteration and of the one before it: so it was in between, as credits
- * come only in an iteration. A packet that comes after a pause of the loop has not waited yet. */
+ * arrive only in an iteration. A packet that arrives after a pause of the loop has not waited
+ * yet. */
 static inline void note_blocked(struct poll_switch *ps, unsigned at, weft_time now)
 {
 	const struct switch_output *output = &ps->sw->port[at].output;
@@ -563,7 +564,7 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 		for (uint64_t busy = ps->sw->busy & ps->present; busy != 0; busy &= busy - 1)
 			moved += transmit(ps, (unsigned)__builtin_ctzll(busy), now);
 	}
-	/* Once for all ports: the other core's cache line comes and goes less often. */
+	/* Once for all ports: the other core's cache line moves less often. */
 	if (__builtin_expect(ps->shard != NULL, 0))
 		switch_shard_flush(ps->shard);
 	for (unsigned at = 0; at < ps->ports; at++) {

@@ -43,7 +43,7 @@ void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct c
 	}
 	if (passed == SWITCH_PORT_NONE && frame->packet->out_port != SWITCH_PORT_NONE)
 		state->voq_depth_blocks -= frame->packet->blocks;
-	/* That queue is another part's. */
+	/* That queue belongs to another shard. */
 	output = passed != SWITCH_PORT_NONE ? passed : frame->packet->out_port;
 	if (ps->shard != NULL && output != SWITCH_PORT_NONE &&
 		switch_shard_is_foreign(ps->shard, output))
@@ -55,7 +55,7 @@ void poll_switch_capture_discard(
 	const struct poll_switch *ps, struct weft_packet *packet, weft_time now)
 {
 	const struct port *port = ps->port[packet->in_port].port;
-	/* The input may belong to another part of the switch. */
+	/* The input may belong to another shard of the switch. */
 	struct capture *capture = port != NULL ? capture_of((struct port *)port) : NULL;
 	struct rte_mbuf *mbuf = packet_mbuf(packet);
 	const struct capture_state state = {.credits_blocks = CAPTURE_UNKNOWN,

@@ -86,7 +86,7 @@ int poll_switch_control_use(struct poll_switch *ps, const struct switch_tables *
 	return switch_set_routing(ps->sw, &routing);
 }
 
-/* The old tables go back with the order, or the new ones if they cannot be used. */
+/* The old tables go back with the command, or the new ones if they cannot be used. */
 static void commit(struct poll_switch *ps, struct device_order *order)
 {
 	struct switch_tables *tables = order->of_switch;

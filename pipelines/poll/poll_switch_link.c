@@ -96,7 +96,7 @@ static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf 
 	poll_switch_send_own(ps, at, mbuf, ready, now);
 }
 
-/* When the last packet of this input has left the switch, wherever its output is. */
+/* When the last packet of this input left the switch, wherever its output is. */
 static weft_time left_at(const struct poll_switch *ps, unsigned at)
 {
 	weft_time here = ps->port[at].left_at;
@@ -231,7 +231,7 @@ void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 		hold_leaving(ps, at, now, true);
 	due = switch_poll_link(ps->sw, at, now);
 
-	/* A port without a reader may never take what waits for it. */
+	/* A port without a reader may never take the waiting frames. */
 	if (due & LINK_WENT_DOWN) {
 		poll_switch_free_discards(ps, true, now);
 		tx_queue_drain(&ps->port[at].tx);

@@ -12,9 +12,9 @@
 /* An iteration over a few empty ports takes some 100 ns, so the loop spins for about 5 us: longer
  * than a neighbour on another core needs to answer. Then it yields for about the time that a
  * neighbour on this core needs for a burst. 20 us is the cost of waking up; 50 us is still short
- * against a hello interval and against what a credit loop has in flight. Where loops are more than
- * CPUs, the longest sleeps begin after some 25 ms, for waking up costs CPU time that others want.
- */
+ * compared with a hello interval and with what a credit loop has in flight. If there are more loops
+ * than CPUs, the longest sleeps start after some 25 ms, because waking up costs CPU time that
+ * others need. */
 #define IDLE_SPINNING    64
 #define IDLE_YIELDING    128
 #define IDLE_SHORT       160

@@ -72,7 +72,7 @@ void port_auth_follow(struct port_auth *guard, const struct link_end *end)
 							  end->peer_port == guard->plan.port);
 	uint8_t to[6];
 
-	/* Of a link between two ends for captures alone. */
+	/* For a link between two ends, for captures alone. */
 	if (guard->port->ether.rx == NULL && guard->plan.device != 0)
 		frame_port_address(guard->plan.device, guard->plan.port, guard->fabric, to);
 	else if (end->state == LINK_UP && !end->config.open)

@@ -49,7 +49,7 @@ static void release_due(struct tx_queue *tx, struct delay_line *line, weft_time 
 	} while (sent == PORT_BURST);
 }
 
-/* The number of frames that it has taken. */
+/* The number of frames that it took. */
 static uint16_t line_take(struct delay_line *line, struct rte_mbuf **mbufs, uint16_t count)
 {
 	uint16_t taken = 0;
@@ -61,7 +61,7 @@ static uint16_t line_take(struct delay_line *line, struct rte_mbuf **mbufs, uint
 
 /* --- the queue --- */
 
-/* Hands the burst to the port, or to the line before it: how many frames were taken. */
+/* Passes the burst to the port, or to the line before it; returns how many frames were taken. */
 static uint16_t pass_on(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
 	struct delay_line *line = line_of(tx);
@@ -134,7 +134,7 @@ bool tx_queue_holds_data(const struct tx_queue *tx)
 	return false;
 }
 
-/* True if the frame is gone: every one, or only data. */
+/* True if the frame is removed: every one, or only data. */
 static bool discard_frame(struct tx_queue *tx, struct rte_mbuf *mbuf, bool all)
 {
 	bool data = is_data(mbuf);

@@ -30,7 +30,7 @@
 /* Of a process without NICs: the kernel allocates it page by page. A process with NICs locks all
  * its memory at the start. */
 #define MEMORY_MIB 1024
-/* Of memif, which has most: listener, connection, memory, interrupts of both rings. */
+/* For memif, which has the most: listener, connection, memory, interrupts of both rings. */
 #define FILES_OF_A_PORT 8
 #define FILES_OF_A_LOOP 2 /* real_fabric_idle.h */
 /* Of 64 programs at endpoints; others wait for descriptors. */
@@ -69,8 +69,8 @@ static int find_device(const struct lab_process *process, const char *name, stru
 		hosts ? "host" : "switch", name);
 }
 
-/* Checks that the devices asked for are exactly those of one process of the plan: the other
- * processes rely on the plan. */
+/* Checks that the given devices are exactly those of one process of the plan: the other processes
+ * rely on the plan. */
 static int choose_named(struct lab_process *process, struct error *error)
 {
 	bool *here = process->options->role == LAB_ROLE_HOSTS ? process->host_here
@@ -101,7 +101,7 @@ static int choose_named(struct lab_process *process, struct error *error)
 		process->lab.plan->process[process->number].devices, found);
 }
 
-/* All devices of the process of the one that was named. */
+/* All devices of the named one's process. */
 static int choose_devices(struct lab_process *process, struct error *error)
 {
 	const struct topology *topology = process->lab.topology;
@@ -247,7 +247,7 @@ static unsigned count_lcores(const struct lab_process *process)
 	return process->options->role == LAB_ROLE_HOSTS && lcores > hosts ? hosts : lcores;
 }
 
-/* The machine is slow: programs in the hosts need less CPU than the loops, and wait for these. */
+/* The machine is slow: programs in the hosts need less CPU than the loops, and wait for them. */
 static bool precedes(const struct lab_process *process)
 {
 	return process->options->role == LAB_ROLE_WHOLE &&
@@ -266,7 +266,7 @@ static unsigned count_loops(const struct lab_process *process)
 	if (loops != 0 || process->options->role != LAB_ROLE_WHOLE)
 		return loops;
 	loops = lab_cpus(&process->lab);
-	/* Loops that precede programs leave them a CPU. */
+	/* Loops with priority over programs leave them a CPU. */
 	if (precedes(process) && loops > 1)
 		loops--;
 	return loops < LOOPS_MAX ? loops : LOOPS_MAX;
@@ -274,7 +274,7 @@ static unsigned count_loops(const struct lab_process *process)
 
 static struct real_fabric_options fabric_options(const struct lab_process *process)
 {
-	/* A trial computes its routes, for the hosts that there are. */
+	/* A trial computes its routes, for the hosts that exist. */
 	bool plugs = !process->options->calibrates && lab_check_changes(&process->lab, NULL) == 0;
 
 	return (struct real_fabric_options){
@@ -382,7 +382,7 @@ static bool removes_namespaces(const struct lab_process *process)
 	return false;
 }
 
-/* The capabilities that the devices, which are open now, and their end still want of root. */
+/* The root capabilities that the devices, which are open now, and their end still need. */
 static uint64_t wanted_privileges(const struct lab_process *process)
 {
 	const struct lab_plan *plan = process->lab.plan;
@@ -446,7 +446,7 @@ static int run(struct lab_process *process, struct error *error)
 		result = confine(process, error);
 	if (result < 0)
 		return result;
-	/* No "PROGRAM: ", which begins an error. */
+	/* Without "PROGRAM: ", which starts an error. */
 	printf("%s runs: %u devices of lab %s, %u ports to other processes, prefix %s\n",
 		process->options->program, process->lab.plan->process[process->number].devices,
 		process->lab.plan->lab, process->lab.plan->process[process->number].ports,

@@ -27,7 +27,7 @@ static void keep_here(uint64_t capabilities)
 	struct __user_cap_data_struct data[2];
 	int code = errno;
 
-	/* First: whoever sees that the capabilities are gone takes all of this for done. */
+	/* First: other threads that see the capabilities gone assume that all of this is done. */
 	syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (syscall(SYS_capget, &header, data) == 0) {
 		for (unsigned i = 0; i < 2; i++) {
@@ -78,7 +78,7 @@ static void ask(long thread, uint64_t capabilities)
 	syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, THREAD_SIGNAL, &info);
 }
 
-/* Asks the threads that have kept more; their number, or -1: unknown. */
+/* Asks the threads that kept more; returns their number, or -1: unknown. */
 static int ask_all(uint64_t capabilities, bool again)
 {
 	DIR *tasks = opendir("/proc/self/task");
@@ -109,7 +109,7 @@ int privileges_keep(uint64_t capabilities, struct error *error)
 	left = ask_all(capabilities, true);
 	for (int waited = 0; left != 0 && waited < WAIT_MS; waited += STEP_MS) {
 		nanosleep(&step, NULL);
-		/* A thread that another one has started meanwhile has not been asked. */
+		/* A thread that another one started meanwhile was not asked. */
 		left = ask_all(capabilities, waited % 100 == 99);
 	}
 	signal(THREAD_SIGNAL, SIG_IGN);

@@ -62,7 +62,7 @@ static const int allowed[] = {
 	SCMP_SYS(getrlimit), SCMP_SYS(prlimit64), SCMP_SYS(getrandom), SCMP_SYS(getpid),
 	SCMP_SYS(getppid), SCMP_SYS(gettid), SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid),
 	SCMP_SYS(getegid), SCMP_SYS(capget),
-	/* of a signal handler of privileges.c that is late; neither gives anything */
+	/* of a signal handler of privileges.c that is late; neither grants anything */
 	SCMP_SYS(capset)};
 
 /* --- the end of a process that makes another call --- */

@@ -103,7 +103,7 @@ static int does_meet(
 		tell(demand, dilation, &result, out);
 		code = run_fidelity_meets(&result, demand);
 	}
-	/* With a slower clock it would be even less. */
+	/* With a slower clock there would be even less. */
 	if (code >= 0 && result.network_due_ns.count == 0)
 		code = error_set(error, EINVAL,
 			"%s: dilation: auto: no data frame arrived within %" PRIu64

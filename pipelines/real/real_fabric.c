@@ -40,7 +40,7 @@ static unsigned count_loops(const struct real_fabric_options *options)
 	return loops > rte_lcore_count() ? rte_lcore_count() : loops;
 }
 
-/* Buffers that hosts which re-inject may keep; a part of them where they are many and large. */
+/* Buffers that re-injecting hosts may keep; only a part of them where they are many and large. */
 static unsigned count_transit(const struct real_fabric_options *options)
 {
 	uint64_t each = options->run->nic.itb.pool_bytes / DEVICE_TRANSIT_BYTES, all = 0;
@@ -75,7 +75,7 @@ static unsigned count_held(const struct real_fabric_options *options)
 	return held + RTE_MIN(later, HELD_LATER_MAX);
 }
 
-/* All but what the drivers of external ports add to it. */
+/* Everything except what the drivers of external ports add to it. */
 static void request_pools(
 	const struct real_fabric_options *options, bool itbs, struct real_pool_request *request)
 {
@@ -107,7 +107,7 @@ unsigned real_fabric_memory_mib(const struct real_fabric_options *options)
 	return real_pool_memory_mib(&request, &sizes);
 }
 
-/* Everything that a device hears comes from this process. */
+/* Everything that a device receives comes from this process. */
 static bool is_whole(const struct real_fabric_options *options)
 {
 	unsigned count = 0;

@@ -18,7 +18,7 @@
 #define PRIORITY_AUTO   1
 #define PRIORITY_ALWAYS 2
 
-/* Questions that a mapper asks at a time. */
+/* Concurrent questions of a mapper. */
 #define OUTSTANDING 32
 #define STANDBYS    4
 /* Shortest time between two checks that find a device idle. */
@@ -36,7 +36,7 @@
 #define SLEEP_REST_PS (5 * PS_PER_MS)
 /* After a frame more are likely. */
 #define BUSY_FOR_PS (5 * PS_PER_MS)
-/* The most by which the control plane's time advances at once. A thread that computed routes, or
+/* The maximum by which the control plane's time advances at once. A thread that computed routes, or
  * had no CPU, received nothing meanwhile: that is not silence of others, and the mappers of this
  * process must not take over from each other. */
 #define STEP_MAX_PS (10 * PS_PER_MS)
@@ -174,7 +174,7 @@ int real_fabric_check(const struct run_config *run, struct error *error)
 	return result;
 }
 
-/* Above what former lives of these devices have said. */
+/* Above all numbers of earlier runs of these devices. */
 static uint64_t counter_now(void)
 {
 	struct timespec now;
@@ -324,7 +324,7 @@ static void print_messages(struct real_control *control)
 		text_output_begin(&control->output, warning ? STDERR_FILENO : STDOUT_FILENO, text);
 }
 
-/* The loops rest: orders wake them, and frames for an agent come only after that. */
+/* The loops sleep: commands wake them, and frames for an agent arrive only after that. */
 static weft_time sleep_beside(struct real_control *control)
 {
 	if (control_plane_waits(control->plane))
@@ -343,7 +343,7 @@ static void *run_plane(void *ctx)
 
 		now += wall - before < STEP_MAX_PS ? wall - before : STEP_MAX_PS;
 		before = wall;
-		/* The plane's own work, such as computing routes, is not an absence. */
+		/* The plane's own work, such as computing routes, is not a stall. */
 		control_plane_absent(control->plane, wall - left, now);
 		due = control_plane_poll(control->plane, now, wall);
 		left = clock_now(clock);
@@ -363,8 +363,8 @@ static void *run_plane(void *ctx)
 	return NULL;
 }
 
-/* A thread of EAL's for such work: on no CPU that a loop is pinned to. Without one there are no
- * routes, and real_control_why() says so. */
+/* A thread of EAL's for such work: on a CPU to which no loop is pinned. Without one there are no
+ * routes, and real_control_why() reports it. */
 void real_control_start(struct real_fabric *fabric)
 {
 	struct real_control *control = fabric->control;

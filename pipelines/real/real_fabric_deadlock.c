@@ -21,7 +21,7 @@ int real_deadlock_open(struct real_fabric *fabric, struct error *error)
 	fabric->sw = calloc(real_switches_max(fabric) + 1u, sizeof(struct weft_switch *));
 	if (fabric->sw == NULL)
 		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switch_count);
-	/* The parts of a divided switch have their own queues, which are not searched. */
+	/* The shards of a divided switch have their own queues, which are not searched. */
 	for (unsigned i = 0; i < fabric->switch_count; i++)
 		if (fabric->switches[i].division == NULL)
 			fabric->sw[fabric->switches[i].number] = fabric->switches[i].sw;
@@ -47,7 +47,7 @@ void real_deadlock_begin(struct real_fabric *fabric, weft_time measured_ps)
 		starvation_patience(fabric->options.topology, fabric->options.run, measured_ps);
 }
 
-/* A frame of a host takes a block or more. */
+/* A frame of a host takes at least one block. */
 static int collect_hosts(const struct real_fabric *fabric, const struct deadlock_view *view,
 	weft_time age_ps, struct deadlock_heads *heads)
 {

@@ -195,7 +195,7 @@ void real_entries_add_latencies(const struct real_fabric *fabric, struct run_res
 		for (unsigned k = 0; k < sink->entries && k < result->entries; k++) {
 			const struct measure_sink_entry *from = &sink->entry[k];
 
-			/* A histogram that nothing was recorded in may have no memory yet. */
+			/* A histogram without values may have no memory yet. */
 			if (from->network_ns.count > 0)
 				histogram_merge(&result->entry[k].network_ns, &from->network_ns);
 			if (from->total_ns.count > 0)

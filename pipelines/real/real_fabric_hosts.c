@@ -261,7 +261,7 @@ void real_hosts_destroy(struct real_fabric *fabric)
 	free(fabric->address);
 }
 
-/* Bytes of route and latency extension in a frame of this host, for the load's reckoning. In the
+/* Bytes of route and latency extension in a frame of this host, for computing the load. In the
  * host's loop. */
 static uint32_t route_bytes(const struct real_host *host, uint16_t to)
 {

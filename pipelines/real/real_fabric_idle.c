@@ -121,7 +121,7 @@ static bool has_busy_host(const struct real_worker *worker)
 	return false;
 }
 
-/* Whether the worker itself has been idle for long enough; others learn that it is busy. */
+/* Whether the worker itself has been idle for long enough; others are told that it is busy. */
 static bool is_idle(struct real_worker *worker, weft_time now)
 {
 	struct real_idle *rest = &worker->rest;
@@ -142,7 +142,8 @@ static bool is_idle(struct real_worker *worker, weft_time now)
 	return true;
 }
 
-/* Nobody has anything to do. Whoever begins to says so before it looks who rests. */
+/* No loop has anything to do. A loop that starts work announces it before it checks which loops
+ * sleep. */
 static bool all_may_rest(const struct real_fabric *fabric)
 {
 	bool may = atomic_load(&fabric->may_rest) && !atomic_load(&fabric->halt) &&
@@ -176,7 +177,7 @@ static void sleep_until_ready(struct real_worker *worker)
 
 	slept = clock_now(clock) - began;
 	loop_stall_exempt(&worker->stall, slept < asked ? slept : asked);
-	/* Something is to be done: not at once back to sleep. */
+	/* There is work: it does not sleep again at once. */
 	for (int i = 0; i < events; i++)
 		if (event[i].data.fd == worker->rest.wake)
 			eventfd_read(worker->rest.wake, &value);
@@ -188,8 +189,8 @@ static void sleep_until_ready(struct real_worker *worker)
 
 weft_time real_idle_away(const struct real_worker *worker, weft_time now)
 {
-	/* First: a loop that has woken up since then has excused its rest in 'seen', which it does
-	 * before it says that it rests no more. */
+	/* First: a loop that has woken up since then has recorded its sleep in 'seen', before it
+	 * announces that it no longer sleeps. */
 	bool resting = atomic_load(&worker->rest.resting);
 	weft_time away = loop_stall_load(&worker->stall.longest);
 	weft_time seen = loop_stall_load(&worker->stall.seen);

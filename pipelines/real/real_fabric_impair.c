@@ -74,7 +74,7 @@ uint64_t real_end_knob(
 	}
 }
 
-/* The values that the file sets. */
+/* The values in the file. */
 static void planned_knobs(const struct real_fabric *fabric, const struct real_end *end,
 	uint64_t value[LINK_KNOB_COUNT])
 {
@@ -130,7 +130,7 @@ void real_end_reset(struct real_fabric *fabric, struct real_end *end)
 	port_cut(&end->port, false);
 }
 
-/* The rate of an end as planned, as it is kept. */
+/* The rate of an end as planned, in the form in which it is kept. */
 static uint64_t planned(const struct real_end *end)
 {
 	return ps_per_byte(end->timing.rate_bps);
@@ -150,8 +150,8 @@ static bool may_cut_through(
 	return true;
 }
 
-/* A frame that cuts through must not run dry: with another rate than planned, or into a switch with
- * an output that is faster now, whole frames are awaited. */
+/* A frame that cuts through must not underrun: with another rate than planned, or into a switch
+ * with an output that is faster now, whole frames are awaited. */
 void real_links_cut_through(struct real_fabric *fabric)
 {
 	for (uint32_t i = 0; i < fabric->ends; i++) {
@@ -165,7 +165,7 @@ void real_links_cut_through(struct real_fabric *fabric)
 	}
 }
 
-/* Parses the values of an order; false if it is malformed. */
+/* Parses the values of a command; false if it is malformed. */
 static bool read_values(const char *text, uint64_t value[LINK_KNOB_COUNT])
 {
 	char *end;
@@ -179,7 +179,7 @@ static bool read_values(const char *text, uint64_t value[LINK_KNOB_COUNT])
 	return *text == '\0';
 }
 
-/* Notes the order at each end that it means, as the values that the end is to have. */
+/* Records the command at each end that it concerns, as the values that the end will have. */
 static void note_order(
 	struct real_fabric *fabric, const char *target, const uint64_t asked[LINK_KNOB_COUNT])
 {

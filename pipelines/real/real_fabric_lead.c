@@ -12,10 +12,10 @@
 
 #define LINKS_WAIT_PS  (5 * PS_PER_S)
 #define ROUTES_WAIT_PS (20 * PS_PER_S) /* from the same moment on */
-#define DRAIN_WAIT_PS  (2 * PS_PER_S)  /* since the last message has arrived */
+#define DRAIN_WAIT_PS  (2 * PS_PER_S)  /* since the last message arrived */
 #define DRAIN_MOST_PS  (30 * PS_PER_S)
 #define HURRY_WAIT_PS \
-	(500 * PS_PER_MS)             /* the same after a signal, in real time: who sent it waits */
+	(500 * PS_PER_MS)             /* the same after a signal, in real time: its sender waits */
 #define HURRY_MIN_PS  (5 * PS_PER_MS) /* but so much of the fabric's */
 #define DRAIN_LOOK_PS (1 * PS_PER_MS)
 
@@ -63,7 +63,7 @@ static void forget_latencies(struct measure_window *window, struct measure_total
 		window->entry[i].now.timed = window->entry[i].now.latency_sum_ns = 0;
 }
 
-/* 'fresh': the sources are about to begin anew, in each host's loop. */
+/* 'fresh': the sources are about to restart, in each host's loop. */
 static void begin_measuring(struct real_fabric *fabric, weft_time now, bool fresh)
 {
 	struct measure_totals totals;
@@ -118,7 +118,7 @@ static void stop_traffic(struct real_fabric *fabric, weft_time now)
 {
 	struct measure_totals totals;
 
-	/* A run that ends before its measuring has begun has nothing to show. */
+	/* A run that ends before its measuring started has nothing to show. */
 	if (fabric->phase == REAL_WARMING || fabric->phase == REAL_SETTLING) {
 		fabric->measure_from = WEFT_TIME_NEVER;
 		begin_measuring(fabric, now, false);
@@ -134,8 +134,7 @@ static void stop_traffic(struct real_fabric *fabric, weft_time now)
 	give_order(fabric, REAL_ORDER_STOP);
 }
 
-/* A run of a schedule ends with it; that other traffic comes with it is refused
- * (run_config_supported). */
+/* A run of a schedule ends with it; other traffic beside it is refused (run_config_supported). */
 static bool goal_is_over(const struct real_fabric *fabric)
 {
 	return fabric->replay != NULL && goal_replay_done(fabric->replay);
@@ -166,7 +165,7 @@ static uint64_t count_arrived(const struct real_fabric *fabric)
 	return arrived;
 }
 
-/* All that is under way has arrived, or nothing arrives any more. (A run without an end of its own
+/* Everything in flight has arrived, or nothing arrives any more. (A run without an end of its own
  * ends with a signal as any other does.) */
 static bool is_drained(struct real_fabric *fabric, weft_time now)
 {
@@ -280,8 +279,8 @@ static void cut_link(struct real_fabric *fabric, const char *text, weft_time now
 	real_idle_defer(fabric, now);
 }
 
-/* "NANOSECONDS" or "NANOSECONDS loaded". The order names its traffic: what was loaded for a run
- * that never began must not be sent by the next one. */
+/* "NANOSECONDS" or "NANOSECONDS loaded". The command names its traffic: what was loaded for a run
+ * that never started must not be sent by the next one. */
 static void obey_start(struct real_fabric *fabric, const char *text, weft_time now)
 {
 	char which[16] = "";
@@ -351,7 +350,7 @@ bool real_lead(struct real_fabric *fabric)
 	if (fabric->phase > REAL_WAITING)
 		real_events_poll(fabric, now);
 	over = watch(fabric, now);
-	/* It has given an order: the next one has to wait. */
+	/* It gave a command: the next one has to wait. */
 	if (!loop_commands_done(&fabric->orders))
 		return false;
 	real_idle_allow(

@@ -15,7 +15,7 @@
 #include "setup/device_config.h"
 #include "wire/frame.h"
 
-/* Frames that may wait in a memory link: all that the credits of both ends can have on the way. */
+/* Frames that may wait in a memory link: all that the credits of both ends allow in flight. */
 #define MEMORY_LINK_SLOTS 4096
 
 bool real_is_here(const struct real_fabric *fabric, const struct topology_port *at)
@@ -51,7 +51,8 @@ static struct port_ethdev_config ethdev_config(const struct real_fabric *fabric)
 	return (struct port_ethdev_config){.frame_bytes = frame_longest_here(fabric)};
 }
 
-/* The device passes frames of the run's size; if not, it is said which size it passes. */
+/* Checks that the device passes frames of the run's size; the error names the size that it
+ * passes. */
 static int check_longest(
 	const struct real_fabric *fabric, const struct real_end *end, struct error *error)
 {
@@ -276,7 +277,7 @@ unsigned real_held_frames(const struct topology_link *link)
 }
 
 /* Such a link to another process is as fast as the machine: a frame that cut through to it would
- * leave before its tail has come. */
+ * leave before its tail has arrived. */
 static bool has_untimed_output(const struct real_fabric *fabric, const struct topology_port *at)
 {
 	for (uint32_t i = 0; i < fabric->ends; i++)

@@ -112,7 +112,7 @@ static void add_faults(struct run_result *result, const uint64_t faults[FRAME_FA
 }
 
 /* Packets of programs for hosts of the fabric are messages, generated where they are queued or
- * refused. The interface counts those without a route, or for a silent host, as refused itself. */
+ * refused. The interface itself counts those without a route, or for a silent host, as refused. */
 static void add_tap(struct run_result *result, const struct real_host *host, const uint64_t *count)
 {
 	const uint64_t *edge = edge_counters(host->poll->tap.edge);
@@ -235,8 +235,8 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	}
 }
 
-/* Data and control frames, with what data frames take on the wire beside their bytes. A host counts
- * no frame bytes; the switch at the other end does. */
+/* Data and control frames, with the wire overhead of data frames. A host counts no frame bytes; the
+ * switch at the other end does. */
 static uint64_t carried_bytes(const struct weft_switch *from, unsigned output,
 	const struct weft_switch *to, unsigned input)
 {
@@ -363,8 +363,8 @@ static uint64_t longest_away_ns(const struct real_fabric *fabric)
 
 	for (unsigned i = 0; i < fabric->loops; i++) {
 		const struct real_worker *worker = &fabric->worker[i];
-		/* It may still be away. Only a lab's process is asked while its loops run, by the
-		 * leader. */
+		/* It may still be stalled. Only a lab's process is asked while its loops run, by
+		 * the leader. */
 		weft_time away = fabric->serving && !worker->leader
 					 ? real_idle_away(worker, now)
 					 : loop_stall_load(&worker->stall.longest);
@@ -414,7 +414,7 @@ static void judge(const struct real_fabric *fabric, struct run_result *result)
 		return;
 	run_fidelity_judge(result, &fabric->options.run->fidelity, fabric->options.run->dilation);
 	run_result_judge_away(result, "", result->wall.away_ns);
-	if (!fabric->incomplete) /* whoever ends it does not wait for what is under way */
+	if (!fabric->incomplete) /* after a signal, frames in flight are not waited for */
 		run_result_judge_under_way(result, in_flight_max(fabric));
 }
 

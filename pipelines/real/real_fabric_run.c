@@ -66,7 +66,7 @@ static bool others_are_here(const struct real_worker *worker, weft_time now)
 	return true;
 }
 
-/* A neighbour in another process is not known to be away. */
+/* A stall of a neighbour in another process is not visible. */
 static void excuse_end(struct real_fabric *fabric, const struct real_end *end,
 	struct link_end *link, weft_time now)
 {
@@ -74,7 +74,7 @@ static void excuse_end(struct real_fabric *fabric, const struct real_end *end,
 		link_end_forgive_stall(link, now);
 }
 
-/* A loop that has no CPU, or rests, sends no hellos: its links must not fall for that. */
+/* A loop that has no CPU, or sleeps, sends no hellos: its links must not go down for that. */
 static void excuse_others(struct real_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;
@@ -193,7 +193,7 @@ static int work(void *ctx)
 		obey(worker, now);
 		if (leads && real_lead(fabric))
 			halt(fabric);
-		/* The leader has heard commands before it rests. */
+		/* The leader has read commands before it sleeps. */
 		if (leads != worker->leader || !real_idle(worker, now))
 			poll_yield_update(&yield, worker->carried);
 	}

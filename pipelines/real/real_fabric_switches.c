@@ -49,8 +49,8 @@ static void attach_ports(struct real_fabric *fabric, struct real_switch *device)
 	}
 }
 
-/* The plan tells which host is behind a port where routes are static. Where a mapper finds out how
- * the cables are, hellos tell it. */
+/* The plan defines which host is behind a port where routes are static. Where a mapper discovers
+ * the cabling, hellos do. */
 static void check_sources(struct real_fabric *fabric, struct real_switch *device)
 {
 	const struct topology *topology = fabric->options.topology;
@@ -72,7 +72,7 @@ static void check_sources(struct real_fabric *fabric, struct real_switch *device
 	}
 }
 
-/* Marks, waiting times, and other ways than those of its tables. */
+/* Marks, waiting times, and paths other than those of its tables. */
 static int add_decisions(
 	struct real_fabric *fabric, struct real_switch *device, struct error *error)
 {
@@ -113,7 +113,7 @@ static int create_whole(struct real_fabric *fabric, struct real_switch *device,
 	return 0;
 }
 
-/* Into so many parts is a switch divided. */
+/* The number of shards of a switch. */
 static unsigned count_parts(const struct real_fabric *fabric, unsigned ports)
 {
 	unsigned shards = fabric->options.divides ? fabric->loops / fabric->switch_count : 1;

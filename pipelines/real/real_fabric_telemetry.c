@@ -32,7 +32,7 @@
 	X(LATENCY_P99, "network_latency_p99_ns", histogram_quantile(&sink->network_ns, 0.99)) \
 	X(UP, "link_up", nic_link_up(poll->nic))
 
-/* The poll loops of a process on telemetry: for how long they were away. */
+/* The poll loops of a process on telemetry: for how long they stalled. */
 
 #define LOOP_METRICS(X)                                     \
 	X(AWAY, "loop_away_ns", away_ns(shown)) /* gauge */ \

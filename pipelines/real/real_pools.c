@@ -12,7 +12,7 @@
 #define DATA_MBUFS_MAX    65536u
 #define DATA_MBUFS_A_PORT 1024u /* most of a port's buffer; when the pool is empty senders wait */
 #define CONTROL_MBUFS_MIN 4096u
-/* A port's transmitter holds two bursts of control frames at most; some more are on their way. */
+/* A port's transmitter holds at most two bursts of control frames; some more are in flight. */
 #define CONTROL_MBUFS_A_PORT (4u * PORT_BURST)
 #define CONTROL_MBUFS_MAX    32768u /* of large fabrics, whose links are memory */
 #define CONTROL_BYTES        256
@@ -57,8 +57,8 @@ void real_pool_sizes(const struct real_pool_request *request, struct real_pool_s
 				: (int)request->node - 1;
 }
 
-/* Without hugepages a mempool puts no object across a page, and begins each that is larger than a
- * page with a page. */
+/* Without hugepages a mempool puts no object across a page, and starts each that is larger than a
+ * page on a page. */
 static uint64_t pool_bytes(unsigned mbufs, uint32_t frame_bytes)
 {
 	uint32_t each = RTE_PKTMBUF_HEADROOM + frame_bytes + MBUF_OVERHEAD;

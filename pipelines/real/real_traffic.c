@@ -48,7 +48,7 @@ static void destroy(struct real_fabric *fabric, struct real_traffic **work)
 	*work = NULL;
 }
 
-/* Sinks of other processes tell so many entries apart, and messages may still come from the run
+/* Sinks of other processes tell so many entries apart, and messages may still arrive from the run
  * before. */
 static int check_shape(
 	const struct real_fabric *fabric, const struct run_config *run, struct error *error)

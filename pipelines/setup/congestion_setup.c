@@ -35,7 +35,7 @@ weft_time congestion_setup_mark_ps(const struct run_config *run)
 	return act ? run->detector.arn_ttl_ps : 0;
 }
 
-/* With notifications packets keep their way until one says otherwise. */
+/* With notifications packets keep their path until one arrives. */
 static const struct adaptive_mode *find_mode(const struct run_config *run)
 {
 	return has_notifications(run) ? &adaptive_none : run->routing.adaptive;
@@ -81,7 +81,7 @@ static struct arn_table_config find_table(const struct run_config_detector *run)
 	};
 }
 
-/* Ports behind which a switch of a higher stage is. */
+/* Ports with a switch of a higher stage at the far end. */
 static uint64_t find_up_ports(const struct topology *topology, uint32_t at)
 {
 	uint64_t up = 0;
@@ -135,7 +135,7 @@ int congestion_setup_switch(struct weft_switch *sw, const struct topology *topol
 				 run->origin, topology->switch_at[at].name);
 }
 
-/* Of the slowest link of the switch. */
+/* For the slowest link of the switch. */
 static uint64_t find_rate(const struct topology *topology, uint32_t at, uint64_t rate_bps)
 {
 	const struct topology_device *sw = &topology->switch_at[at];
@@ -151,7 +151,7 @@ static uint64_t find_rate(const struct topology *topology, uint32_t at, uint64_t
 	return slowest != UINT64_MAX ? slowest : rate_bps;
 }
 
-/* drb-cc looks for where the congestion begins. */
+/* drb-cc looks for where the congestion starts. */
 static bool records_last(const struct run_config *run)
 {
 	if (run->sw.recording == RUN_RECORDING_AUTO)

@@ -43,8 +43,8 @@ static void fill_predictive(
 		.of_union = from->similarity_of == RUN_SIMILARITY_UNION};
 }
 
-/* Zero-load times: a full frame by the host's link, and for each switch on the way its routing
- * delay and the next link; store-and-forward takes the frame's time at each once more. All links
+/* Zero-load times: a full frame on the host's link, and for each switch on the path its routing
+ * delay and the next link; store-and-forward takes the frame's time once more at each. All links
  * count as the host's. */
 static void fill_times(const struct run_config *run, const struct topology *topology, uint32_t host,
 	struct source_control_config *config)

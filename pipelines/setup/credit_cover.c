@@ -99,7 +99,7 @@ static const char *time_text(double us, char text[32])
 	return text;
 }
 
-/* "at most 52 %": never less than it is. */
+/* "at most 52 %": never lower than the true value. */
 static void write_bound(char *text, size_t size, double cover_us, uint64_t rate_bps,
 	const char *trip, uint32_t ppm, const char *whom)
 {

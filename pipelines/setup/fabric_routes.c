@@ -48,7 +48,7 @@ static int check_union(const struct route_set *set, const struct topology *topol
 			      run->origin, name);
 }
 
-/* An algorithm that cannot serve the topology does not know by which key it was chosen. */
+/* An algorithm that does not support the topology does not know the key that selected it. */
 static int refuse(const struct run_config *run, int result, struct error *error)
 {
 	char name[RUN_ROUTING_NAME];
@@ -267,7 +267,7 @@ static bool has_itb(const struct route_set *set)
 	return false;
 }
 
-/* Both would say in which VC a packet is stored. */
+/* Both would decide in which VC a packet is stored. */
 static int make_queuing(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error)
 {
@@ -329,7 +329,7 @@ int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topolog
 		result = check_tables(run, error);
 	if (result == 0)
 		result = make_queuing(routes, topology, run, error);
-	/* The mapper may give routes with in-transit buffers. */
+	/* The mapper may provide routes with in-transit buffers. */
 	routes->itbs = run->routing.mode == RUN_ROUTING_SOURCE;
 	return result;
 }

@@ -171,7 +171,7 @@ static void pass_devices(struct mirror *mirror, const struct virtual_fabric *fab
 
 /* --- schedule --- */
 
-/* Their flows: when they were due is known where they begin, when they arrived where they end. */
+/* Their flows: their due times are known where they start, their arrival times where they end. */
 static void pass_flow_times(
 	struct mirror *mirror, const struct virtual_fabric *fabric, unsigned rank)
 {

@@ -10,8 +10,8 @@
 #include "virtual_faults.h"
 #include "virtual_send.h"
 
-/* Arrivals at switches go to the lane of this partition's own, among which they come: then they are
- * prefetched as well. */
+/* Arrivals at switches go to the lane of this partition's own arrivals, so they are also
+ * prefetched. */
 static void take_data(struct virtual_fabric *fabric, struct sim_event event)
 {
 	if (virtual_is_host(fabric, event.order))
@@ -85,8 +85,8 @@ static inline void fetch_packet(const struct partition_mailbox_contents *content
 	__builtin_prefetch(&contents->packet[i].origin);
 }
 
-/* Another core has written them. All lines together take little longer than one, as far as the core
- * can wait for several. */
+/* Another core wrote them. All lines together take little longer than one, as far as the core can
+ * wait for several. */
 static void fetch_first(const struct partition_mailbox_contents *contents)
 {
 	for (uint32_t i = 0; i < VIRTUAL_BOX_FETCHED; i++)

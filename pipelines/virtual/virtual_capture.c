@@ -97,8 +97,8 @@ struct virtual_capture {
 	struct capture_file *files;
 	struct captured_port *port; /* of switches, by number and port; then of hosts */
 	uint32_t ports;
-	/* Of several parts: what they have seen in this round and the last one. Behind a rank's own
-	 * parts are, at rank 0, those of the other ranks. */
+	/* With several partitions: what they saw in this round and the last one. After a rank's own
+	 * partitions, rank 0 has those of the other ranks. */
 	struct capture_log *log[2]; /* [side][logs] */
 	unsigned logs;
 	uint8_t (*frame)[FRAME_BYTES_MAX]; /* [parts] to build frames in */
@@ -116,7 +116,7 @@ static struct captured_port *captured(
 	return &capture->port[number_of(capture, at)];
 }
 
-/* False: rank 0 writes what this one has seen. */
+/* False: rank 0 writes what this one saw. */
 static bool writes(const struct virtual_capture *capture)
 {
 	return !virtual_has_ranks(capture->fabric) || capture->fabric->partitions->ranks->own == 0;
@@ -233,7 +233,7 @@ static void write_logs(struct virtual_capture *capture, unsigned side)
 
 /* --- several ranks --- */
 
-/* A virtual_append_fn: the logs of all parts, each behind its size. They are empty then. */
+/* A virtual_append_fn: the logs of all partitions, each after its size. They are empty then. */
 static int append_logs(void *ctx, unsigned side, struct ranks_message *message)
 {
 	struct virtual_capture *capture = ctx;
@@ -276,7 +276,7 @@ static int read_logs(
 	return result == 0 && reader->left > 0 ? -EINVAL : result;
 }
 
-/* A virtual_round_fn: writes what all parts of all ranks have seen in a round. */
+/* A virtual_round_fn: writes what all partitions of all ranks saw in a round. */
 static void write_round(void *ctx, unsigned side)
 {
 	struct virtual_capture *capture = ctx;
@@ -360,7 +360,8 @@ static void close_parts(struct virtual_capture *capture)
 	}
 }
 
-/* Credit frames that such a link carries at one time come in no order that parts could keep. */
+/* Credit frames that such a link carries at the same time arrive in no order that partitions could
+ * keep. */
 static bool has_instant_link(const struct topology *topology)
 {
 	for (uint32_t i = 0; i < topology->links; i++)

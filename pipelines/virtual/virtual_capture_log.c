@@ -47,7 +47,7 @@ int capture_log_add(struct capture_log *log, const struct capture_entry *entry,
 	return 0;
 }
 
-/* Entries one behind the other, and nothing else. */
+/* Consecutive entries, and nothing else. */
 static bool is_log(const struct capture_log *log, uint32_t ports)
 {
 	size_t at = 0;

@@ -14,7 +14,7 @@
 #include "virtual_partitions.h"
 #include "virtual_send.h"
 
-/* On its way to a host. virtual_control.next: the one that arrives there after it. */
+/* In flight to a host. virtual_control.next: the one that arrives there after it. */
 struct virtual_cn {
 	struct virtual_answer answer;
 	weft_time at;
@@ -98,7 +98,7 @@ void virtual_cn_close(struct virtual_fabric *fabric)
 
 /* --- the way back --- */
 
-/* By the tables of the switches; 0: it cannot be known. */
+/* From the tables of the switches; 0: unknown. */
 static unsigned walk(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
 {
 	struct topology_port at = {DEVICE_HOST, from, 0};
@@ -180,8 +180,8 @@ void virtual_cn_answer(struct virtual_fabric *fabric, uint32_t number,
 		crossing->answer = answer;
 }
 
-/* Those of one time by what they say, which does not depend on which of two hosts has answered
- * first. */
+/* Those with equal times in the order of their contents, which does not depend on which of two
+ * hosts answered first. */
 static bool is_before(const struct virtual_cn *a, const struct virtual_cn *b)
 {
 	if (a->at != b->at)

@@ -93,8 +93,8 @@ static void exchange(const struct virtual_control *control, uint32_t a, uint32_t
 	memcpy(record_at(control, b), between, control->record_bytes);
 }
 
-/* A channel has sent 'record', after others that arrive with it. Events of one time come by their
- * records, which depend on what was under way before: so the contents are sorted. */
+/* A channel sent 'record', after others that arrive with it. Events of one time are ordered by
+ * their records, which depend on what was in flight before: so the contents are sorted. */
 static __attribute__((noinline)) void sort_sent(
 	struct virtual_control *control, struct virtual_control_sent *sent, uint32_t record)
 {
@@ -126,7 +126,7 @@ static inline void push(struct virtual_fabric *fabric, struct virtual_control *c
 
 /* --- credit frames --- */
 
-/* The end that gets the credit frame of that order. */
+/* The end that gets the credit frame of that event order. */
 static const struct link_end *end_of(const struct virtual_fabric *fabric, uint32_t order)
 {
 	if (!virtual_is_host(fabric, order))
@@ -149,8 +149,8 @@ void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx 
 		(struct sim_event){at, order, item}, 0);
 }
 
-/* Of a channel that crosses, which always leads to a switch. The other part writes the cold state.
- */
+/* Of a channel that crosses, which always leads to a switch. The other partition writes the cold
+ * state. */
 static inline weft_time crossing_delay(
 	const struct virtual_fabric *fabric, const struct virtual_tx *channel)
 {
@@ -197,7 +197,7 @@ void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 }
 
 /* Of two credit frames that an end sends at the same time over a link without delay, the older one
- * may arrive last: what it would take back stays granted. */
+ * may arrive last: what it would withdraw stays granted. */
 void virtual_show_credit(const struct virtual_fabric *fabric, uint32_t item,
 	const struct link_end *end, struct control_credit *credit)
 {
@@ -214,8 +214,8 @@ void virtual_show_credit(const struct virtual_fabric *fabric, uint32_t item,
 	}
 }
 
-/* Nothing is lost on a virtual link, so there is nothing to heal; the sender's total speaks of what
- * is still under way as well, and must not count as lost. */
+/* Nothing is lost on a virtual link, so there is nothing to heal; the sender's total also covers
+ * what is still in flight, which must not count as lost. */
 void virtual_open_credit(struct virtual_fabric *fabric, uint32_t item, const struct link_end *end,
 	struct control_credit *credit)
 {

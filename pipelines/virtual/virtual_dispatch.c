@@ -64,7 +64,7 @@ static inline void look_ahead(struct virtual_fabric *fabric, unsigned from)
 		virtual_prefetch(fabric);
 }
 
-/* The limit may come nearer on the way where there is a schedule, and nowhere else. */
+/* Only with a schedule may the limit come nearer during the run. */
 static __attribute__((always_inline)) inline bool steps(
 	struct virtual_fabric *fabric, uint32_t *max, bool schedule)
 {
@@ -81,8 +81,7 @@ static __attribute__((always_inline)) inline bool steps(
 		}
 		fabric->now = event.at;
 		fabric->order = event.order;
-		/* Switches are far more than a first-level cache holds, in any fabric of interest.
-		 */
+		/* Switches exceed a first-level cache in any fabric of interest. */
 		if (from == VIRTUAL_LANE_SWITCH) {
 			virtual_prefetch_switch(fabric);
 			virtual_switch_arrive(fabric, VIRTUAL_SWITCH(event.order),

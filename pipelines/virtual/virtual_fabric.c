@@ -24,11 +24,11 @@
 /* Address space of 6 GiB. */
 #define PACKETS_MAX ((uint64_t)1 << 26)
 
-/* Packets of a part that small pages hold. */
+/* Packets of a partition for which small pages suffice. */
 #define SMALL_PACKETS 16384u
 
-/* Hosts of which all pairs have two numbers of four bytes, 8 MiB at most, and of one byte, 512 MiB;
- * of more hosts, only pairs that talk have numbers. */
+/* Maximum numbers of hosts with two numbers of four bytes for all pairs, 8 MiB, and of one byte,
+ * 512 MiB; with more hosts, only pairs that communicate have numbers. */
 #define ALL_HOSTS_MAX   1024u
 #define BYTES_HOSTS_MAX 16384u
 
@@ -74,7 +74,7 @@ static int create_switches(struct virtual_fabric *fabric, struct error *error)
 	return result;
 }
 
-/* Once the links have told what is behind them. */
+/* Once the links know the devices at their ends. */
 static int adapt_switches(struct virtual_fabric *fabric, struct error *error)
 {
 	int result = virtual_cn_open_switches(fabric);
@@ -223,7 +223,7 @@ static unsigned bits_below(uint64_t end)
 	return end > 2 ? 64 - (unsigned)__builtin_clzll(end - 1) : 1;
 }
 
-/* Numbers of events' items: beside packets and credit frames ARNs, and then cns. */
+/* Numbers of events' items: after packets and credit frames, ARNs and then cns. */
 static uint64_t virtual_items(const struct virtual_fabric *fabric)
 {
 	if (fabric->answers)
@@ -291,7 +291,7 @@ int virtual_fabric_open_own(struct virtual_fabric *fabric)
 			records) < 0 ||
 		virtual_control_init(&fabric->arns, sizeof(struct control_arn), 16) < 0)
 		return -ENOMEM;
-	/* There is hardly a credit frame under way without a packet that has made room for it. */
+	/* There is hardly a credit frame in flight without a packet that made room for it. */
 	fabric->items = fabric->pool.size + 4 * (uint64_t)records;
 	if (virtual_fabric_fit_events(fabric) < 0)
 		return -ENOMEM;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Hosts of a virtual fabric that replay a schedule. The frames of a pair are delivered in order
- * (virtual_host.c), so a message has come with its tail. */
+ * (virtual_host.c), so a message is complete with its tail. */
 
 #include "virtual_dispatch.h"
 
@@ -39,7 +39,8 @@ bool virtual_goal_is_over(
 	       state->delivered == state->sent;
 }
 
-/* One part alone knows when all is over, several do between rounds (virtual_rounds.c). */
+/* A single partition knows when everything is over; several find out between rounds
+ * (virtual_rounds.c). */
 static void look_for_end(struct virtual_fabric *fabric)
 {
 	weft_time end;
@@ -131,7 +132,7 @@ void virtual_goal_take(struct virtual_fabric *fabric, uint32_t number,
 
 static weft_time longest_delay(const struct topology *topology)
 {
-	weft_time longest = 1; /* all that happens at the end happens */
+	weft_time longest = 1; /* everything that happens at the end happens */
 
 	for (uint32_t i = 0; i < topology->links; i++)
 		if (topology->link_at[i].delay_ps > longest)

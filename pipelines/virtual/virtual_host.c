@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Hosts of a virtual fabric: what is due leaves, what arrives is counted and measured. */
+/* Hosts of a virtual fabric: due messages leave, arrivals are counted and measured. */
 
 #include "virtual_dispatch.h"
 
@@ -142,7 +142,7 @@ static bool take_message(struct virtual_host *host, weft_time now)
 	return false;
 }
 
-/* Sends what the stream has. Sending continues when the next message is due or the channel is free;
+/* Sends the stream's frames. Sending continues when the next message is due or the channel is free;
  * without credits, with the next credit frame. */
 static void try_stream(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
@@ -178,7 +178,7 @@ static void try_stream(struct virtual_fabric *fabric, uint32_t number, weft_time
 	virtual_host_wake_by(fabric, number, next);
 }
 
-/* Sends what has gone through FIFOs or is in transit. */
+/* Sends frames from FIFOs or in transit. */
 static __attribute__((noinline)) void try_fifos(
 	struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
@@ -211,7 +211,7 @@ static __attribute__((noinline)) void try_fifos(
 	if (__builtin_expect(host->nic.control != NULL, 0)) {
 		weft_time due = datagram_control_due(&host->nic, now);
 
-		/* One that is over already goes when the channel is free. */
+		/* One that is already over is sent when the channel is free. */
 		if (due < next && (sent || due > now))
 			next = due;
 	}
@@ -321,12 +321,13 @@ static inline __attribute__((always_inline)) void deliver(struct virtual_fabric 
 	virtual_give_packet(fabric, packet);
 }
 
-/* Frames that waited for the one that just came, or for one that will never come; 'tail': it ended
- * its message. */
+/* Frames that waited for the one that just arrived, or for one that will never arrive; 'tail': it
+ * ended its message. */
 static void release(
 	struct virtual_fabric *fabric, uint32_t number, uint16_t source, bool tail, weft_time now)
 {
-	weft_time complete_ps = tail ? 0 : now; /* else what follows is of the same message */
+	weft_time complete_ps =
+		tail ? 0 : now; /* else the following frames belong to the same message */
 	struct weft_packet *packet;
 
 	while ((packet = datagram_reorder_release(&fabric->host[number].nic, source, now)) !=
@@ -380,7 +381,8 @@ void virtual_host_lose(struct virtual_fabric *fabric, uint32_t number, weft_time
 	release(fabric, number, source, false, now);
 }
 
-/* Those of one time by source and number: not by which of two switches has discarded first. */
+/* Those with equal times by source and number, independent of which of two switches discarded
+ * first. */
 static bool is_lost_before(const struct weft_packet *a, const struct weft_packet *b)
 {
 	if (a->arrived_ps != b->arrived_ps)
@@ -464,7 +466,7 @@ void virtual_host_wake(struct virtual_fabric *fabric, uint32_t number, weft_time
 	virtual_host_try(fabric, number, now);
 }
 
-/* A notification has come: which way messages leave may now depend on where they go. Those that are
+/* A notification arrived: the path of messages may now depend on their destination. Those that are
  * due are in the FIFO when the host looks next, as if they had always been. */
 static void leave_stream(struct virtual_host *host)
 {
@@ -504,7 +506,7 @@ void virtual_host_credit(
 	link_end_on_credit(end, &credit, now);
 	if (fabric->host[number].stream != NULL &&
 		virtual_host_channel(fabric, number)->blocked_since == WEFT_TIME_NEVER)
-		return; /* it is not credits that the stream waits for */
+		return; /* the stream does not wait for credits */
 	virtual_host_try(fabric, number, now);
 }
 

@@ -54,7 +54,7 @@ static uint64_t mean_to_all(const struct virtual_fabric *fabric, uint32_t host)
 	return mean(fabric->route_sum[host], fabric->hosts - 1);
 }
 
-/* Of those in the list but the host itself; of all if it names no other. */
+/* Of those in the list except the host itself; of all if it names no other. */
 static uint64_t mean_to(
 	const struct virtual_fabric *fabric, uint32_t host, const uint16_t *to, uint32_t count)
 {
@@ -140,7 +140,8 @@ static void open_channel(struct virtual_fabric *fabric, const struct topology_li
 	};
 }
 
-/* A hello from one end to the other; switches hear it as a whole, they count their ports. */
+/* A hello from one end to the other; switches process it as a whole, because they count their
+ * ports. */
 static void say_hello(
 	struct virtual_fabric *fabric, struct topology_port from, struct topology_port to)
 {
@@ -209,7 +210,7 @@ weft_time virtual_links_free_at(const struct virtual_fabric *fabric)
 
 /* How many blocks can arrive at an input while an output of the same switch sends: what the fastest
  * link carries while the slowest one sends the longest frame, twice because blocks are rounded up,
- * and a frame that was nearly there before. */
+ * and a frame that had nearly arrived before. */
 static uint32_t margin_blocks(const struct virtual_fabric *fabric)
 {
 	const struct topology *topology = fabric->topology;

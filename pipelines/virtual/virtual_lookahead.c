@@ -7,8 +7,8 @@
 #include "traffic/traffic_pattern.h"
 #include "virtual_measure.h"
 
-/* Payload of the last frame of messages of such a length, or up to 'max' (0: all have it), if that
- * is less. */
+/* Payload of the last frame of messages of this length, or up to 'max' (0: all have it), if that is
+ * less. */
 static uint64_t shorter(
 	const struct virtual_fabric *fabric, uint64_t bytes, uint64_t max, uint64_t min)
 {
@@ -42,8 +42,8 @@ static weft_time sooner(weft_time a, weft_time b)
 	return a < b ? a : b;
 }
 
-/* True if hosts hear of hosts of other parts without a link: notifications of congestion, and of
- * discarded packets. Each takes at least the delay of a host's link. */
+/* True if hosts interact with hosts of other partitions without a link: notifications of
+ * congestion, and of discarded packets. Each takes at least the delay of a host's link. */
 static bool hosts_are_notified(const struct virtual_fabric *fabric)
 {
 	return fabric->answers || virtual_order_reserve(fabric) > 0;
@@ -72,7 +72,8 @@ static weft_time shortest_transmission(const struct virtual_fabric *fabric)
 	return min;
 }
 
-/* The least time from the start of a transmission to the event of its arrival: virtual_start(). */
+/* The minimum time from the start of a transmission to the event of its arrival:
+ * virtual_start(). */
 static weft_time min_arrival(const struct virtual_fabric *fabric, weft_time frame_ps)
 {
 	const struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];
@@ -85,10 +86,10 @@ static weft_time min_arrival(const struct virtual_fabric *fabric, weft_time fram
 }
 
 /* True if only credit frames cross sooner than a packet, and a switch sends one only when a tail
- * has left. Not so in three cases. Hosts hear of each other without a link, as they do where
- * switches have congestion control. Routes come from a file: a switch without a route for a packet
- * discards it when it comes, and its space is free at once; computed routes lead everywhere. There
- * is a schedule: parts know its end after a round, which may not exceed the longest delay of a link
+ * has left. Not so in three cases. Hosts interact without a link, as they do where switches have
+ * congestion control. Routes come from a file: a switch without a route for a packet discards it on
+ * arrival, and its space is free at once; computed routes lead everywhere. There is a schedule:
+ * partitions know its end after a round, which may not exceed the longest delay of a link
  * (virtual_dispatch.h). */
 static bool ends_notify(const struct virtual_fabric *fabric)
 {
@@ -107,7 +108,7 @@ void virtual_lookahead_open(struct virtual_lookahead *lookahead,
 		lookahead->packet_ps = min_arrival(fabric, lookahead->frame_ps);
 }
 
-/* A packet that begins to leave in this round is not listed yet. Its tail leaves after the shortest
+/* A packet that starts to leave in this round is not listed yet. Its tail leaves after the shortest
  * transmission at the earliest. */
 weft_time virtual_lookahead_end(
 	const struct virtual_lookahead *lookahead, weft_time start, weft_time listed)

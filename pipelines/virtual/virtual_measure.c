@@ -268,7 +268,7 @@ static struct virtual_link_use use_of(
 	return use;
 }
 
-/* The port's device is in a part of this process. */
+/* The port's device is in a partition of this process. */
 static bool is_our_port(const struct virtual_fabric *fabric, struct topology_port at)
 {
 	return virtual_is_ours(
@@ -346,7 +346,7 @@ static void fill_figures(const struct virtual_fabric *fabric, struct run_result 
 	result->messages.generated = fabric->window.to.generated_messages;
 	result->messages.pending =
 		run_result_minus(result->messages.generated, result->messages.delivered);
-	/* Each injected packet is delivered, under way or discarded. */
+	/* Each injected packet is delivered, in flight or discarded. */
 	result->lost = run_result_minus(result->packets.injected, result->packets.delivered + out);
 	result->duplicated = run_result_minus(
 		result->packets.delivered + out + fabric->dropped, result->packets.injected);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Frames that came too early and wait at hosts of a virtual fabric for those before them
- * (datagram_reorder.h). The network is free of them, so they never hold anything back in it; what
- * they take is memory, of which there is so much that it ends only where something is wrong. Then
- * hosts send nothing new until some have gone. */
+/* Early frames that wait at hosts of a virtual fabric for those before them (datagram_reorder.h).
+ * The network no longer holds them, so they never hold anything back in it; they only take memory,
+ * of which there is so much that it runs out only if something is wrong. Then hosts send nothing
+ * new until some frames are released. */
 
 #include "virtual_measure.h"
 
@@ -13,8 +13,8 @@
 #include "setup/control_setup.h"
 #include "virtual_send.h"
 
-/* Frames of which there is room beside those that the network and pools hold, for each host and for
- * all together. Address space, touched as needed. */
+/* Maximum number of frames besides those that the network and pools hold, for each host and for all
+ * together. Address space, touched as needed. */
 #define RESERVE_FRAMES     4096
 #define RESERVE_FRAMES_ALL (1u << 18)
 

@@ -62,7 +62,7 @@ static int assign(
 	return result;
 }
 
-/* Links between partitions: what they send goes into boxes. */
+/* Links between partitions: what they send goes into mailboxes. */
 static void mark_links(struct virtual_fabric *fabric, const struct virtual_partitions *partitions)
 {
 	struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];
@@ -129,7 +129,7 @@ static int limit_out(
 
 		min = each < min ? each : min;
 	}
-	/* Packets that a host can begin to send in a round. */
+	/* Packets that a host can start to send in a round. */
 	round = partitions->lookahead.packet_ps / (frame * (min > 0 ? min : 1)) + 2;
 	partitions->out_max = run_result_minus(fabric->pool.size, hosts * (round + 1));
 	if (partitions->out_max >= hosts)

@@ -291,7 +291,7 @@ void virtual_prefetch(struct virtual_fabric *fabric)
 		look(fabric, false);
 }
 
-/* The arrival so many places after the current one. */
+/* The arrival this many places after the current one. */
 INLINE struct virtual_prefetch_arrival *arrival_at(struct virtual_fabric *fabric, uint32_t places)
 {
 	uint32_t place = event_lane_place(&fabric->events->lane[VIRTUAL_LANE_SWITCH], places);

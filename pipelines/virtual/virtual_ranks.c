@@ -8,7 +8,7 @@
 #include "base/byte_hash.h"
 #include "virtual_threads.h"
 
-/* Packets and control frames that cross to a part in another rank, as records in a message.
+/* Packets and control frames that cross to a partition in another rank, as records in a message.
  * Pointers become numbers that mean the same in all ranks. */
 
 /* A packet, without pointers. Its latency extension follows, where packets have them. */
@@ -23,10 +23,10 @@ struct sent_packet {
 	uint8_t losses;
 };
 
-/* A credit frame, a notification, or a schedule's message that was accepted. Of a credit frame the
- * limits of its VCs follow: what the sender has sent the receiver knows, for nothing is lost
- * (virtual_open_credit()). Only a capture shows that too, and it follows then. Of a notification of
- * congestion its struct virtual_answer follows. */
+/* A credit frame, a notification, or a schedule's message that was accepted. A credit frame is
+ * followed by the limits of its VCs: the receiver knows the sender's totals, because nothing is
+ * lost (virtual_open_credit()). Only a capture also shows the totals, and then they follow. A
+ * notification of congestion is followed by its struct virtual_answer. */
 struct sent_control {
 	weft_time at;
 	uint32_t order;
@@ -89,10 +89,10 @@ static bool is_captured(const struct virtual_fabric *fabric)
 	return fabric->partitions->each_round != NULL || fabric->partitions->append != NULL;
 }
 
-/* The most that is behind a struct sent_control. */
+/* The maximum size of what follows a struct sent_control. */
 #define REST_MAX (sizeof(struct virtual_answer) + FRAME_VCS_MAX * sizeof(struct virtual_credit))
 
-/* The most bytes that so many records take. */
+/* The maximum size of this many records. */
 static size_t virtual_record_room(
 	const struct virtual_fabric *fabric, size_t packets, size_t controls)
 {
@@ -116,7 +116,7 @@ static uint8_t *put_rest(const struct virtual_fabric *fabric, uint8_t *out,
 	return out;
 }
 
-/* Each returns the first byte behind the record. 'extension' is NULL where packets have none. */
+/* Each returns the first byte after the record. 'extension' is NULL where packets have none. */
 static uint8_t *virtual_record_put_control(const struct virtual_fabric *fabric, uint8_t *out,
 	const struct partition_crossing_control *crossing)
 {
@@ -202,8 +202,8 @@ static bool take_rest(const struct virtual_fabric *fabric,
 	return false;
 }
 
-/* The next record becomes an event of this part (partition_message.h). False: there is none, or it
- * makes no sense. */
+/* Turns the next record into an event of this partition (partition_message.h). False: there is
+ * none, or it is invalid. */
 static bool virtual_record_take_control(struct virtual_fabric *fabric, struct ranks_reader *reader)
 {
 	const void *bytes = ranks_take(reader, sizeof(struct sent_control));
@@ -223,11 +223,11 @@ static bool virtual_record_take_control(struct virtual_fabric *fabric, struct ra
 	return true;
 }
 
-/* The head of a message of a round. Then for each part of the receiver comes a section, and what
- * all parts of the sender have for it; and then, for rank 0, what has been appended. */
+/* The head of a message of a round. Then each partition of the receiver has a section with what all
+ * partitions of the sender have for it; and then, for rank 0, what was appended. */
 struct head {
 	uint64_t next, end, out,
-		events; /* as struct partition_summary, of all parts of the sender */
+		events; /* as struct partition_summary, of all partitions of the sender */
 	uint64_t pause;
 	struct virtual_goal_state goal;
 };
@@ -239,7 +239,7 @@ struct section {
 
 /* --- sending --- */
 
-/* The contents for part 'to', which is in another rank, in the boxes of all parts. */
+/* The contents for partition 'to', which is in another rank, in the mailboxes of all partitions. */
 static struct section section_for(struct virtual_partitions *partitions, unsigned side, unsigned to)
 {
 	struct section section = {0};
@@ -293,7 +293,7 @@ static int put_section(struct virtual_partitions *partitions, struct ranks_messa
 	return 0;
 }
 
-/* All that goes to a rank. 0 or -ENOMEM. */
+/* Everything that goes to a rank. 0 or -ENOMEM. */
 static int put_message(struct virtual_partitions *partitions, unsigned side, unsigned rank,
 	const struct head *head)
 {

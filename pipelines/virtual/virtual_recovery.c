@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Frames that hosts of a virtual fabric have discarded, on their way back to be sent again
- * (datagram_recovery.h). As credit frames, reports take no time on links: only the delays of the
- * way back. */
+/* Frames that hosts of a virtual fabric discarded, on their way back to be sent again
+ * (datagram_recovery.h). Like credit frames, reports take no time on links: only the delays of the
+ * path back. */
 
 #include "virtual_dispatch.h"
 

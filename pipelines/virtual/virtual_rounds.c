@@ -7,11 +7,11 @@
 
 #define STEPS UINT32_C(1 << 30)
 
-/* A round counts as so many events of worker 0, so that it looks for an early end although only
+/* A round counts as this many events of worker 0, so that it checks for an early end even if only
  * other workers have events. */
 #define ROUND_STEPS 64u
 
-/* For other parts, in their lines. */
+/* For other partitions, in their cache lines. */
 static void post(
 	struct virtual_worker *worker, const struct partition_summary *told, unsigned number)
 {
@@ -30,8 +30,9 @@ static void post(
 	}
 }
 
-/* The earliest time in the boxes. If it is before the end of the round another part has passed it,
- * and the result could differ from that of one worker: the run fails. That is always a bug. */
+/* The earliest time in the mailboxes. If it is before the end of the round another partition has
+ * passed it, and the result could differ from that of one worker: the run fails. That is always a
+ * bug. */
 static weft_time first_sent(struct virtual_worker *worker)
 {
 	const struct partition_mailbox *box = worker->box[worker->side];
@@ -54,8 +55,8 @@ void virtual_round_push(struct virtual_worker *worker)
 	weft_time sent = first_sent(worker), own;
 	uint64_t crossed = 0;
 
-	/* The other parts have read them last. Not earlier in the round: a part that waits
-	 * already would take them back. */
+	/* The other partitions read them last. Not earlier in the round: a partition that already
+	 * waits would take them back. */
 	for (unsigned i = 0; i < worker->partitions->own; i++)
 		__builtin_prefetch(&worker->post[worker->side][i], 1);
 	partition_message_complete(fabric);
@@ -68,7 +69,7 @@ void virtual_round_push(struct virtual_worker *worker)
 		.pause = worker->pause || fabric->failed,
 		.goal = fabric->goal_state};
 	worker->events_told = worker->use.events;
-	/* Packets and control frames that the worker has sent to others in the round. */
+	/* Packets and control frames that the worker sent to others in the round. */
 	for (unsigned i = 0; i < worker->partitions->count; i++)
 		crossed += worker->box[worker->side][i].packets +
 			   worker->box[worker->side][i].controls;
@@ -129,7 +130,7 @@ void partition_summary_add(struct partition_summary *all, const struct partition
 	virtual_goal_add(&all->goal, &of->goal);
 }
 
-/* By another part of the process. */
+/* By another partition of the process. */
 static struct partition_summary told_by(const struct virtual_worker *worker, unsigned partition)
 {
 	const struct virtual_worker *from = &worker->partitions->worker[partition];
@@ -145,7 +146,7 @@ static struct partition_summary told_by(const struct virtual_worker *worker, uns
 	return told;
 }
 
-/* All that was told; the same for each worker. */
+/* All reports; the same for each worker. */
 static struct partition_summary hear(const struct virtual_worker *worker)
 {
 	const struct virtual_partitions *partitions = worker->partitions;
@@ -165,7 +166,7 @@ static struct partition_summary hear(const struct virtual_worker *worker)
 	return all;
 }
 
-/* All events of the part before 'limit'. */
+/* All events of the partition before 'limit'. */
 static void run_round(struct virtual_worker *worker, weft_time limit)
 {
 	uint32_t many = STEPS, *steps = worker->steps != NULL ? worker->steps : &many;

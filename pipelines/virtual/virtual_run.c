@@ -16,8 +16,8 @@
 #include "virtual_ranks.h"
 #include "virtual_threads.h"
 
-/* Events between checks of the stop flag, which are few milliseconds even where each touches new
- * memory; and of such checks between two progress reports. */
+/* Events between checks of the stop flag, which take few milliseconds even where each touches new
+ * memory; and number of such checks between two progress reports. */
 #define CHECK_EACH  (1u << 14)
 #define REPORT_EACH 16
 /* Deadlock searches during a run, or per watchdog time. */
@@ -25,7 +25,7 @@
 
 /* Of packets and the used half of the switches. */
 #define CACHE_BYTES (UINT64_C(2) << 20)
-/* Of the switches of a part: between 432 and 3,456 hosts in a fat tree
+/* Of the switches of a partition: between 432 and 3,456 hosts in a fat tree
  * (docs/how-to/use-many-cores.md). */
 #define VERY_LARGE_BYTES (UINT64_C(8) << 20)
 
@@ -75,7 +75,7 @@ static void choose_to_look_ahead(struct virtual_fabric *fabric)
 	}
 }
 
-/* Ranks go the same way: what one of them has met counts for all. */
+/* Ranks agree: what one of them found counts for all. */
 static void agree(struct run_loop *loop)
 {
 	struct virtual_fabric *fabric = loop->fabric;
@@ -132,7 +132,7 @@ static bool refresh_credits(struct virtual_fabric *fabric, weft_time now, bool s
 	return some;
 }
 
-/* True if packets are somewhere and nothing will ever move them. Then it is as late as the last of
+/* True if packets are somewhere and nothing will ever move them. Then the time is when the last of
  * them moved. */
 static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 {
@@ -165,7 +165,7 @@ static bool take_events(struct run_loop *loop, weft_time limit)
 	return virtual_dispatch(fabric, &loop->steps_left);
 }
 
-/* No event is happening, in any part. */
+/* No event is happening, in any partition. */
 static void set_time(struct virtual_fabric *fabric, weft_time now)
 {
 	for (unsigned i = 0; i < virtual_partitions_count(fabric); i++) {
@@ -188,7 +188,7 @@ static void run_until(struct run_loop *loop, weft_time limit)
 		if (loop->stopped || loop->failed)
 			return;
 	}
-	/* The stop flag is read where hardly anything happens as well. */
+	/* The stop flag is also read where hardly anything happens. */
 	loop->steps_left--;
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events) ||
 			 virtual_hosts_failed(fabric) ||
@@ -223,7 +223,7 @@ static void poll_watchdogs(struct virtual_fabric *fabric)
 	}
 }
 
-/* Sources of a host, which is ours. */
+/* Sources of a host of this process. */
 static unsigned our_sources(const struct virtual_fabric *fabric, uint32_t host)
 {
 	return virtual_is_ours(fabric, fabric->switches + host) ? fabric->host[host].sources : 0;

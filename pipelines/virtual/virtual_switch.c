@@ -4,7 +4,7 @@
 /* Switches of a virtual fabric.
  *
  * The space of a packet in the input buffer is free when its tail has left. The switch counts it as
- * released when the packet begins to leave, so no event is needed at its end; a credit frame must
+ * released when the packet starts to leave, so no event is needed at its end; a credit frame must
  * not include what is still leaving, so that is subtracted from it (count_leaving()). An event is
  * needed where an end may make a credit frame due (grant_is_near()). */
 
@@ -142,8 +142,8 @@ static inline void list_end(struct virtual_fabric *fabric, const struct virtual_
 }
 
 /* The end of any packet that is leaving (input, vc) may make a credit frame due: arms an event for
- * each. send() arms those that begin later, and lists them here, the last of them being that of
- * 'begun' (NULL: none has begun now). */
+ * each. send() arms those that start later, and lists them here, the last of them being that of
+ * 'begun' (NULL: none has just started). */
 static void watch_input(struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc,
 	const struct virtual_tx *begun, weft_time now)
 {
@@ -173,7 +173,7 @@ static void watch_input(struct virtual_fabric *fabric, uint32_t at, unsigned inp
 	}
 }
 
-/* Begins to send a packet that has left the switch by 'port'. */
+/* Starts to send a packet that left the switch through 'port'. */
 static inline __attribute__((always_inline)) void send(struct virtual_fabric *fabric,
 	struct weft_switch *sw, uint32_t at, unsigned port, struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time now, const bool voq)
@@ -225,7 +225,8 @@ void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned por
 		transmit(fabric, sw, at, port, now, false);
 }
 
-/* Without VOQs the heads of an input that has read a packet out may leave now, by any output. */
+/* Without VOQs the heads of an input that has read a packet out may leave now, through any
+ * output. */
 static void try_heads(struct virtual_fabric *fabric, uint32_t at, unsigned input, weft_time now)
 {
 	struct weft_switch *sw = fabric->sw[at];

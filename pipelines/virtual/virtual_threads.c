@@ -13,8 +13,8 @@
 #include "os/cpu_count.h"
 #include "virtual_ranks.h"
 
-/* States of a part, in the bits of virtual_worker.claim above the number of the thread that runs it
- * or ran it last. */
+/* States of a partition, in the bits of virtual_worker.claim above the number of the thread that
+ * runs it or ran it last. */
 #define CLAIM_RESTS   (0u << 8) /* between two rounds */
 #define CLAIM_BEGINS  (1u << 8) /* it has not posted since the pause */
 #define CLAIM_RUNS    (2u << 8)
@@ -24,7 +24,7 @@
 
 _Static_assert(VIRTUAL_WORKERS_MAX <= CLAIM_THREAD + 1, "there is a number for each thread");
 
-/* Unsuccessful polls before a thread releases its claims, and runs parts of other threads. */
+/* Unsuccessful polls before a thread releases its claims, and runs partitions of other threads. */
 #define HELP_LOOKS 250u
 /* Polls of its first part between two polls of everything else. */
 #define LOOKS_AT_ONCE 25u
@@ -131,7 +131,7 @@ static void note_culprit(struct virtual_thread *thread)
 	}
 }
 
-/* Allows other threads to run its parts. */
+/* Allows other threads to run its partitions. */
 static void give_up(struct virtual_thread *thread)
 {
 	struct virtual_partitions *partitions = thread->partitions;
@@ -188,7 +188,7 @@ static void judge_wait(struct virtual_thread *thread)
 		stay_out(thread, lost);
 }
 
-/* For thread 0: all parts have stopped. For others: the run ends. */
+/* For thread 0: all partitions have stopped. For others: the run ends. */
 static bool is_over(const struct virtual_thread *thread)
 {
 	const struct virtual_partitions *partitions = thread->partitions;
@@ -198,7 +198,7 @@ static bool is_over(const struct virtual_thread *thread)
 	return atomic_load_explicit(&partitions->stopped, memory_order_acquire) == partitions->own;
 }
 
-/* True if the part can continue, or could if no other thread had it. */
+/* True if the partition can continue, or could if no other thread had it. */
 static bool may_go_on(const struct virtual_worker *partition)
 {
 	unsigned claim = atomic_load_explicit(&partition->claim, memory_order_relaxed);
@@ -238,7 +238,7 @@ static void wait_a_while(struct virtual_thread *thread)
 
 /* --- rounds --- */
 
-/* A thread keeps the claim to its own part: a new claim for each round would cost as much as a
+/* A thread keeps the claim to its own partition: a new claim for each round would cost as much as a
  * cache line from another core. */
 static void run_claimed(struct virtual_thread *thread, unsigned which, bool begins)
 {
@@ -264,7 +264,7 @@ static void run_claimed(struct virtual_thread *thread, unsigned which, bool begi
 	ring(thread->partitions);
 }
 
-/* Runs the part's next round, if it can start and no other thread has the part. */
+/* Runs the partition's next round, if it can start and no other thread has the partition. */
 static bool try_part(struct virtual_thread *thread, unsigned which)
 {
 	struct virtual_worker *partition = &thread->partitions->worker[which];
@@ -291,7 +291,7 @@ static bool try_part(struct virtual_thread *thread, unsigned which)
 	return true;
 }
 
-/* Its own parts, and adopted ones, unless another thread has run them since. */
+/* Its own partitions, and adopted ones, unless another thread has run them since. */
 static bool run_parts(struct virtual_thread *thread)
 {
 	struct virtual_partitions *partitions = thread->partitions;
@@ -308,7 +308,7 @@ static bool run_parts(struct virtual_thread *thread)
 	return ran;
 }
 
-/* Adopts a part whose thread does not come. */
+/* Adopts a partition whose thread does not come. */
 static bool adopt_part(struct virtual_thread *thread)
 {
 	struct virtual_partitions *partitions = thread->partitions;
@@ -321,7 +321,7 @@ static bool adopt_part(struct virtual_thread *thread)
 	return false;
 }
 
-/* By thread 0, when all parts have posted. */
+/* By thread 0, when all partitions have posted. */
 static bool exchange(struct virtual_thread *thread)
 {
 	struct virtual_partitions *partitions = thread->partitions;
@@ -404,7 +404,7 @@ void virtual_threads_destroy(struct virtual_partitions *partitions)
 	free(partitions->thread);
 }
 
-/* All threads get about the same number of parts. */
+/* All threads get about the same number of partitions. */
 static void deal_parts(struct virtual_partitions *partitions)
 {
 	memset(partitions->thread, 0, partitions->threads * sizeof(*partitions->thread));

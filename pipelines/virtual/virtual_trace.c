@@ -81,7 +81,7 @@ static void show_packet(struct virtual_fabric *fabric, struct virtual_trace_reco
 	call(fabric, record);
 }
 
-/* As the receiver is going to take it. */
+/* As the receiver will take it. */
 static void show_credit(const struct virtual_fabric *fabric, const struct sim_event *event,
 	struct control_credit *credit)
 {
@@ -168,7 +168,7 @@ void virtual_trace_arn(
 		call(fabric, &record);
 }
 
-/* After the packet has left its queue and taken its credits. */
+/* After the packet left its queue and took its credits. */
 static void tell_out(const struct weft_switch *sw, const struct virtual_trace_record *record,
 	struct capture_state *state)
 {

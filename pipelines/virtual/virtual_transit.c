@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Hosts of a virtual fabric that re-inject what is in transit. */
+/* Hosts of a virtual fabric that re-inject packets in transit. */
 
 #include "virtual_dispatch.h"
 
@@ -9,8 +9,8 @@
 #include "virtual_partitions.h"
 #include "virtual_send.h"
 
-/* Messages of the host's own of which no frame has left, also those that its interface has no room
- * for yet. */
+/* The host's own messages of which no frame has left, including those for which its interface has
+ * no room yet. */
 static uint32_t own_waiting(const struct virtual_host *host)
 {
 	uint64_t waiting = datagram_waiting(&host->nic);

@@ -20,7 +20,7 @@ struct run_loop {
 	wormhole_progress_fn progress;
 	void *ctx;
 	bool stopped;
-	uint64_t sample_cycles, sample_at; /* the next one; 0: measuring has not begun */
+	uint64_t sample_cycles, sample_at; /* the next one; 0: measuring has not started */
 };
 
 static uint32_t cycles_of(weft_time time_ps, weft_time cycle_ps)
@@ -51,7 +51,7 @@ static struct wormhole_parameters parameters_of(
 	return parameters;
 }
 
-/* Routes come from the library or from a file: the network takes them at their word. */
+/* Routes come from the library or from a file: the network does not check them. */
 static int check_routes(const struct wormhole_fabric *fabric, struct error *error)
 {
 	const struct route_set *set = fabric->routes.set;
@@ -224,7 +224,7 @@ static bool is_stopped(const struct run_loop *loop)
 	return loop->stop != NULL && atomic_load_explicit(loop->stop, memory_order_relaxed);
 }
 
-/* Where nothing will ever happen again, messages that are still under way wait for each other; but
+/* Where nothing will ever happen again, messages that are still in flight wait for each other; but
  * a part of the network may stand still while the rest still moves. */
 static void check_loop(struct run_loop *loop, bool alive)
 {
@@ -246,7 +246,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The first one ends a sample's time after measuring has begun. */
+/* The first one ends a sample's time after measuring started. */
 static void take_samples(struct run_loop *loop, uint64_t now)
 {
 	struct wormhole_fabric *fabric = loop->fabric;
@@ -262,7 +262,7 @@ static void take_samples(struct run_loop *loop, uint64_t now)
 	loop->sample_at += loop->sample_cycles;
 }
 
-/* Measuring may begin with a message, within a step: none may go past the first sample then. */
+/* Measuring may start with a message, within a step: none may pass the first sample then. */
 static uint64_t next_sample(const struct run_loop *loop, uint64_t now)
 {
 	return loop->sample_at != 0 ? loop->sample_at : now + loop->sample_cycles;

@@ -85,8 +85,8 @@ static int choose_plan(struct lab *lab, const struct opening *opening, struct er
 	return make_plan_of(lab, opening, true, error);
 }
 
-/* Each cable of a lab of one process has a rate and a delay, also one to a process that 'weft lab
- * apply' adds. */
+/* Each cable of a lab of one process has a rate and a delay, including one to a process that 'weft
+ * lab apply' adds. */
 static void time_links(struct lab *lab)
 {
 	for (uint32_t i = 0; i < lab->topology->links; i++)

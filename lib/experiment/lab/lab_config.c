@@ -305,7 +305,7 @@ static int check_processes(const struct lab_config *config, struct error *error)
 	return 0;
 }
 
-/* Loops of one process share its switches out as they are. */
+/* The loops of one process share its switches without dividing them. */
 static int check_lcores(const struct lab_config *config, struct error *error)
 {
 	const char *key = run_config_needs_one_lcore(&config->run);
@@ -371,7 +371,7 @@ int lab_config_explain(const struct lab_config *config, FILE *out)
 	for (const struct yaml_field *field = lab_file_fields; field->key != NULL; field++) {
 		const struct yaml_field one[] = {*field, {NULL}};
 
-		/* Written, it would slow links between processes down. */
+		/* If it were written, it would slow down links between processes. */
 		if (!config->run.link.unset || strcmp(field->key, "link") != 0)
 			yaml_fields_write(one, config, out, 0);
 	}

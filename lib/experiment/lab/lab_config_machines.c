@@ -33,7 +33,7 @@ static void write_devices(const void *member, FILE *out, unsigned indent)
 	run_write_names(machine->device, machine->devices, out);
 }
 
-/* Neither a shell, here or there, nor ssh's options may read the text as anything else. */
+/* Neither a shell, here or there, nor ssh's options may interpret the text. */
 static int read_plain(const struct yaml_tree_node *node, char *text, const char *allowed,
 	const char *expected, struct error *error)
 {

@@ -24,10 +24,10 @@ static void write_keys(const struct lab_config *config, FILE *out)
 {
 	struct lab_config shared = *config;
 
-	/* Files, which each machine may have elsewhere. */
+	/* Files, which may be elsewhere on each machine. */
 	shared.run.routing.file = NULL;
 	shared.run.mapper.key = shared.run.mapper.expect = NULL;
-	/* Each process may say otherwise, by --mapper. */
+	/* Each process may override it with --mapper. */
 	shared.run.mapper.mode = RUN_MAPPER_AUTO;
 	shared.run.mapper.hosts = (struct run_config_mapper_hosts){0};
 	for (const struct yaml_field *field = lab_file_fields; field->key != NULL; field++) {

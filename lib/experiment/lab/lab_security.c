@@ -56,8 +56,8 @@ static int load_key(const struct lab *lab, struct fabric_key *key, struct error 
 	return result;
 }
 
-/* A fabric key is part of the number as well: with another one the mapper of the other machine
- * would not be obeyed. */
+/* A fabric key is also part of the number: with a different key the mapper of the other machine
+ * would not be accepted. */
 static int sign(const struct lab *lab, const char *identity, uint8_t tag[FABRIC_TAG_BYTES],
 	struct error *error)
 {

@@ -66,7 +66,7 @@ static int check_machines(
 		"'ports' of 'machines'", error);
 }
 
-/* A port that the lab file names as well, has the same device there. */
+/* A port that the lab file also names has the same device there. */
 static int check_ports(const struct lab *lab, const struct lab_trust *trust, struct error *error)
 {
 	const struct topology *topology = lab->topology;

@@ -74,8 +74,8 @@ static bool has_stages(const struct topology *topology)
 	return true;
 }
 
-/* From the generator's name: a hand-written grid counts as any other network. NULL: none computes
- * its routes in some seconds. */
+/* From the generator's name: a hand-written grid counts as any other network. NULL: no algorithm
+ * computes its routes in some seconds. */
 static const char *better_algorithm(const struct run_config *run, const struct topology *topology)
 {
 	bool small = topology->switches <= SMART_SWITCHES_MAX;

@@ -236,7 +236,7 @@ static uint64_t count_ordered(const struct run_result *result)
 	       run_result_counter(result, "link_downs_ordered");
 }
 
-/* Without those that somebody ordered. */
+/* Without those that a command caused. */
 static uint64_t count_downs(const struct run_result *result)
 {
 	return run_result_minus(run_result_counter(result, "host_link_downs") +

@@ -84,7 +84,7 @@ static bool collect(
 	return true;
 }
 
-/* The least value that at least this share does not exceed. */
+/* The lowest value that at least this share does not exceed. */
 static double quantile(const struct slowdowns *slowdowns, double share)
 {
 	uint32_t rank = (uint32_t)(share * slowdowns->count);

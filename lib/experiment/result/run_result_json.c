@@ -41,7 +41,7 @@ json_t *run_text_json(const char *text)
 	return text[0] != '\0' ? json_string(text) : json_null();
 }
 
-/* [ns, count] of each step that has values, the last at the greatest value. */
+/* [ns, count] of each step with values, the last at the maximum. */
 static json_t *histogram_json(const struct histogram *histogram)
 {
 	json_t *steps = json_array();
@@ -265,8 +265,8 @@ static json_t *workers_json(const struct run_result *result)
 
 #define COMMAND_MAX (1u << 20)
 
-/* The kernel keeps the words as they were, each with a zero behind it. Words that are no UTF-8 are
- * left out: JSON cannot have them. */
+/* The kernel keeps the words as they were, each with a zero after it. Words that are not UTF-8 are
+ * left out: JSON cannot contain them. */
 static json_t *command_json(void)
 {
 	json_t *words = json_array();
@@ -290,10 +290,9 @@ static json_t *time_json(time_t written)
 	return json_string(text);
 }
 
-/* Adds to an object where a result comes from: "version" of Weft, "command" (the words by which
- * this process was started; empty if that cannot be known), "host" (the machine's name), and
- * "written" (a time, UTC, ISO 8601). All of them can differ between two runs with one result.
- */
+/* Adds the origin of a result to an object: "version" of Weft, "command" (the words with which this
+ * process was started; empty if unknown), "host" (the machine's name), and "written" (a time, UTC,
+ * ISO 8601). All of them can differ between two runs with one result. */
 static void provenance_add(json_t *object, time_t written)
 {
 	struct utsname system;

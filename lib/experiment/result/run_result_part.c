@@ -41,7 +41,7 @@
 	X("packet_hops", wall.packet_hops)                  \
 	X("peak_rss_bytes", wall.peak_rss_bytes)
 
-/* Numbers of which the largest counts. */
+/* Numbers of which the maximum counts. */
 #define MAXIMA(X)                  \
 	X("away_ns", wall.away_ns) \
 	X("clock_bound_ns", clocks.bound_ns)
@@ -208,7 +208,7 @@ static int add_samples(struct run_result *into, json_t *samples)
 	return 0;
 }
 
-/* The processes begin and end at nearly the same time: it is all of it. Their batches have the same
+/* The processes start and end at nearly the same time: it is all of it. Their batches have the same
  * length. */
 static int add_measured(struct run_result *into, const json_t *part)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* A result as a table for people. */
+/* A result as a table for the terminal. */
 
 #include <inttypes.h>
 #include <math.h>
@@ -347,7 +347,7 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	print_latency(result, "total latency", &result->total_ns, out);
 	print_latency(result, "network latency, due", &result->network_due_ns, out);
 	print_clocks(result, out);
-	/* One entry of all hosts for ever is the whole result. */
+	/* One entry of all hosts without an end is the whole result. */
 	for (unsigned i = 0; i < result->entries; i++)
 		if (result->entries > 1 || result->entry[i].finite ||
 			result->entry[i].senders < result->hosts)

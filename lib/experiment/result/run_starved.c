@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Hosts and queues that got nothing for long, and hosts whose in-transit buffers fill up. */
+/* Hosts and queues that were not served for long, and hosts whose in-transit buffers fill up. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -108,7 +108,7 @@ static int add_pool(struct run_result *into, json_t *entry)
 	return 0;
 }
 
-/* The first of several cycles is kept; what no part can tell is unknown. */
+/* The first of several cycles is kept; what no part knows is unknown. */
 int run_result_add_starved_part(struct run_result *into, const json_t *part)
 {
 	const json_t *cycle = json_object_get(part, "cycle"), *list = json_object_get(part, "list");

@@ -207,7 +207,7 @@ static int read_table(struct reader *reader)
 			      "3 and 16383");
 }
 
-/* Of credit starvation, which the control map switches on, and of management. */
+/* Keys of credit starvation, which the control map switches on, and of management. */
 static int pass(struct reader *reader)
 {
 	return 0;

@@ -230,7 +230,7 @@ bool run_routing_has_ties(const struct run_config_routing *routing)
 	return ties;
 }
 
-/* Runs that end by something else than a time have a generous one; on the real clock a schedule
+/* Runs that end on something other than a time have a generous one; on the real clock a schedule
  * that never ends would keep its user waiting. */
 static weft_time default_duration(const struct run_config *config)
 {

@@ -121,7 +121,7 @@ static bool parse_network(const char *text, uint32_t *network, uint32_t *size)
 	return true;
 }
 
-/* The address of host i is network + 1 + i, so the network begins with 0s where hosts differ. */
+/* The address of host i is network + 1 + i, so the network has 0 bits where hosts differ. */
 static bool network_is_valid(const char *text)
 {
 	uint32_t network, size;
@@ -236,7 +236,7 @@ static int take_all_hosts(struct run_config_edge_list *list, const struct topolo
 	return 0;
 }
 
-/* Broadcast address and the network's own are no host's. */
+/* The broadcast address and the network's own belong to no host. */
 static bool give_address(struct run_config_edge *edge, const char *network, uint32_t number)
 {
 	char text[INET_ADDRSTRLEN];

@@ -224,7 +224,7 @@ static uint16_t draw_pair(const struct drawer *drawer, const struct drawn_host *
 	return pair[low].to;
 }
 
-/* Any of 'to' but the host itself, which is at 'self' in it, or nowhere: to_count. */
+/* Any of 'to' except the host itself, which is at 'self' in it, or nowhere: to_count. */
 static uint16_t draw_other(const struct run_hosts_entry *hosts, uint32_t self, struct rng *rng)
 {
 	uint32_t others = hosts->to_count - (self < hosts->to_count);
@@ -366,7 +366,7 @@ static int compare_flows(const void *a, const void *b)
 		return x->start_ps < y->start_ps ? -1 : 1;
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
-	/* Two of a host in one nanosecond. */
+	/* Two of a host within one nanosecond. */
 	if (x->to != y->to)
 		return x->to < y->to ? -1 : 1;
 	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;

@@ -88,7 +88,7 @@ static int take_bytes(const struct flow_reader *reader, const char *text, uint64
 		reader, "'%s': expected a length of 1 byte to 1 TiB, such as 64KiB", text);
 }
 
-/* The flow that it waits for begins or ends where this one begins. */
+/* The flow that it waits for starts or ends where this one starts. */
 static int take_after(
 	const struct flow_reader *reader, const char *text, struct run_flow_request *flow)
 {

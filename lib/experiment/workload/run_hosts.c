@@ -151,8 +151,8 @@ static uint32_t gather(const struct resolver *resolver, bool ports, bool free_on
 	return count;
 }
 
-/* Notes the hosts on the other side of an entry with hot spots, if they are listed or drawn: a hot
- * host is not a sender to itself. 'rest' and 'all' may contain both. */
+/* Records the hosts on the other side of an entry with hot spots, if they are listed or drawn: a
+ * hot host does not send to itself. 'rest' and 'all' may contain both. */
 static void note_opposite(const struct resolver *resolver, enum side side, uint32_t number)
 {
 	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];
@@ -325,7 +325,7 @@ static int resolve_side(const struct resolver *resolver, enum side side)
 	return result;
 }
 
-/* False: other destinations than 'to' are possible too. */
+/* False: destinations outside 'to' are also possible. */
 static bool sends_there_only(const struct run_config_traffic *traffic)
 {
 	return !traffic->pattern->anywhere &&
@@ -451,7 +451,7 @@ static int resolve(const struct resolver *resolver)
 	return result;
 }
 
-/* The last number says 'none' in frames, and in what hosts tell each other. */
+/* The highest number means 'none' in frames and in messages between hosts. */
 static int check_hosts(const struct resolver *resolver)
 {
 	const struct run_config *run = resolver->config;

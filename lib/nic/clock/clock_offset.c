@@ -8,9 +8,10 @@
 #define FRACTION(ppm) (ONE * (ppm) / 1000000)
 #define RATE_MAX      FRACTION(CLOCK_RATE_MAX_PPM)
 #define RATE_CHANGE   FRACTION(CLOCK_RATE_CHANGE_PPM)
-#define RATE_LEAST_NS 1000000 /* two intervals that are closer say nothing of the rate */
-#define RATE_MOST_NS  ((CLOCK_MARKS + 1) * CLOCK_MARK_NS)
-#define READ_TRIES    1000
+#define RATE_LEAST_NS \
+	1000000 /* two intervals that are closer contain no information about the rate */
+#define RATE_MOST_NS ((CLOCK_MARKS + 1) * CLOCK_MARK_NS)
+#define READ_TRIES   1000
 
 /* ns * rate, down to the next integer. */
 static int64_t drift_down(int64_t ns, int64_t rate)
@@ -72,8 +73,8 @@ void clock_offset_doubt(struct clock_offset *offset)
 
 /* The interval of one exchange when its answer arrived. The question left and the answer arrived at
  * most a round trip before that, in which the offset drifted. An answer may have left almost a
- * nanosecond before its stamp, at the beginning of the one in which the question came. False: a
- * clock was set in between, or the stamps are not what they should be. */
+ * nanosecond before its stamp, at the start of the nanosecond in which the question arrived. False:
+ * a clock was set in between, or the stamps are invalid. */
 static bool interval_of(const struct clock_offset *offset, const struct clock_sample *sample,
 	struct clock_interval *interval)
 {

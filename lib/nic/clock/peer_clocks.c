@@ -48,8 +48,9 @@ void peer_clocks_ask(struct peer_clocks *clocks, uint16_t peer, weft_time now)
 	at->next = now + (first ? PEER_CLOCKS_FIRST_PS : later(at));
 }
 
-/* The number of the question that left then and has this place. It is computed again when its
- * answer comes. The hashes of flow_begin.c have shorter inputs, so these tell nothing of theirs. */
+/* The number of the question that left at that time and has this place. It is computed again when
+ * its answer arrives. The hashes of flow_begin.c have shorter inputs, so these reveal nothing about
+ * theirs. */
 static uint64_t number_of(
 	const struct peer_clocks *clocks, uint16_t peer, unsigned place, int64_t sent_ns)
 {
@@ -114,7 +115,8 @@ static enum peer_clocks_verdict hear_question(
 	return PEER_CLOCKS_DUE;
 }
 
-/* Closes the question of this number; the time at which it left. 0: none such is open. */
+/* Closes the question of this number; returns the time at which it left. 0: no such question is
+ * open. */
 static int64_t close_question(
 	struct peer_clocks *clocks, uint16_t peer, uint64_t number, int64_t arrived_ns)
 {
@@ -135,7 +137,7 @@ static void close_before(struct peer_clock *at, int64_t ns)
 			at->sent_ns[i] = 0;
 }
 
-/* Answers to earlier questions may be of the clock that was. */
+/* Answers to earlier questions may be of the previous clock. */
 static void change_clock(struct peer_clock *at, uint32_t clock)
 {
 	if (clock == at->clock)

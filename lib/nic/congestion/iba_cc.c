@@ -55,7 +55,7 @@ void iba_cc_mark(struct iba_cc *cc, uint16_t destination, uint64_t now_ns)
 
 void iba_cc_raise(struct iba_cc *cc, uint16_t destination, unsigned packets, uint64_t now_ns)
 {
-	const uint64_t unit = 1u << CC_TABLE_SHIFT_MAX; /* no shift loses anything of it */
+	const uint64_t unit = 1u << CC_TABLE_SHIFT_MAX; /* no shift loses any of its bits */
 	struct iba_cc_flow *flow = flow_at(cc, destination, now_ns);
 	unsigned index = flow->ccti + (unsigned)cc->config.min;
 
@@ -91,7 +91,7 @@ void iba_cc_count_pause(struct iba_cc *cc, uint16_t destination, uint64_t since_
 
 #define SHIFT 3
 
-/* floor(i^2 * 7 / 106^2 / 0.408) in whole numbers. */
+/* floor(i^2 * 7 / 106^2 / 0.408) in integers. */
 static unsigned llnl(unsigned i)
 {
 	return i * i * 7000u / (106u * 106u * 408u);

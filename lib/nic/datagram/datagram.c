@@ -36,8 +36,8 @@ static unsigned adapted_vc(const struct datagram *nic)
 	return nic->config.vcs - 1u;
 }
 
-/* Not in the interface itself, for all VCs that there can be: interfaces of a large fabric are more
- * than what a processor has in its caches of pages, and most send without a FIFO. */
+/* Not in the interface itself, for all possible VCs: the interfaces of a large fabric exceed the
+ * reach of a processor's page-table caches, and most send without a FIFO. */
 static int allocate_fifos(struct datagram *nic)
 {
 	const size_t bytes = nic->config.vcs * sizeof(*nic->fifo);
@@ -63,9 +63,8 @@ static int allocate_fifos(struct datagram *nic)
 	return 0;
 }
 
-/* The place of a number in the shared table. Of the numbers of a pair of hosts one is the sender's
- * and one the receiver's: what the sender has fetched is still in a cache when the frame arrives.
- */
+/* The place of a number in the shared table. One number of a pair of hosts is the sender's and one
+ * the receiver's: what the sender fetched is still in a cache when the frame arrives. */
 static struct pair_memory place_of(
 	const struct datagram_config *config, uint32_t from, uint32_t to, unsigned which)
 {
@@ -375,7 +374,7 @@ static void record_start(struct datagram_fifo *fifo, weft_time now)
 	fifo->start_ps = now;
 }
 
-/* Reports the end of the message that has just left completely. */
+/* Reports the end of the message that just left completely. */
 static void record_end(
 	struct datagram *nic, const struct datagram_fifo *fifo, unsigned last_bytes, weft_time now)
 {

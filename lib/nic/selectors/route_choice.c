@@ -24,7 +24,7 @@ struct route_choice_options route_choice_options_default(void)
 	};
 }
 
-/* Nothing has been sent, nothing was held back. */
+/* Nothing was sent, nothing was held back. */
 static int init_coefficients(struct route_choice *choice)
 {
 	uint32_t count = choice->hosts * choice->options.routes;
@@ -70,7 +70,7 @@ void route_choice_forget(struct route_choice *choice, uint16_t destination)
 		*route_choice_coefficient(choice, destination, i) = ROUTE_CHOICE_ONE;
 }
 
-/* Cc = rate * (Tend - Tstart) / size, from 1.0 to the greatest number there is. */
+/* Cc = rate * (Tend - Tstart) / size, from 1.0 to the maximum. */
 static uint32_t coefficient_of(const struct route_choice *choice, weft_time took_ps, uint32_t bytes)
 {
 	uint64_t min_fs = bytes * choice->byte_fs, coefficient;
@@ -210,8 +210,8 @@ const struct route_choice_ops route_choice_message_length = {.name = "message-le
 	.choose = by_length};
 
 /* The thesis' UD_ITB_50 (section 5.5.2): a share of the messages takes the set without ITBs, the
- * others the one with them. Drawn for each message, so that no order of destinations can fall into
- * step with it. */
+ * others the one with them. Drawn for each message, so that no order of destinations can
+ * synchronise with it. */
 static unsigned by_share(struct route_choice *choice, const struct route_choice_message *message)
 {
 	if (rng_chance_ppm(&choice->rng, choice->options.first_set_ppm))
@@ -225,11 +225,11 @@ const struct route_choice_ops route_choice_fraction = {.name = "fraction",
 	.choose = by_share};
 
 /* The thesis' UD_ITB_DET1 and DET2 (section 5.5.3): the best route of the first set unless its
- * coefficient is above 1 + K, then the best of the others, whatever those have shown themselves.
- * The thesis describes it in two ways, this is the second; by the first, K is added to what the
- * routes with ITBs have shown. That sends messages back to the routes without as soon as the others
- * are held back as well, which saturates a network of 32 switches at 0.8 of UD_ITB's traffic, where
- * the thesis has all of it. */
+ * coefficient is above 1 + K, then the best of the others, whatever coefficients those have. The
+ * thesis describes it in two ways, this is the second; in the first, K is added to the coefficients
+ * of the routes with ITBs. That sends messages back to the routes without as soon as the others are
+ * also held back, which saturates a network of 32 switches at 0.8 of UD_ITB's traffic, where the
+ * thesis reaches all of it. */
 static unsigned unless_contended(
 	struct route_choice *choice, const struct route_choice_message *message)
 {

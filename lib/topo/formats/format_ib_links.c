@@ -192,7 +192,7 @@ static int take_lid_port(struct listing_reader *reader, struct end *end)
 	return result;
 }
 
-/* A far end counts as a host until a block of its own tells that it is a switch. */
+/* A far end counts as a host until a block of its own shows that it is a switch. */
 static void agree_on_kinds(struct listing_reader *reader, const struct end *a, struct end *b)
 {
 	uint32_t node = listing_find(reader, a->id);

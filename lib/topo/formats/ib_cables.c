@@ -121,7 +121,7 @@ static int index_nodes(struct ib_builder *builder)
 	return result;
 }
 
-/* A node without a description goes by what its neighbours call it, or by its id. */
+/* A node without a description gets the name that its neighbours use for it, or its id. */
 static void describe_nodes(struct ib_builder *builder)
 {
 	struct ib_listing *listing = builder->listing;
@@ -137,7 +137,7 @@ static void describe_nodes(struct ib_builder *builder)
 			listing->node_at[i].name = listing->node_at[i].id;
 }
 
-/* Of lines for the same port, the first counts. */
+/* If a port has several lines, the first counts. */
 static int index_ports(struct ib_builder *builder)
 {
 	const struct ib_listing *listing = builder->listing;

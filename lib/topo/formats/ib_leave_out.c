@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Leaves out of a listing what takes no part in the network: routers, nodes that only add up, what
- * the user excludes, and what is not connected to the rest. */
+/* Leaves out nodes of a listing that take no part in the network: routers, aggregation nodes, nodes
+ * that the user excludes, and nodes not connected to the rest. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,8 +128,8 @@ static void join_switches(struct ib_builder *builder)
 	}
 }
 
-/* Counts what the parts have in weight[part]: ports of adapters, and below them switches. The
- * heaviest, of equal ones the first in the file; IB_NONE without switches. */
+/* Counts what the parts have in weight[part]: ports of adapters, and below them switches. Returns
+ * the heaviest, among equals the first in the file; IB_NONE without switches. */
 static uint32_t heaviest_part(struct ib_builder *builder, uint64_t *weight)
 {
 	const struct ib_listing *listing = builder->listing;

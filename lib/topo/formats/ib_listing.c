@@ -353,7 +353,8 @@ static int read_bits(struct line *line, unsigned max, const char *what, uint8_t 
 	return result;
 }
 
-/* Settings of ibsim: the ports below can do no more. One of the two gives the other its default. */
+/* Settings of ibsim: upper limits for the ports below. One of the two gives the other its
+ * default. */
 static int read_setting(struct line *line, bool *known)
 {
 	struct file *file = line->file;
@@ -404,8 +405,8 @@ static int read_node_line(struct line *line, bool *known)
 	return result;
 }
 
-/* A line that nothing here knows does not end a node: it may come from another program that wrote
- * to the same terminal. */
+/* An unknown line does not end a node: it may come from another program that wrote to the same
+ * terminal. */
 static int read_line(struct line *line)
 {
 	bool known;

@@ -278,7 +278,7 @@ static int compare_orders(const void *a, const void *b, void *context)
 	return (x > y) - (x < y);
 }
 
-/* The hash is of no use afterwards. */
+/* The hash is not needed afterwards. */
 static int sort_nodes(struct ib_listing *listing)
 {
 	struct arrays scratch = {0};

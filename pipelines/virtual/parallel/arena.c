@@ -44,7 +44,7 @@ static bool add_piece(struct arena *arena, size_t bytes)
 	if (mapped == MAP_FAILED)
 		return false;
 	piece = (struct piece *)(round_up((uintptr_t)mapped + LINE, HUGE_PAGE) - LINE);
-	/* Without them it works as well, but slower. */
+	/* Works without them, but slower. */
 	madvise((uint8_t *)piece + LINE, size, MADV_HUGEPAGE);
 	*piece = (struct piece){arena->piece, mapped, size + HUGE_PAGE};
 	*arena = (struct arena){piece, LINE, size + LINE};

@@ -100,7 +100,7 @@ static int wait_all(const struct ranks *ranks, unsigned requests, MPI_Request *r
 	return code;
 }
 
-/* Begins to send and to receive lengths and first bytes. */
+/* Starts to send and to receive lengths and first bytes. */
 static int exchange_first(struct ranks *ranks, struct ways *ways)
 {
 	unsigned requests = 0;
@@ -127,7 +127,7 @@ static int exchange_first(struct ranks *ranks, struct ways *ways)
 	return code;
 }
 
-/* The piece of a message that begins at 'from'. */
+/* The piece of a message that starts at 'from'. */
 static size_t piece(const struct ranks_message *message, size_t from)
 {
 	size_t left = message->used > from ? message->used - from : 0;
@@ -156,7 +156,7 @@ static int exchange_rest(struct ranks *ranks, struct ways *ways, size_t from, bo
 	return code;
 }
 
-/* Room for what comes, and the first bytes of it. 0 or -ENOMEM. */
+/* Room for the incoming data, and the first bytes of it. 0 or -ENOMEM. */
 static int take_first(struct ranks *ranks, const struct ways *ways)
 {
 	for (unsigned i = 0; i < ranks->count; i++) {
