@@ -138,7 +138,7 @@ int pci_fault(const struct pci_failure *failure, struct error *error)
 			failure->port, failure->address);
 	if (device.class >= 0 && !pci_device_is_network(&device))
 		return error_set(error, ENODEV,
-			"%s: PCI device %s is no network interface (class 0x%06lx), expected "
+			"%s: PCI device %s is not a network interface (class 0x%06lx), expected "
 			"one ('weft port list' shows them)",
 			failure->port, failure->address, device.class);
 	if (strcmp(device.driver, "vfio-pci") == 0)

@@ -218,7 +218,7 @@ static int ask(struct port *port, struct error *error)
 	int result = rte_eth_dev_info_get(port->ethdev, &ctx->info);
 
 	if (result < 0)
-		return error_set(error, -result, "%s: %s: cannot tell what it is: %s", port->name,
+		return error_set(error, -result, "%s: %s: cannot identify it: %s", port->name,
 			ctx->dpdk, rte_strerror(-result));
 	ctx->device = ctx->info.device;
 	ctx->driver = ethdev_driver_find(ctx->info.driver_name);

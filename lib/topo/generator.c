@@ -272,8 +272,9 @@ int generator_create(const struct generator_request *request, uint64_t switches,
 	struct error *error = request->error;
 
 	if (ports > TOPOLOGY_PORTS_MAX)
-		return error_set(error, EINVAL, "%s: needs %" PRIu64 " ports a switch, at most %u",
-			request->spec, ports, TOPOLOGY_PORTS_MAX);
+		return error_set(error, EINVAL,
+			"%s: needs %" PRIu64 " ports per switch, at most %u", request->spec, ports,
+			TOPOLOGY_PORTS_MAX);
 	if (hosts > TOPOLOGY_HOSTS_MAX)
 		return error_set(error, EINVAL, "%s: needs %" PRIu64 " hosts, at most %u",
 			request->spec, hosts, TOPOLOGY_HOSTS_MAX);

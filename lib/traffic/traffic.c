@@ -105,12 +105,12 @@ static int check(const struct traffic_config *config, struct error *error)
 		(config->other_share_ppm > 0 &&
 			config->other_message_bytes < SYNTHETIC_PREFIX_BYTES))
 		return error_set(error, EINVAL,
-			"messages shorter than %uB, the least that can be "
-			"measured",
+			"messages shorter than %uB, the minimum that can be measured",
 			SYNTHETIC_PREFIX_BYTES);
 	if (!is_range(config->message_bytes, config->message_max_bytes) ||
 		!is_range(config->other_message_bytes, config->other_message_max_bytes))
-		return error_set(error, EINVAL, "lengths of messages up to less than their least");
+		return error_set(
+			error, EINVAL, "lengths of messages up to less than their minimum");
 	return check_bursts(config, error);
 }
 

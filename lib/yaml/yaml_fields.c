@@ -58,7 +58,7 @@ int yaml_read_name(const struct yaml_tree_node *node, char *name, size_t size, s
 	for (const char *c = node->text; *c != '\0'; c++)
 		if (!name_letter(*c) && (c == node->text || (*c != '.' && *c != '-')))
 			return yaml_tree_refuse(node, error,
-				"'%s' is no name: expected letters, digits, '_', '.' and '-', the "
+				"'%s' is not a name: expected letters, digits, '_', '.' and '-', the "
 				"first one a letter, digit or '_'",
 				node->text);
 	return yaml_read_text(node, name, size, error);
@@ -101,8 +101,9 @@ int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kin
 		return result;
 	result = quantity_parse(kind, node->text, &parsed);
 	if (result == -EDOM)
-		return yaml_tree_refuse(node, error, "'%s: %s' is finer than can be told: %s",
-			node_name(node), node->text, quantity_expected(kind));
+		return yaml_tree_refuse(node, error,
+			"'%s: %s' is finer than can be represented: %s", node_name(node),
+			node->text, quantity_expected(kind));
 	if (result == -EINVAL)
 		return yaml_tree_refuse(node, error, "'%s: %s': expected %s", node_name(node),
 			node->text, quantity_expected(kind));

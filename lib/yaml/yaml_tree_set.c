@@ -52,7 +52,7 @@ static int step_key(const struct setter *setter, const char **path, struct yaml_
 	key[length] = '\0';
 	*path += length;
 	if ((*at)->kind != YAML_TREE_MAP)
-		return refuse(setter, "the path goes through a value that is no map");
+		return refuse(setter, "the path goes through a value that is not a map");
 	found = yaml_tree_find(*at, key);
 	if (found == NULL)
 		found = add_node(setter, *at, key);
@@ -70,7 +70,7 @@ static int step_into(const struct setter *setter, unsigned long index, struct ya
 	if (list->kind == YAML_TREE_MAP && list->count == 0 && list->origin == setter->origin)
 		list->kind = YAML_TREE_SEQUENCE;
 	if (list->kind != YAML_TREE_SEQUENCE)
-		return refuse(setter, "the index is for a list, here is none");
+		return refuse(setter, "the index is for a list, but this is not one");
 	if (index > list->count)
 		return refuse(setter, "the list has no such element");
 	if (index == list->count)

@@ -13,18 +13,18 @@
 enum { KEY_DEVICE = 256, KEY_LCORES, KEY_TRUST, KEY_CALIBRATE };
 
 #define S struct lab_process_options
-#define OPTIONS_SHARED                                                                                   \
-	{"lab", OPTION_TEXT(S, lab_file), "LAB.yaml", 0, "the lab file", 0},                             \
-		{"run-dir", OPTION_TEXT(S, run_dir), "DIR", 0,                                           \
-			"where the lab keeps its files (/run/weft/NAME)", 0},                            \
-		{"trust", KEY_TRUST, "FILE", 0,                                                          \
-			"obey 'eal' and 'ports' of this file, which others can change; may be repeated", \
-			0},                                                                              \
-		{"lcores", KEY_LCORES, "N", 0, "poll loops (1; of a whole lab one for each CPU)",        \
-			0},                                                                              \
-	{                                                                                                \
-		"fabric-key", OPTION_TEXT(S, key), "FILE", 0,                                            \
-			"the fabric key, in place of the lab file's", 0                                  \
+#define OPTIONS_SHARED                                                                                     \
+	{"lab", OPTION_TEXT(S, lab_file), "LAB.yaml", 0, "the lab file", 0},                               \
+		{"run-dir", OPTION_TEXT(S, run_dir), "DIR", 0,                                             \
+			"where the lab keeps its files (/run/weft/NAME)", 0},                              \
+		{"trust", KEY_TRUST, "FILE", 0,                                                            \
+			"accept 'eal' and 'ports' of this file, which others can change; may be repeated", \
+			0},                                                                                \
+		{"lcores", KEY_LCORES, "N", 0, "poll loops (1; of a whole lab one for each CPU)",          \
+			0},                                                                                \
+	{                                                                                                  \
+		"fabric-key", OPTION_TEXT(S, key), "FILE", 0,                                              \
+			"the fabric key, in place of the lab file's", 0                                    \
 	}
 
 static const struct argp_option switch_options[] = {
@@ -65,14 +65,14 @@ static const struct argp_option *const options_of[] = {
 static const char *const doc_of[] = {
 	[LAB_ROLE_SWITCHES] = "Runs emulated switches of a lab.\v"
 			      "Arguments before a '--' go to DPDK's EAL. 'weft lab up' starts this "
-			      "program; weft-switch(8) and docs/how-to/run-a-lab.md tell more.",
+			      "program; weft-switch(8) and docs/how-to/run-a-lab.md have more.",
 	[LAB_ROLE_HOSTS] = "Runs emulated network interfaces of a lab: traffic sources and "
 			   "sinks, and TAP edges.\v"
 			   "Arguments before a '--' go to DPDK's EAL. 'weft lab up' starts this "
-			   "program; weft-nic(8) and docs/how-to/run-a-lab.md tell more.",
+			   "program; weft-nic(8) and docs/how-to/run-a-lab.md have more.",
 	[LAB_ROLE_WHOLE] = "Runs all switches and interfaces of a lab in one process.\v"
 			   "Arguments before a '--' go to DPDK's EAL. 'weft lab up' starts this "
-			   "program; weft-fabric(8) and docs/how-to/run-a-lab.md tell more.",
+			   "program; weft-fabric(8) and docs/how-to/run-a-lab.md have more.",
 };
 
 static unsigned parse_lcores(const char *text, struct argp_state *state)

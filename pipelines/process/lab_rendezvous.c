@@ -131,7 +131,7 @@ static int wait_server(const char *path, const atomic_bool *stop, struct error *
 			return error_set(error, EINTR, "interrupted");
 		if (waited >= WAIT_MS)
 			return error_set(error, ETIMEDOUT,
-				"%s: nobody listens after %d s; is the process at the other end "
+				"%s: no process listens after %d s; is the process at the other end "
 				"running?",
 				path, WAIT_MS / 1000);
 		sleep_ms(STEP_MS);

@@ -286,7 +286,7 @@ void real_control_why(const struct real_fabric *fabric, struct error *error)
 		why = "no host here may be the mapper (mapper.mode, mapper.hosts)";
 	if (!fabric->control->running)
 		why = "no control thread could be started";
-	error_set(error, EINVAL, "traffic began without mapped routes from and to all hosts: %s",
+	error_set(error, EINVAL, "traffic started without mapped routes from and to all hosts: %s",
 		why != NULL ? why : "no mapper has found all of them in time");
 }
 

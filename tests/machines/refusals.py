@@ -136,7 +136,7 @@ def an_address_that_is_not_there(machines):
 
 
 def a_device_that_is_no_nic(machines):
-    return machines.up_refused("m0", "0000:00:1f.2", r"is no network interface \(class 0x0106")
+    return machines.up_refused("m0", "0000:00:1f.2", r"is not a network interface \(class 0x0106")
 
 
 def a_nic_of_the_kernel(machines):

@@ -160,7 +160,7 @@ class Fabric(unittest.TestCase):
     def test_a_run_without_a_mapper_says_why_nothing_could_be_sent(self):
         done = self.run_slowly("--set", "mapper.routes=mapper", "--set", "mapper.mode=never")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("traffic began without mapped routes from and to all hosts: no host here "
+        self.assertIn("traffic started without mapped routes from and to all hosts: no host here "
                       "may be the mapper", done.stderr)
 
     def test_routes_for_which_the_vcs_do_not_suffice_are_replaced_and_that_is_said(self):

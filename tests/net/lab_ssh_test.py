@@ -366,7 +366,7 @@ class Refused(Console):
         self.write("known", "".join(f"{name} {key}\n" for name in NAMES))
         self.addCleanup(self.bench.configure)
         self.refused(lab_text("".join(map(machine, range(3)))), 3,
-                     r"\Aweft lab up: machine a \(a\): its host key is another one than before: .*'ssh-keygen -R ADDRESS'")
+                     r"\Aweft lab up: machine a \(a\): its host key has changed: .*'ssh-keygen -R ADDRESS'")
 
     def test_a_users_key_that_is_refused(self):
         keys = self.contents(self.bench.path("authorized")).decode()

@@ -393,7 +393,7 @@ class Check(Port):
         lines = [line for line in done.stdout.splitlines() if line.startswith("FAULT")]
         self.assertEqual(len(lines), 1, done.stdout)
         self.assertIn(text, lines[0])
-        self.assertEqual(done.stderr, "weft port check: 1 fault, see above; each says what mends it\n")
+        self.assertEqual(done.stderr, "weft port check: 1 fault, see above; each says how to fix it\n")
 
     def test_a_good_machine_has_no_fault(self):
         self.hugepages(256)

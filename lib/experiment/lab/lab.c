@@ -257,7 +257,6 @@ void lab_warn_without_key(const struct lab *lab, const char *program, FILE *out)
 
 	if (mapper->routes == RUN_ROUTES_MAPPER && mapper->key == NULL)
 		fprintf(out,
-			"%s: warning: lab %s has no fabric key (mapper.key): whoever can send "
-			"frames into a port can change its routes\n",
+			"%s: warning: lab %s has no fabric key (mapper.key): anyone who can send frames into a port can change its routes\n",
 			program, lab->plan->lab);
 }

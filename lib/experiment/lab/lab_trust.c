@@ -38,7 +38,7 @@ static int check_file(const struct lab_trust *trust, const char *path,
 	return error_at(error, place != NULL && place->line == 0 ? place->option : path,
 		place != NULL ? place->line : 0, place != NULL ? place->column : 0,
 		"%s can make DPDK run code and write files, and %s; expected a file that only "
-		"you or root can change, or '--trust %s' if you know what it says",
+		"you or root can change, or '--trust %s' if you trust it",
 		what, why.text, path);
 }
 

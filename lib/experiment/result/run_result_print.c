@@ -262,7 +262,7 @@ static void print_counts(const struct run_result *result, FILE *out)
 
 	fprintf(out,
 		"  %-22s %" PRIu64 " delivered, %" PRIu64 " retransmitted, %" PRIu64
-		" discarded on the way\n",
+		" discarded in transit\n",
 		"frames", result->packets.delivered, result->packets.retransmitted,
 		result->packets.dropped);
 	fprintf(out, "  %-22s %" PRIu64 " delivered, %" PRIu64 " pending at the end", "messages",

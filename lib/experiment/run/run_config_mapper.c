@@ -91,7 +91,7 @@ const struct yaml_field run_mapper_fields[] = {
 	TIME_FIELD("takeover", takeover_ps, 1000,
 		"Without heartbeats for this time, the first standby leads. Longer than `lease`."),
 	TIME_FIELD("lease", lease_ps, 1000,
-		"Without heartbeats for this time, devices obey another mapper. Longer than `heartbeat`."),
+		"Without heartbeats for this time, devices follow another mapper. Longer than `heartbeat`."),
 	TIME_FIELD("gather", gather_ps, 0,
 		"After a report the mapper waits this long for others before it computes routes. A flapping link is unused for at least this time."),
 	TIME_FIELD("linger", linger_ps, 0,
@@ -116,12 +116,10 @@ int run_config_check_mapper(
 
 	if (mapper->lease_ps <= mapper->heartbeat_ps)
 		return yaml_tree_refuse(run_config_nearest(root, "mapper", "lease"), error,
-			"mapper.lease: expected longer than mapper.heartbeat, or who leads is "
-			"forgotten between two of them");
+			"mapper.lease: expected longer than mapper.heartbeat, or the leader is forgotten between two of them");
 	if (mapper->takeover_ps <= mapper->lease_ps)
 		return yaml_tree_refuse(run_config_nearest(root, "mapper", "takeover"), error,
-			"mapper.takeover: expected longer than mapper.lease, or devices still "
-			"obey the mapper that is taken over from");
+			"mapper.takeover: expected longer than mapper.lease, or devices still follow the previous mapper");
 	return 0;
 }
 

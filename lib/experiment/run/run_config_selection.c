@@ -120,8 +120,7 @@ static int check_detector(
 			"detector.lcdth: expected less than detector.hcdth");
 	if (result == 0 && config->detector.arn_ttl_ps <= config->detector.arn_refresh_ps)
 		result = yaml_tree_refuse(run_config_nearest(root, "detector", "arn-ttl"), error,
-			"detector.arn-ttl: expected longer than detector.arn-refresh, or what is "
-			"known goes before it is told again");
+			"detector.arn-ttl: expected longer than detector.arn-refresh, or entries expire before they are refreshed");
 	return result;
 }
 
@@ -138,7 +137,7 @@ static int check_needs(
 			name);
 	if (config->routing.algorithm->vc_classes)
 		return yaml_tree_refuse(run_config_nearest(root, "routing", "algorithm"), error,
-			"routing.algorithm: %s's VC classes count on its own ways: expected "
+			"routing.algorithm: %s's VC classes rely on its own paths: expected "
 			"another one with 'adaptive: %s'",
 			config->routing.algorithm->name, name);
 	if (config->routing.adaptive->notified && !config->sw.voq)

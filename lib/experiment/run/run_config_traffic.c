@@ -270,8 +270,7 @@ static int check_keys(const struct run_config_traffic *traffic, const struct yam
 
 	if (pattern->pairs && (hosts_present(&traffic->from) || hosts_present(&traffic->to)))
 		return yaml_tree_refuse(node, error,
-			"pattern %s: 'file' or the seed says who sends to whom, 'from' and 'to' "
-			"cannot",
+			"pattern %s: 'file' or the seed defines the pairs of hosts, so 'from' and 'to' are not allowed",
 			pattern->name);
 	for (const struct yaml_field *field = run_traffic_fields; field->key != NULL; field++)
 		if (field->tag != 0 && (keys_of(traffic) & field->tag) == 0 &&
@@ -330,7 +329,7 @@ static int check_length(const char *key, uint64_t min, uint64_t max,
 		return 0;
 	if (min == 0)
 		return yaml_tree_refuse(
-			node, error, "'%s-max' without '%s', the least length", key, key);
+			node, error, "'%s-max' without '%s', the minimum length", key, key);
 	quantity_format(QUANTITY_SIZE, min, expected);
 	quantity_format(QUANTITY_SIZE, max, found);
 	return yaml_tree_refuse(node, error, "'%s-max': expected at least '%s', %s, found %s", key,
@@ -375,15 +374,14 @@ static int complete_sizes(
 			traffic->pattern->name);
 	if (traffic->stop_ps == WEFT_TIME_NEVER)
 		return yaml_tree_refuse(node, error,
-			"pattern %s with sizes: 'stop', when the last flow begins, is missing, "
+			"pattern %s with sizes: 'stop', the time of the last flow, is missing, "
 			"such as 10ms",
 			traffic->pattern->name);
 	if (traffic->matrix == NULL)
 		complete_peers(traffic, TRAFFIC_FROM | TRAFFIC_TO);
 	else if (traffic->from.kind != RUN_HOSTS_UNSET || traffic->to.kind != RUN_HOSTS_UNSET)
 		return yaml_tree_refuse(node, error,
-			"'matrix' gives the pairs of hosts, 'from' and 'to' cannot stand beside "
-			"it");
+			"'matrix' gives the pairs of hosts, 'from' and 'to' are not allowed with it");
 	return 0;
 }
 
@@ -446,7 +444,7 @@ static int complete_traffic(
 			"pattern %s has no 'rail': a rank sends by its own port", pattern->name);
 	if (traffic->ranks != NULL && traffic->ranks_per_host != 0)
 		return yaml_tree_refuse(node, error,
-			"'ranks' gives the host of each rank, 'ranks-per-host' cannot stand beside it");
+			"'ranks' gives the host of each rank, 'ranks-per-host' are not allowed with it");
 	complete_peers(traffic, keys_of(traffic));
 	return (pattern->keys & TRAFFIC_RATE) != 0 ? complete_rate(traffic, node, error) : 0;
 }

@@ -36,7 +36,7 @@ static int check_contents(
 			tables ? "tables" : "source routes", tables ? "table" : "source");
 	if (run_config_is_adaptive(run) && file->table->vc_rule != NULL)
 		return refuse(run, error, EINVAL,
-			"%s holds tables with VC classes, which count on their own ways; expected "
+			"%s holds tables with VC classes, which rely on their own paths; expected "
 			"'adaptive: none'",
 			run->routing.file);
 	return 0;

@@ -212,7 +212,7 @@ static int break_one(struct cycle_break *breaker, struct route_path *path, struc
 		return route_graph_no_memory(graph, error);
 	if (result < 0)
 		return error_set(error, EINVAL,
-			"%s: no way from %s to %s has at most %u route elements",
+			"%s: no path from %s to %s has at most %u route elements",
 			graph->topology->name, graph->topology->switch_at[from].name,
 			graph->topology->switch_at[to].name, ROUTE_ELEMENTS_MAX);
 	return 0;

@@ -162,7 +162,7 @@ static int refuse(const struct fill *fill, size_t pair, int result, struct error
 
 	if (result == -ENOMEM)
 		return route_graph_no_memory(fill->graph, error);
-	return error_set(error, EINVAL, "%s: no way from %s to %s has at most %u route elements",
+	return error_set(error, EINVAL, "%s: no path from %s to %s has at most %u route elements",
 		topology->name, topology->switch_at[paths->switch_of[pair / paths->places]].name,
 		topology->switch_at[paths->switch_of[pair % paths->places]].name,
 		ROUTE_ELEMENTS_MAX);

@@ -223,7 +223,7 @@ static void report_unconnected(struct verifier *verifier, uint32_t destination)
 		report->unconnected++;
 		report->unreachable += !reachable;
 		verify_report(verifier, "%s to %s: no route%s", host[source].name,
-			host[destination].name, reachable ? "" : ", the topology has no way");
+			host[destination].name, reachable ? "" : ", the topology has no path");
 	}
 }
 

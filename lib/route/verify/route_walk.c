@@ -205,7 +205,7 @@ static void verify_sources(
 		if (hops == CIRCLE || hops == LOST) {
 			verify_report_invalid(verifier, source, destination,
 				hops == CIRCLE ? "the tables send it in a circle"
-					       : "the tables lose it on the way",
+					       : "the tables lose it on its path",
 				(struct topology_port){.kind = DEVICE_SWITCH, .device = at});
 			continue;
 		}

@@ -79,7 +79,7 @@ static int add_pair(
 		path = (struct route_path){.links = 0};
 		if (!append_half(&path, valiant->towards[to], from, &rng))
 			return error_set(error, EINVAL,
-				"%s: the way from %s to %s takes more than %u links",
+				"%s: the path from %s to %s takes more than %u links",
 				graph->topology->name, graph->topology->host_at[source].name,
 				graph->topology->host_at[destination].name, ROUTE_LINKS_MAX);
 	}

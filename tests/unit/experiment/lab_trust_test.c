@@ -88,7 +88,7 @@ CASE(words_for_the_eal_in_a_file_that_others_can_change_are_refused)
 	snprintf(expected, sizeof(expected),
 		"%s:4:6: 'eal' can make DPDK run code and write files, and %s is writable by other "
 		"users (mode 666); expected a file that only you or root can change, or '--trust "
-		"%s' if you know what it says",
+		"%s' if you trust it",
 		lab_file, lab_file, lab_file);
 	assert_string_equal(error.text, expected);
 }

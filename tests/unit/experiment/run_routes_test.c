@@ -180,16 +180,15 @@ UNIT_TEST(a_file_and_a_key_that_computes_are_refused_at_the_second)
 		const char *routing, *end;
 	} cases[] = {
 		{"routing: {algorithm: ud, file: routes}\n",
-			"/r.yaml:4:26: routing.file: routing.algorithm is given, too; expected one "
+			"/r.yaml:4:26: routing.file: routing.algorithm is also given; expected one "
 			"of them, because routes are either loaded or computed"},
 		{"routing: {file: routes, algorithm: ud}\n",
-			"/r.yaml:4:25: routing.algorithm: routing.file is given, too; expected one "
+			"/r.yaml:4:25: routing.algorithm: routing.file is also given; expected one "
 			"of them, because routes are either loaded or computed"},
 		{"routing: {file: routes, alternatives: 2}\n",
-			"/r.yaml:4:25: routing.alternatives: routing.file is given, too; expected "
-			"one of them, because routes are either loaded or computed"},
+			"/r.yaml:4:25: routing.alternatives: routing.file is also given; expected one of them, because routes are either loaded or computed"},
 		{"routing: {granularity: switch, file: routes}\n",
-			"/r.yaml:4:32: routing.file: routing.granularity is given, too; expected one "
+			"/r.yaml:4:32: routing.file: routing.granularity is also given; expected one "
 			"of them, because routes are either loaded or computed"},
 	};
 
@@ -410,7 +409,7 @@ UNIT_TEST(adaptive_switches_refuse_vc_classes)
 
 	write_tables(RING, "dor");
 	error = load(HEAD "routing: {file: routes, adaptive: adaptive}\nswitch: {vcs: 2}\n", NULL);
-	assert_ends(&error, "/routes holds tables with VC classes, which count on their own ways; "
+	assert_ends(&error, "/routes holds tables with VC classes, which rely on their own paths; "
 			    "expected 'adaptive: none'");
 }
 

@@ -106,7 +106,7 @@ UNIT_WITH(a_device_that_is_no_nic_is_called_so, set_up, tear_down)
 {
 	make_nic("ahci");
 	make_file(DEVICE "/class", "0x010601\n");
-	says(NULL, ENODEV, "is no network interface (class 0x010601)");
+	says(NULL, ENODEV, "is not a network interface (class 0x010601)");
 }
 
 UNIT_WITH(a_device_of_the_kernel_is_to_be_bound_to_vfio, set_up, tear_down)

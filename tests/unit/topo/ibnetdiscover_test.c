@@ -259,7 +259,7 @@ UNIT_TEST(what_is_wrong_is_said_with_line_and_column)
 		{"Switch 8 \"a\" # \"leaf\n",
 			"net.txt:1:16: the closing quote of the description is missing"},
 		{"Switch 8 \"a\"\n[1] \"b\"[1] # \"b\" lid 3 4xABC\n",
-			"net.txt:2:24: '4xABC' is no rate, expected one such as 4xEDR"},
+			"net.txt:2:24: '4xABC' is not a rate, expected one such as 4xEDR"},
 		{"Switch 8 \"a\"\n[1] \"b\"[1]\n",
 			"net.txt:2:5: there is no node \"b\" in the file"},
 		{"Ca 2 \"a\"\n",

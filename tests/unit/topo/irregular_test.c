@@ -204,7 +204,7 @@ UNIT_TEST(impossible_requests_are_refused_with_the_reason)
 			"irregular:switches=16,degree=40,hosts=30: 40 links a switch need as many "
 			"other switches, there are 15"},
 		{"irregular:switches=60,degree=40,hosts=30",
-			"irregular:switches=60,degree=40,hosts=30: needs 70 ports a switch, at most "
+			"irregular:switches=60,degree=40,hosts=30: needs 70 ports per switch, at most "
 			"64"},
 		{"irregular:switches=4,degree=1",
 			"irregular:switches=4,degree=1: 4 switches cannot hang together by 1 link "

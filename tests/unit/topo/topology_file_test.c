@@ -107,7 +107,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{"weft: topology/1\nswitches: [{name: s0, ports: 256}]\nhosts: []\nlinks: []\n",
 			"t.yaml:2:30: 'ports: 256': expected a whole number from 1 to 255"},
 		{"weft: topology/1\nswitches: [{name: 's 0', ports: 6}]\nhosts: []\nlinks: []\n",
-			"t.yaml:2:19: 's 0' is no name: expected letters, digits, '_', '.' and '-', the first one a letter, digit or '_'"},
+			"t.yaml:2:19: 's 0' is not a name: expected letters, digits, '_', '.' and '-', the first one a letter, digit or '_'"},
 		{"weft: topology/1\nswitches: [{name: a, ports: 6}]\nhosts: [{name: a}]\n"
 		 "links: []\n",
 			"t.yaml:3: a second device is named 'a', the first one is in line 2; names "

@@ -175,7 +175,7 @@ UNIT_TEST(a_number_after_a_point_is_an_index)
 	assert_int_equal(yaml_tree_set(tree, "--set", "t.3.b=1", &error), -EINVAL);
 	assert_string_equal(error.text, "--set t.3.b: the list has no such element");
 	assert_int_equal(yaml_tree_set(tree, "--set", "s.0=1", &error), -EINVAL);
-	assert_string_equal(error.text, "--set s.0: the index is for a list, here is none");
+	assert_string_equal(error.text, "--set s.0: the index is for a list, but this is not one");
 	yaml_tree_destroy(tree);
 }
 
@@ -185,9 +185,9 @@ UNIT_TEST(a_bad_set_says_which)
 		const char *set, *message;
 	} bad[] = {
 		{"s", "--set s: expected KEY=VALUE"},
-		{"s.a.b=1", "--set s.a.b: the path goes through a value that is no map"},
+		{"s.a.b=1", "--set s.a.b: the path goes through a value that is not a map"},
 		{"t[2].b=1", "--set t[2].b: the list has no such element"},
-		{"s[0]=1", "--set s[0]: the index is for a list, here is none"},
+		{"s[0]=1", "--set s[0]: the index is for a list, but this is not one"},
 		{"t[x]=1", "--set t[x]: expected an index, such as [0]"},
 		{"t[0=1", "--set t[0: expected ']' after the index"},
 		{".a=1", "--set .a: expected a key, such as switch.buffer or traffic[0].load"},

@@ -80,7 +80,7 @@ static int check_sections(const struct reader *reader, const json_t *result)
 
 		if (section == NULL && sections[i].required)
 			return error_set(reader->error, EINVAL,
-				"%s: '%s' is missing, so it is no result of a run", reader->file,
+				"%s: '%s' is missing, so it is not a result of a run", reader->file,
 				sections[i].key);
 		if (section != NULL && json_typeof(section) != sections[i].type)
 			return refuse(reader, sections[i].key, section, "an object");

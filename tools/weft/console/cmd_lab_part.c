@@ -242,7 +242,7 @@ static json_t *read_answer(const char *path)
 	if (file != NULL)
 		fclose(file);
 	free(text);
-	return answer != NULL ? answer : refused("the answer of the process is no text");
+	return answer != NULL ? answer : refused("the answer of the process is not text");
 }
 
 static json_t *do_file(struct part *part, const json_t *request)

@@ -47,7 +47,7 @@ static const struct argp_option up_options[] = {
 		"others run on other machines, or are up and this one has ended",
 		0},
 	{"trust", 't', "FILE", 0,
-		"obey 'eal' of this lab file, or 'ports' of this topology file, although others can "
+		"accept 'eal' of this lab file, or 'ports' of this topology file, although others can "
 		"change it; may be repeated",
 		0},
 	{"explain", 'e', NULL, 0,
@@ -55,8 +55,7 @@ static const struct argp_option up_options[] = {
 		"and links as comments, and start nothing",
 		0},
 	{"alone", 'A', NULL, 0,
-		"with --machine: wait for the links between its own processes only; what runs "
-		"already is no error",
+		"with --machine: wait for the links between its own processes only; processes that already run are not an error",
 		0},
 	{"restart", 'R', NULL, 0,
 		"take the lab down first if it is up, as after a change of the file", 0},
@@ -73,7 +72,7 @@ static const struct argp_option down_options[] = {
 	OPTION_RUN_DIR,
 	OPTION_MACHINE,
 	{"all", 'a', NULL, 0, "every lab of this user that 'weft lab list' shows", 0},
-	{"if-up", 'U', NULL, 0, "a lab that is not up is no error", 0},
+	{"if-up", 'U', NULL, 0, "it is not an error if the lab is not up", 0},
 	{0},
 };
 static const struct argp_option list_options[] = {
@@ -240,8 +239,7 @@ static const struct part {
 		 "0 done, 1 there is something to change, 2 bad request, 3 not able"},
 		cmd_lab_doctor},
 	{{"logs", "LAB [HOST]...", host_options,
-		 "Shows what the processes of a lab have printed, or those of these switches and "
-		 "hosts."},
+		 "Shows the output of a lab's processes, or only of those of these switches and hosts."},
 		cmd_lab_logs, 0, UINT_MAX},
 	{{"top", "LAB", top_options,
 		 "Shows rates, stalls and losses of links and hosts, again every second."},
@@ -280,7 +278,7 @@ static const struct part {
 		 "With '>' behind the port: only the direction that leaves there."},
 		cmd_lab_set, 2, UINT_MAX},
 	{{"clear", "LAB", host_options,
-		 "Lets the counters of 'status', 'top', 'web' and 'metrics' begin at 0."},
+		 "Resets the counters of 'status', 'top', 'web' and 'metrics' to 0."},
 		cmd_lab_clear},
 	{{"apply", "FILE", apply_options,
 		 "Changes a lab that is up to the devices and cables of the file: adds, removes and "
@@ -317,8 +315,7 @@ static const struct part {
 		 "Writes the machines of a lab file as an inventory of Ansible (tools/ansible)."},
 		cmd_lab_inventory},
 	{{"down", "LAB", down_options,
-		 "Ends the processes of a lab and removes its files, sockets and namespace. A lab "
-		 "that is not up is no error."},
+		 "Ends the processes of a lab and removes its files, sockets and namespace. It is not an error if the lab is not up."},
 		cmd_lab_down},
 };
 

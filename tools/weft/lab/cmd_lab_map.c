@@ -338,7 +338,7 @@ static enum weft_exit show_map(const struct lab_arguments *arguments, enum form 
 
 	if (lab->config->run.mapper.routes == RUN_ROUTES_STATIC)
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
-			"%s: its routes are static, nobody maps it; expected 'mapper: {routes: "
+			"%s: its routes are static, so no mapper runs; expected 'mapper: {routes: "
 			"mapper}'",
 			lab->path);
 	mapping = ask_all(state, &silent);

@@ -64,7 +64,8 @@ static json_t *ask_leader(const struct question *question, struct error *error)
 	char text[256];
 
 	if (leader == NULL) {
-		error_set(error, EAGAIN, "no mapper leads on this machine: only it knows the ways");
+		error_set(
+			error, EAGAIN, "no mapper leads on this machine: only it knows the routes");
 		return NULL;
 	}
 	record = lab_record_of(&question->lab, &question->state, lab_text(leader, "host"));

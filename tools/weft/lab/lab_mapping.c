@@ -99,8 +99,7 @@ bool lab_lead_lives(const struct lab_lead *lead, struct error *why)
 		error_set(why, EAGAIN, "no mapper leads");
 	else if (lead->silent)
 		error_set(why, EAGAIN,
-			"mapper %s on another machine was last heard %.1f s ago: does it run, and "
-			"is there a way to it?",
+			"mapper %s on another machine was last heard from %.1f s ago: is it running, and is there a path to it?",
 			lead->host, (double)lead->heard_ns / 1e9);
 	return lead->host != NULL && !lead->silent;
 }

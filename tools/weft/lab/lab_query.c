@@ -90,7 +90,7 @@ static json_t *value_of(const struct lab_connection *connection, const char *com
 
 	document = json_loads(reply, 0, &json_error);
 	if (document == NULL) {
-		error_set(error, EPROTO, "%s: %s: the answer is no JSON: %s", connection->prefix,
+		error_set(error, EPROTO, "%s: %s: the answer is not JSON: %s", connection->prefix,
 			command, json_error.text);
 		return NULL;
 	}
@@ -125,7 +125,7 @@ static int judge_order(const struct lab_connection *connection, json_t *value, c
 		return -EPROTO;
 	if (text == NULL || strncmp(text, "ok", 2) != 0)
 		result = error_set(error, EINVAL, "%s: %s", connection->prefix,
-			text != NULL ? text : "an answer that is no text");
+			text != NULL ? text : "an answer that is not text");
 	else if (answer != NULL)
 		snprintf(answer, size, "%s", text[2] == ' ' ? text + 3 : "");
 	json_decref(value);

@@ -58,7 +58,7 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 {
 	const char *port = lab_text(link, "port"), *peer = lab_text(link, "peer");
 	const char *state = lab_text(link, "state");
-	char reason[200] = "the other end is heard no more";
+	char reason[200] = "the other end has gone silent";
 
 	if (strcmp(state, "cut") == 0)
 		snprintf(reason, sizeof(reason), "'weft lab link' joins it");
@@ -73,13 +73,13 @@ static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_RE
 	} else if (strcmp(state, "no carrier") == 0) {
 		state = "without carrier";
 		snprintf(reason, sizeof(reason),
-			"is the cable in, and the other end on? (A kernel interface has to be up, too: 'ip "
+			"is the cable in, and the other end on? (A kernel interface also has to be up: 'ip "
 			"link set NAME up')");
 	} else if (json_count_of(link, "sessions_seen") == 0 &&
 		   json_integer_value(json_object_get(link, "bad_tag")) > 0) {
 		state = "waiting";
 		snprintf(reason, sizeof(reason),
-			"frames come in whose tag is wrong; is security.link-key the same at the "
+			"frames arrive with wrong tags; is security.link-key the same at the "
 			"other end?");
 	} else if (json_count_of(link, "sessions_seen") == 0) {
 		state = "waiting";

@@ -221,7 +221,7 @@ static json_t *take_line(struct lab_remote *remote, char *end, struct error *err
 	remote->used -= length + 1;
 	memmove(remote->bytes, end + 1, remote->used);
 	if (answer == NULL)
-		break_off(remote, "what it says is no answer of 'weft lab part'", error);
+		break_off(remote, "its output is not an answer of 'weft lab part'", error);
 	return answer;
 }
 

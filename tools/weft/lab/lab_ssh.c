@@ -123,7 +123,7 @@ void lab_ssh_end_command(const struct lab_ssh_target *target, struct lab_ssh_com
 static const struct {
 	const char *said, *what, *mend;
 } known[] = {
-	{"REMOTE HOST IDENTIFICATION HAS CHANGED", "its host key is another one than before",
+	{"REMOTE HOST IDENTIFICATION HAS CHANGED", "its host key has changed",
 		"if it was installed anew, 'ssh-keygen -R ADDRESS' forgets the former one"},
 	{"host key is known", "its host key is not known here",
 		"log in once by hand with ssh, and compare the key that it shows"},
@@ -134,8 +134,8 @@ static const struct {
 	{"Connection refused", "the connection is refused", "is sshd up there, on this port?"},
 	{"Could not resolve", "its name is not known", "is the address right?"},
 	{"timed out", "it does not answer", "is it on, and the address right?"},
-	{"No route to host", "there is no way to it", "is it on, and the address right?"},
-	{"Network is unreachable", "there is no way to it", "is the address right?"},
+	{"No route to host", "there is no route to it", "is it on, and the address right?"},
+	{"Network is unreachable", "there is no route to it", "is the address right?"},
 };
 
 /* The last line that is not empty; as ssh ends lines with CR LF, without either. */

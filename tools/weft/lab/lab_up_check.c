@@ -207,9 +207,8 @@ static int check_machine(const struct lab_up *up, struct error *error)
 	const struct lab_arguments *arguments = up->arguments;
 
 	if (arguments->machine == NULL)
-		return arguments->alone
-			       ? error_set(error, EINVAL, "--alone: expected --machine, too")
-			       : 0;
+		return arguments->alone ? error_set(error, EINVAL, "--alone: requires --machine")
+					: 0;
 	if (arguments->only_count > 0 && !arguments->again)
 		return error_set(error, EINVAL, "--machine --process: expected one of them");
 	if (lab_machine_find(up->lab.config, arguments->machine) < 0)

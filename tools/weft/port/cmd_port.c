@@ -92,7 +92,7 @@ int port_find(const char *text, struct pci_device *device, struct error *error)
 			address);
 	if (!pci_device_is_network(device))
 		return error_set(error, EINVAL,
-			"%s: is no network interface (class 0x%06lx); 'weft port list' shows those "
+			"%s: is not a network interface (class 0x%06lx); 'weft port list' shows those "
 			"that are",
 			address, device->class);
 	return 0;
@@ -171,7 +171,7 @@ int port_refuse_group(const struct pci_device *device, const char (*others)[PCI_
 			device->address, device->group, address, other.driver, device->address,
 			address);
 	return error_set(error, ENODEV,
-		"%s: shares IOMMU group %s with %s, which is no network interface and which the "
+		"%s: shares IOMMU group %s with %s, which is not a network interface and which the "
 		"kernel drives: put the NIC into another slot, or free the other with 'echo %s > "
 		"/sys/bus/pci/devices/%s/driver/unbind'",
 		device->address, device->group, address, address, address);
@@ -213,7 +213,7 @@ static const struct part {
 		 "Gives network interfaces back to the kernel's own driver."},
 		cmd_port_release, 1, PORT_DEVICES_MAX},
 	{{"check", "LAB.yaml", check_options,
-		 "Tells whether the PCI ports of a lab can be used on this machine, and how to fix "
+		 "Checks whether the PCI ports of a lab can be used on this machine, and how to fix "
 		 "each fault; for a lab that is up, also whether frames of full size pass its "
 		 "ports. Changes nothing.",
 		 "0 no fault, 2 bad request, 3 there is a fault"},

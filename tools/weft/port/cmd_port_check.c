@@ -276,7 +276,7 @@ static enum weft_exit conclude(const struct check *check)
 	}
 	if (check->faults == 0)
 		return EXIT_DONE;
-	return command_fail(NAME, EXIT_NOT_ABLE, "%u fault%s, see above; each says what mends it",
+	return command_fail(NAME, EXIT_NOT_ABLE, "%u fault%s, see above; each says how to fix it",
 		check->faults, check->faults == 1 ? "" : "s");
 }
 

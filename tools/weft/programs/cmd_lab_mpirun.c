@@ -66,7 +66,7 @@ static enum weft_exit name_agent(struct mpirun *mpi, const struct lab_arguments 
 	if (length <= 0 || strpbrk(program, " \t") != NULL ||
 		(arguments->run_dir != NULL && strpbrk(arguments->run_dir, " \t") != NULL))
 		return command_fail(COMMAND, EXIT_NOT_ABLE,
-			"'%s': mpirun needs paths of weft and --run-dir without blanks", program);
+			"'%s': mpirun needs paths of weft and --run-dir without spaces", program);
 	snprintf(mpi->agent, sizeof(mpi->agent), "%s lab exec --joined%s%s%s %s", program,
 		arguments->no_faketime ? " --no-faketime" : "",
 		arguments->run_dir != NULL ? " --run-dir " : "",

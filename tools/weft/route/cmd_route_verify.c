@@ -120,7 +120,7 @@ static void print_text(const struct subject *subject, const struct route_report 
 	printf("connected         %s\n", report->connected ? "yes" : "NO");
 	if (report->unconnected > 0)
 		printf("without a route   %" PRIu64 " pairs, %" PRIu64
-		       " of them because the topology has no way\n",
+		       " of them because the topology has no path\n",
 			report->unconnected, report->unreachable);
 	if (report->invalid > 0)
 		printf("invalid           %" PRIu64 "\n", report->invalid);
