@@ -11,7 +11,7 @@
 #include "yaml/yaml_docs.h"
 
 /* The shortest files: the other keys have their defaults. */
-#define RUN "weft: run/1\nclock: real\ntopology: ring:switches=3\ntraffic: [{pattern: uniform}]\n"
+#define RUN "weft: run/1\ntopology: ring:switches=3\ntraffic: [{pattern: uniform}]\n"
 #define LAB "weft: lab/1\ntopology: ring:switches=3\n"
 
 static const struct {

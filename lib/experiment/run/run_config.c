@@ -44,7 +44,7 @@ const struct yaml_field run_file_fields[] = {
 		.read = run_read_later, .write = run_write_topology, .form = "<text>",
 		.map = topology_file_fields,
 		.doc = "The network: a generator with its options, a topology file, or a topology in place."},
-	{"clock", YAML_FIELD_CHOICE, true, YAML_MEMBER(struct run_config, clock),
+	{"clock", YAML_FIELD_CHOICE, YAML_MEMBER(struct run_config, clock),
 		.choices = run_clock_choices,
 		.doc = "Whether poll loops move the packets in real time, or events in virtual time."},
 	RUN_SHARED_FIELDS(struct run_config, ),
@@ -340,8 +340,10 @@ static struct run_config *read_tree(struct yaml_tree *tree,
 	if (tree == NULL)
 		return NULL;
 	config = malloc(sizeof(*config));
-	if (config != NULL)
+	if (config != NULL) {
 		run_config_default(config);
+		config->clock = RUN_CLOCK_VIRTUAL; /* a lab has the real one */
+	}
 	if (config == NULL || (config->origin = strdup(yaml_tree_origin(tree))) == NULL)
 		result = error_set(error, ENOMEM, "%s: no memory", yaml_tree_origin(tree));
 	for (unsigned i = 0; i < count && result == 0; i++)

@@ -105,6 +105,14 @@ static const char full[] =
 	"measure: {warmup: 1ms, duration: 120ms, sample: 2ms, links: true}\n"
 	"fidelity: {late: 100us, share: 99.5%}\n";
 
+UNIT_TEST(a_file_without_a_clock_is_for_the_virtual_one)
+{
+	struct run_config *config = parse("weft: run/1\ntopology: ring:switches=3\n");
+
+	assert_int_equal(config->clock, RUN_CLOCK_VIRTUAL);
+	run_config_destroy(config);
+}
+
 UNIT_TEST(lists_of_a_file_are_read)
 {
 	struct run_config *config = parse(full);
@@ -199,7 +207,6 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 	static const struct {
 		const char *text, *message;
 	} bad[] = {
-		{"weft: run/1\ntopology: ring:switches=3\n", "r.yaml:1:1: key 'clock' is missing"},
 		{"weft: run/1\nclock: real\n", "r.yaml:1:1: key 'topology' is missing"},
 		{HEAD "clok: real\n",
 			"r.yaml:4:1: unknown key 'clok', nearest is clock; known are: weft, …"},
