@@ -357,7 +357,7 @@ int real_fabric_check_complete(const struct real_fabric *fabric, struct error *e
 	return fabric->replay != NULL ? run_goal_diagnose(fabric->goal, fabric->replay, error) : 0;
 }
 
-static uint64_t longest_away_ns(const struct real_fabric *fabric)
+static uint64_t longest_stall_ns(const struct real_fabric *fabric)
 {
 	weft_time now = clock_now(&fabric->clock), max = 0;
 
@@ -398,7 +398,7 @@ static void judge(const struct real_fabric *fabric, struct run_result *result)
 {
 	uint64_t cut;
 
-	result->wall.away_ns = longest_away_ns(fabric);
+	result->wall.stall_ns = longest_stall_ns(fabric);
 	result->wall.absent_ns = absent_ns(fabric);
 	cut = 0;
 	for (uint32_t i = 0; i < fabric->ends; i++)
@@ -413,7 +413,7 @@ static void judge(const struct real_fabric *fabric, struct run_result *result)
 	if (fabric->serving)
 		return;
 	run_fidelity_judge(result, &fabric->options.run->fidelity, fabric->options.run->dilation);
-	run_result_judge_away(result, "", result->wall.away_ns);
+	run_result_judge_stall(result, "", result->wall.stall_ns);
 	if (!fabric->incomplete) /* after a signal, frames in flight are not waited for */
 		run_result_judge_under_way(result, in_flight_max(fabric));
 }

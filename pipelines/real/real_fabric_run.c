@@ -30,7 +30,7 @@ static void start_host(struct real_fabric *fabric, struct real_host *host)
 
 static void note_presence(struct real_worker *worker, weft_time now)
 {
-	loop_stall_note(&worker->stall, now, RUN_AWAY_MAX_NS * PS_PER_NS);
+	loop_stall_note(&worker->stall, now, RUN_STALL_MAX_NS * PS_PER_NS);
 }
 
 static weft_time cpu_time(void)

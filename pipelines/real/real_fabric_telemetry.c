@@ -34,9 +34,11 @@
 
 /* The poll loops of a process on telemetry: for how long they stalled. */
 
-#define LOOP_METRICS(X)                                     \
-	X(AWAY, "loop_away_ns", away_ns(shown)) /* gauge */ \
-	X(ABSENT, "loop_absent_ns",                         \
+#define LOOP_METRICS(X)                                           \
+	/* gauges; the second has the former name of the first */ \
+	X(STALL, "loop_stall_ns", stall_ns(shown))                \
+	X(AWAY, "loop_away_ns", stall_ns(shown))                  \
+	X(ABSENT, "loop_absent_ns",                               \
 		loop_stall_load(&shown->fabric->worker[shown->number].stall.sum) / PS_PER_NS)
 
 enum loop_metric {
@@ -46,7 +48,7 @@ enum loop_metric {
 		LOOP_METRIC_COUNT
 };
 
-static uint64_t away_ns(const struct real_shown_loop *shown)
+static uint64_t stall_ns(const struct real_shown_loop *shown)
 {
 	return real_idle_away(
 		       &shown->fabric->worker[shown->number], clock_now(&shown->fabric->clock)) /

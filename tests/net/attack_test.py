@@ -238,7 +238,7 @@ class Attack(unittest.TestCase):
         late only beyond what loops catch up, because the arrivals are due ones."""
         _, result, said = outcome
         latest = result["latency_due_ns"]["total"]["max"] / 1e6
-        away = result["wall"]["away_ns"] / 1e6
+        away = result["wall"]["stall_ns"] / 1e6
         self.note(f"latest message {latest:.1f} ms, loops away {away:.1f} ms")
         self.assertLess(latest, 2 * RETRY_MS + 2 * away + 3 * max(0, away - CATCH_UP_MS), said)
 

@@ -90,7 +90,7 @@ class Chaos(unittest.TestCase):
         self.assertEqual(messages["injected"], messages["delivered"], said)
         self.assertEqual(messages["generated"],
                          messages["delivered"] + messages["dropped"] + messages["pending"], said)
-        return result["wall"]["away_ns"]
+        return result["wall"]["stall_ns"]
 
     def assert_incomplete(self, outcome, *about):
         """Exit code, text and JSON say it, and of whom."""
@@ -207,8 +207,8 @@ class Chaos(unittest.TestCase):
             with open(path) as file:
                 result = json.load(file)
         self.assertTrue(result["incomplete"])
-        self.assertRegex(errors, r"weft run: incomplete: the loop was away for \d")
-        self.assertIn("  incomplete             the loop was away for ", said)
+        self.assertRegex(errors, r"weft run: incomplete: the loop stalled for \d")
+        self.assertIn("  incomplete             the loop stalled for ", said)
 
 
 if __name__ == "__main__":

@@ -81,8 +81,8 @@ class Status(Case):
         self.lab.wait_links(lambda links: set(links.values()) == {"up"})
         said = self.lab.weft("status").stdout
         self.assert_fits(said)
-        self.assertRegex(said, r"(?m)^  CPU starved: s1's loop was away \d+ ms, ")
-        self.assertRegex(self.lab.must("top", "--once"), r"(?m)^CPU starved: s1's loop was away \d+ ms: ")
+        self.assertRegex(said, r"(?m)^  CPU starved: s1's loop stalled for \d+ ms, ")
+        self.assertRegex(self.lab.must("top", "--once"), r"(?m)^CPU starved: s1's loop stalled for \d+ ms: ")
 
     def test_deadlock_is_an_empty_list_if_there_is_none_and_null_if_it_is_not_known(self):
         self.assertEqual(self.lab.status()["deadlock"], [])
@@ -132,13 +132,13 @@ class Whole(Case):
         traffic.stop()
         _, result, said = traffic.finish()
         counters = result["counters"]
-        self.assertGreater(result["wall"]["away_ns"], 100e6)
+        self.assertGreater(result["wall"]["stall_ns"], 100e6)
         self.assertGreater(counters["link_downs_ordered"], 0)
         self.assertNotIn("CPU starved", said)
 
     def test_want_of_cpu_is_not_blamed_for_a_cable_that_is_cut(self):
         self.starve()
-        away = max(loop["loop_away_ns"] for loop in self.lab.status()["loops"].values())
+        away = max(loop["loop_stall_ns"] for loop in self.lab.status()["loops"].values())
         self.assertGreater(away, 100e6)
         self.wait_down("s0:2", "s1:2")
         self.lab.wait_links(lambda links: links["s1:2"] == "cut")
@@ -175,7 +175,7 @@ class Top(Case):
         self.assertEqual({0 <= links[port]["vc_fill"] <= 1 for port in ("h0:0", "s0:2", "s0:3")}, {True})
         self.assertGreater(sum(host["received_per_s"] for host in line["hosts"]), 0)
         self.assertGreater(sum(process["cpu"] for process in line["processes"]), 0)
-        self.assertGreater(line["processes"][0]["away_ns"], 0)
+        self.assertGreater(line["processes"][0]["stall_ns"], 0)
         self.assertTrue(line["mapper"]["done"])
 
     def test_ctrl_c_ends_it_when_its_reader_does_not_read(self):

@@ -202,7 +202,7 @@ static const char usage[] =
 	"  --explain         print the whole configuration, every default included, and do not run\n"
 	"Exit: 0 done, 1 frames were lost, duplicated, out of order or too late (key fidelity), the\n"
 	"      fabric deadlocked, nothing was measured, or the run is incomplete, for example because\n"
-	"      a loop was away; 2 bad request, 3 not able.\n"
+	"      a loop stalled; 2 bad request, 3 not able.\n"
 	"\n"
 	"Words of run files:\n";
 

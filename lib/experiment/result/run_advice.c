@@ -62,7 +62,7 @@ static bool in_time(const struct run_result *result, const struct run_config *ru
 
 	return run->clock == RUN_CLOCK_VIRTUAL ||
 	       (fidelity->frames > 0 && fidelity->within_tenth >= ENOUGH * fidelity->frames &&
-		       result->wall.away_ns <= RUN_AWAY_MAX_NS);
+		       result->wall.stall_ns <= RUN_STALL_MAX_NS);
 }
 
 /* Up/down is not a detour in a tree. */

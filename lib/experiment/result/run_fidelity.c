@@ -226,7 +226,10 @@ static uint64_t p99(const struct run_result *result)
 
 void run_fidelity_add(json_t *wall, const struct run_result *result)
 {
-	json_object_set_new(wall, "away_ns", json_integer((json_int_t)result->wall.away_ns));
+	json_object_set_new(wall, "stall_ns", json_integer((json_int_t)result->wall.stall_ns));
+	json_object_set_new(wall, "stall_p99_ns", json_integer((json_int_t)p99(result)));
+	/* the former names */
+	json_object_set_new(wall, "away_ns", json_integer((json_int_t)result->wall.stall_ns));
 	json_object_set_new(wall, "away_p99_ns", json_integer((json_int_t)p99(result)));
 }
 
@@ -255,13 +258,13 @@ static bool suffers(const struct run_result *result)
 bool run_fidelity_starved(
 	const struct run_result *result, weft_time hello_ps, char *text, size_t size)
 {
-	const char *who = result->wall.away_who;
-	char away[32];
+	const char *who = result->wall.stall_who;
+	char longest[32];
 
-	if (result->wall.away_ns <= LINK_HELLOS_MISSED * hello_ps / PS_PER_NS || !suffers(result))
+	if (result->wall.stall_ns <= LINK_HELLOS_MISSED * hello_ps / PS_PER_NS || !suffers(result))
 		return false;
-	snprintf(text, size, "%s%s was away %s", who[0] != '\0' ? who : "a loop",
-		who[0] != '\0' ? "'s loop" : "", time_text(result->wall.away_ns, away));
+	snprintf(text, size, "%s%s stalled for %s", who[0] != '\0' ? who : "a loop",
+		who[0] != '\0' ? "'s loop" : "", time_text(result->wall.stall_ns, longest));
 	return true;
 }
 
@@ -279,7 +282,7 @@ void run_fidelity_print(const struct run_result *result, weft_time hello_ps, FIL
 			" messages were refused\n",
 			"CPU starved", why, count_downs(result), run_result_refused(result));
 	fprintf(out, "  %-22s p99 %s, longest %s: link times are trustworthy above %s\n",
-		"loops away", time_text(p99(result), usual),
-		time_text(result->wall.away_ns, longest),
-		time_text(run_fidelity_step(result->wall.away_ns), above));
+		"loop stalls", time_text(p99(result), usual),
+		time_text(result->wall.stall_ns, longest),
+		time_text(run_fidelity_step(result->wall.stall_ns), above));
 }

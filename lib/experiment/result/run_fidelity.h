@@ -43,12 +43,12 @@ json_t *run_fidelity_json(const struct run_result *result);
 /* "late_ns" of a link; null without arrivals. */
 json_t *run_fidelity_late_json(const struct lateness_summary *late);
 
-/* "away_ns" and "away_p99_ns", into the object 'wall'. */
+/* "stall_ns" and "stall_p99_ns", into the object 'wall'. */
 void run_fidelity_add(json_t *wall, const struct run_result *result);
 
-/* "s0's loop was away 410 ms", if a loop was not scheduled for long enough to bring links down, and
- * links went down that no command cut, or messages were refused although no link was cut. False:
- * the machine is not the cause. */
+/* "s0's loop stalled for 410 ms", if a loop was not scheduled for long enough to bring links down,
+ * and links went down that no command cut, or messages were refused although no link was cut.
+ * False: the machine is not the cause. */
 bool run_fidelity_starved(
 	const struct run_result *result, weft_time hello_ps, char *text, size_t size);
 

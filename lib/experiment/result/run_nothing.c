@@ -50,14 +50,14 @@ void run_result_add_warning(void *ctx, const char *text)
 		snprintf(warning->text, sizeof(warning->text), "%s", text);
 }
 
-void run_result_judge_away(struct run_result *result, const char *who, uint64_t away_ns)
+void run_result_judge_stall(struct run_result *result, const char *who, uint64_t stall_ns)
 {
-	if (away_ns <= RUN_AWAY_MAX_NS)
+	if (stall_ns <= RUN_STALL_MAX_NS)
 		return;
 	run_result_add_reason(result, false,
-		"%s%sthe loop was away for %.2f s, stopped or without a CPU; at most %.1f s is "
+		"%s%sthe loop stalled for %.2f s, stopped or without a CPU; at most %.1f s is "
 		"tolerated",
-		who, who[0] != '\0' ? ": " : "", (double)away_ns / 1e9, RUN_AWAY_MAX_NS / 1e9);
+		who, who[0] != '\0' ? ": " : "", (double)stall_ns / 1e9, RUN_STALL_MAX_NS / 1e9);
 }
 
 void run_result_judge_under_way(struct run_result *result, uint64_t max)

@@ -36,7 +36,7 @@
 /* The longest time that a loop on the real clock may be stopped or without a CPU. Within it the
  * neighbours' links come back and late frames are sent; a longer stall leaves a hole in the run. On
  * a busy machine loops stall for some ten milliseconds. */
-#define RUN_AWAY_MAX_NS 500000000
+#define RUN_STALL_MAX_NS 500000000
 
 struct goal;
 struct goal_replay;
@@ -291,8 +291,8 @@ struct run_result {
 		double seconds, packet_hops_per_second;
 		time_t written; /* when the run ended; 0: not known */
 		uint64_t packet_hops, peak_rss_bytes;
-		uint64_t away_ns; /* real clock: the longest stall of a loop */
-		/* In a part: the sum of all stalls above RUN_AWAY_MAX_NS in the life of the
+		uint64_t stall_ns; /* real clock: the longest stall of a loop */
+		/* In a part: the sum of all stalls above RUN_STALL_MAX_NS in the life of the
 		 * process. Its value before a run shows whether a process was stalled at its
 		 * start. */
 		uint64_t absent_ns;
@@ -300,7 +300,7 @@ struct run_result {
 		 * which length (loop_stall.h). */
 		struct histogram spent_ns;
 		/* The process with the longest stall; "": there is one process. */
-		char away_who[64];
+		char stall_who[64];
 		uint64_t cut_ends; /* in a lab: ends of cables cut by command, now and at the start
 				    */
 	} wall;
@@ -364,8 +364,8 @@ void run_result_add_reason(struct run_result *result, bool asked_for, const char
 /* Adds a warning; 'result' is a struct run_result. For credit_cover_report(). */
 void run_result_add_warning(void *result, const char *text);
 /* Adds a reason if a loop of 'who' ("" for the only process) stalled for longer than
- * RUN_AWAY_MAX_NS. */
-void run_result_judge_away(struct run_result *result, const char *who, uint64_t away_ns);
+ * RUN_STALL_MAX_NS. */
+void run_result_judge_stall(struct run_result *result, const char *who, uint64_t stall_ns);
 /* Adds a reason if more than 'max' messages left their hosts and did not arrive. */
 void run_result_judge_under_way(struct run_result *result, uint64_t max);
 /* Fills 'nothing' of the result and of its entries, from the run's configuration; not if the result

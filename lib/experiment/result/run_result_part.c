@@ -42,8 +42,8 @@
 	X("peak_rss_bytes", wall.peak_rss_bytes)
 
 /* Numbers of which the maximum counts. */
-#define MAXIMA(X)                  \
-	X("away_ns", wall.away_ns) \
+#define MAXIMA(X)                    \
+	X("stall_ns", wall.stall_ns) \
 	X("clock_bound_ns", clocks.bound_ns)
 
 /* Shares, which are added up. */

@@ -31,7 +31,7 @@ static void fill(struct run_result *result, uint64_t longest_ns)
 {
 	histogram_record_times(&result->wall.spent_ns, 300000, 1000 * MS);
 	histogram_record_times(&result->wall.spent_ns, longest_ns, longest_ns);
-	result->wall.away_ns = longest_ns;
+	result->wall.stall_ns = longest_ns;
 }
 
 static void assert_table(struct run_result *result, const char *wanted)
@@ -62,7 +62,7 @@ CLAIM(a_bound_is_the_next_round_time)
 CLAIM(the_line_says_from_where_on_times_are_trustworthy)
 {
 	fill(*state, 9 * MS);
-	assert_table(*state, "  loops away             p99 0.3 ms, longest 9 ms: link times are "
+	assert_table(*state, "  loop stalls            p99 0.3 ms, longest 9 ms: link times are "
 			     "trustworthy above 10 ms\n");
 }
 
@@ -70,9 +70,9 @@ CLAIM(times_are_told_without_exponents)
 {
 	struct run_result *result = *state;
 
-	result->wall.away_ns = 99700;
+	result->wall.stall_ns = 99700;
 	histogram_record_times(&result->wall.spent_ns, 99700, 1000);
-	assert_table(result, "  loops away             p99 0.1 ms, longest 0.1 ms: link times are "
+	assert_table(result, "  loop stalls            p99 0.1 ms, longest 0.1 ms: link times are "
 			     "trustworthy above 0.1 ms\n");
 }
 
@@ -86,13 +86,13 @@ CLAIM(a_starved_machine_is_named_if_links_went_down)
 	struct run_result *result = *state;
 
 	fill(result, 410 * MS);
-	strcpy(result->wall.away_who, "s0");
+	strcpy(result->wall.stall_who, "s0");
 	run_result_count(result, "link_downs", 2);
 	run_result_count(result, "host_link_downs", 1);
 	assert_table(result,
-		"  CPU starved            s0's loop was away 410 ms: 3 ends of links went down, 0 "
+		"  CPU starved            s0's loop stalled for 410 ms: 3 ends of links went down, 0 "
 		"messages were refused\n"
-		"  loops away             p99 410 ms, longest 410 ms: link times are trustworthy "
+		"  loop stalls            p99 410 ms, longest 410 ms: link times are trustworthy "
 		"above 500 ms\n");
 }
 
@@ -105,7 +105,7 @@ CLAIM(a_starved_machine_is_named_if_messages_were_refused)
 	assert_false(run_fidelity_starved(result, HELLO_PS, text, sizeof(text)));
 	result->messages.dropped = 1;
 	assert_true(run_fidelity_starved(result, HELLO_PS, text, sizeof(text)));
-	assert_string_equal(text, "a loop was away 31 ms");
+	assert_string_equal(text, "a loop stalled for 31 ms");
 }
 
 CLAIM(links_that_somebody_has_cut_do_not_count)

@@ -406,11 +406,11 @@ UNIT_TEST(a_loop_that_is_away_for_longer_than_the_bound_is_a_reason)
 {
 	struct run_result *run = new_result();
 
-	run_result_judge_away(run, "s0", RUN_AWAY_MAX_NS);
+	run_result_judge_stall(run, "s0", RUN_STALL_MAX_NS);
 	assert_false(run->incomplete);
-	run_result_judge_away(run, "s0", RUN_AWAY_MAX_NS + 1);
+	run_result_judge_stall(run, "s0", RUN_STALL_MAX_NS + 1);
 	assert_true(run->incomplete && run_result_is_broken(run));
-	assert_int_equal(strncmp(run->reason[0].text, "s0: the loop was away for 0.50 s", 32), 0);
+	assert_int_equal(strncmp(run->reason[0].text, "s0: the loop stalled for 0.50 s", 31), 0);
 	free_result(run);
 }
 
@@ -436,7 +436,7 @@ UNIT_TEST(the_document_has_the_reasons)
 	struct run_result *run = new_result();
 	json_t *json;
 
-	run->wall.away_ns = 70;
+	run->wall.stall_ns = 70;
 	run_result_add_reason(run, false, "s0 is gone");
 	json = run_result_json(run, NULL);
 	assert_true(json_is_true(json_object_get(json, "incomplete")));
@@ -444,7 +444,7 @@ UNIT_TEST(the_document_has_the_reasons)
 		json_string_value(json_array_get(json_object_get(json, "incomplete_reasons"), 0)),
 		"s0 is gone");
 	assert_int_equal(
-		json_integer_value(json_object_get(json_object_get(json, "wall"), "away_ns")), 70);
+		json_integer_value(json_object_get(json_object_get(json, "wall"), "stall_ns")), 70);
 	json_decref(json);
 	free_result(run);
 }

@@ -91,16 +91,16 @@ static void judge_refused(struct lab_run *run)
 }
 
 /* Keeps whose loop was away the longest. */
-static void judge_away(struct lab_run *run, unsigned i)
+static void judge_stall(struct lab_run *run, unsigned i)
 {
 	const char *who = run->state.process[i].name;
-	uint64_t away_ns = run->asked[i].away_ns;
+	uint64_t stall_ns = run->asked[i].stall_ns;
 
-	run_result_judge_away(run->result, who, away_ns);
-	if (away_ns < run->result->wall.away_ns)
+	run_result_judge_stall(run->result, who, stall_ns);
+	if (stall_ns < run->result->wall.stall_ns)
 		return;
-	run->result->wall.away_ns = away_ns;
-	snprintf(run->result->wall.away_who, sizeof(run->result->wall.away_who), "%s",
+	run->result->wall.stall_ns = stall_ns;
+	snprintf(run->result->wall.stall_who, sizeof(run->result->wall.stall_who), "%s",
 		run->state.processes == 1 ? "" : who);
 }
 
@@ -115,7 +115,7 @@ static void judge(struct lab_run *run)
 		if (lab_run_lost(run, i))
 			run_result_add_reason(run->result, false, "%s", run->asked[i].why);
 		else
-			judge_away(run, i);
+			judge_stall(run, i);
 	}
 	judge_refused(run);
 	run_fidelity_judge(

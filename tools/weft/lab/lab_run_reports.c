@@ -176,13 +176,13 @@ int lab_run_collect_quiet(struct lab_run *run, struct error *error)
 }
 
 /* While traffic flowed, or before: the order to begin may have found the process stopped. */
-static uint64_t away_of(const json_t *before, const json_t *part)
+static uint64_t stall_of(const json_t *before, const json_t *part)
 {
-	uint64_t away = json_count_of(part, "away_ns");
+	uint64_t stall = json_count_of(part, "stall_ns");
 	uint64_t absent = run_result_minus(
 		json_count_of(part, "absent_ns"), json_count_of(before, "absent_ns"));
 
-	return absent > away ? absent : away;
+	return absent > stall ? absent : stall;
 }
 
 /* The sums over the processes that answer, now and before. */
@@ -199,7 +199,7 @@ static int collect(struct lab_run *run, bool whole, struct error *error)
 			json_decref(part);
 			continue;
 		}
-		run->asked[i].away_ns = away_of(run->asked[i].before, part);
+		run->asked[i].stall_ns = stall_of(run->asked[i].before, part);
 		result = add_part(run, i, run->result, part, error);
 		if (result == 0)
 			result = add_part(run, i, run->before, run->asked[i].before, error);

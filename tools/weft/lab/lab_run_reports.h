@@ -19,7 +19,7 @@ struct lab_run_asked {
 	struct lab_connection connection; /* fd -1: it is asked no more */
 	char why[RUN_REASON_MAX];         /* ... and why */
 	json_t *before;                   /* what it had counted before */
-	uint64_t away_ns;                 /* of its loops, by its last report */
+	uint64_t stall_ns;                /* of its loops, by its last report */
 };
 
 struct lab_run {

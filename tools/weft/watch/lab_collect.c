@@ -403,18 +403,18 @@ json_t *lab_starved(const json_t *all, weft_time hello_ps)
 {
 	json_t *loops = json_object_get(all, "loops"), *loop;
 	const char *name, *who = "";
-	uint64_t away_ns = 0;
+	uint64_t stall_ns = 0;
 
 	/* A loop's name is PROCESS/NUMBER. */
 	json_object_foreach(loops, name, loop)
 	{
-		if (json_count_of(loop, "loop_away_ns") <= away_ns)
+		if (json_count_of(loop, "loop_stall_ns") <= stall_ns)
 			continue;
-		away_ns = json_count_of(loop, "loop_away_ns");
+		stall_ns = json_count_of(loop, "loop_stall_ns");
 		who = name;
 	}
-	if (away_ns <= LINK_HELLOS_MISSED * hello_ps / PS_PER_NS || !suffers(all))
+	if (stall_ns <= LINK_HELLOS_MISSED * hello_ps / PS_PER_NS || !suffers(all))
 		return json_string("");
-	return json_sprintf(
-		"%.*s's loop was away %.0f ms", (int)strcspn(who, "/"), who, (double)away_ns / 1e6);
+	return json_sprintf("%.*s's loop stalled for %.0f ms", (int)strcspn(who, "/"), who,
+		(double)stall_ns / 1e6);
 }

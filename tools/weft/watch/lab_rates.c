@@ -327,7 +327,7 @@ static json_int_t cpu_ns(const json_t *all, const char *process)
 }
 
 /* The longest absence of a loop of the process since traffic began. */
-static json_int_t away_ns(const json_t *all, const char *process)
+static json_int_t stall_ns(const json_t *all, const char *process)
 {
 	size_t length = strlen(process);
 	json_int_t max = 0;
@@ -336,10 +336,10 @@ static json_int_t away_ns(const json_t *all, const char *process)
 
 	json_object_foreach(json_object_get(all, "loops"), name, loop)
 	{
-		json_int_t away = json_integer_value(json_object_get(loop, "loop_away_ns"));
+		json_int_t stall = json_integer_value(json_object_get(loop, "loop_stall_ns"));
 
-		if (strncmp(name, process, length) == 0 && name[length] == '/' && away > max)
-			max = away;
+		if (strncmp(name, process, length) == 0 && name[length] == '/' && stall > max)
+			max = stall;
 	}
 	return max;
 }
@@ -360,11 +360,12 @@ static json_t *list_processes(const struct rates *rates)
 		const char *name = lab_text(process, "name");
 		double used = (double)(cpu_ns(rates->now, name) - cpu_ns(rates->before, name));
 		double real = rates->seconds * rates->lab->config->run.dilation;
+		json_int_t stall = stall_ns(rates->now, name);
 
-		json_array_append_new(list, json_pack("{s:s,s:s,s:f,s:I}", "name", name, "state",
-						    lab_text(process, "state"), "cpu",
-						    used > 0 ? used / 1e9 / real : 0.0, "away_ns",
-						    away_ns(rates->now, name)));
+		json_array_append_new(list, json_pack("{s:s,s:s,s:f,s:I,s:I}", "name", name,
+						    "state", lab_text(process, "state"), "cpu",
+						    used > 0 ? used / 1e9 / real : 0.0, "stall_ns",
+						    stall, "away_ns", stall));
 	}
 	return rank(list, process_urgency);
 }

@@ -130,7 +130,7 @@ static void print_head(const struct top_print *to, const json_t *line)
 	const json_t *processes = json_object_get(line, "processes");
 	const json_t *links = json_object_get(line, "links");
 	bool up = json_flag_of(line, "up");
-	double cpu = 0, away = 0, dilation = json_value_of(line, "dilation");
+	double cpu = 0, stall = 0, dilation = json_value_of(line, "dilation");
 	char slow[16] = "";
 	const char *where = "";
 	json_t *process;
@@ -139,8 +139,8 @@ static void print_head(const struct top_print *to, const json_t *line)
 	json_array_foreach(processes, index, process)
 	{
 		cpu += json_value_of(process, "cpu");
-		if (json_value_of(process, "away_ns") > away) {
-			away = json_value_of(process, "away_ns");
+		if (json_value_of(process, "stall_ns") > stall) {
+			stall = json_value_of(process, "stall_ns");
 			where = lab_text(process, "name");
 		}
 	}
@@ -152,9 +152,9 @@ static void print_head(const struct top_print *to, const json_t *line)
 		count_in_state(processes, "running"), json_array_size(processes),
 		count_in_state(links, "up"), json_array_size(links), 100 * cpu, slow);
 	print_mapper(to, json_object_get(line, "mapper"));
-	if (away > 0)
-		print_line(to, NULL, "loops away for at most %.1f ms (%s), since traffic began",
-			away / 1e6, where);
+	if (stall > 0)
+		print_line(to, NULL, "loops stalled for at most %.1f ms (%s), since traffic began",
+			stall / 1e6, where);
 	if (lab_text(line, "starved")[0] != '\0')
 		print_line(to, RED, "CPU starved: %s: links may go down by that",
 			lab_text(line, "starved"));
@@ -272,7 +272,7 @@ static void print_process(const struct top_print *to, const json_t *process)
 
 	print_line(to, runs ? NULL : RED, "%-25.25s %10s %5.0f%% %12.1f", lab_text(process, "name"),
 		lab_text(process, "state"), 100 * json_value_of(process, "cpu"),
-		json_value_of(process, "away_ns") / 1e6);
+		json_value_of(process, "stall_ns") / 1e6);
 }
 
 /* Rows of a table of 'wanted', where 'left' are free; one of them is for "... and more". */
@@ -310,6 +310,6 @@ void top_print(const struct top_print *to, const json_t *line)
 	print_line(to, BOLD, "%-15s %8s %8s %10s %7s %7s %9s %9s", "HOST", "SENT/s", "RECV/s",
 		"GOODPUT", "RESENT", "FAILED", "P50 us", "P99 us");
 	print_list(to, hosts, max[2], "hosts", print_host);
-	print_line(to, BOLD, "%-25s %10s %6s %12s", "PROCESS", "STATE", "CPU", "AWAY ms");
+	print_line(to, BOLD, "%-25s %10s %6s %12s", "PROCESS", "STATE", "CPU", "STALL ms");
 	print_list(to, processes, max[3], "processes", print_process);
 }

@@ -258,7 +258,7 @@ export class Panel {
 		const processes = this.fabric.sample?.processes ?? [];
 		at("processes-section").hidden = this.fabric.run !== null;
 		const rows = processes.slice(0, 8).map((process) => element("li",
-			`${process.name}: ${process.state}, CPU ${share(process.cpu)}, away for ${(process.away_ns / 1e6).toFixed(1)} ms at most`,
+			`${process.name}: ${process.state}, CPU ${share(process.cpu)}, stalled for at most ${(process.stall_ns / 1e6).toFixed(1)} ms`,
 			process.state === "running" ? "" : "bad"));
 		if (processes.length > 8)
 			rows.push(element("li", `and ${processes.length - 8} more`));
