@@ -225,7 +225,7 @@ static void process_root(struct congestion_control *congestion, unsigned output,
 /* For the VOQs of a root. */
 static void process_all_voqs(struct congestion_control *congestion, unsigned output, weft_time now)
 {
-	uint64_t inputs = congestion_detector_speakers(congestion->detector, output);
+	uint64_t inputs = congestion_detector_notifiers(congestion->detector, output);
 
 	for (; inputs != 0; inputs &= inputs - 1) {
 		unsigned input = (unsigned)__builtin_ctzll(inputs);

@@ -240,7 +240,7 @@ bool congestion_detector_confirm(struct congestion_detector *detector, unsigned 
 	return true;
 }
 
-uint64_t congestion_detector_speakers(const struct congestion_detector *detector, unsigned output)
+uint64_t congestion_detector_notifiers(const struct congestion_detector *detector, unsigned output)
 {
 	const struct congestion_detector_output *out = &detector->output[output];
 

@@ -167,7 +167,7 @@ bool congestion_detector_confirm(struct congestion_detector *detector, unsigned 
 	uint32_t free, uint32_t capacity, weft_time now);
 
 /* The inputs, and for each its set of VCs, whose heads are responsible for a root. */
-uint64_t congestion_detector_speakers(const struct congestion_detector *detector, unsigned output);
+uint64_t congestion_detector_notifiers(const struct congestion_detector *detector, unsigned output);
 uint16_t congestion_detector_speaking_vcs(
 	const struct congestion_detector *detector, unsigned output, unsigned input);
 

@@ -289,9 +289,20 @@ static int refuse_key(const struct yaml_field *fields, const struct yaml_tree_no
 static const struct yaml_field *field_find(const struct yaml_field *fields, const char *key)
 {
 	for (; fields->key != NULL; fields++)
-		if (strcmp(fields->key, key) == 0)
+		if (strcmp(fields->key, key) == 0 ||
+			(fields->former != NULL && strcmp(fields->former, key) == 0))
 			return fields;
 	return NULL;
+}
+
+static int read_key(const struct yaml_field *field, const struct yaml_tree_node *map,
+	const struct yaml_tree_node *node, void *object, struct error *error)
+{
+	if (strcmp(field->key, node->key) != 0 && yaml_tree_get(map, field->key) != NULL)
+		return yaml_tree_refuse(node, error,
+			"key '%s' is the former name of '%s', which is also given", node->key,
+			field->key);
+	return read_field(field, node, object, error);
 }
 
 int yaml_fields_read(const struct yaml_field *fields, const struct yaml_tree_node *map,
@@ -304,7 +315,7 @@ int yaml_fields_read(const struct yaml_field *fields, const struct yaml_tree_nod
 		node = node->next) {
 		field = field_find(fields, node->key);
 		result = field == NULL ? refuse_key(fields, map, node, error)
-				       : read_field(field, node, object, error);
+				       : read_key(field, map, node, object, error);
 	}
 	for (field = fields; field->key != NULL && result == 0; field++)
 		if (field->required && yaml_tree_get(map, field->key) == NULL)

@@ -60,6 +60,7 @@ struct yaml_field {
 	unsigned tag; /* for the owner of the table */
 	/* A key that may stand instead of this one; a map has exactly one of the two. */
 	const char *instead;
+	const char *former; /* a name of earlier versions, which is still read; NULL: none */
 	/* A row of a custom list whose values are the defaults; NULL: rows have none. */
 	const void *(*row)(const void *member);
 };

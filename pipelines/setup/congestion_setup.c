@@ -30,7 +30,7 @@ struct arn_policer_config congestion_setup_guard(
 
 weft_time congestion_setup_mark_ps(const struct run_config *run)
 {
-	bool act = has_notifications(run) && run->routing.afi && run->detector.readings.hosts_act;
+	bool act = has_notifications(run) && run->routing.afi && run->detector.variants.hosts_act;
 
 	return act ? run->detector.arn_ttl_ps : 0;
 }
@@ -61,10 +61,10 @@ static struct congestion_detector_config find_detector(const struct run_config_d
 		.fcth_ppm = run->fcth_ppm,
 		.crt_ps = run->crt_ps,
 		.refresh_ps = run->arn_refresh_ps,
-		.retest = find_retest(run->readings.retest),
-		.by_vc = run->readings.occupancy == RUN_OCCUPANCY_VC,
-		.all_voqs = run->readings.speakers == RUN_SPEAKERS_ALL,
-		.afc = run->readings.watch_afc,
+		.retest = find_retest(run->variants.retest),
+		.by_vc = run->variants.occupancy == RUN_OCCUPANCY_VC,
+		.all_voqs = run->variants.notifiers == RUN_NOTIFIERS_ALL,
+		.afc = run->variants.watch_afc,
 	};
 }
 
@@ -74,10 +74,10 @@ static struct arn_table_config find_table(const struct run_config_detector *run)
 		.entries = ARN_ENTRIES,
 		.ttl_ps = run->arn_ttl_ps,
 		.refresh_ps = run->arn_refresh_ps,
-		.adapted_notify = run->readings.adapted_notify,
-		.adapted_roots = run->readings.adapted_roots,
-		.waiting_first = run->readings.waiting_first,
-		.down_roots_to_hosts = run->readings.down_roots == RUN_DOWN_ROOTS_HOSTS,
+		.adapted_notify = run->variants.adapted_notify,
+		.adapted_roots = run->variants.adapted_roots,
+		.waiting_first = run->variants.waiting_first,
+		.down_roots_to_hosts = run->variants.down_roots == RUN_DOWN_ROOTS_HOSTS,
 	};
 }
 

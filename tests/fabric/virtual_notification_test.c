@@ -22,7 +22,7 @@ static const char tree[] =
 	"switch: {buffer: 64KiB, mtu: 1KiB, credits: each}\n"
 	"nic: {mtu: 1KiB}\n"
 	"routing: {algorithm: dmodk, adaptive: arn, afi: true}\n"
-	"detector: {crt: 50us, arn-ttl: 100us, arn-refresh: 10us, readings: {down-roots: stage}}\n"
+	"detector: {crt: 50us, arn-ttl: 100us, arn-refresh: 10us, variants: {down-roots: stage}}\n"
 	"measure: {warmup: 0ms, duration: 1200us, sample: 100us}\n"
 	"traffic:\n"
 	"  - {pattern: hotspot, from: [h4, h8], to: [h0], load: 100%, message: 1KiB, stop: 250us}\n"
@@ -177,7 +177,7 @@ UNIT_TEST(by_the_default_reading_the_hosts_act_on_all_of_them)
 {
 	struct story story;
 
-	TELL(&story, "detector.readings.down-roots=hosts");
+	TELL(&story, "detector.variants.down-roots=hosts");
 	assert_it_begins_and_ends(&story);
 	assert_int_equal(story.root_stage, 3);
 	assert_int_equal(story.actor, HOSTS);
@@ -202,7 +202,7 @@ UNIT_TEST(hosts_that_do_not_act_are_told_in_vain)
 	struct story story;
 
 	TELL(&story, "traffic[0].from=[h1, h4]", "traffic[1].from=[h1, h4]",
-		"detector.readings.hosts-act=false");
+		"detector.variants.hosts-act=false");
 	assert_int_equal(story.actor, NOBODY);
 	assert_true(story.arns[HOSTS] > 0);
 	virtual_lab_close(&story.lab);
@@ -245,7 +245,7 @@ UNIT_TEST(the_mark_of_a_host_lives_as_long_as_an_entry)
 	assert_int_equal(mark_of("detector.arn-ttl=300us"), 300 * PS_PER_US);
 	assert_int_equal(mark_of("routing.afi=false"), 0);
 	assert_int_equal(mark_of("routing.adaptive=adaptive-th"), 0);
-	assert_int_equal(mark_of("detector.readings.hosts-act=false"), 0);
+	assert_int_equal(mark_of("detector.variants.hosts-act=false"), 0);
 }
 
 UNIT_MAIN(NULL, NULL)

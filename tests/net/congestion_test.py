@@ -37,8 +37,8 @@ traffic:
   - {pattern: hotspot, from: [h2, h3, h4, h5, h6, h7], to: [h0], load: 80%, message: 1KiB}
 """
 RUN = "weft: run/1\nclock: real\nmeasure: {duration: 60ms, sample: 20ms}\n" + NETWORK
-SWITCHES_ACT = ("--set", "detector.readings.down-roots=stage",
-                "--set", "detector.readings.hosts-act=false")
+SWITCHES_ACT = ("--set", "detector.variants.down-roots=stage",
+                "--set", "detector.variants.hosts-act=false")
 PLAIN = ("--set", "routing.adaptive=none", "--set", "routing.afi=false")
 FIELDS = ["frame.interface_name", "frame.p2p_dir", "frame.time_epoch", "weft.kind", "weft.dst",
           "weft.adapted", "weft.vc", "weft.vc_original", "weft.arn.id", "weft.arn.destination",

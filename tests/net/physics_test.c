@@ -535,7 +535,7 @@ static void draw_notifications(struct drawn *drawn, struct rng *rng)
 	add_set(drawn, "switch.voq=true");
 	add_set(drawn,
 		"traffic.0={pattern: hotspot, from: [h2, h3, h4, h5, h6, h7], to: [h0], load: 90%%}");
-	add_set(drawn, "detector.readings={down-roots: stage, hosts-act: %s}",
+	add_set(drawn, "detector.variants={down-roots: stage, hosts-act: %s}",
 		rng_below(rng, 2) ? "true" : "false");
 	add_set(drawn, "detector.fcth=1%%");
 	add_set(drawn, "detector.hcdth=10%%");

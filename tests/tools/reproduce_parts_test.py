@@ -30,7 +30,7 @@ from weft.reproducing.trial import Point, Search, Stage, Trial, accepts_less, lo
 BODY = """place: table 1
 title: T
 time: 1 s
-measure: productivity
+measure: saturation-throughput
 run: run.yaml
 networks: [{name: A, n: 10}, {name: B, n: 3}]
 algorithms: [{name: X}, {name: Y}]
@@ -69,7 +69,7 @@ class Definitions(Folder):
             (HEAD + "load: 101%\n", "e.yaml:11:7: 'load: 101%': expected from 0.0001% to 100%"),
             (HEAD + "unit: 1\n", "e.yaml:11:7: 'unit: 1': expected a time with its unit"),
             (HEAD + "messages: 0\n", "e.yaml:11:11: 'messages: 0': expected a whole number from 1 to 100000000"),
-            (HEAD.replace("productivity", "speed"), "'measure: speed': expected one of productivity, latency"),
+            (HEAD.replace("saturation-throughput", "speed"), "'measure: speed': expected one of saturation-throughput, latency"),
             (HEAD.replace("run: run.yaml\n", ""), "key 'run' is missing"),
             ("weft: run/1\n", "expected 'weft: reproduce/1', found 'run/1'"),
             ("a: [", "not valid YAML"),
@@ -265,7 +265,7 @@ def row(quantity, algorithm, over="", low=NAN, high=NAN, mean=NAN, limit=0, case
 
 class Comparisons(unittest.TestCase):
     def setUp(self):
-        self.what = Definition("e", measure="productivity", networks=[Choice("N", n=3)], cases=[Choice()],
+        self.what = Definition("e", measure="saturation-throughput", networks=[Choice("N", n=3)], cases=[Choice()],
                                algorithms=ALGORITHMS)
 
     def trials(self, reached=REACHED):
@@ -367,7 +367,7 @@ class Comparisons(unittest.TestCase):
             self.assertEqual([curve.label for curve in curves.curves], [label])
 
     def test_a_point_of_a_search_is_hollow_where_the_search_ends(self):
-        self.what.measure, self.what.curves, self.what.messages = "productivity", True, 200000
+        self.what.measure, self.what.curves, self.what.messages = "saturation-throughput", True, 200000
         one = self.one()[0]
         one.points = [Point(0.1, 0.1, accepted, accepted, 10, 20, NAN, 0, 0, False, False) for accepted in (0.1, 0.0995)]
         ((_, curves),) = pictures.Figures(self.what, [one], None)

@@ -29,7 +29,7 @@ paper: A paper
 place: table 1
 title: what it says
 time: 1 min
-measure: productivity
+measure: saturation-throughput
 run: run.yaml
 published: rows.csv
 load: 20%
@@ -300,7 +300,7 @@ class Reproduce(unittest.TestCase):
         self.assertEqual({call["topology"][-6:] for call in self.calls()}, {"seed=1"})
 
     def test_a_latency_is_one_point_at_its_load(self):
-        self.write("e.yaml", EXPERIMENT.replace("productivity", "latency").replace("20%", "1%"))
+        self.write("e.yaml", EXPERIMENT.replace("saturation-throughput", "latency").replace("20%", "1%"))
         self.write("rows.csv", ROWS.replace("factor", "percent").replace("1.4,1.6,1.5", ",,0"))
         document = json.loads(self.run_it("--json").stdout)
         self.assertEqual({call["traffic.0.load"] for call in self.calls()}, {"1.0000%"})
@@ -308,7 +308,7 @@ class Reproduce(unittest.TestCase):
         self.assertAlmostEqual(document["rows"][1]["ours"]["mean"], 100)
 
     def write_measure(self, measure, rows, more=""):
-        self.write("e.yaml", EXPERIMENT.replace("productivity", measure).replace("n: 2", "n: 1") + more)
+        self.write("e.yaml", EXPERIMENT.replace("saturation-throughput", measure).replace("n: 2", "n: 1") + more)
         self.write("rows.csv", rows)
 
     def test_a_course_is_listed_judged_and_drawn(self):
@@ -355,7 +355,7 @@ class Reproduce(unittest.TestCase):
         self.assertGreater(len({call["traffic.0.load"] for call in self.calls()}), 16)
 
     def test_the_use_of_links_becomes_a_picture(self):
-        self.write("e.yaml", EXPERIMENT.replace("measure: productivity", "measure: links"))
+        self.write("e.yaml", EXPERIMENT.replace("measure: saturation-throughput", "measure: links"))
         self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\nmax,,small,UD,,,,\n")
         done = self.run_it()
         self.assertIn("e-small.png", done.stdout)
@@ -379,7 +379,7 @@ class Reproduce(unittest.TestCase):
 
     def test_waiting_messages_and_times_of_schedules_become_bars_of_all_cases(self):
         cases = "cases:\n  - {name: low, load: 5%}\n  - {name: high, load: 50%}\n"
-        self.write("e.yaml", EXPERIMENT.replace("measure: productivity", "measure: waiting") + cases)
+        self.write("e.yaml", EXPERIMENT.replace("measure: saturation-throughput", "measure: waiting") + cases)
         self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\n"
                    "value,low,small,UD,,,,\nvalue,high,small,DFS,,,,\n")
         self.assertIn("e-small.png", self.run_it().stdout)
@@ -422,14 +422,14 @@ class Reproduce(unittest.TestCase):
                                                r"+100:0\.000")
 
     def test_a_latency_of_nothing_is_none(self):
-        self.write("e.yaml", EXPERIMENT.replace("productivity", "latency"))
+        self.write("e.yaml", EXPERIMENT.replace("saturation-throughput", "latency"))
         fabric = self.dir / "programs" / "weft-fabric"
         fabric.write_text(FABRIC.replace("100 / (1.01 - load)", "0"))
         document = json.loads(self.run_it("--json", code=1).stdout)
         self.assertEqual([row["ours"]["instances"] for row in document["rows"]], [0, 0])
 
     def test_a_run_that_measured_nothing_is_no_fault(self):
-        self.write("e.yaml", EXPERIMENT.replace("productivity", "latency"))
+        self.write("e.yaml", EXPERIMENT.replace("saturation-throughput", "latency"))
         fabric = self.dir / "programs" / "weft-fabric"
         fabric.write_text(FABRIC.replace("100 / (1.01 - load)", "none").replace(
             "real(accepted), real(accepted)", "real(none), real(none)"))
@@ -439,7 +439,7 @@ class Reproduce(unittest.TestCase):
                           for point in trial["points"]}, {0})
 
     def test_a_latency_up_to_a_deadlock_is_none(self):
-        self.write("e.yaml", EXPERIMENT.replace("productivity", "latency"))
+        self.write("e.yaml", EXPERIMENT.replace("saturation-throughput", "latency"))
         self.write("stick", "0.1")
         self.assertIn("not measured", self.run_it(code=1).stdout)
 
@@ -570,7 +570,7 @@ class Reproduce(unittest.TestCase):
         self.assertIn("--latency-limit 5: expected a time such as 20us, or 0s",
                       self.run_it("--latency-limit", "5", code=2).stderr)
         self.write_measure("latency", ROWS)
-        self.assertIn("expected a definition that measures productivity, found the measure 'latency'",
+        self.assertIn("expected a definition that measures saturation-throughput, found the measure 'latency'",
                       self.run_it("--latency-limit", "1us", code=2).stderr)
 
     def test_a_run_without_warmup_is_one(self):
@@ -711,7 +711,7 @@ class Reproduce(unittest.TestCase):
         self.assertIn("| DFS | at most 0.90 |", text)
 
     def test_the_interval_of_replicas_is_a_share_of_their_mean(self):
-        self.write("e.yaml", EXPERIMENT.replace("productivity", "latency").replace("20%", "1%"))
+        self.write("e.yaml", EXPERIMENT.replace("saturation-throughput", "latency").replace("20%", "1%"))
         fabric = self.dir / "programs" / "weft-fabric"
         fabric.write_text(FABRIC.replace("100 / (1.01 - load)", '100 + substr(sets["topology"], length(sets["topology"]))'))
         self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\n"

@@ -39,8 +39,8 @@
 	X(RUN_RETEST_STARTS, "starts") X(RUN_RETEST_HOLDS, "holds") X(RUN_RETEST_NEVER, "never")
 #define RUN_OCCUPANCIES(X) \
 	X(RUN_OCCUPANCY_VC, "vc") X(RUN_OCCUPANCY_BUFFER, "buffer")
-#define RUN_SPEAKERS(X) \
-	X(RUN_SPEAKERS_ALL, "all") X(RUN_SPEAKERS_FIRST, "first")
+#define RUN_NOTIFIERS(X) \
+	X(RUN_NOTIFIERS_ALL, "all") X(RUN_NOTIFIERS_FIRST, "first")
 #define RUN_DOWN_ROOTS(X) \
 	X(RUN_DOWN_ROOTS_HOSTS, "hosts") X(RUN_DOWN_ROOTS_STAGE, "stage")
 /* Where routes come from, and which hosts may be the mapper (docs/explanation/the-mapper.md). */
@@ -88,7 +88,7 @@ enum run_steps { RUN_STEPS(X) RUN_STEPS_UNSET /* next */ };
 enum run_granularity { RUN_GRANULARITIES(X) RUN_GRANULARITY_UNSET /* of a route file */ };
 enum run_retest { RUN_RETESTS(X) };
 enum run_occupancy { RUN_OCCUPANCIES(X) };
-enum run_speakers { RUN_SPEAKERS(X) };
+enum run_notifiers { RUN_NOTIFIERS(X) };
 enum run_down_roots { RUN_DOWN_ROOTS(X) };
 enum run_cc_per { RUN_CC_PERS(X) };
 enum run_drb_ack { RUN_DRB_ACKS(X) };

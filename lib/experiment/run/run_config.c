@@ -94,7 +94,7 @@ static const struct run_config config_default = {
 		.arn_ttl_ps = 10 * PS_PER_MS,
 		.arn_refresh_ps = 100 * PS_PER_US,
 		.arn_rate = ARN_GUARD_RATE_DEFAULT,
-		.readings = {.watch_afc = true,
+		.variants = {.watch_afc = true,
 			.adapted_notify = true,
 			.adapted_roots = true,
 			.waiting_first = true,

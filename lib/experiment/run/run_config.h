@@ -104,10 +104,10 @@ struct run_config_routing {
 };
 
 /* Choices that the ARN+AFI paper leaves open (congestion_detector.h, arn_table.h, arn_marks.h). */
-struct run_config_readings {
+struct run_config_variants {
 	enum run_retest retest;         /* when FCTh is tested besides at HCDTh and CRT */
 	enum run_occupancy occupancy;   /* capacity that a VOQ's occupancy relates to */
-	enum run_speakers speakers;     /* VOQs that announce a root */
+	enum run_notifiers notifiers;   /* VOQs that announce a root */
 	enum run_down_roots down_roots; /* devices that react to a root on the way down */
 	bool watch_afc;                 /* the AFC's VOQs count */
 	bool adapted_notify;            /* adapted packets also trigger notifications */
@@ -121,7 +121,7 @@ struct run_config_detector {
 	weft_time crt_ps, arn_ttl_ps, arn_refresh_ps;
 	uint32_t arn_rate; /* notifications per ms that a port accepts; 0: no limit (arn_policer.h)
 			    */
-	struct run_config_readings readings;
+	struct run_config_variants variants;
 };
 
 /* Parameters of selectors (lib/nic/selectors/route_choice.h). */

@@ -28,7 +28,7 @@ static const char *const ties_choices[] = {RUN_TIES(X) NULL};
 static const char *const granularity_choices[] = {RUN_GRANULARITIES(X) NULL};
 static const char *const retest_choices[] = {RUN_RETESTS(X) NULL};
 static const char *const occupancy_choices[] = {RUN_OCCUPANCIES(X) NULL};
-static const char *const speakers_choices[] = {RUN_SPEAKERS(X) NULL};
+static const char *const notifiers_choices[] = {RUN_NOTIFIERS(X) NULL};
 static const char *const down_roots_choices[] = {RUN_DOWN_ROOTS(X) NULL};
 #undef X
 
@@ -201,13 +201,14 @@ const struct yaml_field run_routing_fields[] = {
 };
 #undef S
 
-#define S struct run_config_readings
-static const struct yaml_field readings_fields[] = {
+#define S struct run_config_variants
+static const struct yaml_field variants_fields[] = {
 	{"retest", YAML_FIELD_CHOICE, YAML_MEMBER(S, retest), .choices = retest_choices,
 		.doc = "When `fcth` is tested again between `hcdth` and `crt`: `starts` at arrivals that may begin a suspicion, `holds` at arrivals that may end it."},
 	{"occupancy", YAML_FIELD_CHOICE, YAML_MEMBER(S, occupancy), .choices = occupancy_choices,
 		.doc = "Whether a VOQ counts against the buffer of its VC or of its port."},
-	{"speakers", YAML_FIELD_CHOICE, YAML_MEMBER(S, speakers), .choices = speakers_choices,
+	{"notifiers", YAML_FIELD_CHOICE, YAML_MEMBER(S, notifiers), .choices = notifiers_choices,
+		.former = "speakers",
 		.doc = "Which VOQs report a root: all above `hcdth`, or the first."},
 	{"down-roots", YAML_FIELD_CHOICE, YAML_MEMBER(S, down_roots), .choices = down_roots_choices,
 		.doc = "Who diverts packets for a root at an output that leads down: the sending hosts, or the stage below."},
@@ -240,7 +241,8 @@ const struct yaml_field run_detector_fields[] = {
 		.max = 10 * PS_PER_S, .doc = "Interval of notifications per port."},
 	{"arn-rate", YAML_FIELD_NUMBER, YAML_MEMBER(S, arn_rate), .max = 1000000,
 		.doc = "Notifications that a port accepts per millisecond, on the real clock. 0 accepts all."},
-	{"readings", YAML_FIELD_SECTION, YAML_MEMBER(S, readings), .fields = readings_fields,
+	{"variants", YAML_FIELD_SECTION, YAML_MEMBER(S, variants), .fields = variants_fields,
+		.former = "readings",
 		.doc = "Interpretations that the paper leaves open. The literal reading comes last."},
 	{NULL},
 };

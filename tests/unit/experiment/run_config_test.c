@@ -77,7 +77,7 @@ static const char full[] =
 	"table, "
 	"alternatives: 4, granularity: switch}\n"
 	"detector: {hcdth: 80%, lcdth: 60%, fcth: 77%, crt: 6ms, arn-ttl: 9ms, arn-refresh: 200us, arn-rate: 50, "
-	"readings: {retest: never, occupancy: buffer, speakers: first, down-roots: stage, "
+	"variants: {retest: never, occupancy: buffer, notifiers: first, down-roots: stage, "
 	"watch-afc: false, adapted-notify: false, adapted-roots: false, waiting-first: false, "
 	"hosts-act: false}}\n"
 	"nic: {selector: random, selection: {forget: 0.2, k: 1.5, k2: 12.125, short: 100B, "
@@ -111,6 +111,18 @@ UNIT_TEST(a_file_without_a_clock_is_for_the_virtual_one)
 
 	assert_int_equal(config->clock, RUN_CLOCK_VIRTUAL);
 	run_config_destroy(config);
+}
+
+UNIT_TEST(a_key_is_read_under_its_former_name)
+{
+	struct run_config *config =
+		parse(HEAD "detector: {readings: {speakers: first, down-roots: stage}}\n");
+
+	assert_int_equal(config->detector.variants.notifiers, RUN_NOTIFIERS_FIRST);
+	assert_int_equal(config->detector.variants.down_roots, RUN_DOWN_ROOTS_STAGE);
+	run_config_destroy(config);
+	assert_refused(HEAD "detector: {variants: {}, readings: {retest: holds}}\n", NULL,
+		"r.yaml:4:36: key 'readings' is the former name of 'variants', which is also given");
 }
 
 UNIT_TEST(lists_of_a_file_are_read)
@@ -238,7 +250,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 			"r.yaml:4:17: 'crt: 5': expected a time with its unit, such as 30ns (ps, ns, us, ms, s)"},
 		{HEAD "detector: {hcdth: 101%}\n",
 			"r.yaml:4:19: 'hcdth: 101%': expected from 0% to 100%"},
-		{HEAD "detector: {readings: {retest: allways}}\n",
+		{HEAD "detector: {variants: {retest: allways}}\n",
 			"r.yaml:4:31: 'retest: allways': expected one of starts, holds, never"},
 		{HEAD "measure: {duration: 1us, sample: 1ms}\n",
 			"r.yaml:4:34: measure.sample: expected at most measure.duration"},

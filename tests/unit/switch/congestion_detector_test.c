@@ -139,7 +139,7 @@ UNIT_TEST(figure_3_of_the_arn_paper)
 	/* It expires with both still true. */
 	pass(&bench, 1);
 	assert_int_equal(state_of(&bench), CONGESTION_ROOT);
-	assert_int_equal(congestion_detector_speakers(bench.detector, 3), BIT64(0));
+	assert_int_equal(congestion_detector_notifiers(bench.detector, 3), BIT64(0));
 	assert_int_equal(congestion_detector_speaking_vcs(bench.detector, 3, 0), 1);
 	/* The VOQ of port 1 exceeds HCDTh, too. */
 	set(&bench, 1, 900);
@@ -341,8 +341,8 @@ UNIT_TEST(all_voqs_above_hcdth_speak_for_a_root_or_the_first_alone)
 		arrive(&bench, 1, 1, 3, 900);
 		set(&bench, 2, 810);
 		set(&bench, 0, 810); /* no longer above it */
-		assert_int_equal(
-			congestion_detector_speakers(bench.detector, 3), all ? BIT64(1) : BIT64(0));
+		assert_int_equal(congestion_detector_notifiers(bench.detector, 3),
+			all ? BIT64(1) : BIT64(0));
 		assert_int_equal(
 			congestion_detector_speaking_vcs(bench.detector, 3, all), all ? 3 : 1);
 		assert_int_equal(bench.grown, all ? 2 : 0);

@@ -28,7 +28,7 @@ PS_PER_US = 10**6
 _, TIME, SIZE, SHARE = KINDS
 
 # Measures of runs that last for a number of messages.
-PRODUCTIVITY = "productivity"  # maximum accepted traffic, flits/ns/switch
+SATURATION = "saturation-throughput"  # maximum accepted traffic, flits/ns/switch
 LATENCY = "latency"  # mean network latency at a load, ns
 WAITING = "waiting"  # own messages at the host with the most of them, at the end
 LINKS = "links"  # utilisation of switch-to-switch channels
@@ -50,7 +50,7 @@ RUN_TITLES = {
     "later-bursts": "Mean latency of the later bursts [us]",
     LATENCY_TIME: "Mean network latency [us]",
 }
-COUNTING = (PRODUCTIVITY, LATENCY, WAITING, LINKS, BLOCKED, SETTLING)
+COUNTING = (SATURATION, LATENCY, WAITING, LINKS, BLOCKED, SETTLING)
 MEASURES = (*COUNTING, EFFICIENCY, THROUGHPUT, *RUN_TITLES)
 
 
@@ -222,9 +222,9 @@ class Definition:
 
     def set_latency_limit(self, limit: int) -> None:
         """The mean latency in ps above which a network is saturated."""
-        if self.measure != PRODUCTIVITY:
+        if self.measure != SATURATION:
             raise Error(
-                f"{self.origin}: --latency-limit: expected a definition that measures productivity, "
+                f"{self.origin}: --latency-limit: expected a definition that measures saturation-throughput, "
                 f"found the measure '{self.measure}'"
             )
         self.latency_limit = limit
@@ -295,6 +295,11 @@ def _choice(*known: str) -> Read:
         return text
 
     return read
+
+
+def _measure(reader: _Reader, key: str, node: Any) -> str:
+    former = "productivity"  # the thesis' word, which was the name up to 0.1
+    return SATURATION if node == former else _choice(*MEASURES)(reader, key, node)
 
 
 def _bool(reader: _Reader, key: str, node: Any) -> bool:
@@ -376,7 +381,7 @@ WHOLE: dict[str, Read] = {
     **HEAD,
     "time": _text,
     "quick-time": _text,
-    "measure": _choice(*MEASURES),
+    "measure": _measure,
     "axis": _choice("share", "bits/us"),
     "latency": _bool,
     "means": _bool,

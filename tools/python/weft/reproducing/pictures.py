@@ -131,7 +131,7 @@ def _over_loads(bundle: Bundle, y: Values) -> list[Point]:
 
 def _latencies(trial: Trial) -> list[Point]:
     """Latency against accepted traffic."""
-    searches = trial.definition.measure == d.PRODUCTIVITY
+    searches = trial.definition.measure == d.SATURATION
     points = []
     for one in sorted(trial.points, key=lambda point: point.load):
         if one.traffic <= 0:

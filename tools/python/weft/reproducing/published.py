@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 
 from ..error import Error, os_error
-from .definition import BLOCKED, COMPLETION, RUN_TITLES, Definition
+from .definition import BLOCKED, COMPLETION, RUN_TITLES, SATURATION, Definition
 
 NAN = math.nan
 HEADER = "quantity,case,network,algorithm,over,min,max,mean"
@@ -44,7 +44,7 @@ LINK_QUANTITIES = ("max", "min", "below", "above")
 TRANSIENT = ("before", "minimum", "at", "end", "back")
 NUMBERED = {"below": "below", "above": "above", "after": "thousandths", "at": "ms"}  # its JSON key
 VALUES = {
-    "productivity": "productivity, flits/ns/switch",
+    SATURATION: "productivity, flits/ns/switch",
     "latency": "latency, ns",
     "waiting": "messages that wait at the host with most",
     "links": "traffic, flits/ns/switch",
@@ -104,6 +104,8 @@ class Row:
             what = VALUES[what]
         elif self.is_link:
             what = "blocked time" if what == BLOCKED else "utilisation"
+        elif what == SATURATION:
+            what = "productivity"  # the thesis' word
         text = QUANTITIES[self.quantity].replace("%s", what).replace("%u", str(self.limit))
         return text.replace("%%", "%")
 

@@ -195,7 +195,7 @@ class Trial:
         loaded = what.measure in (d.EFFICIENCY, d.THROUGHPUT)
         if loaded and not 0 < self.entries <= ENTRIES_MAX:
             raise Error(f"{what.run}: expected 1 to {ENTRIES_MAX} entries of traffic")
-        searches = what.measure == d.PRODUCTIVITY
+        searches = what.measure == d.SATURATION
         self.scouting = searches and what.messages >= SCOUTED_FROM
         self.load = self._first_load()
         self.search = Search(self.load, what.messages // (SCOUT_SHARE if self.scouting else 1))
@@ -294,7 +294,7 @@ class Trial:
         self.points.append(point)
         if self.stage == Stage.CURVE:
             self._continue_curve()
-        elif what.measure == d.PRODUCTIVITY:
+        elif what.measure == d.SATURATION:
             self._search(point)
         else:
             self._measure(point, result)
