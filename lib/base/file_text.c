@@ -43,8 +43,10 @@ static char *read_all(FILE *in, size_t max, size_t *length)
 	}
 	if (text != NULL && ferror(in)) {
 		free(text);
-		text = NULL;
+		return NULL;
 	}
+	if (text != NULL)
+		text[*length] = '\0';
 	return text;
 }
 

@@ -67,7 +67,7 @@ int goal_matrix_parse(char *text, size_t length, const char *path, uint32_t rank
 int goal_matrix_load(const char *path, uint32_t ranks, uint64_t **matrix, struct error *error)
 {
 	size_t length;
-	char *text = NULL, *ended = NULL;
+	char *text;
 	int result;
 
 	*matrix = NULL;
@@ -78,13 +78,10 @@ int goal_matrix_load(const char *path, uint32_t ranks, uint64_t **matrix, struct
 	if (text == NULL)
 		return -errno;
 	*matrix = calloc((size_t)ranks * ranks, sizeof(**matrix));
-	ended = realloc(text, length + 1);
-	if (*matrix == NULL || ended == NULL) {
+	if (*matrix == NULL)
 		result = error_set(error, ENOMEM, "%s: no memory", path);
-	} else {
-		ended[length] = '\0';
-		result = goal_matrix_parse(ended, length, path, ranks, *matrix, error);
-	}
-	free(ended != NULL ? ended : text);
+	else
+		result = goal_matrix_parse(text, length, path, ranks, *matrix, error);
+	free(text);
 	return result;
 }

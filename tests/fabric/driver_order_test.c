@@ -28,7 +28,7 @@
 #define CHOICES_MAX 256
 #define SETS_MAX    64
 #define SET_BYTES   64
-#define DRAWS       2000
+#define DRAWS       4000
 
 static const char scenario[] = "weft: run/1\n"
 			       "topology: \"rlft:ports=4,stages=2\"\n"

@@ -92,6 +92,8 @@ static void draw_grid_control(struct rng *rng, struct drawn *drawn)
 	add(drawn, "switch.vcs=4");
 }
 
+#define OWN_FROM 64 /* more numbers than a draw takes */
+
 /* Packets that take detours by the credits of the first switch. */
 static void draw_dragonfly(struct rng *rng, struct drawn *drawn)
 {
@@ -106,14 +108,19 @@ static void draw_dragonfly(struct rng *rng, struct drawn *drawn)
 
 static void draw_direct(struct rng *rng, struct drawn *drawn)
 {
+	struct rng own;
 	bool ring, minhop;
 
 	if (rng_below(rng, 4) == 0) {
 		draw_grid_control(rng, drawn);
 		return;
 	}
-	if (rng_below(rng, 4) == 0) {
-		draw_dragonfly(rng, drawn);
+	/* From numbers of its own, so that the other draws are as without it. */
+	own = *rng;
+	for (unsigned i = 0; i < OWN_FROM; i++)
+		rng_next(&own);
+	if (rng_below(&own, 4) == 0) {
+		draw_dragonfly(&own, drawn);
 		return;
 	}
 	add(drawn, PICK(rng, "topology=torus:dims=4x4,hosts=2", "topology=hypercube:dims=4,hosts=2",

@@ -395,7 +395,7 @@ static int complete_packets(
 			node, error, "pattern pcap: 'file' is missing, a capture (pcap or pcapng)");
 	if (packets->host[0] != '\0' && yaml_tree_get(node, "by") != NULL)
 		return yaml_tree_refuse(
-			node, error, "'host' sends all packets, 'by' cannot stand beside it");
+			node, error, "'host' sends all packets, 'by' are not allowed with it");
 	if (yaml_tree_get(node, "speed") != NULL && traffic->load_ppm != 0)
 		return yaml_tree_refuse(
 			node, error, "'speed' and 'load' both give the pace, expected one of them");

@@ -205,19 +205,13 @@ int flow_lines_parse(struct flow_reader *reader, char *text, size_t length)
 int flow_lines_load(struct flow_reader *reader)
 {
 	size_t length;
-	char *text = file_text_read(reader->path, GOAL_TEXT_MAX, &length, reader->error), *ended;
+	char *text = file_text_read(reader->path, GOAL_TEXT_MAX, &length, reader->error);
 	int result = -errno;
 
 	if (text == NULL)
 		return result;
-	ended = realloc(text, length + 1);
-	if (ended == NULL) {
-		free(text);
-		return error_set(reader->error, ENOMEM, "%s: no memory", reader->path);
-	}
-	ended[length] = '\0';
-	result = flow_lines_parse(reader, ended, length);
-	free(ended);
+	result = flow_lines_parse(reader, text, length);
+	free(text);
 	return result;
 }
 

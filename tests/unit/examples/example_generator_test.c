@@ -66,7 +66,7 @@ UNIT_TEST(what_cannot_be_built_is_refused)
 	assert_string_equal(error.text, "star:hosts=2: option 'leaves' is missing (leaf switches)");
 	assert_null(star("star:leaves=2,hosts=255", &error));
 	assert_string_equal(
-		error.text, "star:leaves=2,hosts=255: needs 256 ports a switch, at most 255");
+		error.text, "star:leaves=2,hosts=255: needs 256 ports per switch, at most 255");
 }
 
 UNIT_MAIN(NULL, NULL)

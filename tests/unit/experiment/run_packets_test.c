@@ -205,7 +205,7 @@ UNIT_TEST(what_cannot_be_replayed_is_refused_with_its_place)
 		const char *keys, *said;
 	} cases[] = {
 		{", host: h9", "'host: h9': topology full-2-2 has no such host"},
-		{", host: h0, by: round-robin", "'by' cannot stand beside it"},
+		{", host: h0, by: round-robin", "'by' are not allowed with it"},
 		{", speed: 2, load: 10%", "'speed' and 'load' both give the pace"},
 		{", speed: 0", "expected more, such as 0.5"},
 		{", speed: 0.001, loop: 1000000000", "longer than 53 days"},

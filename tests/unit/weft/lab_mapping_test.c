@@ -165,8 +165,8 @@ UNIT_TEST(a_mapper_elsewhere_is_known_by_those_who_follow_it)
 	assert_string_equal(lead.host, "h9");
 	assert_false(lab_lead_lives(&lead, &why));
 	assert_string_equal(why.text,
-		"mapper h9 on another machine was last heard 0.7 s ago: does it run, and is there a "
-		"way to it?");
+		"mapper h9 on another machine was last heard from 0.7 s ago: is it running, and is there a "
+		"path to it?");
 	json_decref(elsewhere);
 	json_decref(mapping);
 }
