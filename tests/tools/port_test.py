@@ -272,11 +272,11 @@ class Bind(Port):
         self.refused(3, "network namespace", "bind", NIC)
 
     def test_what_is_no_nic_is_refused(self):
-        self.refused(2, "no network interface (class 0x010601)", "bind", DISK)
+        self.refused(2, "is not a network interface (class 0x010601)", "bind", DISK)
         self.refused(2, "no PCI device with this address", "bind", "0000:99:00.0")
         self.refused(2, "no interface of a PCI device has this name", "bind", "eth77")
         self.refused(2, "no interface of a PCI device has this name", "bind", "../../etc")
-        self.refused(2, "no network interface", "release", DISK)
+        self.refused(2, "is not a network interface", "release", DISK)
 
     def test_without_an_iommu_the_two_ways_out_are_told(self):
         for group in ("12", "13", "3"):

@@ -167,7 +167,7 @@ class Schemas(unittest.TestCase):
             self.assertEqual(errors("run.schema.json", good), [])
         for wrong in ({**run, "dilation": 0}, {**run, "watchdog": "on"}, {**run, "edges": {"hosts": "all"}}, {**run, "switch": {"vcs": 17}},
                       {**run, "routing": {"algorithm": "up"}}, {**run, "traffic": [{"load": "1%"}]}, {**run, "weft": "lab/1"},
-                      {**run, "nic": {"selection": {"k": "high"}}}, {key: run[key] for key in ("weft", "topology")}):
+                      {**run, "nic": {"selection": {"k": "high"}}}, {key: run[key] for key in ("weft", "clock")}):
             self.assertNotEqual(errors("run.schema.json", wrong), [], wrong)
         with_ports = lambda *ports: errors("lab.schema.json", {**lab, "machines": [{**machine, "ports": list(ports)}]})
         udp = {"local": "192.0.2.1:1", "remote": "192.0.2.2:1"}

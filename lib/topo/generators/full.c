@@ -35,6 +35,6 @@ const struct generator generator_full = {
 	.name = "full",
 	.help = "every switch linked with every other",
 	.options = {{"switches", GENERATOR_NUMBER, true, 1, TOPOLOGY_PORTS_MAX + 1, 0, "switches"},
-		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts a switch"}},
+		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts per switch"}},
 	.build = build,
 };

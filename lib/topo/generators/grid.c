@@ -108,9 +108,9 @@ enum { DIMS, HOSTS };
 		"dims", GENERATOR_DIMS, true, 1, TOPOLOGY_SWITCHES_MAX, 0, \
 			"switches in each dimension, such as 8x8"          \
 	}
-#define HOSTS_OPTION                                                                         \
-	{                                                                                    \
-		"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts a switch" \
+#define HOSTS_OPTION                                                                           \
+	{                                                                                      \
+		"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts per switch" \
 	}
 
 static int build(const struct generator_request *request, bool around, bool express,
@@ -184,6 +184,6 @@ const struct generator generator_ring = {
 	.name = "ring",
 	.help = "closed row of switches",
 	.options = {{"switches", GENERATOR_NUMBER, true, 1, TOPOLOGY_SWITCHES_MAX, 0, "switches"},
-		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts a switch"}},
+		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts per switch"}},
 	.build = build_ring,
 };

@@ -41,6 +41,6 @@ const struct generator generator_hypercube = {
 	.name = "hypercube",
 	.help = "2 to the number of dimensions switches, each with a neighbour in every one",
 	.options = {{"dims", GENERATOR_NUMBER, true, 0, DIMS_MAX, 0, "dimensions"},
-		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts a switch"}},
+		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts per switch"}},
 	.build = build,
 };

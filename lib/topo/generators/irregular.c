@@ -186,12 +186,12 @@ static int check_request(const struct generator_request *request, const struct g
 
 	if (ports < needed)
 		return error_set(request->error, EINVAL,
-			"%s: %u links and %u hosts need %u ports a switch, there are %u",
+			"%s: %u links and %u hosts need %u ports per switch, there are %u",
 			request->spec, graph->degree, (unsigned)(needed - degree), (unsigned)needed,
 			(unsigned)ports);
 	if (degree >= n)
 		return error_set(request->error, EINVAL,
-			"%s: %u links a switch need as many other switches, there are %u",
+			"%s: %u links per switch need as many other switches, there are %u",
 			request->spec, graph->degree, graph->switches - 1);
 	if (n * degree % 2 != 0)
 		return error_set(request->error, EINVAL,
@@ -199,7 +199,7 @@ static int check_request(const struct generator_request *request, const struct g
 			request->spec);
 	if ((degree == 0 && n > 1) || (degree == 1 && n > 2))
 		return error_set(request->error, EINVAL,
-			"%s: %u switches cannot hang together by %u link%s each", request->spec,
+			"%s: %u switches cannot be connected with %u link%s each", request->spec,
 			graph->switches, graph->degree, degree == 1 ? "" : "s");
 	return 0;
 }
@@ -251,10 +251,10 @@ const struct generator generator_irregular = {
 	.help = "random, connected, every switch with the same number of links",
 	.options = {{"switches", GENERATOR_NUMBER, true, 1, TOPOLOGY_SWITCHES_MAX, 0, "switches"},
 		{"degree", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 4,
-			"links a switch to others"},
-		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 4, "hosts a switch"},
+			"links per switch to others"},
+		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 4, "hosts per switch"},
 		{"ports", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 0,
-			"ports a switch, degree + hosts if not said"},
+			"ports per switch; degree + hosts by default"},
 		{"seed", GENERATOR_NUMBER, false, 0, UINT64_MAX, 1, "of the random numbers"}},
 	.build = build,
 };

@@ -36,7 +36,7 @@ const struct generator generator_rail = {
 	.help = "hosts with a port in each of several fat trees (rlft)",
 	.options = {{"rails", GENERATOR_NUMBER, true, 2, TOPOLOGY_HOST_PORTS_MAX, 0,
 			    "ports of a host, one per fat tree"},
-		{"ports", GENERATOR_NUMBER, true, 2, 64, 0, "ports a switch, 2K"},
+		{"ports", GENERATOR_NUMBER, true, 2, 64, 0, "ports per switch, 2K"},
 		{"stages", GENERATOR_NUMBER, true, 1, 12, 0, "stages of switches"}},
 	.build = build,
 };

@@ -95,7 +95,7 @@ const struct generator generator_rlft = {
 	.name = "rlft",
 	.help = "real-life fat tree of switches with 2K ports: 2 K^stages hosts",
 	.options = {{"ports", GENERATOR_NUMBER, true, 2, TOPOLOGY_PORTS_MAX - 1, 0,
-			    "ports a switch, 2K"},
+			    "ports per switch, 2K"},
 		{"stages", GENERATOR_NUMBER, true, 1, 12, 0, "stages of switches"}},
 	.build = build,
 };

@@ -339,7 +339,7 @@ UNIT_TEST(bad_texts_are_refused_in_one_line)
 			"dragonfly:a=20,p=20,h=20: needs 160400 hosts, at most 65536"},
 		{"torus-express:dims=8x8,hosts=248",
 			"torus-express:dims=8x8,hosts=248: needs 256 ports per switch, at most 255"},
-		{"rlft:", "rlft:: option 'ports' is missing (ports a switch, 2K)"},
+		{"rlft:", "rlft:: option 'ports' is missing (ports per switch, 2K)"},
 		{"rlft:ports=4", "rlft:ports=4: option 'stages' is missing (stages of switches)"},
 		{"rlft:ports=5,stages=2", "rlft:ports=5,stages=2: ports must be even, half go up"},
 		{"rlft:ports=256,stages=2",

@@ -299,7 +299,7 @@ def _choice(*known: str) -> Read:
 
 def _measure(reader: _Reader, key: str, node: Any) -> str:
     former = "productivity"  # the thesis' word, which was the name up to 0.1
-    return SATURATION if node == former else _choice(*MEASURES)(reader, key, node)
+    return SATURATION if node == former else str(_choice(*MEASURES)(reader, key, node))
 
 
 def _bool(reader: _Reader, key: str, node: Any) -> bool:
