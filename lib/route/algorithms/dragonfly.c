@@ -288,10 +288,10 @@ static int dragonfly_tables(const struct route_graph *graph, uint8_t steps,
 DRAGONFLY(df_min, VC_STEPS_DF_MIN, "df-min",
 	"Dragonfly, minimal: at most one link between groups; 2 VCs");
 DRAGONFLY(df_valiant, VC_STEPS_DF_VALIANT, "df-valiant",
-	"Dragonfly: minimal by way of a random group; 3 VCs");
+	"Dragonfly: minimal through a random group; 3 VCs");
 DRAGONFLY(df_valiant_node, VC_STEPS_DF_NODE, "df-valiant-node",
-	"Dragonfly: minimal by way of a random switch; 4 VCs");
+	"Dragonfly: minimal through a random switch; 4 VCs");
 DRAGONFLY(df_ugal_l, VC_STEPS_DF_UGAL_L, "df-ugal-l",
-	"Dragonfly: df-min or df-valiant for each packet, by the queues of its first switch; 3 VCs");
+	"Dragonfly: df-min or df-valiant per packet, chosen from its first switch's queues; 3 VCs");
 DRAGONFLY(df_par, VC_STEPS_DF_PAR, "df-par",
-	"Dragonfly: as df-ugal-l, decided again at the second switch; 4 VCs");
+	"Dragonfly: as df-ugal-l, but the second switch decides again; 4 VCs");
