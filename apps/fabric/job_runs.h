@@ -2,9 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The runs that tell what the jobs of a run cost each other: before the run itself each job with
- * 'baseline' runs alone, and beside each other job. All jobs keep the hosts that they have in it.
- */
+/* Runs that measure how jobs slow each other down. Before the run itself, each job with 'baseline'
+ * runs alone and beside each other job, with the hosts that jobs have in the run itself. */
 
 #include <stdatomic.h>
 
@@ -18,15 +17,15 @@ typedef int job_run_fn(
 	void *ctx, const struct run_config *config, struct run_result *result, struct error *error);
 
 struct job_runs {
-	struct run_result kept; /* its jobs have the times of the runs */
+	struct run_result kept; /* its jobs have the times of these runs */
 };
 
-/* 'stop' set ends it, unless it is NULL. Changes config->jobs.absent meanwhile. Nothing without
- * jobs. 0, or a negative errno and error; job_runs_free() in every case. */
+/* Ends early when 'stop', which may be NULL, is set. Changes config->jobs.absent meanwhile. Does
+ * nothing without jobs. 0, or a negative errno and error; call job_runs_free() in every case. */
 int job_runs_make(struct job_runs *runs, struct run_config *config, const atomic_bool *stop,
 	job_run_fn *run, void *ctx, struct error *error);
 void job_runs_free(struct job_runs *runs);
 
-/* Hands the jobs over to the result of the run itself. 0, or a negative errno and error. */
+/* Passes the jobs to the result of the run itself. 0, or a negative errno and error. */
 int job_runs_finish(struct job_runs *runs, const struct run_config *config,
 	const struct topology *topology, struct run_result *result, struct error *error);

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Provider "weft" of libfabric: programs on libfabric, and Open MPI with its mtl ofi, use endpoints
- * of a lab unchanged. It translates calls to libweft (weft_client.h); its attributes state what it
- * supports: reliable datagrams with messages and tags. A lock of the domain makes it thread-safe,
- * and data moves when a queue or a counter is read (FI_PROGRESS_MANUAL). */
+/* The libfabric provider "weft": programs that use libfabric, and Open MPI with its mtl ofi, use
+ * endpoints of a lab unchanged. It translates calls to libweft (weft_client.h); its attributes
+ * state what it supports: reliable datagrams with messages and tags. A lock of the domain makes it
+ * thread-safe, and data moves when a queue or a counter is read (FI_PROGRESS_MANUAL). */
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -36,11 +36,11 @@ struct weft_fi_domain {
 struct weft_fi_av {
 	struct fid_av fid;
 	struct weft_fi_domain *domain;
-	struct weft_address *address; /* a fi_addr_t is an index in either type of table */
+	struct weft_address *address; /* indexed by fi_addr_t in both types of table */
 	size_t count, room;
 };
 
-/* Completed, for a queue. */
+/* An entry of a completion queue. */
 struct weft_fi_completion {
 	struct fi_cq_tagged_entry entry;
 	fi_addr_t from;
@@ -54,7 +54,7 @@ struct weft_fi_cq {
 	enum fi_cq_format format;
 	struct weft_fi_completion *ring;
 	size_t head, count, room;  /* room: a power of two */
-	struct weft_fi_ep *eps[2]; /* chains of those that send, and receive, with this queue */
+	struct weft_fi_ep *eps[2]; /* lists: [0] of senders, [1] of receivers */
 	int poll;                  /* epoll descriptor; -1: no wait object */
 };
 
@@ -65,17 +65,17 @@ struct weft_fi_cntr {
 	struct weft_fi_ep *eps[2];
 };
 
-/* A call that has not ended. */
+/* A pending operation. */
 struct weft_fi_request {
 	struct weft_fi_request *next, *previous;
 	void *context, *buffer;
 	uint64_t flags; /* of its completion */
 	size_t bytes;
 	bool quiet; /* no completion, unless it is an error */
-	bool claim; /* receives into 'own' for a call that claims the message */
+	bool claim; /* receives into 'own' until a call claims the message */
 	bool arrived, claimed;
 	uint8_t *own;
-	struct weft_event event; /* of a claim that has arrived */
+	struct weft_event event; /* of an arrived message to claim */
 };
 
 struct weft_fi_ep {
@@ -106,13 +106,13 @@ int weft_fi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, stru
 int weft_fi_ep_open(
 	struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep, void *context);
 
-/* Under the lock of the domain: moves data, and completes what has ended. */
+/* Moves data and completes finished operations. The caller holds the domain's lock. */
 void weft_fi_progress(struct weft_fi_ep *ep);
 /* 0, or -FI_ENOMEM. */
 int weft_fi_complete(struct weft_fi_cq *cq, const struct weft_fi_completion *completion);
 /* FI_ADDR_NOTAVAIL: not in the table. */
 fi_addr_t weft_fi_av_find(const struct weft_fi_av *av, const struct weft_address *address);
-/* A queue can be waited for with this endpoint as well. */
+/* Adds the endpoint to the queue's wait object. */
 int weft_fi_cq_watch(struct weft_fi_cq *cq, struct weft_fi_ep *ep);
 
 /* For calls that are not supported. */

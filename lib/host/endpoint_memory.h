@@ -3,17 +3,17 @@
 #pragma once
 
 /* The memory that a program shares with the interface of its host, and the requests on the socket
- * that hands it over. Our choice, after the queue pairs of verbs and the ports of GM.
+ * that passes it. Modelled on the queue pairs of verbs and the ports of GM.
  *
  * A program sends pieces: it fills a send slot, writes an order that names the slot, and owns the
  * slot again when the completion arrives. Frames arrive in receive slots; the arrival ring names
  * them, and the program gives each slot back in the return ring. All rings have one writer and one
- * reader; a position counts entries and wraps at 2^32. The program may write anything anywhere:
- * the interface keeps its own positions and owners, reads each word once, and checks it. The file
- * is sealed and cannot shrink.
+ * reader; a position counts entries and wraps at 2^32. The program may write any value
+ * anywhere: the interface keeps its own positions and owners, reads each word once, and checks it.
+ * The file is sealed and cannot shrink.
  *
  * A piece has a head of ENDPOINT_HEAD_BYTES that only programs understand; the interface carries
- * it in the first frame of the piece, behind its own fields. */
+ * it in the first frame of the piece, after its own fields. */
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -23,8 +23,8 @@
 #define ENDPOINT_VERSION      1
 #define ENDPOINTS_MAX         64  /* per host */
 #define ENDPOINT_SEND_SLOTS   128 /* a power of two */
-#define ENDPOINT_PIECE_FRAMES 8   /* max; also what each peer may send unasked */
-#define ENDPOINT_WINDOW       64  /* frames that a peer may have in the memory, if there is room */
+#define ENDPOINT_PIECE_FRAMES 8   /* maximum; also each peer's initial window */
+#define ENDPOINT_WINDOW       64  /* max frames of a peer in the memory, if it has room */
 #define ENDPOINT_WIDE_PEERS   128 /* peers with such a window */
 #define ENDPOINT_HEAD_BYTES   40
 #define ENDPOINT_WIRE_BYTES   64 /* of the interface and the head, in front of a piece's data */
@@ -33,7 +33,7 @@ struct endpoint_order {
 	uint16_t slot;
 	uint16_t host, endpoint; /* destination */
 	uint16_t unused;
-	uint32_t life; /* of the destination; 0: whichever program is there */
+	uint32_t life; /* of the destination; 0: whichever program is attached */
 	uint32_t bytes;
 	uint8_t head[ENDPOINT_HEAD_BYTES];
 	uint64_t padding;
@@ -47,10 +47,10 @@ struct endpoint_completion {
 
 enum endpoint_arrival_kind {
 	ENDPOINT_ARRIVAL_DATA,
-	ENDPOINT_ARRIVAL_GONE, /* the peer, and with it the rest of an unfinished piece */
+	ENDPOINT_ARRIVAL_GONE, /* the peer has ended, and unfinished pieces stay incomplete */
 };
 
-/* At the beginning of a receive slot; the frame's data follows. */
+/* At the start of a receive slot; the frame's data follows. */
 struct endpoint_arrival {
 	uint16_t host, endpoint; /* source */
 	uint32_t life;
@@ -62,21 +62,20 @@ struct endpoint_arrival {
 };
 _Static_assert(sizeof(struct endpoint_arrival) == 64, "layout of shared memory");
 
-/* Two cache lines for each position: processors fetch pairs. */
+/* Two cache lines per position, because processors prefetch pairs of lines. */
 struct endpoint_marks {
 	/* Written by the program. */
 	_Alignas(128) _Atomic uint32_t ordered;
 	_Alignas(128) _Atomic uint32_t returned;
-	_Alignas(128) _Atomic uint32_t
-		sleeps; /* it wants a bell for the next completion or arrival */
+	_Alignas(128) _Atomic uint32_t sleeps; /* ring its bell at the next completion or arrival */
 	/* Written by the interface. */
 	_Alignas(128) _Atomic uint32_t completed;
 	_Alignas(128) _Atomic uint32_t arrived;
-	_Alignas(128) _Atomic uint32_t rests; /* it wants a bell for the next order or return */
+	_Alignas(128) _Atomic uint32_t rests; /* ring its bell at the next order or return */
 };
 
-/* Begins the file. Offsets are from its beginning, sizes in entries. Written once, before the
- * program gets the memory; the interface does not read it back. */
+/* Header of the file. Offsets are from the start of the file, sizes in entries. Written once,
+ * before the program gets the memory; the interface does not read it back. */
 struct endpoint_layout {
 	uint32_t magic, version;
 	uint16_t host, hosts, endpoint, endpoints;
@@ -88,7 +87,7 @@ struct endpoint_layout {
 	uint64_t marks, orders, completions, arrivals, returns, send, receive, bytes;
 };
 
-/* Data in a piece: the first frame has the wire bytes too. */
+/* Maximum data in a piece; its first frame also carries the wire bytes. */
 static inline uint32_t endpoint_piece_bytes(uint32_t mtu_bytes)
 {
 	return ENDPOINT_PIECE_FRAMES * mtu_bytes - ENDPOINT_WIRE_BYTES;
@@ -96,7 +95,7 @@ static inline uint32_t endpoint_piece_bytes(uint32_t mtu_bytes)
 
 /* --- the socket: one request, one answer; the answer to ATTACH carries three descriptors --- */
 
-#define ENDPOINT_SOCKET      "endpoints-" /* and the name of the process, in the run directory */
+#define ENDPOINT_SOCKET      "endpoints-" /* followed by the process's name; in the run directory */
 #define ENDPOINT_NAME_BYTES  128
 #define ENDPOINT_ANY         UINT16_MAX
 #define ENDPOINT_DESCRIPTORS 3 /* memory, bell of the interface, bell of the program */

@@ -27,13 +27,13 @@ struct endpoint_wire {
 	uint32_t number; /* CREDIT: the new limit */
 };
 
-/* HELD: the other interface has it, and whether there is a program is not known yet. */
+/* HELD: the other interface has it, but it is not yet known whether a program is attached. */
 enum order_state { ORDER_FREE, ORDER_QUEUED, ORDER_SENT, ORDER_HELD };
 
 /* The interface's copy of the order for a send slot. */
 struct order {
 	uint32_t pair, life, bytes;
-	uint16_t next;             /* of those queued, or held, for its pair */
+	uint16_t next;             /* in the pair's list of queued or held orders */
 	uint8_t state, generation; /* of tx_life */
 	uint8_t head[ENDPOINT_HEAD_BYTES];
 };
@@ -43,7 +43,7 @@ struct order {
 #define OWES_PROBE  2
 #define OWES_GONE   4
 
-/* This endpoint and one other. A life is the other one's; 0: none known. */
+/* This endpoint and a peer. Lives are lives of the peer; 0: unknown. */
 struct pair {
 	uint32_t tx_life, sent, limit; /* frames */
 	uint32_t ready_next, owed_next;
@@ -52,12 +52,12 @@ struct pair {
 	uint16_t held;        /* stack of orders */
 	int16_t error;        /* of this life; 0: none */
 	bool ready, used;     /* used: pieces have left */
-	bool confirmed;       /* the program has been heard of */
+	bool confirmed;       /* a message from the program has arrived */
 	uint8_t tx_generation;
 	uint8_t owes;
-	uint8_t generation; /* of rx_life, to tell whose slots come back */
+	uint8_t generation; /* of rx_life; identifies returned slots */
 	bool cut;           /* rx_life sent beyond its window */
-	bool partial;       /* a piece has begun */
+	bool partial;       /* in the middle of a piece */
 	uint8_t window;     /* frames */
 	uint32_t rx_life, received, returned, granted;
 };
@@ -86,7 +86,7 @@ struct endpoint {
 	uint32_t *free, frees; /* stack of receive slots */
 	struct pair_fifo ready, owed;
 	unsigned queued, sent, held; /* orders */
-	unsigned wide;               /* windows of ENDPOINT_WINDOW that are left */
+	unsigned wide;               /* remaining windows of ENDPOINT_WINDOW */
 	weft_time probe_ps;
 	bool closing, dirty; /* dirty: something was published since the last bell */
 };
@@ -112,7 +112,7 @@ struct endpoint_set {
 		uint16_t endpoint;
 	} * current;
 	struct endpoint_control control[CONTROLS];
-	uint64_t answers; /* of the records: those that wait for the next poll */
+	uint64_t answers; /* bit set of the records that wait for the next poll */
 	uint8_t *scratch; /* a frame between endpoints of this host */
 	uint64_t count[ENDPOINT_COUNTER_COUNT];
 };
@@ -121,18 +121,18 @@ void pair_fifo_push(struct endpoint *endpoint, struct pair_fifo *fifo, uint32_t 
 uint32_t pair_fifo_pop(struct endpoint *endpoint, struct pair_fifo *fifo, bool owed);
 void endpoint_owe(struct endpoint *endpoint, uint32_t pair, uint8_t what);
 
-/* Copies and checks new orders; bad ones are counted. The number taken. */
+/* Copies and checks new orders; counts bad ones. Returns the number taken. */
 unsigned endpoint_take_orders(struct endpoint *endpoint, uint64_t *count);
-/* Slots that the program gives back. */
+/* Takes back the slots that the program has returned. */
 unsigned endpoint_take_returns(struct endpoint *endpoint, uint64_t *count);
-/* The slot is the program's again. */
+/* Returns the send slot to the program. */
 void endpoint_complete(struct endpoint *endpoint, unsigned slot, int error, uint64_t *count);
 /* The interface has done with a piece: 0, or its error. */
 void endpoint_end_piece(struct endpoint *endpoint, unsigned slot, int error, uint64_t *count);
-/* All queued and held pieces of the pair, and later ones to this life, end with 'error'. */
+/* Ends all queued and held pieces of the pair, and later ones to this life, with 'error'. */
 void endpoint_fail_pair(
 	struct endpoint *endpoint, uint32_t pair, int error, bool tell, uint64_t *count);
-/* A message to the pair begins; false: its sender must not send any more. */
+/* A message from this peer starts. False: the sender is disconnected. */
 bool endpoint_receive_from(struct endpoint *endpoint, uint32_t pair, uint32_t life);
 /* False: beyond the window. */
 bool endpoint_store(struct endpoint *endpoint, uint32_t pair, const struct nic_delivery *delivery);

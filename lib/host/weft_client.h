@@ -2,17 +2,17 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Messages between programs on the hosts of a lab, through the interfaces of these hosts: once, in
- * order between two endpoints, over the emulated fabric. No kernel and no TCP are on the path.
- * weft(3) is the manual. Link with -lweft.
+/* Messages between programs on the hosts of a lab, through the interfaces of these hosts and the
+ * emulated fabric, without the kernel and TCP. Each message is delivered once, and in order between
+ * two endpoints. weft(3) is the manual. Link with -lweft.
  *
  * A program attaches to an endpoint of a host, sends and posts receives, and collects events.
- * Everything progresses inside these calls only. A handle belongs to one thread at a time. Errors
- * are negative errno values:
+ * Operations make progress only inside these calls. Only one thread at a time may use a handle.
+ * Errors are negative errno values:
  *     -ECONNRESET   the program at the other end has ended, or there is none
- *     -ETIMEDOUT    the fabric did not reach the other end within nic.give-up
- *     -ENETDOWN     the process of the lab that has this host has ended
- *     -EMSGSIZE     the message was longer than the buffer; the buffer has its beginning
+ *     -ETIMEDOUT    the other end did not answer within nic.give-up
+ *     -ENETDOWN     the lab process that runs this host has ended
+ *     -EMSGSIZE     the message was longer than the buffer; the buffer holds its first bytes
  *     -ECANCELED    weft_cancel()
  * Programs of one lab have the same byte order. */
 
@@ -26,8 +26,8 @@ extern "C" {
 
 struct weft;
 
-/* An endpoint of a lab. 'life' differs for each program that attaches; 0 stands for whichever
- * program is there. */
+/* An endpoint of a lab. 'life' differs for each program that attaches; 0 addresses whichever
+ * program is attached. */
 struct weft_address {
 	uint16_t host, endpoint;
 	uint32_t life;
@@ -38,11 +38,11 @@ enum weft_event_kind { WEFT_SENT, WEFT_RECEIVED };
 struct weft_event {
 	enum weft_event_kind kind;
 	int error;      /* 0 or negative errno */
-	void *context;  /* of the call that this event ends */
-	uint64_t bytes; /* of the message, also if it was longer than the buffer */
+	void *context;  /* of the call that this event completes */
+	uint64_t bytes; /* of the message, even if the buffer was shorter */
 	uint64_t tag, data;
 	uint8_t space;
-	uint8_t has_data;         /* the sender gave 'data' */
+	uint8_t has_data;         /* the sender set 'data' */
 	struct weft_address from; /* WEFT_RECEIVED */
 };
 
@@ -52,41 +52,40 @@ struct weft_event {
 int weft_open(const char *host, struct weft **weft);
 /* The same for one endpoint of the host; -1: any. */
 int weft_open_endpoint(const char *host, int endpoint, struct weft **weft);
-/* Peers get notice. Buffers belong to the caller again, and no events come. NULL is allowed. */
+/* Notifies peers. Buffers belong to the caller again, and no events follow. NULL is allowed. */
 void weft_close(struct weft *weft);
 
-/* Its own address, to be told to peers. */
+/* The endpoint's own address, for its peers. */
 struct weft_address weft_address(const struct weft *weft);
 /* The address of an endpoint by the name of its host. 0 or -ENOENT. */
 int weft_find(struct weft *weft, const char *host, unsigned endpoint, struct weft_address *address);
 /* The name of a host. 0 or -ENOENT. */
 int weft_host_name(struct weft *weft, unsigned host, char *name, unsigned bytes);
-/* The longest message that is sent without a question to the receiver. */
+/* The longest message that is sent without asking the receiver first. */
 uint64_t weft_eager_bytes(const struct weft *weft);
 
 /* Sends 'bytes' bytes, up to 2^32. The buffer is in use until the event WEFT_SENT. 0, -EINVAL (no
  * such host or endpoint), -ENETDOWN or -ENOMEM. */
 int weft_send(struct weft *weft, const struct weft_address *to, uint64_t tag, const void *buffer,
 	uint64_t bytes, void *context);
-/* Receives a message whose tag equals 'tag' in the bits of 'mask', from the sender or, with NULL,
- * from any. Earlier receives are matched first. 0, -ENETDOWN or -ENOMEM. */
+/* Receives a message whose tag equals 'tag' in the bits of 'mask', from this sender or, with NULL,
+ * from any sender. Earlier receives are matched first. 0, -ENETDOWN or -ENOMEM. */
 int weft_recv(struct weft *weft, const struct weft_address *from, uint64_t tag, uint64_t mask,
 	void *buffer, uint64_t bytes, void *context);
-/* Ends the receive with this context, if nothing has arrived for it: the event has the error
+/* Cancels the receive with this context if nothing has arrived for it; its event has the error
  * -ECANCELED. 0 or -ENOENT. */
 int weft_cancel(struct weft *weft, void *context);
 
-#define WEFT_NO_EVENT  1u /* none unless there is an error */
-#define WEFT_EARLY     2u /* the event comes when the buffer is free; a later error has no event */
+#define WEFT_NO_EVENT  1u /* no event unless there is an error */
+#define WEFT_EARLY     2u /* event as soon as the buffer is free; later errors have no event */
 #define WEFT_IMMEDIATE 4u /* the buffer is free at once, or -EAGAIN; up to weft_eager_bytes() */
 
-/* The same with everything that a message can have. Messages and receives of different spaces do
- * not match. */
+/* The same with all properties of a message. Messages match only receives of the same space. */
 struct weft_message {
 	struct weft_address to;
 	uint64_t tag, data;
 	uint8_t space;
-	uint8_t has_data; /* only for the receiver to know */
+	uint8_t has_data; /* passed to the receiver */
 	unsigned flags;
 	const void *buffer;
 	uint64_t bytes;
@@ -104,16 +103,16 @@ struct weft_receive {
 	void *context;
 };
 int weft_post_recv(struct weft *weft, const struct weft_receive *receive);
-/* A message that would match: fills 'event' without an end to it. 0 or -EAGAIN. */
+/* Fills 'event' for a message that would match, without receiving it. 0 or -EAGAIN. */
 int weft_peek(struct weft *weft, const struct weft_receive *receive, struct weft_event *event);
 
-/* Moves data and fills up to 'max' events. Their number, 0 or more. */
+/* Moves data and fills up to 'max' events. Returns their number, 0 or more. */
 int weft_poll(struct weft *weft, struct weft_event *events, int max);
-/* Sleeps until there is an event, or for 'timeout_ms' (-1: without limit). 1: there is one. 0: the
- * time is over. -EINTR: a signal. */
+/* Sleeps until there is an event, or for 'timeout_ms' (-1: no limit). 1: there is one. 0:
+ * timeout. -EINTR: a signal. */
 int weft_wait(struct weft *weft, int timeout_ms);
-/* A descriptor that is readable when a call of weft_poll() may find something, if weft_arm() has
- * returned 1 before. weft_arm() returns 0 if it may now. */
+/* A descriptor that becomes readable when weft_poll() may find an event, provided that weft_arm()
+ * returned 1 before. weft_arm() returns 0 if weft_poll() may find one now. */
 int weft_fd(const struct weft *weft);
 int weft_arm(struct weft *weft);
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* How a program finds the process of the lab that has its host, and gets the shared memory. */
+/* How a program finds the lab process that runs its host, and gets the shared memory. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "endpoint_memory.h"
 
 struct weft_socket {
-	int connection; /* the program is attached as long as it is open */
+	int connection; /* while this is open, the program is attached */
 	int memory, door, bell;
 	size_t bytes; /* of the memory */
 };
@@ -20,6 +20,6 @@ int weft_socket_open(struct weft_socket *to, const char *host, uint16_t endpoint
 void weft_socket_close(struct weft_socket *to);
 /* The process has ended. */
 bool weft_socket_is_dead(const struct weft_socket *to);
-/* 0, or -errno; of the answer as well. */
+/* 0, or -errno, which may be the error in the answer. */
 int weft_socket_ask(struct weft_socket *to, enum endpoint_request_kind kind, const char *host,
 	uint16_t number, struct endpoint_answer *answer);

@@ -3,7 +3,7 @@
 #pragma once
 
 /* Messages whose payload stays with the host until a frame leaves. The interface asks for the
- * bytes of each frame, also when it sends the frame again, so a message may be long and is copied
+ * bytes of each frame, also when it resends the frame. So a message may be long and is copied only
  * once. nic_message.payload is nic_pulled; nic_message.bytes may exceed payload_bytes. */
 
 #include "nic.h"
@@ -14,9 +14,9 @@ struct nic_programs {
 	void *ctx;
 	/* Writes 'bytes' bytes of the message from 'offset' on. */
 	void (*pull)(void *ctx, uint64_t cookie, uint32_t offset, uint8_t *out, uint32_t bytes);
-	/* The message has ended; nic_host.done() is not called. It may not call nic_send(). */
+	/* Called at the end of a message in place of nic_host.done(). Must not call nic_send(). */
 	void (*done)(void *ctx, const struct nic_outcome *outcome);
 };
 
-/* Before the first such message. Copied. */
+/* Call this before the first such message. 'programs' is copied. */
 void nic_set_programs(struct nic *nic, const struct nic_programs *programs);
