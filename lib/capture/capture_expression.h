@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Makes a filter from the texts after --filter and --where. Not for a data plane: libpcap may ask
- * the system's resolver for names. */
+/* Makes a filter from the arguments of --filter and --where. Not for the data plane: libpcap may
+ * resolve names. */
 
 #include "base/weft_error.h"
 #include "capture_filter.h"
@@ -11,9 +11,8 @@
 
 /* Either text may be NULL; with both, a frame has to match both.
  *
- * 'packets': an expression of pcap-filter(7) on the IPv4 packet of a data frame. 'where': words
- * that spaces separate: vc=1,2 kind=data,credit src=h0 dst=h3 dropped. 0, or -EINVAL and error,
- * which names the place in the text and what libpcap reported. 'topology' NULL: there are no hosts.
- */
+ * 'packets': an expression of pcap-filter(7) for the IPv4 packet of a data frame. 'where': words
+ * separated by spaces: vc=1,2 kind=data,credit src=h0 dst=h3 dropped. 0, or -EINVAL and error,
+ * which names the position in the text and libpcap's message. 'topology' NULL: no hosts. */
 int capture_expression_parse(struct capture_filter *filter, const char *packets, const char *where,
 	const struct topology *topology, struct error *error);

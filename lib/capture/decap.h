@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Takes the IPv4 packets of TAPs out of the frames of a capture, and joins those that an interface
- * cut. Frames of a message can come in any order after its first one; each port and direction has
- * packets of its own. Damaged frames are left out. The bytes can be anything (decap_fuzz.c). No
- * I/O; one thread. */
+/* Extracts the IPv4 packets of TAPs from the frames of a capture, and reassembles those that an
+ * interface split. Frames of a message may arrive in any order after the first one. Packets are
+ * reassembled separately for each port and direction. Damaged frames are skipped. Safe for any
+ * input (decap_fuzz.c). No I/O; one thread. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,8 +26,8 @@ struct decap_packet {
 struct decap_counts {
 	uint64_t frames;     /* all */
 	uint64_t other;      /* without a packet of a TAP, or damaged */
-	uint64_t packets;    /* taken out */
-	uint64_t incomplete; /* packets, and parts of packets, that lack the rest */
+	uint64_t packets;    /* extracted */
+	uint64_t incomplete; /* packets that lack a part */
 };
 
 struct decap;
@@ -38,5 +38,5 @@ void decap_destroy(struct decap *decap);
 
 /* 1: the frame completes a packet. 0: it does not. -ENOMEM. */
 int decap_add(struct decap *decap, const struct decap_frame *frame, struct decap_packet *packet);
-/* After the last frame. */
+/* Call this after the last frame. */
 struct decap_counts decap_end(struct decap *decap);

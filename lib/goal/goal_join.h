@@ -2,18 +2,17 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Makes one schedule of several that run side by side: their ranks one after the other, each with
- * its own numbers and labels. */
+/* Joins several schedules that run side by side into one: their ranks follow each other, and each
+ * keeps its own numbers and labels. */
 
 #include "goal.h"
 
 struct goal_part {
 	const struct goal *goal;
 	const char *name;
-	uint64_t delay_ns; /* its operations begin so much later, after a calc 'start' in each rank
-			    */
+	uint64_t delay_ns; /* its operations start this much later, after a calc 'start' */
 };
 
-/* The caller owns the result. NULL and error: EINVAL for more ranks, operations or dependencies
- * than a schedule may have; ENOMEM. */
+/* The caller owns the result. NULL and error: EINVAL if ranks, operations or dependencies exceed
+ * the limits of a schedule; ENOMEM. */
 struct goal *goal_join(const struct goal_part *part, uint32_t parts, struct error *error);

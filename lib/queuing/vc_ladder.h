@@ -5,8 +5,8 @@
 /* Ladders of VCs in a Dragonfly (Kim, Dally, Scott, Abts, ISCA 2008, section 4.1). A path is a
  * sequence of local links (l, within a group) and global links (g, between groups). The rungs are
  * the hops of the longest path of an algorithm, in order. Each hop of a packet takes a rung of its
- * kind above the rung of the hop before, so no dependency leads down and no cycle can close. The VC
- * is the number of that rung among the rungs of its kind.
+ * kind above the rung of the previous hop, so no dependency leads down and no cycle can close. The
+ * VC is the number of that rung among the rungs of its kind.
  *
  *                     rungs        VCs: local, global   minimal from   detour from
  *     df-min          l g l        2, 1                 l0             none
@@ -31,12 +31,12 @@ enum vc_ladder_choice {
 	VC_LADDER_QUEUES  /* if the queue of the table's port is longer (lib/switch/detour.h) */
 };
 
-/* Choices of a switch for a packet, by the rung on which the packet came. */
+/* What a switch may do with a packet, depending on the rung on which it arrived. */
 enum vc_ladder_move {
 	VC_LADDER_TABLE,  /* the table's port */
-	VC_LADDER_CHOOSE, /* that, or a detour by any port of the set */
+	VC_LADDER_CHOOSE, /* the table's port, or a detour through any port of the set */
 	VC_LADDER_GLOBAL, /* on a detour: a global port of the set */
-	VC_LADDER_LOCAL   /* at the first switch of another group: a local port, or to go on */
+	VC_LADDER_LOCAL   /* at the first switch of another group: a local port, or onward */
 };
 
 #define VC_LADDER_LOCALS  4
@@ -45,14 +45,14 @@ enum vc_ladder_move {
 struct vc_ladder {
 	enum vc_ladder_choice choice;
 	uint8_t locals, globals;           /* rungs of each kind */
-	uint8_t local[VC_LADDER_LOCALS];   /* their places on the ladder, from 0 */
+	uint8_t local[VC_LADDER_LOCALS];   /* their positions on the ladder, from 0 */
 	uint8_t global[VC_LADDER_GLOBALS]; /* likewise */
-	uint8_t minimal, detour;           /* first place of packets from hosts */
-	bool again; /* a minimal packet may still turn at the second switch of its group */
+	uint8_t minimal, detour;           /* first position of packets from hosts */
+	bool again; /* the second switch of the group decides again for minimal packets */
 	bool node;  /* a detour leads to a switch of another group, not to the group */
 };
 
-/* NULL: 'steps' (enum vc_steps) is no ladder. */
+/* NULL: 'steps' (enum vc_steps) is not a ladder. */
 const struct vc_ladder *vc_ladder_find(unsigned steps);
 
 /* VCs that a ladder needs. */
@@ -61,17 +61,17 @@ static inline uint8_t vc_ladder_classes(const struct vc_ladder *ladder)
 	return ladder->locals > ladder->globals ? ladder->locals : ladder->globals;
 }
 
-/* The ladder has a rung above for this hop. If not, as between the tables of two generations, the
- * packet is discarded. Hops to hosts need none. */
+/* Whether the ladder has a higher rung for this hop. Without one, as may happen between old and new
+ * tables, the packet is discarded. Hops to hosts need no rung. */
 bool vc_ladder_allows(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t from, unsigned output, enum vc_turn turn);
 
-/* vc_rule_next() of a ladder; VC_NEXT_STEP: by a detour. With fewer classes than rungs it stays in
- * the last one, which the verifier finds as a cycle. */
+/* vc_rule_next() for a ladder; VC_NEXT_STEP: on a detour. With fewer classes than rungs it stays in
+ * the last class, which the verifier reports as a cycle. */
 uint8_t vc_ladder_next(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t from, unsigned output, enum vc_turn turn);
 
-/* For a packet that came to switch 'at' by 'input' in class 'from'. */
+/* For a packet that arrived at switch 'at' through 'input' in class 'from'. */
 enum vc_ladder_move vc_ladder_move(const struct vc_rule *rule, const struct vc_ladder *ladder,
 	uint32_t at, unsigned input, uint8_t from);
 

@@ -3,17 +3,18 @@
 #pragma once
 
 /* Detours in a Dragonfly (lib/queuing/vc_ladder.h): the switch where a packet enters the network
- * sends it by the table's minimal port or on a detour. The detour is drawn: each global link of the
- * group is equally likely, as each switch has as many as this one. UGAL-L (Kim, Dally, Scott, Abts,
- * ISCA 2008, section 4.2) compares the two queues q and takes the minimal port if
+ * sends it through the table's minimal port or on a random detour. Each global link of the group is
+ * equally likely, because all its switches have equally many. UGAL-L (Kim, Dally, Scott, Abts, ISCA
+ * 2008, section 4.2) compares the two queues q and takes the minimal port if
  *
  *     q(minimal) <= 2 q(detour) + bias
  *
- * A queue is the credits in use behind the output: blocks that the next device stores, or that are
- * on the way there or back. 1 and 2 stand for the links of the paths, as in BookSim 2. Which VCs
- * count is a choice (UGAL-L, UGAL-L_VC, UGAL-L_VCH there).
+ * A queue is the credits in use behind the output: blocks that the next device stores, and blocks
+ * in flight in either direction. The factors 1 and 2 stand for the lengths of the paths, as in
+ * BookSim
+ * 2. 'queues' selects which VCs count (the paper's UGAL-L, UGAL-L_VC, UGAL-L_VCH).
  *
- * One thread, the thread of the switch. No allocation; one or two random numbers per packet. */
+ * Only the thread of the switch. No allocation; one or two random numbers per packet. */
 
 #include <stdint.h>
 
@@ -26,7 +27,7 @@ struct weft_packet;
 enum detour_queues {
 	DETOUR_VC,    /* the VC in which the packet would travel */
 	DETOUR_PORT,  /* all VCs of the output */
-	DETOUR_HYBRID /* the VC if both paths begin with the same output, else the output */
+	DETOUR_HYBRID /* the VC if both paths start at the same output, else the output */
 };
 
 struct detour_config {
@@ -40,8 +41,8 @@ struct detour {
 	struct rng rng;
 };
 
-/* The output of a packet that has no route: 'primary', which may be no usable port, a member of
- * 'set', the alternatives of its destination, or SWITCH_PORT_NONE if the ladder has no rung left.
- * Sets '*turn' if the packet begins or continues a detour. The VC rule is a ladder. */
+/* The output of a packet without a route: 'primary' (which may be unusable), a member of 'set' (the
+ * alternatives for its destination), or SWITCH_PORT_NONE if the ladder has no rung left. Sets
+ * '*turn' if the packet starts or continues a detour. The VC rule must be a ladder. */
 unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, uint64_t set,
 	unsigned primary, enum vc_turn *turn);

@@ -2,17 +2,16 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Hosts with several ports: entries of a topology's hosts that belong together. Entries are named
- * HOST:PORT, which no other device can be, so they find each other again after a renumbering. */
+/* Hosts with several ports: the entries in a topology's list of hosts that belong to one host. They
+ * are named HOST:PORT, as no other device can be, so they can be regrouped after a renumbering. */
 
 #include "topology.h"
 
 #define TOPOLOGY_NO_PLANE 0
 
-/* Makes entries for the further ports of hosts with several (host_at[].ports), behind all others:
- * the first port of host i is entry i, second ports follow in the order of the hosts, and so on.
- * Call it before topology_index_names() and topology_finish(). 0, -ENOMEM, or -EINVAL and error
- * above the limits. */
+/* Appends entries for the further ports of hosts with several (host_at[].ports): the first port of
+ * host i is entry i, second ports follow in the order of the hosts, and so on. Call it before
+ * topology_index_names() and topology_finish(). 0, -ENOMEM, or above limits -EINVAL and error. */
 int topology_split_hosts(struct topology *topology, const char *origin, struct error *error);
 
 /* Groups entries by their names; topology_finish() calls this. -EINVAL if a device has the name of
@@ -24,43 +23,42 @@ static inline bool topology_has_rails(const struct topology *topology)
 	return topology->nodes != topology->hosts;
 }
 
-/* The entry of a host's port, by any entry of the host; -1 if there is none. */
+/* The entry of a host's port, given any entry of the host; -1: no such port. */
 int64_t topology_host_port(const struct topology *topology, uint32_t entry, unsigned rail);
 
-/* The entries that a name stands for, of which 'entry' is the first: all ports of a host, or the
- * port that it names. Room for TOPOLOGY_HOST_PORTS_MAX; returns their number. */
+/* The entries that a name means, of which 'entry' is the first: all ports of a host, or one port.
+ * 'ports' has TOPOLOGY_HOST_PORTS_MAX elements. Returns the number of entries. */
 uint32_t topology_named_ports(
 	const struct topology *topology, uint32_t entry, const char *name, uint32_t *ports);
 
-/* The length of the name of the device that has a port, as topology_device_name(), without the
- * number of a host's port; for "%.*s". */
+/* The length of the name that topology_device_name() returns for a port, without the number of a
+ * host's port; for "%.*s". */
 int topology_node_name(const struct topology *topology, struct topology_port port);
 
 /* The name of the whole host. */
 void topology_host_name(
 	const struct topology *topology, uint32_t entry, char name[TOPOLOGY_NAME_MAX]);
 
-/* part[switches]: equal for switches that cables connect. The caller frees it; NULL without memory.
- */
+/* part[switches]: equal for connected switches. The caller frees it; NULL: no memory. */
 uint32_t *topology_parts(const struct topology *topology);
 
-/* Hosts between which cables lead are in one plane: plane[hosts] gets numbers from 1, and
- * TOPOLOGY_NO_PLANE for an entry without a cable. 0 or -ENOMEM. */
+/* Connected entries are in one plane: plane[hosts] gets numbers from 1, and TOPOLOGY_NO_PLANE for
+ * an entry without a cable. 0 or -ENOMEM. */
 int topology_planes(const struct topology *topology, uint32_t *plane);
 
-/* Keeps the planes of a finished topology with rails in its hosts, unless they have some already.
- * 0 or -ENOMEM. */
+/* Stores the planes of a finished topology with rails in its hosts, unless they are set already. 0
+ * or -ENOMEM. */
 int topology_keep_planes(struct topology *topology);
 
-/* Planes with a host; 1 if all hosts have one port. */
+/* Number of planes with a host; 1 if all hosts have one port. */
 uint32_t topology_plane_count(const struct topology *topology);
 
-/* Two finished topologies side by side, as parts of one fabric. A host's port is taken from the one
- * in which it has a cable. NULL and error, as topology_multiply(). */
+/* Two finished topologies side by side, as parts of one fabric. A host's port is taken from the
+ * topology in which it has a cable. NULL and error, as topology_multiply(). */
 struct topology *topology_join(
 	const struct topology *a, const struct topology *b, struct error *error);
 
-/* No cables lead from one entry to the other, and none are missing: separate planes. */
+/* Whether entries are unconnected by design, because they are in separate planes. */
 static inline bool topology_apart(const struct topology *topology, uint32_t a, uint32_t b)
 {
 	uint32_t plane = topology->host_at[a].plane;
@@ -69,7 +67,7 @@ static inline bool topology_apart(const struct topology *topology, uint32_t a, u
 	       (plane != topology->host_at[b].plane || plane == TOPOLOGY_NO_PLANE);
 }
 
-/* 'rails' copies of a finished topology with single-port hosts, which share hosts of as many ports.
+/* 'rails' copies of a finished topology with single-port hosts, joined at hosts with as many ports.
  * Switches of copy r are named rR-NAME. NULL and error; errno EINVAL, ENOMEM. */
 struct topology *topology_multiply(
 	const struct topology *plane, const char *name, unsigned rails, struct error *error);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Switches of many ports: what keeps a set of ports in 64 bits refuses more. */
+/* Switches with many ports: modules that keep a set of ports in 64 bits refuse more. */
 
 #include <errno.h>
 
@@ -18,7 +18,7 @@ static inline unsigned topology_max_ports(const struct topology *topology)
 	return max;
 }
 
-/* Words of 64 bits for a set of ports. */
+/* Number of 64-bit words for a set of ports. */
 static inline unsigned topology_port_words(const struct topology *topology)
 {
 	unsigned max = topology_max_ports(topology);

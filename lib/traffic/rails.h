@@ -3,8 +3,8 @@
 #pragma once
 
 /* Hosts with several ports as sources and destinations: each port is a source of its own, patterns
- * draw hosts, and a rule gives the port of the destination. Constant once made, any thread may read
- * it. Functions return RAILS_NONE where there is no such port. */
+ * draw hosts, and a rule selects the port of the destination. Constant after creation; any thread
+ * may read it. Functions return RAILS_NONE if there is no such port. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,10 +14,10 @@
 
 #define RAILS_NONE UINT32_MAX
 
-/* Draws of hosts after which a port counts as one that reaches none of them. */
+/* After this many drawn hosts, a port counts as unable to reach any. */
 #define RAIL_DRAWS_MAX 4096
 
-/* Rule, word of run files (docs/reference/run-file.md has what they do). */
+/* Rule, word in run files (docs/reference/run-file.md explains them). */
 #define RAIL_RULES(X)             \
 	X(RAIL_SAME, "same-rail") \
 	X(RAIL_SPREAD, "spread")  \
@@ -28,7 +28,7 @@ enum rail_rule { RAIL_RULES(X) RAIL_UNSET /* same-rail */ };
 #undef X
 
 struct rails {
-	uint32_t hosts;    /* that have an entry; with several ports or one */
+	uint32_t hosts;    /* number of hosts, with one port or several */
 	uint32_t *host_of; /* [entries of the topology]: the host, 0 .. hosts - 1 */
 	uint32_t *first; /* [hosts + 1]: its entries are port[first[h]] .. port[first[h + 1] - 1] */
 	uint32_t *port;
@@ -43,7 +43,7 @@ void rails_destroy(struct rails *rails);
 uint32_t rails_port(const struct rails *rails, enum rail_rule rule, uint32_t from, uint32_t host,
 	struct rng *rng);
 
-/* The entries of a flow between hosts: the 'turn'-th port of the source that reaches the
- * destination, counted around. False: none does. */
+/* The entries of a flow between hosts: the source port number 'turn' (modulo their number) among
+ * those that reach the destination. False: none does. */
 bool rails_flow(const struct rails *rails, enum rail_rule rule, uint32_t turn, struct rng *rng,
 	uint16_t *from, uint16_t *to);

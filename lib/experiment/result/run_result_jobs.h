@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The jobs of a run: how long each took, and what the others cost it. */
+/* The jobs of a run: how long each took, and how much the others slowed it down. */
 
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ struct run_result_job {
 	uint64_t start_ns;
 	bool schedule;
 	struct run_job_time with_all, alone;
-	struct run_job_time beside[RUN_JOBS_MAX]; /* with one other job; its own place: unknown */
+	struct run_job_time beside[RUN_JOBS_MAX]; /* with one other job; unknown at its own index */
 };
 
 struct run_result_jobs {
@@ -30,9 +30,10 @@ struct run_result_jobs {
 	uint32_t count;
 };
 
-/* Named, without times; -ENOMEM. The caller fills in the hosts, the result owns all. */
+/* Makes jobs with names but no times; -ENOMEM. The caller fills in the hosts; the result owns
+ * everything. */
 int run_result_jobs_make(struct run_result *result, const struct run_config *run);
-/* 'host' of a job has room for so many. -ENOMEM. */
+/* Allocates 'host' of a job for this many hosts. -ENOMEM. */
 int run_result_job_set_hosts(struct run_result_job *job, uint32_t hosts);
 static inline void run_result_jobs_free(struct run_result *result)
 {
@@ -43,11 +44,11 @@ static inline void run_result_jobs_free(struct run_result *result)
 	free(result->jobs);
 	result->jobs = NULL;
 }
-/* The times of job 'number' in a result of a run with the job. */
+/* The times of job 'number' in the result of a run that includes it. */
 struct run_job_time run_result_job_time(
 	const struct run_result *result, const struct run_config *run, uint32_t number);
 
-/* Ratio of the completions of schedules, and of the latencies of traffic; NAN: unknown. */
+/* Ratio of the completion times of a schedule, or of the latencies of traffic; NAN: unknown. */
 double run_job_slowdown(const struct run_result_job *job, const struct run_job_time *time);
 
 json_t *run_result_jobs_json(const struct run_result *result);

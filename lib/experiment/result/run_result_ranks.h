@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* When the ranks of a run's schedule, or of the schedules of its jobs, ended. */
+/* Completion times of the ranks of a run's schedule, or of its jobs' schedules. */
 
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ struct run_result_ranks {
 	uint32_t count;
 };
 
-/* Zeroed; -ENOMEM. The result owns them. */
+/* Makes zeroed ranks, which the result owns; -ENOMEM. */
 int run_result_ranks_make(struct run_result *result, uint32_t count);
 static inline void run_result_ranks_free(struct run_result *result)
 {
@@ -33,10 +33,10 @@ static inline void run_result_ranks_free(struct run_result *result)
 	result->ranks = NULL;
 }
 
-/* The ranks that ended last, the last one first, at most RUN_SLOWEST_RANKS of them; returns how
- * many. 'job': as in run_result_rank. */
+/* The ranks that ended last, in reverse order, at most RUN_SLOWEST_RANKS; returns their number.
+ * 'job': as in run_result_rank. */
 unsigned run_result_slowest_ranks(const struct run_result_ranks *ranks, uint32_t job,
 	const struct run_result_rank *slowest[RUN_SLOWEST_RANKS]);
-/* NULL without memory. */
+/* NULL: no memory. */
 json_t *run_result_ranks_json(const struct run_result *result);
 void run_result_print_ranks(const struct run_result *result, FILE *out);

@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The events of a run (key 'events'): cables that are cut and joined, switches that fail, links
- * whose rate, delay or losses change, hosts that drain slowly. A row of the file describes one
- * event, or one that repeats. The plan of a run lists what happens, in order of time; it depends on
- * file, seed and topology alone, so each clock and each process makes the same plan.
+/* The events of a run (key 'events'): cables are cut and rejoined, switches fail, the rate, delay
+ * or losses of links change, hosts drain slowly. A row of the file describes an event or a
+ * repeating event. The plan of a run lists what happens, in order of time. It depends only on file,
+ * seed and topology, so all clocks and processes make the same plan.
  *
- * The plan is data only: an engine asks for the next act, carries it out and reports what it saw
+ * The plan is pure data: an engine takes the next act, carries it out and reports its effect
  * (run_result_event). One thread. */
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@
 /* The event occurs at the first sample in which the sum of a counter over all switches exceeds a
  * value. */
 struct run_event_when {
-	char counter[RUN_EVENT_COUNTER]; /* a counter of switches; "": the event has a time */
+	char counter[RUN_EVENT_COUNTER]; /* a counter of switches; "": the event is timed */
 	uint64_t above;
 };
 
@@ -35,12 +35,12 @@ struct run_event_when {
 struct run_event {
 	weft_time at_ps;           /* since the start of traffic; 0: every_ps */
 	weft_time every_ps;        /* 0: once */
-	uint32_t jitter_ppm;       /* of every_ps, uniform to both sides */
+	uint32_t jitter_ppm;       /* share of every_ps, uniform in both directions */
 	char link[RUN_EVENT_NAME]; /* either end of a cable: "s0:2", "h3"; "random" */
 	char sw[RUN_EVENT_NAME];   /* a switch: all its cables */
-	char host[RUN_EVENT_NAME]; /* its cable */
-	weft_time down_ps;         /* 0: not; WEFT_TIME_NEVER: until the end of the run */
-	uint64_t rate_bps;         /* 0: unchanged, as the following */
+	char host[RUN_EVENT_NAME]; /* a host: its cables */
+	weft_time down_ps;         /* 0: not cut; WEFT_TIME_NEVER: until the end of the run */
+	uint64_t rate_bps;         /* 0: unchanged, like those below */
 	uint64_t drain_bps;        /* of the direction from the switch to the host */
 	weft_time delay_ps;
 	uint32_t corrupt_ppm, credit_loss_ppm; /* RUN_EVENT_KEEP: unchanged */
@@ -48,13 +48,13 @@ struct run_event {
 	struct run_config_place place;
 };
 
-/* Something to do at a time: a row occurs, or a cable that it cut is joined again. */
+/* A timed action: a row occurs, or the cables that it cut are rejoined. */
 struct run_event_act {
 	weft_time at_ps;
 	uint32_t row;        /* of the file */
-	uint32_t occurrence; /* all acts of one event have its number */
-	uint32_t target;     /* a link, a switch or a host, by the row */
-	bool ends;           /* cables are joined */
+	uint32_t occurrence; /* the same for all acts of one event */
+	uint32_t target;     /* a link, switch or host, depending on the row */
+	bool ends;           /* cables are rejoined */
 };
 
 struct run_event_plan {
@@ -62,7 +62,7 @@ struct run_event_plan {
 	const struct topology *topology;
 	struct run_event_act *act; /* in order of time */
 	uint32_t acts, room, occurrences;
-	uint32_t next;   /* the first act that was not taken */
+	uint32_t next;   /* the first act not taken yet */
 	bool *triggered; /* [rows]: with 'when', it has occurred */
 };
 
@@ -70,19 +70,19 @@ struct run_event_plan {
 int run_events_check(
 	const struct run_config *config, const struct topology *topology, struct error *error);
 
-/* Plans all events that occur before 'end_ps'. Run and topology outlive the plan, which
- * run_event_plan_fini() frees, also after an error. -EINVAL: more than RUN_EVENTS_MAX; -ENOMEM. */
+/* Plans all events that occur before 'end_ps'. Run and topology must outlive the plan.
+ * Call run_event_plan_fini() even after an error. -EINVAL: more than RUN_EVENTS_MAX; -ENOMEM. */
 int run_event_plan_init(struct run_event_plan *plan, const struct run_config *run,
 	const struct topology *topology, weft_time end_ps, struct error *error);
 void run_event_plan_fini(struct run_event_plan *plan);
 
-/* When the next act is due; WEFT_TIME_NEVER: no more. */
+/* When the next act is due; WEFT_TIME_NEVER: none left. */
 static inline weft_time run_event_plan_due(const struct run_event_plan *plan)
 {
 	return plan->next < plan->acts ? plan->act[plan->next].at_ps : WEFT_TIME_NEVER;
 }
 
-/* Takes the next act if it is due. False: none is. */
+/* Takes the next act if it is due. False: none is due. */
 bool run_event_plan_take(struct run_event_plan *plan, weft_time now, struct run_event_act *act);
 
 /* True if the row waits for a counter. */
@@ -91,27 +91,27 @@ static inline bool run_event_plan_waits(const struct run_event_plan *plan, uint3
 	return plan->run->events.at[row].when.counter[0] != '\0' && !plan->triggered[row];
 }
 
-/* The counter of such a row has exceeded its value: the event occurs now. -ENOMEM. */
+/* The counter of a waiting row exceeded its value, so the event occurs now. -ENOMEM. */
 int run_event_plan_trigger(struct run_event_plan *plan, uint32_t row, weft_time now);
 
-/* Visits the links that an act concerns. */
+/* Visits the links that an act affects. */
 typedef void run_event_link_fn(void *ctx, uint32_t link);
 void run_event_links(const struct run_event_plan *plan, const struct run_event_act *act,
 	run_event_link_fn *visit, void *ctx);
 
-/* "link s0:2 down 300us", for people. */
+/* Description for people: "link s0:2 down 300us". */
 #define RUN_EVENT_TEXT 160
 void run_event_text(const struct run_event_plan *plan, const struct run_event_act *act,
 	char out[RUN_EVENT_TEXT]);
 
-/* Links of this run may lose frames. */
+/* Whether links of this run may lose frames. */
 static inline bool run_config_breaks(const struct run_config *run)
 {
 	return run->events.count > 0 || run->faults.corrupt_ppm != 0 ||
 	       run->faults.credit_loss_ppm != 0;
 }
 
-/* The lowest delay that an event sets; WEFT_TIME_NEVER: none does. */
+/* The lowest delay that any event sets; WEFT_TIME_NEVER: none does. */
 weft_time run_events_min_delay(const struct run_config *run);
-/* An event waits for a counter. */
+/* Whether any event waits for a counter. */
 bool run_events_wait(const struct run_config *run);

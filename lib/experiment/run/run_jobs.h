@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The jobs of a run file: schedules or traffic side by side, each on hosts of its own
+/* The jobs of a run file: schedules or traffic side by side, each on its own hosts
  * (job_placement.h). A job is also an entry of the run's traffic, which it owns. */
 
 #include "run_config.h"
@@ -35,7 +35,7 @@ struct run_config_job {
 	struct run_config_place place;
 };
 
-/* The entry of the traffic that is job 'number'. */
+/* The traffic entry of job 'number'. */
 static inline uint32_t run_job_entry(const struct run_config *config, uint32_t number)
 {
 	return config->traffic.count - config->jobs.count + number;
@@ -47,7 +47,7 @@ static inline bool run_job_is_absent(
 	return entry->job != 0 && (config->jobs.absent >> (entry->job - 1) & 1) != 0;
 }
 
-/* Appends their entries to the run's traffic, once all keys are read. 0, -ENOMEM, or -EINVAL and
- * error. */
+/* Appends the jobs' entries to the run's traffic; call it after all keys are read. 0, -ENOMEM, or
+ * -EINVAL and error. */
 int run_jobs_complete(struct run_config *config, struct error *error);
 void run_jobs_free(struct run_config_job_list *jobs);

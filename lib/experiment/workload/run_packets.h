@@ -13,16 +13,16 @@
 #define RUN_PACKETS_MAX (UINT32_C(1) << 28)
 
 struct run_packets {
-	struct traffic_packet *at; /* all packets that are sent, by host and then by time */
+	struct traffic_packet *at; /* all packets to send, sorted by host, then by time */
 	uint32_t *first;           /* [hosts + 1]: the first one of each host */
 	struct run_packets_count count;
-	weft_time period_ps; /* from a packet to the same one in the next loop */
-	weft_time end_ps;    /* when the last packet of the last loop falls due */
+	weft_time period_ps; /* from a packet to the same packet in the next loop */
+	weft_time end_ps;    /* when the last packet of the last loop is due */
 	uint64_t up, down;   /* times of the file are multiplied by up / down */
 };
 
 /* Reads the capture of an entry whose 'to' is known, and sets its senders. 0, or a negative errno
- * and error: a bad file, a packet that no host would send, no packet at all. */
+ * and error: a bad file, a packet that no host would send, or no packets. */
 int run_packets_load(const struct run_config *run, const struct run_config_traffic *traffic,
 	const struct topology *topology, struct run_hosts_entry *entry, struct error *error);
 /* The same for hosts that the caller has chosen. */

@@ -3,11 +3,11 @@
 #pragma once
 
 /* The groups of a Dragonfly, recognised by its ports (lib/topo/generators/dragonfly.c): links
- * between ports below a number are local, the others are global. The switches that local links
- * connect are a group. Generated, loaded and degraded networks are equivalent. A network of full
- * connectivity is one group.
+ * between ports below a number are local, the others are global. Switches
+ * connected by local links form a group. This works alike for generated, loaded and degraded
+ * networks. A fully connected network is one group.
  *
- * Constant once made; any thread may read it. */
+ * Constant after creation; any thread may read it. */
 
 #include <stdint.h>
 
@@ -17,13 +17,13 @@
 
 struct dragonfly_groups {
 	const struct route_graph *graph;
-	unsigned local_ports; /* links from ports below are local */
+	unsigned local_ports; /* links from lower ports are local */
 	uint32_t *group;      /* by switch: the first switch of its group */
-	uint32_t *piece;      /* by switch: the first of those that any links connect with it */
+	uint32_t *piece;      /* by switch: the first switch of its connected component */
 	struct arrays arrays;
 };
 
-/* Every network has groups: without others each switch is one. 0 or -ENOMEM with 'error'. */
+/* Every network has groups; without local links each switch is one. 0 or -ENOMEM with 'error'. */
 int dragonfly_groups_make(
 	struct dragonfly_groups *groups, const struct route_graph *graph, struct error *error);
 void dragonfly_groups_free(struct dragonfly_groups *groups);
