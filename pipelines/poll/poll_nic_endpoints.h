@@ -2,16 +2,16 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The endpoints of a host (host/endpoint.h) in its poll loop. A control thread attaches programs
- * and takes them off; the loop never waits for it. The state of a number passes between the two:
+/* The endpoints of a host (host/endpoint.h) in its poll loop. A control thread attaches and
+ * detaches programs; the loop never waits for it. Each endpoint number passes between the two:
  *
- *     FREE   thread: fills endpoint and bell, then   NEW
- *     NEW    loop: serves it, then                   SERVED
- *     SERVED thread: the program has ended           CLOSING
- *     CLOSING loop: nothing refers to it any more    OVER, and rings 'thread_bell'
- *     OVER   thread: frees memory and bell, then     FREE
+ *     FREE     thread: fills endpoint and bell, then   NEW
+ *     NEW      loop: starts to serve it, then          SERVED
+ *     SERVED   thread: when the program has ended      CLOSING
+ *     CLOSING  loop: when nothing refers to it         OVER, and rings 'thread_bell'
+ *     OVER     thread: frees memory and bell, then     FREE
  *
- * A host without programs costs its loop a load for each iteration. */
+ * A host without programs costs its loop one load per iteration. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -41,17 +41,17 @@ struct poll_nic_endpoints {
 	uint16_t count;
 };
 
-/* Lets programs use the host, up to 'count' at a time; before the first iteration. 0 or -ENOMEM. */
+/* Lets up to 'count' programs use the host; call it before the first iteration. 0 or -ENOMEM. */
 int poll_nic_set_endpoints(struct poll_nic *pn, uint16_t count, int thread_bell);
 void poll_nic_endpoints_fini(struct poll_nic *pn);
 
-/* Thread: gives a free number to the loop. */
+/* Control thread: passes a free number to the loop, or takes one back. */
 void poll_nic_endpoint_attach(
 	struct poll_nic *pn, unsigned number, struct endpoint *endpoint, int bell);
 void poll_nic_endpoint_detach(struct poll_nic *pn, unsigned number);
 
-/* Loop: messages of programs to the interface. The number of pieces moved. */
+/* Loop: passes messages of programs to the interface. Returns the number of pieces moved. */
 unsigned poll_nic_endpoints_run(struct poll_nic *pn, weft_time now);
 
-/* Loop: asks programs for a bell, or no longer. True: none of them has anything to send. */
+/* Loop: asks programs to ring the bell, or no longer to. True: no program has anything to send. */
 bool poll_nic_endpoints_rest(struct poll_nic *pn, bool rests);

@@ -4,30 +4,30 @@
 
 /* Carries out the events of a run (experiment/run/run_events.h) on the virtual clock. The run stops
  * at the time of each, as it does for samples, and all threads and processes apply it alike, so the
- * result has the same bytes for every number of them.
+ * result is byte-identical for any number of them.
  *
- * A cable that is cut loses what is on it: data frames that have not reached the far end, credit
- * frames, notifications. Neither end knows until three hellos are missing; hellos leave at
+ * When a cable is cut, everything on it is lost: data frames that have not reached the far end,
+ * credit frames, notifications. The ends notice when three hellos are missing; hellos leave at
  * multiples of 'hello'. Then switches discard what waits for the cable and use alternatives. A
- * cable that is joined is used again at once if its ends had not noticed, else from the next hello
- * on. */
+ * rejoined cable is used again at once if its ends had not noticed the cut, and otherwise from the
+ * next hello on. */
 
 #include "virtual_private.h"
 
 struct virtual_events;
 
-/* Nothing unless the run has events. 0, -EINVAL, -ENOMEM. */
+/* Does nothing unless the run has events. 0, -EINVAL, -ENOMEM. */
 int virtual_events_open(struct virtual_fabric *fabric, struct error *error);
 void virtual_events_close(struct virtual_fabric *fabric);
 
-/* When the next one is due; WEFT_TIME_NEVER: none. */
+/* When the next event is due; WEFT_TIME_NEVER: none. */
 weft_time virtual_events_due(const struct virtual_fabric *fabric);
-/* Between rounds: carries out those that are due. */
+/* Between rounds: carries out the events that are due. */
 void virtual_events_apply(struct virtual_fabric *fabric, weft_time now);
-/* After a sample: events that wait for a counter. */
+/* After a sample: triggers events that wait for a counter. */
 void virtual_events_watch(struct virtual_fabric *fabric, weft_time now);
 
-/* At the end of the run, in all processes: the sums of lost frames. */
+/* At the end of the run, in all processes: sums up lost frames. */
 void virtual_events_end(struct virtual_fabric *fabric);
 /* 0 or -ENOMEM. */
 int virtual_events_result(const struct virtual_fabric *fabric, struct run_result *result);

@@ -3,17 +3,16 @@
 #pragma once
 
 /* Links of a virtual fabric that lose frames: a share of them ('faults'), or all while the cable is
- * cut (virtual_events.h). A fabric without either has no such state and no branch for it but where
- * a channel is 'special'.
+ * cut (virtual_events.h). A fabric without faults and events has no such state; the data path tests
+ * for it only where a channel is 'special'.
  *
- * A frame that is lost takes its place in the event queue as a WAKE event of the port at which it
- * would have arrived, with the packet's item + VIRTUAL_LOST_ITEM. There it is counted, and its
- * source hears of it (virtual_recovery_lose()). The blocks that it took stay taken, as on the real
- * clock, until the link's ends exchange totals again: with each refresh of credits
- * (virtual_losses.h).
+ * A lost frame is queued as a WAKE event of the port at which it would have arrived, with the
+ * packet's item + VIRTUAL_LOST_ITEM. There it is counted, and its source is notified
+ * (virtual_recovery_lose()). As on the real clock, its blocks stay taken until the link's ends
+ * exchange totals again, with each credit refresh (virtual_losses.h).
  *
- * The sender's part writes what the sender decides, the receiver's part writes 'lost'. What changes
- * a channel happens between rounds, in all processes. */
+ * The sender's partition writes everything but 'lost', which the receiver's partition writes.
+ * Channels change between rounds, in all processes. */
 
 #include "base/rng.h"
 #include "virtual_private.h"
@@ -23,8 +22,8 @@
 struct virtual_fault {
 	struct rng rng;
 	uint32_t corrupt_ppm, credit_loss_ppm;
-	uint32_t cuts; /* events that have cut the cable, now */
-	bool touched;  /* the channel has lost something, or may */
+	uint32_t cuts; /* events that currently cut the cable */
+	bool touched;  /* the channel has lost frames, or may lose some */
 	bool waits;    /* as planned, of the channel, as its rate: */
 	uint64_t ps_per_byte;
 	weft_time arrives; /* the last frame, at the far end */
@@ -38,12 +37,12 @@ static inline struct virtual_fault *virtual_fault_of(
 	return &fabric->faults[channel - fabric->channel];
 }
 
-/* After the links: nothing unless the run has faults or events. 0 or -ENOMEM. */
+/* Call this after opening the links. Nothing unless the run has faults or events. 0 or -ENOMEM. */
 int virtual_faults_open(struct virtual_fabric *fabric);
 void virtual_faults_close(struct virtual_fabric *fabric);
 
-/* The channel has begun to send the packet, which would arrive at '*at': keeps the order of frames
- * where a delay has become shorter. True: it will be lost. */
+/* The channel starts to send a packet that would arrive at '*at', which is raised if frames would
+ * overtake each other after a delay was reduced. True: the packet will be lost. */
 bool virtual_fault_hits(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct weft_packet *packet, weft_time *at);
 /* The channel sends a credit frame. True: it is lost. */

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* weft audit --mark: a copy of the capture in which the frame of each violation that the answer
- * names has the violation in its comment, where the dissector finds it. */
+/* weft audit --mark: copies the capture and adds each violation in the report to the comment of its
+ * frame, where the dissector finds it. */
 
 #include "audit/audit.h"
 #include "audit_subject.h"

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Where a joined capture (pcapng_merge.h) goes: standard output, a file, or files in turn of which
- * each can be read alone. One thread. */
+/* The output of a joined capture (pcapng_merge.h): standard output, a file, or rotated files that
+ * can each be read on their own. One thread. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,8 +12,8 @@
 #include "base/weft_error.h"
 
 struct capture_limits {
-	uint64_t rotate_bytes, rotate_ns; /* a file holds at most; 0: any. Time stamps count */
-	uint32_t files;                   /* the last ones, which are kept; 0: all */
+	uint64_t rotate_bytes, rotate_ns; /* maximum per file, by time stamps; 0: none */
+	uint32_t files;                   /* number of last files to keep; 0: all */
 	uint64_t frames;                  /* in all files; 0: any number */
 };
 
@@ -26,22 +26,22 @@ struct capture_output {
 	int write_errno;  /* of the first write that failed, or EINTR; 0: none */
 	/* Private. */
 	const struct capture_limits *limits;
-	char name[4096];   /* of the file that is written */
+	char name[4096];   /* of the current file */
 	uint32_t file;     /* its number, from 1 on */
-	uint8_t *head;     /* section and interfaces, with which each file begins */
+	uint8_t *head;     /* section and interface blocks at the start of each file */
 	size_t head_bytes; /* what they are */
-	uint64_t bytes, frames, all_frames; /* in the file, and in all */
+	uint64_t bytes, frames, all_frames; /* in this file; in all files */
 	uint64_t began_ns;                  /* time of its first frame */
 };
 
-/* 'path' NULL or "-": standard output, if it is not a terminal. A former file is left as it is
+/* 'path' NULL or "-": standard output, if it is not a terminal. An existing file stays unchanged
  * until capture_output_begin(). 0, or -errno and error. */
 int capture_output_open(struct capture_output *output, const char *path,
 	const struct capture_limits *limits, struct error *error);
 int capture_output_begin(struct capture_output *output, struct error *error);
 /* A pcapng_merge_write_fn, with the output as its context: takes whole blocks. */
 bool capture_output_write(void *output, const void *block, size_t bytes);
-/* It takes no more frames. */
+/* Whether the output accepts no more frames. */
 bool capture_output_is_full(const struct capture_output *output);
 /* 0, or -errno and error: some systems report only here that a file could not be written. */
 int capture_output_close(struct capture_output *output, struct error *error);
