@@ -110,7 +110,7 @@ static int check(const struct traffic_config *config, struct error *error)
 	if (!is_range(config->message_bytes, config->message_max_bytes) ||
 		!is_range(config->other_message_bytes, config->other_message_max_bytes))
 		return error_set(
-			error, EINVAL, "lengths of messages up to less than their minimum");
+			error, EINVAL, "the maximum length of messages is below their minimum");
 	return check_bursts(config, error);
 }
 

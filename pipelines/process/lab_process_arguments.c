@@ -18,10 +18,9 @@ enum { KEY_DEVICE = 256, KEY_LCORES, KEY_TRUST, KEY_CALIBRATE };
 		{"run-dir", OPTION_TEXT(S, run_dir), "DIR", 0,                                             \
 			"where the lab keeps its files (/run/weft/NAME)", 0},                              \
 		{"trust", KEY_TRUST, "FILE", 0,                                                            \
-			"accept 'eal' and 'ports' of this file, which others can change; may be repeated", \
+			"accept 'eal' and 'ports' of this file although others can change it; repeatable", \
 			0},                                                                                \
-		{"lcores", KEY_LCORES, "N", 0, "poll loops (1; of a whole lab one for each CPU)",          \
-			0},                                                                                \
+		{"lcores", KEY_LCORES, "N", 0, "poll loops (1; for a whole lab one per CPU)", 0},          \
 	{                                                                                                  \
 		"fabric-key", OPTION_TEXT(S, key), "FILE", 0,                                              \
 			"the fabric key, in place of the lab file's", 0                                    \

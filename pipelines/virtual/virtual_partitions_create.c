@@ -30,7 +30,7 @@ static int check(const struct virtual_fabric *fabric, struct error *error)
 	if (fabric->partitions->ranks != NULL && fabric->reroute != NULL &&
 		fabric->routes.set != NULL)
 		return error_set(error, EINVAL,
-			"%s: mapper.after changes source routes, which only one process can do; "
+			"%s: mapper.after with source routes is supported in one process only; "
 			"use --workers, or 'routing.mode: table'",
 			text);
 	return 0;

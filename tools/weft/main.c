@@ -19,7 +19,7 @@ struct command {
 static const struct command commands[] = {
 	{"demo", cmd_python, "a tour of two minutes, without root, that ends with a picture"},
 	{"audit", cmd_audit, "check captures against the rules of the fabric"},
-	{"capture", cmd_capture, "take the packets of TAPs out of a capture"},
+	{"capture", cmd_capture, "extract the packets of TAPs from a capture"},
 	{"goal", cmd_goal, "make and check schedules in GOAL"},
 	{"lab", cmd_lab, "a lab of real processes: up, status, top, web, run, exec, down and more"},
 	{"port", cmd_port, "network interfaces on PCI: list, bind, release, check"},

@@ -108,8 +108,8 @@ static void print_packets(const struct run_packets_count *packets, FILE *out)
 		return;
 	fprintf(out,
 		"  %-22s %" PRIu64 " of %" PRIu64 " in the capture: %" PRIu64
-		" have no host at their source address, %" PRIu64
-		" none at their destination address, %" PRIu64 " stay within a host\n",
+		" have a source without a host, %" PRIu64 " a destination without a host, %" PRIu64
+		" have both in one host\n",
 		"packets not sent", unsent, packets->read, packets->no_source,
 		packets->no_destination, packets->same_host);
 }

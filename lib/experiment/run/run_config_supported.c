@@ -220,7 +220,7 @@ static int check_mapper(const struct run_config *config, struct error *error)
 		{config->clock == RUN_CLOCK_REAL,
 			"requires 'clock: virtual'; the mapper is on the real clock"},
 		{config->routing.file != NULL,
-			"requires 'routing.algorithm', by which new routes are computed"},
+			"requires 'routing.algorithm', which computes the new routes"},
 		{config->nic.control != SOURCE_CONTROL_NONE,
 			"requires 'nic.control: none', because sources know the paths of a pair"},
 		{run_config_is_adaptive(config) && config->routing.afi,

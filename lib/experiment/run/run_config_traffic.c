@@ -441,7 +441,7 @@ static int complete_traffic(
 			"pattern %s has no 'stop', it ends with its schedule", pattern->name);
 	if (traffic->rail != RAIL_UNSET && (pattern->keys & TRAFFIC_RANKS) != 0)
 		return yaml_tree_refuse(node, error,
-			"pattern %s has no 'rail': a rank sends by its own port", pattern->name);
+			"pattern %s has no 'rail': a rank sends from its own port", pattern->name);
 	if (traffic->ranks != NULL && traffic->ranks_per_host != 0)
 		return yaml_tree_refuse(node, error,
 			"'ranks' gives the host of each rank, 'ranks-per-host' are not allowed with it");

@@ -257,8 +257,8 @@ static int take_line(
 		return error_set(placer->error, EINVAL, "%s:%u: topology %s has no host '%s'", path,
 			line, placer->topology->name, name);
 	if (placer->owner[host] == NOBODY)
-		return error_set(placer->error, EINVAL, "%s:%u: host %s is an edge or absent", path,
-			line, name);
+		return error_set(placer->error, EINVAL, "%s:%u: host %s has an edge or is absent",
+			path, line, name);
 	if (placer->owner[host] != 0)
 		return error_set(placer->error, EINVAL, "%s:%u: job %s already has host %s", path,
 			line, jobs[placer->owner[host] - 1].name, name);

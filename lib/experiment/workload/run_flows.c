@@ -140,7 +140,7 @@ static int take_ports(const struct flow_reader *reader, const char *from, const 
 	else if (rails_flow(rails, list->rail, (*turn)++, &rng, &flow->from, &flow->to))
 		return 0;
 	if (at == RAILS_NONE)
-		return FLOW_REFUSE(reader, "no port of %s is reached from %s by this 'rail'", to,
+		return FLOW_REFUSE(reader, "this 'rail' leads to no port of %s from %s", to,
 			reader->topology->host_at[flow->from].name);
 	flow->to = (uint16_t)at;
 	return 0;

@@ -447,7 +447,7 @@ static int resolve(const struct resolver *resolver)
 		if (resolver->hosts->rails != NULL && resolver->hosts->entry[i].from_count == 0 &&
 			!resolver->config->traffic.at[i].pattern->schedule)
 			result = refuse(resolver, &resolver->config->traffic.at[i].place,
-				"no port of the senders reaches a destination by this 'rail'");
+				"no port of the senders reaches a destination with this 'rail'");
 	return result;
 }
 

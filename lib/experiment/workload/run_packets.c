@@ -73,8 +73,8 @@ static int check_addresses(const struct loader *loader, const struct packet_file
 	if (loader->hosts->map == NULL || packet_file_has_addresses(file))
 		return 0;
 	return run_config_refuse(loader->run, &loader->traffic->place, loader->error,
-		"pattern pcap: no addresses can be found in packets of link type '%s', expected "
-		"'host', the sender of all",
+		"pattern pcap: packets of link type '%s' have no addresses that Weft can find; "
+		"expected 'host', the sender of all packets",
 		packet_file_link(file));
 }
 
@@ -173,8 +173,8 @@ static int scale_times(struct loader *loader, weft_time last_ps)
 	end = period * up / down * (how->loops - 1u) + last_ps * up / down;
 	if (end > WEFT_TIME_NEVER / 4)
 		return run_config_refuse(loader->run, &loader->traffic->place, loader->error,
-			"pattern pcap: with this 'speed', 'load' or 'loop' it would take longer "
-			"than 53 days");
+			"pattern pcap: with this 'speed', 'load' or 'loop' the capture would take "
+			"longer than 53 days");
 	for (uint32_t i = 0; i < loader->count; i++)
 		packets->at[i].at_ps = (weft_time)(packets->at[i].at_ps * up / down);
 	packets->up = (uint64_t)up;

@@ -28,8 +28,8 @@ static const char usage[] =
 	"  --routes FILE    its route file\n"
 	"  --partial        audits captures of some ports; lists the checks that this prevents\n"
 	"  --json           prints a document\n"
-	"  --mark OUT       writes a copy of the only FILE as pcapng; the frames that the answer\n"
-	"                   names have the violation in their comment and in Wireshark's list\n"
+	"  --mark OUT       writes a copy of the only FILE as pcapng, in which the frames of the report\n"
+	"                   have the violation in their comment and in Wireshark's list of errors\n"
 	"Exit: 0 no violation, 1 violations, 2 bad request or bad file, 3 not able.\n";
 
 enum { OPTION_MARK = AUDIT_OPTION_OWN };

@@ -18,9 +18,9 @@
 static const char usage[] =
 	"usage: weft capture decap IN [-o OUT]\n"
 	"\n"
-	"Writes the IPv4 packets that the frames of a capture carry for TAPs, each at every port and\n"
-	"direction where it was captured, as pcapng for tcpdump, tshark and Wireshark. Packets that\n"
-	"an interface cut into frames are joined, and have the time of the frame that completes them.\n"
+	"Extracts the IPv4 packets that the frames of a capture carry for TAPs, once per port and\n"
+	"direction where they were captured, as pcapng for tcpdump, tshark and Wireshark. Packets\n"
+	"that an interface split are reassembled, with the time of the frame that completes them.\n"
 	"  -o, --output FILE  instead of standard output\n"
 	"Exit: 0 done, 2 bad request or bad file, 3 not able.\n";
 
@@ -72,7 +72,7 @@ static void report(const struct decap_counts *counts)
 {
 	fprintf(stderr,
 		"weft " COMMAND ": %" PRIu64 " packets from %" PRIu64 " frames; %" PRIu64
-		" frames without a packet; %" PRIu64 " packets or parts incomplete\n",
+		" frames without a packet; %" PRIu64 " incomplete packets\n",
 		counts->packets, counts->frames, counts->other, counts->incomplete);
 }
 

@@ -142,7 +142,7 @@ static const struct argp_option web_options[] = {
 	OPTION_MACHINE,
 	{"listen", 'l', "ADDRESS:PORT", 0, "where the page is served (127.0.0.1:9465)", 0},
 	{"why", 'Y', "FILE", 0,
-		"a document of 'weft why --json', whose packets the page shows as waterfalls", 0},
+		"output of 'weft why --json'; the page shows its packets as waterfalls", 0},
 	{"interval", 'i', "TIME", 0, "time between two looks (1s)", 0},
 	{0},
 };
@@ -167,12 +167,12 @@ static const struct argp_option capture_options[] = {
 		"(pcap-filter(7))",
 		0},
 	{"where", KEY_WHERE, "WORDS", 0,
-		"only such frames: 'vc=1,2 kind=data,credit src=h0 dst=h3 dropped'", 0},
-	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "keep so much of each frame (all)", 0},
+		"only matching frames: 'vc=1,2 kind=data,credit src=h0 dst=h3 dropped'", 0},
+	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "keep this much of each frame (all)", 0},
 	{"count", KEY_COUNT, "N", 0, "end after N frames", 0},
-	{"duration", 'd', "TIME", 0, "end after this time of the lab", 0},
+	{"duration", 'd', "TIME", 0, "end after this time by the lab's clock", 0},
 	{"rotate", KEY_ROTATE, "SIZE|TIME[,FILES]", 0,
-		"begin a new file after 100MB or 60s, and keep the last FILES", 0},
+		"start a new file after 100MB or 60s, and keep the last FILES", 0},
 	{0},
 };
 
@@ -304,7 +304,7 @@ static const struct part {
 		cmd_lab_mpirun, 1, UINT_MAX, true},
 	{{"replay", "LAB FILE", replay_options,
 		 "Sends the IPv4 packets of a capture (pcap, pcapng) from the hosts of the lab's "
-		 "'edges' to each other, in the lab's time.",
+		 "'edges' to each other, timed by the lab's clock.",
 		 "0 done, 1 nothing was sent or packets were dropped at a TAP, 2 bad request, 3 "
 		 "not able, 130 interrupted"},
 		cmd_lab_replay, 1, 1},

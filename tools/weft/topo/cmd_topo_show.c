@@ -122,7 +122,7 @@ static void print_summary(const struct topology *topology)
 	printf("%s: %u switches, %u hosts", topology->name, topology->switches, topology->nodes);
 	if (topology_has_rails(topology))
 		printf(" with %u ports", topology->hosts);
-	printf(", %u links (%s, %s unless said)\n", topology->links, rate, delay);
+	printf(", %u links (%s, %s by default)\n", topology->links, rate, delay);
 }
 
 /* "1 link", "2 to 4 links" */

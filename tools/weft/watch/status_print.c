@@ -202,7 +202,7 @@ void status_print(json_t *all)
 	starved = lab_text(all, "starved");
 	if (starved[0] != '\0')
 		fprintf(out,
-			"  CPU starved: %s, more than three hellos: links may go down by that\n",
+			"  CPU starved: %s, more than three hellos: this can take links down\n",
 			starved);
 	print_deadlock(all, out);
 	status_print_strangers(json_object_get(all, "links"), out);

@@ -156,7 +156,7 @@ static void print_head(const struct top_print *to, const json_t *line)
 		print_line(to, NULL, "loops stalled for at most %.1f ms (%s), since traffic began",
 			stall / 1e6, where);
 	if (lab_text(line, "starved")[0] != '\0')
-		print_line(to, RED, "CPU starved: %s: links may go down by that",
+		print_line(to, RED, "CPU starved: %s: this can take links down",
 			lab_text(line, "starved"));
 }
 

@@ -248,7 +248,7 @@ export class Panel {
 			return row;
 		});
 		if (sample?.starved)
-			rows.unshift(element("li", `CPU starved: ${sample.starved}: links may go down by that`, "bad"));
+			rows.unshift(element("li", `CPU starved: ${sample.starved}: this can take links down`, "bad"));
 		if (sample && sample.errors_count > shown.length)
 			rows.push(element("li", `and ${sample.errors_count - shown.length} more: weft lab status --wide`));
 		at("errors").replaceChildren(...rows);
