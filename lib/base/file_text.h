@@ -9,9 +9,9 @@
 
 #include "weft_error.h"
 
-/* The contents of a file, which may be a pipe, of about 'max' bytes at most, with a 0 byte after
- * them that does not count. NULL with 'error' and errno: EINVAL for a bad request (a folder, a file
- * that is too large), ENOENT, EACCES, ENOMEM, … The caller frees it. */
+/* Reads a file, which may be a pipe, of about 'max' bytes at most, and appends a 0 byte that does
+ * not count. NULL with 'error' and errno: EINVAL for a bad request (a folder, a file that is too
+ * large), ENOENT, EACCES, ENOMEM, … The caller frees it. */
 char *file_text_read(const char *path, size_t max, size_t *length, struct error *error);
 
 /* Opens it for reading. A FIFO without a writer is refused (EINVAL), because opening it would wait

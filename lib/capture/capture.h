@@ -73,7 +73,7 @@ void capture_manager_destroy(struct capture_manager *manager);
 int capture_manager_add_port(struct capture_manager *manager, struct port *port);
 
 /* Captures 'port_name' ("s0:1", or "all") into 'path' from now on; several ports may share a path.
- * 'filter': a copy is kept; NULL: every frame.
+ * 'filter' is copied; NULL: every frame.
  * A FIFO waits for its reader without blocking anything. -ENOENT: unknown port; -EBUSY: already
  * captured; other errors from opening the file. */
 int capture_start(struct capture_manager *manager, const char *port_name, const char *path,
@@ -97,14 +97,14 @@ static inline const struct capture_filter *capture_filter_of(const struct captur
 	return atomic_load_explicit(&capture->filter, memory_order_acquire);
 }
 
-/* Bytes that are kept of each frame. */
+/* How many bytes of each frame are kept. */
 uint32_t capture_snap_bytes(const struct capture *capture);
-/* Copies a frame received or sent at 'now'. Never blocks. NULL: there is no room. */
+/* Copies a frame received or sent at 'now'. Never blocks. NULL: no space. */
 struct capture_slot *capture_begin(struct capture *capture, enum pcapng_direction direction,
 	const void *bytes, uint32_t frame_bytes, weft_time now);
-/* Gives the copy, with its state, to the writer, unless the filter does not want the state's
- * reason. 'slot' NULL: the frame counts as dropped. Nothing else is captured at the port between
- * the two calls. */
+/* Passes the copy, with its state, to the writer, unless the filter rejects the state's reason.
+ * 'slot' NULL: the frame counts as dropped. Nothing else is captured at the port between the two
+ * calls. */
 void capture_end(
 	struct capture *capture, struct capture_slot *slot, const struct capture_state *state);
 /* Both at once. */

@@ -27,9 +27,9 @@
  * message. With 'gap_ps' the first pieces of two messages of a host are so far apart. Both are
  * parameters of LogGP (Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995).
  *
- * With 'rendezvous_bytes' a longer message between hosts asks first: a request goes to the
- * receiver, which answers when a recv takes it, and then the message leaves. Requests and answers
- * are messages without bytes, and take no CPU. A shorter message is eager: when a recv has it, the
+ * With 'rendezvous_bytes' a longer message between hosts is preceded by a request to the
+ * receiver, which answers when a recv takes it; then the message leaves. Requests and answers are
+ * messages without bytes, and use no CPU. A shorter message is eager: when a recv has it, the
  * CPU copies it at 'copy_rate_bps' out of a buffer.
  *
  * Ranks and tags do not travel: messages from one host to another must be delivered in the order in
@@ -61,7 +61,7 @@ struct goal_replay_config {
 	weft_time overhead_ps;     /* of a CPU for each send and each recv: o of LogGP */
 	weft_time gap_ps;          /* from one message of a host to the next, at least: g */
 	uint64_t piece_bytes;      /* that an interface takes at once; 0: any */
-	uint64_t rendezvous_bytes; /* longer messages ask first; 0: none does, and none is copied */
+	uint64_t rendezvous_bytes; /* longer messages send a request; 0: no requests, no copies */
 	bool interleave;           /* destinations take turns */
 	bool times;                /* goal_replay_times() will be asked for */
 };

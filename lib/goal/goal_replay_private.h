@@ -11,11 +11,11 @@
 
 #define GOAL_NONE UINT32_MAX
 
-/* OP_POSTED: operations that wait for its start were released. OP_ANSWERED: a send that asked may
- * go. */
+/* OP_POSTED: operations that wait for its start were released. OP_ANSWERED: the request of a send
+ * was answered. */
 enum op_state { OP_WAITING, OP_READY, OP_POSTED, OP_ANSWERED, OP_DONE };
 
-/* A message under way: the send, with a bit set if it is the request or answer before it. */
+/* A message in transit: the send, with a bit set for its request or answer. */
 #define GOAL_REQUEST 0x80000000u
 #define GOAL_ANSWER  0x40000000u
 #define GOAL_SEND_OF (GOAL_ANSWER - 1)
@@ -100,7 +100,7 @@ static inline bool goal_replay_is_copy(const struct goal_replay *replay, uint32_
 	       replay->rank[replay->owner[send]].host;
 }
 
-/* A send that asks before it sends. */
+/* A send that requires a request first. */
 static inline bool goal_replay_asks(const struct goal_replay *replay, uint32_t send)
 {
 	return replay->rendezvous_bytes != 0 &&

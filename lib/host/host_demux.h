@@ -3,8 +3,8 @@
 #pragma once
 
 /* The layer above an interface: passes synthetic messages to the measuring sink, messages between
- * endpoints to these, all others to the edge, if the host has them. The first byte of a message
- * tells them apart (synthetic.h, endpoint.h). The sink checks the order of all. */
+ * endpoints to the endpoints, and others to the edge, if the host has these. The first byte tells
+ * messages apart (synthetic.h, endpoint.h). The sink checks the order of all messages. */
 
 #include "edge.h"
 #include "measure_sink.h"

@@ -80,8 +80,8 @@ struct route_algorithm {
 	bool vc_classes;       /* its routes may need VC classes (vc_rule.h) */
 	bool steps;            /* its paths have several steps; options->radius counts */
 	bool ties;             /* options->ties counts */
-	/* enum vc_steps: switches take detours as this ladder of VCs has it (vc_ladder.h), so
-	 * packets overtake each other. VC_STEPS_NONE: they do not. */
+	/* enum vc_steps: switches take detours on this ladder of VCs (vc_ladder.h), so packets
+	 * overtake each other. VC_STEPS_NONE: no detours. */
 	uint8_t ladder;
 	/* How interfaces choose among the routes of a pair: the name of a selector
 	 * (lib/nic/selectors/route_choice.h); NULL means "first". */

@@ -12,8 +12,8 @@
 #include "route_set.h"
 #include "topo/topology.h"
 
-/* The destination is unreachable from here, or by detours alone (vc_ladder.h), if it has
- * alternatives. */
+/* The destination is unreachable or, if it has alternatives, reachable only on detours
+ * (vc_ladder.h). */
 #define ROUTE_TABLE_NONE 0xFF
 
 struct route_table {
@@ -40,8 +40,8 @@ static inline uint64_t *route_table_alternatives(const struct route_table *table
 	return table->alternatives == NULL ? NULL : table->alternatives + (size_t)at * table->hosts;
 }
 
-/* A port that leads to the host: the primary one, or where a detour begins if there is nothing
- * else. Following these ports leads to the host. ROUTE_TABLE_NONE: unreachable. */
+/* A port that leads to the host: the primary one, or without one the start of a detour. Following
+ * these ports leads to the host. ROUTE_TABLE_NONE: unreachable. */
 uint8_t route_table_port(const struct route_table *table, uint32_t at, uint32_t host);
 
 /* 0 if every switch that has hosts has a port for every host; else -EINVAL with the first switch

@@ -174,7 +174,7 @@ void event_queue_gather(struct event_queue *queue, struct sim_event event);
  * sorted if they were set aside almost in order. */
 void event_queue_merge_lane(struct event_queue *queue, unsigned which);
 
-/* True: the event is to be removed. Does nothing to the queue. */
+/* True: remove the event. Must not change the queue. */
 typedef bool event_remove_fn(void *ctx, struct sim_event event);
 /* Asks for each event, in any order, whether it is to be removed. Nothing is set aside. */
 void event_queue_remove(struct event_queue *queue, event_remove_fn *removes, void *ctx);

@@ -137,7 +137,7 @@ void topology_destroy(struct topology *topology);
 struct topology *topology_copy(const struct topology *topology);
 
 /* 0 if every host can reach every other from one of its ports; else -EINVAL with the first host
- * that host 0 cannot reach, its line, and the number of others. -ENOMEM. */
+ * that host 0 cannot reach, its line, and how many others it cannot reach. -ENOMEM. */
 int topology_check_connected(
 	const struct topology *topology, const char *origin, struct error *error);
 /* Counts the switches that no host can reach and returns the first one. 0 or -ENOMEM. */
@@ -154,18 +154,18 @@ bool topology_host_switch(const struct topology *topology, uint32_t host, struct
  * absent devices. Loading it gives the same topology, but refuses a host that is cut off. -EIO. */
 int topology_write(const struct topology *topology, FILE *out);
 
-/* Ports of hosts, and hosts, that are not absent. */
+/* The number of ports of hosts, and of hosts, that are not absent. */
 uint32_t topology_present_hosts(const struct topology *topology);
 uint32_t topology_present_nodes(const struct topology *topology);
 
-/* -1 if the name is unknown. A host with several ports is its first one. */
+/* -1 if the name is unknown. The name of a host with several ports means its first one. */
 int32_t topology_find_switch(const struct topology *topology, const char *name);
 int32_t topology_find_host(const struct topology *topology, const char *name);
 /* The device name closest to a misspelt one, or to the part of 'text' before a ':'. NULL if none is
  * close. */
 const char *topology_nearest_device(const struct topology *topology, const char *text);
-/* Parses "s0:3" or "h5:1" or, for its only port, "h5"; 0 or -ENOENT. A port that does not exist has
- * its number; topology_finish() refuses it. */
+/* Parses "s0:3" or "h5:1" or, for its only port, "h5"; 0 or -ENOENT. The port may not
+ * exist; topology_finish() refuses it then. */
 int topology_find_port(
 	const struct topology *topology, const char *text, struct topology_port *port);
 

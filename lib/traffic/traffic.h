@@ -76,20 +76,20 @@ struct traffic_config {
 	/* permutation: [hosts], the host itself: it does not send. */
 	const uint16_t *permutation;
 	/* pcap: the packets of this host, ascending in time, in place of load, lengths and
-	 * arrivals. The caller's as long as the source. */
+	 * arrivals. Owned by the caller; must outlive the source. */
 	const struct traffic_packet *packet;
 	uint32_t packets;
-	uint32_t loops;    /* how often they are sent */
+	uint32_t loops;    /* how many times they are sent */
 	weft_time loop_ps; /* from one loop to the next */
-	/* Hosts with several ports; NULL: 'host' is the port. Else 'host', 'hosts' and all lists
-	 * are numbers of rails.h, 'port' is the sender's entry, and messages go to entries. The
-	 * caller's. A port that reaches no destination sends nothing. */
+	/* Hosts with several ports; NULL: 'host' is the port. Otherwise 'host', 'hosts' and all
+	 * lists have the numbers of rails.h, 'port' is the sender's entry, and messages go to
+	 * entries. Owned by the caller. A port that reaches no destination sends nothing. */
 	const struct rails *rails;
 	enum rail_rule rail;
 	uint16_t port;
 };
 
-/* The sender's entry in the topology, as which it is measured. */
+/* The sender's entry in the topology, under which it is measured. */
 static inline uint16_t traffic_port(const struct traffic_config *config)
 {
 	return config->rails != NULL ? config->port : config->host;

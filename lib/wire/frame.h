@@ -21,7 +21,7 @@
 #define FRAME_HEADER_OFFSET 14     /* after the Ethernet header */
 #define FRAME_HEADER_BYTES  46     /* Ethernet and Weft fixed header */
 #define FRAME_ROUTE_MAX     64     /* route elements of one byte, as in Myrinet/GM */
-#define FRAME_ROUTE_USUAL   32     /* more are rare; frame_longest() counts no more */
+#define FRAME_ROUTE_USUAL   32     /* longer ones are rare; frame_longest() assumes this */
 #define FRAME_LATENCY_BYTES 40     /* the latency extension (latency.h) */
 #define FRAME_PAYLOAD_MAX   9000
 #define FRAME_BYTES_MIN     60 /* Ethernet without FCS; shorter frames are padded */
@@ -137,8 +137,8 @@ static inline bool route_is_high(uint8_t element)
 	return (element & ~ROUTE_HIGH_MASK) == ROUTE_TYPE_HIGH && element != ROUTE_TYPE_HIGH;
 }
 
-/* The port of the element at '*at', or of the one after a high prefix there, to which '*at' moves.
- * frame_steps_ok() was true. */
+/* The port of the element at '*at'. Skips a high prefix: '*at' moves to the port element. Requires
+ * that frame_steps_ok() was true. */
 static inline unsigned route_port(const uint8_t *route, unsigned *at)
 {
 	unsigned high = 0;
@@ -159,7 +159,7 @@ static inline unsigned route_put_port(uint8_t *route, unsigned port)
 	return 1 + high;
 }
 
-/* Every ROUTE_TYPE_STEP of a route stands between two ports, and there are not too many; a port
+/* Whether every ROUTE_TYPE_STEP of a route is between two ports, there are not too many, and a port
  * follows each high prefix. */
 bool frame_steps_ok(const uint8_t *element, unsigned length);
 
@@ -342,7 +342,7 @@ void frame_host_mac(uint16_t host, uint8_t mac[6]);
 /* mbuf data size, shared by mbufs and memif slots: the driver takes a faster path only if these
  * agree. */
 
-/* For VLAN tags of a frame that a virtual device delivers with them, and for the rest of a long
+/* Space for VLAN tags that a virtual device leaves in a frame, and for the rest of a long
  * route. */
 #define FRAME_ROOM_SPARE 64
 _Static_assert(FRAME_ROOM_SPARE >= FRAME_ROUTE_MAX - FRAME_ROUTE_USUAL + 8, "two tags");

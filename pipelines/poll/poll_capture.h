@@ -8,8 +8,8 @@
 #include "capture/capture.h"
 #include "port/port.h"
 
-/* Index of the next frame, from 'from' on, that the capture's filter wants unless it is about
- * drops: capture_end() knows. 'count': none. */
+/* Index of the next frame, from 'from' on, that the capture's filter matches; whether a frame is
+ * dropped is left to capture_end(). 'count': none. */
 unsigned poll_capture_next(
 	const struct capture *capture, struct rte_mbuf **mbufs, unsigned from, unsigned count);
 

@@ -266,12 +266,12 @@ static inline struct device_config real_device_config(const struct real_fabric *
 	};
 }
 
-/* The events of a run (real_fabric_events.c), which the leader carries out. Nothing without any. */
+/* The events of a run (real_fabric_events.c). The leader carries them out. */
 
 /* 0, or -EINVAL, -ENOMEM and error. */
 int real_events_create(struct real_fabric *fabric, struct error *error);
 void real_events_destroy(struct real_fabric *fabric);
-/* From the start of traffic until all has arrived; afterwards only cables are joined. */
+/* From the start of traffic until everything has arrived; later it only rejoins cables. */
 void real_events_poll(struct real_fabric *fabric, weft_time now);
 /* 0 or -ENOMEM. */
 int real_events_result(const struct real_fabric *fabric, struct run_result *result);

@@ -11,8 +11,8 @@
 #include "virtual_private.h"
 
 /* Kinds of crossing. A report is of a packet that goes back to its source (virtual_dispatch.h),
- * a loss of one that its destination shall not wait for (virtual_dispatch.h). One that is lost is
- * on a link that loses it (virtual_faults.h). */
+ * a loss of one that its destination must not wait for (virtual_dispatch.h). A lost packet is on a
+ * link that loses it (virtual_faults.h). */
 enum partition_crossing {
 	VIRTUAL_CROSSING_DATA,
 	VIRTUAL_CROSSING_REPORT,

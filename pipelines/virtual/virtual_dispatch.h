@@ -67,11 +67,11 @@ void virtual_recovery_report(
 /* The report of it arrives at the source, a host of this partition, at 'due'. */
 void virtual_recovery_take(
 	struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
-/* A frame that was lost would have arrived at the port of 'order'. */
+/* A lost frame would have arrived now at the port of 'order'. */
 void virtual_recovery_take_lost(
 	struct virtual_fabric *fabric, uint32_t order, struct weft_packet *packet, weft_time now);
-/* A switch, or the number of switches and a host, has lost the frame: its source sends it again, or
- * gives it up after too many losses. Only where links lose frames. */
+/* The frame was lost at 'device', a switch, or a host plus the number of switches. Its source
+ * resends it, or gives it up after too many losses. Only where links lose frames. */
 void virtual_recovery_lose(
 	struct virtual_fabric *fabric, uint32_t device, struct weft_packet *packet, weft_time now);
 uint64_t virtual_recovery_held(const struct virtual_fabric *fabric); /* frames, now */

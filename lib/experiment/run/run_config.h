@@ -310,7 +310,7 @@ struct run_config_sizes {
 
 /* pcap: the hosts of the capture's packets, and their pace. */
 struct run_config_packets {
-	char host[TOPOLOGY_NAME_MAX]; /* it sends all; "": by addresses */
+	char host[TOPOLOGY_NAME_MAX]; /* sender of all packets; "": by address */
 	char *by;       /* absolute path of a file of addresses and hosts; NULL: round robin */
 	uint32_t speed; /* in thousandths; 0: 'load' is given */
 	uint32_t loops;
@@ -319,8 +319,8 @@ struct run_config_packets {
 /* Packets of a capture, and how many of them no host sends. */
 struct run_packets_count {
 	uint64_t read;
-	uint64_t no_source, no_destination; /* an address stands for no host */
-	uint64_t same_host;                 /* both addresses stand for one host */
+	uint64_t no_source, no_destination; /* an address without a host */
+	uint64_t same_host;                 /* both addresses are of one host */
 };
 
 /* Fields that a pattern does not use are 0, NULL, or …_UNSET. */
@@ -362,7 +362,7 @@ struct run_config_traffic_list {
 	uint32_t count;
 };
 
-/* Their traffic is at the end of the run's traffic, an entry each. */
+/* Each job has an entry at the end of the run's traffic. */
 struct run_config_job_list {
 	struct run_config_job *at; /* run_jobs.h */
 	uint32_t count;
@@ -448,7 +448,7 @@ enum run_credits run_credits_of_mode(const struct adaptive_mode *mode);
 /* Switches choose among several ports. */
 bool run_config_is_adaptive(const struct run_config *config);
 
-/* The ladder of VCs by which switches choose paths in a Dragonfly; NULL: they do not choose. */
+/* The ladder of VCs with which switches choose paths in a Dragonfly; NULL: they do not choose. */
 const struct vc_ladder *run_config_ladder(const struct run_config *config);
 
 /* The key that needs a whole switch in one loop, as its decisions are made with the state of all

@@ -32,9 +32,9 @@ struct run_flows {
 };
 
 /* Reads the file and makes the schedule, which the caller destroys. Flows of hosts with several
- * ports take them in turn, as far as 'rail' lets them; one that waits for another flow takes the
- * port where that one begins or ends. 0, or a negative errno and
- * error, "FILE:LINE: …"; the caller frees 'at' in every case. */
+ * ports use them in rotation, as far as 'rail' permits; a flow that waits for another one uses the
+ * port where that flow starts or ends. 0, or a negative errno and error, "FILE:LINE: …"; the caller
+ * frees 'at' in every case. */
 int run_flows_load(const char *path, const struct topology *topology, enum rail_rule rail,
 	struct run_flows *flows, struct goal **goal, struct error *error);
 /* The same for a text in memory with a 0 after it, which is changed; 'path' is for messages. */

@@ -8,7 +8,7 @@
  *
  * A file of pairs "RANK HOST" gives the mapping (permutation.h); without a file rank i is on host
  * i / 'ranks-per-host', and in a job on that one of the job's hosts. On a host with several ports
- * the ranks take them in turn, unless the file names a port (HOST:PORT). */
+ * the ranks use them in rotation, unless the file names a port (HOST:PORT). */
 
 #include "goal/goal_replay.h"
 #include "run_flows.h"

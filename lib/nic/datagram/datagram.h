@@ -76,7 +76,7 @@ struct datagram_origin {
 	weft_time generated_ps; /* of its message */
 	uint16_t payload_bytes;
 	uint8_t path;   /* index of its route; with 'control' only */
-	uint8_t losses; /* times that it was lost and sent again, the caller's */
+	uint8_t losses; /* how often it was lost and resent; for the caller */
 } __attribute__((aligned(32)));
 
 /* The route of a message, and the number of alternatives; all 0 without source routes. */
@@ -180,9 +180,9 @@ static inline bool datagram_has_room(
 bool datagram_choose_route(struct datagram *nic, const struct datagram_message *message,
 	struct datagram_route *chosen);
 
-/* Other routes, the caller's, which stay valid with those before. Messages in the FIFOs and frames
- * that are sent again use them; a message that has begun continues on a new route. Every pair that
- * had a route has one. Not with congestion management. */
+/* Replaces the routes. The caller owns them, and must also keep the previous ones valid. Messages
+ * in the FIFOs and resent frames use the new routes; a partly sent message continues on a new
+ * route. Every pair that had a route must have one. Not with congestion management. */
 void datagram_set_routes(struct datagram *nic, const struct route_set *routes);
 
 /* Queues a message; there is room. A message to a host without a route is counted and dropped. */

@@ -66,8 +66,8 @@ void balance_lane_fini(struct balance_lane *lane);
 /* Adds a route; path numbers must increase. */
 void balance_lane_add(struct balance_lane *lane, uint32_t path, const uint32_t *arc);
 
-/* After the last route. 'count' is by arc, at most BALANCE_COUNT_MAX each; 'ranges': the number of
- * buckets wanted, UINT32_MAX for one per sum. -ENOMEM. */
+/* Call this after the last route. 'count' is per arc, at most BALANCE_COUNT_MAX each; 'ranges': the
+ * number of buckets wanted, UINT32_MAX for one per sum. -ENOMEM. */
 int balance_lane_start(struct balance_lane *lane, const uint32_t *count, uint32_t ranges);
 
 /* The largest sum in the highest bucket. */

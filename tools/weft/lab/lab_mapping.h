@@ -31,14 +31,14 @@ struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere)
 /* A mapper leads and sends. Otherwise 'why' gives the reason. */
 bool lab_lead_lives(const struct lab_lead *lead, struct error *why);
 
-/* The mapper here that this device follows, and that leads; without one lab_mapping_leader(). */
+/* The leading mapper on this machine that the device follows, or else lab_mapping_leader(). */
 json_t *lab_mapping_leader_of(const json_t *mapping, const char *device);
 
-/* Every host here has routes to all others of the lab, on planes to all of its own. Otherwise 'why'
- * names a host without. */
+/* Whether every host here has routes to all other hosts of the lab, or of its plane. Otherwise
+ * 'why' names a host without routes. */
 bool lab_mapping_reaches(const json_t *mapping, const struct topology *topology, struct error *why);
 
-/* The number of mappers that lead. */
+/* The number of leading mappers. */
 unsigned lab_mapping_leaders(const json_t *mapping);
 
 /* Whether mapping is complete: one mapper leads in each plane, has routes for all that it has found

@@ -13,17 +13,17 @@ struct lab_hosts {
 	struct lab_state state;
 	const char *command;          /* "lab exec" */
 	bool real_time;               /* --no-faketime */
-	struct run_config_edge plain; /* of a host without one: only its name */
+	struct run_config_edge plain; /* for a host without an edge: only its name */
 };
 
 /* Opens the lab, which must be up and have edges or, with 'plain', endpoints. Prints errors.
- * lab_hosts_close() after EXIT_DONE. */
+ * Call lab_hosts_close() after EXIT_DONE. */
 enum weft_exit lab_hosts_open(struct lab_hosts *hosts, const struct lab_arguments *arguments,
 	const char *command, bool plain);
 void lab_hosts_close(struct lab_hosts *hosts);
 
-/* The edge of the host, without a namespace if it has none; NULL and a printed error: programs
- * cannot use it. */
+/* The host's edge, or 'plain' without a namespace. NULL after a printed error: programs cannot use
+ * the host. */
 const struct run_config_edge *lab_hosts_find(struct lab_hosts *hosts, const char *host);
 
 /* "h0 slots=1 # 10.99.0.1 weft-LAB-h0": lines that Open MPI reads as a hostfile. */
