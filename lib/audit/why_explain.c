@@ -176,7 +176,7 @@ static uint32_t queue_way(const struct why *why, const struct why_event *left)
 	return why->rules.vcs_known && !why->rules.voq ? WHY_NONE : left->way;
 }
 
-/* The way on which switches send to a host. */
+/* The direction from a switch to a host. */
 static uint32_t way_to(const struct why *why, uint16_t host, uint32_t otherwise)
 {
 	const struct topology_port port = {.kind = DEVICE_HOST, .device = host};

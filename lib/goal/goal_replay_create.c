@@ -12,7 +12,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (one > two) - (one < two);
 }
 
-/* Room for channels and slots: a send that asks is a request, an answer and a message. */
+/* Size of channels and slots. With rendezvous a send has a request, an answer and a message. */
 static size_t messages_max(const struct goal_replay *replay)
 {
 	return (replay->rendezvous_bytes != 0 ? 3 : 1) * (size_t)replay->goal->ops + 1;

@@ -148,7 +148,7 @@ static void move(struct operation_list *list, struct operation *op)
 	put(list, op);
 }
 
-/* Each live operation has room for its event. */
+/* Makes sure that the event of each live operation has space. */
 static bool reserve_event(struct weft *weft)
 {
 	uint32_t needed = weft->live + weft->events + 1, room = weft->event_room;
@@ -580,7 +580,7 @@ static void begin_piece(struct weft *weft, struct arriving *arriving,
 	}
 }
 
-/* Into the buffer of the receive, as far as it goes. */
+/* Copies into the buffer of the receive as much as fits. */
 static void copy_into(struct operation *op, uint64_t at, const uint8_t *data, uint32_t bytes)
 {
 	uint64_t room = at < op->agreed ? op->agreed - at : 0;

@@ -183,7 +183,7 @@ static void commit(struct control_plane *plane, struct control_device *device)
 	}
 }
 
-/* The caller has checked device_control_ready(), so the commands have room. */
+/* The caller checked device_control_ready(), so there is space for the commands. */
 static void give_orders(struct control_plane *plane, struct control_device *device, unsigned orders)
 {
 	if (orders & MAPPER_AGENT_PAUSE)

@@ -24,7 +24,7 @@ static void deliver(void *ctx, const struct nic_delivery *delivery)
 	struct poll_nic_endpoints *endpoints = ctx;
 
 	endpoint_set_deliver(endpoints->set, delivery);
-	/* An answer may be due although there is no program. */
+	/* An answer may be due even without a program. */
 	atomic_store_explicit(&endpoints->active, true, memory_order_relaxed);
 }
 

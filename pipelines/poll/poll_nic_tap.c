@@ -62,7 +62,7 @@ static int send_packet(
 	return result;
 }
 
-/* Passes on the frame in tap->frame. False: the interface has no room; the frame stays. */
+/* Passes on the frame in tap->frame. False: the interface is full; the frame stays. */
 static bool take_frame(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 {
 	struct edge_action action;

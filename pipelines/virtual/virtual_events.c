@@ -175,7 +175,7 @@ static void lose_frames(
 
 /* --- cutting and joining --- */
 
-/* Records that were under way are used again. */
+/* Records that were in transit are reused. */
 static void forget_sent(struct virtual_fabric *fabric, const struct virtual_tx *channel)
 {
 	struct virtual_tx_cold *cold = virtual_tx_cold(fabric, channel);
@@ -212,7 +212,7 @@ static void cut(void *ctx, uint32_t link)
 		lose_frames(virtual_partition_at(fabric, i), a, b);
 	forget_sent(fabric, a);
 	forget_sent(fabric, b);
-	/* The last hello before the cut was heard. */
+	/* The last hello before the cut arrived. */
 	if (!events->cable[link].down)
 		set_notice(events, link, events->now / hello * hello + LINK_HELLOS_MISSED * hello);
 	else

@@ -63,7 +63,7 @@ void virtual_recovery_take_lost(
 	virtual_recovery_lose(fabric, virtual_device_of(fabric, order), packet, now);
 }
 
-/* Until the source sends the frame again: the way back, and longer with each loss. */
+/* Until the source resends the frame: the return path, and longer with each loss. */
 static weft_time pause_of(
 	const struct virtual_fabric *fabric, const struct weft_packet *packet, unsigned losses)
 {

@@ -155,7 +155,7 @@ static struct topology *without_down(
 	return copy;
 }
 
-/* 0, or error: there are no such routes. */
+/* 0, or error: no such routes. */
 static int make_routes(struct virtual_fabric *fabric, struct generation *made, struct error *error)
 {
 	int result;

@@ -9,7 +9,7 @@
  * lowest, where an arc's price is the derivative of the norm; the amount is a Newton step. */
 #define POWER  31
 #define SWEEPS 15
-/* Ends when the largest load falls by less in a sweep. */
+/* Ends when a sweep reduces the largest load by less. */
 #define GAIN_MIN 1e-4
 
 struct descent {

@@ -148,7 +148,7 @@ static int name_switch(const struct ib_builder *builder, struct topology *topolo
 	return unique_names_add(names, node->name.start, node->name.length, "", device->name);
 }
 
-/* Leaves room for the number of a port, and for one that makes the name unique. */
+/* Leaves space for a port number, and for a number that makes the name unique. */
 #define HOST_NAME_MAX (TOPOLOGY_NAME_MAX - 8)
 
 static int name_host(const struct ib_builder *builder, struct topology *topology,

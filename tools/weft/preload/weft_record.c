@@ -21,7 +21,7 @@
 #define PIECE_BYTES (64 << 20)
 #define COLLECTIVE  0x80000000u /* in tags */
 
-/* A request under way. */
+/* A pending request. */
 struct pending {
 	MPI_Request request;
 	uint32_t label, after;
