@@ -120,6 +120,8 @@ class Jobs(unittest.TestCase):
     def test_what_does_not_fit_is_refused_with_its_place(self):
         for jobs, expected in (
                 ("  - {name: a, hosts: 4}\n", "8:5: job a: expected 'schedule' or 'traffic'"),
+                ("  - {name: a, hosts: 4, schedule: ring.goal, traffic: {pattern: uniform}}\n",
+                 "8:5: job a: expected only one of 'schedule' and 'traffic'"),
                 ("  - {name: a, schedule: ring.goal}\n", "8:5: job a: 'hosts' is missing"),
                 (FIRST + FIRST, "9:5: a second job one"),
                 ("  - {name: a, schedule: ring.goal, hosts: 99}\n", "8:5: job a: 32 of its 99 hosts are free"),

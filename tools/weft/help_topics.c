@@ -13,7 +13,7 @@ static const char clocks[] =
 	"           Only here: wormhole switching, switch.routing-delay, --workers, --mpi.\n"
 	"  real     Emulation: poll loops move real frames. Tens of switches, limited by the\n"
 	"           cores. For ping, iperf3, MPI, captures and failures.\n"
-	"           Only here: edges (TAPs), faults, the mapper, labs, --dilation.\n"
+	"           Only here: edges (TAPs), the mapper, labs, --dilation.\n"
 	"\n"
 	"  weft run FILE --clock virtual     overrides the file\n";
 

@@ -125,7 +125,8 @@ static void print_entry(const struct run_entry *entry, unsigned which, FILE *out
 		fprintf(out, "  %-22s accepted -", name);
 	else
 		fprintf(out, "  %-22s accepted %.1f %%", name, 100 * entry->accepted);
-	fprintf(out, " of %.1f %% offered by %u hosts", 100 * entry->offered, entry->senders);
+	fprintf(out, " of %.1f %% offered by %u host%s", 100 * entry->offered, entry->senders,
+		entry->senders == 1 ? "" : "s");
 	if (entry->total_ns.count > 0)
 		fprintf(out, ", total latency p50 %.1f us, p99 %.1f us, p99.9 %.1f us",
 			(double)histogram_quantile(&entry->total_ns, 0.5) / 1e3,

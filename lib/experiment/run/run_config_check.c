@@ -110,11 +110,16 @@ static int check_samples(
 {
 	const struct run_config_measure *measure = &config->measure;
 	const struct yaml_tree_node *place = run_config_nearest(root, "measure", "sample");
+	char sample[QUANTITY_TEXT], duration[QUANTITY_TEXT];
 	struct error why;
 
-	if (measure->sample_ps > measure->duration_ps)
-		return yaml_tree_refuse(
-			place, error, "measure.sample: expected at most measure.duration");
+	if (measure->sample_ps > measure->duration_ps) {
+		quantity_format(QUANTITY_TIME, measure->sample_ps, sample);
+		quantity_format(QUANTITY_TIME, measure->duration_ps, duration);
+		return yaml_tree_refuse(place, error,
+			"measure.sample is %s, expected at most measure.duration, %s", sample,
+			duration);
+	}
 	/* A run that counts messages usually ends long before its duration. */
 	if (measure->messages == 0 &&
 		run_config_check_samples(measure, measure->duration_ps, &why) < 0)

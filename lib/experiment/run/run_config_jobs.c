@@ -108,7 +108,7 @@ const struct yaml_field run_job_fields[] = {
 		.doc = "Traffic among the hosts of the job: an entry as in `traffic`, without `from` and `to`."},
 	{"hosts", YAML_FIELD_NUMBER, YAML_MEMBER(S, hosts), .min = 1, .max = TOPOLOGY_HOSTS_MAX,
 		.present = number_present,
-		.doc = "Number of hosts. With a file its first ones; the default is all of the file."},
+		.doc = "Number of hosts. Required, except with `placement: file:PATH`: it then takes the first hosts of the file, by default all."},
 	{"placement", YAML_FIELD_CUSTOM, YAML_MEMBER(S, placement), .read = read_placement,
 		.write = write_placement, .form = "packed|random|by-group|spread|^file:.",
 		.doc = "Which free hosts the job gets."},
@@ -128,7 +128,10 @@ static int check_job(
 {
 	bool traffic = job->traffic.pattern != NULL;
 
-	if ((job->schedule != NULL) == traffic)
+	if (job->schedule != NULL && traffic)
+		return yaml_tree_refuse(row, error,
+			"job %s: expected only one of 'schedule' and 'traffic'", job->name);
+	if (job->schedule == NULL && !traffic)
 		return yaml_tree_refuse(
 			row, error, "job %s: expected 'schedule' or 'traffic'", job->name);
 	if (job->hosts == 0 && job->placement.kind != RUN_PLACEMENT_FILE)

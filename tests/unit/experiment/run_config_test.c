@@ -253,7 +253,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 		{HEAD "detector: {variants: {retest: allways}}\n",
 			"r.yaml:4:31: 'retest: allways': expected one of starts, holds, never"},
 		{HEAD "measure: {duration: 1us, sample: 1ms}\n",
-			"r.yaml:4:34: measure.sample: expected at most measure.duration"},
+			"r.yaml:4:34: measure.sample is 1ms, expected at most measure.duration, 1us"},
 		{HEAD "measure: {duration: 1000001us, sample: 1us}\n",
 			"r.yaml:4:40: measure.sample: 1us makes 1000001 samples of a run of 1.000001s, expected at most 1000000: 1001ns or more"},
 		{HEAD "measure: {duration: 1s, warmup: 1s}\n",
