@@ -21,6 +21,7 @@ struct loader {
 	struct run_packets *packets;
 	struct packet_hosts *hosts;
 	uint32_t count, room; /* of packets->at */
+	uint32_t drew;        /* the last sender that reaches all of hosts->to, plus 1; 0: none */
 	uint64_t wire_bytes;
 	struct error *error;
 };
@@ -39,6 +40,23 @@ static int refuse_memory(const struct loader *loader)
 		loader->error, ENOMEM, "%s: no memory for its packets", loader->traffic->file);
 }
 
+/* A host to which the packet may go and no cables lead; -1: there is none. */
+static int32_t find_apart(struct loader *loader, uint16_t from, uint16_t to, bool drawn)
+{
+	const struct topology *topology = loader->topology;
+	const struct packet_hosts *hosts = loader->hosts;
+
+	if (!drawn)
+		return topology_apart(topology, from, to) ? to : -1;
+	if (!topology_has_rails(topology) || loader->drew == from + 1u)
+		return -1;
+	for (uint32_t i = 0; i < hosts->to_count; i++)
+		if (hosts->to[i] != from && topology_apart(topology, from, hosts->to[i]))
+			return hosts->to[i];
+	loader->drew = from + 1u;
+	return -1;
+}
+
 static int take_packet(struct loader *loader, const struct packet *packet)
 {
 	struct run_packets *packets = loader->packets;
@@ -47,14 +65,17 @@ static int take_packet(struct loader *loader, const struct packet *packet)
 	uint16_t from, to;
 	bool drawn;
 	int result = packet_hosts_choose(loader->hosts, packet, &from, &to, &drawn);
+	int32_t apart;
 
 	if (result <= 0)
 		return result < 0 ? refuse_memory(loader) : 0;
-	if (topology_apart(loader->topology, from, to))
+	apart = find_apart(loader, from, to, drawn);
+	if (apart >= 0)
 		return run_config_refuse(loader->run, &loader->traffic->place, loader->error,
 			"pattern pcap: a packet from %s to %s, and no cables lead there; expected "
 			"ports in one plane",
-			loader->topology->host_at[from].name, loader->topology->host_at[to].name);
+			loader->topology->host_at[from].name,
+			loader->topology->host_at[apart].name);
 	made.from = from;
 	made.to = to;
 	made.drawn = drawn;

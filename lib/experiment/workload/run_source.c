@@ -356,10 +356,14 @@ int run_source_keep_senders(const struct run_config *run, struct run_hosts *traf
 {
 	int result = 0;
 
-	for (uint32_t i = 0; i < traffic->entries && result == 0; i++)
-		if (may_stay_silent(run->traffic.at[i].pattern) ||
-			(traffic->rails != NULL && !run->traffic.at[i].pattern->schedule))
+	for (uint32_t i = 0; i < traffic->entries && result == 0; i++) {
+		const struct traffic_pattern *pattern = run->traffic.at[i].pattern;
+
+		/* Every sender of a capture has packets. */
+		if (may_stay_silent(pattern) ||
+			(traffic->rails != NULL && !pattern->schedule && !pattern->packets))
 			result = keep_senders(run, traffic, i);
+	}
 	return result;
 }
 

@@ -24,16 +24,16 @@ static const struct sent sent[] = {{0, 7, 9, 100}, {1000, 9, 7, 1400}, {4000, 7,
 	{6000, 7, 255, 60}, {9000, 9, 7, 200}};
 #define COUNT (sizeof(sent) / sizeof(sent[0]))
 
-static void open_run(struct run *run, const char *keys)
+static void open_run_on(struct run *run, const char *topology, const char *keys)
 {
 	char text[512];
 
 	strcpy(run->path, CAPTURE_PATH);
 	write_capture(run->path, &link_forms[3], sent, COUNT);
 	snprintf(text, sizeof(text),
-		"weft: run/1\ntopology: \"" HOSTS "\"\nclock: virtual\nlink: {rate: 10Gbps}\n"
+		"weft: run/1\ntopology: \"%s\"\nclock: virtual\nlink: {rate: 10Gbps}\n"
 		"traffic: [{pattern: pcap, file: %s%s}]\n",
-		run->path, keys);
+		topology, run->path, keys);
 	run->error.text[0] = '\0';
 	run->hosts = NULL;
 	run->topology = NULL;
@@ -44,6 +44,11 @@ static void open_run(struct run *run, const char *keys)
 	run->hosts = run_config_resolve(run->config, run->topology, &run->error);
 	if (run->hosts != NULL)
 		assert_int_equal(run_source_check(run->config, run->hosts, &run->error), 0);
+}
+
+static void open_run(struct run *run, const char *keys)
+{
+	open_run_on(run, HOSTS, keys);
 }
 
 static void close_run(struct run *run)
@@ -169,6 +174,39 @@ UNIT_TEST(one_host_sends_all_packets)
 
 	open_run(&run, ", host: h2, to: [h1]");
 	ASSERT_SENDS(&run, 2, h2);
+	close_run(&run);
+}
+
+static void open_rails(struct run *run, const char *port)
+{
+	char map[] = CAPTURE_PATH, text[32], keys[64];
+
+	snprintf(text, sizeof(text), "10.0.0.7 %s\n", port);
+	write_map(map, text);
+	snprintf(keys, sizeof(keys), ", by: %s, to: [h1]", map);
+	open_run_on(run, "rail:rails=2,ports=4,stages=1", keys);
+	unlink(map);
+}
+
+UNIT_TEST(a_port_sends_to_ports_that_are_drawn_in_its_plane)
+{
+	static const struct wanted h0[] = {{0, 1, 100}, {4000, 1, 100}, {6000, 1, 60}};
+	struct run run;
+
+	open_rails(&run, "h0:0");
+	assert_string_equal(run.error.text, "");
+	ASSERT_SENDS(&run, 0, h0);
+	close_run(&run);
+}
+
+UNIT_TEST(a_port_sends_to_no_port_that_is_drawn_in_another_plane)
+{
+	struct run run;
+
+	open_rails(&run, "h0:1");
+	assert_null(run.hosts);
+	assert_non_null(
+		strstr(run.error.text, "a packet from h0:1 to h1:0, and no cables lead there"));
 	close_run(&run);
 }
 
