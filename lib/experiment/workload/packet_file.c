@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file_text.h"
 #include "wire/frame.h"
 
 #define MAC_BYTES  6
@@ -98,12 +99,9 @@ struct packet_file *packet_file_of(FILE *in, const char *path, struct error *err
 
 struct packet_file *packet_file_open(const char *path, struct error *error)
 {
-	FILE *in = fopen(path, "re");
+	FILE *in = file_text_open(path, error);
 
-	if (in != NULL)
-		return packet_file_of(in, path, error);
-	errno = -error_set(error, errno, "%s: %s", path, strerror(errno));
-	return NULL;
+	return in != NULL ? packet_file_of(in, path, error) : NULL;
 }
 
 void packet_file_close(struct packet_file *file)

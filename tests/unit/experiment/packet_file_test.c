@@ -4,6 +4,7 @@
 /* Packets of captures: their times, lengths and addresses, and what is refused. */
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "experiment/workload/packet_rewrite.h"
 #include "packet_bench.h"
@@ -126,6 +127,18 @@ UNIT_TEST(a_foreign_file_and_frames_of_weft_are_refused_by_name)
 	assert_string_equal(said_of(path, &error), ": not a capture: unknown file format");
 	unlink(path);
 	assert_string_equal(said_of(path, &error), ": No such file or directory");
+}
+
+UNIT_TEST(a_fifo_that_nobody_writes_is_refused)
+{
+	char path[] = CAPTURE_PATH;
+	struct error error = {""};
+
+	write_capture(path, &link_forms[3], three, 1);
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_string_equal(said_of(path, &error), ": this FIFO has no writer, expected a file");
+	unlink(path);
 }
 
 UNIT_TEST(addresses_are_read_and_written_and_groups_known)
