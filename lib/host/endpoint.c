@@ -392,6 +392,7 @@ bool endpoint_store(struct endpoint *endpoint, uint32_t index, const struct nic_
 {
 	struct pair *pair = &endpoint->pair[index];
 	uint32_t front = delivery->first ? ENDPOINT_WIRE_BYTES : 0, slot;
+	uint32_t bytes = delivery->bytes - front;
 	struct endpoint_arrival *arrival;
 
 	if (pair->received - pair->returned >= pair->window || endpoint->frees == 0 ||
@@ -411,12 +412,13 @@ bool endpoint_store(struct endpoint *endpoint, uint32_t index, const struct nic_
 		.kind = ENDPOINT_ARRIVAL_DATA,
 		.first = delivery->first,
 		.tail = delivery->tail,
-		.bytes = delivery->bytes - front,
+		.bytes = bytes,
 		.offset = delivery->first ? 0 : delivery->offset - ENDPOINT_WIRE_BYTES};
 	if (delivery->first)
 		memcpy(arrival->head, delivery->payload + ENDPOINT_WIRE_BYTES - ENDPOINT_HEAD_BYTES,
 			ENDPOINT_HEAD_BYTES);
-	memcpy(arrival + 1, delivery->payload + front, arrival->bytes);
+	/* Not arrival->bytes: the program may have changed it. */
+	memcpy(arrival + 1, delivery->payload + front, bytes);
 	publish(endpoint, slot);
 	return true;
 }
