@@ -208,7 +208,8 @@ static ssize_t take_for_claim(
 	if (request == NULL)
 		return -FI_ENOMEM;
 	request->claim = true;
-	request->own = malloc(seen->bytes + 1);
+	/* The peer chose the length: with SIZE_MAX the sum would be 0. */
+	request->own = seen->bytes < SIZE_MAX ? malloc(seen->bytes + 1) : NULL;
 	receive.buffer = request->own;
 	result = request->own != NULL ? weft_post_recv(ep->weft, &receive) : -ENOMEM;
 	if (result < 0)
