@@ -42,14 +42,17 @@ int capture_limits_parse(struct capture_limits *limits, const char *rotate, stru
 {
 	const char *comma = strchr(rotate, ',');
 	char text[64], *end = NULL;
+	unsigned long files = 0;
 	uint64_t time_ps;
 
 	snprintf(text, sizeof(text), "%.*s", (int)strcspn(rotate, ","), rotate);
 	if (comma != NULL)
-		limits->files = (uint32_t)strtoul(comma + 1, &end, 10);
-	if (comma != NULL && (*end != '\0' || limits->files < 2 || limits->files > 99999))
+		files = strtoul(comma + 1, &end, 10);
+	if (comma != NULL &&
+		(comma[1] < '0' || comma[1] > '9' || *end != '\0' || files < 2 || files > 99999))
 		return error_set(
 			error, EINVAL, "--rotate %s: expected from 2 to 99999 files", rotate);
+	limits->files = (uint32_t)files;
 	if (parse_size(text, &limits->rotate_bytes))
 		return 0;
 	if (quantity_parse(QUANTITY_TIME, text, &time_ps) == 0 && time_ps >= PS_PER_MS) {
