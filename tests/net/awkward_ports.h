@@ -39,7 +39,7 @@ static bool awkward_unstamped; /* ports are not asked for stamps of arrival */
 /* The longest frame of a fabric with so long payloads. */
 static inline unsigned awkward_frame(void)
 {
-	return FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + pair.mtu;
+	return FRAME_HEADER_BYTES + FRAME_ROUTE_USUAL + pair.mtu;
 }
 
 static inline struct port_ethdev_config awkward_config(void)

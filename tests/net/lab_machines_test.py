@@ -276,8 +276,8 @@ class One(unittest.TestCase):
         os.kill(pids["h2"], signal.SIGKILL)
         status = lab.wait_status("left", lambda status: not status["up"] and "last heard" in
                                  status["mapping"]["why"], "nobody misses it")
-        self.assertRegex(status["mapping"]["why"], r"\Amapper h3 on another machine was last heard \d+\.\d s "
-                         r"ago: does it run, and is there a way to it\?\Z")
+        self.assertRegex(status["mapping"]["why"], r"\Amapper h3 on another machine was last heard from "
+                         r"\d+\.\d s ago: is it running, and is there a path to it\?\Z")
         self.assertTrue(status["mapping"]["mapper_silent"])
         code, out, err = lab.on("left", "status")
         self.assertEqual(code, 1, err)

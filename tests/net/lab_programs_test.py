@@ -524,7 +524,7 @@ class Files(unittest.TestCase):
     def test_all_means_every_host_of_the_topology(self):
         lab, done = self.explain("q", hosts="all", network="10.3.7.0/24")
         for i in range(4):
-            self.assertIn(f'{{host: "h{i}", tap: "eth0", namespace: "weft-{lab.name}-h{i}", '
+            self.assertIn(f'{{host: h{i}, tap: "eth0", namespace: "weft-{lab.name}-h{i}", '
                           f"address: 10.3.7.{i + 1}/24}}", done.stdout, done.stderr)
 
     def test_what_cannot_be_named_is_refused_with_its_place(self):

@@ -166,7 +166,7 @@ class Switch(unittest.TestCase):
             "bad_ethertype": changed(good, 12, 0x08),
             "bad_version": changed(good, 14, 2),
             "bad_kind": changed(good, 15, 99),
-            "bad_route_length": changed(good, 22, 33, sealed=False),
+            "bad_route_length": changed(good, 22, 65, sealed=False),
             "bad_cursor": changed(routed, CURSOR, 3),
             "bad_vc": changed(good, VC, 16),
             "bad_sl": changed(good, 23, 16),

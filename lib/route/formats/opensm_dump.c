@@ -21,7 +21,7 @@ static bool has_way(const struct topology *topology, const struct route_file *fi
 	if (file->set != NULL)
 		return route_set_count(file->set, source, destination) > 0;
 	return topology_host_switch(topology, source, &at) &&
-	       route_table_row(file->table, at.device)[destination] != ROUTE_TABLE_NONE;
+	       route_table_port(file->table, at.device, destination) != ROUTE_TABLE_NONE;
 }
 
 static void count_ways(
@@ -37,11 +37,10 @@ static void count_ways(
 
 static uint32_t count_row(const struct route_table *table, uint32_t at)
 {
-	const uint8_t *row = route_table_row(table, at);
 	uint32_t count = 0;
 
 	for (uint32_t to = 0; to < table->hosts; to++)
-		count += row[to] != ROUTE_TABLE_NONE;
+		count += route_table_port(table, at, to) != ROUTE_TABLE_NONE;
 	return count;
 }
 
@@ -55,12 +54,10 @@ static void count_table_ways(const struct topology *topology, const struct route
 	for (uint32_t host = 0; host < topology->hosts; host++)
 		if (topology_host_switch(topology, host, &at))
 			here[at.device]++;
-	for (uint32_t s = 0; s < topology->switches; s++) {
-		const uint8_t *row = route_table_row(table, s);
-
+	for (uint32_t s = 0; s < topology->switches; s++)
 		for (uint32_t to = 0; here[s] > 0 && to < topology->hosts; to++)
-			ways[to] += row[to] != ROUTE_TABLE_NONE ? here[s] : 0;
-	}
+			ways[to] +=
+				route_table_port(table, s, to) != ROUTE_TABLE_NONE ? here[s] : 0;
 	for (uint32_t s = 0; s < topology->switches; s++)
 		here[s] = here[s] > 0 ? count_row(table, s) : 0;
 	for (uint32_t host = 0; host < topology->hosts; host++) {
@@ -68,7 +65,7 @@ static void count_table_ways(const struct topology *topology, const struct route
 			continue;
 		ways[host] += here[at.device];
 		/* The way to itself counts neither as one that it has nor as one to it. */
-		if (route_table_row(table, at.device)[host] != ROUTE_TABLE_NONE)
+		if (route_table_port(table, at.device, host) != ROUTE_TABLE_NONE)
 			ways[host] -= 2;
 	}
 }
