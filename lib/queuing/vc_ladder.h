@@ -31,7 +31,7 @@ enum vc_ladder_choice {
 	VC_LADDER_QUEUES  /* if the queue of the table's port is longer (lib/switch/detour.h) */
 };
 
-/* What a switch may do with a packet, depending on the rung on which it arrived. */
+/* The choices of a switch for a packet, depending on the rung on which it arrived. */
 enum vc_ladder_move {
 	VC_LADDER_TABLE,  /* the table's port */
 	VC_LADDER_CHOOSE, /* the table's port, or a detour through any port of the set */
