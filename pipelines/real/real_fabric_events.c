@@ -226,5 +226,6 @@ int real_events_result(const struct real_fabric *fabric, struct run_result *resu
 		event->resent = next->resent - seen->resent;
 		event->abandoned = next->abandoned - seen->abandoned;
 	}
+	run_event_plan_warn(&events->plan, run_result_add_warning, result);
 	return 0;
 }

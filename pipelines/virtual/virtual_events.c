@@ -521,5 +521,7 @@ int virtual_events_result(const struct virtual_fabric *fabric, struct run_result
 		event->abandoned = next->count.abandoned - seen->count.abandoned;
 		event->resent = next->resent - seen->resent;
 	}
+	if (events != NULL)
+		run_event_plan_warn(&events->plan, run_result_add_warning, result);
 	return 0;
 }

@@ -385,6 +385,29 @@ bool run_event_plan_take(struct run_event_plan *plan, weft_time now, struct run_
 	return true;
 }
 
+static bool has_occurred(const struct run_event_plan *plan, uint32_t row)
+{
+	if (plan->triggered[row])
+		return true;
+	for (uint32_t i = 0; i < plan->next; i++)
+		if (plan->act[i].row == row)
+			return true;
+	return false;
+}
+
+void run_event_plan_warn(
+	const struct run_event_plan *plan, void (*warn)(void *ctx, const char *text), void *ctx)
+{
+	char text[64];
+
+	for (uint32_t row = 0; row < plan->run->events.count; row++) {
+		if (has_occurred(plan, row))
+			continue;
+		snprintf(text, sizeof(text), "events[%u] did not occur before the end", row);
+		warn(ctx, text);
+	}
+}
+
 int run_event_plan_trigger(struct run_event_plan *plan, uint32_t row, weft_time now)
 {
 	struct rng rng;

@@ -85,6 +85,11 @@ static inline weft_time run_event_plan_due(const struct run_event_plan *plan)
 /* Takes the next act if it is due. False: none is due. */
 bool run_event_plan_take(struct run_event_plan *plan, weft_time now, struct run_event_act *act);
 
+/* Calls 'warn' with a text for each row that has not occurred: it was due after the end of the run,
+ * or its counter never reached the limit. */
+void run_event_plan_warn(
+	const struct run_event_plan *plan, void (*warn)(void *ctx, const char *text), void *ctx);
+
 /* True if the row waits for a counter. */
 static inline bool run_event_plan_waits(const struct run_event_plan *plan, uint32_t row)
 {

@@ -124,6 +124,27 @@ UNIT_TEST(acts_come_in_the_order_of_time_and_each_cut_is_joined)
 	drop_plan(&planned);
 }
 
+static void note_warning(void *ctx, const char *text)
+{
+	strcat(ctx, text);
+	strcat(ctx, "; ");
+}
+
+UNIT_TEST(an_event_that_was_not_taken_before_the_end_is_named)
+{
+	char warnings[256] = "";
+	struct run_event_act act;
+	struct planned planned = make_plan(
+		"{at: 1us, link: s0:2, down: 1us}\n  - {at: 100s, link: s0:2, down: forever}", 1);
+
+	assert_int_equal(planned.result, 0);
+	while (run_event_plan_take(&planned.plan, WEFT_TIME_NEVER - 1, &act))
+		;
+	run_event_plan_warn(&planned.plan, note_warning, warnings);
+	assert_string_equal(warnings, "events[1] did not occur before the end; ");
+	drop_plan(&planned);
+}
+
 UNIT_TEST(the_seed_alone_decides_what_is_drawn)
 {
 	static const char text[] = "{every: 100us, jitter: 50%, link: random, down: 7us}";

@@ -124,7 +124,7 @@ int audit_capture_open(struct audit_capture *capture, const char *path,
 	struct capture_reader *reader, struct error *error)
 {
 	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO may have no writer */
 
 	if (fd < 0 || fstat(fd, &status) != 0) {
 		int result = error_set(error, errno, "%s: %s", path, strerror(errno));
