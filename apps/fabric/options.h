@@ -26,7 +26,7 @@ struct options {
 		const char *path;
 	} capture[OPTIONS_CAPTURES_MAX];
 	unsigned captures;
-	const char *filter, *where;           /* of captures; NULL: every frame */
+	const char *filter, *where;           /* which frames captures keep and where; NULL: all */
 	struct capture_filter capture_filter; /* made of both */
 	const char *json, *csv, *flows;       /* NULL: none; "-": standard output */
 	unsigned lcores;
@@ -48,5 +48,5 @@ static inline const struct capture_filter *options_filter(const struct options *
 	return options->filter != NULL || options->where != NULL ? &options->capture_filter : NULL;
 }
 
-/* 'argc', 'argv': of main(). Prints help or a usage error itself and exits with 0 or 2. */
+/* Parses main()'s 'argc' and 'argv'. Prints help or a usage error itself and exits with 0 or 2. */
 void options_parse(struct options *options, int argc, char **argv);

@@ -18,7 +18,7 @@
 
 struct progress {
 	struct progress_line line;
-	double scale; /* of the unit */
+	double scale; /* to 'unit' */
 	const char *unit;
 	double started, told;
 };

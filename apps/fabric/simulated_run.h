@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Runs on the virtual clock: of packets, and of flits with wormhole switches. */
+/* Runs on the virtual clock: at packet level, and at flit level with wormhole switches. */
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -69,13 +69,13 @@ struct weft_fi_cntr {
 struct weft_fi_request {
 	struct weft_fi_request *next, *previous;
 	void *context, *buffer;
-	uint64_t flags; /* of its completion */
+	uint64_t flags; /* reported with its completion */
 	size_t bytes;
 	bool quiet; /* no completion, unless it is an error */
 	bool claim; /* receives into 'own' until a call claims the message */
 	bool arrived, claimed;
 	uint8_t *own;
-	struct weft_event event; /* of an arrived message to claim */
+	struct weft_event event; /* an arrived message to claim */
 };
 
 struct weft_fi_ep {

@@ -216,8 +216,8 @@ static enum audit_class class_of(unsigned kind)
 	return frame_link_local(kind) ? AUDIT_LINK_LOCAL : AUDIT_END_TO_END;
 }
 
-/* Kind, source, destination, message and sequence; of control frames, which may repeat these, all
- * but the mutable bytes. 'fixed': and all else that no switch changes. */
+/* Hashes kind, source, destination, message and sequence. Control frames may repeat these: for
+ * them, everything except the mutable bytes. 'fixed' covers everything that no switch changes. */
 static void identify(struct audit_seen *seen, uint32_t captured)
 {
 	struct audit_frame *frame = &seen->frame;

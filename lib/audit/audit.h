@@ -88,12 +88,12 @@ struct audit_rules {
 	uint64_t routing_delay_ps;
 	/* A complete capture of the virtual clock in the order of events: no tolerance. */
 	bool exact;
-	/* Of any other capture: when all ports were captured. */
+	/* For any other capture: when all ports were captured. */
 	uint64_t complete_ns, ended_ns;
 };
 
 struct audit_frame_at {
-	uint32_t way; /* of the port: topology_way_at() */
+	uint32_t way; /* the port's direction: topology_way_at() */
 	bool out;     /* it leaves the device; otherwise it arrives, */
 	bool gone;    /* or is discarded after it was stored */
 	uint64_t time_ns, number;
@@ -119,7 +119,7 @@ const struct audit_finding *audit_finding(const struct audit *audit, enum audit_
 /* Frames that were followed. */
 struct audit_counts {
 	uint64_t frames;    /* given */
-	uint64_t data;      /* of these, data */
+	uint64_t data;      /* data frames among them */
 	uint64_t delivered; /* data frames at their destination */
 	uint64_t discarded; /* with a reason in the capture */
 	uint64_t refused;   /* by a receiver, as damaged */

@@ -22,7 +22,7 @@ static inline uint32_t audit_comment_bytes(const struct capture_packet *packet)
 	return mark == NULL ? packet->comment_bytes : (uint32_t)(mark - packet->comment);
 }
 
-/* 'way': of its port. Valid as long as the capture is. */
+/* 'way': the port's direction. Valid as long as the capture is. */
 static inline struct audit_frame_at audit_frame_of(const struct capture_ordered *next, uint32_t way)
 {
 	const struct capture_packet *packet = &next->packet;

@@ -28,13 +28,13 @@ struct audit_mark {
 struct audit_frame {
 	struct audit_list *list; /* NULL: in none */
 	uint32_t next, prev;     /* in the list */
-	uint32_t chain;          /* of the hash table */
+	uint32_t chain;          /* next in the hash bucket */
 	uint32_t place;
 	uint32_t way; /* by which it came in or left */
 	bool waits;   /* the record that comes before this one is missing: not judged yet */
 	bool passed;  /* a later one left, at 'passer' */
 	struct audit_mark seen, passer;
-	uint64_t identity; /* of the frame, whatever happens to it */
+	uint64_t identity; /* identifies the frame on every link */
 	uint64_t fixed;    /* over all bytes that no switch changes */
 	uint64_t birth;    /* number of its first transmission */
 	uint32_t bytes;
@@ -71,8 +71,9 @@ struct audit_port {
 		uint64_t until_ps;
 		uint8_t vc;
 	} leaving;
-	/* Of a switch: frames that arrived, [output or 'ports'][vc]; of the output: the inputs
-	 * where frames wait for it, and those that left while an input could have sent, [input]. */
+	/* Switches only. 'queue': frames that arrived, [output or 'ports'][vc]. 'waiting', per
+	 * output: the inputs where frames wait for it. 'passed', [input]: frames that left while
+	 * that input could have sent. */
 	struct audit_list *queue;
 	uint64_t waiting, *passed;
 };
@@ -80,9 +81,9 @@ struct audit_port {
 /* Data from one host to another. */
 struct audit_pair {
 	uint64_t key;           /* 0: free */
-	uint64_t birth[2];      /* of the latest arrival; of adapted frames */
+	uint64_t birth[2];      /* latest arrival; latest adapted frame */
 	uint32_t sent, arrived; /* latest sequence number */
-	uint32_t message;       /* of the latest frame that was sent */
+	uint32_t message;       /* message of the last frame sent */
 	bool began, received;   /* the frames sent are consecutive; any frame arrived */
 };
 

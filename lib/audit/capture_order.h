@@ -15,7 +15,7 @@ struct capture_ordered {
 
 struct capture_order;
 
-/* The readers outlive it. 'arrivals_first': of packets with equal times, arrivals precede;
+/* The readers outlive it. 'arrivals_first': among packets with equal times, arrivals come first;
  * otherwise the file's order counts. NULL: no memory. */
 struct capture_order *capture_order_create(
 	struct capture_reader *reader, uint32_t readers, bool arrivals_first);

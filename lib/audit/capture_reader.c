@@ -29,9 +29,9 @@
 enum option {
 	OPTION_END = 0,
 	OPTION_COMMENT = 1,
-	OPTION_NAME = 2,    /* of an interface */
-	OPTION_FLAGS = 2,   /* of a packet */
-	OPTION_DROPPED = 5, /* of statistics */
+	OPTION_NAME = 2,    /* interface option */
+	OPTION_FLAGS = 2,   /* packet option */
+	OPTION_DROPPED = 5, /* statistics option */
 	OPTION_RESOLUTION = 9,
 	OPTION_OFFSET = 14,
 };

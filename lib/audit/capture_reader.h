@@ -15,7 +15,7 @@
 
 #include "base/weft_error.h"
 
-#define CAPTURE_NAME_MAX 80 /* of an interface; longer names are cut */
+#define CAPTURE_NAME_MAX 80 /* interface name; longer names are cut */
 
 struct capture_interface {
 	char name[CAPTURE_NAME_MAX]; /* "": the file has none */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define DEPTH_MAX   64 /* buffers on the way to the cause */
-#define SAMPLES_MAX 8  /* of a time without credits */
+#define SAMPLES_MAX 8  /* parts into which a time without credits is cut */
 #define SCAN_MAX    512
 #define RECENT      32 /* transmissions that show what a port carries */
 /* A device on the real clock that sends nothing for longer was not running: switches refresh

@@ -31,7 +31,8 @@ static inline const char *name_table_name(const void *entry)
 	return *(const char *const *)entry;
 }
 
-/* Of lists whose entries have a 'summary' behind the name: what the word means, in one line. */
+/* What the word means, in one line. The entries of the list must have a 'summary' after the name.
+ */
 static inline const char *name_table_summary(const void *entry)
 {
 	return ((const char *const *)entry)[1];
@@ -67,7 +68,7 @@ struct did_you_mean {
 };
 
 void did_you_mean_init(struct did_you_mean *nearest, const char *text);
-/* 'name' must live as long as 'nearest'. Of equally close names the first is kept. */
+/* 'name' must live as long as 'nearest'. The first of several equally close names is kept. */
 void did_you_mean_offer(struct did_you_mean *nearest, const char *name);
 
 /* Insertions, deletions, substitutions and swaps between 'a' and 'b'; UINT_MAX over 63 bytes. */

@@ -32,7 +32,8 @@ enum quantity_kind {
 int quantity_parse(enum quantity_kind kind, const char *text, uint64_t *value);
 
 /* The shortest text that parses back to the same value. The unit is one in which the value is at
- * least 1 (400ms, not 0.4s) unless it is the smallest; of equally short texts the largest unit. */
+ * least 1 (400ms, not 0.4s) unless it is the smallest. If two texts are equally short, the larger
+ * unit is used. */
 void quantity_format(enum quantity_kind kind, uint64_t value, char out[QUANTITY_TEXT]);
 
 /* "a rate with its unit, such as …", for messages. */

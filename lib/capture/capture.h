@@ -57,7 +57,7 @@ struct capture_options {
 
 struct capture_counts {
 	uint64_t offered; /* frames that passed during the capture and its filter */
-	uint64_t dropped; /* of these, not in the file because the writer was too slow */
+	uint64_t dropped; /* matched, but missing in the file because the writer was too slow */
 };
 
 struct capture_manager;

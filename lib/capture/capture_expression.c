@@ -10,7 +10,7 @@
 
 #define SPACES       " \t\n"
 #define PACKET_BYTES 65535
-#define TEXT_MAX     2048 /* of an expression and what is_start() adds */
+#define TEXT_MAX     2048 /* an expression plus what is_start() adds */
 
 /* "--filter 'TEXT': REASON, at character 5: 'WORD'" */
 static int refuse(struct error *error, const char *option, const char *text, const char *at,

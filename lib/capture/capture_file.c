@@ -47,7 +47,7 @@ struct capture_file {
 	weft_time newest;
 	bool closing;
 	bool ended; /* on its own: its reader closed it, or an error */
-	int result; /* of writing */
+	int result; /* 0, or why writing failed */
 };
 
 static int out_append(void *ctx, const void *bytes, size_t count)

@@ -11,7 +11,7 @@
 #include "tap_packet.h"
 #include "wire/frame.h"
 
-#define STEP_DIGITS 14u /* of a step; codes of classic BPF are below 256 */
+#define STEP_DIGITS 14u /* digits of a step; classic BPF codes are below 256 */
 #define ALL         UINT16_MAX
 
 _Static_assert(sizeof(struct capture_filter_step) == sizeof(struct bpf_insn) &&

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define CAPTURE_FILTER_STEPS 48  /* of a program */
+#define CAPTURE_FILTER_STEPS 48  /* longest program */
 #define CAPTURE_FILTER_TEXT  736 /* fits into a telemetry request with a port and a path */
 #define CAPTURE_FILTER_HELD  256 /* messages whose first frame matched */
 

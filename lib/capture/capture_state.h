@@ -13,7 +13,7 @@
 
 struct capture_state {
 	uint32_t credits_blocks;   /* left in 'vc' towards the far end; CAPTURE_UNKNOWN */
-	uint32_t voq_depth_blocks; /* of the queue that holds the frame; CAPTURE_UNKNOWN */
+	uint32_t voq_depth_blocks; /* depth of the queue that holds the frame; CAPTURE_UNKNOWN */
 	uint32_t waited_ns;        /* at its source, since its message was generated; 0: unknown */
 	uint8_t vc;
 	uint8_t reason; /* why deflected, delayed or dropped; 0: none */

@@ -14,7 +14,7 @@
 struct decap_frame {
 	const uint8_t *bytes;
 	uint32_t captured_bytes, frame_bytes;
-	uint32_t interface; /* of the capture, below 2^24 */
+	uint32_t interface; /* the capture's interface, below 2^24 */
 	uint8_t direction;  /* below 4 */
 };
 

@@ -25,7 +25,7 @@ struct pcapng {
 	pcapng_write_fn *write;
 	void *ctx;
 	uint32_t interfaces; /* added so far */
-	uint16_t linktype;   /* of interfaces that are added; at first PCAPNG_ETHERNET */
+	uint16_t linktype;   /* for interfaces added from here on; initially PCAPNG_ETHERNET */
 	int failed;          /* first negative result of write, or 0 */
 };
 

@@ -47,25 +47,25 @@
 enum goal_kind { GOAL_SEND, GOAL_RECV, GOAL_CALC };
 
 struct goal_op {
-	uint64_t amount; /* bytes; of a calc nanoseconds */
+	uint64_t amount; /* bytes; nanoseconds for a calc */
 	uint32_t peer;   /* rank; GOAL_ANY: any */
 	uint32_t tag;
 	uint32_t label; /* goal_label() */
-	uint32_t line;  /* of the file */
+	uint32_t line;  /* line in the file */
 	uint32_t waits; /* incoming edges */
 	uint16_t cpu;   /* the i-th that the rank's file names, in ascending order */
 	uint8_t kind;   /* enum goal_kind */
-	bool any_tag;   /* of a recv */
+	bool any_tag;   /* recv only */
 };
 
 struct goal_rank {
-	uint32_t first, count; /* of its operations, in the order of the file */
+	uint32_t first, count; /* its operations, in the order of the file */
 };
 
 /* An edge: the operation that waits, and the event of the other one that it waits for. */
 #define GOAL_EDGE_STARTED 0x80000000u /* 'irequires' */
 
-/* Of a schedule that was joined from several (goal_join.h). */
+/* A schedule joined from several (goal_join.h). */
 struct goal_name {
 	char name[64];
 	uint32_t first_rank;
@@ -75,16 +75,16 @@ struct goal {
 	uint32_t ranks, ops, edges;
 	struct goal_rank *rank;
 	struct goal_op *op;
-	uint32_t *first_edge; /* of operation i: edge[first_edge[i]] .. [first_edge[i + 1] - 1] */
+	uint32_t *first_edge; /* operation i has edge[first_edge[i]] .. [first_edge[i + 1] - 1] */
 	uint32_t *edge;       /* operation, GOAL_EDGE_STARTED */
 	char *labels;
-	uint32_t nic_line;      /* of the first operation with another nic than 0; 0: none */
+	uint32_t nic_line;      /* line of the first operation with a nic other than 0; 0: none */
 	struct goal_name *part; /* [parts] by first rank */
 	uint32_t parts;         /* 0: it was not joined */
 	uint32_t starts;        /* operations that goal_join() added */
 };
 
-/* NULL with errno and error, "ORIGIN:LINE:COLUMN: what is wrong, what was expected"; of the binary
+/* NULL with errno and error, "ORIGIN:LINE:COLUMN: what is wrong, what was expected"; for the binary
  * form "ORIGIN: rank R, operation N: …". */
 struct goal *goal_parse(const char *text, size_t length, const char *origin, struct error *error);
 struct goal *goal_load(const char *path, struct error *error);

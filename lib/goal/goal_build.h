@@ -27,7 +27,7 @@ struct goal_builder {
 	uint32_t *rank_line; /* [ranks] line on which a rank starts; 0: not seen yet */
 	size_t labels_length;
 	uint32_t ops_room, labels_room;
-	/* Of the current rank. */
+	/* Requirements in the current rank. */
 	struct goal_requires *requires;
 	size_t requires_count;
 	uint32_t requires_room;
@@ -35,7 +35,7 @@ struct goal_builder {
 	size_t labelled;
 	uint32_t by_label_room;
 	uint16_t *cpu_at; /* [GOAL_CPU_MAX + 1] scratch: the place of each CPU among those named */
-	/* Of all ranks. */
+	/* Pairs over all ranks. */
 	struct goal_pair *pair;
 	size_t pairs;
 	uint32_t pairs_room;

@@ -11,7 +11,7 @@
 /* Ranks 'stride' apart that pass messages to the next one. */
 struct ring {
 	uint32_t first, stride, count;
-	uint32_t index; /* of the rank */
+	uint32_t index; /* the rank's place in it */
 };
 
 static uint64_t part_of(uint64_t bytes, uint32_t parts)
@@ -40,8 +40,8 @@ static struct ring whole_ring(const struct goal_writer *writer)
 
 /* --- allreduce --- */
 
-/* The highest power of two of ranks. Of the first 2 * 'over' ranks, the even ones pass their data
- * to the odd ones before, and get the result after. */
+/* The highest power of two of ranks. In the first 2 * 'over' ranks, each even one passes its data
+ * to the next odd one before, and gets the result after. */
 struct fold {
 	uint32_t power, over, place;
 	bool paired, out;

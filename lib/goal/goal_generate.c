@@ -166,7 +166,7 @@ static void transpose(struct goal_writer *writer)
 	}
 }
 
-/* Of the ranks, one in 'common' has a block that stays. */
+/* One rank in 'common' has a block that stays. */
 static uint64_t transpose_ops(const struct goal_generate_config *config)
 {
 	struct grid grid = grid_of(config);

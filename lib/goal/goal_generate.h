@@ -50,12 +50,12 @@
 struct goal_generate_config {
 	const char *kind; /* one of the kinds above */
 	uint32_t ranks;   /* 2 to GOAL_RANKS_MAX */
-	/* Of each message, or of the vector that a collective cuts in parts, rounded up; up to
-	 * GOAL_BYTES_MAX. */
+	/* Size of each message, or of the vector that a collective cuts into parts, rounded up; up
+	 * to GOAL_BYTES_MAX. */
 	uint64_t bytes;
 	uint32_t rounds;  /* 1 or more */
 	uint64_t calc_ns; /* computation of each rank before each round; 0: none */
-	/* Of the kinds with a grid: their product is ranks; 0: nearest to a square. */
+	/* For kinds with a grid: their product is ranks; 0: nearest to a square. */
 	uint32_t rows, columns;
 	uint32_t layers;         /* third dimension of halo, sweep, multigrid; 0: none */
 	bool periodic;           /* halo and multigrid: the ends of each dimension are neighbours */

@@ -15,8 +15,8 @@ struct goal_writer {
 	const struct goal_generate_config *config;
 	FILE *out;
 	uint32_t rank, label;
-	uint64_t send_bytes, receive_bytes; /* of the messages of the next step */
-	uint32_t tag; /* of the next step; counts alike at all ranks, including idle ones */
+	uint64_t send_bytes, receive_bytes; /* sizes of the next step's messages */
+	uint32_t tag; /* tag of the next step; advances at all ranks alike, including idle ones */
 	uint32_t before[GOAL_STEP_MAX]; /* labels of the previous step */
 	unsigned before_count;
 };

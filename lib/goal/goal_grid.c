@@ -13,7 +13,7 @@
 /* Ranks count fastest in the last dimension. A grid of two dimensions has one layer. */
 struct grid {
 	uint32_t size[DIMS];
-	uint32_t place[DIMS]; /* of the rank */
+	uint32_t place[DIMS]; /* the rank's coordinates */
 	bool periodic;
 };
 
@@ -32,7 +32,7 @@ static struct grid grid_of(const struct goal_generate_config *config, uint32_t r
 	return grid;
 }
 
-/* Of every 'stride'-th rank along a dimension. */
+/* Counts every 'stride'-th rank along a dimension. */
 static uint32_t count_along(const struct grid *grid, unsigned dim, uint32_t stride)
 {
 	return (grid->size[dim] - 1) / stride + 1;

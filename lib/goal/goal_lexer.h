@@ -15,7 +15,7 @@ enum goal_token_kind {
 	GOAL_TOKEN_ANY,    /* -1 */
 	GOAL_TOKEN_MARK,   /* one of : { } */
 	GOAL_TOKEN_BREAK,  /* line end or ; */
-	GOAL_TOKEN_END,    /* of the text */
+	GOAL_TOKEN_END,    /* end of the text */
 };
 
 struct goal_token {

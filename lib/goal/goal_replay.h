@@ -58,7 +58,7 @@ struct goal_replay_config {
 	const uint16_t *host_of;   /* [ranks], must outlive the replay; NULL: rank i is on host i */
 	uint32_t hosts;            /* numbers below it; with 'host_of' NULL, the ranks */
 	uint64_t copy_rate_bps;    /* between ranks of one host; 0: no time */
-	weft_time overhead_ps;     /* of a CPU for each send and each recv: o of LogGP */
+	weft_time overhead_ps;     /* CPU time of each send and each recv: o of LogGP */
 	weft_time gap_ps;          /* from one message of a host to the next, at least: g */
 	uint64_t piece_bytes;      /* that an interface takes at once; 0: any */
 	uint64_t rendezvous_bytes; /* longer messages send a request; 0: no requests, no copies */
@@ -116,7 +116,7 @@ void goal_replay_set_end(
 /* The states of the rank's operations, one byte each; the replay owns them. */
 uint8_t *goal_replay_states(struct goal_replay *replay, uint32_t rank, size_t *count);
 
-/* Of a send: when it was due and when its message arrived, WEFT_TIME_NEVER if it did not. Only with
+/* When a send was due and when its message arrived, WEFT_TIME_NEVER if it did not. Only with
  * 'times'; a copy of the replay in another process can be given them. */
 struct goal_replay_times {
 	weft_time due_ps, arrived_ps;

@@ -37,17 +37,17 @@ struct goal_replay_cpu {
  * The sender writes the slot and 'sent', the receiver 'taken' and 'pieces'. */
 struct goal_replay_channel {
 	uint32_t to;
-	uint32_t first; /* of its slots */
+	uint32_t first; /* its first slot */
 	uint32_t sends; /* slots */
 	_Atomic uint32_t sent;
 	uint32_t taken;
-	uint32_t pieces; /* of the oldest message, that have arrived */
+	uint32_t pieces; /* pieces of the oldest message that have arrived */
 };
 
 /* Sends over the network that are due, in this order. A host has one queue, or one per channel. */
 struct goal_replay_queue {
 	struct op_list due;
-	uint64_t accepted_bytes; /* of the first of them */
+	uint64_t accepted_bytes; /* taken from the first one so far */
 };
 
 /* State of one rank; used by its host's thread. */

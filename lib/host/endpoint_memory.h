@@ -27,13 +27,13 @@
 #define ENDPOINT_WINDOW       64  /* max frames of a peer in the memory, if it has room */
 #define ENDPOINT_WIDE_PEERS   128 /* peers with such a window */
 #define ENDPOINT_HEAD_BYTES   40
-#define ENDPOINT_WIRE_BYTES   64 /* of the interface and the head, in front of a piece's data */
+#define ENDPOINT_WIRE_BYTES   64 /* interface and head, in front of a piece's data */
 
 struct endpoint_order {
 	uint16_t slot;
 	uint16_t host, endpoint; /* destination */
 	uint16_t unused;
-	uint32_t life; /* of the destination; 0: whichever program is attached */
+	uint32_t life; /* the destination's; 0: whichever program is attached */
 	uint32_t bytes;
 	uint8_t head[ENDPOINT_HEAD_BYTES];
 	uint64_t padding;
@@ -55,7 +55,7 @@ struct endpoint_arrival {
 	uint16_t host, endpoint; /* source */
 	uint32_t life;
 	uint16_t kind;
-	uint8_t first, tail; /* of its piece */
+	uint8_t first, tail; /* whether it is the first or last frame of its piece */
 	uint32_t bytes, offset;
 	uint8_t head[ENDPOINT_HEAD_BYTES]; /* in the first frame */
 	uint32_t padding;

@@ -34,7 +34,7 @@ enum order_state { ORDER_FREE, ORDER_QUEUED, ORDER_SENT, ORDER_HELD };
 struct order {
 	uint32_t pair, life, bytes;
 	uint16_t next;             /* in the pair's list of queued or held orders */
-	uint8_t state, generation; /* of tx_life */
+	uint8_t state, generation; /* state and generation in tx_life */
 	uint8_t head[ENDPOINT_HEAD_BYTES];
 };
 
@@ -50,12 +50,12 @@ struct pair {
 	weft_time refused_ps; /* since when there is no route; 0: there is one */
 	uint16_t head, tail;  /* queued orders */
 	uint16_t held;        /* stack of orders */
-	int16_t error;        /* of this life; 0: none */
+	int16_t error;        /* why this life ended; 0: it has not */
 	bool ready, used;     /* used: pieces have left */
 	bool confirmed;       /* a message from the program has arrived */
 	uint8_t tx_generation;
 	uint8_t owes;
-	uint8_t generation; /* of rx_life; identifies returned slots */
+	uint8_t generation; /* generation in rx_life; identifies returned slots */
 	bool cut;           /* rx_life sent beyond its window */
 	bool partial;       /* in the middle of a piece */
 	uint8_t window;     /* frames */

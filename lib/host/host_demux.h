@@ -12,7 +12,7 @@
 struct host_demux {
 	struct measure_sink *sink;
 	struct edge *edge; /* NULL: none */
-	uint8_t *to;       /* [hosts] enum host_demux_to: of the current message from there */
+	uint8_t *to; /* [hosts] enum host_demux_to: where the current message from each host goes */
 	uint16_t hosts;
 	/* Receives the packets that the edge completes. */
 	void *ctx;

@@ -23,14 +23,14 @@
 #include "stats/order_wait.h"
 
 struct measure_source {
-	uint64_t seen; /* of the last 64 frames before 'next', bit 0 the latest */
+	uint64_t seen; /* which of the 64 frames before 'next' arrived; bit 0 is the latest */
 	uint32_t next; /* expected frame */
 	uint32_t message;
 	uint32_t message_bytes;
 	uint64_t generated_ns;
 	weft_time arrived, arrived_due; /* latest arrival of 'message' so far */
 	uint16_t flow;
-	uint8_t entry;                    /* of 'message' */
+	uint8_t entry;                    /* entry of 'message' */
 	bool known, open;                 /* 'open': the prefix of 'message' was valid */
 	const struct clock_offset *clock; /* NULL: it has this clock */
 };
@@ -65,7 +65,7 @@ struct measure_sink {
 	struct histogram network_ns, total_ns, network_due_ns, total_due_ns, edges_ns;
 	struct order_wait waited;
 	uint64_t frames, messages, bytes;
-	uint64_t edge_frames, edge_bytes;           /* of programs */
+	uint64_t edge_frames, edge_bytes;           /* sent by programs */
 	uint64_t measured_messages, measured_bytes; /* from measure_from on */
 	/* Frames in network_ns that were late by at most a tenth of their network_due_ns. */
 	uint64_t within_tenth;

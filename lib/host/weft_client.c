@@ -30,11 +30,11 @@ enum piece_kind { PIECE_WHOLE, PIECE_ASK, PIECE_GRANT, PIECE_PART };
 /* The head of a piece. Peers are not trusted: numbers are checked before use. */
 struct piece {
 	uint8_t kind, space, has_data, unused;
-	uint32_t id; /* ASK: of the sender's operation; GRANT: the same; PART: of the receiver's */
-	uint32_t back; /* GRANT: of the receiver's operation */
+	uint32_t id;   /* ASK: the sender's operation; GRANT: the same; PART: the receiver's */
+	uint32_t back; /* GRANT: the receiver's operation */
 	uint32_t unused_either;
 	uint64_t tag, data;
-	uint64_t bytes; /* WHOLE, ASK: of the message; GRANT: granted; PART: offset */
+	uint64_t bytes; /* WHOLE, ASK: message length; GRANT: granted; PART: offset */
 };
 _Static_assert(sizeof(struct piece) == ENDPOINT_HEAD_BYTES, "the interface carries it");
 
@@ -51,10 +51,10 @@ struct operation {
 	struct weft_address peer;
 	uint64_t tag, mask, data;
 	uint8_t *buffer;
-	uint64_t bytes;   /* of the buffer */
-	uint64_t message; /* of the message */
+	uint64_t bytes;   /* length of the buffer */
+	uint64_t message; /* length of the message */
 	uint64_t agreed, moved;
-	uint32_t id, back; /* of a long message: its own and the peer's */
+	uint32_t id, back; /* for a long message: its own id and the peer's */
 	unsigned pieces;   /* in send slots */
 	void *context;
 };
@@ -98,7 +98,7 @@ struct weft {
 	/* sending: have a piece to send. asking: wait for a grant. acking: all pieces are sent.
 	 * posted: receives without a message. moving: long messages that arrive. */
 	struct operation_list sending, asking, acking, posted, moving;
-	struct operation **by_id; /* of long messages */
+	struct operation **by_id; /* long messages */
 	uint32_t ids, next_id;    /* a power of two */
 	struct operation *spare;
 	struct unexpected *unexpected, **unexpected_end;

@@ -38,17 +38,17 @@ enum weft_event_kind { WEFT_SENT, WEFT_RECEIVED };
 struct weft_event {
 	enum weft_event_kind kind;
 	int error;      /* 0 or negative errno */
-	void *context;  /* of the call that this event completes */
-	uint64_t bytes; /* of the message, even if the buffer was shorter */
+	void *context;  /* as given to the call that this event completes */
+	uint64_t bytes; /* length of the message, even if the buffer was shorter */
 	uint64_t tag, data;
 	uint8_t space;
 	uint8_t has_data;         /* the sender set 'data' */
 	struct weft_address from; /* WEFT_RECEIVED */
 };
 
-/* Attaches to an endpoint of the host; NULL: of $WEFT_HOST. 'weft lab exec' sets this and
- * $WEFT_LAB, the lab's run directory. -EDESTADDRREQ: neither is given. -ENOENT: no
- * such lab, host or endpoint. -EBUSY: all endpoints of the host are in use. */
+/* Attaches to an endpoint of 'host'; NULL: the host in $WEFT_HOST. 'weft lab exec' sets this and
+ * $WEFT_LAB, the lab's run directory. -EDESTADDRREQ: neither is given. -ENOENT: no such lab, host
+ * or endpoint. -EBUSY: all endpoints of the host are in use. */
 int weft_open(const char *host, struct weft **weft);
 /* The same for one endpoint of the host; -1: any. */
 int weft_open_endpoint(const char *host, int endpoint, struct weft **weft);

@@ -12,10 +12,10 @@
 struct weft_socket {
 	int connection; /* while this is open, the program is attached */
 	int memory, door, bell;
-	size_t bytes; /* of the memory */
+	size_t bytes; /* size of the memory */
 };
 
-/* 'host' NULL: of $WEFT_HOST. 0 or -errno as weft_open(). */
+/* 'host' NULL: the host in $WEFT_HOST. 0 or -errno as weft_open(). */
 int weft_socket_open(struct weft_socket *to, const char *host, uint16_t endpoint);
 void weft_socket_close(struct weft_socket *to);
 /* The process has ended. */

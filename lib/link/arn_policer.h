@@ -18,7 +18,7 @@
 
 struct arn_policer_config {
 	uint32_t rate;     /* notifications per ms, and the burst; 0: no limit */
-	uint32_t switches; /* of the fabric; 0: unknown, any root is accepted */
+	uint32_t switches; /* number in the fabric; 0: unknown, any root is accepted */
 	uint8_t ports;     /* the most that a switch has */
 };
 

@@ -71,16 +71,17 @@ struct link_end {
 	weft_time hello_due, credit_due;
 	uint64_t credit_frames_sent, credit_frames_received, blocks_healed, sessions_seen;
 	uint64_t downs; /* times it went down after it had been up */
-	/* Of a proving end. */
-	uint32_t generation;      /* sessions that it has adopted */
-	uint32_t peer_generation; /* of the session that it announces, as last received */
-	uint32_t announced;       /* session received before the first one is adopted; 0: none */
+	/* Proving ends only. */
+	uint32_t generation; /* sessions that it has adopted */
+	uint32_t
+		peer_generation; /* generation of the session that it announces, as last received */
+	uint32_t announced;      /* session received before the first one is adopted; 0: none */
 };
 
 /* For a hello to a proving end. */
 enum link_hello {
-	LINK_HELLO_KNOWN,    /* of the session that it has adopted */
-	LINK_HELLO_PROVEN,   /* of another session, which may be adopted */
+	LINK_HELLO_KNOWN,    /* from the session that it has adopted */
+	LINK_HELLO_PROVEN,   /* from another session, which may be adopted */
 	LINK_HELLO_UNPROVEN, /* perhaps recorded long ago */
 };
 

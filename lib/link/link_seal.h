@@ -43,7 +43,7 @@ struct link_key {
 struct link_seal_counters {
 	uint64_t bad_tag;  /* no seal, or a wrong one */
 	uint64_t replayed; /* seen before, or too old to tell */
-	uint64_t unproven; /* of a session that is not adopted */
+	uint64_t unproven; /* frames from sessions that are not adopted */
 };
 
 struct link_seal {

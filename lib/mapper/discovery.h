@@ -75,12 +75,12 @@ enum discovery_finding_kind {
 
 struct discovery_finding {
 	enum discovery_finding_kind kind;
-	uint32_t device; /* of the map */
+	uint32_t device; /* index in the map */
 	uint8_t port;
 };
 
 struct discovery_probe {
-	uint32_t device; /* of the map; the probe goes out of this port */
+	uint32_t device; /* index in the map; the probe leaves through this port */
 	uint8_t port;
 	uint16_t tries; /* made so far */
 	bool used;

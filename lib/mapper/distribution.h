@@ -41,7 +41,7 @@ enum distribution_step {
 };
 
 struct distribution_target {
-	uint32_t device;          /* of the map */
+	uint32_t device;          /* index in the map */
 	struct table_image image; /* bytes NULL: its tables stay */
 	uint32_t staged;
 	uint16_t tries;

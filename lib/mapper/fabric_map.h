@@ -56,7 +56,7 @@ struct fabric_map {
 	uint32_t devices, room;
 	uint32_t *slot; /* hash of identities; MAP_NONE: free */
 	uint32_t slots;
-	uint64_t changes; /* of cables, and restarts of devices */
+	uint64_t changes; /* changed cables and restarted devices */
 };
 
 /* -ENOMEM. */

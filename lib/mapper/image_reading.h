@@ -16,7 +16,7 @@
 #define IMAGE_READING_BYTES_MAX (64u << 20)
 
 struct image_read {
-	uint32_t device; /* of the map */
+	uint32_t device; /* index in the map */
 	struct table_image image;
 	uint32_t have; /* bytes read so far */
 	uint64_t digest;

@@ -35,7 +35,7 @@
 unsigned mapper_tries(weft_time retry_ps, weft_time down_ps);
 
 struct mapper_config {
-	uint32_t session; /* of this run, not 0 */
+	uint32_t session; /* identifies this run, not 0 */
 	const struct route_algorithm *algorithm;
 	/* Algorithms whose source routes are added (route_merge.h), 'others' of them; not with
 	 * tables. */
@@ -51,7 +51,7 @@ struct mapper_config {
 	bool choose_root;
 	enum route_root_choice root_choice;
 	const struct queuing_scheme *queuing; /* NULL: all packets use VC 0 */
-	uint32_t vcs; /* of all buffers, for the scheme and VC rules; 0: unknown */
+	uint32_t vcs; /* VCs that all buffers have, for the scheme and VC rules; 0: unknown */
 
 	weft_time listen_ps;    /* before it first leads; up to half as long is added */
 	weft_time heartbeat_ps; /* interval */
@@ -102,7 +102,7 @@ struct mapper_counters {
 
 struct mapper {
 	struct mapper_config config;
-	struct mapper_agent *agent; /* of the same interface; the owner's */
+	struct mapper_agent *agent; /* agent of the same interface; owned by the caller */
 	struct mapper_speaker speaker;
 	enum mapper_state state;
 	weft_time state_since;

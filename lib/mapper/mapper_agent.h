@@ -34,7 +34,7 @@ enum mapper_device_kind { MAPPER_SWITCH, MAPPER_HOST };
 struct mapper_agent_config {
 	uint64_t id;      /* identity, not 0 */
 	uint16_t fabric;  /* number in its frames, and in those of the mapper in this device */
-	uint32_t session; /* of this run, not 0 */
+	uint32_t session; /* identifies this run, not 0 */
 	uint8_t kind;     /* enum mapper_device_kind */
 	uint8_t ports;    /* 1 to MAPPER_PORTS_MAX; an interface has 1 */
 	uint16_t number;  /* the number it requests; MAPPER_NUMBER_NONE */
@@ -42,7 +42,7 @@ struct mapper_agent_config {
 	const char *name;             /* outlives the agent; at most MAPPER_NAME_MAX */
 	const struct fabric_key *key; /* NULL: none; outlives the agent */
 	bool candidate;               /* a mapper runs in this device */
-	uint16_t priority;            /* of that mapper */
+	uint16_t priority;            /* that mapper's priority */
 	weft_time lease_ps; /* a mapper silent for longer is dropped if a lower one asks */
 	/* When paused, it resumes on its own after this time without a mapper: longer than any
 	 * standby waits (mapper_patience_ps()); 0: never. */

@@ -24,7 +24,7 @@
 	X(FORGED, "forged")         /* the tag is wrong */                               \
 	X(REPLAYED, "replayed")     /* seen before, or too old to tell */                \
 	X(NOT_FOR_US, "not_for_us") /* for another device or another kind of receiver */ \
-	X(STALE, "stale")           /* of an earlier session, or not requested */        \
+	X(STALE, "stale")           /* from an earlier session, or not requested */      \
 	X(LESSER, "lesser")         /* a greater mapper is obeyed */                     \
 	X(NO_ROOM, "no_room")       /* more senders than can be remembered */
 
@@ -43,7 +43,7 @@ struct mapper_speaker {
 	const struct fabric_key *key; /* NULL: none */
 	uint16_t fabric;              /* number in its frames (frame.h) */
 	uint64_t id;
-	uint64_t counter; /* of the last message */
+	uint64_t counter; /* counter of the last message */
 };
 
 /* Between a mapper and the local agent: such a frame never leaves the device. No frame from a cable

@@ -10,7 +10,7 @@
 struct mixture {
 	const struct live_generation *generation;
 	unsigned generations;
-	struct topology *cables; /* of all generations */
+	struct topology *cables; /* cables of all generations */
 	struct channel_graph *channels;
 	uint32_t *visited; /* by node: destination + 1 of the last walk */
 	uint32_t *queue;

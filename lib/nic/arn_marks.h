@@ -17,7 +17,7 @@
 #include "base/weft_time.h"
 
 #define ARN_MARKS       512 /* a power of two */
-#define ARN_MARK_PLACES 8   /* of one mark, adjacent */
+#define ARN_MARK_PLACES 8   /* adjacent places in which a mark may be */
 
 struct arn_mark {
 	weft_time until_ps; /* end of validity; 0: unused */

@@ -52,7 +52,7 @@ bool flow_begin_offers(const struct nic *nic, uint16_t peer, uint16_t flow);
 /* Where a flow begins. */
 struct flow_start {
 	uint32_t first;  /* sequence number of its first frame */
-	uint16_t number; /* of its first message */
+	uint16_t number; /* number of its first message */
 };
 
 /* True if a frame with this sequence number can be one of the first of a flow that was offered

@@ -56,7 +56,7 @@ struct itb_fifo {
 struct itb_message {
 	uint16_t source, destination;
 	uint32_t message;
-	uint32_t held; /* of its frames */
+	uint32_t held; /* frames it holds */
 	bool open, overtaken;
 	weft_time sent_at; /* when its last frame was sent on */
 };

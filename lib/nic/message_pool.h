@@ -25,13 +25,13 @@ struct message {
 	uint16_t destination;
 	uint16_t number; /* within its flow */
 	uint8_t sl, vc;
-	uint8_t entry; /* of the run's traffic */
+	uint8_t entry; /* index in the run's traffic */
 	uint8_t share; /* VC whose share it occupies (vc_share.h) */
 	uint8_t route_length;
 	uint8_t which, alternatives; /* its route, and the number of alternatives */
 	bool injected;               /* its first frame left, or the ask for its flow */
 	bool started;                /* start_ps is known */
-	uint32_t wire_bytes;         /* of its frames so far, including link overhead */
+	uint32_t wire_bytes;         /* in its frames so far, including link overhead */
 	weft_time start_ps;          /* when its first frame could have left but for credits */
 	const uint8_t *route;        /* in the table of routes */
 	/* NULL: generated with each frame (synthetic.h). nic_pulled: the host writes it. */

@@ -62,10 +62,10 @@ struct nic_delivery {
 	uint16_t source;
 	uint8_t sl, flags;
 	bool new_flow;     /* first frame since the source (re)started: drop incomplete messages */
-	bool first, tail;  /* of its message */
+	bool first, tail;  /* position in its message */
 	uint32_t message;  /* flow (16 bits) and number within it */
-	uint32_t sequence; /* of this frame in its flow, from 0 on */
-	uint32_t offset;   /* of this payload in its message */
+	uint32_t sequence; /* this frame's number in its flow, from 0 on */
+	uint32_t offset;   /* where this payload starts in its message */
 	const uint8_t *payload;
 	uint32_t bytes;
 	uint32_t injected_ns;           /* sender's clock when this frame left, modulo 2^32 ns */
@@ -104,7 +104,7 @@ struct nic_config {
 	const struct queuing *queuing;
 	/* Both are divided among the VCs by vc_share.h. */
 	uint32_t messages;        /* held in total, waiting or not acknowledged */
-	uint32_t payloads;        /* of those, with a payload of their own; may be 0 */
+	uint32_t payloads;        /* how many of those have a payload of their own; may be 0 */
 	uint32_t payload_bytes;   /* largest payload of a message */
 	uint32_t window_frames;   /* in flight per peer, a power of two up to 4096 */
 	uint16_t reorder_windows; /* peers with frames out of order at a time */
@@ -147,7 +147,8 @@ void nic_destroy(struct nic *nic);
 struct nic_message {
 	uint16_t destination;
 	uint8_t sl;
-	uint8_t entry; /* synthetic: of the run's traffic; the sink reads it from the prefix */
+	uint8_t entry; /* synthetic: index in the run's traffic; the sink reads it from the prefix
+			*/
 	const void
 		*payload; /* copied; NULL: synthetic, generated when sent and checked by the sink */
 	uint32_t bytes;   /* synthetic: SYNTHETIC_PREFIX_BYTES or more */

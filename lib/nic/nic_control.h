@@ -6,10 +6,11 @@
  * chooses the paths of its messages and when frames may leave, and cn_generator.h decides which
  * arriving frames it answers with a cn frame (cn.h).
  *
- * A cn frame that arrives counts only if it answers an outstanding frame: of this flow, not
- * acknowledged, with the number of its message, the path that it took, and not answered before. All
- * others only increment a counter: cns_stale (acknowledged or answered already), cns_foreign
- * (anything else). Answers that have not left wait in a ring; one without room is lost (cns_lost).
+ * A cn frame that arrives counts only if it answers an outstanding frame: one that belongs to this
+ * flow, is not acknowledged and was not answered before, with the number of its message and the
+ * path that it took. All others only increment a counter: cns_stale (acknowledged or answered
+ * already), cns_foreign (anything else). Answers that have not left wait in a ring; one without
+ * room is lost (cns_lost).
  *
  * Only lib/nic includes this. No allocation after nic_control_create(). One thread. */
 
@@ -21,7 +22,7 @@
 
 /* The part of a frame in the window that its answer needs. */
 struct nic_sent {
-	uint16_t number; /* of its message */
+	uint16_t number; /* number of its message */
 	uint8_t path;
 	uint8_t awaited; /* 1: it has not been answered */
 };
@@ -37,7 +38,7 @@ struct nic_control {
 	struct answers answers;
 	struct nic_sent *sent;           /* [hosts][window_frames] */
 	struct nic_cn_generator *answer; /* [NIC_ANSWERS_MAX] */
-	uint32_t first, waiting;         /* of the ring 'answer' */
+	uint32_t first, waiting;         /* start and fill of the ring 'answer' */
 	/* Peers whose frames wait for the end of a pause. */
 	struct id_fifo paused;
 	uint16_t *paused_next; /* [hosts] */

@@ -42,8 +42,8 @@
 	X(DISCARD_DUPLICATE, "discard_duplicate")                                                  \
 	X(DISCARD_BEYOND_WINDOW, "discard_beyond_window")                                          \
 	X(DISCARD_NO_WINDOW, "discard_no_window") /* all resequencing windows in use */            \
-	X(DISCARD_OLD_FLOW, "discard_old_flow")   /* of a flow that ended or never started here */ \
-	X(DISCARD_FLOW_END, "discard_flow_end")   /* held when their flow ended */                 \
+	X(DISCARD_OLD_FLOW, "discard_old_flow") /* from a flow that ended or never started here */ \
+	X(DISCARD_FLOW_END, "discard_flow_end") /* held when their flow ended */                   \
 	X(DISCARD_PAYLOAD_CRC, "discard_payload_crc")                                              \
 	X(DISCARD_DATA_TAG, "discard_data_tag")           /* no tag, or a wrong one */             \
 	X(DISCARD_ROUTING_ERROR, "discard_routing_error") /* cursor not at a host element */       \
@@ -65,8 +65,9 @@
 	/* Acknowledgements and recovery. */                                                       \
 	X(ACKS_SENT, "acks_sent")                                                                  \
 	X(ACKS_RECEIVED, "acks_received")                                                          \
-	X(ACKS_STALE, "acks_stale")     /* below the acknowledged number */                        \
-	X(ACKS_FOREIGN, "acks_foreign") /* of another flow or session, or of frames never sent */  \
+	X(ACKS_STALE, "acks_stale") /* below the acknowledged number */                            \
+	X(ACKS_FOREIGN,                                                                            \
+		"acks_foreign") /* for another flow or session, or for frames never sent */        \
 	X(AGAIN_SENT, "again_sent")                                                                \
 	X(AGAIN_RECEIVED, "again_received")                                                        \
 	X(GO_BACKS, "go_backs")                                                                    \
@@ -75,7 +76,7 @@
 	X(FLOW_RESTARTS, "flow_restarts")   /* the peer lost its state: flow restarted */          \
 	X(ASKS_SENT, "asks_sent")           /* where a flow begins */                              \
 	X(OFFERS_SENT, "offers_sent")       /* answers to asks and to frames of unknown flows */   \
-	X(ASKS_FOREIGN, "asks_foreign")     /* of a flow in use or on offer */                     \
+	X(ASKS_FOREIGN, "asks_foreign")     /* for a flow in use or on offer */                    \
 	X(OFFERS_FOREIGN, "offers_foreign") /* that answer nothing in flight */                    \
 	/* Control. */                                                                             \
 	X(CREDITS_RECEIVED, "credits_received")                                                    \

@@ -89,12 +89,12 @@ struct flow_tx {
 	uint32_t repeat_end;
 	uint32_t recover;                  /* after a timeout: end of what was sent before it */
 	uint32_t timed;                    /* frame whose round trip is timed */
-	uint32_t peer_session;             /* of the receiver that made the offer */
+	uint32_t peer_session;             /* session of the receiver that made the offer */
 	uint32_t asks;                     /* names used to ask */
 	uint32_t rtt_ns, rtt_deviation_ns; /* smoothed; 0: unknown */
-	uint32_t held, held_payloads; /* of the pool: its messages, including those in a FIFO */
-	uint16_t flow;                /* names this flow in each of its frames */
-	uint16_t number;              /* of the next message */
+	uint32_t held, held_payloads;      /* its messages in the pool, including those in a FIFO */
+	uint16_t flow;                     /* names this flow in each of its frames */
+	uint16_t number;                   /* number of the next message */
 	uint16_t repeat;           /* after a timeout: frames to repeat next time; 0: no timeout */
 	uint16_t wait;             /* retry intervals left until the next timeout */
 	uint16_t window;           /* frames that may be in flight in an open flow; 0: no route */
@@ -129,7 +129,7 @@ struct flow_rx {
 	bool ask;                  /* the next acknowledgement is a request */
 	bool asked;                /* 'asked_at' is valid */
 	uint16_t unknown_flow;     /* the unknown flow to be answered with an offer */
-	uint32_t unknown_sequence; /* of its frame */
+	uint32_t unknown_sequence; /* sequence number of its frame */
 	uint32_t taken_up;         /* flows; part of every offer */
 	weft_time due_ps;          /* when an ideal interface could have sent what is due */
 };
@@ -144,11 +144,11 @@ enum ready_class { READY_RETRY, READY_NEW, READY_CLASSES };
 struct frame_plan {
 	uint32_t message;
 	uint32_t offset;
-	uint32_t bytes; /* of payload */
+	uint32_t bytes; /* payload */
 	struct control_ack ack;
 	struct control_flow flow;
 	struct cn cn;
-	bool clock_answer; /* of FRAME_CLOCK, whose stamps are made when it is built */
+	bool clock_answer; /* FRAME_CLOCK only: its stamps are made when it is built */
 };
 
 struct nic {
@@ -168,7 +168,7 @@ struct nic {
 	uint64_t count[NIC_COUNTER_COUNT];
 
 	struct message_pool pool;
-	struct vc_share message_share, payload_share; /* of the pool, by VC */
+	struct vc_share message_share, payload_share; /* shares of the pool, by VC */
 	struct arn_marks *marks;                      /* NULL: no marks */
 	struct arn_policer arn_policer;
 	struct message_queue backlog[FRAME_VCS_MAX]; /* one FIFO per VC */

@@ -23,7 +23,7 @@ struct nic_route_set {
 struct nic_routes {
 	uint16_t hosts;
 	struct nic_route_set *to; /* [hosts] */
-	uint32_t *offset;         /* of each route in 'bytes': a length byte, then the elements */
+	uint32_t *offset; /* where each route starts in 'bytes': a length byte, then the elements */
 	uint32_t routes, routes_room;
 	uint8_t *bytes;
 	uint32_t used, room;

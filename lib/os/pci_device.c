@@ -19,7 +19,7 @@
 /* Bridges of a group may keep their driver: vfio does not count them. */
 #define PCI_CLASS_BRIDGE 0x06
 
-#define SCOPE_LINK 0x20 /* of /proc/net/if_inet6 */
+#define SCOPE_LINK 0x20 /* scope in /proc/net/if_inet6 */
 #define LINE_BYTES 512
 
 static void add(char *out, size_t size, const char *format, ...)

@@ -22,7 +22,7 @@ struct pci_interface {
 	bool up;       /* the administrator's flag */
 	int carrier;   /* 1, 0, or -1: unknown, as for an interface that is not up */
 	long speed;    /* Mbps; -1: not known */
-	char use[128]; /* of the machine's own network: "default route"; "": none */
+	char use[128]; /* use by the machine's own network: "default route"; "": none */
 };
 
 struct pci_device {
@@ -30,7 +30,7 @@ struct pci_device {
 	long class;                    /* 0xCCSSPP; -1: not known */
 	unsigned vendor, device;
 	char driver[PCI_NAME_MAX]; /* "": none */
-	char group[16];            /* of the IOMMU; "": none */
+	char group[16];            /* IOMMU group; "": none */
 	long numa;                 /* node; -1: unknown, or the machine has no nodes */
 	unsigned interfaces;
 	struct pci_interface interface[PCI_INTERFACES_MAX];

@@ -139,7 +139,7 @@ bool runtime_dir_keep_netns(const char *path, const char *name)
 
 int runtime_dir_remove(const char *path)
 {
-	/* Of the libraries eal and telemetry of DPDK 22.11. */
+	/* Created by the EAL and telemetry libraries of DPDK 22.11. */
 	static const char *const names[] = {"config", "dpdk_telemetry.v*", "fbarray_*",
 		"hugepage_data", "hugepage_info", "mp_socket*", NULL};
 

@@ -17,7 +17,7 @@
 
 #define RUNTIME_DIR_MAX 256
 
-/* "/run": of this user. */
+/* The folder in which this user's DPDK programs keep their files, such as "/run". */
 void runtime_dir_base(char path[RUNTIME_DIR_MAX]);
 /* "/run/dpdk/PREFIX" */
 void runtime_dir_path(const char *prefix, char path[RUNTIME_DIR_MAX]);

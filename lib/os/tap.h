@@ -16,7 +16,7 @@
 #include "base/weft_error.h"
 
 struct tap_options {
-	const char *name;  /* of the interface, up to 15 characters */
+	const char *name;  /* interface name, up to 15 characters */
 	const char *netns; /* namespace as in 'ip netns'; NULL: the process's own */
 	uint8_t mac[6];    /* all zero: the kernel chooses */
 	uint32_t mtu;      /* MTU for IP; 0: 1500 */

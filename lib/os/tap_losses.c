@@ -8,7 +8,7 @@
 #include "netns.h"
 #include "tap.h"
 
-/* Of the thread that opens them, which is in the namespace. */
+/* Read by the thread that opens the TAPs, which is in the namespace. */
 #define INTERFACES "/proc/thread-self/net/dev"
 #define SOCKETS    "/proc/thread-self/net/snmp"
 #define FULL       "RcvbufErrors"

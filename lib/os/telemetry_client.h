@@ -12,7 +12,7 @@
 
 #define TELEMETRY_REPLY_MAX (32 * 1024)
 
-/* Of a program, in its folder of DPDK. */
+/* Name in a program's DPDK folder. */
 #define TELEMETRY_SOCKET "/dpdk_telemetry.v2"
 
 /* Connects to the program with EAL file prefix 'prefix'. Returns the socket, or -errno and error:

@@ -52,7 +52,7 @@ const struct ethdev_driver *ethdev_driver_find(const char *name)
 	return &other;
 }
 
-/* Of a PCI device, from sysfs; 0 if unknown. */
+/* Vendor of a PCI device, from sysfs; 0 if unknown. */
 static unsigned pci_vendor(const char *root, const char *dpdk)
 {
 	char path[512], address[PCI_PRI_STR_SIZE];

@@ -61,10 +61,10 @@ struct port_ether {
 	} out;           /* as in a frame that is sent */
 	bool used;       /* they were set */
 	bool greets_all; /* hellos go to the group address, whatever 'to' is */
-	uint16_t vlan;   /* of the tag that frames have on the wire; 0: none */
+	uint16_t vlan;   /* VLAN tag of frames on the wire; 0: none */
 	uint64_t own,
 		mask; /* first eight bytes of a frame for this port, and which of them count */
-	/* Of a port behind which other stations may be: functions that write and check addresses
+	/* For a port behind which other stations may be: functions that write and check addresses
 	 * and tags, in use when addresses are set. NULL: a link between two ends. */
 	port_rx_fn *rx;
 	port_tx_fn *tx;

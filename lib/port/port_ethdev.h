@@ -28,7 +28,7 @@ struct port_ethdev_config {
 	uint32_t frame_bytes;    /* longest frame, from the Ethernet header on, without its CRC */
 	uint16_t rx_descriptors; /* 0: PORT_RX_DESCRIPTORS */
 	uint16_t tx_descriptors; /* 0: chosen by the device's speed */
-	uint16_t vlan;           /* of the tag of all frames, 1..4094; 0: none */
+	uint16_t vlan;           /* VLAN tag of all frames, 1..4094; 0: none */
 	bool stamps; /* port_stamp_of(), if the NIC can; its driver may be slower then */
 };
 
@@ -38,7 +38,7 @@ struct port_ethdev_needs {
 	/* Mbufs that its transmit ring may keep: a NIC's driver frees sent mbufs only when its ring
 	 * is nearly full. They belong to the sender's pool. */
 	unsigned sent_mbufs;
-	uint32_t room_bytes; /* of an mbuf that the driver accepts and that holds a frame in one
+	uint32_t room_bytes; /* smallest mbuf that the driver accepts and that holds a frame in one
 				segment */
 	uint32_t frame_bytes_max; /* longest frame that the device can be configured for */
 	const char *device;       /* its name, for messages; lives as long as the port */
@@ -112,6 +112,6 @@ struct port_losses {
 
 /* All 0 for in-memory links. Any thread but a poll loop, as for port_ethdev_link(). */
 void port_losses_read(const struct port *port, struct port_losses *losses);
-/* As of the last second, for a watched port; of now, for a shared one (port_shared.h); 0 for
- * others. Any thread, including a poll loop. */
+/* At most a second old for a watched port, current for a shared one (port_shared.h), and 0 for
+ * others. Any thread may call it, including a poll loop. */
 void port_losses_seen(const struct port *port, struct port_losses *losses);

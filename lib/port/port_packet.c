@@ -29,7 +29,7 @@
 
 /* The port's thread writes it; counters may be read by others. */
 struct packet_ctx {
-	int fd, index; /* of the interface; 0: it is gone */
+	int fd, index; /* the interface's socket and index; 0: it is gone */
 	struct rte_mempool *pool;
 	uint8_t *ring;
 	uint32_t slots, slot_bytes, next, room_bytes;

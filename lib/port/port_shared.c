@@ -17,13 +17,13 @@
 #define BLOCK_BYTES (FRAME_BLOCK_BYTES + SHARED_RING_HEAD + SHARED_RING_ALIGN)
 _Static_assert(RING_BYTES / 4 * 3 >= PORT_SHARED_SLOTS * BLOCK_BYTES,
 	"a quarter of the ring is for control frames");
-/* Of frames so long that a burst of them would not fit. */
+/* Frames that a ring can hold if they are so long that a full burst would not fit. */
 #define LONGEST_IN_RING 16u
 
 static const char scheme[] = "shared:";
 
 struct shared_ctx {
-	struct shared_ring_tx tx; /* of the port's thread, like 'rx' */
+	struct shared_ring_tx tx; /* used by the port's thread, like 'rx' */
 	struct shared_ring_rx rx;
 	struct rte_mempool *pool;
 	uint64_t no_mbuf; /* times that frames began to wait for mbufs; atomic */

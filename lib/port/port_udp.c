@@ -16,7 +16,7 @@
 #include "wire/big_endian.h"
 
 #define HEADER_BYTES    8  /* the sender's session, number of the datagram */
-#define IP_HEADER_BYTES 28 /* of IPv4 and UDP */
+#define IP_HEADER_BYTES 28 /* IPv4 and UDP headers */
 #define BUFFER_BYTES    (4 << 20)
 
 /* The port's thread writes it; counters may be read by others. */

@@ -23,7 +23,7 @@ struct shared_file {
 	struct shared_ring tx, rx; /* as this end sees them */
 };
 
-/* Opens 'end' (0 or 1) of the file, and makes it if it is missing. 'ring_bytes': of each ring, a
+/* Opens 'end' (0 or 1) of the file, and creates it if it is missing. Each ring has 'ring_bytes', a
  * power of two and a multiple of the page size. 0; -EBUSY: another process has this end; -EINVAL:
  * the file is not of this size; -ENOSPC; else -errno. Fault names the file. */
 int shared_file_open(struct shared_file *file, const char *path, unsigned end, uint64_t ring_bytes,

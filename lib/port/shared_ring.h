@@ -29,7 +29,7 @@
 
 #define SHARED_RING_ALIGN 16u
 #define SHARED_RING_HEAD  16u /* bytes of a record before the frame */
-#define SHARED_RING_DUE   8u  /* of these, bytes before the due arrival */
+#define SHARED_RING_DUE   8u  /* where the due arrival is in these */
 
 /* Positions of one ring, in the shared memory. Two cache lines each: processors fetch pairs. */
 struct shared_ring_marks {

@@ -43,13 +43,13 @@ enum route_ties { ROUTE_TIES_SEED, ROUTE_TIES_PORT };
 
 struct route_options {
 	uint64_t seed;
-	uint32_t root;         /* switch; the first one (0) by default. Where there is a tree */
-	unsigned alternatives; /* 0 means the algorithm's own number; at most
-				* ROUTE_ALTERNATIVES_MAX */
-	unsigned jobs;         /* threads; 0 means 1 */
-	unsigned radius; /* of msp: maximum number of links from an end to its IN; 0 means 1 */
-	enum route_steps steps; /* of msp */
-	enum route_ties ties;   /* of dor and msp */
+	uint32_t root;          /* switch; the first one (0) by default. Where there is a tree */
+	unsigned alternatives;  /* 0 means the algorithm's own number; at most
+				 * ROUTE_ALTERNATIVES_MAX */
+	unsigned jobs;          /* threads; 0 means 1 */
+	unsigned radius;        /* msp: maximum number of links from an end to its IN; 0 means 1 */
+	enum route_steps steps; /* msp only */
+	enum route_ties ties;   /* dor and msp only */
 	enum route_granularity granularity;
 	/* VC classes that the switches have; 0: as many as are needed. Routes that need more are
 	 * not computed: the set or the table then has only its rule. */

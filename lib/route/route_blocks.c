@@ -14,7 +14,7 @@
 /* Items of one size, each kept once. A hash table with open addressing finds their numbers. */
 struct distinct {
 	uint8_t *item;
-	size_t bytes; /* of an item */
+	size_t bytes; /* size of an item */
 	uint32_t count, size;
 	uint32_t *slot; /* [2 * size], numbers of items or EMPTY */
 };

@@ -14,7 +14,7 @@
 
 struct route_blocks {
 	uint32_t blocks, rows; /* that differ */
-	uint32_t row_blocks;   /* of a row */
+	uint32_t row_blocks;   /* blocks per row */
 	uint32_t *row_of;      /* [switches] */
 	uint16_t *row;         /* [rows][row_blocks], numbers of blocks */
 	uint8_t *port;         /* [blocks][ROUTE_BLOCK_HOSTS] */

@@ -37,8 +37,8 @@ struct route_demand {
 	pthread_mutex_t lock;
 	void *scratch;
 	uint32_t next_unit;
-	unsigned bytes;             /* of 'entry' */
-	uint32_t source;            /* of the pair that is being made */
+	unsigned bytes;             /* size of 'entry' */
+	uint32_t source;            /* source of the pair that is being computed */
 	uint8_t entry[ENTRY_BYTES]; /* its destination, then as route_demand_entry() */
 	struct error error;         /* the first one */
 };

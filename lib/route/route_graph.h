@@ -21,8 +21,8 @@ struct route_arc {
 	uint32_t to;   /* switch at the far end */
 	uint32_t back; /* the opposite arc */
 	uint8_t port;  /* output port of its switch */
-	/* Of a route on this arc, for a balance: inverse to the rate, 1 or more; 1 if all links
-	 * have the same rate. */
+	/* Cost of a route over this arc, for balancing: inverse to the rate, 1 or more; 1 if all
+	 * links have the same rate. */
 	uint16_t cost;
 };
 
@@ -32,12 +32,12 @@ struct route_arc {
 struct route_graph {
 	const struct topology *topology; /* for names; outlives the graph */
 	uint32_t switches, hosts, arcs;
-	uint32_t *first_arc; /* of switch s: first_arc[s] .. first_arc[s + 1] - 1, by port */
+	uint32_t *first_arc; /* switch s has first_arc[s] .. first_arc[s + 1] - 1, by port */
 	struct route_arc *arc;
 	uint32_t cost_fastest; /* cost of an arc with the highest rate */
 	uint32_t *host_switch; /* switch of a host, ROUTE_GRAPH_NONE if none */
 	uint8_t *host_port;    /* the switch's port there */
-	uint32_t *first_host;  /* of switch s: host_of[first_host[s]] .. [first_host[s + 1] - 1] */
+	uint32_t *first_host;  /* switch s has host_of[first_host[s]] .. [first_host[s + 1] - 1] */
 	uint32_t *host_of;     /* hosts by switch, then by number */
 	struct arrays arrays;  /* all of these */
 };

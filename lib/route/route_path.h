@@ -12,7 +12,7 @@
 
 /* A route ends with the port to the host and the host's element. */
 #define ROUTE_LINKS_MAX   (ROUTE_ELEMENTS_MAX - 2)
-#define ROUTE_LINKS_USUAL (FRAME_ROUTE_USUAL - 2) /* of a maker that is complete */
+#define ROUTE_LINKS_USUAL (FRAME_ROUTE_USUAL - 2) /* maximum of a complete maker */
 
 struct route_path {
 	uint32_t arc[ROUTE_LINKS_MAX];

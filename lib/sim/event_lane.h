@@ -65,7 +65,7 @@ static inline void event_lane_append(struct event_lane *lane, uint64_t number)
 	lane->last = number;
 }
 
-/* The first event; of an empty lane, any number. */
+/* Key of the first event; undefined if the lane is empty. */
 static inline uint64_t event_lane_first(const struct event_lane *lane)
 {
 	return lane->number[lane->first];

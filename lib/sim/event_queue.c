@@ -333,7 +333,7 @@ static void remove_from_lane(
 	lane->end = kept;
 }
 
-/* Of 'count' keys of a bucket; how many are left. */
+/* Removes the item from 'count' keys of a bucket; returns how many are left. */
 static uint32_t remove_keys(struct event_queue *queue, weft_time base, uint64_t *key,
 	uint32_t count, event_remove_fn *removes, void *ctx)
 {

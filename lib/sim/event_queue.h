@@ -79,7 +79,7 @@ struct event_queue {
 	weft_time limit;
 	weft_time base; /* when the current bucket starts */
 	uint64_t item_mask;
-	uint8_t item_bits, tail_bits; /* bits of the item; of order and item */
+	uint8_t item_bits, tail_bits; /* bits of the item alone; bits of order and item together */
 	uint8_t shift;                /* a bucket is 2^shift ps wide */
 	bool failed;
 	/* The last one is the current bucket, sorted; its numbers are keys. */

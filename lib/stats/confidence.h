@@ -9,7 +9,7 @@
 struct confidence {
 	unsigned count;
 	double mean;       /* 0 for no values */
-	double half_width; /* of the interval; NAN for fewer than two values */
+	double half_width; /* half the interval; NAN for fewer than two values */
 };
 
 struct confidence confidence_of(const double *value, unsigned count);

@@ -16,7 +16,7 @@
 struct histogram {
 	uint64_t count;
 	uint64_t max;
-	uint64_t sum; /* of all values, modulo 2^64 */
+	uint64_t sum; /* sum of all values, modulo 2^64 */
 	uint64_t bucket[HISTOGRAM_BUCKETS];
 };
 

@@ -13,11 +13,11 @@
 #include "histogram.h"
 
 struct order_wait {
-	/* Of the frames that waited: the latency in the fabric's histograms, and its replacement at
-	 * release. */
+	/* Frames that waited: their latencies in the fabric's histograms, and the ones that replace
+	 * these at release. */
 	struct histogram network_arrived_ns, network_released_ns;
 	struct histogram total_arrived_ns, total_released_ns;
-	struct histogram waited_ns; /* of released frames */
+	struct histogram waited_ns; /* waits of released frames */
 };
 
 /* Adds 'from' to 'into'. */

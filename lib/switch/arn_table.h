@@ -37,9 +37,9 @@
 typedef unsigned (*arn_alternative_fn)(void *ctx, uint16_t destination, uint8_t vc, uint8_t port);
 
 struct arn_table_config {
-	uint32_t hosts;       /* destinations */
-	uint32_t entries;     /* upper bound, up to ARN_ENTRIES_MAX */
-	uint8_t stage;        /* of the switch, 1 next to the hosts; 0: none, nothing is consumed */
+	uint32_t hosts;   /* destinations */
+	uint32_t entries; /* upper bound, up to ARN_ENTRIES_MAX */
+	uint8_t stage; /* stage of this switch, 1 next to the hosts; 0: none, nothing is consumed */
 	weft_time ttl_ps;     /* lifetime of an entry that is not refreshed */
 	weft_time refresh_ps; /* minimum time between notifications of an entry to one port */
 	arn_alternative_fn alternative;
@@ -58,11 +58,11 @@ struct arn_entry {
 	weft_time since_ps; /* when the notification was due, or the root found */
 	weft_time refreshed_ps;
 	uint64_t notified; /* ports that received it in 'interval' */
-	uint32_t interval; /* of refresh_ps, by number */
+	uint32_t interval; /* current refresh_ps interval, by number */
 	struct control_arn arn;
 	uint8_t port; /* port through which the packets leave for the root, or where the root is */
 	bool consumed;
-	uint8_t alternative;   /* of a consumed one */
+	uint8_t alternative;   /* alternative that a consumed one took */
 	uint16_t next;         /* in its bucket, or free */
 	uint16_t older, newer; /* by refreshed_ps */
 };
@@ -84,7 +84,7 @@ struct arn_table {
 	uint16_t used;    /* ever used */
 	uint16_t oldest, newest;
 	uint32_t count;
-	uint16_t by_port[ARN_PORTS_MAX]; /* of them */
+	uint16_t by_port[ARN_PORTS_MAX]; /* how many of them per port */
 	struct arn_table_counters counters;
 };
 

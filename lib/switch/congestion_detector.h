@@ -36,9 +36,9 @@ enum congestion_detector_retest {
 struct congestion_detector_config {
 	uint8_t ports; /* 1..CONGESTION_PORTS_MAX */
 	uint8_t vcs;   /* 1..FRAME_VCS_MAX, the AFC included when there is one */
-	uint32_t vc_blocks[CONGESTION_PORTS_MAX]; /* of each VC, by input port */
-	uint32_t hcdth_ppm, lcdth_ppm;            /* of a VC; lcdth below hcdth */
-	uint32_t fcth_ppm;                        /* of the VC in the next device */
+	uint32_t vc_blocks[CONGESTION_PORTS_MAX]; /* size of each VC, by input port */
+	uint32_t hcdth_ppm, lcdth_ppm;            /* thresholds of one VC; lcdth below hcdth */
+	uint32_t fcth_ppm;                        /* threshold of the VC in the next device */
 	weft_time crt_ps;
 	weft_time refresh_ps; /* interval of a standing root's notifications */
 	/* Readings; 0 is the paper's word each time. */
@@ -67,7 +67,7 @@ enum congestion_detector_change {
 struct congestion_detector_cross {
 	uint16_t passed; /* VCs above HCDTh that have not been below LCDTh since */
 	uint16_t above;  /* VCs above HCDTh now */
-	uint32_t blocks; /* of all VCs; only if they count together */
+	uint32_t blocks; /* sum over all VCs; only if they count together */
 	uint8_t recent;  /* likewise: the VC that grew it last */
 };
 

@@ -9,7 +9,7 @@
 /* A search for the flows that delay a packet. */
 struct search {
 	const struct weft_packet *packet; /* whose own flow does not count */
-	unsigned output;                  /* SWITCH_PORT_NONE: of packets for any output */
+	unsigned output;                  /* SWITCH_PORT_NONE: packets for any output */
 	unsigned max;
 	struct cn_flow flow[CN_FLOWS_MAX];
 	uint8_t flows;

@@ -22,7 +22,7 @@
 
 struct peer_buffer {
 	const struct credit_tx *tx; /* [VCs], those of the link */
-	uint32_t vc_blocks;         /* of each VC there: the maximum that was ever left */
+	uint32_t vc_blocks;         /* size of each VC there: the most space that ever was left */
 	bool exact;                 /* a credit frame comes for each packet: nothing is withheld */
 	uint32_t told[FRAME_VCS_MAX]; /* what was left when the last credit frame came */
 };

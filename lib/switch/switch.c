@@ -111,7 +111,7 @@ size_t switch_bytes(const struct switch_config *config)
 	return config_valid(config) ? lay_out(config).end : 0;
 }
 
-#define DETOUR_STREAM 2 /* of the switch's random numbers */
+#define DETOUR_STREAM 2 /* stream of the switch's random numbers */
 
 static void configure(struct weft_switch *sw, const struct switch_config *config, weft_time now)
 {

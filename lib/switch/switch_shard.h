@@ -13,7 +13,7 @@
  *   A shard counts a foreign input in a shadow: blocks that it got from there, and that have left it.
  *   It publishes the latter, as a total for each VC; the owner adds what is new to its own account
  *   and grants it. So the owner's account has all blocks of the buffer, wherever they are, and no
- *   buffer is ever over. Of an output other shards know whether it is usable.
+ *   buffer is ever over. Other shards only know whether an output is usable.
  *
  * Entry points, in the loop of a shard
  *     switch_shard_pull()           what the others have published
@@ -100,7 +100,8 @@ static inline void shard_ring_take(struct shard_ring *ring, uint32_t entries)
 
 #define SWITCH_SHARDS_MAX 16
 
-/* Published by a shard, which alone writes it, for the others: of an input, for its owner. */
+/* What a shard, its only writer, publishes for the others: per input, for the shard that owns it.
+ */
 struct shard_board {
 	uint64_t usable; /* outputs, of its own */
 	/* Control frames that it has taken from the ring of each shard. */
@@ -118,7 +119,7 @@ struct shard_other {
 	struct shard_ring *out; /* that ring is the other's memory */
 	uint64_t away;          /* own inputs that may have packets there */
 	uint32_t control_handed;
-	uint32_t heard[SWITCH_PORTS_MAX][FRAME_VCS_MAX]; /* of 'released' there */
+	uint32_t heard[SWITCH_PORTS_MAX][FRAME_VCS_MAX]; /* value of 'released' there */
 };
 
 struct switch_division;
@@ -140,8 +141,8 @@ struct switch_shard {
 
 struct switch_division {
 	unsigned shards;
-	uint8_t owner[SWITCH_PORTS_MAX]; /* of each port */
-	struct switch_config config;     /* of the whole */
+	uint8_t owner[SWITCH_PORTS_MAX]; /* owner of each port */
+	struct switch_config config;     /* configuration of the whole switch */
 	struct switch_shard *shard[SWITCH_SHARDS_MAX];
 };
 

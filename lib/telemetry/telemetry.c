@@ -39,8 +39,8 @@ static struct {
 } here = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Replaces libc's strtok() in the whole process. rte_telemetry 22.11 splits each request with two
- * calls, in one thread per client, and libc keeps the rest of the text once for all threads: of two
- * concurrent clients one could lose its parameter, or get the other's. It is here and not in a file
+ * calls, in one thread per client, and libc keeps the rest of the text once for all threads: one of
+ * two concurrent clients could lose its parameter, or get the other's. It is here and not in a file
  * of its own, because the linker takes from an archive only files that are referenced. */
 char *strtok(char *restrict text, const char *restrict separators)
 {

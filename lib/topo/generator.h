@@ -51,7 +51,7 @@ struct generator_value {
 /* The argument of build(). */
 struct generator_request {
 	const char *spec; /* for messages */
-	const char *name; /* of the topology */
+	const char *name; /* the topology's name */
 	/* In the order of the kind's options. */
 	struct generator_value values[GENERATOR_OPTIONS_MAX];
 	struct topology_defaults links;

@@ -33,7 +33,7 @@ enum device_kind { DEVICE_SWITCH, DEVICE_HOST };
 
 struct topology_device {
 	char name[TOPOLOGY_NAME_MAX];
-	uint8_t ports;  /* hosts: of the whole host, up to its last one */
+	uint8_t ports;  /* hosts: ports of the whole host, up to its last one */
 	uint8_t rail;   /* hosts: the number of this port */
 	uint8_t stage;  /* switches: 1 next to the hosts; TOPOLOGY_NO_STAGE where stages are
 			   undefined */

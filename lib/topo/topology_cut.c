@@ -9,7 +9,7 @@
 
 /* Switches and the links between them, as METIS takes them. */
 struct cut_graph {
-	idx_t *first;     /* [switches + 1]: of the neighbours */
+	idx_t *first;     /* [switches + 1]: where each switch's neighbours start */
 	idx_t *neighbour; /* [first[switches]] */
 	idx_t *weight;    /* [switches] */
 	idx_t *part;      /* [switches] */

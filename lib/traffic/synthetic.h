@@ -21,7 +21,7 @@ struct synthetic {
 	uint16_t source, destination;
 	uint32_t message; /* flow and number, as in the frame */
 	uint32_t message_bytes;
-	uint8_t entry; /* of the run's traffic */
+	uint8_t entry; /* index in the run's traffic */
 	uint64_t generated_ns;
 };
 

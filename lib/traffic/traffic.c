@@ -41,7 +41,7 @@ struct traffic {
 	struct rng destination;
 	struct traffic_counters counters;
 	uint32_t message_bytes, other_share_ppm;
-	uint16_t next_destination; /* of the message that is drawn next */
+	uint16_t next_destination; /* for the message that is drawn next */
 	uint16_t host, others;     /* others: hosts but for this one */
 	uint8_t sl;
 	bool constant : 1, uniform : 1; /* arrivals; pattern */
@@ -51,7 +51,7 @@ struct traffic {
 	struct schedule counted;
 	uint64_t handed_frames, counted_frames; /* so far, of each reader, if lengths are drawn */
 	const struct traffic_pattern *pattern;
-	void *state; /* of the pattern */
+	void *state; /* the pattern's state */
 	struct traffic_message message;
 	uint64_t handed_messages;    /* drawn by traffic_poll() */
 	weft_time other_distance_ps; /* mean, of messages of the other length */
@@ -286,7 +286,7 @@ static void hand_out_in_step(struct traffic *traffic, weft_time now)
 	count_what_was_handed(traffic);
 }
 
-/* Of the messages of the ordinary length, or range of lengths. */
+/* Mean length of messages of the ordinary length, or range of lengths. */
 static uint32_t mean_bytes(const struct traffic_config *config)
 {
 	uint32_t max = config->message_max_bytes;

@@ -43,16 +43,16 @@ struct traffic_config {
 	uint16_t host;  /* the sender */
 	uint32_t hosts; /* how many there are */
 	uint16_t index; /* distinguishes several sources of one host */
-	uint8_t entry;  /* of the run's traffic: for measurements, without effect */
+	uint8_t entry;  /* index in the run's traffic: for measurements, without effect */
 	uint64_t seed;
-	uint64_t rate_bps;            /* of the link */
-	uint32_t load_ppm;            /* of it */
+	uint64_t rate_bps;            /* rate of the link */
+	uint32_t load_ppm;            /* share of the rate */
 	bool bare;                    /* no frames: messages cost their bytes and nothing else */
 	uint32_t frame_bytes;         /* payload of a full frame, as the interface's mtu_bytes */
 	uint32_t mean_route;          /* bytes of route per frame / TRAFFIC_ROUTE_BYTE */
 	uint32_t message_bytes;       /* SYNTHETIC_PREFIX_BYTES or more */
 	uint32_t other_message_bytes; /* bimodal: the other length */
-	uint32_t other_share_ppm;     /* of messages that have it; 0: fixed length */
+	uint32_t other_share_ppm;     /* share of messages that have it; 0: fixed length */
 	/* Lengths drawn, all equally likely, from each of the two up to this; 0: fixed. */
 	uint32_t message_max_bytes, other_message_max_bytes;
 	enum arrivals_kind arrivals;
@@ -105,7 +105,7 @@ struct traffic_message {
 
 struct traffic_counters {
 	uint64_t generated_messages, generated_bytes; /* had fallen due at the last look */
-	uint64_t accepted_messages, accepted_bytes;   /* of those, taken by the interface */
+	uint64_t accepted_messages, accepted_bytes;   /* how many of those the interface took */
 };
 
 struct traffic;

@@ -15,7 +15,7 @@
 enum traffic_keys {
 	TRAFFIC_FROM = 1,
 	TRAFFIC_TO = 2,
-	TRAFFIC_SHARE = 4, /* of the messages to 'to', which is then required */
+	TRAFFIC_SHARE = 4, /* share of messages for 'to', which is then required */
 	TRAFFIC_SWITCHES = 8,
 	TRAFFIC_FILE = 16,
 	TRAFFIC_RANKS = 32,

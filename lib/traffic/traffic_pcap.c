@@ -10,7 +10,7 @@
 
 struct replay {
 	uint32_t next; /* number of the packet */
-	void *targets; /* of uniform traffic, for packets whose destination is drawn */
+	void *targets; /* uniform traffic, for packets whose destination is drawn */
 };
 
 static void fini(void *state)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Patterns that draw each message's destination from a list: of all hosts, of hot spots, of
- * neighbours. */
+/* Patterns that draw each message's destination from a list: all hosts, hot spots, or neighbours.
+ */
 
 #include <stdlib.h>
 

@@ -42,7 +42,7 @@ struct control_hello {
 struct control_ack {
 	uint32_t expected; /* next frame sequence number that the receiver expects */
 	uint8_t again;     /* 0: acknowledgement only; else the number of this request */
-	uint8_t missing;   /* of a request: frames to retransmit; 0: all frames sent */
+	uint8_t missing;   /* request: frames to retransmit; 0: all frames sent */
 	uint16_t flow;     /* acknowledged flow */
 	uint32_t session;  /* the receiver's, nonzero */
 };
@@ -57,10 +57,10 @@ struct control_flow {
 	uint8_t step;      /* enum control_flow_step */
 	uint16_t flow;     /* that asks, or of the frame that is answered */
 	uint32_t sequence; /* likewise */
-	uint16_t offered;  /* of an offer: the flow to be used, */
+	uint16_t offered;  /* offer: the flow to be used, */
 	uint16_t number;   /* the number of its first message */
 	uint32_t first;    /* and of its first frame */
-	uint32_t session;  /* of an offer: the receiver's, nonzero */
+	uint32_t session;  /* offer: the receiver's session, nonzero */
 };
 
 enum control_clock_step { CONTROL_CLOCK_ASK = 1, CONTROL_CLOCK_ANSWER };
@@ -71,8 +71,8 @@ enum control_clock_step { CONTROL_CLOCK_ASK = 1, CONTROL_CLOCK_ANSWER };
 struct control_clock {
 	uint8_t step;      /* enum control_clock_step */
 	uint32_t clock;    /* names the sender's clock, nonzero */
-	uint64_t number;   /* of the question, nonzero; the answer repeats it */
-	uint64_t heard_ns; /* of an answer: when the question arrived; else 0 */
+	uint64_t number;   /* number of the question, nonzero; the answer repeats it */
+	uint64_t heard_ns; /* answer: when the question arrived; else 0 */
 	uint64_t left_ns;  /* earliest time at which this frame left */
 };
 

@@ -32,7 +32,7 @@
 #define FRAME_BLOCK_BYTES    64 /* unit of flow control, as InfiniBand's credits */
 #define FRAME_VCS_MAX        16
 #define FRAME_HOST_NONE      0xFFFF
-#define FRAME_HOSTS_MAX      65534 /* of a network of frames; the virtual clock has none */
+#define FRAME_HOSTS_MAX      65534 /* in a network of frames; the virtual clock has no such limit */
 #define FRAME_FABRIC_NONE    0     /* number of a fabric without a name */
 
 enum frame_kind {
@@ -266,8 +266,8 @@ struct frame_fields {
 	uint16_t payload_bytes;
 };
 
-/* Writes Ethernet header, fixed header, route and both CRCs at 'frame'. Of the addresses only the
- * fabric number counts: the sending port writes its own. The payload must already be at
+/* Writes Ethernet header, fixed header, route and both CRCs at 'frame'. Only the fabric number in
+ * the addresses counts: the sending port writes its own. The payload must already be at
  * FRAME_HEADER_BYTES + route_length, or FRAME_LATENCY_BYTES after that if 'flags' include a latency
  * extension. Pads to FRAME_BYTES_MIN with zero bytes. 'frame' has room for all of it. Returns the
  * frame length in bytes. */

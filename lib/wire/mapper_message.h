@@ -64,15 +64,15 @@ struct mapper_reply {
 	uint8_t entry; /* port on which the probe arrived */
 	uint8_t flags; /* MAPPER_REPLY_* */
 	uint32_t session;
-	uint32_t epoch;    /* of the tables in use; 0: none */
+	uint32_t epoch;    /* epoch of the tables in use; 0: none */
 	uint64_t followed; /* mapper that it follows; 0: none */
 	uint16_t followed_priority;
 	uint16_t priority; /* its own, if a candidate */
 	uint16_t number;   /* host or switch number that it has or requests; MAPPER_NUMBER_NONE */
-	uint8_t age;       /* of the tables in use: in use for 2^(age - 1) us or longer; 0: new */
-	uint32_t version;  /* of the software */
+	uint8_t age;       /* the tables have been in use for 2^(age - 1) us or longer; 0: new */
+	uint32_t version;  /* software version */
 	uint64_t linked;   /* ports on which the link layer sees a neighbour */
-	uint64_t digest;   /* of the tables in use */
+	uint64_t digest;   /* digest of the tables in use */
 	uint8_t name_length;
 	char name[MAPPER_NAME_MAX + 1];
 };
@@ -82,7 +82,7 @@ struct mapper_table {
 	uint32_t epoch;
 	uint32_t total; /* bytes of the image */
 	uint32_t offset;
-	uint16_t bytes; /* of this part, 1 to MAPPER_PART_MAX */
+	uint16_t bytes; /* size of this part, 1 to MAPPER_PART_MAX */
 	const uint8_t *data;
 };
 
@@ -121,7 +121,7 @@ struct mapper_status {
 	uint32_t committed; /* epoch in use */
 	uint8_t stage;      /* enum mapper_stage */
 	uint8_t flags;
-	uint16_t round; /* of the answered phase; 0 for a table */
+	uint16_t round; /* round of the answered phase; 0 for a table */
 	uint32_t session;
 	uint64_t followed;
 	uint16_t followed_priority;
@@ -141,7 +141,7 @@ struct mapper_report {
 };
 
 struct mapper_acknowledge {
-	uint32_t sequence; /* of the report */
+	uint32_t sequence; /* sequence number of the report */
 };
 
 /* Requests a part of the image that the device uses. */
@@ -152,11 +152,11 @@ struct mapper_read {
 
 /* The answer: that part, or the first part if the offset is past the end of the image. */
 struct mapper_image_part {
-	uint32_t epoch; /* of the tables in use; 0: none */
+	uint32_t epoch; /* epoch of the tables in use; 0: none */
 	uint32_t total; /* bytes of the image; 0 without one, then without data */
 	uint32_t offset;
 	uint64_t digest;
-	uint16_t bytes; /* of this part, 1 to MAPPER_PART_MAX */
+	uint16_t bytes; /* size of this part, 1 to MAPPER_PART_MAX */
 	const uint8_t *data;
 };
 

@@ -129,7 +129,7 @@ struct wormhole_counters {
 	uint64_t stops, goes;
 	uint64_t channels_passed; /* by tails */
 	uint64_t events;
-	uint64_t pool_peak_bytes; /* of the host with the maximum */
+	uint64_t pool_peak_bytes; /* the host with the highest peak */
 };
 
 struct wormhole_counters wormhole_net_counters(const struct wormhole_net *net);

@@ -101,11 +101,11 @@ struct wormhole_channel {
 	uint64_t start_at; /* cycle from which the holder's first flit may leave */
 	uint64_t tail_at;  /* when its tail leaves unless stopped; WORMHOLE_NEVER */
 	uint64_t base;     /* total when the holder got the channel */
-	uint64_t request;  /* of a switch's output: inputs that request it */
+	uint64_t request;  /* by output of a switch: inputs that request it */
 	uint32_t holder;   /* message */
 	uint32_t from;     /* channel whose buffer feeds it; none at a host */
 	bool stopped;
-	bool transit;  /* of a host: the holder was absorbed here */
+	bool transit;  /* by host: the holder was absorbed here */
 	bool asked;    /* is in the list of channels with a pending decision */
 	uint8_t next;  /* input that has priority */
 	uint8_t delay; /* cycles */
@@ -148,7 +148,7 @@ struct wormhole_net {
 	/* Those out of switch 0's ports, switch 1's, …, then the hosts'. */
 	struct wormhole_channel *channel;
 	struct topology_port *sender; /* by channel */
-	struct wormhole_run *runs;    /* of all channels */
+	struct wormhole_run *runs;    /* runs of all channels */
 	uint32_t channels, first_host_channel;
 	uint32_t *first_channel; /* by switch */
 	struct wormhole_host *host;

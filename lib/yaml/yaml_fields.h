@@ -35,11 +35,11 @@ struct yaml_field {
 	const char *key; /* NULL ends the table */
 	enum yaml_field_type type;
 	bool required;
-	size_t offset, size;        /* of the member */
-	uint64_t min, max;          /* of numbers and quantities; max 0: no limit */
+	size_t offset, size;        /* the member's place in the struct */
+	uint64_t min, max;          /* for numbers and quantities; max 0: no limit */
 	const char *const *choices; /* NULL ends the list */
 	const struct name_table *words;
-	/* Of a section; of a custom list the keys of its rows, for yaml_docs.h. */
+	/* For a section its keys; for a custom list the keys of its rows, for yaml_docs.h. */
 	const struct yaml_field *fields;
 	/* The keys of a custom map, which may stand instead of a list or of 'form'. */
 	const struct yaml_field *map;

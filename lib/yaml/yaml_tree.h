@@ -17,10 +17,10 @@
 
 #include "base/weft_error.h"
 
-#define YAML_TREE_BYTES_MAX  ((size_t)64 << 20) /* of a file */
+#define YAML_TREE_BYTES_MAX  ((size_t)64 << 20) /* maximum file size */
 #define YAML_TREE_NODES_MAX  4000000u
 #define YAML_TREE_DEPTH_MAX  32u
-#define YAML_TREE_KEYS_MAX   1024u /* of one map */
+#define YAML_TREE_KEYS_MAX   1024u /* keys in one map */
 #define YAML_TREE_SCALAR_MAX 4096u /* bytes of one text */
 
 enum yaml_tree_kind { YAML_TREE_SCALAR, YAML_TREE_SEQUENCE, YAML_TREE_MAP };
@@ -33,10 +33,10 @@ struct yaml_tree_node {
 	uint32_t key_line, key_column;
 	const char *origin;
 	const char *key;                     /* in a map; else NULL */
-	const char *text;                    /* of a scalar; else NULL */
-	struct yaml_tree_node *first, *last; /* of a map or sequence */
+	const char *text;                    /* scalars only; else NULL */
+	struct yaml_tree_node *first, *last; /* children of a map or sequence */
 	struct yaml_tree_node *next;         /* in the enclosing map or sequence */
-	uint32_t count;                      /* of a map or sequence */
+	uint32_t count;                      /* children of a map or sequence */
 };
 
 /* NULL, 'error' and errno: EINVAL for a bad document, ENOENT, EACCES, EIO, … for a file that cannot

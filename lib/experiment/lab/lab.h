@@ -22,7 +22,7 @@ struct lab {
 	struct lab_config *config;
 	struct topology *topology;
 	struct lab_plan *plan;
-	char path[512];          /* of the file, absolute */
+	char path[512];          /* absolute path of the lab file */
 	bool dilated;            /* dilation from --dilation or auto, not from the file */
 	uint32_t frame_bytes;    /* room for the longest frame (frame_room()) */
 	uint32_t devices_max[2]; /* numbers, if it can change; [enum device_kind] */

@@ -22,7 +22,7 @@ struct lab;
 struct lab_device {
 	char name[TOPOLOGY_NAME_MAX];
 	char process[TOPOLOGY_NAME_MAX]; /* "": none, the device was removed */
-	unsigned ports;                  /* of a switch, in its process */
+	unsigned ports;                  /* the switch's ports in its process */
 };
 
 struct lab_devices {

@@ -21,7 +21,7 @@
 #define LAB_NAME_MAX   24 /* part of file, namespace and prefix names */
 #define LAB_NO_PROCESS UINT16_MAX
 #define LAB_DEVICE_MAX 256
-/* Of a kernel interface: PORT_PACKET_DRIVER. */
+/* A kernel interface; its driver is PORT_PACKET_DRIVER. */
 #define LAB_PACKET_DEVICE "net_af_packet"
 #define LAB_PORTS_MAX     32 /* ethdevs of a process: RTE_MAX_ETHPORTS of Debian's DPDK */
 
@@ -53,7 +53,7 @@ struct lab_plan_request {
 	const char *lab;     /* name */
 	const char *run_dir; /* where the sockets are */
 	const struct topology *topology;
-	enum lab_link_kind kind; /* of links between processes that are not in 'ports' */
+	enum lab_link_kind kind; /* inter-process links without an entry in 'ports' */
 	uint32_t frame_bytes;    /* buffer size for the longest frame (frame_room()) */
 	const struct lab_plan_group *group;
 	unsigned groups;
@@ -64,7 +64,7 @@ struct lab_plan_request {
 #define LAB_ROLES(X)               \
 	X(SWITCHES, "weft-switch") \
 	X(HOSTS, "weft-nic")       \
-	X(WHOLE, "weft-fabric") /* switches and hosts: of the lab, or of one apply */
+	X(WHOLE, "weft-fabric") /* all switches and hosts of the lab, or of one apply */
 
 enum lab_role {
 #define X(id, program) LAB_ROLE_##id,
@@ -75,7 +75,7 @@ enum lab_role {
 const char *lab_role_program(enum lab_role role);
 
 struct lab_plan_process {
-	char name[TOPOLOGY_NAME_MAX]; /* of its first device */
+	char name[TOPOLOGY_NAME_MAX]; /* name of its first device */
 	char prefix[LAB_NAME_MAX + TOPOLOGY_NAME_MAX +
 		    8]; /* EAL file prefix, for telemetry as well */
 	enum lab_role role;
@@ -86,11 +86,11 @@ struct lab_plan_process {
 
 struct lab_plan_link {
 	enum lab_link_kind kind;
-	uint16_t process[2]; /* of end a and b */
+	uint16_t process[2]; /* at ends a and b */
 	/* "net_memif3,role=server,…", "shared:PATH:0" (port_shared.h); for MEMORY, of
 	 * a cable that is plugged in later */
 	char device[2][LAB_DEVICE_MAX];
-	uint16_t vlan[2]; /* of tags; 0: none */
+	uint16_t vlan[2]; /* tag at each end; 0: none */
 };
 
 struct lab_plan {

@@ -10,7 +10,7 @@
 
 /* log2 of the slots of a memif ring, enough for all frames that credits let one end send. */
 #define MEMIF_RING_LOG2 11
-#define SOCKET_PATH_MAX 108 /* of sockaddr_un */
+#define SOCKET_PATH_MAX 108 /* size of sun_path in sockaddr_un */
 
 void lab_plan_netns(const struct lab_plan *plan, char out[LAB_NAME_MAX + 8])
 {

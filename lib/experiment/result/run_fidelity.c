@@ -42,7 +42,7 @@ static const char *time_text(uint64_t ns, char text[32])
 
 /* --- lateness --- */
 
-/* Of the latency, without a demand. */
+/* Highest acceptable share of lateness in the latency if the run file sets no limit. */
 #define LATE_PPM 200000
 
 static bool is_met(
@@ -115,7 +115,7 @@ void run_fidelity_judge(
 		add_reason(result, run_fidelity_dilation(late_ns, demand, dilation));
 }
 
-/* Of switches, and of hosts, whose counters have a name of their own. */
+/* Sum over switches and hosts; hosts' counters have their own names. */
 static uint64_t count_both(const struct run_result *result, const char *host_name)
 {
 	return run_result_counter(result, host_name) +

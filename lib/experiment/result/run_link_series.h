@@ -14,8 +14,8 @@
 
 /* The values of a way in a sample, in their order. Shares are in millionths. */
 enum {
-	RUN_LINK_UTILISATION, /* of the link's rate */
-	RUN_LINK_BLOCKED,     /* of the sample's time: data to send, but no credits */
+	RUN_LINK_UTILISATION, /* share of the link's rate */
+	RUN_LINK_BLOCKED,     /* share of the sample's time with data to send but no credits */
 	RUN_LINK_STALLS,      /* how often a switch was in that state */
 	RUN_LINK_ROOT,        /* 1: at the end of the sample the output was a root of congestion */
 	RUN_LINK_FILL, /* at the end, of the buffer at the far end: VC 0; the others follow */

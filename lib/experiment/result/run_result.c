@@ -75,7 +75,7 @@ static void subtract_traffic(struct run_traffic *traffic, const struct run_traff
 	traffic->retransmitted = run_result_minus(traffic->retransmitted, before->retransmitted);
 }
 
-/* Of programs, by the counts of their TAPs (add_tap() of the real-clock fabric). */
+/* Messages that programs sent, from their TAPs' counters (add_tap() of the real-clock fabric). */
 static uint64_t tap_messages(const struct run_result *result)
 {
 	static const char *const counters[] = {"tap_messages_out", "tap_drop_unreachable",

@@ -56,11 +56,12 @@ struct run_sample {
 	uint64_t t_ns;     /* end of the sample */
 	double accepted;   /* fraction of the hosts' link rate, by arrival */
 	double latency_ns; /* mean network latency; NAN if nothing arrived */
-	/* The same by release in order; 'edges': of 'accepted', programs' through TAP edges. */
+	/* The same at release, in order. 'edges': the part of 'accepted' that programs sent through
+	 * TAP edges. */
 	double released, released_latency_ns, edges;
 	uint64_t adapted, arn, itb;
-	/* Of source control: mean open paths of a message's pair, mean waiting time in the
-	 * notifications, mean index in the congestion control table of a frame. */
+	/* Source control: mean number of open paths per message, mean waiting time in
+	 * notifications, mean index in the congestion control table per frame. */
 	double paths, waiting_ns, ccti;
 };
 
@@ -74,10 +75,10 @@ struct run_switch {
 struct run_link {
 	char from[64], to[64];
 	uint32_t way;                 /* run_link_series.h */
-	double utilisation;           /* of the link's rate */
+	double utilisation;           /* share of the link's rate */
 	double blocked;               /* stalls for credit a second */
 	uint64_t stalls;              /* heads of queues that found no credit */
-	struct lateness_summary late; /* of arrivals at 'to' (real clock) */
+	struct lateness_summary late; /* arrivals at 'to' (real clock) */
 };
 
 /* Work of one partition of a run on several threads. */
@@ -179,7 +180,7 @@ struct run_clocks {
 
 /* Real clock, from warm-up to the end of traffic (run_fidelity.h). */
 struct run_fidelity {
-	struct histogram late_ns; /* of arrivals at links that Weft times */
+	struct histogram late_ns; /* arrivals on links that Weft times */
 	/* Data frames with a known latency at their destination, and those of them that were late
 	 * by at most a tenth of the latency of the fabric alone. */
 	uint64_t frames, within_tenth;
@@ -214,10 +215,10 @@ struct run_result {
 	uint64_t seed;
 	char topology[64];
 	uint32_t hosts, switches;
-	uint32_t vcs,
-		vc_frames; /* of an input port; the frames of nic.mtu that a VC's buffer holds */
+	uint32_t vcs, vc_frames; /* an input port's buffer; frames of nic.mtu that one VC's buffer
+				    holds */
 	struct run_traffic packets, messages;
-	uint64_t from_ns, to_ns; /* of the measured time, since the start of traffic */
+	uint64_t from_ns, to_ns; /* measured time, since the start of traffic */
 	unsigned parts;          /* that were added (run_result_add_part()) */
 	/* Fractions of the hosts' link rate: what was generated, arrived, was released in order. */
 	double offered, accepted, released;
@@ -245,24 +246,24 @@ struct run_result {
 	uint32_t flows;
 	struct run_result_event *event; /* run_result_events.h, in order of time */
 	uint32_t events;
-	struct run_result_ranks *ranks; /* of a schedule (run_result_ranks.h); NULL: none */
+	struct run_result_ranks *ranks; /* schedules only (run_result_ranks.h); else NULL */
 	struct run_result_jobs *jobs;   /* run_result_jobs.h; NULL: none */
 	struct run_switch *sw;          /* when asked for */
 	unsigned switch_count;
 	bool controlled;       /* samples have figures of source control */
 	struct run_host *host; /* when asked for */
 	unsigned host_count;
-	struct run_entry *entry; /* of the traffic, in its order */
+	struct run_entry *entry; /* one per traffic entry, in the same order */
 	unsigned entries;
 	struct run_config_until until;
-	unsigned batches; /* of equal length, in the measured time */
+	unsigned batches; /* equal parts of the measured time */
 	struct run_counter *counter;
 	unsigned counters;
 	uint64_t lost, duplicated, out_of_order;
 	bool deadlock;
 	struct run_cycle *cycle; /* channels that wait for each other, where that is known */
 	unsigned cycles;
-	unsigned channels;     /* of the cycle; the list may have only the first ones */
+	unsigned channels;     /* length of the cycle; the list may hold only the first ones */
 	bool starvation_known; /* the run was long enough; otherwise the list has only stuck ones */
 	struct run_starved *starved;
 	unsigned starved_count;
@@ -287,7 +288,7 @@ struct run_result {
 		struct run_worker *worker; /* [workers], of a run on several threads; NULL: one */
 		unsigned workers;
 		unsigned threads;         /* threads of all processes */
-		uint64_t critical_events; /* of the busiest worker in each round, the sum */
+		uint64_t critical_events; /* sum over the rounds of the busiest worker's events */
 		double seconds, packet_hops_per_second;
 		time_t written; /* when the run ended; 0: not known */
 		uint64_t packet_hops, peak_rss_bytes;

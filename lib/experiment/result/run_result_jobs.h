@@ -11,8 +11,8 @@
 
 /* Times of a job, whose ratio is a slowdown; NAN: unknown. */
 struct run_job_time {
-	double completion_ns; /* of a schedule, or of traffic that ends */
-	double latency_ns;    /* of traffic: mean total latency of its messages */
+	double completion_ns; /* for a schedule, or traffic that ends */
+	double latency_ns;    /* for traffic: mean total latency of its messages */
 };
 
 struct run_result_job {

@@ -20,7 +20,7 @@ static size_t value_bytes(const struct run_stream *stream)
 	return run_link_series_values(&stream->links) * sizeof(*stream->links.value);
 }
 
-/* Of the next record. */
+/* Size of the next record. */
 static size_t record_bytes(const struct run_stream *stream)
 {
 	return sizeof(struct run_sample) +

@@ -19,7 +19,7 @@ struct run_stream {
 	int fd;                       /* the caller's */
 	struct run_link_series links; /* ways and vcs; no values of its own */
 	uint64_t samples;             /* written, or read */
-	uint64_t with_values;         /* of them */
+	uint64_t with_values;         /* how many of them have values */
 	bool failed;                  /* to write: nothing more is written */
 };
 

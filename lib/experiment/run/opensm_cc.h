@@ -28,7 +28,7 @@
 #include "base/weft_time.h"
 #include "nic/congestion/iba_cc.h"
 
-#define OPENSM_CC_BYTES_MAX (1u << 20) /* of a file */
+#define OPENSM_CC_BYTES_MAX (1u << 20) /* maximum file size */
 
 /* The settings of a file; one whose 'has' is false is not in it. */
 struct opensm_cc {

@@ -85,7 +85,7 @@ enum run_routing_mode {
 enum run_ugal_queues { RUN_UGAL_QUEUES(X) }; /* as enum detour_queues */
 enum run_ties { RUN_TIES(X) RUN_TIES_UNSET /* port */ };
 enum run_steps { RUN_STEPS(X) RUN_STEPS_UNSET /* next */ };
-enum run_granularity { RUN_GRANULARITIES(X) RUN_GRANULARITY_UNSET /* of a route file */ };
+enum run_granularity { RUN_GRANULARITIES(X) RUN_GRANULARITY_UNSET /* route file only */ };
 enum run_retest { RUN_RETESTS(X) };
 enum run_occupancy { RUN_OCCUPANCIES(X) };
 enum run_notifiers { RUN_NOTIFIERS(X) };

@@ -37,11 +37,11 @@ struct name_table;       /* lib/base/name_table.h */
 #define RUN_NETNS_MAX       64
 #define RUN_ADDRESS_MAX     20 /* 255.255.255.255/32 */
 #define RUN_OPTION_MAX      72
-#define RUN_PATH_MAX        1024 /* of a path or generator text as it stands in a file */
+#define RUN_PATH_MAX        1024 /* longest path or generator text in a file */
 #define RUN_EDGES_MAX       1024
 #define RUN_TRAFFIC_MAX     256
 #define RUN_MESSAGE_MIN     16         /* bytes; a message carries its time of generation */
-#define RUN_LOOPS_MAX       1000000000 /* of a capture */
+#define RUN_LOOPS_MAX       1000000000 /* most repetitions of a capture */
 #define RUN_MESSAGE_MAX     ((uint64_t)64 << 20)
 #define RUN_BURST_MIN       (10 * PS_PER_NS) /* every burst is drawn: no more of them than frames */
 #define RUN_BURST_MAX       (1000 * PS_PER_S)
@@ -74,7 +74,7 @@ struct run_config_switch {
 	enum run_contending contending;
 	enum run_recording recording; /* switches that write them */
 	weft_time routing_delay_ps;
-	enum run_routing_start routing_start; /* of it, in wormhole switches */
+	enum run_routing_start routing_start; /* when it starts, in wormhole switches */
 };
 
 struct run_config_routing {
@@ -88,14 +88,14 @@ struct run_config_routing {
 	const struct route_algorithm *other[RUN_ALGORITHMS_MORE];
 	uint32_t others;
 	enum run_routing_mode mode;
-	uint32_t alternatives; /* routes per pair, for source routing; of each algorithm */
+	uint32_t alternatives;            /* routes per pair and algorithm, for source routing */
 	enum run_granularity granularity; /* hosts or switches have a route of their own */
-	/* Of algorithms with a tree: a switch, or a choice of route_root_find(); "": default. */
+	/* For algorithms with a tree: a switch, or a choice of route_root_find(); "": default. */
 	char root[TOPOLOGY_NAME_MAX];
-	uint32_t radius;                  /* of msp; 0: not given, or a route file's */
-	enum run_steps steps;             /* of msp; UNSET: not given */
-	enum run_ties ties;               /* of dor and msp; UNSET: not given */
-	enum run_ugal_queues ugal_queues; /* of df-ugal-l and df-par (lib/switch/detour.h) */
+	uint32_t radius;                  /* msp only; 0: not set, or set by a route file */
+	enum run_steps steps;             /* msp only; UNSET: not set */
+	enum run_ties ties;               /* dor and msp only; UNSET: not set */
+	enum run_ugal_queues ugal_queues; /* df-ugal-l and df-par only (lib/switch/detour.h) */
 	uint32_t ugal_bias_bytes;
 	const struct adaptive_mode *adaptive;
 	bool afi;
@@ -133,7 +133,7 @@ struct run_config_selection {
 
 /* In-transit buffers (itb.h). */
 struct run_config_itb {
-	uint64_t pool_bytes;                    /* of each host */
+	uint64_t pool_bytes;                    /* per host */
 	weft_time detection_ps, programming_ps; /* virtual clock */
 	weft_time pause_ps;
 };
@@ -174,9 +174,10 @@ struct run_config_nic {
 	uint32_t mtu_bytes;     /* payload of a frame */
 	uint32_t window_frames; /* in flight per peer, a power of two */
 	weft_time retry_ps, give_up_ps;
-	bool hardware_stamps; /* of NICs that have them (arrival_stamps.h) */
+	bool hardware_stamps; /* use the NIC's hardware time stamps if it has them
+				 (arrival_stamps.h) */
 	struct run_config_itb itb;
-	enum source_control_kind control; /* of congestion, by the source */
+	enum source_control_kind control; /* congestion control at the source */
 	struct run_config_iba_cc iba_cc;
 	struct run_config_drb drb;
 	struct run_config_pr_drb pr_drb;
@@ -193,7 +194,7 @@ struct run_config_mapper_hosts {
  * lib/mapper/mapper.h). */
 struct run_config_mapper {
 	enum run_mapper_routes routes;
-	enum run_mapper_mode mode; /* of one host: run_config_mapper_mode() */
+	enum run_mapper_mode mode; /* mode per host: run_config_mapper_mode() */
 	struct run_config_mapper_hosts hosts;
 	char *key;    /* absolute path of the fabric key; NULL: none */
 	char *expect; /* generator text or absolute path; NULL: the file's own topology */
@@ -203,13 +204,13 @@ struct run_config_mapper {
 	weft_time after_ps; /* static routes are recomputed after an event; NEVER: not at all */
 };
 
-/* Of a lab: control frames between its processes are authenticated (lib/link/link_seal.h). */
+/* Labs only: control frames between its processes are authenticated (lib/link/link_seal.h). */
 struct run_config_link_key {
 	char *path; /* absolute; NULL: none */
 	struct run_config_place place;
 };
 
-/* Of a lab. */
+/* Labs only. */
 struct run_config_security {
 	struct run_config_link_key link_key;
 	bool data;    /* data frames have tags (lib/link/data_tag.h); needs the key */
@@ -236,13 +237,13 @@ struct run_config_faults {
 	uint32_t corrupt_ppm;     /* share of the data frames with a flipped bit */
 };
 
-/* Of a run: a million take some 50 MB of memory, and 150 MB of JSON. */
+/* Maximum per run: a million samples take about 50 MB of memory and 150 MB of JSON. */
 #define RUN_SAMPLES_MAX 1000000
 
-/* Of a run: values of links in samples, some 70 bytes of memory each while the result is written,
- * and 20 bytes of JSON. */
+/* Maximum per run: each link value in a sample takes about 70 bytes of memory while the result is
+ * written, and 20 bytes of JSON. */
 #define RUN_LINK_VALUES_MAX 4000000
-#define RUN_LINK_VALUES     4 /* of each way, beside one for each VC */
+#define RUN_LINK_VALUES     4 /* per direction, plus one per VC */
 
 /* A run ends when the half width of a 95 % confidence interval, as a share of the mean, is at most
  * this; 0: it ends after its duration. */
@@ -273,8 +274,8 @@ struct run_config_fidelity {
 
 /* The host beside its interface. */
 struct run_config_host {
-	uint64_t copy_rate_bps;    /* of messages between ranks of a schedule on the same host */
-	weft_time overhead_ps;     /* of a CPU, for each send and recv of a schedule */
+	uint64_t copy_rate_bps;    /* between ranks of a schedule on the same host */
+	weft_time overhead_ps;     /* CPU time of each send and recv in a schedule */
 	weft_time gap_ps;          /* from one message of a schedule to the next */
 	uint64_t rendezvous_bytes; /* longer messages of a schedule ask first; 0: none does */
 };
@@ -328,16 +329,16 @@ struct run_config_traffic {
 	const struct traffic_pattern *pattern;
 	struct run_config_hosts from, to;
 	uint32_t switches;  /* local, combined: reach in links between switches; or UINT32_MAX */
-	uint32_t share_ppm; /* hotspot, combined: of the messages to hot spots that go to 'to' */
-	uint32_t load_ppm;  /* of the host's link rate */
+	uint32_t share_ppm; /* hotspot, combined: share of hot-spot messages that go to 'to' */
+	uint32_t load_ppm;  /* share of the host's link rate */
 	uint64_t message_bytes, other_message_bytes;
 	uint64_t message_max_bytes, other_message_max_bytes; /* drawn up to these; 0: fixed */
-	uint32_t other_share_ppm; /* of the messages, that have the other length */
+	uint32_t other_share_ppm; /* share of messages that have the other length */
 	enum arrivals_kind arrivals;
 	enum rail_rule rail;         /* RAIL_UNSET: same-rail */
 	weft_time on_ps, off_ps;     /* bursty: mean times */
 	weft_time start_ps, stop_ps; /* stop WEFT_TIME_NEVER: with the run */
-	char *file;  /* of a permutation (NULL: drawn from the seed), a schedule, or a capture */
+	char *file;  /* permutation file (NULL: drawn from the seed), schedule, or capture */
 	char *ranks; /* goal: file that maps ranks to hosts; NULL: in order */
 	uint32_t ranks_per_host;           /* goal, without such a file; 0: 1 */
 	struct run_config_sizes sizes;     /* flows */
@@ -513,7 +514,7 @@ int run_config_supported(const struct run_config *config, struct error *error);
  * the hosts of 'mapper.hosts'. The caller owns it. NULL, fault and errno. */
 struct topology *run_config_open_topology(const struct run_config *config, struct error *error);
 
-/* Names the interfaces of 'edges: {hosts, network}': of host h interface eth0 in namespace
+/* Names the interfaces of 'edges: {hosts, network}': host h gets interface eth0 in namespace
  * weft-LAB-h ('lab' NULL: weft-h), with the address network + 1 + number of h in the topology.
  * Other edges stay as they are. -EINVAL and error: an unknown host, a name that is too long, no
  * address is left, or edges of a run ('lab' NULL) share a network and a namespace; -ENOMEM. */

@@ -15,7 +15,7 @@ extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routi
 	run_edge_fields[], run_traffic_fields[], run_job_fields[];
 /* The short form of 'edges', instead of a list. */
 extern const struct yaml_field run_edge_network_fields[];
-/* Of whole files. */
+/* Top-level keys of each kind of file. */
 extern const struct yaml_field run_file_fields[], lab_file_fields[];
 extern const char *const run_clock_choices[];
 
@@ -40,7 +40,7 @@ int run_read_time_or_off(const struct yaml_tree_node *node, void *member, struct
 void run_write_time_or_off(const void *member, FILE *out, unsigned indent);
 int run_read_path(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_path(const void *member, FILE *out, unsigned indent);
-/* Of the whole run_config. */
+/* 'member' is the whole run_config. */
 int run_read_jobs(const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_jobs(const void *member, FILE *out, unsigned indent);
 bool run_jobs_present(const void *member);

@@ -240,8 +240,8 @@ int run_jobs_complete(struct run_config *config, struct error *error)
 void run_jobs_free(struct run_config_job_list *jobs)
 {
 	for (uint32_t i = 0; i < jobs->count; i++) {
-		run_traffic_fini(
-			&jobs->at[i].traffic); /* of a refused job; else it has no pointers */
+		/* Only a refused job's traffic has pointers. */
+		run_traffic_fini(&jobs->at[i].traffic);
 		free(jobs->at[i].schedule);
 		free(jobs->at[i].placement.file);
 	}

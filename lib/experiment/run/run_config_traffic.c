@@ -364,7 +364,7 @@ static int complete_rate(
 	return complete_bursts(traffic, node, error);
 }
 
-/* Of drawn flows. */
+/* Completes the entry's drawn flows. */
 static int complete_sizes(
 	struct run_config_traffic *traffic, const struct yaml_tree_node *node, struct error *error)
 {

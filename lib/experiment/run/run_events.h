@@ -41,7 +41,7 @@ struct run_event {
 	char host[RUN_EVENT_NAME]; /* a host: its cables */
 	weft_time down_ps;         /* 0: not cut; WEFT_TIME_NEVER: until the end of the run */
 	uint64_t rate_bps;         /* 0: unchanged, like those below */
-	uint64_t drain_bps;        /* of the direction from the switch to the host */
+	uint64_t drain_bps;        /* direction from the switch to the host */
 	weft_time delay_ps;
 	uint32_t corrupt_ppm, credit_loss_ppm; /* RUN_EVENT_KEEP: unchanged */
 	struct run_event_when when;
@@ -51,7 +51,7 @@ struct run_event {
 /* A timed action: a row occurs, or the cables that it cut are rejoined. */
 struct run_event_act {
 	weft_time at_ps;
-	uint32_t row;        /* of the file */
+	uint32_t row;        /* row in the file */
 	uint32_t occurrence; /* the same for all acts of one event */
 	uint32_t target;     /* a link, switch or host, depending on the row */
 	bool ends;           /* cables are rejoined */

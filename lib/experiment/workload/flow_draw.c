@@ -195,7 +195,7 @@ struct drawer {
 	struct rails *rails;                 /* NULL: all hosts have one port */
 	struct flow_matrix matrix;
 	struct flow_sizes sizes;
-	double wire_bytes; /* of a flow in the mean */
+	double wire_bytes; /* mean per flow */
 	struct run_flows *flows;
 	uint32_t room;
 };
@@ -203,8 +203,8 @@ struct drawer {
 /* A sender and its destinations. */
 struct drawn_host {
 	uint16_t host;         /* its port, where it has several */
-	uint32_t first, count; /* of its pairs in the matrix */
-	double share;          /* of the load */
+	uint32_t first, count; /* its pairs in the matrix */
+	double share;          /* share of the load */
 };
 
 static uint16_t draw_pair(const struct drawer *drawer, const struct drawn_host *at, struct rng *rng)

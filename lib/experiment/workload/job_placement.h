@@ -19,7 +19,7 @@
 
 struct job_placement {
 	uint16_t *host;                   /* hosts of all jobs, in the order of their ranks */
-	uint32_t first[RUN_JOBS_MAX + 1]; /* of job i: host[first[i]] .. [first[i + 1] - 1] */
+	uint32_t first[RUN_JOBS_MAX + 1]; /* job i has host[first[i]] .. [first[i + 1] - 1] */
 };
 
 /* The caller frees 'host' in every case. 0, or a negative errno and error. */

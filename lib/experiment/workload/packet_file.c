@@ -34,14 +34,14 @@ static const char *const expressions[] = {
 struct packet_file {
 	pcap_t *pcap;
 	const char *path;
-	uint64_t number; /* of packets read */
+	uint64_t number; /* packets read so far */
 	uint64_t first_ns;
 	weft_time at_ps;
 	bool ethernet;
 	unsigned places;
 	struct {
 		struct bpf_program filter;
-		uint32_t offset; /* of the IP header */
+		uint32_t offset; /* where the IP header starts */
 	} place[PLACES];
 };
 

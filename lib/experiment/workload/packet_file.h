@@ -33,7 +33,7 @@ struct packet {
 	const uint8_t *data; /* captured bytes; valid until the next packet is read */
 	uint32_t captured;   /* number of captured bytes */
 	uint32_t ip;         /* offset of the IP header; 'captured' if there is none */
-	struct packet_address source[2], destination[2]; /* of IP, of Ethernet */
+	struct packet_address source[2], destination[2]; /* IP address, Ethernet address */
 };
 
 struct packet_file;

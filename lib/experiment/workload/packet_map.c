@@ -12,7 +12,7 @@
 #define SLOTS_FIRST 64
 
 struct slot {
-	struct packet_address address; /* of kind NONE: empty */
+	struct packet_address address; /* kind NONE: empty slot */
 	uint16_t host;
 };
 

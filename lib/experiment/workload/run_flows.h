@@ -18,7 +18,7 @@
 
 struct run_flow_request {
 	uint64_t bytes;
-	weft_time start_ps; /* of the schedule, or after flow 'after' */
+	weft_time start_ps; /* in the schedule, or after flow 'after' */
 	uint32_t after;     /* RUN_FLOW_NONE: none */
 	uint32_t op;        /* its send in the schedule */
 	uint32_t line;

@@ -100,8 +100,8 @@ static int read_ranks(struct run_goal *goal, const struct topology *topology, co
 	return result;
 }
 
-/* Flows have ports as ranks. Ranks of a part are placed in the order of the hosts, and take the
- * ports of each in turn. 'among' NULL: of the topology. */
+/* Flows have ports as ranks. Ranks of a part are placed in the order of the hosts, and take each
+ * host's ports in turn. 'among' NULL: all hosts of the topology. */
 static int fill_hosts(struct run_goal *goal, const struct run_goal_part *part,
 	const struct run_config_traffic *traffic, const uint16_t *among, uint32_t hosts,
 	const struct topology *topology, const char *where, uint16_t *turn, struct error *error)

@@ -22,15 +22,15 @@ struct run_goal_part {
 	uint32_t first_sender, senders; /* in 'sender' */
 	weft_time start_ps;             /* after the start of the traffic */
 	uint32_t job;                   /* number plus 1; 0: none */
-	uint8_t entry;                  /* of the run's traffic */
+	uint8_t entry;                  /* index in the run's traffic */
 };
 
 struct run_goal {
 	struct goal *goal;
-	struct run_flows flows; /* of which the schedule was made; none for pattern goal */
+	struct run_flows flows; /* flows from which the schedule was made; none for pattern goal */
 	uint16_t *host_of;      /* [ranks] entries of the topology */
 	uint32_t *rank_of;      /* [hosts]; the first rank of each, or RUN_GOAL_NO_RANK */
-	uint32_t hosts;         /* of the topology */
+	uint32_t hosts;         /* in the topology */
 	uint8_t *entry_of;      /* [hosts] with ranks: entry of the run's traffic */
 	uint16_t *sender;       /* [senders] the hosts with ranks */
 	uint32_t senders;
@@ -40,7 +40,7 @@ struct run_goal {
 	weft_time overhead_ps, gap_ps;
 	uint64_t piece_bytes; /* that interfaces take at once */
 	uint64_t rendezvous_bytes;
-	weft_time start_ps; /* of the first part, after the start of the traffic */
+	weft_time start_ps; /* when the first part starts, after the start of the traffic */
 };
 
 /* Opens the run's schedule; '*goal' is NULL if it has none, or only absent jobs have one. 0, or a

@@ -9,7 +9,7 @@
 
 struct run_packets; /* run_packets.h */
 
-/* Of one entry of traffic, ascending (a permutation: in the file's order). */
+/* Hosts of one traffic entry in ascending order (a permutation: in the file's order). */
 struct run_hosts_entry {
 	/* 'from' has every port of a host with several that sends, 'to' the first port of each. */
 	uint16_t *from, *to;

@@ -20,7 +20,7 @@ struct loader {
 	struct run_hosts_entry *entry;
 	struct run_packets *packets;
 	struct packet_hosts *hosts;
-	uint32_t count, room; /* of packets->at */
+	uint32_t count, room; /* entries used and allocated in packets->at */
 	uint32_t drew;        /* the last sender that reaches all of hosts->to, plus 1; 0: none */
 	uint64_t wire_bytes;
 	struct error *error;

@@ -127,7 +127,7 @@ static void number_hosts(
 	*count = kept;
 }
 
-/* Hosts within reach that are destinations; of 'near' ports. */
+/* Keeps the hosts of 'list' that are destinations; they become config->near. */
 static void keep_near(const struct run_config_traffic *traffic, const struct run_hosts_entry *entry,
 	const struct rails *rails, struct traffic_config *config, uint16_t *list, uint32_t count)
 {

@@ -73,7 +73,7 @@ struct clock_offset {
 	uint8_t marks;
 	uint8_t doubts; /* exchanges that have to agree before it is used */
 	bool known;
-	uint32_t version; /* of 'line', odd while it changes */
+	uint32_t version; /* version of 'line', odd while it changes */
 };
 
 /* Forgets everything except the counts: another clock may be there. */

@@ -46,13 +46,13 @@ struct peer_clock {
 	struct clock_offset offset;
 	int64_t sent_ns[PEER_CLOCKS_OPEN]; /* when each question left; 0: answered, or none */
 	weft_time next;                    /* question, not before this time */
-	uint64_t heard_number;             /* of the question to be answered */
+	uint64_t heard_number;             /* number of the question to be answered */
 	int64_t heard_ns;
 	weft_time quiet_until; /* no other question is heard */
 	uint64_t offered;      /* names the asker that was offered a flow last; 0: none */
 	int64_t offered_ns;    /* when, at first */
 	bool answered;         /* by this session or the next: a question has left since */
-	uint32_t clock;        /* of the last answer; 0: none yet */
+	uint32_t clock;        /* clock in the last answer; 0: none yet */
 	uint8_t asked;         /* up to PEER_CLOCKS_FIRST */
 	uint8_t steps;         /* answers that contradict the others; up to PEER_CLOCKS_STEPS */
 	uint8_t agreed;        /* answers since the last step, modulo PEER_CLOCKS_CALM */

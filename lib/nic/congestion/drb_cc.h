@@ -34,7 +34,7 @@
 #define DRB_CC_SOURCES_MAX 64 /* that count */
 #define DRB_CC_RECENT      16 /* flows that are remembered */
 
-/* Of one pair. */
+/* State per pair. */
 struct drb_cc_pair {
 	int8_t incast;    /* above 0: it is one */
 	int8_t recurring; /* above 0: the same flows keep contending */

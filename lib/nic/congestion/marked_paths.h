@@ -19,7 +19,7 @@
 #include "base/rng.h"
 #include "metapath.h"
 
-#define MARKED_PATHS_OPEN_MAX 4 /* of the paper */
+#define MARKED_PATHS_OPEN_MAX 4 /* as in the paper */
 
 struct marked_paths {
 	uint64_t expires_ns;                /* the next expiry; 0: the timer does not run */

@@ -23,7 +23,7 @@ struct pr_drb_rules {
 	bool improve;    /* paths are opened in zone H although a solution was applied */
 };
 
-/* Of one pair. */
+/* State per pair. */
 struct episode {
 	struct flow_pattern pattern;
 	bool applied; /* a solution */

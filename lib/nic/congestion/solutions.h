@@ -7,10 +7,10 @@
  * consists of the open paths with their latencies, and the lowest L* that they reached.
  *
  * A pattern matches a solution if enough of the observed flows are among the stored ones (or of
- * both together: the reading 'union'); the paper's words are "similar situation". Of several
- * matches the most similar is taken. The database has a fixed size; the least recently used entry
- * is replaced. O(entries) with one comparison for entries of other destinations; no allocation
- * after solutions_init(). One thread. */
+ * both together: the reading 'union'); the paper's words are "similar situation". If several match,
+ * the most similar one is used. The database has a fixed size; the least recently used entry is
+ * replaced. O(entries) with one comparison for entries of other destinations; no allocation after
+ * solutions_init(). One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 #include "metapath.h"
 #include "wire/cn.h"
 
-#define SOLUTION_FLOWS_MAX 32 /* of a pattern; further ones are ignored */
+#define SOLUTION_FLOWS_MAX 32 /* flows in a pattern; further ones are ignored */
 
 struct solution;
 

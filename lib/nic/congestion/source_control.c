@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define STREAM_SOURCE_CONTROL 0x6e02 /* of a host's random numbers */
+#define STREAM_SOURCE_CONTROL 0x6e02 /* stream of a host's random numbers */
 
 #define X(id, name) #name,
 static const char *const counter_names[] = {SOURCE_CONTROL_COUNTERS(X)};

@@ -73,7 +73,7 @@ struct datagram_message {
 /* Data that accompany a packet's descriptor. */
 struct datagram_origin {
 	weft_time injected_ps;
-	weft_time generated_ps; /* of its message */
+	weft_time generated_ps; /* when its message was generated */
 	uint16_t payload_bytes;
 	uint8_t path;   /* index of its route; with 'control' only */
 	uint8_t losses; /* how often it was lost and resent; for the caller */
@@ -88,20 +88,20 @@ struct datagram_route {
 struct datagram_fifo {
 	struct datagram_message *message; /* [mask + 1] */
 	uint32_t head, count, mask;
-	/* Of the message at the head: */
+	/* State of the message at the head: */
 	uint32_t sent_bytes;
 	struct datagram_route chosen;
 	bool started;        /* start_ps is known */
 	weft_time start_ps;  /* when its first frame could have left but for missing credits */
-	uint32_t wire_bytes; /* of its frames so far, including link overhead */
+	uint32_t wire_bytes; /* in its frames so far, including link overhead */
 } __attribute__((aligned(64)));
 
 /* State of a stream (datagram_stream.h); an interface has at most one. */
 struct datagram_stream {
 	struct weft_packet frame; /* the next frame, except its numbers */
-	weft_time generated_ps;   /* of the message */
-	uint32_t left_bytes;      /* of it; 0: no message */
-	uint16_t payload_bytes;   /* of the next frame */
+	weft_time generated_ps;   /* when the message was generated */
+	uint32_t left_bytes;      /* still to be sent; 0: no message */
+	uint16_t payload_bytes;   /* in the next frame */
 	uint8_t path;             /* index of the message's route */
 	struct credit_tx *tx;
 };
@@ -115,13 +115,13 @@ struct datagram {
 	uint8_t extension_bytes;  /* likewise */
 	uint16_t waiting;         /* set of VCs with a message */
 	uint8_t next_vc;          /* round robin */
-	bool has_routes;          /* of the configuration */
-	struct pair_numbers sent; /* of the next frames, by destination */
+	bool has_routes;          /* the configuration has routes */
+	struct pair_numbers sent; /* numbers of the next frames, by destination */
 	/* Touched by each frame that arrives: a cache line, and the credits. */
 	uint64_t frames_received, messages_received, bytes_received;
 	struct itb *itb;                /* NULL: not an in-transit host */
 	struct datagram_reorder *order; /* NULL: deliver in order of arrival */
-	struct pair_numbers come;       /* of the frames after the latest received, by source */
+	struct pair_numbers come;       /* numbers after the latest frames received, by source */
 	/* The rest. */
 	uint32_t held;                      /* frames, by 'order' */
 	uint64_t out_of_order;              /* frames delivered after later ones */

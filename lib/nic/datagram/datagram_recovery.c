@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "datagram_recovery.h"
 
-/* Of two reports with equal arrival times the one that was made first, whatever order the driver
- * processes them in. Any order that prefers some destinations starves others while discards go on
- * for long. */
+/* If two reports have equal arrival times, the one that was made first wins, whatever order the
+ * driver processes them in. Any order that prefers some destinations starves others while discards
+ * go on for long. */
 static bool is_before(const struct weft_packet *a, const struct weft_packet *b)
 {
 	if (a->arrived_ps != b->arrived_ps)

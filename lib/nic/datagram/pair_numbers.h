@@ -42,8 +42,8 @@ struct pair_number {
 struct pair_numbers {
 	/* All that is read, except the table, is in these 16 bytes. */
 	union {
-		uint8_t *small; /* of PAIR_NUMBERS_BYTES; PAIR_NUMBERS_LARGE: in the table */
-		uint32_t *all;  /* of PAIR_NUMBERS_ALL */
+		uint8_t *small; /* with PAIR_NUMBERS_BYTES; PAIR_NUMBERS_LARGE: in the table */
+		uint32_t *all;  /* with PAIR_NUMBERS_ALL */
 	};
 	uint32_t step : 18; /* from one of these to the next */
 	uint32_t kind : 2;  /* enum pair_numbers_kind */

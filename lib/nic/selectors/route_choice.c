@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define STREAM_ROUTE_CHOICE 0x6e01 /* of a host's random numbers */
+#define STREAM_ROUTE_CHOICE 0x6e01 /* stream of a host's random numbers */
 #define FS_PER_PS           1000u
 
 #define X(name) &route_choice_##name,
@@ -177,7 +177,8 @@ const struct route_choice_ops route_choice_contention = {.name = "contention",
 /* Selectors between route sets that several algorithms computed on the same tree, the set with the
  * fewest ITBs first. */
 
-/* The first route of set 'set'; of the set before it if there is none, and so on; at last 0. */
+/* The first route of set 'set'; if there is none, the first route of the nearest set before it;
+ * otherwise 0. */
 static unsigned first_of_set(
 	const struct route_choice *choice, const struct route_choice_message *message, unsigned set)
 {

@@ -51,7 +51,7 @@ struct route_choice_ops {
 
 /* Parameters of selectors; each uses those that it needs. */
 struct route_choice_options {
-	uint64_t rate_bps; /* of injection; 0: it does not learn */
+	uint64_t rate_bps; /* injection rate; 0: it does not learn */
 	uint32_t forget;   /* c_o: what coefficients lose with each message, thousandths */
 	/* K: by what factor a set's routes must be better to be preferred to those of the first;
 	 * for three sets two thresholds above 1.0. Thousandths. */

@@ -20,7 +20,7 @@
  * Connected: every switch but the root was entered over a link from an earlier one, so up arcs lead
  * from everywhere to the root, and the same links lead down again.
  *
- * The direction of links outside the tree follows: of such a link's two ends one is an ancestor of
+ * The direction of links outside the tree follows: one of such a link's two ends is an ancestor of
  * the other (a depth-first search leaves no other links), and if it led up away from the root, it
  * would close a cycle of up arcs with the tree between its ends. Only the order of entering is
  * free. A turn is forbidden at a switch between each two of its up links, u (u - 1) turns for u of

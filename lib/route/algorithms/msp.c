@@ -34,7 +34,7 @@
 
 #define MSP_STREAM ((uint64_t)1 << 34)
 
-/* Of a grid or of a fat tree. */
+/* Pairs in a grid or in a fat tree. */
 struct pairs {
 	struct route_maker maker;
 	struct dimension_order order;

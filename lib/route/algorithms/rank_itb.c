@@ -15,7 +15,7 @@
  *     b66     if b > a or b > c
  *     bmax    always
  *
- * Deadlock freedom. Of the switches on a closed chain of dependencies one has the highest rank; the
+ * Deadlock freedom. One of the switches on a closed chain of dependencies has the highest rank; the
  * chain passes it from and to switches of lower rank, since no link joins a switch with itself.
  * There b33, b66 and bmax have an ITB, so the dependency does not exist and nothing is closed. With
  * b50 ranks fall at every dependency, which is impossible around a closed chain. (For the channels

@@ -41,7 +41,7 @@ struct fill {
 	const struct route_graph *graph;
 	const bool *up;
 	bool spare; /* prefer routes without ITBs */
-	bool first; /* of those the first, not a drawn one */
+	bool first; /* take the first of those, not a drawn one */
 	const struct route_options *options;
 	struct route_set *set;
 };

@@ -31,7 +31,7 @@ struct tables {
 	uint32_t *by_cost;     /* switches that reach the destination, the farthest first */
 	uint32_t *first_count; /* scratch space of the counting sort */
 	uint32_t *first_choice;
-	uint32_t *choice; /* arcs; of switch s: [first_choice[s]] .. [first_choice[s + 1] - 1] */
+	uint32_t *choice; /* arcs; switch s has [first_choice[s]] .. [first_choice[s + 1] - 1] */
 	uint64_t *load;   /* by arc: pairs of hosts so far */
 	uint64_t *flow;   /* by switch: sources whose packets pass here */
 	struct arrays arrays;

@@ -35,7 +35,7 @@ int opensm_dump_tables(const struct topology *topology, const struct route_table
 
 struct route_gaps {
 	uint64_t pairs;               /* ordered pairs of hosts without a route */
-	uint64_t other;               /* of these, pairs of hosts that are not cut off */
+	uint64_t other;               /* pairs among these whose hosts are not cut off */
 	uint64_t apart;               /* beside these, ports of hosts in separate planes */
 	uint32_t source, destination; /* the first of these */
 	uint32_t *cut_off;            /* hosts that no host reaches in either direction */

@@ -100,7 +100,7 @@ static int read_named_entry(struct listing_reader *reader, uint32_t port)
 	int result;
 
 	if (!listing_take(reader, "(Channel Adapter"))
-		return 0; /* of a switch, a router, or a LID that is not in use */
+		return 0; /* a switch, a router, or a LID that is not in use */
 	result = listing_until(reader, "'", &ignored);
 	name = (struct ib_text){reader->at, (uint32_t)(reader->end - reader->at)};
 	while (name.length > 0 && name.start[name.length - 1] != '\'')

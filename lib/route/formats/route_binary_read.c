@@ -23,15 +23,16 @@ struct reader {
 	const char *origin;
 	struct route_file *file;
 	struct error *error;
-	uint64_t place; /* of the next byte of the file */
-	uint64_t start; /* of the section in the room */
+	uint64_t place; /* offset of the next byte in the file */
+	uint64_t start; /* offset of the section that is in the room */
 	uint8_t *room;
 	uint32_t size;
 	size_t length;
 	uint32_t contents, classes, steps;
-	struct topology_port *peer; /* of switch ports: [switch * TOPOLOGY_PORTS_MAX + port] */
-	bool *linked;               /* likewise: has a link */
-	struct arrays arrays;       /* these two */
+	struct topology_port
+		*peer;        /* peers of switch ports: [switch * TOPOLOGY_PORTS_MAX + port] */
+	bool *linked;         /* likewise: has a link */
+	struct arrays arrays; /* these two */
 };
 
 static int refuse(struct reader *reader, uint64_t place, const char *format, ...)

@@ -30,7 +30,7 @@ struct reader {
 	unsigned classes;     /* by the header, 0: none */
 	unsigned steps;       /* enum vc_steps, by the header */
 	char line[LINE_MAX_BYTES + 1];
-	unsigned number;    /* of the line, from 1 */
+	unsigned number;    /* line number, from 1 */
 	uint64_t routes;    /* read so far */
 	uint64_t announced; /* by the header; UINT64_MAX: not given */
 };

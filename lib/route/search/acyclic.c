@@ -15,7 +15,7 @@ struct places {
 
 struct acyclic {
 	const struct route_graph *graph;
-	unsigned words;               /* of 64 arcs that leave a switch */
+	unsigned words;               /* words of 64 arcs per switch */
 	uint64_t *accepted, *refused; /* by arc and word: bit i: the i-th arc of its end */
 	uint32_t *place;              /* by arc: in the order */
 	uint32_t *arc_at;             /* by place */

@@ -30,7 +30,7 @@ struct work {
 	uint32_t *count;   /* by arc: the map; one more for removed routes, always 0 */
 	int64_t channels;  /* n times 'unit' */
 	int64_t unit;      /* 1 if all costs are equal */
-	uint64_t sum;      /* of the routes over all arcs */
+	uint64_t sum;      /* over all routes and arcs */
 	bool too_many;     /* a count is above BALANCE_COUNT_MAX */
 	uint32_t *pair_of; /* by path */
 	uint32_t *spare;   /* by pair: copies beyond one for each pair of hosts */

@@ -11,9 +11,9 @@
  * no cycle (acyclic.h, also for the channels of the hosts that absorb).
  *
  * A switch without hosts cannot hold an ITB. There, all turns that do not outrank both neighbours
- * (route_root.h) are accepted in advance. They have no cycle: of the switches on a cycle, all
- * without hosts, the highest would outrank its neighbours. Together with ITBs elsewhere they
- * connect every connected pair, so a path can always be found, however many were accepted before.
+ * (route_root.h) are accepted in advance. They have no cycle: the highest of the switches on a
+ * cycle, all without hosts, would outrank its neighbours. Together with ITBs elsewhere they connect
+ * every connected pair, so a path can always be found, however many were accepted before.
  */
 
 #include <stdbool.h>

@@ -23,7 +23,7 @@
 struct dimension_order {
 	struct route_grid grid;
 	uint64_t turned; /* by dimension: its bit */
-	uint8_t *rank;   /* of hosts: the last bit of the position among those of their switch */
+	uint8_t *rank;   /* by host: the last bit of its position among the hosts of its switch */
 };
 
 /* -EINVAL with 'error' if the graph is not a grid (route_grid_make()); -ENOMEM. */

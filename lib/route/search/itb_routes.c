@@ -45,7 +45,7 @@ struct route_path itb_routes_path(const struct minimal_paths *paths, size_t pair
 /* A pair of hosts. */
 struct couple {
 	uint32_t source, destination;
-	size_t pair; /* of their switches */
+	size_t pair; /* pair of their switches */
 };
 
 static struct couple couple_of(const struct fill *fill, uint32_t source, uint32_t destination)

@@ -38,7 +38,8 @@ struct route_path itb_routes_path(const struct minimal_paths *paths, size_t pair
 /* Balancing (the thesis' section 3.2.3, figure 54). A map counts the routes over every channel
  * between switches, at first those of all candidates of all pairs. Each step deletes the route
  * whose deletion leaves the smallest standard deviation of the map, until every pair has one route
- * left; of several such routes, the first one of a table in random order (balance_lane.h).
+ * left. If several routes qualify, the first one in a table in random order is removed
+ * (balance_lane.h).
  *
  * Pairs of hosts on the same two switches have the same candidates and are indistinguishable. So a
  * candidate has as many copies as there are such pairs, and as many copies as pairs remain; their

@@ -21,7 +21,7 @@ struct legal_detour {
 	const struct route_graph *graph;
 	const bool *up;
 	struct step *step; /* by state */
-	uint32_t *queue;   /* of states */
+	uint32_t *queue;   /* states to visit */
 	uint32_t *avoided; /* by arc: the round in which it was avoided */
 	uint32_t search, round;
 	uint32_t tail;

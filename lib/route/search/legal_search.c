@@ -20,7 +20,7 @@ struct legal_search {
 	bool absorb;          /* up after down allowed at switches with hosts */
 	uint32_t *links;      /* by state: length of the rest, NO_WAY if it cannot arrive */
 	uint64_t *count;      /* by state: routes of that length */
-	uint32_t *queue;      /* of states */
+	uint32_t *queue;      /* states to visit */
 	uint32_t *first_step; /* by state: its steps are step[first_step[i]] .. [first_step[i + 1] -
 				 1] */
 	uint32_t *step;       /* arcs that start a shortest remaining path; NULL in a copy */

@@ -31,7 +31,7 @@ struct minimal_paths {
 	uint32_t *switch_of;       /* by place */
 	uint32_t *place_of;        /* by switch; ROUTE_GRAPH_NONE without hosts */
 	struct minimal_pair *pair; /* [place from * places + place to] */
-	uint32_t paths;            /* of all pairs */
+	uint32_t paths;            /* total over all pairs */
 	uint32_t **column;         /* by place: arcs of all paths that lead there */
 	struct arrays arrays;      /* all of these but the columns */
 };

@@ -25,8 +25,8 @@ struct ball {
 struct multi_step {
 	const struct dimension_order *order;
 	unsigned radius;
-	unsigned parity;     /* of the current pair */
-	struct ball near[2]; /* of its source and its destination */
+	unsigned parity;     /* parity of the current pair */
+	struct ball near[2]; /* around its source and its destination */
 	uint64_t *used;      /* by arc: the pair in which a path took its link */
 	uint64_t *seen;      /* by switch: the walk that passed it */
 	uint64_t pair, walk; /* numbers of the current ones, from 1 */

@@ -18,11 +18,11 @@
 
 struct offer {
 	uint32_t turn, in, out;
-	double cost; /* of forbidding it */
+	double cost; /* cost of forbidding it */
 };
 
 struct tally {
-	uint32_t paths; /* of one pair, over a turn */
+	uint32_t paths; /* paths per pair over a turn */
 	double flow;
 };
 

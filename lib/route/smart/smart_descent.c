@@ -17,7 +17,7 @@ struct descent {
 	const struct route_graph *graph;
 	double *load;  /* by arc: traffic times cost, 1 for the fastest arcs */
 	double *cost;  /* by arc */
-	double *price; /* by arc: of one more unit of traffic */
+	double *price; /* by arc: marginal cost of one more unit of traffic */
 	double scale;  /* the largest load at the start of a sweep */
 	struct arrays arrays;
 };

@@ -21,7 +21,7 @@ struct smart_pair {
 struct smart_paths {
 	uint32_t pairs, paths;
 	struct smart_pair *pair; /* pairs + 1 of them, the last for first_path only */
-	uint32_t *first_arc;     /* of path p: arc[first_arc[p]] .. arc[first_arc[p + 1] - 1] */
+	uint32_t *first_arc;     /* path p has arc[first_arc[p]] .. arc[first_arc[p + 1] - 1] */
 	uint32_t *arc;
 	uint32_t path_room, arc_room;
 };

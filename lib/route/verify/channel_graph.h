@@ -28,7 +28,7 @@ struct channel_graph {
 	uint32_t channels, classes;
 	uint32_t turns; /* sets of dependencies of a node: VC_TURNS, or 1 without steps */
 	struct topology_port *from, *to; /* by channel */
-	uint32_t words;                  /* of a set of ports */
+	uint32_t words;                  /* words in a set of ports */
 	uint64_t *dependencies; /* by node, turn and word: output ports used right after it */
 	uint32_t ports;         /* the maximum of a switch */
 	uint32_t *switch_out;   /* [switch * ports + port], or CHANNEL_NONE */

@@ -14,7 +14,7 @@ struct replay {
 	uint32_t node;
 	unsigned links; /* between switches */
 	unsigned itbs;
-	unsigned high;     /* of the next port, from a prefix */
+	unsigned high;     /* high bits of the next port, from a prefix */
 	double demand;     /* that it carries, of its pair's uniform traffic */
 	enum vc_turn turn; /* what the route says about steps at the next hop */
 	bool arrived;

@@ -29,15 +29,15 @@ struct route_channel {
 
 struct route_report {
 	uint64_t pairs;       /* ordered pairs of different hosts */
-	uint64_t routes;      /* valid ones; of a table: connected pairs */
+	uint64_t routes;      /* valid ones; for a table, connected pairs */
 	uint64_t unconnected; /* pairs without a valid route */
-	uint64_t unreachable; /* of these, pairs that the topology itself does not connect */
+	uint64_t unreachable; /* pairs among these that the topology itself does not connect */
 	uint64_t invalid;     /* routes that do not lead from their source to their destination, and
 				 alternative ports of tables that lead nowhere */
 	unsigned vc_classes;  /* 1 if routes use no classes */
 	bool connected;
 	bool deadlock_free;
-	/* Of the routes between hosts on different switches; links between switches count. */
+	/* Routes between hosts on different switches; links between switches count. */
 	uint64_t far_routes;
 	double minimal_fraction;  /* routes as short as the topology allows */
 	double mean_switch_links; /* 0 if there is none */
@@ -60,7 +60,8 @@ struct route_report {
 		unsigned hot_channels;
 		struct {
 			struct topology_port from;
-			double load; /* of the channel's rate; above 1: more than it carries */
+			double load; /* relative to the channel's rate; above 1: more than it
+					carries */
 		} hot[ROUTE_REPORT_HOT];
 	} uniform;
 	/* A cycle of dependencies; length 0 if none. */

@@ -18,7 +18,7 @@
 
 struct table_walk {
 	uint32_t *hops; /* by switch: links to the destination by primary ports, or one of these */
-	uint32_t *path; /* of switches */
+	uint32_t *path; /* switches on the route */
 	uint64_t *flow; /* by switch: sources whose packets pass */
 	double *rate;   /* by switch: the sum of their rates */
 	uint32_t *by_hops;    /* switches that arrive, the farthest first */
@@ -26,7 +26,7 @@ struct table_walk {
 	uint64_t *inner;      /* by switch, a set: its ports that lead to switches */
 	uint64_t *ports;      /* likewise: all ports that packets to the destination may use */
 	uint64_t *onward;     /* likewise: those that lead to switches */
-	uint8_t last_port;    /* of the destination, at its switch */
+	uint8_t last_port;    /* the destination's port at its switch */
 	bool *reached;        /* by switch, or by node if there are classes */
 	uint32_t *queue;      /* by switch or node, likewise */
 	struct arrays arrays; /* all of these */

@@ -18,7 +18,7 @@ struct verifier {
 	double *demand;     /* by channel: uniform traffic (bps), times the hosts minus one */
 	uint32_t *distance; /* by switch: links to 'centre', the destination's switch */
 	uint32_t centre;
-	uint32_t *queue;               /* of switches */
+	uint32_t *queue;               /* switches to visit */
 	bool *answered;                /* by source: a route to the current destination exists */
 	uint64_t links, minimal, itbs; /* sums over routes between different switches */
 	struct table_walk *walk;       /* scratch space of route_walk.c */
@@ -46,7 +46,7 @@ static inline double verify_host_rate(const struct verifier *verifier, uint32_t 
 /* Keeps only the first finding as evidence. */
 void verify_report(struct verifier *verifier, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* An invalid route; of any source if that is VERIFY_NO_WAY. */
+/* Reports an invalid route; 'source' VERIFY_NO_WAY: it is invalid from any source. */
 void verify_report_invalid(struct verifier *verifier, uint32_t source, uint32_t destination,
 	const char *reason, struct topology_port place);
 

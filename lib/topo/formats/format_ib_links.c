@@ -156,7 +156,7 @@ struct block {
 	bool known;
 	enum device_kind kind;
 	struct ib_text name;
-	struct ib_text id; /* of a switch: the same in all lines; empty before the first */
+	struct ib_text id; /* the switch's id: the same in all lines; empty before the first */
 };
 
 static int read_block_head(struct listing_reader *reader, struct block *block)

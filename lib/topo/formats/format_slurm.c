@@ -18,7 +18,7 @@
 #include "listing_reader.h"
 #include "topo/topology_levels.h"
 
-#define NAMES_MAX 65536 /* of one list */
+#define NAMES_MAX 65536 /* names in one list */
 
 /* Takes "KEY=VALUE"; keys have no case. */
 static bool take_key(struct ib_text word, const char *key, struct ib_text *value)
@@ -34,7 +34,7 @@ static bool take_key(struct ib_text word, const char *key, struct ib_text *value
 
 struct list {
 	struct listing_reader *reader;
-	enum device_kind kind; /* of the names */
+	enum device_kind kind; /* what the names stand for */
 	uint32_t parent, names;
 };
 

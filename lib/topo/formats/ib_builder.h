@@ -28,17 +28,17 @@ struct ib_builder {
 	struct error *error;
 	uint32_t *by_id;  /* nodes by id */
 	uint32_t *by_end; /* 'listed' ports by node and port */
-	uint32_t *peer;   /* of each listed port: the node at the far end, or NOBODY */
-	uint32_t *same;   /* of each node: the first with this id */
-	uint32_t *number; /* of each node that is a switch: the device, or NOBODY */
-	uint32_t *part;   /* of each node that is a switch: a switch of its connected part */
+	uint32_t *peer;   /* by listed port: the node at the far end, or NOBODY */
+	uint32_t *same;   /* by node: the first with this id */
+	uint32_t *number; /* by node that is a switch: the device, or NOBODY */
+	uint32_t *part;   /* by node that is a switch: a switch of its connected part */
 	bool *left_out;   /* nodes */
 	/* Port p of switch n is port_at[n * PORTS + p] of the device, whose ports end at port_at[n
 	 * * PORTS]. */
 	uint8_t *port_at;
 	struct ib_cable *cable;
 	struct ib_end *host; /* cabled ports of adapters, ordered by node and port */
-	uint32_t *entry;     /* of each of these: the host in the topology */
+	uint32_t *entry;     /* by host node: the host in the topology */
 	uint32_t listed, cables, switches, hosts;
 	uint32_t nodes; /* adapters that have one of these */
 	struct arrays arrays;

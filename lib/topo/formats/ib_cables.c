@@ -9,7 +9,7 @@
 
 #include "ib_builder.h"
 
-/* Of a listed port; 0 or -EINVAL. */
+/* Checks one listed port; 0 or -EINVAL. */
 static int odd_port(struct ib_builder *builder, const struct ib_port *port, const char *became,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 

@@ -10,7 +10,7 @@
 #include "base/arrays.h"
 #include "base/file_text.h"
 
-#define PORTS_MAX   254 /* of a node; InfiniBand's limit */
+#define PORTS_MAX   254 /* ports per node; InfiniBand's limit */
 #define SHOWN       40  /* characters of the input in a message */
 #define INCLUDES    8   /* files within files */
 #define INCLUDE_MAX ((size_t)64 << 20)
@@ -20,7 +20,7 @@ struct file {
 	const char *origin;
 	bool in_node;           /* ports are the last node's */
 	bool aggregation_devid; /* the last devid= was that of an aggregation node */
-	uint8_t width, speed;   /* ibsim: of the ports from here on; 0: not given */
+	uint8_t width, speed;   /* ibsim: width and speed of ports from here on; 0: not given */
 	unsigned depth;         /* 0: not included */
 };
 

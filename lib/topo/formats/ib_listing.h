@@ -28,7 +28,7 @@ struct ib_node {
 	unsigned ports;
 	const char *origin; /* the file, for messages */
 	uint32_t line, column;
-	uint32_t order; /* of listing_reader.h */
+	uint32_t order; /* order as in listing_reader.h */
 };
 
 /* [3]	"H-0002c903000a1b2c"[1](2c903000a1b2d) 		# "node1 HCA-1" lid 7 4xQDR */
@@ -41,7 +41,7 @@ struct ib_port {
 	weft_time delay_ps;             /* WEFT_TIME_NEVER: not on the line */
 	uint8_t widths, speeds; /* ibsim: what the port can do, as in PortInfo; 0: not given */
 	const char *origin;
-	uint32_t line, column; /* of the peer's name */
+	uint32_t line, column; /* where the peer's name is */
 };
 
 /* An included file. */

@@ -15,7 +15,7 @@ struct listing_reader {
 	struct topology_import *import;
 	/* One line, without its end; -EINVAL after listing_refuse(), or -ENOMEM. */
 	int (*line)(struct listing_reader *reader);
-	void *context; /* of the format */
+	void *context; /* owned by the format */
 	const char *origin;
 	const char *start, *at, *end; /* the line, and its unread rest */
 	uint32_t number;

@@ -24,7 +24,7 @@ enum { SWITCHES_A_GROUP, HOSTS_A_SWITCH, LINKS_A_SWITCH, GROUPS, PARALLEL };
 
 struct dragonfly {
 	uint32_t a, h, groups;
-	uint32_t links; /* of a group, to other groups */
+	uint32_t links; /* links from a group to other groups */
 };
 
 static int link_group(const struct generator_request *request, struct topology *topology,

@@ -35,7 +35,7 @@ struct edge {
 
 struct graph {
 	uint32_t switches, degree, edges;
-	uint32_t *neighbour; /* of switch s: [s * degree] .. [s * degree + degree - 1] */
+	uint32_t *neighbour; /* switch s has [s * degree] .. [s * degree + degree - 1] */
 	struct edge *edge;
 	bool *seen;
 	uint32_t *queue;
