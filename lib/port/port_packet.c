@@ -214,7 +214,7 @@ static uint16_t packet_tx(
 		message[i].msg_hdr = (struct msghdr){
 			.msg_iov = part[i], .msg_iovlen = set_parts(port, mbufs[i], part[i])};
 	sent = sendmmsg(ctx->fd, message, count_all, MSG_DONTWAIT);
-	if (sent <= 0)
+	if (sent < 0)
 		sent = (int)skip_refused(ctx);
 	rte_pktmbuf_free_bulk(mbufs, (unsigned)sent);
 	return (uint16_t)sent;

@@ -140,7 +140,7 @@ static uint16_t udp_tx(
 		set_datagram(&batch, i, mbufs[i], rte_pktmbuf_data_len(mbufs[i]));
 	}
 	sent = sendmmsg(ctx->fd, batch.message, count_all, MSG_DONTWAIT);
-	if (sent <= 0)
+	if (sent < 0)
 		sent = (int)skip_refused(ctx);
 	ctx->sent += (uint32_t)sent;
 	rte_pktmbuf_free_bulk(mbufs, (unsigned)sent);

@@ -9,6 +9,7 @@
 #include "open_port.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <netpacket/packet.h>
@@ -1126,6 +1127,39 @@ UNIT_TEST(a_udp_port_keeps_the_order_and_counts_what_is_missing)
 
 /* The kernel reports the loss of an earlier frame. That is counted, and the next frame is not
  * dropped. */
+static void takes_none(struct port *port)
+{
+	struct rte_mbuf *mbuf = make_frame(0);
+	struct port_losses losses;
+
+	errno = EMSGSIZE; /* left over from an earlier call */
+	assert_int_equal(port_tx(port, &mbuf, 0, 0), 0);
+	assert_int_equal(rte_mbuf_refcnt_read(mbuf), 1);
+	port_losses_read(port, &losses);
+	assert_int_equal(losses.tx_errors, 0);
+	rte_pktmbuf_free(mbuf);
+	port_close(port);
+	pool_is_whole();
+}
+
+/* Faults can leave nothing of a burst. */
+UNIT_TEST(a_burst_of_no_frames_takes_none)
+{
+	struct error error = {""};
+	struct sockaddr_in near;
+	char device[80];
+	struct port port;
+
+	make_veth();
+	open_port(&port, "net_af_packet0,iface=wefta");
+	takes_none(&port);
+	remove_veth();
+	close(udp_far_end(&near, NULL));
+	snprintf(device, sizeof(device), "udp:127.0.0.1:%u>127.0.0.1:9", ntohs(near.sin_port));
+	assert_int_equal(port_open_udp(&port, "s0:1", device, FRAME_SIZE, pool, &error), 0);
+	takes_none(&port);
+}
+
 UNIT_TEST(a_udp_port_keeps_the_frame_with_which_it_learns_that_nobody_listened)
 {
 	struct sockaddr_in near, far;

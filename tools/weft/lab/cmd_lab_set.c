@@ -17,7 +17,6 @@
 
 #define COMMAND     "lab set"
 #define STEP_MS     2
-#define PATIENCE_MS 3000
 #define PORT_MAX    (TOPOLOGY_NAME_MAX + 8)
 #define TIME_MAX_PS (1000 * PS_PER_S)
 
@@ -201,7 +200,7 @@ static int look(
 static int order_process(
 	struct setting *setting, const struct lab_record *record, struct error *error)
 {
-	uint64_t until = lab_now_ms() + PATIENCE_MS;
+	uint64_t until = lab_now_ms() + LAB_FOLLOW_MS;
 	struct lab_connection connection;
 	char text[PORT_MAX + 32 * LINK_KNOB_COUNT];
 	int result = lab_connect(&connection, record, error), length, waiting = 1;

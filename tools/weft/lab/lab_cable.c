@@ -7,8 +7,7 @@
 
 #include "cmd_lab.h"
 
-#define STEP_MS     2
-#define PATIENCE_MS 3000
+#define STEP_MS 2
 
 int lab_cable_find(
 	const struct lab *lab, const char *name, struct lab_cable *cable, struct error *error)
@@ -47,7 +46,7 @@ static int wait_for(
 	struct lab_connection *connection, const char *port, bool cut, struct error *error)
 {
 	/* Asking takes its time where there are many links. */
-	for (uint64_t until = lab_now_ms() + PATIENCE_MS; lab_now_ms() < until;) {
+	for (uint64_t until = lab_now_ms() + LAB_FOLLOW_MS; lab_now_ms() < until;) {
 		json_t *links = lab_ask_links(connection, error);
 		bool done = links != NULL && is_cut(links, port) == cut;
 

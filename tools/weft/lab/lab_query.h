@@ -9,6 +9,10 @@
 #include "base/weft_error.h"
 #include "lab_state.h"
 
+/* How long a process may take to follow a command. Its loop usually needs microseconds; where
+ * twenty others want its CPU, it was seen to need 2.4 s. */
+#define LAB_FOLLOW_MS 15000
+
 struct lab_connection {
 	const char *prefix;
 	int fd;                    /* -1: none */
