@@ -140,6 +140,10 @@ int real_calibrate(const struct real_fabric_options *options, const atomic_bool 
 			"%s: dilation: auto: this machine is too busy for any dilation up to %u; "
 			"expected a number, or 'fidelity' with a demand that it can meet",
 			options->run->origin, RUN_DILATION_MAX);
+	if (factor > 1 && factor < RUN_DILATION_MAX) {
+		factor = run_fidelity_step(factor + 1);
+		fprintf(out, "dilation %" PRIu64 ": one step more, as a margin\n", factor);
+	}
 	*dilation = (uint32_t)factor;
 	return 0;
 }

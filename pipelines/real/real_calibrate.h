@@ -3,9 +3,11 @@
 #pragma once
 
 /* 'dilation: auto': the smallest of 1, 2, 5, 10, … with which this machine meets the file's demand
- * for the traffic of a fabric. Each factor is tried with a short run of the fabric itself, without
- * programs and mapper. A factor that meets the demand is tried twice, because a busy machine may be
- * idle for a moment. Without a demand in the file, run_fidelity_meets() uses Weft's. */
+ * for the traffic of a fabric, and one step more unless it is 1. Each factor is tried with a short
+ * run of the fabric itself, without programs and mapper. A factor that meets the demand is tried
+ * twice, because a busy machine may be idle for a moment. The step more is a margin: trials are
+ * short, and a longer run on a busy machine meets longer stalls. Without a demand in the file,
+ * run_fidelity_meets() uses Weft's. */
 
 #include <stdio.h>
 

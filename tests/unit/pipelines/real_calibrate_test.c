@@ -98,13 +98,14 @@ UNIT_TEST(a_machine_that_is_too_busy_for_each_dilation_cannot)
 	}
 }
 
-UNIT_TEST(the_smallest_dilation_that_is_met_twice_is_chosen)
+UNIT_TEST(the_dilation_above_the_smallest_that_meets_the_demand_twice_is_chosen_or_1)
 {
 	static const struct {
 		uint32_t from;
 		unsigned busy;
 		uint32_t chosen;
-	} cases[] = {{1, 0, 1}, {3, 0, 5}, {100000, 0, 100000}, {1, 2, 2}, {5, 1, 10}};
+	} cases[] = {{1, 0, 1}, {3, 0, 10}, {50000, 0, 100000}, {100000, 0, 100000}, {1, 2, 5},
+		{5, 1, 20}};
 
 	for (unsigned i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
 		uint32_t dilation = 0;
