@@ -29,13 +29,13 @@ struct control_plane_config {
 	const struct control_plane_device *device;
 	unsigned devices;
 	uint16_t fabric;              /* number in all frames (frame.h) */
-	uint32_t session;             /* of this run of the process, not 0 */
+	uint32_t session;             /* identifies this run of the process, not 0 */
 	uint64_t counter;             /* above those of all earlier runs (a wall clock), or 0 */
 	const struct fabric_key *key; /* NULL: none */
 	struct mapper_config mapper;  /* session is filled in */
 	weft_time lease_ps;           /* mapper_agent.h */
 	weft_time report_retry_ps;    /* likewise */
-	uint32_t frame_bytes;         /* of the longest frame */
+	uint32_t frame_bytes;         /* length of the longest frame */
 	bool adaptive; /* adaptive routing is on: report tables without alternatives */
 	const struct topology *expect; /* to compare the found fabric with; NULL: none */
 	uint32_t hosts_max; /* destinations of tables, if hosts may be added to the topology's; else

@@ -31,7 +31,7 @@ struct control_device {
 	struct mapper_agent agent;
 	struct control_mapper *mapper; /* NULL: no candidate */
 	char name[MAPPER_NAME_MAX + 1];
-	uint16_t reached;          /* of a host: destinations with a route */
+	uint16_t reached;          /* hosts: destinations with a route */
 	bool tables_due;           /* not installed for lack of memory, retried */
 	uint64_t tables_no_memory; /* failed attempts */
 };

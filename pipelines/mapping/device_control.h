@@ -24,7 +24,7 @@ struct switch_tables {
 	uint32_t hosts;
 	uint8_t *port;           /* [hosts] */
 	uint64_t *alternatives;  /* [hosts] */
-	struct vc_rule *vc_rule; /* of one switch, number 0; NULL: the queuing scheme's VCs */
+	struct vc_rule *vc_rule; /* for one switch, number 0; NULL: the queuing scheme's VCs */
 	uint8_t stage;
 	uint8_t queues; /* service level sl < queues uses VC sl; 0: keeps the present VCs */
 };
@@ -53,8 +53,8 @@ enum device_order_kind {
 
 struct device_order {
 	uint8_t kind; /* enum device_order_kind */
-	uint8_t port; /* of DEVICE_SEND */
-	bool refused; /* of DEVICE_COMMIT: the loop sets it if it cannot use the tables */
+	uint8_t port; /* DEVICE_SEND: where to send */
+	bool refused; /* DEVICE_COMMIT: the loop sets it if it cannot use the tables */
 	uint32_t bytes;
 	/* One of the two for DEVICE_COMMIT. The loop replaces them by the tables that it used
 	 * before, or NULL. Tables that it refuses stay here. */

@@ -10,7 +10,8 @@
 struct audit_run {
 	struct audit_rules rules;
 	struct fabric_routes routes;
-	bool *timed, *waits; /* of the rules; the owner may change them before audit_create() */
+	bool *timed, *waits; /* arrays used by the rules; the owner may change them before
+				audit_create() */
 };
 
 /* 'virtual': the captures are of the virtual clock. 0, or -errno and error; audit_run_close() in

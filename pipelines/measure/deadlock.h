@@ -66,9 +66,9 @@ int deadlock_collect_switch(const struct deadlock_view *view, uint32_t number,
 int deadlock_collect_host(const struct deadlock_view *view, uint32_t host, uint32_t vcs,
 	uint32_t needs, weft_time since, struct deadlock_heads *heads);
 
-/* Heads that several threads or processes collected, each at its own time: of those collected
- * 'before', keeps the ones that still wait 'now', a collection that started later. They all waited
- * at one instant between the two, so a cycle of them is real. Sorts both. */
+/* Several threads or processes collected these heads, each at its own time. Keeps the heads in
+ * 'before' that still wait 'now', a collection that started later. They all waited at one instant
+ * between the two, so a cycle of them is real. Sorts both. */
 void deadlock_keep_common(struct deadlock_heads *before, struct deadlock_heads *now);
 /* [[…]] of numbers; NULL without memory. And back: adds them. 0, -ENOMEM, or -EINVAL if it is no
  * such list of this topology. */

@@ -11,7 +11,7 @@
 /* Minimum time of a header from one switch to all others, over an empty network. */
 struct search {
 	const struct topology *topology;
-	weft_time routing_ps; /* of a switch */
+	weft_time routing_ps; /* delay of one switch */
 	weft_time *time;      /* [switches] */
 	uint32_t *queue;      /* a ring of all switches */
 	bool *queued;
@@ -73,7 +73,7 @@ static const struct topology_link *host_link(const struct topology *topology, ui
 	return topology_link_at(topology, (struct topology_port){DEVICE_HOST, host, 0});
 }
 
-/* Of its frames over the slower of the two hosts' links, without source routes. */
+/* Transmission time of its frames on the slower of the two hosts' links, without source routes. */
 static double wire_ns(const struct run_config *run, const struct topology *topology,
 	const struct run_flow_request *flow)
 {

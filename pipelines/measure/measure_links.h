@@ -11,7 +11,7 @@
 #include "topo/topology.h"
 #include "wire/frame.h"
 
-/* Of one direction of a link. The first three only grow. */
+/* Use of one direction of a link. The first three only grow. */
 struct measure_link_use {
 	uint64_t busy_ps, blocked_ps, stalls;
 	bool root;                      /* the output is a root of congestion now */
@@ -34,7 +34,7 @@ struct measure_links {
 	measure_link_fn read; /* NULL: nothing is measured */
 	const void *ctx;
 	measure_link_sum_fn *sum;           /* NULL: this process reads all links */
-	uint32_t vc_blocks;                 /* of a VC of a buffer */
+	uint32_t vc_blocks;                 /* size of one VC in a buffer */
 	struct measure_link_before *before; /* [ways], at the last sample */
 	struct run_link_series series;
 };

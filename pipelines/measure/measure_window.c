@@ -159,7 +159,8 @@ static int add_result(
 
 struct values {
 	double latency[STEADINESS_BATCHES], timed[STEADINESS_BATCHES];
-	double sum[STEADINESS_BATCHES], weight[STEADINESS_BATCHES]; /* of the value asked for */
+	double sum[STEADINESS_BATCHES],
+		weight[STEADINESS_BATCHES]; /* the requested value, per batch */
 };
 
 /* False: this is not the time to check, or too little was measured. */

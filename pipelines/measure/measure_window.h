@@ -30,7 +30,7 @@ struct measure_totals {
 	uint64_t edge_wire_bytes, edge_generated_wire_bytes;
 	uint64_t absorbed;      /* frames, by hosts on the way */
 	uint64_t adapted, arns; /* by switches: packets sent on another path, notifications */
-	struct source_control_sums control; /* of all hosts */
+	struct source_control_sums control; /* sums over all hosts */
 };
 
 /* Counters of an entry of the traffic, likewise. */
@@ -52,7 +52,7 @@ struct measure_entry {
 	uint32_t senders;
 	weft_time start_ps;
 	weft_time first_ps; /* when its first message falls due, from the engine */
-	double capacity;    /* of the senders' links, like the window's rate */
+	double capacity;    /* sum of the senders' links, in the unit of the window's rate */
 	/* The engine writes 'now' before each call that starts or ends measuring or a batch, and
 	 * once more before the result if it has changed. */
 	struct measure_entry_totals now, from, batched, to;
@@ -68,13 +68,13 @@ struct measure_window {
 	struct run_result samples;
 	struct measure_links links;   /* opened by the engine, if at all */
 	struct run_stream *stream;    /* the caller's: gets each sample at once; NULL: none */
-	const struct run_config *run; /* of the entries */
+	const struct run_config *run; /* where the entries come from */
 	const struct topology *topology;
 	struct measure_entry *entry; /* as run->traffic */
 	unsigned entries;
 	unsigned batches;
-	weft_time length_ps; /* of the measured time, from the engine; 0: unknown */
-	weft_time batch_ps;  /* of a batch */
+	weft_time length_ps; /* measured time, from the engine; 0: unknown */
+	weft_time batch_ps;  /* length of a batch */
 };
 
 /* Shares are of what the links of all hosts carry: by their rates, or, if 'cycle_ps' is not 0, a

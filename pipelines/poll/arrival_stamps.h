@@ -26,9 +26,9 @@ struct port;
 
 struct arrival_stamps {
 	const struct port *port;   /* NULL: there are none */
-	const struct clock *clock; /* of the loop */
-	struct clock scale;        /* of the NIC's clock */
-	int64_t tick_ns;           /* of that clock, at most */
+	const struct clock *clock; /* the loop's clock */
+	struct clock scale;        /* scale of the NIC's clock */
+	int64_t tick_ns;           /* upper bound on that clock's tick */
 	struct clock_offset nic;   /* that clock minus the loop's, in ns */
 	weft_time next;            /* reading */
 	weft_time last;            /* time of arrival */

@@ -9,7 +9,7 @@
 
 struct link_falls {
 	uint64_t noted;   /* link_end.downs when it last went down */
-	uint64_t ordered; /* of these, with the cable cut by command */
+	uint64_t ordered; /* how many of these by command */
 };
 
 /* The link just went down. */

@@ -36,7 +36,7 @@ struct poll_nic_config {
 	/* 'above' is filled here. A quarter of the window, or 48 frames, are acknowledged at once
 	 * if that is more than 'ack_frames'. */
 	struct nic_config nic;
-	const struct link_key *key; /* of its link's control frames; NULL: none */
+	const struct link_key *key; /* for its link's control frames; NULL: none */
 	struct port *port;
 	struct rte_mempool *pool; /* port_pool_create() with room for the MTU, header and route */
 	/* For an in-memory link, whose rate and delay the transmit queue enforces (tx_queue.h);
@@ -62,7 +62,7 @@ struct poll_nic_tap {
 struct poll_nic_goal {
 	struct goal_replay *replay; /* NULL: none; its clock is 0 at 'from_ps' */
 	uint16_t host;
-	uint8_t entry; /* of the run's traffic */
+	uint8_t entry; /* index in the run's traffic */
 	weft_time from_ps;
 	uint64_t messages, frames, bytes; /* taken by the interface */
 	uint64_t strays;                  /* messages that arrived without a send in flight */

@@ -78,7 +78,7 @@ struct poll_switch_burst {
 /* The side of the mapper. */
 struct poll_switch_control {
 	struct device_control *control; /* NULL: static tables */
-	struct rte_mempool *pool;       /* of the frames that it sends for the agent */
+	struct rte_mempool *pool;       /* for frames that it sends for the agent */
 	struct switch_tables *tables;   /* in use; NULL: none came yet */
 	bool paused;
 	uint64_t data_moved; /* data frames in and out until the last iteration, while paused */
@@ -86,7 +86,7 @@ struct poll_switch_control {
 
 struct poll_switch {
 	struct weft_switch *sw;
-	struct rte_mempool *pool; /* of the control frames that it makes */
+	struct rte_mempool *pool; /* for control frames that it generates */
 	unsigned ports;
 	uint64_t present;    /* ports with a cable */
 	uint64_t direct;     /* ports to which frames may pass the queues: not timed, none waits */
@@ -98,12 +98,12 @@ struct poll_switch {
 	unsigned carried;  /* frames that the last run moved, except those of neighbours for their
 			    * link */
 	bool learns_hosts; /* poll_switch_learn_hosts() */
-	bool hosts_in_transit; /* of the hosts that it learns */
+	bool hosts_in_transit; /* whether the hosts that it learns are in-transit hosts */
 	struct poll_switch_control mapper;
 	struct arn_policer_config arn_policer;
 	weft_time before; /* time of the last iteration */
 	uint64_t blocked; /* ports that were blocked at its end */
-	/* Of a divided switch; NULL: it is a whole one. */
+	/* This shard of a divided switch; NULL: the switch is whole. */
 	struct switch_shard *shard;
 	struct poll_switch *const *shards;    /* all of them, by number */
 	struct poll_division_control *orders; /* number of this shard (poll_division_control.h) */

@@ -35,7 +35,7 @@ enum port_auth_full { PORT_AUTH_FULL_NONE, PORT_AUTH_FULL_ASK, PORT_AUTH_FULL_RE
 struct port_auth {
 	struct port *port;
 	struct port_auth_plan plan;
-	struct frame_identity identity; /* of data that needs no further check */
+	struct frame_identity identity; /* header fields of data that needs no further check */
 	uint16_t fabric;                /* ours */
 	struct link_seal seal;
 	/* Number of the neighbour's fabric and PORT_AUTH_FOREIGN; 0: its last hello was of ours,

@@ -56,7 +56,7 @@ struct tx_queue {
 	struct delay_line *line;
 	struct pacer pacer;
 	weft_time delay_ps;
-	weft_time last_due;            /* of the last frame; never decreases */
+	weft_time last_due;            /* when the last frame was due; never decreases */
 	struct impairment *impairment; /* NULL: none */
 	uint16_t waiting;
 	/* A burst, link-local frames behind it, and one that the impairment held. */

@@ -27,13 +27,13 @@
 #include "real/real_fabric.h"
 #include "sandbox.h"
 
-/* Of a process without NICs: the kernel allocates it page by page. A process with NICs locks all
- * its memory at the start. */
+/* Maximum for a process without NICs: the kernel allocates it page by page. A process with NICs
+ * locks all its memory at the start. */
 #define MEMORY_MIB 1024
 /* For memif, which has the most: listener, connection, memory, interrupts of both rings. */
 #define FILES_OF_A_PORT 8
 #define FILES_OF_A_LOOP 2 /* real_fabric_idle.h */
-/* Of 64 programs at endpoints; others wait for descriptors. */
+/* Descriptors for 64 programs at endpoints; further ones wait for free descriptors. */
 #define FILES_OF_PROGRAMS 256
 #define LOOPS_MAX         64
 

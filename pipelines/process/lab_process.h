@@ -30,7 +30,7 @@ struct lab_process_options {
 	unsigned lcores;    /* 0: 1, of a whole lab one for each CPU */
 	bool calibrates;    /* WHOLE: prints the dilation that 'auto' chooses, and ends */
 	struct lab_trust trust;
-	/* Of main(). EAL gets the arguments before "--". */
+	/* As in main(). EAL gets the arguments before "--". */
 	int argc;
 	char **argv;
 };

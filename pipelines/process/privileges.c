@@ -20,7 +20,7 @@
 #define STEP_MS 1
 #define WAIT_MS 5000 /* a thread runs its handler as soon as a CPU is free for it */
 
-/* Of this thread. Only system calls: it runs in a signal handler as well. */
+/* Applies to this thread. Makes only system calls, because it also runs in a signal handler. */
 static void keep_here(uint64_t capabilities)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

@@ -62,7 +62,7 @@ static const int allowed[] = {
 	SCMP_SYS(getrlimit), SCMP_SYS(prlimit64), SCMP_SYS(getrandom), SCMP_SYS(getpid),
 	SCMP_SYS(getppid), SCMP_SYS(gettid), SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid),
 	SCMP_SYS(getegid), SCMP_SYS(capget),
-	/* of a signal handler of privileges.c that is late; neither grants anything */
+	/* A late signal handler of privileges.c may still call these; neither grants anything. */
 	SCMP_SYS(capset)};
 
 /* --- the end of a process that makes another call --- */
@@ -131,7 +131,7 @@ static int allow_sockets(scmp_filter_ctx filter)
 /* Threads, but no processes; memory, but none that can be executed. */
 static int allow_some(scmp_filter_ctx filter, const struct sandbox_options *options)
 {
-	/* TIMERSLACK: of a loop that yields; NO_NEW_PRIVS: as capset */
+	/* TIMERSLACK: loops that yield set it; NO_NEW_PRIVS: as for capset */
 	static const unsigned controls[] = {
 		PR_SET_NAME, PR_GET_NAME, PR_SET_TIMERSLACK, PR_SET_NO_NEW_PRIVS};
 	int result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,

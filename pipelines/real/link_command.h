@@ -10,7 +10,7 @@
 
 struct link_command {
 	const char *port; /* in the text */
-	size_t length;    /* of its name */
+	size_t length;    /* length of its name */
 	bool cut;
 };
 

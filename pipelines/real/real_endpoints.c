@@ -28,7 +28,7 @@ struct program {
 	int socket;     /* -1: the program has ended, its endpoint not yet */
 	unsigned host;  /* index in the fabric's hosts */
 	int number;     /* -1: not attached */
-	int door, bell; /* eventfds: of the interface, of the program */
+	int door, bell; /* eventfds that wake the interface and the program */
 	void *memory;
 	size_t bytes;
 	struct endpoint *endpoint;
@@ -64,7 +64,7 @@ static int open_listener(const char *path, struct error *error)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return error_set(error, errno, "%s: %s", path, strerror(errno));
-	unlink(path); /* of a former life */
+	unlink(path); /* left by an earlier process */
 	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, BACKLOG) < 0) {
 		error_set(error, errno, "%s: %s", path, strerror(errno));
 		close(fd);

@@ -40,7 +40,7 @@ struct real_cabling {
 struct real_fabric_options {
 	const struct topology *topology;
 	const struct run_config *run;
-	const char *name; /* of the mempools; short */
+	const char *name; /* prefix of mempool names; short */
 	/* Computed routes (fabric_routes.h), of which it becomes the owner; NULL: it computes
 	 * them. */
 	struct fabric_routes *routes;
@@ -49,7 +49,7 @@ struct real_fabric_options {
 	/* Device arguments of links with one end here and one elsewhere, by [link]; NULL if there
 	 * are no such links. */
 	const char *const *external;
-	const uint16_t *vlan; /* [link]: of the tags of these; NULL: none has tags */
+	const uint16_t *vlan; /* [link]: their VLAN tags; NULL: none has tags */
 	/* Our sessions must differ from those of earlier runs of these devices. */
 	uint32_t session;
 	uint16_t fabric; /* number in all frames (frame.h); 0: without a name */

@@ -303,7 +303,7 @@ bool real_control_ask(struct real_fabric *fabric, const char *request)
 
 /* --- the thread --- */
 
-/* Of real time. */
+/* In real time. */
 static void sleep_for(weft_time time)
 {
 	const struct timespec span = {.tv_sec = (time_t)(time / PS_PER_S),

@@ -159,7 +159,7 @@ static void add_generated(struct real_fabric *fabric, const struct real_host *ho
 		const struct traffic_config *config = traffic_config(poll->source[i]);
 		struct measure_flow *flow = fabric->work->window.entry[config->entry].flow;
 
-		/* Of several lanes one counts for all. */
+		/* If there are several lanes, one counts for all. */
 		if (flow != NULL && config->lane == 0)
 			flow[traffic_port(config)].generated =
 				traffic_counters(poll->source[i])->generated_messages;

@@ -109,7 +109,7 @@ static void change(void *ctx, uint32_t link)
 
 	if (out == NULL)
 		return;
-	/* Of a drain only the direction that leaves the switch. */
+	/* A drain affects only the direction that leaves the switch. */
 	topology_port_name(topology, drain && wire->a.kind == DEVICE_HOST ? wire->b : wire->a, name,
 		sizeof(name));
 	fprintf(out, "%s%s", name, drain ? ">" : "");
@@ -156,7 +156,7 @@ static void look(void *ctx, uint32_t link)
 	}
 }
 
-/* Of the last event that cut a cable. Until its links are down or joined. */
+/* After the last event that cut a cable, until its links are down or joined. */
 static void watch_links(struct real_events *events, weft_time now)
 {
 	struct seen *seen = &events->seen[events->cutting];

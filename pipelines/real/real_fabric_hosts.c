@@ -74,7 +74,8 @@ static uint32_t host_of(const struct real_fabric *fabric, const struct run_confi
 	return (uint32_t)topology_find_host(fabric->options.topology, edge->host);
 }
 
-/* The network in which host i has base + 1 + i: of the first edge to which that applies. */
+/* The network in which host i has address base + 1 + i, from the first edge to which that applies.
+ */
 static uint32_t network_of(const struct real_fabric *fabric)
 {
 	const struct run_config_edge_list *edges = &fabric->options.run->edges;

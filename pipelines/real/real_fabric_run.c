@@ -213,7 +213,7 @@ static void share_out(struct real_fabric *fabric)
 			.orders_seen = atomic_load(&fabric->orders.given),
 			.leader = i == 0,
 			.stall = {.seen = clock_now(&fabric->clock)},
-			.heads = fabric->worker[i].heads, /* of the run before: its memory */
+			.heads = fabric->worker[i].heads, /* reuses the previous run's memory */
 		};
 }
 

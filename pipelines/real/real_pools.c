@@ -14,9 +14,10 @@
 #define CONTROL_MBUFS_MIN 4096u
 /* A port's transmitter holds at most two bursts of control frames; some more are in flight. */
 #define CONTROL_MBUFS_A_PORT (4u * PORT_BURST)
-#define CONTROL_MBUFS_MAX    32768u /* of large fabrics, whose links are memory */
+#define CONTROL_MBUFS_MAX    32768u /* for large fabrics, whose links are memory */
 #define CONTROL_BYTES        256
-#define CACHED_MBUFS         512u /* of a loop: one and a half times POOL_CACHE, in either pool */
+#define CACHED_MBUFS \
+	512u /* mbufs that a loop caches: one and a half times POOL_CACHE, in either pool */
 
 /* An mbuf's own structure, its packet, the mempool's header and padding. */
 #define MBUF_OVERHEAD 384

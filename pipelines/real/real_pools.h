@@ -19,14 +19,15 @@ struct real_pool_request {
 	/* Sums over the external ports, and their largest room. */
 	unsigned received_mbufs, sent_mbufs;
 	uint32_t room_bytes;
-	unsigned node; /* of all NICs so far: their socket + 1; 0: none; REAL_POOL_MIXED */
+	unsigned node; /* common node of all NICs so far: their socket + 1; 0: none; REAL_POOL_MIXED
+			*/
 };
 
 #define REAL_POOL_MIXED UINT32_MAX
 
 struct real_pool_sizes {
 	unsigned data_mbufs, control_mbufs;
-	uint32_t data_bytes, control_bytes; /* of a frame, as port_pool_create() takes it */
+	uint32_t data_bytes, control_bytes; /* frame sizes as port_pool_create() takes them */
 	int socket; /* the socket of all NICs; -1: there are none, or they are on several */
 };
 

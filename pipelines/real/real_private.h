@@ -35,7 +35,7 @@ enum real_stream { REAL_STREAM_IMPAIRMENT = 100, REAL_STREAM_TRAFFIC, REAL_STREA
 struct real_end {
 	struct topology_port at, far; /* 'far': the other end, if it has a cable */
 	struct topology_link wire;    /* likewise */
-	uint32_t slot;                /* of random numbers; constant */
+	uint32_t slot;                /* selects its random numbers; constant */
 	bool external;                /* it leads to another process, through 'device' */
 	const char *device;
 	bool made;  /* 'port' exists */
@@ -80,8 +80,8 @@ struct real_host {
 	int tap;                  /* -1: none */
 	struct tap_losses losses; /* if there is one */
 	struct real_host_metrics *shown;
-	struct starvation_transit middle; /* of the measured time */
-	bool made_netns;                  /* of its edge: to be removed at the end */
+	struct starvation_transit middle; /* state at the middle of the measured time */
+	bool made_netns; /* its edge's namespace was created here: to be removed at the end */
 	const struct run_config_edge *edge;
 };
 
@@ -124,7 +124,7 @@ struct real_worker {
 	/* Readers: the leader, the main thread after the loop. */
 	struct loop_stall stall;
 	struct deadlock_heads heads; /* at the last REAL_ORDER_LOOK */
-	struct histogram late_ns;    /* of arrivals, from warm-up to the end of traffic */
+	struct histogram late_ns;    /* arrivals, from warm-up to the end of traffic */
 	struct real_idle rest;
 };
 
@@ -147,26 +147,26 @@ struct real_traffic {
 	struct run_config *own;       /* 'run', if it was loaded for this */
 	struct run_hosts *hosts;      /* its traffic section, resolved */
 	struct measure_window window;
-	struct measure_sink_flow *flows; /* of the entries that end */
+	struct measure_sink_flow *flows; /* flows of the entries that end */
 };
 
 /* The leader's: cables are being moved. */
 struct real_recabling {
-	char path[TELEMETRY_CONTROL_MAX]; /* of the answer; "": no */
+	char path[TELEMETRY_CONTROL_MAX]; /* where to write the answer; "": no */
 	struct real_cabling next;
 	atomic_uint failed; /* ends */
 };
 
 struct real_fabric {
 	struct real_fabric_options options;
-	uint8_t secret[NIC_SECRET_BYTES]; /* of all hosts here */
+	uint8_t secret[NIC_SECRET_BYTES]; /* shared by all hosts here */
 	struct clock clock;
 	struct rte_mempool *data_pool, *control_pool;
 	struct fabric_routes routes;  /* without any if they are mapped */
 	struct real_control *control; /* NULL: the routes are static */
-	struct real_events *events;   /* of the run; NULL: it has none */
+	struct real_events *events;   /* events of the run; NULL: it has none */
 	struct real_report *report;   /* that is being written */
-	struct real_traffic given;    /* of its own configuration */
+	struct real_traffic given;    /* as its own configuration says */
 	struct real_traffic *work;    /* now: &given, or what was loaded for a run */
 	struct real_traffic *next, *former;
 	struct run_goal *goal; /* a schedule that its hosts replay; NULL: none */
@@ -216,7 +216,7 @@ struct real_fabric {
 	weft_time starved_after;       /* minimum wait of starved hosts and queues */
 	struct deadlock_heads starved; /* that were seen */
 	struct deadlock_circle circle; /* the first one that was found */
-	struct deadlock_heads looked;  /* of all loops, at the last REAL_ORDER_LOOK */
+	struct deadlock_heads looked;  /* heads of all loops, at the last REAL_ORDER_LOOK */
 	char waiting[TELEMETRY_CONTROL_MAX]; /* path for those of the next one; "": none */
 	struct real_pool_warning shortage;
 	struct real_recabling recabling;
@@ -284,7 +284,7 @@ void real_control_destroy(struct real_fabric *fabric);
 /* The control thread. */
 void real_control_start(struct real_fabric *fabric);
 void real_control_stop(struct real_fabric *fabric);
-/* Of a device that lives here; NULL if routes are static. */
+/* The control of a device that lives here; NULL if routes are static. */
 struct device_control *real_control_of(
 	const struct real_fabric *fabric, enum device_kind kind, uint32_t number);
 /* Static routes, or mapped ones from each host here to all others. */
@@ -336,7 +336,7 @@ void real_entries_read(struct real_fabric *fabric, bool fresh);
 /* Writes the flows of the window's entries, from scratch: for a result, since it takes loops x
  * entries x hosts steps. */
 void real_flows_read(struct real_fabric *fabric);
-/* Of each entry, which the result has. */
+/* Adds the latencies of each entry in the result. */
 void real_entries_add_latencies(const struct real_fabric *fabric, struct run_result *result);
 
 /* The hosts of a real-clock fabric: interfaces, their routes, traffic and TAP edges. */
@@ -350,7 +350,7 @@ int real_host_start_traffic(
 	struct real_fabric *fabric, struct real_host *host, struct error *error);
 /* Discards latencies of earlier measuring. */
 void real_host_measure(const struct real_fabric *fabric, struct real_host *host);
-/* Of the sources. A TAP is read on until the fabric ends. */
+/* Stops the host's sources. A TAP is read until the fabric ends. */
 void real_host_stop_traffic(
 	const struct real_fabric *fabric, struct real_host *host, weft_time now);
 
@@ -403,7 +403,7 @@ bool real_end_is_inside(const struct real_end *end);
 struct port_auth_plan real_end_plan(const struct real_fabric *fabric, const struct real_end *end);
 /* "s0:2 down" cuts the cable at this port, if that is here, "s0:2 up" joins it again. */
 void real_links_cut(struct real_fabric *fabric, const char *text);
-/* Of its control frames; NULL: a link inside this process, or no key. */
+/* Key for its control frames; NULL: a link inside this process, or no key. */
 const struct link_key *real_end_key(const struct real_fabric *fabric, const struct real_end *end);
 /* How many frames its ends may hold back, if it leads to another process. */
 unsigned real_held_frames(const struct topology_link *link);
@@ -412,8 +412,8 @@ struct impairment *real_end_impairment(struct real_end *end);
 
 /* Cables that are moved while the fabric runs (real_fabric_cables.c). The leader's: */
 
-/* Starts to move cables: loads the new cabling and darkens the ends of cables that go. 'path': of
- * the answer, {} or {"error": text}. */
+/* Starts to move cables: loads the new cabling and darkens the ends of cables that go. The answer
+ * is written to 'path': {} or {"error": text}. */
 void real_cables_load(struct real_fabric *fabric, const char *path, weft_time now);
 /* The links of these ends are down: REAL_ORDER_PLUG is next, after real_cables_begin(). */
 bool real_cables_are_due(const struct real_fabric *fabric);

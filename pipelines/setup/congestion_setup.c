@@ -7,7 +7,7 @@
 #include "nic/congestion/source_control.h"
 #include "wire/frame.h"
 
-#define ARN_ENTRIES 8192 /* of a switch; memory is touched as far as it is needed */
+#define ARN_ENTRIES 8192 /* per switch; memory is touched as far as it is needed */
 
 static bool has_notifications(const struct run_config *run)
 {

@@ -16,10 +16,11 @@ struct fabric_routes {
 	/* One of the two, by routing.mode. */
 	struct route_set *set;
 	struct route_table *table;
-	struct route_blocks *blocks; /* of the table, for switches to share; NULL: they read rows */
-	bool itbs;                   /* hosts on the way re-inject messages on some of them */
-	bool extra_long;             /* some have more than FRAME_ROUTE_USUAL elements */
-	struct queuing *queuing;     /* NULL: service levels are the messages' own, all in VC 0 */
+	struct route_blocks
+		*blocks; /* the table in blocks, for switches to share; NULL: they read rows */
+	bool itbs;       /* hosts on the way re-inject messages on some of them */
+	bool extra_long; /* some have more than FRAME_ROUTE_USUAL elements */
+	struct queuing *queuing; /* NULL: service levels are the messages' own, all in VC 0 */
 };
 
 /* The options of the run file for its algorithm, on any clock and of any mapper; without the root.

@@ -24,7 +24,7 @@ struct partition_crossing_packet {
 	struct weft_packet packet;
 	struct datagram_origin origin;
 	weft_time at;   /* the event at the far end */
-	uint32_t order; /* of a device there, of a report */
+	uint32_t order; /* order of a device there, for reports */
 	enum partition_crossing kind;
 } __attribute__((aligned(64)));
 
@@ -49,7 +49,7 @@ struct partition_crossing_control {
 		struct virtual_credit credit[FRAME_VCS_MAX];
 		struct control_arn arn;
 		struct virtual_answer answer;
-		uint32_t op; /* of the schedule */
+		uint32_t op; /* operation in the schedule */
 	};
 } __attribute__((aligned(64)));
 
@@ -62,7 +62,7 @@ struct partition_mailbox {
 	struct partition_crossing_packet *packet;
 	struct weft_packet *
 		*left; /* each packet in its former partition, until the end of the round */
-	struct latency_extension *extension; /* of each packet, where packets have them */
+	struct latency_extension *extension; /* one per packet, where packets have them */
 	struct partition_crossing_control *control;
 	uint32_t packets, packet_room, left_room, extension_room, controls, control_room;
 	uint32_t complete; /* packets with an origin */

@@ -21,7 +21,7 @@
 /* The frames of packets and control frames of a virtual fabric (virtual_trace.h), as on the wire.
  */
 
-/* Of a packet: all in front of the payload. */
+/* Size of everything in a packet before the payload. */
 static unsigned virtual_capture_header_bytes(const struct virtual_trace_record *record)
 {
 	return FRAME_HEADER_BYTES + record->packet->route_length +
@@ -95,7 +95,8 @@ struct virtual_capture {
 	uint32_t snap_bytes;
 	const struct capture_filter *filter; /* NULL: every frame */
 	struct capture_file *files;
-	struct captured_port *port; /* of switches, by number and port; then of hosts */
+	struct captured_port
+		*port; /* ports of switches, by number and port; then those for hosts */
 	uint32_t ports;
 	/* With several partitions: what they saw in this round and the last one. After a rank's own
 	 * partitions, rank 0 has those of the other ranks. */

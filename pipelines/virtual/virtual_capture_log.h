@@ -15,8 +15,8 @@
 
 struct capture_entry {
 	weft_time at;
-	uint64_t pause;  /* of the run, or the part of the run between two of them */
-	uint32_t order;  /* of the event; 0: in a pause, or a credit at the first port */
+	uint64_t pause;  /* number of the pause, or of the stretch of the run between two pauses */
+	uint32_t order;  /* order of the event; 0: in a pause, or a credit at the first port */
 	uint32_t device; /* in a pause they are consecutive */
 	uint32_t port;
 	uint32_t frame_bytes, captured_bytes, comment_bytes;

@@ -232,7 +232,7 @@ void virtual_cn_sums(const struct virtual_fabric *fabric, struct source_control_
 		source_control_add_sums(fabric->host[i].nic.control->source, sum);
 }
 
-/* Of a switch, until now. */
+/* How long the switch's packets have waited until now. */
 static struct virtual_waited waited_of(const struct virtual_fabric *fabric, uint32_t at)
 {
 	struct virtual_waited waited = {.waited_ps = fabric->contention[at].waited_ps};

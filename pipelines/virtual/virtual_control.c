@@ -149,8 +149,8 @@ void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx 
 		(struct sim_event){at, order, item}, 0);
 }
 
-/* Of a channel that crosses, which always leads to a switch. The other partition writes the cold
- * state. */
+/* Delay of a channel that crosses, which always leads to a switch. The other partition writes the
+ * cold state. */
 static inline weft_time crossing_delay(
 	const struct virtual_fabric *fabric, const struct virtual_tx *channel)
 {
@@ -196,8 +196,8 @@ void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	__builtin_prefetch(peer->rx, 1);
 }
 
-/* Of two credit frames that an end sends at the same time over a link without delay, the older one
- * may arrive last: what it would withdraw stays granted. */
+/* If an end sends two credit frames at the same time over a link without delay, the older one may
+ * arrive last: what it would withdraw stays granted. */
 void virtual_show_credit(const struct virtual_fabric *fabric, uint32_t item,
 	const struct link_end *end, struct control_credit *credit)
 {

@@ -27,7 +27,7 @@ struct virtual_fault {
 	bool waits;    /* as planned, of the channel, as its rate: */
 	uint64_t ps_per_byte;
 	weft_time arrives; /* the last frame, at the far end */
-	/* Of the receiver. */
+	/* Frames that the receiver lost. */
 	uint32_t lost[FRAME_VCS_MAX] __attribute__((aligned(64)));
 } __attribute__((aligned(64)));
 

@@ -12,7 +12,7 @@
 #include "virtual_links.h"
 #include "virtual_partitions.h"
 
-#define FLOW_FRAMES 2 /* of flows that wait in an interface, for each VC */
+#define FLOW_FRAMES 2 /* flows that wait in an interface, per VC */
 
 /* The host's ranks may have done all that they have. */
 static void look_at(struct virtual_fabric *fabric, uint32_t host, weft_time now)

@@ -54,7 +54,7 @@ static uint64_t mean_to_all(const struct virtual_fabric *fabric, uint32_t host)
 	return mean(fabric->route_sum[host], fabric->hosts - 1);
 }
 
-/* Of those in the list except the host itself; of all if it names no other. */
+/* Mean over the list's hosts except the host itself; over all hosts if it names no other. */
 static uint64_t mean_to(
 	const struct virtual_fabric *fabric, uint32_t host, const uint16_t *to, uint32_t count)
 {

@@ -35,6 +35,6 @@ void virtual_wire_cost_close(struct virtual_fabric *fabric);
  * traffic_config.mean_route. */
 uint32_t virtual_wire_cost_route(
 	const struct virtual_fabric *fabric, const struct traffic_config *config);
-/* Of a message. */
+/* Bytes on the wire for a message. */
 uint64_t virtual_wire_cost_wire_bytes(
 	const struct virtual_fabric *fabric, uint32_t source, uint32_t destination, uint32_t bytes);

@@ -153,7 +153,7 @@ static void read_source(struct virtual_fabric *fabric, const struct traffic *sou
 
 	entry->now.generated_messages += messages;
 	entry->now.generated_wire_bytes += traffic_generated_wire_bytes(source);
-	/* Of several lanes one counts for all. */
+	/* If there are several lanes, one counts for all. */
 	if (entry->flow != NULL && config->lane == 0)
 		entry->flow[traffic_port(config)].generated = messages;
 }
@@ -251,7 +251,7 @@ static void add_congestion_control(const struct virtual_fabric *fabric, struct r
 		run_result_count(result, "host_messages_diverted", fabric->host[i].nic.diverted);
 }
 
-/* Until now; of what is being sent or waits, as much as has passed. */
+/* Use until now; what is being sent or waits counts for the time that has passed. */
 static struct virtual_link_use use_of(
 	const struct virtual_fabric *fabric, struct topology_port from)
 {

@@ -31,7 +31,7 @@ struct partition_summary {
 	weft_time next;  /* nothing happens in it earlier, from all that it has and sent */
 	weft_time end;   /* the next listed end of a transmission (virtual_lookahead.h) */
 	uint64_t out;    /* packets that it has or has sent */
-	uint64_t events; /* of the round; of several partitions: the most */
+	uint64_t events; /* in this round; with several partitions, the highest number */
 	bool pause;      /* all stop after this round */
 	struct virtual_goal_state goal;
 } __attribute__((aligned(64)));
@@ -68,13 +68,14 @@ struct virtual_worker {
 	weft_time ran;     /* up to there */
 	bool pause;
 	struct run_worker use;
-	uint64_t events_told;     /* of use.events */
-	uint64_t critical_events; /* worker 0: of the busiest partition in each round, the sum */
+	uint64_t events_told;     /* how many of use.events it has reported */
+	uint64_t critical_events; /* worker 0: sum over the rounds of the busiest partition's events
+				   */
 } __attribute__((aligned(64)));
 
 _Static_assert(offsetof(struct virtual_worker, told) == 64, "the others have a cache line");
 
-/* Of the post with this number. */
+/* Side of the post with this number. */
 #define VIRTUAL_SIDE_OF(number) (((number) + 1) % 2)
 
 /* A thread's relation to a partition. */
@@ -95,7 +96,7 @@ struct virtual_thread {
 	clockid_t core_clock;         /* its time on cores */
 	atomic_uint needless_us;      /* it should stay out: others have waited this long for it */
 	unsigned looks;               /* unsuccessful, so far */
-	double since, waiting;        /* of the first of them; total wait, in seconds */
+	double since, waiting;        /* start of the first of them; total wait, in seconds */
 	/* The thread that it waits for, in which round of which partition, since when, and that
 	 * thread's CPU time at that moment. NULL: none. */
 	struct virtual_thread *culprit;
@@ -116,9 +117,9 @@ typedef void virtual_round_fn(void *ctx, unsigned side);
 typedef int virtual_append_fn(void *ctx, unsigned side, struct ranks_message *message);
 
 struct virtual_partitions {
-	unsigned count;                   /* of all ranks */
-	unsigned own;                     /* of this process, numbers below it */
-	struct ranks *ranks;              /* NULL: there is one process */
+	unsigned count;      /* partitions of all ranks */
+	unsigned own;        /* partitions of this process; their numbers are below it */
+	struct ranks *ranks; /* NULL: there is one process */
 	struct partition_summary others;  /* by other ranks, all together, in this round */
 	atomic_bool garbled;              /* a message of theirs is none */
 	uint64_t out_elsewhere;           /* packets of other ranks, after the run */
@@ -126,14 +127,14 @@ struct virtual_partitions {
 	uint16_t *of_device;              /* [switches + hosts]: its partition */
 	struct virtual_lookahead lookahead;
 	uint64_t out_max; /* more packets than this would make hosts wait for each other */
-	weft_time limit;  /* of virtual_threads_run() */
+	weft_time limit;  /* as given to virtual_threads_run() */
 	bool reached;
 	uint64_t pauses;              /* even while all threads wait */
 	virtual_round_fn *each_round; /* NULL: none */
 	virtual_append_fn *append;    /* NULL: nothing */
 	void *round_ctx;
 	unsigned threads;              /* that partitions are distributed over, at most 'own' */
-	unsigned started;              /* of these; thread 0 is the caller's */
+	unsigned started;              /* threads that were started; thread 0 is the caller's */
 	struct virtual_thread *thread; /* [threads] */
 	/* Unsuccessful polls before a thread runs partitions of others, and before it sleeps. */
 	unsigned help_looks, spin_looks;

@@ -6,7 +6,7 @@
  *
  * The addresses for an event are found in three steps, each from what the step before has fetched:
  * the packet, its entry in the table, the output named there. Coming arrivals are read from their
- * lanes: at each arrival, those a few places behind it advance one step each. Of the calendar, the
+ * lanes: at each arrival, those a few places behind it advance one step each. In the calendar, the
  * three buckets after the current one advance; before the first step a bucket's events are sorted
  * by kind without branches, since one misprediction costs more than all prefetches of an event.
  * Hints only: a missed or useless prefetch changes no result. */

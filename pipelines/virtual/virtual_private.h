@@ -54,7 +54,7 @@ enum virtual_lane { VIRTUAL_LANE_SWITCH, VIRTUAL_LANE_HOST, VIRTUAL_LANE_END };
  * used first. */
 struct virtual_pool {
 	struct weft_packet *packet;
-	struct datagram_origin *origin; /* of each packet: touched at both ends only */
+	struct datagram_origin *origin; /* one per packet: touched at both ends only */
 	struct weft_packet *returned;   /* free ones, linked by next */
 	uint32_t used, size;            /* ever used; reserved */
 	uint64_t out;                   /* now */
@@ -65,13 +65,13 @@ struct virtual_pool {
  * end, or if the neighbour may be due a credit frame then. */
 struct virtual_tx {
 	weft_time free_at;       /* when the tail of its last packet left or will leave */
-	uint64_t ps_per_byte;    /* of the link */
+	uint64_t ps_per_byte;    /* transmission time per byte */
 	weft_time arrive_ps;     /* its delay, and what the receiver needs for routing */
 	weft_time blocked_since; /* something to send, but no credits; WEFT_TIME_NEVER: not so */
 	uint64_t busy_ps;
 	uint32_t arrive, credit; /* orders of the events at the far end */
 	uint32_t done;           /* order of its own DONE */
-	uint16_t blocks;         /* of the last packet sent: its space in the input buffer */
+	uint16_t blocks;         /* space of the last packet sent in the input buffer */
 	uint8_t vc;              /* input of that space: virtual_crossbar */
 	bool armed;              /* there is a DONE for free_at */
 	bool waits;              /* the receiver wants the tail before it does anything */
@@ -86,9 +86,8 @@ _Static_assert(sizeof(struct virtual_tx) == 64, "one cache line");
 /* State of the ports of a switch that is read for many ports at once, or seldom, when the port's
  * own memory is not in the cache. */
 struct virtual_crossbar {
-	uint8_t input[SWITCH_PORTS_MAX]; /* of an output: the input from which it sent last, or NONE
-					  */
-	uint64_t watched[FRAME_VCS_MAX]; /* of a VC: set of inputs (virtual_switch.c) */
+	uint8_t input[SWITCH_PORTS_MAX]; /* by output: the input from which it sent last, or NONE */
+	uint64_t watched[FRAME_VCS_MAX]; /* by VC: set of inputs (virtual_switch.c) */
 } __attribute__((aligned(64)));
 
 struct virtual_link_use {
@@ -103,7 +102,7 @@ struct virtual_control_sent {
 
 /* Seldom used state of a channel. */
 struct virtual_tx_cold {
-	weft_time delay_ps; /* of the link */
+	weft_time delay_ps; /* the link's delay */
 	uint64_t blocked_ps;
 	struct virtual_control_sent credits, arns;
 	struct virtual_link_use warm; /* when measuring began */
@@ -122,7 +121,7 @@ struct virtual_host {
 	struct traffic **source;
 	uint32_t sources;
 	uint16_t next_destination;        /* likely, of the next message */
-	struct starvation_transit middle; /* of the measured time */
+	struct starvation_transit middle; /* state at the middle of the measured time */
 	struct datagram nic;
 	/* With fabric->answers. */
 	struct answers answers;
@@ -132,8 +131,8 @@ struct virtual_host {
 	struct weft_packet *lost;
 };
 
-/* Of a credit frame, for each VC: the limit, and the sender's total, which only captures show. All
- * sessions are the first ones. */
+/* What a credit frame carries per VC: the limit, and the sender's total, which only captures show.
+ * All sessions are the first ones. */
 struct virtual_credit {
 	uint32_t limit, sent;
 };
@@ -142,8 +141,8 @@ struct virtual_credit {
 struct virtual_control {
 	void *record; /* [size] */
 	size_t record_bytes;
-	/* Of a free record: the next one. Of one in flight: the next smaller one of those that
-	 * arrive with it (virtual_control.c). */
+	/* For a free record, the next one. For one in flight, the next smaller one that arrives
+	 * with it (virtual_control.c). */
 	uint32_t *next;
 	uint32_t first_free, size;
 };
@@ -154,10 +153,10 @@ struct virtual_control {
 #define VIRTUAL_PREFETCH_KINDS 3u
 
 struct virtual_prefetch_list {
-	uint64_t number; /* of the bucket */
+	uint64_t number; /* number of the bucket */
 	uint8_t count[VIRTUAL_PREFETCH_KINDS];
 	uint32_t order[VIRTUAL_PREFETCH_KINDS][EVENT_SORT_FEW];
-	uint32_t item[EVENT_SORT_FEW]; /* of those of the last kind */
+	uint32_t item[EVENT_SORT_FEW]; /* items of the last kind */
 };
 
 /* A future arrival at a switch. */
@@ -186,7 +185,7 @@ struct virtual_waited {
 struct virtual_entry {
 	uint64_t wire_bytes;     /* with everything that a frame costs */
 	uint64_t held_bytes;     /* part of these, of frames that wait for earlier ones */
-	uint64_t latency_sum_ps; /* of all frames */
+	uint64_t latency_sum_ps; /* sum over all frames */
 	uint64_t warm_messages;  /* before measuring began; the others are in total_ns */
 	uint64_t goal_messages, goal_wire_bytes; /* that ranks of a schedule have sent */
 	struct histogram network_ns, total_ns;
@@ -198,7 +197,7 @@ struct virtual_held {
 	struct order_wait wait; /* from warm-up on */
 	uint64_t frames, bytes; /* waiting now: number, payload, */
 	uint64_t latency_ps;    /* and the sum of their latencies */
-	uint64_t waited_ps;     /* of all that were released */
+	uint64_t waited_ps;     /* sum over all that were released */
 };
 
 /* The progress of a schedule, over the hosts of a partition. */
@@ -234,7 +233,7 @@ struct virtual_fabric {
 	const struct run_config *run;
 	struct arena arena;
 	struct event_queue *events;
-	uint64_t items; /* of events: their numbers are below it, those of notifications not */
+	uint64_t items; /* upper bound of event numbers, except for notifications */
 	uint32_t switches, hosts;
 	unsigned vcs;
 	struct weft_switch **sw;
@@ -253,10 +252,10 @@ struct virtual_fabric {
 	bool looks_ahead; /* prefetches */
 	bool looks_far;   /* then also what credit frames need */
 	struct virtual_prefetch ahead;
-	uint64_t state_bytes; /* of all switches */
+	uint64_t state_bytes; /* memory of all switches */
 	struct virtual_pool pool;
 	struct virtual_control credits, arns, cns;
-	struct latency_extension *extension; /* of each packet; NULL: no flows are recorded */
+	struct latency_extension *extension; /* one per packet; NULL: no flows are recorded */
 	uint8_t *hops;                       /* virtual_cn.c */
 	uint64_t arns_sent;
 	struct fecn *fecn;             /* [switches]; NULL: nothing is marked */
@@ -276,7 +275,7 @@ struct virtual_fabric {
 	/* Measurements. */
 	weft_time now, measure_from;
 	weft_time limit;             /* no event at that time or later happens for now */
-	uint32_t order;              /* of the event that is happening; 0: none is */
+	uint32_t order;              /* order of the event that is happening; 0: none is */
 	struct virtual_entry *entry; /* as window.entry */
 	struct virtual_held *held;
 	bool flows;   /* some of window.entry have flows */
@@ -288,14 +287,14 @@ struct virtual_fabric {
 	struct measure_window window;
 	double wall_seconds;
 	bool failed, deadlock, stopped;
-	struct virtual_fault *faults;      /* of each channel; NULL: links lose nothing */
+	struct virtual_fault *faults;      /* one per channel; NULL: links lose nothing */
 	struct virtual_events *happenings; /* NULL: the run has no events */
 	struct virtual_reroute *reroute;   /* NULL: routes stay */
 	bool paused;                       /* hosts send nothing of their own */
-	/* Of this part; of all parts of all processes, after the run. */
+	/* Counts in this part; sums over all parts and processes, after the run. */
 	struct virtual_fault_count fault_count, fault_total;
 	const char *refused; /* it has failed because one worker would be needed; NULL: not so */
-	/* Of a fabric on several threads; NULL: on one. */
+	/* For a fabric on several threads; NULL: it runs on one. */
 	struct virtual_partitions *partitions;
 	unsigned partition; /* which of them */
 	struct virtual_ends ends;

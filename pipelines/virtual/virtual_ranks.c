@@ -461,7 +461,7 @@ int virtual_ranks_compare(
 	const struct virtual_fabric *fabric, struct ranks *ranks, struct error *error)
 {
 	const struct route_set *set = fabric->routes.set;
-	uint64_t hash = 1; /* of nothing */
+	uint64_t hash = 1; /* hash of nothing */
 	int result = 0;
 
 	if (set != NULL && route_set_is_on_demand(set)) {

@@ -36,10 +36,11 @@ struct virtual_reroute {
 	weft_time computed_at;
 	weft_time paused_at; /* WEFT_TIME_NEVER: hosts send */
 	struct generation *made;
-	uint32_t count, used, next; /* of 'made'; in use; to be used when the fabric is empty */
+	uint32_t count, used, next; /* length of 'made'; the one in use; the one to be used when the
+				       fabric is empty */
 	uint32_t failures, pauses;
 	weft_time paused_ps;
-	struct error why; /* of the last failure, or pause */
+	struct error why; /* cause of the last failure or pause */
 };
 
 static int add_generation(struct virtual_fabric *fabric, struct generation **made)

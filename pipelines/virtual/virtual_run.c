@@ -23,9 +23,9 @@
 /* Deadlock searches during a run, or per watchdog time. */
 #define LOOKS 16
 
-/* Of packets and the used half of the switches. */
+/* Cache for packets and the used half of the switches. */
 #define CACHE_BYTES (UINT64_C(2) << 20)
-/* Of the switches of a partition: between 432 and 3,456 hosts in a fat tree
+/* Size of a partition's switches: between 432 and 3,456 hosts in a fat tree
  * (docs/how-to/use-many-cores.md). */
 #define VERY_LARGE_BYTES (UINT64_C(8) << 20)
 
@@ -403,7 +403,7 @@ static void run_phases(struct run_loop *loop)
 	fabric->stopped = loop->stopped;
 }
 
-/* Of this process. */
+/* Result of this process. */
 static int failure(struct virtual_fabric *fabric, struct error *error)
 {
 	char text[VIRTUAL_PARTITIONS_TEXT];

@@ -28,18 +28,18 @@ struct virtual_fabric;
  * its tail. A switch has decided on it and done nothing else, a host has done nothing with it. */
 struct virtual_trace_record {
 	weft_time now;
-	uint32_t order;     /* of the event in which this happens; 0: in none */
-	unsigned partition; /* of the fabric, and so of the thread that calls */
+	uint32_t order;     /* order of the event in which this happens; 0: in none */
+	unsigned partition; /* partition of the fabric, and so of the thread that calls */
 	struct topology_port at;
 	bool out;
 	bool gone; /* neither: discarded after it was stored */
 	const struct weft_packet
 		*packet; /* with vc, in_port and injected_ns; NULL: a control frame */
-	/* Of a packet with FRAME_F_LATENCY, as its frame would carry it; else NULL. */
+	/* For a packet with FRAME_F_LATENCY, as its frame would carry it; else NULL. */
 	const struct latency_extension *extension;
 	uint32_t
-		waited_ns; /* of a packet that leaves its source, since its message was generated */
-	unsigned output;   /* of a packet that arrives at a switch; SWITCH_PORT_NONE: discarded */
+		waited_ns; /* packet that leaves its source: time since its message was generated */
+	unsigned output;   /* packet that arrives at a switch; SWITCH_PORT_NONE: discarded */
 	/* One of them, of a control frame. */
 	const struct control_credit *credit;
 	const struct control_arn *arn;

@@ -28,7 +28,7 @@ static uint32_t cycles_of(weft_time time_ps, weft_time cycle_ps)
 	return (uint32_t)((time_ps + cycle_ps - 1) / cycle_ps);
 }
 
-/* Of the links' common rate. */
+/* Parameters from the links' common rate. */
 static struct wormhole_parameters parameters_of(
 	const struct topology *topology, const struct run_config *run)
 {

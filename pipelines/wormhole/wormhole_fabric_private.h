@@ -45,7 +45,7 @@ struct wormhole_fabric {
 	bool warming, known;                   /* with measure.until (measure_window.h) */
 	uint64_t middle_at;                    /* cycle; 0: not reached */
 	uint64_t last_at;                      /* cycle of the message that was measured last */
-	uint64_t network_sum_ps, total_sum_ps; /* of measured messages */
+	uint64_t network_sum_ps, total_sum_ps; /* sums over measured messages */
 	struct wormhole_entry *entry;          /* as window.entry */
 	uint32_t *newest; /* [source][destination]: 1 + number of the last that arrived */
 	uint64_t overtaken;

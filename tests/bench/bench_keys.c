@@ -103,7 +103,7 @@ static void make_host(struct bench *bench, uint16_t i)
 	poll_switch_set_host(bench->ps, i, i, false);
 }
 
-/* Of one name, so that callgrind can count it alone. */
+/* A function with one name, so that callgrind can count it alone. */
 static __attribute__((noinline)) void switch_turn(struct bench *bench)
 {
 	poll_switch_run(bench->ps, bench->now);

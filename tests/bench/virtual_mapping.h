@@ -24,7 +24,7 @@ struct virtual_mapping_options {
 	weft_time agent_ps;   /* that an agent takes for an answer */
 	weft_time mapper_ps;  /* that the mapper takes for each frame that it sends */
 	unsigned outstanding; /* questions at a time */
-	unsigned part_bytes;  /* of an image in a frame */
+	unsigned part_bytes;  /* size of an image's parts, one per frame */
 	uint32_t cut; /* number of the link to cut after the first map; UINT32_MAX: the first
 		       * between two switches that are no leaves, or, without such, between any
 		       * two */
@@ -50,7 +50,7 @@ struct virtual_mapping_phase {
 	weft_time time_ps;
 	uint64_t frames;                    /* sent by mapper and agents */
 	uint64_t hops;                      /* the same, over each cable */
-	uint64_t probes, tables_and_phases; /* of the frames, those of the mapper */
+	uint64_t probes, tables_and_phases; /* how many of the frames are the mapper's */
 	bool live;                          /* tables changed without a pause */
 };
 

@@ -12,7 +12,7 @@
 #include "unit.h"
 
 #define SESSION 1
-#define BEGIN   PS_PER_S /* of the record, on the replay's clock: links come up before */
+#define BEGIN   PS_PER_S /* start of the record, on the replay's clock: links come up before */
 #define FOREVER (UINT64_MAX / 2)
 #define RING    64
 #define BIGGEST 2048

@@ -24,7 +24,7 @@ struct replay_event {
 	enum replay_kind kind;
 	bool is_arn; /* with REPLAY_CREDIT: a notification in place of a credit frame */
 	struct weft_packet packet;
-	struct latency_extension extension; /* of a packet with FRAME_F_LATENCY */
+	struct latency_extension extension; /* packets with FRAME_F_LATENCY only */
 	struct control_credit credit;
 	struct control_arn arn;
 };
@@ -49,7 +49,8 @@ struct replay_list {
 };
 
 void replay_add_event(struct replay_list *list, const struct replay_event *event);
-/* The headers that the packet has on the wire. 'extension': of a packet with FRAME_F_LATENCY. */
+/* The headers that the packet has on the wire. 'extension': only for packets with FRAME_F_LATENCY.
+ */
 void replay_add_sent(struct replay_list *list, weft_time at, uint8_t port,
 	const struct weft_packet *packet, const struct latency_extension *extension);
 void replay_add_sent_arn(

@@ -38,17 +38,17 @@ struct fabric_config {
 	uint8_t vcs;
 	bool voq;
 	enum fabric_driver driver;
-	uint32_t buffer_blocks;  /* of each port, hosts' too */
+	uint32_t buffer_blocks;  /* per port, hosts' too */
 	uint32_t link_blocks;    /* that a wire takes in one step */
 	uint32_t consume_blocks; /* that a host takes out of its buffer in one step */
 	uint16_t packet_blocks;  /* the longest packet */
-	uint16_t delay_steps;    /* of a wire: 1 to this */
+	uint16_t delay_steps;    /* delays of wires: 1 to this */
 	uint32_t load_ppm;       /* chance of a new packet, by host, VC and occasion to send */
 	uint32_t hot_ppm;        /* packets that go to 'hot_host' */
 	uint16_t hot_host;
 	uint32_t source_route_ppm; /* packets with a source route; the others go by table */
 	weft_time hello_ps, refresh_ps, watchdog_ps;
-	const struct route_algorithm *algorithm; /* of the tables; NULL: up/down */
+	const struct route_algorithm *algorithm; /* how tables are computed; NULL: up/down */
 	bool no_classes; /* switches do not follow the VC classes of the tables */
 	bool overtakes;  /* packets of a flow may take several ways */
 };

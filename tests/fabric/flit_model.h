@@ -82,7 +82,7 @@ struct flit_fate {
 /* A flow control symbol. */
 struct flit_mark {
 	uint64_t cycle;
-	struct topology_port sender; /* of the flits that it stops or lets go */
+	struct topology_port sender; /* the port that sends the flits that it stops or lets go */
 	bool stop;
 };
 

@@ -248,7 +248,7 @@ UNIT_TEST(a_message_in_transit_leaves_the_network_while_its_way_on_is_blocked)
 	while (flit_model_cycle(bed.model) < 1000)
 		flit_model_step(bed.model);
 	flit_bed_check(&bed);
-	/* All of it: 512 in the pool; of h1's, 8 in each of three links and 24 in each buffer. */
+	/* All of it: 512 in the pool; 8 of h1's in each of three links and 24 in each buffer. */
 	assert_int_equal(flit_model_inside(bed.model), 512 + 8 + 24 + 8 + 24 + 8);
 	assert_true(flit_model_run(bed.model, 10000));
 	/* h1's last flit leaves it in 1999; then the other one is chosen, and leaves 32 later. */

@@ -90,7 +90,7 @@ struct flit_model {
 	uint64_t cycle;
 	uint64_t moved; /* the last cycle in which a flit did */
 	uint64_t last;  /* the last cycle in which a host gets a message */
-	unsigned ports; /* of the widest switch */
+	unsigned ports; /* ports of the widest switch */
 	uint32_t links;
 	struct flit_link *link; /* by sender, see flit_link_of() */
 	struct flit_switch *switch_at;

@@ -258,7 +258,7 @@ struct plant {
 	uint8_t *bytes;
 	size_t length;
 	unsigned record; /* where the fault is */
-	uint64_t number; /* of the frame that is to be named */
+	uint64_t number; /* the frame that the finding must name */
 };
 
 /* False: the fault cannot be there. */

@@ -21,7 +21,7 @@ struct drawn {
 	unsigned sets, workers;
 	void (*prepare)(struct virtual_partitions *partitions); /* before the run; NULL: nothing */
 	weft_time hello_ps;      /* switches refresh credits four times as often; 0: the default */
-	weft_time host_delay_ps; /* of the links of hosts; 0: that of the others */
+	weft_time host_delay_ps; /* delay of hosts' links; 0: as the others */
 };
 
 /* The run file that the sets change. */

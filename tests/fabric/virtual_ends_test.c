@@ -150,7 +150,7 @@ struct account {
 	struct credit_rx rx[PORTS];
 	struct leaving leaving[LEAVING];
 	unsigned count;
-	uint64_t frames; /* of credits */
+	uint64_t frames; /* credit frames */
 };
 
 static void leave(struct account *account, unsigned which)

@@ -152,8 +152,7 @@ static void assert_offered_and_accepted(struct run_result result, double load)
 	run_result_free(&result);
 }
 
-/* In a torus the next host is 3 bytes of route away, the farthest 18: of 64-byte messages that is
- * much. */
+/* In a torus the next host is 3 bytes of route away, the farthest 18: much for 64-byte messages. */
 UNIT_TEST(source_routes_of_all_lengths_are_in_the_load)
 {
 	static const char *const patterns[] = {"{pattern: uniform", "{pattern: permutation",
@@ -341,7 +340,7 @@ UNIT_TEST(links_are_measured_from_the_warm_up_on)
 	run_result_free(&result);
 }
 
-/* Of 333.6 ns each, three have begun within a microsecond. */
+/* Frames last 333.6 ns, so three have begun within a microsecond. */
 UNIT_TEST(no_link_is_busy_for_longer_than_there_was_time)
 {
 	struct run_result result = RUN(tree, "measure.links=true", "traffic[0].load=100%",

@@ -16,7 +16,7 @@ struct virtual_lab {
 	struct run_config *config;
 	struct topology *topology;
 	struct virtual_fabric *fabric;
-	struct run_result result; /* of virtual_lab_run() */
+	struct run_result result; /* result of virtual_lab_run() */
 };
 
 /* The values of 'set', of type const char *const[], and their number. */

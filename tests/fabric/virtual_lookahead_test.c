@@ -15,10 +15,10 @@
 
 #define NS    PS_PER_NS
 #define CASES 20
-/* Of 1,000 bytes at 100 Gbps. */
+/* Time of 1,000 bytes at 100 Gbps. */
 #define FRAME ((1000 + FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD) * (weft_time)80)
 
-/* Of two workers. */
+/* For two workers. */
 static struct virtual_lookahead lookahead_with(const char *const *sets, unsigned count)
 {
 	struct virtual_lookahead lookahead;
@@ -135,7 +135,7 @@ UNIT_TEST(an_end_that_found_no_room_may_be_any_until_the_last_such_is_over)
 	assert_int_equal(virtual_ends_next(&ends, 501), 1000);
 }
 
-/* Of worker 0. */
+/* Rounds of worker 0. */
 static uint64_t count_rounds(const char *routing_delay)
 {
 	struct error error = {""};
@@ -235,7 +235,7 @@ static const char *const many_ends[] = {"topology=rlft:ports=12,stages=3", "link
 
 #define MANY_ENDS (sizeof(many_ends) / sizeof(many_ends[0]))
 
-/* Of two workers. */
+/* With two workers. */
 static void run_many_ends(struct virtual_lab *lab)
 {
 	struct error error = {""};

@@ -40,7 +40,7 @@ struct story {
 	struct virtual_lab lab;
 	weft_time first_arn;
 	unsigned roots_then;       /* at the first notification */
-	unsigned root_stage;       /* of the switch that has one then */
+	unsigned root_stage;       /* stage of the switch that has one then */
 	unsigned first_told;       /* stage of who gets it */
 	unsigned arns[STAGES];     /* that came in, by stage, until somebody acted */
 	unsigned actor;            /* stage of the first device that sends an adapted packet */

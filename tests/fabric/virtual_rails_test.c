@@ -133,7 +133,7 @@ UNIT_TEST(a_leaf_that_dies_takes_its_rail_and_no_other)
 				assert_int_equal(sent(&whole, host[i].name, host[k].name),
 					sent(&cut, host[i].name, host[k].name));
 		}
-	/* Of the leaf's hosts nothing more arrives there; other pairs of the rail go on. */
+	/* Nothing more arrives from the leaf's hosts there; other pairs of the rail go on. */
 	assert_true(cut.result.packets.delivered < whole.result.packets.delivered);
 	assert_true(
 		datagram_expected(&cut.fabric->host[topology_find_host(cut.topology, "h7:1")].nic,

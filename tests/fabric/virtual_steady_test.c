@@ -35,7 +35,7 @@ static const char *const arrivals[] = {"constant", "poisson", "uniform"};
 
 struct drawn {
 	char topology[64], rate[32], traffic[128], seed[32];
-	uint64_t unit_ns; /* of a message at this load */
+	uint64_t unit_ns; /* time per message at this load */
 };
 
 #define PICK(rng, list) rng_below(rng, sizeof(list) / sizeof((list)[0]))

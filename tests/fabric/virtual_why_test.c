@@ -11,7 +11,7 @@
 #include "virtual_shot.h"
 
 #define SHOWN  50
-#define DRAWS  4 /* of each of the five causes: 20 in all */
+#define DRAWS  4 /* draws for each of the five causes: 20 in all */
 #define CAUSES 64
 
 static struct why_packet packet;
@@ -135,7 +135,7 @@ static struct tally rank(const struct why *why)
 	return best;
 }
 
-/* 'way': of the port with the cause. */
+/* 'way': the direction of the port with the cause. */
 static void expect_first(struct virtual_shot *shot, enum why_cause cause, uint32_t way)
 {
 	struct why *why;

@@ -127,7 +127,7 @@ static char *read_file(const char *path, size_t *bytes)
 	return text;
 }
 
-/* Of all ports, by so many workers. */
+/* Captures all ports in a run with so many workers. */
 static char *capture_all(unsigned workers, const char *path, size_t *bytes)
 {
 	struct error error = {""};

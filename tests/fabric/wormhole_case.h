@@ -33,14 +33,14 @@ struct wormhole_fate {
 };
 
 struct wormhole_outcome {
-	struct wormhole_fate *fate; /* of each message */
+	struct wormhole_fate *fate; /* one per message */
 	struct flit_mark *mark;     /* by cycle, then sender: kind, device, port */
 	size_t marks;
 	bool stuck;        /* messages are left, and nothing will ever move again */
 	uint64_t absorbed; /* messages that entered a pool, as often as they did */
 	uint64_t discards;
 	uint64_t pool_peak; /* bytes, of the pool that held most */
-	/* Of both directions of each link, [2 * link] the one from its end a: flits that left, and
+	/* For both directions of each link, [2 * link] the one from its end a: flits that left, and
 	 * cycles in which the sender was stopped. */
 	uint64_t *carried, *stopped;
 	char broken[160]; /* the first rule that the model itself found broken; empty */

@@ -222,7 +222,7 @@ UNIT_TEST(a_stop_ends_a_run_in_which_hardly_anything_happens)
 	assert_int_equal(wormhole_fabric_run(fabric, &stop, NULL, NULL, &error), 0);
 	assert_int_equal(wormhole_fabric_result(fabric, &result, &error), 0);
 	assert_true(result.incomplete);
-	assert_true(wormhole_net_now(wormhole_fabric_net(fabric)) < 10000); /* of 1,600,000 */
+	assert_true(wormhole_net_now(wormhole_fabric_net(fabric)) < 10000); /* out of 1,600,000 */
 	run_result_free(&result);
 	wormhole_fabric_destroy(fabric);
 	topology_destroy(topology);

@@ -55,7 +55,7 @@ static unsigned fill_payload(enum frame_kind kind, uint8_t *at)
 	}
 }
 
-/* Of a frame that has waited, with flows. */
+/* Extension of a frame that has waited, with flows. */
 static void fill_extension(uint8_t *at)
 {
 	const struct cn_flow flows[] = {{1, 2}, {3, 4}};

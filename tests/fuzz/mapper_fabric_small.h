@@ -11,7 +11,7 @@
 
 #define SMALL_SWITCHES 3
 #define SMALL_DEVICES  6 /* switches, then hosts */
-#define SMALL_PORTS    4 /* of a switch: to the next one, to the one before, its host, nothing */
+#define SMALL_PORTS    4 /* switch ports: to the next one, to the one before, its host, nothing */
 #define SMALL_SELF     SMALL_SWITCHES /* the mapper's host */
 
 #define SMALL_MAPPER_SESSION 900

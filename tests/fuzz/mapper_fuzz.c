@@ -42,7 +42,7 @@ struct bench {
 	struct mapper_agent agent[SMALL_DEVICES];
 	weft_time now;
 	bool answering;
-	uint64_t counter; /* of what is mended */
+	uint64_t counter; /* counter in messages that are made valid */
 };
 
 static struct mapper_config config_of_mapper(void)

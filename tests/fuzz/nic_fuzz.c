@@ -50,7 +50,7 @@ struct bench {
 	struct control_flow offered[HOSTS];
 	uint16_t asked_flow[HOSTS];
 	uint32_t asked_sequence[HOSTS], asked_message[HOSTS];
-	uint64_t clock_number[HOSTS]; /* of the last question after its clock */
+	uint64_t clock_number[HOSTS]; /* number of the last question after its clock */
 };
 
 static const struct data_tag_key data_key = {{1, 2, 3}, {4, 5, 6}};
@@ -163,7 +163,7 @@ static void make_true(const struct bench *bench, struct frame_fields *fields, ui
 	}
 }
 
-/* The first bytes of the payload are an extension; of some its check is made right. */
+/* The first bytes of the payload are an extension; the check of some is made right. */
 static void put_extension(struct frame_fields *fields, uint8_t *at, bool right)
 {
 	struct latency_extension extension;

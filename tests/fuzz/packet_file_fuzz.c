@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Captures of other programs, and their packets with other addresses: what is refused has a reason
- * in one line that begins with the file; of each packet, times do not fall and offsets lie within
- * what was captured. */
+/* Reads captures from other programs, and their packets with other addresses. What is refused has a
+ * reason in one line that starts with the file. Times of packets do not fall, and offsets lie
+ * within what was captured. */
 
 #include <string.h>
 

@@ -139,7 +139,7 @@ static void arrive(struct bed *bed, struct buffer *buffer, unsigned input, unsig
 	switch_receive(bed->sw, packet, bed->now);
 }
 
-/* The first bytes of the payload are an extension; of some its check is made right. */
+/* The first bytes of the payload are an extension; the check of some is made right. */
 static void seal_extension(struct buffer *buffer, bool right)
 {
 	struct latency_extension *extension = latency_of_frame(buffer->frame);

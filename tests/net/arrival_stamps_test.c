@@ -12,7 +12,7 @@
 #include "port/port_ethdev.h"
 
 #define ROUNDS   200u
-#define WAIT_PS  PS_PER_MS /* of a frame, for its loop */
+#define WAIT_PS  PS_PER_MS /* how long a frame waits for its loop */
 #define LOAD_PPM 20000u
 
 static struct clock ours;

@@ -27,7 +27,7 @@
 struct awkward {
 	struct port a, b;
 	struct rte_mempool *pool;
-	struct error error; /* of the port that was refused */
+	struct error error; /* why the port was refused */
 	unsigned mtu;
 };
 

@@ -534,7 +534,7 @@ static void put_clocks(struct writer *writer)
 	put_control(writer, FRAME_CLOCK, control_clock_encode(&clock, payload_at(writer, 0)));
 }
 
-/* 69: of the version before, which had hosts in the addresses. */
+/* 69: the previous version, which had hosts in the addresses. */
 static void put_version_2(struct writer *writer)
 {
 	struct frame_fields fields = data_fields();

@@ -60,7 +60,7 @@ struct fake_nic_look {
 	uint64_t kept, kept_max; /* sent mbufs that it holds, now and at most so far */
 	uint64_t segmented;      /* frames delivered in several segments */
 	uint64_t filled;         /* mbufs in the receive ring */
-	uint32_t buffer_bytes;   /* of an mbuf, used for a frame */
+	uint32_t buffer_bytes;   /* part of an mbuf used for a frame */
 };
 
 /* Takes the carrier of this device's cable away, or brings it back. -ENODEV: no such device. */

@@ -26,7 +26,7 @@ struct fake_cable_end {
 	uint64_t missed;                    /* frames for it that found no descriptor */
 	uint64_t head, given;               /* bytes and descriptors of the far end, written */
 	uint64_t tail, taken;               /* bytes and descriptors of its own, read */
-	uint32_t descriptors;               /* of its ring; 0: it is not started */
+	uint32_t descriptors;               /* in its ring; 0: it is not started */
 	uint32_t buffer_bytes;              /* a descriptor's */
 	uint32_t split;                     /* descriptors that it takes for a frame at least */
 } __attribute__((aligned(128)));
@@ -34,7 +34,7 @@ struct fake_cable_end {
 struct fake_cable_map {
 	uint32_t cut; /* not 0: no carrier at either end */
 	struct fake_cable_end end[2];
-	uint8_t ring[2][FAKE_CABLE_RING_BYTES]; /* of what end 0 and what end 1 sends */
+	uint8_t ring[2][FAKE_CABLE_RING_BYTES]; /* what end 0 and end 1 send */
 };
 
 _Static_assert(offsetof(struct fake_cable_map, end[1]) == 256, "as labs.py reads it");

@@ -40,7 +40,7 @@ struct way {
 struct drawn {
 	uint64_t rate_bps;
 	weft_time delay_ps, step_ps, stall_ps;
-	uint32_t bytes; /* of frames, at most */
+	uint32_t bytes; /* most bytes of frames */
 	weft_time jitter_ps;
 	uint32_t loss_ppm, reorder_ppm;
 };
@@ -67,7 +67,7 @@ struct flow {
 	bool stepped_back;        /* the last frame was one of them */
 	weft_time added;          /* to the due arrival of a frame, at most */
 	weft_time now;
-	weft_time *end; /* of the transmission of each frame, if the wire had never been idle */
+	weft_time *end; /* when each frame's transmission ends if the wire had never been idle */
 	uint64_t sent, received, wire_bytes;
 };
 

@@ -72,7 +72,7 @@ static inline struct poll_nic_config side_config(struct side *side, uint16_t hos
 	return config;
 }
 
-/* 'routed': they have routes from the beginning. 'slots': of the link. */
+/* 'routed': they have routes from the beginning. 'slots': size of the link. */
 static inline void start_with(struct bench *bench, bool routed, unsigned slots)
 {
 	struct error error = {""};

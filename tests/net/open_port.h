@@ -9,7 +9,7 @@
 
 #include <rte_mbuf.h>
 
-/* Frames are as long as the pool has room for. 'descriptors': of each ring. */
+/* Frames are as long as the pool has room for. Each ring has 'descriptors'. */
 static inline int open_port_ethdev(struct port *port, const char *name, const char *dpdk,
 	uint16_t descriptors, struct rte_mempool *pool, struct error *error)
 {

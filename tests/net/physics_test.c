@@ -47,9 +47,9 @@ struct drawn {
 	uint64_t pause_turns;
 	unsigned loops, processes, parts; /* parts of each switch */
 	bool paced;                       /* links between the processes have rate and delay */
-	bool changes;                     /* of rates and delays while it runs */
+	bool changes;                     /* rates and delays change while it runs */
 	bool impairs;                     /* some links have jitter, or data overtakes */
-	bool purges;                      /* of switches */
+	bool purges;                      /* switches are purged */
 };
 
 /* A poll loop: how long its turns take, in units, and when the next one is. */

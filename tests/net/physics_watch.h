@@ -32,7 +32,7 @@
 #define WATCH_VCS     4
 #define WATCH_SAMPLES 8192
 #define WATCH_DEVICES 32
-#define WATCH_MARK    0x5EE4600Du /* of a program's packet */
+#define WATCH_MARK    0x5EE4600Du /* marks a program's packet */
 
 struct watch_grant {
 	weft_time due;
@@ -48,7 +48,7 @@ struct watch_credits {
 
 /* A packet that came in by an end and has left the device. */
 struct watch_gone {
-	weft_time end; /* of its tail */
+	weft_time end; /* end of its tail */
 	uint32_t blocks;
 	uint8_t vc;
 };
@@ -63,7 +63,7 @@ struct watch_wire {
 	bool impaired;          /* frames are looked at before their jitter */
 	unsigned in_line;       /* frames of its delay line that were looked at */
 	unsigned unsure;        /* frames that were stamped before a change and not looked at yet */
-	weft_time free_at, due; /* of the last frame but the device's own control frames */
+	weft_time free_at, due; /* for the last frame, except for the device's own control frames */
 	weft_time first, last, taken, longest; /* all: from, until, busy time */
 	struct watch_credits credits[WATCH_VCS];
 	struct watch_gone gone[WATCH_GONE];
@@ -107,9 +107,9 @@ struct watch {
 	unsigned ends;
 	uint32_t window;
 	uint32_t distance[WATCH_HOSTS][WATCH_HOSTS]; /* timed links */
-	weft_time delay_ps, ps_per_byte;             /* of the fastest link, ever */
+	weft_time delay_ps, ps_per_byte;             /* shortest so far over all links */
 	bool store_and_forward;
-	weft_time now; /* of the device that runs */
+	weft_time now; /* time of the device that runs */
 	uint64_t frames, bound_by_window, bound_by_notification, of_programs, jittered, swapped;
 	/* By device and destination: when the first notification since there was none was due. */
 	weft_time told[WATCH_DEVICES][WATCH_HOSTS], told_at[WATCH_DEVICES][WATCH_HOSTS];
@@ -281,7 +281,7 @@ static void watch_grant(const struct watch_granted *granted)
 						 wire->link->rx[vc].capacity - gone[vc]) > 0;
 }
 
-/* Compares the begin of a transmission with all that it had to wait for. 'end': of it. */
+/* Compares the start of a transmission, which ends at 'end', with everything it had to wait for. */
 static void watch_waits(
 	struct watch_wire *wire, struct rte_mbuf *mbuf, weft_time begin, weft_time end)
 {

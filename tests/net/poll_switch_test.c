@@ -204,7 +204,7 @@ UNIT_TEST(a_notification_goes_back_where_its_packets_come_from)
 	stop(&bench);
 }
 
-/* Of hosts, of roots that do not exist, and too many. */
+/* From hosts, from roots that do not exist, and too many. */
 UNIT_TEST(notifications_that_no_switch_would_send_are_refused)
 {
 	static const struct arn_policer_config guard = {.rate = 10, .switches = 2, .ports = 4};

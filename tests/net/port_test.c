@@ -904,7 +904,7 @@ static void refused(const char *dpdk, int code, const char *part)
 	if (strstr(error.text, part) == NULL)
 		fail_msg("'%s' does not say '%s'", error.text, part);
 	assert_null(strchr(error.text, '\n'));
-	port_close(&port); /* of a port that was not opened: nothing happens */
+	port_close(&port); /* a port that was not opened: nothing happens */
 }
 
 UNIT_TEST(absent_pci_device_is_named)

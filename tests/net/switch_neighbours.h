@@ -62,7 +62,7 @@ struct bench {
 
 struct bench_config {
 	bool voq, timed;
-	unsigned slots;  /* of the links */
+	unsigned slots;  /* size of the links */
 	unsigned shards; /* 0: one */
 };
 

@@ -146,7 +146,7 @@ static inline void expect_whole_credits(void)
 		}
 }
 
-/* Of all ports that a part knows, also those of others. */
+/* Sum over all ports that a shard knows, including those of others. */
 static inline uint64_t sum_part(unsigned shard, enum switch_counter counter)
 {
 	const struct poll_switch *ps =

@@ -28,7 +28,7 @@
 static int setup(void **state)
 {
 	if (geteuid() == 0) {
-		netns_remove(NAMESPACE, NULL); /* of a run that was killed */
+		netns_remove(NAMESPACE, NULL); /* left by a run that was killed */
 		assert_int_equal(netns_create(NAMESPACE, NULL), 0);
 	}
 	return 0;

@@ -127,8 +127,8 @@ static int sum_file(const char *path, uint32_t *sum, struct error *error)
 }
 
 struct files {
-	json_t *own;  /* of this configuration */
-	json_t *sums; /* of all files so far: the points of a sweep name the same ones */
+	json_t *own;  /* checksums of this configuration's files */
+	json_t *sums; /* checksums of all files so far: the points of a sweep name the same ones */
 };
 
 static int add_file(void *ctx, const char *path, struct error *error)

@@ -39,7 +39,7 @@ static const char usage[] =
 
 struct request {
 	const char *lab; /* NULL: all */
-	bool names;      /* of labs alone */
+	bool names;      /* names of labs only */
 	bool hosts;
 };
 

@@ -10,7 +10,7 @@
 
 struct arena {
 	void *piece;
-	size_t used, size; /* of the last piece */
+	size_t used, size; /* the last piece */
 };
 
 /* Zeroed, aligned to a cache line. NULL without memory. */

@@ -35,7 +35,7 @@ struct ranks_ops {
 
 struct ranks {
 	const struct ranks_ops *ops;
-	unsigned count, own;            /* of them; which this is */
+	unsigned count, own;            /* number of processes; which this is */
 	struct ranks_message *out, *in; /* [count]; its own are unused */
 	bool failed;                    /* an exchange failed: there will be no other */
 	struct error error;             /* why */

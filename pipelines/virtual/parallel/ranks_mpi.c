@@ -40,8 +40,8 @@
 enum { TAG_FIRST, TAG_REST };
 
 struct first {
-	uint64_t bytes; /* of the message */
-	int cpu;        /* of the sender */
+	uint64_t bytes; /* size of the message */
+	int cpu;        /* CPU of the sender */
 	uint8_t begin[FIRST_BYTES];
 };
 

@@ -52,7 +52,7 @@ static const struct {
 	{QUANTITY_RATE, "Gbps", -EINVAL},    /* no number */
 	{QUANTITY_RATE, "10 Gbps", -EINVAL}, /* a blank */
 	{QUANTITY_RATE, "10GBps", -EINVAL},  /* bytes */
-	{QUANTITY_RATE, "10ns", -EINVAL},    /* of another kind */
+	{QUANTITY_RATE, "10ns", -EINVAL},    /* another kind */
 	{QUANTITY_RATE, "-1Gbps", -EINVAL},
 	{QUANTITY_RATE, "+1Gbps", -EINVAL},
 	{QUANTITY_RATE, "1.Gbps", -EINVAL},

@@ -16,7 +16,7 @@
 #include "unit.h"
 #include "wire/frame.h"
 
-#define PAYLOAD 300u /* of a frame whose packet is cut */
+#define PAYLOAD 300u /* payload of a frame whose packet is cut */
 #define DRAWS   3000
 
 static const char *const expressions[] = {

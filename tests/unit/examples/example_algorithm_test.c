@@ -64,7 +64,7 @@ static struct route_set *compute(const struct topology *topology)
 	return set;
 }
 
-/* Of 16 switches two do not serve, so about 7 of 8 pairs on different ones go by a third. */
+/* Two of the 16 switches do not serve, so about 7 of 8 pairs on different ones use a third. */
 UNIT_TEST(most_pairs_go_by_way_of_a_third_switch)
 {
 	struct topology *topology = network_torus(4, 2);

@@ -3,8 +3,8 @@
 #include "nic/selectors/route_choice.h"
 
 /* The better of two routes drawn at random (Mitzenmacher, The Power of Two Choices in Randomized
- * Load Balancing, IEEE TPDS 12, 2001): of them the one on which the latest message was held back
- * less. Hosts that learn the same do not all move to the same route. */
+ * Load Balancing, IEEE TPDS 12, 2001): the one on which the latest message was held back less.
+ * Hosts that learn the same do not all move to the same route. */
 
 static unsigned choose(struct route_choice *choice, const struct route_choice_message *message)
 {

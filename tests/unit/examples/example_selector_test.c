@@ -46,7 +46,7 @@ UNIT_TEST(routes_that_show_the_same_are_equally_likely)
 	route_choice_fini(&choice);
 }
 
-/* Of two draws out of four both are the contended route once in 16 times. */
+/* Two draws out of four both pick the contended route once in 16 times. */
 UNIT_TEST(a_contended_route_is_taken_only_if_drawn_twice)
 {
 	struct route_choice choice = start();

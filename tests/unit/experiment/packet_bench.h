@@ -16,7 +16,7 @@
 struct sent {
 	uint64_t at_ns;
 	uint8_t from, to; /* last bytes of the addresses */
-	uint16_t bytes;   /* of the IP packet */
+	uint16_t bytes;   /* length of the IP packet */
 };
 
 /* Header bytes of each link type before the IP packet. */

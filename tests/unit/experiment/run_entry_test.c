@@ -8,8 +8,8 @@
 
 #define BATCH 100u /* messages */
 
-/* A run of 1 ms with one entry; in each batch BATCH messages are generated. Of these 'left' stay
- * behind, and a latency of 1 us grows by 'grows' ns with each batch. */
+/* A run of 1 ms with one entry; in each batch BATCH messages are generated. 'left' messages per
+ * batch stay behind, and a latency of 1 us grows by 'grows' ns with each batch. */
 static struct run_result *make_run(double left, double grows)
 {
 	struct run_result *result = calloc(1, sizeof(*result));

@@ -135,7 +135,8 @@ CLAIM(messages_that_are_refused_after_a_cut_do_not_count)
 	assert_false(run_fidelity_starved(result, HELLO_PS, text, sizeof(text)));
 }
 
-/* Of a run with refused messages and a loop that was away, before which a cable had been cut. */
+/* A run with refused messages and a loop that was not scheduled, before which a cable had been cut.
+ */
 static bool is_starved_after_a_cut(struct run_result *result, uint64_t cut_ends)
 {
 	struct run_result *before = calloc(1, sizeof(*before));

@@ -18,7 +18,7 @@ struct loaded {
 	int result;
 };
 
-/* Of a network with the hosts h0 to h4. */
+/* In a network with the hosts h0 to h4. */
 static struct loaded load(const char *text)
 {
 	struct topology *topology = topology_generate("full:switches=1,hosts=5", NULL);

@@ -26,8 +26,8 @@ static void write_file(char *path, const char *contents)
 	close(file);
 }
 
-/* Of a run on 'hosts' hosts; 'ranks' NULL: without a file. The paths of the files take the places
- * of S and R in a message. */
+/* Opens the schedule of a run on 'hosts' hosts; 'ranks' NULL: without a file. The paths of the
+ * files take the places of S and R in a message. */
 static int open_goal(const char *schedule, const char *ranks, unsigned hosts,
 	struct run_goal **goal, char *message, size_t size)
 {

@@ -122,7 +122,7 @@ UNIT_TEST(a_share_is_drawn_among_those_that_nothing_names)
 	}
 }
 
-/* Of 20 hosts, with half of them senders, some seed would draw it. */
+/* With 20 hosts, half of them senders, some seed would draw it. */
 UNIT_TEST(a_hot_host_is_not_drawn_among_its_senders)
 {
 	for (unsigned seed = 1; seed <= 20; seed++) {

@@ -122,7 +122,7 @@ static uint64_t bytes_of(const struct goal *goal)
 	return bytes;
 }
 
-/* Of 8 ranks and 8000 bytes, groups of 4, by hand. */
+/* Expected values for 8 ranks, 8000 bytes and groups of 4, by hand. */
 UNIT_TEST(collectives_send_as_many_bytes_as_their_algorithm_needs)
 {
 	static const uint64_t bytes[] = {8 * 3 * 8000, 8 * 14 * 1000, 2 * 8 * (4000 + 2000 + 1000),

@@ -19,7 +19,7 @@
 struct goal_flight {
 	weft_time arrives;
 	uint32_t from, to, op;
-	uint64_t contributions; /* of the sender when it sent */
+	uint64_t contributions; /* what the sender had when it sent */
 };
 
 struct goal_loop {
@@ -101,7 +101,7 @@ static inline void goal_loop_send(
 	loop->sent++;
 }
 
-/* The earliest; of several at one time the one that was sent first. */
+/* The earliest one; if several have the same time, the one that was sent first. */
 static inline void goal_loop_arrive(struct goal_loop *loop)
 {
 	for (uint32_t i = 0; i < loop->flights;) {

@@ -14,7 +14,8 @@ struct sender {
 	uint8_t payload[200];
 	struct nic_delivery delivery;
 	struct synthetic message;
-	uint64_t wait_ns, late_ns; /* of frames: for earlier ones, and beyond their due arrival */
+	uint64_t wait_ns,
+		late_ns; /* how long frames wait for earlier ones, and how late they arrive */
 };
 
 static void start(struct sender *sender)
@@ -96,7 +97,7 @@ UNIT_TEST(network_latency_survives_the_wrap_of_the_senders_clock)
 	frame(&sender, 0, 0, 0, 20, 20, 0x100000000u + 2070);
 	assert_int_equal(sender.sink->network_ns.max, 70);
 	frame(&sender, 1, 1, 0, 20, 20, 1990); /* a receiver's clock that is behind */
-	/* Of a loop that was not run for 300 ms after it had read its clock. */
+	/* A loop that was not run for 300 ms after it had read its clock. */
 	frame(&sender, 2, 2, 0, 20, 20, 0x100000000u + 2000 - 300000000);
 	assert_int_equal(sender.sink->network_ns.count, 3);
 	assert_int_equal(sender.sink->network_ns.max, 70);

@@ -14,7 +14,7 @@ static const struct link_key link_key = {{1, 2, 3}}, other_link_key = {{1, 2, 4}
 
 struct tagged {
 	uint8_t data[128];
-	unsigned bytes, end; /* 'end': of the payload */
+	unsigned bytes, end; /* 'end': where the payload ends */
 };
 
 static struct data_tag_key key_of(const struct link_key *from)

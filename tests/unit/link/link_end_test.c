@@ -28,7 +28,7 @@ struct message {
 	struct control_hello hello;
 	struct control_credit credit;
 	unsigned vc, blocks;
-	uint32_t for_session; /* of the receiver, as the sender knew it */
+	uint32_t for_session; /* session of the receiver, as the sender knew it */
 };
 
 struct wire {

@@ -100,8 +100,8 @@ static struct topology *found_topology(struct bench *bench)
 	return topology;
 }
 
-/* Every cable of one is one of the other, by names, ports and identities, and no more. Of a
- * topology of which host 0 reaches everything. */
+/* Every cable of one is one of the other, by names, ports and identities, and no more. In the
+ * topology, host 0 reaches everything. */
 static void assert_identical(struct bench *bench, const struct topology *expected)
 {
 	struct topology *found = found_topology(bench);
@@ -285,7 +285,7 @@ UNIT_TEST(what_has_gone_is_not_found)
 	assert_int_equal(topology_find_host(found, "h2"), -1);
 	assert_true(topology_find_host(found, "h5") >= 0);
 	topology_destroy(found);
-	/* Of the mapper itself no cable is left. */
+	/* The mapper itself has no cable left. */
 	fabric_map_cut(&bench.map, 0, 0, MAP_EMPTY);
 	assert_int_equal(fabric_map_find_ways(&bench.map), 0);
 	found = fabric_map_found(&bench.map, &error);

@@ -7,7 +7,7 @@
 #include "networks.h"
 
 #define A_WHILE  (150 * PS_PER_MS)
-#define SHORTEST PS_PER_MS /* of mapper_usual() */
+#define SHORTEST PS_PER_MS /* minimum in mapper_usual() */
 #define LONGEST  (SHORTEST << (LINK_HOLD_DOWNS_MAX - 2))
 
 static void run(struct mapper_fabric *fabric, weft_time time)

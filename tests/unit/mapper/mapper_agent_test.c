@@ -437,7 +437,7 @@ AGENT_TEST(a_link_that_comes_back_is_reported_even_if_its_going_was_not_acknowle
 	report = heard(&answer);
 	assert_int_equal(report.report.port, 2);
 	assert_true(report.report.up);
-	say(agent, &mapper, 2, acknowledge, &answer); /* of the first */
+	say(agent, &mapper, 2, acknowledge, &answer); /* the first one's */
 	assert_true(mapper_agent_poll(agent, 1 + PS_PER_MS, &answer));
 	assert_true(heard(&answer).report.up);
 	acknowledge.acknowledge.sequence = report.report.sequence;

@@ -490,8 +490,8 @@ static void without_key(struct mapper_fabric *fabric)
 	}
 }
 
-/* Somebody without a key has committed other tables there: of the next epoch, of the greatest, and
- * of the greatest that a mapper believes. Nothing else changes. */
+/* A mapper without a key committed other tables there: with the next epoch, the highest one, and
+ * the highest that a mapper believes. Nothing else changes. */
 UNIT_TEST(tables_that_somebody_made_up_are_replaced)
 {
 	static const uint32_t forged[] = {9, UINT32_MAX, UINT32_MAX / 2, UINT32_MAX / 2 + 1};

@@ -184,7 +184,7 @@ static inline void mixture_route(void *context, const struct table_image_route *
 	}
 }
 
-/* A bit for each port by which the switch may send to a host: of all its tables. */
+/* A bit for each port through which the switch may send to a host, over all its tables. */
 static inline void mixture_read_switch(struct mixture *mixture, uint32_t at)
 {
 	const struct topology *topology = mixture->net->topology;

@@ -49,7 +49,7 @@ static uint32_t start_paused(struct mapper_fabric *fabric, bool all)
 	assert_int_equal(count_paused(fabric), 0);
 	fabric->mapper[leader].live_from = WEFT_TIME_NEVER;
 	fabric->net.switch_agent[7].idle = false;
-	/* Of no host that has a part in what follows. */
+	/* A host that has no part in what follows. */
 	net_cut_link(
 		&fabric->net, (uint32_t)fabric->net.topology->host_link[leader == 8 ? 7 : 8], true);
 	while (count_paused(fabric) < 17)
@@ -82,7 +82,7 @@ UNIT_TEST(who_hears_no_mapper_any_more_goes_on)
 	end(&fabric);
 }
 
-/* Those who have a rank die with it: of all that stand by the last ones take over, in time. */
+/* All mappers with a rank fail with it: the last of the standby mappers take over, in time. */
 UNIT_TEST(a_mapper_that_takes_over_ends_the_pause_before)
 {
 	struct mapper_fabric fabric;

@@ -13,7 +13,7 @@
 #include "route/route_set.h"
 
 #define MESSAGES 2000
-#define BYTE_FS  800000000 /* of a link of 10 Mbps: pauses are long */
+#define BYTE_FS  800000000 /* for a link of 10 Mbps: pauses are long */
 
 struct bed {
 	struct end ends[2];

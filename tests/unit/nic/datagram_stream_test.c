@@ -7,7 +7,7 @@
 
 #define MTU 1000
 
-/* mark_ps: of notifications; 0: none. */
+/* mark_ps: how long notifications count; 0: none. */
 static void init_with(struct datagram *nic, weft_time mark_ps, enum pair_numbers_kind numbers)
 {
 	struct datagram_config config = {.host = 2,

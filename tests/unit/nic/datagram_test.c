@@ -534,7 +534,7 @@ UNIT_TEST(an_own_frame_goes_when_it_is_its_turn_and_has_credits)
 	send(&nic, 2, 0, 100);
 	nic.itb->turn.in_transit = 4;
 	assert_null(datagram_transit(&nic, 1, true, 0, &blocked));
-	/* Of its blocks it has no credits, the other one of its two has. */
+	/* It has no credits for its blocks; the other one has credits for its two. */
 	nic.link.tx[0].limit = nic.link.tx[0].sent + 2;
 	assert_ptr_equal(datagram_transit(&nic, 1, true, 0, &blocked), &packet);
 	datagram_fini(&nic);

@@ -14,7 +14,7 @@
 #define STEP_PS     (100 * PS_PER_US)
 #define RETRY_STEPS 200u /* end_config(): 20 ms */
 #define SEND_STEPS  60u
-#define MESSAGES    30u /* of each host, in the first SEND_STEPS */
+#define MESSAGES    30u /* per host, in the first SEND_STEPS */
 #define QUEUE       256u
 #define SEEDS       300u
 #define LATE_STEPS  500u /* a frame that is sent again comes so much later at most */
@@ -195,7 +195,7 @@ UNIT_TEST(one_bad_frame_costs_a_retry_time_at_most)
 			if (steps > usual + RETRY_STEPS)
 				fail_msg("seed %u, kind %u: %u steps, %u without the bad frame",
 					(unsigned)seed, bad, steps, usual);
-			/* Of strangers and doubles nothing is noticed at all. */
+			/* Frames from strangers and duplicates have no effect at all. */
 			if (bad >= BAD_DOUBLE && steps > usual)
 				fail_msg("seed %u, kind %u: %u steps, %u without it",
 					(unsigned)seed, bad, steps, usual);

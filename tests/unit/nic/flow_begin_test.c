@@ -307,7 +307,7 @@ BEGIN_TEST(a_frame_that_cannot_be_of_the_flow_on_offer_is_not_answered)
 	expect_begun_once(a, a + 1, false);
 }
 
-/* Of another flow; of the right one and of no frame in flight. */
+/* From another flow; from the right one and for no frame in flight. */
 BEGIN_TEST(offers_that_answer_nothing_are_ignored)
 {
 	struct end *a = *state, *b = a + 1;
@@ -410,7 +410,7 @@ BEGIN_TEST(forged_acknowledgements_are_ignored_and_counted)
 			.flow = tx->flow,
 			.session = tx->peer_session};
 		ack.expected += what == 0;                     /* ahead of what was sent */
-		ack.flow = (uint16_t)(ack.flow + (what == 1)); /* of another flow */
+		ack.flow = (uint16_t)(ack.flow + (what == 1)); /* another flow */
 		ack.session += what == 2;
 		if (what == 3)
 			ack.expected = tx->acked - 1;

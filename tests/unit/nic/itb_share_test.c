@@ -87,8 +87,8 @@ UNIT_TEST(a_turn_that_could_not_be_used_is_not_lost)
 	assert_true(itb_share_is_own(&turn, 1));
 }
 
-/* Independent of what waits and of who can go: of so many sent while own ones could go, a fifth are
- * own. */
+/* Independent of what waits and of who can go: a fifth of all frames sent while own ones could go
+ * are own. */
 UNIT_TEST(own_ones_are_never_starved)
 {
 	struct itb_share turn = {0};

@@ -139,7 +139,7 @@ UNIT_TEST(a_vc_without_credits_holds_up_no_other)
 	struct credit_tx *tx = credits(2);
 	uint32_t blocked;
 
-	tx[0].limit = 1; /* of the two that it takes */
+	tx[0].limit = 1; /* it takes two */
 	assert_true(itb_absorb(itb, &a, 0, START, START));
 	assert_true(itb_absorb(itb, &b, 1, START, START));
 	assert_int_equal(itb_ready(itb, tx, START, &blocked), 1);

@@ -35,7 +35,7 @@ struct channel_options {
 	uint64_t seed;
 	const struct route_choice_ops *choice;
 	bool itbs;         /* every route has a third host on it that re-injects (of 3 or more) */
-	uint64_t itb_pool; /* of each host; 0: the default */
+	uint64_t itb_pool; /* per host; 0: the default */
 	weft_time mark_ps; /* the last VC is the adapted-flow channel; 0: like the others */
 };
 

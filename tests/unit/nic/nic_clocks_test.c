@@ -4,7 +4,7 @@
 /* Interfaces on two machines whose clocks show different times. Host 2 is with host 0. */
 #include "nic_pair.h"
 
-#define AHEAD (3 * PS_PER_S + 777) /* of host 1 */
+#define AHEAD (3 * PS_PER_S + 777) /* how far host 1's clock is ahead */
 #define WAY   (4 * PS_PER_US)
 
 static const bool same_as_0[PAIR_HOSTS] = {true, false, true, true};

@@ -184,7 +184,7 @@ UNIT_TEST(answer_to_nothing_outstanding_is_foreign)
 	FOREIGN(ends, box, cn.message ^= 1u << 16); /* another flow */
 	FOREIGN(ends, box, cn.message ^= 1);        /* another message */
 	FOREIGN(ends, box, cn.sequence++);          /* never sent */
-	FOREIGN(ends, box, cn.sequence += 8);       /* of the same place in the window */
+	FOREIGN(ends, box, cn.sequence += 8);       /* the same place in the window */
 	FOREIGN(ends, box, cn.path = 1);            /* not its path */
 	FOREIGN(ends, box, cn.path = CN_PATH_MAX);
 	assert_true(end_give(&ends[0], &box));

@@ -536,7 +536,7 @@ PAIR_TEST(delivery_goes_on_after_a_failure)
 	b->delivered = 0;
 	end_send(a, 1, 0, 20);
 	pair_begin(a, b);
-	end_expect(a, &box, 0); /* of a new flow */
+	end_expect(a, &box, 0); /* starts a new flow */
 	assert_true(end_give(b, &box));
 	assert_int_equal(b->delivered, 1);
 	assert_int_equal(b->new_flows, 2);
@@ -659,7 +659,7 @@ UNIT_TEST(after_giving_up_a_receiver_that_restarted_gets_everything_once)
 	}
 	end_wait(&b, PS_PER_MS);
 	assert_true(end_take(&b, &ack));
-	end_give(&a, &ack); /* of a session that it had not heard of */
+	end_give(&a, &ack); /* from a session that it did not know */
 	pair_exchange(&a, &b);
 	assert_int_equal(b.delivered, 3);
 	assert_int_equal(a.acked, 4);

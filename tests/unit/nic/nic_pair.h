@@ -71,7 +71,7 @@ static inline struct nic_config end_config(struct end *end, uint16_t host, uint3
 	nic_config_default(&config, host, PAIR_HOSTS);
 	config.mtu_bytes = PAIR_MTU;
 	config.routes = end->routes;
-	config.messages = 64; /* of which one peer alone gets half */
+	config.messages = 64; /* one peer alone gets half */
 	config.payloads = 16;
 	config.payload_bytes = 256;
 	config.window_frames = 8;

@@ -9,7 +9,7 @@
 
 #define HOSTS 4096u
 
-/* Of the allocations to come the one that fails, from 1; 0: none. */
+/* Which of the allocations to come fails, from 1; 0: none. */
 static unsigned failing;
 
 void *__real_calloc(size_t count, size_t size);
@@ -100,7 +100,7 @@ static void check_against_array(
 	pair_numbers_fini(&numbers);
 }
 
-/* Of few hosts or of all, few numbers or many. */
+/* For few hosts and all, few numbers and many. */
 UNIT_TEST(numbers_are_those_of_an_array)
 {
 	for (enum pair_numbers_kind kind = PAIR_NUMBERS_ALL; kind <= PAIR_NUMBERS_FEW; kind++) {

@@ -507,7 +507,7 @@ UNIT_TEST(a_pause_reaches_all_loops_and_ends)
 	stop(&world);
 }
 
-/* Of one process. */
+/* In one process. */
 static struct control_device *leader_in(struct world *world)
 {
 	struct control_plane *plane = world->plane[0];
@@ -800,7 +800,7 @@ UNIT_TEST(of_news_that_nobody_takes_the_latest_are_kept)
 		run(&world, 100 * PS_PER_MS);
 	}
 	assert_int_equal(world.plane[0]->messages_count, CONTROL_MESSAGES_MAX);
-	/* Of 20 the fifth. */
+	/* The fifth of 20. */
 	expect_news(&world, "found: h2: ", "is as expected", false);
 	expect_news(&world, "found: h2: ", "is not as expected", false);
 	stop(&world);

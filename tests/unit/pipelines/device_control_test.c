@@ -241,7 +241,7 @@ struct load {
 	atomic_bool stop;
 	uint64_t up, refused;    /* frames that were accepted, or not */
 	uint64_t down, pauses;   /* frames and orders that arrived */
-	uint64_t out_of_order;   /* of those */
+	uint64_t out_of_order;   /* deliveries among those */
 	uint64_t resumed_before; /* RESUME without PAUSE */
 };
 

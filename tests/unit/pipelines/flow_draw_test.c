@@ -85,7 +85,7 @@ UNIT_TEST(flows_take_their_share_of_each_link)
 	drop(&drawn);
 }
 
-/* Of the share of flows up to each point, and of none beyond. */
+/* Checks the share of flows up to each point, and that none lies beyond. */
 UNIT_TEST(sizes_have_the_shares_of_their_file)
 {
 	struct drawn drawn = draw("full:switches=1,hosts=16,rate=100Gbps",

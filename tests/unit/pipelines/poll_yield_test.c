@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-/* Of the loop under test. */
+/* What the loop under test did. */
 static struct {
 	unsigned yields, sleeps;
 	long last_ns;

@@ -29,7 +29,7 @@ static int in_child(int (*run)(void))
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Of the calling thread. */
+/* Capabilities of the calling thread. */
 static uint64_t permitted(void)
 {
 	FILE *file = fopen("/proc/thread-self/status", "r");

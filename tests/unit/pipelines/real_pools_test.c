@@ -101,7 +101,7 @@ UNIT_TEST(frames_that_are_held_back_take_none_of_the_others_away)
 	}
 }
 
-/* Of ports on these sockets; -1: a virtual device. */
+/* Node for ports on these sockets; -1: a virtual device. */
 static int socket_of(int first, int second, int third)
 {
 	const int sockets[] = {first, second, third};

@@ -17,8 +17,8 @@
 struct bench {
 	char path[64];
 	struct shared_file file[2];
-	struct shared_ring_tx tx; /* of end 0 */
-	struct shared_ring_rx rx; /* of end 1 */
+	struct shared_ring_tx tx; /* end 0 */
+	struct shared_ring_rx rx; /* end 1 */
 	uint32_t sent, received;
 	struct rng rng;
 };

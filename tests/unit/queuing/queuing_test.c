@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#define HOSTS 432 /* of the papers' RLFT: 72 leaves of 6 */
+#define HOSTS 432 /* the papers' RLFT: 72 leaves of 6 */
 
 static struct queuing *open_on(const char *spec, const char *name, uint32_t queues)
 {

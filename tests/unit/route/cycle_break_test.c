@@ -10,7 +10,7 @@
 #include "itb_networks.h"
 
 #define NETWORKS 60
-#define LINKS    6 /* of the random paths, at most */
+#define LINKS    6 /* most links in a random path */
 
 struct fixture {
 	struct topology *topology;
@@ -183,8 +183,8 @@ static uint32_t arc_between(const struct route_graph *graph, uint32_t from, uint
 	return 0;
 }
 
-/* A triangle of switches without hosts, each with a switch with a host: of the three paths round
- * the triangle one would close it, and no host is there to stop it. */
+/* A triangle of switches without hosts, each with a switch with a host: one of the three paths
+ * round the triangle would close it, and no host is there to stop it. */
 UNIT_TEST(where_no_host_can_absorb_another_path_is_taken)
 {
 	struct network network;

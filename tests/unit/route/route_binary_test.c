@@ -12,7 +12,7 @@
 
 /* Places in a file. */
 #define HEADER_AT 12
-#define FIRST_AT  (HEADER_AT + ROUTE_BINARY_HEADER + 4) /* of the first section behind it */
+#define FIRST_AT  (HEADER_AT + ROUTE_BINARY_HEADER + 4) /* the first section after it */
 
 struct bytes {
 	char *at;

@@ -20,7 +20,7 @@ struct route_case {
 	const struct route_algorithm *algorithm;
 	struct route_options options;
 	const char *network; /* in words */
-	uint64_t seed;       /* of the network */
+	uint64_t seed;       /* draws the network */
 	bool may_refuse;     /* with -EINVAL and a reason */
 	bool may_leave_gaps; /* between hosts that the topology connects */
 	bool minimal;

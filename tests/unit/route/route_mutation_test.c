@@ -8,7 +8,7 @@
 #include "random_network.h"
 #include "route_expect.h"
 
-#define CUTS     8  /* of each network and algorithm */
+#define CUTS     8  /* per network and algorithm */
 #define SWITCHES 36 /* at most */
 
 /* Channels by number: twice the link's, plus 1 towards its end 'a'. Who waits for whom, as a

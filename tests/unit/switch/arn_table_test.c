@@ -205,7 +205,7 @@ UNIT_TEST(another_root_at_the_same_port_replaces_the_one_before)
 	assert_int_equal(place.table->counters.replaced, 1);
 	assert_int_equal(arn_table_match(place.table, 1, 0, false, IN, 0, &entry), ARN_SEND_BACK);
 	assert_int_equal(entry->arn.id, 8);
-	/* Of another port or VC it stands beside. */
+	/* An entry for another port or VC is separate. */
 	arn_table_process(place.table, &other, DOWN + 1, false, 0);
 	assert_int_equal(place.table->count, 2);
 	stop(&place);

@@ -10,8 +10,8 @@
 
 #define PORTS  4
 #define VCS    2
-#define BLOCKS 1000 /* of a VC: HCDTh 810, LCDTh 630 */
-#define NEXT   500  /* of the VC in the next device: FCTh 390 */
+#define BLOCKS 1000 /* per VC: HCDTh 810, LCDTh 630 */
+#define NEXT   500  /* VC in the next device: FCTh 390 */
 
 /* The detector and what its switch would know. */
 struct bench {

@@ -49,7 +49,7 @@ static void release(struct link *link, uint32_t blocks)
 		grant(link);
 }
 
-/* Of the whole buffer. */
+/* As a share of the whole buffer. */
 static unsigned percent(uint32_t blocks)
 {
 	return blocks * 100 / CAPACITY;

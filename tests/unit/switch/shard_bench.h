@@ -20,9 +20,9 @@
 #define PB_TURN_PS  (PS_PER_US * 50)
 #define PB_PORTS    12
 #define PB_VCS      4
-#define PB_PACKETS  2048 /* of each input */
+#define PB_PACKETS  2048 /* per input */
 #define PB_BURST    8
-#define PB_BLOCKS   64 /* of each VC */
+#define PB_BLOCKS   64 /* per VC */
 
 struct pb_packet {
 	struct weft_packet packet; /* first */
@@ -49,7 +49,7 @@ struct shard_bench {
 	uint64_t alternatives[PB_PORTS];
 	struct pb_neighbour neighbour[PB_PORTS];
 	weft_time now[SWITCH_SHARDS_MAX];
-	struct rng rng[SWITCH_SHARDS_MAX]; /* of each shard */
+	struct rng rng[SWITCH_SHARDS_MAX]; /* one per shard */
 	uint64_t discarded[SWITCH_SHARDS_MAX];
 	unsigned ports, vcs, shards;
 	bool lossless;  /* a gap in a flow is an error */

@@ -42,7 +42,7 @@ struct bench_packet {
 	uint8_t vc_original, flags;
 	uint16_t blocks; /* 0: 1 */
 	bool control;
-	uint8_t kind; /* of a control frame: enum frame_kind */
+	uint8_t kind; /* control frames: enum frame_kind */
 };
 
 /* SL n to VC n, 64 blocks a VC, no watchdog. */

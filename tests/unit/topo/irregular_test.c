@@ -150,7 +150,7 @@ UNIT_TEST(networks_have_as_many_triangles_as_chance_gives)
 	assert_in_range(triangles, 130, 240);
 }
 
-/* Of the cubic graphs with 6 numbered vertices 60 are prisms and 10 are K(3,3): the share of the
+/* 60 of the cubic graphs with 6 numbered vertices are prisms and 10 are K(3,3): the share of the
  * latter is 1/7, in 700 graphs 100 with a standard deviation of 9.3. */
 UNIT_TEST(each_graph_is_as_likely_as_any_other)
 {

@@ -13,7 +13,7 @@ static json_t *link_of(const char *port, const char *peer, const char *state, in
 		"sessions_seen", sessions);
 }
 
-/* Of a process with one link that is up and this one. */
+/* In a process with this link and one that is up. */
 static void expect(json_t *link, const char *why)
 {
 	json_t *links = json_pack("[o, o]", link_of("s0:0", "h0:0", "up", 1), link);

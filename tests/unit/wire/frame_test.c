@@ -209,7 +209,7 @@ UNIT_TEST(an_address_names_the_port)
 	}
 }
 
-/* Of unicast addresses that an administrator has given. */
+/* From the unicast addresses that an administrator may assign. */
 UNIT_TEST(ports_of_a_switch_alone_have_addresses_of_their_own)
 {
 	uint8_t mac[64][6];

@@ -17,7 +17,7 @@ struct audit_request {
 	const char *const *file;
 	uint32_t files;
 	const char *run, *lab, *topology, *routes; /* NULL: not given */
-	const char *set[AUDIT_SETS_MAX];           /* of the run file */
+	const char *set[AUDIT_SETS_MAX];           /* --set options of the run file */
 	unsigned sets;
 	bool partial;
 };
@@ -64,7 +64,7 @@ int audit_capture_open(struct audit_capture *capture, const char *path,
 	struct capture_reader *reader, struct error *error);
 
 struct audit_subject {
-	struct run_config *run; /* of 'run' */
+	struct run_config *run; /* from the run file */
 	struct lab lab;
 	bool has_lab;
 	struct topology *own; /* NULL: the lab's */

@@ -17,16 +17,16 @@ struct capture_limits {
 	uint64_t frames;                  /* in all files; 0: any number */
 };
 
-/* Of '100MB', '60s' and both with ',FILES'. 0, or -EINVAL and error. */
+/* Parses '100MB', '60s' and both with ',FILES'. 0, or -EINVAL and error. */
 int capture_limits_parse(struct capture_limits *limits, const char *rotate, struct error *error);
 
 struct capture_output {
 	int fd;
 	const char *path; /* for messages: what the user named */
-	int write_errno;  /* of the first write that failed, or EINTR; 0: none */
+	int write_errno;  /* why the first write failed, or EINTR; 0: none */
 	/* Private. */
 	const struct capture_limits *limits;
-	char name[4096];   /* of the current file */
+	char name[4096];   /* path of the current file */
 	uint32_t file;     /* its number, from 1 on */
 	uint8_t *head;     /* section and interface blocks at the start of each file */
 	size_t head_bytes; /* what they are */

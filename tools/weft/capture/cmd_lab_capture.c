@@ -33,12 +33,12 @@ struct tap {
 	struct lab_connection *connection;
 	struct pcapng_merge_stream stream;
 	bool started;
-	/* Of all captured ports of another machine: a session that passes its capture on. */
+	/* For all captured ports of another machine: a session that passes its capture on. */
 	const struct lab_remote *machine; /* NULL: a port here */
 	struct lab_remote session;
 	json_t *ports;
 	uint64_t heard_ms; /* when it last sent something */
-	/* Of the thread that requests the end. */
+	/* Used by the thread that requests the end. */
 	char answer[128];
 };
 
@@ -53,13 +53,13 @@ struct capture_run {
 	char filter[CAPTURE_FILTER_TEXT]; /* "": every frame */
 	struct capture_limits limits;
 	struct capture_output output;
-	uint64_t end_ms; /* of --duration */
+	uint64_t end_ms; /* when --duration ends */
 	struct pcapng_merge merge;
 	/* The first failure of copying: 0, or -errno and what it is. A reader that goes away is
 	 * none. */
 	int failed;
 	struct error why;
-	/* Of the thread that requests the end. */
+	/* Used by the thread that requests the end. */
 	struct error error;
 	int stopped;
 	uint64_t ending_ms; /* since when the captures are ended */

@@ -42,7 +42,7 @@ struct request {
 	int goal, json;
 };
 
-/* Of all packets that are shown. */
+/* A cause, summed over all packets that are shown. */
 struct cause {
 	enum why_cause cause;
 	uint32_t way;

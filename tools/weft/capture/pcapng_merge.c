@@ -15,7 +15,7 @@
 
 #define BLOCK_MIN 12u
 #define BLOCK_MAX (1u << 20) /* more than a frame and its comment */
-#define NUMBER_AT 8u         /* of the interface, in packets and statistics */
+#define NUMBER_AT 8u         /* where the interface's number is, in packets and statistics */
 
 static uint32_t word_at(const uint8_t *block, size_t at)
 {

@@ -20,11 +20,11 @@ struct pcapng_merge {
 	uint32_t interfaces; /* so far */
 };
 
-#define PCAPNG_MERGE_INTERFACES 4096 /* of a stream: the ports of a machine */
+#define PCAPNG_MERGE_INTERFACES 4096 /* per stream: the ports of a machine */
 
 /* An input stream. Zeroed at first. */
 struct pcapng_merge_stream {
-	uint8_t *bytes; /* of blocks that are not complete */
+	uint8_t *bytes; /* blocks that are not complete yet */
 	size_t used, room;
 	uint32_t *interface; /* numbers in the joined stream */
 	uint32_t interfaces;

@@ -63,8 +63,9 @@ struct command_part {
 
 /* A command with parts. */
 struct command_parts {
-	const char *command;              /* "port" */
-	const struct command_part *first; /* of 'count', each 'size' bytes from the one before */
+	const char *command; /* "port" */
+	const struct command_part
+		*first; /* 'count' entries, each 'size' bytes after the previous one */
 	size_t size;
 	unsigned count;
 	void (*print_usage)(FILE *out);

@@ -16,7 +16,7 @@
 struct held_taps {
 	unsigned count;
 	int fd[HELD_TAPS_MAX];
-	unsigned process[HELD_TAPS_MAX]; /* of the plan */
+	unsigned process[HELD_TAPS_MAX]; /* index in the plan */
 };
 
 /* Takes a duplicate of each TAP of the running process. Returns their number, or -errno and error:

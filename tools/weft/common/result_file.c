@@ -13,7 +13,7 @@
 #define FORMAT   "result/1"
 #define SUM      "sum"
 #define SUM_TEXT 16
-#define PATH     160 /* of a value in a document, truncated */
+#define PATH     160 /* path of a value in a document, truncated */
 
 struct reader {
 	const char *file;

@@ -46,7 +46,7 @@ struct lab_arguments {
 	unsigned sets;
 	struct {
 		const char *key, *value;
-	} replay[LAB_REPLAYS_MAX]; /* of LAB_REPLAY_OPTIONS */
+	} replay[LAB_REPLAYS_MAX]; /* as in LAB_REPLAY_OPTIONS */
 	unsigned replays;
 	const char *filter, *where, *snaplen, *rotate; /* capture; NULL: not given */
 	uint64_t count;                                /* capture; 0: any number of frames */
@@ -153,7 +153,7 @@ struct lab_mapper {
 	char host[TOPOLOGY_NAME_MAX]; /* "": none is known of */
 	bool elsewhere;               /* on another machine */
 	unsigned miscabled;           /* differences from the expected topology */
-	/* Of a lab on several machines: a host here that has no routes to all others yet; "". */
+	/* In a lab on several machines: a host here that has no routes to all others yet; "". */
 	struct error short_of;
 };
 

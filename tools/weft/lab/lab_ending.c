@@ -15,8 +15,8 @@
 
 #define PATH_BYTES   640
 #define LINE_BYTES   512
-#define RECORD_BYTES 8192 /* of /dev/kmsg: the longest, or the read fails */
-#define COMM_MAX     15   /* of a program's name the kernel keeps so much */
+#define RECORD_BYTES 8192 /* longest record in /dev/kmsg; a shorter buffer makes the read fail */
+#define COMM_MAX     15   /* characters of a program's name that the kernel keeps */
 #define REAP_MS      2000
 #define STEP_MS      5
 

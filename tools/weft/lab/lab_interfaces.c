@@ -222,7 +222,7 @@ static int make_outside(
 	int result = run("ip -batch -", "link add %s type veth peer name " INSIDE " netns %s\n",
 		name, netns);
 
-	/* Of 198.18.0.0/15, which is for tests of networks; indexes are unique. */
+	/* A network in 198.18.0.0/15, which is reserved for network tests; indexes are unique. */
 	net = if_nametoindex(name) % 0x8000 * 4;
 	snprintf(outer, 20, "198.%u.%u.%u", 18 + (net >> 16), net >> 8 & 255, (net & 255) + 1);
 	snprintf(inner, 20, "198.%u.%u.%u", 18 + (net >> 16), net >> 8 & 255, (net & 255) + 2);

@@ -9,7 +9,7 @@
 #include "base/weft_error.h"
 #include "lab_state.h"
 
-#define LAB_LOG_MAX (1u << 20) /* bytes; of a longer log the end */
+#define LAB_LOG_MAX (1u << 20) /* bytes; only the end of a longer log is printed */
 
 /* The caller frees the text; bytes that are not ASCII are '?'. NULL and error. */
 char *lab_log_read(

@@ -178,7 +178,7 @@ static int check_leaders(const json_t *mapping, uint32_t planes, struct error *w
 	return 0;
 }
 
-/* A mapper that leads; of several, the one that the device follows. */
+/* A mapper that leads; if there are several, the one that the device follows. */
 static json_t *find_leader(const json_t *mapping, const char *host)
 {
 	json_t *mapper;

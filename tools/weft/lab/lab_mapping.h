@@ -15,15 +15,16 @@ int lab_mapping_add(
 
 /* This candidate leads, with or without routes. */
 bool lab_mapping_leads(const json_t *mapper);
-/* The mapper that leads; of several the one with most switches. NULL: none on this machine. */
+/* The mapper that leads; if there are several, the one with the most switches. NULL: none on this
+ * machine. */
 json_t *lab_mapping_leader(const json_t *mapping);
 /* The mapper that leads, on any machine: devices here know a remote one from its heartbeats. */
 struct lab_lead {
-	const char *host; /* NULL: none is known. The mapping's */
-	bool elsewhere;   /* on another machine */
-	bool silent;      /* no device here received anything from it for long; of one elsewhere */
-	json_int_t epoch; /* of its tables, as far as devices here use them */
-	json_int_t heard_ns; /* how long ago it was received; of one elsewhere */
+	const char *host;    /* NULL: none is known. The mapping's */
+	bool elsewhere;      /* on another machine */
+	bool silent;         /* elsewhere only: no device here received anything from it for long */
+	json_int_t epoch;    /* epoch of its tables, as far as devices here use them */
+	json_int_t heard_ns; /* elsewhere only: how long ago it was last received */
 };
 
 /* 'elsewhere': devices that run on other machines (lab_state.h). */

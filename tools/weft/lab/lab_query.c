@@ -13,7 +13,7 @@
 
 #include "os/telemetry_client.h"
 
-#define TIMEOUT_MS 3000 /* of a process that shares its core with many */
+#define TIMEOUT_MS 3000 /* long enough for a process that shares its core with many */
 
 static int connect_there(struct lab_connection *connection, struct error *error)
 {

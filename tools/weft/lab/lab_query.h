@@ -16,7 +16,7 @@
 struct lab_connection {
 	const char *prefix;
 	int fd;                    /* -1: none */
-	struct lab_remote *remote; /* of a process that is asked from a console; else NULL */
+	struct lab_remote *remote; /* process that is queried from a console; else NULL */
 };
 
 /* 0, or -errno and error: -ENOENT, -ECONNREFUSED if the process does not run (yet). */

@@ -126,7 +126,7 @@ void lab_ready_ask(
 
 static const struct {
 	const char *counter;
-	const char *what[2], *pool[2]; /* of a switch, of a host */
+	const char *what[2], *pool[2]; /* at a switch, at a host */
 } known[] = {
 	{"no_mbuf", {"no buffer for control frames", "no buffer to send from"},
 		{"the pool of control frames", "a pool of its process"}},

@@ -19,12 +19,12 @@ struct lab_run_asked {
 	struct lab_connection connection; /* fd -1: it is asked no more */
 	char why[RUN_REASON_MAX];         /* ... and why */
 	json_t *before;                   /* what it had counted before */
-	uint64_t stall_ns;                /* of its loops, by its last report */
+	uint64_t stall_ns;                /* how long its loops have stalled, by its last report */
 };
 
 struct lab_run {
 	const struct lab_arguments *arguments;
-	struct output_file output; /* of --json */
+	struct output_file output; /* where --json writes */
 	struct lab lab;
 	struct lab_state state;
 	struct lab_run_asked *asked;     /* [process of the state] */

@@ -29,7 +29,7 @@
 /* The first difference of two lab files, both written by lab_config_explain(). */
 
 struct difference {
-	char path[KEYS_MAX]; /* of keys: "traffic.0.load" */
+	char path[KEYS_MAX]; /* path of keys: "traffic.0.load" */
 	char *text;
 	size_t size;
 	const char *const *but; /* keys of the file that are not compared, NULL behind the last */

@@ -15,17 +15,17 @@
 #define LAB_SSH_CONTROL_MAX 64
 
 struct lab_ssh_target {
-	const char *name; /* of the machine */
+	const char *name; /* name of the machine */
 	const char *ssh;  /* its address; "": this machine */
 	const char *weft; /* the program there; "": weft */
-	/* Of lab_ssh_control(); "": no connections are shared. */
+	/* From lab_ssh_control(); "": no connections are shared. */
 	char control[LAB_SSH_CONTROL_MAX];
 };
 
 struct lab_ssh_command {
 	char *word[LAB_SSH_WORDS_MAX + 1]; /* NULL behind the last */
 	unsigned words;
-	char text[8][512]; /* of words that are made here */
+	char text[8][512]; /* words that are built here */
 	unsigned texts;
 };
 

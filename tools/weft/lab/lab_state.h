@@ -22,12 +22,12 @@
 struct lab_record {
 	char name[TOPOLOGY_NAME_MAX];
 	char program[32]; /* "weft-switch" */
-	char prefix[128]; /* of its EAL */
+	char prefix[128]; /* its EAL's prefix */
 	pid_t pid;
-	uint64_t start;    /* of the process, in ticks since boot: distinguishes it from a later one
-			      with the same id */
+	uint64_t start;    /* when the process started, in ticks since boot: distinguishes it from a
+			      later one with the same id */
 	unsigned restarts; /* times that 'up' has started it again since the lab came up */
-	/* Of a lab that is queried from its console (lab_remotes.h): the machine of the process;
+	/* For a lab that is queried from its console (lab_remotes.h): the machine of the process;
 	 * NULL in the state of this machine. */
 	struct lab_remote *remote;
 	uint64_t cpu_ns; /* CPU time used there when the machine was last queried */
@@ -44,7 +44,7 @@ struct lab_state {
 	unsigned processes;
 	struct lab_record *process;
 	bool starting; /* 'up' has not finished: if it is not running either, it was killed */
-	/* Of a console: a session for each machine of the lab file. */
+	/* Consoles only: a session for each machine of the lab file. */
 	unsigned remotes;
 	struct lab_remote *remote;
 };
@@ -104,5 +104,5 @@ json_t *lab_elsewhere(const struct lab_plan *plan, const struct lab_state *state
 /* 'device' is in the list. */
 bool lab_elsewhere_has(const json_t *elsewhere, const char *device);
 
-/* "spine, h2, h3"; of long lists the first eight and "and 12 more". */
+/* Prints "spine, h2, h3"; a long list is cut to its first eight and "and 12 more". */
 void lab_elsewhere_print(const json_t *elsewhere, FILE *out);

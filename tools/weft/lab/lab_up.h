@@ -20,14 +20,14 @@ struct lab_up {
 	uint64_t kills;        /* lab_ending_kills() before the start */
 	bool exhausted;        /* it is up but unusable: a pool ran dry */
 	bool nothing;          /* --alone: all of this machine already runs */
-	struct held_taps taps; /* 'restart': of the processes that it ended */
+	struct held_taps taps; /* 'restart': TAPs of the processes that it ended */
 };
 
 /* Whether the process of the plan has to be started: --process names it, or there is no --process
  * and the lab is not up or this process of it ended. */
 bool lab_up_wants(const struct lab_up *up, unsigned process);
 bool lab_up_wants_edge(const struct lab_up *up, const struct run_config_edge *edge);
-/* Of a memif link: the process that listens. */
+/* For a memif link, the process that listens. */
 unsigned lab_up_server(const struct lab_plan_link *link);
 
 /* lab_up_check.c: errors that can be found before anything is started. In the files that the lab

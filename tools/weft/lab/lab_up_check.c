@@ -337,7 +337,7 @@ static int choose_ended(struct lab_up *up, const struct lab_state *former, struc
 	return 0;
 }
 
-/* Of a lab of which some processes run. */
+/* Checks a lab that has some of its processes running. */
 static int check_rest(struct lab_up *up, const struct lab_state *former, struct error *error)
 {
 	const struct lab_record *alive = find_alive(up, former, false);

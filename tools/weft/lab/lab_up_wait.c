@@ -119,7 +119,7 @@ struct missing {
 	const struct lab_record *first_slow;
 	bool answers; /* the first slow one's EAL */
 	struct lab_ready first_linkless;
-	size_t ends; /* of links that are not up */
+	size_t ends; /* ends whose links are not up */
 };
 
 static void count_missing(const struct lab_up *up, struct missing *missing)

@@ -33,11 +33,11 @@ static struct {
 	FILE *out;
 	char *text;
 	size_t length;
-	uint32_t labels, last;     /* of the operation that the next one waits for; 0: none */
+	uint32_t labels, last;     /* the operation that the next one waits for; 0: none */
 	uint64_t left_ns, done_ns; /* CPU time when MPI was left, and since the last calc */
 	struct pending *pending;
 	size_t count, room;
-	uint16_t sequence; /* of collectives */
+	uint16_t sequence; /* number of collectives so far */
 	char missed[256];
 } record;
 

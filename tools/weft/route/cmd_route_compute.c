@@ -21,7 +21,7 @@
 struct request {
 	const char *topology, *root, *output;
 	const struct route_algorithm *algorithms[ROUTE_MERGE_MAX];
-	unsigned count; /* of algorithms */
+	unsigned count; /* number of algorithms */
 	struct route_options options;
 	struct topology_cut cut;
 	bool tables, binary, json, steps_given, ties_given;
@@ -256,7 +256,7 @@ static double seconds_since(const struct timespec *start)
 	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) * 1e-9;
 }
 
-/* Of tables: the pairs that they connect. */
+/* For tables, the pairs that they connect. */
 static uint64_t count_routes(const struct topology *topology, const struct route_file *file,
 	const struct route_gaps *gaps)
 {

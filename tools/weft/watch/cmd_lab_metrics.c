@@ -23,11 +23,11 @@
 #define FRESH_NS 200000000ull
 
 struct exporter {
-	pthread_mutex_t lock; /* of everything: the server has a thread of its own */
+	pthread_mutex_t lock; /* guards everything: the server has its own thread */
 	struct lab_watch watch;
 	json_t *all; /* the last document; NULL: none */
 	uint64_t at_ns;
-	int result; /* of the last look */
+	int result; /* outcome of the last look */
 	struct error error;
 };
 

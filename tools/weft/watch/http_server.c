@@ -32,7 +32,7 @@ struct http_server {
 	int fd;
 	char address[80], port[8];
 	bool local;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* guards what follows */
 	uint64_t now_ms;
 	struct client *newest;
 };

@@ -28,7 +28,7 @@ json_t *lab_collect_raw(const struct lab *lab, const struct lab_state *state);
  * so runs and other readers of their telemetry are not affected. */
 #define LAB_CLEARED_FILE "cleared.json"
 
-/* 'all': of lab_collect_raw(). 0, or -errno and error. */
+/* 'all': from lab_collect_raw(). 0, or -errno and error. */
 int lab_cleared_write(const struct lab_state *state, const json_t *all, struct error *error);
 
 /* Subtracts the counters at the last 'clear' for processes that have run since. Gauges and
@@ -47,9 +47,9 @@ json_t *lab_starved(const json_t *all, weft_time hello_ps);
 
 /* Error counters that are not 0, from a document of lab_collect(). */
 
-/* [{"device", "counter", "unit", "meaning", "value", "grown"}, …], the caller's reference. Of a
- * switch the ports are listed; of a link only counters that its port does not have. 'before' (NULL:
- * none): an earlier document; "grown" is the difference, and entries that have grown come first. */
+/* [{"device", "counter", "unit", "meaning", "value", "grown"}, …], the caller's reference. A switch
+ * is listed by port; a link only has counters that its port does not have. 'before' (NULL: none):
+ * an earlier document; "grown" is the difference, and entries that have grown come first. */
 json_t *lab_errors(const json_t *all, const json_t *before);
 
 /* Text in lines of limited width. */

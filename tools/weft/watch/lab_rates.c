@@ -14,8 +14,8 @@
 struct rates {
 	const struct lab *lab;
 	const json_t *before, *now;
-	double seconds;                 /* of the lab */
-	json_t *ends_before, *ends_now; /* of links, by port */
+	double seconds;                 /* in the lab's time */
+	json_t *ends_before, *ends_now; /* ends of links, by port */
 };
 
 /* --- counters --- */
@@ -42,7 +42,7 @@ static double per_second(
 	return now > before ? (now - before) / rates->seconds : 0;
 }
 
-/* 'of_link': of frames that arrived by it, not of programs. */
+/* 'of_link': it counts frames that arrived over it, not from programs. */
 static bool is_drop(const char *name, bool of_link)
 {
 	static const char *const prefix[] = {

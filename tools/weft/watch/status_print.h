@@ -31,7 +31,7 @@ void status_print_elsewhere(const json_t *elsewhere, FILE *out);
 struct top_print {
 	FILE *out;
 	bool colour;
-	unsigned rows;           /* of the screen; 0: any number */
+	unsigned rows;           /* height of the screen; 0: unlimited */
 	const char *end_of_line; /* "\n", or with a sequence that clears the rest of the line */
 };
 

@@ -23,7 +23,7 @@
 #define DEFAULT_LISTEN "127.0.0.1:9465"
 #define STEP_MS        20
 #define SOON_MS        200 /* an order shows so long after the last look */
-#define DIGITS         6   /* of rates and shares */
+#define DIGITS         6   /* for rates and shares */
 
 struct web {
 	struct lab_watch watch;
@@ -32,7 +32,7 @@ struct web {
 	char token[WEB_TOKEN_DIGITS + 1];
 	char *topology;
 	char *why;   /* NULL: none */
-	char id[17]; /* of the topology, for pages that were left open */
+	char id[17]; /* identifies the topology, for pages that were left open */
 	uint64_t interval_ms;
 	json_t *before; /* the last document; NULL: none */
 	uint64_t before_ns;

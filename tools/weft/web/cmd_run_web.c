@@ -27,7 +27,7 @@ struct shown_run {
 	int samples; /* the stream (run_stream.h); -1: none */
 	bool add_links;
 	pid_t pid;
-	int status;   /* of waitpid() */
+	int status;   /* from waitpid() */
 	bool told;    /* a signal has asked for its end */
 	bool leaving; /* one has asked for more than the end of the run */
 };

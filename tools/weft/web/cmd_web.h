@@ -54,8 +54,8 @@ int web_show_run(int argc, char **argv, struct run_config *config, const char *f
 /* A run for the page, for web_run*.c alone. */
 
 struct web_run {
-	pthread_mutex_t lock; /* of everything below */
-	struct topology *own; /* of a result; NULL: the caller's */
+	pthread_mutex_t lock; /* guards everything below */
+	struct topology *own; /* the topology of a result; NULL: the caller's */
 	const struct topology *topology;
 	char name[NAME_MAX + 1];
 	char id[24]; /* differs from other programs that had this address */
@@ -63,8 +63,8 @@ struct web_run {
 	bool running;
 	uint64_t version;
 	json_t *about;  /* "run" of /topology, without what changes */
-	json_t *mean;   /* of the whole run */
-	json_t *series; /* of a result; NULL: those of 'live' */
+	json_t *mean;   /* mean over the whole run */
+	json_t *series; /* series of a result; NULL: those of 'live' */
 	struct run_stream stream;
 	int fd;
 	bool begun;              /* the stream has its head */
@@ -82,9 +82,9 @@ json_t *web_run_empty_sample(const struct web_run *run);
 
 /* A sample of a lab: an event of the page. */
 
-/* Of two documents of lab_collect(); the same one twice: without rates ("seconds" 0). The caller's
- * reference. Each direction of a link is a way: 2 i of link i is from its port a to b, 2 i + 1 from
- * b to a.
+/* A sample from two documents of lab_collect(); the same one twice: without rates ("seconds" 0).
+ * The caller's reference. Each direction of a link is a way: 2 i of link i is from its port a to b,
+ * 2 i + 1 from b to a.
  *
  * {"seconds", "up", "utilisation": [a way each, null: unknown], "state", "blocked", "stalls",
  * "drops", "retransmissions", "late" (ns, mean), "fill": [a VC each], "roots": [ports], "switches",

@@ -29,7 +29,7 @@ struct viewer {
 };
 
 struct web_events {
-	pthread_mutex_t lock; /* of everything */
+	pthread_mutex_t lock; /* guards everything */
 	struct event *newest; /* NULL: none yet */
 	uint64_t count;
 	unsigned viewers;

@@ -16,7 +16,7 @@
 #define SERIES_MAX 4096 /* samples in an answer */
 #define FOLLOW_MAX 4096 /* samples at once, so that the server need not wait */
 #define NS_PER_S   UINT64_C(1000000000)
-#define DIGITS     12 /* of numbers: enough for millionths */
+#define DIGITS     12 /* digits of numbers: enough for millionths */
 
 /* --- samples --- */
 

@@ -41,12 +41,12 @@ uint64_t web_run_version(struct web_run *run);
  *
  *	/topology   web_topology() and "run": {"id", "state", "samples", "link_series", "clock", "seed",
  *	            "messages", "throughput", "latency_ns", "fidelity", "checks", "measured_ns",
- *	            "incomplete", "waiting_ns": {switch: mean}}; null or absent: not known (yet). Of a run that goes
- *	            on and counts messages "counts": {"warmup", "messages"}
+ *	            "incomplete", "waiting_ns": {switch: mean}}; null or absent: not known (yet). While a run
+ *	            counts messages, also "counts": {"warmup", "messages"}
  *	/series     objects of "series" of the result, from that number on, at most 4096
  *	/sample     that of web_sample() for the sample of that number; "stalls" are those in it
  *	/mean       the same for the whole run; on the real clock for the samples of links
- *	/link       {"utilisation", "blocked"}: of both ways of that link, each in the samples from
+ *	/link       {"utilisation", "blocked"} in both directions of that link, each in the samples from
  *	            'from' on, at most 4096 */
 /* clang-format on */
 char *web_run_document(void *run, const char *path, uint64_t number, uint64_t from);

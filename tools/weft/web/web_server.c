@@ -201,7 +201,7 @@ int web_server_start(struct http_server *server, const struct web_setup *setup, 
 }
 
 struct web_orders {
-	pthread_mutex_t lock; /* of everything */
+	pthread_mutex_t lock; /* guards everything */
 	bool ended;
 	struct web_order *first, **last;
 };

@@ -62,7 +62,7 @@ typedef char *(*web_document_fn)(void *ctx, const char *path, uint64_t number, u
 struct web_setup {
 	struct web_events *events;
 	struct web_orders *orders; /* NULL: nothing can be changed */
-	const char *token;         /* of changes */
+	const char *token;         /* required for changes */
 	const char *topology;      /* text of the document; NULL: 'document' has it */
 	const char *why;           /* text of the document of 'weft why'; NULL: none */
 	web_document_fn document;  /* NULL: there are no others */
