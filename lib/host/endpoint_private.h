@@ -2,8 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by endpoint.c (one endpoint: memory, orders, windows) and endpoint_set.c (the messages
- * between endpoints). */
+/* Shared by the files of one endpoint (endpoint.c: memory; endpoint_send.c: orders;
+ * endpoint_receive.c: windows) and of a host's endpoints (endpoint_set.c, and the messages between
+ * endpoints in endpoint_set_arrivals.c and endpoint_set_departures.c). */
 
 #include "base/arrays.h"
 #include "endpoint.h"
@@ -93,6 +94,10 @@ struct endpoint {
 
 #define CONTROLS 64
 
+/* Cookies of messages: never 0, which other users of the interface have. */
+#define COOKIE_PIECE   (UINT64_C(1) << 62)
+#define COOKIE_CONTROL (UINT64_C(1) << 63)
+
 /* A message of the interface itself, until it is acknowledged. */
 struct endpoint_control {
 	bool used;
@@ -141,3 +146,15 @@ void endpoint_store_gone(struct endpoint *endpoint, uint32_t pair, uint32_t life
 uint32_t endpoint_grant(struct endpoint *endpoint, uint32_t pair);
 void endpoint_take_grant(
 	struct endpoint *endpoint, uint32_t pair, uint32_t life, uint32_t limit, uint64_t *count);
+
+/* The interface's fields, at the start of a message. */
+void endpoint_wire_encode(const struct endpoint_wire *wire, uint8_t *out);
+/* The caller has ENDPOINT_WIRE_BYTES. */
+bool endpoint_wire_decode(struct endpoint_wire *wire, const uint8_t *in);
+/* The endpoint that a message names; NULL: its program has ended, or never was there. */
+struct endpoint *endpoint_set_find(struct endpoint_set *set, const struct endpoint_wire *wire);
+/* A free record; NULL: there are too many messages. */
+struct endpoint_control *endpoint_set_get_control(struct endpoint_set *set);
+/* Takes a message of another interface, or of this one. */
+void endpoint_set_take_control(
+	struct endpoint_set *set, uint16_t host, const struct endpoint_wire *wire);

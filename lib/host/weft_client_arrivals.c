@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "weft_client_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Frames in receive slots, and peers that have ended. */
+
+static void take_grant(
+	struct weft *weft, const struct weft_address *from, const struct piece *piece)
+{
+	struct operation *op = operation_find_id(weft, piece->id, WEFT_SENT, from);
+
+	if (op == NULL || op->granted || piece->bytes > op->message)
+		return;
+	op->granted = true;
+	op->agreed = piece->bytes;
+	op->back = piece->back;
+	if (op->agreed == 0)
+		client_sent(weft, op);
+	else
+		operation_move(&weft->sending, op);
+}
+
+static void begin_piece(struct weft *weft, struct arriving *arriving,
+	const struct weft_address *from, const struct piece *piece)
+{
+	*arriving = (struct arriving){0};
+	switch (piece->kind) {
+	case PIECE_WHOLE:
+		if (piece->bytes <= weft->layout.piece_bytes)
+			client_meet(weft, arriving, from, piece);
+		break;
+	case PIECE_ASK:
+		client_meet(weft, arriving, from, piece);
+		break;
+	case PIECE_GRANT:
+		take_grant(weft, from, piece);
+		break;
+	case PIECE_PART:
+		arriving->into = operation_find_id(weft, piece->id, WEFT_RECEIVED, from);
+		arriving->at = piece->bytes;
+	}
+}
+
+/* Copies into the buffer of the receive as much as fits. */
+static void copy_into(struct operation *op, uint64_t at, const uint8_t *data, uint32_t bytes)
+{
+	uint64_t room = at < op->agreed ? op->agreed - at : 0;
+	uint64_t part = bytes < room ? bytes : room;
+
+	if (part > 0)
+		memcpy(op->buffer + at, data, part);
+	op->moved += part;
+}
+
+static void end_piece(struct weft *weft, struct arriving *arriving)
+{
+	struct operation *op = arriving->into;
+	struct unexpected *stored = arriving->stored;
+
+	*arriving = (struct arriving){0};
+	if (op != NULL && (op->id == ID_NONE || op->moved >= op->agreed))
+		operation_finish_receive(weft, op);
+	if (stored == NULL)
+		return;
+	stored->whole = true;
+	if (stored->claimed != NULL)
+		client_copy_stored(weft, stored->claimed, stored);
+}
+
+/* Fails what waits for the peer. Messages that have arrived from it stay. */
+static void lose(struct weft *weft, struct operation_list *list, const struct weft_address *peer,
+	bool receives_only, int error)
+{
+	struct operation *op = list->head, *next;
+
+	for (; op != NULL; op = next) {
+		next = op->next;
+		if (!op->any && client_is_same(&op->peer, peer) &&
+			(!receives_only || op->kind == WEFT_RECEIVED))
+			operation_finish(weft, op, error);
+	}
+}
+
+static void lose_peer(struct weft *weft, struct arriving *arriving, const struct weft_address *peer)
+{
+	struct unexpected **at = &weft->unexpected;
+
+	if (arriving->into != NULL)
+		operation_finish(weft, arriving->into, -ECONNRESET);
+	if (arriving->stored != NULL && arriving->stored->claimed != NULL) {
+		operation_finish(weft, arriving->stored->claimed, -ECONNRESET);
+		free(arriving->stored);
+	}
+	*arriving = (struct arriving){0};
+	while (*at != NULL) {
+		struct unexpected *stored = *at;
+
+		if (client_is_same(&stored->from, peer) &&
+			(!stored->whole || stored->piece.kind == PIECE_ASK)) {
+			client_unlink(weft, at);
+			free(stored);
+		} else {
+			at = &stored->next;
+		}
+	}
+	lose(weft, &weft->posted, peer, true, -ECONNRESET);
+	lose(weft, &weft->moving, peer, true, -ECONNRESET);
+	lose(weft, &weft->asking, peer, false, -ECONNRESET);
+	/* The pieces of sends end with errors of their own. */
+	lose(weft, &weft->sending, peer, true, -ECONNRESET);
+}
+
+static void take_arrival(struct weft *weft, const struct endpoint_arrival *arrival)
+{
+	const struct weft_address from = {arrival->host, arrival->endpoint, arrival->life};
+	struct arriving *arriving =
+		&weft->from[(uint32_t)from.host * weft->layout.endpoints + from.endpoint];
+	struct piece piece;
+
+	if (arrival->kind == ENDPOINT_ARRIVAL_GONE) {
+		lose_peer(weft, arriving, &from);
+		return;
+	}
+	if (arrival->first) {
+		memcpy(&piece, arrival->head, sizeof(piece));
+		begin_piece(weft, arriving, &from, &piece);
+	}
+	if (arriving->into != NULL)
+		copy_into(arriving->into, arriving->at + arrival->offset,
+			(const uint8_t *)(arrival + 1), arrival->bytes);
+	if (arriving->stored != NULL &&
+		arrival->offset + (uint64_t)arrival->bytes <= arriving->stored->piece.bytes)
+		memcpy(arriving->stored->data + arrival->offset, arrival + 1, arrival->bytes);
+	if (arrival->tail)
+		end_piece(weft, arriving);
+}
+
+unsigned client_take_arrivals(struct weft *weft)
+{
+	uint32_t arrived = atomic_load_explicit(&weft->marks->arrived, memory_order_acquire);
+	uint32_t mask = weft->layout.receive_slots - 1;
+	unsigned count = arrived - weft->arrived;
+
+	for (; weft->arrived != arrived; weft->arrived++) {
+		uint32_t slot = weft->arrivals[weft->arrived & mask];
+
+		take_arrival(weft, (const void *)(weft->receive +
+						  (size_t)slot * weft->layout.receive_slot_bytes));
+		weft->returns[weft->returned++ & mask] = slot;
+	}
+	if (count == 0)
+		return 0;
+	atomic_store_explicit(&weft->marks->returned, weft->returned, memory_order_release);
+	client_ring(weft);
+	return count;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "weft_client_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Which receive gets a message. */
+
+static bool matches(
+	const struct operation *op, const struct weft_address *from, const struct piece *piece)
+{
+	return op->space == piece->space && ((op->tag ^ piece->tag) & op->mask) == 0 &&
+	       (op->any || client_is_same(&op->peer, from));
+}
+
+/* The receive has found its message. */
+static void bind_to(
+	struct operation *op, const struct weft_address *from, const struct piece *piece)
+{
+	op->any = false;
+	op->peer = *from;
+	op->tag = piece->tag;
+	op->data = piece->data;
+	op->has_data = piece->has_data;
+	op->message = piece->bytes;
+	op->agreed = op->bytes < piece->bytes ? op->bytes : piece->bytes;
+}
+
+/* The receive answers an ask. */
+static void grant(struct weft *weft, struct operation *op, const struct piece *piece)
+{
+	op->back = piece->id;
+	if (operation_give_id(weft, op))
+		operation_move(&weft->sending, op);
+	else
+		operation_finish(weft, op, -ENOMEM);
+}
+
+void client_copy_stored(struct weft *weft, struct operation *op, struct unexpected *stored)
+{
+	if (op->agreed > 0)
+		memcpy(op->buffer, stored->data, op->agreed);
+	free(stored);
+	operation_finish_receive(weft, op);
+}
+
+struct unexpected **client_find_unexpected(struct weft *weft, const struct operation *op)
+{
+	struct unexpected **at = &weft->unexpected;
+
+	while (*at != NULL && !matches(op, &(*at)->from, &(*at)->piece))
+		at = &(*at)->next;
+	return at;
+}
+
+void client_unlink(struct weft *weft, struct unexpected **at)
+{
+	*at = (*at)->next;
+	if (*at == NULL)
+		weft->unexpected_end = at;
+}
+
+/* Gives a message that has arrived to the receive, or lets the receive wait. */
+void client_post(struct weft *weft, struct operation *op)
+{
+	struct unexpected **at = client_find_unexpected(weft, op), *stored = *at;
+
+	if (stored == NULL) {
+		operation_put(&weft->posted, op);
+		return;
+	}
+	client_unlink(weft, at);
+	bind_to(op, &stored->from, &stored->piece);
+	if (stored->piece.kind == PIECE_ASK) {
+		grant(weft, op, &stored->piece);
+		free(stored);
+	} else if (stored->whole) {
+		client_copy_stored(weft, op, stored);
+	} else {
+		stored->claimed = op;
+	}
+}
+
+static void store(struct weft *weft, struct arriving *arriving, const struct weft_address *from,
+	const struct piece *piece)
+{
+	size_t bytes = piece->kind == PIECE_WHOLE ? piece->bytes : 0;
+	struct unexpected *stored = malloc(sizeof(*stored) + bytes);
+
+	if (stored == NULL) {
+		weft->broken = true;
+		return;
+	}
+	*stored = (struct unexpected){
+		.from = *from, .piece = *piece, .whole = piece->kind == PIECE_ASK};
+	*weft->unexpected_end = stored;
+	weft->unexpected_end = &stored->next;
+	if (piece->kind == PIECE_WHOLE)
+		arriving->stored = stored;
+}
+
+/* A new message. */
+void client_meet(struct weft *weft, struct arriving *arriving, const struct weft_address *from,
+	const struct piece *piece)
+{
+	struct operation *op = weft->posted.head;
+
+	while (op != NULL && !matches(op, from, piece))
+		op = op->next;
+	if (op == NULL) {
+		store(weft, arriving, from, piece);
+		return;
+	}
+	operation_take_out(op);
+	bind_to(op, from, piece);
+	if (piece->kind == PIECE_ASK)
+		grant(weft, op, piece);
+	else
+		arriving->into = op;
+}

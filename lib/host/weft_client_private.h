@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Shared by the files of libweft: operations (weft_client_operation.c), what leaves
+ * (weft_client_send.c), what arrives and the receive that it matches (weft_client_match.c,
+ * weft_client_arrivals.c), and the calls of programs (weft_client.c). */
+
+#include <stdbool.h>
+
+#include "endpoint_memory.h"
+#include "weft_client.h"
+#include "weft_client_socket.h"
+
+#define ID_NONE UINT32_MAX
+
+enum piece_kind { PIECE_WHOLE, PIECE_ASK, PIECE_GRANT, PIECE_PART };
+
+/* The head of a piece. Peers are not trusted: numbers are checked before use. */
+struct piece {
+	uint8_t kind, space, has_data, unused;
+	uint32_t id;   /* ASK: the sender's operation; GRANT: the same; PART: the receiver's */
+	uint32_t back; /* GRANT: the receiver's operation */
+	uint32_t unused_either;
+	uint64_t tag, data;
+	uint64_t bytes; /* WHOLE, ASK: message length; GRANT: granted; PART: offset */
+};
+_Static_assert(sizeof(struct piece) == ENDPOINT_HEAD_BYTES, "the interface carries it");
+
+/* A send or a receive. It is in one list, or its piece is arriving. */
+struct operation {
+	struct operation *next, *previous;
+	struct operation_list *list;
+	enum weft_event_kind kind;
+	unsigned flags;
+	bool any;     /* receives from any sender */
+	bool granted; /* both ends have agreed on a long message */
+	uint8_t space, has_data;
+	int error;
+	struct weft_address peer;
+	uint64_t tag, mask, data;
+	uint8_t *buffer;
+	uint64_t bytes;   /* length of the buffer */
+	uint64_t message; /* length of the message */
+	uint64_t agreed, moved;
+	uint32_t id, back; /* for a long message: its own id and the peer's */
+	unsigned pieces;   /* in send slots */
+	void *context;
+};
+
+struct operation_list {
+	struct operation *head, *tail;
+};
+
+/* A message that has arrived, or is arriving, without a receive. */
+struct unexpected {
+	struct unexpected *next;
+	struct weft_address from;
+	struct piece piece;
+	bool whole;                /* all of it has arrived */
+	struct operation *claimed; /* by this receive, while it arrives */
+	uint8_t data[];
+};
+
+/* The piece that is arriving from an endpoint. */
+struct arriving {
+	struct operation *into;
+	struct unexpected *stored;
+	uint64_t at; /* offset of the piece in its message */
+};
+
+struct weft {
+	struct weft_socket socket;
+	uint8_t *memory;
+	struct endpoint_layout layout;
+	struct endpoint_marks *marks;
+	struct endpoint_order *orders;
+	const struct endpoint_completion *completions;
+	const uint32_t *arrivals;
+	uint32_t *returns;
+	uint8_t *send;
+	const uint8_t *receive;
+	uint32_t ordered, returned, completed, arrived; /* positions */
+	struct operation *slot_op[ENDPOINT_SEND_SLOTS]; /* NULL: its end does not matter */
+	uint16_t free_slot[ENDPOINT_SEND_SLOTS]; /* stack: the last one used is in the cache */
+	unsigned free_slots;
+	/* sending: have a piece to send. asking: wait for a grant. acking: all pieces are sent.
+	 * posted: receives without a message. moving: long messages that arrive. */
+	struct operation_list sending, asking, acking, posted, moving;
+	struct operation **by_id; /* long messages */
+	uint32_t ids, next_id;    /* a power of two */
+	struct operation *spare;
+	struct unexpected *unexpected, **unexpected_end;
+	struct arriving *from; /* [host * endpoints + endpoint] */
+	struct weft_event *event;
+	uint32_t events, event_head, event_room, live; /* live: operations that may have one */
+	unsigned idle;
+	int timer; /* -1: none yet */
+	bool down;
+	bool broken; /* the process has ended, or there was no memory for an arrival */
+};
+
+/* --- operations --- */
+
+void operation_put(struct operation_list *list, struct operation *op);
+void operation_take_out(struct operation *op);
+void operation_move(struct operation_list *list, struct operation *op);
+/* NULL: no memory. */
+struct operation *operation_begin(struct weft *weft, enum weft_event_kind kind);
+/* The operation ends, with an event. */
+void operation_finish(struct weft *weft, struct operation *op, int error);
+void operation_finish_receive(struct weft *weft, struct operation *op);
+/* Numbers a long message. False: no memory. */
+bool operation_give_id(struct weft *weft, struct operation *op);
+/* The operation that a peer names; NULL: there is none of this kind with this peer. */
+struct operation *operation_find_id(const struct weft *weft, uint32_t id, enum weft_event_kind kind,
+	const struct weft_address *from);
+bool client_is_same(const struct weft_address *a, const struct weft_address *b);
+
+/* --- what leaves --- */
+
+/* Wakes the interface if it sleeps. */
+void client_ring(struct weft *weft);
+/* All data is in slots. */
+void client_sent(struct weft *weft, struct operation *op);
+/* Fills free slots. */
+void client_send_pieces(struct weft *weft);
+unsigned client_take_completions(struct weft *weft);
+
+/* --- what arrives --- */
+
+/* The link to the first unexpected message that the receive matches, or to NULL. */
+struct unexpected **client_find_unexpected(struct weft *weft, const struct operation *op);
+void client_unlink(struct weft *weft, struct unexpected **at);
+/* Gives a message that has arrived to the receive, or lets the receive wait. */
+void client_post(struct weft *weft, struct operation *op);
+/* A new message. */
+void client_meet(struct weft *weft, struct arriving *arriving, const struct weft_address *from,
+	const struct piece *piece);
+void client_copy_stored(struct weft *weft, struct operation *op, struct unexpected *stored);
+unsigned client_take_arrivals(struct weft *weft);

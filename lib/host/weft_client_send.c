@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "weft_client_private.h"
+
+#include <string.h>
+#include <sys/eventfd.h>
+
+/* Pieces in send slots, and their completions. */
+
+/* The data is in the slot. 'waits': the operation wants to know the end. */
+static void order(struct weft *weft, struct operation *op, unsigned slot, const struct piece *piece,
+	uint32_t bytes, bool waits)
+{
+	struct endpoint_order *to = &weft->orders[weft->ordered++ & (ENDPOINT_SEND_SLOTS - 1)];
+
+	*to = (struct endpoint_order){.slot = (uint16_t)slot,
+		.host = op->peer.host,
+		.endpoint = op->peer.endpoint,
+		.life = op->peer.life,
+		.bytes = bytes};
+	memcpy(to->head, piece, sizeof(*piece));
+	weft->slot_op[slot] = waits ? op : NULL;
+	op->pieces += waits;
+}
+
+void client_ring(struct weft *weft)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&weft->marks->rests, memory_order_relaxed) != 0)
+		eventfd_write(weft->socket.door, 1);
+}
+
+static void publish_orders(struct weft *weft)
+{
+	if (atomic_load_explicit(&weft->marks->ordered, memory_order_relaxed) == weft->ordered)
+		return;
+	atomic_store_explicit(&weft->marks->ordered, weft->ordered, memory_order_release);
+	client_ring(weft);
+}
+
+static bool is_early(const struct operation *op)
+{
+	return (op->flags & WEFT_EARLY) != 0;
+}
+
+/* All data is in slots. */
+void client_sent(struct weft *weft, struct operation *op)
+{
+	if (op->pieces == 0)
+		operation_finish(weft, op, op->error);
+	else
+		operation_move(&weft->acking, op);
+}
+
+static void send_part(struct weft *weft, struct operation *op)
+{
+	unsigned slot = weft->free_slot[--weft->free_slots];
+	uint64_t left = op->agreed - op->moved;
+	uint32_t bytes =
+		left < weft->layout.piece_bytes ? (uint32_t)left : weft->layout.piece_bytes;
+	const struct piece piece = {.kind = PIECE_PART, .id = op->back, .bytes = op->moved};
+
+	memcpy(weft->send + (size_t)slot * weft->layout.piece_bytes, op->buffer + op->moved, bytes);
+	order(weft, op, slot, &piece, bytes, !is_early(op));
+	op->moved += bytes;
+	if (op->moved == op->agreed)
+		client_sent(weft, op);
+	else
+		operation_move(&weft->sending, op);
+}
+
+static void send_whole(struct weft *weft, struct operation *op)
+{
+	unsigned slot = weft->free_slot[--weft->free_slots];
+	const struct piece piece = {.kind = PIECE_WHOLE,
+		.space = op->space,
+		.has_data = op->has_data,
+		.tag = op->tag,
+		.data = op->data,
+		.bytes = op->message};
+
+	if (op->message > 0)
+		memcpy(weft->send + (size_t)slot * weft->layout.piece_bytes, op->buffer,
+			op->message);
+	order(weft, op, slot, &piece, (uint32_t)op->message, !is_early(op));
+	client_sent(weft, op);
+}
+
+static void send_ask(struct weft *weft, struct operation *op)
+{
+	const struct piece piece = {.kind = PIECE_ASK,
+		.space = op->space,
+		.has_data = op->has_data,
+		.id = op->id,
+		.tag = op->tag,
+		.data = op->data,
+		.bytes = op->message};
+
+	order(weft, op, weft->free_slot[--weft->free_slots], &piece, 0, true);
+	operation_move(&weft->asking, op);
+}
+
+static void send_grant(struct weft *weft, struct operation *op)
+{
+	const struct piece piece = {
+		.kind = PIECE_GRANT, .id = op->back, .back = op->id, .bytes = op->agreed};
+
+	order(weft, op, weft->free_slot[--weft->free_slots], &piece, 0, false);
+	if (op->agreed == 0)
+		operation_finish_receive(weft, op);
+	else
+		operation_move(&weft->moving, op);
+}
+
+/* Fills free slots. A long message sends a piece, and stands in line again. */
+void client_send_pieces(struct weft *weft)
+{
+	struct operation *op;
+
+	while (weft->free_slots > 0 && (op = weft->sending.head) != NULL) {
+		if (op->kind == WEFT_RECEIVED)
+			send_grant(weft, op);
+		else if (op->granted)
+			send_part(weft, op);
+		else if (op->message <= weft->layout.piece_bytes)
+			send_whole(weft, op);
+		else
+			send_ask(weft, op);
+	}
+	publish_orders(weft);
+}
+
+static void take_completion(struct weft *weft, const struct endpoint_completion *completion)
+{
+	struct operation *op = weft->slot_op[completion->slot];
+
+	weft->free_slot[weft->free_slots++] = (uint16_t)completion->slot;
+	weft->slot_op[completion->slot] = NULL;
+	if (op == NULL)
+		return;
+	op->pieces--;
+	if (completion->error != 0)
+		operation_finish(weft, op, completion->error);
+	else if (op->list == &weft->acking && op->pieces == 0)
+		operation_finish(weft, op, 0);
+}
+
+unsigned client_take_completions(struct weft *weft)
+{
+	uint32_t completed = atomic_load_explicit(&weft->marks->completed, memory_order_acquire);
+	unsigned count = completed - weft->completed;
+
+	for (; weft->completed != completed; weft->completed++)
+		take_completion(
+			weft, &weft->completions[weft->completed & (ENDPOINT_SEND_SLOTS - 1)]);
+	return count;
+}
