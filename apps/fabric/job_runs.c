@@ -72,8 +72,14 @@ static int run_set(struct runner *runner, uint32_t set)
 	return code;
 }
 
-/* The sets with a schedule, or those without; each job alone and each pair of jobs. Two jobs beside
- * each other are the run itself. */
+/* Two jobs beside each other, and no other traffic. */
+static bool is_pair(const struct run_config *config)
+{
+	return config->jobs.count == 2 && config->traffic.count == 2;
+}
+
+/* The sets with a schedule, or those without; each job alone and each pair of jobs, unless that is
+ * the run itself. */
 static int run_sets(struct runner *runner, bool schedule)
 {
 	const struct run_config *config = runner->config;
@@ -85,7 +91,8 @@ static int run_sets(struct runner *runner, bool schedule)
 			uint32_t set = UINT32_C(1) << i | UINT32_C(1) << k;
 
 			if ((config->jobs.at[i].baseline || config->jobs.at[k].baseline) &&
-				has_schedule(config, set) == schedule && (i == k || jobs > 2))
+				has_schedule(config, set) == schedule &&
+				(i == k || !is_pair(config)))
 				result = run_set(runner, set);
 		}
 	return result;
@@ -160,7 +167,7 @@ int job_runs_finish(struct job_runs *runs, const struct run_config *config,
 		struct run_result_job *job = &jobs->at[i];
 
 		job->with_all = run_result_job_time(result, config, i);
-		if (jobs->count == 2 && config->jobs.at[i].baseline)
+		if (is_pair(config) && config->jobs.at[i].baseline)
 			job->beside[1 - i] = job->with_all;
 	}
 	result->jobs = jobs;

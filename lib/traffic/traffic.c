@@ -84,6 +84,38 @@ static int check_bursts(const struct traffic_config *config, struct error *error
 	return 0;
 }
 
+static uint64_t frames_of(const struct traffic_config *config, uint32_t bytes)
+{
+	return config->bare ? 0 : frame_count(bytes, config->frame_bytes);
+}
+
+/* On the wire, in bytes / TRAFFIC_ROUTE_BYTE. */
+static uint64_t wire_parts(const struct traffic_config *config, uint32_t bytes)
+{
+	uint64_t frames = frames_of(config, bytes);
+
+	return (bytes + frames * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD)) * TRAFFIC_ROUTE_BYTE +
+	       frames * config->mean_route;
+}
+
+/* Random distances, up to 45 times as long, must not wrap. */
+static int check_distance(const struct traffic_config *config, struct error *error)
+{
+	uint32_t lengths[] = {config->message_bytes, config->message_max_bytes,
+		config->other_message_bytes, config->other_message_max_bytes};
+	unsigned __int128 parts = 0;
+
+	for (unsigned i = 0; i < 4; i++)
+		parts = wire_parts(config, lengths[i]) > parts ? wire_parts(config, lengths[i])
+							       : parts;
+	if (parts * ps_per_byte(config->rate_bps) * PPM / TRAFFIC_ROUTE_BYTE <=
+		(unsigned __int128)config->load_ppm * (WEFT_TIME_NEVER / 64))
+		return 0;
+	return error_set(error, EINVAL,
+		"messages with days between them at this load and rate: expected shorter messages "
+		"or more load");
+}
+
 static bool is_range(uint32_t min, uint32_t max)
 {
 	return max == 0 || min <= max;
@@ -111,21 +143,9 @@ static int check(const struct traffic_config *config, struct error *error)
 		!is_range(config->other_message_bytes, config->other_message_max_bytes))
 		return error_set(
 			error, EINVAL, "the maximum length of messages is below their minimum");
+	if (config->load_ppm != 0 && check_distance(config, error) < 0)
+		return -EINVAL;
 	return check_bursts(config, error);
-}
-
-static uint64_t frames_of(const struct traffic_config *config, uint32_t bytes)
-{
-	return config->bare ? 0 : frame_count(bytes, config->frame_bytes);
-}
-
-/* On the wire, in bytes / TRAFFIC_ROUTE_BYTE. */
-static uint64_t wire_parts(const struct traffic_config *config, uint32_t bytes)
-{
-	uint64_t frames = frames_of(config, bytes);
-
-	return (bytes + frames * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD)) * TRAFFIC_ROUTE_BYTE +
-	       frames * config->mean_route;
 }
 
 /* Time of a message on the wire, at the configured load. Exact to 1 ps per byte. */

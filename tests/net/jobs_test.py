@@ -78,6 +78,14 @@ class Jobs(unittest.TestCase):
         self.assertEqual(result["schedule"]["hosts"], [{"host": rank["host"], "completion_ns": rank["completion_ns"]}
                                                        for rank in ranks])
 
+    def test_other_traffic_of_the_file_is_in_no_baseline(self):
+        quiet = self.run_jobs()[0]["jobs"]
+        other = "traffic: [{pattern: uniform, load: 60%}]\n"
+        result = self.run_jobs(jobs=FIRST + SECOND + other)[0]
+        for job, alone in zip(result["jobs"], quiet):
+            self.assertEqual((job["alone"], job["beside"]), (alone["alone"], alone["beside"]))
+            self.assertGreater(job["slowdown"], alone["slowdown"])
+
     def test_of_three_jobs_each_pair_is_measured_and_traffic_counts_by_its_latency(self):
         result, table = self.run_jobs(jobs=FIRST + SECOND.replace(", baseline: true", "") + NOISE)
         one, two, noise = result["jobs"]

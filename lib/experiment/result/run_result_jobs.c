@@ -153,10 +153,14 @@ static void print_job(
 	if (!isnan(slowdown))
 		fprintf(out, ", slowdown %.3f", slowdown);
 	putc('\n', out);
-	for (uint32_t i = 0; i < jobs->count && jobs->count > 2; i++)
-		if (!isnan(run_job_slowdown(job, &job->beside[i])))
-			fprintf(out, "  %-22s slowdown %.3f beside %s only\n", "",
-				run_job_slowdown(job, &job->beside[i]), jobs->at[i].name);
+	/* Two jobs without other traffic have the run itself. */
+	for (uint32_t i = 0; i < jobs->count; i++) {
+		double beside = run_job_slowdown(job, &job->beside[i]);
+
+		if (!isnan(beside) && (jobs->count > 2 || beside != slowdown))
+			fprintf(out, "  %-22s slowdown %.3f beside %s only\n", "", beside,
+				jobs->at[i].name);
+	}
 }
 
 void run_result_print_jobs(const struct run_result *result, FILE *out)

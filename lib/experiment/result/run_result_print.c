@@ -57,6 +57,27 @@ static void print_time(const struct run_result *result, const struct run_config 
 	fputs(result->incomplete ? " (incomplete)\n" : "\n", out);
 }
 
+/* In microseconds up to a second, so that the usual ones compare at a glance. */
+static void print_us(const char *before, double ns, FILE *out)
+{
+	char text[32];
+
+	if (ns < 1e9)
+		fprintf(out, "%s%.1f us", before, ns / 1e3);
+	else
+		fprintf(out, "%s%s", before, run_time_text((uint64_t)ns, text));
+}
+
+static void print_quantiles(
+	const char *before, const struct histogram *histogram, bool rare, FILE *out)
+{
+	fputs(before, out);
+	print_us("p50 ", (double)histogram_quantile(histogram, 0.5), out);
+	print_us(", p99 ", (double)histogram_quantile(histogram, 0.99), out);
+	if (rare)
+		print_us(", p99.9 ", (double)histogram_quantile(histogram, 0.999), out);
+}
+
 static void print_latency(const struct run_result *result, const char *name,
 	const struct histogram *histogram, FILE *out)
 {
@@ -66,10 +87,9 @@ static void print_latency(const struct run_result *result, const char *name,
 			name);
 	if (histogram->count == 0)
 		return;
-	fprintf(out, "  %-22s p50 %.1f us, p99 %.1f us, p99.9 %.1f us, max %.1f us", name,
-		(double)histogram_quantile(histogram, 0.5) / 1e3,
-		(double)histogram_quantile(histogram, 0.99) / 1e3,
-		(double)histogram_quantile(histogram, 0.999) / 1e3, (double)histogram->max / 1e3);
+	fprintf(out, "  %-22s", name);
+	print_quantiles(" ", histogram, true, out);
+	print_us(", max ", (double)histogram->max, out);
 	if (result->clocks.timed > 0)
 		fprintf(out, ", +- %.1f us", (double)result->clocks.bound_ns / 1e3);
 	else if (result->clocks_differ)
@@ -128,10 +148,7 @@ static void print_entry(const struct run_entry *entry, unsigned which, FILE *out
 	fprintf(out, " of %.1f %% offered by %u host%s", 100 * entry->offered, entry->senders,
 		entry->senders == 1 ? "" : "s");
 	if (entry->total_ns.count > 0)
-		fprintf(out, ", total latency p50 %.1f us, p99 %.1f us, p99.9 %.1f us",
-			(double)histogram_quantile(&entry->total_ns, 0.5) / 1e3,
-			(double)histogram_quantile(&entry->total_ns, 0.99) / 1e3,
-			(double)histogram_quantile(&entry->total_ns, 0.999) / 1e3);
+		print_quantiles(", total latency ", &entry->total_ns, true, out);
 	if (run_entry_completion(entry, &ns))
 		fprintf(out, ", completed in %s", run_time_text(ns, text));
 	putc('\n', out);
@@ -149,9 +166,7 @@ static void print_edges(const struct run_result *result, FILE *out)
 		"  %-22s offered %.1f %%, accepted %.1f %% through TAPs, in the throughput above",
 		"edges", 100 * edges->offered, 100 * edges->accepted);
 	if (edges->network_ns.count > 0)
-		fprintf(out, "; network latency p50 %.1f us, p99 %.1f us",
-			(double)histogram_quantile(&edges->network_ns, 0.5) / 1e3,
-			(double)histogram_quantile(&edges->network_ns, 0.99) / 1e3);
+		print_quantiles("; network latency ", &edges->network_ns, false, out);
 	putc('\n', out);
 }
 
@@ -161,11 +176,12 @@ static void print_order(const struct run_result *result, FILE *out)
 
 	if (waited->count == 0)
 		return;
-	fprintf(out,
-		"  %-22s released %.1f %%; %" PRIu64
-		" frames waited for earlier ones: mean %.1f us, p99 %.1f us, max %.1f us\n",
-		"in order", 100 * result->released, waited->count, histogram_mean(waited) / 1e3,
-		(double)histogram_quantile(waited, 0.99) / 1e3, (double)waited->max / 1e3);
+	fprintf(out, "  %-22s released %.1f %%; %" PRIu64 " frames waited for earlier ones",
+		"in order", 100 * result->released, waited->count);
+	print_us(": mean ", histogram_mean(waited), out);
+	print_us(", p99 ", (double)histogram_quantile(waited, 0.99), out);
+	print_us(", max ", (double)waited->max, out);
+	putc('\n', out);
 }
 
 static void print_schedule(const struct run_result *result, FILE *out)

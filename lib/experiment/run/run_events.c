@@ -303,18 +303,20 @@ static int add_event(struct run_event_plan *plan, uint32_t row, weft_time at_ps,
 	return add_act(plan, act);
 }
 
-/* The k-th repetition. */
+/* The k-th repetition; WEFT_TIME_NEVER: after the end of time. */
 static weft_time repetition(const struct run_event *event, uint64_t k, struct rng *rng)
 {
 	weft_time first = event->at_ps != 0 ? event->at_ps : event->every_ps;
 	weft_time span =
 		event->every_ps / QUANTITY_WHOLE_PPM * event->jitter_ppm +
 		event->every_ps % QUANTITY_WHOLE_PPM * event->jitter_ppm / QUANTITY_WHOLE_PPM;
-	weft_time at = first + k * event->every_ps;
+	unsigned __int128 at = (unsigned __int128)k * event->every_ps + first;
 
+	if (at + span >= WEFT_TIME_NEVER)
+		return WEFT_TIME_NEVER;
 	if (span > 0)
 		at = at - (span < at ? span : at - 1) + rng_below(rng, 2 * span + 1);
-	return at;
+	return (weft_time)at;
 }
 
 static int add_row(struct run_event_plan *plan, uint32_t row, weft_time end_ps, struct error *error)
@@ -329,7 +331,8 @@ static int add_row(struct run_event_plan *plan, uint32_t row, weft_time end_ps, 
 	for (uint64_t k = 0; result == 0 && (k == 0 || event->every_ps != 0); k++) {
 		weft_time at = repetition(event, k, &rng);
 
-		if (at >= end_ps && (event->every_ps == 0 || at - end_ps > event->every_ps))
+		if (at == WEFT_TIME_NEVER ||
+			(at >= end_ps && (event->every_ps == 0 || at - end_ps > event->every_ps)))
 			break;
 		if (at >= end_ps)
 			continue;

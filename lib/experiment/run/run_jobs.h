@@ -41,10 +41,12 @@ static inline uint32_t run_job_entry(const struct run_config *config, uint32_t n
 	return config->traffic.count - config->jobs.count + number;
 }
 
+/* While a baseline is measured, the file's other traffic is absent as well. */
 static inline bool run_job_is_absent(
 	const struct run_config *config, const struct run_config_traffic *entry)
 {
-	return entry->job != 0 && (config->jobs.absent >> (entry->job - 1) & 1) != 0;
+	return entry->job == 0 ? config->jobs.absent != 0
+			       : (config->jobs.absent >> (entry->job - 1) & 1) != 0;
 }
 
 /* Appends the jobs' entries to the run's traffic; call it after all keys are read. 0, -ENOMEM, or

@@ -250,7 +250,8 @@ static weft_time gap_of(const struct drawer *drawer, const struct drawn_host *at
 	double gap =
 		drawer->wire_bytes * 8e12 * 1e6 / (rate * drawer->traffic->load_ppm * at->share);
 
-	return gap < 1 ? 1 : gap < 1e18 ? (weft_time)gap : (weft_time)1e18;
+	/* So low that a drawn gap, up to 45 times as long, does not wrap. */
+	return gap < 1 ? 1 : gap < 0x1p58 ? (weft_time)gap : UINT64_C(1) << 58;
 }
 
 static uint16_t draw_destination(

@@ -158,7 +158,8 @@ static int sort_packets(struct loader *loader)
 	return 0;
 }
 
-/* The time that the links of the senders need for all packets at the load. */
+/* The time that the links of the senders need for all packets at the load, up to WEFT_TIME_NEVER.
+ */
 static weft_time period_at_load(const struct loader *loader)
 {
 	const struct topology *topology = loader->topology;
@@ -171,7 +172,10 @@ static weft_time period_at_load(const struct loader *loader)
 		rate += link >= 0 ? topology->link_at[link].rate_bps : 0;
 	}
 	rate *= loader->traffic->load_ppm;
-	return rate == 0 ? 0 : (weft_time)(bits * QUANTITY_WHOLE_PPM / rate);
+	if (rate == 0)
+		return 0;
+	bits = bits * QUANTITY_WHOLE_PPM / rate;
+	return bits < WEFT_TIME_NEVER ? (weft_time)bits : WEFT_TIME_NEVER;
 }
 
 /* Scales the times by 'speed' or to 'load'. The first packet of a loop follows the last one of the

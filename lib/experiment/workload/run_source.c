@@ -367,14 +367,27 @@ int run_source_keep_senders(const struct run_config *run, struct run_hosts *traf
 	return result;
 }
 
-/* The sources of an entry differ only by their hosts, so checking one is enough. */
+static uint64_t slowest_sender(const struct topology *topology, const struct run_hosts_entry *entry)
+{
+	uint64_t rate_bps = TOPOLOGY_RATE_MAX_BPS;
+
+	for (uint32_t i = 0; i < entry->from_count; i++) {
+		int32_t link = topology->host_link[entry->from[i]];
+
+		if (link >= 0 && topology->link_at[link].rate_bps < rate_bps)
+			rate_bps = topology->link_at[link].rate_bps;
+	}
+	return rate_bps;
+}
+
+/* The sources of an entry differ only by their hosts and rates, so checking one is enough. */
 static int check_entry(const struct run_config *run, const struct run_hosts *traffic,
 	uint32_t which, struct error *error)
 {
 	const struct run_source_place place = {
 		.host = traffic->entry[which].from[0],
 		.hosts = traffic->topology->hosts,
-		.rate_bps = TOPOLOGY_RATE_BPS,
+		.rate_bps = slowest_sender(traffic->topology, &traffic->entry[which]),
 		.until_ps = WEFT_TIME_NEVER,
 	};
 	struct traffic_config config;

@@ -100,6 +100,22 @@ UNIT_TEST(too_many_repetitions_are_refused)
 	drop_plan(&planned);
 }
 
+UNIT_TEST(an_event_beyond_the_end_of_time_does_not_occur_before)
+{
+	/* 2^63 ps, whose double is 0, and the maximum. */
+	static const char *const rows[] = {
+		"{at: 9223372036854775808ps, every: 9223372036854775808ps, link: h0, down: 1us}",
+		"{every: 18446744073709551614ps, jitter: 50%, link: h0, down: 1us}"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct planned planned = make_plan(rows[i], 1);
+
+		assert_int_equal(planned.result, 0);
+		assert_int_equal(planned.plan.occurrences, 0);
+		drop_plan(&planned);
+	}
+}
+
 UNIT_TEST(acts_come_in_the_order_of_time_and_each_cut_is_joined)
 {
 	struct planned planned =

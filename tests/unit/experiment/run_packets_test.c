@@ -24,16 +24,16 @@ static const struct sent sent[] = {{0, 7, 9, 100}, {1000, 9, 7, 1400}, {4000, 7,
 	{6000, 7, 255, 60}, {9000, 9, 7, 200}};
 #define COUNT (sizeof(sent) / sizeof(sent[0]))
 
-static void open_run_on(struct run *run, const char *topology, const char *keys)
+static void open_run_on(struct run *run, const char *topology, const char *keys, const char *rate)
 {
 	char text[512];
 
 	strcpy(run->path, CAPTURE_PATH);
 	write_capture(run->path, &link_forms[3], sent, COUNT);
 	snprintf(text, sizeof(text),
-		"weft: run/1\ntopology: \"%s\"\nclock: virtual\nlink: {rate: 10Gbps}\n"
+		"weft: run/1\ntopology: \"%s\"\nclock: virtual\nlink: {rate: %s}\n"
 		"traffic: [{pattern: pcap, file: %s%s}]\n",
-		topology, run->path, keys);
+		topology, rate, run->path, keys);
 	run->error.text[0] = '\0';
 	run->hosts = NULL;
 	run->topology = NULL;
@@ -48,7 +48,7 @@ static void open_run_on(struct run *run, const char *topology, const char *keys)
 
 static void open_run(struct run *run, const char *keys)
 {
-	open_run_on(run, HOSTS, keys);
+	open_run_on(run, HOSTS, keys, "10Gbps");
 }
 
 static void close_run(struct run *run)
@@ -184,7 +184,7 @@ static void open_rails(struct run *run, const char *port)
 	snprintf(text, sizeof(text), "10.0.0.7 %s\n", port);
 	write_map(map, text);
 	snprintf(keys, sizeof(keys), ", by: %s, to: [h1]", map);
-	open_run_on(run, "rail:rails=2,ports=4,stages=1", keys);
+	open_run_on(run, "rail:rails=2,ports=4,stages=1", keys, "10Gbps");
 	unlink(map);
 }
 
@@ -234,6 +234,16 @@ UNIT_TEST(a_load_is_the_mean_of_the_links_of_all_senders)
 	period = bytes * 800 * 4 / 2;
 	assert_int_equal(run.hosts->entry[0].packets->period_ps, period);
 	assert_int_equal(run.hosts->entry[0].packets->end_ps, period * 4 / 5);
+	close_run(&run);
+}
+
+UNIT_TEST(a_load_for_which_the_capture_would_take_centuries_is_refused)
+{
+	struct run run;
+
+	open_run_on(&run, HOSTS, ", host: h0, load: 0.0001%}]\nnic: {mtu: 256B} #", "1kbps");
+	assert_null(run.hosts);
+	assert_non_null(strstr(run.error.text, "longer than 53 days"));
 	close_run(&run);
 }
 

@@ -505,6 +505,7 @@ UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
 	REFUSED(bad.message_bytes = 15);
 	REFUSED(bad.other_share_ppm = 1);
 	REFUSED(bad.rate_bps = 0);
+	REFUSED(bad.rate_bps = 1000; bad.load_ppm = 1; bad.message_bytes = 1 << 20);
 	REFUSED(bad.frame_bytes = 0);
 #undef REFUSED
 }
