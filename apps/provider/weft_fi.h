@@ -27,6 +27,9 @@
 #define WEFT_FI_CONTEXTS     65536
 #define WEFT_FI_MESSAGE_MAX  (UINT64_C(1) << 32)
 
+enum weft_fi_space { SPACE_MESSAGE, SPACE_TAGGED };
+enum weft_fi_side { SIDE_SEND, SIDE_RECEIVE };
+
 struct weft_fi_domain {
 	struct fid_domain fid;
 	pthread_mutex_t lock;
@@ -78,6 +81,18 @@ struct weft_fi_request {
 	struct weft_event event; /* an arrived message to claim */
 };
 
+/* A call, in the form of the most general one. */
+struct weft_fi_call {
+	const void *buffer;
+	size_t bytes;
+	fi_addr_t peer;
+	uint64_t tag, ignore, data;
+	void *context;
+	uint64_t flags;
+	enum weft_fi_space space;
+	bool quiet; /* no completion */
+};
+
 struct weft_fi_ep {
 	struct fid_ep fid;
 	struct weft_fi_domain *domain;
@@ -106,6 +121,13 @@ int weft_fi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, stru
 int weft_fi_ep_open(
 	struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep, void *context);
 
+extern struct fi_ops_msg weft_fi_msg_ops;
+extern struct fi_ops_tagged weft_fi_tagged_ops;
+
+ssize_t weft_fi_send(struct fid_ep *ep, const struct weft_fi_call *call);
+ssize_t weft_fi_receive(struct fid_ep *ep, const struct weft_fi_call *call);
+/* The request has ended, or was not started. */
+void weft_fi_put_request(struct weft_fi_ep *ep, struct weft_fi_request *request);
 /* Moves data and completes finished operations. The caller holds the domain's lock. */
 void weft_fi_progress(struct weft_fi_ep *ep);
 /* 0, or -FI_ENOMEM. */
