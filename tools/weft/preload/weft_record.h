@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Shared by the files of the recorder (weft_record.c). */
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A pending request. */
+struct pending {
+	MPI_Request request;
+	uint32_t label, after;
+	int recv, type_bytes;
+	MPI_Comm comm;
+};
+
+struct record {
+	FILE *out;
+	char *text;
+	size_t length;
+	uint32_t labels, last;     /* the operation that the next one waits for; 0: none */
+	uint64_t left_ns, done_ns; /* CPU time when MPI was left, and since the last calc */
+	struct pending *pending;
+	size_t count, room;
+	uint16_t sequence; /* number of collectives so far */
+	char missed[256];
+};
+
+extern struct record record;
+
+/* Before and after what a call of MPI does; leave passes on the result. */
+void record_enter(void);
+int record_leave(int result);
+/* Adds the computing time up to now. */
+void record_account(void);
+/* Writes the computing time as an operation. */
+void record_flush(void);
+
+int record_world_rank(MPI_Comm comm, int rank);
+/* 0: the world. */
+uint32_t record_number_of(MPI_Comm comm);
+uint32_t record_tag_of(MPI_Comm comm, int tag);
+uint64_t record_bytes_of(int count, MPI_Datatype type);
+
+/* Writes a send or recv that waits for the operation 'after'. Returns the label. */
+uint32_t record_put(
+	uint32_t label, const char *text, uint64_t bytes, int peer, uint32_t tag, uint32_t after);
+/* The next operation waits for all of these. */
+void record_join(const uint32_t *label, unsigned count);
+void record_put_blocking(const char *text, uint64_t bytes, int peer, uint32_t tag);
+
+/* Prints the functions that were called and are not recorded. */
+void record_name_missed(int rank);
