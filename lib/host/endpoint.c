@@ -107,11 +107,12 @@ struct endpoint *endpoint_create(const struct endpoint_config *config, void *mem
 		endpoint->pair[i] = (struct pair){.head = SLOT_NONE,
 			.tail = SLOT_NONE,
 			.held = SLOT_NONE,
+			.window = ENDPOINT_PIECE_FRAMES,
 			.limit = ENDPOINT_PIECE_FRAMES};
 	for (uint32_t i = layout.receive_slots; i-- > 0;)
 		endpoint->free[endpoint->frees++] = i;
 	endpoint->ready = endpoint->owed = (struct pair_fifo){PAIR_NONE, PAIR_NONE};
-	endpoint->wide = ENDPOINT_WIDE_PEERS;
+	endpoint->promised = endpoint->pairs * ENDPOINT_PIECE_FRAMES;
 	memcpy(memory, &layout, sizeof(layout));
 	return endpoint;
 }

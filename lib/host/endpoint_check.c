@@ -30,17 +30,22 @@ static const char *check_orders(const struct endpoint *endpoint)
 
 static const char *check_slots(const struct endpoint *endpoint)
 {
-	uint32_t held = 0;
+	uint32_t held = 0, promised = 0;
 
 	for (uint32_t i = 0; i < endpoint->receive_slots; i++)
 		held += endpoint->owner[i] != 0;
 	for (uint32_t i = 0; i < endpoint->frees; i++)
 		if (endpoint->owner[endpoint->free[i]] != 0)
 			return "a free slot with an owner";
-	for (uint32_t i = 0; i < endpoint->pairs; i++)
-		if (endpoint->pair[i].received - endpoint->pair[i].returned >
-			endpoint->pair[i].window)
+	for (uint32_t i = 0; i < endpoint->pairs; i++) {
+		uint32_t used = endpoint->pair[i].received - endpoint->pair[i].returned;
+
+		if (used > endpoint->pair[i].window)
 			return "more frames than the window";
+		promised += endpoint->pair[i].window - used;
+	}
+	if (promised != endpoint->promised || promised > endpoint->frees)
+		return "a window without slots";
 	return held + endpoint->frees == endpoint->receive_slots ? NULL
 								 : "slots are not free + held";
 }

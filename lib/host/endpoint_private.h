@@ -56,11 +56,11 @@ struct pair {
 	bool confirmed;       /* a message from the program has arrived */
 	uint8_t tx_generation;
 	uint8_t owes;
-	uint8_t generation; /* generation in rx_life; identifies returned slots */
-	bool cut;           /* rx_life sent beyond its window */
-	bool partial;       /* in the middle of a piece */
-	uint8_t window;     /* frames */
-	uint32_t rx_life, received, returned, granted;
+	bool cut;        /* rx_life sent beyond its window */
+	bool partial;    /* in the middle of a piece */
+	bool gone_waits; /* for a slot: the notice that gone_life has ended */
+	uint8_t window;  /* frames */
+	uint32_t rx_life, received, returned, granted, gone_life;
 };
 
 struct pair_fifo {
@@ -83,11 +83,12 @@ struct endpoint {
 	struct order order[ENDPOINT_SEND_SLOTS];
 	struct pair *pair;     /* [host * endpoints + endpoint] */
 	uint32_t *owner;       /* [receive slot] pair + 1, or 0: free */
-	uint8_t *owner_life;   /* [receive slot] generation */
+	uint32_t *owner_life;  /* [receive slot] rx_life; 0: a notice */
 	uint32_t *free, frees; /* stack of receive slots */
 	struct pair_fifo ready, owed;
 	unsigned queued, sent, held; /* orders */
-	unsigned wide;               /* remaining windows of ENDPOINT_WINDOW */
+	uint32_t promised;           /* free slots that windows may use */
+	uint32_t gone_waiting;       /* notices that wait for a slot */
 	weft_time probe_ps;
 	bool closing, dirty; /* dirty: something was published since the last bell */
 };

@@ -19,19 +19,23 @@ static struct endpoint_arrival *slot_at(struct endpoint *endpoint, uint32_t slot
 	return (void *)(endpoint->receive + (size_t)slot * endpoint->receive_slot_bytes);
 }
 
-/* A new program at the other end: slots of the former one come back without being counted. */
-static void begin_receiving(struct endpoint *endpoint, struct pair *pair, uint32_t life)
+/* A new program at the other end: slots of the former one come back without being counted. False:
+ * those that the program has not returned leave too few for the first window. */
+static bool begin_receiving(struct endpoint *endpoint, struct pair *pair, uint32_t life)
 {
-	endpoint->wide += pair->window == ENDPOINT_WINDOW;
+	uint32_t spare = endpoint->frees - endpoint->promised;
+	uint32_t former = pair->window - (pair->received - pair->returned);
+
+	if (spare + former < ENDPOINT_PIECE_FRAMES)
+		return false;
+	pair->window = spare + former < ENDPOINT_WINDOW ? ENDPOINT_PIECE_FRAMES : ENDPOINT_WINDOW;
+	endpoint->promised += pair->window - former;
 	pair->rx_life = life;
-	pair->generation++;
 	pair->received = pair->returned = 0;
-	pair->granted = pair->window = ENDPOINT_PIECE_FRAMES;
+	pair->granted = ENDPOINT_PIECE_FRAMES;
 	pair->cut = pair->partial = false;
-	if (endpoint->wide > 0) {
-		endpoint->wide--;
-		pair->window = ENDPOINT_WINDOW;
-	}
+	endpoint_owe(endpoint, (uint32_t)(pair - endpoint->pair), OWES_CREDIT);
+	return true;
 }
 
 bool endpoint_receive_from(struct endpoint *endpoint, uint32_t index, uint32_t life)
@@ -40,11 +44,7 @@ bool endpoint_receive_from(struct endpoint *endpoint, uint32_t index, uint32_t l
 
 	if (pair->partial)
 		endpoint_store_gone(endpoint, index, pair->rx_life);
-	if (pair->rx_life != life) {
-		begin_receiving(endpoint, pair, life);
-		endpoint_owe(endpoint, index, OWES_CREDIT);
-	}
-	return !pair->cut;
+	return pair->rx_life == life ? !pair->cut : begin_receiving(endpoint, pair, life);
 }
 
 bool endpoint_store(struct endpoint *endpoint, uint32_t index, const struct nic_delivery *delivery)
@@ -54,15 +54,16 @@ bool endpoint_store(struct endpoint *endpoint, uint32_t index, const struct nic_
 	uint32_t bytes = delivery->bytes - front;
 	struct endpoint_arrival *arrival;
 
-	if (pair->received - pair->returned >= pair->window || endpoint->frees == 0 ||
+	if (pair->received - pair->returned >= pair->window ||
 		delivery->bytes > endpoint->config.mtu_bytes) {
 		pair->cut = true;
 		return false;
 	}
 	slot = endpoint->free[--endpoint->frees];
 	endpoint->owner[slot] = index + 1;
-	endpoint->owner_life[slot] = pair->generation;
+	endpoint->owner_life[slot] = pair->rx_life;
 	pair->received++;
+	endpoint->promised--;
 	pair->partial = !delivery->tail;
 	arrival = slot_at(endpoint, slot);
 	*arrival = (struct endpoint_arrival){.host = (uint16_t)(index / endpoint->config.endpoints),
@@ -82,18 +83,23 @@ bool endpoint_store(struct endpoint *endpoint, uint32_t index, const struct nic_
 	return true;
 }
 
-/* Its slot belongs to no pair's window, so there may be none: a program that keeps all slots is not
- * told. */
+/* Its slot belongs to no window. If all others are in use, the notice waits for one. */
 void endpoint_store_gone(struct endpoint *endpoint, uint32_t index, uint32_t life)
 {
+	struct pair *pair = &endpoint->pair[index];
 	uint32_t slot;
 
-	endpoint->pair[index].partial = false;
-	if (endpoint->frees == 0)
+	pair->partial = false;
+	if (endpoint->frees == endpoint->promised) {
+		/* Two programs, one notice: it means all. */
+		pair->gone_life = pair->gone_waits && pair->gone_life != life ? 0 : life;
+		endpoint->gone_waiting += !pair->gone_waits;
+		pair->gone_waits = true;
 		return;
+	}
 	slot = endpoint->free[--endpoint->frees];
 	endpoint->owner[slot] = index + 1;
-	endpoint->owner_life[slot] = (uint8_t)(endpoint->pair[index].generation - 1);
+	endpoint->owner_life[slot] = 0;
 	*slot_at(endpoint, slot) =
 		(struct endpoint_arrival){.host = (uint16_t)(index / endpoint->config.endpoints),
 			.endpoint = (uint16_t)(index % endpoint->config.endpoints),
@@ -110,14 +116,29 @@ uint32_t endpoint_grant(struct endpoint *endpoint, uint32_t index)
 	return pair->granted;
 }
 
+static void store_waiting(struct endpoint *endpoint)
+{
+	for (uint32_t i = 0; endpoint->gone_waiting > 0 && endpoint->frees > endpoint->promised;
+		i++) {
+		struct pair *pair = &endpoint->pair[i];
+
+		endpoint->gone_waiting -= pair->gone_waits;
+		if (pair->gone_waits) {
+			pair->gone_waits = false;
+			endpoint_store_gone(endpoint, i, pair->gone_life);
+		}
+	}
+}
+
 /* A frame that is worth a credit message has come back: a quarter of the window. */
-static void count_return(struct endpoint *endpoint, uint32_t index, uint8_t generation)
+static void count_return(struct endpoint *endpoint, uint32_t index, uint32_t life)
 {
 	struct pair *pair = &endpoint->pair[index];
 
-	if (pair->generation != generation)
+	if (pair->rx_life != life || life == 0)
 		return;
 	pair->returned++;
+	endpoint->promised++;
 	if (pair->returned + pair->window - pair->granted >= pair->window / 4u)
 		endpoint_owe(endpoint, index, OWES_CREDIT);
 }
@@ -145,5 +166,6 @@ unsigned endpoint_take_returns(struct endpoint *endpoint, uint64_t *count)
 		endpoint->owner[slot] = 0;
 		endpoint->free[endpoint->frees++] = slot;
 	}
+	store_waiting(endpoint);
 	return taken;
 }

@@ -23,30 +23,13 @@ static void take_gone(struct endpoint_set *set, struct endpoint *endpoint, uint3
 	struct pair *pair = &endpoint->pair[index];
 	bool receives = pair->rx_life == wire->from_life && wire->from_life != 0;
 
-	if (pair->tx_life == wire->from_life && pair->used)
+	if (pair->tx_life == wire->from_life && pair->used && pair->error != -ECONNRESET)
 		endpoint_fail_pair(endpoint, index, -ECONNRESET, !receives, set->count);
 	if (receives)
 		endpoint_store_gone(endpoint, index, wire->from_life);
-}
-
-void endpoint_set_take_control(
-	struct endpoint_set *set, uint16_t host, const struct endpoint_wire *wire)
-{
-	struct endpoint *endpoint = endpoint_set_find(set, wire);
-	uint32_t index = (uint32_t)host * set->endpoints + wire->from;
-
-	if (wire->from >= set->endpoints || wire->to_life == 0) {
-		set->count[ENDPOINT_BAD_FRAMES]++;
-		return;
-	}
-	if (endpoint == NULL)
-		return; /* the program ended meanwhile */
-	if (wire->kind == ENDPOINT_CREDIT)
-		endpoint_take_grant(endpoint, index, wire->from_life, wire->number, set->count);
-	else if (wire->kind == ENDPOINT_PROBE && endpoint->pair[index].rx_life == wire->from_life)
-		endpoint_owe(endpoint, index, OWES_CREDIT);
-	else if (wire->kind == ENDPOINT_GONE)
-		take_gone(set, endpoint, index, wire);
+	/* One notice is enough. */
+	if (receives)
+		pair->rx_life = 0;
 }
 
 static void owe_answer(struct endpoint_set *set, uint16_t host, const struct endpoint_wire *to)
@@ -69,6 +52,36 @@ static void owe_answer(struct endpoint_set *set, uint16_t host, const struct end
 		set->answers |= UINT64_C(1) << (control - set->control);
 }
 
+/* Whether the peer's pieces are still to come, or were for another program. */
+static void take_probe(struct endpoint_set *set, struct endpoint *endpoint, uint16_t host,
+	uint32_t index, const struct endpoint_wire *wire)
+{
+	if (endpoint != NULL && endpoint->pair[index].rx_life == wire->from_life)
+		endpoint_owe(endpoint, index, OWES_CREDIT);
+	else
+		owe_answer(set, host, wire);
+}
+
+void endpoint_set_take_control(
+	struct endpoint_set *set, uint16_t host, const struct endpoint_wire *wire)
+{
+	struct endpoint *endpoint = endpoint_set_find(set, wire);
+	uint32_t index = (uint32_t)host * set->endpoints + wire->from;
+
+	if (wire->from >= set->endpoints || (wire->to_life == 0 && wire->kind != ENDPOINT_PROBE)) {
+		set->count[ENDPOINT_BAD_FRAMES]++;
+		return;
+	}
+	if (wire->kind == ENDPOINT_PROBE)
+		take_probe(set, endpoint, host, index, wire);
+	else if (endpoint == NULL)
+		return; /* the program ended meanwhile */
+	else if (wire->kind == ENDPOINT_CREDIT)
+		endpoint_take_grant(endpoint, index, wire->from_life, wire->number, set->count);
+	else
+		take_gone(set, endpoint, index, wire);
+}
+
 /* The first frame of a message. */
 static void begin(struct endpoint_set *set, const struct nic_delivery *delivery)
 {
@@ -83,7 +96,7 @@ static void begin(struct endpoint_set *set, const struct nic_delivery *delivery)
 		return;
 	}
 	endpoint = endpoint_set_find(set, &wire);
-	if (wire.kind != ENDPOINT_DATA && !(wire.kind == ENDPOINT_PROBE && endpoint == NULL)) {
+	if (wire.kind != ENDPOINT_DATA) {
 		endpoint_set_take_control(set, delivery->source, &wire);
 		return;
 	}
@@ -116,6 +129,19 @@ void endpoint_set_deliver(struct endpoint_set *set, const struct nic_delivery *d
 	set->count[ENDPOINT_OVERRUN]++;
 }
 
+/* A probe without an answer of the other interface means the same as such a piece. */
+static void end_control(struct endpoint_set *set, struct endpoint_control *control, int error)
+{
+	const struct endpoint_wire *wire = &control->wire;
+	struct endpoint *endpoint = set->at[wire->from];
+
+	control->used = false;
+	if (error != 0 && wire->kind == ENDPOINT_PROBE && endpoint != NULL &&
+		endpoint->config.life == wire->from_life && !endpoint->closing)
+		endpoint_fail_pair(endpoint, (uint32_t)control->host * set->endpoints + wire->to,
+			error, true, set->count);
+}
+
 void endpoint_set_done(struct endpoint_set *set, const struct nic_outcome *outcome)
 {
 	unsigned slot = (uint16_t)outcome->cookie;
@@ -123,7 +149,7 @@ void endpoint_set_done(struct endpoint_set *set, const struct nic_outcome *outco
 	uint32_t pair;
 
 	if (outcome->cookie & COOKIE_CONTROL)
-		set->control[slot].used = false;
+		end_control(set, &set->control[slot], outcome->error);
 	if ((outcome->cookie & COOKIE_PIECE) == 0)
 		return;
 	endpoint = set->at[(outcome->cookie >> 32) & (ENDPOINTS_MAX - 1)];

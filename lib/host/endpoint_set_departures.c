@@ -62,6 +62,18 @@ static void deliver_here(struct endpoint_set *set, uint64_t cookie, uint32_t byt
 	}
 }
 
+/* A route may come back for as long as a peer may be silent. */
+static int wait_for_route(struct endpoint_set *set, struct pair *pair, int result, weft_time now)
+{
+	if (result == 0)
+		pair->refused_ps = 0;
+	if (result != -ENETUNREACH)
+		return result;
+	if (pair->refused_ps == 0)
+		pair->refused_ps = now;
+	return now - pair->refused_ps < set->give_up_ps ? -EAGAIN : result;
+}
+
 /* 0: the piece has left. -EAGAIN: not now. Else its pair has failed. */
 static int send_piece(struct endpoint_set *set, struct endpoint *endpoint, uint32_t index,
 	struct nic *nic, weft_time now)
@@ -77,15 +89,11 @@ static int send_piece(struct endpoint_set *set, struct endpoint *endpoint, uint3
 		.cookie = cookie};
 	int result = message.destination == set->host ? 0 : nic_send(nic, &message, now);
 
-	if (result == -ENETUNREACH && pair->refused_ps == 0)
-		pair->refused_ps = now;
-	if (result == -ENETUNREACH && now - pair->refused_ps < set->give_up_ps)
-		return -EAGAIN;
-	if (result == -EHOSTDOWN)
-		return -EAGAIN;
+	result = wait_for_route(set, pair, result, now);
 	if (result < 0)
-		return result;
-	pair->refused_ps = 0;
+		return result == -EHOSTDOWN ? -EAGAIN : result;
+	if (order->life == 0)
+		order->life = pair->tx_life;
 	pair->used = true;
 	pair->head = order->next;
 	pair->sent += frame_count(message.bytes, set->mtu_bytes);
@@ -163,6 +171,8 @@ static int send_owed(struct endpoint_set *set, struct endpoint *endpoint, uint32
 			 : send_control(set, nic, (uint16_t)(index / set->endpoints), &wire, now);
 	if (result != -EAGAIN)
 		pair->owes &= (uint8_t)~what;
+	if (what == OWES_PROBE && wait_for_route(set, pair, result, now) == -ENETUNREACH)
+		endpoint_fail_pair(endpoint, index, -ENETUNREACH, false, set->count);
 	return result;
 }
 

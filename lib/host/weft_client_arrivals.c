@@ -27,7 +27,7 @@ static void take_grant(
 static void begin_piece(struct weft *weft, struct arriving *arriving,
 	const struct weft_address *from, const struct piece *piece)
 {
-	*arriving = (struct arriving){0};
+	*arriving = (struct arriving){.life = from->life};
 	switch (piece->kind) {
 	case PIECE_WHOLE:
 		if (piece->bytes <= weft->layout.piece_bytes)
@@ -85,10 +85,9 @@ static void lose(struct weft *weft, struct operation_list *list, const struct we
 	}
 }
 
-static void lose_peer(struct weft *weft, struct arriving *arriving, const struct weft_address *peer)
+/* The rest of the piece does not come. */
+static void abandon(struct weft *weft, struct arriving *arriving)
 {
-	struct unexpected **at = &weft->unexpected;
-
 	if (arriving->into != NULL)
 		operation_finish(weft, arriving->into, -ECONNRESET);
 	if (arriving->stored != NULL && arriving->stored->claimed != NULL) {
@@ -96,6 +95,15 @@ static void lose_peer(struct weft *weft, struct arriving *arriving, const struct
 		free(arriving->stored);
 	}
 	*arriving = (struct arriving){0};
+}
+
+static void lose_peer(struct weft *weft, struct arriving *arriving, const struct weft_address *peer)
+{
+	struct unexpected **at = &weft->unexpected;
+
+	/* A notice may come after pieces of the next program. */
+	if (peer->life == 0 || peer->life == arriving->life)
+		abandon(weft, arriving);
 	while (*at != NULL) {
 		struct unexpected *stored = *at;
 

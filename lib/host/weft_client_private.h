@@ -66,7 +66,8 @@ struct unexpected {
 struct arriving {
 	struct operation *into;
 	struct unexpected *stored;
-	uint64_t at; /* offset of the piece in its message */
+	uint64_t at;   /* offset of the piece in its message */
+	uint32_t life; /* sender's */
 };
 
 struct weft {

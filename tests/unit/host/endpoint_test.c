@@ -8,15 +8,24 @@
 #define STEPS_MAX 400000
 
 static struct weft *opened[PAIR_HOSTS * BED_ENDPOINTS];
+static const struct weft *idle; /* that does not look */
 
-static struct weft *open_at(const char *host)
+/* NULL: none is free. */
+static struct weft *try_open(const char *host)
 {
 	unsigned at = 0;
 
 	while (opened[at] != NULL)
 		at++;
-	assert_int_equal(weft_open(host, &opened[at]), 0);
-	return opened[at];
+	return weft_open(host, &opened[at]) == 0 ? opened[at] : NULL;
+}
+
+static struct weft *open_at(const char *host)
+{
+	struct weft *weft = try_open(host);
+
+	assert_non_null(weft);
+	return weft;
 }
 
 static void close_one(struct weft *weft)
@@ -25,6 +34,14 @@ static void close_one(struct weft *weft)
 		if (opened[i] == weft)
 			opened[i] = NULL;
 	weft_close(weft);
+}
+
+static void close_all(void)
+{
+	for (unsigned i = 0; i < PAIR_HOSTS * BED_ENDPOINTS; i++)
+		if (opened[i] != NULL)
+			close_one(opened[i]);
+	idle = NULL;
 }
 
 /* Moves the data of all programs but the one that does not look. */
@@ -40,8 +57,6 @@ static struct weft_address address_of(const struct weft *weft)
 {
 	return weft_address(weft);
 }
-
-static const struct weft *idle; /* that does not look */
 
 /* The next event of the program; the clock goes on until there is one. */
 static struct weft_event event_of(struct weft *weft)
@@ -401,6 +416,134 @@ UNIT_TEST(a_peer_that_cannot_be_reached_ends_in_an_error)
 	close_one(a);
 	close_one(b);
 	bed_stop();
+}
+
+/* They wait because the peer does not look; the interface has no piece of them outstanding. */
+UNIT_TEST(messages_behind_a_closed_window_fail_when_the_peer_is_cut_off)
+{
+	static uint8_t data[50]; /* a frame */
+	struct weft *a;
+	struct weft_address to;
+
+	bed_start(1);
+	a = open_at("h0");
+	idle = open_at("h1");
+	to = address_of(idle);
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
+	for (unsigned i = 0; i < 500; i++)
+		turn(idle);
+	bed.cut[1] = true;
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(event_of(a).error, i < 64 ? 0 : -ETIMEDOUT);
+	close_all();
+	bed_stop();
+}
+
+UNIT_TEST(programs_that_come_and_go_leave_slots_for_others)
+{
+	static uint8_t data[100], got[100];
+	struct weft_address to;
+	struct weft *slow, *last;
+
+	bed_start(1);
+	idle = slow = open_at("h1");
+	to = address_of(idle);
+	for (unsigned life = 0; life < 400; life++) {
+		struct weft *guest = open_at("h0");
+
+		for (unsigned i = 0; i < 3; i++)
+			assert_int_equal(weft_send(guest, &to, 0, data, sizeof(data), NULL), 0);
+		for (unsigned i = 0; i < 20; i++)
+			turn(idle);
+		close_one(guest);
+		for (unsigned i = 0; i < 20; i++)
+			turn(idle);
+	}
+	last = open_at("h2");
+	for (unsigned i = 0; i < 8; i++)
+		assert_int_equal(weft_send(last, &to, 7, data, sizeof(data), NULL), 0);
+	for (unsigned i = 0; i < 100; i++)
+		turn(idle);
+	idle = NULL;
+	for (unsigned i = 0; i < 8; i++) {
+		assert_int_equal(weft_recv(slow, NULL, 7, UINT64_MAX, got, sizeof(got), NULL), 0);
+		assert_int_equal(event_of(slow).error, 0);
+		assert_int_equal(event_of(last).error, 0);
+	}
+	close_all();
+	bed_stop();
+}
+
+/* Addresses of programs that are there, that have ended, and that never were; hosts that are cut
+ * off for less and for more than the time after which their peers give up. */
+struct wandering {
+	struct weft *weft[3]; /* NULL: it has ended */
+	int waiting[3];       /* sends without an event */
+	struct weft_address address[8];
+};
+
+/* False: it has ended, and its host has no free endpoint yet. */
+static bool come_and_go(struct wandering *all, unsigned who)
+{
+	static const char *const host[] = {"h0", "h1", "h2"};
+	struct weft_address *address = &all->address[rng_below(&bed.rng, 8)];
+
+	if (rng_below(&bed.rng, 50) == 0 && all->weft[who] != NULL) {
+		close_one(all->weft[who]);
+		all->weft[who] = NULL;
+		all->waiting[who] = 0;
+	}
+	if (rng_below(&bed.rng, 10) == 0)
+		*address = (struct weft_address){(uint16_t)rng_below(&bed.rng, PAIR_HOSTS),
+			(uint16_t)rng_below(&bed.rng, BED_ENDPOINTS), 0};
+	if (all->weft[who] != NULL)
+		return true;
+	all->weft[who] = try_open(host[who]);
+	if (all->weft[who] != NULL)
+		*address = address_of(all->weft[who]);
+	return all->weft[who] != NULL;
+}
+
+static void send_anywhere(struct wandering *all)
+{
+	static uint8_t data[100];
+	unsigned who = (unsigned)rng_below(&bed.rng, 3);
+	struct weft_event event;
+
+	if (rng_below(&bed.rng, 200) == 0)
+		bed.cut[who] = !bed.cut[who];
+	if (come_and_go(all, who)) {
+		assert_int_equal(weft_send(all->weft[who], &all->address[rng_below(&bed.rng, 8)], 0,
+					 data, rng_below(&bed.rng, 100), NULL),
+			0);
+		all->waiting[who]++;
+	}
+	idle = all->weft[rng_below(&bed.rng, 3)];
+	for (uint64_t steps = rng_below(&bed.rng, rng_below(&bed.rng, 300) ? 3 : 5000);
+		steps-- > 0;)
+		bed_step();
+	for (unsigned i = 0; i < 3; i++)
+		while (all->weft[i] != NULL && all->weft[i] != idle &&
+			weft_poll(all->weft[i], &event, 1) == 1)
+			all->waiting[i]--;
+}
+
+UNIT_TEST(each_send_ends_wherever_it_goes)
+{
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		struct wandering all = {.waiting = {0}};
+
+		bed_start(seed);
+		for (unsigned i = 0; i < 3000; i++)
+			send_anywhere(&all);
+		idle = NULL;
+		for (unsigned i = 0; i < 3; i++)
+			while (all.waiting[i]-- > 0)
+				event_of(all.weft[i]);
+		close_all();
+		bed_stop();
+	}
 }
 
 UNIT_TEST(everything_fails_when_the_process_of_the_lab_has_ended)
