@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/name_table.h"
@@ -77,16 +78,34 @@ static bool in_range(const struct generator_option *option, uint64_t number)
 static bool dims_parse(
 	const struct generator_option *option, const char *text, struct generator_value *value)
 {
+	bool ratio = option->type == GENERATOR_RATIO;
+	unsigned max = ratio ? 2 : GENERATOR_DIMS_MAX;
 	uint64_t number;
 
-	for (value->dim_count = 0; value->dim_count < GENERATOR_DIMS_MAX;) {
-		if (!number_parse(text, 'x', &number, &text) || !in_range(option, number))
+	for (value->dim_count = 0; value->dim_count < max;) {
+		if (!number_parse(text, ratio ? ':' : 'x', &number, &text) ||
+			!in_range(option, number))
 			return false;
 		value->dims[value->dim_count++] = (uint32_t)number;
 		if (*text++ == '\0')
-			return true;
+			return !ratio || value->dim_count == max;
 	}
 	return false;
+}
+
+static int word_parse(const struct generator_option *option,
+	const struct generator_request *request, const char *text, struct generator_value *value)
+{
+	struct did_you_mean nearest;
+
+	did_you_mean_init(&nearest, text);
+	for (value->number = 0; option->words[value->number] != NULL; value->number++) {
+		if (strcmp(option->words[value->number], text) == 0)
+			return 0;
+		did_you_mean_offer(&nearest, option->words[value->number]);
+	}
+	return error_set(request->error, EINVAL, "%s: %s=%s: expected one of %s", request->spec,
+		option->name, text, nearest.known);
 }
 
 static int value_parse(const struct generator_option *option,
@@ -94,7 +113,17 @@ static int value_parse(const struct generator_option *option,
 {
 	const char *rest;
 
-	if (option->type == GENERATOR_DIMS) {
+	switch (option->type) {
+	case GENERATOR_WORD:
+		return word_parse(option, request, text, value);
+	case GENERATOR_RATIO:
+		if (dims_parse(option, text, value))
+			return 0;
+		return error_set(request->error, EINVAL,
+			"%s: %s=%s: expected a ratio such as 3:1, each number %" PRIu64
+			" to %" PRIu64,
+			request->spec, option->name, text, option->min, option->max);
+	case GENERATOR_DIMS:
 		if (dims_parse(option, text, value))
 			return 0;
 		return error_set(request->error, EINVAL,
@@ -102,12 +131,14 @@ static int value_parse(const struct generator_option *option,
 			" to %" PRIu64,
 			request->spec, option->name, text, GENERATOR_DIMS_MAX, option->min,
 			option->max);
+	default:
+		if (number_parse(text, '\0', &value->number, &rest) &&
+			in_range(option, value->number))
+			return 0;
+		return error_set(request->error, EINVAL,
+			"%s: %s=%s: expected a whole number from %" PRIu64 " to %" PRIu64,
+			request->spec, option->name, text, option->min, option->max);
 	}
-	if (number_parse(text, '\0', &value->number, &rest) && in_range(option, value->number))
-		return 0;
-	return error_set(request->error, EINVAL,
-		"%s: %s=%s: expected a whole number from %" PRIu64 " to %" PRIu64, request->spec,
-		option->name, text, option->min, option->max);
 }
 
 static int link_option_parse(struct generator_request *request, enum quantity_kind kind,
@@ -208,10 +239,14 @@ static void name_make(const struct generator *generator, const struct generator_
 	for (unsigned i = 0; generator->options[i].name != NULL; i++) {
 		const struct generator_value *value = &request->values[i];
 
-		if (generator->options[i].type == GENERATOR_NUMBER &&
-			!is_derived(&generator->options[i], value) && used < TOPOLOGY_NAME_MAX)
-			used += (size_t)snprintf(
-				name + used, TOPOLOGY_NAME_MAX - used, "-%" PRIu64, value->number);
+		const struct generator_option *option = &generator->options[i];
+
+		if (value->dim_count == 0 && !is_derived(option, value) && used < TOPOLOGY_NAME_MAX)
+			used += option->type == GENERATOR_WORD
+					? (size_t)snprintf(name + used, TOPOLOGY_NAME_MAX - used,
+						  "-%s", option->words[value->number])
+					: (size_t)snprintf(name + used, TOPOLOGY_NAME_MAX - used,
+						  "-%" PRIu64, value->number);
 		for (unsigned d = 0; d < value->dim_count && used < TOPOLOGY_NAME_MAX; d++)
 			used += (size_t)snprintf(name + used, TOPOLOGY_NAME_MAX - used, "%c%u",
 				d == 0 ? '-' : 'x', value->dims[d]);
@@ -329,5 +364,23 @@ int generator_link_hosts(const struct generator_request *request, struct topolog
 	for (uint32_t host = 0; host < topology->hosts && result == 0; host++)
 		result = generator_link_host(
 			request, topology, host, host / per_switch, first_port + host % per_switch);
+	return result;
+}
+
+int generator_link_adjacent(const struct generator_request *request, struct topology *topology,
+	bool (*adjacent)(const void *ctx, uint32_t a, uint32_t b), const void *ctx)
+{
+	uint8_t *next = calloc(topology->switches, sizeof(*next));
+	int result = next != NULL ? 0 : -ENOMEM;
+
+	if (next == NULL)
+		error_set(request->error, ENOMEM, "%s: no memory for %u switches", request->spec,
+			topology->switches);
+	for (uint32_t a = 0; a < topology->switches && result == 0; a++)
+		for (uint32_t b = a + 1; b < topology->switches && result == 0; b++)
+			if (adjacent(ctx, a, b))
+				result = generator_link_switches(
+					request, topology, a, next[a]++, b, next[b]++);
+	free(next);
 	return result;
 }

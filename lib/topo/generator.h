@@ -13,33 +13,42 @@
 #include "topology.h"
 
 /* All kinds, generator_KIND each, in the order in which they are listed. */
-#define GENERATORS(X)    \
-	X(rlft)          \
-	X(rail)          \
-	X(torus)         \
-	X(mesh)          \
-	X(torus_express) \
-	X(ring)          \
-	X(hypercube)     \
-	X(full)          \
-	X(dragonfly)     \
-	X(cplant)        \
-	X(irregular)
+#define GENERATORS(X)     \
+	X(rlft)           \
+	X(rail)           \
+	X(clos)           \
+	X(torus)          \
+	X(mesh)           \
+	X(torus_express)  \
+	X(ring)           \
+	X(hypercube)      \
+	X(full)           \
+	X(hyperx)         \
+	X(dragonfly)      \
+	X(dragonfly_plus) \
+	X(slimfly)        \
+	X(polarfly)       \
+	X(cplant)         \
+	X(irregular)      \
+	X(jellyfish)
 
 #define GENERATOR_OPTIONS_MAX 8
 #define GENERATOR_DIMS_MAX    8
 
 enum generator_option_type {
 	GENERATOR_NUMBER,
-	GENERATOR_DIMS, /* 8x8: 'min' and 'max' apply to each dimension */
+	GENERATOR_DIMS,  /* 8x8: 'min' and 'max' apply to each dimension */
+	GENERATOR_RATIO, /* 3:1, as two dimensions */
+	GENERATOR_WORD,  /* one of 'words'; its number is the value */
 };
 
 struct generator_option {
 	const char *name; /* NULL ends the list */
 	enum generator_option_type type;
-	bool required; /* or the value is 'fallback' */
+	bool required; /* or the value is 'fallback', without dimensions */
 	uint64_t min, max, fallback;
 	const char *help;
+	const char *const *words; /* NULL ends the list */
 };
 
 struct generator_value {
@@ -103,3 +112,7 @@ int generator_link_host(const struct generator_request *request, struct topology
 /* All hosts, 'per_switch' at each switch from port 'first_port' on, in order. */
 int generator_link_hosts(const struct generator_request *request, struct topology *topology,
 	uint32_t per_switch, unsigned first_port);
+/* Links between all pairs of switches that are 'adjacent'. The first ports of each lead to its
+ * neighbours in the order of their numbers. -ENOMEM. */
+int generator_link_adjacent(const struct generator_request *request, struct topology *topology,
+	bool (*adjacent)(const void *ctx, uint32_t a, uint32_t b), const void *ctx);

@@ -258,3 +258,25 @@ const struct generator generator_irregular = {
 		{"seed", GENERATOR_NUMBER, false, 0, UINT64_MAX, 1, "of the random numbers"}},
 	.build = build,
 };
+
+/* The same random graphs, with the options of Jellyfish (Singla, Hong, Popa, Godfrey, "Jellyfish:
+ * Networking Data Centers Randomly", NSDI 2012), whose construction approximates them. */
+static int build_jellyfish(const struct generator_request *request, struct topology **topology)
+{
+	struct generator_request irregular = *request;
+
+	irregular.values[SEED] = request->values[PORTS];
+	irregular.values[PORTS].number = 0;
+	return build(&irregular, topology);
+}
+
+const struct generator generator_jellyfish = {
+	.name = "jellyfish",
+	.help = "random regular graph of switches",
+	.options = {{"switches", GENERATOR_NUMBER, true, 1, TOPOLOGY_SWITCHES_MAX, 0, "switches"},
+		{"degree", GENERATOR_NUMBER, true, 0, TOPOLOGY_PORTS_MAX, 0,
+			"links per switch to others"},
+		{"hosts", GENERATOR_NUMBER, true, 0, TOPOLOGY_PORTS_MAX, 0, "hosts per switch"},
+		{"seed", GENERATOR_NUMBER, false, 0, UINT64_MAX, 1, "of the random numbers"}},
+	.build = build_jellyfish,
+};

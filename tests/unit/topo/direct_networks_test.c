@@ -215,7 +215,7 @@ UNIT_TEST(a_dragonfly_with_more_links_than_ports_is_refused)
 	assert_null(topology_generate("dragonfly:a=4,p=2,h=2,g=6,parallel=2", &error));
 	assert_string_equal(error.text,
 		"dragonfly:a=4,p=2,h=2,g=6,parallel=2: 6 groups with 2 links per pair need 10 links "
-		"per group, at most 8 (a h)");
+		"per group, at most 8");
 	assert_null(topology_generate("dragonfly:a=4,p=2,h=2,parallel=2", &error));
 }
 
@@ -231,6 +231,56 @@ UNIT_TEST(dragonfly_links_follow_the_palm_tree)
 
 			assert_int_equal(far.device / 4, (group + k + 1) % 9);
 			assert_int_equal(far.device % 4 * 2 + far.port - 3, 7 - k);
+		}
+	topology_destroy(topology);
+}
+
+/* Each wiring links every pair of groups equally often; circulant ends have nearly equal numbers.
+ */
+UNIT_TEST(every_wiring_links_the_pairs_of_groups)
+{
+	static const char *const specs[] = {"dragonfly:a=4,p=2,h=2,wiring=absolute",
+		"dragonfly:a=4,p=2,h=2,wiring=circulant", "dragonfly:a=3,p=1,h=3,wiring=circulant",
+		"dragonfly:a=4,p=1,h=2,g=4,parallel=2,wiring=absolute",
+		"dragonfly:a=4,p=1,h=2,g=4,parallel=2,wiring=circulant"};
+
+	for (unsigned i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+		struct topology *topology = walk_generate(specs[i]);
+		uint32_t a = i == 2 ? 3 : 4, groups = topology->switches / a;
+
+		for (uint32_t one = 0; one < groups; one++)
+			for (uint32_t other = 0; other < groups; other++)
+				if (one != other)
+					assert_int_equal(
+						links_between_groups(topology, a, one, other),
+						i < 3 ? 1 : 2);
+		topology_destroy(topology);
+	}
+}
+
+UNIT_TEST(absolute_links_follow_the_numbers_of_the_groups)
+{
+	struct topology *topology = walk_generate("dragonfly:a=4,p=2,h=2,wiring=absolute");
+
+	for (uint32_t group = 0; group < 9; group++)
+		for (uint32_t k = 0; k < 8; k++)
+			assert_int_equal(
+				walk_far_end(topology, 4 * group + k / 2, 3 + k % 2).device / 4,
+				k < group ? k : k + 1);
+	topology_destroy(topology);
+}
+
+UNIT_TEST(circulant_links_lead_to_both_sides)
+{
+	struct topology *topology = walk_generate("dragonfly:a=4,p=2,h=2,wiring=circulant");
+
+	for (uint32_t group = 0; group < 9; group++)
+		for (uint32_t at = 0; at < 4; at++) {
+			struct topology_port on = walk_far_end(topology, 4 * group + at, 3);
+			struct topology_port back = walk_far_end(topology, 4 * group + at, 4);
+
+			assert_int_equal(on.device, (group + at + 1) % 9 * 4 + at);
+			assert_int_equal(back.device, (group + 8 - at) % 9 * 4 + at);
 		}
 	topology_destroy(topology);
 }

@@ -68,6 +68,8 @@ static const char *const samples[] = {"rlft:ports=4,stages=1", "rlft:ports=8,sta
 	"ring:switches=2,hosts=0", "full:switches=5,hosts=2", "full:switches=65,hosts=0",
 	"torus-express:dims=4x5,hosts=2", "hypercube:dims=3", "dragonfly:a=3,p=1,h=2", "cplant",
 	"irregular:switches=10,degree=3,hosts=2,ports=7,seed=18446744073709551615",
+	"clos:ports=4,stages=3,over=3:1", "hyperx:shape=3x4,width=2,hosts=2", "slimfly:q=4",
+	"polarfly:q=4", "dragonfly-plus:l=2,s=2,p=2,h=2", "jellyfish:switches=10,degree=3,hosts=1",
 	"torus:dims=3x3,rate=2.5Gbps,delay=15ns"};
 
 #define SAMPLES (sizeof(samples) / sizeof(samples[0]))
@@ -323,9 +325,9 @@ UNIT_TEST(bad_texts_are_refused_in_one_line)
 		const char *spec, *message;
 	} bad[] = {
 		{"tours:dims=4x4",
-			"tours:dims=4x4: no topology kind 'tours', expected rlft, rail, torus, "
-			"mesh, torus-express, ring, hypercube, full, "
-			"dragonfly, cplant, irregular; nearest is 'torus'"},
+			"tours:dims=4x4: no topology kind 'tours', expected rlft, rail, clos, "
+			"torus, mesh, torus-express, ring, hypercube, full, hyperx, dragonfly, "
+			"dragonfly-plus, slimfly, polarfly, cplant, irregular, jellyfish; nearest is 'torus'"},
 		{"ring", "ring: option 'switches' is missing (switches)"},
 		{"cplant:groups=7",
 			"cplant:groups=7: unknown option 'groups'; cplant takes rate, delay"},
@@ -402,7 +404,9 @@ UNIT_TEST(the_name_tells_what_was_asked_for)
 		{"torus-express:dims=4x5,hosts=2", "torus-express-4x5-2"},
 		{"irregular:switches=16,seed=7", "irregular-16-4-4-7"},
 		{"irregular:switches=16,seed=7,ports=9", "irregular-16-4-4-9-7"},
-		{"dragonfly:a=2,p=1,h=1", "dragonfly-2-1-1"}};
+		{"dragonfly:a=2,p=1,h=1", "dragonfly-2-1-1"},
+		{"dragonfly:a=2,p=1,h=1,wiring=absolute", "dragonfly-2-1-1-absolute"},
+		{"clos:ports=8,stages=2,over=3:1", "clos-8-2-3x1"}};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct topology *topology = generate(names[i][0]);

@@ -43,14 +43,24 @@ static const char usage_gen[] =
 	"\n"
 	"Kinds and their options. Every kind also takes --rate (10Gbps) and --delay (30ns):\n";
 
+static const char *value_name(const struct generator_option *option)
+{
+	static const char *const names[] = {[GENERATOR_NUMBER] = "N",
+		[GENERATOR_DIMS] = "AxB",
+		[GENERATOR_RATIO] = "A:B",
+		[GENERATOR_WORD] = "WORD"};
+
+	return names[option->type];
+}
+
 static void print_kind(const struct generator *generator, FILE *out)
 {
-	fprintf(out, "  %-13s %s\n", generator->name, generator->help);
+	fprintf(out, "  %-14s %s\n", generator->name, generator->help);
 	for (unsigned i = 0; generator->options[i].name != NULL; i++) {
 		const struct generator_option *option = &generator->options[i];
 
-		fprintf(out, "                  --%s %s: %s", option->name,
-			option->type == GENERATOR_DIMS ? "AxB" : "N", option->help);
+		fprintf(out, "                  --%s %s: %s", option->name, value_name(option),
+			option->help);
 		if (option->fallback != 0)
 			fprintf(out, " (%u)", (unsigned)option->fallback);
 		fputc('\n', out);

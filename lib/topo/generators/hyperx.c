@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* HyperX (Ahn, Binkert, Davis, McLaren, Schreiber, "HyperX: Topology, Routing, and Packaging of
+ * Efficient Large-Scale Networks", SC 2009): switches at the points of a grid, in each dimension
+ * linked with all others of their row, 'width' times. Hypercubes, Hamming graphs and flattened
+ * butterflies are special cases.
+ *
+ * Switch number = x0 + x1 * s0 + .., as in 'torus'. Ports: dimension by dimension, in each the
+ * others of the row in order, 'width' ports for each; hosts after. */
+
+#include "topo/generator.h"
+
+enum { SHAPE, WIDTH, HOSTS };
+
+struct row {
+	uint32_t size, stride, width;
+	unsigned first_port;
+};
+
+static int link_row(const struct generator_request *request, struct topology *topology,
+	const struct row *row, uint32_t at)
+{
+	uint32_t place = at / row->stride % row->size;
+	int result = 0;
+
+	for (uint32_t other = place + 1; other < row->size; other++)
+		for (uint32_t i = 0; i < row->width && result == 0; i++)
+			result = generator_link_switches(request, topology, at,
+				row->first_port + (other - 1) * row->width + i,
+				at + (other - place) * row->stride,
+				row->first_port + place * row->width + i);
+	return result;
+}
+
+/* Links per pair of switches in a dimension. */
+static uint32_t width_of(const struct generator_value *width, unsigned dim)
+{
+	return width->dim_count == 0 ? 1 : width->dims[width->dim_count == 1 ? 0 : dim];
+}
+
+static int measure(const struct generator_request *request, uint64_t *switches, uint64_t *ports)
+{
+	const struct generator_value *shape = &request->values[SHAPE];
+	const struct generator_value *width = &request->values[WIDTH];
+
+	if (width->dim_count > 1 && width->dim_count != shape->dim_count)
+		return error_set(request->error, EINVAL,
+			"%s: %u widths for %u dimensions, expected one, or one for each",
+			request->spec, width->dim_count, shape->dim_count);
+	for (unsigned dim = 0; dim < shape->dim_count; dim++) {
+		*switches *= shape->dims[dim];
+		*ports += (uint64_t)(shape->dims[dim] - 1) * width_of(width, dim);
+		if (*switches > TOPOLOGY_SWITCHES_MAX)
+			return error_set(request->error, EINVAL, "%s: needs more than %u switches",
+				request->spec, TOPOLOGY_SWITCHES_MAX);
+	}
+	return 0;
+}
+
+static int build(const struct generator_request *request, struct topology **topology)
+{
+	const struct generator_value *shape = &request->values[SHAPE];
+	uint64_t hosts = request->values[HOSTS].number, switches = 1, ports = 0;
+	int result = measure(request, &switches, &ports);
+	struct row row = {.stride = 1};
+
+	if (result == 0)
+		result = generator_create(
+			request, switches, switches * hosts, ports + hosts, topology);
+	if (result == 0)
+		result = generator_link_hosts(request, *topology, (uint32_t)hosts, (unsigned)ports);
+	for (unsigned dim = 0; dim < shape->dim_count && result == 0; dim++) {
+		row.size = shape->dims[dim];
+		row.width = width_of(&request->values[WIDTH], dim);
+		for (uint32_t at = 0; at < switches && result == 0; at++)
+			result = link_row(request, *topology, &row, at);
+		row.first_port += (row.size - 1) * row.width;
+		row.stride *= row.size;
+	}
+	return result;
+}
+
+const struct generator generator_hyperx = {
+	.name = "hyperx",
+	.help = "grid in which all switches of a row are linked with each other",
+	.options = {{"shape", GENERATOR_DIMS, true, 1, TOPOLOGY_PORTS_MAX + 1, 0,
+			    "switches in each dimension, such as 4x4"},
+		{"width", GENERATOR_DIMS, false, 1, TOPOLOGY_PORTS_MAX, 0,
+			"links per pair, one number or one per dimension; 1 by default"},
+		{"hosts", GENERATOR_NUMBER, false, 0, TOPOLOGY_PORTS_MAX, 1, "hosts per switch"}},
+	.build = build,
+};
