@@ -22,7 +22,7 @@ struct options {
 	const char *set[OPTIONS_SETS_MAX]; /* KEY=VALUE */
 	unsigned sets;
 	struct {
-		char port[64];
+		char port[72];
 		const char *path;
 	} capture[OPTIONS_CAPTURES_MAX];
 	unsigned captures;

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "wire/control.h"
 
 #define PORT_TEXT (TOPOLOGY_NAME_MAX + 8)
@@ -270,15 +271,16 @@ static void check_rate(struct audit *audit, const struct audit_seen *seen)
 	struct audit_port *port = seen->port;
 	uint64_t begin = seen->at->time_ns * PS_PER_NS, takes = wire_ps(port, &seen->frame);
 	uint64_t tolerance = audit->rules.exact ? PS_PER_NS : takes + PS_PER_NS;
-	char text[PORT_TEXT];
+	char text[PORT_TEXT], early[QUANTITY_TEXT];
 
 	if (!port->timed || seen->frame.class != AUDIT_DATA)
 		return;
-	if (begin + tolerance < port->free_ps)
+	if (begin + tolerance < port->free_ps) {
+		quantity_format(QUANTITY_TIME, port->free_ps - begin, early);
 		audit_report(audit, AUDIT_RATE, &seen->frame.seen,
-			"%s: the transmission starts %" PRIu64 " ns before the one before it ends",
-			audit_port_name(audit, seen->at->way, text),
-			(port->free_ps - begin) / PS_PER_NS);
+			"%s: the transmission starts %s before the one before it ends",
+			audit_port_name(audit, seen->at->way, text), early);
+	}
 	port->free_ps = (begin > port->free_ps ? begin : port->free_ps) + takes;
 }
 
@@ -302,14 +304,17 @@ static void check_arrival(struct audit *audit, uint32_t way, const struct audit_
 {
 	uint64_t bound = bound_ps(audit, way, left);
 	int64_t took = (int64_t)(arrived->seen.time_ns - left->seen.time_ns); /* ns */
-	char text[PORT_TEXT];
+	char text[PORT_TEXT], after[QUANTITY_TEXT], expected[QUANTITY_TEXT];
 
 	if (!audit->port[way].timed || took >= (int64_t)(bound / PS_PER_NS))
 		return;
+	quantity_format(QUANTITY_TIME, (uint64_t)(took < 0 ? -took : took) * PS_PER_NS, after);
+	quantity_format(QUANTITY_TIME, bound / PS_PER_NS * PS_PER_NS, expected);
 	audit_report(audit, AUDIT_EARLY, &arrived->seen,
-		"%s: arrives %" PRId64 " ns after its transmission in frame %" PRIu64
-		" started, expected %" PRIu64 " ns or more",
-		audit_port_name(audit, way ^ 1, text), took, left->seen.number, bound / PS_PER_NS);
+		"%s: arrives %s %s its transmission in frame %" PRIu64
+		" started, expected %s or more after it",
+		audit_port_name(audit, way ^ 1, text), after, took < 0 ? "before" : "after",
+		left->seen.number, expected);
 }
 
 /* --- from port to port --- */

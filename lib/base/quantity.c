@@ -128,6 +128,28 @@ void quantity_format(enum quantity_kind kind, uint64_t value, char out[QUANTITY_
 			strcpy(out, text);
 }
 
+const char *quantity_time_text(uint64_t ns, unsigned digits, char text[QUANTITY_TEXT])
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	double value = (double)ns, whole = 1, step = 1;
+	unsigned unit = 0;
+
+	for (; value >= 1000 && unit < 3; unit++)
+		value /= 1000;
+	digits += unit == 3 ? 2 : 0;
+	for (unsigned i = 0; i < digits; i++)
+		whole *= 10;
+	/* %g would write 410 ms to two digits as 4.1e+02. */
+	while (value / step + 0.5 >= whole)
+		step *= 10;
+	if (step > 1)
+		snprintf(text, QUANTITY_TEXT, "%.0f %s",
+			(double)(uint64_t)(value / step + 0.5) * step, units[unit]);
+	else
+		snprintf(text, QUANTITY_TEXT, "%.*g %s", (int)digits, value, units[unit]);
+	return text;
+}
+
 const char *quantity_expected(enum quantity_kind kind)
 {
 	static const char *const expected[] = {QUANTITY_KINDS(WORD_TEXT)};

@@ -10,19 +10,23 @@
 
 #define SPACES       " \t\n"
 #define PACKET_BYTES 65535
-#define TEXT_MAX     2048 /* an expression plus what is_start() adds */
+#define TEXT_MAX     2048 /* a text plus what is_start() adds */
+#define LINE_MAX     72   /* of a text in a message */
+#define BEFORE_MAX   48   /* of it before the place of an error */
 
-/* "--filter 'TEXT': REASON, at character 5: 'WORD'" */
+/* "--filter 'TEXT': REASON, at character 5: 'WORD'", and a caret below the place. */
 static int refuse(struct error *error, const char *option, const char *text, const char *at,
 	const char *reason)
 {
-	int word = (int)strcspn(at, SPACES);
+	int word = (int)strcspn(at, SPACES), before = (int)(at - text);
+	char place[64] = "the end";
 
-	if (word == 0)
-		return error_set(
-			error, EINVAL, "%s '%.200s': %.200s, at the end", option, text, reason);
-	return error_set(error, EINVAL, "%s '%.200s': %.200s, at character %zu: '%.*s'", option,
-		text, reason, (size_t)(at - text) + 1, word < 40 ? word : 40, at);
+	if (word > 0)
+		snprintf(place, sizeof(place), "character %d: '%.*s'", before + 1,
+			word < 40 ? word : 40, at);
+	before = before < BEFORE_MAX ? before : BEFORE_MAX;
+	return error_set(error, EINVAL, "%s '%.100s': %.200s, at %s\n  %.*s\n  %*s", option, text,
+		reason, place, LINE_MAX, at - before, before + 1, "^");
 }
 
 /* --- packets --- */
@@ -96,10 +100,7 @@ static int parse_packets(struct capture_filter *filter, const char *text, struct
 
 	if (pcap == NULL)
 		return error_set(error, ENOMEM, "--filter: no memory");
-	if (strlen(text) > TEXT_MAX / 2) {
-		result = error_set(
-			error, EINVAL, "--filter: expected at most %d characters", TEXT_MAX / 2);
-	} else if (!compiles(pcap, &program, text)) {
+	if (!compiles(pcap, &program, text)) {
 		result = refuse_packets(pcap, text, error);
 	} else {
 		capture_filter_set_kinds(filter, 1u << FRAME_DATA);
@@ -125,7 +126,7 @@ static const char *const kinds[FRAME_KIND_COUNT] = {
 struct word {
 	const char *text; /* the whole, for messages */
 	const char *at;
-	char value[TOPOLOGY_NAME_MAX + 8];
+	char value[TEXT_MAX];
 };
 
 static int refuse_word(const struct word *word, const char *reason, struct error *error)
@@ -228,6 +229,10 @@ int capture_expression_parse(struct capture_filter *filter, const char *packets,
 	int result = 0;
 
 	capture_filter_init(filter);
+	if ((packets != NULL && strlen(packets) > TEXT_MAX / 2) ||
+		(where != NULL && strlen(where) > TEXT_MAX / 2))
+		return error_set(error, EINVAL, "--filter, --where: expected at most %d characters",
+			TEXT_MAX / 2);
 	if (packets != NULL)
 		result = parse_packets(filter, packets, error);
 	while (result == 0 && where != NULL && *(word.at += strspn(word.at, SPACES)) != '\0') {

@@ -87,7 +87,7 @@ struct port {
 	bool timed;      /* frames to be sent have one (atomic) */
 	uint16_t ethdev; /* RTE_MAX_ETHPORTS if it is not one */
 	uint32_t slots; /* frames that fit into its receive ring while the core is busy elsewhere */
-	char name[64];  /* "s0:1" */
+	char name[72];  /* "s0:1" */
 	struct port_ether ether;
 };
 

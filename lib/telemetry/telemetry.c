@@ -244,11 +244,12 @@ static int start_capture(const struct telemetry *telemetry, const char *paramete
 	const struct capture_filter *filter, struct error *error)
 {
 	const char *comma = parameters != NULL ? strchr(parameters, ',') : NULL;
-	char port[64];
+	char port[72];
 
 	if (telemetry->captures == NULL)
 		return error_set(error, ENOTSUP, "this program captures nothing");
-	if (comma == NULL || comma == parameters || comma[1] != '/')
+	if (comma == NULL || comma == parameters || comma[1] != '/' ||
+		(size_t)(comma - parameters) >= sizeof(port))
 		return error_set(error, EINVAL, "expected PORT,PATH with an absolute path");
 	snprintf(port, sizeof(port), "%.*s", (int)(comma - parameters), parameters);
 	return capture_start(telemetry->captures, port, comma + 1, filter, error);

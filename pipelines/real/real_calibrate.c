@@ -64,7 +64,7 @@ static void tell(const struct run_config_fidelity *demand, uint32_t dilation,
 {
 	const struct histogram *late_ns = &result->fidelity.late_ns;
 	uint64_t late_ppm = run_fidelity_late_ppm(result);
-	char late[QUANTITY_TEXT];
+	char late[QUANTITY_TEXT], p99[QUANTITY_TEXT], max[QUANTITY_TEXT];
 
 	fprintf(out, "dilation %" PRIu32 ": ", dilation);
 	quantity_format(QUANTITY_TIME, demand->late_ps, late);
@@ -78,8 +78,9 @@ static void tell(const struct run_config_fidelity *demand, uint32_t dilation,
 	else
 		fprintf(out, "%" PRIu64 " arrivals, late by %.1f %% of the latency in all",
 			late_ns->count, ceil((double)late_ppm / 1e3) / 10);
-	fprintf(out, ", p99 %.2f us, max %.1f us\n",
-		(double)histogram_quantile(late_ns, 0.99) / 1e3, (double)late_ns->max / 1e3);
+	fprintf(out, ", p99 %s, max %s\n",
+		quantity_time_text(histogram_quantile(late_ns, 0.99), 4, p99),
+		quantity_time_text(late_ns->max, 4, max));
 	fflush(out);
 }
 

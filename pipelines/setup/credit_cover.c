@@ -90,15 +90,6 @@ static struct credit_loop loop_of(const struct run_config *run, const struct top
 	return loop;
 }
 
-/* To four digits. */
-static const char *time_text(double us, char text[32])
-{
-	const char *unit = us < 1e3 ? "us" : us < 1e6 ? "ms" : "s";
-
-	snprintf(text, 32, "%.4g %s", us / (us < 1e3 ? 1 : us < 1e6 ? 1e3 : 1e6), unit);
-	return text;
-}
-
 /* "at most 52 %": never lower than the true value. */
 static void write_bound(char *text, size_t size, double cover_us, uint64_t rate_bps,
 	const char *trip, uint32_t ppm, const char *whom)
@@ -109,8 +100,10 @@ static void write_bound(char *text, size_t size, double cover_us, uint64_t rate_
 	if (tenths >= 100)
 		tenths = (tenths + 9) / 10 * 10;
 	snprintf(text, size, "%s of %.4g Gbps; the round trip%s is %s: at most %.3g %%%s",
-		time_text(cover_us, cover), (double)rate_bps / 1e9, trip,
-		time_text(cover_us * 1e6 / ppm, whole), tenths / 10.0, whom);
+		quantity_time_text((uint64_t)(cover_us * 1e3 + 0.5), 4, cover),
+		(double)rate_bps / 1e9, trip,
+		quantity_time_text((uint64_t)(cover_us * 1e9 / ppm + 0.5), 4, whole), tenths / 10.0,
+		whom);
 }
 
 struct kind {

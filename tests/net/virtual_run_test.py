@@ -101,10 +101,10 @@ class VirtualRun(unittest.TestCase):
     def test_a_filter_that_cannot_be_is_a_bad_request(self):
         capture = ("--pcap", f"s0:0={self.dir / 'x'}")
         for words, said in (
-                ((*capture, "--where", "vc=0 kind=datum"), "expected kinds of data, .*, at character 6: 'kind=datum'$"),
+                ((*capture, "--where", "vc=0 kind=datum"), "expected kinds of data, .*, at character 6: 'kind=datum'\n"),
                 ((*capture, "--filter", "icmp"), "on the virtual clock frames carry no packets: use --where$"),
                 ((*capture, "--clock", "real", "--filter", "icmp and hots h3"),
-                 "--filter 'icmp and hots h3': syntax error.*, at character 10: 'hots'$"),
+                 "--filter 'icmp and hots h3': syntax error.*, at character 10: 'hots'\n.*\n +\\^$"),
                 (("--where", "vc=0"), "add --pcap$")):
             done = self.run_file(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)

@@ -20,26 +20,6 @@ uint64_t run_fidelity_step(uint64_t ns)
 	return ns <= decade ? decade : ns <= 2 * decade ? 2 * decade : 5 * decade;
 }
 
-/* To two digits, in the unit that suits it. */
-static const char *time_text(uint64_t ns, char text[32])
-{
-	double value = (double)ns;
-
-	if (ns < 1000)
-		snprintf(text, 32, "%" PRIu64 " ns", ns);
-	else if (ns < 9950)
-		snprintf(text, 32, "%.2g us", value / 1e3);
-	else if (ns < 99500)
-		snprintf(text, 32, "%.0f us", value / 1e3);
-	else if (ns < 9950000)
-		snprintf(text, 32, "%.2g ms", value / 1e6);
-	else if (ns < 999500000)
-		snprintf(text, 32, "%.0f ms", value / 1e6);
-	else
-		snprintf(text, 32, "%.1f s", value / 1e9);
-	return text;
-}
-
 /* --- lateness --- */
 
 /* Highest acceptable share of lateness in the latency if the run file sets no limit. */
@@ -97,7 +77,8 @@ static void add_reason(struct run_result *result, uint64_t dilation)
 		"%% they were late by %s: %s",
 		floor(lateness_within_ppm(late_ns, demand->late_ps / PS_PER_NS) / 1e2) / 1e2, late,
 		demand->share_ppm / 1e4, demand->share_ppm / 1e4,
-		time_text(histogram_quantile(late_ns, demand->share_ppm / 1e6), max), cure);
+		quantity_time_text(histogram_quantile(late_ns, demand->share_ppm / 1e6), 2, max),
+		cure);
 }
 
 void run_fidelity_judge(
@@ -187,7 +168,7 @@ static void print_moved(const struct run_result *result, FILE *out)
 
 	if (moved == 0)
 		return;
-	time_text(count_both(result, "host_transmissions_moved_ns") / moved, mean);
+	quantity_time_text(count_both(result, "host_transmissions_moved_ns") / moved, 2, mean);
 	fprintf(out,
 		"  %-22s %" PRIu64 ", by %s on average: loops fell too far behind to catch up\n",
 		"transmissions moved", moved, mean);
@@ -202,8 +183,9 @@ static void print_late(const struct run_result *result, FILE *out)
 	if (late_ns->count == 0)
 		return;
 	fprintf(out, "  %-22s by p50 %s, p99 %s, max %s", "arrivals late",
-		time_text(histogram_quantile(late_ns, 0.5), p50),
-		time_text(histogram_quantile(late_ns, 0.99), p99), time_text(late_ns->max, max));
+		quantity_time_text(histogram_quantile(late_ns, 0.5), 2, p50),
+		quantity_time_text(histogram_quantile(late_ns, 0.99), 2, p99),
+		quantity_time_text(late_ns->max, 2, max));
 	if (fidelity->frames > 0)
 		fprintf(out, "; %.1f %% within 10 %% of the path's latency",
 			floor(1000.0 * (double)fidelity->within_tenth / (double)fidelity->frames) /
@@ -264,7 +246,8 @@ bool run_fidelity_starved(
 	if (result->wall.stall_ns <= LINK_HELLOS_MISSED * hello_ps / PS_PER_NS || !suffers(result))
 		return false;
 	snprintf(text, size, "%s%s stalled for %s", who[0] != '\0' ? who : "a loop",
-		who[0] != '\0' ? "'s loop" : "", time_text(result->wall.stall_ns, longest));
+		who[0] != '\0' ? "'s loop" : "",
+		quantity_time_text(result->wall.stall_ns, 2, longest));
 	return true;
 }
 
@@ -282,7 +265,7 @@ void run_fidelity_print(const struct run_result *result, weft_time hello_ps, FIL
 			" messages were refused\n",
 			"CPU starved", why, count_downs(result), run_result_refused(result));
 	fprintf(out, "  %-22s p99 %s, longest %s: link times are trustworthy above %s\n",
-		"loop stalls", time_text(p99(result), usual),
-		time_text(result->wall.stall_ns, longest),
-		time_text(run_fidelity_step(result->wall.stall_ns), above));
+		"loop stalls", quantity_time_text(p99(result), 2, usual),
+		quantity_time_text(result->wall.stall_ns, 2, longest),
+		quantity_time_text(run_fidelity_step(result->wall.stall_ns), 2, above));
 }

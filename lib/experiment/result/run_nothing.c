@@ -141,7 +141,7 @@ struct entry_case {
 
 static const char *time_text(weft_time time_ps, char text[QUANTITY_TEXT])
 {
-	return run_time_text(time_ps / PS_PER_NS, text);
+	return quantity_time_text(time_ps / PS_PER_NS, 4, text);
 }
 
 /* A lower bound on the time of a message: its bytes, and the cables of two hosts. */

@@ -338,18 +338,3 @@ uint64_t run_result_under_way(const struct run_result *result)
 	return run_result_minus(
 		result->messages.injected, result->messages.delivered + result->behind);
 }
-
-const char *run_time_text(uint64_t ns, char text[32])
-{
-	double value = (double)ns;
-
-	if (ns < 1000)
-		snprintf(text, 32, "%" PRIu64 " ns", ns);
-	else if (ns < 1000000)
-		snprintf(text, 32, "%.4g us", value / 1e3);
-	else if (ns < 1000000000)
-		snprintf(text, 32, "%.4g ms", value / 1e6);
-	else
-		snprintf(text, 32, "%.6g s", value / 1e9);
-	return text;
-}

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/quantity.h"
 #include "run_result_private.h"
 
 #define PRINTED 8u
@@ -112,7 +113,7 @@ static void print_time(const char *what, weft_time time, FILE *out)
 	char text[32];
 
 	if (time != WEFT_TIME_NEVER)
-		fprintf(out, ", %s %s", what, run_time_text(ps_to_ns(time), text));
+		fprintf(out, ", %s %s", what, quantity_time_text(ps_to_ns(time), 4, text));
 }
 
 void run_result_print_events(const struct run_result *result, FILE *out)
@@ -123,7 +124,7 @@ void run_result_print_events(const struct run_result *result, FILE *out)
 		char text[32];
 
 		fprintf(out, "  %-22s %s: %s", i == 0 ? "events" : "",
-			run_time_text(ps_to_ns(event->at_ps), text), event->what);
+			quantity_time_text(ps_to_ns(event->at_ps), 4, text), event->what);
 		if (event->lost != RUN_RESULT_EVENT_UNKNOWN)
 			fprintf(out, ", %" PRIu64 " frames lost", event->lost);
 		fprintf(out, ", %" PRIu64 " resent", event->resent);

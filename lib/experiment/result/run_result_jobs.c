@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/quantity.h"
 #include "run_result_private.h"
 #include "run_result_ranks.h"
 
@@ -136,7 +137,7 @@ static void print_time(
 	char text[32];
 
 	if (!isnan(ns))
-		fprintf(out, ", %s %s", before, run_time_text((uint64_t)ns, text));
+		fprintf(out, ", %s %s", before, quantity_time_text((uint64_t)ns, 4, text));
 }
 
 static void print_job(

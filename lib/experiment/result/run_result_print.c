@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "nic/clock/clock_offset.h"
 #include "run_fidelity.h"
 #include "run_result_events.h"
@@ -48,7 +49,8 @@ static void print_time(const struct run_result *result, const struct run_config 
 	char from[32], to[32];
 
 	fprintf(out, "  %-22s from %s to %s of %s time", "measured",
-		run_time_text(result->from_ns, from), run_time_text(result->to_ns, to),
+		quantity_time_text(result->from_ns, 4, from),
+		quantity_time_text(result->to_ns, 4, to),
 		run->clock == RUN_CLOCK_VIRTUAL ? "virtual" : "real");
 	if (run->dilation > 1)
 		fprintf(out, ", dilated by %" PRIu32, run->dilation);
@@ -65,7 +67,7 @@ static void print_us(const char *before, double ns, FILE *out)
 	if (ns < 1e9)
 		fprintf(out, "%s%.1f us", before, ns / 1e3);
 	else
-		fprintf(out, "%s%s", before, run_time_text((uint64_t)ns, text));
+		fprintf(out, "%s%s", before, quantity_time_text((uint64_t)ns, 4, text));
 }
 
 static void print_quantiles(
@@ -150,7 +152,7 @@ static void print_entry(const struct run_entry *entry, unsigned which, FILE *out
 	if (entry->total_ns.count > 0)
 		print_quantiles(", total latency ", &entry->total_ns, true, out);
 	if (run_entry_completion(entry, &ns))
-		fprintf(out, ", completed in %s", run_time_text(ns, text));
+		fprintf(out, ", completed in %s", quantity_time_text(ns, 4, text));
 	putc('\n', out);
 	print_packets(&entry->packets, out);
 }
@@ -198,7 +200,8 @@ static void print_schedule(const struct run_result *result, FILE *out)
 			"schedule", left, operations);
 	else
 		fprintf(out, "  %-22s completed in %s\n", "schedule",
-			run_time_text(run_result_counter(result, "goal_completion_ns"), text));
+			quantity_time_text(
+				run_result_counter(result, "goal_completion_ns"), 4, text));
 }
 
 /* Entries with too few measured messages, or the reason why there are none. */
@@ -225,7 +228,7 @@ static void print_unknown(const char *name, struct run_verdict verdict, FILE *ou
 
 	if (verdict.needed_ns > 0)
 		fprintf(out, "  %-22s cannot tell: %s; measure for %s\n", name, verdict.why,
-			run_time_text(verdict.needed_ns, needed));
+			quantity_time_text(verdict.needed_ns, 4, needed));
 }
 
 static void print_saturation(const struct run_result *result, FILE *out)

@@ -14,8 +14,6 @@ struct run_latencies {
 /* {network, total}, each with mean, deviation and percentiles, and if 'histograms' the steps. All
  * null if nothing was measured. */
 json_t *run_result_latencies_json(const struct run_latencies *latencies, bool histograms);
-/* To four digits, in a suitable unit. */
-const char *run_time_text(uint64_t ns, char text[32]);
 /* null for NAN. */
 json_t *run_number_json(double value);
 /* null for "". */

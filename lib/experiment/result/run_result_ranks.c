@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "run_result_jobs.h"
 #include "run_result_private.h"
 
@@ -139,7 +140,7 @@ void run_result_print_ranks(const struct run_result *result, FILE *out)
 		for (unsigned i = 0; i < count; i++)
 			fprintf(out, "%s %" PRIu32 " on %s in %s", i > 0 ? "," : "",
 				slowest[i]->number, slowest[i]->host,
-				run_time_text(slowest[i]->completion_ns, text));
+				quantity_time_text(slowest[i]->completion_ns, 4, text));
 		putc('\n', out);
 	}
 }

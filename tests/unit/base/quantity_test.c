@@ -137,4 +137,20 @@ UNIT_TEST(any_value_survives_writing_and_reading)
 	}
 }
 
+UNIT_TEST(times_for_people_are_scaled_and_rounded)
+{
+	static const struct {
+		uint64_t ns;
+		unsigned digits;
+		const char *text;
+	} of[] = {{0, 4, "0 ns"}, {999, 4, "999 ns"}, {1536, 4, "1.536 us"}, {12345, 4, "12.35 us"},
+		{410000000, 2, "410 ms"}, {99700, 2, "100 us"}, {303000, 2, "300 us"},
+		{118714231, 6, "118.714 ms"}, {1619001300, 4, "1.619 s"},
+		{UINT64_C(86400000000000), 4, "86400 s"}};
+	char text[QUANTITY_TEXT];
+
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+		assert_string_equal(quantity_time_text(of[i].ns, of[i].digits, text), of[i].text);
+}
+
 UNIT_MAIN(NULL, NULL)

@@ -235,8 +235,10 @@ UNIT_TEST(an_error_has_the_words_of_libpcap_and_the_place)
 	static const struct {
 		const char *packets, *where, *text;
 	} cases[] = {
-		{"icmp and hots 10.99.0.3", NULL, "at character 10: 'hots'"},
-		{"icmp and", NULL, "--filter 'icmp and': syntax error, at the end"},
+		{"icmp and hots 10.99.0.3", NULL,
+			"at character 10: 'hots'\n  icmp and hots 10.99.0.3\n           ^"},
+		{"icmp and", NULL,
+			"--filter 'icmp and': syntax error, at the end\n  icmp and\n          ^"},
 		{"(tcp or udp) prot 7", NULL, "at character 14: 'prot'"},
 		{"host 10.99.0.3 or ether host 1:2:3:4:5:6", NULL, "ethernet addresses supported"},
 		{"tcp port 70000", NULL, "port"},
@@ -259,6 +261,24 @@ UNIT_TEST(an_error_has_the_words_of_libpcap_and_the_place)
 		if (strstr(error.text, cases[i].text) == NULL)
 			fail_msg("'%s' lacks '%s'", error.text, cases[i].text);
 	}
+}
+
+UNIT_TEST(lists_of_any_length_are_read_to_their_end)
+{
+	static const char list[] =
+		"kind=credit,arn,ack,cn,hello,scout,mapper,flow,clock,credit,arn,ack,cn,hello,";
+	struct capture_filter filter;
+	char text[2000];
+	struct error error = {""};
+
+	snprintf(text, sizeof(text), "%sdata", list);
+	filter = parse(NULL, text);
+	assert_true((filter.kinds >> FRAME_DATA & 1) != 0);
+	snprintf(text, sizeof(text), "%sdatum", list);
+	assert_int_equal(capture_expression_parse(&filter, NULL, text, topology, &error), -EINVAL);
+	snprintf(text, sizeof(text), "vc=%01500d", 1);
+	assert_int_equal(capture_expression_parse(&filter, NULL, text, topology, &error), -EINVAL);
+	assert_non_null(strstr(error.text, "at most 1024 characters"));
 }
 
 UNIT_TEST(a_program_that_is_too_long_is_refused)

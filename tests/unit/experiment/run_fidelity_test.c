@@ -62,7 +62,7 @@ CLAIM(a_bound_is_the_next_round_time)
 CLAIM(the_line_says_from_where_on_times_are_trustworthy)
 {
 	fill(*state, 9 * MS);
-	assert_table(*state, "  loop stalls            p99 0.3 ms, longest 9 ms: link times are "
+	assert_table(*state, "  loop stalls            p99 300 us, longest 9 ms: link times are "
 			     "trustworthy above 10 ms\n");
 }
 
@@ -72,8 +72,8 @@ CLAIM(times_are_told_without_exponents)
 
 	result->wall.stall_ns = 99700;
 	histogram_record_times(&result->wall.spent_ns, 99700, 1000);
-	assert_table(result, "  loop stalls            p99 0.1 ms, longest 0.1 ms: link times are "
-			     "trustworthy above 0.1 ms\n");
+	assert_table(result, "  loop stalls            p99 100 us, longest 100 us: link times are "
+			     "trustworthy above 100 us\n");
 }
 
 CLAIM(a_result_without_loops_has_no_line)
@@ -218,13 +218,12 @@ CLAIM(lateness_is_one_line)
 	struct run_result *result = *state;
 
 	make_late(result, 20);
-	assert_table(result, "  arrivals late          by p50 3 us, p99 0.41 ms, max 0.41 ms\n");
+	assert_table(result, "  arrivals late          by p50 3 us, p99 410 us, max 410 us\n");
 	result->fidelity.frames = 3000;
 	result->fidelity.within_tenth = 2999;
 	histogram_record_times(&result->network_due_ns, 40 * US, 3000);
-	assert_table(result,
-		"  arrivals late          by p50 3 us, p99 0.41 ms, max 0.41 ms; 99.9 % "
-		"within 10 % of the path's latency\n");
+	assert_table(result, "  arrivals late          by p50 3 us, p99 410 us, max 410 us; 99.9 % "
+			     "within 10 % of the path's latency\n");
 }
 
 CLAIM(transmissions_that_were_moved_are_a_line_and_counts_of_the_document)
@@ -265,7 +264,7 @@ CLAIM(a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation)
 	assert_true(run_result_is_broken(result));
 	assert_string_equal(result->reason[0].text,
 		"fidelity: 98.03 % of arrivals were late by at most 100us, expected 99 %; at 99 % "
-		"they were late by 0.41 ms: a dilation of at most 5 would do");
+		"they were late by 410 us: a dilation of at most 5 would do");
 }
 
 CLAIM(where_nothing_arrived_a_demand_is_not_met)
@@ -292,7 +291,7 @@ CLAIM(the_dilation_is_the_lowest_that_meets_the_demand)
 	assert_int_equal(run_fidelity_dilation(late, &demand, 1), 0);
 	run_fidelity_judge(result, &demand, 1);
 	assert_non_null(strstr(
-		result->reason[0].text, "they were late by 20.0 s: 'dilation: auto' measures"));
+		result->reason[0].text, "they were late by 20 s: 'dilation: auto' measures"));
 }
 
 /* Arrivals on a machine that stalls, with a clock dilated by 'dilation'. The same for the same

@@ -11,6 +11,7 @@
 #include "audit/why.h"
 #include "audit_subject.h"
 #include "base/arrays.h"
+#include "base/quantity.h"
 
 #define COMMAND     "why"
 #define PACKETS_MAX 4096
@@ -265,15 +266,6 @@ static const char *host_name(const struct answer *answer, uint16_t host)
 						      : "?";
 }
 
-static const char *time_text(uint64_t ns, char text[32])
-{
-	if (ns < 10000000)
-		snprintf(text, 32, "%" PRIu64 ".%03" PRIu64 " us", ns / 1000, ns % 1000);
-	else
-		snprintf(text, 32, "%" PRIu64 ".%03" PRIu64 " ms", ns / 1000000, ns / 1000 % 1000);
-	return text;
-}
-
 static void print_flows(const struct answer *answer, const struct why_flow *flow)
 {
 	for (unsigned i = 0; i < WHY_FLOWS && flow[i].ns != 0; i++)
@@ -294,9 +286,9 @@ static void print_piece(const struct answer *answer, const struct why_piece *pie
 		begin = BAR - 1;
 	for (unsigned i = begin; i < BAR && (i < end || i == begin); i++)
 		bar[i] = '=';
-	printf("  %12s |%s| %-8s %-14s%12s", time_text(piece->from_ns, from), bar,
+	printf("  %12s |%s| %-8s %-14s%12s", quantity_time_text(piece->from_ns, 6, from), bar,
 		port_name(answer, piece->way, port), why_part_name(piece->part),
-		time_text(piece->ns, time));
+		quantity_time_text(piece->ns, 6, time));
 	print_flows(answer, piece->flow);
 	if (piece->cause != WHY_CAUSE_NONE)
 		printf(" (%s at %s)", why_cause_name(piece->cause),
@@ -312,8 +304,9 @@ static void print_packet(const struct answer *answer)
 	printf("%s to %s, message %" PRIu32 ", sequence %" PRIu32 ", %" PRIu32
 	       " bytes: %s, delivered in frame %" PRIu64 " of %s\n",
 		host_name(answer, packet->source), host_name(answer, packet->destination),
-		packet->message, packet->sequence, packet->bytes, time_text(packet->ns, time),
-		packet->number, answer->subject.reader[packet->file].path);
+		packet->message, packet->sequence, packet->bytes,
+		quantity_time_text(packet->ns, 6, time), packet->number,
+		answer->subject.reader[packet->file].path);
 	for (unsigned i = 0; i < packet->pieces; i++)
 		print_piece(answer, &packet->piece[i]);
 }
@@ -330,7 +323,7 @@ static void print_summary(const struct answer *answer, bool goal)
 	unsigned listed = 0;
 
 	printf("%s %" PRIu32 " packet%s, %s:", goal ? "critical path:" : "time of", answer->packets,
-		answer->packets == 1 ? "" : "s", time_text(whole, text));
+		answer->packets == 1 ? "" : "s", quantity_time_text(whole, 6, text));
 	for (unsigned part = 0; part < WHY_PART_COUNT; part++)
 		if (answer->part_ns[part] != 0)
 			printf("%s %u %% %s", listed++ == 0 ? "" : ",",
