@@ -72,8 +72,12 @@ def a_stream_of_tcp_passes_unaltered(lab):
     near, far = lab.bench.edges
     bytes_sent = min(STREAM_BYTES_MAX, STREAM_BYTES_PER_FRAME * lab.frames)
     program = f"python3 {HERE}/transfer.py"
-    receiver = lab.bench.site_of_host(far).machine.start(
-        f"ip netns exec {lab.namespace(far)} {program} receive {labs.address(far)}", seconds=120)
+    machine = lab.bench.site_of_host(far).machine
+    fifo = f"/tmp/weft-transfer-{far}"
+    machine.must(f"rm -f {fifo} && mkfifo {fifo}")
+    receiver = machine.start(
+        f"ip netns exec {lab.namespace(far)} {program} receive {labs.address(far)} {fifo}", seconds=120)
+    machine.must(f"cat {fifo}; rm {fifo}")
     began = time.monotonic()
     sent = lab.bench.site_of_host(near).machine.run(
         f"ip netns exec {lab.namespace(near)} {program} send {labs.address(far)} {bytes_sent}", seconds=90)

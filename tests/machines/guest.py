@@ -5,6 +5,7 @@ import base64
 import json
 import os
 import re
+import select
 import socket
 import subprocess
 import tempfile
@@ -31,20 +32,25 @@ def log_path(path):
     return os.path.join(os.path.dirname(path), "qemu.log")
 
 
-def connect(path, seconds, process):
-    """A stream to a socket that the process is about to make."""
-    deadline = time.monotonic() + seconds
-    while True:
-        end = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            end.connect(path)
-            return end
-        except OSError:
-            end.close()
-            if process.poll() is not None or time.monotonic() > deadline:
-                with open(log_path(path), errors="replace") as file:
-                    raise machine.Broken(f"QEMU made no {path}: {file.read()}") from None
-            time.sleep(0.02)
+def listen(path):
+    """A socket to which a QEMU that starts connects."""
+    end = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    end.bind(path)
+    end.listen(1)
+    return end
+
+
+def accept(end, seconds, process):
+    """The stream from the process."""
+    pidfd = os.pidfd_open(process.pid)
+    ready, _, _ = select.select([end, pidfd], [], [], seconds)
+    os.close(pidfd)
+    path = end.getsockname()
+    if end not in ready:
+        with open(log_path(path), errors="replace") as file:
+            raise machine.Broken(f"QEMU does not connect to {path}: {file.read()}")
+    with end:
+        return end.accept()[0]
 
 
 def clock_words():
@@ -59,9 +65,9 @@ def clock_words():
 class Monitor:
     """QEMU's own commands: QMP."""
 
-    def __init__(self, path, process):
-        self.log_path = log_path(path)
-        self.stream = connect(path, CONNECT_SECONDS, process).makefile("rwb")
+    def __init__(self, end, process):
+        self.log_path = log_path(end.getsockname())
+        self.stream = accept(end, CONNECT_SECONDS, process).makefile("rwb")
         self.stream.readline()
         self.ask("qmp_capabilities")
 
@@ -134,6 +140,7 @@ class Guest(machine.Machine):
         self.folder = tempfile.mkdtemp(prefix=f"{name}-", dir=folder)
         self.boot = Order(self, 0, "boot", BOOT_SECONDS)
         self.orders, self.number, self.lock = {0: self.boot}, 0, threading.Lock()
+        self.ends = {name: listen(self.path(name)) for name in ("qmp", "agent")}
         # setpriv: no guest outlives the test, however that ends.
         self.process = subprocess.Popen(
             ["setpriv", "--pdeathsig", "KILL", "--"] +
@@ -160,13 +167,13 @@ class Guest(machine.Machine):
                      "-kernel", os.path.join(kernel_folder, "vmlinuz"), "-initrd", initrd,
                      "-append", " ".join(words),
                      "-serial", f"file:{self.path('console.log')}",
-                     "-qmp", f"unix:{self.path('qmp')},server=on,wait=off"]
+                     "-qmp", f"unix:{self.path('qmp')}"]
         if iommu:
             arguments += ["-device", "intel-iommu,intremap=on,aw-bits=48"]
         arguments += ["-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
                       "-device", "virtio-9p-pci,fsdev=root,mount_tag=machine",
                       "-device", "virtio-serial-pci",
-                      "-chardev", f"socket,id=agent,path={self.path('agent')},server=on,wait=off",
+                      "-chardev", f"socket,id=agent,path={self.path('agent')}",
                       "-device", "virtserialport,chardev=agent,name=weft.agent"]
         for i, (device, netdev) in enumerate(nics):
             place = f"bus=port{i}"
@@ -202,8 +209,8 @@ class Guest(machine.Machine):
         return int(found[1])
 
     def wait_boot(self):
-        self.monitor = Monitor(self.path("qmp"), self.process)
-        self.channel = connect(self.path("agent"), CONNECT_SECONDS, self.process)
+        self.monitor = Monitor(self.ends["qmp"], self.process)
+        self.channel = accept(self.ends["agent"], CONNECT_SECONDS, self.process)
         threading.Thread(target=self.read_answers, daemon=True).start()
         self.boot.wait()
         return self

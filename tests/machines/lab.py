@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 HELLO_MS = 500
 UP_SECONDS = 90
@@ -106,14 +107,12 @@ class Lab:
         for site in self.bench.sites:
             only = [] if site.all else [word for name in site.processes for word in ("--process", name)]
             runs.append(site.machine.start(self.command("up", *only, *wait), seconds=UP_SECONDS + 60))
-        open_runs = list(runs)
-        while open_runs:
-            time.sleep(0.05)
-            for run in [run for run in open_runs if run.is_over()]:
-                open_runs.remove(run)
-                if run.finish().code != 0:
-                    for other in open_runs:
-                        other.signal(signal.SIGINT)
+        with ThreadPoolExecutor() as pool:
+            for ended in as_completed([pool.submit(run.finish) for run in runs]):
+                if ended.result().code != 0:
+                    for other in runs:
+                        if not other.is_over():
+                            other.signal(signal.SIGINT)
         ended = [run.finish() for run in runs]
         self.is_up = all(done.code == 0 for done in ended)
         return ended

@@ -3,22 +3,23 @@
 # Copyright (c) 2026, the Weft developers
 """A stream of TCP whose contents are compared: prints how many bytes passed and their SHA-256.
 
-usage: transfer.py receive ADDRESS
+usage: transfer.py receive ADDRESS FIFO
        transfer.py send ADDRESS BYTES
+       FIFO ends once the receiver listens
 """
 import hashlib
 import random
 import socket
 import sys
-import time
 
 PORT = 5201
 SECONDS = 60
 
 
-def receive(address):
+def receive(address, fifo):
     digest, count = hashlib.sha256(), 0
     with socket.create_server((address, PORT)) as server:
+        open(fifo, "w").close()
         server.settimeout(SECONDS)
         stream = server.accept()[0]
         stream.settimeout(SECONDS)
@@ -28,25 +29,14 @@ def receive(address):
     return count, digest
 
 
-def connect(address):
-    """The receiver may be a moment later than the sender."""
-    for attempt in range(SECONDS):
-        try:
-            return socket.create_connection((address, PORT), timeout=SECONDS)
-        except ConnectionRefusedError:
-            if attempt == SECONDS - 1:
-                raise
-            time.sleep(0.5)
-
-
 def send(address, count):
     data = random.Random(1).randbytes(count)
-    with connect(address) as stream:
+    with socket.create_connection((address, PORT), timeout=SECONDS) as stream:
         stream.sendall(data)
     return count, hashlib.sha256(data)
 
 
 if __name__ == "__main__":
-    total, checksum = receive(sys.argv[2]) if sys.argv[1] == "receive" else \
+    total, checksum = receive(*sys.argv[2:]) if sys.argv[1] == "receive" else \
         send(sys.argv[2], int(sys.argv[3]))
     print(total, checksum.hexdigest())
