@@ -27,10 +27,8 @@ int main(int argc, char **argv)
 	if (self == 1)
 		weft_send(weft, &next, 0, token, sizeof(token), NULL);
 	while (left > 0) {
-		if (weft_poll(weft, &event, 1) == 0) {
-			weft_wait(weft, -1);
-			continue;
-		}
+		if (weft_wait(weft, -1) < 0 || weft_poll(weft, &event, 1) != 1)
+			return 1; /* the lab has ended */
 		left -= event.error == 0;
 		if (event.error == 0)
 			printf("%s: %s\n", argv[self],

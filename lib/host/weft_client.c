@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/timerfd.h>
@@ -69,13 +70,13 @@ int weft_poll(struct weft *weft, struct weft_event *events, int max)
 	progress(weft);
 	for (; count < max && weft->events > 0; count++, weft->events--)
 		events[count] = weft->event[weft->event_head++ & (weft->event_room - 1)];
-	return count;
+	return count == 0 && weft->events == 0 && weft->down ? -ENETDOWN : count;
 }
 
 /* Also if there is an event already. */
 static bool has_news(const struct weft *weft)
 {
-	return weft->events > 0 || weft->down ||
+	return weft->events > 0 || weft->down || weft->broken ||
 	       atomic_load(&weft->marks->completed) != weft->completed ||
 	       atomic_load(&weft->marks->arrived) != weft->arrived;
 }
@@ -86,12 +87,13 @@ int weft_arm(struct weft *weft)
 
 	eventfd_read(weft->socket.bell, &value);
 	atomic_store(&weft->marks->sleeps, 1);
+	weft->broken = weft->broken || weft_socket_is_dead(&weft->socket);
 	return !has_news(weft);
 }
 
 int weft_fd(const struct weft *weft)
 {
-	return weft->socket.bell;
+	return weft->waits;
 }
 
 /* The descriptor is readable after 'timeout_ms'; -1: never. */
@@ -111,10 +113,9 @@ static int set_timer(struct weft *weft, int timeout_ms)
 
 int weft_wait(struct weft *weft, int timeout_ms)
 {
-	struct pollfd watched[] = {{weft->socket.bell, POLLIN, 0},
-		{weft->socket.connection, POLLIN, 0}, {-1, POLLIN, 0}};
+	struct pollfd watched[] = {{weft->waits, POLLIN, 0}, {-1, POLLIN, 0}};
 
-	for (bool timed = false; !timed; timed = watched[2].revents != 0) {
+	for (bool timed = false; !timed; timed = watched[1].revents != 0) {
 		progress(weft);
 		if (weft->events > 0)
 			return 1;
@@ -122,16 +123,12 @@ int weft_wait(struct weft *weft, int timeout_ms)
 			return -ENETDOWN;
 		if (timeout_ms == 0)
 			return 0;
-		if (watched[2].fd < 0)
-			watched[2].fd = set_timer(weft, timeout_ms);
-		if (timeout_ms > 0 && watched[2].fd < 0)
+		if (watched[1].fd < 0)
+			watched[1].fd = set_timer(weft, timeout_ms);
+		if (timeout_ms > 0 && watched[1].fd < 0)
 			return -errno;
-		if (!weft_arm(weft))
-			continue;
-		if (poll(watched, 3, -1) < 0)
+		if (weft_arm(weft) && poll(watched, 2, -1) < 0)
 			return -errno;
-		if (watched[1].revents != 0 && weft_socket_is_dead(&weft->socket))
-			go_down(weft);
 	}
 	progress(weft);
 	return weft->events > 0;
@@ -276,6 +273,21 @@ static void map(struct weft *weft)
 		weft->free_slot[weft->free_slots++] = (uint16_t)i;
 }
 
+/* The end of the lab's process wakes a program like an event. */
+static int watch(struct weft *weft)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	weft->waits = epoll_create1(EPOLL_CLOEXEC);
+	return weft->waits < 0 ||
+			       epoll_ctl(weft->waits, EPOLL_CTL_ADD, weft->socket.bell, &event) <
+				       0 ||
+			       epoll_ctl(weft->waits, EPOLL_CTL_ADD, weft->socket.connection,
+				       &event) < 0
+		       ? -errno
+		       : 0;
+}
+
 static int prepare(struct weft *weft)
 {
 	weft->memory = mmap(NULL, weft->socket.bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -293,17 +305,20 @@ static int prepare(struct weft *weft)
 	weft->by_id = calloc(weft->ids, sizeof(struct operation *));
 	weft->from =
 		calloc((size_t)weft->layout.hosts * weft->layout.endpoints, sizeof(*weft->from));
-	return weft->by_id != NULL && weft->from != NULL ? 0 : -ENOMEM;
+	return weft->by_id != NULL && weft->from != NULL ? watch(weft) : -ENOMEM;
 }
 
 int weft_open_endpoint(const char *host, int endpoint, struct weft **opened)
 {
-	struct weft *weft = calloc(1, sizeof(*weft));
+	struct weft *weft;
 	int result;
 
+	if (endpoint < -1 || endpoint >= ENDPOINTS_MAX)
+		return -ENOENT;
+	weft = calloc(1, sizeof(*weft));
 	if (weft == NULL)
 		return -ENOMEM;
-	weft->timer = -1;
+	weft->timer = weft->waits = -1;
 	result = weft_socket_open(
 		&weft->socket, host, endpoint < 0 ? ENDPOINT_ANY : (uint16_t)endpoint);
 	if (result == 0)
@@ -349,6 +364,8 @@ void weft_close(struct weft *weft)
 	weft_socket_close(&weft->socket);
 	if (weft->timer >= 0)
 		close(weft->timer);
+	if (weft->waits >= 0)
+		close(weft->waits);
 	free(weft->by_id);
 	free(weft->from);
 	free(weft->event);
@@ -381,7 +398,9 @@ int weft_find(struct weft *weft, const char *host, unsigned endpoint, struct wef
 int weft_host_name(struct weft *weft, unsigned host, char *name, unsigned bytes)
 {
 	struct endpoint_answer answer;
-	int result = weft_socket_ask(&weft->socket, ENDPOINT_NAME, "", (uint16_t)host, &answer);
+	int result = host >= weft->layout.hosts ? -ENOENT
+						: weft_socket_ask(&weft->socket, ENDPOINT_NAME, "",
+							  (uint16_t)host, &answer);
 
 	if (result < 0)
 		return result;

@@ -106,13 +106,14 @@ int weft_post_recv(struct weft *weft, const struct weft_receive *receive);
 /* Fills 'event' for a message that would match, without receiving it. 0 or -EAGAIN. */
 int weft_peek(struct weft *weft, const struct weft_receive *receive, struct weft_event *event);
 
-/* Moves data and fills up to 'max' events. Returns their number, 0 or more. */
+/* Moves data and fills up to 'max' events. Returns their number, 0 or more. -ENETDOWN: there is
+ * none, and none will follow. */
 int weft_poll(struct weft *weft, struct weft_event *events, int max);
 /* Sleeps until there is an event, or for 'timeout_ms' (-1: no limit). 1: there is one. 0:
- * timeout. -EINTR: a signal. */
+ * timeout. -EINTR: a signal. -ENETDOWN: none will follow. */
 int weft_wait(struct weft *weft, int timeout_ms);
-/* A descriptor that becomes readable when weft_poll() may find an event, provided that weft_arm()
- * returned 1 before. weft_arm() returns 0 if weft_poll() may find one now. */
+/* A descriptor that becomes readable when weft_poll() may find an event or an error, provided that
+ * weft_arm() returned 1 before. weft_arm() returns 0 if weft_poll() may find one now. */
 int weft_fd(const struct weft *weft);
 int weft_arm(struct weft *weft);
 

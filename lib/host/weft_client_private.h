@@ -97,6 +97,7 @@ struct weft {
 	uint32_t events, event_head, event_room, live; /* live: operations that may have one */
 	unsigned idle;
 	int timer; /* -1: none yet */
+	int waits; /* epoll descriptor */
 	bool down;
 	bool broken; /* the process has ended, or there was no memory for an arrival */
 };

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -30,7 +31,8 @@ struct node {
 		struct endpoint *endpoint;
 		void *memory;
 		size_t bytes;
-		int file, bell;
+		int file;
+		int connection[2]; /* the program's end, the lab's */
 		bool gone;
 	} program[BED_ENDPOINTS];
 };
@@ -194,7 +196,6 @@ static int bed_attach(unsigned host, unsigned number)
 	return program->file;
 }
 
-/* 'connection' is host and number, so that the end of the program is known. */
 int weft_socket_open(struct weft_socket *to, const char *host, uint16_t endpoint)
 {
 	unsigned at = (unsigned)atoi(host + 1), number = 0;
@@ -207,24 +208,45 @@ int weft_socket_open(struct weft_socket *to, const char *host, uint16_t endpoint
 		return -EBUSY;
 	to->memory = bed_attach(at, number);
 	to->bytes = bed.node[at].program[number].bytes;
-	to->connection = (int)(at * BED_ENDPOINTS + number);
+	assert_int_equal(
+		socketpair(AF_UNIX, SOCK_SEQPACKET, 0, bed.node[at].program[number].connection), 0);
+	to->connection = bed.node[at].program[number].connection[0];
 	to->bell = eventfd(0, EFD_NONBLOCK);
 	to->door = eventfd(0, EFD_NONBLOCK);
 	return 0;
 }
 
+static struct program *bed_program(unsigned at)
+{
+	return &bed.node[at / BED_ENDPOINTS].program[at % BED_ENDPOINTS];
+}
+
 void weft_socket_close(struct weft_socket *to)
 {
-	struct node *node = &bed.node[(unsigned)to->connection / BED_ENDPOINTS];
-	unsigned number = (unsigned)to->connection % BED_ENDPOINTS;
+	unsigned at = 0;
+	struct program *program;
 
 	if (to->connection < 0)
 		return;
-	endpoint_set_close(node->set, number);
-	node->program[number].gone = true;
+	while (bed_program(at)->gone || bed_program(at)->connection[0] != to->connection)
+		at++;
+	program = bed_program(at);
+	endpoint_set_close(bed.node[at / BED_ENDPOINTS].set, at % BED_ENDPOINTS);
+	program->gone = true;
+	close(program->connection[0]);
+	close(program->connection[1]);
 	close(to->memory);
 	close(to->bell);
 	close(to->door);
+}
+
+/* The process of the lab ends. */
+static inline void bed_end_process(void)
+{
+	bed.down = true;
+	for (unsigned i = 0; i < PAIR_HOSTS * BED_ENDPOINTS; i++)
+		if (bed_program(i)->endpoint != NULL)
+			shutdown(bed_program(i)->connection[1], SHUT_RDWR);
 }
 
 bool weft_socket_is_dead(const struct weft_socket *to)

@@ -5,6 +5,8 @@
 
 #include "endpoint_bed.h"
 
+#include <poll.h>
+
 #define STEPS_MAX 400000
 
 static struct weft *opened[PAIR_HOSTS * BED_ENDPOINTS];
@@ -555,11 +557,45 @@ UNIT_TEST(everything_fails_when_the_process_of_the_lab_has_ended)
 	bed_start(1);
 	a = open_at("h0");
 	assert_int_equal(weft_recv(a, NULL, 0, 0, data, sizeof(data), NULL), 0);
-	bed.down = true;
+	bed_end_process();
 	assert_int_equal(event_of(a).error, -ENETDOWN);
 	assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), -ENETDOWN);
 	assert_int_equal(weft_wait(a, -1), -ENETDOWN);
+	assert_int_equal(weft_poll(a, NULL, 0), -ENETDOWN);
 	close_one(a);
+	bed_stop();
+}
+
+/* Without a pending operation there is no event: the error itself has to come. */
+UNIT_TEST(the_end_of_the_process_of_the_lab_wakes_a_program_that_waits)
+{
+	struct weft_event event;
+	struct pollfd watched;
+	struct weft *a;
+
+	bed_start(1);
+	a = open_at("h0");
+	watched = (struct pollfd){weft_fd(a), POLLIN, 0};
+	assert_int_equal(weft_poll(a, &event, 1), 0);
+	assert_int_equal(weft_arm(a), 1);
+	assert_int_equal(poll(&watched, 1, 0), 0);
+	bed_end_process();
+	assert_int_equal(poll(&watched, 1, 0), 1);
+	assert_int_equal(weft_arm(a), 0);
+	assert_int_equal(weft_poll(a, &event, 1), -ENETDOWN);
+	assert_int_equal(weft_wait(a, 1000), -ENETDOWN);
+	close_one(a);
+	bed_stop();
+}
+
+UNIT_TEST(a_number_of_no_endpoint_opens_none)
+{
+	static const int number[] = {-2, ENDPOINTS_MAX, UINT16_MAX, 65536, 65537};
+	struct weft *a;
+
+	bed_start(1);
+	for (unsigned i = 0; i < sizeof(number) / sizeof(number[0]); i++)
+		assert_int_equal(weft_open_endpoint("h0", number[i], &a), -ENOENT);
 	bed_stop();
 }
 
