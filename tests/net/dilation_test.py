@@ -224,8 +224,8 @@ measure: {duration: 5ms, sample: 1ms}
 
 class Auto(unittest.TestCase):
     def chosen(self, said, late=None, share=None):
-        """The factor, after each smaller one has failed to meet the demand once, and this one has met it twice. Without a demand
-        that is a lateness of 20 % of the latency."""
+        """The factor: 1, or one step more than the first that met the demand twice. Without a demand that is a lateness
+        of 20 % of the latency."""
         if late is None:
             trials = [(int(factor), -float(share_late or "inf")) for factor, share_late in re.findall(
                 r"(?m)^dilation (\d+): \d+ arrivals, (?:late by ([0-9.]+) % of the latency in all|too late or too few to compare), ", said)]
@@ -239,7 +239,12 @@ class Auto(unittest.TestCase):
         for factor in factors[:factors.index(found) + 1]:
             met = [met >= share for of, met in trials if of == factor]
             self.assertIn(met, ([True, True],) if factor == found else ([False], [True, False]), said)
-        return found
+        margin = re.findall(r"(?m)^dilation (\d+): one step more, as a margin$", said)
+        if found in (1, 100000):
+            self.assertEqual(margin, [], said)
+            return found
+        self.assertEqual(margin, [str(factors[factors.index(found) + 1])], said)
+        return int(margin[0])
 
     def run_file(self, text, *more):
         folder = tempfile.TemporaryDirectory(prefix="weft-auto-")
@@ -250,7 +255,7 @@ class Auto(unittest.TestCase):
                                str(path / "result.json"), *more], capture_output=True, text=True, timeout=240, check=False)
         return done, path / "result.json"
 
-    def test_a_run_chooses_the_smallest_factor_that_meets_its_demand(self):
+    def test_a_run_chooses_a_step_more_than_the_smallest_factor_that_meets_its_demand(self):
         for demand, late, share in (("", None, None), ("fidelity: {late: 1ms, share: 90%}\n", "1ms", 90)):
             done, path = self.run_file(RUN + demand)
             found = self.chosen(done.stderr, late, share)
