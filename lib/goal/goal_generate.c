@@ -213,6 +213,10 @@ static const struct kind kinds[] = {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
+/* Other usual names of kinds. */
+static const char *const aliases[][2] = {{"all-to-all", "alltoall"}, {"all-to-allv", "alltoallv"},
+	{"allreduce-recursive-doubling", "allreduce"}};
+
 const char *goal_generate_kind(unsigned i)
 {
 	return i < KINDS ? kinds[i].name : NULL;
@@ -222,6 +226,9 @@ static const struct kind *find_kind(const char *name, struct error *error)
 {
 	struct did_you_mean nearest;
 
+	for (unsigned i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+		if (strcmp(aliases[i][0], name) == 0)
+			name = aliases[i][1];
 	did_you_mean_init(&nearest, name);
 	for (unsigned i = 0; i < KINDS; i++) {
 		if (strcmp(kinds[i].name, name) == 0)

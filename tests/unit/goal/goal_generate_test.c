@@ -206,6 +206,22 @@ UNIT_TEST(an_alltoall_sends_one_message_from_each_to_each_other)
 	}
 }
 
+UNIT_TEST(other_usual_names_of_collectives_make_the_same_schedule)
+{
+	static const char *const names[][2] = {
+		{"all-to-all", "alltoall"}, {"allreduce-recursive-doubling", "allreduce"}};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct goal *also = generate(names[i][0], 8, 1, 0),
+			    *usual = generate(names[i][1], 8, 1, 0);
+
+		assert_int_equal(also->ops, usual->ops);
+		assert_memory_equal(also->op, usual->op, usual->ops * sizeof(*usual->op));
+		goal_destroy(also);
+		goal_destroy(usual);
+	}
+}
+
 UNIT_TEST(a_transpose_exchanges_row_and_column)
 {
 	struct goal *goal = generate("transpose", 16, 2, 100);
