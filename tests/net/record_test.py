@@ -20,6 +20,7 @@ PROGRAM = r"""
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static char out[200000], in[200000];
 
@@ -61,6 +62,13 @@ int main(int argc, char **argv)
 		MPI_Allgather(out, 10, MPI_INT, in, 10, MPI_INT, MPI_COMM_WORLD);
 	} else if (strcmp(mode, "alltoallv") == 0) {
 		MPI_Alltoallv(out, counts, at, MPI_INT, in, counts, at, MPI_INT, MPI_COMM_WORLD);
+	} else if (strcmp(mode, "memory") == 0) { /* there is none for a while */
+		struct rlimit none = {1 << 20, RLIM_INFINITY}, all = {RLIM_INFINITY, RLIM_INFINITY};
+
+		setrlimit(RLIMIT_AS, &none);
+		for (int i = 0; i < 20000; i++)
+			MPI_Sendrecv(out, 1, MPI_CHAR, 0, 3, in, 1, MPI_CHAR, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		setrlimit(RLIMIT_AS, &all);
 	} else if (strcmp(mode, "scan") == 0) {
 		MPI_Scan(out, in, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	}
@@ -90,13 +98,13 @@ class Record(unittest.TestCase):
         (cls.dir / "program.c").write_text(PROGRAM)
         subprocess.run(["mpicc", "-o", cls.dir / "program", cls.dir / "program.c"], check=True, timeout=240)
 
-    def record(self, ranks, mode):
+    def record(self, ranks, mode, code=0):
         path = self.dir / f"{mode}.goal"
         path.unlink(missing_ok=True)
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
         done = subprocess.run([*MPIRUN, *root, "-np", str(ranks), "-x", f"LD_PRELOAD={LIBRARY}", "-x", f"WEFT_RECORD={path}",
                                str(self.dir / "program"), mode], capture_output=True, text=True, timeout=240, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, code, done.stderr)
         return path, done.stderr
 
     def check(self, path):
@@ -116,6 +124,11 @@ class Record(unittest.TestCase):
         subprocess.run([WEFT, "run", "-q", "--json", self.dir / "r.json", self.dir / "run.yaml"], check=True, timeout=240)
         result = json.loads((self.dir / "r.json").read_text())
         self.assertEqual((result["messages"]["delivered"], result["counters"]["goal_unfinished"]), (4, 0))
+
+    def test_a_schedule_with_a_gap_is_an_error(self):
+        path, said = self.record(1, "memory", code=3)
+        self.assertIn("rank 0: no memory for the schedule", said)
+        self.assertFalse(path.exists())
 
     def test_what_is_not_recorded_is_named(self):
         _, said = self.record(2, "scan")

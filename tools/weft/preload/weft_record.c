@@ -14,6 +14,7 @@
 #include "weft_record.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -30,15 +31,25 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* The stream does not remember that it had no memory. */
+__attribute__((format(printf, 1, 2))) static void print(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	record.incomplete |= vfprintf(record.out, format, arguments) < 0;
+	va_end(arguments);
+}
+
 static void require(uint32_t label, uint32_t other)
 {
 	if (other != 0)
-		fprintf(record.out, "%" PRIu32 " requires %" PRIu32 "\n", label, other);
+		print("%" PRIu32 " requires %" PRIu32 "\n", label, other);
 }
 
 static uint32_t put_calc(uint64_t ns)
 {
-	fprintf(record.out, "%" PRIu32 ": calc %" PRIu64 "\n", ++record.labels, ns);
+	print("%" PRIu32 ": calc %" PRIu64 "\n", ++record.labels, ns);
 	require(record.labels, record.last);
 	return record.last = record.labels;
 }
@@ -119,8 +130,8 @@ uint64_t record_bytes_of(int count, MPI_Datatype type)
 uint32_t record_put(
 	uint32_t label, const char *text, uint64_t bytes, int peer, uint32_t tag, uint32_t after)
 {
-	fprintf(record.out, "%" PRIu32 ": %s %" PRIu64 "b %s %d tag %" PRIu32 "\n", label, text,
-		bytes, text[0] == 's' ? "to" : "from", peer, tag);
+	print("%" PRIu32 ": %s %" PRIu64 "b %s %d tag %" PRIu32 "\n", label, text, bytes,
+		text[0] == 's' ? "to" : "from", peer, tag);
 	require(label, after);
 	return label;
 }
@@ -131,7 +142,7 @@ void record_join(const uint32_t *label, unsigned count)
 
 	if (count == 0)
 		return;
-	fprintf(record.out, "%" PRIu32 ": calc 0\n", ++record.labels);
+	print("%" PRIu32 ": calc 0\n", ++record.labels);
 	require(record.labels, before);
 	for (unsigned i = 0; i < count; i++)
 		require(record.labels, label[i]);
@@ -223,14 +234,23 @@ static void send_text(void)
 	}
 }
 
+static void close_text(int rank)
+{
+	record.incomplete |= fclose(record.out) != 0;
+	if (!record.incomplete)
+		return;
+	fprintf(stderr, "weft lab mpirun: rank %d: no memory for the schedule\n", rank);
+	PMPI_Abort(MPI_COMM_WORLD, 3);
+}
+
 int MPI_Finalize(void)
 {
 	unsigned long long length, *lengths;
 	int rank = 0, size = 0;
 
 	record_enter();
-	fclose(record.out);
 	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	close_text(rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &size);
 	lengths = calloc((size_t)size, sizeof(*lengths));
 	if (lengths == NULL)

@@ -19,6 +19,7 @@ struct pending {
 
 struct record {
 	FILE *out;
+	int incomplete; /* there was no memory for all of it */
 	char *text;
 	size_t length;
 	uint32_t labels, last;     /* the operation that the next one waits for; 0: none */
