@@ -31,7 +31,8 @@ static inline const char *name_table_name(const void *entry)
 	return *(const char *const *)entry;
 }
 
-/* What the word means, in one line. The entries of the list must have a 'summary' after the name.
+/* The meaning of the word, in one line. The entries of the list must have a 'summary' after the
+ * name.
  */
 static inline const char *name_table_summary(const void *entry)
 {

@@ -100,7 +100,7 @@ static inline void shard_ring_take(struct shard_ring *ring, uint32_t entries)
 
 #define SWITCH_SHARDS_MAX 16
 
-/* What a shard, its only writer, publishes for the others: per input, for the shard that owns it.
+/* The values that a shard, their only writer, publishes for the others: per input, for its owner.
  */
 struct shard_board {
 	uint64_t usable; /* outputs, of its own */

@@ -131,8 +131,8 @@ struct virtual_host {
 	struct weft_packet *lost;
 };
 
-/* What a credit frame carries per VC: the limit, and the sender's total, which only captures show.
- * All sessions are the first ones. */
+/* The content of a credit frame per VC: the limit, and the sender's total, which only captures
+ * show. All sessions are the first ones. */
 struct virtual_credit {
 	uint32_t limit, sent;
 };

@@ -159,7 +159,7 @@ class Mpi(unittest.TestCase):
         self.assertEqual(self.result(*words, "--mpi", "2")[1], one)
 
     def captures(self, *words):
-        """Exit code, errors, and two captures: of ports of two switches, and of a host."""
+        """Exit code, errors, and two captures: ports of two switches, and a host."""
         paths = [self.dir / name for name in ("port.pcapng", "host.pcapng")]
         done = call(WEFT, "run", str(self.file), "-q", *words, "--pcap", f"s0:0={paths[0]}", "--pcap", f"s7:1={paths[0]}",
                     "--pcap", f"h9:0={paths[1]}")

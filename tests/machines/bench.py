@@ -38,7 +38,7 @@ class Bench:
         self.ports, self.edges, self.cables = ports, edges, pulled
 
     def site_of(self, device):
-        """Of the process that is named after this device."""
+        """The machine with the process that is named after this device."""
         return next(site for site in self.sites if device in site.processes)
 
     def process_of(self, device):

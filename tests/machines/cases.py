@@ -19,9 +19,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DISSECTOR = os.path.join(HERE, "../../tools/wireshark/weft.lua")
 FRAMES = 100_000
 FRAMES_AFTER_A_KILL = 2_000
-TRAFFIC_SECONDS = 20 # of the lab
+TRAFFIC_SECONDS = 20 # in the lab's time
 STREAM_BYTES_MAX = 2 << 20
-STREAM_BYTES_PER_FRAME = 128 # of those that have to arrive: a short run has a short stream
+STREAM_BYTES_PER_FRAME = 128 # frames that have to arrive: a short run has a short stream
 PINGS = 10
 
 

@@ -16,7 +16,7 @@ NS = 10**9
 
 
 class Interval:
-    """Of cycles that this machine's counter is ahead of the guest's."""
+    """Bounds on the cycles that this machine's counter is ahead of the guest's."""
 
     def __init__(self, low, high):
         if low > high:
@@ -51,7 +51,7 @@ class Truth:
         self.intervals, self.scales = intervals, scales
 
     def remote_ns(self, at, of, local_ns):
-        """What the clock of 'of' shows when that of 'at' shows this."""
+        """What the clock of 'of' shows when the clock of 'at' shows this."""
         hz, origin = self.scales[at]
         counter = origin + Fraction(local_ns * hz, NS) + self.intervals[at].middle() - self.intervals[of].middle()
         hz, origin = self.scales[of]
@@ -64,7 +64,7 @@ class Truth:
 
 
 def parse_scale(text):
-    """Of a lab's file 'clock'."""
+    """Rate and origin from a lab's file 'clock'."""
     hz, origin = text.split(":")
     return int(hz), int(origin)
 

@@ -27,7 +27,7 @@ HUGEPAGES = 256
 CLOCK_SAMPLES = 1000
 CLOCK_SECONDS = 0.3 # that the time of day of a guest may be away
 CLOCK_TRIES = 10
-FOLDER = "/run/weft-login" # of the sshd in a guest
+FOLDER = "/run/weft-login" # for the sshd in a guest
 UP_SECONDS = 600
 COMMAND_SECONDS = 900
 FRAMES = 2000
@@ -193,7 +193,7 @@ class Console:
     # --- clocks ---
 
     def truth(self):
-        """Of the clocks of a lab that is up."""
+        """What the clocks of a lab that is up really show."""
         return clock_truth.Truth(self.counters, {
             name: clock_truth.parse_scale(each.must(f"cat /run/weft/{LAB}/clock"))
             for name, each in self.guests.guests.items()})

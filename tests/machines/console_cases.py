@@ -17,7 +17,7 @@ RUN_SECONDS_MAX = 300
 CAPTURE_SECONDS = 120
 AWAY = "m2" # the guest that is reset: h2, on it, may be the mapper
 WAIT_SECONDS = 180
-CLOCK_SECONDS = 60 # of traffic, and more for more samples
+CLOCK_SECONDS = 60 # traffic; longer for more samples
 CLOCK_SAMPLES_A_SECOND = 5
 
 
@@ -40,7 +40,7 @@ def states(status, machine):
 
 
 def process_ids(status):
-    """Of the guests that are not reset."""
+    """Processes in the guests that are not reset."""
     return {process["name"]: process["pid"] for process in status["processes"] if process["machine"] != AWAY}
 
 

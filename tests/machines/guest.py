@@ -19,7 +19,7 @@ import machine
 CPU = "max,la57=off"
 CONNECT_SECONDS = 90
 BOOT_SECONDS = 180
-NO_END = 124 # of the agent, for a command that does not end in time
+NO_END = 124 # the agent's exit code for a command that does not end in time
 FIRST_SLOT = 4
 LOGIN_SLOT = 3
 SHARED_SLOT = 0x1d

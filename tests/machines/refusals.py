@@ -119,7 +119,7 @@ class Machines:
         return self.refused(name, f"{WEFT} lab up {FOLDER}/lab.yaml {wait}", 3, pattern)
 
     def user_refused(self, pattern, limit=""):
-        """Of a user who has no privileges."""
+        """A user without privileges is refused."""
         self.write_lab("m0", self.good(), owner=USER)
         command = (f"mkdir -p -m 700 /tmp/wrong && chown {USER} /tmp/wrong && {limit} RUNTIME_DIRECTORY=/tmp/wrong "
                    f"setpriv --reuid={USER} --regid={USER} --clear-groups {WEFT} lab up {FOLDER}/lab.yaml {WAIT}")

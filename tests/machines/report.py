@@ -23,7 +23,7 @@ class Report:
         except (Wrong, machine.Broken) as fault:
             self.fail(name, str(fault))
             return False
-        except Exception: # of the test itself
+        except Exception: # a fault in the test itself
             self.fail(name, "the test has a fault\n" + traceback.format_exc())
             return False
         self.passed += 1

@@ -29,7 +29,7 @@ import labs
 
 WEFT = None
 LONG = False
-FRAMES = 2500  # of each kind
+FRAMES = 2500  # per kind
 MEGABYTES = 8
 RETRY_MS = 20
 CATCH_UP_MS = 20
@@ -263,7 +263,7 @@ class Attack(unittest.TestCase):
         self.attack_with_keys("l", LINK_KEY, without={(attack_frames.DATA, "mutated")})
 
     def test_without_keys_a_single_frame_costs_a_retry_at_most(self):
-        """Of all kinds but the mapper's, which obeys whoever speaks like one. Mutated data is believed."""
+        """All kinds except mapper frames: devices obey any mapper. Mutated data is believed."""
         lab, attacker = self.lab("o", NO_KEYS)
         shots = {(kind, way) for kind in (attack_frames.SCOUT, attack_frames.MAPPER)
                  for way in attack_frames.Arsenal.WAYS} | {(attack_frames.DATA, "mutated")}

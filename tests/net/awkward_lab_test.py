@@ -204,8 +204,8 @@ class StandAlone(unittest.TestCase):
 
 
 class Stamps(unittest.TestCase):
-    """Two machines, with a switch each and a cable between these. Of the left one's hosts h0 is at a NIC that stamps, and
-    whose cable leads to the right one's switch; h1 is at its own switch. The clocks are one clock, but for the scales.
+    """Two machines, with a switch each and a cable between these. On the left one, h0 is at a NIC that stamps, and
+    whose cable leads to the right one's switch; h1 is at its own switch. The clocks are one clock, except for the scales.
     The run of a part of a lab goes on for four seconds of the lab's time: rare hellos and a clock that is less slow."""
 
     def make(self, nic=""):

@@ -13,7 +13,7 @@ KIND_AT = 15   # in a frame: Ethernet, version
 
 
 def blocks(data):
-    """Of a pcapng file of this machine's byte order: each with its type."""
+    """The blocks of a pcapng file in this machine's byte order, each with its type."""
     at = 0
     while at < len(data):
         kind, length = struct.unpack_from("=II", data, at)
@@ -31,7 +31,7 @@ def keep(path, kinds):
 
 
 def fields(dissector, path, names, kinds=None):
-    """Of each frame, of these kinds or of all, a list of the fields' values as texts."""
+    """For each frame (with 'kinds', only of these), a list of the fields' values as texts."""
     path = pathlib.Path(path)
     words = [word for name in names for word in ("-e", name)]
     done = subprocess.run(["tshark", "-X", f"lua_script:{dissector}", "-r", str(path if kinds is None else keep(path, kinds)),

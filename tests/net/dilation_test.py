@@ -74,7 +74,7 @@ int main()
 
 
 def clock_name(lab):
-    """Of the memory by which programs in the lab's hosts know the time."""
+    """Name of the shared memory from which programs in the lab's hosts read the time."""
     return "weft-time-" + labs.read(f"{lab.run_dir}/clock").split()[1]
 
 
@@ -209,7 +209,7 @@ class Rate(unittest.TestCase):
         done = json.loads(lab.must("exec", "h0", "--", "iperf3", "-c", "h3", "-n", "300K", "-w", "64K", "--json", timeout=600))
         self.assertNotIn("error", done)
         server.wait(240)
-        # Of the wire: preamble and gap, header and route, IP and TCP.
+        # Overhead on the wire: preamble and gap, header and route, IP and TCP.
         self.assertAlmostEqual(done["end"]["sum_received"]["bits_per_second"] / 100e6, 0.93, delta=0.93 * 0.05)
 
 

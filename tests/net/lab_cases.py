@@ -42,7 +42,7 @@ class Lab(labs.Lab):
 
 
 def edges(tag):
-    """Of h0 and h3, for a lab file, and their namespaces."""
+    """Edges of h0 and h3 for a lab file, and their namespaces."""
     names = [f"wt{os.getpid()}{tag}{side}" for side in "ab"]
     lines = "\n".join(f"  - {{host: {host}, tap: wt{i}, namespace: {name}, address: 10.87.0.{i}/24}}"
                       for host, i, name in (("h0", 1, names[0]), ("h3", 4, names[1])))

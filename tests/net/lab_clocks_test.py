@@ -38,7 +38,7 @@ measure: {{warmup: 100ms, duration: 500ms}}
 
 
 def frequency():
-    """Of the time stamp counter, in Hz; what the kernel has found is exact enough for a start."""
+    """Frequency of the time stamp counter in Hz; the kernel's value is exact enough for a start."""
     with open("/proc/cpuinfo") as file:
         return int(float(re.search(r"^cpu MHz\s*: ([\d.]+)", file.read(), re.M)[1]) * 1e6)
 
@@ -137,7 +137,7 @@ class Clocks(unittest.TestCase):
         return {side: texts[0] for side, texts in said.items()}, documents
 
     def truth(self, at, of, local_ns):
-        """What the clock of 'of' shows when that of 'at' shows this."""
+        """What the clock of 'of' shows when the clock of 'at' shows this."""
         hz, origin = self.lab.scale(side_of(at))
         tsc = origin + Fraction(local_ns * DILATION * hz, 10**9)
         hz, origin = self.lab.scale(side_of(of))

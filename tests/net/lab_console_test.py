@@ -178,7 +178,7 @@ class Console(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path("own")))
 
     def shift_clock(self, seconds):
-        """Of the machine, as its weft tells it."""
+        """Shifts the machine's clock, as its weft reports it."""
         program = self.program("shifted", f"#!/bin/sh\n{WEFT} \"$@\" | while read -r line; do\n"
                                f"printf '%s\\n' \"$line\" | sed \"s/\\\"time_ns\\\": *[0-9]*/"
                                f"\\\"time_ns\\\": $(($(date +%s%N) + {seconds}000000000))/\"\ndone\n")
@@ -306,7 +306,7 @@ class Console(unittest.TestCase):
                       "'weft lab down far' on that machine ends it\n", err)
 
     def capture(self):
-        """Of which the beginning has been written."""
+        """Starts a capture and returns when its beginning was written."""
         self.must("up", self.file)
         capture = subprocess.Popen([WEFT, "lab", "capture", "far", "s0:0"], env=self.environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)

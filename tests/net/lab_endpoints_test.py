@@ -76,7 +76,7 @@ class Several(lab_cases.LabCase):
         programs = {host: self.program(lab, host, PEER, peer) for host, peer in (("h0", "h3"), ("h3", "h0"))}
         for process in programs.values():
             self.assertEqual(process.stdout.readline(), "met\n")
-        os.kill(lab.pid_of("h0"), signal.SIGKILL)  # of all hosts, in both forms
+        os.kill(lab.pid_of("h0"), signal.SIGKILL)  # the process of all hosts, in both forms
         for process in programs.values():
             self.ends_with(process, "ENETDOWN")
 

@@ -22,7 +22,7 @@ WEFT = None
 
 MACHINES = ("a", "b", "c")
 LINKS = (("a", 0, "b", 1), ("b", 0, "c", 1), ("c", 0, "a", 1))  # machine, NIC, machine, NIC
-VLAN = 120                                                     # of the first link, and so on
+VLAN = 120                                                     # on the first link; the next ones follow
 DEVICE = "net_af_packet{nic},iface=nic{nic},blocksz=1089536,framesz=4256,framecnt=1024"
 LONG = os.environ.get("WEFT_LONG", "") not in ("", "0")
 
@@ -120,7 +120,7 @@ class Ethernet(labs.Lab):
 
 
 class Cases:
-    """Of each Ethernet. A class per Ethernet builds it in cables()."""
+    """Tests that run on each Ethernet. A class per Ethernet builds it in cables()."""
 
     port, routes = staticmethod(by_packet_socket), STATIC
 
@@ -159,7 +159,7 @@ class Cases:
 
 
 class Bridged(Cases):
-    """Of those that learn addresses."""
+    """Tests for Ethernets that learn addresses."""
 
     def test_no_bridge_sees_an_address_at_two_of_its_ports(self):
         """What the bridges have learned: each NIC's own port has its address."""
@@ -183,7 +183,7 @@ class Bridge(Bridged, unittest.TestCase):
                 cls.lab.middle("link", "set", f"{machine}{nic}", "master", "bridge")
 
     def doctor(self):
-        """Of machine a alone: the exit code, and the result of each of its links."""
+        """On machine a alone: the exit code, and the result for each of its links."""
         run = self.lab.start("a", "doctor", "--json")
         checks = json.loads(run.communicate(timeout=240)[0])["checks"]
         return {check["subject"]: check["result"] for check in checks if check["check"] == "path MTU"}

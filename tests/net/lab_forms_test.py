@@ -340,11 +340,11 @@ class OneOnOneLab(OnOneLab, LabCase):
 
 
 class Each(Verbs, LabCase):
-    """Of several processes."""
+    """A lab of several processes."""
 
 
 class One(Verbs, LabCase):
-    """Of one."""
+    """A lab of one process."""
     FORM = "one"
 
     def test_up_says_the_form_and_status_has_its_one_process(self):

@@ -326,7 +326,7 @@ class Knobs(unittest.TestCase):
         self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"])
 
     def counts(self):
-        """Of all classes: sums of some counters, which only grow."""
+        """Sums of some counters over all classes, which only grow."""
         status = self.lab.status()
         return (sum(nic["frames_delivered"] for nic in status["nics"].values()),
                 sum(port["data_out"] for port in status["ports"].values()),

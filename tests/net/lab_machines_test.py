@@ -115,7 +115,7 @@ class Machines(labs.Lab):
 
 
 class Both(unittest.TestCase):
-    """Of one lab that is up on both."""
+    """Tests with one lab that is up on both machines."""
 
     @classmethod
     def setUpClass(cls):

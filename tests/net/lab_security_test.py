@@ -94,7 +94,7 @@ print(len(again))
 
 
 class Machines(labs.Lab):
-    """Two labs of one form on the two ends of a cable; of one name and key, or not."""
+    """Two labs of one form on the two ends of a cable, with the same name and key, or not."""
 
     def __init__(self, tag, security, names=("", "")):
         super().__init__(WEFT, tag, LAB + security, {"topology.yaml": TOPOLOGY, "link.key": KEY})

@@ -31,7 +31,7 @@ const [r, g, b] = canvas.getContext("2d").getImageData(point[0], point[1], 1, 1)
 const wanted = getComputedStyle(canvas).getPropertyValue(arguments[2]).trim();
 const colour = [1, 3, 5].map((at) => parseInt(wanted.slice(at, at + 2), 16));
 return Math.max(Math.abs(r - colour[0]), Math.abs(g - colour[1]), Math.abs(b - colour[2]));"""
-NEAR = 32 # of 255, for the edges of lines; the colours of the page are farther from each other
+NEAR = 32 # out of 255, for the edges of lines; the colours of the page are farther from each other
 
 
 def style(state, load):

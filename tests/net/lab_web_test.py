@@ -217,7 +217,7 @@ class Events(Case):
         return True
 
     def count(self, sockets):
-        """Telemetry connections come and go; of a few looks the least."""
+        """The minimum of a few looks, because telemetry connections come and go."""
         return min(self.try_count(sockets) for _ in range(20))
 
     def try_count(self, sockets):

@@ -41,7 +41,7 @@ class TextResult(unittest.TextTestResult):
         self.stream.writeln()
 
 
-unittest.TextTestRunner.resultclass = TextResult  # of every test that imports this file
+unittest.TextTestRunner.resultclass = TextResult  # for every test that imports this file
 
 
 def skip(why):
@@ -92,7 +92,7 @@ def own_kind_of_process(pid):
 
 
 HANG_SECONDS = 240
-UP_WAIT = "200s"  # of 'weft lab up', which reports what is missing before HANG_SECONDS are over
+UP_WAIT = "200s"  # for 'weft lab up', which reports what is missing before HANG_SECONDS are over
 CHECKS = ("lost", "duplicated", "out_of_order")
 # A lab that is slow for its links need not be slow for its mapper: a fifth of the defaults.
 MAPPER = "listen: 4ms, heartbeat: 10ms, takeover: 80ms, lease: 60ms, linger: 100ms, sweep: 200ms, retry: 10ms, drain: 40ms"
@@ -364,11 +364,11 @@ class Lab:
             self.must("link", port, "up")
 
     def pid_of(self, device):
-        """Of the process that has the device."""
+        """Id of the process that runs the device."""
         return self.pids.get(device) or next(iter(self.pids.values()))
 
     def kill(self, process):
-        """Of one device, whose name the process has."""
+        """Kills a process that runs one device and has its name."""
         os.kill(self.pids[process], signal.SIGKILL)
 
     def is_gone(self, process):

@@ -20,7 +20,7 @@ sys.path.insert(0, PACKAGE)
 import weft
 
 WEFT = None
-FAR = "10.87.0.4"  # of h3
+FAR = "10.87.0.4"  # h3
 PING = ["ping", "-n", "-c", "1", "-W", str(labs.HANG_SECONDS), FAR]
 
 

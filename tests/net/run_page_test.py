@@ -73,7 +73,7 @@ class RunPage(unittest.TestCase):
         self.browser.wait("return window.weft && weft.events > 0")
 
     def leave(self, run, number=signal.SIGINT):
-        """Ends the page, and the command with it. Of a run that goes on: by SIGTERM."""
+        """Ends the page, and the command with it; SIGTERM also ends a run that goes on."""
         self.assertEqual(self.browser.complaints(), [])
         self.browser.open("about:blank") # a page complains if its server goes away
         run.process.send_signal(number)

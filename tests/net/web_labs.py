@@ -34,7 +34,7 @@ class Web:
         self.token = self.url.split("#token=")[1]
 
     def ask(self, method, path, **headers):
-        """Status, headers and text of the answer. Of headers '_' stands for '-'; Host None: without one."""
+        """Status, headers and text of the answer. '_' in a header's name stands for '-'; Host None: without one."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=labs.HANG_SECONDS)
         headers = {name.replace("_", "-"): value for name, value in headers.items()}
         host = headers.pop("Host", f"127.0.0.1:{self.port}")

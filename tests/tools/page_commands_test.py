@@ -250,7 +250,7 @@ def main():
     parser.add_argument("--needs", action="append", default=[], choices=MARKS)
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--page", action="append", default=[])
-    parser.add_argument("--pages", type=pathlib.Path, default=None)  # of a test of this program
+    parser.add_argument("--pages", type=pathlib.Path, default=None)  # for a test of this program
     options = parser.parse_args()
     apart(options.needs)
     build = options.build.resolve()

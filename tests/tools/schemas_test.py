@@ -138,7 +138,7 @@ class Schemas(unittest.TestCase):
                     continue
                 document = yaml.load(block, Yaml12)
                 if f"{kind_of(document)}.schema.json" not in SCHEMAS:
-                    continue  # of 'weft reproduce'
+                    continue  # written by 'weft reproduce'
                 count += 1
                 self.assertEqual(errors(f"{kind_of(document)}.schema.json", document), [], f"{path}:\n{block}")
         self.assertGreaterEqual(count, 3)

@@ -183,7 +183,7 @@ class Reproduce(unittest.TestCase):
         self.assertAlmostEqual(factor["ours"]["mean"], 1.5, delta=0.04)
         spans = list(map(span, self.calls()))
         long = [span for span in spans if span > max(spans) / 2]
-        self.assertEqual(len(long), 8, "of each of four trials the last step below and the first above")
+        self.assertEqual(len(long), 8, "the last step below and the first above, in each of four trials")
         self.assertGreater(len(spans), 3 * len(long) / 2)
 
     def test_long_runs_decide_by_their_own_messages(self):
@@ -717,7 +717,7 @@ class Reproduce(unittest.TestCase):
         self.write("rows.csv", "quantity,case,network,algorithm,over,min,max,mean\n"
                    "interval,,small,UD,,,20,\ntraffic-interval,,small,UD,,,0.01,\n")
         rows = json.loads(self.run_it("--json").stdout)["rows"]
-        # Of 101 and 102 ns the half-width is 12.706 * 0.5.
+        # The half-width of 101 and 102 ns is 12.706 * 0.5.
         self.assertAlmostEqual(rows[0]["ours"]["mean"], 100 * 12.706 / 101.5, delta=0.01)
         self.assertAlmostEqual(rows[1]["ours"]["mean"], 0)
 

@@ -104,7 +104,7 @@ class Orders(unittest.TestCase):
         other["config"]["seed"] = 9
         result.write_text(json.dumps(other))
         said = self.sweep("run.yaml", "--seeds", "1:1", "-o", "out", "--on", "slurm", "--grace", "0", code=1)
-        self.assertIn("1 anew because what was there was another configuration's", said)
+        self.assertIn("1 rerun because the old result had another configuration", said)
 
     def test_without_slurm_it_says_so(self):
         self.env["PATH"] = "/nowhere"

@@ -232,7 +232,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         before = {name: (self.out / name).read_bytes() for name in self.files() if name[0] == "0"}
         done = self.sweep(*LOADS, "--jobs", "1")
         self.assertEqual(self.calls(), [f"traffic.0.load={load}%" for load in (10, 20, 30, 30, 40)])
-        self.assertIn("4 of 4 points, 2 of them there before", done.stdout)
+        self.assertIn("4 of 4 points, 2 already there", done.stdout)
         for name, text in before.items():
             self.assertEqual((self.out / name).read_bytes(), text)
 
@@ -286,14 +286,14 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
                                      capture_output=True, text=True, timeout=240, check=False)
             self.assertEqual(picture.returncode, 2)
             self.assertIn(f"{point}: was changed after the run", picture.stderr)
-            self.assertIn("3 of them there before, 1 anew because they had been changed after their runs",
+            self.assertIn("3 already there, 1 rerun because the old result had been changed",
                           self.sweep(*LOADS).stdout)
             self.assertEqual(point.read_text(), before)
         point.write_text(re.sub(r',\n  "sum": .*', "", before))
-        self.assertIn("1 anew because", self.sweep(*LOADS).stdout)
+        self.assertIn("1 rerun because", self.sweep(*LOADS).stdout)
         self.assertEqual(self.calls()[4:], ["traffic.0.load=30%"] * 5)
         point.write_text(before.replace('"wall": {"seconds": 0.1}', '"wall": {"seconds": 0.2}'))
-        self.assertIn("4 of them there before", self.sweep(*LOADS).stdout)
+        self.assertIn("4 already there", self.sweep(*LOADS).stdout)
 
     def test_a_changed_run_file_is_refused_with_the_key(self):
         self.sweep(*LOADS)
@@ -335,7 +335,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
             self.assertIn(why, done.stderr)
             self.assertIn("--restart starts again", done.stderr)
             self.assertEqual(self.calls(), [])
-            self.assertNotIn("there before", self.sweep(*LOADS, "--restart").stdout)
+            self.assertNotIn("already there", self.sweep(*LOADS, "--restart").stdout)
             self.assertEqual(len(self.calls()), 4)
 
     def test_results_without_a_manifest_are_refused_and_restart_takes_nothing_over(self):
@@ -400,8 +400,8 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         shutil.copy(self.out / "0_load=10%.json", self.out / "2_load=30%.json")
         done = self.sweep(*LOADS)
         self.assertEqual(self.calls()[4:], ["traffic.0.load=30%"])
-        self.assertIn("3 of them there before, 1 anew because what was there was another "
-                      "configuration's", done.stdout)
+        self.assertIn("3 already there, 1 rerun because the old result had another "
+                      "configuration", done.stdout)
         self.assertEqual([row["offered"] for row in self.rows()], ["0.1", "0.2", "0.3", "0.4"])
 
     def test_a_log_that_cannot_be_opened_ends_the_sweep_once_the_running_points_have_ended(self):

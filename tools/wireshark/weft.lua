@@ -335,7 +335,7 @@ local function route_text(elements, cursor)
 	return table.concat(words, " ")
 end
 
--- Of frames between mapper and devices: ports, and the agent at the end.
+-- Routes of frames between mapper and devices: ports, and the agent at the end.
 local function agent_route_fault(elements)
 	for i, element in ipairs(elements) do
 		if is_port(element) == (i == #elements) or (i == #elements and element ~= TYPE_AGENT) then

@@ -141,7 +141,7 @@ const struct yaml_field run_drb_fields[] = {
 	{"smoothing", YAML_FIELD_NUMBER, YAML_MEMBER(S, smoothing), .min = 1, .max = SMOOTHING_MAX,
 		.doc = "Each new value has weight 1/`smoothing` in the moving average."},
 	{"measure", YAML_FIELD_CHOICE, YAML_MEMBER(S, measure), .choices = measure_choices,
-		.doc = "The latency that counts: of the metapath, or the mean of a message."},
+		.doc = "The latency that counts: the metapath's, or the mean over a message."},
 	{"new-path", YAML_FIELD_CHOICE, YAML_MEMBER(S, new_path), .choices = new_path_choices,
 		.doc = "Whether a new path starts with the latency of the others or without load."},
 	{NULL},

@@ -56,7 +56,7 @@ static int read_host(const struct yaml_tree_node *node, void *member, struct err
 const struct yaml_field run_edge_fields[] = {
 	{"host", YAML_FIELD_CUSTOM, true, YAML_MEMBER(S, host), .read = read_host,
 		.write = write_text, .present = text_present, .form = "<host>",
-		.doc = "The host of the edge. Of a host with several ports one, such as `h0:1`."},
+		.doc = "The host of the edge. If it has several ports, one of them, such as `h0:1`."},
 	{"tap", YAML_FIELD_NAME, true, YAML_MEMBER(S, tap), .doc = "Name of the TAP interface."},
 	{"namespace", YAML_FIELD_NAME, YAML_MEMBER(S, netns),
 		.doc = "Network namespace of the interface. Without it the edge is in the current one."},

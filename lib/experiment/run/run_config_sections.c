@@ -186,7 +186,7 @@ const struct yaml_field run_routing_fields[] = {
 		.doc = "How `dor` and `msp` choose among equal paths: lowest port number, or drawn with the seed."},
 	{"ugal-queues", YAML_FIELD_CHOICE, YAML_MEMBER(S, ugal_queues),
 		.choices = ugal_queues_choices,
-		.doc = "The queues that `df-ugal-l` and `df-par` compare: of the packet's VC, of all VCs of the port, or (`hybrid`) of the VC if both paths begin at the same port."},
+		.doc = "The queues that `df-ugal-l` and `df-par` compare: the packet's VC, all VCs of the port, or (`hybrid`) the VC if both paths begin at the same port."},
 	{"ugal-bias", YAML_FIELD_BYTES, YAML_MEMBER(S, ugal_bias_bytes), .max = 1 << 20,
 		.doc = "By how much the queue of the minimal path may exceed twice the queue of the detour."},
 	{"adaptive", YAML_FIELD_WORD, YAML_MEMBER(S, adaptive), .words = &adaptive_modes,

@@ -323,7 +323,7 @@ static void learn_from_used_set(struct route_choice *choice, uint16_t destinatio
 
 const struct route_choice_ops route_choice_three_sets = {.name = "three-sets",
 	.summary =
-		"the first set whose best coefficient is at most 1 + `k`; of the second at most 1 + `k2`; else the third. Uses `forget`",
+		"the first set whose best coefficient is at most 1 + `k` (for the second set 1 + `k2`), else the third. Uses `forget`",
 	.sets = 3,
 	.learns = true,
 	.choose = first_uncontended_set,

@@ -13,7 +13,7 @@
  *                  visits a switch twice
  *     until there are enough:
  *         next route = the shortest candidate without a link of those before, in either direction;
- *                      of equals the one with fewer steps, then by the seed, or by the ports
+ *                      if several, the one with fewer steps, then by the seed, or by the ports
  *                      towards IN1 and IN2 (options->ties)
  *
  * In a fat tree the IN is the common ancestor of both hosts. Route o takes, at each level, the up

@@ -12,7 +12,7 @@
  *     repeat:
  *         find the shortest paths of all pairs over allowed turns;
  *         balance the pairs' traffic over them with the linear program;
- *         of the turns in use that close cycles forbid the few that cost least;
+ *         forbid the cheapest few of the turns in use that close cycles;
  *     until the turns in use close no cycle;
  *     allow again what closes none, forbid the rest;
  *     balance over the resulting paths, including longer ones where they help;

@@ -18,8 +18,8 @@
  *         one that needs no ITB if there is one, else one at random (figure 46: ud-mitb, dfs-itb)
  *         one at random (figure 47: ud-itb, dfs-itb-any)
  *
- * Of several without ITBs figure 46 does not say which: ud-mitb-first takes the first by the order
- * of the ports, the others draw.
+ * If several have no ITBs, figure 46 does not say which one counts: ud-mitb-first takes the first
+ * by the order of the ports, the others draw.
  *
  * The thesis says that its DFS_ITB picks at random. Its own 0.3 ITBs per message at 64 switches,
  * and a latency that grows half as much as with UD_ITB, match the other rule: 0.31 against 0.45. So

@@ -53,7 +53,7 @@ class Weft:
         return said["seconds"], said["peak_rss_bytes"]
 
     def verify(self, spec, ours):
-        """(seconds, bytes) of the proof; of the whole process where weft does not say."""
+        """(seconds, bytes) of the proof, or of the whole process if weft does not report them."""
         start = time.monotonic()
         said = json.loads(self.run("route", "verify", str(self.topology(spec)),
                                    str(self.routes(spec, ours)), "--json"))

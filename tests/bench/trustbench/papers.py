@@ -7,9 +7,9 @@ import json
 from .cell import Cell, NotAble
 
 # Experiment, paper, whether --quick, the share of rows that must be within the experiment's own bounds, whether the test
-# suite runs it. The pages of the reproductions discuss each row that is not; a share may fall no further. Of table 6, 10 of
-# 12 rows are; of afi-figure-5, 15 of 26 with --quick and 17 without; of drb-figure-8 1 of 3, and 3 with --quick; of
-# drb-figure-10 1 of 2: drb-cn over iba-cc is not. Rows of which no paper says anything are not counted.
+# suite runs it. The pages of the reproductions discuss each row that is not; a share may fall no further. Within bounds are
+# 10 of 12 rows in table 6, 15 of 26 in afi-figure-5 with --quick and 17 without, 1 of 3 in drb-figure-8 and 3 with --quick,
+# and 1 of 2 in drb-figure-10, where drb-cn over iba-cc is not. Rows without a published value are not counted.
 EXPERIMENTS = (
     ("table-6", "Flich 2001", False, 0.8, False),
     ("table-15", "Flich 2001", False, 0.8, False),

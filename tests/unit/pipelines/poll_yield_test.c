@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-/* What the loop under test did. */
+/* Calls of the loop under test. */
 static struct {
 	unsigned yields, sleeps;
 	long last_ns;

@@ -61,7 +61,7 @@ class Step:
 
     text: str
     commands: tuple[str, ...]
-    code: int = Exit.DONE  # of the last command
+    code: int = Exit.DONE  # the last command's
 
 
 STEPS = (

@@ -143,7 +143,7 @@ static void check_loops(struct doctor *doctor, const struct lab_record *record)
 			"the kernel does not report its CPU time");
 }
 
-/* Of the group and those around it, the lowest quota, in CPUs; 0: none. */
+/* The lowest quota of the group and those around it, in CPUs; 0: none. */
 static double group_quota(char *group)
 {
 	double lowest = 0, quota, period;

@@ -12,7 +12,7 @@ from ..interval import Interval
 from .curves import Curves, Point
 from .sheet import Sheet
 
-ROOM = 1.06  # of an axis above the highest value
+ROOM = 1.06  # length of an axis relative to the highest value
 LOG_FROM = 15.0  # ratio of values from which their axis is logarithmic
 LOG_SPARSE = 1e3  # ratio from which only powers of ten have a number
 

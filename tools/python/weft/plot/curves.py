@@ -56,8 +56,8 @@ class Curves:
     hollow: str = "not known to be steady"  # what hollow points mean
     intervals: bool = False  # some point is a mean over seeds
     real_clock: bool = False
-    groups: list[str] = field(default_factory=list)  # of bars, at 0, 1 and so on
-    quantity: str = ""  # of bars and maps
+    groups: list[str] = field(default_factory=list)  # bars, at 0, 1 and so on
+    quantity: str = ""  # shown by bars and maps
     ticks: dict[str, tuple[str, float]] = field(default_factory=dict)  # value: (text, place)
     words: bool = False  # the ticks are words, not numbers
     axis: str = ""  # name of the axis with the ticks
@@ -75,8 +75,8 @@ class _Maker:
         self.runs = runs.runs
         self.inputs = runs.inputs
         self.request: Request = runs.request
-        self.along: dict[int, Optional[str]] = {}  # of each input
-        self.places: dict[str, float] = {}  # of the values on an axis with ticks
+        self.along: dict[int, Optional[str]] = {}  # per input
+        self.places: dict[str, float] = {}  # where values are on an axis with ticks
         self.find_along()
 
     def find_along(self) -> None:

@@ -60,7 +60,7 @@ def _latency_lines(curves: Curves) -> list[Line]:
 
 
 def _latencies(curves: Curves, what: Callable[[Curves, Of], float]) -> list[float]:
-    """Of the latencies that are shown."""
+    """The value of each latency that is shown."""
     shown = {"": (y_of, y2_of), "total": (y_of,), "network": (y2_of,)}[curves.latency]
     return [what(curves, of) for of in shown]
 

@@ -87,7 +87,7 @@ class Painter:
         self.curves = curves
         self.x = x
         self.y = y
-        self.size = 0.75 if sheet.page.narrow else 1.0  # of marks and lines
+        self.size = 0.75 if sheet.page.narrow else 1.0  # scale of marks and lines
         self.series: dict[str, Series] = {}
 
     def entries(self) -> int:

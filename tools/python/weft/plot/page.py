@@ -30,7 +30,7 @@ class Page:
     height: float = 0
     pixels: bool = False  # the size was given in pixels
     font: str = "sans"
-    points: float = 0  # of the font; 0: the default
+    points: float = 0  # font size; 0: the default
     title: Optional[str] = None  # None: the kind's own, on pages that are wide enough
 
     @property

@@ -28,7 +28,7 @@ from .sheet import Sheet
 
 SCREEN_PER_INCH = 100
 WIDTH, HEIGHT = 7.5, 5.0  # inches of a page without a size
-MAP_INCHES = (2.75, 2.85)  # of one map
+MAP_INCHES = (2.75, 2.85)  # per map
 BELOW_MAX = 8  # entries of a legend below the frame
 FRAME_MIN = (0.5, 0.4)  # shares of a page's width and height that a legend leaves to the frame
 GAP = 0.06  # inches around a legend

@@ -74,8 +74,8 @@ class Request:
     json: bool = False
     markdown: bool = False
     again: bool = False
-    documents: Optional[list[document.Document]] = None  # of a group's members, with --json
-    members: dict[str, Definition] = field(default_factory=dict)  # of the file of a paper
+    documents: Optional[list[document.Document]] = None  # from a group's members, with --json
+    members: dict[str, Definition] = field(default_factory=dict)  # by name, from a paper's file
 
 
 def _number(option: str, text: str, low: int, high: int) -> int:

@@ -91,7 +91,7 @@ class Compared:
     max: float = NAN
     mean: float = NAN
     half: float = NAN  # width of the mean's 95 % interval; NaN: fewer than two instances
-    ratio: float = NAN  # to the published; of increases, of 1 + both
+    ratio: float = NAN  # to the published value; for increases, the ratio of 1 + each
     checked: bool = False
     within: bool = False
 

@@ -11,7 +11,7 @@ from ..quantity import KINDS, parse_kind
 from .published import NAN
 
 _, TIME, _, SHARE = KINDS
-BACK_SHARE = 0.9  # of the deliverable: from there on a network has recovered
+BACK_SHARE = 0.9  # share of the deliverable at which a network has recovered
 LAST = 0.1  # share of the hot spot whose samples are its end
 SLACK_NS = 1.0
 AFTER, AFTER_CRT = 8, 13  # ms: the paper's "less than 8 ms", and the same after the detector's 5 ms
@@ -40,8 +40,8 @@ class Transient:
 
     start_ns: float = 0.0
     stop_ns: float = 0.0
-    # The traffic that could be accepted during the hot spot: of all other hosts, except to the hot
-    # hosts, and the capacity of the links to those. Without a hot spot, the generated traffic.
+    # The traffic that could be accepted during the hot spot: what other hosts send elsewhere than to the
+    # hot hosts, and the capacity of the links to those. Without a hot spot, the generated traffic.
     deliverable: float = 0.0
     samples: list[Sample] = field(default_factory=list)
 

@@ -22,7 +22,7 @@ from ..yaml_nodes import Pairs, Reader, compose
 FORMAT, PAPER_FORMAT = "reproduce/1", "paper/1"
 LIST_MAX = 32
 COPIES_MAX = 100
-MESSAGES_MAX = 100_000_000  # of a run
+MESSAGES_MAX = 100_000_000  # per run
 LOADS_MAX = 100
 PS_PER_US = 10**6
 _, TIME, SIZE, SHARE = KINDS
@@ -62,7 +62,7 @@ class Choice:
     set: list[str] = field(default_factory=list)  # KEY=VALUE
     n: int = 1  # instances of a network
     load: int = 0  # ppm, in place of the definition's; the case's takes precedence. 0: not given
-    traffic: float = 0.0  # of a case: the load in flits/ns/switch; 0: not given
+    traffic: float = 0.0  # a case's load in flits/ns/switch; 0: not given
 
     def varies(self) -> bool:
         """Whether its changes differ between the instances."""
@@ -120,7 +120,7 @@ class Definition:
     place: str = ""
     title: str = ""
     missing: str = ""  # why it cannot be run; then nothing below is set
-    members: list[str] = field(default_factory=list)  # of a group
+    members: list[str] = field(default_factory=list)  # groups only
     time: str = ""  # for people
     quick_time: str = ""
     measure: str = ""

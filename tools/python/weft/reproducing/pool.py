@@ -126,8 +126,8 @@ class Pool:
         return key
 
     def fill(self, first: Optional[Trial] = None) -> None:
-        """Starts points while there are jobs to be had: of the trial 'first', of those that waited
-        for a result, and then of those that have not begun."""
+        """Starts points while jobs are free: first the points of the trial 'first', then of trials
+        that waited for a result, and then of trials that have not begun."""
         waiting, self.waiting = self.waiting, []
         queue = [first] if first is not None else []
         queue += waiting

@@ -12,7 +12,7 @@ from .definition import COMPLETION, EFFICIENCY, RUN_TITLES, THROUGHPUT, Definiti
 from .published import Row
 from .trial import Stage, Trial
 
-COLUMNS_MIN, COLUMNS_MAX = 2, 4  # of a wide table
+COLUMNS_MIN, COLUMNS_MAX = 2, 4  # for a wide table
 
 
 def _title(what: Definition) -> str:

@@ -18,14 +18,14 @@ from .definition import Choice, Definition
 from .published import FACTORS, NAN, Row
 
 STEP = 1.025  # between two loads of a search
-MIN_LOAD = 0.001  # of step 0, a share of the hosts' links
+MIN_LOAD = 0.001  # at step 0, a share of the hosts' links
 STRIDE = 3  # the first one: 7.7 %
 ACCEPTS_LESS = 0.97  # sources with random intervals offer a few percent more or less in a short run
 # A search with this many messages per run starts with runs of a tenth of them: most points are far
 # from its end, and a short run is exact enough for those.
 SCOUTED_FROM, SCOUT_SHARE = 100000, 10
 SETTLING_SAMPLES = 2000  # 100 messages each, as in the thesis
-ENTRIES_MAX = 4  # of traffic, of which each point sets the load
+ENTRIES_MAX = 4  # entries of traffic whose load each point sets
 # Loads of a curve, in steps of the search below saturation, and one above it.
 CURVE_STEPS = (-90, -60, -42, -30, -22, -15, -10, -6, -3, 2)
 
@@ -101,7 +101,7 @@ class Point:
     traffic: float  # accepted in flits/ns/switch
     network_ns: float
     total_ns: float
-    completion_ms: float  # of a schedule; NaN: it did not end
+    completion_ms: float  # schedules only; NaN: it did not end
     dropped: int  # messages
     waiting: int  # messages at the host that has the most of them, at the end
     deadlock: bool
@@ -146,7 +146,7 @@ def read_point(load: float, result: dict[str, Any]) -> Point:
 
 
 class Stage(enum.Enum):
-    """Of a trial."""
+    """What a trial does next."""
 
     MEASURE = 0
     CURVE = 1
@@ -166,16 +166,18 @@ class Trial:
     stage: Stage = Stage.MEASURE
     hosts: int = 0
     switches: int = 0
-    entries: int = 0  # of traffic
-    bytes_per_s: float = 0.0  # of a host's link
+    entries: int = 0  # in the run's traffic
+    bytes_per_s: float = 0.0  # rate of a host's link
     message_bytes: float = 0.0  # mean
     scouting: bool = False  # the search is one of short runs, which only tells where to look
     curve_step: int = 0
-    load: float = 0.0  # of the next point
+    load: float = 0.0  # at the next point
     value: float = NAN  # the measure
     points: list[Point] = field(default_factory=list)  # without those of short runs
-    result: dict[str, Any] = field(default_factory=dict)  # of a run as its file says, for pictures
-    links: list[Any] = field(default_factory=list)  # of a result, where the measure wants them
+    result: dict[str, Any] = field(
+        default_factory=dict
+    )  # for pictures: a run exactly as its file describes it
+    links: list[Any] = field(default_factory=list)  # from a result, if the measure needs them
     transient: Transient = field(default_factory=Transient)
     settling: Settling = field(default_factory=Settling)
     search: Search = field(default_factory=lambda: Search(1.0, 1))

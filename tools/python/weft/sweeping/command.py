@@ -192,9 +192,9 @@ def summary(sweep: Sweep, outcome: Outcome) -> str:
     """The line of points."""
     parts = (
         (len(sweep.invalid), "skipped because they are not valid"),
-        (outcome.had, "of them there before"),
-        (outcome.strange, "anew because what was there was another configuration's"),
-        (outcome.changed, "anew because they had been changed after their runs"),
+        (outcome.had, "already there"),
+        (outcome.strange, "rerun because the old result had another configuration"),
+        (outcome.changed, "rerun because the old result had been changed"),
         (outcome.failed, "failed"),
         (outcome.bad, "with packets lost, duplicated, out of order or in deadlock"),
         (outcome.empty, "with nothing measured"),

@@ -24,7 +24,7 @@ from .request import Sweep
 TRIALS_MAX = 6
 MIN_SHARE = 1 / 4096
 GROWTH = 4
-ENOUGH_S = 0.1  # of CPU, beyond the shortest run of a trial
+ENOUGH_S = 0.1  # CPU time beyond the shortest run of a trial
 ENOUGH_PART = 4  # and the fraction of that run, whose time varies
 ENOUGH_PS = 1e6  # the shortest run: 1 us
 REAL_START = 1.0  # seconds that a run on the real clock needs besides
@@ -36,7 +36,7 @@ class Estimate:
 
     points: int  # to run, without invalid ones
     trials: int = 0  # that were tried
-    cpu_s: float = 0.0  # of all points; 0 on the real clock
+    cpu_s: float = 0.0  # sum over all points; 0 on the real clock
     wall_s: float = 0.0  # with sweep.jobs at a time
     at_most: bool = False  # a schedule may end before its time
 

@@ -18,7 +18,7 @@ from .cases import CASES_KEY, Case
 from .plan import Plan
 
 SETS_MAX = 48  # --set of the user
-RUN_SETS_MAX = 64  # of weft-fabric
+RUN_SETS_MAX = 64  # limit in weft-fabric
 JOBS_MAX = 256
 
 
@@ -41,7 +41,7 @@ class Sweep:
     grace: int | None = None  # seconds that results may come after the last task
     point: int | None = None  # the only one to run, as a task
     json: bool = False
-    words: list[str] = field(default_factory=list)  # of the command
+    words: list[str] = field(default_factory=list)  # the command's
     invalid: dict[int, str] = field(default_factory=dict)  # points left out, and why
 
     def check(self) -> None:
@@ -98,11 +98,11 @@ class Sweep:
         return [text for _, texts in self.overrides(point) for text in texts]
 
     def path(self, name: str) -> str:
-        """Of a file of the sweep."""
+        """Path of a file in the sweep's folder."""
         return f"{self.folder}/{name}"
 
     def point_path(self, point: int, end: str) -> str:
-        """Of a point's file with this end (".json", ".log", ".part")."""
+        """Path of a point's file with this suffix (".json", ".log", ".part")."""
         return self.path(self.plan.name(point) + end)
 
     @property

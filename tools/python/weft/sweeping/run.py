@@ -22,7 +22,7 @@ from .request import Sweep
 class Outcome:
     """What a sweep has."""
 
-    rows: list[table.Row | None]  # of each point; None: not there
+    rows: list[table.Row | None]  # by point; None: not there
     had: int = 0  # points that were there before
     changed: int = 0  # results edited after the sweep wrote them
     strange: int = 0  # results under a point's name that are not its own
@@ -41,7 +41,7 @@ class Outcome:
 
     @staticmethod
     def of(sweep: Sweep) -> Outcome:
-        """Of a sweep without results."""
+        """The outcome of a sweep without results."""
         return Outcome(rows=[None] * sweep.plan.points)
 
 

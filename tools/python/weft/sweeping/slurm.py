@@ -24,7 +24,7 @@ from .progress import Progress
 from .request import Sweep
 from .run import Outcome, find
 
-TASKS_MAX = 1000  # of an array: Slurm's MaxArraySize is 1001 by default
+TASKS_MAX = 1000  # per array: Slurm's MaxArraySize is 1001 by default
 QUEUE_S = 2.0  # between questions to squeue
 PATIENCE_S = 120.0  # how long squeue may fail
 GONE_TIMES = 3  # answers without our tasks at least, before they count as ended
@@ -59,7 +59,9 @@ class Slurm:
         self.sweep, self.asker, self.outcome, self.progress = sweep, asker, outcome, progress
         self.jobs: list[int] = []
         self.asked = 0.0
-        self.heard = self.seen = time.monotonic()  # of squeue: an answer, one with our tasks
+        self.heard = (
+            self.seen
+        ) = time.monotonic()  # last answer of squeue, and last one with the sweep's tasks
         self.gone = 0  # answers without our tasks, in a row
 
     def _write(self, name: str, mode: str, text: str) -> None:

@@ -71,7 +71,7 @@ COLUMNS = (
     Column("steady", ("steady",), ANSWER),
     Column(COMPLETION, ("counters", COMPLETION)),
 )
-# Of each entry of 'traffic', if a run has several: traffic.0_accepted and so on.
+# Columns per entry of 'traffic', if a run has several: traffic.0_accepted and so on.
 ENTRY_COLUMNS = (
     Column("offered", ("throughput", "offered")),
     Column("accepted", ("throughput", "accepted")),

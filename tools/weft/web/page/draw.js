@@ -23,7 +23,7 @@ const MARKS = {
 	fill: {colour: "--fill", width: 1}, adapted: {colour: "--adapted", width: 2},
 };
 
-const BLOCKED_SHOWN = 0.01; // of the time
+const BLOCKED_SHOWN = 0.01; // share of the time
 const LABEL_PX = 34;        // distance of devices with names
 const HOST_PX = 5;
 const PATH_WAYS = 4;

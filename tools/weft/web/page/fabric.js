@@ -31,7 +31,7 @@ export class Fabric {
 		this.findNeighbours();
 		this.load = new Uint16Array(this.run ? 0 : this.ways * HISTORY).fill(UNKNOWN);
 		this.blocked = new Uint16Array(this.load.length).fill(UNKNOWN);
-		this.told = null; // of a run: the lists of the link that is chosen, up to sample "at"
+		this.told = null; // in a run: the lists of the link that is chosen, up to sample "at"
 		this.samples = 0;
 		this.sample = null;
 		this.number = number;
@@ -76,7 +76,7 @@ export class Fabric {
 		return this.sample.state[way] ?? "up";
 	}
 
-	// A cut cable has a cut end; of other states that of the end that is not up.
+	// A cut cable has a cut end; otherwise the state of the end that is not up counts.
 	stateOfLink(link) {
 		const states = [this.stateOf(2 * link), this.stateOf(2 * link + 1)];
 		if (states.includes("cut"))
@@ -89,7 +89,7 @@ export class Fabric {
 		return this.sample?.utilisation[way] ?? 0;
 	}
 
-	// Of the topology, or what 'weft lab set' has made of it.
+	// As in the topology, or as changed with 'weft lab set'.
 	rateOf(way) {
 		return this.sample?.rate[way] ?? this.links[way >> 1].rate;
 	}

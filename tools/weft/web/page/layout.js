@@ -5,7 +5,7 @@
 // distance of two neighbours.
 
 const FULL = 2 * Math.PI;
-const APART = 0.06; // of their length, links that lie side by side
+const APART = 0.06; // share of their length; links that lie side by side
 
 class Places {
 	constructor(fabric, kind) {
@@ -14,7 +14,7 @@ class Places {
 		this.x = new Float32Array(fabric.devices.length);
 		this.y = new Float32Array(fabric.devices.length);
 		this.groups = []; // circles behind the devices: x, y, radius, name
-		this.paths = [];  // of each link: x, y of 3 points or more; the middle one is where its ways meet
+		this.paths = [];  // by link: x, y of 3 points or more; the middle one is where its ways meet
 		this.spacing = 1; // between switches that are close
 	}
 
@@ -50,7 +50,7 @@ class Places {
 		return path;
 	}
 
-	// Of each link: how far it bends so that links between the same two devices are apart.
+	// How far each link bends so that links between the same two devices are apart.
 	fanOut() {
 		const {links} = this.fabric, bundles = new Map(), bends = new Float32Array(links.length);
 		links.forEach(({ends}, link) => {

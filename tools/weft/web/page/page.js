@@ -14,7 +14,7 @@ import {Why} from "./why.js";
 const token = new URLSearchParams(location.hash.slice(1)).get("token");
 const at = (id) => document.getElementById(id);
 
-// Of a larger fabric the picture is moved while it is dragged, and drawn again when it rests.
+// In a larger fabric, dragging moves the picture, which is drawn again when it stops.
 const MANY_LINKS = 2000, SETTLE_MS = 120;
 
 class Page {
@@ -91,7 +91,7 @@ class Page {
 		this.redraw();
 	}
 
-	// An event: of a lab it is a sample.
+	// An event: for a lab it is a sample.
 	hear(event) {
 		if (event.id !== this.id)
 			location.reload(); // another run or lab has this address now

@@ -51,7 +51,7 @@ export class Panel {
 	constructor(fabric, calls) {
 		this.fabric = fabric;
 		this.calls = calls;
-		this.cursor = null; // of a run: the sample that is shown; null: the mean
+		this.cursor = null; // in a run: the sample that is shown; null: the mean
 		if (fabric.run)
 			at("series-name").textContent = "Load, and blocked time (dotted), of each sample";
 		at("filter").addEventListener("input", () => this.showLinks(this.selected));
@@ -150,7 +150,7 @@ export class Panel {
 		}));
 	}
 
-	// Of the buffers that the way fills. A host has none that would be shown.
+	// The buffers that this direction fills. A host has none to show.
 	fillBars(way) {
 		const {fabric} = this, to = fabric.links[way >> 1].ports[1 - way % 2];
 		if (fabric.devices[fabric.links[way >> 1].ends[1 - way % 2]].host)
