@@ -11,8 +11,8 @@
 #define SPACES       " \t\n"
 #define PACKET_BYTES 65535
 #define TEXT_MAX     2048 /* a text plus what is_start() adds */
-#define LINE_MAX     72   /* of a text in a message */
-#define BEFORE_MAX   48   /* of it before the place of an error */
+#define LINE_MAX     72   /* length of a text in a message */
+#define BEFORE_MAX   48   /* how much of it precedes the error */
 
 /* "--filter 'TEXT': REASON, at character 5: 'WORD'", and a caret below the place. */
 static int refuse(struct error *error, const char *option, const char *text, const char *at,

@@ -6,9 +6,10 @@
  * Loukissas, Vahdat, SIGCOMM 2008, k = P). over=D:U divides the ports of leaves, and in three
  * stages also the ports of spines, D down to U up; so three stages multiply the ratio.
  *
- * Leaves are numbered first, pod by pod, then spines, then cores. Ports of a leaf: 0 .. D-1 hosts,
- * then spine u at D + u; of a spine: 0 .. to the leaves of its pod in order, then up; of the last
- * stage: to leaves or pods in order. As in 'rlft', up port v of spine u leads to core u + v * U. */
+ * Leaves are numbered first, pod by pod, then spines, then cores. Ports of a leaf are 0 .. D-1 to
+ * hosts, then D + u to spine u. A spine has the leaves of its pod in order, then the ports up. The
+ * last stage has leaves or pods in order. As in 'rlft', up port v of spine u leads to core u + v *
+ * U. */
 
 #include "topo/generator.h"
 
@@ -17,7 +18,7 @@ enum { PORTS, STAGES, OVER };
 struct clos {
 	uint32_t ports, down, up;
 	uint32_t pods;   /* two stages: one */
-	uint32_t leaves; /* of a pod */
+	uint32_t leaves; /* per pod */
 	uint32_t cores;
 };
 

@@ -6,8 +6,8 @@
  * with every spine of its group; leaves have p hosts each, spines h links to other groups
  * (group_wiring.h). The paper takes l = s = p = h.
  *
- * Switch number = group * (l + s) + place, the leaves first. Ports of a leaf: 0 .. s-1 to the
- * spines, hosts after; of a spine: 0 .. l-1 to the leaves, l .. l+h-1 to other groups. */
+ * Switch number = group * (l + s) + place, the leaves first. Ports of a leaf are 0 .. s-1 to the
+ * spines, then hosts; ports of a spine are 0 .. l-1 to the leaves, l .. l+h-1 to other groups. */
 
 #include "group_wiring.h"
 

@@ -13,8 +13,9 @@
 
 struct galois_field {
 	uint32_t q, p;
-	uint16_t power[GALOIS_FIELD_MAX];     /* of a primitive element, by exponent below q - 1 */
-	uint16_t logarithm[GALOIS_FIELD_MAX]; /* of an element that is not 0 */
+	uint16_t power[GALOIS_FIELD_MAX]; /* powers of a primitive element, by exponent below q - 1
+					   */
+	uint16_t logarithm[GALOIS_FIELD_MAX]; /* by element other than 0 */
 };
 
 /* False: q is not a power of a prime, or above GALOIS_FIELD_MAX. */

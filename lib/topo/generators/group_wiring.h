@@ -41,7 +41,7 @@ struct group_wiring {
 	unsigned first_port;
 	/* By group_wiring_init(). */
 	uint32_t groups;
-	uint32_t ports; /* of a group, to other groups */
+	uint32_t ports; /* from a group to other groups */
 	uint32_t links; /* likewise, those in use */
 	unsigned wiring;
 };
