@@ -51,21 +51,29 @@ struct weft_fi_completion {
 	size_t olen; /* bytes that did not fit */
 };
 
+/* The endpoints that a queue or counter belongs to, and sleep until they have news. */
+struct weft_fi_watch {
+	struct weft_fi_domain *domain;
+	struct weft_fi_ep *eps[2]; /* lists: of senders, of receivers */
+	unsigned kind;             /* WATCH_... */
+	int poll;                  /* epoll descriptor; -1: no wait object */
+	int bell;                  /* eventfd in it, for news that another thread has taken */
+	bool armed, signalled;     /* signalled: by fi_cq_signal() */
+};
+enum { WATCH_QUEUE, WATCH_COUNTER };
+
 struct weft_fi_cq {
 	struct fid_cq fid;
-	struct weft_fi_domain *domain;
+	struct weft_fi_watch watch;
 	enum fi_cq_format format;
 	struct weft_fi_completion *ring;
-	size_t head, count, room;  /* room: a power of two */
-	struct weft_fi_ep *eps[2]; /* lists: [0] of senders, [1] of receivers */
-	int poll;                  /* epoll descriptor; -1: no wait object */
+	size_t head, count, room; /* room: a power of two */
 };
 
 struct weft_fi_cntr {
 	struct fid_cntr fid;
-	struct weft_fi_domain *domain;
+	struct weft_fi_watch watch;
 	uint64_t value, errors;
-	struct weft_fi_ep *eps[2];
 };
 
 /* A pending operation. */
@@ -100,7 +108,7 @@ struct weft_fi_ep {
 	struct weft_fi_av *av;
 	struct weft_fi_cq *cq[2]; /* for sends, for receives */
 	struct weft_fi_cntr *cntr[2];
-	struct weft_fi_ep *next_cq[2], *next_cntr[2];
+	struct weft_fi_ep *next[2][2]; /* [kind of watch][side] */
 	bool selective[2];
 	bool enabled, directed; /* directed: receives name their sender */
 	uint64_t tx_flags, rx_flags;
@@ -128,14 +136,36 @@ ssize_t weft_fi_send(struct fid_ep *ep, const struct weft_fi_call *call);
 ssize_t weft_fi_receive(struct fid_ep *ep, const struct weft_fi_call *call);
 /* The request has ended, or was not started. */
 void weft_fi_put_request(struct weft_fi_ep *ep, struct weft_fi_request *request);
-/* Moves data and completes finished operations. The caller holds the domain's lock. */
-void weft_fi_progress(struct weft_fi_ep *ep);
+/* Moves data and completes finished operations. The caller holds the domain's lock. -FI_ENETDOWN:
+ * the lab process that runs the host has ended. */
+int weft_fi_progress(struct weft_fi_ep *ep);
 /* 0, or -FI_ENOMEM. */
 int weft_fi_complete(struct weft_fi_cq *cq, const struct weft_fi_completion *completion);
 /* FI_ADDR_NOTAVAIL: not in the table. */
 fi_addr_t weft_fi_av_find(const struct weft_fi_av *av, const struct weft_address *address);
-/* Adds the endpoint to the queue's wait object. */
-int weft_fi_cq_watch(struct weft_fi_cq *cq, struct weft_fi_ep *ep);
+
+/* 0 or -errno of libfabric. */
+int weft_fi_watch_open(struct weft_fi_watch *watch, struct fid_domain *domain, unsigned kind,
+	enum fi_wait_obj wait);
+/* -FI_EBUSY: endpoints still use it. */
+int weft_fi_watch_close(struct weft_fi_watch *watch);
+/* FI_GETWAIT. */
+int weft_fi_watch_control(struct weft_fi_watch *watch, int command, void *argument);
+
+/* For these, the caller holds the domain's lock. */
+int weft_fi_watch_add(struct weft_fi_watch *watch, struct weft_fi_ep *ep, enum weft_fi_side side);
+void weft_fi_watch_remove(
+	struct weft_fi_watch *watch, const struct weft_fi_ep *ep, enum weft_fi_side side);
+/* Moves data for all endpoints. 0 or -FI_ENETDOWN. */
+int weft_fi_watch_progress(struct weft_fi_watch *watch);
+/* False: there may be news already. */
+bool weft_fi_watch_arm(struct weft_fi_watch *watch);
+/* There is news. */
+void weft_fi_watch_wake(struct weft_fi_watch *watch);
+/* In ms of now_ms(); INT64_MAX: none. */
+int64_t weft_fi_deadline(int timeout_ms);
+/* Sleeps, without the lock. 0: look again. -FI_ETIMEDOUT or another error. */
+int weft_fi_watch_sleep(struct weft_fi_watch *watch, int64_t deadline);
 
 /* For calls that are not supported. */
 int weft_fi_no_bind(struct fid *fid, struct fid *to, uint64_t flags);

@@ -122,15 +122,6 @@ static struct fi_ops_cm cm_ops = {.size = sizeof(struct fi_ops_cm),
 	.shutdown = no_shutdown,
 	.join = no_join};
 
-static void leave(
-	struct weft_fi_ep *ep, struct weft_fi_ep **chain, enum weft_fi_side side, bool queue)
-{
-	while (*chain != NULL && *chain != ep)
-		chain = queue ? &(*chain)->next_cq[side] : &(*chain)->next_cntr[side];
-	if (*chain != NULL)
-		*chain = queue ? ep->next_cq[side] : ep->next_cntr[side];
-}
-
 static int close_ep(struct fid *fid)
 {
 	struct weft_fi_ep *ep = (void *)fid;
@@ -138,9 +129,9 @@ static int close_ep(struct fid *fid)
 	pthread_mutex_lock(&ep->domain->lock);
 	for (enum weft_fi_side side = SIDE_SEND; side <= SIDE_RECEIVE; side++) {
 		if (ep->cq[side] != NULL)
-			leave(ep, &ep->cq[side]->eps[side], side, true);
+			weft_fi_watch_remove(&ep->cq[side]->watch, ep, side);
 		if (ep->cntr[side] != NULL)
-			leave(ep, &ep->cntr[side]->eps[side], side, false);
+			weft_fi_watch_remove(&ep->cntr[side]->watch, ep, side);
 	}
 	pthread_mutex_unlock(&ep->domain->lock);
 	weft_close(ep->weft);
@@ -159,6 +150,7 @@ static int close_ep(struct fid *fid)
 static int bind_cq(struct weft_fi_ep *ep, struct weft_fi_cq *cq, uint64_t flags)
 {
 	static const uint64_t flag[] = {FI_TRANSMIT, FI_RECV};
+	int result = 0;
 
 	for (enum weft_fi_side side = SIDE_SEND; side <= SIDE_RECEIVE; side++) {
 		if (!(flags & flag[side]))
@@ -167,15 +159,15 @@ static int bind_cq(struct weft_fi_ep *ep, struct weft_fi_cq *cq, uint64_t flags)
 			return -FI_EINVAL;
 		ep->cq[side] = cq;
 		ep->selective[side] = (flags & FI_SELECTIVE_COMPLETION) != 0;
-		ep->next_cq[side] = cq->eps[side];
-		cq->eps[side] = ep;
+		result = weft_fi_watch_add(&cq->watch, ep, side);
 	}
-	return weft_fi_cq_watch(cq, ep);
+	return result;
 }
 
 static int bind_cntr(struct weft_fi_ep *ep, struct weft_fi_cntr *cntr, uint64_t flags)
 {
 	static const uint64_t flag[] = {FI_SEND, FI_RECV};
+	int result = 0;
 
 	if (flags & (FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE))
 		return -FI_ENOSYS;
@@ -183,10 +175,9 @@ static int bind_cntr(struct weft_fi_ep *ep, struct weft_fi_cntr *cntr, uint64_t 
 		if (!(flags & flag[side]))
 			continue;
 		ep->cntr[side] = cntr;
-		ep->next_cntr[side] = cntr->eps[side];
-		cntr->eps[side] = ep;
+		result = weft_fi_watch_add(&cntr->watch, ep, side);
 	}
-	return 0;
+	return result;
 }
 
 static int bind_ep(struct fid *fid, struct fid *to, uint64_t flags)

@@ -181,18 +181,17 @@ static int try_wait(struct fid_fabric *fabric, struct fid **fids, int count)
 
 	for (int i = 0; i < count && result == 0; i++) {
 		struct weft_fi_cq *cq = (void *)fids[i];
+		struct weft_fi_cntr *cntr = (void *)fids[i];
+		bool queue = fids[i]->fclass == FI_CLASS_CQ;
+		struct weft_fi_watch *watch = queue ? &cq->watch : &cntr->watch;
 
-		if (fids[i]->fclass != FI_CLASS_CQ)
+		if (!queue && fids[i]->fclass != FI_CLASS_CNTR)
 			continue;
-		pthread_mutex_lock(&cq->domain->lock);
-		for (unsigned side = 0; side < 2 && result == 0; side++)
-			for (struct weft_fi_ep *ep = cq->eps[side]; ep != NULL && result == 0;
-				ep = ep->next_cq[side]) {
-				weft_fi_progress(ep);
-				if (cq->count > 0 || !weft_arm(ep->weft))
-					result = -FI_EAGAIN;
-			}
-		pthread_mutex_unlock(&cq->domain->lock);
+		pthread_mutex_lock(&watch->domain->lock);
+		if (weft_fi_watch_progress(watch) < 0 || (queue && cq->count > 0) ||
+			!weft_fi_watch_arm(watch))
+			result = -FI_EAGAIN;
+		pthread_mutex_unlock(&watch->domain->lock);
 	}
 	return result;
 }

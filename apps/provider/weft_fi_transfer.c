@@ -51,10 +51,13 @@ static uint64_t kind_of(enum weft_fi_space space)
 
 static void count(struct weft_fi_cntr *cntr, int error)
 {
-	if (cntr != NULL && error == 0)
+	if (cntr == NULL)
+		return;
+	if (error == 0)
 		cntr->value++;
-	else if (cntr != NULL)
+	else
 		cntr->errors++;
+	weft_fi_watch_wake(&cntr->watch);
 }
 
 static void complete_request(
@@ -99,7 +102,7 @@ static void end_claim(struct weft_fi_ep *ep, struct weft_fi_request *request)
 	complete_request(ep, request, &event);
 }
 
-void weft_fi_progress(struct weft_fi_ep *ep)
+int weft_fi_progress(struct weft_fi_ep *ep)
 {
 	struct weft_event event[16];
 	int events;
@@ -119,6 +122,7 @@ void weft_fi_progress(struct weft_fi_ep *ep)
 				end_claim(ep, request);
 		}
 	} while (events == 16);
+	return events < 0 ? events : 0;
 }
 
 /* --- calls --- */

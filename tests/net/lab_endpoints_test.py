@@ -105,6 +105,17 @@ class One(Several):
                     server.communicate(timeout=labs.HANG_SECONDS)
                     self.assertEqual(server.returncode, 0)
 
+    @unittest.skipUnless(HAS_FABRIC, "the provider is not built, or libfabric-bin is not installed")
+    def test_waiting_on_libfabric_ends_with_the_process_of_the_host(self):
+        lab = self.lab("ew")
+        lab.up()
+        programs = [self.program(lab, "h0", BUILD / "tests/net/fi_waiter", wait) for wait in ("queue", "counter")]
+        for process in programs:
+            self.assertEqual(process.stdout.readline(), "waits\n")
+        os.kill(lab.pid_of("h0"), signal.SIGKILL)
+        for process in programs:
+            self.ends_with(process, "ENETDOWN")
+
     def test_endpoints_are_counted(self):
         lab = self.lab("ec", "endpoints: 1\n")
         lab.up()
