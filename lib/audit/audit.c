@@ -305,8 +305,8 @@ int audit_add(struct audit *audit, const struct audit_frame_at *at)
 	return audit->failed ? -ENOMEM : 0;
 }
 
-/* A frame that another one passed, and that never left: without it, that frame may still be
- * there. */
+/* A frame that overtook another one although that never left: without the record of its departure,
+ * the overtaken frame may still be there. */
 static void report_lost(struct audit *audit, const struct audit_frame *frame)
 {
 	char text[AUDIT_TEXT], port[TOPOLOGY_NAME_MAX + 8];

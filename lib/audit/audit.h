@@ -3,7 +3,7 @@
 #pragma once
 
 /* Follows every captured frame from port to port and checks the rules of the fabric
- * (docs/man/weft-audit.1). It gets frames in the order of time and reports violations; it opens no
+ * (docs/man/weft-audit.1). It gets frames in time order and reports violations; it opens no
  * file.
  *
  * Memory: a record for each frame in flight, and one for each pair of hosts that exchanges data.

@@ -23,7 +23,7 @@ struct decision {
 	uint64_t allowed; /* set of outputs; 0: any */
 	uint8_t cursor;
 	enum vc_turn turn;
-	uint64_t detours; /* outputs by which the packet may be on a detour (vc_ladder.h) */
+	uint64_t detours; /* outputs that may put the packet on a detour (vc_ladder.h) */
 };
 
 static void decide_by_route(

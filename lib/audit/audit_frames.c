@@ -176,7 +176,7 @@ void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *ma
 	uint32_t prev;
 
 	if (audit->frame[index].list == NULL)
-		return; /* nothing is in front of it, or it was passed itself */
+		return; /* nothing is ahead of it, or it was overtaken itself */
 	for (uint32_t at = audit->frame[index].prev; at != AUDIT_NONE; at = prev) {
 		prev = audit->frame[at].prev;
 		if (!audit->rules.exact && audit->frame[at].seen.time_ns <

@@ -30,7 +30,7 @@ struct audit_frame {
 	uint32_t next, prev;     /* in the list */
 	uint32_t chain;          /* next in the hash bucket */
 	uint32_t place;
-	uint32_t way; /* by which it came in or left */
+	uint32_t way; /* the direction in which it arrived or left */
 	bool waits;   /* the record that comes before this one is missing: not judged yet */
 	bool passed;  /* a later one left, at 'passer' */
 	struct audit_mark seen, passer;
@@ -159,7 +159,7 @@ struct audit_frame *audit_take(struct audit *audit, uint32_t index);
 /* The latest frame with this identity that left the place; NULL: none, or no longer known. */
 const struct audit_ghost *audit_ghost_of(
 	const struct audit *audit, const struct audit_frame *frame);
-/* Marks the frames in front of 'index' in its list as passed by it. Frames from before the capture
+/* Marks the frames ahead of 'index' in its list as overtaken by it. Frames from before the capture
  * was complete may have arrived where nothing was captured yet: they are dropped. */
 void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *mark);
 /* The frame may have been in flight when the capture started. */

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The packets of several captures in the order of time. Captures of labs are not quite in order,
- * because each process delivers its frames when it gets to it. The reader therefore holds back as
- * much as the files' disorder requires, which is nothing in a capture of a run. One thread. */
+/* The packets of several captures, merged by time. A lab's captures are not quite in order, because
+ * each process delivers its frames with some delay. The reader therefore holds back as much as the
+ * files' disorder requires, which is nothing in a capture of a run. One thread. */
 
 #include "capture_reader.h"
 
@@ -21,5 +21,5 @@ struct capture_order *capture_order_create(
 	struct capture_reader *reader, uint32_t readers, bool arrivals_first);
 void capture_order_destroy(struct capture_order *order);
 
-/* 1; 0: there are no more; -ENOMEM. */
+/* 1, or 0 after the last packet, or -ENOMEM. */
 int capture_order_next(struct capture_order *order, struct capture_ordered *next);

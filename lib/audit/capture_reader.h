@@ -34,7 +34,7 @@ struct capture_packet {
 	enum capture_direction direction;
 	uint32_t captured_bytes, frame_bytes;
 	const uint8_t *bytes; /* in the file */
-	const char *comment;  /* likewise, without an end; NULL: none */
+	const char *comment;  /* without its terminator; NULL: none */
 	uint32_t comment_bytes;
 };
 
@@ -64,7 +64,7 @@ int capture_reader_open(struct capture_reader *reader, const char *path, const u
 	size_t bytes, struct error *error);
 void capture_reader_close(struct capture_reader *reader);
 
-/* The next packet in the order of the file. False: there are no more. */
+/* The next packet in file order. False: there are no more. */
 bool capture_reader_next(struct capture_reader *reader, struct capture_packet *packet);
 /* Starts again from the first packet. */
 void capture_reader_rewind(struct capture_reader *reader);

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Explains where the time of captured packets went (docs/man/weft-why.1). It gets frames in the
- * order of time, joins the records of each packet, and divides the time between two records into
- * parts. The parts of a packet add up to its time exactly. Each wait has a cause: the port where
- * the congestion starts, found by following the buffers that lack credits.
+/* Explains where the time of captured packets went (docs/man/weft-why.1). It gets frames in time
+ * order, joins the records of each packet, and divides the time between two records into parts. The
+ * parts of a packet add up to its time exactly. Each wait has a cause: the port where the
+ * congestion starts, found by following the buffers that lack credits.
  *
  * Memory: a record of 64 bytes per captured data frame. One thread. */
 
@@ -89,7 +89,7 @@ struct why;
 /* The rules' topology outlives it. NULL: no memory. */
 struct why *why_create(const struct audit_rules *rules);
 void why_destroy(struct why *why);
-/* In the order of time. 0 or -ENOMEM. */
+/* In time order. 0 or -ENOMEM. */
 int why_add(struct why *why, const struct audit_frame_at *frame);
 /* After the last frame. 0 or -ENOMEM. */
 int why_end(struct why *why);

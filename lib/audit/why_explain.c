@@ -468,8 +468,8 @@ static const struct why_event *find_start(const struct why *why, const struct wh
 	return NULL;
 }
 
-/* Pieces gather waits of a kind that alternate with others: each starts where the one before it
- * ends, so that none lies within another one. */
+/* Pieces gather alternating waits of one kind: each starts where the previous one ends, so that
+ * none lies within another. */
 static void line_up(struct why_packet *out)
 {
 	uint64_t from_ns = 0;

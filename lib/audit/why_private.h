@@ -51,7 +51,7 @@ struct why {
 	uint32_t events, event_room;
 	struct why_limit *limit;
 	uint32_t limits, limit_room;
-	uint32_t *by_port; /* events by port and direction, in the order of time */
+	uint32_t *by_port; /* events by port and direction, in time order */
 	struct why_life *life;
 	uint32_t lives;
 };

@@ -22,7 +22,7 @@
 /* A bool that the option sets. */
 #define OPTION_SET(type, member) OPTION_KEY_(OPTION_SET_, type, member, bool)
 
-/* Stores the option with this key. False: the key is another one, and nothing is stored. */
+/* Stores the option with this key. False: the key differs, and nothing is stored. */
 static inline bool option_key_store(void *options, int key, const char *value)
 {
 	char *member = (char *)options + key % OPTION_KEYS;

@@ -61,7 +61,7 @@ static bool is_start(pcap_t *pcap, const char *text, size_t bytes)
 	return false;
 }
 
-/* libpcap does not tell where an error is, but may quote the word. */
+/* libpcap does not report where an error is, but may quote the word. */
 static const char *find_place(pcap_t *pcap, const char *text)
 {
 	const char *quoted = strchr(pcap_geterr(pcap), '\''), *found, *at;

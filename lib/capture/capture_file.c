@@ -186,7 +186,7 @@ static bool drain(struct capture_file *file)
 	return more;
 }
 
-/* Writes as much as the file takes without waiting. 0, -EAGAIN, or the error. */
+/* Writes what the file accepts without blocking. 0, -EAGAIN, or the error. */
 static int flush(struct capture_file *file)
 {
 	size_t done = 0;

@@ -25,8 +25,8 @@ const uint8_t *tap_packet_payload(const uint8_t *frame, uint32_t frame_bytes, ui
 	return frame + offset;
 }
 
-/* The header's checksum tells the start of a packet from the middle of one and from the payload of
- * Weft's own traffic. */
+/* The header's checksum distinguishes the start of a packet from the middle of one and from the
+ * payload of Weft's own traffic. */
 uint32_t tap_packet_bytes(const uint8_t *payload, uint32_t bytes)
 {
 	uint32_t header, length, sum = 0;

@@ -62,7 +62,7 @@ static bool takes_part(const struct grid *grid, uint32_t stride)
 	return true;
 }
 
-/* With all neighbours at once. The tag tells the direction: on a ring of two ranks both neighbours
+/* With all neighbours at once. The tag gives the direction: on a ring of two ranks both neighbours
  * are the same rank. */
 static void exchange(struct goal_writer *writer, const struct grid *grid, uint32_t stride)
 {

@@ -64,7 +64,7 @@ struct goal_replay_host {
 	weft_time next_send;        /* not earlier, because of the gap */
 	struct op_list turn;        /* queues with a send, the next one first */
 	uint32_t first_rank, ranks; /* in 'by_host' */
-	uint32_t first_cpu, cpus;   /* those of its ranks, and the last one copies */
+	uint32_t first_cpu, cpus;   /* CPUs of its ranks; the last one makes copies */
 	uint32_t first_channel, channels;
 	uint32_t left; /* operations that have not ended */
 };

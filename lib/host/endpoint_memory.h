@@ -27,7 +27,7 @@
 #define ENDPOINT_WINDOW       64  /* max frames of a peer in the memory, if it has room */
 #define ENDPOINT_WIDE_PEERS   128 /* peers with such a window */
 #define ENDPOINT_HEAD_BYTES   40
-#define ENDPOINT_WIRE_BYTES   64 /* interface and head, in front of a piece's data */
+#define ENDPOINT_WIRE_BYTES   64 /* interface and head, before a piece's data */
 
 struct endpoint_order {
 	uint16_t slot;

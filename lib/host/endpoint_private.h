@@ -20,7 +20,7 @@ enum endpoint_kind {
 	ENDPOINT_KINDS
 };
 
-/* The interface's fields of a message, in front of the head. */
+/* The interface's fields of a message, before the head. */
 struct endpoint_wire {
 	uint8_t kind;
 	uint16_t from, to; /* endpoints */

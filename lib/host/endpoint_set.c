@@ -77,7 +77,7 @@ void endpoint_set_close(struct endpoint_set *set, unsigned number)
 	for (uint32_t i = 0; i < endpoint->pairs; i++) {
 		endpoint_fail_pair(endpoint, i, -ESHUTDOWN, false, set->count);
 		endpoint->pair[i].owes &= (uint8_t)~OWES_PROBE;
-		/* A grant that is due goes first: it says that the program was there. */
+		/* A pending grant goes first, because it shows that the program was there. */
 		if (is_known(&endpoint->pair[i]))
 			endpoint_owe(endpoint, i, OWES_GONE);
 	}

@@ -3,8 +3,9 @@
 #pragma once
 
 /* The layer above an interface: passes synthetic messages to the measuring sink, messages between
- * endpoints to the endpoints, and others to the edge, if the host has these. The first byte tells
- * messages apart (synthetic.h, endpoint.h). The sink checks the order of all messages. */
+ * endpoints to the endpoints, and others to the edge, if the host has these. The first byte
+ * identifies the kind of message (synthetic.h, endpoint.h). The sink checks the order of all
+ * messages. */
 
 #include "edge.h"
 #include "measure_sink.h"
@@ -29,7 +30,7 @@ struct host_demux {
 
 enum host_demux_to { HOST_DEMUX_SINK, HOST_DEMUX_EDGE, HOST_DEMUX_ENDPOINT };
 
-/* 'sink' and 'edge' stay the caller's. 0 or -ENOMEM. */
+/* The caller keeps 'sink' and 'edge'. 0 or -ENOMEM. */
 int host_demux_init(struct host_demux *demux, struct measure_sink *sink, uint16_t hosts);
 void host_demux_fini(struct host_demux *demux);
 

@@ -45,7 +45,7 @@ static void begin_piece(struct weft *weft, struct arriving *arriving,
 	}
 }
 
-/* Copies into the buffer of the receive as much as fits. */
+/* Copies what fits into the receive's buffer. */
 static void copy_into(struct operation *op, uint64_t at, const uint8_t *data, uint32_t bytes)
 {
 	uint64_t room = at < op->agreed ? op->agreed - at : 0;

@@ -134,7 +134,7 @@ unsigned client_take_completions(struct weft *weft);
 /* The link to the first unexpected message that the receive matches, or to NULL. */
 struct unexpected **client_find_unexpected(struct weft *weft, const struct operation *op);
 void client_unlink(struct weft *weft, struct unexpected **at);
-/* Gives a message that has arrived to the receive, or lets the receive wait. */
+/* Matches the receive with an arrived message, or lets it wait. */
 void client_post(struct weft *weft, struct operation *op);
 /* A new message. */
 void client_meet(struct weft *weft, struct arriving *arriving, const struct weft_address *from,

@@ -7,7 +7,7 @@
 
 /* Pieces in send slots, and their completions. */
 
-/* The data is in the slot. 'waits': the operation wants to know the end. */
+/* The data is in the slot. 'waits': the operation must be told when it has been sent. */
 static void order(struct weft *weft, struct operation *op, unsigned slot, const struct piece *piece,
 	uint32_t bytes, bool waits)
 {

@@ -42,7 +42,7 @@ struct link_key {
 /* Frames that were refused. */
 struct link_seal_counters {
 	uint64_t bad_tag;  /* no seal, or a wrong one */
-	uint64_t replayed; /* seen before, or too old to tell */
+	uint64_t replayed; /* seen before, or too old to check */
 	uint64_t unproven; /* frames from sessions that are not adopted */
 };
 
@@ -58,7 +58,7 @@ struct link_seal {
 };
 
 /* From now on frames of 'end' get seals; before its first frame. Gives the end a session that no
- * other end has and makes it proving. 'key' stays the caller's. sodium_init() was called. */
+ * other end has and makes it proving. The caller keeps 'key'. sodium_init() was called. */
 void link_seal_init(struct link_seal *seal, const struct link_key *key, struct link_end *end);
 
 /* Frames of this kind have a seal where there is a key. */

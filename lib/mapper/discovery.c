@@ -174,7 +174,7 @@ static bool is_worthwhile(struct discovery *discovery, struct discovery_place pl
 		return false;
 	if (link_is_held(&device->port[place.port], now))
 		return false;
-	/* Room for the ports, the next one and the final element, both ways. */
+	/* Room for the ports, the next one and the final element, in both directions. */
 	if (device->depth + 2 <= MAPPER_BACK_MAX)
 		return true;
 	discovery_find(discovery, DISCOVERY_TOO_FAR, place.device, place.port);
@@ -246,7 +246,7 @@ static struct discovery_probe *probe_numbered(struct discovery *discovery, uint3
 	return NULL;
 }
 
-/* Probes all linked ports of a device except the one by which it was found. */
+/* Probes all linked ports of a device except the one through which it was found. */
 static void probe_ports(struct discovery *discovery, uint32_t at)
 {
 	struct map_device *device = &discovery->map->device[at];

@@ -33,7 +33,7 @@ enum mapper_device_kind { MAPPER_SWITCH, MAPPER_HOST };
 
 struct mapper_agent_config {
 	uint64_t id;      /* identity, not 0 */
-	uint16_t fabric;  /* number in its frames, and in those of the mapper in this device */
+	uint16_t fabric;  /* number in its frames, and in the frames of this device's mapper */
 	uint32_t session; /* identifies this run, not 0 */
 	uint8_t kind;     /* enum mapper_device_kind */
 	uint8_t ports;    /* 1 to MAPPER_PORTS_MAX; an interface has 1 */

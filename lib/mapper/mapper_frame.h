@@ -22,7 +22,7 @@
 	X(UNKEYED, "unkeyed")       /* no tag, but this device has a key */              \
 	X(KEYED, "keyed")           /* a tag, but this device has no key */              \
 	X(FORGED, "forged")         /* the tag is wrong */                               \
-	X(REPLAYED, "replayed")     /* seen before, or too old to tell */                \
+	X(REPLAYED, "replayed")     /* seen before, or too old to check */               \
 	X(NOT_FOR_US, "not_for_us") /* for another device or another kind of receiver */ \
 	X(STALE, "stale")           /* from an earlier session, or not requested */      \
 	X(LESSER, "lesser")         /* a greater mapper is obeyed */                     \

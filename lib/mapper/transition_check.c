@@ -173,8 +173,8 @@ static void add_routes(struct mixture *mixture, const struct route_set *set)
 		}
 }
 
-/* Ports by which any table leaves this switch for the destination: primary ones, and alternatives
- * in '*others'. */
+/* Ports through which any table leaves this switch for the destination: primary ones, and
+ * alternatives in '*others'. */
 static uint64_t table_ports(
 	const struct mixture *mixture, uint32_t at, uint32_t destination, uint64_t *others)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* How a flow begins. The receiver decides it, so that nobody who has not read its answer can begin
- * a flow in a sender's name, and no frame of an earlier life can:
+/* How a flow begins. The receiver decides it, so that only a station that has read its answer can
+ * begin a flow in a sender's name, and no frame of an earlier life can:
  *
  *     sender -> receiver   ask: flow and sequence number, both random
  *     receiver -> sender   offer: repeats them; names the flow, the message number and the sequence

@@ -69,7 +69,7 @@ static void ask_again(struct nic *nic, uint16_t peer, weft_time now)
 	rx->asked_at = rx->expected;
 	rx->ask = rx->asked = true;
 	ack_now(nic, peer);
-	deadline_queue_arm(&nic->gap, peer, now); /* once more if the request is lost */
+	deadline_queue_arm(&nic->gap, peer, now); /* again if the request is lost */
 }
 
 /* Adapts the time after which a gap counts as a loss: twice the observed delay of overtaken frames,

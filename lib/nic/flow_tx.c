@@ -8,7 +8,7 @@
 #include "nic_control.h"
 
 /* Each consecutive timeout doubles the wait, up to this many times; and however long answers take,
- * a message has at least this many tries. */
+ * a message gets at least this many tries. */
 #define DOUBLINGS_MAX 3
 #define TRIES_MIN     8
 /* Consecutive timeouts after which a peer counts as silent. One lost frame causes one. */

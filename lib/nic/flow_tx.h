@@ -23,7 +23,7 @@ void flow_tx_place(struct nic *nic, uint16_t peer);
 /* True if the window admits the peer's next frame; returns its class and VC. */
 bool flow_tx_ready(const struct nic *nic, uint16_t peer, enum ready_class *class, unsigned *vc);
 
-/* When an ideal interface could have sent that frame, but for missing credits. */
+/* When an ideal interface could have sent that frame if it had had credits. */
 weft_time flow_tx_ready_ps(struct nic *nic, uint16_t peer);
 
 /* Frame 'send' of the peer is being sent; 'wire_bytes' includes link overhead. */

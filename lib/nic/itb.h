@@ -107,7 +107,7 @@ static inline bool itb_was_overtaken(const struct weft_packet *packet)
 }
 
 /* Takes a frame that itb_is_route(), completely received by now, with its header received at
- * 'header_ps'; it leaves in 'vc'. False: no room; counted; the packet stays the caller's. */
+ * 'header_ps'; it leaves in 'vc'. False: no room, which is counted; the caller keeps the packet. */
 bool itb_absorb(struct itb *itb, struct weft_packet *packet, uint8_t vc, weft_time header_ps,
 	weft_time now);
 

@@ -3,10 +3,10 @@
 #pragma once
 
 /* Share of the link between own and in-transit messages at a host with in-transit buffers (thesis,
- * section 3.1.4). In-transit messages have priority, to keep their delay small. But one own message
- * is sent after every 4 in-transit ones while up to 50 own ones wait, after every 2 while 51 to 100
- * wait, and after each one above that: then they alternate. The counter is the number of in-transit
- * messages since the last own one.
+ * section 3.1.4). In-transit messages have priority, to keep their delay small. However, one own
+ * message is sent after every 4 in-transit ones while up to 50 own ones wait, after every 2 while
+ * 51 to 100 wait, and after each one above that: then they alternate. The counter is the number of
+ * in-transit messages since the last own one.
  *
  * This follows the text of the thesis. Its figure 43 falls through to the second and third rule if
  * the first does not apply, so own messages would always alternate with the others.
@@ -22,7 +22,7 @@ struct itb_share {
 	uint32_t in_transit; /* sent since the last own one; zero at first */
 };
 
-/* In-transit ones per own one while 'own_waiting' own ones wait. 1 to 4. */
+/* Frames in transit per own frame while 'own_waiting' own ones wait. 1 to 4. */
 static inline unsigned itb_share_period(uint32_t own_waiting)
 {
 	if (own_waiting <= 50)

@@ -32,8 +32,8 @@ struct message {
 	bool injected;               /* its first frame left, or the ask for its flow */
 	bool started;                /* start_ps is known */
 	uint32_t wire_bytes;         /* in its frames so far, including link overhead */
-	weft_time start_ps;          /* when its first frame could have left but for credits */
-	const uint8_t *route;        /* in the table of routes */
+	weft_time start_ps;   /* when its first frame could have left if it had had credits */
+	const uint8_t *route; /* in the table of routes */
 	/* NULL: generated with each frame (synthetic.h). nic_pulled: the host writes it. */
 	const uint8_t *payload;
 	weft_time generated_ps;

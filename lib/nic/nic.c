@@ -467,7 +467,7 @@ bool nic_has_routes(const struct nic *nic)
 
 _Static_assert(NIC_ROUTES_MAX == ROUTE_CHOICE_ROUTES_MAX, "sets have rows of the same length");
 
-/* False: the choice has no room for so many alternatives. */
+/* False: the choice has no room for that many alternatives. */
 static bool fits(const struct nic *nic, const struct nic_routes *routes)
 {
 	if (routes == NULL || routes->hosts != nic->config.hosts)

@@ -194,7 +194,7 @@ void nic_describe(
 struct weft_packet *nic_receive(
 	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now);
 
-/* Replaces the routes; they stay the caller's, and the old ones are no longer referenced. Built
+/* Replaces the routes; the caller keeps them, and the old ones are no longer referenced. Built
  * frames keep theirs; everything that leaves from now on, also the rest of a message or a
  * retransmission, uses the new ones. The receiver restores the order. Messages to a host without a
  * route wait until it has one again or they fail after give_up_ps; new ones are refused. The choice
@@ -246,9 +246,9 @@ void nic_control_counters(const struct nic *nic, uint64_t *count);
 const struct nic_config *nic_config(const struct nic *nic);
 struct link_end *nic_link(struct nic *nic);
 
-/* Some hosts are on another machine and have another clock than this one: all except those of
- * 'same' [hosts]. The interface measures its offset (peer_clocks.h). 'clock' names its own, not 0.
- * Once, before the first frame. -ENOMEM. */
+/* Some hosts are on another machine, whose clock differs: all except 'same' [hosts]. The interface
+ * measures its offset (peer_clocks.h). 'clock' is the number of this machine's clock, not 0. Once,
+ * before the first frame. -ENOMEM. */
 int nic_set_clocks(struct nic *nic, const bool *same, uint32_t clock);
 /* Its estimate of that clock; NULL: the host has this one. */
 const struct clock_offset *nic_clock_of(const struct nic *nic, uint16_t host);

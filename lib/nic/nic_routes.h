@@ -36,10 +36,10 @@ struct nic_routes {
 struct nic_routes *nic_routes_create(uint16_t hosts);
 void nic_routes_destroy(struct nic_routes *routes);
 
-/* Appends an alternative; those of one destination must be added consecutively. -EINVAL: no such
- * destination, out of order, more than FRAME_ROUTE_MAX elements, an inner element that is neither a
- * port nor an in-transit mark, or a last one that is not ROUTE_TYPE_HOST. -ENOSPC: there are
- * NIC_ROUTES_MAX already. -ENOMEM. */
+/* Appends an alternative; all alternatives of a destination must be added consecutively. -EINVAL:
+ * no such destination, out of order, more than FRAME_ROUTE_MAX elements, an inner element that is
+ * neither a port nor an in-transit mark, or a last one that is not ROUTE_TYPE_HOST. -ENOSPC: there
+ * are NIC_ROUTES_MAX already. -ENOMEM. */
 int nic_routes_add(
 	struct nic_routes *routes, uint16_t destination, const uint8_t *elements, unsigned length);
 

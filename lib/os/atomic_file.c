@@ -58,7 +58,7 @@ static int open_nameless(const struct atomic_file *file)
 	return open(folder, O_TMPFILE | O_WRONLY, 0600);
 }
 
-/* A file beside the target; NULL if impossible. */
+/* A temporary file in the target's folder; NULL if impossible. */
 static FILE *open_fresh(struct atomic_file *file)
 {
 	mode_t mode;

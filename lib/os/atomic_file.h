@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* A file that keeps its contents until the new ones are complete: they are written beside it and
- * replace it when it is closed. Devices, pipes, files with several names or none, and files in a
- * folder that accepts no other file are written in place and never removed. */
+/* A file that keeps its contents until the new ones are complete: they are written to a file in the
+ * same folder, which replaces it when it is closed. Devices, pipes, files with several names or
+ * none, and files in a folder that accepts no other file are written in place and never removed. */
 
 #include <limits.h>
 #include <stdbool.h>

@@ -34,7 +34,7 @@ static bool read_link(const char *path, char target[PATH_MAX])
 }
 
 /* The link comes before the folder: a process that is killed in between leaves no folder without a
- * link. A file beside the link gives the random name. Another process may have made a link
+ * link. A file next to the link gives the random name. Another process may have made a link
  * meanwhile. */
 static int link_fresh(const char *path, struct error *error)
 {

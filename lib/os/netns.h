@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Network namespaces by name, the same as those of 'ip netns': a bind mount in /run/netns. Only a
- * thread enters a namespace, for the time of one call; the process does not. Needs CAP_SYS_ADMIN.
- * No clock, no EAL; any thread. */
+/* Network namespaces by name, as in 'ip netns': a bind mount in /run/netns. Only a thread enters a
+ * namespace, for the time of one call; the process does not. Needs CAP_SYS_ADMIN. No clock, no EAL;
+ * any thread. */
 
 #include "base/weft_error.h"
 

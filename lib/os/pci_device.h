@@ -46,7 +46,7 @@ const struct pci_interface *pci_device_used(const struct pci_device *device);
 
 /* Whether the driver belongs to DPDK: vfio-pci, uio_pci_generic or igb_uio. */
 bool pci_driver_is_dpdk(const char *driver);
-/* Whether DPDK drives the device alongside this kernel driver: those of NVIDIA. */
+/* Whether DPDK drives the device alongside this kernel driver, as it does with NVIDIA's. */
 bool pci_driver_is_shared(const char *driver);
 bool pci_driver_loaded(const char *root, const char *driver);
 

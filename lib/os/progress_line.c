@@ -23,7 +23,7 @@ void progress_line_print(struct progress_line *line, const char *format, ...)
 	va_start(args, format);
 	vfprintf(line->out, format, args);
 	va_end(args);
-	/* Over the end of a longer text. */
+	/* Overwrites the end of a longer text. */
 	fputs("   ", line->out);
 }
 

@@ -30,16 +30,16 @@ int tap_open(const struct tap_options *options, struct error *error);
 
 void tap_close(int fd);
 
-/* Losses on the side of the programs, as the kernel counts them. The files are those of the
- * namespace in which they were opened, for ever. -1: unknown. */
+/* Losses on the programs' side, as the kernel counts them. The files always show the namespace in
+ * which they were opened. -1: unknown. */
 struct tap_losses {
 	int interfaces, sockets; /* descriptors */
 	uint64_t sockets_before;
 };
 
-/* For an open TAP, with the options with which it was opened. 'sockets': also those of the
- * namespace, which has no other TAP of a host. Without memory, or without a namespace of that name:
- * the losses are unknown. */
+/* For an open TAP, with the options with which it was opened. 'sockets': also the losses of sockets
+ * in the namespace, which has no other TAP of a host. Without memory, or without a namespace of
+ * that name, the losses are unknown. */
 void tap_losses_open(struct tap_losses *losses, const struct tap_options *options, bool sockets);
 void tap_losses_close(struct tap_losses *losses);
 

@@ -18,7 +18,7 @@ struct eal_options {
 	const char *prefix;     /* file prefix; NULL: "weft-" and the process id */
 	unsigned lcores;        /* including the main one; 0: 1 */
 	unsigned memory_mib;    /* 0: 256. An IOMMU locks all of it for PCI devices */
-	unsigned files;         /* descriptors for ports, captures and TAPs, beside EAL's own */
+	unsigned files;         /* descriptors for ports, captures and TAPs, in addition to EAL's */
 	const char *const *pci; /* PCI addresses to use, from a lab file; NULL-terminated */
 };
 

@@ -9,7 +9,7 @@
  *
  * Frames are rte_mbufs of one segment with a struct weft_packet in the private area; frames that a
  * driver delivers in several segments are linearised. An mbuf accepted by port_tx() belongs to the
- * port; an mbuf that is not accepted stays the caller's, which keeps it and retries: the port drops
+ * port; the caller keeps an mbuf that is not accepted and retries: the port drops
  * nothing. One thread uses one end of a port. */
 
 #include <rte_mbuf.h>

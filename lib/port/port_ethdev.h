@@ -81,8 +81,7 @@ bool port_stamps_now(const struct port *port, uint64_t *ticks);
  * during a port's setup are attributed to that port. Does nothing for a port that is not an
  * ethdev. */
 void port_watch_ethdev(struct port *port);
-/* Stops watching; the port may be unopened. port_close() also does this, but for this port
- * alone. */
+/* Stops watching; the port may be unopened. port_close() also does this, but only for this port. */
 void port_unwatch_ethdev(struct port *port);
 
 struct port_ethdev_link {

@@ -171,8 +171,8 @@ static uint16_t packet_rx(
 	return kept;
 }
 
-/* Frames to drop, of which the kernel refuses the first. One whose interface is down or has a full
- * queue waits: if there is no carrier, the port is cut soon. */
+/* Frames to drop when the kernel refuses the first one. A frame whose interface is down or has a
+ * full queue waits: if there is no carrier, the port is cut soon. */
 static unsigned skip_refused(struct packet_ctx *ctx)
 {
 	if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR || errno == ENETDOWN ||

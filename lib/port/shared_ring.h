@@ -71,7 +71,7 @@ static inline uint64_t shared_ring_record_bytes(uint32_t length)
 	       ~(uint64_t)(SHARED_RING_ALIGN - 1);
 }
 
-/* The start of either end, also after an earlier process of the same end. */
+/* Starts either end, including after an earlier process of the same end. */
 void shared_ring_tx_init(struct shared_ring_tx *tx, const struct shared_ring *ring);
 /* 'longest' frame, at most size/2 - SHARED_RING_ALIGN. */
 void shared_ring_rx_init(

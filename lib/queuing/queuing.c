@@ -108,8 +108,8 @@ const struct queuing_scheme queuing_vftree = {
 
 /* Flow2SL (Escudero-Sahuquillo et al., "A new proposal to deal with congestion in InfiniBand-based
  * fat-trees", JPDC 74, 2014): the hosts in Q groups of N / Q consecutive ones, a queue for each
- * group of destinations, another one from each group of sources: (group(S) + group(D)) mod Q. Where
- * Q does not divide N some groups have one host more. */
+ * group of destinations, and another queue from each group of sources: (group(S) + group(D)) mod Q.
+ * Where Q does not divide N some groups have one host more. */
 
 static uint32_t group(const struct queuing *queuing, uint32_t host)
 {

@@ -8,9 +8,9 @@
  * in the next class once it crosses the ring's dateline, so no chain of dependencies closes around
  * the ring. The rule is local: it needs the two ports and the class in which the packet came.
  *
- * Multi-step paths (msp.c) are up to three such paths one after the other. Each step has classes of
- * its own, above those of the step before, so classes never fall along a path. A packet enters the
- * next step's first class where its route says 'next step'. Two layouts:
+ * Multi-step paths (msp.c) are up to three such paths one after the other. Each step has its own
+ * classes, above the previous step's, so classes never fall along a path. A packet enters the next
+ * step's first class where its route says 'next step'. Two layouts:
  *
  *     VC_STEPS_LINKS  the first and the last step are single links and have one class each, the
  *                     middle step has the rest. A path without such a first step begins in the
@@ -74,7 +74,7 @@ static inline bool vc_steps_is_ladder(unsigned steps)
 	return steps >= VC_STEPS_DF_MIN && steps < VC_STEPS_COUNT;
 }
 
-/* Whether so many classes can be divided among the steps. */
+/* Whether this many classes can be divided among the steps. */
 bool vc_steps_fit(unsigned steps, unsigned classes);
 /* The layout in route files: "links", "equal"; NULL for VC_STEPS_NONE and unknown ones. */
 const char *vc_steps_name(unsigned steps);

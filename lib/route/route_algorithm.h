@@ -97,7 +97,7 @@ struct route_algorithm {
 	/* Routes pair by pair, the same ones. NULL: it must look at all pairs to route one, or some
 	 * of its routes have in-transit buffers. */
 	route_maker_fn pairs;
-	/* Fills an empty table, likewise. NULL: the algorithm has routes only. */
+	/* Fills an empty table in the same way. NULL: the algorithm has routes only. */
 	int (*tables)(const struct route_graph *graph, const struct route_options *options,
 		struct route_table *table, struct error *error);
 };

@@ -25,7 +25,7 @@ int route_merge_find(
 	return count;
 }
 
-/* The index of a route among those of the pair; their count if absent. */
+/* The index of a route among the pair's routes; their count if absent. */
 static unsigned find_route(const struct route_set *set, uint32_t source, uint32_t destination,
 	const uint8_t *route, unsigned length)
 {

@@ -12,8 +12,8 @@
  * pair), so threads may add routes to different destinations concurrently. Any thread may read once
  * additions are complete.
  *
- * A set may also make routes on demand (route_demand.h): it has a route for every pair, and makes
- * those of a pair when they are read for the first time. Any thread may read. */
+ * A set may also make routes on demand (route_demand.h): it has a route for every pair, and
+ * computes a pair's routes when they are first read. Any thread may read. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,7 +65,7 @@ bool route_set_failed(const struct route_set *set);
 /* The first fault, to be read while no thread asks for routes; "": no memory, or nothing. */
 const char *route_set_fault(const struct route_set *set);
 
-/* Adds a copy of a route to those of the pair. -EINVAL: hosts out of range or equal, length 0 or
+/* Adds a copy of a route to the pair's routes. -EINVAL: hosts out of range or equal, length 0 or
  * above ROUTE_ELEMENTS_MAX. -ENOSPC: the pair has ROUTE_ALTERNATIVES_MAX already. -ENOMEM. */
 int route_set_add(struct route_set *set, uint32_t source, uint32_t destination,
 	const uint8_t *route, unsigned length);

@@ -19,7 +19,7 @@
  *     event_queue_take(), event_queue_pop()          remove the first one before a limit
  *
  * Events are taken in the order (time, order, item), whatever the order in which they were added;
- * 'order' is the caller's and decides which device is served first at one time.
+ * The caller's 'order' decides which device is served first if several have the same time.
  *
  * In the calendar an event is one number of 64 bits: from the top down the time since its bucket's
  * beginning, the order, the item. So the creator of a queue states how many bits orders and items

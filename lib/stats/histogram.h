@@ -30,7 +30,7 @@ static inline unsigned histogram_index(uint64_t value)
 	return (shift << HISTOGRAM_STEPS_LOG2) + (unsigned)(value >> shift);
 }
 
-/* The value, so many times. */
+/* Records the value this many times. */
 static inline void histogram_record_times(
 	struct histogram *histogram, uint64_t value, uint64_t times)
 {

@@ -25,6 +25,6 @@ void order_wait_merge(struct order_wait *into, const struct order_wait *from);
 void order_wait_reset(struct order_wait *wait);
 
 /* Latencies to the release: 'all', in which 'released' replaces 'arrived' for the frames that
- * waited. The maximum remains that of 'all' if a frame with that latency is still waiting. */
+ * waited. The maximum remains the one in 'all' if a frame with that latency is still waiting. */
 void order_wait_release(const struct histogram *all, const struct histogram *arrived,
 	const struct histogram *released, struct histogram *out);

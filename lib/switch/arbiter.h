@@ -7,7 +7,7 @@
  * lacks credits moves from the ready set to the stalled set, and back when credits for that output
  * arrive.
  *
- * Without VOQs the queue of an (input, VC) is in the sets of the output that its head wants. 'voq'
+ * Without VOQs the queue of an (input, VC) is in the sets of the output of its head. 'voq'
  * is sw->voq as a constant, so that each form is compiled on its own. */
 
 #include "congestion_control.h"

@@ -64,7 +64,7 @@ struct congestion_control_config {
 
 struct congestion_control_arn {
 	struct control_arn arn;
-	uint8_t port; /* by which it leaves */
+	uint8_t port; /* through which it leaves */
 };
 
 struct congestion_control {

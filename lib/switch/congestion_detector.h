@@ -27,7 +27,7 @@
 
 /* When FCTh is tested again. The paper tests it when a VOQ passes HCDTh and at the end of CRT. */
 enum congestion_detector_retest {
-	CONGESTION_RETEST_NEVER,  /* as the paper says */
+	CONGESTION_RETEST_NEVER,  /* as in the paper */
 	CONGESTION_RETEST_STARTS, /* and at each arrival above HCDTh: a branch may become suspect */
 	CONGESTION_RETEST_HOLDS,  /* and there it also ends the suspicion: FCTh must hold throughout
 				   */
@@ -68,7 +68,7 @@ struct congestion_detector_cross {
 	uint16_t passed; /* VCs above HCDTh that have not been below LCDTh since */
 	uint16_t above;  /* VCs above HCDTh now */
 	uint32_t blocks; /* sum over all VCs; only if they count together */
-	uint8_t recent;  /* likewise: the VC that grew it last */
+	uint8_t recent;  /* the VC that grew it last */
 };
 
 struct congestion_detector_output {

@@ -60,6 +60,6 @@ weft_time contention_threshold(uint32_t frame_bytes, uint64_t rate_bps);
 void switch_set_contention(struct weft_switch *sw, struct contention *contention);
 
 /* A data packet that could leave from packet->arrived_ps on starts to leave through 'output' at
- * 'now', and is no longer in its queue. The switch has contention. */
+ * 'now', and was taken from its queue. The switch has contention. */
 void contention_leave(
 	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now);

@@ -12,8 +12,8 @@ static bool routing_error(const struct weft_switch *sw, const struct weft_packet
 	return (packet->hop & ROUTE_PORT_BIT) == 0 || (packet->hop & ROUTE_PORT_MASK) >= sw->ports;
 }
 
-/* Passes over 'next step' at the cursor: the element after it counts, and the cursor advances past
- * both. Returns what the route says about steps here. */
+/* Skips 'next step' at the cursor: the element after it counts, and the cursor advances past both.
+ * Returns the route's instruction about steps here. */
 static enum vc_turn find_turn(
 	const struct weft_switch *sw, struct weft_packet *packet, unsigned *output)
 {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The buffer behind an output, as the switch in front of it knows it: from credits alone.
+/* The buffer at the far end of an output's link, as this switch knows it: from credits alone.
  *
  * The credits that are left are not the free space. A receiver withholds freed blocks until they
  * are worth a credit frame (credit_grant_due()), so the credits fall by up to a quarter of the
@@ -21,7 +21,7 @@
 #include "wire/frame.h"
 
 struct peer_buffer {
-	const struct credit_tx *tx; /* [VCs], those of the link */
+	const struct credit_tx *tx; /* [VCs], the link's */
 	uint32_t vc_blocks;         /* size of each VC there: the most space that ever was left */
 	bool exact;                 /* a credit frame comes for each packet: nothing is withheld */
 	uint32_t told[FRAME_VCS_MAX]; /* what was left when the last credit frame came */

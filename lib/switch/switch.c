@@ -204,7 +204,7 @@ bool switch_is_empty(const struct weft_switch *sw)
 	return true;
 }
 
-/* Discards the packets for 'output' from a queue whose head wants another output. */
+/* Discards the packets for 'output' from a queue whose head leaves through another output. */
 static void discard_behind_head(
 	struct weft_switch *sw, struct voq *queue, unsigned output, enum switch_counter reason)
 {

@@ -89,7 +89,8 @@ struct switch_config {
 	const uint64_t *table_alternatives;
 	uint32_t table_hosts; /* up to SWITCH_HOSTS_MAX */
 	/* Not NULL: the primary ports of hosts from n * SWITCH_TABLE_BLOCK on are in block
-	 * table_block[n] of table_port, so many switches can share memory. Also the caller's. */
+	 * table_block[n] of table_port, so that many switches can share memory. Owned by the
+	 * caller. */
 	const uint16_t *table_block;
 	/* VC classes that are part of the routes, or NULL: then they choose the next VC instead of
 	 * sl_to_vc, class n in VC n, and 'vcs' is not less than the classes. The caller's, as the

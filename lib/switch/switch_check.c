@@ -67,7 +67,7 @@ static const char *check_control(const struct weft_switch *sw)
 		       : "control frames in differ from out + waiting + discarded";
 }
 
-/* Each VC in the sets of a crosspoint stands for a head that wants this output. */
+/* Each VC in the sets of a crosspoint stands for a head that leaves through this output. */
 static const char *check_crosspoint(const struct weft_switch *sw, unsigned output, unsigned input)
 {
 	unsigned ready = switch_ready_vcs(sw, output, input);

@@ -4,7 +4,7 @@
 
 /* The counters of a switch, per port. Enum and names come from one list, so they cannot differ;
  * telemetry, 'weft lab status' and the results use these names. The counters of departures come
- * last, so that they lie beside the output in memory (struct switch_port).
+ * last, so that they are next to the output in memory (struct switch_port).
  *
  * Accounting: data_in = data_out + stored + the sum of the data discards, at every instant;
  * switch_check() asserts it. Likewise control_in = control_out + control_agent + waiting + the

@@ -114,7 +114,7 @@ struct shard_board {
 
 _Static_assert(sizeof(uint32_t[FRAME_VCS_MAX]) == 64, "a line for each input");
 
-/* A shard's view of another one. */
+/* A shard's view of another shard. */
 struct shard_other {
 	struct shard_ring *out; /* that ring is the other's memory */
 	uint64_t away;          /* own inputs that may have packets there */
@@ -147,7 +147,7 @@ struct switch_division {
 };
 
 /* 'owner' of each port: a shard, 0 to shards - 1. NULL with errno EINVAL (a number out of range, a
- * shard without a port, no VOQs) or ENOMEM. What 'config' points to stays the caller's. */
+ * shard without a port, no VOQs) or ENOMEM. The caller keeps what 'config' points to. */
 struct switch_division *switch_division_create(
 	const struct switch_config *config, const uint8_t *owner, unsigned shards);
 /* The memory of a shard, and of the rings that lead to it. Each shard's own thread may call it, so

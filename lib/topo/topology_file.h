@@ -37,7 +37,7 @@ extern const struct yaml_field topology_udp_fields[];
 int topology_read_udp(const struct yaml_tree_node *node, void *member, struct error *error);
 void topology_write_udp(const void *member, FILE *out, unsigned indent);
 bool topology_is_udp(const void *member);
-/* For 'dpdk' beside it. */
+/* Whether a row has 'dpdk'. */
 bool topology_is_dpdk(const void *member);
 /* Refuses a row that does not have exactly one of them. 'vlan' is for Ethernet ports. */
 int topology_check_device(

@@ -32,7 +32,7 @@
 	X(BURSTY, "bursty")
 
 #define X(id, text) ARRIVALS_##id,
-enum arrivals_kind { ARRIVALS_KINDS(X) ARRIVALS_UNSET /* nothing says so far */ };
+enum arrivals_kind { ARRIVALS_KINDS(X) ARRIVALS_UNSET /* not set yet */ };
 #undef X
 
 /* Constant after arrivals_init(). */

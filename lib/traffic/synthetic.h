@@ -10,7 +10,7 @@
  * another message, or of another place in this one, does not pass.
  *
  * The first byte is 0 for the first two years of a run's clock, which an IP packet never starts
- * with. The host uses it to tell the two apart (host_demux.h). */
+ * with. The host uses it to distinguish the two (host_demux.h). */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -42,7 +42,7 @@ struct traffic {
 	struct traffic_counters counters;
 	uint32_t message_bytes, other_share_ppm;
 	uint16_t next_destination; /* for the message that is drawn next */
-	uint16_t host, others;     /* others: hosts but for this one */
+	uint16_t host, others;     /* others: all hosts except this one */
 	uint8_t sl;
 	bool constant : 1, uniform : 1; /* arrivals; pattern */
 	bool drawn : 1;                 /* lengths are drawn from a range, or given by packets */

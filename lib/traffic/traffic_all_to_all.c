@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Each message to the next host of a list, or of all, in turn, starting after the sender: in each
- * round every host receives one message if all have the same list. */
+/* Each message goes to the next host of a list, or of all, starting after the sender: in each round
+ * every host receives one message if all have the same list. */
 
 #include <stdlib.h>
 

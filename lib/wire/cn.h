@@ -28,7 +28,7 @@ struct cn_flow {
 
 struct cn {
 	uint32_t message;    /* message of the answered frame */
-	uint32_t sequence;   /* likewise */
+	uint32_t sequence;   /* sequence number of that frame */
 	uint32_t waiting_ns; /* in all switches on the path; UINT32_MAX: that long or longer */
 	uint8_t path;        /* index in the sender's routes, 0..CN_PATH_MAX, or CN_PATH_UNKNOWN */
 	uint8_t flags;       /* CN_F_* */

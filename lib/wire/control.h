@@ -37,8 +37,8 @@ struct control_hello {
 
 /* FRAME_ACK, cumulative. A nonzero 'again' requests retransmission of missing frames from
  * 'expected' on; it numbers the requests, so that a duplicated request is served once. 'flow' is
- * the upper half of the data frames' message number. 'session' tells the sender that its receiver
- * has restarted. */
+ * the upper half of the data frames' message number. A new 'session' shows the sender that its
+ * receiver has restarted. */
 struct control_ack {
 	uint32_t expected; /* next frame sequence number that the receiver expects */
 	uint8_t again;     /* 0: acknowledgement only; else the number of this request */

@@ -3,8 +3,7 @@
 #pragma once
 
 /* The part of frame_check() that every arriving frame passes, inline for the poll loops: a good
- * data frame takes few instructions, and its CRC overlaps with those of its neighbours in the
- * burst. */
+ * data frame takes few instructions, and its CRC overlaps with its neighbours' in the burst. */
 
 #include <arpa/inet.h>
 
@@ -76,7 +75,7 @@ static inline bool frame_has_identity(const uint8_t *frame, const struct frame_i
 	return ((found ^ identity->wanted) & identity->mask) == 0;
 }
 
-/* The checks of a data frame behind its identity; 'bytes' are a whole header at least. */
+/* The checks of a data frame after its identity; 'bytes' hold at least a whole header. */
 static inline __attribute__((always_inline)) bool frame_is_good_behind_identity(
 	const uint8_t *frame, size_t bytes)
 {

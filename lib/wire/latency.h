@@ -41,11 +41,11 @@ void latency_begin(struct latency_extension *extension, unsigned path);
 /* True if the check is right. Switches need no more: they only add to what is there. */
 bool latency_check_ok(const struct latency_extension *extension);
 
-/* Adds a waiting time, saturating. The check is no longer right. */
+/* Adds a waiting time, saturating. The check becomes invalid. */
 void latency_add(struct latency_extension *extension, uint32_t waiting_ns);
 
 /* Records the flows of a packet that was not predictive; 'flows' up to CN_FLOWS_MAX, may be 0. The
- * check is no longer right. */
+ * check becomes invalid. */
 void latency_record(
 	struct latency_extension *extension, const struct cn_flow *flow, unsigned flows);
 

@@ -51,7 +51,7 @@ struct wormhole_offer {
 	const uint8_t *route; /* elements as in a frame (route_set.h) */
 	uint64_t generated;   /* the caller's: returned with the message */
 	uint32_t tag;         /* the caller's, likewise */
-	uint32_t bytes;       /* as many flits, at least 1 */
+	uint32_t bytes;       /* one flit per byte, at least 1 */
 	uint16_t destination;
 	uint8_t choice; /* the caller's, likewise */
 	uint8_t entry;  /* likewise */

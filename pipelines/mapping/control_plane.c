@@ -281,7 +281,7 @@ static bool is_phase(const struct mapper_frame *frame)
 	return frame->data[frame_payload_offset(frame_header_const(frame->data))] == MAPPER_PHASE;
 }
 
-/* A request to the agent of the same host bypasses the loop. An answer to PHASE says whether the
+/* A request to the agent of the same host bypasses the loop. An answer to PHASE reports whether the
  * device is idle, so that request waits, like frames from the loop, until the loop has made a whole
  * iteration. */
 static void ask_own_agent(struct control_plane *plane, struct control_device *device, weft_time now)

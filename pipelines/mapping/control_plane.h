@@ -28,9 +28,9 @@ struct control_plane_config {
 	const struct topology *topology; /* names, ports and counts; its cables are not used */
 	const struct control_plane_device *device;
 	unsigned devices;
-	uint16_t fabric;              /* number in all frames (frame.h) */
-	uint32_t session;             /* identifies this run of the process, not 0 */
-	uint64_t counter;             /* above those of all earlier runs (a wall clock), or 0 */
+	uint16_t fabric;  /* number in all frames (frame.h) */
+	uint32_t session; /* identifies this run of the process, not 0 */
+	uint64_t counter; /* above the counters of all earlier runs (a wall clock), or 0 */
 	const struct fabric_key *key; /* NULL: none */
 	struct mapper_config mapper;  /* session is filled in */
 	weft_time lease_ps;           /* mapper_agent.h */

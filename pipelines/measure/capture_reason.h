@@ -17,7 +17,7 @@
 #define CAPTURE_REASON_FAULT  1  /* + enum frame_fault */
 #define CAPTURE_REASON_SWITCH 32 /* + enum switch_counter */
 
-/* More than a counter says. */
+/* Details beyond the counters. */
 #define CAPTURE_REASONS(X)                                                                    \
 	X(CONTROL_BAD, "control_bad")               /* link-local, with an invalid payload */ \
 	X(SOURCE_SPOOFED, "discard_source_spoofed") /* its source is not the port's host */   \

@@ -140,7 +140,7 @@ void deadlock_heads_free(struct deadlock_heads *heads)
 
 /* --- the search --- */
 
-/* Sorted heads: those of a buffer lie together. */
+/* Sorted, so that the heads of a buffer are adjacent. */
 struct search {
 	struct deadlock_head *head;
 	size_t count;

@@ -70,8 +70,8 @@ int deadlock_collect_host(const struct deadlock_view *view, uint32_t host, uint3
  * 'before' that still wait 'now', a collection that started later. They all waited at one instant
  * between the two, so a cycle of them is real. Sorts both. */
 void deadlock_keep_common(struct deadlock_heads *before, struct deadlock_heads *now);
-/* [[…]] of numbers; NULL without memory. And back: adds them. 0, -ENOMEM, or -EINVAL if it is no
- * such list of this topology. */
+/* Writes [[…]] of numbers; NULL without memory. The second adds such a list: 0, -ENOMEM, or -EINVAL
+ * if it is not a list of this topology. */
 json_t *deadlock_heads_json(const struct deadlock_heads *heads);
 int deadlock_heads_read(
 	struct deadlock_heads *heads, const json_t *list, const struct topology *topology);

@@ -33,7 +33,7 @@ struct measure_totals {
 	struct source_control_sums control; /* sums over all hosts */
 };
 
-/* Counters of an entry of the traffic, likewise. */
+/* Counters of an entry of the traffic. */
 struct measure_entry_totals {
 	uint64_t generated_messages, generated_wire_bytes;
 	uint64_t messages, wire_bytes; /* delivered */
@@ -54,7 +54,7 @@ struct measure_entry {
 	weft_time first_ps; /* when its first message falls due, from the engine */
 	double capacity;    /* sum of the senders' links, in the unit of the window's rate */
 	/* The engine writes 'now' before each call that starts or ends measuring or a batch, and
-	 * once more before the result if it has changed. */
+	 * again before the result if it has changed. */
 	struct measure_entry_totals now, from, batched, to;
 	struct run_batch batch[STEADINESS_BATCHES];
 	struct measure_flow *flow; /* [hosts], the engine writes it; NULL: the entry has no end */
@@ -81,8 +81,8 @@ struct measure_window {
  * byte per cycle each. */
 void measure_window_open(
 	struct measure_window *window, const struct topology *topology, weft_time cycle_ps);
-/* Also opens the entries of the traffic. 'goal' NULL: no schedule. All stay the caller's and
- * outlive the window. 0 or -ENOMEM. */
+/* Also opens the entries of the traffic. 'goal' NULL: no schedule. All of them must outlive the
+ * window. 0 or -ENOMEM. */
 int measure_window_add_entries(struct measure_window *window, const struct topology *topology,
 	const struct run_config *run, const struct run_hosts *traffic, const struct run_goal *goal);
 /* Also closes a window that was never opened, if it is zeroed. */

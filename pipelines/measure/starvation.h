@@ -34,7 +34,7 @@ void starvation_begin(struct deadlock_heads *kept);
 int starvation_result(const struct deadlock_heads *kept, const struct topology *topology,
 	weft_time patience_ps, weft_time measured_ps, struct run_result *result);
 
-/* Names the host in the result if, since the 'middle' of the measured time, more came than left: by
- * over a tenth, and by at least 16. Does nothing without a middle. 0 or -ENOMEM. */
+/* Names the host in the result if, since the 'middle' of the measured time, over a tenth more
+ * frames arrived than left, and at least 16. Does nothing without a middle. 0 or -ENOMEM. */
 int starvation_judge_transit(const char *host, const struct starvation_transit *middle,
 	const struct starvation_transit *end, struct run_result *result);

@@ -19,7 +19,7 @@
 #include "nic/clock/clock_offset.h"
 #include "port/tsc_clock.h"
 
-#define ARRIVAL_STAMPS_LOOK_PS PS_PER_MS /* between readings, at least */
+#define ARRIVAL_STAMPS_LOOK_PS PS_PER_MS /* minimum between readings */
 #define ARRIVAL_STAMPS_AGE_NS  INT64_C(1000000000)
 
 struct port;

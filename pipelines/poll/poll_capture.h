@@ -13,7 +13,7 @@
 unsigned poll_capture_next(
 	const struct capture *capture, struct rte_mbuf **mbufs, unsigned from, unsigned count);
 
-/* Captures the whole frame of 'mbuf', which comes in or goes out by 'port', with the device's
+/* Captures the whole frame of 'mbuf', which arrives or leaves through 'port', with the device's
  * state. 'at': when it was on the wire. On a timed link this is its due arrival, or the start of
  * its transmission. */
 void poll_capture_frame(struct capture *capture, const struct port *port,

@@ -43,7 +43,7 @@ static inline struct poll_switch *poll_division_owner(
 	return division->shard[division->division->owner[port]];
 }
 
-/* Which shard polls which port: assigned in turn, among the shards on the port's own socket where
- * there are some. 'port_socket', 'part_socket': negative if unknown. */
+/* Which shard polls which port: assigned in rotation, preferably among the shards on the port's
+ * socket. 'port_socket', 'part_socket': negative if unknown. */
 void poll_division_deal(uint8_t *owner, const int *port_socket, unsigned ports,
 	const int *part_socket, unsigned shards);

@@ -143,8 +143,8 @@ static void finish(struct poll_switch *ps, struct device_order *order)
 	ps->mapper.tables = tables;
 }
 
-/* A command to all shards is done when a whole round has passed since all have done it, so that the
- * state that the control thread then sees is no older. */
+/* A command to all shards is complete when a whole round has passed since each shard executed it,
+ * so that the state that the control thread then sees is no older. */
 static bool obey_all(struct poll_switch *ps, struct device_order *order)
 {
 	struct poll_division_control *orders = ps->orders;

@@ -50,7 +50,7 @@ struct poll_nic_config {
 struct poll_nic_tap {
 	int fd; /* -1: none */
 	struct edge *edge;
-	weft_time due;   /* next read; an empty one costs as much as some frames */
+	weft_time due;   /* next read; an empty one costs as much as a few frames */
 	weft_time pause; /* after an empty one */
 	uint32_t held;   /* bytes in 'frame' that the interface has not taken yet */
 	uint8_t *frame;  /* POLL_NIC_TAP_BYTES */

@@ -270,8 +270,8 @@ static __attribute__((noinline)) unsigned receive_all(
 	return receive_burst(ps, at, mbufs, count, now, false, false);
 }
 
-/* Each frame that the capture wants goes alone, to be captured with the state that it met and the
- * decision on it; those between them go together. */
+/* Each frame that the capture wants is forwarded alone, so that it is captured with the state that
+ * it met and the decision on it; frames between them are forwarded together. */
 static __attribute__((noinline)) void receive_captured(struct poll_switch *ps, unsigned at,
 	struct capture *capture, struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
@@ -344,7 +344,7 @@ static inline void accept_entry(
 	ps->filled |= BIT64(entry->output);
 }
 
-/* Up to a burst, so that there is room in those of the outputs. */
+/* Up to a burst, so that the outputs have room. */
 static void accept_burst(struct poll_switch *ps, unsigned from, unsigned count, weft_time now)
 {
 	struct shard_ring *ring = &ps->shard->in[from];

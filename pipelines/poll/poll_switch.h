@@ -95,8 +95,8 @@ struct poll_switch {
 	struct poll_switch_burst burst[SWITCH_PORTS_MAX];
 	struct rte_mbuf *burst_mbuf[SWITCH_PORTS_MAX][PORT_BURST];
 	struct poll_switch_port port[SWITCH_PORTS_MAX];
-	unsigned carried;  /* frames that the last run moved, except those of neighbours for their
-			    * link */
+	unsigned carried;  /* frames that the last run moved, except the neighbours' own link frames
+			    */
 	bool learns_hosts; /* poll_switch_learn_hosts() */
 	bool hosts_in_transit; /* whether the hosts that it learns are in-transit hosts */
 	struct poll_switch_control mapper;
@@ -115,7 +115,7 @@ static inline const struct poll_switch *poll_switch_owner(const struct poll_swit
 	return ps->shard == NULL ? ps : ps->shards[ps->shard->division->owner[at]];
 }
 
-/* 'sw', 'pool' and the ports stay the caller's and outlive it. */
+/* 'sw', 'pool' and the ports belong to the caller and must outlive it. */
 struct poll_switch *poll_switch_create(struct weft_switch *sw, struct rte_mempool *pool);
 /* Also frees what is stored. */
 void poll_switch_destroy(struct poll_switch *ps);
@@ -131,8 +131,8 @@ void poll_switch_unplug(struct poll_switch *ps, unsigned at);
 void poll_switch_plug(struct poll_switch *ps, unsigned at);
 
 /* Number of the fabric that the port belongs to; with a key its control frames have seals. Before
- * the first poll_switch_run(); without it number 0 and no seals. 'key' (NULL: none) stays the
- * caller's. */
+ * the first poll_switch_run(); without it number 0 and no seals. The caller keeps 'key' (NULL:
+ * none). */
 void poll_switch_guard(
 	struct poll_switch *ps, unsigned at, uint16_t fabric, const struct link_key *key);
 
@@ -147,10 +147,10 @@ void poll_switch_learn_hosts(struct poll_switch *ps, bool in_transit);
 /* Which notifications its ports accept from now on; before that all from switches. */
 void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_policer_config *guard);
 
-/* The switch has an agent in the control thread, and its tables from there: those of its
+/* The switch has an agent in the control thread, and its tables from there: the tables in its
  * switch_config, if any, count until the first ones come. 'pool': buffers for the longest frame.
- * Both stay the caller's and outlive it; the tables in use are freed with it. At most once, before
- * the first poll_switch_run(). */
+ * Both belong to the caller and must outlive it; the tables in use are freed with it. At most once,
+ * before the first poll_switch_run(). */
 void poll_switch_set_control(
 	struct poll_switch *ps, struct device_control *control, struct rte_mempool *pool);
 

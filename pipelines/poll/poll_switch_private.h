@@ -41,7 +41,7 @@ void poll_switch_capture_discard(
 /* The links of a switch: control frames between neighbours, and what falls due at a port. For
  * poll_switch.c. */
 
-/* A good control frame of the neighbour, for this link. The mbuf stays the caller's. */
+/* A good control frame of the neighbour, for this link. The caller keeps the mbuf. */
 void poll_switch_receive_link(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now);
 
@@ -62,8 +62,8 @@ void poll_switch_poll_congestion(struct poll_switch *ps, weft_time now);
 /* True if the source of a good frame may use this port. Mapper frames have none. */
 bool poll_switch_source_passes(const struct poll_switch *ps, unsigned at, const uint8_t *frame);
 
-/* Counts a good data frame that does not pass, and its credits: it left its sender. The frame stays
- * the caller's. */
+/* Counts a good data frame that does not pass, and its credits: it left its sender. The caller
+ * keeps the frame. */
 void poll_switch_source_refuse(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf);
 
 /* After a hello: adopts the host that it names, if the switch learns them. */

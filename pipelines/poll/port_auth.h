@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Decides which frames a port of a poll loop accepts: those of its own fabric and, with a link key,
- * only control frames that are genuine and new (link_seal.h). It also remembers that the neighbour
- * belongs to another fabric, to help find a wrong cable.
+/* Decides which frames a port of a poll loop accepts: frames of its own fabric and, with a link
+ * key, only control frames that are genuine and new (link_seal.h). It also remembers that the
+ * neighbour belongs to another fabric, to help find a wrong cable.
  *
  * It answers a padded hello with another one.
  *
@@ -56,8 +56,8 @@ struct port_auth {
 /* Without padding a hello is shorter, with any seal. */
 #define PORT_AUTH_PADDED 256u
 
-/* The port gets the address of 'end', unless that is open. 'key' may be NULL; else it stays the
- * caller's, as does 'port', and 'end' has sent nothing yet. */
+/* The port gets the address of 'end' unless it has one already. The caller keeps 'port' and 'key',
+ * which may be NULL; 'end' has sent nothing yet. */
 void port_auth_init(struct port_auth *guard, struct port *port, uint16_t fabric,
 	const struct link_key *key, struct link_end *end);
 
@@ -80,7 +80,7 @@ enum frame_fault port_auth_find_fault(
 bool port_auth_open(struct port_auth *guard, const struct link_end *end, struct rte_mbuf *mbuf);
 
 /* Seals a frame that is about to leave, if its kind has a seal. False: there is no room in its
- * buffer. Without a key one load and a branch. */
+ * buffer. Without a key this costs one load and a branch. */
 bool port_auth_seal(struct port_auth *guard, const struct link_end *end, struct rte_mbuf *mbuf);
 
 static inline bool port_auth_close(

@@ -69,7 +69,7 @@ static int find_device(const struct lab_process *process, const char *name, stru
 		hosts ? "host" : "switch", name);
 }
 
-/* Checks that the given devices are exactly those of one process of the plan: the other processes
+/* Checks that the given devices are exactly those in one process of the plan: the other processes
  * rely on the plan. */
 static int choose_named(struct lab_process *process, struct error *error)
 {
@@ -237,8 +237,7 @@ static uint32_t choose_session(void)
 	return session;
 }
 
-/* The file's lcores; a host is never divided, so its loops are no more than its process has hosts.
- */
+/* The file's lcores; a host is never divided, so a process has at most one loop per host. */
 static unsigned count_lcores(const struct lab_process *process)
 {
 	unsigned hosts = process->lab.plan->process[process->number].devices;
@@ -486,7 +485,7 @@ static void limit_cores(unsigned cores)
 	sched_setaffinity(0, sizeof(some), &some);
 }
 
-/* EAL gets the arguments of the file, then those of the command line. */
+/* EAL gets the arguments in the file, then the ones on the command line. */
 static int start_eal(
 	struct lab_process *process, const struct eal_options *eal, struct error *error)
 {

@@ -109,7 +109,7 @@ int privileges_keep(uint64_t capabilities, struct error *error)
 	left = ask_all(capabilities, true);
 	for (int waited = 0; left != 0 && waited < WAIT_MS; waited += STEP_MS) {
 		nanosleep(&step, NULL);
-		/* A thread that another one started meanwhile was not asked. */
+		/* A thread that was started meanwhile was not asked. */
 		left = ask_all(capabilities, waited % 100 == 99);
 	}
 	signal(THREAD_SIGNAL, SIG_IGN);

@@ -7,9 +7,9 @@
  * another process. weft-fabric holds a whole fabric, weft-switch and weft-nic of a lab hold the
  * devices that they were told to; the code is the same.
  *
- * Life: real_fabric_create() builds everything (EAL is running), real_fabric_run() polls until told
- * to stop, real_fabric_result() says what was measured, real_fabric_destroy() frees all. The main
- * thread calls these; with several lcores the devices are shared out among them. */
+ * Life: real_fabric_create() builds everything (EAL is running), real_fabric_run() polls until it
+ * is stopped, real_fabric_result() returns what was measured, real_fabric_destroy() frees all. The
+ * main thread calls these; with several lcores the devices are shared out among them. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -50,7 +50,7 @@ struct real_fabric_options {
 	 * are no such links. */
 	const char *const *external;
 	const uint16_t *vlan; /* [link]: their VLAN tags; NULL: none has tags */
-	/* Our sessions must differ from those of earlier runs of these devices. */
+	/* Sessions must differ from the ones in earlier runs of these devices. */
 	uint32_t session;
 	uint16_t fabric; /* number in all frames (frame.h); 0: without a name */
 	/* For the control frames on links to other processes (link_seal.h); NULL: none. */

@@ -37,7 +37,7 @@
 /* After a frame more are likely. */
 #define BUSY_FOR_PS (5 * PS_PER_MS)
 /* The maximum by which the control plane's time advances at once. A thread that computed routes, or
- * had no CPU, received nothing meanwhile: that is not silence of others, and the mappers of this
+ * had no CPU, received nothing meanwhile: the others were not silent, and the mappers of this
  * process must not take over from each other. */
 #define STEP_MAX_PS (10 * PS_PER_MS)
 
@@ -54,7 +54,7 @@ struct real_control {
 	atomic_bool halt;
 };
 
-/* --- what the file says --- */
+/* --- values from the file --- */
 
 static uint32_t payload_bytes(const struct run_config *run)
 {
@@ -363,7 +363,7 @@ static void *run_plane(void *ctx)
 	return NULL;
 }
 
-/* A thread of EAL's for such work: on a CPU to which no loop is pinned. Without one there are no
+/* A thread of EAL's for such work, on a CPU to which no loop is pinned. Without one there are no
  * routes, and real_control_why() reports it. */
 void real_control_start(struct real_fabric *fabric)
 {

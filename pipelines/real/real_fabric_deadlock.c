@@ -47,7 +47,7 @@ void real_deadlock_begin(struct real_fabric *fabric, weft_time measured_ps)
 		starvation_patience(fabric->options.topology, fabric->options.run, measured_ps);
 }
 
-/* A frame of a host takes at least one block. */
+/* A host's frame takes at least one block. */
 static int collect_hosts(const struct real_fabric *fabric, const struct deadlock_view *view,
 	weft_time age_ps, struct deadlock_heads *heads)
 {

@@ -26,7 +26,7 @@ static void give_order(struct real_fabric *fabric, enum real_order order)
 	real_idle_forbid(fabric);
 }
 
-/* The loop may come late; what it then sees belongs to all the time since the last sample. Without
+/* If the loop is late, what it then sees counts for all the time since the last sample. Without
  * memory there is no sample. */
 static void take_sample(struct real_fabric *fabric, weft_time now)
 {
@@ -134,7 +134,8 @@ static void stop_traffic(struct real_fabric *fabric, weft_time now)
 	give_order(fabric, REAL_ORDER_STOP);
 }
 
-/* A run of a schedule ends with it; other traffic beside it is refused (run_config_supported). */
+/* A run of a schedule ends with it; other traffic in the same run is refused
+ * (run_config_supported). */
 static bool goal_is_over(const struct real_fabric *fabric)
 {
 	return fabric->replay != NULL && goal_replay_done(fabric->replay);

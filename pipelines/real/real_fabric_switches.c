@@ -72,7 +72,7 @@ static void check_sources(struct real_fabric *fabric, struct real_switch *device
 	}
 }
 
-/* Marks, waiting times, and paths other than those of its tables. */
+/* Marks, waiting times, and paths other than the tables'. */
 static int add_decisions(
 	struct real_fabric *fabric, struct real_switch *device, struct error *error)
 {

@@ -225,7 +225,7 @@ static void name_misplaced(const struct topology *topology, uint64_t there, char
 		topology_port_name(topology, at, name, size);
 }
 
-/* The counters of a link, and what its device lost and says of its cable. */
+/* The counters of a link, and what its device reports about losses and its cable. */
 #define LINK_COUNTERS(X)                                                                  \
 	X(credit_frames_sent, protocol->credit_frames_sent)                               \
 	X(credit_frames_received, protocol->credit_frames_received)                       \

@@ -118,8 +118,7 @@ struct real_worker {
 	unsigned number;
 	unsigned first_polled, last_polled, first_host, last_host; /* last: one behind */
 	unsigned orders_seen;
-	unsigned carried; /* frames in the last iteration, except those of neighbours for their link
-			   */
+	unsigned carried; /* frames in the last iteration, except the neighbours' own link frames */
 	bool leader;      /* main thread's: it also supervises */
 	/* Readers: the leader, the main thread after the loop. */
 	struct loop_stall stall;
@@ -183,7 +182,7 @@ struct real_fabric {
 	unsigned host_count;
 	uint32_t *address; /* [host of the topology], if one has an edge; edge.h */
 	unsigned loops;    /* that poll, each its share of the devices */
-	bool crowded;      /* with those of other processes they are more than the CPUs */
+	bool crowded;      /* together with other processes' loops they are more than the CPUs */
 	struct real_endpoints *endpoints; /* NULL: programs cannot attach */
 	struct capture_manager *captures;
 	struct telemetry *telemetry;
@@ -217,7 +216,7 @@ struct real_fabric {
 	struct deadlock_heads starved; /* that were seen */
 	struct deadlock_circle circle; /* the first one that was found */
 	struct deadlock_heads looked;  /* heads of all loops, at the last REAL_ORDER_LOOK */
-	char waiting[TELEMETRY_CONTROL_MAX]; /* path for those of the next one; "": none */
+	char waiting[TELEMETRY_CONTROL_MAX]; /* path for the next one's; "": none */
 	struct real_pool_warning shortage;
 	struct real_recabling recabling;
 };
@@ -324,7 +323,7 @@ void real_deadlock_looked(struct real_fabric *fabric);
  * source, and what arrives in their sinks. For an entry that ends, arrivals are also counted by
  * sender: in a row [hosts] for each loop, which the hosts of the loop share. */
 
-/* The hosts' sinks tell the entries apart; when the hosts and the number of loops are there.
+/* The hosts' sinks distinguish the entries; when the hosts and the number of loops are there.
  * -ENOMEM. */
 int real_entries_create(struct real_fabric *fabric);
 /* The rows of this work, in work->flows. -ENOMEM. */

@@ -48,8 +48,8 @@ static void destroy(struct real_fabric *fabric, struct real_traffic **work)
 	*work = NULL;
 }
 
-/* Sinks of other processes tell so many entries apart, and messages may still arrive from the run
- * before. */
+/* Sinks of other processes distinguish only this many entries, and messages may still arrive from
+ * the previous run. */
 static int check_shape(
 	const struct real_fabric *fabric, const struct run_config *run, struct error *error)
 {
@@ -118,7 +118,7 @@ bool real_traffic_begin(struct real_fabric *fabric, bool loaded)
 		return false;
 	if (!loaded)
 		destroy(fabric, &fabric->next);
-	/* Sources of the run before last are gone, those of the last one are still there. */
+	/* Sources of the run before last are gone; the last run's are still there. */
 	destroy(fabric, &fabric->former);
 	fabric->former = fabric->work;
 	fabric->work = loaded ? fabric->next : &fabric->given;

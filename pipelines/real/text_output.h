@@ -3,7 +3,7 @@
 #pragma once
 
 /* Writes text to a descriptor that may block for long, such as the pipe to a pager: each call
- * writes as much as possible without waiting. One thread. */
+ * writes what is possible without waiting. One thread. */
 
 #include <stdbool.h>
 #include <stddef.h>

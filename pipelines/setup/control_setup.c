@@ -44,8 +44,8 @@ static void fill_predictive(
 }
 
 /* Zero-load times: a full frame on the host's link, and for each switch on the path its routing
- * delay and the next link; store-and-forward takes the frame's time once more at each. All links
- * count as the host's. */
+ * delay and the next link; store-and-forward adds the frame's time at each. All links count as the
+ * host's. */
 static void fill_times(const struct run_config *run, const struct topology *topology, uint32_t host,
 	struct source_control_config *config)
 {

@@ -217,7 +217,7 @@ struct pair {
 	weft_time delay_ps;
 };
 
-/* A host beside the one before, at the same distance from all others. */
+/* A host next to the previous one, at the same distance from all others. */
 static bool is_twin(const struct topology *topology, uint32_t host)
 {
 	const int32_t *link = &topology->host_link[host];

@@ -197,7 +197,7 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 	config->control.hosts = hosts;
 	control_setup_cn_generator(run, hosts, &config->answers);
 	/* With adaptive routing, with several paths at a time, or when mapped routes change, frames
-	 * of any peer may overtake each other, not only those of a few. */
+	 * of any peer may overtake each other, not only frames of a few. */
 	if (congestion_setup_is_needed(run) || control_setup_reorders(run) || routes == NULL)
 		config->reorder_windows = hosts < REORDER_WINDOWS_MAX ? hosts : REORDER_WINDOWS_MAX;
 	config->link = host_link(from, host, slots);

@@ -98,8 +98,8 @@ struct virtual_capture {
 	struct captured_port
 		*port; /* ports of switches, by number and port; then those for hosts */
 	uint32_t ports;
-	/* With several partitions: what they saw in this round and the last one. After a rank's own
-	 * partitions, rank 0 has those of the other ranks. */
+	/* With several partitions: what they recorded in this round and the last one. After a
+	 * rank's own partitions, rank 0 has the other ranks' partitions. */
 	struct capture_log *log[2]; /* [side][logs] */
 	unsigned logs;
 	uint8_t (*frame)[FRAME_BYTES_MAX]; /* [parts] to build frames in */
@@ -361,8 +361,8 @@ static void close_parts(struct virtual_capture *capture)
 	}
 }
 
-/* Credit frames that such a link carries at the same time arrive in no order that partitions could
- * keep. */
+/* The order of credit frames that such a link carries at the same time is undefined, so partitions
+ * could not keep it. */
 static bool has_instant_link(const struct topology *topology)
 {
 	for (uint32_t i = 0; i < topology->links; i++)

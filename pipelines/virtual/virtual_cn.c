@@ -96,7 +96,7 @@ void virtual_cn_close(struct virtual_fabric *fabric)
 	free(fabric->waited);
 }
 
-/* --- the way back --- */
+/* --- the return path --- */
 
 /* From the tables of the switches; 0: unknown. */
 static unsigned walk(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)

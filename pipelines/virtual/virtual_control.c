@@ -108,7 +108,7 @@ static __attribute__((noinline)) void sort_sent(
 	*link = record;
 }
 
-/* Adds the event of a record that a channel has sent. What takes no time may have arrived before
+/* Adds the event of a record that a channel has sent. Without a delay it may have arrived before
  * the next is sent: there is no order to keep. */
 static inline void push(struct virtual_fabric *fabric, struct virtual_control *control,
 	struct virtual_control_sent *sent, struct sim_event event, uint32_t first)

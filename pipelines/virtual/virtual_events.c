@@ -38,7 +38,7 @@ struct virtual_events {
 	struct run_event_plan plan;
 	struct cable *cable; /* [links] */
 	weft_time notice_at; /* the earliest */
-	struct seen *seen;   /* in order of time */
+	struct seen *seen;   /* sorted by time */
 	uint32_t count, room;
 	struct seen end; /* the sums at the end of the run */
 	/* While an act is carried out. */

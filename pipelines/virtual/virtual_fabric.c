@@ -231,8 +231,9 @@ static uint64_t virtual_items(const struct virtual_fabric *fabric)
 	return congestion_setup_is_needed(fabric->run) ? 2 * fabric->items : fabric->items;
 }
 
-/* Buckets in which some eight events fall when all links are busy with full frames, which takes an
- * event each beside those in lanes; and as far ahead as a packet's next events lie. */
+/* Buckets that hold about eight events when all links are busy with full frames, each of which
+ * takes an event in addition to the ones in lanes; they reach as far ahead as a packet's next
+ * events. */
 static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 {
 	const struct topology *topology = fabric->topology;
@@ -321,7 +322,7 @@ static int share_routes(struct virtual_fabric *fabric, struct error *error)
 	return result == 0 ? 0 : error_set(error, -result, "no memory for a virtual fabric");
 }
 
-/* Each packet reads an entry of the table at each switch, in no order. */
+/* Each packet reads an entry of the table at each switch, at random. */
 static void join_table(const struct virtual_fabric *fabric)
 {
 	const struct route_table *table = fabric->routes.table;

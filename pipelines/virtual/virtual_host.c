@@ -510,7 +510,8 @@ void virtual_host_credit(
 	virtual_host_try(fabric, number, now);
 }
 
-/* A link that takes time: what happens at one end at one time does not depend on the other. */
+/* A link with a delay: what happens at one end does not depend on what happens at the other at the
+ * same time. */
 static bool suits_stream(const struct virtual_fabric *fabric, uint32_t number)
 {
 	const struct virtual_host *host = &fabric->host[number];

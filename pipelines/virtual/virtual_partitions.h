@@ -233,5 +233,5 @@ static inline void virtual_refuse_partitions(struct virtual_fabric *fabric, cons
 /* Packets that a partition has, or has sent in this round. */
 uint64_t virtual_packets_of(const struct virtual_worker *worker);
 /* Packets in use: in all partitions of this process, and between them. Between rounds; after a run
- * rank 0 counts those of all ranks. */
+ * rank 0 counts all ranks' packets. */
 uint64_t virtual_packets_out(const struct virtual_fabric *fabric);

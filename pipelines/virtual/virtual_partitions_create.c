@@ -87,7 +87,7 @@ static int cut(
 
 	if (result < 0)
 		return result;
-	/* Own partitions get the lowest numbers, and those of the next ranks follow. */
+	/* Own partitions get the lowest numbers, followed by the next ranks' partitions. */
 	devices = (size_t)fabric->switches + fabric->hosts;
 	first = partitions->ranks != NULL ? partitions->ranks->own * partitions->own : 0;
 	for (size_t i = 0; first > 0 && i < devices; i++)

@@ -3,7 +3,7 @@
 #pragma once
 
 /* The structs of a virtual fabric, for its files (virtual_*.c) and tests. The functions of a file
- * are in the header beside it. */
+ * are in its header. */
 
 #include "experiment/workload/run_goal.h"
 #include "goal/goal_replay.h"
@@ -42,8 +42,9 @@ enum virtual_event { VIRTUAL_CREDIT, VIRTUAL_DONE, VIRTUAL_ARRIVE, VIRTUAL_WAKE 
  * leave, if frames are of one length. */
 enum virtual_lane { VIRTUAL_LANE_SWITCH, VIRTUAL_LANE_HOST, VIRTUAL_LANE_END };
 
-/* A switch's order has its number, the port and the kind; a host's, after those of all switches,
- * its number and the kind: the fewer bits, the farther ahead the lanes of the event queue reach. */
+/* A switch's order is made of its number, the port and the kind; a host's comes after all switches
+ * and is made of its number and the kind: the fewer bits, the farther ahead the lanes of the event
+ * queue reach. */
 #define VIRTUAL_SWITCH_ORDER(at, port, kind) \
 	((uint32_t)(at) << 8 | (uint32_t)(port) << 2 | (uint32_t)(kind))
 #define VIRTUAL_SWITCH(order) ((order) >> 8)
@@ -74,7 +75,7 @@ struct virtual_tx {
 	uint16_t blocks;         /* space of the last packet sent in the input buffer */
 	uint8_t vc;              /* input of that space: virtual_crossbar */
 	bool armed;              /* there is a DONE for free_at */
-	bool waits;              /* the receiver wants the tail before it does anything */
+	bool waits;              /* the receiver needs the tail before it does anything */
 	uint8_t lane;            /* VIRTUAL_LANE_*, of arrivals at the far end */
 	bool special;            /* it crosses, or what it sends is traced (virtual_trace.h) */
 	bool crosses;            /* the far end is in another partition (virtual_partitions.h) */

@@ -44,7 +44,7 @@ void virtual_ranks_take(struct virtual_worker *worker);
 void virtual_ranks_max(const struct virtual_fabric *fabric, uint64_t *value, unsigned values);
 void virtual_ranks_sum(const struct virtual_fabric *fabric, uint64_t *value, unsigned values);
 
-/* Adds other ranks' numbers to rank 0's; those of the others stay. Between rounds. */
+/* Adds other ranks' numbers to rank 0's; the others keep theirs. Between rounds. */
 void virtual_ranks_add(const struct virtual_fabric *fabric, uint32_t *value, size_t values);
 
 /* Adds the heads that wait in other ranks' switches (deadlock.h). Between rounds. */

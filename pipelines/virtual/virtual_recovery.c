@@ -92,7 +92,7 @@ void virtual_recovery_lose(
 	}
 	due = now + pause_of(fabric, packet, origin->losses++);
 	virtual_forget_flows(fabric, packet);
-	/* Decides between reports that arrive at one time. */
+	/* Decides between reports that arrive at the same time. */
 	packet->latency_ns = device;
 	if (virtual_is_elsewhere(fabric, fabric->switches + packet->source))
 		partition_send_packet(fabric, packet, VIRTUAL_CROSSING_REPORT, due,

@@ -57,8 +57,8 @@ static uint64_t count_hops(const struct virtual_fabric *fabric)
 }
 
 /* Once the devices and the packets in them are more than a cache holds it pays to look ahead. About
- * half of what devices take is in use. With several threads a good part of the packets has come
- * from another one, and is in no cache of this one: they count twice, and it pays at half the size.
+ * half of what devices take is in use. With several threads many packets come from another thread
+ * and are not in this one's cache: they count twice, and looking ahead pays at half the size.
  */
 static void choose_to_look_ahead(struct virtual_fabric *fabric)
 {

@@ -10,7 +10,7 @@
 #include "experiment/workload/run_source.h"
 #include "wormhole_fabric_private.h"
 
-/* Cycles between checks for deadlock and progress reports, and between those of the stop flag. */
+/* Cycles between checks for deadlock and progress reports, and between checks of the stop flag. */
 #define CHECK_EACH (1u << 16)
 #define STOP_EACH  (1u << 11)
 

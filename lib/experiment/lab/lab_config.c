@@ -109,7 +109,7 @@ void lab_config_destroy(struct lab_config *config)
 	free(config);
 }
 
-/* A lab without a name takes that of its file: "labs/two-leaves.yaml" is two-leaves. */
+/* The default name of a lab is derived from its file: "labs/two-leaves.yaml" is two-leaves. */
 static void default_name(struct lab_config *config)
 {
 	const char *origin = config->run.origin, *slash = strrchr(origin, '/');

@@ -100,7 +100,7 @@ struct lab_config {
 	struct lab_config_machine_list machines; /* none: the file does not say */
 	struct lab_config_uplink uplink;
 	struct lab_config_words eal; /* further arguments of every process's EAL */
-	uint32_t cores;              /* processes use only the first so many CPUs; 0: all */
+	uint32_t cores;              /* processes use only this many of the first CPUs; 0: all */
 	uint32_t endpoints;          /* programs that may attach to a host; 0: none */
 	uint32_t lcores; /* loops of a process: they share its devices, and divide switches; 0: 1 */
 };

@@ -192,7 +192,7 @@ static void place_port(const struct numbering *numbering, struct topology_port *
 	port->device = numbering->number[port->kind][port->device];
 }
 
-/* The bindings are those of 'from'. */
+/* Takes over the bindings of 'from'. */
 static int place_links(const struct numbering *numbering)
 {
 	const struct topology *from = numbering->from;

@@ -29,7 +29,7 @@ struct lab_devices {
 	struct lab_device *at[2]; /* [enum device_kind][number] */
 	uint32_t count[2];
 	uint32_t max[2]; /* numbers that the processes have room for */
-	uint16_t fabric; /* number that the lab started with; 0: there is no list */
+	uint16_t fabric; /* fabric number with which the lab started; 0: there is no list */
 };
 
 /* Reads the file; without one, an empty list. 0, or -errno and error. lab_devices_free() in any
@@ -56,8 +56,8 @@ const struct lab_device *lab_devices_find(
 int lab_devices_number(
 	const struct lab_devices *devices, struct topology **topology, struct error *error);
 
-/* Turns the groups of the lab file into those of the processes of the list, followed by groups of
- * new devices. -EINVAL and error: a group has both; -ENOMEM. The caller also frees '*groups' in
- * that case. */
+/* Replaces the lab file's groups with one group per listed process, followed by groups of new
+ * devices. -EINVAL and error: a group has both; -ENOMEM. The caller also frees '*groups' in that
+ * case. */
 int lab_devices_group(const struct lab_devices *devices, const struct topology *topology,
 	struct lab_plan_group **groups, uint32_t *count, struct error *error);

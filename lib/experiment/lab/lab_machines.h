@@ -3,14 +3,14 @@
 #pragma once
 
 /* The machines of a lab: 'machines' of its file against its topology. Every device is on one
- * machine, the devices of 'ports' become those of the topology, and a process has devices of one
+ * machine, the 'ports' devices are added to the topology, and a process has devices of one
  * machine only. A file without 'machines' has none, and nothing here changes it. */
 
 #include "lab_config.h"
 
-/* Checks that each device is on exactly one machine, and adds the machines' ports to those of the
- * topology. A device listed twice on one machine is accepted, so that a written configuration reads
- * back. 0, or -EINVAL, -ENOMEM and error. */
+/* Checks that each device is on exactly one machine, and adds the machines' ports to the topology.
+ * A device listed twice on one machine is accepted, so that a written configuration reads back. 0,
+ * or -EINVAL, -ENOMEM and error. */
 int lab_machines_apply(
 	const struct lab_config *config, struct topology *topology, struct error *error);
 

@@ -101,7 +101,7 @@ static void add_switches(struct lab_plan *plan)
 				add_process(plan, LAB_ROLE_SWITCHES));
 }
 
-/* All hosts share a process if there are enough ports, else those of each switch do. */
+/* All hosts share a process if there are enough ports; otherwise the hosts of each switch do. */
 static void add_hosts(struct lab_plan *plan, uint16_t *of_leaf)
 {
 	const struct topology *topology = plan->topology;

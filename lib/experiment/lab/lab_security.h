@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The identity of a lab's frames, which keeps them apart from those of other labs: the number of
+/* The identity of a lab's frames, which keeps labs apart: the number of
  * its fabric, and the key of its links ('security' in the lab file; docs/reference/lab-file.md). */
 
 #include "lab.h"

@@ -193,7 +193,7 @@ static int add_lists(struct run_entry *into, json_t *part)
 	return 0;
 }
 
-/* The shares of the senders' links add up, as those of all hosts do. */
+/* The shares of the senders' links add up over the entries, as they do over hosts. */
 static int add_entry(struct run_entry *into, json_t *part)
 {
 	json_int_t senders, generated, delivered, first;

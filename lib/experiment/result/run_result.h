@@ -181,8 +181,8 @@ struct run_clocks {
 /* Real clock, from warm-up to the end of traffic (run_fidelity.h). */
 struct run_fidelity {
 	struct histogram late_ns; /* arrivals on links that Weft times */
-	/* Data frames with a known latency at their destination, and those of them that were late
-	 * by at most a tenth of the latency of the fabric alone. */
+	/* Data frames with a known latency at their destination, and how many of them were late by
+	 * at most a tenth of the latency of the fabric alone. */
 	uint64_t frames, within_tenth;
 	struct run_config_fidelity demand; /* late_ps 0: not judged */
 };
@@ -206,7 +206,7 @@ struct run_result_flow {
 	uint64_t bytes;
 	weft_time start_ps;      /* since the start of the schedule; WEFT_TIME_NEVER: not started */
 	weft_time completion_ps; /* from there to its last byte; WEFT_TIME_NEVER: not arrived */
-	double alone_ns;         /* completion on the empty network, at least; 0: no path */
+	double alone_ns;         /* minimum time on the empty network; 0: no path */
 };
 
 struct run_result_event;
@@ -229,7 +229,7 @@ struct run_result {
 	struct histogram network_due_ns, total_due_ns;
 	struct order_wait waited;
 	struct run_edges edges;
-	double network_mean_ns, total_mean_ns; /* exact; 0: use those of the histograms */
+	double network_mean_ns, total_mean_ns; /* exact; 0: use the histograms' means */
 	/* Some hosts that send have a clock of another machine. */
 	bool clocks_differ;
 	/* Parts of other machines are missing: to or from their hosts, hosts here send or
@@ -244,7 +244,7 @@ struct run_result {
 	struct run_link_series link_series; /* when asked for */
 	struct run_result_flow *flow;       /* in the order of the file */
 	uint32_t flows;
-	struct run_result_event *event; /* run_result_events.h, in order of time */
+	struct run_result_event *event; /* run_result_events.h, sorted by time */
 	uint32_t events;
 	struct run_result_ranks *ranks; /* schedules only (run_result_ranks.h); else NULL */
 	struct run_result_jobs *jobs;   /* run_result_jobs.h; NULL: none */

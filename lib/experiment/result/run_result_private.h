@@ -8,7 +8,7 @@
 
 struct run_latencies {
 	const struct histogram *network_ns, *total_ns;
-	double network_mean_ns, total_mean_ns; /* 0: those of the histograms will do */
+	double network_mean_ns, total_mean_ns; /* 0: the histograms' means are good enough */
 };
 
 /* {network, total}, each with mean, deviation and percentiles, and if 'histograms' the steps. All

@@ -34,6 +34,6 @@ void run_stream_add(
 
 /* Reads the head: 1, 0 if it was not written yet, or -EINVAL if it is of another build. */
 int run_stream_open(struct run_stream *stream, int fd);
-/* The next sample, if it is complete; 'values' has room for those of all ways, NULL if it has
- * none. */
+/* Reads the next sample if it is complete; 'values' has room for the values of all ways, NULL if it
+ * has none. */
 bool run_stream_next(struct run_stream *stream, struct run_sample *sample, uint32_t *values);

@@ -38,7 +38,7 @@ struct opensm_cc {
 	bool victims, per_host;
 	weft_time timer_ps;
 	uint32_t increase, min;
-	struct cc_table table; /* the index's limit is that of its last entry */
+	struct cc_table table; /* its last entry is the index's limit */
 };
 
 /* Reads the text of a file; 'origin' names it in messages. 0, or -EINVAL with file, line and what

@@ -47,7 +47,7 @@ struct name_table;       /* lib/base/name_table.h */
 #define RUN_BURST_MAX       (1000 * PS_PER_S)
 #define RUN_BURSTS_MAX      100000 /* mean time from one message to the next */
 #define RUN_NAMES_MAX       65536  /* hosts of one list */
-#define RUN_ALGORITHMS_MORE 3      /* beside the first, in one set of routes */
+#define RUN_ALGORITHMS_MORE 3      /* additional ones in one set of routes */
 #define RUN_ROUTING_NAME    64     /* "ud+ud-itb" */
 #define RUN_ROUTING_ORIGIN  (RUN_ROUTING_NAME + 32)
 
@@ -272,7 +272,7 @@ struct run_config_fidelity {
 	uint32_t share_ppm; /* for at least this share of the arrivals */
 };
 
-/* The host beside its interface. */
+/* The host apart from its interface. */
 struct run_config_host {
 	uint64_t copy_rate_bps;    /* between ranks of a schedule on the same host */
 	weft_time overhead_ps;     /* CPU time of each send and recv in a schedule */
@@ -410,7 +410,7 @@ static inline uint32_t run_config_frame_payload(const struct run_config *config)
 	return config->nic.mtu_bytes + run_config_extra_bytes(config);
 }
 
-/* VCs of each buffer: those of the queuing scheme, and the adapted-flow channel. */
+/* VCs of each buffer: the queuing scheme's, plus the adapted-flow channel. */
 static inline uint32_t run_config_vcs(const struct run_config *config)
 {
 	return config->sw.vcs + (config->routing.afi ? 1 : 0);

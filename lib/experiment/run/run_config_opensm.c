@@ -16,8 +16,8 @@ static const struct yaml_tree_node *get(const struct yaml_tree_node *map, const 
 	return map == NULL || map->kind != YAML_TREE_MAP ? NULL : yaml_tree_get(map, key);
 }
 
-/* Whether a key of the section keeps its value: keys of the command line always, those of the run
- * file if it also names OpenSM's. */
+/* Whether a key of the section keeps its value: keys from the command line always do, keys from the
+ * run file only if it also names OpenSM's file. */
 static bool keeps(
 	const struct request *request, const struct yaml_tree_node *section, const char *key)
 {

@@ -71,7 +71,7 @@ static int check_virtual(const struct run_config *config, struct error *error)
 					       : CHECK_RULES(config, "", rules, error);
 }
 
-/* Wormhole switches have fixed mechanisms, those of the thesis. */
+/* Wormhole switches have fixed mechanisms, as in the thesis. */
 static int check_wormhole(const struct run_config *config, struct error *error)
 {
 	const struct rule rules[] = {

@@ -4,7 +4,7 @@
 
 /* The events of a run (key 'events'): cables are cut and rejoined, switches fail, the rate, delay
  * or losses of links change, hosts drain slowly. A row of the file describes an event or a
- * repeating event. The plan of a run lists what happens, in order of time. It depends only on file,
+ * repeating event. The plan of a run lists what happens, sorted by time. It depends only on file,
  * seed and topology, so all clocks and processes make the same plan.
  *
  * The plan is pure data: an engine takes the next act, carries it out and reports its effect
@@ -60,7 +60,7 @@ struct run_event_act {
 struct run_event_plan {
 	const struct run_config *run; /* the caller's */
 	const struct topology *topology;
-	struct run_event_act *act; /* in order of time */
+	struct run_event_act *act; /* sorted by time */
 	uint32_t acts, room, occurrences;
 	uint32_t next;   /* the first act not taken yet */
 	bool *triggered; /* [rows]: with 'when', it has occurred */

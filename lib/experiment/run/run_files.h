@@ -3,7 +3,7 @@
 #pragma once
 
 /* The files that a run's configuration names. Their contents affect the result as much as the
- * configuration itself does. */
+ * configuration does. */
 
 #include "run_config.h"
 

@@ -15,7 +15,8 @@
 struct packet_map;
 
 /* 'usable' ([hosts]; NULL: all): the hosts for round robin ('path' NULL), or those that the file
- * may name. NULL, errno and error: bad file, no memory. Topology and 'usable' stay the caller's. */
+ * may name. NULL, errno and error: bad file, no memory. Topology and 'usable' still belong to the
+ * caller. */
 struct packet_map *packet_map_create(
 	const char *path, const struct topology *topology, const bool *usable, struct error *error);
 void packet_map_destroy(struct packet_map *map);

@@ -10,7 +10,7 @@
 #include "base/weft_error.h"
 #include "topo/topology.h"
 
-/* The caller frees '*from' and '*to', also after a failure (they may be NULL). 0, or a negative
+/* The caller frees '*from' and '*to', even after a failure (they may be NULL). 0, or a negative
  * code and error. */
 int permutation_load(const char *path, const struct topology *topology, uint16_t **from,
 	uint16_t **to, uint32_t *count, struct error *error);

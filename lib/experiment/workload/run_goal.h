@@ -52,8 +52,8 @@ void run_goal_close(struct run_goal *goal);
 /* A replay of it from 0 on. NULL and error without memory. */
 struct goal_replay *run_goal_replay(const struct run_goal *goal, struct error *error);
 
-/* Refuses other traffic from hosts with a rank: a receiver cannot tell its messages from those of
- * the schedule. 0, or -EINVAL and error. */
+/* Refuses other traffic from hosts with a rank: a receiver cannot distinguish its messages from the
+ * schedule's. 0, or -EINVAL and error. */
 int run_goal_check_beside(const struct run_goal *goal, const struct run_config *run,
 	const struct run_hosts *hosts, struct error *error);
 

@@ -14,7 +14,7 @@
 #include "run_source.h"
 #include "traffic/traffic_pattern.h"
 
-/* One stream for the drawing of hosts, by entry; apart from those of the devices. */
+/* One stream, by entry, from which hosts are drawn; devices use other streams. */
 #define STREAM_DRAW 0x64726177
 
 struct run_host_list {

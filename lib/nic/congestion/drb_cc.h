@@ -19,7 +19,7 @@
  * The pause is the index of InfiniBand congestion control (iba_cc.h): it is raised at once to the
  * first that is long enough, and one more if it is that already. The timer lowers it again, which
  * finds capacity that others do not use; at the minimum the sources are forgotten. A notification
- * without flows says nothing of that; then the pair's last that did counts. Both judgements are
+ * without flows does not decide that; then the pair's last that did counts. Both judgements are
  * scores, so that a single notification does not turn them. A plain state machine; no allocation.
  */
 

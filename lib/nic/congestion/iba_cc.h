@@ -6,7 +6,7 @@
  * paper. A flow is a destination (the reading 'QP') or the whole host (the reading 'SL'). Each
  * notification with BECN raises the flow's table index (CCTI) by 'increase', up to 'limit'; each
  * expiry of the host's timer lowers all indices by one, down to 'min'. After each packet the flow
- * pauses as long as the table below says.
+ * pauses for the time in the table below.
  *
  * A plain state machine: times are arguments in ns. The timer runs freely from time 0; its effect
  * on a flow is computed when the flow is next looked at, so it needs no event. No allocation after

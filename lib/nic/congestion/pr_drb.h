@@ -31,7 +31,7 @@ struct episode {
 };
 
 struct pr_drb_counters {
-	uint64_t opened, closed; /* paths, including those of solutions */
+	uint64_t opened, closed; /* paths, including paths of solutions */
 	uint64_t applied, missed, saved;
 };
 

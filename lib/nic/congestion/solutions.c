@@ -105,7 +105,7 @@ struct solution *solutions_find(
 	return found;
 }
 
-/* An empty place, or that of the least recently used. */
+/* An empty place, or the place of the least recently used entry. */
 static struct solution *place(struct solutions *base)
 {
 	struct solution *oldest = &base->entry[0];

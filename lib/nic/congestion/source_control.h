@@ -3,8 +3,8 @@
 #pragma once
 
 /* Congestion management at the source (docs/explanation/source-control.md): one of the
- * mechanisms of this folder for all pairs of a host. It chooses the path of each message, hears
- * notifications, and says when a frame may leave.
+ * mechanisms of this folder for all pairs of a host. It chooses the path of each message, processes
+ * notifications, and decides when a frame may leave.
  *
  *     none     nothing
  *     iba-cc   InfiniBand congestion control: marks slow a flow down (iba_cc.h)

@@ -253,7 +253,7 @@ static inline bool datagram_receive(struct datagram *nic, const struct weft_pack
 /* datagram_transit.c: re-injection of packets in transit, if a pool is configured. */
 
 /* A packet for another host arrived completely; its header arrived at 'header_ps'. Its buffer space
- * is free at once. False: the packet cannot be stored and stays the caller's; counted. */
+ * is free at once. False: the packet cannot be stored, which is counted; the caller keeps it. */
 bool datagram_absorb(
 	struct datagram *nic, struct weft_packet *packet, weft_time header_ps, weft_time now);
 

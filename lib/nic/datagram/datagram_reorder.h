@@ -27,7 +27,7 @@ struct datagram_reorder {
 enum datagram_arrival {
 	DATAGRAM_DELIVERED,
 	DATAGRAM_HELD,    /* now belongs to the interface */
-	DATAGRAM_REFUSED, /* stays the caller's */
+	DATAGRAM_REFUSED, /* the caller keeps it */
 };
 
 /* held_max: maximum of concurrently held frames. kind: as of the interface. NULL: no memory. */

@@ -5,8 +5,8 @@
 /* The fast path of an interface (datagram.h) that sends a single stream: messages of one source on
  * one VC, in order, without transit, learning selectors and throttling. They bypass the FIFO: the
  * source is asked for the next message once the previous one has left. Frames, numbers and credits
- * are those of datagram_send() and datagram_inject(). An interface with marks may use it until the
- * first ARN arrives (datagram_stream_close()). */
+ * are the same as with datagram_send() and datagram_inject(). An interface with marks may use it
+ * until the first ARN arrives (datagram_stream_close()). */
 
 #include "datagram.h"
 

@@ -160,7 +160,7 @@ const struct route_choice_ops route_choice_round_robin = {.name = "round-robin",
 	.choose = next};
 
 /* The thesis' DET (section 2.4, figures 35 and 36): the route on which the latest message was held
- * back least. What a route has shown is forgotten little by little while others are used. */
+ * back least. The estimate of a route fades while others are used. */
 static unsigned min(struct route_choice *choice, const struct route_choice_message *message)
 {
 	return route_choice_min(choice, message, ~0u);

@@ -53,8 +53,8 @@ struct route_choice_ops {
 struct route_choice_options {
 	uint64_t rate_bps; /* injection rate; 0: it does not learn */
 	uint32_t forget;   /* c_o: what coefficients lose with each message, thousandths */
-	/* K: by what factor a set's routes must be better to be preferred to those of the first;
-	 * for three sets two thresholds above 1.0. Thousandths. */
+	/* K: how much better a set's routes must be to be preferred to the first set's; for three
+	 * sets two thresholds above 1.0. Thousandths. */
 	uint32_t threshold[2];
 	uint32_t short_bytes;   /* the longest message that counts as short */
 	uint32_t first_set_ppm; /* share of the messages that take the first set */
@@ -78,8 +78,7 @@ struct route_choice {
  * short, half of them in the first set. */
 struct route_choice_options route_choice_options_default(void);
 
-/* ops: NULL stands for "first". 0 or -ENOMEM; the random numbers are those of the seed and this
- * host. */
+/* ops: NULL stands for "first". 0 or -ENOMEM; random numbers depend on the seed and this host. */
 int route_choice_init(struct route_choice *choice, const struct route_choice_ops *ops,
 	const struct route_choice_options *options, uint64_t seed, uint16_t host, uint32_t hosts);
 void route_choice_fini(struct route_choice *choice);
@@ -126,8 +125,8 @@ static inline uint8_t route_choice_sets(
 
 /* Parts of selectors. */
 
-/* The route of these sets, as bits, with the lowest coefficient, the first of equals; 'count' if
- * they have none. */
+/* The route of these sets, as bits, with the lowest coefficient; the first if several have it,
+ * 'count' if they have none. */
 unsigned route_choice_min(const struct route_choice *choice,
 	const struct route_choice_message *message, unsigned sets);
 /* Figure 36: notes the coefficient, and the other routes to the destination forget. */

@@ -9,9 +9,9 @@
 /* The depth-first tree:
  *     enter the root;
  *     at the last entered switch that still has neighbours outside the tree:
- *         enter the neighbour with most links to switches in the tree,
- *         of equal ones that with the smallest mean distance to all others,
- *         of equal ones that with the smallest number;
+ *         enter the neighbour with the most links to switches in the tree,
+ *         then the smallest mean distance to all others,
+ *         then the smallest number;
  *     if there is none, go back to the switch from which this one was entered.
  * Every link, of the tree or not, leads up to the end that entered first.
  *

@@ -11,7 +11,7 @@
  * that share no link with it nor with each other, the shortest first, so that congestion on one
  * leaves the rest unaffected.
  *
- *     route 0 = that of up*\/down* for the pair
+ *     route 0 = the pair's up*\/down* route
  *     until there are enough:
  *         remove the links of the last route
  *         next route = a shortest path in the rest
@@ -22,7 +22,7 @@
  * turn at a switch without hosts is not used. The rest shrinks from route to route, so lengths
  * increase from the second one on. */
 
-/* Separates these draws from those of the first routes. */
+/* Separates these draws from the draws of the first routes. */
 #define DISJOINT_STREAM ((uint64_t)1 << 33)
 
 struct fill {

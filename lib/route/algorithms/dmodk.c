@@ -16,7 +16,7 @@
  * switches: shift permutations load every link equally.
  *
  * Our choices beyond the paper: after a failure the formula counts over the up ports that still
- * lead to D. Among parallel links down it takes the one by which D's own side would go up to D
+ * lead to D. Among parallel links down it takes the one that D's side would use up to D
  * (with K links up the formula spreads the destinations there), or, if that one has failed, uses
  * the same quotient.
  *

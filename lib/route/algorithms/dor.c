@@ -18,9 +18,9 @@
  * proof still holds: that way too is shorter than the ring and crosses the dateline at most once.
  * If it is broken as well, the pair has no route.
  *
- * Ties in rings of even size go by dimension_order.h; in a ring of 4n switches every link gets the
- * same number. Tables do not know the source host and treat it as the first of its switch; their
- * paths are shortest too, because one step further there is no tie. */
+ * Ties in rings of even size are broken as in dimension_order.h; in a ring of 4n switches every
+ * link gets the same number. Tables do not know the source host and treat it as the first of its
+ * switch; their paths are shortest too, because one step further there is no tie. */
 
 struct dor {
 	struct route_maker maker;

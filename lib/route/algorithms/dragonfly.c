@@ -37,7 +37,7 @@ struct fly {
 	bool *direct;     /* a local link leads to it, or it is this switch */
 	uint8_t *own;     /* links to it by an own global link: 1, 2; 0: it has none */
 	uint64_t *next;   /* ports of minimal paths, equally good */
-	uint64_t *global; /* global ports by which a detour may leave the group */
+	uint64_t *global; /* global ports that a detour may use to leave the group */
 };
 
 static bool same_group(const struct fly *fly, uint32_t a, uint32_t b)

@@ -29,7 +29,7 @@ static int minhop_pairs(const struct route_graph *graph, const struct route_opti
 }
 
 /* Likewise: if every arc is a down arc, the first of the two rules of up_down_tables.c is a
- * shortest path, the least loaded arc among equal ones, and the second never applies. */
+ * shortest path, with the least loaded arc if several are equal, and the second never applies. */
 static int minhop_tables(const struct route_graph *graph, const struct route_options *options,
 	struct route_table *table, struct error *error)
 {

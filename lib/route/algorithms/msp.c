@@ -8,7 +8,7 @@
 /* The multi-step paths of DRB (Distributed Routing Balancing) in grids and fat trees: the
  * deterministic path of a pair and others that share no link with it or each other.
  *
- *     route 0 = that of dor (in a fat tree that of dmodk)
+ *     route 0 = dor's (in a fat tree dmodk's)
  *     candidates = all (IN1, IN2), each missing or at most 'radius' links from its end; none that
  *                  visits a switch twice
  *     until there are enough:

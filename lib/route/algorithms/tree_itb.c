@@ -21,7 +21,7 @@
  * If several have no ITBs, figure 46 does not say which one counts: ud-mitb-first takes the first
  * by the order of the ports, the others draw.
  *
- * The thesis says that its DFS_ITB picks at random. Its own 0.3 ITBs per message at 64 switches,
+ * According to the thesis, DFS_ITB picks at random. Its own 0.3 ITBs per message at 64 switches,
  * and a latency that grows half as much as with UD_ITB, match the other rule: 0.31 against 0.45. So
  * dfs-itb is what it measured, and dfs-itb-any what it says (docs/explanation/routing-and-itbs.md).
  *
@@ -166,7 +166,7 @@ static int add_for_hosts(const struct fill *fill, struct searches *searches, uin
 	return 0;
 }
 
-/* All routes from the hosts of one switch to those of the searched one. */
+/* All routes from the hosts of one switch to the hosts of the searched one. */
 static int add_between(
 	const struct fill *fill, struct searches *searches, uint32_t at, struct error *error)
 {

@@ -44,7 +44,7 @@ static uint32_t count_row(const struct route_table *table, uint32_t at)
 	return count;
 }
 
-/* The same by tables, in which all hosts of a switch have the same ways: its row is read once.
+/* The same for tables, in which all hosts of a switch have the same paths: its row is read once.
  * 'here' has room for a number of each switch. */
 static void count_table_ways(const struct topology *topology, const struct route_table *table,
 	uint32_t *here, uint32_t *ways)

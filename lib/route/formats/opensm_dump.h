@@ -7,8 +7,8 @@
  * and the tables (opensm.fdbs). Write only; the files contain what ibdmchk reads.
  *
  * InfiniBand counts ports from 1 and reserves 0 for the switch itself: port n becomes n + 1. Host h
- * has LID h + 1, switch s has the number of hosts + s + 1. GUIDs are those of
- * 'weft topo export --format ibnetdiscover'. */
+ * has LID h + 1, switch s has the number of hosts + s + 1. GUIDs are the same as in 'weft topo
+ * export --format ibnetdiscover'. */
 
 #include <stdio.h>
 
@@ -36,7 +36,7 @@ int opensm_dump_tables(const struct topology *topology, const struct route_table
 struct route_gaps {
 	uint64_t pairs;               /* ordered pairs of hosts without a route */
 	uint64_t other;               /* pairs among these whose hosts are not cut off */
-	uint64_t apart;               /* beside these, ports of hosts in separate planes */
+	uint64_t apart;               /* in addition, ports of hosts in separate planes */
 	uint32_t source, destination; /* the first of these */
 	uint32_t *cut_off;            /* hosts that no host reaches in either direction */
 	uint32_t cut_offs;

@@ -63,7 +63,7 @@ int route_file_load(const struct topology *topology, const char *path, struct ro
 	struct error *error);
 void route_file_close(struct route_file *file);
 
-/* The header of a file, which says what the rest is. */
+/* The header of a file, which describes the rest. */
 struct route_file_header {
 	struct route_origin origin;
 	bool tables; /* the file holds tables, not routes */

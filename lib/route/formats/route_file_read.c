@@ -35,7 +35,7 @@ struct reader {
 	uint64_t announced; /* by the header; UINT64_MAX: not given */
 };
 
-/* "ORIGIN:LINE:COLUMN: …", the column being that of 'at' in the line. */
+/* "ORIGIN:LINE:COLUMN: …", where the column is the position of 'at' in the line. */
 #define REFUSE(reader, at, ...)                                       \
 	error_at((reader)->error, (reader)->origin, (reader)->number, \
 		(uint32_t)((at) - (reader)->line) + 1, __VA_ARGS__)

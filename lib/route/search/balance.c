@@ -52,7 +52,7 @@ static int64_t lane_score(const struct work *work, const struct balance_lane *la
 	       work->unit * (2 * (int64_t)work->sum * links - links * links);
 }
 
-/* The lane of the best deletion, of equal ones that of the first one; NULL if nothing is left. */
+/* The lane of the best deletion, the first one if several are equal; NULL if nothing is left. */
 static struct balance_lane *best_lane(struct work *work)
 {
 	struct balance_lane *best;

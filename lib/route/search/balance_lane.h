@@ -3,7 +3,7 @@
 #pragma once
 
 /* The routes of one length while balance.c deletes routes: finds the one with the largest sum of
- * the counts along it, and the first of equal ones.
+ * the counts along it, or the first of several.
  *
  * Counts only decrease, and with them all sums. So routes are in buckets by the last computed sum,
  * which is an upper bound, and only those of the highest bucket are summed again: most drop to
@@ -86,7 +86,7 @@ static inline uint32_t balance_lane_best(const struct balance_lane *lane)
 	return lane->path[lane->ready[0]];
 }
 
-/* Subtracts the best route from the counts, once: on each arc as much as the arc costs. */
+/* Subtracts the best route from the counts, once: from each arc its cost. */
 void balance_lane_delete(struct balance_lane *lane, const struct route_arc *arcs, uint32_t *count);
 
 /* The path's route cannot be deleted (again): replaces its arcs by 'nowhere', an arc with count 0.

@@ -45,7 +45,7 @@ static inline uint32_t dimension_order_row(const struct dimension_order *order, 
 }
 
 /* Fills 'path', whose length may exceed ROUTE_LINKS_MAX; the arcs beyond are not stored. False if
- * both ways of a ring are broken. */
+ * both directions of a ring are broken. */
 bool dimension_order_find(const struct dimension_order *order, uint32_t at, uint32_t to,
 	unsigned parity, struct route_path *path);
 

@@ -290,7 +290,7 @@ static int add_from_hosts(
 	return result;
 }
 
-/* All routes from the hosts of one switch to those of another. Both have hosts. */
+/* All routes from the hosts of one switch to the hosts of another. Both have hosts. */
 static int add_between(const struct fill *fill, uint32_t from, uint32_t to, struct error *error)
 {
 	const struct route_graph *graph = fill->graph;

@@ -36,7 +36,7 @@ int itb_routes_fill(const struct route_graph *graph, const struct route_options 
 struct route_path itb_routes_path(const struct minimal_paths *paths, size_t pair, unsigned i);
 
 /* Balancing (the thesis' section 3.2.3, figure 54). A map counts the routes over every channel
- * between switches, at first those of all candidates of all pairs. Each step deletes the route
+ * between switches, initially of all candidates of all pairs. Each step deletes the route
  * whose deletion leaves the smallest standard deviation of the map, until every pair has one route
  * left. If several routes qualify, the first one in a table in random order is removed
  * (balance_lane.h).
@@ -62,5 +62,5 @@ void balance_free(struct balance *balance);
  * 1 (legal_search.h), and all sets of ranks are equally likely. */
 
 /* Draws 'wanted' <= ROUTE_ALTERNATIVES_MAX different ranks, or all 'count' if there are fewer;
- * returns the number. More ranks from the same generator start with the same ones. */
+ * returns the number. A larger draw from the same generator starts with the same ranks. */
 unsigned rank_draw(struct rng *rng, uint64_t count, unsigned wanted, uint64_t *ranks);

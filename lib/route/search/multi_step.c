@@ -92,7 +92,7 @@ static void fill_ball(struct multi_step *search, struct ball *ball, uint32_t cen
 		}
 }
 
-/* Appends one step; false if there is no way, it is longer than 'max', or the path gets too long
+/* Appends one step; false if there is no path, it is longer than 'max', or the path gets too long
  * to be stored. */
 static bool append(const struct multi_step *search, uint32_t from, uint32_t to, unsigned max,
 	struct multi_step_path *built)

@@ -4,7 +4,7 @@
 
 /* Multi-step paths in a grid: source, IN1, IN2, destination, each step a dimension-order path. IN1
  * and IN2 are switches at most 'radius' links from the source's and from the destination's; either
- * may be missing. msp.c has the rule by which paths are chosen, and the papers.
+ * may be missing. msp.c has the rule that chooses paths, and cites the papers.
  *
  * A search is scratch space of one thread. */
 

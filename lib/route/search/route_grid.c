@@ -17,7 +17,7 @@ struct survey {
 	struct route_grid *grid;
 	const struct route_graph *graph;
 	struct error *error;
-	bool cube;                   /* the ports are those of a hypercube */
+	bool cube;                   /* ports are numbered as in a hypercube */
 	bool whole[ROUTE_GRID_DIMS]; /* by dimension: a complete ring was found */
 	uint32_t *queue; /* switches in the order of positioning, component by component */
 	uint32_t *mark;

@@ -12,10 +12,10 @@
 
 enum route_root_choice {
 	/* The switch whose labels give the shortest legal paths, summed over all pairs of hosts;
-	   the first of equal ones. Tries every switch: switches^2 x links steps. */
+	   the first one if several are equal. Tries every switch: switches^2 x links steps. */
 	ROUTE_ROOT_BEST,
 	/* The smallest distance to the farthest switch, then the smallest sum of distances; the
-	   first of equal ones. */
+	   first one if several are equal. */
 	ROUTE_ROOT_CENTRE,
 	ROUTE_ROOT_RANDOM, /* drawn by the seed */
 	/* The default. In a topology with levels the leaf with the smallest sum of distances: below
@@ -34,7 +34,7 @@ int route_root_find(const struct topology *topology, const struct route_algorith
 int route_root_choose(const struct topology *topology, const struct route_algorithm *algorithm,
 	enum route_root_choice choice, uint64_t seed, uint32_t *root, struct error *error);
 
-/* Unique random ranks of the switches, by which the thesis' section 3.2.3 places ITBs.
+/* Unique random ranks of the switches, with which section 3.2.3 of the thesis places ITBs.
  *
  * Switches without hosts, which the thesis does not consider, rank below all others: connected
  * groups of them are ranked breadth first from one of their switches. So a route never needs to

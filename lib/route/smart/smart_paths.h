@@ -15,7 +15,7 @@ struct smart_pair {
 	uint32_t source, destination; /* switches */
 	uint32_t routes;              /* to distribute over the paths */
 	uint32_t weight;              /* pairs of hosts per route */
-	uint32_t first_path;          /* its paths end where those of the next pair begin */
+	uint32_t first_path;          /* its paths end where the next pair's begin */
 };
 
 struct smart_paths {

@@ -100,7 +100,7 @@ static void take_rest(struct share *share, uint32_t pair)
 	}
 }
 
-/* Removes each route of the pair and adds it where it costs least; true if one moved. */
+/* Removes each route of the pair and adds it where it costs least; true if any moved. */
 static bool improve(struct share *share, uint32_t pair)
 {
 	const struct smart_pair *at = &share->paths->pair[pair];

@@ -16,7 +16,7 @@ struct replay {
 	unsigned itbs;
 	unsigned high;     /* high bits of the next port, from a prefix */
 	double demand;     /* that it carries, of its pair's uniform traffic */
-	enum vc_turn turn; /* what the route says about steps at the next hop */
+	enum vc_turn turn; /* the route's instruction about steps at the next hop */
 	bool arrived;
 };
 

@@ -56,7 +56,7 @@ void verify_report_invalid(struct verifier *verifier, uint32_t source, uint32_t 
 		reason, name);
 }
 
-/* Distances from all switches to that of the host (links work both ways). */
+/* Distances from all switches to the host's switch (links work in both directions). */
 static void measure_distances(struct verifier *verifier, uint32_t host)
 {
 	uint32_t start = verify_host_switch(verifier, host), head = 0, tail = 0;

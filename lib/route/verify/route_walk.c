@@ -24,8 +24,8 @@ struct table_walk {
 	uint32_t *by_hops;    /* switches that arrive, the farthest first */
 	uint32_t *count;      /* scratch space of the counting sort */
 	uint64_t *inner;      /* by switch, a set: its ports that lead to switches */
-	uint64_t *ports;      /* likewise: all ports that packets to the destination may use */
-	uint64_t *onward;     /* likewise: those that lead to switches */
+	uint64_t *ports;      /* all ports that packets to the destination may use */
+	uint64_t *onward;     /* ports among those that lead to switches */
 	uint8_t last_port;    /* the destination's port at its switch */
 	bool *reached;        /* by switch, or by node if there are classes */
 	uint32_t *queue;      /* by switch or node, likewise */
@@ -218,7 +218,7 @@ static void verify_sources(
 	}
 }
 
-/* The good ones of some ports, a word of a set, by which switch 'at' may forward a packet: a port
+/* Good ports among some, a word of a set, through which switch 'at' may forward a packet: a port
  * without a link, or to another host, loses packets. */
 static uint64_t good_of(const struct verifier *verifier, uint32_t at, unsigned word, uint64_t ports)
 {

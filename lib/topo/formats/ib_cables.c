@@ -91,7 +91,7 @@ static uint32_t find_listed(const struct ib_builder *builder, struct ib_end end)
 	return IB_NONE;
 }
 
-/* Two nodes with one id: the ports of the second count as those of the first. */
+/* Two nodes with the same id: the second one's ports count as ports of the first. */
 static int index_nodes(struct ib_builder *builder)
 {
 	struct ib_listing *listing = builder->listing;
@@ -230,7 +230,7 @@ static uint64_t negotiated_rate(
 	return rate < other ? rate : other;
 }
 
-/* 0 if no line tells. */
+/* 0 if no line has it. */
 static uint64_t cable_rate(const struct ib_port *near, const struct ib_port *far, const char **odd)
 {
 	if (near->rate_bps != 0 && far->rate_bps != 0 && near->rate_bps != far->rate_bps) {

@@ -19,7 +19,7 @@
 struct file {
 	const char *origin;
 	bool in_node;           /* ports are the last node's */
-	bool aggregation_devid; /* the last devid= was that of an aggregation node */
+	bool aggregation_devid; /* the last devid= belonged to an aggregation node */
 	uint8_t width, speed;   /* ibsim: width and speed of ports from here on; 0: not given */
 	unsigned depth;         /* 0: not included */
 };
@@ -320,7 +320,7 @@ static int read_source(struct line *line, struct ib_source *source)
 	return read_text(line->listing, line->import, &file, source->text, length, line->error);
 }
 
-/* include "FILE", beside the file that includes it. */
+/* include "FILE", in the folder of the file that includes it. */
 static int read_include(struct line *line)
 {
 	const char *origin = line->file->origin, *slash = strrchr(origin, '/');

@@ -166,7 +166,7 @@ static int name_host(const struct ib_builder *builder, struct topology *topology
 	return unique_names_add(names, node->name.start, length, "", device->name);
 }
 
-/* In the order of the file, so that the first of equal names keeps its name. */
+/* In file order, so that the first of equal names keeps its name. */
 static int name_devices(const struct ib_builder *builder, struct topology *topology)
 {
 	struct unique_names *names = unique_names_create();

@@ -40,9 +40,9 @@ struct topology_format {
 	/* NULL for formats that are only read. Writes a finished topology. 0, or -EINVAL with
 	 * 'error' if the format cannot express it; the caller checks 'out' for errors. */
 	int (*write)(const struct topology *topology, FILE *out, struct error *error);
-	/* Reads a topology; 'origin' is the file name for messages, and files that it includes are
-	 * looked for beside it. NULL with FILE:LINE:COLUMN in 'error' and errno EINVAL, or ENOMEM.
-	 * The pointer is NULL for write-only formats. */
+	/* Reads a topology; 'origin' is the file name for messages, and included files are looked
+	 * for in its folder. NULL with FILE:LINE:COLUMN in 'error' and errno EINVAL, or ENOMEM. The
+	 * pointer is NULL for write-only formats. */
 	struct topology *(*read)(const char *text, size_t length, const char *origin,
 		struct topology_import *import, struct error *error);
 };

@@ -42,7 +42,7 @@ struct group_wiring {
 	/* By group_wiring_init(). */
 	uint32_t groups;
 	uint32_t ports; /* from a group to other groups */
-	uint32_t links; /* likewise, those in use */
+	uint32_t links; /* those in use */
 	unsigned wiring;
 };
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /* Memory of a fabric's devices, in few large pieces that may be backed by huge pages: the events of
- * a large fabric touch all of it in no order, and with pages of 4 KiB each touch would also cost a
+ * a large fabric touch all of it at random, and with pages of 4 KiB each touch would also cost a
  * walk through the page tables. Freed as a whole. */
 
 #include <stddef.h>
@@ -15,7 +15,7 @@ struct arena {
 
 /* Zeroed, aligned to a cache line. NULL without memory. */
 void *arena_get(struct arena *arena, size_t bytes);
-/* Memory that a run will touch all over, soon and in no order: all of its pages are made present
+/* Memory that a run will soon touch everywhere, at random: all of its pages are made present
  * now, so that page faults do not interrupt the run. No effect before Linux 5.14. */
 void arena_touch_pages(void *memory, size_t bytes);
 

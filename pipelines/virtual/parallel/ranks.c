@@ -103,7 +103,7 @@ static int send_all(struct ranks *ranks, const void *bytes, size_t size)
 	return ranks_exchange(ranks);
 }
 
-/* The message of a rank, which has so many bytes; NULL: not so. */
+/* The message of a rank; NULL: its size is not 'size'. */
 static const void *message_of(struct ranks *ranks, unsigned rank, size_t size)
 {
 	if (ranks->in[rank].used == size)

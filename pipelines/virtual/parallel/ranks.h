@@ -74,7 +74,7 @@ struct ranks_reader {
 /* The next bytes; NULL: there are fewer. */
 const void *ranks_take(struct ranks_reader *reader, size_t bytes);
 
-/* Sends all messages and receives those of the others; 'out' is empty again. 0 or -EIO. */
+/* Sends all messages and receives the others' messages; empties 'out'. 0 or -EIO. */
 int ranks_exchange(struct ranks *ranks);
 /* Nothing will be exchanged any more: a message could not be made, or is invalid. */
 void ranks_fail(struct ranks *ranks, const char *why);
@@ -84,7 +84,7 @@ void ranks_fail(struct ranks *ranks, const char *why);
 int ranks_max(struct ranks *ranks, uint64_t *value, unsigned values);
 int ranks_sum(struct ranks *ranks, uint64_t *value, unsigned values);
 
-/* The bytes become those of rank 0. 0 or -EIO. */
+/* Replaces the bytes with rank 0's. 0 or -EIO. */
 int ranks_share(struct ranks *ranks, void *bytes, size_t size);
 
 /* One outcome for all: 'result', 0 or negative, and its fault, of the first rank that failed, with

@@ -3,8 +3,8 @@
 
 /*
  * Ranks by MPI. A message goes in two steps, because its length is not known where it arrives: its
- * length and the first bytes, then the rest, if there is one. A short message has none; those of a
- * round are short (some 40,000 bytes with 3,456 hosts in two ranks).
+ * length and the first bytes, then the rest, if there is one. A short message has none; messages of
+ * a round are short (some 40,000 bytes with 3,456 hosts in two ranks).
  */
 
 #include <poll.h>
