@@ -14,21 +14,6 @@
 #define NAME    "weft"
 #define VERSION FI_VERSION(0, 1)
 
-int weft_fi_no_bind(struct fid *fid, struct fid *to, uint64_t flags)
-{
-	return -FI_ENOSYS;
-}
-
-int weft_fi_no_control(struct fid *fid, int command, void *argument)
-{
-	return -FI_ENOSYS;
-}
-
-int weft_fi_no_ops(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context)
-{
-	return -FI_ENOSYS;
-}
-
 /* --- attributes --- */
 
 static bool is_within(uint64_t asked, uint64_t offered)
