@@ -47,6 +47,19 @@ int port_check_room(
 		port->name, port->slots, port->slots, needed, vcs, frame_bytes);
 }
 
+void port_lose(struct port *port, struct rte_mbuf **mbufs, uint16_t count)
+{
+	for (uint16_t i = 0; i < count; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(mbufs[i], const uint8_t *);
+
+		if (frame_check(frame, rte_pktmbuf_data_len(mbufs[i])) != FRAME_FAULT_OK)
+			continue;
+		port->cut_lost += frame_header_const(frame)->kind == FRAME_DATA;
+		port->cut_credits_lost += frame_header_const(frame)->kind == FRAME_CREDIT;
+	}
+	rte_pktmbuf_free_bulk(mbufs, count);
+}
+
 void port_note_lateness(
 	struct port *port, struct rte_mbuf *const *mbufs, unsigned count, weft_time now)
 {

@@ -51,6 +51,8 @@ typedef void port_link_fn(const struct port *port, struct port_ethdev_link *link
 enum port_cut_reason {
 	PORT_CUT_ORDER = 1,   /* port_cut() */
 	PORT_CUT_CARRIER = 2, /* the device lost its carrier */
+	PORT_CUT_EVENT = 4,   /* an event of the run */
+	PORT_CUT_ORDERED = PORT_CUT_ORDER | PORT_CUT_EVENT,
 };
 
 /* The Ethernet addresses of a port, of its thread: port_set_address(). Links in memory do not look
@@ -88,6 +90,7 @@ struct port {
 	uint16_t ethdev; /* RTE_MAX_ETHPORTS if it is not one */
 	uint32_t slots; /* frames that fit into its receive ring while the core is busy elsewhere */
 	char name[72];  /* "s0:1" */
+	uint64_t cut_lost, cut_credits_lost; /* data and credit frames that the cut cable lost */
 	struct port_ether ether;
 };
 
@@ -186,6 +189,9 @@ static inline bool port_is_cut(const struct port *port)
 	return __atomic_load_n(&port->cut, __ATOMIC_RELAXED) != 0;
 }
 
+/* Frees frames that a cut cable loses, and counts them. */
+void port_lose(struct port *port, struct rte_mbuf **mbufs, uint16_t count);
+
 static inline uint16_t port_rx(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
@@ -193,7 +199,7 @@ static inline uint16_t port_rx(
 
 	if (likely(!port_is_cut(port)))
 		return received;
-	rte_pktmbuf_free_bulk(mbufs, received);
+	port_lose(port, mbufs, received);
 	return 0;
 }
 
@@ -202,7 +208,7 @@ static inline uint16_t port_tx(
 {
 	if (likely(!port_is_cut(port)))
 		return port->tx(port, mbufs, count, now);
-	rte_pktmbuf_free_bulk(mbufs, count);
+	port_lose(port, mbufs, count);
 	return count;
 }
 

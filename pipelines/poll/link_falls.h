@@ -16,7 +16,7 @@ struct link_falls {
 static inline void link_falls_note(
 	struct link_falls *falls, const struct link_end *link, const struct port *port)
 {
-	if (port_is_cut_by(port, PORT_CUT_ORDER))
+	if (port_is_cut_by(port, PORT_CUT_ORDERED))
 		falls->ordered += link->downs - falls->noted;
 	falls->noted = link->downs;
 }

@@ -205,7 +205,6 @@ static int build(struct real_fabric *fabric, struct error *error)
 		(result = create_pools(fabric, error)) < 0 ||
 		(result = real_links_open(fabric, error)) < 0 ||
 		(result = real_control_create(fabric, error)) < 0 ||
-		(result = real_events_create(fabric, error)) < 0 ||
 		(result = real_switches_create(fabric, error)) < 0 ||
 		(result = real_endpoints_create(fabric, error)) < 0 ||
 		(result = real_hosts_create(fabric, error)) < 0 ||
@@ -259,7 +258,6 @@ void real_fabric_end(struct real_fabric *fabric)
 	real_hosts_destroy(fabric);
 	real_traffic_drop(fabric);
 	real_control_destroy(fabric);
-	real_events_destroy(fabric);
 	real_links_close(fabric);
 	if (fabric->captures != NULL)
 		capture_manager_destroy(fabric->captures);

@@ -179,6 +179,25 @@ static bool read_values(const char *text, uint64_t value[LINK_KNOB_COUNT])
 	return *text == '\0';
 }
 
+/* The values that an end has after a command; NULL: the values of the file. */
+static void next_knobs(const struct real_fabric *fabric, const struct real_end *end,
+	const uint64_t asked[LINK_KNOB_COUNT], uint64_t value[LINK_KNOB_COUNT])
+{
+	planned_knobs(fabric, end, value);
+	for (unsigned knob = 0; knob < LINK_KNOB_COUNT && asked != NULL; knob++)
+		value[knob] = asked[knob] != LINK_KNOB_KEEP ? asked[knob]
+							    : real_end_knob(fabric, end, knob);
+}
+
+void real_end_set(
+	struct real_fabric *fabric, struct real_end *end, const uint64_t asked[LINK_KNOB_COUNT])
+{
+	uint64_t value[LINK_KNOB_COUNT];
+
+	next_knobs(fabric, end, asked, value);
+	set_end(fabric, tx_of(fabric, end), end, value);
+}
+
 /* Records the command at each end that it concerns, as the values that the end will have. */
 static void note_order(
 	struct real_fabric *fabric, const char *target, const uint64_t asked[LINK_KNOB_COUNT])
@@ -194,11 +213,7 @@ static void note_order(
 		if (!end->due)
 			continue;
 		end->ordered = asked != NULL;
-		planned_knobs(fabric, end, end->knob);
-		for (unsigned knob = 0; knob < LINK_KNOB_COUNT && asked != NULL; knob++)
-			end->knob[knob] = asked[knob] != LINK_KNOB_KEEP
-						  ? asked[knob]
-						  : real_end_knob(fabric, end, knob);
+		next_knobs(fabric, end, asked, end->knob);
 	}
 }
 

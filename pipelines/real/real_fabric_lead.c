@@ -96,6 +96,7 @@ static void start_traffic(struct real_fabric *fabric, weft_time now, weft_time d
 
 	measure = &fabric->work->run->measure;
 	fabric->traffic_from = now;
+	real_events_restart(fabric, now);
 	atomic_store(&fabric->sent_from, now);
 	fabric->traffic_until = duration == WEFT_TIME_NEVER ? WEFT_TIME_NEVER : now + duration;
 	fabric->measure_from = now + measure->warmup_ps;
@@ -287,6 +288,7 @@ static void obey_start(struct real_fabric *fabric, const char *text, weft_time n
 	char which[16] = "";
 	uint64_t duration_ns;
 
+	real_events_restart(fabric, now);
 	if (sscanf(text, "%" SCNu64 " %15s", &duration_ns, which) > 0 &&
 		real_traffic_begin(fabric, strcmp(which, "loaded") == 0))
 		start_traffic(fabric, now, duration_ns * PS_PER_NS);
@@ -348,14 +350,16 @@ bool real_lead(struct real_fabric *fabric)
 		fabric->order = REAL_ORDER_NONE;
 		real_cables_done(fabric);
 	}
-	if (fabric->phase > REAL_WAITING)
+	if (fabric->phase > REAL_WAITING || fabric->serving)
 		real_events_poll(fabric, now);
 	over = watch(fabric, now);
 	/* It gave a command: the next one has to wait. */
 	if (!loop_commands_done(&fabric->orders))
 		return false;
-	real_idle_allow(
-		fabric, fabric->phase == REAL_IDLE && fabric->whole && real_is_routed(fabric), now);
+	real_idle_allow(fabric,
+		fabric->phase == REAL_IDLE && fabric->whole && real_is_routed(fabric) &&
+			real_events_rest(fabric, now),
+		now);
 	if (real_deadlock_check(fabric, now))
 		give_order(fabric, REAL_ORDER_LOOK);
 	else if (real_cables_are_due(fabric))

@@ -100,6 +100,15 @@ static void add_switch(struct run_result *result, const struct real_switch *devi
 	result->wall.packet_hops += value[SWITCH_DATA_OUT];
 }
 
+static void add_losses(struct run_result *result, struct real_losses losses)
+{
+	run_result_count(
+		result, "link_frames_lost", losses.on_links + losses.discarded + losses.corrupted);
+	run_result_count(result, "link_frames_corrupted", losses.corrupted);
+	run_result_count(result, "link_credits_lost", losses.credits);
+	result->packets.dropped += losses.on_links;
+}
+
 static void add_faults(struct run_result *result, const uint64_t faults[FRAME_FAULT_COUNT])
 {
 	char name[64];
@@ -443,6 +452,7 @@ int real_fabric_count(
 		add_switch(result, &fabric->switches[i]);
 	for (unsigned i = 0; i < fabric->host_count; i++)
 		add_host(result, &fabric->hosts[i]);
+	add_losses(result, real_losses_read(fabric));
 	add_goal(result, fabric);
 	if (atomic_load(&fabric->sources_failed) > 0)
 		run_result_count(

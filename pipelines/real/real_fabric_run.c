@@ -256,6 +256,7 @@ void real_fabric_serve(struct real_fabric *fabric, const atomic_bool *stop)
 	fabric->serving = true;
 	fabric->phase = REAL_IDLE;
 	real_links_recall(fabric);
+	real_events_restart(fabric, clock_now(&fabric->clock));
 	run_workers(fabric);
 }
 

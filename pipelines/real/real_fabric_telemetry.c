@@ -252,9 +252,9 @@ static void name_misplaced(const struct topology *topology, uint64_t there, char
 	X(corrupt_ppm, real_end_knob(fabric, end, LINK_KNOB_CORRUPT))                     \
 	X(credit_loss_ppm, real_end_knob(fabric, end, LINK_KNOB_CREDIT_LOSS))             \
 	X(reorder_ppm, real_end_knob(fabric, end, LINK_KNOB_REORDER))                     \
-	X(frames_lost, end->impairment.frames_lost)                                       \
+	X(frames_lost, end->impairment.frames_lost + end->port.cut_lost)                  \
 	X(frames_swapped, end->impairment.frames_swapped)                                 \
-	X(credits_lost, end->impairment.credits_lost)                                     \
+	X(credits_lost, end->impairment.credits_lost + end->port.cut_credits_lost)        \
 	X(frames_corrupted, end->impairment.frames_corrupted)                             \
 	X(full_frames_sent, guard->full_sent)                                             \
 	X(full_frames_received, guard->full_received)
@@ -290,7 +290,7 @@ static const char *state_of(const struct real_end *end, const struct shown_end *
 	static const char *const state[] = {
 		[LINK_WAITING] = "waiting", [LINK_UP] = "up", [LINK_DOWN] = "down"};
 
-	if (port_is_cut_by(&end->port, PORT_CUT_ORDER))
+	if (port_is_cut_by(&end->port, PORT_CUT_ORDERED))
 		return "cut";
 	if (device->is_dark && protocol->state != LINK_UP)
 		return "no carrier";

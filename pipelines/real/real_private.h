@@ -147,6 +147,7 @@ struct real_traffic {
 	struct run_hosts *hosts;      /* its traffic section, resolved */
 	struct measure_window window;
 	struct measure_sink_flow *flows; /* flows of the entries that end */
+	struct real_events *events;      /* NULL: it has none */
 };
 
 /* The leader's: cables are being moved. */
@@ -163,7 +164,6 @@ struct real_fabric {
 	struct rte_mempool *data_pool, *control_pool;
 	struct fabric_routes routes;  /* without any if they are mapped */
 	struct real_control *control; /* NULL: the routes are static */
-	struct real_events *events;   /* events of the run; NULL: it has none */
 	struct real_report *report;   /* that is being written */
 	struct real_traffic given;    /* as its own configuration says */
 	struct real_traffic *work;    /* now: &given, or what was loaded for a run */
@@ -268,12 +268,23 @@ static inline struct device_config real_device_config(const struct real_fabric *
 /* The events of a run (real_fabric_events.c). The leader carries them out. */
 
 /* 0, or -EINVAL, -ENOMEM and error. */
-int real_events_create(struct real_fabric *fabric, struct error *error);
-void real_events_destroy(struct real_fabric *fabric);
-/* From the start of traffic until everything has arrived; later it only rejoins cables. */
+int real_events_create(struct real_fabric *fabric, struct real_traffic *work, struct error *error);
+void real_events_destroy(struct real_events *events);
+/* Their times count from now on: of a run from the start of traffic, of a lab from its own start,
+ * and again from that of each run. Undoes those that have occurred. */
+void real_events_restart(struct real_fabric *fabric, weft_time now);
+/* While what traffic left is delivered, it only rejoins cables. */
 void real_events_poll(struct real_fabric *fabric, weft_time now);
+/* None is due for as long as idle loops sleep. */
+bool real_events_rest(const struct real_fabric *fabric, weft_time now);
 /* 0 or -ENOMEM. */
 int real_events_result(const struct real_fabric *fabric, struct run_result *result);
+
+/* Losses on links, and discards because a link was down. */
+struct real_losses {
+	uint64_t on_links, discarded, corrupted, credits;
+};
+struct real_losses real_losses_read(const struct real_fabric *fabric);
 
 /* Mapped routes of a real-clock fabric: its control plane and the thread that runs it. */
 
@@ -362,6 +373,10 @@ int real_links_pace(struct real_fabric *fabric, struct error *error);
 /* Carries out a command (link_knobs.h) for all directions that leave a port here. Rate and delay 0:
  * as fast as the device. Only the leader calls it. */
 void real_links_set(struct real_fabric *fabric, const char *text);
+/* Sets what leaves at an end, which is open: LINK_KNOB_KEEP leaves a value unchanged, NULL sets
+ * all of them as in the file. Only the leader. */
+void real_end_set(
+	struct real_fabric *fabric, struct real_end *end, const uint64_t asked[LINK_KNOB_COUNT]);
 /* Frames cut through where the present rates allow it. */
 void real_links_cut_through(struct real_fabric *fabric);
 /* Writes the commands for all ends here to options.orders, before they are carried out. */

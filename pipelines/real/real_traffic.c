@@ -27,7 +27,9 @@ int real_traffic_open(struct real_fabric *fabric, struct real_traffic *work,
 	if (measure_window_add_entries(
 		    &work->window, fabric->options.topology, run, work->hosts, fabric->goal) < 0)
 		return error_set(error, ENOMEM, "no memory for measurements");
-	return run_source_check(run, work->hosts, error);
+	if (run_source_check(run, work->hosts, error) < 0)
+		return -EINVAL;
+	return real_events_create(fabric, work, error);
 }
 
 void real_traffic_close(struct real_traffic *work)
@@ -35,6 +37,7 @@ void real_traffic_close(struct real_traffic *work)
 	measure_window_close(&work->window);
 	run_hosts_destroy(work->hosts);
 	free(work->flows);
+	real_events_destroy(work->events);
 	run_config_destroy(work->own);
 	*work = (struct real_traffic){.run = NULL};
 }

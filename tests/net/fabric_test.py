@@ -264,6 +264,12 @@ class Fabric(unittest.TestCase):
             for event in (damage, drain):
                 self.assertIsNone(event["detect_ns"])
             self.assertEqual(sum(event["frames_abandoned"] for event in result["events"]), 0)
+            # All that was discarded was lost on a link, or waited for one that was down; each came again.
+            lost = sum(event["frames_lost"] for event in result["events"])
+            self.assertGreater(min(event["frames_lost"] for event in (flap, short, damage)), 0)
+            self.assertEqual((lost, lost), (result["counters"]["link_frames_lost"], result["packets"]["dropped"]))
+            self.assertGreaterEqual(result["packets"]["retransmitted"], lost)
+            self.assertEqual(result["packets"]["delivered"], result["packets"]["injected"])
         real, virtual = (result["events"] for result in results)
         self.assertEqual([(event["event"], event["at_ns"]) for event in real],
                          [(event["event"], event["at_ns"]) for event in virtual])

@@ -78,6 +78,17 @@ class Rates(unittest.TestCase):
             lab.must("down")
 
 
+class Events(unittest.TestCase):
+    def test_events_of_the_file_occur_as_soon_as_the_lab_is_up(self):
+        lab = labs.Lab(WEFT, "e", "topology: 'full:switches=2,hosts=1'\nmapper: {routes: static}\nhello: 10ms\n"
+                       "events: [{every: 400ms, link: 's0:0', down: 100ms}]\n", form="one")
+        self.addCleanup(lab.remove)
+        lab.up()
+        labs.wait_until(lambda: min(end["link_downs_ordered"] for end in lab.status()["links"] if "s0:0" in
+                                    (end["port"], end["peer"])) > 1, "the cable to be cut twice")
+        self.assertEqual({end["link_downs_ordered"] for end in lab.status()["links"] if "h0" in end["port"]}, {0})
+
+
 class Knobs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -324,6 +335,18 @@ class Knobs(unittest.TestCase):
         self.assertGreater(result["packets"]["retransmitted"], 0)
         self.assertEqual([result["checks"][key] for key in labs.CHECKS], [0, 0, 0])
         self.assertEqual(result["messages"]["injected"], result["messages"]["delivered"])
+
+    def test_events_of_a_run_cut_and_join_cables_and_the_next_run_has_none(self):
+        events = "events=[{at: 5ms, link: 's0:2', down: 15ms}, {at: 30ms, link: 's0:2', corrupt: 20%}]"
+        cut, damage = self.lab.run("--set", events)["events"]
+        self.assertEqual((cut["event"], cut["at_ns"]), ("link s0:2 down 15ms", 5_000_000))
+        self.assertGreater(cut["frames_lost"], 0)
+        self.assertGreater(cut["frames_resent"] + damage["frames_resent"], 0)
+        end = next(link for link in self.lab.status()["links"] if link["port"] == "s0:2")
+        self.assertEqual((end["state"], end["corrupt_ppm"]), ("up", 200_000))
+        result = self.lab.run()
+        self.assertNotIn("events", result)
+        self.assertEqual(self.lab.status()["links"][0]["corrupt_ppm"], 0)
 
     def counts(self):
         """Sums of some counters over all classes, which only grow."""

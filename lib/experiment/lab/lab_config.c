@@ -85,8 +85,6 @@ const struct yaml_field lab_file_fields[] = {
 	{"security", YAML_FIELD_SECTION, YAML_MEMBER(struct lab_config, run.security),
 		.fields = lab_security_fields,
 		.doc = "Keys and restrictions of the lab's processes."},
-	{"faults", YAML_FIELD_SECTION, YAML_MEMBER(struct lab_config, run.faults),
-		.fields = run_faults_fields, .doc = "Random damage on all links."},
 	{"cores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, cores), .max = 1024,
 		.doc = "Restricts the processes to this many of their CPUs. 0 means all of them."},
 	{"lcores", YAML_FIELD_NUMBER, YAML_MEMBER(struct lab_config, lcores), .max = LAB_LCORES_MAX,

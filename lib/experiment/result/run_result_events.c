@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "run_result_events.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -23,11 +24,8 @@ struct run_result_event *run_result_add_event(struct run_result *result)
 	if (more == NULL)
 		return NULL;
 	result->event = more;
-	more[result->events] = (struct run_result_event){.detect_ps = WEFT_TIME_NEVER,
-		.reroute_ps = WEFT_TIME_NEVER,
-		.lost = RUN_RESULT_EVENT_UNKNOWN,
-		.resent = RUN_RESULT_EVENT_UNKNOWN,
-		.abandoned = RUN_RESULT_EVENT_UNKNOWN};
+	more[result->events] = (struct run_result_event){
+		.detect_ps = WEFT_TIME_NEVER, .reroute_ps = WEFT_TIME_NEVER};
 	return &more[result->events++];
 }
 
@@ -84,11 +82,6 @@ static json_t *time_json(weft_time time)
 	return time == WEFT_TIME_NEVER ? json_null() : json_integer((json_int_t)ps_to_ns(time));
 }
 
-static json_t *count_json(uint64_t count)
-{
-	return count != RUN_RESULT_EVENT_UNKNOWN ? json_integer((json_int_t)count) : json_null();
-}
-
 json_t *run_result_events_json(const struct run_result *result)
 {
 	json_t *list = json_array();
@@ -97,15 +90,56 @@ json_t *run_result_events_json(const struct run_result *result)
 		const struct run_result_event *event = &result->event[i];
 
 		json_array_append_new(list,
-			json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "event", event->what,
+			json_pack("{s:s,s:o,s:o,s:o,s:o,s:I,s:I,s:I}", "event", event->what,
 				"at_ns", time_json(event->at_ps), "detect_ns",
 				time_json(event->detect_ps), "reroute_ns",
 				time_json(event->reroute_ps), "recover_ns",
 				time_json(run_result_event_recovery(result, i)), "frames_lost",
-				count_json(event->lost), "frames_resent", count_json(event->resent),
-				"frames_abandoned", count_json(event->abandoned)));
+				(json_int_t)event->lost, "frames_resent", (json_int_t)event->resent,
+				"frames_abandoned", (json_int_t)event->abandoned));
 	}
 	return list;
+}
+
+json_t *run_result_events_part(const struct run_result *result)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < result->events; i++) {
+		const struct run_result_event *event = &result->event[i];
+
+		json_array_append_new(
+			list, json_pack("[s,I,I,I,I,I]", event->what, (json_int_t)event->at_ps,
+				      (json_int_t)event->detect_ps, (json_int_t)event->lost,
+				      (json_int_t)event->resent, (json_int_t)event->abandoned));
+	}
+	return list;
+}
+
+int run_result_add_events_part(struct run_result *into, const json_t *part)
+{
+	for (size_t i = 0; i < json_array_size(part); i++) {
+		struct run_result_event *event = i < into->events ? &into->event[i] : NULL;
+		json_int_t at, detect, lost, resent, abandoned;
+		const char *what;
+
+		if (json_unpack(json_array_get(part, i), "[s,I,I,I,I,I]", &what, &at, &detect,
+			    &lost, &resent, &abandoned) != 0)
+			return -EINVAL;
+		if (event == NULL) {
+			event = run_result_add_event(into);
+			if (event == NULL)
+				return -ENOMEM;
+			snprintf(event->what, sizeof(event->what), "%s", what);
+			event->at_ps = (weft_time)at;
+		}
+		if ((weft_time)detect < event->detect_ps)
+			event->detect_ps = (weft_time)detect;
+		event->lost += (uint64_t)lost;
+		event->resent += (uint64_t)resent;
+		event->abandoned += (uint64_t)abandoned;
+	}
+	return 0;
 }
 
 static void print_time(const char *what, weft_time time, FILE *out)
@@ -125,9 +159,8 @@ void run_result_print_events(const struct run_result *result, FILE *out)
 
 		fprintf(out, "  %-22s %s: %s", i == 0 ? "events" : "",
 			quantity_time_text(ps_to_ns(event->at_ps), 4, text), event->what);
-		if (event->lost != RUN_RESULT_EVENT_UNKNOWN)
-			fprintf(out, ", %" PRIu64 " frames lost", event->lost);
-		fprintf(out, ", %" PRIu64 " resent", event->resent);
+		fprintf(out, ", %" PRIu64 " frames lost, %" PRIu64 " resent", event->lost,
+			event->resent);
 		print_time("detected after", event->detect_ps, out);
 		print_time("rerouted after", event->reroute_ps, out);
 		recovery = run_result_event_recovery(result, i);

@@ -9,16 +9,14 @@
 #include "experiment/run/run_events.h"
 #include "run_result.h"
 
-#define RUN_RESULT_EVENT_UNKNOWN UINT64_MAX
-
 struct run_result_event {
 	char what[RUN_EVENT_TEXT];
 	weft_time at_ps;                  /* since the start of traffic */
 	weft_time detect_ps, reroute_ps;  /* after the event; WEFT_TIME_NEVER: it did not happen */
-	uint64_t lost, resent, abandoned; /* data frames until the next event; or …_UNKNOWN */
+	uint64_t lost, resent, abandoned; /* data frames until the next event */
 };
 
-/* Appends an event with all values unknown. NULL: no memory. */
+/* Appends an event without effect. NULL: no memory. */
 struct run_result_event *run_result_add_event(struct run_result *result);
 
 /* Time from the event to the end of the first sample in which throughput was back at 95 % of its
@@ -29,5 +27,9 @@ weft_time run_result_event_recovery(const struct run_result *result, uint32_t ev
 
 /* The list in the result document. NULL: no memory. */
 json_t *run_result_events_json(const struct run_result *result);
+/* In the part of a process of a lab; each process has all events, and counts of its own. Adds them.
+ * 0, -EINVAL, -ENOMEM. */
+json_t *run_result_events_part(const struct run_result *result);
+int run_result_add_events_part(struct run_result *into, const json_t *part);
 /* Prints a line for each of the first events, and the total number. */
 void run_result_print_events(const struct run_result *result, FILE *out);

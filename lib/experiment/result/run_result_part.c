@@ -4,12 +4,13 @@
 /* The parts of a result that several processes of a lab measured together. Shares are of the link
  * rate of all the fabric's hosts, so they add up as counts do. */
 
+#include "run_result_events.h"
 #include "run_result_private.h"
 
 #include <math.h>
 #include <string.h>
 
-#define FORMAT "weft-result-part/10"
+#define FORMAT "weft-result-part/11"
 
 /* Numbers that are added up: the name in a part and the place in the result. */
 #define SUMS(X)                                             \
@@ -126,6 +127,7 @@ json_t *run_result_part_json(const struct run_result *result)
 	json_object_set_new(part, "traffic", run_result_entries_part(result));
 	json_object_set_new(part, "reasons", run_result_reasons_part(result));
 	json_object_set_new(part, "starved", run_result_starved_part(result));
+	json_object_set_new(part, "events", run_result_events_part(result));
 	return part;
 }
 
@@ -318,6 +320,8 @@ int run_result_add_part(struct run_result *into, const json_t *part)
 		result = run_result_add_reasons(into, json_object_get(part, "reasons"));
 	if (result == 0)
 		result = run_result_add_starved_part(into, json_object_get(part, "starved"));
+	if (result == 0)
+		result = run_result_add_events_part(into, json_object_get(part, "events"));
 	if (into->wall.seconds > 0)
 		into->wall.packet_hops_per_second =
 			(double)into->wall.packet_hops / into->wall.seconds;

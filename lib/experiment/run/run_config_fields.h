@@ -129,6 +129,12 @@ int run_resolve_path(
 			.write = run_write_edges, .fields = run_edge_fields,                                                \
 			.map = run_edge_network_fields,                                                                     \
 			.doc = "Hosts with a Linux TAP interface for programs."},                                           \
+		{"faults", YAML_FIELD_SECTION, YAML_MEMBER(type, in faults),                                                \
+			.fields = run_faults_fields, .doc = "Random damage on all links."},                                 \
+		{"events", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in events),                                                 \
+			.read = run_read_events, .write = run_write_events,                                                 \
+			.fields = run_event_fields, .present = run_events_present,                                          \
+			.doc = "What happens meanwhile: failures and changes of links."},                                   \
 	{                                                                                                                   \
 		"traffic", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in traffic),                                                \
 			.read = run_read_traffic, .write = run_write_traffic,                                               \

@@ -482,6 +482,18 @@ void run_event_text(const struct run_event_plan *plan, const struct run_event_ac
 #undef ADD
 }
 
+weft_time run_events_horizon(const struct run_config *run, weft_time max_ps)
+{
+	for (uint32_t i = 0; i < run->events.count; i++) {
+		weft_time every = run->events.at[i].every_ps;
+		uint32_t room = RUN_EVENTS_MAX / run->events.count - 2;
+
+		if (every != 0 && every < max_ps / room)
+			max_ps = every * room;
+	}
+	return max_ps;
+}
+
 weft_time run_events_min_delay(const struct run_config *run)
 {
 	weft_time min = WEFT_TIME_NEVER;

@@ -116,6 +116,8 @@ static inline bool run_config_breaks(const struct run_config *run)
 	       run->faults.credit_loss_ppm != 0;
 }
 
+/* The longest time, up to 'max', for which a plan has room for all events. */
+weft_time run_events_horizon(const struct run_config *run, weft_time max_ps);
 /* The lowest delay that any event sets; WEFT_TIME_NEVER: none does. */
 weft_time run_events_min_delay(const struct run_config *run);
 /* Whether any event waits for a counter. */

@@ -7,21 +7,22 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "experiment/run/run_events.h"
 #include "experiment/workload/run_hosts.h"
 #include "experiment/workload/run_source.h"
 
 /* Keys of a run; those of the fabric itself are what the lab was started with. */
 static int check_key(const struct lab *lab, const char *set, struct error *error)
 {
-	static const char *const keys[] = {"traffic", "measure", "fidelity", "seed"};
+	static const char *const keys[] = {"traffic", "events", "measure", "fidelity", "seed"};
 	size_t length = strcspn(set, ".[=");
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strlen(keys[i]) == length && strncmp(keys[i], set, length) == 0)
 			return 0;
 	return error_set(error, EINVAL,
-		"--set %s: lab %s is up with its own '%.*s'; expected a key of traffic, measure or "
-		"fidelity, or seed, since a run can change only these ('weft lab set' changes cables, 'weft "
+		"--set %s: lab %s is up with its own '%.*s'; expected a key of traffic, events, "
+		"measure or fidelity, or seed, since a run can change only these ('weft lab set' changes cables, 'weft "
 		"lab up --restart' all that a lab file says)",
 		set, lab->plan->lab, (int)strcspn(set, "="), set);
 }
@@ -57,6 +58,10 @@ static void take(struct run_config *into, struct run_config *from)
 
 	into->traffic = from->traffic;
 	from->traffic = former;
+	const struct run_event_list events = into->events;
+
+	into->events = from->events;
+	from->events = events;
 	into->measure = from->measure;
 	into->fidelity = from->fidelity;
 	into->seed = from->seed;
@@ -98,6 +103,8 @@ int lab_run_set(struct lab *lab, const char *const *set, unsigned sets, struct e
 		result = run_config_name_edges(&config->run, lab->topology, lab->plan->lab, error);
 	if (result == 0)
 		result = check_traffic(lab, &config->run, error);
+	if (result == 0)
+		result = run_events_check(&config->run, lab->topology, error);
 	if (result == 0) {
 		take(&lab->config->run, &config->run);
 		result = write_file(lab, error);
