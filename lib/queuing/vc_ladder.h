@@ -12,7 +12,7 @@
  *     df-min          l g l        2, 1                 l0             none
  *     df-valiant      l g l g l    3, 2                 l1, g1         l0, g0
  *     df-valiant-node l g l l g l  4, 2                 l2, g1         l0, g0
- *     df-ugal-l       l g l g l    3, 2                 l1, g1         l0, g0
+ *     df-ugal-l, -g   l g l g l    3, 2                 l1, g1         l0, g0
  *     df-par          l l g l g l  4, 2                 l0, g0         l1, g0
  *
  * The rung of a packet is also its state. On its first rungs a packet on a detour leaves its group
@@ -28,7 +28,8 @@
 enum vc_ladder_choice {
 	VC_LADDER_NEVER,
 	VC_LADDER_ALWAYS, /* whenever there is a detour */
-	VC_LADDER_QUEUES  /* if the queue of the table's port is longer (lib/switch/detour.h) */
+	VC_LADDER_QUEUES, /* if the queue of the table's port is longer (lib/switch/detour.h) */
+	VC_LADDER_ORACLE  /* likewise, the queues of the links between groups, wherever they are */
 };
 
 /* The choices of a switch for a packet, depending on the rung on which it arrived. */

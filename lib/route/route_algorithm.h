@@ -144,6 +144,7 @@ struct route_table *route_compute_table(const struct topology *topology,
 	X(df_valiant)                               \
 	X(df_valiant_node)                          \
 	X(df_ugal_l)                                \
+	X(df_ugal_g)                                \
 	X(df_par)                                   \
 	/* Several paths for one message stream. */ \
 	X(disjoint)                                 \

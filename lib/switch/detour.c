@@ -62,6 +62,11 @@ static bool takes_primary(struct weft_switch *sw, const struct vc_ladder *ladder
 	/* This switch is one of those that a detour may lead to. */
 	if (move == VC_LADDER_LOCAL)
 		return rng_below(&sw->detour.rng, (uint64_t)__builtin_popcountll(ports) + 1) == 0;
+	if (ladder->choice == VC_LADDER_ORACLE)
+		return sw->detour.oracle(sw->detour.oracle_ctx, sw, packet, primary, VC_GO_ON) <=
+		       2 * sw->detour.oracle(
+				   sw->detour.oracle_ctx, sw, packet, other, VC_NEXT_STEP) +
+			       sw->detour.config.bias_blocks;
 	return ladder->choice == VC_LADDER_QUEUES &&
 	       is_minimal_shorter(sw, ladder, packet, primary, other);
 }
@@ -74,7 +79,10 @@ unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, 
 		vc_ladder_move(sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port, packet->vc);
 	uint64_t ports = vc_ladder_ports(sw->vc_rule, sw->vc_rule_at, move, set) & sw->usable &
 			 ~BIT64(packet->in_port);
-	unsigned other = ports == 0 ? primary : draw(sw, ports);
+	bool drawn = ladder->choice == VC_LADDER_ORACLE && move == VC_LADDER_GLOBAL;
+	unsigned other = ports == 0 ? primary
+			 : drawn    ? detour_draw_for(sw->detour.config.seed, packet, ports)
+				    : draw(sw, ports);
 
 	if (ports != 0 && !takes_primary(sw, ladder, packet, move, primary, other, ports)) {
 		*turn = VC_NEXT_STEP;

@@ -14,15 +14,21 @@
  * BookSim
  * 2. 'queues' selects which VCs count (the paper's UGAL-L, UGAL-L_VC, UGAL-L_VCH).
  *
- * Only the thread of the switch. No allocation; one or two random numbers per packet. */
+ * UGAL-G (section 4.2 as well) compares the queues of the two links between groups, wherever they
+ * are: blocks that wait for the output, and those behind it. For that it reads other switches, and
+ * both the first switch and the one with the link draw that link from the packet. So it is for a
+ * fabric in one thread.
+ *
+ * Otherwise only the thread of the switch. No allocation; one or two random numbers per packet. */
 
 #include <stdint.h>
 
+#include "base/bits.h"
 #include "base/rng.h"
 #include "queuing/vc_rule.h"
+#include "wire/packet.h"
 
 struct weft_switch;
-struct weft_packet;
 
 enum detour_queues {
 	DETOUR_VC,    /* the VC in which the packet would travel */
@@ -36,10 +42,28 @@ struct detour_config {
 	enum detour_queues queues;
 };
 
+/* The queue of the link to another group on the path of a packet that leaves 'sw' through 'output'
+ * for its minimal path (VC_GO_ON) or a detour (VC_NEXT_STEP). */
+typedef uint64_t (*detour_oracle_fn)(const void *ctx, const struct weft_switch *sw,
+	const struct weft_packet *packet, unsigned output, enum vc_turn turn);
+
 struct detour {
 	struct detour_config config;
+	detour_oracle_fn oracle; /* VC_LADDER_ORACLE needs one */
+	const void *oracle_ctx;
 	struct rng rng;
 };
+
+/* One of the ports, not empty, the same at each switch of the packet's path. */
+static inline unsigned detour_draw_for(
+	uint64_t seed, const struct weft_packet *packet, uint64_t ports)
+{
+	struct rng rng;
+
+	rng_init(&rng, seed, (uint64_t)packet->source << 16 | packet->destination,
+		(uint64_t)packet->message << 32 | packet->sequence);
+	return bits_draw(ports, &rng);
+}
 
 /* The output of a packet without a route: 'primary' (which may be unusable), a member of 'set' (the
  * alternatives for its destination), or SWITCH_PORT_NONE if the ladder has no rung left. Sets

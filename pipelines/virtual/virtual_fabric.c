@@ -16,6 +16,7 @@
 #include "virtual_faults.h"
 #include "virtual_links.h"
 #include "virtual_measure.h"
+#include "virtual_oracle.h"
 #include "virtual_partitions.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
@@ -79,6 +80,7 @@ static int adapt_switches(struct virtual_fabric *fabric, struct error *error)
 {
 	int result = virtual_cn_open_switches(fabric);
 
+	virtual_oracle_open(fabric);
 	if (result < 0)
 		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switches);
 	if (fabric->run->sw.fecn != 0) {

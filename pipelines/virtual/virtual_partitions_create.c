@@ -27,6 +27,11 @@ static int check(const struct virtual_fabric *fabric, struct error *error)
 							       : VIRTUAL_WORKERS_MAX,
 			fabric->partitions->ranks != NULL ? " workers in all" : "",
 			fabric->switches);
+	if (run_config_needs_oracle(fabric->run))
+		return error_set(error, EINVAL,
+			"%s: routing.algorithm df-ugal-g reads the queues of other switches: only "
+			"one worker can run this",
+			text);
 	if (fabric->partitions->ranks != NULL && fabric->reroute != NULL &&
 		fabric->routes.set != NULL)
 		return error_set(error, EINVAL,

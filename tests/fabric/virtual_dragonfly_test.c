@@ -104,4 +104,12 @@ UNIT_TEST(ugal_is_close_to_the_better_of_both)
 	assert_in_range(accepted("df-par", "60%", true), 450, 550);
 }
 
+/* It sees the busy global links of its neighbours (section 5.2: uniform as with minimal paths). */
+UNIT_TEST(the_oracle_is_closer_to_the_better_of_both)
+{
+	assert_in_range(accepted("df-ugal-g", "100%", false), 910, 1000);
+	assert_in_range(accepted("df-ugal-g", "45%", true), 430, 460);
+	assert_in_range(accepted("df-ugal-g", "60%", true), 500, 560);
+}
+
 UNIT_MAIN(write_shift, remove_shift)

@@ -201,7 +201,7 @@ static enum run_credits credits_of_choice(const struct run_config *config)
 {
 	const struct vc_ladder *ladder = run_config_ladder(config);
 
-	return ladder != NULL && ladder->choice == VC_LADDER_QUEUES
+	return ladder != NULL && ladder->choice >= VC_LADDER_QUEUES
 		       ? RUN_CREDITS_EACH
 		       : run_credits_of_mode(config->routing.adaptive);
 }

@@ -451,6 +451,8 @@ bool run_config_is_adaptive(const struct run_config *config);
 
 /* The ladder of VCs with which switches choose paths in a Dragonfly; NULL: they do not choose. */
 const struct vc_ladder *run_config_ladder(const struct run_config *config);
+/* Its switches read the queues of others, which one thread of the virtual clock can do. */
+bool run_config_needs_oracle(const struct run_config *config);
 
 /* The key that needs a whole switch in one loop, as its decisions are made with the state of all
  * outputs (docs/how-to/divide-a-switch.md); NULL: switches may be divided. */

@@ -110,6 +110,13 @@ const struct vc_ladder *run_config_ladder(const struct run_config *config)
 	return ladder != NULL && ladder->choice != VC_LADDER_NEVER ? ladder : NULL;
 }
 
+bool run_config_needs_oracle(const struct run_config *config)
+{
+	const struct vc_ladder *ladder = run_config_ladder(config);
+
+	return ladder != NULL && ladder->choice == VC_LADDER_ORACLE;
+}
+
 static int check_detector(
 	const struct run_config *config, const struct yaml_tree_node *root, struct error *error)
 {

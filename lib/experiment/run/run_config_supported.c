@@ -50,6 +50,9 @@ const char *run_config_needs_one_lcore(const struct run_config *config)
 static int check_real(const struct run_config *config, struct error *error)
 {
 	const struct rule rules[] = {
+		{run_config_needs_oracle(config),
+			"routing.algorithm df-ugal-g reads the queues of other switches, which is "
+			"not supported on the real clock; use df-ugal-l"},
 		{run_events_wait(config),
 			"'events[].when' is not supported on the real clock; use clock: virtual"},
 	};

@@ -293,5 +293,7 @@ DRAGONFLY(df_valiant_node, VC_STEPS_DF_NODE, "df-valiant-node",
 	"Dragonfly: minimal through a random switch; 4 VCs");
 DRAGONFLY(df_ugal_l, VC_STEPS_DF_UGAL_L, "df-ugal-l",
 	"Dragonfly: df-min or df-valiant per packet, chosen from its first switch's queues; 3 VCs");
+DRAGONFLY(df_ugal_g, VC_STEPS_DF_UGAL_G, "df-ugal-g",
+	"Dragonfly: as df-ugal-l, from the queues of the global links (an oracle); 3 VCs");
 DRAGONFLY(df_par, VC_STEPS_DF_PAR, "df-par",
 	"Dragonfly: as df-ugal-l, but the second switch decides again; 4 VCs");

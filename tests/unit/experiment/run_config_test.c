@@ -717,6 +717,8 @@ UNIT_TEST(what_is_not_built_is_refused_by_name)
 			"r.yaml: switch.routing-start: header requires 'switching: wormhole'"},
 		{"switch.routing-delay=1ns",
 			"r.yaml: switch.routing-delay is not supported on the real clock; use 0ns"},
+		{"routing.algorithm=df-ugal-g",
+			"r.yaml: routing.algorithm df-ugal-g reads the queues of other switches, which is not supported on the real clock; use df-ugal-l"},
 		{"nic.selector=detect",
 			"r.yaml: nic.selector detect chooses between 2 sets of routes; "
 			"use 'routing.algorithm: ud+ud-itb'"},

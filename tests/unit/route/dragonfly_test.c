@@ -21,6 +21,7 @@ static const struct route_algorithm *const algorithms[] = {
 	&route_df_valiant_node,
 	&route_df_ugal_l,
 	&route_df_par,
+	&route_df_ugal_g,
 };
 
 #define ALGORITHMS (sizeof(algorithms) / sizeof(algorithms[0]))
@@ -70,21 +71,34 @@ static void expect_good(const struct topology *topology, const struct route_algo
 	route_table_destroy(table);
 }
 
-UNIT_TEST(every_size_of_up_to_1056_hosts_is_free_of_deadlock)
+/* More hosts per switch change no dependency, so one is enough. */
+UNIT_TEST(every_size_with_every_wiring_is_free_of_deadlock)
 {
-	for (unsigned a = 1; a <= 8; a++)
-		for (unsigned h = 1; h <= 4; h++) {
-			/* More hosts per switch change no dependency: one is enough, and balanced
-			 * sizes have their own. */
-			bool balanced = a == 2 * h;
-			struct topology *topology = dragonfly(a, balanced ? h : 1, h);
+	static const char *const wirings[] = {"palmtree", "absolute", "circulant"};
+	char spec[80];
 
-			assert_true(topology->hosts <= 1056);
-			for (unsigned i = 0; i < ALGORITHMS; i++)
-				if (a * h < 32 || i % 2 == 1)
-					expect_good(topology, algorithms[i]);
-			topology_destroy(topology);
-		}
+	for (unsigned a = 1; a <= 8; a++)
+		for (unsigned h = 1; a * (a * h + 1) <= 80 && a + h <= 64; h++)
+			for (unsigned i = 0; i < sizeof(wirings) / sizeof(wirings[0]); i++) {
+				struct topology *topology;
+
+				snprintf(spec, sizeof(spec), "dragonfly:a=%u,p=1,h=%u,wiring=%s", a,
+					h, wirings[i]);
+				topology = bench_generate(spec);
+				for (unsigned k = 0; k < ALGORITHMS; k++)
+					expect_good(topology, algorithms[k]);
+				topology_destroy(topology);
+			}
+}
+
+UNIT_TEST(the_network_of_1056_hosts_is_free_of_deadlock)
+{
+	struct topology *topology = dragonfly(8, 4, 4);
+
+	assert_int_equal(topology->hosts, 1056);
+	expect_good(topology, &route_df_valiant);
+	expect_good(topology, &route_df_par);
+	topology_destroy(topology);
 }
 
 UNIT_TEST(smaller_numbers_of_groups_and_parallel_links_are_served)
