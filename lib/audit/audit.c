@@ -256,6 +256,9 @@ static bool read_frame(struct audit *audit, struct audit_seen *seen)
 		audit->counts.foreign++;
 		return false;
 	}
+	if (at->captured_bytes < at->frame_bytes &&
+		at->captured_bytes < frame_payload_offset(&frame->header))
+		return false;
 	fault = frame_find_fault(head, at->frame_bytes);
 	if (fault != FRAME_FAULT_OK && !seen->refused)
 		audit_report(audit, AUDIT_DAMAGED, &frame->seen, "%s: the %s is wrong",
@@ -288,6 +291,8 @@ int audit_add(struct audit *audit, const struct audit_frame_at *at)
 	if (!read_frame(audit, &seen))
 		return 0;
 	audit->counts.data += seen.frame.class == AUDIT_DATA;
+	if (at->alone)
+		return 0;
 	/* The port that it comes from, or goes to, is not captured yet. */
 	if (!audit->rules.exact && at->time_ns < audit->rules.complete_ns) {
 		audit->counts.before++;
@@ -398,18 +403,28 @@ static bool open_queues(struct audit *audit)
 	return true;
 }
 
-static bool open_whole(struct audit *audit)
+bool *audit_partial_devices(const struct topology *topology, const bool *captured)
 {
-	bool *partial = calloc(audit->devices + 1u, sizeof(*partial));
+	bool *partial = calloc(topology->switches + topology->hosts + 1u, sizeof(*partial));
 
-	if (partial == NULL)
-		return false;
-	for (uint32_t way = 0; way < audit->ways; way++)
-		partial[audit->port[way].device] |= !audit->port[way].captured;
-	for (uint32_t way = 0; way < audit->ways; way++)
+	for (uint32_t way = 0; partial != NULL && way < 2 * topology->links; way++) {
+		const struct topology_link *link = &topology->link_at[way / 2];
+		const struct topology_port *at = way % 2 == 0 ? &link->a : &link->b;
+
+		partial[at->device + (at->kind == DEVICE_HOST ? topology->switches : 0)] |=
+			!captured[way];
+	}
+	return partial;
+}
+
+static bool open_whole(struct audit *audit, const bool *captured)
+{
+	bool *partial = audit_partial_devices(audit->rules.topology, captured);
+
+	for (uint32_t way = 0; partial != NULL && way < audit->ways; way++)
 		audit->port[way].whole = !partial[audit->port[way].device];
 	free(partial);
-	return true;
+	return partial != NULL;
 }
 
 struct audit *audit_create(const struct audit_rules *rules, const bool *captured)
@@ -438,7 +453,7 @@ struct audit *audit_create(const struct audit_rules *rules, const bool *captured
 	memset(audit->way_of, 0xFF, (ports + 1) * sizeof(*audit->way_of));
 	for (uint32_t way = 0; way < audit->ways; way++)
 		open_port(audit, way, captured);
-	if (open_queues(audit) && open_whole(audit))
+	if (open_queues(audit) && open_whole(audit, captured))
 		return audit;
 	audit_destroy(audit);
 	return NULL;

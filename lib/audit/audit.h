@@ -96,6 +96,7 @@ struct audit_frame_at {
 	uint32_t way; /* the port's direction: topology_way_at() */
 	bool out;     /* it leaves the device; otherwise it arrives, */
 	bool gone;    /* or is discarded after it was stored */
+	bool alone;   /* others of its port are missing: only its bytes are checked */
 	uint64_t time_ns, number;
 	uint32_t file;
 	const uint8_t *bytes;

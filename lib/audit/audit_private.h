@@ -126,6 +126,9 @@ struct audit_seen {
 	uint32_t credits;
 };
 
+/* [device]: some of its ports are not captured. NULL: no memory. */
+bool *audit_partial_devices(const struct topology *topology, const bool *captured);
+
 /* "h0>h5 message 3 frame 17" */
 #define AUDIT_TEXT 96
 const char *audit_describe(const struct audit_frame *frame, char text[AUDIT_TEXT]);

@@ -32,7 +32,10 @@ enum option {
 	OPTION_NAME = 2,    /* interface option */
 	OPTION_FLAGS = 2,   /* packet option */
 	OPTION_DROPPED = 5, /* statistics option */
+	OPTION_RECEIVED = 4,
+	OPTION_SPEED = 8,
 	OPTION_RESOLUTION = 9,
+	OPTION_FILTER = 11,
 	OPTION_OFFSET = 14,
 };
 
@@ -100,7 +103,8 @@ static uint64_t resolution(uint8_t code)
 
 static int add_interface(struct capture_reader *reader, size_t end, struct error *error)
 {
-	struct capture_interface interface = {.ticks_per_s = 1000000, .first_ns = UINT64_MAX};
+	struct capture_interface interface = {
+		.ticks_per_s = 1000000, .first_ns = UINT64_MAX, .received = UINT64_MAX};
 	struct option_at option = {.next = reader->at + 16};
 
 	if (end < option.next)
@@ -116,6 +120,13 @@ static int add_interface(struct capture_reader *reader, size_t end, struct error
 			interface.ticks_per_s = resolution(reader->data[option.value]);
 		else if (option.code == OPTION_OFFSET && option.bytes == 8)
 			interface.offset_s = (int64_t)long_at(reader, option.value);
+		else if (option.code == OPTION_SPEED && option.bytes == 8)
+			interface.rate_bps = long_at(reader, option.value);
+		else if (option.code == OPTION_FILTER && option.bytes > 0) {
+			/* After its kind. */
+			interface.filter = (const char *)reader->data + option.value + 1;
+			interface.filter_bytes = option.bytes - 1u;
+		}
 	}
 	if (interface.ticks_per_s == 0 || interface.offset_s < 0 ||
 		interface.offset_s > (int64_t)TIME_S_MAX)
@@ -151,6 +162,8 @@ static int add_counts(struct capture_reader *reader, size_t end, struct error *e
 	while (next_option(reader, &option, end))
 		if (option.code == OPTION_DROPPED && option.bytes == 8)
 			reader->interface[interface].dropped = long_at(reader, option.value);
+		else if (option.code == OPTION_RECEIVED && option.bytes == 8)
+			reader->interface[interface].received = long_at(reader, option.value);
 	return 0;
 }
 
@@ -314,8 +327,8 @@ static int begin_pcap(struct capture_reader *reader, struct error *error)
 			word_at(reader, 20) & 0xFFFF);
 	if (!array_reserve(&reader->interface, &reader->room, 1, sizeof(*reader->interface)))
 		return error_set(error, ENOMEM, "%s: no memory", reader->path);
-	reader->interface[0] =
-		(struct capture_interface){.ticks_per_s = NS_PER_S, .first_ns = UINT64_MAX};
+	reader->interface[0] = (struct capture_interface){
+		.ticks_per_s = NS_PER_S, .first_ns = UINT64_MAX, .received = UINT64_MAX};
 	reader->interfaces = 1;
 	return 0;
 }
@@ -347,6 +360,7 @@ static int check_all(struct capture_reader *reader, struct error *error)
 		if (result != 1)
 			continue;
 		reader->packets++;
+		reader->interface[packet.interface].packets++;
 		if (packet.time_ns < reader->interface[packet.interface].first_ns)
 			reader->interface[packet.interface].first_ns = packet.time_ns;
 		if (packet.time_ns < reader->first_ns)

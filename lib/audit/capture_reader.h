@@ -22,6 +22,11 @@ struct capture_interface {
 	uint64_t dropped;            /* missing frames, from its statistics */
 	uint64_t ticks_per_s;
 	int64_t offset_s;
+	uint64_t rate_bps;  /* 0: the file has none */
+	const char *filter; /* in the file, without an end: what selected its packets; NULL */
+	uint32_t filter_bytes;
+	uint64_t packets;  /* in the file */
+	uint64_t received; /* from its statistics; UINT64_MAX: the file has none */
 	uint64_t first_ns; /* time of its first packet; UINT64_MAX: it has none */
 };
 

@@ -3,6 +3,7 @@
 
 /* Joins the records of each packet. */
 
+#include "audit_private.h"
 #include "why_private.h"
 
 #include <arpa/inet.h>
@@ -395,26 +396,30 @@ static bool find_slow(struct why *why, bool host)
 	return true;
 }
 
-struct why *why_create(const struct audit_rules *rules)
+struct why *why_create(const struct audit_rules *rules, const bool *captured)
 {
 	struct why *why = calloc(1, sizeof(*why));
+	bool *partial;
 
 	if (why == NULL)
 		return NULL;
+	partial = audit_partial_devices(rules->topology, captured);
 	why->rules = *rules;
 	why->ways = 2 * rules->topology->links;
 	why->port = calloc(why->ways + 1u, sizeof(*why->port));
-	for (uint32_t way = 0; why->port != NULL && way < why->ways; way++) {
+	for (uint32_t way = 0; partial != NULL && why->port != NULL && way < why->ways; way++) {
 		const struct topology_link *link = &rules->topology->link_at[way / 2];
 		const struct topology_port *at = way % 2 == 0 ? &link->a : &link->b;
 		struct why_port *port = &why->port[way];
 
 		port->host = at->kind == DEVICE_HOST;
 		port->device = at->device + (port->host ? rules->topology->switches : 0);
+		port->whole = !partial[port->device];
 		port->ps_per_byte = ps_per_byte(link->rate_bps);
 		port->delay_ns = link->delay_ps / PS_PER_NS;
 	}
-	if (why->port != NULL && find_slow(why, true) && find_slow(why, false))
+	free(partial);
+	if (partial != NULL && why->port != NULL && find_slow(why, true) && find_slow(why, false))
 		return why;
 	why_destroy(why);
 	return NULL;

@@ -22,7 +22,8 @@
 	X(QUEUE, "queue")       /* behind another waiting packet of its queue */          \
 	X(ARBITER, "arbiter")   /* it could leave, but another input's turn came first */ \
 	X(WATCHDOG, "watchdog") /* until a lost packet is sent again */                   \
-	X(STALL, "loop stall")  /* real clock: its loop did not run */
+	X(STALL, "loop stall")  /* real clock: its loop did not run */                    \
+	X(HIDDEN, "unknown")    /* not all frames of the device were captured */
 
 enum why_part {
 #define X(id, text) WHY_##id,
@@ -86,8 +87,9 @@ struct why_packet {
 
 struct why;
 
-/* The rules' topology outlives it. NULL: no memory. */
-struct why *why_create(const struct audit_rules *rules);
+/* The rules' topology outlives it. 'captured': [way], ports whose frames are all given. NULL: no
+ * memory. */
+struct why *why_create(const struct audit_rules *rules, const bool *captured);
 void why_destroy(struct why *why);
 /* In time order. 0 or -ENOMEM. */
 int why_add(struct why *why, const struct audit_frame_at *frame);

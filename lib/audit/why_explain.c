@@ -21,6 +21,8 @@ struct root {
 	uint32_t way;
 };
 
+static const struct root none = {WHY_CAUSE_NONE, WHY_NONE};
+
 /* Where the packet is while its time is divided. */
 struct stay {
 	const struct why *why;
@@ -243,6 +245,8 @@ static struct root find_root(
 		if (find_busy(why, left->way, time_ns) != NULL)
 			return blame_port(why, left->way, time_ns);
 		if (!has_credits(why, left->way, left->vc, frame_blocks(left->bytes), time_ns)) {
+			if (!why->port[input].whole)
+				return none;
 			if (!why->rules.exact && is_silent(why, why->port[input].device, time_ns))
 				return blame_loop(why, input);
 			next = find_oldest(why, input, left->vc, time_ns, NULL, WHY_NONE);
@@ -253,6 +257,8 @@ static struct root find_root(
 		}
 		if (next == NULL || why->port[next->way].host)
 			return moving;
+		if (!why->port[next->way].whole)
+			return none;
 		entered = next;
 	}
 	return moving;
@@ -265,6 +271,8 @@ static struct root blame_credits(const struct why *why, uint32_t way, unsigned v
 	const struct why_event *oldest;
 	struct root root = {WHY_CAUSE_SMALL_BUFFER, input};
 
+	if (!why->port[input].whole)
+		return none;
 	if (!why->rules.exact && is_silent(why, why->port[input].device, time_ns))
 		return blame_loop(why, input);
 	oldest = find_oldest(why, input, vc, time_ns, NULL, WHY_NONE);
@@ -323,8 +331,6 @@ static void add(struct stay *stay, enum why_part part, uint32_t way, uint64_t fr
 	out->piece[at].ns += to_ns - from_ns;
 	add_flow(&out->piece[at], behind, to_ns - from_ns);
 }
-
-static const struct root none = {WHY_CAUSE_NONE, WHY_NONE};
 
 /* The port is idle and has no credits. */
 static void add_credits(struct stay *stay, uint64_t from_ns, uint64_t to_ns)
@@ -392,6 +398,10 @@ static void divide_wait(struct stay *stay, uint64_t from_ns)
 	uint32_t i = count_until(why, port->out, port->outs, from_ns);
 
 	stay->first = stay->out->pieces;
+	if (!port->whole) {
+		add(stay, WHY_HIDDEN, stay->left->way, from_ns, to_ns, none, NULL);
+		return;
+	}
 	for (i -= i > 0; i < port->outs; i++) {
 		const struct why_event *sent = event_of(why, port->out + i);
 		uint64_t end = end_ns(why, sent);
@@ -500,7 +510,7 @@ static void divide(const struct why *why, uint32_t packet, struct why_packet *ou
 	stay.first = out->pieces;
 	/* A port between them was not captured. */
 	if (at == NULL) {
-		add(&stay, WHY_WIRE, first->way, first->time_ns, last->time_ns, none, NULL);
+		add(&stay, WHY_HIDDEN, first->way, first->time_ns, last->time_ns, none, NULL);
 		return;
 	}
 	add(&stay, WHY_WATCHDOG, first->way, first->time_ns, at->time_ns,

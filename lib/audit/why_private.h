@@ -32,7 +32,8 @@ struct why_limit {
 struct why_port {
 	uint32_t device;
 	bool host;
-	bool slow; /* its link */
+	bool slow;  /* its link */
+	bool whole; /* all ports of its device are captured */
 	uint64_t ps_per_byte, delay_ns;
 	uint32_t in, ins, out, outs; /* in 'by_port' */
 	uint32_t limit, limits;      /* in 'limit' */

@@ -233,6 +233,11 @@ int capture_expression_parse(struct capture_filter *filter, const char *packets,
 		(where != NULL && strlen(where) > TEXT_MAX / 2))
 		return error_set(error, EINVAL, "--filter, --where: expected at most %d characters",
 			TEXT_MAX / 2);
+	snprintf(filter->text, sizeof(filter->text), "%s%s%s%s%s%s%s",
+		packets != NULL ? "--filter '" : "", packets != NULL ? packets : "",
+		packets != NULL ? "'" : "", packets != NULL && where != NULL ? " " : "",
+		where != NULL ? "--where '" : "", where != NULL ? where : "",
+		where != NULL ? "'" : "");
 	if (packets != NULL)
 		result = parse_packets(filter, packets, error);
 	while (result == 0 && where != NULL && *(word.at += strspn(word.at, SPACES)) != '\0') {

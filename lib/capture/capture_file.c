@@ -407,6 +407,7 @@ static struct member *member_new(struct capture_file *file)
 
 static int add_locked(struct capture_file *file, struct port *port, struct capture *capture)
 {
+	const struct capture_filter *filter = capture_filter_of(capture);
 	struct member *member = member_new(file);
 	int interface;
 
@@ -414,6 +415,7 @@ static int add_locked(struct capture_file *file, struct port *port, struct captu
 		return file->result < 0 ? file->result : -EPIPE;
 	if (member == NULL)
 		return -ENOMEM;
+	file->pcapng.filter = filter != NULL && filter->text[0] != '\0' ? filter->text : NULL;
 	interface = pcapng_add_interface(&file->pcapng, port->name, capture_snap_bytes(capture), 0);
 	if (interface < 0)
 		return interface;

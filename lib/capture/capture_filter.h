@@ -16,6 +16,7 @@
 
 #define CAPTURE_FILTER_STEPS 48  /* longest program */
 #define CAPTURE_FILTER_TEXT  736 /* fits into a telemetry request with a port and a path */
+#define CAPTURE_FILTER_WORDS 480
 #define CAPTURE_FILTER_HELD  256 /* messages whose first frame matched */
 
 /* Offset of the word in a frame: version, kind, source, destination. */
@@ -33,6 +34,7 @@ struct capture_filter {
 		uint8_t jt, jf;
 		uint32_t k;
 	} program[CAPTURE_FILTER_STEPS];
+	char text[CAPTURE_FILTER_WORDS]; /* for the capture's header: the options that made it */
 };
 
 /* The messages whose first frame matched, by hash. Zeroed at the start; one thread. */

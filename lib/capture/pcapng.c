@@ -20,6 +20,7 @@ enum option_code {
 	OPTION_IF_NAME = 2,
 	OPTION_IF_SPEED = 8,
 	OPTION_IF_TSRESOL = 9,
+	OPTION_IF_FILTER = 11, /* a byte, 0: a text, and the text */
 	OPTION_PACKET_FLAGS = 2,
 	OPTION_COUNTS_RECEIVED = 4,
 	OPTION_COUNTS_DROPPED = 5,
@@ -30,7 +31,7 @@ enum option_code {
 
 /* Options of one block in file format. */
 struct options {
-	uint8_t bytes[PCAPNG_COMMENT_MAX + 64];
+	uint8_t bytes[2 * PCAPNG_COMMENT_MAX + 64];
 	uint32_t used;
 };
 
@@ -105,8 +106,9 @@ int pcapng_begin(struct pcapng *pcapng, pcapng_write_fn *write, void *ctx, const
 		uint16_t major, minor;
 		int64_t section_bytes; /* -1: up to the end of the file */
 	} fixed = {BYTE_ORDER_MAGIC, 1, 0, -1};
-	struct options options = {.used = 0};
+	struct options options;
 
+	options.used = 0;
 	*pcapng = (struct pcapng){.write = write, .ctx = ctx, .linktype = PCAPNG_ETHERNET};
 	option_add_text(&options, OPTION_SECTION_APPLICATION, application);
 	option_end(&options);
@@ -121,13 +123,21 @@ int pcapng_add_interface(
 		uint32_t snap_bytes;
 	} fixed = {pcapng->linktype, 0, snap_bytes};
 	const uint8_t resolution = TSRESOL_NS;
-	struct options options = {.used = 0};
+	struct options options;
+	char filter[PCAPNG_COMMENT_MAX];
 	int result;
+
+	options.used = 0;
 
 	option_add_text(&options, OPTION_IF_NAME, name);
 	if (rate_bps != 0)
 		option_add(&options, OPTION_IF_SPEED, &rate_bps, sizeof(rate_bps));
 	option_add(&options, OPTION_IF_TSRESOL, &resolution, sizeof(resolution));
+	if (pcapng->filter != NULL) {
+		filter[0] = 0;
+		snprintf(filter + 1, sizeof(filter) - 1, "%s", pcapng->filter);
+		option_add(&options, OPTION_IF_FILTER, filter, (uint16_t)(1 + strlen(filter + 1)));
+	}
 	option_end(&options);
 	result = emit_block(pcapng, BLOCK_INTERFACE, &fixed, sizeof(fixed), NULL, 0, &options);
 	return result < 0 ? result : (int)pcapng->interfaces++;
@@ -138,8 +148,9 @@ int pcapng_write_packet(struct pcapng *pcapng, const struct pcapng_packet *packe
 	const uint32_t fixed[5] = {packet->interface, (uint32_t)(packet->time_ns >> 32),
 		(uint32_t)packet->time_ns, packet->captured_bytes, packet->frame_bytes};
 	const uint32_t flags = packet->direction;
-	struct options options = {.used = 0};
+	struct options options;
 
+	options.used = 0;
 	if (packet->comment != NULL && packet->comment[0] != '\0')
 		option_add_text(&options, OPTION_COMMENT, packet->comment);
 	if (packet->direction != PCAPNG_UNKNOWN)
@@ -154,8 +165,9 @@ int pcapng_write_counts(struct pcapng *pcapng, uint32_t interface, uint64_t time
 	uint64_t received, uint64_t dropped)
 {
 	const uint32_t fixed[3] = {interface, (uint32_t)(time_ns >> 32), (uint32_t)time_ns};
-	struct options options = {.used = 0};
+	struct options options;
 
+	options.used = 0;
 	option_add(&options, OPTION_COUNTS_RECEIVED, &received, sizeof(received));
 	option_add(&options, OPTION_COUNTS_DROPPED, &dropped, sizeof(dropped));
 	option_end(&options);

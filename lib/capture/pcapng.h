@@ -26,6 +26,7 @@ struct pcapng {
 	void *ctx;
 	uint32_t interfaces; /* added so far */
 	uint16_t linktype;   /* for interfaces added from here on; initially PCAPNG_ETHERNET */
+	const char *filter;  /* likewise: what selects their frames; NULL: nothing */
 	int failed;          /* first negative result of write, or 0 */
 };
 

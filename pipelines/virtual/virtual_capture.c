@@ -448,6 +448,7 @@ static void add_port(
 	if (file->out == NULL)
 		return;
 	topology_port_name(topology, *at, name, sizeof(name));
+	file->pcapng.filter = capture->filter != NULL ? capture->filter->text : NULL;
 	interface = pcapng_add_interface(
 		&file->pcapng, name, capture->snap_bytes, link != NULL ? link->rate_bps : 0);
 	port->interface = interface > 0 ? (uint32_t)interface : 0;

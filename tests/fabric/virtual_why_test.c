@@ -23,7 +23,7 @@ static void add(void *ctx, const struct audit_frame_at *frame)
 
 static struct why *explain(const struct virtual_shot *shot)
 {
-	struct why *why = why_create(&shot->rules.rules);
+	struct why *why = why_create(&shot->rules.rules, shot->captured);
 
 	assert_non_null(why);
 	virtual_shot_feed(shot, shot->bytes, shot->length, add, why);
@@ -374,7 +374,7 @@ UNIT_TEST(a_stopped_loop_ranks_first)
 
 		virtual_shot_take(&shot);
 		shot.rules.rules.exact = false;
-		stop.why = why_create(&shot.rules.rules);
+		stop.why = why_create(&shot.rules.rules, shot.captured);
 		virtual_shot_feed(&shot, shot.bytes, shot.length, add_stopped, &stop);
 		assert_int_equal(why_end(stop.why), 0);
 		first = rank(stop.why);

@@ -50,7 +50,7 @@ static void audit_all(const struct topology *topology, struct capture_reader *re
 
 	memset(captured, true, sizeof(captured));
 	audit = audit_create(&rules, captured);
-	why = why_create(&rules);
+	why = why_create(&rules, captured);
 	REQUIRE(order != NULL && audit != NULL && why != NULL);
 	while (capture_order_next(order, &next) > 0) {
 		const struct audit_frame_at frame =

@@ -472,6 +472,11 @@ class Knobs(unittest.TestCase):
             frames = [block for kind, block in self.blocks(path) if kind == captures.ENHANCED_PACKET]
             self.assertIn(len(frames), counts)
             self.assertEqual({block[captures.FRAME_AT + captures.KIND_AT] for block in frames} - {2, 6}, set())
+            done = subprocess.run([WEFT, "audit", path, "--lab", self.lab.name], capture_output=True, text=True,
+                                  timeout=labs.HANG_SECONDS)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("only the frames of --where 'kind=credit,hello'" + (" --count 5 " if counts == [5] else " "),
+                          done.stderr)
 
     def test_files_in_turn_can_each_be_read_and_the_last_ones_are_kept(self):
         path = os.path.join(self.lab.folder, "turn.pcapng")

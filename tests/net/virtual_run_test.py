@@ -7,6 +7,7 @@ read by tshark with our dissector.
 usage: virtual_run_test.py WEFT DISSECTOR [TEST]...
 """
 import copy
+import functools
 import json
 import os
 import pathlib
@@ -85,6 +86,41 @@ class VirtualRun(unittest.TestCase):
         self.assertEqual(set(said), {violation["frame"] for violation in found})
         for violation in found:
             self.assertIn(f"audit check {violation['check']}: {violation['means']}: ", said[violation["frame"]])
+
+    def test_a_capture_that_lacks_frames_is_not_judged_as_a_whole_one(self):
+        path, run = self.dir / "all.pcapng", ("--run", str(self.dir / "run.yaml"))
+        weft = functools.partial(subprocess.run, capture_output=True, text=True, timeout=240, check=False)
+
+        def truncate():
+            self.packets()
+            first, *_, last = (at for at, (kind, _) in enumerate(captures.blocks(path.read_bytes()))
+                               if kind == captures.ENHANCED_PACKET)
+            path.write_bytes(b"".join(block for at, (_, block) in enumerate(captures.blocks(path.read_bytes()))
+                                      if at < first or at % 2 or at > last))
+
+        for make, why in ((lambda: self.packets("--where", "kind=data"), r"only the frames of --where 'kind=data' were"),
+                          (lambda: self.packets("--snaplen", "46"), "frames were cut to 46 bytes"),
+                          (truncate, r"\d+ frames were captured, the file has \d+")):
+            make()
+            whole, part = (weft([WEFT, "audit", path, *run, *partial]) for partial in ((), ("--partial",)))
+            self.assertEqual((whole.returncode, whole.stdout), (2, ""))
+            self.assertRegex(whole.stderr, f"^weft audit: .* the first is h0:0 .{why}.*: expected all, or --partial\n$")
+            self.assertEqual(part.returncode, 0, part.stdout + part.stderr)
+            self.assertRegex(part.stdout, f"(?m)^not checked +h0:0 is captured in part .{why}.*checks 1, 3, 4, 5, 7, 8.$")
+            cause = weft([WEFT, "why", path, *run])
+            self.assertRegex(cause.stdout, f"\nunknown: waits in their devices, because .*{why}.*\n$")
+            self.assertEqual(cause.returncode, 0)
+
+    def test_the_rules_of_another_fabric_are_refused_with_the_difference(self):
+        path = self.dir / "all.pcapng"
+        self.packets()
+        for change, said in (("link.rate=1Gbps", "h0:0 has 10Gbps, expected 1Gbps"),
+                             ("topology=rlft:ports=8,stages=2", r"frame \d+ of s\d:\d was sent by \w+:\d, expected \w+:\d")):
+            for command in ("audit", "why"):
+                done = subprocess.run([WEFT, command, path, "--run", str(self.dir / "run.yaml"), "--set", change],
+                                      capture_output=True, text=True, timeout=240, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr, f"^weft {command}: {path}: {said}: the capture is of another fabric\n$")
 
     def test_where_keeps_the_frames_that_it_names_and_no_other(self):
         every = self.packets()

@@ -53,7 +53,8 @@ static void write_capture(struct text *text)
 	text->used = 0;
 	pcapng_begin(&pcapng, take_bytes, text, "test");
 	pcapng_add_interface(&pcapng, "s0:1", 128, 0);
-	pcapng_add_interface(&pcapng, "s1:2", 128, 0);
+	pcapng.filter = "--where 'vc=1'";
+	pcapng_add_interface(&pcapng, "s1:2", 128, 10000000000);
 	for (unsigned i = 0; i < PACKETS; i++)
 		add_packet(&pcapng, i, i + 1 < PACKETS ? 1000 + 100 * i : 1150);
 	pcapng_write_counts(&pcapng, 1, 2000, 10, 3);
@@ -80,6 +81,13 @@ UNIT_TEST(a_capture_of_weft_is_read_with_names_directions_and_comments)
 	assert_string_equal(reader.interface[1].name, "s1:2");
 	assert_int_equal(reader.interface[0].dropped, 0);
 	assert_int_equal(reader.interface[1].dropped, 3);
+	assert_int_equal(reader.interface[0].received, UINT64_MAX);
+	assert_int_equal(reader.interface[1].received, 10);
+	assert_int_equal(reader.interface[1].packets, PACKETS / 2);
+	assert_int_equal(reader.interface[1].rate_bps, 10000000000);
+	assert_null(reader.interface[0].filter);
+	assert_int_equal(reader.interface[1].filter_bytes, 14);
+	assert_memory_equal(reader.interface[1].filter, "--where 'vc=1'", 14);
 	assert_int_equal(reader.packets, PACKETS);
 	assert_int_equal(reader.disorder_ns, 150);
 	for (; capture_reader_next(&reader, &packet); i++) {

@@ -210,6 +210,7 @@ UNIT_TEST(a_filter_survives_its_text_form_and_damage_to_it_is_refused)
 		struct capture_filter filter = parse(expressions[e], "src=h3 dropped vc=2"), back;
 
 		filter.snap_bytes = 96;
+		memset(filter.text, 0, sizeof(filter.text)); /* for the file alone */
 		capture_filter_write(&filter, text);
 		assert_true(capture_filter_read(&back, text));
 		assert_memory_equal(&back, &filter, sizeof(filter));

@@ -65,6 +65,23 @@ UNIT_TEST(packets_of_two_streams_have_the_interfaces_of_their_own)
 		pcapng_merge_end(&stream[i]);
 }
 
+UNIT_TEST(an_interface_names_the_filter_of_its_stream_in_front_of_its_options)
+{
+	/* if_name "abcd" */
+	const uint32_t block[] = {INTERFACE, 32, 1, 96, 2 | 4u << 16, 0x64636261, 0, 32};
+	const uint32_t expected[] = {INTERFACE, 40, 1, 96, 11 | 3u << 16, 'n' << 8 | 'o' << 16,
+		2 | 4u << 16, 0x64636261, 0, 40};
+	struct joined joined = {.bytes = 0};
+	struct pcapng_merge merge = {.write = take, .ctx = &joined};
+	struct pcapng_merge_stream stream = {.filter = "no"};
+
+	assert_int_equal(pcapng_merge_add(&merge, &stream, section, sizeof(section)), 0);
+	assert_int_equal(pcapng_merge_add(&merge, &stream, block, sizeof(block)), 0);
+	assert_int_equal(joined.bytes, sizeof(section) + sizeof(expected));
+	assert_memory_equal(&joined.word[7], expected, sizeof(expected));
+	pcapng_merge_end(&stream);
+}
+
 UNIT_TEST(blocks_that_come_in_pieces_leave_whole)
 {
 	struct joined joined = {.bytes = 0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "audit_subject.h"
+#include "audit_ports.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "experiment/lab/lab_security.h"
 #include "lab/cmd_lab.h"
 #include "lab/lab_snapshot.h"
 #include "topo/topology_ports.h"
 
-#define NO_WAY UINT32_MAX
 /* Captures of the virtual clock count from 0, those of the real one from 1970. */
 #define REAL_NS UINT64_C(1000000000000000000)
 
@@ -78,10 +78,15 @@ static int open_lab(
 	struct audit_subject *subject, const struct audit_request *request, struct error *error)
 {
 	const struct lab_arguments arguments = {.file = request->lab};
+	struct lab_security security;
 	struct lab_target target;
 	int result = lab_snapshot_open(&arguments, &subject->lab, &target, error);
 
 	subject->has_lab = result == 0;
+	if (result == 0 && lab_security_load(&subject->lab, &security, NULL) == 0) {
+		subject->fabric = security.fabric;
+		lab_security_wipe(&security);
+	}
 	subject->topology = subject->lab.topology;
 	return result;
 }
@@ -144,122 +149,6 @@ int audit_capture_open(struct audit_capture *capture, const char *path,
 		return error_set(error, errno, "%s: %s", path, strerror(errno));
 	}
 	return capture_reader_open(reader, path, capture->map, capture->bytes, error);
-}
-
-/* The way on which a wire's frame was sent, from its source address. NO_WAY: no port of this
- * topology. */
-static uint32_t sender_of(const struct audit_subject *subject, const struct capture_packet *packet)
-{
-	const struct topology *topology = subject->topology;
-	const uint8_t *from = packet->bytes + 6;
-	struct topology_port port = {.kind = DEVICE_HOST};
-
-	if (packet->captured_bytes < 14 || (from[0] != 0x02 && from[0] != 0x12))
-		return NO_WAY;
-	port.device = (uint32_t)(from[1] << 8 | from[2]);
-	if (from[0] == 0x02) {
-		/* Identities of switches begin with 1. */
-		if (port.device-- == 0)
-			return NO_WAY;
-		port.kind = DEVICE_SWITCH;
-		port.port = from[3];
-	}
-	if (port.device >= (port.kind == DEVICE_HOST ? topology->hosts : topology->switches) ||
-		port.port >= TOPOLOGY_PORTS_MAX || topology_link_at(topology, port) == NULL)
-		return NO_WAY;
-	return topology_way_at(topology, port);
-}
-
-/* The ports whose frames pass the wires of a capture. */
-static int find_wires(
-	struct audit_subject *subject, uint32_t file, uint32_t *owner, struct error *error)
-{
-	struct capture_reader *reader = &subject->reader[file];
-	const struct topology *topology = subject->topology;
-	struct capture_packet packet;
-	bool any = false;
-
-	while (capture_reader_next(reader, &packet)) {
-		uint32_t way = NO_WAY;
-		char name[TOPOLOGY_NAME_MAX + 8];
-
-		if (subject->capture[file].interface[packet.interface].way == NO_WAY)
-			way = sender_of(subject, &packet);
-		if (way == NO_WAY)
-			continue;
-		any = true;
-		if ((subject->captured[way] || subject->wired[way]) && owner[way] != file) {
-			topology_port_name(topology,
-				way % 2 == 0 ? topology->link_at[way / 2].a
-					     : topology->link_at[way / 2].b,
-				name, sizeof(name));
-			return error_set(error, EINVAL, "%s: has frames of %s, as %s has",
-				reader->path, name, subject->reader[owner[way]].path);
-		}
-		subject->wired[way] = true;
-		owner[way] = file;
-		subject->rules.timed[way / 2] = false;
-	}
-	capture_reader_rewind(reader);
-	if (!any)
-		return error_set(error, EINVAL,
-			"%s: no frame is of a port of this topology: expected a capture of a port or "
-			"a link",
-			reader->path);
-	return 0;
-}
-
-/* A name with a colon is a port's. */
-static int find_port(struct audit_subject *subject, uint32_t file, uint32_t interface,
-	uint32_t *owner, struct error *error)
-{
-	const struct topology *topology = subject->topology;
-	const struct capture_interface *from = &subject->reader[file].interface[interface];
-	struct audit_interface *to = &subject->capture[file].interface[interface];
-	struct topology_port port;
-
-	to->way = NO_WAY;
-	if (strchr(from->name, ':') == NULL)
-		return 0;
-	if (topology_find_port(topology, from->name, &port) < 0 ||
-		topology_link_at(topology, port) == NULL)
-		return error_set(error, EINVAL, "%s: interface %s: no such port in this topology",
-			subject->reader[file].path, from->name);
-	to->way = topology_way_at(topology, port);
-	if (subject->captured[to->way])
-		return error_set(error, EINVAL, "%s: has frames of %s, as %s has",
-			subject->reader[file].path, from->name,
-			subject->reader[owner[to->way]].path);
-	if (from->dropped > 0)
-		return 0; /* not complete */
-	subject->captured[to->way] = true;
-	owner[to->way] = file;
-	return 0;
-}
-
-static int find_ports(struct audit_subject *subject, uint32_t *owner, struct error *error)
-{
-	int result = 0;
-
-	for (uint32_t file = 0; file < subject->files && result == 0; file++) {
-		const struct capture_reader *reader = &subject->reader[file];
-		bool wires = false;
-
-		subject->capture[file].interface =
-			calloc(reader->interfaces + 1u, sizeof(struct audit_interface));
-		if (subject->capture[file].interface == NULL)
-			return error_set(error, ENOMEM, "no memory");
-		for (uint32_t i = 0; i < reader->interfaces && result == 0; i++) {
-			result = find_port(subject, file, i, owner, error);
-			wires |= subject->capture[file].interface[i].way == NO_WAY;
-		}
-		if (wires && result == 0)
-			result = find_wires(subject, file, owner, error);
-	}
-	/* A port is captured if both directions of its link are. */
-	for (uint32_t way = 0; way < 2 * subject->topology->links && result == 0; way++)
-		subject->captured[way] |= subject->wired[way] && subject->wired[way ^ 1];
-	return result;
 }
 
 /* Which clock the captures are of. */
@@ -325,13 +214,15 @@ int audit_subject_open(
 		return result;
 	subject->captured = calloc(2 * subject->topology->links + 1u, sizeof(bool));
 	subject->wired = calloc(2 * subject->topology->links + 1u, sizeof(bool));
+	subject->part = calloc(2 * subject->topology->links + 1u, sizeof(*subject->part));
 	owner = calloc(2 * subject->topology->links + 1u, sizeof(*owner));
-	if (subject->captured == NULL || subject->wired == NULL || owner == NULL)
+	if (subject->captured == NULL || subject->wired == NULL || subject->part == NULL ||
+		owner == NULL)
 		result = error_set(error, ENOMEM, "no memory");
 	else
 		result = open_rules(subject, request, error);
 	if (result == 0)
-		result = find_ports(subject, owner, error);
+		result = audit_ports_find(subject, owner, error);
 	if (result == 0)
 		find_times(subject);
 	free(owner);
@@ -346,13 +237,17 @@ int audit_subject_read(struct audit_subject *subject, audit_subject_fn *add, voi
 	int result = order == NULL ? -ENOMEM : 1;
 
 	while (result > 0 && (result = capture_order_next(order, &next)) > 0) {
-		uint32_t way = subject->capture[next.file].interface[next.packet.interface].way;
+		const struct audit_interface *of =
+			&subject->capture[next.file].interface[next.packet.interface];
+		uint32_t way = of->way;
 		struct audit_frame_at frame = audit_frame_of(&next, way);
 		int added = 0;
 
-		if (way != NO_WAY) {
+		frame.alone = of->lack != NULL;
+		if (way != AUDIT_NO_WAY) {
 			added = add(ctx, &frame);
-		} else if ((frame.way = sender_of(subject, &next.packet)) != NO_WAY) {
+		} else if ((frame.way = audit_sender_of(subject->topology, &next.packet)) !=
+			   AUDIT_NO_WAY) {
 			frame.gone = false;
 			frame.out = true;
 			added = add(ctx, &frame);
@@ -371,8 +266,12 @@ int audit_subject_read(struct audit_subject *subject, audit_subject_fn *add, voi
 void audit_subject_close(struct audit_subject *subject)
 {
 	for (uint32_t i = 0; i < subject->files; i++) {
-		capture_reader_close(&subject->reader[i]);
+		for (uint32_t k = 0;
+			subject->capture[i].interface != NULL && k < subject->reader[i].interfaces;
+			k++)
+			free(subject->capture[i].interface[k].lack);
 		free(subject->capture[i].interface);
+		capture_reader_close(&subject->reader[i]);
 		if (subject->capture[i].map != NULL)
 			munmap(subject->capture[i].map, subject->capture[i].bytes);
 	}
@@ -380,6 +279,7 @@ void audit_subject_close(struct audit_subject *subject)
 	free(subject->capture);
 	free(subject->captured);
 	free(subject->wired);
+	free(subject->part);
 	audit_run_close(&subject->rules);
 	route_file_close(&subject->route_file);
 	if (subject->has_lab)

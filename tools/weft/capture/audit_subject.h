@@ -50,6 +50,7 @@ int audit_request_check(const struct audit_request *request, const char *command
 /* An interface of a capture. */
 struct audit_interface {
 	uint32_t way; /* UINT32_MAX: a wire, whose frames name their ports by their addresses */
+	char *lack;   /* why frames of it are missing; NULL: none are, as far as the file tells */
 };
 
 struct audit_capture {
@@ -67,6 +68,7 @@ struct audit_subject {
 	struct run_config *run; /* from the run file */
 	struct lab lab;
 	bool has_lab;
+	uint16_t fabric;      /* number in addresses; 0: not known */
 	struct topology *own; /* NULL: the lab's */
 	const struct topology *topology;
 	struct route_file route_file;
@@ -74,9 +76,11 @@ struct audit_subject {
 	struct capture_reader *reader;
 	struct audit_capture *capture;
 	uint32_t files;
-	bool *captured; /* [way]: all frames of the port */
-	bool *wired;    /* [way]: frames of this direction were captured on the wire */
-	bool virtual;   /* the clock */
+	bool *captured;    /* [way]: all frames of the port */
+	bool *wired;       /* [way]: frames of this direction were captured on the wire */
+	const char **part; /* [way]: why only some frames of the port were captured; NULL */
+	bool cut;          /* payloads of data were not captured whole */
+	bool virtual;      /* the clock */
 };
 
 /* 0, or -errno and error; audit_subject_close() in either case. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "audit_mark.h"
-#include "audit_subject.h"
+#include "audit_ports.h"
 
 #define COMMAND "audit"
 
@@ -87,13 +87,6 @@ static unsigned sort(const struct audit *audit, enum audit_kind kinds[AUDIT_KIND
 	return count;
 }
 
-static struct topology_port port_of(const struct audit_subject *subject, uint32_t way)
-{
-	const struct topology_link *link = &subject->topology->link_at[way / 2];
-
-	return way % 2 == 0 ? link->a : link->b;
-}
-
 /* The checks that cannot be made, and why. */
 static json_t *list_unchecked(const struct audit_subject *subject)
 {
@@ -104,17 +97,23 @@ static json_t *list_unchecked(const struct audit_subject *subject)
 	char text[160];
 
 	for (uint32_t way = 0; way < 2 * topology->links; way++) {
-		char name[TOPOLOGY_NAME_MAX + 8];
+		const char *part = subject->part[way];
+		char name[AUDIT_WAY_NAME];
 
 		if (subject->captured[way])
 			continue;
-		topology_port_name(topology, port_of(subject, way), name, sizeof(name));
-		snprintf(text, sizeof(text),
-			"%s is not captured whole: nothing at its device and its link that needs it "
-			"(checks 1, 3, 4, 5, 7)",
-			name);
-		json_array_append_new(list, json_string(text));
+		audit_way_name(topology, way, name);
+		json_array_append_new(list,
+			json_sprintf("%s %s%s%s: nothing at its device and its link that needs it "
+				     "(checks 1, 3, 4, 5, 7%s)",
+				name,
+				part == NULL ? "is not captured whole" : "is captured in part (",
+				part == NULL ? "" : part, part == NULL ? "" : ")",
+				part == NULL ? "" : ", 8"));
 	}
+	if (subject->cut)
+		json_array_append_new(
+			list, json_string("frames are cut: no CRC of payloads (check 2)"));
 	for (uint32_t i = 0; i < topology->links; i++)
 		untimed += !rules->timed[i];
 	if (untimed > 0) {
@@ -207,26 +206,20 @@ static void print_text(const struct audit_subject *subject, const struct audit *
 	printf("violations       %s\n", count == 0 ? "none" : "see above");
 }
 
-/* All ports have to be there, unless it is said that they are not. */
+/* All frames of all ports have to be there, unless --partial says that they are not. */
 static int check_complete(const struct audit_subject *subject, const struct audit_request *request)
 {
-	const struct topology *topology = subject->topology;
-	uint32_t missing = 0, first = 0;
-	char name[TOPOLOGY_NAME_MAX + 8];
+	char *missing = audit_ports_missing(subject);
+	int code = EXIT_DONE;
 
-	for (uint32_t way = 0; way < 2 * topology->links; way++) {
-		if (subject->captured[way])
-			continue;
-		if (missing++ == 0)
-			first = way;
-	}
-	if (missing == 0 || request->partial)
-		return EXIT_DONE;
-	topology_port_name(topology, port_of(subject, first), name, sizeof(name));
-	return command_fail(COMMAND, EXIT_BAD_REQUEST,
-		"%u of %u ports are not in the captures or not whole, the first is %s: expected all, "
-		"or --partial",
-		missing, 2 * topology->links, name);
+	if (missing != NULL && !request->partial)
+		code = command_fail(
+			COMMAND, EXIT_BAD_REQUEST, "%s: expected all, or --partial", missing);
+	else if (subject->cut && !request->partial)
+		code = command_fail(COMMAND, EXIT_BAD_REQUEST,
+			"frames are cut in the captures: expected whole ones, or --partial");
+	free(missing);
+	return code;
 }
 
 static int audit_subject_run(struct audit_subject *subject, const struct audit_request *request,

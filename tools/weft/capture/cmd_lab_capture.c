@@ -8,6 +8,7 @@
 #include "lab/cmd_lab.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -50,7 +51,8 @@ struct capture_run {
 	struct pollfd *ready; /* [taps + 1] */
 	unsigned taps;
 	const struct lab_arguments *arguments;
-	char filter[CAPTURE_FILTER_TEXT]; /* "": every frame */
+	char filter[CAPTURE_FILTER_TEXT];       /* "": every frame */
+	char chosen[CAPTURE_FILTER_WORDS + 32]; /* --filter, --where and --count; "": none */
 	struct capture_limits limits;
 	struct capture_output output;
 	uint64_t end_ms; /* when --duration ends */
@@ -364,6 +366,11 @@ static int add_named(struct capture_run *run, const char *name, struct error *er
 	return add_tap(run, port, error);
 }
 
+static bool filters(const struct capture_run *run)
+{
+	return run->arguments->filter != NULL || run->arguments->where != NULL;
+}
+
 static int open_taps(
 	struct capture_run *run, const struct lab_arguments *arguments, struct error *error)
 {
@@ -382,8 +389,12 @@ static int open_taps(
 		result = add_all(run, error);
 	for (unsigned i = 0; !all && i < arguments->words && result == 0; i++)
 		result = add_named(run, arguments->word[i], error);
-	for (unsigned i = 0; i < run->taps && result == 0; i++)
+	for (unsigned i = 0; i < run->taps && result == 0; i++) {
+		/* Another machine writes its filter itself. */
+		if (run->chosen[0] != '\0' && (run->tap[i].machine == NULL || !filters(run)))
+			run->tap[i].stream.filter = run->chosen;
 		result = open_fifo(run, &run->tap[i], error);
+	}
 	return result;
 }
 
@@ -506,9 +517,13 @@ static int read_arguments(struct capture_run *run, struct error *error)
 		result = capture_limits_parse(&run->limits, arguments->rotate, error);
 	if (arguments->snaplen != NULL)
 		filter.snap_bytes = (uint32_t)strtoul(arguments->snaplen, NULL, 10);
-	if (result == 0 && (arguments->filter != NULL || arguments->where != NULL ||
-				   arguments->snaplen != NULL))
+	if (result == 0 && (filters(run) || arguments->snaplen != NULL))
 		capture_filter_write(&filter, run->filter);
+	if (result == 0 && arguments->count > 0)
+		snprintf(run->chosen, sizeof(run->chosen), "%s%s--count %" PRIu64, filter.text,
+			filter.text[0] != '\0' ? " " : "", arguments->count);
+	else if (result == 0)
+		snprintf(run->chosen, sizeof(run->chosen), "%s", filter.text);
 	return result;
 }
 

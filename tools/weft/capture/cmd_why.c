@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "audit/why.h"
-#include "audit_subject.h"
+#include "audit_ports.h"
 #include "base/arrays.h"
 #include "base/quantity.h"
 
@@ -61,6 +61,7 @@ struct answer {
 	uint32_t causes, room;
 	uint64_t part_ns[WHY_PART_COUNT], total_ns;
 	uint64_t computed_ns; /* between the messages of a critical path */
+	char *missing;        /* ports; NULL: none */
 };
 
 /* --- request --- */
@@ -250,16 +251,6 @@ static bool add_causes(struct answer *answer)
 
 /* --- text --- */
 
-static const char *port_name(
-	const struct answer *answer, uint32_t way, char text[TOPOLOGY_NAME_MAX + 8])
-{
-	const struct topology_link *link = &answer->subject.topology->link_at[way / 2];
-
-	topology_port_name(answer->subject.topology, way % 2 == 0 ? link->a : link->b, text,
-		TOPOLOGY_NAME_MAX + 8);
-	return text;
-}
-
 static const char *host_name(const struct answer *answer, uint16_t host)
 {
 	return host < answer->subject.topology->hosts ? answer->subject.topology->host_at[host].name
@@ -275,7 +266,7 @@ static void print_flows(const struct answer *answer, const struct why_flow *flow
 
 static void print_piece(const struct answer *answer, const struct why_piece *piece)
 {
-	char port[TOPOLOGY_NAME_MAX + 8], from[32], time[32], bar[BAR + 1];
+	char port[AUDIT_WAY_NAME], from[32], time[32], bar[BAR + 1];
 	uint64_t whole = answer->shown.ns == 0 ? 1 : answer->shown.ns;
 	unsigned begin = (unsigned)(piece->from_ns * BAR / whole);
 	unsigned end = (unsigned)((piece->from_ns + piece->ns) * BAR / whole);
@@ -287,12 +278,12 @@ static void print_piece(const struct answer *answer, const struct why_piece *pie
 	for (unsigned i = begin; i < BAR && (i < end || i == begin); i++)
 		bar[i] = '=';
 	printf("  %12s |%s| %-8s %-14s%12s", quantity_time_text(piece->from_ns, 6, from), bar,
-		port_name(answer, piece->way, port), why_part_name(piece->part),
-		quantity_time_text(piece->ns, 6, time));
+		audit_way_name(answer->subject.topology, piece->way, port),
+		why_part_name(piece->part), quantity_time_text(piece->ns, 6, time));
 	print_flows(answer, piece->flow);
 	if (piece->cause != WHY_CAUSE_NONE)
 		printf(" (%s at %s)", why_cause_name(piece->cause),
-			port_name(answer, piece->cause_way, port));
+			audit_way_name(answer->subject.topology, piece->cause_way, port));
 	printf("\n");
 }
 
@@ -319,7 +310,7 @@ static unsigned percent(uint64_t part, uint64_t whole)
 static void print_summary(const struct answer *answer, bool goal)
 {
 	uint64_t whole = answer->total_ns + answer->computed_ns;
-	char text[TOPOLOGY_NAME_MAX + 8];
+	char text[AUDIT_WAY_NAME];
 	unsigned listed = 0;
 
 	printf("%s %" PRIu32 " packet%s, %s:", goal ? "critical path:" : "time of", answer->packets,
@@ -331,15 +322,20 @@ static void print_summary(const struct answer *answer, bool goal)
 	if (goal)
 		printf(", %u %% outside of the fabric", percent(answer->computed_ns, whole));
 	printf("\n");
-	printf("causes:%s\n", answer->causes == 0 ? " none, nothing waited" : "");
+	printf("causes:%s\n", answer->causes > 0        ? ""
+			      : answer->missing != NULL ? " none is known"
+							: " none, nothing waited");
 	for (uint32_t i = 0; i < answer->causes && i < CAUSES; i++) {
 		const struct cause *cause = &answer->cause[i];
 
 		printf("  %u. %3u %% %s at %s", i + 1, percent(cause->ns, whole),
-			why_cause_name(cause->cause), port_name(answer, cause->way, text));
+			why_cause_name(cause->cause),
+			audit_way_name(answer->subject.topology, cause->way, text));
 		print_flows(answer, cause->flow);
 		printf("\n");
 	}
+	if (answer->missing != NULL)
+		printf("unknown: waits in their devices, because %s\n", answer->missing);
 }
 
 /* --- JSON --- */
@@ -358,28 +354,28 @@ static json_t *flows_json(const struct answer *answer, const struct why_flow *fl
 
 static json_t *cause_json(const struct answer *answer, enum why_cause cause, uint32_t way)
 {
-	char port[TOPOLOGY_NAME_MAX + 8];
+	char port[AUDIT_WAY_NAME];
 
 	if (cause == WHY_CAUSE_NONE)
 		return json_null();
-	return json_pack(
-		"{s:s,s:s}", "kind", why_cause_name(cause), "port", port_name(answer, way, port));
+	return json_pack("{s:s,s:s}", "kind", why_cause_name(cause), "port",
+		audit_way_name(answer->subject.topology, way, port));
 }
 
 static json_t *packet_json(const struct answer *answer)
 {
 	const struct why_packet *packet = &answer->shown;
 	json_t *parts = json_array();
-	char port[TOPOLOGY_NAME_MAX + 8];
+	char port[AUDIT_WAY_NAME];
 
 	for (unsigned i = 0; i < packet->pieces; i++) {
 		const struct why_piece *piece = &packet->piece[i];
 
 		json_array_append_new(parts,
 			json_pack("{s:s,s:s,s:I,s:I,s:o,s:o}", "part", why_part_name(piece->part),
-				"port", port_name(answer, piece->way, port), "from_ns",
-				(json_int_t)piece->from_ns, "ns", (json_int_t)piece->ns, "behind",
-				flows_json(answer, piece->flow), "cause",
+				"port", audit_way_name(answer->subject.topology, piece->way, port),
+				"from_ns", (json_int_t)piece->from_ns, "ns", (json_int_t)piece->ns,
+				"behind", flows_json(answer, piece->flow), "cause",
 				cause_json(answer, piece->cause, piece->cause_way)));
 	}
 	return json_pack("{s:s,s:s,s:I,s:I,s:I,s:s,s:I,s:I,s:I,s:o}", "source",
@@ -406,10 +402,10 @@ static void print_document(const struct answer *answer, json_t *packets)
 		json_object_set_new(entry, "behind", flows_json(answer, cause->flow));
 		json_array_append_new(causes, entry);
 	}
-	command_print_json(
-		json_pack("{s:s,s:O,s:I,s:I,s:o,s:o}", "weft", "why/1", "packets", packets, "ns",
-			(json_int_t)answer->total_ns, "outside_ns", (json_int_t)answer->computed_ns,
-			"parts", totals, "causes", causes),
+	command_print_json(json_pack("{s:s,s:O,s:I,s:I,s:o,s:o,s:s?}", "weft", "why/1", "packets",
+				   packets, "ns", (json_int_t)answer->total_ns, "outside_ns",
+				   (json_int_t)answer->computed_ns, "parts", totals, "causes",
+				   causes, "missing", answer->missing),
 		0);
 }
 
@@ -452,7 +448,8 @@ static int answer_request(struct answer *answer, const struct request *request)
 {
 	int code;
 
-	answer->why = why_create(&answer->subject.rules.rules);
+	answer->missing = audit_ports_missing(&answer->subject);
+	answer->why = why_create(&answer->subject.rules.rules, answer->subject.captured);
 	if (answer->why == NULL || audit_subject_read(&answer->subject, add, answer->why) < 0 ||
 		why_end(answer->why) < 0)
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "no memory");
@@ -490,6 +487,7 @@ int cmd_why(int argc, char **argv)
 			  : answer_request(answer, &request);
 	why_destroy(answer->why);
 	free(answer->cause);
+	free(answer->missing);
 	audit_subject_close(&answer->subject);
 	free(answer);
 	return code;

@@ -13,9 +13,12 @@
 #define PACKET         6u
 #define ORDER_MAGIC    0x1A2B3C4Du
 
-#define BLOCK_MIN 12u
-#define BLOCK_MAX (1u << 20) /* more than a frame and its comment */
-#define NUMBER_AT 8u         /* where the interface's number is, in packets and statistics */
+#define BLOCK_MIN  12u
+#define BLOCK_MAX  (1u << 20) /* more than a frame and its comment */
+#define OPTIONS_AT 16u        /* of an interface */
+#define IF_FILTER  11u
+#define FILTER_MAX 500u
+#define NUMBER_AT  8u /* where the interface's number is, in packets and statistics */
 
 static uint32_t word_at(const uint8_t *block, size_t at)
 {
@@ -28,6 +31,29 @@ static uint32_t word_at(const uint8_t *block, size_t at)
 static int write_block(struct pcapng_merge *merge, const uint8_t *block, uint32_t bytes)
 {
 	return merge->write(merge->ctx, block, bytes) ? 0 : -EIO;
+}
+
+/* An interface block with if_filter in front of its other options. */
+static int write_interface(struct pcapng_merge *merge, const struct pcapng_merge_stream *stream,
+	const uint8_t *block, uint32_t bytes)
+{
+	size_t text = strnlen(stream->filter, FILTER_MAX);
+	uint32_t option = (uint32_t)(4 + ((1 + text + 3) & ~(size_t)3)), whole = bytes + option;
+	uint16_t head[2] = {IF_FILTER, (uint16_t)(1 + text)};
+	uint8_t *copy = calloc(1, whole);
+	int result;
+
+	if (copy == NULL)
+		return -ENOMEM;
+	memcpy(copy, block, OPTIONS_AT);
+	memcpy(copy + 4, &whole, sizeof(whole));
+	memcpy(copy + OPTIONS_AT, head, sizeof(head));
+	memcpy(copy + OPTIONS_AT + 5, stream->filter, text); /* after 0: a text */
+	memcpy(copy + OPTIONS_AT + option, block + OPTIONS_AT, bytes - OPTIONS_AT);
+	memcpy(copy + whole - 4, &whole, sizeof(whole));
+	result = write_block(merge, copy, whole);
+	free(copy);
+	return result;
 }
 
 static int add_interface(struct pcapng_merge_stream *stream, uint32_t number)
@@ -63,6 +89,8 @@ static int pass_block(struct pcapng_merge *merge, struct pcapng_merge_stream *st
 
 		if (result < 0)
 			return result;
+		if (merge->begun && stream->filter != NULL && bytes > OPTIONS_AT)
+			return write_interface(merge, stream, block, bytes);
 	}
 	if (type == PACKET || type == STATISTICS) {
 		number = bytes >= BLOCK_MIN + 4 ? word_at(block, NUMBER_AT) : UINT32_MAX;

@@ -28,6 +28,7 @@ struct pcapng_merge_stream {
 	size_t used, room;
 	uint32_t *interface; /* numbers in the joined stream */
 	uint32_t interfaces;
+	const char *filter; /* what selects its frames, for their interfaces; NULL: it is there */
 };
 
 /* Adds bytes of a stream; writes the blocks that are complete. 0; -EPROTO: it is not a pcapng of
