@@ -54,7 +54,7 @@ struct weft_fi_completion {
 /* The endpoints that a queue or counter belongs to, and sleep until they have news. */
 struct weft_fi_watch {
 	struct weft_fi_domain *domain;
-	struct weft_fi_ep *eps[2]; /* lists: of senders, of receivers */
+	struct weft_fi_ep *eps[2]; /* lists: senders, receivers */
 	unsigned kind;             /* WATCH_... */
 	int poll;                  /* epoll descriptor; -1: no wait object */
 	int bell;                  /* eventfd in it, for news that another thread has taken */

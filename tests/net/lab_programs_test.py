@@ -371,7 +371,7 @@ class PingPong(Mpi):
 
     def run_in(self, lab, *words, **environment):
         """Tenth percentile and median, and tick rate."""
-        done = subprocess.run([WEFT, "lab", "mpirun", lab.name, "-np", "2", *words, self.program], text=True,
+        done = subprocess.run([WEFT, "lab", "mpirun", "--fabric", "tcp", lab.name, "-np", "2", *words, self.program], text=True,
                               env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               timeout=labs.HANG_SECONDS, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -412,11 +412,11 @@ class Allreduce(Mpi):
         """The first link between switches of the way in force."""
         return json.loads(lab.must("route", source, destination, "--json"))["ways"][0][0]
 
-    def check(self, lab, hosts):
+    def check(self, lab, hosts, *options):
         self.addCleanup(lab.remove)
         lab.up()
         stop, ranks = os.path.join(lab.folder, "stop"), len(hosts)
-        mpi = subprocess.Popen([WEFT, "lab", "mpirun", lab.name, "-np", str(ranks), self.program, stop], text=True,
+        mpi = subprocess.Popen([WEFT, "lab", "mpirun", *options, lab.name, "-np", str(ranks), self.program, stop], text=True,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(mpi.communicate)
         self.addCleanup(mpi.kill)
@@ -432,6 +432,8 @@ class Allreduce(Mpi):
             pass
         said, errors = mpi.communicate(timeout=labs.HANG_SECONDS)
         self.assertEqual(mpi.returncode, 0, errors)
+        provider = os.path.exists(os.path.join(os.path.dirname(WEFT), "../../apps/provider/libweft-fi.so"))
+        self.assertEqual("ranks use endpoints (--fabric weft)" in errors, provider and not options)
         self.assertTrue(said.endswith(f"wrong 0 of {ranks} ranks\n"), said)
         # Every rank was in another host, and its data in the fabric.
         nics = lab.status()["nics"]
@@ -441,7 +443,7 @@ class Allreduce(Mpi):
             self.assertEqual({host: nic[loss] for host, nic in nics.items() if nic[loss] != 0}, {}, loss)
 
     def test_four_ranks_have_the_right_sum_across_a_cable_cut_in_a_lab_of_processes(self):
-        self.check(new_lab("m"), ["h0", "h1", "h2", "h3"])
+        self.check(new_lab("m"), ["h0", "h1", "h2", "h3"], "--fabric", "tcp")
 
     def test_eight_ranks_have_the_right_sum_across_a_cable_cut_in_a_dragonfly_in_one_process(self):
         hosts = [f"h{i}" for i in range(0, 72, 9)]

@@ -132,7 +132,8 @@ static const struct argp_option mpirun_options[] = {
 	{"record", 'Q', "FILE", 0,
 		"write what the ranks send, receive and compute as a schedule in GOAL", 0},
 	{"fabric", 'B', "tcp|weft", 0,
-		"ranks use TCP over the hosts' interfaces (default), or endpoints through libfabric",
+		"ranks use TCP over the hosts' interfaces, or endpoints through libfabric (default: "
+		"endpoints if there are any)",
 		0},
 	{0},
 };
@@ -427,8 +428,8 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		arguments->machine = text;
 		return 0;
 	case 'B':
-		arguments->through_endpoints = strcmp(text, "weft") == 0;
-		if (!arguments->through_endpoints && strcmp(text, "tcp") != 0)
+		arguments->fabric = text;
+		if (strcmp(text, "weft") != 0 && strcmp(text, "tcp") != 0)
 			argp_error(state, "--fabric %s: expected tcp or weft", text);
 		return 0;
 	case 'N':

@@ -55,25 +55,25 @@ struct lab_arguments {
 	bool alone;           /* up: with 'machine', does not wait for the others */
 	weft_time wait_ps, duration_ps;
 	bool json;
-	bool dot;               /* map */
-	bool explain;           /* up */
-	bool restart;           /* up */
-	bool again;             /* up: the processes of 'only' are ended first */
-	bool any_clock;         /* up */
-	bool dry_run;           /* apply */
-	bool all, if_up;        /* down */
-	bool wide;              /* status */
-	bool joined;            /* exec */
-	bool no_faketime;       /* exec, shell, mpirun */
-	bool through_endpoints; /* mpirun */
-	const char *record;     /* mpirun; NULL: no schedule is written */
-	bool once;              /* top, metrics */
-	bool json_lines;        /* top */
-	bool text;              /* metrics */
-	bool containerlab;      /* export */
-	const char *listen;     /* metrics, web; NULL: their default */
-	const char *why;        /* web */
-	weft_time interval_ps;  /* top, web */
+	bool dot;              /* map */
+	bool explain;          /* up */
+	bool restart;          /* up */
+	bool again;            /* up: the processes of 'only' are ended first */
+	bool any_clock;        /* up */
+	bool dry_run;          /* apply */
+	bool all, if_up;       /* down */
+	bool wide;             /* status */
+	bool joined;           /* exec */
+	bool no_faketime;      /* exec, shell, mpirun */
+	const char *fabric;    /* mpirun: tcp or weft; NULL: weft if possible */
+	const char *record;    /* mpirun; NULL: no schedule is written */
+	bool once;             /* top, metrics */
+	bool json_lines;       /* top */
+	bool text;             /* metrics */
+	bool containerlab;     /* export */
+	const char *listen;    /* metrics, web; NULL: their default */
+	const char *why;       /* web */
+	weft_time interval_ps; /* top, web */
 };
 
 /* Searches the heads of all processes for a circular wait, which may span several of them. False:

@@ -101,8 +101,24 @@ static enum weft_exit add_record(struct mpirun *mpi, const struct lab_arguments 
 	return EXIT_DONE;
 }
 
-/* TCP over the TAPs only: ranks of different hosts must not find each other by shared memory. All
- * hosts share the cores of this machine, so nothing is bound, and a rank that waits yields.
+/* Prints the choice if it is not the user's. */
+static bool uses_endpoints(const struct mpirun *mpi, const struct lab_arguments *arguments)
+{
+	const char *missing = mpi->hosts.lab.config->endpoints == 0 ? "the lab has no endpoints"
+			      : !lab_hosts_have_provider() ? "libweft-fi.so is not installed"
+							   : NULL;
+
+	if (arguments->fabric != NULL)
+		return strcmp(arguments->fabric, "weft") == 0;
+	fprintf(stderr, "weft " COMMAND ": ranks use %s%s\n",
+		missing == NULL ? "endpoints (--fabric weft)" : "TCP (--fabric tcp): ",
+		missing == NULL ? "" : missing);
+	return missing == NULL;
+}
+
+/* Endpoints, or TCP over the TAPs only: ranks of different hosts must not find each other by shared
+ * memory. All hosts share the cores of this machine, so nothing is bound, and a rank that waits
+ * yields.
  *
  * If two ranks connect to each other at the same time, Open MPI 4.1 drops one of the connections
  * and counts a user of its event library less than there are. With a count of 0 it looks at its
@@ -124,7 +140,7 @@ static enum weft_exit build(struct mpirun *mpi, const struct lab_arguments *argu
 	code = add_record(mpi, arguments);
 	set("plm_rsh_agent", mpi->agent, true);
 	set("plm_rsh_no_tree_spawn", "1", true);
-	if (arguments->through_endpoints) {
+	if (uses_endpoints(mpi, arguments)) {
 		set("pml", "cm", false);
 		set("mtl", "ofi", false);
 		set("mtl_ofi_provider_include", "weft", false);

@@ -195,15 +195,24 @@ static int choose_time(const struct lab_hosts *hosts, struct error *error)
 
 /* Programs on libfabric find the provider: next to this program in a build, otherwise where it is
  * installed. */
-static void offer_provider(void)
+static void provider_folder(char path[PATH_MAX])
 {
-	char path[PATH_MAX];
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 64);
 
 	path[length > 0 ? length : 0] = '\0';
 	if (strrchr(path, '/') != NULL)
 		strcpy(strrchr(path, '/'), "/../../apps/provider");
-	setenv("FI_PROVIDER_PATH", access(path, R_OK) == 0 ? path : PROVIDER_FOLDER, false);
+	if (access(path, R_OK) != 0)
+		snprintf(path, PATH_MAX, "%s", PROVIDER_FOLDER);
+}
+
+bool lab_hosts_have_provider(void)
+{
+	char path[PATH_MAX];
+
+	provider_folder(path);
+	strcat(path, "/libweft-fi.so");
+	return access(path, R_OK) == 0;
 }
 
 enum weft_exit lab_hosts_exec(
@@ -212,12 +221,15 @@ enum weft_exit lab_hosts_exec(
 	struct host_view view = {.netns = edge->netns, .name = edge->host};
 	char path[PATH_MAX];
 	struct error error;
-	int result = write_names(hosts, path, &error);
+	int result;
+
+	provider_folder(path);
+	setenv("FI_PROVIDER_PATH", path, false);
+	result = write_names(hosts, path, &error);
 
 	view.hosts = path;
 	setenv("WEFT_LAB", hosts->state.dir, true);
 	setenv("WEFT_HOST", edge->host, true);
-	offer_provider();
 	if (result == 0)
 		result = choose_time(hosts, &error);
 	if (result == 0 && edge->netns[0] != '\0')

@@ -29,6 +29,9 @@ const struct run_config_edge *lab_hosts_find(struct lab_hosts *hosts, const char
 /* "h0 slots=1 # 10.99.0.1 weft-LAB-h0": lines that Open MPI reads as a hostfile. */
 void lab_hosts_print(const struct lab_hosts *hosts, FILE *out);
 
+/* Whether programs on libfabric find the provider. */
+bool lab_hosts_have_provider(void);
+
 /* Executes 'argv' in the host, in the lab's time (lab_slow_time.h). Returns only after an error,
  * which it has printed. */
 enum weft_exit lab_hosts_exec(
