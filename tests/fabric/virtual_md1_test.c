@@ -8,7 +8,7 @@
  * deterministic service and intermediate arrivals, Operations Research 32(4), 1984).
  *
  * Each mean is that of 20 runs with seeds of their own, with the 95 % interval of Student's t. The
- * same by hand: docs/testing.md. */
+ * same by hand: docs/developer/testing.md. */
 
 #include "unit.h"
 
