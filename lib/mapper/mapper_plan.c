@@ -113,8 +113,8 @@ static int verify(const struct mapper_generation *next, bool may_deadlock, struc
 		return result;
 	if ((!report.deadlock_free && !may_deadlock) || report.invalid > 0 ||
 		report.unconnected != report.unreachable)
-		result = error_set(error, EINVAL, "the routes are bad: %s",
-			report.evidence[0] != '\0' ? report.evidence : "a cycle");
+		result = error_set(error, EINVAL, "the routes cannot be used: %s",
+			report.evidence[0] != '\0' ? report.evidence : "they have a cycle");
 	route_report_free(&report);
 	return result;
 }

@@ -120,7 +120,7 @@ static int fault_uio(const struct pci_failure *failure, struct error *error)
 			failure->port, failure->address);
 	if (said(failure, "Expecting 'PA' IOVA mode"))
 		return error_set(error, ENODEV,
-			"%s: PCI device %s is bound to uio_pci_generic, which wants memory with "
+			"%s: PCI device %s is bound to uio_pci_generic, which needs memory with "
 			"known physical addresses: provide hugepages ('echo 256 > "
 			"/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages'), or bind it to "
 			"vfio-pci",

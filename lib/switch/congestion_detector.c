@@ -280,7 +280,7 @@ static const char *check_output(const struct congestion_detector *detector, unsi
 	if (passed != out->passed)
 		return "an output's counter is not the number of its VOQs that passed HCDTh";
 	if (above != out->above)
-		return "an output's set of inputs is not that of its VOQs above HCDTh";
+		return "an output's set of inputs does not match its VOQs above HCDTh";
 	if ((out->state == CONGESTION_NONE) != (passed == 0))
 		return "an output without VOQs that passed HCDTh has a state, or one with them none";
 	if (timed != (out->state == CONGESTION_SUSPECT || out->state == CONGESTION_ROOT))

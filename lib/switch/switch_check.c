@@ -82,7 +82,7 @@ static const char *check_crosspoint(const struct weft_switch *sw, unsigned outpu
 		if (vc >= sw->vcs || queue[vc].head == NULL)
 			return "a VC in a crosspoint's sets has no head";
 		if (queue[vc].head->out_port != output)
-			return "a VC is in the sets of an output that its head does not want";
+			return "a VC is in the sets of an output that its head does not use";
 	}
 	return NULL;
 }

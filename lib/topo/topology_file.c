@@ -182,7 +182,8 @@ const struct yaml_field topology_file_fields[] = {
 	{"links", YAML_FIELD_CUSTOM, true, YAML_MEMBER(struct file, links), .read = read_list,
 		.fields = link_fields, .doc = "The cables."},
 	{"ports", YAML_FIELD_CUSTOM, YAML_MEMBER(struct file, ports), .read = read_list,
-		.fields = port_fields, .doc = "For labs: what a port is made of on this machine."},
+		.fields = port_fields,
+		.doc = "For labs: the device behind a port on this machine."},
 	{NULL},
 };
 

@@ -43,7 +43,7 @@ int wormhole_net_check_route(const struct wormhole_net *net, uint32_t source, ui
 	for (unsigned i = 0; i + 1 < length; i++) {
 		if (route[i] == ROUTE_TYPE_STEP)
 			return refuse_route(net, source, destination, i,
-				"wormhole switches know no 'next step'", error);
+				"wormhole switches do not support 'next step'", error);
 		at = next_channel(net, at, route[i]);
 		if (at == WORMHOLE_NONE)
 			return refuse_route(
@@ -112,7 +112,7 @@ static const char *check_buffer(const struct wormhole_net *net, uint32_t number)
 	if (level > net->parameters.marks.slack)
 		return "a buffer holds more flits than it has room for";
 	if (buffer->head == WORMHOLE_NONE && level > 0)
-		return "flits of nobody in a buffer";
+		return "flits without an owner in a buffer";
 	return NULL;
 }
 

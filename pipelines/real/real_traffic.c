@@ -63,7 +63,7 @@ static int check_shape(
 			run->traffic.count, count);
 	if (run_config_has_schedule(run) || run_config_has_schedule(fabric->options.run))
 		return error_set(error, EINVAL,
-			"a schedule (pattern: goal) is that of the lab's start, and cannot be set");
+			"a schedule (pattern: goal) is fixed when the lab starts, and cannot be set");
 	return 0;
 }
 

@@ -105,8 +105,8 @@ static int cut(
 	if (partitions->lookahead.min_ps == 0 &&
 		topology_cut_delay(fabric->topology, partitions->of_device) != 0)
 		return error_set(error, EINVAL,
-			"%s: a host's link has no delay, after which workers hear of congestion and "
-			"discarded frames: expected 'delay' above 0ps",
+			"%s: a host's link has no delay, but congestion and discarded frames take "
+			"that time to reach other workers: expected 'delay' above 0ps",
 			virtual_partitions_text(fabric, text));
 	if (partitions->lookahead.min_ps == 0)
 		return error_set(error, EINVAL,

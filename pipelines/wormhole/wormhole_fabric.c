@@ -97,8 +97,7 @@ static int refuse_links(const struct wormhole_fabric *fabric, struct error *erro
 	quantity_format(QUANTITY_RATE, own->rate_bps, rate);
 	quantity_format(QUANTITY_TIME, own->delay_ps, delay);
 	return run_config_refuse(fabric->run, &fabric->run->topology.place, error,
-		"topology: it has rates or delays of its own, which replace those of 'link', %s and "
-		"%s: %s",
+		"topology: it sets rates or delays, which replace those in 'link', %s and %s: %s",
 		rate, delay, why.text);
 }
 

@@ -273,7 +273,7 @@ class Mpi(unittest.TestCase):
     def test_features_of_one_process_are_refused(self):
         self.run_refused("--mpi 2: only the virtual clock has workers; poll loops of the real one are --lcores",
                          "--mpi", "2", "--clock", "real")
-        self.refused(2, "weft run: --web: a run by --mpi is not shown while it goes on; 'weft web RESULT.json' shows its "
+        self.refused(2, "weft run: --web: a run with --mpi is not shown while it is running; 'weft web RESULT.json' shows its "
                      "result\n", WEFT, "run", str(self.file), "--mpi", "2", "--web")
         self.run_refused("--mpi 2: a link without delay would be cut, and workers need a delay between them: "
                          "expected 'delay' above 0ps", "--mpi", "2", "--set", "link.delay=0ns")

@@ -471,7 +471,7 @@ UNIT_TEST(routes_that_lead_nowhere_are_refused)
 		wormhole_net_check_route(row->net, 0, 1, no_itb, sizeof(no_itb), &error), -EINVAL);
 	assert_int_equal(
 		wormhole_net_check_route(row->net, 0, 1, step, sizeof(step), &error), -EINVAL);
-	assert_non_null(strstr(error.text, "wormhole switches know no 'next step'"));
+	assert_non_null(strstr(error.text, "wormhole switches do not support 'next step'"));
 	row_destroy(row);
 }
 

@@ -189,8 +189,8 @@ class Console(unittest.TestCase):
             self.shift_clock(shift)
             code, _, err = self.weft("up", self.file)
             self.assertEqual(code, 3, err)
-            self.assertRegex(err, rf"^weft lab up: machine a: its time of day is (4999|5000|5001)\.\d s {said} that of this "
-                             r"console, and captures have the time of each machine: let NTP set both \(apt install "
+            self.assertRegex(err, rf"^weft lab up: machine a: its clock is (4999|5000|5001)\.\d s {said} this "
+                             r"console's, and captures use the clock of each machine: let NTP set both \(apt install "
                              r"chrony\), or add --any-clock\n$")
             self.assertEqual(self.processes(), [])
             self.assertEqual(os.listdir(self.path("run")), [])

@@ -391,8 +391,8 @@ class Knobs(unittest.TestCase):
                             (("s0:2", "rate=fast"), "'rate=fast': expected a rate with its unit"),
                             (("s0:2", "corrupt=101%"), "'corrupt=101%': expected a percentage"),
                             (("h0:0", "delay=1001s"), "'delay=1001s': expected at most 1000s"),
-                            (("s0:9", "reset"), "s0:9: no cable is there"), (("s7:*", "reset"), "s7:*: no cable is there"),
-                            (("all>", "reset"), "all>: no cable is there")):
+                            (("s0:9", "reset"), "s0:9: there is no such cable"), (("s7:*", "reset"), "s7:*: there is no such cable"),
+                            (("all>", "reset"), "all>: there is no such cable")):
             done = self.lab.weft("set", *words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)
             self.assertIn(text, done.stderr)
@@ -506,7 +506,7 @@ class Knobs(unittest.TestCase):
 
     def test_a_port_that_is_named_twice_is_refused(self):
         done = self.lab.weft("capture", "s0:2", "s0:2")
-        self.assertEqual((done.returncode, done.stderr), (2, "weft lab capture: s0:2 is there twice\n"))
+        self.assertEqual((done.returncode, done.stderr), (2, "weft lab capture: s0:2 is listed twice\n"))
 
 
 class Orders(unittest.TestCase):

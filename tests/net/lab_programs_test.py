@@ -531,7 +531,7 @@ class Files(unittest.TestCase):
 
     def test_what_cannot_be_named_is_refused_with_its_place(self):
         for kind, text in (({"hosts": "[h0, h7]"}, ":21: no host is named 'h7'"),
-                           ({"hosts": "[h0, h0]"}, ": h0 is there twice"),
+                           ({"hosts": "[h0, h0]"}, ": h0 is listed twice"),
                            ({"network": "10.99.0.1/24"}, "'network: 10.99.0.1/24': expected an IPv4 network"),
                            ({"network": "10.99.255.0/16"}, "'network: 10.99.255.0/16': expected an IPv4 network"),
                            ({"network": "10.99.0.0/30"}, "'network: 10.99.0.0/30': expected an IPv4 network")):

@@ -406,7 +406,7 @@ class Refused(Console):
     def test_processes_are_not_chosen_over_ssh(self):
         code, _, err = self.weft("up", self.file, "--process", "s0")
         self.assertEqual(code, 2)
-        self.assertRegex(err, "it has 'machines', expected --machine NAME beside --process")
+        self.assertRegex(err, "it has 'machines', expected --machine NAME with --process")
 
 
 def main():

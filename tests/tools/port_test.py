@@ -346,7 +346,7 @@ class Bind(Port):
         self.kernel.failing = {"vfio-pci", "ixgbe"}
         done = self.weft("bind", NIC)
         self.assertEqual(done.returncode, 3)
-        self.assertIn(f"the driver vfio-pci did not take it; 'dmesg | tail' may tell why, 'weft port release {NIC}'", done.stderr)
+        self.assertIn(f"the driver vfio-pci did not take it; see 'dmesg | tail', 'weft port release {NIC}'", done.stderr)
         self.kernel.failing = {"vfio-pci"}
         self.kernel.own[NIC] = None
         done = self.weft("release", NIC, SECOND)
@@ -393,7 +393,7 @@ class Check(Port):
         lines = [line for line in done.stdout.splitlines() if line.startswith("FAULT")]
         self.assertEqual(len(lines), 1, done.stdout)
         self.assertIn(text, lines[0])
-        self.assertEqual(done.stderr, "weft port check: 1 fault, see above; each says how to fix it\n")
+        self.assertEqual(done.stderr, "weft port check: 1 fault, listed above with their fixes\n")
 
     def test_a_good_machine_has_no_fault(self):
         self.hugepages(256)

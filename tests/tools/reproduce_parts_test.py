@@ -84,7 +84,7 @@ class Definitions(Folder):
         self.assertEqual(([(n.name, n.n) for n in one.networks], len(one.algorithms)), ([("B", 2)], 2))
         self.assertEqual((one.warmup, one.messages, one.defined[:2]), (7, 8, (200000, 200000)))
         (one,) = self.load(HEAD + "quick: {networks: C}\n")
-        with self.assertRaisesRegex(Error, "quick: 'C' names nothing that is there"):
+        with self.assertRaisesRegex(Error, "quick: 'C' matches nothing"):
             one.reduce()
 
     def test_a_selection_may_name_networks_cases_and_algorithms(self):

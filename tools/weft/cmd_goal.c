@@ -335,5 +335,5 @@ int cmd_goal(int argc, char **argv)
 	if (argc >= 2 && strcmp(argv[1], "check") == 0)
 		return check(argc - 1, argv + 1);
 	return command_fail(
-		"goal", EXIT_BAD_REQUEST, "expected gen or check; 'weft goal --help' tells more");
+		"goal", EXIT_BAD_REQUEST, "expected gen or check; see 'weft goal --help'");
 }

@@ -131,7 +131,7 @@ static int code_of(int status, bool asked)
 			"--mpi: a process was ended by signal %d (%s), and the others with it",
 			code - SIGNAL_CODES, strsignal(code - SIGNAL_CODES));
 	return command_fail("run", EXIT_NOT_ABLE,
-		"--mpi: mpirun ended with exit code %d; without --quiet it says why", code);
+		"--mpi: mpirun ended with exit code %d; without --quiet it prints why", code);
 }
 
 static int start(char **words)
@@ -412,7 +412,7 @@ int cmd_run(int argc, char **argv)
 	page = take_web(&argc, argv);
 	if (page != NULL && ranks > 0)
 		return command_fail("run", EXIT_BAD_REQUEST,
-			"--web: a run by --mpi is not shown while it goes on; 'weft web "
+			"--web: a run with --mpi is not shown while it is running; 'weft web "
 			"RESULT.json' shows its result");
 	if (page != NULL)
 		return run_with_page(argc, argv, page);

@@ -64,7 +64,7 @@ const struct yaml_field lab_file_fields[] = {
 		.doc = "The network: a generator with its options, a topology file, or a topology in place."},
 	{"links", YAML_FIELD_CHOICE, YAML_MEMBER(struct lab_config, links),
 		.choices = links_choices,
-		.doc = "What links between processes are made of. tcpdump can listen on `veth`."},
+		.doc = "The kind of links between processes. tcpdump can listen on `veth`."},
 	{"processes", YAML_FIELD_CHOICE, YAML_MEMBER(struct lab_config, processes),
 		.choices = processes_choices,
 		.doc = "One process with all devices, or several. `auto` decides by the number of CPUs."},

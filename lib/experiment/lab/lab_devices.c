@@ -246,7 +246,7 @@ int lab_devices_number(
 		error_set(error, ENOMEM, "no memory");
 	else if ((*topology)->bindings > 0)
 		result = error_set(error, EINVAL,
-			"%s: 'ports': a lab that was changed while it is up has none",
+			"%s: 'ports': not possible in a lab that was changed while up",
 			(*topology)->name);
 	else
 		result = renumber(&numbering, (*topology)->name, error);

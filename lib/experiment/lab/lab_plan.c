@@ -70,8 +70,7 @@ static int add_group(
 
 	if (!whole && (group->switch_count == 0) == (group->host_count == 0))
 		return error_set(error, EINVAL,
-			"group '%s': expected either switches or hosts (weft-switch runs the "
-			"ones, weft-nic the others)",
+			"group '%s': expected either switches or hosts (weft-switch runs switches, weft-nic runs hosts)",
 			group->name);
 	for (uint32_t i = 0; i < group->switch_count && result == 0; i++) {
 		uint32_t at = group->switches[i];

@@ -226,7 +226,7 @@ static void explain_entry(const struct entry_case *of)
 		snprintf(of->text, of->size,
 			"all %" PRIu64
 			" messages were refused at their hosts: there is no route to "
-			"their destinations, or these do not answer",
+			"their destinations, or the destinations do not answer",
 			of->result->messages.generated);
 	else
 		explain_late(of);

@@ -112,7 +112,8 @@ static void print_clocks(const struct run_result *result, FILE *out)
 			"clocks", (double)clocks->bound_ns / 1e3,
 			(double)clocks->bounds_ns / (double)clocks->timed / 1e3);
 	if (clocks->untimed > 0)
-		fprintf(out, "  %-22s unknown for %" PRIu64 " frames, which are in no latency\n",
+		fprintf(out,
+			"  %-22s unknown for %" PRIu64 " frames, which are left out of latencies\n",
 			"clocks", clocks->untimed);
 	if (steps > 0)
 		fprintf(out,

@@ -165,7 +165,7 @@ static int read_hosts(const struct yaml_tree_node *node, void *member, struct er
 		for (uint32_t i = 0; i + 1 < list->count && result == 0; i++)
 			if (strcmp(list->at[i].host, edge->host) == 0)
 				result = yaml_tree_refuse(
-					host, error, "%s is there twice", edge->host);
+					host, error, "%s is listed twice", edge->host);
 	}
 	return result;
 }

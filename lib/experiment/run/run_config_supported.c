@@ -153,7 +153,7 @@ static int check_sets(const struct run_config *config, struct error *error)
 	if (choice->sets > config->routing.others + 1 && config->routing.file != NULL)
 		return error_set(error, EINVAL,
 			"%s: nic.selector %s chooses between %u sets of routes, which a route file "
-			"does not tell apart; use routing.algorithm instead of routing.file",
+			"does not distinguish; use routing.algorithm instead of routing.file",
 			config->origin, choice->name, choice->sets);
 	if (choice->sets > config->routing.others + 1)
 		return error_set(error, EINVAL,

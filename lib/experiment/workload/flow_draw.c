@@ -50,7 +50,7 @@ static int take_point(const struct flow_reader *reader, char *const *column, uns
 	if (points->count > 0)
 		last = &(*points->at)[points->count - 1];
 	if (last != NULL && (point.bytes < last->bytes || point.share < last->share))
-		return FLOW_REFUSE(reader, "expected at least the %s of the line before",
+		return FLOW_REFUSE(reader, "expected at least the %s of the previous line",
 			point.bytes < last->bytes ? "bytes" : "share");
 	if (points->count == FLOW_SIZE_POINTS_MAX)
 		return FLOW_REFUSE(reader, "more than %u points", FLOW_SIZE_POINTS_MAX);

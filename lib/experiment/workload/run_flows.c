@@ -109,7 +109,7 @@ static int take_after(
 		flow->from = other->from;
 	if (other->to != flow->from && other->from != flow->from)
 		return FLOW_REFUSE(reader,
-			"flow %s (line %u) neither begins nor ends at host %s, which could not know of it",
+			"flow %s (line %u) neither starts nor ends at host %s, which cannot see its end",
 			text, other->line, reader->topology->host_at[flow->from].name);
 	other->awaited |= other->to == flow->from;
 	return 0;

@@ -286,7 +286,7 @@ static int dmodk_routes(const struct route_graph *graph, const struct route_opti
 
 const struct route_algorithm route_dmodk = {
 	.name = "dmodk",
-	.summary = "D-mod-K for fat trees: up port floor(D / K^level) mod K, one way down",
+	.summary = "D-mod-K for fat trees: up port floor(D / K^level) mod K, one path down",
 	.deadlock_free = true,
 	.adaptive = true,
 	.routes = dmodk_routes,

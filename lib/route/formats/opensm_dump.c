@@ -221,9 +221,8 @@ int opensm_dump_tables(const struct topology *topology, const struct route_table
 		return result;
 	if (table->switches != topology->switches || table->hosts != topology->hosts)
 		return error_set(error, EINVAL,
-			"tables of %u switches and %u hosts, expected those of %s: %u and %u",
-			table->switches, table->hosts, topology->name, topology->switches,
-			topology->hosts);
+			"tables of %u switches and %u hosts, but %s has %u and %u", table->switches,
+			table->hosts, topology->name, topology->switches, topology->hosts);
 	if (table->vc_rule != NULL)
 		return error_set(error, EINVAL,
 			"tables by %s, which needs VC classes, expected tables for one lane",

@@ -317,8 +317,9 @@ static const char *step(
 		return NULL;
 	}
 	if (element != ROUTE_TYPE_ITB)
-		return "goes on at a host without an ITB";
-	return topology_peer(reader->topology, *at, at) ? NULL : "goes on at a host without a link";
+		return "continues at a host without an ITB";
+	return topology_peer(reader->topology, *at, at) ? NULL
+							: "continues at a host without a link";
 }
 
 /* Checks that all routes from 'source' lead to the destination; 'where' is in the room. */

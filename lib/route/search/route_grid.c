@@ -114,7 +114,7 @@ static int find_periods(struct survey *survey)
 			if (links != 0 && grid->period[dim] != 0 && links != grid->period[dim])
 				return error_set(survey->error, EINVAL,
 					"%s: the ring of dimension %u through %s has %u switches, "
-					"expected %u as another one has",
+					"expected %u like the others",
 					graph->topology->name, dim,
 					graph->topology->switch_at[at].name, links,
 					grid->period[dim]);

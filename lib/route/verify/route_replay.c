@@ -78,7 +78,7 @@ static inline const char *replay_element(
 	struct topology_port at = replay_at(replay);
 
 	if (replay->arrived)
-		return "it goes on after its end";
+		return "it continues after its end";
 	if ((element & ROUTE_PORT_BIT) != 0) {
 		unsigned port = replay->high + (element & ROUTE_PORT_MASK);
 

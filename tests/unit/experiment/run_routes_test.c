@@ -306,7 +306,7 @@ UNIT_TEST(selectors_between_sets_are_refused)
 	assert_int_equal(run_config_supported(config, &error), -EINVAL);
 	assert_ends(&error,
 		"/r.yaml: nic.selector detect chooses between 2 sets of routes, which a "
-		"route file does not tell apart; use routing.algorithm instead of "
+		"route file does not distinguish; use routing.algorithm instead of "
 		"routing.file");
 	run_config_destroy(config);
 }

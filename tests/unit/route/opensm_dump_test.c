@@ -112,8 +112,7 @@ UNIT_TEST(tables_of_another_topology_are_refused)
 	struct error error;
 
 	assert_int_equal(opensm_dump_tables(topology, table, stdout, &error), -EINVAL);
-	assert_string_equal(
-		error.text, "tables of 2 switches and 3 hosts, expected those of net: 2 and 2");
+	assert_string_equal(error.text, "tables of 2 switches and 3 hosts, but net has 2 and 2");
 	route_table_destroy(table);
 	topology_destroy(topology);
 }

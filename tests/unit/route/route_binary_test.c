@@ -280,7 +280,7 @@ UNIT_TEST(a_route_that_does_not_lead_there_is_refused)
 		{{0x80, 0xBF, 0x82, 0x00}, "leaves by a port without a link"},
 		{{0xC0, 0x80, 0x82, 0x00}, "lets a switch replace a hop"},
 		{{0x80, 0x00, 0x82, 0x00}, "has an interface element at a switch"},
-		{{0x82, 0x80, 0x82, 0x00}, "goes on at a host without an ITB"},
+		{{0x82, 0x80, 0x82, 0x00}, "continues at a host without an ITB"},
 		{{0x04, 0x80, 0x82, 0x01},
 			"has too many steps, or one that is not between two ports"},
 	};

@@ -248,7 +248,8 @@ TEST(a_route_that_goes_on_after_its_end_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, TO_NEXT, TO_HOST, ROUTE_TYPE_HOST, ROUTE_TYPE_HOST};
 
-	expect_invalid(*state, route, sizeof(route), "h0 to h2: it goes on after its end at h2:0");
+	expect_invalid(
+		*state, route, sizeof(route), "h0 to h2: it continues after its end at h2:0");
 }
 
 TEST(an_element_of_no_known_type_is_found)

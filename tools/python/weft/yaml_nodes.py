@@ -60,7 +60,7 @@ class Reader:
         pairs = self.map(node)
         if "weft" not in pairs:
             raise self.refuse(
-                node, f"'weft: {forms[0]}' is missing, it tells what kind of file this is"
+                node, f"'weft: {forms[0]}' is missing, expected to name the kind of file"
             )
         weft = pairs["weft"][1]
         if weft.id != "scalar" or weft.value not in forms:

@@ -137,7 +137,7 @@ static int check_edges(const struct lab_apply *apply, struct error *error)
 		if (has(to, DEVICE_HOST, i) && has(&apply->from, DEVICE_HOST, i) &&
 			!same_edge(find_edge(&apply->from, host), find_edge(to, host)))
 			return error_set(error, EINVAL,
-				"%s: edges: that of host %s, which runs, would change; 'weft lab up "
+				"%s: edges: the edge of running host %s would change; 'weft lab up "
 				"--restart %s' applies the file",
 				to->path, host, to->path);
 	}

@@ -163,7 +163,7 @@ static int find_clock(struct audit_subject *subject, struct error *error)
 	}
 	if (real && subject->virtual)
 		return error_set(error, EINVAL,
-			"the captures are of two clocks: expected those of one run or lab");
+			"the captures use two clocks: expected captures from one run or lab");
 	return real || subject->virtual ? 0 : error_set(error, EINVAL, "no frames in the captures");
 }
 

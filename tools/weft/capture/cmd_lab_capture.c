@@ -310,7 +310,7 @@ static int add_port_there(struct capture_run *run, const struct lab_remote *mach
 	}
 	for (size_t i = 0; i < json_array_size(tap->ports); i++)
 		if (strcmp(json_string_value(json_array_get(tap->ports, i)), port) == 0)
-			return error_set(error, EINVAL, "%s is there twice", port);
+			return error_set(error, EINVAL, "%s is listed twice", port);
 	json_array_append_new(tap->ports, json_string(port));
 	return 0;
 }
@@ -329,7 +329,7 @@ static int add_tap(struct capture_run *run, struct topology_port port, struct er
 	memcpy(tap->port, name, sizeof(name));
 	for (unsigned i = 0; i < run->taps; i++)
 		if (strcmp(run->tap[i].port, tap->port) == 0)
-			return error_set(error, EINVAL, "%s is there twice", tap->port);
+			return error_set(error, EINVAL, "%s is listed twice", tap->port);
 	if (record == NULL)
 		return error_set(error, ENODEV, "%s: its process was not started here", tap->port);
 	/* Telemetry of DPDK has few connections: a process gets one for all its ports. */

@@ -15,7 +15,7 @@
 
 #define BLOCK_MIN  12u
 #define BLOCK_MAX  (1u << 20) /* more than a frame and its comment */
-#define OPTIONS_AT 16u        /* of an interface */
+#define OPTIONS_AT 16u        /* in an interface block */
 #define IF_FILTER  11u
 #define FILTER_MAX 500u
 #define NUMBER_AT  8u /* where the interface's number is, in packets and statistics */

@@ -86,11 +86,10 @@ static int console_check_clocks(
 	if (count == 0)
 		return 0;
 	if (count > 1)
-		snprintf(more, sizeof(more), " (and so is that of %u more)", count - 1);
+		snprintf(more, sizeof(more), " (also on %u more)", count - 1);
 	return error_set(error, ETIME,
-		"machine %s: its time of day is %.1f s %s that of this console%s, and captures "
-		"have the time of each machine: let NTP set both (apt install chrony), or add "
-		"--any-clock",
+		"machine %s: its clock is %.1f s %s this console's%s, and captures use the clock of each "
+		"machine: let NTP set both (apt install chrony), or add --any-clock",
 		first->target.name, (double)llabs(first_ahead) / 1e9,
 		first_ahead > 0 ? "ahead of" : "behind", more);
 }
@@ -229,8 +228,7 @@ static int check(const struct console *console, struct error *error)
 			console->lab->path);
 	if (arguments->only_count > 0 || arguments->alone)
 		return error_set(error, EINVAL,
-			"%s: it has 'machines', expected --machine NAME beside --process or "
-			"--alone",
+			"%s: it has 'machines', expected --machine NAME with --process or --alone",
 			console->lab->path);
 	if (result == 0)
 		result = lab_up_check_files(console->lab, error);

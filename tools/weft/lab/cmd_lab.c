@@ -203,7 +203,7 @@ static const struct argp_option export_options[] = {
 	{"containerlab", 'L', NULL, 0,
 		"a topology file of containerlab: a container per device, a veth pair per link", 0},
 	{"output", 'o', "FILE.clab.yml", 0,
-		"write here, and the files for the containers into FILE.files beside it "
+		"write here, with the containers' files in FILE.files "
 		"(NAME.clab.yml)",
 		0},
 	{0},
@@ -240,7 +240,7 @@ static const struct part {
 		 "0 done, 1 there is something to change, 2 bad request, 3 not able"},
 		cmd_lab_doctor},
 	{{"logs", "LAB [HOST]...", host_options,
-		 "Shows the output of a lab's processes, or only of those of these switches and hosts."},
+		 "Shows the output of a lab's processes, or only of the named switches and hosts."},
 		cmd_lab_logs, 0, UINT_MAX},
 	{{"top", "LAB", top_options,
 		 "Shows rates, stalls and losses of links and hosts, again every second."},
@@ -283,7 +283,7 @@ static const struct part {
 		cmd_lab_clear},
 	{{"apply", "FILE", apply_options,
 		 "Changes a lab that is up to the devices and cables of the file: adds, removes and "
-		 "re-cables them, while traffic of the others goes on."},
+		 "re-cables them, while the others' traffic continues."},
 		cmd_lab_apply},
 	{{"restart", "LAB DEVICE...", host_options,
 		 "Ends the processes of these switches and hosts, and starts them again."},

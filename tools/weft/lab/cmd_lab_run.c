@@ -328,8 +328,8 @@ static int set_traffic(struct lab_run *run, struct error *error)
 		return 0;
 	if (run->state.remotes > 0)
 		return error_set(error, EINVAL,
-			"--set: lab %s is up on several machines, and each sends what the lab file "
-			"says: change the file, and 'weft lab up --restart' applies it",
+			"--set: lab %s is up on several machines, and each follows the lab "
+			"file: change the file, and 'weft lab up --restart' applies it",
 			run->lab.plan->lab);
 	return lab_run_set(&run->lab, run->arguments->set, run->arguments->sets, error);
 }

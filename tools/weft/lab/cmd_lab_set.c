@@ -119,7 +119,7 @@ static int read_target(struct setting *setting, const char *text, struct error *
 		if (is_meant(setting, i))
 			return 0;
 	return error_set(error, EINVAL,
-		"%s: no cable is there in %s, expected all, a device's ports such as s0:*, or a "
+		"%s: there is no such cable in %s, expected all, a device's ports such as s0:*, or a "
 		"port such as s0:1; with '>' behind it only the direction that leaves there",
 		text, setting->lab->path);
 }

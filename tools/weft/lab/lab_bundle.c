@@ -268,9 +268,8 @@ int lab_bundle_compare(const char *run_dir, json_t *files, struct error *error)
 		snprintf(path, sizeof(path), "%s/%s", dir, name);
 		if (!is_same(path, json_string_value(text)))
 			return error_set(error, EINVAL,
-				"the lab is up there with something else (its %s is another one); "
-				"'weft lab up --restart LAB.yaml' takes it down and applies the "
-				"file",
+				"the lab is up there with another %s; 'weft lab up --restart "
+				"LAB.yaml' takes it down and applies the file",
 				name);
 	}
 	return 0;

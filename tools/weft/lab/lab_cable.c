@@ -19,7 +19,7 @@ int lab_cable_find(
 		link = topology_link_at(lab->topology, port);
 	if (link == NULL)
 		return error_set(error, EINVAL,
-			"%s: no cable is there in %s, expected a port such as s0:1", name,
+			"%s: there is no such cable in %s, expected a port such as s0:1", name,
 			lab->path);
 	cable->end[0] = link->a;
 	cable->end[1] = link->b;

@@ -23,7 +23,7 @@ static int check_key(const struct lab *lab, const char *set, struct error *error
 	return error_set(error, EINVAL,
 		"--set %s: lab %s is up with its own '%.*s'; expected a key of traffic, events, "
 		"measure or fidelity, or seed, since a run can change only these ('weft lab set' changes cables, 'weft "
-		"lab up --restart' all that a lab file says)",
+		"lab up --restart' everything in a lab file)",
 		set, lab->plan->lab, (int)strcspn(set, "="), set);
 }
 

@@ -180,7 +180,7 @@ void lab_ssh_explain(const struct lab_ssh_target *target, int status, const char
 			target->weft[0] != '\0' ? target->weft : "weft", line);
 	else if (code == 2)
 		snprintf(why, LAB_SSH_WHY_MAX,
-			"its weft does not know 'weft lab part': install version " WEFT_VERSION
+			"its weft has no 'weft lab part': install version " WEFT_VERSION
 			" there, as here (%s)",
 			line);
 	else

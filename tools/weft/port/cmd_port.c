@@ -113,8 +113,8 @@ int port_refuse_own_network(
 		return 0;
 	return error_set(error, EBUSY,
 		"%s: its driver %s shows no interface here, perhaps because it is in another "
-		"network namespace: 'ip netns identify' and 'ip -n NAME link' tell; '%s' takes "
-		"it all the same",
+		"network namespace: check with 'ip netns identify' and 'ip -n NAME link'; '%s' "
+		"takes it anyway",
 		device->address, device->driver, command);
 }
 

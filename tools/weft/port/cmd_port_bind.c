@@ -35,8 +35,7 @@ static int write_file(
 		return error_set(error, EPERM,
 			"%s: no permission to write %s: run the command as root, with 'sudo'",
 			device->address, path);
-	return error_set(error, EIO,
-		"%s: the kernel refuses '%.*s' in %s: %s; 'dmesg | tail' may tell why",
+	return error_set(error, EIO, "%s: the kernel refuses '%.*s' in %s: %s; see 'dmesg | tail'",
 		device->address, (int)strcspn(text, "\n"), text, path, strerror(code));
 }
 
@@ -106,7 +105,7 @@ static int port_driver_set(struct pci_device *device, const char *driver, struct
 		return 0;
 	if (driver != NULL)
 		return error_set(error, ENODEV,
-			"%s: the driver %s did not take it; 'dmesg | tail' may tell why, 'weft "
+			"%s: the driver %s did not take it; see 'dmesg | tail', 'weft "
 			"port release %s' gives it back to the kernel",
 			device->address, driver, device->address);
 	return error_set(error, ENODEV,

@@ -47,7 +47,7 @@ static int check_permission(const struct pci_device *device, struct error *error
 	if (strcmp(device->driver, "vfio-pci") != 0) {
 		if (geteuid() == 0)
 			return 0;
-		return error_set(error, EPERM, "%s: %s wants root: run the lab with 'sudo'",
+		return error_set(error, EPERM, "%s: %s needs root: run the lab with 'sudo'",
 			device->address, device->driver);
 	}
 	if (!pci_device_file(command_root(), device, file))
@@ -276,7 +276,7 @@ static enum weft_exit conclude(const struct check *check)
 	}
 	if (check->faults == 0)
 		return EXIT_DONE;
-	return command_fail(NAME, EXIT_NOT_ABLE, "%u fault%s, see above; each says how to fix it",
+	return command_fail(NAME, EXIT_NOT_ABLE, "%u fault%s, listed above with their fixes",
 		check->faults, check->faults == 1 ? "" : "s");
 }
 

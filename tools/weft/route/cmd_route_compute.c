@@ -152,7 +152,7 @@ static int check(const struct request *request)
 	else if (request->output == NULL)
 		wrong = "no -o ROUTES, expected a file or '-'";
 	else if (request->json && strcmp(request->output, "-") == 0)
-		wrong = "--json and -o - both want standard output, expected a file";
+		wrong = "--json and -o - both write to standard output, expected a file";
 	else if (request->tables && request->count > 1)
 		wrong = "--tables of several algorithms, expected one: a switch has one table";
 	else if (request->options.radius != 0 && !has_steps(request))

@@ -55,8 +55,7 @@ int subject_argument(struct subject_request *request, int *i, int argc, char **a
 		return topology_cut_add(&request->cut, request->command, argument + 10);
 	if (strcmp(argument, "--without") != 0)
 		return command_fail(request->command, EXIT_BAD_REQUEST,
-			"unknown option '%s', expected TOPO ROUTES and those of 'weft route "
-			"--help'",
+			"unknown option '%s', expected TOPO ROUTES and options of 'weft route --help'",
 			argument);
 	if (*i + 1 == argc)
 		return command_fail(request->command, EXIT_BAD_REQUEST,

@@ -398,7 +398,7 @@ static void print_processes(const struct metrics *metrics)
 static void print_links(const struct metrics *metrics)
 {
 	static const struct metrics_family up = {"weft_link_up", "", true,
-		"1: this end of the link is up; the label says its state."};
+		"1: this end of the link is up; the label has its state."};
 	static const struct metrics_family rate = {"weft_link_rate_bytes_per_second",
 		"bytes_per_second", true, "Rate of the link in the topology."};
 	json_t *links = json_object_get(metrics->all, "links"), *link;

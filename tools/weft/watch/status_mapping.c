@@ -133,7 +133,7 @@ void status_print_clocks(const json_t *total, FILE *out)
 	if (known > 0)
 		fprintf(out,
 			"clocks of other machines: known within %.1f us by %" PRIu64
-			" pairs of hosts, least well that of %s by %s\n",
+			" pairs of hosts, the worst is the clock of %s at %s\n",
 			(double)json_count_of(total, "bound_ns") / 1e3, known,
 			lab_text(total, "of"), lab_text(total, "at"));
 	if (steps > 0)

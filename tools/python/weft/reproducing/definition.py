@@ -181,7 +181,7 @@ class Definition:
         quick = self.quick
         for choices, words in zip(self.lists, (quick.networks, quick.cases, quick.algorithms)):
             if not keep(choices, words):
-                raise Error(f"{self.origin}: quick: '{words}' names nothing that is there")
+                raise Error(f"{self.origin}: quick: '{words}' matches nothing")
         for network in self.networks:
             network.n = min(network.n, quick.n)
         self.warmup, self.messages = quick.warmup, quick.messages
@@ -235,7 +235,7 @@ class Definition:
         names = {choice.name for choices in self.lists for choice in choices} - {""}
         if not set(words.split(",")) <= names:
             raise Error(
-                f"{self.name}: '{words}' has a word that is no network, case or algorithm of it"
+                f"{self.name}: '{words}' has a word that is not one of its networks, cases or algorithms"
             )
         for choices in self.lists:
             keep(choices, words)

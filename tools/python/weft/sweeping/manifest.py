@@ -219,8 +219,7 @@ def settle(sweep: Sweep, asked: Document) -> None:
         for name in _point_files(sweep, asked):
             if os.path.exists(sweep.path(name)):
                 raise Error(
-                    f"{sweep.folder} has {name}, but no {NAME} that says what it is a result of; "
-                    "--restart deletes it"
+                    f"{sweep.folder} has {name}, but no {NAME} that describes it; --restart deletes it"
                 )
     write_json(sweep.path(NAME), asked)
 
