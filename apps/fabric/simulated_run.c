@@ -64,13 +64,18 @@ static int run_virtual(struct virtual_fabric *fabric, const struct options *opti
 
 /* Captures and the run. */
 static int run_captured(struct virtual_fabric *fabric, const struct options *options,
-	const atomic_bool *stop, struct ranks *ranks, struct error *error)
+	const struct run_config *config, const atomic_bool *stop, struct ranks *ranks,
+	struct error *error)
 {
 	struct virtual_capture *capture;
 	int result = 0;
 
 	if (options->captures == 0)
 		return run_virtual(fabric, options, stop, error);
+	if (run_config_is_ethernet(config))
+		return error_set(error, EINVAL,
+			"--pcap: captures show credits, which links with 'switch.flow-control: pfc' "
+			"or 'lossy' do not have");
 	capture =
 		virtual_capture_create(fabric, options->snap_bytes, options_filter(options), error);
 	if (capture == NULL)
@@ -163,7 +168,7 @@ int virtual_run(const struct options *options, const struct run_config *config,
 	if (result == 0)
 		virtual_fabric_stream(fabric, options->stream);
 	if (result == 0)
-		result = run_captured(fabric, options, stop, ranks, error);
+		result = run_captured(fabric, options, config, stop, ranks, error);
 	if (result == 0 && rank_speaks(ranks))
 		result = report_virtual(fabric, options, config, topology, stop, error);
 	virtual_fabric_destroy(fabric);

@@ -203,8 +203,8 @@ void nic_control_answer(struct nic *nic, const struct weft_packet *packet, const
 	/* Sources that learn from latencies have no use for an answer without one. */
 	if (control->measures && cn.path == CN_PATH_UNKNOWN)
 		return;
-	if (!cn_generator_take(
-		    &control->answers, packet->source, (packet->flags & FRAME_F_TAIL) != 0, &cn))
+	if (!cn_generator_take(&control->answers, packet->source,
+		    (packet->flags & FRAME_F_TAIL) != 0, &cn, nic->due_ps))
 		return;
 	if (control->waiting == NIC_ANSWERS_MAX) {
 		nic->count[NIC_CNS_LOST]++;

@@ -35,15 +35,17 @@ static bool is_valid(const struct congestion_control_config *config)
 static void set_signal(struct congestion_control *congestion)
 {
 	const struct congestion_detector *detector = congestion->detector;
+	bool counts =
+		detector != NULL && (detector->crowded != 0 || congestion->due != WEFT_TIME_NEVER);
 	bool decides = adaptive_chooses(&congestion->adaptive) ||
 		       (congestion->table != NULL && congestion->table->count != 0);
 
 	congestion->signal->plain_vcs = decides ? 0 : congestion->calm_vcs;
 	congestion->signal->alert =
-		detector != NULL && (detector->crowded != 0 || congestion->due != WEFT_TIME_NEVER);
+		(uint8_t)((congestion->signal->alert & CONGESTION_PAUSES) | counts);
 	congestion->signal->departures =
 		(uint8_t)((congestion->signal->departures & CONGESTION_TIMED) |
-			  (congestion->signal->alert ? CONGESTION_LEFT : 0));
+			  (counts ? CONGESTION_LEFT : 0));
 }
 
 void congestion_control_set_calm(struct congestion_control *congestion, uint8_t vcs)

@@ -26,11 +26,15 @@
 #define CONGESTION_LEFT  0x1 /* congestion_control_left() */
 #define CONGESTION_TIMED 0x2 /* contention_leave() */
 
+/* In an alert: the driver looks at inputs after arrivals (switch_set_pauses()). */
+#define CONGESTION_PAUSES 0x2
+
 /* Read for each packet, in the switch's own memory. With congestion control, only congestion
  * control writes it, except for CONGESTION_TIMED. */
 struct congestion_signal {
-	uint8_t plain_vcs;  /* packets of lower VCs follow their table and SL: nothing to decide */
-	bool alert;         /* a timer runs or departures count: _poll() when due, _left() */
+	uint8_t plain_vcs; /* packets of lower VCs follow their table and SL: nothing to decide */
+	uint8_t alert; /* CONGESTION_PAUSES; or a timer runs or departures count: _poll() when due,
+			  _left() */
 	uint8_t departures; /* set of CONGESTION_* */
 };
 

@@ -8,6 +8,10 @@
  * which occupancy each means. Here w stands for (16 - w) / 16 of the VC: 15 marks above a
  * sixteenth, 1 above fifteen sixteenths. The occupancy is measured before the packet joins.
  *
+ * Beside it, or instead, RED as in Ethernet's ECN (DCQCN, section 3.1): by the blocks that wait for
+ * the packet's output in its VC, none up to 'min_blocks', all above 'max_blocks', in between a
+ * share that rises to 'max_ppm'.
+ *
  * A packet above the threshold is still left unmarked if it is small (Packet_Size), if too few
  * packets have passed since the last mark (Marking_Rate), or, without the Victim_Mask, if the next
  * buffer has no credits for it: then the congestion is further downstream. Paper 002 marks roots
@@ -16,6 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/rng.h"
 #include "wire/packet.h"
 
 #define FECN_THRESHOLD_MAX 15
@@ -27,7 +32,14 @@ struct fecn_rules {
 	bool victims;          /* the victim mask: packets without credits are also marked */
 };
 
+struct fecn_red {
+	uint32_t min_blocks, max_blocks; /* max 0: off */
+	uint32_t max_ppm;
+};
+
 struct fecn {
+	struct fecn_red red;
+	struct rng rng; /* for 'red' */
 	struct fecn_rules rules;
 	uint64_t marked;                                /* packets */
 	uint32_t limit[FECN_PORTS_MAX][FRAME_VCS_MAX];  /* blocks; UINT32_MAX: never */
@@ -61,3 +73,6 @@ static inline void fecn_mark(
 	packet->mutable_word |= MUTABLE_FLAGS(FRAME_F_FECN);
 	fecn->marked++;
 }
+
+/* The same by RED; 'waiting': blocks. */
+void fecn_mark_red(struct fecn *fecn, struct weft_packet *packet, uint32_t waiting);

@@ -70,12 +70,25 @@ static enum switch_counter find_other(
 	return *output != SWITCH_PORT_NONE ? SWITCH_COUNTER_COUNT : SWITCH_DISCARD_LINK_DOWN;
 }
 
+/* Blocks that wait for the output in the packet's VC. */
+static uint32_t waiting_blocks(const struct weft_switch *sw, unsigned output, unsigned vc)
+{
+	const struct switch_output *out = &sw->port[output].output;
+	uint32_t blocks = 0;
+
+	for (uint64_t inputs = out->ready | out->stalled; inputs != 0; inputs &= inputs - 1)
+		blocks += switch_queues(sw, output, (unsigned)__builtin_ctzll(inputs))[vc].blocks;
+	return blocks;
+}
+
 static void mark(struct weft_switch *sw, struct weft_packet *packet, unsigned output)
 {
 	uint32_t stored = credit_stored(&sw->port[packet->in_port].link.rx[packet->vc]);
 	bool credits = credit_suffices(&sw->port[output].link.tx[packet->vc_next], packet->blocks);
 
 	fecn_mark(sw->fecn, packet, packet->in_port, stored - packet->blocks, credits);
+	if (sw->fecn->red.max_blocks != 0)
+		fecn_mark_red(sw->fecn, packet, waiting_blocks(sw, output, packet->vc));
 }
 
 /* The output, and the VC in which the next device stores the packet: by SL; where routes have VC

@@ -108,13 +108,21 @@ void switch_set_fecn(struct weft_switch *sw, struct fecn *fecn)
 	switch_congestion_note_plain(sw);
 }
 
+void switch_set_pauses(struct weft_switch *sw, bool pauses)
+{
+	sw->signal.alert = pauses ? CONGESTION_PAUSES : 0;
+	switch_congestion_note_plain(sw);
+}
+
 void switch_congestion_note_plain(struct weft_switch *sw)
 {
+	const uint8_t pauses = sw->signal.alert & CONGESTION_PAUSES;
 	bool decides = sw->vc_rule != NULL || sw->fecn != NULL || sw->contention != NULL;
 	uint8_t vcs = decides ? 0 : sw->vcs;
 
-	sw->signal = (struct congestion_signal){
-		.plain_vcs = vcs, .departures = sw->contention != NULL ? CONGESTION_TIMED : 0};
+	sw->signal = (struct congestion_signal){.plain_vcs = vcs,
+		.alert = pauses,
+		.departures = sw->contention != NULL ? CONGESTION_TIMED : 0};
 	if (sw->congestion != NULL)
 		congestion_control_set_calm(sw->congestion, vcs);
 }
@@ -147,7 +155,8 @@ const char *switch_congestion_check(const struct weft_switch *sw)
 	const char *wrong;
 
 	if (congestion == NULL)
-		return sw->signal.alert || sw->report_above_blocks != UINT32_MAX
+		return (sw->signal.alert & ~CONGESTION_PAUSES) != 0 ||
+				       sw->report_above_blocks != UINT32_MAX
 			       ? "queues are reported, but there is no congestion control"
 			       : NULL;
 	wrong = congestion_control_check(congestion);

@@ -44,6 +44,9 @@ void switch_congestion_end(struct weft_switch *sw);
 /* Marks packets by these thresholds from now on; 'fecn' is the caller's. NULL: marks nothing. */
 void switch_set_fecn(struct weft_switch *sw, struct fecn *fecn);
 
+/* The driver sends pause frames: sw->signal.alert is set, and it looks at each arrival. */
+void switch_set_pauses(struct weft_switch *sw, bool pauses);
+
 /* True if congestion_control_poll() has something to do. The switch has congestion control. */
 static inline bool switch_congestion_is_due(const struct weft_switch *sw, weft_time now)
 {

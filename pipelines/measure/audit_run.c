@@ -62,7 +62,7 @@ int audit_run_open(struct audit_run *audit, const struct topology *topology,
 	rules->afi = run->routing.afi;
 	rules->voq = run->sw.voq;
 	rules->adaptive = run_config_is_adaptive(run);
-	rules->marks = run->sw.fecn != 0;
+	rules->marks = run_config_marks(run);
 	rules->ordered = keeps_order(run) && !mapped;
 	rules->vc_blocks = run_config_vc_blocks(run);
 	rules->routing_delay_ps = virtual ? run->sw.routing_delay_ps : 0;

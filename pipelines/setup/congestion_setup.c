@@ -7,6 +7,7 @@
 #include "nic/congestion/source_control.h"
 #include "wire/frame.h"
 
+#define STREAM_RED  3    /* a switch's random numbers */
 #define ARN_ENTRIES 8192 /* per switch; memory is touched as far as it is needed */
 
 static bool has_notifications(const struct run_config *run)
@@ -183,9 +184,15 @@ void congestion_setup_contention(struct weft_switch *sw, struct contention *cont
 
 void congestion_setup_marks(struct weft_switch *sw, struct fecn *fecn, const struct run_config *run)
 {
-	if (run->sw.fecn == 0)
+	const struct run_config_ecn *ecn = &run->sw.ecn;
+
+	if (!run_config_marks(run))
 		return;
 	fecn_init(fecn);
+	fecn->red = (struct fecn_red){.min_blocks = (uint32_t)(ecn->kmin_bytes / FRAME_BLOCK_BYTES),
+		.max_blocks = (uint32_t)(ecn->kmax_bytes / FRAME_BLOCK_BYTES),
+		.max_ppm = ecn->pmax_ppm};
+	rng_init(&fecn->rng, run->seed, sw->port[0].link.config.device, STREAM_RED);
 	fecn_set_rules(fecn, &(struct fecn_rules){.marking_rate = (uint16_t)run->sw.marking_rate,
 				     .packet_bytes = (uint16_t)run->sw.mark_bytes,
 				     .victims = run->sw.victim_mask});

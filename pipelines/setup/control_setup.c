@@ -21,6 +21,25 @@ static void fill_iba(const struct run_config_iba_cc *from, struct iba_cc_config 
 		cc_table_fill(&to->table, from->table_kind);
 }
 
+static uint32_t share_of(uint64_t rate_bps, uint64_t link_bps)
+{
+	return rate_bps < link_bps ? (uint32_t)((unsigned __int128)rate_bps * DCQCN_ONE / link_bps)
+				   : DCQCN_ONE;
+}
+
+static void fill_dcqcn(
+	const struct run_config_dcqcn *from, uint64_t link_bps, struct dcqcn_config *to)
+{
+	*to = (struct dcqcn_config){.alpha_timer_ns = ns_of(from->alpha_timer_ps),
+		.rate_timer_ns = ns_of(from->rate_timer_ps),
+		.rate_bytes_ns = ns_of(from->rate_bytes * ps_per_byte(link_bps)) + 1,
+		.gain = from->gain,
+		.fast = from->fast,
+		.additive = share_of(from->additive_bps, link_bps),
+		.hyper = share_of(from->hyper_bps, link_bps),
+		.min = share_of(from->min_bps, link_bps)};
+}
+
 static void fill_paths(const struct run_config_drb *from, struct metapath_rules *to)
 {
 	*to = (struct metapath_rules){.high = from->high,
@@ -65,6 +84,14 @@ static void fill_times(const struct run_config *run, const struct topology *topo
 		config->hop_ns += ns_of(frame_ps);
 }
 
+static uint64_t link_rate(
+	const struct run_config *run, const struct topology *topology, uint32_t host)
+{
+	int64_t link = topology->host_link[host];
+
+	return link < 0 ? run->link.rate_bps : topology->link_at[link].rate_bps;
+}
+
 void control_setup_source(const struct run_config *run, const struct topology *topology,
 	uint32_t host, struct source_control_config *config)
 {
@@ -73,6 +100,10 @@ void control_setup_source(const struct run_config *run, const struct topology *t
 		.hosts = topology->hosts,
 		.seed = run->seed};
 	fill_iba(&run->nic.iba_cc, &config->iba);
+	if (run->nic.control == SOURCE_CONTROL_DCQCN) {
+		config->iba.per_host = false;
+		fill_dcqcn(&run->nic.dcqcn, link_rate(run, topology, host), &config->dcqcn);
+	}
 	fill_paths(&run->nic.drb, &config->paths);
 	fill_predictive(&run->nic.pr_drb, config);
 	fill_times(run, topology, host, config);
@@ -86,5 +117,6 @@ void control_setup_cn_generator(
 	*config = (struct cn_generator_config){.all = source_control_measures(run->nic.control),
 		.by_message = run->nic.drb.ack == RUN_DRB_ACK_MESSAGE,
 		.threshold_ns = threshold < UINT32_MAX ? (uint32_t)threshold : UINT32_MAX,
-		.hosts = hosts};
+		.hosts = hosts,
+		.gap_ps = run->nic.control == SOURCE_CONTROL_DCQCN ? run->nic.dcqcn.cnp_gap_ps : 0};
 }

@@ -250,6 +250,8 @@ void device_config_datagram(const struct device_config *from, uint32_t host,
 	if (run_config_breaks(run)) {
 		config->held_max = UINT32_MAX;
 		config->lossy = true;
+		config->last_wait_ps = run_config_is_ethernet(run) ? run->nic.retry_ps : 0;
+		config->go_back = run->nic.recovery == RUN_RECOVERY_GO_BACK;
 	}
 	control_setup_source(run, from->topology, host, control);
 	if (run->nic.control != SOURCE_CONTROL_NONE)

@@ -8,6 +8,7 @@
 #include "nic/datagram/datagram_control.h"
 #include "switch/congestion_control.h"
 #include "virtual_partitions.h"
+#include "virtual_pause.h"
 #include "virtual_ranks.h"
 
 /* One walk over the fields both writes and reads them, so that the two cannot differ. */
@@ -55,6 +56,8 @@ static void pass_channel(
 	PASS(mirror, channel->busy_ps);
 	PASS(mirror, cold->blocked_ps);
 	PASS(mirror, cold->warm);
+	if (fabric->pauses != NULL)
+		PASS(mirror, virtual_pause_of(fabric, channel)->frames);
 }
 
 static void pass_congestion(struct mirror *mirror, struct congestion_control *congestion)
@@ -98,7 +101,7 @@ static void pass_control(struct mirror *mirror, struct virtual_host *host)
 	PASS(mirror, source->count);
 	PASS(mirror, source->pr.count);
 	PASS(mirror, source->pr.base.stored);
-	PASS(mirror, source->cc.throttled_ns);
+	PASS(mirror, source->throttled_ns);
 }
 
 static void pass_itb(struct mirror *mirror, struct virtual_host *host)

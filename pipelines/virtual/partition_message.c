@@ -7,6 +7,7 @@
 
 #include "virtual_faults.h"
 #include "virtual_partitions.h"
+#include "virtual_pause.h"
 #include "virtual_send.h"
 
 #define ROOM_FIRST 64u
@@ -129,11 +130,24 @@ struct weft_packet *partition_message_reclaim(struct virtual_fabric *fabric)
 	return packet;
 }
 
-void virtual_start_special(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+/* Pause frames leave first. */
+static weft_time hold_back(
+	const struct virtual_fabric *fabric, struct virtual_tx *channel, weft_time now)
+{
+	weft_time wait = virtual_pause_wait(fabric, channel, now);
+
+	channel->free_at += wait;
+	return wait;
+}
+
+void virtual_start_special(struct virtual_fabric *fabric, struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time at, weft_time now)
 {
-	bool lost = fabric->faults != NULL && virtual_fault_hits(fabric, channel, packet, &at);
 	uint32_t item = virtual_item_of(fabric, packet);
+	bool lost;
+
+	at += fabric->pauses != NULL ? hold_back(fabric, channel, now) : 0;
+	lost = fabric->faults != NULL && virtual_fault_hits(fabric, channel, packet, &at);
 
 	if (fabric->watch != NULL)
 		virtual_trace_out(fabric, channel->done, packet, now);

@@ -92,7 +92,7 @@ void partition_mailbox_free(struct partition_mailbox *box);
 /* The rest of virtual_start() for a special channel: the packet is at the far end at 'at', or is
  * traced. A packet that crosses belongs to this partition until the end of the round, and to no
  * event. */
-void virtual_start_special(struct virtual_fabric *fabric, const struct virtual_tx *channel,
+void virtual_start_special(struct virtual_fabric *fabric, struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time at, weft_time now);
 
 /* A packet for the partition of the device of 'order', where it arrives at 'at'. */

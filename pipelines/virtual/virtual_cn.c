@@ -98,41 +98,13 @@ void virtual_cn_close(struct virtual_fabric *fabric)
 
 /* --- the return path --- */
 
-/* From the tables of the switches; 0: unknown. */
-static unsigned walk(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
-{
-	struct topology_port at = {DEVICE_HOST, from, 0};
-	unsigned switches = 0;
-
-	while (topology_peer(fabric->topology, at, &at) && at.kind == DEVICE_SWITCH &&
-		switches < UINT8_MAX) {
-		const struct weft_switch *sw = fabric->sw[at.device];
-
-		if (to > sw->table_last || switch_table_port(sw, to) == SWITCH_PORT_NONE)
-			return 0;
-		at.port = switch_table_port(sw, to);
-		switches++;
-	}
-	return switches;
-}
-
-/* Switches between two hosts, by the primary routes of the tables. */
-static unsigned table_switches(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
-{
-	uint8_t *hops = &fabric->hops[(size_t)from * fabric->hosts + to];
-
-	if (*hops == 0)
-		*hops = (uint8_t)walk(fabric, from, to);
-	return *hops;
-}
-
 static weft_time way_back(
 	const struct virtual_fabric *fabric, uint32_t number, const struct weft_packet *packet)
 {
 	weft_time link = virtual_tx_cold(fabric, virtual_host_channel(fabric, number))->delay_ps;
 	unsigned switches = packet->route_length != 0
 				    ? route_switches(packet->route, packet->route_length)
-				    : table_switches(fabric, packet->source, number);
+				    : virtual_links_between(fabric, packet->source, number);
 
 	return (switches + 1) * link + switches * fabric->routing_delay_ps;
 }
@@ -167,7 +139,7 @@ void virtual_cn_answer(struct virtual_fabric *fabric, uint32_t number,
 	if (fabric->extension != NULL)
 		add_flows(fabric, packet, cn);
 	if (!cn_generator_take(&fabric->host[number].answers, packet->source,
-		    (packet->flags & FRAME_F_TAIL) != 0, cn))
+		    (packet->flags & FRAME_F_TAIL) != 0, cn, now))
 		return;
 	at = now + way_back(fabric, number, packet);
 	if (!virtual_is_elsewhere(fabric, fabric->switches + packet->source)) {

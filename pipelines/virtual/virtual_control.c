@@ -8,6 +8,7 @@
 
 #include "partition_message.h"
 #include "virtual_faults.h"
+#include "virtual_pause.h"
 #include "virtual_send.h"
 #include "virtual_trace.h"
 
@@ -176,6 +177,27 @@ static bool send_special_credit(struct virtual_fabric *fabric, const struct virt
 	return true;
 }
 
+/* In place of a credit frame. */
+static __attribute__((noinline)) void send_pause(struct virtual_fabric *fabric,
+	struct link_end *end, const struct virtual_tx *channel, weft_time now)
+{
+	struct virtual_credit total[FRAME_VCS_MAX];
+	struct partition_crossing_control *crossing;
+	weft_time from = virtual_pause_due(fabric, end, channel, total, now);
+
+	if (from == WEFT_TIME_NEVER)
+		return;
+	if (!channel->crosses) {
+		virtual_push_credit(fabric, channel, total,
+			from + virtual_tx_cold(fabric, channel)->delay_ps, channel->credit);
+		return;
+	}
+	crossing = partition_send_control(fabric, VIRTUAL_CROSSING_CREDIT, channel, channel->credit,
+		from + crossing_delay(fabric, channel));
+	for (unsigned vc = 0; crossing != NULL && vc < fabric->vcs; vc++)
+		crossing->credit[vc] = total[vc];
+}
+
 void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	const struct virtual_tx *channel, weft_time now)
 {
@@ -183,6 +205,10 @@ void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	const struct link_end *peer;
 	struct control_credit credit;
 
+	if (__builtin_expect(fabric->pauses != NULL, 0)) {
+		send_pause(fabric, end, channel, now);
+		return;
+	}
 	link_end_fill_credit(end, &credit, now);
 	if (__builtin_expect(channel->special, 0) &&
 		send_special_credit(fabric, channel, &credit, now))
@@ -210,6 +236,8 @@ void virtual_show_credit(const struct virtual_fabric *fabric, uint32_t item,
 		bool newer = (int32_t)(total[vc].limit - end->tx[vc].limit) >= 0;
 
 		credit->limit[vc] = newer ? total[vc].limit : end->tx[vc].limit;
+		if (fabric->pauses != NULL)
+			credit->limit[vc] = virtual_pause_limit(&end->tx[vc], total[vc].limit != 0);
 		credit->sent[vc] = total[vc].sent;
 	}
 }

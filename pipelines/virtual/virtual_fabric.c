@@ -18,6 +18,7 @@
 #include "virtual_measure.h"
 #include "virtual_oracle.h"
 #include "virtual_partitions.h"
+#include "virtual_pause.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
 #include "virtual_reroute.h"
@@ -83,7 +84,7 @@ static int adapt_switches(struct virtual_fabric *fabric, struct error *error)
 	virtual_oracle_open(fabric);
 	if (result < 0)
 		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switches);
-	if (fabric->run->sw.fecn != 0) {
+	if (run_config_marks(fabric->run)) {
 		fabric->fecn = arena_get(&fabric->arena, fabric->switches * sizeof(*fabric->fecn));
 		if (fabric->fecn == NULL)
 			return error_set(
@@ -256,12 +257,20 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 static uint64_t packets_max(const struct virtual_fabric *fabric)
 {
 	uint64_t min = virtual_min_payload(fabric), transit,
-		 ends = 2 * (uint64_t)fabric->topology->links;
+		 ends = 2 * (uint64_t)fabric->topology->links, flying = 0;
 
 	transit = fabric->routes.itbs ? fabric->run->nic.itb.pool_bytes / (min + FRAME_HEADER_BYTES)
 				      : 0;
+	/* Without credits nothing reserves room for what is on a link. */
+	for (uint32_t i = 0; run_config_is_ethernet(fabric->run) && i < ends / 2; i++) {
+		const struct topology_link *link = &fabric->topology->link_at[i];
+
+		flying += 2 * (link->delay_ps / ps_per_byte(link->rate_bps) /
+					      (min + FRAME_HEADER_BYTES) +
+				      1);
+	}
 	min = frame_blocks((unsigned)min + FRAME_HEADER_BYTES);
-	return ends * (fabric->run->sw.buffer_bytes / FRAME_BLOCK_BYTES / min + 2) +
+	return flying + ends * (fabric->run->sw.buffer_bytes / FRAME_BLOCK_BYTES / min + 2) +
 	       fabric->hosts * (1 + transit) + virtual_order_reserve(fabric);
 }
 
@@ -357,7 +366,8 @@ static int build(struct virtual_fabric *fabric, struct error *error)
 		(result = create_hosts(fabric, error)) < 0 ||
 		(result = virtual_links_create(fabric, error)) < 0 ||
 		(result = virtual_events_open(fabric, error)) < 0 ||
-		(result = adapt_switches(fabric, error)) < 0)
+		(result = adapt_switches(fabric, error)) < 0 ||
+		(result = virtual_pause_open(fabric, error)) < 0)
 		return result;
 	join_table(fabric);
 	if (virtual_faults_open(fabric) < 0 || virtual_reroute_open(fabric) < 0 ||
@@ -388,7 +398,8 @@ struct virtual_fabric *virtual_fabric_create(
 	fabric->counted_bytes = FRAME_WIRE_OVERHEAD;
 	if (source_control_measures(run->nic.control))
 		fabric->counted_bytes -= FRAME_LATENCY_BYTES;
-	fabric->credit_each = fabric->every_end = run->sw.credits == RUN_CREDITS_EACH;
+	fabric->credit_each = fabric->every_end =
+		run->sw.credits == RUN_CREDITS_EACH || run_config_is_ethernet(run);
 	measure_window_open(&fabric->window, topology, 0);
 	result = build(fabric, error);
 	if (result == 0)

@@ -72,11 +72,15 @@ static bool resend(struct virtual_fabric *fabric, uint32_t number, weft_time now
 	struct virtual_tx *channel = virtual_host_channel(fabric, number);
 	struct weft_packet *packet = datagram_recovery_resend(&fabric->host[number].nic, now);
 
-	if (packet != NULL)
-		virtual_start(fabric, channel, packet, now);
-	else
+	if (packet == NULL) {
 		virtual_note_blocked(channel, now);
-	return packet != NULL;
+		return false;
+	}
+	/* It counts against the flow's rate, and does not wait for it. */
+	if (fabric->pauses != NULL && fabric->host[number].nic.control != NULL)
+		datagram_control_resent(&fabric->host[number].nic, packet, now);
+	virtual_start(fabric, channel, packet, now);
+	return true;
 }
 
 static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now)
@@ -94,6 +98,8 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 	}
 	if (__builtin_expect(fabric->paused, 0))
 		return false;
+	if (__builtin_expect(host->nic.recovery != NULL, 0))
+		datagram_recovery_settle(&host->nic, now);
 	if (__builtin_expect(resends(host, now), 0))
 		return resend(fabric, number, now);
 	if (__builtin_expect(host->nic.order != NULL, 0) && virtual_order_is_full(fabric))

@@ -260,3 +260,33 @@ int virtual_links_create(struct virtual_fabric *fabric, struct error *error)
 	}
 	return 0;
 }
+
+/* From the tables of the switches; 0: unknown. */
+static unsigned walk(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
+{
+	struct topology_port at = {DEVICE_HOST, from, 0};
+	unsigned switches = 0;
+
+	while (topology_peer(fabric->topology, at, &at) && at.kind == DEVICE_SWITCH &&
+		switches < UINT8_MAX) {
+		const struct weft_switch *sw = fabric->sw[at.device];
+
+		if (to > sw->table_last || switch_table_port(sw, to) == SWITCH_PORT_NONE)
+			return 0;
+		at.port = switch_table_port(sw, to);
+		switches++;
+	}
+	return switches;
+}
+
+unsigned virtual_links_between(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
+{
+	uint8_t *hops;
+
+	if (fabric->hops == NULL)
+		return walk(fabric, from, to);
+	hops = &fabric->hops[(size_t)from * fabric->hosts + to];
+	if (*hops == 0)
+		*hops = (uint8_t)walk(fabric, from, to);
+	return *hops;
+}

@@ -38,3 +38,6 @@ uint32_t virtual_wire_cost_route(
 /* Bytes on the wire for a message. */
 uint64_t virtual_wire_cost_wire_bytes(
 	const struct virtual_fabric *fabric, uint32_t source, uint32_t destination, uint32_t bytes);
+
+/* Switches between two hosts, by the primary routes of the tables. */
+unsigned virtual_links_between(const struct virtual_fabric *fabric, uint32_t from, uint32_t to);

@@ -86,15 +86,15 @@ static weft_time min_arrival(const struct virtual_fabric *fabric, weft_time fram
 }
 
 /* True if only credit frames cross sooner than a packet, and a switch sends one only when a tail
- * has left. Not so in three cases. Hosts interact without a link, as they do where switches have
- * congestion control. Routes come from a file: a switch without a route for a packet discards it on
- * arrival, and its space is free at once; computed routes lead everywhere. There is a schedule:
- * partitions know its end after a round, which may not exceed the longest delay of a link
- * (virtual_dispatch.h). */
+ * has left. Not so in four cases. A pause frame follows an arrival. Hosts interact without a link,
+ * as they do where switches have congestion control. Routes come from a file: a switch without a
+ * route for a packet discards it on arrival, and its space is free at once; computed routes lead
+ * everywhere. There is a schedule: partitions know its end after a round, which may not exceed the
+ * longest delay of a link (virtual_dispatch.h). */
 static bool ends_notify(const struct virtual_fabric *fabric)
 {
-	return !hosts_are_notified(fabric) && fabric->run->routing.file == NULL &&
-	       fabric->goal == NULL;
+	return fabric->pauses == NULL && !hosts_are_notified(fabric) &&
+	       fabric->run->routing.file == NULL && fabric->goal == NULL;
 }
 
 void virtual_lookahead_open(struct virtual_lookahead *lookahead,

@@ -18,6 +18,7 @@
 #include "virtual_links.h"
 #include "virtual_losses.h"
 #include "virtual_partitions.h"
+#include "virtual_pause.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
 #include "virtual_reroute.h"
@@ -217,6 +218,11 @@ static void add_switches(const struct virtual_fabric *fabric, struct run_result 
 		for (unsigned port = 0; port < fabric->sw[i]->ports; port++)
 			for (unsigned k = 0; k < SWITCH_COUNTER_COUNT; k++)
 				sum[k] += fabric->sw[i]->port[port].count[k];
+	/* Without credits there is none to violate. */
+	if (fabric->pauses != NULL) {
+		run_result_count(result, "discard_full", sum[SWITCH_DISCARD_CREDIT_VIOLATION]);
+		sum[SWITCH_DISCARD_CREDIT_VIOLATION] = 0;
+	}
 	for (unsigned k = 0; k < SWITCH_COUNTER_COUNT; k++)
 		run_result_count(result, switch_counter_name(k), sum[k]);
 	result->wall.packet_hops += sum[SWITCH_DATA_OUT];
@@ -406,6 +412,7 @@ int virtual_fabric_result(
 	virtual_transit_result(fabric, result);
 	virtual_cn_result(fabric, result);
 	virtual_losses_result(fabric, result);
+	virtual_pause_result(fabric, result);
 	virtual_reroute_result(fabric, result);
 	if (fabric->replay != NULL)
 		run_goal_result(fabric->goal->goal, fabric->replay, result);
@@ -473,6 +480,7 @@ void virtual_deadlock_look(struct virtual_fabric *fabric, weft_time age_ps, weft
 	if (deadlock_collect(&view, age_ps, &heads) < 0 ||
 		collect_hosts(fabric, &view, age_ps, &heads) < 0)
 		fabric->failed = true;
+	virtual_pause_heads(fabric, &heads);
 	virtual_ranks_collect(fabric, &heads);
 	channels = deadlock_search(&heads, fabric->topology, circle.port, DEADLOCK_CIRCLE_MAX);
 	circle.channels = channels > 0 ? (unsigned)channels : 0;

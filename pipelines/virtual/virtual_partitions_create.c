@@ -78,7 +78,8 @@ static void mark_links(struct virtual_fabric *fabric, const struct virtual_parti
 
 		channel->crosses = channel->ps_per_byte != 0 &&
 				   partitions->of_device[from] != partitions->of_device[to];
-		channel->special = channel->crosses || fabric->faults != NULL;
+		channel->special =
+			channel->crosses || fabric->faults != NULL || fabric->pauses != NULL;
 	}
 }
 

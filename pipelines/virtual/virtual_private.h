@@ -221,6 +221,7 @@ struct virtual_ends {
 
 struct virtual_partitions;
 struct virtual_fault;
+struct virtual_pause;
 struct virtual_events;
 struct virtual_reroute;
 
@@ -288,6 +289,7 @@ struct virtual_fabric {
 	struct measure_window window;
 	double wall_seconds;
 	bool failed, deadlock, stopped;
+	struct virtual_pause *pauses;      /* by channel; NULL: links have credits */
 	struct virtual_fault *faults;      /* one per channel; NULL: links lose nothing */
 	struct virtual_events *happenings; /* NULL: the run has no events */
 	struct virtual_reroute *reroute;   /* NULL: routes stay */

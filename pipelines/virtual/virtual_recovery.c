@@ -16,12 +16,41 @@
 /* A frame that was lost so often is given up: with the longest pause, a tenth of a second. */
 #define LOSSES_MAX 24u
 
+/* Links without queues, over so many switches. */
+static weft_time path_ps(
+	const struct virtual_fabric *fabric, const struct weft_packet *packet, unsigned switches)
+{
+	const struct virtual_tx *channel = virtual_host_channel(fabric, packet->source);
+	weft_time link = virtual_tx_cold(fabric, channel)->delay_ps;
+
+	return (switches + 1u) * (link + fabric->routing_delay_ps) + 1;
+}
+
+/* Switches that the packet has passed; with tables, all on its path. */
+static unsigned passed(const struct virtual_fabric *fabric, const struct weft_packet *packet)
+{
+	return fabric->pauses != NULL && packet->route_length == 0
+		       ? virtual_links_between(fabric, packet->source, packet->destination)
+		       : packet->cursor;
+}
+
+/* Up to a path's time more, drawn: with equal times the same frames would be dropped for ever. */
+static weft_time jitter(
+	const struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now)
+{
+	uint64_t flow = (uint64_t)packet->source << 48 | (uint64_t)packet->destination << 32;
+
+	return fabric->pauses == NULL
+		       ? 0
+		       : rng_mix(rng_mix(fabric->run->seed ^ now) ^ flow ^ packet->sequence) %
+				 path_ps(fabric, packet, passed(fabric, packet));
+}
+
 void virtual_recovery_report(
 	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
 {
-	struct virtual_tx *channel = virtual_host_channel(fabric, packet->source);
-	weft_time link = virtual_tx_cold(fabric, channel)->delay_ps;
-	weft_time due = now + (packet->cursor + 1u) * (link + fabric->routing_delay_ps) + 1;
+	weft_time due =
+		now + path_ps(fabric, packet, passed(fabric, packet)) + jitter(fabric, packet, now);
 
 	datagram_recovery_discard(packet, (uint16_t)number);
 	if (virtual_is_elsewhere(fabric, fabric->switches + packet->source))
@@ -67,14 +96,22 @@ void virtual_recovery_take_lost(
 static weft_time pause_of(
 	const struct virtual_fabric *fabric, const struct weft_packet *packet, unsigned losses)
 {
-	const struct virtual_tx *channel = virtual_host_channel(fabric, packet->source);
-	weft_time link = virtual_tx_cold(fabric, channel)->delay_ps;
-	weft_time back = (packet->cursor + 1u) * (link + fabric->routing_delay_ps) + 1;
+	weft_time back = path_ps(fabric, packet, packet->cursor);
 	weft_time pause = back << (losses < 16 ? losses : 16);
 
 	if (pause > fabric->run->nic.retry_ps)
 		pause = fabric->run->nic.retry_ps;
 	return pause > back ? pause : back;
+}
+
+/* A drop is noticed by the receiver, when the next frame arrives there. */
+static weft_time notice_of(const struct virtual_fabric *fabric, const struct weft_packet *packet)
+{
+	unsigned switches = packet->route_length != 0
+				    ? route_switches(packet->route, packet->route_length)
+				    : passed(fabric, packet);
+
+	return 2 * path_ps(fabric, packet, switches);
 }
 
 void virtual_recovery_lose(
@@ -84,13 +121,15 @@ void virtual_recovery_lose(
 	weft_time due;
 
 	fabric->fault_count.lost++;
-	if (origin->losses >= LOSSES_MAX ||
+	if ((origin->losses >= LOSSES_MAX && fabric->pauses == NULL) ||
 		now - origin->injected_ps > fabric->run->nic.give_up_ps) {
 		fabric->fault_count.abandoned++;
 		virtual_give_up(fabric, packet, now);
 		return;
 	}
-	due = now + pause_of(fabric, packet, origin->losses++);
+	due = now + jitter(fabric, packet, now) +
+	      (fabric->pauses != NULL ? notice_of(fabric, packet)
+				      : pause_of(fabric, packet, origin->losses++));
 	virtual_forget_flows(fabric, packet);
 	/* Decides between reports that arrive at the same time. */
 	packet->latency_ns = device;

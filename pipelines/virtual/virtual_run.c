@@ -12,6 +12,7 @@
 #include "virtual_losses.h"
 #include "virtual_measure.h"
 #include "virtual_partitions.h"
+#include "virtual_pause.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
 #include "virtual_threads.h"
@@ -298,6 +299,7 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 		if (fabric->now >= loop->refresh_at) {
 			refresh_credits(fabric, fabric->now, true);
 			virtual_losses_refresh(fabric, fabric->now);
+			virtual_pause_renew(fabric);
 			loop->refresh_at += device_credit_refresh(fabric->run->hello_ps);
 		}
 		if (fabric->now >= watch_at) {

@@ -14,6 +14,7 @@
 #include "switch/switch_congestion.h"
 #include "virtual_control.h"
 #include "virtual_lookahead.h"
+#include "virtual_pause.h"
 #include "virtual_send.h"
 
 /* False if no end of a packet that is leaving this buffer now can make a credit frame due, whatever
@@ -278,6 +279,17 @@ void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stor
 	}
 }
 
+/* The switch has an alert: what an admitted packet leads to, besides leaving. */
+static __attribute__((noinline)) void note_arrival(struct virtual_fabric *fabric,
+	const struct weft_switch *sw, uint32_t at, unsigned input, unsigned vc, weft_time now)
+{
+	if (sw->congestion != NULL && sw->congestion->out_count != 0)
+		virtual_send_arns(fabric, at, now);
+	if ((sw->signal.alert & CONGESTION_PAUSES) != 0 && vc < sw->vcs &&
+		virtual_pause_is_due(fabric, at, input, vc))
+		virtual_switch_grant_all(fabric, at, input, now);
+}
+
 static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *fabric,
 	struct weft_switch *sw, uint32_t at, unsigned input, struct weft_packet *packet,
 	weft_time now, const bool voq)
@@ -285,7 +297,7 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 	struct switch_port *port = &sw->port[input];
 	const uint32_t header = packet->mutable_word;
 	/* Before the packet can change that. */
-	const bool alert = sw->signal.alert;
+	const uint8_t alert = sw->signal.alert;
 	struct virtual_tx *channel;
 	unsigned output;
 
@@ -294,13 +306,14 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 	packet->vc = packet->header_vc;
 	packet->hop = packet->route_length != 0 ? packet->route[packet->cursor] : 0;
 	switch_count_in(port, 1, packet->bytes);
-	if (__builtin_expect(alert, 0) && switch_congestion_is_due(sw, now))
+	if (__builtin_expect(alert, 0) && sw->congestion != NULL &&
+		switch_congestion_is_due(sw, now))
 		congestion_control_poll(sw->congestion, now);
 	output = switch_admit(sw, port, packet, now);
 	if (__builtin_expect(fabric->watch != NULL, 0))
 		virtual_trace_admitted(fabric, at, packet, header, output, now);
-	if (__builtin_expect(alert, 0) && sw->congestion->out_count != 0)
-		virtual_send_arns(fabric, at, now);
+	if (__builtin_expect(alert, 0))
+		note_arrival(fabric, sw, at, input, packet->vc, now);
 	if (__builtin_expect(output == SWITCH_PORT_NONE, 0)) {
 		virtual_take_discards(fabric, at, false);
 		return;

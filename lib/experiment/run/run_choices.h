@@ -15,7 +15,11 @@
 	X(RUN_SWITCHING_STORE_AND_FORWARD, "store-and-forward") \
 	X(RUN_SWITCHING_WORMHOLE, "wormhole")
 #define RUN_FLOW_CONTROLS(X) \
-	X(RUN_FLOW_CONTROL_CREDIT, "credit") X(RUN_FLOW_CONTROL_STOP_GO, "stop-go")
+	X(RUN_FLOW_CONTROL_CREDIT, "credit") X(RUN_FLOW_CONTROL_STOP_GO, "stop-go") \
+	X(RUN_FLOW_CONTROL_PFC, "pfc") X(RUN_FLOW_CONTROL_LOSSY, "lossy")
+/* How hosts recover frames that switches dropped. */
+#define RUN_RECOVERIES(X) \
+	X(RUN_RECOVERY_SELECTIVE, "selective-repeat") X(RUN_RECOVERY_GO_BACK, "go-back-n")
 #define RUN_CREDITS(X) \
 	X(RUN_CREDITS_COALESCED, "coalesced") X(RUN_CREDITS_EACH, "each")
 /* Readings of the thesis on wormhole switches (docs/explanation/wormhole.md). */
@@ -75,6 +79,7 @@
 enum run_clock { RUN_CLOCKS(X) };
 enum run_switching { RUN_SWITCHINGS(X) };
 enum run_flow_control { RUN_FLOW_CONTROLS(X) };
+enum run_recovery { RUN_RECOVERIES(X) };
 enum run_credits { RUN_CREDITS(X) RUN_CREDITS_UNSET /* adaptive mode */ };
 enum run_routing_start { RUN_ROUTING_STARTS(X) };
 enum run_contending { RUN_CONTENDINGS(X) };

@@ -57,6 +57,17 @@ struct run_config_place {
 	char option[RUN_OPTION_MAX]; /* "--set traffic.1", cut to this length; "": the file */
 };
 
+/* Thresholds of a VC's buffer for pause frames; 0: from the headroom (virtual_pause.h). */
+struct run_config_pfc {
+	uint64_t xoff_bytes, xon_bytes;
+};
+
+/* RED marks by the queue of an output (fecn.h); kmax 0: none. */
+struct run_config_ecn {
+	uint64_t kmin_bytes, kmax_bytes;
+	uint32_t pmax_ppm;
+};
+
 struct run_config_switch {
 	enum run_switching switching;
 	enum run_flow_control flow_control;
@@ -69,6 +80,8 @@ struct run_config_switch {
 	uint32_t fecn; /* threshold of every input buffer, 0: nothing is marked (fecn.h) */
 	uint32_t marking_rate, mark_bytes; /* fecn_rules */
 	bool victim_mask;
+	struct run_config_ecn ecn;
+	struct run_config_pfc pfc;
 	weft_time contention_ps; /* wait after which flows are recorded; WEFT_TIME_NEVER: auto */
 	uint32_t flows;          /* recorded at most */
 	enum run_contending contending;
@@ -148,6 +161,15 @@ struct run_config_iba_cc {
 	char *opensm;          /* file whose settings were copied; NULL: none */
 };
 
+/* DCQCN (dcqcn.h). */
+struct run_config_dcqcn {
+	weft_time cnp_gap_ps, alpha_timer_ps, rate_timer_ps;
+	uint64_t rate_bytes;
+	uint32_t gain; /* alpha moves by 1/gain */
+	uint32_t fast; /* steps of fast recovery */
+	uint64_t additive_bps, hyper_bps, min_bps;
+};
+
 /* DRB (metapath.h). */
 struct run_config_drb {
 	uint32_t high, low; /* thousandths of the zero-load time */
@@ -178,7 +200,9 @@ struct run_config_nic {
 				 (arrival_stamps.h) */
 	struct run_config_itb itb;
 	enum source_control_kind control; /* congestion control at the source */
+	enum run_recovery recovery;       /* for frames that switches dropped */
 	struct run_config_iba_cc iba_cc;
+	struct run_config_dcqcn dcqcn;
 	struct run_config_drb drb;
 	struct run_config_pr_drb pr_drb;
 };
@@ -414,6 +438,19 @@ static inline uint32_t run_config_frame_payload(const struct run_config *config)
 static inline uint32_t run_config_vcs(const struct run_config *config)
 {
 	return config->sw.vcs + (config->routing.afi ? 1 : 0);
+}
+
+/* Switches mark packets. */
+static inline bool run_config_marks(const struct run_config *config)
+{
+	return config->sw.fecn != 0 || config->sw.ecn.kmax_bytes != 0;
+}
+
+/* Links have no credits, but the pause frames of Ethernet or nothing. */
+static inline bool run_config_is_ethernet(const struct run_config *config)
+{
+	return config->sw.flow_control == RUN_FLOW_CONTROL_PFC ||
+	       config->sw.flow_control == RUN_FLOW_CONTROL_LOSSY;
 }
 
 /* The result has a list of links. */

@@ -120,6 +120,37 @@ const struct yaml_field run_iba_cc_fields[] = {
 };
 #undef S
 
+#define RATE(key, member, text)                                                   \
+	{                                                                         \
+		key, YAML_FIELD_RATE, YAML_MEMBER(S, member),                     \
+			.min = 1000000, .max = TOPOLOGY_RATE_MAX_BPS, .doc = text \
+	}
+
+#define S struct run_config_dcqcn
+const struct yaml_field run_dcqcn_fields[] = {
+	{"cnp-gap", YAML_FIELD_TIME, YAML_MEMBER(S, cnp_gap_ps), .max = PS_PER_S,
+		.doc = "Minimum time between two notifications of a receiver to the same source."},
+	{"alpha-timer", YAML_FIELD_TIME, YAML_MEMBER(S, alpha_timer_ps), .min = PS_PER_US,
+		.max = PS_PER_S,
+		.doc = "Time without a notification after which the estimate of congestion decays."},
+	{"gain", YAML_FIELD_NUMBER, YAML_MEMBER(S, gain), .min = 2, .max = 65536,
+		.doc = "The estimate moves by 1/`gain`: 1/g of the paper."},
+	{"rate-timer", YAML_FIELD_TIME, YAML_MEMBER(S, rate_timer_ps), .min = PS_PER_US,
+		.max = PS_PER_S, .doc = "Interval after which the rate rises a step."},
+	{"rate-bytes", YAML_FIELD_BYTES, YAML_MEMBER(S, rate_bytes), .min = 1024,
+		.max = (uint64_t)1 << 32,
+		.doc = "Bytes of a flow after which its rate also rises a step."},
+	{"fast-steps", YAML_FIELD_NUMBER, YAML_MEMBER(S, fast), .max = 1000,
+		.doc = "Steps that return to the former rate before the rate rises further."},
+	RATE("additive", additive_bps, "Later steps raise the target rate by this much."),
+	RATE("hyper", hyper_bps,
+		"The same once both timer and bytes have passed `fast-steps`, times the steps since."),
+	RATE("min", min_bps, "Minimum rate of a flow."),
+	{NULL},
+};
+#undef S
+#undef RATE
+
 #define S struct run_config_drb
 const struct yaml_field run_drb_fields[] = {
 	{"high", YAML_FIELD_CUSTOM, YAML_MEMBER(S, high), .read = run_read_factor,
@@ -173,6 +204,7 @@ static bool spreads(const struct run_config *config)
 static bool learns_by_marks(const struct run_config *config)
 {
 	return config->nic.control == SOURCE_CONTROL_IBA_CC ||
+	       config->nic.control == SOURCE_CONTROL_DCQCN ||
 	       config->nic.control == SOURCE_CONTROL_DRB_CN;
 }
 
@@ -208,9 +240,14 @@ int run_config_check_control(
 	if (config->nic.iba_cc.min > config->nic.iba_cc.limit)
 		return yaml_tree_refuse(run_config_nearest(root, "nic", "iba-cc"), error,
 			"nic.iba-cc.min: expected at most nic.iba-cc.limit");
-	if (learns_by_marks(config) && config->sw.fecn == 0)
+	if (learns_by_marks(config) && !run_config_marks(config))
 		return yaml_tree_refuse(control, error,
-			"nic.control: %s learns by marks: expected switch.fecn of 1 to 15", name);
+			"nic.control: %s learns by marks: expected switch.fecn of 1 to 15, or "
+			"switch.ecn.kmax",
+			name);
+	if (config->sw.ecn.kmin_bytes > config->sw.ecn.kmax_bytes)
+		return yaml_tree_refuse(run_config_nearest(root, "switch", "ecn"), error,
+			"switch.ecn.kmin: expected at most switch.ecn.kmax");
 	if (spreads(config) && config->routing.mode != RUN_ROUTING_SOURCE)
 		return yaml_tree_refuse(control, error,
 			"nic.control: %s opens source routes: expected 'routing.mode: source'",

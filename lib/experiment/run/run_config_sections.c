@@ -17,6 +17,7 @@ const char *const run_clock_choices[] = {RUN_CLOCKS(X) NULL};
 static const char *const switching_choices[] = {RUN_SWITCHINGS(X) NULL};
 static const char *const until_choices[] = {RUN_UNTILS(X) NULL};
 static const char *const flow_control_choices[] = {RUN_FLOW_CONTROLS(X) NULL};
+static const char *const recovery_choices[] = {RUN_RECOVERIES(X) NULL};
 static const char *const credits_choices[] = {RUN_CREDITS(X) NULL};
 static const char *const routing_start_choices[] = {RUN_ROUTING_STARTS(X) NULL};
 static const char *const contending_choices[] = {RUN_CONTENDINGS(X) NULL};
@@ -71,6 +72,27 @@ const struct yaml_field run_link_fields[] = {
 	{NULL},
 };
 
+#define S struct run_config_ecn
+static const struct yaml_field ecn_fields[] = {
+	{"kmin", YAML_FIELD_BYTES, YAML_MEMBER(S, kmin_bytes), .max = (uint64_t)256 << 20,
+		.doc = "Queue of an output from which packets may be marked."},
+	{"kmax", YAML_FIELD_BYTES, YAML_MEMBER(S, kmax_bytes), .max = (uint64_t)256 << 20,
+		.doc = "Queue above which all packets are marked. 0 marks nothing."},
+	SHARE_FIELD("pmax", S, pmax_ppm, "Share of the packets that are marked at `kmax`."),
+	{NULL},
+};
+#undef S
+
+#define S struct run_config_pfc
+static const struct yaml_field pfc_fields[] = {
+	{"xoff", YAML_FIELD_BYTES, YAML_MEMBER(S, xoff_bytes), .max = (uint64_t)256 << 20,
+		.doc = "Fill level of a VC's buffer at which a pause frame is sent. 0 leaves just the headroom that the link needs."},
+	{"xon", YAML_FIELD_BYTES, YAML_MEMBER(S, xon_bytes), .max = (uint64_t)256 << 20,
+		.doc = "Fill level at which sending resumes. 0 is two full frames below `xoff`."},
+	{NULL},
+};
+#undef S
+
 static int read_contention(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	return run_read_time_or("auto", node, member, error);
@@ -100,7 +122,11 @@ const struct yaml_field run_switch_fields[] = {
 		.doc = "Virtual output queues. Without them an input is one queue per VC."},
 	{"flow-control", YAML_FIELD_CHOICE, YAML_MEMBER(S, flow_control),
 		.choices = flow_control_choices,
-		.doc = "Credits, or the STOP and GO of wormhole switches."},
+		.doc = "Credits, the STOP and GO of wormhole switches, or Ethernet: `pfc` pauses each VC, `lossy` drops what finds no room."},
+	{"pfc", YAML_FIELD_SECTION, YAML_MEMBER(S, pfc), .fields = pfc_fields,
+		.doc = "Thresholds of `flow-control: pfc`."},
+	{"ecn", YAML_FIELD_SECTION, YAML_MEMBER(S, ecn), .fields = ecn_fields,
+		.doc = "RED: marks by the queue of the output, beside `fecn`."},
 	{"credits", YAML_FIELD_CHOICE, YAML_MEMBER(S, credits), .choices = credits_choices,
 		.doc = "Whether credits are returned together or for each packet. The adaptive mode and the buffer decide the default."},
 	{"fecn", YAML_FIELD_NUMBER, YAML_MEMBER(S, fecn), .max = 15,
@@ -286,6 +312,10 @@ const struct yaml_field run_nic_fields[] = {
 		.doc = "In-transit buffers, for routes that use them."},
 	{"control", YAML_FIELD_CHOICE, YAML_MEMBER(S, control), .choices = run_control_choices,
 		.doc = "What a source does about congestion. All but `none` need the virtual clock."},
+	{"recovery", YAML_FIELD_CHOICE, YAML_MEMBER(S, recovery), .choices = recovery_choices,
+		.doc = "With `flow-control: lossy`: what a receiver does with frames after a lost one."},
+	{"dcqcn", YAML_FIELD_SECTION, YAML_MEMBER(S, dcqcn), .fields = run_dcqcn_fields,
+		.doc = "The congestion control of RDMA over Ethernet."},
 	{"iba-cc", YAML_FIELD_SECTION, YAML_MEMBER(S, iba_cc), .fields = run_iba_cc_fields,
 		.doc = "InfiniBand's congestion control."},
 	{"drb", YAML_FIELD_SECTION, YAML_MEMBER(S, drb), .fields = run_drb_fields,

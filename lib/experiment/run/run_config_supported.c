@@ -8,9 +8,11 @@
 #include "nic/congestion/source_control.h"
 #include "nic/selectors/route_choice.h"
 #include "queuing/queuing.h"
+#include "queuing/vc_ladder.h"
 #include "route/route_algorithm.h"
 #include "run_config_fields.h"
 #include "run_events.h"
+#include "switch/adaptive_routing.h"
 #include "traffic/traffic_pattern.h"
 
 struct rule {
@@ -40,8 +42,8 @@ const char *run_config_needs_one_lcore(const struct run_config *config)
 		return "routing.adaptive";
 	if (run_config_ladder(config) != NULL)
 		return "routing.algorithm";
-	if (config->sw.fecn != 0)
-		return "switch.fecn";
+	if (run_config_marks(config))
+		return config->sw.fecn != 0 ? "switch.fecn" : "switch.ecn";
 	if (source_control_measures(config->nic.control))
 		return "nic.control";
 	return config->measure.switches ? "measure.switches" : NULL;
@@ -84,7 +86,8 @@ static int check_wormhole(const struct run_config *config, struct error *error)
 		{config->sw.vcs != 1 || config->sw.voq || config->queuing != &queuing_1q,
 			"has one queue an input: expected 'vcs: 1', 'voq: false' and 'queuing: "
 			"1q'"},
-		{config->sw.fecn != 0, "has no VCs to mark by: expected 'fecn: 0'"},
+		{run_config_marks(config),
+			"has no VCs to mark by: expected 'fecn: 0' and no 'ecn'"},
 		{run_config_is_adaptive(config),
 			"has no credits to route by: expected 'routing.adaptive: none'"},
 		{config->routing.mode != RUN_ROUTING_SOURCE, "requires 'routing.mode: source'"},
@@ -99,14 +102,42 @@ static int check_wormhole(const struct run_config *config, struct error *error)
 	return CHECK_RULES(config, "switch.switching: wormhole ", rules, error);
 }
 
+/* Ethernet has no credits by which anything could be compared. */
+static int check_ethernet(const struct run_config *config, struct error *error)
+{
+	const struct vc_ladder *ladder = run_config_ladder(config);
+	const struct rule rules[] = {
+		{config->clock == RUN_CLOCK_REAL, "requires 'clock: virtual'"},
+		{!config->sw.voq, "requires 'switch.voq: true'"},
+		{config->routing.adaptive->compares || config->routing.adaptive->notified ||
+				(ladder != NULL && ladder->choice == VC_LADDER_QUEUES),
+			"has no credits to route by: expected another 'routing.adaptive' or "
+			"'routing.algorithm'"},
+		{config->events.count > 0 || config->faults.credit_loss_ppm != 0 ||
+				config->faults.corrupt_ppm != 0,
+			"cannot be combined with 'events' and 'faults'"},
+	};
+
+	return run_config_is_ethernet(config)
+		       ? CHECK_RULES(config, "switch.flow-control: Ethernet ", rules, error)
+		       : 0;
+}
+
 static int check_switch(const struct run_config *config, struct error *error)
 {
 	bool real = config->clock == RUN_CLOCK_REAL;
 	const struct rule rules[] = {
-		{config->sw.flow_control != RUN_FLOW_CONTROL_CREDIT,
+		{config->sw.flow_control == RUN_FLOW_CONTROL_STOP_GO,
 			"switch.flow-control: stop-go requires 'switching: wormhole'"},
 		{config->sw.routing_start != RUN_ROUTING_STARTS_GRANT,
 			"switch.routing-start: header requires 'switching: wormhole'"},
+		{config->nic.recovery != RUN_RECOVERY_SELECTIVE &&
+				config->sw.flow_control != RUN_FLOW_CONTROL_LOSSY,
+			"nic.recovery: go-back-n requires 'switch.flow-control: lossy'"},
+		{config->sw.ecn.kmax_bytes != 0 && !config->sw.voq,
+			"switch.ecn requires 'switch.voq: true'"},
+		{config->nic.control == SOURCE_CONTROL_DCQCN && real,
+			"nic.control: dcqcn requires 'clock: virtual'"},
 		{config->measure.hosts, "measure.hosts requires 'switching: wormhole'"},
 		{config->measure.messages != 0 || config->measure.warmup_messages != 0,
 			"measure.messages requires 'switching: wormhole'; use "
@@ -119,6 +150,8 @@ static int check_switch(const struct run_config *config, struct error *error)
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return check_wormhole(config, error);
 	result = CHECK_RULES(config, "", rules, error);
+	if (result == 0)
+		result = check_ethernet(config, error);
 	if (result == 0 && config->queuing->reference && real)
 		result = error_set(error, EINVAL,
 			"%s: queuing %s on the real clock: it is a reference for the virtual one; "

@@ -109,11 +109,11 @@ void run_event_links(const struct run_event_plan *plan, const struct run_event_a
 void run_event_text(const struct run_event_plan *plan, const struct run_event_act *act,
 	char out[RUN_EVENT_TEXT]);
 
-/* Whether links of this run may lose frames. */
+/* Whether links or switches of this run may lose frames that hosts recover. */
 static inline bool run_config_breaks(const struct run_config *run)
 {
-	return run->events.count > 0 || run->faults.corrupt_ppm != 0 ||
-	       run->faults.credit_loss_ppm != 0;
+	return run->sw.flow_control == RUN_FLOW_CONTROL_LOSSY || run->events.count > 0 ||
+	       run->faults.corrupt_ppm != 0 || run->faults.credit_loss_ppm != 0;
 }
 
 /* The longest time, up to 'max', for which a plan has room for all events. */

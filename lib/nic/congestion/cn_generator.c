@@ -10,6 +10,11 @@ int cn_generator_init(struct answers *answers, const struct cn_generator_config 
 {
 	memset(answers, 0, sizeof(*answers));
 	answers->config = *config;
+	if (config->gap_ps != 0) {
+		answers->next = calloc(config->hosts + 1, sizeof(answers->next[0]));
+		if (answers->next == NULL)
+			return -ENOMEM;
+	}
 	if (!config->all || !config->by_message)
 		return 0;
 	answers->worst =
@@ -20,7 +25,9 @@ int cn_generator_init(struct answers *answers, const struct cn_generator_config 
 void cn_generator_fini(struct answers *answers)
 {
 	free(answers->worst);
+	free(answers->next);
 	answers->worst = NULL;
+	answers->next = NULL;
 }
 
 /* Frames of a message arrive in order on one path. '*cn' becomes that of the message so far. */
@@ -42,11 +49,23 @@ static void join_message(struct answers *answers, uint16_t source, bool tail, st
 		*worst = *cn;
 }
 
-bool cn_generator_take(struct answers *answers, uint16_t source, bool tail, struct cn *cn)
+/* The mark may be answered now. */
+static bool may_notify(struct answers *answers, uint16_t source, weft_time now)
+{
+	if (answers->next == NULL)
+		return true;
+	if (now < answers->next[source])
+		return false;
+	answers->next[source] = now + answers->config.gap_ps;
+	return true;
+}
+
+bool cn_generator_take(
+	struct answers *answers, uint16_t source, bool tail, struct cn *cn, weft_time now)
 {
 	const struct cn_generator_config *config = &answers->config;
 
-	if (cn->flags & CN_F_FECN)
+	if ((cn->flags & CN_F_FECN) && may_notify(answers, source, now))
 		cn->flags |= CN_F_BECN;
 	if (config->all && config->by_message) {
 		join_message(answers, source, tail, cn);

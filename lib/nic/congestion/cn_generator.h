@@ -7,12 +7,14 @@
  * get an answer to each marked frame; those that learn from latencies to each frame ('ack: frame'),
  * or to the last frame of each message ('ack: message', the DRB papers' word) with the longest
  * waiting time of all; below a threshold none.
+ * DCQCN answers the marks of a source only at intervals.
  *
  * A plain state machine; no allocation after cn_generator_init(). One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/weft_time.h"
 #include "wire/cn.h"
 
 #define ANSWERS_PATHS 16 /* CN_PATH_MAX + 1 */
@@ -22,11 +24,13 @@ struct cn_generator_config {
 	bool by_message;
 	uint32_t threshold_ns; /* waiting time that an answer needs; a mark needs none */
 	uint32_t hosts;
+	weft_time gap_ps; /* minimum time between two answers to marks of a source */
 };
 
 struct answers {
 	struct cn_generator_config config;
 	struct cn *worst; /* [hosts][ANSWERS_PATHS] of the present message; by_message */
+	weft_time *next;  /* [hosts] when the next mark may be answered; with a gap */
 	uint64_t sent;    /* cn_sent */
 };
 
@@ -36,4 +40,5 @@ void cn_generator_fini(struct answers *answers);
 
 /* A frame from 'source' arrived, which '*cn' describes, with CN_F_FECN if it was marked; 'tail': it
  * is the last of its message. True: '*cn' is the notification to send. */
-bool cn_generator_take(struct answers *answers, uint16_t source, bool tail, struct cn *cn);
+bool cn_generator_take(
+	struct answers *answers, uint16_t source, bool tail, struct cn *cn, weft_time now);

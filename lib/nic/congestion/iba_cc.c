@@ -78,15 +78,6 @@ void iba_cc_sent(struct iba_cc *cc, uint16_t destination, uint64_t packet_ns, ui
 	flow->ready_ns = now_ns + packet_ns + cc_table_delay(&cc->config.table, index, packet_ns);
 }
 
-void iba_cc_count_pause(struct iba_cc *cc, uint16_t destination, uint64_t since_ns, uint64_t now_ns)
-{
-	uint64_t ready = iba_cc_ready_ns(cc, destination);
-	uint64_t until = ready < now_ns ? ready : now_ns;
-
-	if (until > since_ns)
-		cc->throttled_ns += until - since_ns;
-}
-
 /* --- cc table --- */
 
 #define SHIFT 3

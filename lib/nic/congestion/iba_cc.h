@@ -66,7 +66,6 @@ struct iba_cc_flow {
 struct iba_cc {
 	struct iba_cc_config config;
 	struct iba_cc_flow *flow; /* by destination, or one */
-	uint64_t throttled_ns;    /* total delay of packets */
 };
 
 /* Timer 150 us, increase 1, limit 127, min 0, linear, by destination. */
@@ -94,7 +93,3 @@ static inline uint64_t iba_cc_ready_ns(const struct iba_cc *cc, uint16_t destina
 {
 	return cc->flow[cc->config.per_host ? 0 : destination].ready_ns;
 }
-
-/* A packet that could have left at 'since_ns' leaves now, after the pause of its flow. */
-void iba_cc_count_pause(
-	struct iba_cc *cc, uint16_t destination, uint64_t since_ns, uint64_t now_ns);

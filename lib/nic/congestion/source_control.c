@@ -32,7 +32,9 @@ static int allocate(struct source_control *control)
 	size_t hosts = config->hosts;
 	int result = 0;
 
-	if (source_control_throttles(kind))
+	if (kind == SOURCE_CONTROL_DCQCN)
+		result = dcqcn_init(&control->dcqcn, &config->dcqcn, config->hosts);
+	else if (source_control_throttles(kind))
 		result = iba_cc_init(&control->cc, &config->iba, config->hosts);
 	if (result == 0 && kind == SOURCE_CONTROL_PR_DRB)
 		result = solutions_init(&control->pr.base, &config->solutions);
@@ -79,6 +81,7 @@ void source_control_destroy(struct source_control *control)
 	if (control == NULL)
 		return;
 	iba_cc_fini(&control->cc);
+	dcqcn_fini(&control->dcqcn);
 	solutions_fini(&control->pr.base);
 	free(control->marked);
 	free(control->path);
@@ -182,11 +185,25 @@ void source_control_on_notification(
 		hear_latency(control, destination, cn, now_ns);
 	else if (control->cc.flow != NULL && (cn->flags & CN_F_BECN))
 		iba_cc_mark(&control->cc, destination, now_ns);
+	else if (control->dcqcn.flow != NULL && (cn->flags & CN_F_BECN))
+		dcqcn_notify(&control->dcqcn, destination, now_ns);
+}
+
+void source_control_count_pause(
+	struct source_control *control, uint16_t destination, uint64_t since_ns, uint64_t now_ns)
+{
+	uint64_t ready = source_control_ready_ns(control, destination);
+	uint64_t until = ready < now_ns ? ready : now_ns;
+
+	if (until > since_ns)
+		control->throttled_ns += until - since_ns;
 }
 
 void source_control_sent(
 	struct source_control *control, uint16_t destination, uint64_t frame_ns, uint64_t now_ns)
 {
+	if (control->dcqcn.flow != NULL)
+		dcqcn_sent(&control->dcqcn, destination, frame_ns, now_ns);
 	if (control->cc.flow == NULL)
 		return;
 	control->sum.packets++;
@@ -216,5 +233,5 @@ void source_control_counters(const struct source_control *control, uint64_t *cou
 	count[SOURCE_CONTROL_SOLUTIONS_MISSED] = pr->count.missed;
 	count[SOURCE_CONTROL_SOLUTIONS_SAVED] = pr->count.saved;
 	count[SOURCE_CONTROL_SOLUTIONS_STORED] = pr->base.stored;
-	count[SOURCE_CONTROL_THROTTLED_NS] = control->cc.throttled_ns;
+	count[SOURCE_CONTROL_THROTTLED_NS] = control->throttled_ns;
 }

@@ -8,6 +8,7 @@
  *
  *     none     nothing
  *     iba-cc   InfiniBand congestion control: marks slow a flow down (iba_cc.h)
+ *     dcqcn    the congestion control of RDMA over Ethernet: likewise, with rates (dcqcn.h)
  *     drb-cn   marks open paths, nothing slows down (marked_paths.h; DRB paper on InfiniBand)
  *     drb      latencies open paths (metapath.h; DRB as in the PR-DRB paper)
  *     pr-drb   the same, and solutions that helped before are applied at once (pr_drb.h)
@@ -22,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/rng.h"
+#include "dcqcn.h"
 #include "drb_cc.h"
 #include "iba_cc.h"
 #include "marked_paths.h"
@@ -54,6 +56,7 @@ struct source_control_config {
 	uint64_t frame_ns; /* zero-load time of a full frame over a path without links */
 	uint64_t hop_ns;   /* what each switch on the way adds */
 	struct iba_cc_config iba;
+	struct dcqcn_config dcqcn;
 	struct metapath_rules paths;
 	struct pr_drb_rules pr;
 	struct solutions_config solutions;
@@ -70,6 +73,8 @@ struct source_control {
 	struct source_control_config config;
 	struct rng rng;
 	struct iba_cc cc;            /* iba-cc, drb-cc */
+	struct dcqcn dcqcn;          /* dcqcn */
+	uint64_t throttled_ns;       /* total delay of packets */
 	struct marked_paths *marked; /* [hosts] drb-cn; count 0: the pair is not in use */
 	struct metapath *path;       /* [hosts] the other DRBs; likewise */
 	struct episode *episode;     /* [hosts] pr-drb */
@@ -92,7 +97,8 @@ static inline bool source_control_spreads(enum source_control_kind kind)
 }
 static inline bool source_control_throttles(enum source_control_kind kind)
 {
-	return kind == SOURCE_CONTROL_IBA_CC || kind == SOURCE_CONTROL_DRB_CC;
+	return kind == SOURCE_CONTROL_IBA_CC || kind == SOURCE_CONTROL_DCQCN ||
+	       kind == SOURCE_CONTROL_DRB_CC;
 }
 static inline bool source_control_measures(enum source_control_kind kind)
 {
@@ -130,15 +136,14 @@ void source_control_on_notification(
 static inline uint64_t source_control_ready_ns(
 	const struct source_control *control, uint16_t destination)
 {
+	if (control->dcqcn.flow != NULL)
+		return control->dcqcn.flow[destination].ready_ns;
 	return control->cc.flow == NULL ? 0 : iba_cc_ready_ns(&control->cc, destination);
 }
 
-/* A frame that could have left at 'since_ns' leaves now. */
-static inline void source_control_count_pause(
-	struct source_control *control, uint16_t destination, uint64_t since_ns, uint64_t now_ns)
-{
-	iba_cc_count_pause(&control->cc, destination, since_ns, now_ns);
-}
+/* A frame that could have left at 'since_ns' leaves now, after the pause of its flow. */
+void source_control_count_pause(
+	struct source_control *control, uint16_t destination, uint64_t since_ns, uint64_t now_ns);
 
 /* A frame to the destination starts to leave; the link takes 'frame_ns' for it. */
 void source_control_sent(

@@ -7,6 +7,7 @@
 #define SOURCE_CONTROLS(X)  \
 	X(NONE, "none")     \
 	X(IBA_CC, "iba-cc") \
+	X(DCQCN, "dcqcn")   \
 	X(DRB_CN, "drb-cn") \
 	X(DRB, "drb")       \
 	X(PR_DRB, "pr-drb") \

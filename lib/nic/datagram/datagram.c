@@ -113,7 +113,8 @@ static int allocate_order(struct datagram *nic)
 
 	if (config->held_max == 0)
 		return 0;
-	nic->order = datagram_reorder_create(config->held_max, config->numbers, config->hosts);
+	nic->order = datagram_reorder_create(
+		config->go_back ? 0 : config->held_max, config->numbers, config->hosts);
 	if (config->itb != NULL || config->lossy)
 		nic->recovery = calloc(1, sizeof(*nic->recovery));
 	return nic->order == NULL ||

@@ -57,6 +57,9 @@ struct datagram_config {
 	 * in-transit buffer, or links that lose frames, recovery. */
 	uint32_t held_max;
 	bool lossy;
+	bool go_back; /* holds none: frames after a lost one are also sent again, in order */
+	/* A lost frame that was the last one to its destination is sent again only after this. */
+	weft_time last_wait_ps;
 	/* Congestion management, read only at creation; NULL: none. Kinds that spread need source
 	 * routes, and choose among them instead of 'choice'. */
 	const struct source_control_config *control;

@@ -299,12 +299,23 @@ uint16_t datagram_control_heads(struct datagram *nic, weft_time now)
 	return held;
 }
 
+static uint64_t frame_ns_of(const struct datagram *nic, const struct weft_packet *packet)
+{
+	return (packet->bytes + FRAME_WIRE_OVERHEAD) * nic->choice.byte_fs / FS_PER_NS;
+}
+
+void datagram_control_resent(struct datagram *nic, const struct weft_packet *packet, weft_time now)
+{
+	source_control_sent(nic->control->source, packet->destination, frame_ns_of(nic, packet),
+		now / PS_PER_NS);
+}
+
 void datagram_control_sent(struct datagram *nic, const struct weft_packet *packet, weft_time now)
 {
 	struct datagram_control *control = nic->control;
 	uint16_t destination = packet->destination;
 	uint64_t now_ns = now / PS_PER_NS;
-	uint64_t frame_ns = (packet->bytes + FRAME_WIRE_OVERHEAD) * nic->choice.byte_fs / FS_PER_NS;
+	uint64_t frame_ns = frame_ns_of(nic, packet);
 	struct datagram_lane *lane;
 
 	source_control_sent(control->source, destination, frame_ns, now_ns);

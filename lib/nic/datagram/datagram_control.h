@@ -56,6 +56,9 @@ uint16_t datagram_control_heads(struct datagram *nic, weft_time now);
 /* A frame has left. */
 void datagram_control_sent(struct datagram *nic, const struct weft_packet *packet, weft_time now);
 
+/* A frame has left again. */
+void datagram_control_resent(struct datagram *nic, const struct weft_packet *packet, weft_time now);
+
 /* When the next pause ends that a message waits for, or 'now' if it is over and the message can go
  * to the head of its FIFO; WEFT_TIME_NEVER: none. */
 weft_time datagram_control_due(const struct datagram *nic, weft_time now);

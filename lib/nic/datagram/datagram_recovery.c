@@ -17,10 +17,23 @@ void datagram_recovery_discard(struct weft_packet *packet, uint16_t host)
 	packet->latency_ns = (uint32_t)(UINT8_MAX - packet->cursor) << 16 | host;
 }
 
+static void insert(struct datagram_recovery *recovery, struct weft_packet *packet)
+{
+	struct weft_packet **at = &recovery->again;
+
+	if (*at != NULL && is_before(recovery->latest, packet))
+		at = &recovery->latest->next;
+	while (*at != NULL && is_before(*at, packet))
+		at = &(*at)->next;
+	if (*at == NULL)
+		recovery->latest = packet;
+	packet->next = *at;
+	*at = packet;
+}
+
 void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, weft_time due)
 {
 	struct datagram_recovery *recovery = nic->recovery;
-	struct weft_packet **at = &recovery->again;
 
 	/* Restores the header that datagram_inject() made. */
 	packet->cursor = 0;
@@ -29,10 +42,7 @@ void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, 
 		nic->config.sl_to_vc[packet->sl & 15];
 	packet->stalled = 0;
 	packet->arrived_ps = due;
-	while (*at != NULL && is_before(*at, packet))
-		at = &(*at)->next;
-	packet->next = *at;
-	*at = packet;
+	insert(recovery, packet);
 	recovery->again_count++;
 	recovery->reported++;
 }
@@ -52,13 +62,64 @@ static void reroute(struct datagram *nic, struct weft_packet *packet)
 	packet->route = chosen.route;
 }
 
+/* No later frame reveals that this one was lost: it waits for the timer, once. */
+static bool waits_for_timer(const struct datagram *nic, struct weft_packet *packet)
+{
+	if (nic->config.last_wait_ps == 0 || packet->stalled ||
+		pair_numbers_get(&nic->sent, packet->destination) != packet->sequence + 1)
+		return false;
+	packet->stalled = 1;
+	packet->arrived_ps += nic->config.last_wait_ps;
+	return true;
+}
+
+void datagram_recovery_settle(struct datagram *nic, weft_time now)
+{
+	struct datagram_recovery *recovery = nic->recovery;
+
+	while (datagram_recovery_waits(recovery, now)) {
+		struct weft_packet *packet = recovery->again;
+
+		if (!waits_for_timer(nic, packet))
+			return;
+		recovery->again = packet->next;
+		insert(recovery, packet);
+	}
+}
+
+/* Go-back-N: among the frames that are due, the earliest to the first one's destination goes first.
+ */
+static void bring_first(struct datagram_recovery *recovery, weft_time now)
+{
+	struct weft_packet *head = recovery->again, *first = head, *before = NULL;
+
+	for (struct weft_packet *at = head; at->next != NULL && at->next->arrived_ps <= now;
+		at = at->next)
+		if (at->next->destination == head->destination &&
+			(int32_t)(at->next->sequence - first->sequence) < 0) {
+			before = at;
+			first = at->next;
+		}
+	if (before == NULL)
+		return;
+	before->next = first->next;
+	if (recovery->latest == first)
+		recovery->latest = before;
+	first->arrived_ps = head->arrived_ps;
+	first->next = head;
+	recovery->again = first;
+}
+
 struct weft_packet *datagram_recovery_resend(struct datagram *nic, weft_time now)
 {
 	struct datagram_recovery *recovery = nic->recovery;
-	struct weft_packet *packet = recovery->again;
+	struct weft_packet *packet;
 
 	if (!datagram_recovery_waits(recovery, now))
 		return NULL;
+	if (nic->config.go_back)
+		bring_first(recovery, now);
+	packet = recovery->again;
 	if (recovery->rerouted)
 		reroute(nic, packet);
 	if (!credit_suffices(&nic->link.tx[packet->vc], packet->blocks))

@@ -20,7 +20,7 @@
 struct datagram_recovery {
 	/* Reported frames to resend, earliest first; 'arrived_ps' is the arrival time of the
 	 * report, and 'latency_ns' breaks ties. */
-	struct weft_packet *again;
+	struct weft_packet *again, *latest; /* the last of them, while there are some */
 	uint32_t again_count;
 	uint64_t reported;      /* frames of this host that another host discarded */
 	uint64_t retransmitted; /* reported = retransmitted + those in 'again' */
@@ -35,6 +35,9 @@ void datagram_recovery_discard(struct weft_packet *packet, uint16_t host);
 /* At the source: the frame was discarded, and the report arrives at 'due'. The frame belongs to the
  * interface again, with its original header. */
 void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, weft_time due);
+
+/* Before anything is sent: frames that are due and have to wait for the timer do so. */
+void datagram_recovery_settle(struct datagram *nic, weft_time now);
 
 /* True if a frame is due to be resent. */
 static inline bool datagram_recovery_waits(const struct datagram_recovery *recovery, weft_time now)

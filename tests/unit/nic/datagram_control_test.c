@@ -94,7 +94,7 @@ TEST(the_pause_ends_after_the_delay_of_the_table)
 	assert_in_range(due, 11 * US, 12 * US);
 	assert_int_equal(HOSTS, inject(due - PS_PER_NS));
 	assert_int_equal(1, inject(due));
-	assert_true(nic.control->source->cc.throttled_ns > 9000);
+	assert_true(nic.control->source->throttled_ns > 9000);
 }
 
 TEST(messages_of_a_flow_stay_in_order)

@@ -177,17 +177,6 @@ TEST(by_host_all_flows_are_one)
 	assert_int_equal(340, iba_cc_ready_ns(&cc, 3));
 }
 
-TEST(a_pause_counts_as_far_as_something_waited)
-{
-	start_default();
-	mark(16, 1, 0);
-	iba_cc_sent(&cc, 1, 80, 100);
-	iba_cc_count_pause(&cc, 1, 300, 350);
-	assert_int_equal(40, cc.throttled_ns);
-	iba_cc_count_pause(&cc, 1, 345, 350);
-	assert_int_equal(40, cc.throttled_ns);
-}
-
 TEST(a_raise_goes_to_the_first_delay_that_suffices)
 {
 	start_default();

@@ -80,6 +80,17 @@ TEST(iba_cc_slows_down_and_opens_nothing)
 	assert_int_equal(1, taken());
 }
 
+TEST(a_pause_counts_as_far_as_something_waited)
+{
+	start(SOURCE_CONTROL_IBA_CC);
+	hear((struct cn){.flags = CN_F_BECN});
+	source_control_sent(control, TO, 80, 100); /* ready at 190 */
+	source_control_count_pause(control, TO, 150, 200);
+	assert_int_equal(40, count(SOURCE_CONTROL_THROTTLED_NS));
+	source_control_count_pause(control, TO, 195, 200);
+	assert_int_equal(40, count(SOURCE_CONTROL_THROTTLED_NS));
+}
+
 TEST(iba_cc_ignores_what_is_not_marked)
 {
 	start(SOURCE_CONTROL_IBA_CC);

@@ -130,4 +130,30 @@ UNIT_TEST(only_the_victim_mask_marks_packets_without_credits)
 	assert_int_equal(marks_of(&all, 0, 64, false, 2), 0x3);
 }
 
+static unsigned reds(struct fecn *fecn, uint32_t waiting)
+{
+	unsigned marked = 0;
+
+	for (unsigned i = 0; i < 10000; i++) {
+		struct weft_packet packet = {.vc = 0};
+
+		fecn_mark_red(fecn, &packet, waiting);
+		marked += packet.flags == FRAME_F_FECN;
+	}
+	return marked;
+}
+
+UNIT_TEST(red_marks_a_share_that_rises_between_its_thresholds)
+{
+	struct fecn fecn;
+
+	fecn_init(&fecn);
+	fecn.red = (struct fecn_red){.min_blocks = 100, .max_blocks = 300, .max_ppm = 200000};
+	rng_init(&fecn.rng, 1, 1, 1);
+	assert_int_equal(reds(&fecn, 100), 0);
+	assert_in_range(reds(&fecn, 200), 900, 1100);
+	assert_in_range(reds(&fecn, 300), 1850, 2150);
+	assert_int_equal(reds(&fecn, 301), 10000);
+}
+
 UNIT_MAIN(NULL, NULL)
