@@ -97,6 +97,28 @@ static inline const struct capture_filter *capture_filter_of(const struct captur
 	return atomic_load_explicit(&capture->filter, memory_order_acquire);
 }
 
+/* The quick test of the capture's filter: without one every frame passes. The bytes need not be a
+ * Weft frame, but 22 of them can be read. */
+struct capture_quick {
+	uint64_t word, mask;
+};
+
+static inline struct capture_quick capture_quick_of(const struct capture *capture)
+{
+	const struct capture_filter *filter = capture_filter_of(capture);
+
+	return filter != NULL ? (struct capture_quick){filter->word, filter->mask}
+			      : (struct capture_quick){0, 0};
+}
+
+static inline bool capture_quick_matches(struct capture_quick quick, const uint8_t *frame)
+{
+	uint64_t got;
+
+	memcpy(&got, frame + CAPTURE_FILTER_WORD_AT, sizeof(got));
+	return (got & quick.mask) == quick.word;
+}
+
 /* How many bytes of each frame are kept. */
 uint32_t capture_snap_bytes(const struct capture *capture);
 /* Copies a frame received or sent at 'now'. Never blocks. NULL: no space. */

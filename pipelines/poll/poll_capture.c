@@ -9,19 +9,14 @@
 static inline unsigned skip(
 	const struct capture_filter *filter, struct rte_mbuf **mbufs, unsigned from, unsigned count)
 {
-	const uint64_t word = filter->word, mask = filter->mask;
+	const struct capture_quick quick = {filter->word, filter->mask};
 
 #pragma GCC unroll 4
-	for (; from < count; from++) {
-		uint64_t got;
-
-		memcpy(&got,
-			rte_pktmbuf_mtod_offset(
-				mbufs[from], const uint8_t *, CAPTURE_FILTER_WORD_AT),
-			sizeof(got));
-		if (__builtin_expect((got & mask) == word, 0))
+	for (; from < count; from++)
+		if (__builtin_expect(capture_quick_matches(
+					     quick, rte_pktmbuf_mtod(mbufs[from], const uint8_t *)),
+			    0))
 			break;
-	}
 	return from;
 }
 

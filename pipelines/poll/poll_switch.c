@@ -165,13 +165,14 @@ static __attribute__((noinline)) void receive_slow(
 }
 
 /* Captures frames, then passes them to the port. Without a capture one load and one branch per
- * burst. */
+ * burst. 'fresh': they have just arrived. */
 static inline void send_burst(struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs,
-	unsigned count, bool queued, weft_time now)
+	unsigned count, const bool fresh, bool queued, weft_time now)
 {
 	struct capture *capture = capture_of(ps->port[at].port);
 
 	if (__builtin_expect(capture != NULL, 0) &&
+		(!fresh || ps->unwanted == NULL || capture_filter_of(capture) != ps->unwanted) &&
 		poll_capture_next(capture, mbufs, 0, count) < count)
 		poll_switch_capture_out(ps, at, capture, mbufs, count, queued, now);
 	tx_queue_send(&ps->port[at].tx, mbufs, (uint16_t)count, now);
@@ -186,7 +187,7 @@ static void flush_burst(struct poll_switch *ps, unsigned input, unsigned output,
 
 	switch_count_passed(ps->sw, input, burst->vc, output, burst->count, burst->bytes);
 	note_left(ps, input, now);
-	send_burst(ps, output, ps->burst_mbuf[output], burst->count, false, now);
+	send_burst(ps, output, ps->burst_mbuf[output], burst->count, true, false, now);
 	*burst = (struct poll_switch_burst){.count = 0};
 }
 
@@ -225,14 +226,20 @@ static inline __attribute__((always_inline)) unsigned pass_on(struct poll_switch
 	return output;
 }
 
+static bool receive_wanted(struct poll_switch *ps, unsigned at, struct capture *capture,
+	struct rte_mbuf *mbuf, weft_time now);
+
 /* Checks a burst and moves each packet as far as possible, all in one pass. Returns the output
- * through which the last data frame passed the queues; SWITCH_PORT_NONE: it did not. */
+ * through which the last data frame passed the queues; SWITCH_PORT_NONE: it did not. 'captured':
+ * 'capture' is there. */
 static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_switch *ps,
 	unsigned at, struct rte_mbuf **mbufs, unsigned count, weft_time now, const bool voq,
-	const bool parted)
+	const bool parted, struct capture *capture, const bool captured)
 {
 	struct switch_port *port = &ps->sw->port[at];
 	const struct frame_identity identity = ps->port[at].guard.identity;
+	const struct capture_quick quick =
+		captured ? capture_quick_of(capture) : (struct capture_quick){0, 0};
 	uint64_t data_bytes = 0, filled = 0;
 	unsigned slow = 0, output = SWITCH_PORT_NONE;
 
@@ -242,6 +249,11 @@ static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_
 		uint32_t bytes = rte_pktmbuf_data_len(mbuf);
 		struct weft_packet packet;
 
+		if (captured && __builtin_expect(capture_quick_matches(quick, frame), 0) &&
+			receive_wanted(ps, at, capture, mbuf, now)) {
+			slow++;
+			continue;
+		}
 		if (__builtin_expect(!frame_is_good_data_as(frame, bytes, &identity), 0)) {
 			receive_slow(ps, at, mbuf, now);
 			slow++;
@@ -264,31 +276,39 @@ static __attribute__((noinline)) unsigned receive_all(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
 	if (__builtin_expect(ps->shard != NULL, 0))
-		return receive_burst(ps, at, mbufs, count, now, true, true);
+		return receive_burst(ps, at, mbufs, count, now, true, true, NULL, false);
 	if (ps->sw->voq)
-		return receive_burst(ps, at, mbufs, count, now, true, false);
-	return receive_burst(ps, at, mbufs, count, now, false, false);
+		return receive_burst(ps, at, mbufs, count, now, true, false, NULL, false);
+	return receive_burst(ps, at, mbufs, count, now, false, false, NULL, false);
 }
 
-/* Each frame that the capture wants is forwarded alone, so that it is captured with the state that
- * it met and the decision on it; frames between them are forwarded together. */
+/* A frame that passes the quick test. True: the capture wants it, and it is received alone, so that
+ * it is captured with the state that it met and the decision on it. */
+static __attribute__((noinline)) bool receive_wanted(struct poll_switch *ps, unsigned at,
+	struct capture *capture, struct rte_mbuf *mbuf, weft_time now)
+{
+	struct poll_switch_captured frame;
+
+	ps->unwanted = NULL;
+	if (poll_capture_next(capture, &mbuf, 0, 1) > 0)
+		return false;
+	poll_switch_capture_begin(ps, at, capture, mbuf, now, &frame);
+	poll_switch_capture_end(ps, at, capture, receive_all(ps, at, &mbuf, 1, now), &frame);
+	return true;
+}
+
 static __attribute__((noinline)) void receive_captured(struct poll_switch *ps, unsigned at,
 	struct capture *capture, struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
-	unsigned from = 0;
-
-	for (unsigned i = 0; (i = poll_capture_next(capture, mbufs, i, count)) < count; i++) {
-		struct poll_switch_captured frame;
-
-		if (i > from)
-			receive_all(ps, at, &mbufs[from], i - from, now);
-		from = i + 1;
-		poll_switch_capture_begin(ps, at, capture, mbufs[i], now, &frame);
-		poll_switch_capture_end(
-			ps, at, capture, receive_all(ps, at, &mbufs[i], 1, now), &frame);
+	if (ps->shard != NULL) {
+		receive_burst(ps, at, mbufs, count, now, true, true, capture, true);
+		return;
 	}
-	if (count > from)
-		receive_all(ps, at, &mbufs[from], count - from, now);
+	ps->unwanted = capture_filter_of(capture);
+	if (ps->sw->voq)
+		receive_burst(ps, at, mbufs, count, now, true, false, capture, true);
+	else
+		receive_burst(ps, at, mbufs, count, now, false, false, capture, true);
 }
 
 static unsigned receive(struct poll_switch *ps, unsigned at, weft_time now)
@@ -299,9 +319,9 @@ static unsigned receive(struct poll_switch *ps, unsigned at, weft_time now)
 
 	if (count == 0)
 		return 0;
+	ps->unwanted = NULL;
 	capture = capture_of(ps->port[at].port);
-	if (__builtin_expect(capture != NULL, 0) &&
-		poll_capture_next(capture, mbufs, 0, count) < count)
+	if (__builtin_expect(capture != NULL, 0))
 		receive_captured(ps, at, capture, mbufs, count, now);
 	else
 		receive_all(ps, at, mbufs, count, now);
@@ -488,7 +508,7 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 	if (__builtin_expect(ps->port[at].guard.seal.key != NULL, 0))
 		seal_control(ps, at, mbufs, count);
 	if (count > 0)
-		send_burst(ps, at, mbufs, count, true, now);
+		send_burst(ps, at, mbufs, count, false, true, now);
 	return count;
 }
 
@@ -520,7 +540,7 @@ void poll_switch_send_own(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time ready, weft_time now)
 {
 	tx_queue_stamp_own(&ps->port[at].tx, mbuf, ready, now);
-	send_burst(ps, at, &mbuf, 1, false, now);
+	send_burst(ps, at, &mbuf, 1, false, false, now);
 }
 
 static __attribute__((noinline)) void keep_house(struct poll_switch *ps, weft_time now)

@@ -84,6 +84,8 @@ struct poll_switch_control {
 	uint64_t data_moved; /* data frames in and out until the last iteration, while paused */
 };
 
+struct capture_filter;
+
 struct poll_switch {
 	struct weft_switch *sw;
 	struct rte_mempool *pool; /* for control frames that it generates */
@@ -95,9 +97,12 @@ struct poll_switch {
 	struct poll_switch_burst burst[SWITCH_PORTS_MAX];
 	struct rte_mbuf *burst_mbuf[SWITCH_PORTS_MAX][PORT_BURST];
 	struct poll_switch_port port[SWITCH_PORTS_MAX];
-	unsigned carried;  /* frames that the last run moved, except the neighbours' own link frames
-			    */
-	bool learns_hosts; /* poll_switch_learn_hosts() */
+	unsigned carried; /* frames that the last run moved, except the neighbours' own link frames
+			   */
+	/* No frame of the burst that is received passes the quick test of this filter, so neither
+	 * do they when they leave: no switch changes its words. NULL: some may. */
+	const struct capture_filter *unwanted;
+	bool learns_hosts;     /* poll_switch_learn_hosts() */
 	bool hosts_in_transit; /* whether the hosts that it learns are in-transit hosts */
 	struct poll_switch_control mapper;
 	struct arn_policer_config arn_policer;
