@@ -91,7 +91,7 @@ class Definitions(Folder):
         (one,) = self.load(HEAD + CASES)
         one.select("Y,B")
         self.assertEqual([[c.name for c in choices] for choices in one.lists], [["B"], ["P", "Q"], ["Y"]])
-        with self.assertRaisesRegex(Error, "'Y,C' has a word that is no network, case or algorithm"):
+        with self.assertRaisesRegex(Error, "'Y,C' has a word that is not one of its networks, cases or algorithms"):
             one.select("Y,C")
 
     def test_the_number_of_the_instance_stands_where_n_does(self):

@@ -342,7 +342,7 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
         self.sweep(*LOADS)
         (self.out / "manifest.json").unlink()
         done = self.sweep(*LOADS, code=2)
-        self.assertIn("has 0_load=10%.json, but no manifest.json that says what it is a result of",
+        self.assertIn("has 0_load=10%.json, but no manifest.json that describes it",
                       done.stderr)
         self.assertEqual(len(self.calls()), 4)
         self.sweep(*LOADS, "--restart")

@@ -29,7 +29,7 @@ PARTS = {
     "arbiter": ("#009e73", "..."),
     "watchdog": ("#cc79a7", "xx"),
     "loop stall": ("#707070", "+++"),
-    "unknown": ("#ffffff", ""),
+    "unknown": ("#ffffff", "|||"),
 }
 
 
