@@ -271,7 +271,7 @@ static inline struct device_config real_device_config(const struct real_fabric *
 int real_events_create(struct real_fabric *fabric, struct real_traffic *work, struct error *error);
 void real_events_destroy(struct real_events *events);
 /* Their times count from now on: in a run from the start of traffic, in a lab from its own start,
- * and again from the start of each run. Undoes the events that have occurred. */
+ * and again from the start of each run. Undoes those that have occurred. */
 void real_events_restart(struct real_fabric *fabric, weft_time now);
 /* While what traffic left is delivered, it only rejoins cables. */
 void real_events_poll(struct real_fabric *fabric, weft_time now);

@@ -7,6 +7,7 @@
 
 #include "experiment/run/run_routes.h"
 #include "route/route_merge.h"
+#include "route/search/itb_bridge.h"
 #include "route/search/route_root.h"
 #include "route/verify/route_verify.h"
 #include "switch/adaptive_routing.h"
@@ -202,6 +203,21 @@ int fabric_routes_find_root(const struct run_config *run, const struct topology 
 		       : error_set(error, -result, "%s: routing.root: %s", run->origin, why.text);
 }
 
+/* Chooses the hosts of the ITBs again. */
+static int place_itbs(
+	struct fabric_routes *routes, const struct topology *topology, struct error *error)
+{
+	struct route_set *placed;
+	uint64_t added;
+	int result = itb_bridge_make(topology, NULL, routes->set, &placed, &added, error);
+
+	if (result < 0)
+		return result;
+	route_set_destroy(routes->set);
+	routes->set = placed;
+	return 0;
+}
+
 static int compute(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error)
 {
@@ -220,8 +236,12 @@ static int compute(struct fabric_routes *routes, const struct topology *topology
 	/* The real clock's interfaces have copies, and wormhole networks check all. */
 	options.on_demand = run->routing.others == 0 && run->clock == RUN_CLOCK_VIRTUAL &&
 			    run->sw.switching != RUN_SWITCHING_WORMHOLE;
-	if (run->routing.mode == RUN_ROUTING_SOURCE)
-		return compute_set(routes, topology, run, &options, error);
+	if (run->routing.mode == RUN_ROUTING_SOURCE) {
+		result = compute_set(routes, topology, run, &options, error);
+		return result == 0 && run->routing.itb_hosts == RUN_ITB_HOSTS_BALANCED
+			       ? place_itbs(routes, topology, error)
+			       : result;
+	}
 	routes->table =
 		route_compute_table(topology, run->routing.algorithm, &options, &result, error);
 	if (routes->table == NULL)
@@ -307,7 +327,7 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 	if (result == 0)
 		result = make_queuing(routes, topology, run, error);
 	if (result == 0) {
-		routes->itbs = has_itb(routes->set);
+		routes->itbs = run->reconfigure.mode == RUN_RECONFIGURE_ITB || has_itb(routes->set);
 		routes->extra_long =
 			routes->set != NULL && route_set_longest(routes->set) > FRAME_ROUTE_USUAL;
 	} else {

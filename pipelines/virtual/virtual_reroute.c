@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mapper/transition_check.h"
+#include "route/search/itb_bridge.h"
 #include "setup/device_config.h"
 #include "topo/topology_without.h"
 #include "virtual_dispatch.h"
@@ -35,10 +36,17 @@ struct virtual_reroute {
 	weft_time due, noted; /* the next attempt; the last change of a cable */
 	weft_time computed_at;
 	weft_time paused_at; /* WEFT_TIME_NEVER: hosts send */
+	/* Since then new packets have routes with further ITBs, until those with old routes have
+	 * arrived; WEFT_TIME_NEVER: no. Packets and hosts may refer to a bridge until the end. */
+	weft_time bridged_at;
+	struct route_set **bridge;
+	uint32_t bridges;
+	uint64_t itb_routes; /* routes with further ITBs, in all */
+	weft_time bridged_ps;
 	struct generation *made;
 	uint32_t count, used, next; /* length of 'made'; the one in use; the one to be used when the
 				       fabric is empty */
-	uint32_t failures, pauses;
+	uint32_t failures, pauses, risks; /* risks: changes in spite of a possible deadlock */
 	weft_time paused_ps;
 	struct error why; /* cause of the last failure or pause */
 };
@@ -72,6 +80,7 @@ int virtual_reroute_open(struct virtual_fabric *fabric)
 		return -ENOMEM;
 	first->routes = fabric->routes;
 	fabric->reroute->due = fabric->reroute->paused_at = WEFT_TIME_NEVER;
+	fabric->reroute->bridged_at = WEFT_TIME_NEVER;
 	return 0;
 }
 
@@ -89,6 +98,9 @@ void virtual_reroute_close(struct virtual_fabric *fabric)
 		topology_destroy(reroute->made[i].copy);
 		free(reroute->made[i].down);
 	}
+	for (uint32_t i = 0; i < reroute->bridges; i++)
+		route_set_destroy(reroute->bridge[i]);
+	free(reroute->bridge);
 	free(reroute->made);
 	free(reroute);
 }
@@ -231,11 +243,14 @@ static void set_switches(struct virtual_fabric *fabric)
 	}
 }
 
-static void use(struct virtual_fabric *fabric, uint32_t number)
+/* 'bridge': instead of its own set; NULL: none. */
+static void use(struct virtual_fabric *fabric, uint32_t number, struct route_set *bridge)
 {
 	struct virtual_reroute *reroute = fabric->reroute;
 	struct fabric_routes routes = reroute->made[number].routes;
 
+	if (bridge != NULL)
+		routes.set = bridge;
 	/* Sources and hosts keep the first ones. */
 	routes.queuing = fabric->routes.queuing;
 	routes.itbs = fabric->routes.itbs;
@@ -291,17 +306,88 @@ static bool end_pause(struct virtual_fabric *fabric, weft_time now)
 		purge(fabric);
 	reroute->paused_ps += now - reroute->paused_at;
 	reroute->paused_at = WEFT_TIME_NEVER;
-	use(fabric, reroute->next);
+	use(fabric, reroute->next, NULL);
 	set_pause(fabric, false, now);
 	return true;
+}
+
+/* --- bridges --- */
+
+static void pause_hosts(struct virtual_fabric *fabric, uint32_t number, weft_time now)
+{
+	struct virtual_reroute *reroute = fabric->reroute;
+
+	reroute->pauses++;
+	reroute->next = number;
+	reroute->paused_at = now;
+	reroute->due = now + LOOK_PS;
+	set_pause(fabric, true, now);
+}
+
+/* True: new routes are in use, with further ITBs. */
+static bool begin_bridge(
+	struct virtual_fabric *fabric, uint32_t number, weft_time now, struct error *error)
+{
+	struct virtual_reroute *reroute = fabric->reroute;
+	struct route_set **more =
+		realloc(reroute->bridge, (reroute->bridges + 1) * sizeof(*reroute->bridge));
+	uint64_t added;
+	int result = -ENOMEM;
+
+	if (more != NULL) {
+		reroute->bridge = more;
+		result = itb_bridge_make(fabric->topology, reroute->made[reroute->used].routes.set,
+			reroute->made[number].routes.set, &more[reroute->bridges], &added, error);
+	}
+	fabric->failed = fabric->failed || result == -ENOMEM;
+	if (result < 0)
+		return false;
+	reroute->itb_routes += added;
+	use(fabric, number, more[reroute->bridges++]);
+	reroute->bridged_at = now;
+	reroute->due = now + LOOK_PS;
+	return true;
+}
+
+/* Packets of a partition that left their source before 'since'. */
+static uint64_t count_old(const struct virtual_fabric *partition, weft_time since)
+{
+	const struct virtual_pool *pool = &partition->pool;
+	uint64_t old = 0;
+
+	for (uint32_t i = 0; i < pool->used; i++)
+		old += pool->origin[i].injected_ps < since;
+	for (const struct weft_packet *free = pool->returned; free != NULL; free = free->next)
+		old -= pool->origin[free - pool->packet].injected_ps < since;
+	return old;
+}
+
+/* The new routes alone, once no packet has an old route. */
+static void end_bridge(struct virtual_fabric *fabric, weft_time now)
+{
+	struct virtual_reroute *reroute = fabric->reroute;
+	uint64_t old = 0;
+
+	for (unsigned i = 0; i < virtual_partitions_count(fabric); i++)
+		old += count_old(virtual_partition_at(fabric, i), reroute->bridged_at);
+	virtual_ranks_sum(fabric, &old, 1);
+	if (old > 0) {
+		reroute->due = now + LOOK_PS;
+		return;
+	}
+	reroute->bridged_ps += now - reroute->bridged_at;
+	reroute->bridged_at = WEFT_TIME_NEVER;
+	use(fabric, reroute->used, NULL);
 }
 
 /* True: new routes are in use. */
 static bool begin(struct virtual_fabric *fabric, weft_time now)
 {
 	struct virtual_reroute *reroute = fabric->reroute;
+	enum run_reconfigure mode = fabric->run->reconfigure.mode;
 	struct error error = {""};
 	uint32_t number;
+	bool live;
 
 	reroute->computed_at = now;
 	if (!find_routes(fabric, &number, &error)) {
@@ -311,28 +397,34 @@ static bool begin(struct virtual_fabric *fabric, weft_time now)
 	}
 	if (number == reroute->used)
 		return false;
-	if (may_coexist(fabric, number, &error)) {
-		use(fabric, number);
+	live = may_coexist(fabric, number, &error);
+	if (!live)
+		reroute->why = error;
+	if (mode == RUN_RECONFIGURE_IMMEDIATE || (live && mode != RUN_RECONFIGURE_DRAIN)) {
+		reroute->risks += !live;
+		use(fabric, number, NULL);
 		return true;
 	}
-	reroute->pauses++;
-	reroute->why = error;
-	reroute->next = number;
-	reroute->paused_at = now;
-	reroute->due = now + LOOK_PS;
-	set_pause(fabric, true, now);
+	if (mode == RUN_RECONFIGURE_ITB && begin_bridge(fabric, number, now, &reroute->why))
+		return true;
+	pause_hosts(fabric, number, now);
 	return false;
 }
 
 bool virtual_reroute_poll(struct virtual_fabric *fabric, weft_time now)
 {
 	struct virtual_reroute *reroute = fabric->reroute;
-	bool done;
+	bool done = false;
 
 	if (reroute == NULL || now < reroute->due)
 		return false;
 	reroute->due = WEFT_TIME_NEVER;
-	done = reroute->paused_at != WEFT_TIME_NEVER ? end_pause(fabric, now) : begin(fabric, now);
+	if (reroute->bridged_at != WEFT_TIME_NEVER)
+		end_bridge(fabric, now);
+	else if (reroute->paused_at != WEFT_TIME_NEVER)
+		done = end_pause(fabric, now);
+	else
+		done = begin(fabric, now);
 	/* Cables that changed meanwhile. */
 	if (reroute->due == WEFT_TIME_NEVER && reroute->noted > reroute->computed_at)
 		reroute->due = reroute->noted + fabric->run->mapper.after_ps;
@@ -349,11 +441,21 @@ void virtual_reroute_result(const struct virtual_fabric *fabric, struct run_resu
 	run_result_count(result, "reroutes_paused", reroute->pauses);
 	run_result_count(result, "reroutes_paused_ns", ps_to_ns(reroute->paused_ps));
 	run_result_count(result, "reroutes_failed", reroute->failures);
+	run_result_count(result, "reroutes_bridged", reroute->bridges);
+	run_result_count(result, "reroutes_bridged_ns", ps_to_ns(reroute->bridged_ps));
+	run_result_count(result, "reroutes_itb_routes", reroute->itb_routes);
+	run_result_count(result, "reroutes_at_risk", reroute->risks);
 	if (reroute->failures > 0) {
 		snprintf(text, sizeof(text), "no new routes after %u change%s: %s",
 			reroute->failures, reroute->failures == 1 ? "" : "s", reroute->why.text);
 		run_result_add_warning(result, text);
-	} else if (reroute->pauses > 0) {
+	} else if (reroute->risks > 0) {
+		snprintf(text, sizeof(text),
+			"%u change%s of routes in spite of a possible deadlock of old and new "
+			"routes: %s",
+			reroute->risks, reroute->risks == 1 ? "" : "s", reroute->why.text);
+		run_result_add_warning(result, text);
+	} else if (reroute->pauses > 0 && reroute->why.text[0] != '\0') {
 		snprintf(text, sizeof(text),
 			"hosts paused for %u change%s of routes, because old and new routes could "
 			"deadlock together: %s",

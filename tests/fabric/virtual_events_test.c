@@ -238,17 +238,57 @@ UNIT_TEST(a_host_that_is_cut_off_leaves_the_routes_as_they_are)
 }
 
 /* The routes of a ring and of its rest, each without a cycle, have one together. */
+#define RING                                                                         \
+	"topology=ring:switches=6,hosts=1", "routing={algorithm: ud, mode: source}", \
+		"mapper.after=100us", "events=[{at: 500us, link: 's0:1', down: forever}]"
+
 UNIT_TEST(routes_that_could_deadlock_together_follow_each_other_after_a_pause)
 {
-	struct virtual_lab lab =
-		RUN("topology=ring:switches=6,hosts=1", "routing={algorithm: ud, mode: source}",
-			"mapper.after=100us", "events=[{at: 500us, link: 's0:1', down: forever}]");
+	struct virtual_lab lab = RUN(RING);
 
 	assert_int_equal(result_counter(&lab.result, "reroutes_paused"), 1);
 	assert_true(result_counter(&lab.result, "reroutes_paused_ns") > 0);
 	assert_true(lab.result.event[0].reroute_ps > 100 * PS_PER_US);
 	assert_int_equal(lab.result.packets.delivered, lab.result.packets.injected);
 	assert_int_equal(lab.result.warnings, 1);
+	virtual_lab_close(&lab);
+}
+
+UNIT_TEST(with_in_transit_buffers_such_routes_follow_each_other_without_a_pause)
+{
+	struct virtual_lab lab = RUN(RING, "reconfigure.mode=itb");
+	const struct run_result *result = &lab.result;
+
+	assert_int_equal(result->event[0].reroute_ps, 100 * PS_PER_US);
+	assert_int_equal(result_counter(result, "reroutes_paused"), 0);
+	assert_int_equal(result_counter(result, "reroutes_bridged"), 1);
+	assert_true(result_counter(result, "reroutes_itb_routes") > 0);
+	assert_true(result_counter(result, "host_itb_absorbed") > 0);
+	/* Only until the packets with old routes have arrived. */
+	assert_in_range(result_counter(result, "reroutes_bridged_ns"), 1000, 1000000);
+	assert_int_equal(result->packets.delivered, result->packets.injected);
+	assert_int_equal(result->warnings, 0);
+	virtual_lab_close(&lab);
+}
+
+UNIT_TEST(immediate_changes_are_at_risk_and_say_why)
+{
+	struct virtual_lab lab = RUN(RING, "reconfigure.mode=immediate");
+
+	assert_int_equal(lab.result.event[0].reroute_ps, 100 * PS_PER_US);
+	assert_int_equal(result_counter(&lab.result, "reroutes_at_risk"), 1);
+	assert_non_null(strstr(lab.result.warning[0].text, "in spite of a possible deadlock"));
+	virtual_lab_close(&lab);
+}
+
+UNIT_TEST(drain_pauses_even_where_routes_could_coexist)
+{
+	struct virtual_lab lab = RUN("events=[{at: 500us, link: 's0:2', down: forever}]",
+		"mapper.after=100us", "reconfigure.mode=drain");
+
+	assert_int_equal(result_counter(&lab.result, "reroutes_paused"), 1);
+	assert_true(lab.result.event[0].reroute_ps > 100 * PS_PER_US);
+	assert_int_equal(lab.result.packets.delivered, lab.result.packets.injected);
 	virtual_lab_close(&lab);
 }
 
@@ -300,6 +340,7 @@ UNIT_TEST(whatever_happens_nothing_is_lost_without_being_counted)
 		snprintf(seed, sizeof(seed), "seed=%u", i + 1);
 		lab = RUN(text, seed, network[i % 3], routing[i / 3 % 3],
 			i % 5 == 0 ? "mapper.after=50us" : "mapper.after=off",
+			i == 5 || i == 15 ? "reconfigure.mode=itb" : "reconfigure.mode=auto",
 			i % 2 == 0 ? "switch.voq=true" : "switch.voq=false",
 			i % 4 < 2 ? "switch.vcs=1" : "switch.credits=each");
 		assert_int_equal(
@@ -316,10 +357,38 @@ UNIT_TEST(whatever_happens_nothing_is_lost_without_being_counted)
 	assert_true(lost > 10000);
 }
 
-UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
+static void expect_same_bytes(const struct drawn *drawn, unsigned number, const char *counter)
 {
 	static const unsigned workers[] = {2, 3, 7};
+	struct error error = {""};
+	char *one = drawn_result(drawn_plain, drawn, NULL, 1, &error), *many;
 
+	if (one == NULL)
+		fail_msg("%s", error.text);
+	assert_true(counter == NULL || strstr(one, counter) != NULL);
+	for (unsigned k = 0; k < 3; k++) {
+		many = drawn_result(drawn_plain, drawn, NULL, workers[k], &error);
+		if (many == NULL)
+			fail_msg("%s", error.text);
+		drawn_expect_same(one, many, number, drawn);
+		free(many);
+	}
+	free(one);
+}
+
+UNIT_TEST(bridges_give_the_same_bytes_with_any_number_of_workers)
+{
+	const struct drawn drawn = {
+		.set = {RING, "topology=ring:switches=8,hosts=1", "reconfigure.mode=itb",
+			"hello=100us", "nic.retry=100us", "measure.duration=1ms",
+			"measure.sample=50us"},
+		.sets = 10};
+
+	expect_same_bytes(&drawn, 0, "\"reroutes_bridged\": 1");
+}
+
+UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
+{
 	for (unsigned i = 0; i < 4; i++) {
 		char text[DRAWN_TEXT];
 		struct drawn drawn = {
@@ -327,25 +396,14 @@ UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
 				i < 2 ? "faults={corrupt: 0.1%, credit-loss: 1%}"
 				      : "routing.adaptive=adaptive",
 				i < 2 ? "mapper.after=30us" : "mapper.after=off",
-				i == 1 ? "routing={algorithm: ud, mode: source}" : "seed=9"},
-			.sets = 7};
-		struct error error = {""};
-		char *one, *many;
+				i == 1 ? "routing={algorithm: ud, mode: source}" : "seed=9",
+				i == 1 ? "reconfigure.mode=itb" : "seed=9"},
+			.sets = 8};
 		struct rng rng;
 
 		rng_init(&rng, i, 1, 0);
 		draw(&rng, 20, 800, text);
-		one = drawn_result(drawn_plain, &drawn, NULL, 1, &error);
-		if (one == NULL)
-			fail_msg("%s", error.text);
-		for (unsigned k = 0; k < 3; k++) {
-			many = drawn_result(drawn_plain, &drawn, NULL, workers[k], &error);
-			if (many == NULL)
-				fail_msg("%s", error.text);
-			drawn_expect_same(one, many, i, &drawn);
-			free(many);
-		}
-		free(one);
+		expect_same_bytes(&drawn, i, NULL);
 	}
 }
 

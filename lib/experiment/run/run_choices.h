@@ -38,6 +38,10 @@
 #define RUN_STEPS(X) X(RUN_STEPS_NEXT, "next") X(RUN_STEPS_ITB, "itb")
 #define RUN_GRANULARITIES(X) \
 	X(RUN_GRANULARITY_HOST, "host") X(RUN_GRANULARITY_SWITCH, "switch")
+#define RUN_ITB_HOSTS(X) X(RUN_ITB_HOSTS_RANDOM, "random") X(RUN_ITB_HOSTS_BALANCED, "balanced")
+#define RUN_RECONFIGURES(X)                                             \
+	X(RUN_RECONFIGURE_AUTO, "auto") X(RUN_RECONFIGURE_DRAIN, "drain") \
+	X(RUN_RECONFIGURE_IMMEDIATE, "immediate") X(RUN_RECONFIGURE_ITB, "itb")
 /* Readings of the ARN+AFI paper (docs/explanation/congestion.md). */
 #define RUN_RETESTS(X) \
 	X(RUN_RETEST_STARTS, "starts") X(RUN_RETEST_HOLDS, "holds") X(RUN_RETEST_NEVER, "never")
@@ -91,6 +95,8 @@ enum run_ugal_queues { RUN_UGAL_QUEUES(X) }; /* as enum detour_queues */
 enum run_ties { RUN_TIES(X) RUN_TIES_UNSET /* port */ };
 enum run_steps { RUN_STEPS(X) RUN_STEPS_UNSET /* next */ };
 enum run_granularity { RUN_GRANULARITIES(X) RUN_GRANULARITY_UNSET /* route file only */ };
+enum run_itb_hosts { RUN_ITB_HOSTS(X) };
+enum run_reconfigure { RUN_RECONFIGURES(X) };
 enum run_retest { RUN_RETESTS(X) };
 enum run_occupancy { RUN_OCCUPANCIES(X) };
 enum run_notifiers { RUN_NOTIFIERS(X) };

@@ -105,6 +105,7 @@ struct run_config_routing {
 	enum run_granularity granularity; /* hosts or switches have a route of their own */
 	/* For algorithms with a tree: a switch, or a choice of route_root_find(); "": default. */
 	char root[TOPOLOGY_NAME_MAX];
+	enum run_itb_hosts itb_hosts;     /* which hosts of a switch absorb (itb_bridge.h) */
 	uint32_t radius;                  /* msp only; 0: not set, or set by a route file */
 	enum run_steps steps;             /* msp only; UNSET: not set */
 	enum run_ties ties;               /* dor and msp only; UNSET: not set */
@@ -246,6 +247,11 @@ static inline uint32_t run_config_tag_bytes(const struct run_config_security *se
 {
 	return security->data ? FRAME_DATA_TAG_BYTES : 0;
 }
+
+/* How new routes replace others after an event (virtual_reroute.h). */
+struct run_config_reconfigure {
+	enum run_reconfigure mode;
+};
 
 struct run_event;
 
@@ -411,6 +417,7 @@ struct run_config {
 	struct run_config_security security;
 	struct run_config_faults faults;
 	struct run_event_list events;
+	struct run_config_reconfigure reconfigure;
 	struct run_config_measure measure;
 	struct run_config_fidelity fidelity;
 	struct run_config_host host;

@@ -11,8 +11,9 @@
 extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routing_fields[],
 	run_detector_fields[], run_nic_fields[], run_selection_fields[], run_iba_cc_fields[],
 	run_dcqcn_fields[], run_drb_fields[], run_pr_drb_fields[], run_faults_fields[],
-	run_event_fields[], run_mapper_fields[], run_measure_fields[], run_fidelity_fields[],
-	run_host_fields[], run_edge_fields[], run_traffic_fields[], run_job_fields[];
+	run_event_fields[], run_reconfigure_fields[], run_mapper_fields[], run_measure_fields[],
+	run_fidelity_fields[], run_host_fields[], run_edge_fields[], run_traffic_fields[],
+	run_job_fields[];
 /* The short form of 'edges', instead of a list. */
 extern const struct yaml_field run_edge_network_fields[];
 /* Top-level keys of each kind of file. */

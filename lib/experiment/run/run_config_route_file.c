@@ -13,8 +13,9 @@
 static bool computes(const char *key)
 {
 	return strcmp(key, "algorithm") == 0 || strcmp(key, "alternatives") == 0 ||
-	       strcmp(key, "granularity") == 0 || strcmp(key, "radius") == 0 ||
-	       strcmp(key, "steps") == 0 || strcmp(key, "ties") == 0 || strcmp(key, "root") == 0;
+	       strcmp(key, "granularity") == 0 || strcmp(key, "itb-hosts") == 0 ||
+	       strcmp(key, "radius") == 0 || strcmp(key, "steps") == 0 ||
+	       strcmp(key, "ties") == 0 || strcmp(key, "root") == 0;
 }
 
 static bool on_command_line(const struct yaml_tree_node *node)

@@ -25,6 +25,8 @@ static const char *const recording_choices[] = {RUN_RECORDINGS(X) NULL};
 static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
 static const char *const steps_choices[] = {RUN_STEPS(X) NULL};
 static const char *const ugal_queues_choices[] = {RUN_UGAL_QUEUES(X) NULL};
+static const char *const itb_hosts_choices[] = {RUN_ITB_HOSTS(X) NULL};
+static const char *const reconfigure_choices[] = {RUN_RECONFIGURES(X) NULL};
 static const char *const ties_choices[] = {RUN_TIES(X) NULL};
 static const char *const granularity_choices[] = {RUN_GRANULARITIES(X) NULL};
 static const char *const retest_choices[] = {RUN_RETESTS(X) NULL};
@@ -201,6 +203,8 @@ const struct yaml_field run_routing_fields[] = {
 	{"root", YAML_FIELD_TEXT, YAML_MEMBER(S, root), .present = root_present,
 		.form = "best|centre|random|<text>",
 		.doc = "The root of algorithms with a tree: a switch, or a choice. The default is a leaf of a tree with levels, else the first switch."},
+	{"itb-hosts", YAML_FIELD_CHOICE, YAML_MEMBER(S, itb_hosts), .choices = itb_hosts_choices,
+		.doc = "Hosts that absorb for a route: drawn at each switch, or (`balanced`) those that absorb for the fewest routes."},
 	{"radius", YAML_FIELD_NUMBER, YAML_MEMBER(S, radius), .min = 1, .max = ROUTE_RADIUS_MAX,
 		.present = number_present,
 		.doc = "Maximum distance in links of the intermediate switches of `msp` from the ends of a path."},
@@ -331,6 +335,13 @@ const struct yaml_field run_faults_fields[] = {
 		"Share of credit frames that are lost."),
 	SHARE_FIELD("corrupt", struct run_config_faults, corrupt_ppm,
 		"Share of frames that are damaged."),
+	{NULL},
+};
+
+const struct yaml_field run_reconfigure_fields[] = {
+	{"mode", YAML_FIELD_CHOICE, YAML_MEMBER(struct run_config_reconfigure, mode),
+		.choices = reconfigure_choices,
+		.doc = "Old and new routes together: never (`drain`), in any case (`immediate`), with in-transit buffers where they could deadlock (`itb`), or if they cannot deadlock (`auto`)."},
 	{NULL},
 };
 

@@ -262,8 +262,23 @@ static int check_mapper(const struct run_config *config, struct error *error)
 		{run_config_is_adaptive(config) && config->routing.afi,
 			"requires 'routing.afi: false'"},
 	};
-	int result;
+	enum run_reconfigure mode = config->reconfigure.mode;
+	const struct rule reconfigure[] = {
+		{config->mapper.after_ps == WEFT_TIME_NEVER && mode != RUN_RECONFIGURE_AUTO,
+			"requires mapper.after, the time until there are new routes, such as 10ms"},
+		{config->routing.mode != RUN_ROUTING_SOURCE && mode == RUN_RECONFIGURE_ITB,
+			"itb requires 'routing.mode: source'"},
+	};
+	const struct rule places[] = {
+		{config->routing.itb_hosts != RUN_ITB_HOSTS_RANDOM && config->routing.others > 0,
+			"requires one routing.algorithm"},
+	};
+	int result = CHECK_RULES(config, "reconfigure.mode ", reconfigure, error);
 
+	if (result == 0)
+		result = CHECK_RULES(config, "routing.itb-hosts ", places, error);
+	if (result < 0)
+		return result;
 	if (config->mapper.after_ps != WEFT_TIME_NEVER) {
 		result = CHECK_RULES(config, "mapper.after ", after, error);
 		if (result < 0)

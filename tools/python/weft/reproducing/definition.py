@@ -39,7 +39,7 @@ EFFICIENCY = "efficiency"  # accepted over time, around a hot spot
 THROUGHPUT = "throughput"  # accepted at each of several loads
 # The same, one number per run. The titles are for axes of pictures.
 COMPLETION, WORST_SWITCH, WORST_LINK = "completion", "worst-switch", "worst-link"
-FIRST_BURST, LATENCY_TIME = "first-burst", "latency-time"
+FIRST_BURST, LATENCY_TIME, LOST_TRAFFIC = "first-burst", "latency-time", "lost-traffic"
 RUN_TITLES = {
     COMPLETION: "Time of the schedule [ms]",
     "accepted": "Accepted, share of the hosts' links",
@@ -49,6 +49,7 @@ RUN_TITLES = {
     FIRST_BURST: "Mean latency of the first burst [us]",
     "later-bursts": "Mean latency of the later bursts [us]",
     LATENCY_TIME: "Mean network latency [us]",
+    LOST_TRAFFIC: "Traffic lost after the event, as time at the rate before [us]",
 }
 COUNTING = (SATURATION, LATENCY, WAITING, LINKS, BLOCKED, SETTLING)
 MEASURES = (*COUNTING, EFFICIENCY, THROUGHPUT, *RUN_TITLES)

@@ -357,6 +357,21 @@ def _bursts_us(series: list[Any]) -> float:
     return sum(found) / len(found) / 1e3 if found else NAN
 
 
+def _lost_us(result: dict[str, Any]) -> float:
+    """The largest deficit of the accepted traffic since the first event, at its mean before; what
+    is accepted later, from a backlog, does not make it smaller."""
+    series, events = result.get("series") or [], result.get("events") or []
+    at = number(events[0], "at_ns") if events else math.inf
+    before = [number(sample, "accepted") for sample in series if sample["t_ns"] <= at]
+    if not before or sum(before) == 0:
+        return NAN
+    mean, deficit, worst = sum(before) / len(before), 0.0, 0.0
+    for sample in series[len(before) :]:
+        deficit += (1 - number(sample, "accepted") / mean) * (sample["t_ns"] - at) / 1e3
+        worst, at = max(worst, deficit), sample["t_ns"]
+    return worst
+
+
 def _positive(value: float) -> float:
     """0: nothing arrived."""
     return value if value > 0 else NAN
@@ -380,6 +395,7 @@ def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
         d.WORST_SWITCH: lambda: _max_of(result.get("switches"), "waiting_ns") / 1e3,
         d.WORST_LINK: lambda: _max_of(filter(is_between_switches, links), "utilisation"),
         d.FIRST_BURST: lambda: _bursts_us(series[:1]),
+        d.LOST_TRAFFIC: lambda: _lost_us(result),
         "later-bursts": lambda: _bursts_us(series[2::2]),
     }
     return own.get(measure, lambda: point.traffic)()

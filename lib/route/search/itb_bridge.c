@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "itb_bridge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "acyclic.h"
+#include "route/route_graph.h"
+#include "wire/frame.h"
+
+/* A host for each link. */
+#define ELEMENTS_ROOM (3 * ROUTE_ELEMENTS_MAX)
+
+struct bridge {
+	struct route_graph *graph;
+	struct acyclic *acyclic; /* NULL: no ITBs are added */
+	uint32_t *load;          /* [hosts]: routes for which the host absorbs */
+	struct error *error;
+};
+
+/* A copy under way. */
+struct copy {
+	uint8_t element[ELEMENTS_ROOM];
+	unsigned length, added;
+	uint32_t at,
+		arc; /* the present switch; how the packet came, ROUTE_GRAPH_NONE: from a host */
+};
+
+/* Into the host of the switch with the smallest load, and out of it again. False: it has none. */
+static bool absorb(struct bridge *bridge, struct copy *copy)
+{
+	const struct route_graph *graph = bridge->graph;
+	uint32_t first = graph->first_host[copy->at], end = graph->first_host[copy->at + 1];
+	uint32_t host;
+
+	if (first == end)
+		return false;
+	host = graph->host_of[first];
+	for (uint32_t i = first + 1; i < end; i++)
+		if (bridge->load[graph->host_of[i]] < bridge->load[host])
+			host = graph->host_of[i];
+	bridge->load[host]++;
+	copy->element[copy->length++] = ROUTE_PORT_BIT | graph->host_port[host];
+	copy->element[copy->length++] = ROUTE_TYPE_ITB;
+	copy->arc = ROUTE_GRAPH_NONE;
+	return true;
+}
+
+/* The next link between switches. False: an ITB is needed, and there is no host. */
+static bool follow(struct bridge *bridge, struct copy *copy, uint8_t element)
+{
+	uint32_t next = route_graph_arc_of_port(bridge->graph, copy->at, element & ROUTE_PORT_MASK);
+
+	if (copy->arc != ROUTE_GRAPH_NONE && bridge->acyclic != NULL &&
+		!acyclic_add(bridge->acyclic, copy->arc, next)) {
+		if (!absorb(bridge, copy))
+			return false;
+		copy->added++;
+	}
+	copy->element[copy->length++] = element;
+	copy->arc = next;
+	copy->at = bridge->graph->arc[next].to;
+	return true;
+}
+
+static bool copy_route(struct bridge *bridge, struct copy *copy, uint32_t source,
+	const uint8_t *route, unsigned length)
+{
+	bool good = true;
+
+	*copy = (struct copy){.at = bridge->graph->host_switch[source], .arc = ROUTE_GRAPH_NONE};
+	for (unsigned i = 0; i + 2 < length && good; i++)
+		if (route[i + 1] != ROUTE_TYPE_ITB)
+			good = follow(bridge, copy, route[i]);
+		else if (good = absorb(bridge, copy), good)
+			i++;
+	copy->element[copy->length++] = route[length - 2];
+	copy->element[copy->length++] = route[length - 1];
+	return good;
+}
+
+static int refuse(const struct bridge *bridge, uint32_t source, uint32_t destination)
+{
+	const struct topology_device *host = bridge->graph->topology->host_at;
+
+	return error_set(bridge->error, EBUSY,
+		"the route from %s to %s would need in-transit buffers for which it has no place",
+		host[source].name, host[destination].name);
+}
+
+/* The routes of a pair; 'made' NULL: only takes their dependencies, which must fit together. */
+static int copy_pair(struct bridge *bridge, uint32_t source, uint32_t destination,
+	const struct route_set *from, struct route_set *made, uint64_t *added)
+{
+	const uint8_t *route;
+	unsigned length;
+	int result = 0;
+
+	for (unsigned i = 0; result == 0 &&
+			     (route = route_set_get(from, source, destination, i, &length)) != NULL;
+		i++) {
+		struct copy copy;
+
+		if (!copy_route(bridge, &copy, source, route, length) ||
+			copy.length > ROUTE_ELEMENTS_MAX || (made == NULL && copy.added > 0))
+			return refuse(bridge, source, destination);
+		if (made == NULL)
+			continue;
+		*added += copy.added > 0;
+		result = route_set_add(made, source, destination, copy.element, copy.length);
+	}
+	return result;
+}
+
+static int copy_all(struct bridge *bridge, const struct route_set *from, struct route_set *made,
+	uint64_t *added)
+{
+	uint32_t hosts = route_set_hosts(from);
+	int result = 0;
+
+	for (uint32_t to = 0; to < hosts; to++)
+		for (uint32_t source = 0; source < hosts && result == 0; source++)
+			if (source != to)
+				result = copy_pair(bridge, source, to, from, made, added);
+	return result;
+}
+
+static bool is_plain(const struct route_set *set)
+{
+	return set == NULL || (route_set_vc_rule(set) == NULL && route_set_parts(set, 0) == NULL);
+}
+
+int itb_bridge_make(const struct topology *topology, const struct route_set *former,
+	const struct route_set *next, struct route_set **made, uint64_t *added, struct error *error)
+{
+	struct bridge bridge = {.graph = route_graph_create(topology),
+		.load = calloc(topology->hosts + 1u, sizeof(*bridge.load)),
+		.error = error};
+	int result = -ENOMEM;
+
+	*added = 0;
+	*made = route_set_create(route_set_hosts(next));
+	if (bridge.graph != NULL && former != NULL)
+		bridge.acyclic = acyclic_create(bridge.graph);
+	if (!is_plain(former) || !is_plain(next))
+		result =
+			error_set(error, EBUSY, "routes with VC classes, or of several algorithms");
+	else if (*made != NULL && bridge.graph != NULL && bridge.load != NULL &&
+		 (former == NULL || bridge.acyclic != NULL))
+		result = 0;
+	if (result == 0 && former != NULL)
+		result = copy_all(&bridge, former, NULL, added);
+	if (result == 0)
+		result = copy_all(&bridge, next, *made, added);
+	if (result < 0) {
+		route_set_destroy(*made);
+		*made = NULL;
+	} else {
+		*route_set_origin(*made) = *route_set_origin_const(next);
+	}
+	acyclic_destroy(bridge.acyclic);
+	route_graph_destroy(bridge.graph);
+	free(bridge.load);
+	return result;
+}

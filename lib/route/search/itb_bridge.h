@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Copies of routes with other in-transit buffers: which hosts absorb, and where routes that replace
+ * others need more of them. Each ITB of a copy is at the host of its switch that absorbs for the
+ * fewest routes so far, in the order of the pairs. Our choice: the algorithms draw hosts.
+ *
+ * A bridge lets new routes be used while packets with former ones are in flight. All dependencies
+ * of the former routes are accepted first; then, route by route, a dependency of a new one that
+ * would close a cycle with accepted ones is replaced by an ITB (cycle_break.h). The union is free
+ * of deadlock, as is the union of the bridge and the new routes, which have all dependencies of the
+ * bridge. */
+
+#include <stdint.h>
+
+#include "base/weft_error.h"
+#include "route/route_set.h"
+#include "topo/topology.h"
+
+/* 'former' NULL: only places the ITBs that 'next' has. 0 with '*made', and in '*added' how many
+ * routes have got ITBs; -EBUSY and error: a switch without hosts would have to absorb, a route
+ * would be too long, or routes have VC classes or parts; -ENOMEM. */
+int itb_bridge_make(const struct topology *topology, const struct route_set *former,
+	const struct route_set *next, struct route_set **made, uint64_t *added,
+	struct error *error);
