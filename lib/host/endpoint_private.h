@@ -90,7 +90,10 @@ struct endpoint {
 	uint32_t promised;           /* free slots that windows may use */
 	uint32_t gone_waiting;       /* notices that wait for a slot */
 	weft_time probe_ps;
-	bool closing, dirty; /* dirty: something was published since the last bell */
+	weft_time closing_ps;
+	bool closing; /* the program has ended; what it ordered is still sent */
+	bool closed;  /* nothing more is sent, and peers know */
+	bool dirty;   /* something was published since the last bell */
 };
 
 #define CONTROLS 64

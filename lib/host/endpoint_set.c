@@ -3,7 +3,6 @@
 
 /* The endpoints of a host as users of its interface. */
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,35 +58,24 @@ bool endpoint_set_has(const struct endpoint_set *set, unsigned number)
 	return set->at[number] != NULL;
 }
 
-static bool is_known(const struct pair *pair)
-{
-	return pair->used || pair->rx_life != 0;
-}
-
 void endpoint_set_close(struct endpoint_set *set, unsigned number)
 {
 	struct endpoint *endpoint = set->at[number];
 
 	if (endpoint == NULL || endpoint->closing)
 		return;
+	endpoint_take_orders(endpoint, set->count);
 	endpoint->closing = true;
 	for (unsigned i = 0; i < set->hosts; i++)
 		if (set->current[i].endpoint == number)
 			set->current[i].pair = PAIR_NONE;
-	for (uint32_t i = 0; i < endpoint->pairs; i++) {
-		endpoint_fail_pair(endpoint, i, -ESHUTDOWN, false, set->count);
-		endpoint->pair[i].owes &= (uint8_t)~OWES_PROBE;
-		/* A pending grant goes first, because it shows that the program was there. */
-		if (is_known(&endpoint->pair[i]))
-			endpoint_owe(endpoint, i, OWES_GONE);
-	}
 }
 
 struct endpoint *endpoint_set_remove(struct endpoint_set *set, unsigned number)
 {
 	struct endpoint *endpoint = set->at[number];
 
-	if (endpoint == NULL || !endpoint->closing || endpoint->sent > 0 ||
+	if (endpoint == NULL || !endpoint->closed || endpoint->sent > 0 ||
 		endpoint->owed.head != PAIR_NONE)
 		return NULL;
 	set->at[number] = NULL;

@@ -10,7 +10,7 @@ struct endpoint *endpoint_set_find(struct endpoint_set *set, const struct endpoi
 {
 	struct endpoint *endpoint = wire->to < set->endpoints ? set->at[wire->to] : NULL;
 
-	if (endpoint == NULL || endpoint->closing ||
+	if (endpoint == NULL || endpoint->closed ||
 		(wire->to_life != 0 && wire->to_life != endpoint->config.life))
 		return NULL;
 	return endpoint;
@@ -56,10 +56,10 @@ static void owe_answer(struct endpoint_set *set, uint16_t host, const struct end
 static void take_probe(struct endpoint_set *set, struct endpoint *endpoint, uint16_t host,
 	uint32_t index, const struct endpoint_wire *wire)
 {
-	if (endpoint != NULL && endpoint->pair[index].rx_life == wire->from_life)
-		endpoint_owe(endpoint, index, OWES_CREDIT);
-	else
+	if (endpoint == NULL || endpoint->pair[index].rx_life != wire->from_life)
 		owe_answer(set, host, wire);
+	else if (!endpoint->closing)
+		endpoint_owe(endpoint, index, OWES_CREDIT);
 }
 
 void endpoint_set_take_control(
@@ -104,6 +104,8 @@ static void begin(struct endpoint_set *set, const struct nic_delivery *delivery)
 		owe_answer(set, delivery->source, &wire);
 		return;
 	}
+	if (endpoint->closing)
+		return; /* the notice follows what the program sent */
 	current->endpoint = wire.to;
 	current->pair = (uint32_t)delivery->source * set->endpoints + wire.from;
 	if (endpoint_receive_from(endpoint, current->pair, wire.from_life))
@@ -137,7 +139,7 @@ static void end_control(struct endpoint_set *set, struct endpoint_control *contr
 
 	control->used = false;
 	if (error != 0 && wire->kind == ENDPOINT_PROBE && endpoint != NULL &&
-		endpoint->config.life == wire->from_life && !endpoint->closing)
+		endpoint->config.life == wire->from_life && !endpoint->closed)
 		endpoint_fail_pair(endpoint, (uint32_t)control->host * set->endpoints + wire->to,
 			error, true, set->count);
 }
@@ -155,6 +157,6 @@ void endpoint_set_done(struct endpoint_set *set, const struct nic_outcome *outco
 	endpoint = set->at[(outcome->cookie >> 32) & (ENDPOINTS_MAX - 1)];
 	pair = endpoint->order[slot].pair;
 	endpoint_end_piece(endpoint, slot, outcome->error, set->count);
-	if (outcome->error != 0 && !endpoint->closing)
+	if (outcome->error != 0 && !endpoint->closed)
 		endpoint_fail_pair(endpoint, pair, outcome->error, true, set->count);
 }

@@ -224,6 +224,30 @@ static void probe(struct endpoint *endpoint, weft_time now)
 			endpoint_owe(endpoint, i, OWES_PROBE);
 }
 
+static bool is_known(const struct pair *pair)
+{
+	return pair->used || pair->rx_life != 0;
+}
+
+/* What the program ordered before it ended has left, or has had the time that peers have. */
+static void close_drained(struct endpoint_set *set, struct endpoint *endpoint, weft_time now)
+{
+	if (!endpoint->closing || endpoint->closed)
+		return;
+	if (endpoint->closing_ps == 0)
+		endpoint->closing_ps = now;
+	if (endpoint->queued > 0 && now - endpoint->closing_ps < set->give_up_ps)
+		return;
+	endpoint->closed = true;
+	for (uint32_t i = 0; i < endpoint->pairs; i++) {
+		endpoint_fail_pair(endpoint, i, -ESHUTDOWN, false, set->count);
+		endpoint->pair[i].owes &= (uint8_t)~OWES_PROBE;
+		/* A grant that is due goes first: it says that the program was there. */
+		if (is_known(&endpoint->pair[i]))
+			endpoint_owe(endpoint, i, OWES_GONE);
+	}
+}
+
 unsigned endpoint_set_poll(struct endpoint_set *set, struct nic *nic, weft_time now)
 {
 	unsigned moved = 0;
@@ -237,9 +261,11 @@ unsigned endpoint_set_poll(struct endpoint_set *set, struct nic *nic, weft_time 
 		if (!endpoint->closing) {
 			moved += endpoint_take_returns(endpoint, set->count);
 			moved += endpoint_take_orders(endpoint, set->count);
-			probe(endpoint, now);
 		}
+		if (!endpoint->closed)
+			probe(endpoint, now);
 		moved += send_pieces(set, endpoint, nic, now);
+		close_drained(set, endpoint, now);
 		moved += send_controls(set, endpoint, nic, now);
 	}
 	return moved;

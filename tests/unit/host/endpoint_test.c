@@ -400,6 +400,34 @@ UNIT_TEST(peers_of_a_program_that_ends_get_errors)
 	}
 }
 
+/* More than a window, so the receiver has to look first. */
+UNIT_TEST(messages_that_a_program_sent_before_it_ended_arrive)
+{
+	static uint8_t data[100][40], got[100][40];
+	struct weft *a, *b;
+	struct weft_address to, from;
+
+	bed_start(1);
+	a = open_at("h0");
+	b = open_at("h1");
+	to = address_of(b);
+	from = address_of(a);
+	for (unsigned i = 0; i < 100; i++) {
+		fill(data[i], sizeof(data[i]), i);
+		assert_int_equal(weft_send(a, &to, 0, data[i], sizeof(data[i]), NULL), 0);
+		assert_int_equal(
+			weft_recv(b, NULL, 0, UINT64_MAX, got[i], sizeof(got[i]), NULL), 0);
+	}
+	assert_int_equal(weft_recv(b, &from, 9, UINT64_MAX, NULL, 0, NULL), 0);
+	close_one(a);
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(event_of(b).error, 0);
+	assert_int_equal(event_of(b).error, -ECONNRESET);
+	assert_memory_equal(got, data, sizeof(got));
+	close_one(b);
+	bed_stop();
+}
+
 UNIT_TEST(a_peer_that_cannot_be_reached_ends_in_an_error)
 {
 	static uint8_t data[100];
