@@ -20,9 +20,12 @@
 
 #include "host/weft_client.h"
 
-#define WEFT_FI_CAPS                                                                             \
-	(FI_MSG | FI_TAGGED | FI_SEND | FI_RECV | FI_SOURCE | FI_DIRECTED_RECV | FI_LOCAL_COMM | \
-		FI_REMOTE_COMM)
+#define WEFT_FI_TX_CAPS (FI_MSG | FI_TAGGED | FI_SEND)
+#define WEFT_FI_RX_CAPS \
+	(FI_MSG | FI_TAGGED | FI_RECV | FI_SOURCE | FI_DIRECTED_RECV | FI_MULTI_RECV)
+#define WEFT_FI_DOMAIN_CAPS  (FI_LOCAL_COMM | FI_REMOTE_COMM)
+#define WEFT_FI_CAPS         (WEFT_FI_TX_CAPS | WEFT_FI_RX_CAPS | WEFT_FI_DOMAIN_CAPS)
+#define WEFT_FI_MULTI_BYTES  256 /* FI_OPT_MIN_MULTI_RECV, unless it is set */
 #define WEFT_FI_INJECT_BYTES 256 /* less than weft_eager_bytes() of any lab */
 #define WEFT_FI_CONTEXTS     65536
 #define WEFT_FI_MESSAGE_MAX  (UINT64_C(1) << 32)
@@ -82,8 +85,11 @@ struct weft_fi_request {
 	void *context, *buffer;
 	uint64_t flags; /* reported with its completion */
 	size_t bytes;
-	bool quiet; /* no completion, unless it is an error */
-	bool claim; /* receives into 'own' until a call claims the message */
+	bool quiet;   /* no completion, unless it is an error */
+	bool claim;   /* receives into 'own' until a call claims the message */
+	bool discard; /* nobody wants the data of the claim */
+	bool multi;   /* the buffer is for several messages */
+	fi_addr_t peer;
 	bool arrived, claimed;
 	uint8_t *own;
 	struct weft_event event; /* an arrived message to claim */
@@ -112,6 +118,7 @@ struct weft_fi_ep {
 	bool selective[2];
 	bool enabled, directed; /* directed: receives name their sender */
 	uint64_t tx_flags, rx_flags;
+	size_t multi_bytes;            /* a buffer for several messages ends with less than this */
 	struct weft_fi_request active; /* head of a ring */
 	struct weft_fi_request *spare;
 };
@@ -129,6 +136,7 @@ int weft_fi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, stru
 int weft_fi_ep_open(
 	struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep, void *context);
 
+extern struct fi_ops_mr weft_fi_mr_ops;
 extern struct fi_ops_msg weft_fi_msg_ops;
 extern struct fi_ops_tagged weft_fi_tagged_ops;
 

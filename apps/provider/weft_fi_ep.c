@@ -22,14 +22,25 @@ static ssize_t cancel(fid_t fid, void *context)
 	return result;
 }
 
-static int no_get_option(fid_t fid, int level, int name, void *value, size_t *bytes)
+static int get_option(fid_t fid, int level, int name, void *value, size_t *bytes)
 {
-	return -FI_ENOPROTOOPT;
+	if (level != FI_OPT_ENDPOINT || name != FI_OPT_MIN_MULTI_RECV)
+		return -FI_ENOPROTOOPT;
+	if (*bytes < sizeof(size_t))
+		return -FI_ETOOSMALL;
+	*bytes = sizeof(size_t);
+	memcpy(value, &((struct weft_fi_ep *)fid)->multi_bytes, sizeof(size_t));
+	return 0;
 }
 
-static int no_set_option(fid_t fid, int level, int name, const void *value, size_t bytes)
+static int set_option(fid_t fid, int level, int name, const void *value, size_t bytes)
 {
-	return -FI_ENOPROTOOPT;
+	if (level != FI_OPT_ENDPOINT || name != FI_OPT_MIN_MULTI_RECV)
+		return -FI_ENOPROTOOPT;
+	if (bytes != sizeof(size_t))
+		return -FI_EINVAL;
+	memcpy(&((struct weft_fi_ep *)fid)->multi_bytes, value, bytes);
+	return 0;
 }
 
 static int no_tx_context(
@@ -51,8 +62,8 @@ static ssize_t no_size_left(struct fid_ep *ep)
 
 static struct fi_ops_ep ep_ops = {.size = sizeof(struct fi_ops_ep),
 	.cancel = cancel,
-	.getopt = no_get_option,
-	.setopt = no_set_option,
+	.getopt = get_option,
+	.setopt = set_option,
 	.tx_ctx = no_tx_context,
 	.rx_ctx = no_rx_context,
 	.rx_size_left = no_size_left,
@@ -237,6 +248,7 @@ int weft_fi_ep_open(
 		return result;
 	}
 	ep->domain = (void *)domain;
+	ep->multi_bytes = WEFT_FI_MULTI_BYTES;
 	ep->active.next = ep->active.previous = &ep->active;
 	ep->directed = (info->caps & FI_DIRECTED_RECV) != 0;
 	ep->tx_flags = info->tx_attr != NULL ? info->tx_attr->op_flags : 0;

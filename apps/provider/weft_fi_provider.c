@@ -25,7 +25,7 @@ static bool domain_fits(const struct fi_domain_attr *asked)
 {
 	return (asked->name == NULL || strcmp(asked->name, NAME) == 0) &&
 	       asked->data_progress != FI_PROGRESS_AUTO && asked->cq_data_size <= 8 &&
-	       is_within(asked->caps, FI_LOCAL_COMM | FI_REMOTE_COMM);
+	       is_within(asked->caps, WEFT_FI_DOMAIN_CAPS);
 }
 
 static bool tx_fits(const struct fi_tx_attr *asked)
@@ -41,7 +41,7 @@ static bool rx_fits(const struct fi_rx_attr *asked)
 {
 	return is_within(asked->caps, WEFT_FI_CAPS) && is_within(asked->msg_order, FI_ORDER_SAS) &&
 	       asked->comp_order == FI_ORDER_NONE && asked->size <= WEFT_FI_CONTEXTS &&
-	       asked->iov_limit <= 1 && is_within(asked->op_flags, FI_COMPLETION);
+	       asked->iov_limit <= 1 && is_within(asked->op_flags, FI_COMPLETION | FI_MULTI_RECV);
 }
 
 static bool ep_fits(const struct fi_ep_attr *asked)
@@ -68,14 +68,14 @@ static void describe(struct fi_info *info, const struct fi_info *hints)
 	/* Either of these without a direction means both. */
 	if (!(caps & (FI_SEND | FI_RECV)))
 		caps |= FI_SEND | FI_RECV;
-	info->caps = caps | FI_LOCAL_COMM | FI_REMOTE_COMM;
+	info->caps = caps | WEFT_FI_DOMAIN_CAPS;
 	info->addr_format = FI_ADDR_PSMX;
-	*info->tx_attr = (struct fi_tx_attr){.caps = info->caps & ~(uint64_t)FI_RECV,
+	*info->tx_attr = (struct fi_tx_attr){.caps = info->caps & WEFT_FI_TX_CAPS,
 		.msg_order = FI_ORDER_SAS,
 		.inject_size = WEFT_FI_INJECT_BYTES,
 		.size = WEFT_FI_CONTEXTS,
 		.iov_limit = 1};
-	*info->rx_attr = (struct fi_rx_attr){.caps = info->caps & ~(uint64_t)FI_SEND,
+	*info->rx_attr = (struct fi_rx_attr){.caps = info->caps & WEFT_FI_RX_CAPS,
 		.msg_order = FI_ORDER_SAS,
 		.size = WEFT_FI_CONTEXTS,
 		.iov_limit = 1};
@@ -91,16 +91,16 @@ static void describe(struct fi_info *info, const struct fi_info *hints)
 
 static void describe_domain(struct fi_domain_attr *domain, const struct fi_info *hints)
 {
-	enum fi_av_type av = hints != NULL && hints->domain_attr != NULL
-				     ? hints->domain_attr->av_type
-				     : FI_AV_UNSPEC;
+	const struct fi_domain_attr *asked = hints != NULL ? hints->domain_attr : NULL;
 
 	*domain = (struct fi_domain_attr){.name = strdup(NAME),
 		.threading = FI_THREAD_SAFE,
-		.control_progress = FI_PROGRESS_AUTO,
+		.control_progress = asked != NULL && asked->control_progress != FI_PROGRESS_UNSPEC
+					    ? asked->control_progress
+					    : FI_PROGRESS_AUTO,
 		.data_progress = FI_PROGRESS_MANUAL,
 		.resource_mgmt = FI_RM_ENABLED,
-		.av_type = av,
+		.av_type = asked != NULL ? asked->av_type : FI_AV_UNSPEC,
 		.cq_data_size = 8,
 		.cq_cnt = 1024,
 		.ep_cnt = 64,
@@ -109,7 +109,20 @@ static void describe_domain(struct fi_domain_attr *domain, const struct fi_info 
 		.max_ep_tx_ctx = 1,
 		.max_ep_rx_ctx = 1,
 		.cntr_cnt = 1024,
-		.caps = FI_LOCAL_COMM | FI_REMOTE_COMM};
+		.caps = WEFT_FI_DOMAIN_CAPS};
+}
+
+/* An endpoint has its number when it is opened: until then the address is any of the host. */
+static int describe_source(struct fi_info *info)
+{
+	const struct weft_address any = {UINT16_MAX, UINT16_MAX, 0};
+
+	info->src_addr = malloc(sizeof(any));
+	if (info->src_addr == NULL)
+		return -FI_ENOMEM;
+	memcpy(info->src_addr, &any, sizeof(any));
+	info->src_addrlen = sizeof(any);
+	return 0;
 }
 
 /* Names of hosts are not resolved here: programs exchange addresses (fi_getname()). */
@@ -123,8 +136,10 @@ static int get_info(uint32_t version, const char *node, const char *service, uin
 		(hints != NULL && !fits(hints)))
 		return -FI_ENODATA;
 	found = fi_allocinfo();
-	if (found == NULL)
+	if (found == NULL || describe_source(found) < 0) {
+		fi_freeinfo(found);
 		return -FI_ENOMEM;
+	}
 	describe(found, hints);
 	describe_domain(found->domain_attr, hints);
 	found->fabric_attr->name = strdup(NAME);
@@ -255,27 +270,6 @@ static struct fi_ops_domain domain_ops = {.size = sizeof(struct fi_ops_domain),
 	.stx_ctx = no_shared_tx,
 	.srx_ctx = no_shared_rx};
 
-static int no_reg(struct fid *fid, const void *buffer, size_t bytes, uint64_t access,
-	uint64_t offset, uint64_t key, uint64_t flags, struct fid_mr **mr, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_regv(struct fid *fid, const struct iovec *iov, size_t count, uint64_t access,
-	uint64_t offset, uint64_t key, uint64_t flags, struct fid_mr **mr, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_regattr(
-	struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags, struct fid_mr **mr)
-{
-	return -FI_ENOSYS;
-}
-
-static struct fi_ops_mr mr_ops = {
-	.size = sizeof(struct fi_ops_mr), .reg = no_reg, .regv = no_regv, .regattr = no_regattr};
-
 int weft_fi_domain_open(
 	struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **opened, void *context)
 {
@@ -289,7 +283,7 @@ int weft_fi_domain_open(
 	domain->fid.fid.context = context;
 	domain->fid.fid.ops = &domain_fid_ops;
 	domain->fid.ops = &domain_ops;
-	domain->fid.mr = &mr_ops;
+	domain->fid.mr = &weft_fi_mr_ops;
 	*opened = &domain->fid;
 	return 0;
 }

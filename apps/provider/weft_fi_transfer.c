@@ -60,6 +60,31 @@ static void count(struct weft_fi_cntr *cntr, int error)
 	weft_fi_watch_wake(&cntr->watch);
 }
 
+static int post(
+	struct weft_fi_ep *ep, struct weft_fi_request *request, struct weft_receive *receive)
+{
+	bool directed = ep->directed && request->peer != FI_ADDR_UNSPEC;
+
+	receive->from = directed ? &ep->av->address[request->peer] : NULL;
+	receive->buffer = request->buffer;
+	receive->bytes = request->bytes;
+	receive->context = request;
+	return weft_post_recv(ep->weft, receive);
+}
+
+/* The rest of a buffer for several messages receives the next one. False: it has ended. */
+static bool goes_on(
+	struct weft_fi_ep *ep, struct weft_fi_request *request, const struct weft_event *event)
+{
+	struct weft_receive receive = {.space = SPACE_MESSAGE};
+
+	if (event->error != 0)
+		return false;
+	request->buffer = (uint8_t *)request->buffer + event->bytes;
+	request->bytes -= event->bytes;
+	return request->bytes >= ep->multi_bytes && post(ep, request, &receive) == 0;
+}
+
 static void complete_request(
 	struct weft_fi_ep *ep, struct weft_fi_request *request, const struct weft_event *event)
 {
@@ -73,6 +98,8 @@ static void complete_request(
 			.data = event->data,
 			.tag = event->tag}};
 
+	bool last = !request->multi;
+
 	if (side == SIDE_RECEIVE && event->has_data)
 		completion.entry.flags |= FI_REMOTE_CQ_DATA;
 	if (side == SIDE_RECEIVE && event->error == 0)
@@ -81,20 +108,31 @@ static void complete_request(
 		completion.entry.len = request->bytes;
 		completion.olen = event->bytes - request->bytes;
 	}
+	if (request->multi && !goes_on(ep, request, event)) {
+		completion.entry.flags |= FI_MULTI_RECV;
+		last = true;
+	}
 	count(ep->cntr[side], completion.error);
 	/* Without memory for it a completion is lost, and the program waits. */
-	if (ep->cq[side] != NULL && (!request->quiet || completion.error != 0) &&
+	if (ep->cq[side] != NULL &&
+		(!request->quiet || completion.error != 0 || (request->multi && last)) &&
 		weft_fi_complete(ep->cq[side], &completion) < 0)
 		abort();
-	weft_fi_put_request(ep, request);
+	if (last)
+		weft_fi_put_request(ep, request);
 }
 
 /* The message of a claim goes from its own memory to the buffer of the call. */
 static void end_claim(struct weft_fi_ep *ep, struct weft_fi_request *request)
 {
 	struct weft_event event = request->event;
-	size_t bytes = event.bytes < request->bytes ? event.bytes : request->bytes;
+	size_t bytes;
 
+	if (request->discard) {
+		request->bytes = event.bytes;
+		event.error = event.error == -EMSGSIZE ? 0 : event.error;
+	}
+	bytes = request->discard ? 0 : event.bytes < request->bytes ? event.bytes : request->bytes;
 	if (event.error == 0 && bytes > 0)
 		memcpy(request->buffer, request->own, bytes);
 	if (event.error == 0 && event.bytes > request->bytes)
@@ -118,7 +156,9 @@ int weft_fi_progress(struct weft_fi_ep *ep)
 			}
 			request->event = event[i];
 			request->arrived = true;
-			if (request->claimed)
+			if (request->claimed && request->quiet)
+				weft_fi_put_request(ep, request);
+			else if (request->claimed)
 				end_claim(ep, request);
 		}
 	} while (events == 16);
@@ -190,15 +230,16 @@ static ssize_t take_for_claim(
 		.tag = seen->tag,
 		.mask = UINT64_MAX,
 		.space = (uint8_t)call->space,
-		.bytes = seen->bytes,
+		.bytes = call->flags & FI_DISCARD ? 0 : seen->bytes,
 		.context = request};
 	int result;
 
 	if (request == NULL)
 		return -FI_ENOMEM;
 	request->claim = true;
+	request->claimed = request->quiet = (call->flags & FI_DISCARD) != 0;
 	/* The peer chose the length: with SIZE_MAX the sum would be 0. */
-	request->own = seen->bytes < SIZE_MAX ? malloc(seen->bytes + 1) : NULL;
+	request->own = receive.bytes < SIZE_MAX ? malloc(receive.bytes + 1) : NULL;
 	receive.buffer = request->own;
 	result = request->own != NULL ? weft_post_recv(ep->weft, &receive) : -ENOMEM;
 	if (result < 0)
@@ -215,7 +256,8 @@ static ssize_t peek(
 	struct weft_event seen;
 
 	if (weft_peek(ep->weft, receive, &seen) == 0) {
-		ssize_t result = call->flags & FI_CLAIM ? take_for_claim(ep, call, &seen) : 0;
+		ssize_t result =
+			call->flags & (FI_CLAIM | FI_DISCARD) ? take_for_claim(ep, call, &seen) : 0;
 
 		if (result < 0)
 			return result;
@@ -240,6 +282,7 @@ static ssize_t claim(struct weft_fi_ep *ep, const struct weft_fi_call *call)
 	if (request == &ep->active)
 		return -FI_EINVAL;
 	request->claimed = true;
+	request->discard = (call->flags & FI_DISCARD) != 0;
 	request->buffer = (void *)call->buffer;
 	request->bytes = call->bytes;
 	if (request->arrived)
@@ -250,17 +293,14 @@ static ssize_t claim(struct weft_fi_ep *ep, const struct weft_fi_call *call)
 static ssize_t receive_locked(struct weft_fi_ep *ep, const struct weft_fi_call *call)
 {
 	bool directed = ep->directed && call->peer != FI_ADDR_UNSPEC;
-	struct weft_receive receive = {.tag = call->tag,
-		.mask = ~call->ignore,
-		.space = (uint8_t)call->space,
-		.buffer = (void *)call->buffer,
-		.bytes = call->bytes};
+	struct weft_receive receive = {
+		.tag = call->tag, .mask = ~call->ignore, .space = (uint8_t)call->space};
 	struct weft_fi_request *request;
 	int result;
 
 	if (directed && call->peer >= ep->av->count)
 		return -FI_EINVAL;
-	receive.from = directed ? &ep->av->address[call->peer] : NULL;
+	receive.from = directed ? &ep->av->address[call->peer] : NULL; /* of a look */
 	if (call->flags & FI_PEEK)
 		return peek(ep, call, &receive);
 	if (call->flags & FI_CLAIM)
@@ -269,8 +309,9 @@ static ssize_t receive_locked(struct weft_fi_ep *ep, const struct weft_fi_call *
 	if (request == NULL)
 		return -FI_ENOMEM;
 	request->quiet = is_quiet(ep, SIDE_RECEIVE, call->flags);
-	receive.context = request;
-	result = weft_post_recv(ep->weft, &receive);
+	request->multi = (call->flags & FI_MULTI_RECV) && call->space == SPACE_MESSAGE;
+	request->peer = call->peer;
+	result = post(ep, request, &receive);
 	if (result < 0)
 		weft_fi_put_request(ep, request);
 	return result;
@@ -283,9 +324,10 @@ ssize_t weft_fi_receive(struct fid_ep *fid, const struct weft_fi_call *call)
 
 	if (!ep->enabled)
 		return -FI_EOPBADSTATE;
-	if ((call->flags & (FI_DISCARD | FI_MULTI_RECV)) ||
-		((call->flags & FI_PEEK) && ep->cq[SIDE_RECEIVE] == NULL))
+	if ((call->flags & FI_PEEK) && ep->cq[SIDE_RECEIVE] == NULL)
 		return -FI_ENOSYS;
+	if ((call->flags & FI_DISCARD) && !(call->flags & (FI_PEEK | FI_CLAIM)))
+		return -FI_EINVAL;
 	pthread_mutex_lock(&ep->domain->lock);
 	result = receive_locked(ep, call);
 	pthread_mutex_unlock(&ep->domain->lock);

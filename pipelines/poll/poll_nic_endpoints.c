@@ -76,7 +76,7 @@ void poll_nic_endpoint_detach(struct poll_nic *pn, unsigned number)
 	unsigned expected = POLL_NIC_ENDPOINT_SERVED;
 	struct poll_nic_endpoint *at = &pn->endpoints->at[number];
 
-	/* NEW: the loop has not seen it yet, and passes through SERVED to see this. */
+	/* NEW: the loop has not seen it yet. */
 	if (!atomic_compare_exchange_strong(&at->state, &expected, POLL_NIC_ENDPOINT_CLOSING))
 		atomic_store(&at->state, POLL_NIC_ENDPOINT_CLOSING);
 	atomic_store(&pn->endpoints->active, true);
@@ -94,9 +94,12 @@ static bool follow(struct poll_nic_endpoints *endpoints, unsigned number)
 		atomic_compare_exchange_strong(&at->state, &state, POLL_NIC_ENDPOINT_SERVED);
 	}
 	if (state == POLL_NIC_ENDPOINT_CLOSING) {
+		/* The program may have come and gone since the last call; it has sent nevertheless.
+		 */
+		if (!endpoint_set_has(endpoints->set, number))
+			endpoint_set_add(endpoints->set, at->endpoint);
 		endpoint_set_close(endpoints->set, number);
-		if (!endpoint_set_has(endpoints->set, number) ||
-			endpoint_set_remove(endpoints->set, number) != NULL) {
+		if (endpoint_set_remove(endpoints->set, number) != NULL) {
 			atomic_store(&at->state, POLL_NIC_ENDPOINT_OVER);
 			eventfd_write(endpoints->thread_bell, 1);
 			return false;

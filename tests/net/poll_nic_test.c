@@ -5,6 +5,7 @@
  * boundaries stands in for a TAP: read() and write() of one frame each. */
 
 #include "nic_neighbours.h"
+#include "poll/poll_nic_endpoints.h"
 #include "wire/frame.h"
 
 #include <errno.h>
@@ -251,6 +252,34 @@ static size_t make_packet(uint8_t *frame, uint16_t to, uint16_t bytes, uint8_t f
 	frame[16] = (uint8_t)(bytes >> 8);
 	frame[17] = (uint8_t)bytes;
 	return EDGE_ETHERNET_BYTES + bytes;
+}
+
+/* The loop of its host did not run meanwhile. */
+UNIT_TEST(a_program_that_comes_sends_and_goes_between_two_iterations_has_sent)
+{
+	const struct endpoint_config config = {
+		.hosts = 2, .endpoints = 1, .life = 1, .mtu_bytes = MTU};
+	struct endpoint_layout *layout = calloc(1, endpoint_memory_bytes(&config));
+	struct endpoint *endpoint;
+	struct bench bench;
+
+	start(&bench);
+	assert_int_equal(poll_nic_set_endpoints(bench.side[0].pn, 1, -1), 0);
+	endpoint = endpoint_create(&config, layout);
+	assert_non_null(endpoint);
+	run_for(&bench, 5 * PS_PER_MS);
+	poll_nic_endpoint_attach(bench.side[0].pn, 0, endpoint, -1);
+	*(struct endpoint_order *)((uint8_t *)layout + layout->orders) =
+		(struct endpoint_order){.host = 1, .bytes = 10};
+	((struct endpoint_marks *)((uint8_t *)layout + layout->marks))->ordered = 1;
+	poll_nic_endpoint_detach(bench.side[0].pn, 0);
+	run_for(&bench, 5 * PS_PER_MS);
+	assert_int_equal(
+		endpoint_set_counters(bench.side[0].pn->endpoints->set)[ENDPOINT_PIECES_SENT], 1);
+	settle(&bench);
+	endpoint_destroy(endpoint);
+	stop(&bench);
+	free(layout);
 }
 
 UNIT_TEST(packets_cross_from_tap_to_tap)
