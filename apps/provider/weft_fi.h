@@ -87,7 +87,7 @@ struct weft_fi_request {
 	size_t bytes;
 	bool quiet;   /* no completion, unless it is an error */
 	bool claim;   /* receives into 'own' until a call claims the message */
-	bool discard; /* nobody wants the data of the claim */
+	bool discard; /* the claim does not want the data */
 	bool multi;   /* the buffer is for several messages */
 	fi_addr_t peer;
 	bool arrived, claimed;

@@ -300,7 +300,7 @@ static ssize_t receive_locked(struct weft_fi_ep *ep, const struct weft_fi_call *
 
 	if (directed && call->peer >= ep->av->count)
 		return -FI_EINVAL;
-	receive.from = directed ? &ep->av->address[call->peer] : NULL; /* of a look */
+	receive.from = directed ? &ep->av->address[call->peer] : NULL; /* for FI_PEEK */
 	if (call->flags & FI_PEEK)
 		return peek(ep, call, &receive);
 	if (call->flags & FI_CLAIM)

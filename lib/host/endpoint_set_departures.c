@@ -229,7 +229,7 @@ static bool is_known(const struct pair *pair)
 	return pair->used || pair->rx_life != 0;
 }
 
-/* What the program ordered before it ended has left, or has had the time that peers have. */
+/* Ends an endpoint whose orders have left, or have had the time that peers have. */
 static void close_drained(struct endpoint_set *set, struct endpoint *endpoint, weft_time now)
 {
 	if (!endpoint->closing || endpoint->closed)
