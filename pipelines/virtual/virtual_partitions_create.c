@@ -32,12 +32,6 @@ static int check(const struct virtual_fabric *fabric, struct error *error)
 			"%s: routing.algorithm df-ugal-g reads the queues of other switches: only "
 			"one worker can run this",
 			text);
-	if (fabric->partitions->ranks != NULL && fabric->reroute != NULL &&
-		fabric->routes.set != NULL)
-		return error_set(error, EINVAL,
-			"%s: mapper.after with source routes is supported in one process only; "
-			"use --workers, or 'routing.mode: table'",
-			text);
 	return 0;
 }
 

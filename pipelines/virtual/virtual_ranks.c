@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/byte_hash.h"
+#include "virtual_reroute.h"
 #include "virtual_threads.h"
 
 /* Packets and control frames that cross to a partition in another rank, as records in a message.
@@ -18,9 +19,9 @@ struct sent_packet {
 	uint32_t order;
 	uint16_t payload_bytes;
 	uint8_t path;
-	uint8_t route; /* which of the pair's */
-	uint8_t kind;  /* enum partition_crossing */
+	uint8_t kind; /* enum partition_crossing */
 	uint8_t losses;
+	struct virtual_route_number route;
 };
 
 /* A credit frame, a notification, or a schedule's message that was accepted. A credit frame is
@@ -39,20 +40,6 @@ struct sent_control {
 	};
 };
 
-static uint8_t which_route(const struct virtual_fabric *fabric, const struct weft_packet *packet)
-{
-	const struct route_set *routes = fabric->routes.set;
-	unsigned length, which = 0;
-
-	if (packet->route == NULL)
-		return 0;
-	while (which < ROUTE_ALTERNATIVES_MAX - 1 &&
-		route_set_get(routes, packet->source, packet->destination, which, &length) !=
-			packet->route)
-		which++;
-	return (uint8_t)which;
-}
-
 static size_t extension_bytes(const struct virtual_fabric *fabric)
 {
 	return fabric->extension != NULL ? sizeof(*fabric->extension) : 0;
@@ -68,7 +55,7 @@ static uint8_t *virtual_record_put_packet(const struct virtual_fabric *fabric, u
 		.order = crossing->order,
 		.payload_bytes = crossing->origin.payload_bytes,
 		.path = crossing->origin.path,
-		.route = which_route(fabric, &crossing->packet),
+		.route = virtual_reroute_number(fabric, &crossing->packet),
 		.losses = crossing->origin.losses,
 		.kind = (uint8_t)crossing->kind};
 
@@ -155,8 +142,8 @@ static bool virtual_record_take_packet(struct virtual_fabric *fabric, struct ran
 		.order = sent.order,
 		.kind = (enum partition_crossing)sent.kind};
 	if (sent.packet.route != NULL)
-		crossing.packet.route = route_set_get(fabric->routes.set, sent.packet.source,
-			sent.packet.destination, sent.route, &length);
+		crossing.packet.route = route_set_get(virtual_reroute_set(fabric, sent.route.set),
+			sent.packet.source, sent.packet.destination, sent.route.which, &length);
 	partition_message_take_packet(
 		fabric, &crossing, fabric->extension != NULL ? &extension : NULL);
 	return true;

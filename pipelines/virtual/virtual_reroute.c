@@ -48,6 +48,8 @@ struct virtual_reroute {
 				       fabric is empty */
 	uint32_t failures, pauses, risks; /* risks: changes in spite of a possible deadlock */
 	weft_time paused_ps;
+	const struct route_set **set; /* that have been in use, in this order */
+	uint32_t sets;
 	struct error why; /* cause of the last failure or pause */
 };
 
@@ -69,6 +71,23 @@ static int add_generation(struct virtual_fabric *fabric, struct generation **mad
 	return 0;
 }
 
+/* Nothing if the set is the last one, or there are no sets. */
+static void note_set(struct virtual_fabric *fabric, const struct route_set *set)
+{
+	struct virtual_reroute *reroute = fabric->reroute;
+	const struct route_set **more;
+
+	if (reroute->sets > 0 && reroute->set[reroute->sets - 1] == set)
+		return;
+	more = realloc(reroute->set, (reroute->sets + 1) * sizeof(*more));
+	if (more == NULL) {
+		fabric->failed = true;
+		return;
+	}
+	reroute->set = more;
+	more[reroute->sets++] = set;
+}
+
 int virtual_reroute_open(struct virtual_fabric *fabric)
 {
 	struct generation *first;
@@ -81,7 +100,8 @@ int virtual_reroute_open(struct virtual_fabric *fabric)
 	first->routes = fabric->routes;
 	fabric->reroute->due = fabric->reroute->paused_at = WEFT_TIME_NEVER;
 	fabric->reroute->bridged_at = WEFT_TIME_NEVER;
-	return 0;
+	note_set(fabric, fabric->routes.set);
+	return fabric->failed ? -ENOMEM : 0;
 }
 
 void virtual_reroute_close(struct virtual_fabric *fabric)
@@ -101,8 +121,32 @@ void virtual_reroute_close(struct virtual_fabric *fabric)
 	for (uint32_t i = 0; i < reroute->bridges; i++)
 		route_set_destroy(reroute->bridge[i]);
 	free(reroute->bridge);
+	free(reroute->set);
 	free(reroute->made);
 	free(reroute);
+}
+
+const struct route_set *virtual_reroute_set(const struct virtual_fabric *fabric, uint32_t number)
+{
+	return fabric->reroute != NULL ? fabric->reroute->set[number] : fabric->routes.set;
+}
+
+struct virtual_route_number virtual_reroute_number(
+	const struct virtual_fabric *fabric, const struct weft_packet *packet)
+{
+	uint32_t set = fabric->reroute != NULL ? fabric->reroute->sets : 1;
+	const uint8_t *route;
+	unsigned length;
+
+	/* The last ones are the likeliest. */
+	while (packet->route != NULL && set-- > 0)
+		for (unsigned which = 0;
+			(route = route_set_get(virtual_reroute_set(fabric, set), packet->source,
+				 packet->destination, which, &length)) != NULL;
+			which++)
+			if (route == packet->route)
+				return (struct virtual_route_number){set, which};
+	return (struct virtual_route_number){0, 0};
 }
 
 void virtual_reroute_note(struct virtual_fabric *fabric, weft_time now)
@@ -254,6 +298,7 @@ static void use(struct virtual_fabric *fabric, uint32_t number, struct route_set
 	/* Sources and hosts keep the first ones. */
 	routes.queuing = fabric->routes.queuing;
 	routes.itbs = fabric->routes.itbs;
+	note_set(fabric, routes.set);
 	for (unsigned i = 0; i < virtual_partitions_count(fabric); i++)
 		virtual_partition_at(fabric, i)->routes = routes;
 	set_switches(fabric);

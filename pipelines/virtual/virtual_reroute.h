@@ -22,6 +22,15 @@ int virtual_reroute_open(struct virtual_fabric *fabric);
 /* Call this before the routes of the fabric are freed. */
 void virtual_reroute_close(struct virtual_fabric *fabric);
 
+/* The routes of a packet that is in transit: which of its pair's, in a set. The sets that have been
+ * in use have the same numbers in all processes. */
+struct virtual_route_number {
+	uint32_t set : 24, which : 8;
+};
+struct virtual_route_number virtual_reroute_number(
+	const struct virtual_fabric *fabric, const struct weft_packet *packet);
+const struct route_set *virtual_reroute_set(const struct virtual_fabric *fabric, uint32_t number);
+
 /* A cable was cut or joined. */
 void virtual_reroute_note(struct virtual_fabric *fabric, weft_time now);
 /* When virtual_reroute_poll() has something to do; WEFT_TIME_NEVER: never. */

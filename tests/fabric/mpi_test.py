@@ -108,6 +108,16 @@ class Mpi(unittest.TestCase):
         for ranks in (("--mpi", "2"), ("--mpi", "3", "--workers", "2")):
             self.assertEqual(self.result(*words, *ranks)[1], one, ranks)
 
+    def test_routes_after_an_event_and_bridges_give_the_bytes_of_one_process(self):
+        words = ("--set", "topology=irregular:switches=16,degree=4,hosts=2,seed=5", "--set", "seed=5", "--set", "hello=100us",
+                 "--set", "routing={algorithm: ud, mode: source}", "--set", "traffic.0.load=10%", "--set", "nic.retry=100us",
+                 "--set", "measure={duration: 500us, sample: 20us}", "--set", "events=[{at: 50us, link: random, down: forever}]",
+                 "--set", "mapper.after=20us", "--set", "reconfigure.mode=itb")
+        one = self.result(*words)[1]
+        counters = json.loads(one)["counters"]
+        self.assertGreater(min(counters[name] for name in ("reroutes_bridged", "reroutes_bridged_ns", "host_itb_absorbed")), 0)
+        self.assertEqual(self.result(*words, "--mpi", "2")[1], one)
+
     def schedule(self, path, size):
         call(WEFT, "goal", "gen", "alltoall", "--ranks", "16", "--bytes", size, "--rounds", "2", "-o", str(path))
         return "--set", f"traffic=[{{pattern: goal, file: {path}, ranks-per-host: 3}}]", "--set", "measure.duration=5ms"
