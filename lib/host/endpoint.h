@@ -22,17 +22,22 @@
 #include "endpoint_memory.h"
 #include "nic/nic.h"
 
-#define ENDPOINT_COUNTERS(X)                                                                \
-	X(MESSAGES_OUT, "endpoint_messages_out") /* sent: pieces, grants, notices */        \
-	X(PIECES_SENT, "endpoint_pieces_sent")                                              \
-	X(BYTES_SENT, "endpoint_bytes_sent")                                                \
-	X(FRAMES_RECEIVED, "endpoint_frames_received")                                      \
-	X(BYTES_RECEIVED, "endpoint_bytes_received")                                        \
-	X(PIECES_FAILED, "endpoint_pieces_failed")  /* the program got an error */          \
-	X(BAD_ORDERS, "endpoint_bad_orders")        /* invalid values from the program */   \
-	X(BAD_FRAMES, "endpoint_bad_frames")        /* invalid data from an interface */    \
-	X(UNCLAIMED, "endpoint_messages_unclaimed") /* for a program that does not exist */ \
-	X(OVERRUN, "endpoint_overruns")             /* beyond the window: disconnects peer */
+#define ENDPOINT_COUNTERS(X)                                                                  \
+	X(MESSAGES_OUT, "endpoint_messages_out") /* sent: pieces, grants, notices */          \
+	X(PIECES_SENT, "endpoint_pieces_sent")                                                \
+	X(BYTES_SENT, "endpoint_bytes_sent")                                                  \
+	X(PIECES_RECEIVED, "endpoint_pieces_received")                                        \
+	X(FRAMES_RECEIVED, "endpoint_frames_received")                                        \
+	X(BYTES_RECEIVED, "endpoint_bytes_received")                                          \
+	X(PIECES_FAILED, "endpoint_pieces_failed")  /* the program got an error */            \
+	X(BAD_ORDERS, "endpoint_bad_orders")        /* invalid values from the program */     \
+	X(BAD_FRAMES, "endpoint_bad_frames")        /* invalid data from an interface */      \
+	X(UNCLAIMED, "endpoint_messages_unclaimed") /* for a program that does not exist */   \
+	X(OVERRUN, "endpoint_overruns")             /* beyond the window: disconnects peer */ \
+	/* gauges from here on */                                                             \
+	X(PROGRAMS, "endpoint_programs")                                                      \
+	X(WAITING, "endpoint_pieces_waiting")                                                 \
+	X(UNEXPECTED, "endpoint_messages_unexpected")
 
 enum endpoint_counter {
 #define X(id, text) ENDPOINT_##id,

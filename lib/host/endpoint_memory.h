@@ -68,6 +68,7 @@ struct endpoint_marks {
 	_Alignas(128) _Atomic uint32_t ordered;
 	_Alignas(128) _Atomic uint32_t returned;
 	_Alignas(128) _Atomic uint32_t sleeps; /* ring its bell at the next completion or arrival */
+	_Atomic uint32_t unexpected;           /* messages without a receive, for statistics */
 	/* Written by the interface. */
 	_Alignas(128) _Atomic uint32_t completed;
 	_Alignas(128) _Atomic uint32_t arrived;

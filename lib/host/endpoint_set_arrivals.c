@@ -124,6 +124,7 @@ void endpoint_set_deliver(struct endpoint_set *set, const struct nic_delivery *d
 		return;
 	if (endpoint_store(set->at[current->endpoint], current->pair, delivery)) {
 		set->count[ENDPOINT_FRAMES_RECEIVED]++;
+		set->count[ENDPOINT_PIECES_RECEIVED] += delivery->tail;
 		set->count[ENDPOINT_BYTES_RECEIVED] += delivery->bytes;
 		return;
 	}

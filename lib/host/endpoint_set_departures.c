@@ -248,11 +248,21 @@ static void close_drained(struct endpoint_set *set, struct endpoint *endpoint, w
 	}
 }
 
+static void gauge(struct endpoint_set *set, const struct endpoint *endpoint)
+{
+	set->count[ENDPOINT_PROGRAMS] += !endpoint->closing;
+	set->count[ENDPOINT_WAITING] += endpoint->queued + endpoint->held;
+	set->count[ENDPOINT_UNEXPECTED] +=
+		atomic_load_explicit(&endpoint->marks->unexpected, memory_order_relaxed);
+}
+
 unsigned endpoint_set_poll(struct endpoint_set *set, struct nic *nic, weft_time now)
 {
 	unsigned moved = 0;
 
 	send_answers(set, nic, now);
+	for (unsigned i = ENDPOINT_PROGRAMS; i < ENDPOINT_COUNTER_COUNT; i++)
+		set->count[i] = 0;
 	for (unsigned i = 0; i < set->endpoints; i++) {
 		struct endpoint *endpoint = set->at[i];
 
@@ -266,6 +276,7 @@ unsigned endpoint_set_poll(struct endpoint_set *set, struct nic *nic, weft_time 
 			probe(endpoint, now);
 		moved += send_pieces(set, endpoint, nic, now);
 		close_drained(set, endpoint, now);
+		gauge(set, endpoint);
 		moved += send_controls(set, endpoint, nic, now);
 	}
 	return moved;

@@ -55,8 +55,14 @@ struct unexpected **client_find_unexpected(struct weft *weft, const struct opera
 	return at;
 }
 
+static void count_unexpected(struct weft *weft, int change)
+{
+	atomic_fetch_add_explicit(&weft->marks->unexpected, (uint32_t)change, memory_order_relaxed);
+}
+
 void client_unlink(struct weft *weft, struct unexpected **at)
 {
+	count_unexpected(weft, -1);
 	*at = (*at)->next;
 	if (*at == NULL)
 		weft->unexpected_end = at;
@@ -95,6 +101,7 @@ static void store(struct weft *weft, struct arriving *arriving, const struct wef
 	}
 	*stored = (struct unexpected){
 		.from = *from, .piece = *piece, .whole = piece->kind == PIECE_ASK};
+	count_unexpected(weft, 1);
 	*weft->unexpected_end = stored;
 	weft->unexpected_end = &stored->next;
 	if (piece->kind == PIECE_WHOLE)

@@ -4,6 +4,7 @@
 """Programs that use libweft in the hosts of a lab, in one process and in several.
 
 usage: lab_endpoints_test.py WEFT RING PEER [CASE...]      RING: examples/ring.c, PEER: endpoint_peer.c"""
+import json
 import os
 import pathlib
 import shutil
@@ -124,6 +125,10 @@ class One(Several):
         for process in (first, other):
             self.assertEqual(process.stdout.readline(), "met\n")
         self.ends_with(self.program(lab, "h0", PEER, "h1"), "open: EBUSY")
+        shown = json.loads(lab.must("top", "--once", "--json-lines"))["endpoints"]
+        self.assertEqual({host["host"]: (host["programs"], host["waiting"], host["unexpected"]) for host in shown},
+                         {"h0": (1, 0, 0), "h1": (1, 0, 0)})
+        self.assertRegex(lab.must("top", "--once"), r"(?m)^ENDPOINTS +PROGRAMS .*\nh[01] +1 ")
 
     def test_a_lab_without_endpoints_has_none(self):
         lab = self.lab("e0", "endpoints: 0\n")

@@ -657,6 +657,8 @@ UNIT_TEST(a_message_can_be_looked_at_before_it_is_received)
 	assert_int_equal(weft_send(a, &self, 9, data, sizeof(data), NULL), 0);
 	assert_int_equal(event_of(a).kind, WEFT_SENT);
 	assert_int_equal(weft_peek(a, &receive, &event), 0);
+	bed_step();
+	assert_int_equal(endpoint_set_counters(bed.node[0].set)[ENDPOINT_UNEXPECTED], 1);
 	assert_int_equal(event.bytes, sizeof(data));
 	assert_int_equal(event.from.life, self.life);
 	close_one(a);

@@ -311,6 +311,29 @@ static json_t *list_hosts(const struct rates *rates)
 	return rank(list, host_urgency);
 }
 
+/* Hosts with programs at endpoints. */
+static json_t *list_endpoints(const struct rates *rates)
+{
+	json_t *list = json_array(), *nic;
+	const char *name;
+
+	json_object_foreach(json_object_get(rates->now, "nics"), name, nic)
+	{
+		if (json_value_of(nic, "endpoint_programs") == 0)
+			continue;
+		json_array_append_new(
+			list, json_pack("{s:s,s:O,s:f,s:f,s:O,s:O}", "host", name, "programs",
+				      json_object_get(nic, "endpoint_programs"), "sent_per_s",
+				      per_second(rates, "nics", name, "endpoint_pieces_sent"),
+				      "received_per_s",
+				      per_second(rates, "nics", name, "endpoint_pieces_received"),
+				      "waiting", json_object_get(nic, "endpoint_pieces_waiting"),
+				      "unexpected",
+				      json_object_get(nic, "endpoint_messages_unexpected")));
+	}
+	return rank(list, host_urgency);
+}
+
 /* --- processes and mapper --- */
 
 static json_int_t cpu_ns(const json_t *all, const char *process)
@@ -409,9 +432,10 @@ json_t *lab_rates(const struct lab *lab, const json_t *before, const json_t *now
 
 	json_decref(rates.ends_before);
 	json_decref(rates.ends_now);
-	return json_pack("{s:s,s:O,s:O,s:i,s:f,s:o,s:o,s:o,s:o,s:o}", "lab", lab_text(now, "lab"),
-		"up", json_object_get(now, "up"), "starved", json_object_get(now, "starved"),
-		"dilation", (int)dilation, "seconds", seconds / dilation, "errors",
-		lab_errors(now, before), "links", links, "hosts", list_hosts(&rates), "mapper",
+	return json_pack("{s:s,s:O,s:O,s:i,s:f,s:o,s:o,s:o,s:o,s:o,s:o}", "lab",
+		lab_text(now, "lab"), "up", json_object_get(now, "up"), "starved",
+		json_object_get(now, "starved"), "dilation", (int)dilation, "seconds",
+		seconds / dilation, "errors", lab_errors(now, before), "links", links, "hosts",
+		list_hosts(&rates), "endpoints", list_endpoints(&rates), "mapper",
 		describe_mapper(now), "processes", list_processes(&rates));
 }

@@ -266,6 +266,18 @@ static void print_host(const struct top_print *to, const json_t *host)
 		lab_text(host, "host"), sent, received, rate, again, failed, p50, p99);
 }
 
+static void print_endpoint(const struct top_print *to, const json_t *host)
+{
+	char sent[8], received[8], waiting[8], unexpected[8];
+
+	print_optional(host, "sent_per_s", sent);
+	print_optional(host, "received_per_s", received);
+	print_optional(host, "waiting", waiting);
+	print_optional(host, "unexpected", unexpected);
+	print_line(to, NULL, "%-15.15s %8.0f %8s %10s %10s %12s", lab_text(host, "host"),
+		json_value_of(host, "programs"), sent, received, waiting, unexpected);
+}
+
 static void print_process(const struct top_print *to, const json_t *process)
 {
 	bool runs = strcmp(lab_text(process, "state"), "running") == 0;
@@ -288,8 +300,9 @@ void top_print(const struct top_print *to, const json_t *line)
 	json_t *errors = json_object_get(line, "errors"), *links = json_object_get(line, "links");
 	json_t *hosts = json_object_get(line, "hosts");
 	json_t *processes = json_object_get(line, "processes");
-	size_t max[4] = {json_array_size(errors), json_array_size(links), json_array_size(hosts),
-		json_array_size(processes)};
+	json_t *endpoints = json_object_get(line, "endpoints");
+	size_t max[5] = {json_array_size(errors), json_array_size(links), json_array_size(hosts),
+		json_array_size(processes), json_array_size(endpoints)};
 
 	if (to->rows > 0) {
 		/* Head and titles of tables take 10; the last row stays free. */
@@ -297,6 +310,8 @@ void top_print(const struct top_print *to, const json_t *line)
 
 		max[0] = share_rows(max[0], ERRORS_MOST);
 		left -= max[0] < left ? max[0] : left;
+		max[4] = share_rows(max[4], left / 4);
+		left -= max[4] > 0 ? max[4] + 1 : 0;
 		max[3] = share_rows(max[3], left / 4);
 		max[2] = share_rows(max[2], left / 4);
 		max[1] = share_rows(max[1], left - max[3] - max[2]);
@@ -310,6 +325,10 @@ void top_print(const struct top_print *to, const json_t *line)
 	print_line(to, BOLD, "%-15s %8s %8s %10s %7s %7s %9s %9s", "HOST", "SENT/s", "RECV/s",
 		"GOODPUT", "RESENT", "FAILED", "P50 us", "P99 us");
 	print_list(to, hosts, max[2], "hosts", print_host);
+	if (json_array_size(endpoints) > 0)
+		print_line(to, BOLD, "%-15s %8s %8s %10s %10s %12s", "ENDPOINTS", "PROGRAMS",
+			"SENT/s", "RECV/s", "WAITING", "UNEXPECTED");
+	print_list(to, endpoints, max[4], "hosts with programs", print_endpoint);
 	print_line(to, BOLD, "%-25s %10s %6s %12s", "PROCESS", "STATE", "CPU", "STALL ms");
 	print_list(to, processes, max[3], "processes", print_process);
 }
