@@ -97,9 +97,9 @@ def number_text(value: float) -> str:
     """A number of an axis.
 
     >>> number_text(0.5), number_text(20.0), number_text(2e6)
-    ('0.5', '20', '2e+06')
+    ('0.5', '20', '2,000,000')
     """
-    return f"{value:g}"
+    return f"{value:,.0f}" if value >= 10000 else f"{value:g}"
 
 
 def set_name(sheet: Sheet, axis: str, text: str, narrow: str = "", ax: str = "ax") -> None:

@@ -71,7 +71,8 @@ def set_size(page: Page, text: str) -> None:
     low, high = (150 / PIXELS_PER_INCH, 10000 / PIXELS_PER_INCH) if page.pixels else (1.5, 30.0)
     if not (low <= page.width <= high and low * 2 / 3 <= page.height <= high):
         raise Error(
-            f"--size {text}: expected 1.5 to 30 inches or 150 to 10,000 pixels, two thirds as high"
+            f"--size {text}: expected 1.5x1in to 30x30in, or 150x100 to 10000x10000 pixels, "
+            "such as 3.4in, 3.4x2.5in or 900x600"
         )
 
 
