@@ -41,3 +41,9 @@ const char *quantity_time_text(uint64_t ns, unsigned digits, char text[QUANTITY_
 
 /* "a rate with its unit, such as …", for messages. */
 const char *quantity_expected(enum quantity_kind kind);
+
+/* The ending of a noun after a count: "" after 1, else 'end'. */
+static inline const char *plural(uint64_t count, const char *end)
+{
+	return count == 1 ? "" : end;
+}

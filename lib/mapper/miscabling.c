@@ -78,7 +78,7 @@ static void describe_end(
 	if (!same_port(comparison->expected, expected, comparison->found, &here)) {
 		snprintf(text, size, "%s is not there", name);
 	} else if (!topology_peer(comparison->found, here, &peer)) {
-		snprintf(text, size, "%s leads to nothing", name);
+		snprintf(text, size, "%s is not connected", name);
 	} else {
 		topology_port_name(comparison->found, peer, far, sizeof(far));
 		snprintf(text, size, "%s leads to %s", name, far);

@@ -219,7 +219,7 @@ class Console(unittest.TestCase):
         self.addCleanup(self.weft, "down", self.path("near.yaml"), "--run-dir", folder)
         self.must("up", self.path("near.yaml"), "--run-dir", folder)
         self.assertIn("lab near is up", self.must("status", "near", "--run-dir", folder))
-        self.assertIn("down: 1 processes ended", self.must("down", "near", "--run-dir", folder))
+        self.assertIn("down: 1 process ended", self.must("down", "near", "--run-dir", folder))
 
     def test_lists_and_words_know_it(self):
         self.must("up", self.file)

@@ -166,7 +166,7 @@ class Exported(unittest.TestCase):
                 self.assertGreater(nic["frames_delivered"], 0)
         # A container that is stopped takes its part down.
         must("podman", "stop", "-t", "60", containers.name("h0"))
-        self.assertIn("down: 1 processes ended", containers.logs("h0"))
+        self.assertIn("down: 1 process ended", containers.logs("h0"))
 
 
 class Refused(unittest.TestCase):

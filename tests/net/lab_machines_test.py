@@ -129,12 +129,12 @@ class Both(unittest.TestCase):
         self.assertEqual(self.codes, {"left": 0, "right": 0}, self.said)
         left, right = self.said["left"][0], self.said["right"][0]
         for said in (left, right):
-            self.assertRegex(said, r"\Alab \w+ is up on this machine after \d+ ms: 2 processes, 1 switches, "
+            self.assertRegex(said, r"\Alab \w+ is up on this machine after \d+ ms: 2 processes, 1 switch, "
                              r"2 hosts, 3 links \(2 shared\) \(1 ports\), dilated by 5\n")
         self.assertIn("on other machines: right, h2, h3\n", left)
-        self.assertIn("routes by the mapper, which is h3 on another machine, at most", left)
+        self.assertIn("routes computed by the mapper h3 on another machine, at most", left)
         self.assertIn("on other machines: left, h0, h1\n", right)
-        self.assertIn("routes by the mapper, which is h3, at most", right)
+        self.assertIn("routes computed by the mapper h3, at most", right)
 
     def test_status_tells_of_the_mapper_on_the_other_machine(self):
         self.lab.wait_up()

@@ -74,7 +74,7 @@ class OnOneLab(LabCase):
         lab.must("map", "-o", path)
         with open(path) as file:
             self.assertEqual(file.readline(), f"# Found by the mapper of lab {lab.name}. Rates and delays "
-                             "are not found: these are the defaults.\n")
+                             "cannot be discovered: these are the defaults.\n")
         self.assertEqual(labs.shown(WEFT, path)["name"], lab.name)
 
     def test_a_run_of_too_many_samples_is_refused(self):

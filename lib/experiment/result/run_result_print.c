@@ -335,8 +335,9 @@ static void print_workers(const struct run_result *result, FILE *out)
 
 void run_result_print(const struct run_result *result, const struct run_config *run, FILE *out)
 {
-	fprintf(out, "%s: %" PRIu32 " switches, %" PRIu32 " hosts\n", result->topology,
-		result->switches, result->hosts);
+	fprintf(out, "%s: %" PRIu32 " switch%s, %" PRIu32 " host%s\n", result->topology,
+		result->switches, plural(result->switches, "es"), result->hosts,
+		plural(result->hosts, "s"));
 	run_result_print_reasons(result, "  incomplete             ", out);
 	if (result->nothing[0] != '\0')
 		fprintf(out, "  %-22s %s\n", "nothing measured", result->nothing);

@@ -381,7 +381,7 @@ static void print_summary(const struct console *console)
 	for (unsigned i = 0; i < console->state.remotes; i++)
 		print_devices(console, i);
 	if (mapper[0] != '\0')
-		printf("routes by the mapper, which is %s on machine %s\n", mapper,
+		printf("routes computed by the mapper %s on machine %s\n", mapper,
 			console->lab->config->machines
 				.at[lab_machine_of(console->lab->config, mapper)]
 				.name);

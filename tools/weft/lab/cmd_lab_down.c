@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/quantity.h"
 #include "lab_bundle.h"
 #include "lab_lock.h"
 #include "lab_snapshot.h"
@@ -117,7 +118,8 @@ int lab_down(const char *dir, unsigned *processes, struct error *error)
 
 static void print_down(const char *lab, unsigned processes, int killed)
 {
-	printf("%s%sdown: %u processes ended", lab, lab[0] != '\0' ? " " : "", processes);
+	printf("%s%sdown: %u process%s ended", lab, lab[0] != '\0' ? " " : "", processes,
+		plural(processes, "es"));
 	if (killed > 0)
 		printf(" (%d did not end by themselves and were killed)", killed);
 	putchar('\n');

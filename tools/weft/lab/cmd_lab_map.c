@@ -198,8 +198,8 @@ static int write_topology(const struct lab *lab, const struct topology *found, F
 	if (attached == NULL)
 		return -ENOMEM;
 	fprintf(out,
-		"# Found by the mapper of lab %s. Rates and delays are not found: these are the "
-		"defaults.\n",
+		"# Found by the mapper of lab %s. Rates and delays cannot be discovered: "
+		"these are the defaults.\n",
 		lab->plan->lab);
 	result = topology_write(attached, out);
 	topology_destroy(attached);

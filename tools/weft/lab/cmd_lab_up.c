@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/quantity.h"
 #include "cmd_lab.h"
 #include "lab_links.h"
 #include "lab_lock.h"
@@ -76,7 +77,7 @@ static void print_links(const struct lab_up *up)
 		count[link->kind] += here;
 		all += here;
 	}
-	printf(", %u links", all);
+	printf(", %u link%s", all, plural(all, "s"));
 	for (unsigned kind = 0; kind < LAB_LINK_KIND_COUNT; kind++)
 		if (count[kind] > 0)
 			printf(" (%u %s)", count[kind], lab_link_kind_name(kind));
@@ -123,10 +124,12 @@ static void print_devices(const struct lab_up *up)
 	for (uint32_t i = 0; i < topology->hosts; i++)
 		hosts += !topology->host_at[i].absent && is_here(up, up->lab.plan->host_process[i]);
 	if (up->lab.config->processes == LAB_CONFIG_PROCESSES_ONE)
-		printf("%u switches, %u hosts in 1 process, %u core%s", switches, hosts, cpus,
-			cpus == 1 ? "" : "s");
+		printf("%u switch%s, %u host%s in 1 process, %u core%s", switches,
+			plural(switches, "es"), hosts, plural(hosts, "s"), cpus, plural(cpus, "s"));
 	else
-		printf("%u processes, %u switches, %u hosts", up->state.processes, switches, hosts);
+		printf("%u process%s, %u switch%s, %u host%s", up->state.processes,
+			plural(up->state.processes, "es"), switches, plural(switches, "es"), hosts,
+			plural(hosts, "s"));
 }
 
 static void print_summary(const struct lab_up *up, uint64_t took_ms)
@@ -145,7 +148,7 @@ static void print_summary(const struct lab_up *up, uint64_t took_ms)
 		lab_elsewhere_print(up->elsewhere, stdout);
 	}
 	if (up->mapper.host[0] != '\0')
-		printf("\nroutes by the mapper, which is %s%s, at most %" PRIu64
+		printf("\nroutes computed by the mapper %s%s, at most %" PRIu64
 		       " ms after the links were up",
 			up->mapper.host, up->mapper.elsewhere ? " on another machine" : "",
 			up->mapped_ms);

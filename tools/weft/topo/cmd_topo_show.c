@@ -119,10 +119,12 @@ static void print_summary(const struct topology *topology)
 
 	quantity_format(QUANTITY_RATE, topology->default_rate_bps, rate);
 	quantity_format(QUANTITY_TIME, topology->default_delay_ps, delay);
-	printf("%s: %u switches, %u hosts", topology->name, topology->switches, topology->nodes);
+	printf("%s: %u switch%s, %u host%s", topology->name, topology->switches,
+		plural(topology->switches, "es"), topology->nodes, plural(topology->nodes, "s"));
 	if (topology_has_rails(topology))
 		printf(" with %u ports", topology->hosts);
-	printf(", %u links (%s, %s by default)\n", topology->links, rate, delay);
+	printf(", %u link%s (%s, %s by default)\n", topology->links, plural(topology->links, "s"),
+		rate, delay);
 }
 
 /* "1 link", "2 to 4 links" */

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "lab/lab_mapping.h"
 #include "lab/lab_ready.h"
 #include "lab/lab_state.h"
@@ -117,7 +118,7 @@ void status_print_mapping(json_t *mapping, FILE *out)
 	}
 	if (json_flag_of(mapping, "mapper_elsewhere"))
 		print_distant(mapping, out);
-	fprintf(out, "  %u more stand by%s\n", others,
+	fprintf(out, "  %u standby%s%s\n", others, plural(others, "s"),
 		json_flag_of(mapping, "mapper_elsewhere") ? " here" : "");
 	print_unused(json_object_get(mapping, "agents"), out);
 	print_refusals(mappers, "host", out);
