@@ -12,6 +12,8 @@ static const struct vc_ladder ladders[VC_STEPS_COUNT] = {
 		.minimal = 3, .node = true},
 	[VC_STEPS_DF_UGAL_L] = {VC_LADDER_QUEUES, 3, 2, .local = {0, 2, 4}, .global = {1, 3},
 		.minimal = 2},
+	[VC_STEPS_DF_UGAL_NODE] = {VC_LADDER_QUEUES, 4, 2, .local = {0, 2, 3, 5}, .global = {1, 4},
+		.minimal = 3, .node = true},
 	[VC_STEPS_DF_UGAL_G] = {VC_LADDER_ORACLE, 3, 2, .local = {0, 2, 4}, .global = {1, 3},
 		.minimal = 2},
 	[VC_STEPS_DF_PAR] = {VC_LADDER_QUEUES, 4, 2, .local = {0, 1, 3, 5}, .global = {2, 4},

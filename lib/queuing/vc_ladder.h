@@ -12,6 +12,7 @@
  *     df-min          l g l        2, 1                 l0             none
  *     df-valiant      l g l g l    3, 2                 l1, g1         l0, g0
  *     df-valiant-node l g l l g l  4, 2                 l2, g1         l0, g0
+ *     df-ugal-l-node  l g l l g l  4, 2                 l2, g1         l0, g0
  *     df-ugal-l, -g   l g l g l    3, 2                 l1, g1         l0, g0
  *     df-par          l l g l g l  4, 2                 l0, g0         l1, g0
  *

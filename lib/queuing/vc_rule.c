@@ -56,11 +56,15 @@ bool vc_rule_equal(const struct vc_rule *a, const struct vc_rule *b)
 	       memcmp(a->dateline, b->dateline, a->switches * sizeof(*a->dateline)) == 0;
 }
 
-#define STEPS 3u
+static unsigned steps_of(const struct vc_rule *rule)
+{
+	return rule->steps == VC_STEPS_HALVES ? 2 : 3;
+}
 
 static const char *const steps_name[VC_STEPS_COUNT] = {
 	[VC_STEPS_LINKS] = "links",
 	[VC_STEPS_EQUAL] = "equal",
+	[VC_STEPS_HALVES] = "halves",
 };
 
 bool vc_steps_fit(unsigned steps, unsigned classes)
@@ -68,9 +72,11 @@ bool vc_steps_fit(unsigned steps, unsigned classes)
 	if (vc_steps_is_ladder(steps))
 		return classes == vc_ladder_classes(vc_ladder_find(steps));
 	if (steps == VC_STEPS_LINKS)
-		return classes >= STEPS;
+		return classes >= 3;
 	if (steps == VC_STEPS_EQUAL)
-		return classes >= STEPS && classes % STEPS == 0;
+		return classes >= 3 && classes % 3 == 0;
+	if (steps == VC_STEPS_HALVES)
+		return classes >= 2 && classes % 2 == 0;
 	return steps == VC_STEPS_NONE;
 }
 
@@ -89,21 +95,21 @@ unsigned vc_steps_find(const char *name)
 
 static unsigned first_of_step(const struct vc_rule *rule, unsigned step)
 {
-	if (rule->steps == VC_STEPS_EQUAL)
-		return step * (rule->classes / STEPS);
-	return step < STEPS - 1 ? step : rule->classes - 1u;
+	if (rule->steps != VC_STEPS_LINKS)
+		return step * (rule->classes / steps_of(rule));
+	return step < steps_of(rule) - 1 ? step : rule->classes - 1u;
 }
 
 static unsigned classes_of_step(const struct vc_rule *rule, unsigned step)
 {
-	if (rule->steps == VC_STEPS_EQUAL)
-		return rule->classes / STEPS;
+	if (rule->steps != VC_STEPS_LINKS)
+		return rule->classes / steps_of(rule);
 	return step == 1 ? rule->classes - 2u : 1;
 }
 
 static unsigned step_of(const struct vc_rule *rule, unsigned class)
 {
-	unsigned step = STEPS - 1;
+	unsigned step = steps_of(rule) - 1;
 
 	while (step > 0 && class < first_of_step(rule, step))
 		step--;
@@ -123,7 +129,7 @@ uint8_t vc_rule_next_of_steps(const struct vc_rule *rule, uint32_t at, unsigned 
 		step = rule->steps == VC_STEPS_LINKS && turn == VC_GO_ON;
 	else
 		step = step_of(rule, from);
-	if (turn == VC_NEXT_STEP && step < STEPS - 1)
+	if (turn == VC_NEXT_STEP && step < steps_of(rule) - 1)
 		step++;
 	else if (entered == vc_rule_ring(rule, at, output))
 		class = from - first_of_step(rule, step);

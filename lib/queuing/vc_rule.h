@@ -10,7 +10,7 @@
  *
  * Multi-step paths (msp.c) are up to three such paths one after the other. Each step has its own
  * classes, above the previous step's, so classes never fall along a path. A packet enters the next
- * step's first class where its route says 'next step'. Two layouts:
+ * step's first class where its route says 'next step'. Layouts:
  *
  *     VC_STEPS_LINKS  the first and the last step are single links and have one class each, the
  *                     middle step has the rest. A path without such a first step begins in the
@@ -18,6 +18,7 @@
  *                     first hop.
  *     VC_STEPS_EQUAL  steps of any length with the same number of classes each; every path begins
  *                     in the first step.
+ *     VC_STEPS_HALVES the same with two steps (dor_random.c).
  *
  * The layouts of a Dragonfly are ladders of VCs (vc_ladder.h). They have neither rings nor
  * datelines.
@@ -43,6 +44,8 @@ enum vc_steps {
 	VC_STEPS_DF_UGAL_L,
 	VC_STEPS_DF_PAR,
 	VC_STEPS_DF_UGAL_G,
+	VC_STEPS_DF_UGAL_NODE,
+	VC_STEPS_HALVES,
 	VC_STEPS_COUNT
 };
 
@@ -72,12 +75,13 @@ bool vc_rule_equal(const struct vc_rule *a, const struct vc_rule *b);
 /* A ladder of VCs (vc_ladder.h). */
 static inline bool vc_steps_is_ladder(unsigned steps)
 {
-	return steps >= VC_STEPS_DF_MIN && steps < VC_STEPS_COUNT;
+	return steps >= VC_STEPS_DF_MIN && steps <= VC_STEPS_DF_UGAL_NODE;
 }
 
 /* Whether this many classes can be divided among the steps. */
 bool vc_steps_fit(unsigned steps, unsigned classes);
-/* The layout in route files: "links", "equal"; NULL for VC_STEPS_NONE and unknown ones. */
+/* The layout in route files: "links", "equal", "halves"; NULL for VC_STEPS_NONE and unknown ones.
+ */
 const char *vc_steps_name(unsigned steps);
 /* The layout of this name, or VC_STEPS_COUNT. */
 unsigned vc_steps_find(const char *name);

@@ -140,10 +140,13 @@ struct route_table *route_compute_table(const struct topology *topology,
 	/* Regular networks. */                     \
 	X(dmodk)                                    \
 	X(dor)                                      \
+	X(dor_o1turn)                               \
+	X(valiant)                                  \
 	X(df_min)                                   \
 	X(df_valiant)                               \
 	X(df_valiant_node)                          \
 	X(df_ugal_l)                                \
+	X(df_ugal_l_node)                           \
 	X(df_ugal_g)                                \
 	X(df_par)                                   \
 	/* Several paths for one message stream. */ \

@@ -293,6 +293,8 @@ DRAGONFLY(df_valiant_node, VC_STEPS_DF_NODE, "df-valiant-node",
 	"Dragonfly: minimal through a random switch; 4 VCs");
 DRAGONFLY(df_ugal_l, VC_STEPS_DF_UGAL_L, "df-ugal-l",
 	"Dragonfly: df-min or df-valiant per packet, chosen from its first switch's queues; 3 VCs");
+DRAGONFLY(df_ugal_l_node, VC_STEPS_DF_UGAL_NODE, "df-ugal-l-node",
+	"Dragonfly: df-min or df-valiant-node per packet, as df-ugal-l; 4 VCs");
 DRAGONFLY(df_ugal_g, VC_STEPS_DF_UGAL_G, "df-ugal-g",
 	"Dragonfly: as df-ugal-l, from the queues of the global links (an oracle); 3 VCs");
 DRAGONFLY(df_par, VC_STEPS_DF_PAR, "df-par",

@@ -101,7 +101,8 @@ static int take_layout(struct reader *reader, const char *value)
 {
 	reader->steps = vc_steps_find(value);
 	if (reader->steps == VC_STEPS_COUNT)
-		return REFUSE(reader, value, "steps '%.32s', expected links or equal", value);
+		return REFUSE(
+			reader, value, "steps '%.32s', expected links, equal or halves", value);
 	return 0;
 }
 
@@ -110,9 +111,11 @@ static int use_layout(struct reader *reader)
 {
 	if (!vc_steps_fit(reader->steps, reader->classes))
 		return REFUSE(reader, reader->line,
-			"steps=%s with vcs=%u in the header, expected vcs=3 or more%s",
+			"steps=%s with vcs=%u in the header, expected vcs=%s",
 			vc_steps_name(reader->steps), reader->classes,
-			reader->steps == VC_STEPS_EQUAL ? ", a multiple of 3" : "");
+			reader->steps == VC_STEPS_HALVES  ? "2 or more, an even number"
+			: reader->steps == VC_STEPS_EQUAL ? "3 or more, a multiple of 3"
+							  : "3 or more");
 	if (reader->rule != NULL)
 		reader->rule->steps = (uint8_t)reader->steps;
 	return 0;

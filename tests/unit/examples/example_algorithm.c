@@ -8,7 +8,7 @@
 #include "route/route_path.h"
 #include "route/search/legal_search.h"
 
-/* valiant: every message goes to a switch drawn at random first and from there to its destination
+/* waypoint: every message goes to a switch drawn at random first and from there to its destination
  * (Valiant and Brebner, STOC 1981), which turns any pattern of traffic into two uniform ones, at
  * twice the length.
  *
@@ -21,7 +21,7 @@
  * them. Where no third switch serves, the pair goes the legal way without a detour. */
 
 /* All jobs share it: they only read it, and write routes to different destinations. */
-struct valiant {
+struct waypoint {
 	const struct route_graph *graph;
 	const struct route_options *options;
 	struct legal_search **towards; /* by switch with hosts: the legal ways to it; else NULL */
@@ -44,106 +44,106 @@ static bool append_half(
 
 /* By way of the switch where a random host is: switches with more hosts, which can absorb more, are
  * drawn more often. False if that one does not serve. */
-static bool find_detour(const struct valiant *valiant, uint32_t from, uint32_t to, struct rng *rng,
-	struct route_path *path)
+static bool find_detour(const struct waypoint *waypoint, uint32_t from, uint32_t to,
+	struct rng *rng, struct route_path *path)
 {
-	const struct route_graph *graph = valiant->graph;
+	const struct route_graph *graph = waypoint->graph;
 	uint32_t middle = graph->host_switch[rng_below(rng, graph->hosts)];
 
 	*path = (struct route_path){.links = 0};
 	if (middle == ROUTE_GRAPH_NONE || middle == from || middle == to ||
-		legal_search_count(valiant->towards[middle], from) == 0)
+		legal_search_count(waypoint->towards[middle], from) == 0)
 		return false;
-	if (!append_half(path, valiant->towards[middle], from, rng))
+	if (!append_half(path, waypoint->towards[middle], from, rng))
 		return false;
 	path->itb = (uint32_t)1 << (path->links - 1);
-	return append_half(path, valiant->towards[to], middle, rng) &&
+	return append_half(path, waypoint->towards[to], middle, rng) &&
 	       route_path_elements(path) <= ROUTE_ELEMENTS_MAX;
 }
 
 static int add_pair(
-	const struct valiant *valiant, uint32_t source, uint32_t destination, struct error *error)
+	const struct waypoint *waypoint, uint32_t source, uint32_t destination, struct error *error)
 {
-	const struct route_graph *graph = valiant->graph;
-	const struct route_options *options = valiant->options;
+	const struct route_graph *graph = waypoint->graph;
+	const struct route_options *options = waypoint->options;
 	uint32_t from = graph->host_switch[source], to = graph->host_switch[destination];
 	bool per_host = options->granularity == ROUTE_PER_HOST_PAIR;
 	struct route_path path;
 	struct rng rng;
 
-	if (from == ROUTE_GRAPH_NONE || legal_search_count(valiant->towards[to], from) == 0)
+	if (from == ROUTE_GRAPH_NONE || legal_search_count(waypoint->towards[to], from) == 0)
 		return 0; /* nothing connects them: no route, and no error */
 	/* By the pair, not by the order of work: the same routes for any number of jobs. */
 	rng_init(&rng, options->seed, per_host ? source : from, per_host ? destination : to);
-	if (!find_detour(valiant, from, to, &rng, &path)) {
+	if (!find_detour(waypoint, from, to, &rng, &path)) {
 		path = (struct route_path){.links = 0};
-		if (!append_half(&path, valiant->towards[to], from, &rng))
+		if (!append_half(&path, waypoint->towards[to], from, &rng))
 			return error_set(error, EINVAL,
 				"%s: the path from %s to %s takes more than %u links",
 				graph->topology->name, graph->topology->host_at[source].name,
 				graph->topology->host_at[destination].name, ROUTE_LINKS_MAX);
 	}
-	return route_path_add(graph, options, valiant->set, source, destination, &path, error);
+	return route_path_add(graph, options, waypoint->set, source, destination, &path, error);
 }
 
 /* Every jobs-th destination host. */
 static int fill_part(void *context, unsigned job, unsigned jobs, struct error *error)
 {
-	const struct valiant *valiant = context;
-	uint32_t hosts = valiant->graph->hosts;
+	const struct waypoint *waypoint = context;
+	uint32_t hosts = waypoint->graph->hosts;
 	int result = 0;
 
 	for (uint32_t to = job; to < hosts && result == 0; to += jobs) {
-		if (valiant->graph->host_switch[to] == ROUTE_GRAPH_NONE)
+		if (waypoint->graph->host_switch[to] == ROUTE_GRAPH_NONE)
 			continue;
 		for (uint32_t from = 0; from < hosts && result == 0; from++)
 			if (from != to)
-				result = add_pair(valiant, from, to, error);
+				result = add_pair(waypoint, from, to, error);
 	}
 	return result;
 }
 
 /* One search for each switch that a half can end at; false without memory. */
-static bool search_all(const struct valiant *valiant, const bool *up)
+static bool search_all(const struct waypoint *waypoint, const bool *up)
 {
-	for (uint32_t at = 0; at < valiant->graph->switches; at++) {
-		if (route_graph_hosts_at(valiant->graph, at) == 0)
+	for (uint32_t at = 0; at < waypoint->graph->switches; at++) {
+		if (route_graph_hosts_at(waypoint->graph, at) == 0)
 			continue;
-		valiant->towards[at] = legal_search_create(valiant->graph, up);
-		if (valiant->towards[at] == NULL)
+		waypoint->towards[at] = legal_search_create(waypoint->graph, up);
+		if (waypoint->towards[at] == NULL)
 			return false;
-		legal_search_run(valiant->towards[at], at);
+		legal_search_run(waypoint->towards[at], at);
 	}
 	return true;
 }
 
-static int valiant_routes(const struct route_graph *graph, const struct route_options *options,
+static int waypoint_routes(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct error *error)
 {
 	bool *up = calloc(graph->arcs + 1u, sizeof(*up));
-	struct valiant valiant = {.graph = graph, .options = options, .set = set};
+	struct waypoint waypoint = {.graph = graph, .options = options, .set = set};
 	int result = -ENOMEM;
 
-	valiant.towards = calloc(graph->switches + 1u, sizeof(*valiant.towards));
-	if (up != NULL && valiant.towards != NULL)
+	waypoint.towards = calloc(graph->switches + 1u, sizeof(*waypoint.towards));
+	if (up != NULL && waypoint.towards != NULL)
 		result = up_down_label(graph, options->root, up, error);
-	if (result == 0 && !search_all(&valiant, up))
+	if (result == 0 && !search_all(&waypoint, up))
 		result = -ENOMEM;
 	if (result == -ENOMEM)
 		error_set(error, ENOMEM, "%s: no memory for its routes", graph->topology->name);
 	if (result == 0)
-		result = route_jobs_run(options->jobs, fill_part, &valiant, error);
-	for (uint32_t at = 0; at < graph->switches && valiant.towards != NULL; at++)
-		legal_search_destroy(valiant.towards[at]);
-	free(valiant.towards);
+		result = route_jobs_run(options->jobs, fill_part, &waypoint, error);
+	for (uint32_t at = 0; at < graph->switches && waypoint.towards != NULL; at++)
+		legal_search_destroy(waypoint.towards[at]);
+	free(waypoint.towards);
 	free(up);
 	return result;
 }
 
-const struct route_algorithm route_valiant = {
-	.name = "valiant",
+const struct route_algorithm route_waypoint = {
+	.name = "waypoint",
 	.summary = "by way of a random switch, with an ITB there and up*/down* before and after",
 	.deadlock_free = true,
 	.label = up_down_label,
-	.routes = valiant_routes,
+	.routes = waypoint_routes,
 };

@@ -9,7 +9,7 @@
 #include "route_expect.h"
 #include "topo/topology_without.h"
 
-extern const struct route_algorithm route_valiant;
+extern const struct route_algorithm route_waypoint;
 
 UNIT_TEST(the_page_shows_the_file)
 {
@@ -20,7 +20,7 @@ static struct route_case example_case(const struct topology *topology, uint64_t 
 {
 	return (struct route_case){
 		.topology = topology,
-		.algorithm = &route_valiant,
+		.algorithm = &route_waypoint,
 		.options = route_expect_options(topology, seed),
 		.network = "a random network",
 		.seed = seed,
@@ -58,7 +58,7 @@ UNIT_TEST(it_is_good_on_what_failures_leave)
 static struct route_set *compute(const struct topology *topology)
 {
 	struct route_options options = {.seed = 1};
-	struct route_set *set = route_compute(topology, &route_valiant, &options, NULL, NULL);
+	struct route_set *set = route_compute(topology, &route_waypoint, &options, NULL, NULL);
 
 	assert_non_null(set);
 	return set;

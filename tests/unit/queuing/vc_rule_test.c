@@ -147,7 +147,7 @@ UNIT_TEST(equal_steps_have_as_many_classes_each_and_begin_in_the_first)
 /* From a neighbour that does not keep the rule. */
 UNIT_TEST(whatever_class_comes_in_a_class_of_the_rule_goes_out)
 {
-	static const unsigned classes[VC_STEPS_COUNT] = {2, 4, 6, 2, 3, 4, 3, 4, 3};
+	static const unsigned classes[VC_STEPS_COUNT] = {2, 4, 6, 2, 3, 4, 3, 4, 3, 4, 4};
 
 	for (unsigned steps = 0; steps < VC_STEPS_COUNT; steps++) {
 		struct vc_rule *made = rule(classes[steps], steps);

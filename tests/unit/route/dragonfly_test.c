@@ -22,6 +22,7 @@ static const struct route_algorithm *const algorithms[] = {
 	&route_df_ugal_l,
 	&route_df_par,
 	&route_df_ugal_g,
+	&route_df_ugal_l_node,
 };
 
 #define ALGORITHMS (sizeof(algorithms) / sizeof(algorithms[0]))

@@ -29,8 +29,9 @@ struct route_case {
 /* For networks that nobody numbered or wired in a special way. */
 static inline bool route_expect_serves_all(const struct route_algorithm *algorithm)
 {
-	return strcmp(algorithm->name, "dmodk") != 0 && strcmp(algorithm->name, "dor") != 0 &&
-	       strcmp(algorithm->name, "msp") != 0 && strncmp(algorithm->name, "df-", 3) != 0;
+	return strcmp(algorithm->name, "dmodk") != 0 && strncmp(algorithm->name, "dor", 3) != 0 &&
+	       strcmp(algorithm->name, "valiant") != 0 && strcmp(algorithm->name, "msp") != 0 &&
+	       strncmp(algorithm->name, "df-", 3) != 0;
 }
 
 /* As short as the topology allows where each switch can hold an ITB. */

@@ -197,7 +197,7 @@ static const struct bad bad[] = {
 						   "expected topology, algorithm, seed, root, vcs, "
 						   "steps or routes"},
 	{"# weft routes/1 topology=ring vcs=3 steps=some\n",
-		"FILE:1:43: steps 'some', expected links or equal"},
+		"FILE:1:43: steps 'some', expected links, equal or halves"},
 	{"# weft routes/1 topology=ring steps=links vcs=2\n",
 		"FILE:1:1: steps=links with vcs=2 in the header, expected vcs=3 or more"},
 	{"# weft routes/1 topology=ring vcs=4 steps=equal\n",

@@ -58,7 +58,7 @@ static bool serves(const struct route_algorithm *algorithm, unsigned i)
 {
 	if (strcmp(algorithm->name, "dmodk") == 0)
 		return networks[i].stages;
-	if (strcmp(algorithm->name, "dor") == 0)
+	if (strncmp(algorithm->name, "dor", 3) == 0 || strcmp(algorithm->name, "valiant") == 0)
 		return networks[i].grid;
 	if (strcmp(algorithm->name, "msp") == 0)
 		return networks[i].stages || networks[i].grid;
@@ -70,7 +70,8 @@ static bool serves(const struct route_algorithm *algorithm, unsigned i)
 static bool minimal(const struct route_algorithm *algorithm, unsigned i)
 {
 	return (!route_expect_serves_all(algorithm) && strcmp(algorithm->name, "msp") != 0 &&
-		       strncmp(algorithm->name, "df-", 3) != 0) ||
+		       strncmp(algorithm->name, "df-", 3) != 0 &&
+		       strcmp(algorithm->name, "valiant") != 0) ||
 	       (networks[i].hosts_everywhere && route_expect_minimal(algorithm));
 }
 
