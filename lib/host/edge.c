@@ -12,6 +12,7 @@
 
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_ARP  0x0806
+#define ETHERTYPE_IPV6 0x86DD
 #define ADDRESSES      (1u << (32 - EDGE_PREFIX_BITS))
 
 enum edge_state { EDGE_IDLE, EDGE_COLLECTING, EDGE_SKIPPING };
@@ -147,11 +148,15 @@ static uint16_t host_of_mac(const struct edge *edge, const uint8_t *mac)
 	return host;
 }
 
-/* Length of an IPv4 packet in 'bytes' bytes; 0 if it is not one. */
-static uint32_t ipv4_bytes(const uint8_t *packet, uint32_t bytes)
+/* Length of an IPv4 or IPv6 packet in 'bytes' bytes; 0 if it is neither. */
+static uint32_t ip_bytes(const uint8_t *packet, uint32_t bytes)
 {
 	uint32_t header, total;
 
+	if (bytes >= EDGE_IPV6_MIN && packet[0] >> 4 == 6) {
+		total = EDGE_IPV6_MIN + get16(packet + 4);
+		return total <= bytes ? total : 0;
+	}
 	if (bytes < EDGE_IPV4_MIN || packet[0] >> 4 != 4)
 		return 0;
 	header = (packet[0] & 0x0Fu) * 4;
@@ -159,23 +164,32 @@ static uint32_t ipv4_bytes(const uint8_t *packet, uint32_t bytes)
 	return header >= EDGE_IPV4_MIN && total >= header && total <= bytes ? total : 0;
 }
 
-static void send_ipv4(
-	struct edge *edge, const uint8_t *frame, uint32_t bytes, struct edge_action *action)
+static void send_ip(struct edge *edge, const uint8_t *frame, uint32_t bytes, uint8_t version,
+	struct edge_action *action)
 {
+	bool group = (frame[0] & 1) != 0;
 	uint16_t host = host_of_mac(edge, frame);
 
 	action->packet = frame + EDGE_ETHERNET_BYTES;
-	action->bytes = ipv4_bytes(action->packet, bytes - EDGE_ETHERNET_BYTES);
-	if (action->bytes == 0) {
+	action->bytes = ip_bytes(action->packet, bytes - EDGE_ETHERNET_BYTES);
+	if (action->bytes == 0 || action->packet[0] >> 4 != version) {
 		drop(edge, action, EDGE_DROP_SHORT);
-	} else if (host == FRAME_HOST_NONE || host == edge->config.host) {
+	} else if (!group && (host == FRAME_HOST_NONE || host == edge->config.host)) {
 		drop(edge, action, EDGE_DROP_UNKNOWN_HOST);
 	} else if (action->bytes > edge->config.mtu_bytes) {
 		drop(edge, action, EDGE_DROP_TOO_LONG);
 	} else {
 		action->destination = host;
-		action->verdict = EDGE_MESSAGE;
+		action->verdict = group ? EDGE_GROUP : EDGE_MESSAGE;
 	}
+}
+
+uint16_t edge_member(const struct edge *edge, uint16_t host)
+{
+	while (host < edge->config.hosts &&
+		(host == edge->config.host || edge_address(edge, host) == 0))
+		host++;
+	return host < edge->config.hosts ? host : FRAME_HOST_NONE;
 }
 
 void edge_from_tap(
@@ -191,7 +205,10 @@ void edge_from_tap(
 		answer_arp(edge, frame, bytes, action);
 		break;
 	case ETHERTYPE_IPV4:
-		send_ipv4(edge, frame, bytes, action);
+		send_ip(edge, frame, bytes, 4, action);
+		break;
+	case ETHERTYPE_IPV6:
+		send_ip(edge, frame, bytes, 6, action);
 		break;
 	default:
 		drop(edge, action, EDGE_DROP_ETHERTYPE);
@@ -269,17 +286,44 @@ static bool edge_reassemble(
 	return collected;
 }
 
+/* The MAC address of an address that is a group (RFC 2464, RFC 1112). False: it is not. */
+static bool group_mac(const uint8_t *address6, uint8_t mac[6])
+{
+	mac[0] = mac[1] = 0x33;
+	memcpy(mac + 2, address6 + 12, 4);
+	return address6[0] == 0xFF;
+}
+
+static bool group_mac4(const uint8_t *address, uint8_t mac[6])
+{
+	static const uint8_t prefix[3] = {0x01, 0x00, 0x5E};
+
+	if (get32(address) == UINT32_MAX) {
+		memset(mac, 0xFF, 6);
+		return true;
+	}
+	memcpy(mac, prefix, sizeof(prefix));
+	memcpy(mac + 3, address + 1, 3);
+	mac[3] &= 0x7F;
+	return address[0] >> 4 == 0xE;
+}
+
 /* Fills the Ethernet header as if the source's interface had sent it to ours. */
 static bool complete(struct edge *edge, uint16_t source, struct edge_packet *packet)
 {
-	if (packet->bytes == 0 || ipv4_bytes(packet->packet, packet->bytes) != packet->bytes) {
+	const uint8_t *ip = packet->packet;
+	bool six;
+
+	if (packet->bytes == 0 || ip_bytes(ip, packet->bytes) != packet->bytes) {
 		edge->count[EDGE_DROP_NOT_IP]++;
 		return false;
 	}
-	frame_host_mac(edge->config.host, packet->ethernet);
+	six = ip[0] >> 4 == 6;
+	/* A kernel does not take a packet to a group from a frame to itself. */
+	if (six ? !group_mac(ip + 24, packet->ethernet) : !group_mac4(ip + 16, packet->ethernet))
+		frame_host_mac(edge->config.host, packet->ethernet);
 	frame_host_mac(source, packet->ethernet + 6);
-	packet->ethernet[12] = ETHERTYPE_IPV4 >> 8;
-	packet->ethernet[13] = ETHERTYPE_IPV4 & 0xFF;
+	put16(packet->ethernet + 12, six ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4);
 	edge->count[EDGE_TO_TAP]++;
 	edge->count[EDGE_BYTES_TO_TAP] += packet->bytes;
 	return true;

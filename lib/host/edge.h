@@ -3,9 +3,10 @@
 #pragma once
 
 /* The edge of an emulated host towards Linux: Ethernet frames of a TAP interface on one side,
- * messages on the other. An IPv4 packet is a message. The edge answers ARP for all hosts: host i
- * has the MAC address frame_host_mac(i), and the IPv4 address in the list or base + 1 + i.
- * Everything else (IPv6, multicast, nonexistent hosts) is counted and dropped.
+ * messages on the other. An IPv4 or IPv6 packet is a message. The edge answers ARP for all hosts:
+ * host i has the MAC address frame_host_mac(i), and the IPv4 address in the list or base + 1 + i.
+ * A packet to a group (broadcast, multicast, so also neighbour discovery) goes to each member of
+ * the network, as a message of its own. Everything else is counted and dropped.
  *
  * No file descriptor and no clock: the driver reads and writes the TAP. Input from a TAP is as
  * untrusted as input from a link (tests/fuzz/edge_fuzz.c). */
@@ -21,22 +22,24 @@
 #define EDGE_ETHERNET_BYTES 14
 #define EDGE_ARP_BYTES      42 /* including the Ethernet header */
 #define EDGE_IPV4_MIN       20
+#define EDGE_IPV6_MIN       40
 
 #define EDGE_COUNTERS(X)                                                                       \
 	X(FROM_TAP, "tap_frames_in")                                                           \
 	X(MESSAGES_OUT, "tap_messages_out")                                                    \
-	X(BYTES_OUT, "tap_bytes_sent") /* in these messages */                                 \
+	X(BYTES_OUT, "tap_bytes_sent")   /* in these messages */                               \
+	X(COPIES, "tap_messages_copied") /* for members of a group */                          \
 	X(ARP_ANSWERED, "tap_arp_answered")                                                    \
 	X(DROP_SHORT, "tap_drop_short")               /* or contradictory lengths */           \
 	X(DROP_ARP, "tap_drop_arp")                   /* not a request for a host's address */ \
-	X(DROP_ETHERTYPE, "tap_drop_ethertype")       /* IPv6 and others */                    \
-	X(DROP_UNKNOWN_HOST, "tap_drop_unknown_host") /* broadcast, multicast, unknown MACs */ \
+	X(DROP_ETHERTYPE, "tap_drop_ethertype")       /* not IP or ARP */                      \
+	X(DROP_UNKNOWN_HOST, "tap_drop_unknown_host") /* unknown MAC */                        \
 	X(DROP_TOO_LONG, "tap_drop_too_long")                                                  \
 	X(DROP_UNREACHABLE, "tap_drop_unreachable") /* no route in the fabric */               \
 	X(DROP_SILENT, "tap_drop_silent") /* the host does not answer and its share is full */ \
 	X(TO_TAP, "tap_frames_out")                                                            \
 	X(BYTES_TO_TAP, "tap_bytes_delivered")    /* packets, without Ethernet headers */      \
-	X(DROP_NOT_IP, "tap_drop_not_ip")         /* a message that is not an IPv4 packet */   \
+	X(DROP_NOT_IP, "tap_drop_not_ip")         /* a message that is not an IP packet */     \
 	X(DROP_OVERSIZE, "tap_drop_oversize")     /* a message longer than the MTU */          \
 	X(DROP_NO_BUFFER, "tap_drop_no_buffer")   /* too many messages in reassembly */        \
 	X(DROP_INCOMPLETE, "tap_drop_incomplete") /* the sender gave up or restarted */        \
@@ -71,19 +74,22 @@ void edge_destroy(struct edge *edge);
 uint32_t edge_address(const struct edge *edge, uint16_t host);
 uint16_t edge_host_of(const struct edge *edge, uint32_t address);
 
-enum edge_verdict { EDGE_DROP, EDGE_REPLY, EDGE_MESSAGE };
+enum edge_verdict { EDGE_DROP, EDGE_REPLY, EDGE_MESSAGE, EDGE_GROUP };
 
 /* The action for a frame from the TAP. */
 struct edge_action {
 	enum edge_verdict verdict;
 	uint16_t destination;  /* MESSAGE */
-	const uint8_t *packet; /* MESSAGE: in the frame, the IP packet without padding */
+	const uint8_t *packet; /* MESSAGE, GROUP: in the frame, the IP packet without padding */
 	uint32_t bytes;
 	uint8_t reply[EDGE_ARP_BYTES]; /* REPLY: to write to the TAP */
 };
 
 void edge_from_tap(
 	struct edge *edge, const uint8_t *frame, uint32_t bytes, struct edge_action *action);
+
+/* GROUP: the first destination from 'host' on; FRAME_HOST_NONE: no more. */
+uint16_t edge_member(const struct edge *edge, uint16_t host);
 
 /* An Ethernet frame for the TAP in two pieces; the packet is valid until the next call. */
 struct edge_packet {

@@ -142,7 +142,8 @@ int weft_post_send(struct weft *weft, const struct weft_message *message)
 	bool eager = message->bytes <= weft->layout.piece_bytes;
 
 	if (message->to.host >= weft->layout.hosts ||
-		message->to.endpoint >= weft->layout.endpoints)
+		message->to.endpoint >= weft->layout.endpoints ||
+		(message->buffer == NULL && message->bytes > 0))
 		return -EINVAL;
 	if (weft->down)
 		return -ENETDOWN;
@@ -201,6 +202,8 @@ int weft_post_recv(struct weft *weft, const struct weft_receive *receive)
 
 	if (weft->down)
 		return -ENETDOWN;
+	if (receive->buffer == NULL && receive->bytes > 0)
+		return -EINVAL;
 	op = operation_begin(weft, WEFT_RECEIVED);
 	if (op == NULL)
 		return -ENOMEM;

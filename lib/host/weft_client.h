@@ -65,11 +65,13 @@ int weft_host_name(struct weft *weft, unsigned host, char *name, unsigned bytes)
 uint64_t weft_eager_bytes(const struct weft *weft);
 
 /* Sends 'bytes' bytes, up to 2^32. The buffer is in use until the event WEFT_SENT. 0, -EINVAL (no
- * such host or endpoint), -ENETDOWN or -ENOMEM. */
+ * such host or endpoint, or no buffer), -ENETDOWN or -ENOMEM. */
 int weft_send(struct weft *weft, const struct weft_address *to, uint64_t tag, const void *buffer,
 	uint64_t bytes, void *context);
 /* Receives a message whose tag equals 'tag' in the bits of 'mask', from this sender or, with NULL,
- * from any sender. Earlier receives are matched first. 0, -ENETDOWN or -ENOMEM. */
+ * from any sender. Earlier receives are matched first. 0, -EINVAL (no buffer), -ENETDOWN or
+ * -ENOMEM.
+ */
 int weft_recv(struct weft *weft, const struct weft_address *from, uint64_t tag, uint64_t mask,
 	void *buffer, uint64_t bytes, void *context);
 /* Cancels the receive with this context if nothing has arrived for it; its event has the error

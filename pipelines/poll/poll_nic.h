@@ -53,6 +53,7 @@ struct poll_nic_tap {
 	weft_time due;   /* next read; an empty one costs as much as a few frames */
 	weft_time pause; /* after an empty one */
 	uint32_t held;   /* bytes in 'frame' that the interface has not taken yet */
+	uint16_t member; /* next one, if that is a packet to a group */
 	uint8_t *frame;  /* POLL_NIC_TAP_BYTES */
 	uint64_t read_errors;
 	uint64_t frames; /* fabric frames for messages from the TAP */

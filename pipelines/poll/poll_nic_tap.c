@@ -62,13 +62,34 @@ static int send_packet(
 	return result;
 }
 
+/* A message to each member; those who cannot be reached do not stop the others. */
+static int send_copies(
+	struct poll_nic_tap *tap, struct nic *nic, struct edge_action *action, weft_time now)
+{
+	while ((action->destination = edge_member(tap->edge, tap->member)) != FRAME_HOST_NONE) {
+		int result = send_packet(tap, nic, action, now);
+
+		if (result == -EAGAIN)
+			return result;
+		edge_counters(tap->edge)[EDGE_COPIES] += result == 0;
+		tap->member = (uint16_t)(action->destination + 1);
+	}
+	tap->member = 0;
+	return 0;
+}
+
 /* Passes on the frame in tap->frame. False: the interface is full; the frame stays. */
 static bool take_frame(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 {
 	struct edge_action action;
+	int result = 0;
 
 	edge_from_tap(tap->edge, tap->frame, tap->held, &action);
-	if (action.verdict == EDGE_MESSAGE && send_packet(tap, nic, &action, now) == -EAGAIN) {
+	if (action.verdict == EDGE_MESSAGE)
+		result = send_packet(tap, nic, &action, now);
+	else if (action.verdict == EDGE_GROUP)
+		result = send_copies(tap, nic, &action, now);
+	if (result == -EAGAIN) {
 		edge_counters(tap->edge)[EDGE_FROM_TAP]--; /* counted again at the next attempt */
 		return false;
 	}

@@ -44,9 +44,10 @@ static void try_frame(struct edge *edge, const uint8_t *frame, uint32_t bytes, u
 	edge_from_tap(edge, frame, bytes, &action);
 	if (action.verdict == EDGE_REPLY) {
 		require_is_arp_reply(action.reply);
-	} else if (action.verdict == EDGE_MESSAGE) {
+	} else if (action.verdict == EDGE_MESSAGE || action.verdict == EDGE_GROUP) {
 		(*accepted)++;
-		REQUIRE(action.destination < HOSTS && action.destination != HOST);
+		REQUIRE(action.verdict == EDGE_GROUP ||
+			(action.destination < HOSTS && action.destination != HOST));
 		REQUIRE(action.bytes >= EDGE_IPV4_MIN && action.bytes <= MTU);
 		REQUIRE(action.packet >= frame && action.packet + action.bytes <= frame + bytes);
 	}

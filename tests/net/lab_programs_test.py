@@ -6,6 +6,7 @@
 usage: lab_programs_test.py WEFT [CASE...]      WEFT_LONG=1: 40 ping-pongs of MPI in each form of lab"""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -120,6 +121,22 @@ class Programs(unittest.TestCase):
 
     def run_in(self, host, *command, **kind):
         return self.lab.weft("exec", host, "--", *command, **kind)
+
+    @unittest.skipUnless(os.path.isdir("/proc/sys/net/ipv6"), "the kernel has no IPv6")
+    def test_ipv6_finds_its_neighbours_across_the_fabric(self):
+        def switch(host, off):
+            words = f"cd /proc/sys/net/ipv6/conf/eth0 && echo 0 > accept_dad && echo {off} > disable_ipv6"
+            done = self.run_in(host, "sh", "-c", words + " && ip -6 -o address show eth0")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+
+        for host in ("h0", "h3"):
+            said = switch(host, 0)
+            self.addCleanup(switch, host, 1)
+        address = re.search(r"fe80::[0-9a-f:]+", said)[0]
+        done = self.run_in("h0", "ping", "-6", "-c", "1", "-W", "60", f"{address}%eth0")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertGreaterEqual(self.lab.status()["nics"]["h0"]["tap_messages_copied"], 3)
 
     def test_hosts_have_names_namespaces_and_addresses_of_their_own(self):
         self.assertEqual(self.lab.must("hosts"),

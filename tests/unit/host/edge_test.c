@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "unit.h"
+#include "wire/big_endian.h"
 #include "wire/frame.h"
 
 #define HOST  2
@@ -151,6 +152,49 @@ UNIT_TEST(an_ip_packet_becomes_a_message_without_its_padding)
 	edge_destroy(edge);
 }
 
+static void make_ip6(uint8_t *frame, uint16_t to, uint16_t payload)
+{
+	make_ip(frame, to, 40);
+	frame[12] = 0x86;
+	frame[13] = 0xDD;
+	frame[14] = 0x60;
+	put16(frame + 18, payload);
+}
+
+UNIT_TEST(an_ipv6_packet_is_a_message)
+{
+	struct edge *edge = edge_create(&good);
+	struct edge_action action;
+	uint8_t frame[700];
+
+	make_ip6(frame, 299, 8);
+	edge_from_tap(edge, frame, 70, &action);
+	assert_int_equal(action.verdict, EDGE_MESSAGE);
+	assert_int_equal(action.destination, 299);
+	assert_int_equal(action.bytes, 48);
+	edge_destroy(edge);
+}
+
+/* Neighbour discovery is such a packet. */
+UNIT_TEST(a_packet_to_a_group_is_for_all_members)
+{
+	static const uint32_t address[] = {0, 7, 8, 0, 9};
+	const struct edge_config config = {
+		.host = 2, .hosts = 5, .address = address, .mtu_bytes = 1500};
+	struct edge *edge = edge_create(&config);
+	struct edge_action action;
+	uint8_t frame[700];
+
+	make_ip6(frame, 1, 8);
+	memset(frame, 0x33, 2);
+	edge_from_tap(edge, frame, 62, &action);
+	assert_int_equal(action.verdict, EDGE_GROUP);
+	assert_int_equal(edge_member(edge, 0), 1);
+	assert_int_equal(edge_member(edge, 2), 4);
+	assert_int_equal(edge_member(edge, 5), FRAME_HOST_NONE);
+	edge_destroy(edge);
+}
+
 UNIT_TEST(what_is_no_packet_for_a_host_is_counted_and_dropped)
 {
 	struct edge *edge = edge_create(&good);
@@ -167,12 +211,13 @@ UNIT_TEST(what_is_no_packet_for_a_host_is_counted_and_dropped)
 	make_ip(frame, HOST, 40);
 	DROPPED(54, EDGE_DROP_UNKNOWN_HOST);
 	make_ip(frame, 5, 40);
-	frame[0] |= 1;
-	DROPPED(54, EDGE_DROP_UNKNOWN_HOST);
-	make_ip(frame, 5, 40);
-	frame[13] = 0xDD;
-	frame[12] = 0x86;
+	frame[12] = 0x88;
 	DROPPED(54, EDGE_DROP_ETHERTYPE);
+	make_ip6(frame, 5, 8);
+	DROPPED(61, EDGE_DROP_SHORT);
+	make_ip6(frame, 5, 8);
+	frame[14] = 0x45;
+	DROPPED(62, EDGE_DROP_SHORT);
 	make_ip(frame, 5, 40);
 	frame[14] = 0x65;
 	DROPPED(54, EDGE_DROP_SHORT);

@@ -627,6 +627,22 @@ UNIT_TEST(a_number_of_no_endpoint_opens_none)
 	bed_stop();
 }
 
+UNIT_TEST(bytes_without_a_buffer_are_refused)
+{
+	struct weft_address to;
+	struct weft *a;
+
+	bed_start(1);
+	a = open_at("h0");
+	to = address_of(a);
+	assert_int_equal(weft_send(a, &to, 0, NULL, 1, NULL), -EINVAL);
+	assert_int_equal(weft_recv(a, NULL, 0, 0, NULL, 1, NULL), -EINVAL);
+	assert_int_equal(weft_send(a, &to, 0, NULL, 0, NULL), 0);
+	assert_int_equal(event_of(a).error, 0);
+	close_one(a);
+	bed_stop();
+}
+
 UNIT_TEST(a_receive_can_be_cancelled)
 {
 	uint8_t data[4];
