@@ -42,7 +42,7 @@ static void set_signal(struct congestion_control *congestion)
 
 	congestion->signal->plain_vcs = decides ? 0 : congestion->calm_vcs;
 	congestion->signal->alert =
-		(uint8_t)((congestion->signal->alert & CONGESTION_PAUSES) | counts);
+		(uint8_t)((congestion->signal->alert & CONGESTION_DRIVER) | counts);
 	congestion->signal->departures =
 		(uint8_t)((congestion->signal->departures & CONGESTION_TIMED) |
 			  (counts ? CONGESTION_LEFT : 0));

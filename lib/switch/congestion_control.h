@@ -28,12 +28,16 @@
 
 /* In an alert: the driver looks at inputs after arrivals (switch_set_pauses()). */
 #define CONGESTION_PAUSES 0x2
+/* In an alert: the driver may pass packets by the host that would absorb them (switch_set_itbs()).
+ */
+#define CONGESTION_ITBS   0x4
+#define CONGESTION_DRIVER (CONGESTION_PAUSES | CONGESTION_ITBS)
 
 /* Read for each packet, in the switch's own memory. With congestion control, only congestion
  * control writes it, except for CONGESTION_TIMED. */
 struct congestion_signal {
 	uint8_t plain_vcs; /* packets of lower VCs follow their table and SL: nothing to decide */
-	uint8_t alert; /* CONGESTION_PAUSES; or a timer runs or departures count: _poll() when due,
+	uint8_t alert; /* CONGESTION_DRIVER; or a timer runs or departures count: _poll() when due,
 			  _left() */
 	uint8_t departures; /* set of CONGESTION_* */
 };

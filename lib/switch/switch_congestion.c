@@ -114,14 +114,20 @@ void switch_set_pauses(struct weft_switch *sw, bool pauses)
 	switch_congestion_note_plain(sw);
 }
 
+void switch_set_itbs(struct weft_switch *sw)
+{
+	sw->signal.alert |= CONGESTION_ITBS;
+	switch_congestion_note_plain(sw);
+}
+
 void switch_congestion_note_plain(struct weft_switch *sw)
 {
-	const uint8_t pauses = sw->signal.alert & CONGESTION_PAUSES;
+	const uint8_t driver = sw->signal.alert & CONGESTION_DRIVER;
 	bool decides = sw->vc_rule != NULL || sw->fecn != NULL || sw->contention != NULL;
 	uint8_t vcs = decides ? 0 : sw->vcs;
 
 	sw->signal = (struct congestion_signal){.plain_vcs = vcs,
-		.alert = pauses,
+		.alert = driver,
 		.departures = sw->contention != NULL ? CONGESTION_TIMED : 0};
 	if (sw->congestion != NULL)
 		congestion_control_set_calm(sw->congestion, vcs);
@@ -155,7 +161,7 @@ const char *switch_congestion_check(const struct weft_switch *sw)
 	const char *wrong;
 
 	if (congestion == NULL)
-		return (sw->signal.alert & ~CONGESTION_PAUSES) != 0 ||
+		return (sw->signal.alert & ~CONGESTION_DRIVER) != 0 ||
 				       sw->report_above_blocks != UINT32_MAX
 			       ? "queues are reported, but there is no congestion control"
 			       : NULL;

@@ -47,6 +47,9 @@ void switch_set_fecn(struct weft_switch *sw, struct fecn *fecn);
 /* The driver sends pause frames: sw->signal.alert is set, and it looks at each arrival. */
 void switch_set_pauses(struct weft_switch *sw, bool pauses);
 
+/* The driver looks at each arrival at an in-transit buffer: sw->signal.alert is set. */
+void switch_set_itbs(struct weft_switch *sw);
+
 /* True if congestion_control_poll() has something to do. The switch has congestion control. */
 static inline bool switch_congestion_is_due(const struct weft_switch *sw, weft_time now)
 {

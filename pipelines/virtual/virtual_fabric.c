@@ -369,6 +369,10 @@ static int build(struct virtual_fabric *fabric, struct error *error)
 		(result = adapt_switches(fabric, error)) < 0 ||
 		(result = virtual_pause_open(fabric, error)) < 0)
 		return result;
+	for (uint32_t at = 0; fabric->run->routing.itb_absorb == RUN_ITB_ABSORB_CONTENTION &&
+			      at < fabric->switches;
+		at++)
+		switch_set_itbs(fabric->sw[at]);
 	join_table(fabric);
 	if (virtual_faults_open(fabric) < 0 || virtual_reroute_open(fabric) < 0 ||
 		virtual_fabric_open_own(fabric) < 0 || virtual_cn_open(fabric) < 0)

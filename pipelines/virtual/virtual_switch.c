@@ -10,6 +10,8 @@
 
 #include "virtual_dispatch.h"
 
+#include <string.h>
+
 #include "switch/forward.h"
 #include "switch/switch_congestion.h"
 #include "virtual_control.h"
@@ -290,6 +292,30 @@ static __attribute__((noinline)) void note_arrival(struct virtual_fabric *fabric
 		virtual_switch_grant_all(fabric, at, input, now);
 }
 
+/* The host of an in-transit buffer absorbs only if the packet would have to wait: one that can
+ * leave at once through its next output passes the host by. No deadlock can follow, because packets
+ * that wait depend on the same channels as before. */
+static __attribute__((noinline)) void pass_host(const struct virtual_fabric *fabric,
+	const struct weft_switch *sw, uint32_t at, struct weft_packet *packet, weft_time now)
+{
+	const uint8_t *element = &packet->route[packet->cursor];
+	unsigned output, vc = sw->sl_to_vc[packet->sl & 15];
+
+	if (packet->cursor + 2u >= packet->route_length || element[1] != ROUTE_TYPE_ITB)
+		return;
+	output = element[2] & ROUTE_PORT_MASK;
+	if ((sw->idle >> output & 1) == 0 ||
+		virtual_is_sending(fabric, virtual_switch_channel(fabric, at, output), now) ||
+		!credit_suffices(&sw->port[output].link.tx[vc], packet->blocks))
+		return;
+	/* The first host would have set it (lib/nic/itb.h). */
+	if ((packet->flags & FRAME_F_TAIL) != 0 &&
+		memchr(packet->route, ROUTE_TYPE_ITB, packet->cursor) == NULL)
+		packet->flags |= FRAME_F_END_MARK;
+	packet->mutable_word += MUTABLE_CURSOR(2);
+	packet->hop = element[2];
+}
+
 static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *fabric,
 	struct weft_switch *sw, uint32_t at, unsigned input, struct weft_packet *packet,
 	weft_time now, const bool voq)
@@ -306,9 +332,12 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 	packet->vc = packet->header_vc;
 	packet->hop = packet->route_length != 0 ? packet->route[packet->cursor] : 0;
 	switch_count_in(port, 1, packet->bytes);
-	if (__builtin_expect(alert, 0) && sw->congestion != NULL &&
-		switch_congestion_is_due(sw, now))
-		congestion_control_poll(sw->congestion, now);
+	if (__builtin_expect(alert, 0)) {
+		if ((alert & CONGESTION_ITBS) != 0)
+			pass_host(fabric, sw, at, packet, now);
+		if (sw->congestion != NULL && switch_congestion_is_due(sw, now))
+			congestion_control_poll(sw->congestion, now);
+	}
 	output = switch_admit(sw, port, packet, now);
 	if (__builtin_expect(fabric->watch != NULL, 0))
 		virtual_trace_admitted(fabric, at, packet, header, output, now);

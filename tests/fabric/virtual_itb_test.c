@@ -58,6 +58,38 @@ UNIT_TEST(a_long_frame_takes_two_transmissions)
 	expect_latency(&lab, WAY_PS + 2 * FRAME(1000) * BYTE_PS);
 }
 
+/* h1, s1, s2, s6, s7, h7. */
+UNIT_TEST(a_host_that_absorbs_on_contention_is_passed_by_in_an_idle_network)
+{
+	const weft_time way_ps = 5 * 30 * PS_PER_NS + 4 * 100 * PS_PER_NS + FRAME(1000) * BYTE_PS;
+	struct virtual_lab lab = RUN(quiet, "routing.itb-absorb=contention");
+
+	assert_true(lab.result.packets.delivered > 5);
+	assert_int_equal(result_counter(&lab.result, "host_itb_absorbed"), 0);
+	/* Generation and arrival are rounded. */
+	assert_in_range(lab.result.total_ns.max, way_ps / PS_PER_NS, way_ps / PS_PER_NS + 1);
+	virtual_lab_close(&lab);
+}
+
+UNIT_TEST(on_contention_hosts_absorb_fewer_frames_and_all_arrive)
+{
+	uint64_t absorbed[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct virtual_lab lab = RUN(quiet,
+			"traffic=[{pattern: uniform, from: all, load: 60%, message: 1000B, stop: 500us}]",
+			"routing.algorithm=bmax-itb",
+			i == 0 ? "routing.itb-absorb=always" : "routing.itb-absorb=contention");
+
+		absorbed[i] = result_counter(&lab.result, "host_itb_absorbed");
+		assert_int_equal(lab.result.packets.delivered, lab.result.packets.injected);
+		assert_int_equal(lab.result.out_of_order, 0);
+		assert_false(lab.result.deadlock);
+		virtual_lab_close(&lab);
+	}
+	assert_in_range(absorbed[1], 1, absorbed[0] / 2);
+}
+
 UNIT_TEST(a_short_frame_waits_for_detection_and_programming)
 {
 	struct virtual_lab lab = RUN(quiet, "traffic[0].message=32B");

@@ -39,6 +39,7 @@
 #define RUN_GRANULARITIES(X) \
 	X(RUN_GRANULARITY_HOST, "host") X(RUN_GRANULARITY_SWITCH, "switch")
 #define RUN_ITB_HOSTS(X) X(RUN_ITB_HOSTS_RANDOM, "random") X(RUN_ITB_HOSTS_BALANCED, "balanced")
+#define RUN_ITB_ABSORBS(X) X(RUN_ITB_ABSORB_ALWAYS, "always") X(RUN_ITB_ABSORB_CONTENTION, "contention")
 #define RUN_RECONFIGURES(X)                                             \
 	X(RUN_RECONFIGURE_AUTO, "auto") X(RUN_RECONFIGURE_DRAIN, "drain") \
 	X(RUN_RECONFIGURE_IMMEDIATE, "immediate") X(RUN_RECONFIGURE_ITB, "itb")
@@ -96,6 +97,7 @@ enum run_ties { RUN_TIES(X) RUN_TIES_UNSET /* port */ };
 enum run_steps { RUN_STEPS(X) RUN_STEPS_UNSET /* next */ };
 enum run_granularity { RUN_GRANULARITIES(X) RUN_GRANULARITY_UNSET /* route file only */ };
 enum run_itb_hosts { RUN_ITB_HOSTS(X) };
+enum run_itb_absorb { RUN_ITB_ABSORBS(X) };
 enum run_reconfigure { RUN_RECONFIGURES(X) };
 enum run_retest { RUN_RETESTS(X) };
 enum run_occupancy { RUN_OCCUPANCIES(X) };

@@ -106,6 +106,7 @@ struct run_config_routing {
 	/* For algorithms with a tree: a switch, or a choice of route_root_find(); "": default. */
 	char root[TOPOLOGY_NAME_MAX];
 	enum run_itb_hosts itb_hosts;     /* which hosts of a switch absorb (itb_bridge.h) */
+	enum run_itb_absorb itb_absorb;   /* whether they do if the packet could go on at once */
 	uint32_t radius;                  /* msp only; 0: not set, or set by a route file */
 	enum run_steps steps;             /* msp only; UNSET: not set */
 	enum run_ties ties;               /* dor and msp only; UNSET: not set */

@@ -26,6 +26,7 @@ static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
 static const char *const steps_choices[] = {RUN_STEPS(X) NULL};
 static const char *const ugal_queues_choices[] = {RUN_UGAL_QUEUES(X) NULL};
 static const char *const itb_hosts_choices[] = {RUN_ITB_HOSTS(X) NULL};
+static const char *const itb_absorb_choices[] = {RUN_ITB_ABSORBS(X) NULL};
 static const char *const reconfigure_choices[] = {RUN_RECONFIGURES(X) NULL};
 static const char *const ties_choices[] = {RUN_TIES(X) NULL};
 static const char *const granularity_choices[] = {RUN_GRANULARITIES(X) NULL};
@@ -205,6 +206,8 @@ const struct yaml_field run_routing_fields[] = {
 		.doc = "The root of algorithms with a tree: a switch, or a choice. The default is a leaf of a tree with levels, else the first switch."},
 	{"itb-hosts", YAML_FIELD_CHOICE, YAML_MEMBER(S, itb_hosts), .choices = itb_hosts_choices,
 		.doc = "Hosts that absorb for a route: drawn at each switch, or (`balanced`) those that absorb for the fewest routes."},
+	{"itb-absorb", YAML_FIELD_CHOICE, YAML_MEMBER(S, itb_absorb), .choices = itb_absorb_choices,
+		.doc = "With `contention` a switch passes a frame by the host that would absorb it if its next output is idle and has credits."},
 	{"radius", YAML_FIELD_NUMBER, YAML_MEMBER(S, radius), .min = 1, .max = ROUTE_RADIUS_MAX,
 		.present = number_present,
 		.doc = "Maximum distance in links of the intermediate switches of `msp` from the ends of a path."},

@@ -273,7 +273,15 @@ static int check_mapper(const struct run_config *config, struct error *error)
 		{config->routing.itb_hosts != RUN_ITB_HOSTS_RANDOM && config->routing.others > 0,
 			"requires one routing.algorithm"},
 	};
+	const struct rule absorbs[] = {
+		{config->clock == RUN_CLOCK_REAL ||
+				config->sw.switching == RUN_SWITCHING_WORMHOLE || !config->sw.voq,
+			"requires 'clock: virtual' and switches with VOQs"},
+	};
 	int result = CHECK_RULES(config, "reconfigure.mode ", reconfigure, error);
+
+	if (result == 0 && config->routing.itb_absorb == RUN_ITB_ABSORB_CONTENTION)
+		result = CHECK_RULES(config, "routing.itb-absorb: contention ", absorbs, error);
 
 	if (result == 0)
 		result = CHECK_RULES(config, "routing.itb-hosts ", places, error);
