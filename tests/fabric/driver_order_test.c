@@ -220,9 +220,10 @@ static void list_all_choices(void)
 			}
 }
 
-/* Wormhole switching has one clock only. */
-static const char *const elsewhere[] = {
-	"switch.switching=wormhole", "switch.flow-control=stop-go", "switch.routing-start=header"};
+/* Wormhole switching, Ethernet and oracles have one clock only. */
+static const char *const elsewhere[] = {"switch.switching=wormhole", "switch.flow-control=stop-go",
+	"switch.routing-start=header", "switch.flow-control=pfc", "switch.flow-control=lossy",
+	"nic.control=dcqcn", "nic.recovery=go-back-n", "routing.algorithm=df-ugal-g"};
 
 static bool is_elsewhere(const struct choice *one)
 {
@@ -297,6 +298,7 @@ static bool is_possible(const char *const *set, unsigned sets)
 	lab.config = run_config_parse(scenario, strlen(scenario), "test", set, sets, &error);
 	possible = lab.config != NULL && run_config_supported(lab.config, &error) == 0 &&
 		   lab.config->sw.switching != RUN_SWITCHING_WORMHOLE &&
+		   !run_config_is_ethernet(lab.config) && !run_config_needs_oracle(lab.config) &&
 		   (lab.topology = run_config_open_topology(lab.config, &error)) != NULL &&
 		   (lab.fabric = virtual_fabric_create(lab.topology, lab.config, &error)) != NULL;
 	virtual_lab_close(&lab);

@@ -396,8 +396,8 @@ UNIT_TEST(what_it_cannot_be_is_refused)
 	expect_refusal("topology={link: {rate: 10Gbps, delay: 30ns}, switches: [{name: s, ports: "
 		       "2}], hosts: [{name: x}, {name: y}], links: [{a: x:0, b: s:0}, {a: y:0, b: "
 		       "s:1}]}",
-		"--set topology: topology: it has rates or delays of its own, which replace those "
-		"of 'link', 1.28Gbps and 49.2ns: link x:0 - s:0 of 10Gbps and 30ns: 38 flits");
+		"--set topology: topology: it sets rates or delays, which replace those in "
+		"'link', 1.28Gbps and 49.2ns: link x:0 - s:0 of 10Gbps and 30ns: 38 flits");
 }
 
 UNIT_MAIN(NULL, NULL)
