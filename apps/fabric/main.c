@@ -94,6 +94,7 @@ static int run(const struct options *options, const struct run_config *config,
 		.session = 1,
 		.lcores = options->lcores,
 		.snap_bytes = options->snap_bytes,
+		.limits = options->rotate != NULL ? &options->limits : NULL,
 		.stream = options->stream,
 	};
 	struct real_fabric *fabric = real_fabric_create(&fabric_options, error);
@@ -183,12 +184,15 @@ static int check_workers(const struct options *options, const struct run_config 
 static int make_filter(struct options *options, const struct run_config *config,
 	const struct topology *topology, struct error *error)
 {
-	if (options_filter(options) != NULL && options->captures == 0)
+	if ((options_filter(options) != NULL || options->rotate != NULL) && options->captures == 0)
 		return error_set(error, EINVAL,
-			"--filter and --where select frames of captures: add --pcap");
+			"--filter, --where and --rotate are for captures: add --pcap");
 	if (options->filter != NULL && config->clock == RUN_CLOCK_VIRTUAL)
 		return error_set(error, EINVAL,
 			"--filter: on the virtual clock frames carry no packets: use --where");
+	if (options->rotate != NULL &&
+		capture_limits_parse(&options->limits, options->rotate, error) < 0)
+		return -EINVAL;
 	return capture_expression_parse(
 		&options->capture_filter, options->filter, options->where, topology, error);
 }

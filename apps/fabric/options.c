@@ -35,6 +35,8 @@ static const struct argp_option argp_options[] = {
 		"capture only frames with a packet of a TAP that matches (pcap-filter(7))", 0},
 	{"where", OPTION_TEXT(struct options, where), "WORDS", 0,
 		"capture only matching frames: vc=1,2 kind=data,credit src=h0 dst=h3 dropped", 0},
+	{"rotate", OPTION_TEXT(struct options, rotate), "SIZE|TIME[,FILES]", 0,
+		"start a new file of a capture after 100MB or 60s, and keep the last FILES", 0},
 	{"snaplen", KEY_SNAPLEN, "BYTES", 0, "keep this much of each captured frame (default: all)",
 		0},
 	{"lcores", KEY_LCORES, "N", 0, "poll loops (default 1)", 0},

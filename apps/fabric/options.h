@@ -8,6 +8,7 @@
 
 #include "base/weft_error.h"
 #include "capture/capture_filter.h"
+#include "capture/capture_rotation.h"
 #include "process/program.h"
 
 #define OPTIONS_SETS_MAX     64
@@ -28,6 +29,8 @@ struct options {
 	unsigned captures;
 	const char *filter, *where;           /* which frames captures keep and where; NULL: all */
 	struct capture_filter capture_filter; /* made of both */
+	const char *rotate;                   /* size or time of the files of captures; NULL: one */
+	struct capture_limits limits;         /* made of it */
 	const char *json, *csv, *flows;       /* NULL: none; "-": standard output */
 	unsigned lcores;
 	unsigned workers;          /* 0: not said, 1 */

@@ -80,6 +80,8 @@ static int run_captured(struct virtual_fabric *fabric, const struct options *opt
 		virtual_capture_create(fabric, options->snap_bytes, options_filter(options), error);
 	if (capture == NULL)
 		result = -errno;
+	else if (options->rotate != NULL)
+		virtual_capture_rotate(capture, &options->limits);
 	for (unsigned i = 0; i < options->captures && result == 0; i++)
 		result = virtual_capture_add(
 			capture, options->capture[i].port, options->capture[i].path, error);

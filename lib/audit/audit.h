@@ -80,6 +80,7 @@ struct audit_rules {
 	bool voq;
 	bool adaptive;      /* switches choose among alternatives */
 	bool marks;         /* switches set FECN bits */
+	bool whole;         /* hosts send each message under one number */
 	bool ordered;       /* frames of a pair in a VC keep their order */
 	uint32_t vc_blocks; /* buffer of a VC at a switch; 0: unknown */
 	const bool *timed;  /* [link]: the fabric enforces rate and delay; NULL: all */

@@ -395,7 +395,11 @@ static void begin(struct audit *audit, struct audit_seen *seen)
 	if (pair->began && pair->message >> 16 == message >> 16) {
 		if ((int32_t)(sequence - pair->sent) <= 0)
 			return;
-		if (sequence != pair->sent + 1 || (int16_t)(message - pair->message) < 0)
+		/* Messages of several VCs alternate. */
+		if (sequence != pair->sent + 1 || (int16_t)(message - pair->message) < 0 ||
+			(header->vc == pair->vc && pair->ended && message == pair->message) ||
+			(header->vc == pair->vc && audit->rules.whole && !pair->ended &&
+				message != pair->message))
 			audit_report(audit, AUDIT_MESSAGE, &seen->frame.seen,
 				"%s: %s follows message %" PRIu32 ", sequence %" PRIu32, text,
 				frame, pair->message, pair->sent);
@@ -404,6 +408,8 @@ static void begin(struct audit *audit, struct audit_seen *seen)
 	pair->began = !audit_began_before(audit, &seen->frame);
 	pair->sent = sequence;
 	pair->message = message;
+	pair->ended = (header->flags & FRAME_F_TAIL) != 0;
+	pair->vc = header->vc;
 }
 
 static void check_first_vc(struct audit *audit, const struct audit_seen *seen)
@@ -578,7 +584,8 @@ void audit_device_gone(struct audit *audit, struct audit_seen *seen)
 	if (found == AUDIT_NONE || audit->frame[found].waits)
 		return;
 	frame = audit_take(audit, found);
-	if (frame->class != AUDIT_DATA)
+	/* A host releases what it takes at once. */
+	if (frame->class != AUDIT_DATA || seen->port->at.kind == DEVICE_HOST)
 		return;
 	audit_release(audit, frame);
 	queue_waits(audit, &audit->port[frame->way], frame->output);

@@ -85,6 +85,8 @@ struct audit_pair {
 	uint32_t sent, arrived; /* latest sequence number */
 	uint32_t message;       /* message of the last frame sent */
 	bool began, received;   /* the frames sent are consecutive; any frame arrived */
+	bool ended;             /* the latest frame sent is the last one of its message, */
+	uint8_t vc;             /* in this VC */
 };
 
 #define AUDIT_GHOSTS (1u << 16)

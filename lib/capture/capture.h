@@ -22,6 +22,7 @@
 #include "base/weft_error.h"
 #include "base/weft_time.h"
 #include "capture_filter.h"
+#include "capture_rotation.h"
 #include "capture_state.h"
 #include "pcapng.h"
 #include "port/port.h"
@@ -53,6 +54,7 @@ struct capture_options {
 	uint64_t epoch_ns;         /* added to every time: clock_unix_origin_ns(), or 0 */
 	capture_reason_fn *reason; /* may be NULL */
 	capture_drops_fn *drops;   /* NULL: no reason is a drop */
+	const struct capture_limits *limits; /* each file; NULL: none. Outlives the manager */
 };
 
 struct capture_counts {

@@ -32,6 +32,7 @@ struct member {
 
 struct capture_file {
 	char *path;
+	struct capture_rotation rotation;
 	const struct capture_options *options;
 	int fd;      /* -1 until a FIFO has a reader */
 	int wake_fd; /* eventfd: state has changed */
@@ -58,25 +59,63 @@ static int out_append(void *ctx, const void *bytes, size_t count)
 		return -ENOMEM;
 	memcpy(file->out + file->out_used, bytes, count);
 	file->out_used += count;
+	file->rotation.bytes += count;
 	return 0;
+}
+
+static int flush(struct capture_file *file);
+
+static int member_begin(struct capture_file *file, struct member *member)
+{
+	const struct capture_filter *filter = capture_filter_of(member->capture);
+	int interface;
+
+	file->pcapng.filter = filter != NULL && filter->text[0] != '\0' ? filter->text : NULL;
+	interface = pcapng_add_interface(
+		&file->pcapng, member->port->name, capture_snap_bytes(member->capture), 0);
+	member->interface = (uint32_t)interface;
+	return interface < 0 ? interface : 0;
+}
+
+/* The file that ends gets the frames so far. */
+static void next_file(struct capture_file *file)
+{
+	int result;
+
+	do
+		result = flush(file);
+	while (result == -EAGAIN);
+	close(file->fd);
+	file->fd = capture_rotation_open(&file->rotation, O_TRUNC | O_NONBLOCK);
+	if (result == 0 && file->fd < 0)
+		result = file->fd;
+	pcapng_begin(&file->pcapng, out_append, file, "weft " WEFT_VERSION);
+	for (unsigned i = 0; i < file->members; i++)
+		member_begin(file, &file->member[i]);
+	if (result < 0)
+		file->pcapng.failed = result;
 }
 
 static void slot_write(
 	struct capture_file *file, const struct member *member, const struct capture_slot *slot)
 {
 	char comment[PCAPNG_COMMENT_MAX];
+	struct pcapng_packet packet = {
+		.direction = slot->direction,
+		.time_ns = file->options->epoch_ns + slot->now / PS_PER_NS,
+		.bytes = slot->bytes,
+		.captured_bytes = slot->captured_bytes,
+		.frame_bytes = slot->frame_bytes,
+		.comment = comment,
+	};
 
 	capture_state_format(&slot->state, file->options->reason, comment, sizeof(comment));
-	pcapng_write_packet(
-		&file->pcapng, &(struct pcapng_packet){
-				       .interface = member->interface,
-				       .direction = slot->direction,
-				       .time_ns = file->options->epoch_ns + slot->now / PS_PER_NS,
-				       .bytes = slot->bytes,
-				       .captured_bytes = slot->captured_bytes,
-				       .frame_bytes = slot->frame_bytes,
-				       .comment = comment,
-			       });
+	while (capture_rotation_is_due(
+		       &file->rotation, packet.time_ns, pcapng_packet_bytes(&packet)) &&
+		file->pcapng.failed == 0)
+		next_file(file);
+	packet.interface = member->interface;
+	pcapng_write_packet(&file->pcapng, &packet);
 }
 
 /* The oldest frame that is not written yet, or NULL. */
@@ -321,15 +360,16 @@ static int start_thread(struct capture_file *file)
 }
 
 /* -1 for a FIFO: it is opened once it has a reader, because open() would wait until then. */
-static int open_path(const char *path, int *fd)
+static int open_path(struct capture_rotation *rotation, int *fd)
 {
 	struct stat status;
 
 	*fd = -1;
-	if (stat(path, &status) == 0 && S_ISFIFO(status.st_mode))
+	if (!capture_rotates(rotation) && stat(rotation->path, &status) == 0 &&
+		S_ISFIFO(status.st_mode))
 		return 0;
-	*fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0644);
-	return *fd < 0 ? -errno : 0;
+	*fd = capture_rotation_open(rotation, O_TRUNC | O_NONBLOCK);
+	return *fd < 0 ? *fd : 0;
 }
 
 static void file_free(struct capture_file *file)
@@ -362,7 +402,9 @@ struct capture_file *capture_file_open(
 		goto err;
 	pthread_mutex_init(&file->lock, NULL);
 	pthread_cond_init(&file->left, NULL);
-	result = open_path(path, &file->fd);
+	file->rotation.limits = options->limits;
+	file->rotation.path = file->path;
+	result = open_path(&file->rotation, &file->fd);
 	if (result == 0)
 		result = pcapng_begin(&file->pcapng, out_append, file, "weft " WEFT_VERSION);
 	if (result == 0)
@@ -407,25 +449,22 @@ static struct member *member_new(struct capture_file *file)
 
 static int add_locked(struct capture_file *file, struct port *port, struct capture *capture)
 {
-	const struct capture_filter *filter = capture_filter_of(capture);
 	struct member *member = member_new(file);
-	int interface;
+	int result;
 
 	if (file->ended)
 		return file->result < 0 ? file->result : -EPIPE;
 	if (member == NULL)
 		return -ENOMEM;
-	file->pcapng.filter = filter != NULL && filter->text[0] != '\0' ? filter->text : NULL;
-	interface = pcapng_add_interface(&file->pcapng, port->name, capture_snap_bytes(capture), 0);
-	if (interface < 0)
-		return interface;
 	*member = (struct member){
 		.port = port,
 		.capture = capture,
-		.interface = (uint32_t)interface,
 		.offered_before = atomic_load(&capture->offered),
 		.dropped_before = atomic_load(&capture->dropped),
 	};
+	result = member_begin(file, member);
+	if (result < 0)
+		return result;
 	/* Discards frames that arrived too late for the previous file. */
 	member_discard(member);
 	file->members++;

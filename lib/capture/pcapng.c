@@ -143,6 +143,12 @@ int pcapng_add_interface(
 	return result < 0 ? result : (int)pcapng->interfaces++;
 }
 
+size_t pcapng_packet_bytes(const struct pcapng_packet *packet)
+{
+	return 60 + packet->captured_bytes +
+	       (packet->comment != NULL ? strlen(packet->comment) : 0);
+}
+
 int pcapng_write_packet(struct pcapng *pcapng, const struct pcapng_packet *packet)
 {
 	const uint32_t fixed[5] = {packet->interface, (uint32_t)(packet->time_ns >> 32),

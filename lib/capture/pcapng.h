@@ -43,6 +43,9 @@ struct pcapng_packet {
 	const char *comment;  /* NULL or "": none */
 };
 
+/* The most that the packet's block can have. */
+size_t pcapng_packet_bytes(const struct pcapng_packet *packet);
+
 /* A pcapng_write_fn with a FILE as ctx. */
 int pcapng_write_stdio(void *file, const void *bytes, size_t count);
 

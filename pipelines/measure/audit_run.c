@@ -63,6 +63,8 @@ int audit_run_open(struct audit_run *audit, const struct topology *topology,
 	rules->voq = run->sw.voq;
 	rules->adaptive = run_config_is_adaptive(run);
 	rules->marks = run_config_marks(run);
+	/* Congestion makes hosts interrupt a message and number its rest anew. */
+	rules->whole = !run->routing.afi && run->nic.control == SOURCE_CONTROL_NONE;
 	rules->ordered = keeps_order(run) && !mapped;
 	rules->vc_blocks = run_config_vc_blocks(run);
 	rules->routing_delay_ps = virtual ? run->sw.routing_delay_ps : 0;

@@ -21,6 +21,7 @@
 #define CAPTURE_REASONS(X)                                                                    \
 	X(CONTROL_BAD, "control_bad")               /* link-local, with an invalid payload */ \
 	X(SOURCE_SPOOFED, "discard_source_spoofed") /* its source is not the port's host */   \
+	X(ITB_FULL, "discard_itb_full")             /* no room in the in-transit buffer */    \
 	X(DEFLECTED, "deflected: link down")        /* left its primary port */               \
 	X(ADAPTED, "adapted: another way")          /* likewise, by adaptive routing */
 

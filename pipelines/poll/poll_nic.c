@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "measure/capture_reason.h"
 #include "poll_capture.h"
 #include "poll_nic_endpoints.h"
 #include "poll_nic_private.h"
@@ -193,10 +194,27 @@ static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, wef
 static __attribute__((noinline)) void receive_captured(struct poll_nic *pn, struct capture *capture,
 	struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
+	uint64_t full = nic_counters(pn->nic)[NIC_ITB_DISCARDED], before;
+	uint8_t frame[FRAME_BYTES_MAX];
+
 	for (unsigned i = 0; i < count; i++) {
-		if (poll_capture_next(capture, mbufs, i, i + 1) == i)
+		bool wanted = poll_capture_next(capture, mbufs, i, i + 1) == i;
+		uint32_t bytes = rte_pktmbuf_data_len(mbufs[i]);
+
+		if (wanted)
 			poll_nic_capture_in(pn, capture, mbufs[i], now);
+		/* An in-transit host may be about to lose it. */
+		if (wanted && bytes <= sizeof(frame))
+			memcpy(frame, rte_pktmbuf_mtod(mbufs[i], const void *), bytes);
 		receive_frame(pn, mbufs[i], now);
+		before = full;
+		full = nic_counters(pn->nic)[NIC_ITB_DISCARDED];
+		if (wanted && full != before)
+			capture_frame(capture, PCAPNG_UNKNOWN, frame, bytes, now,
+				&(struct capture_state){.credits_blocks = CAPTURE_UNKNOWN,
+					.voq_depth_blocks = CAPTURE_UNKNOWN,
+					.vc = frame_header_const(frame)->vc,
+					.reason = CAPTURE_REASON_ITB_FULL});
 	}
 }
 

@@ -142,6 +142,7 @@ static int create_captures(struct real_fabric *fabric, struct error *error)
 {
 	const struct capture_options options = {
 		.snap_bytes = fabric->options.snap_bytes,
+		.limits = fabric->options.limits,
 		.epoch_ns = clock_unix_origin_ns(&fabric->clock),
 		.reason = capture_reason_text,
 		.drops = capture_reason_drops,

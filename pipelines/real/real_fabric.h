@@ -58,9 +58,10 @@ struct real_fabric_options {
 	/* Data frames have tags from host to host (data_tag.h); NULL: none. Only if the run has
 	 * security.data, so that there is room for them. */
 	const struct data_tag_key *data_key;
-	unsigned lcores;           /* poll loops; 0: 1. EAL was started with as many */
-	bool divides;              /* if they are more than switches, these are divided */
-	uint32_t snap_bytes;       /* kept of each captured frame; 0: whole frames */
+	unsigned lcores;                     /* poll loops; 0: 1. EAL was started with as many */
+	bool divides;                        /* if they are more than switches, these are divided */
+	uint32_t snap_bytes;                 /* kept of each captured frame; 0: whole frames */
+	const struct capture_limits *limits; /* files of captures; NULL: none */
 	bool calibrates;           /* a run ends with its traffic; frames in flight do not count */
 	struct run_stream *stream; /* gets each sample of a run at once; NULL: none */
 	/* The processes of a lab share one; NULL: a clock of its own that starts now. */

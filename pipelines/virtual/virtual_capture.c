@@ -3,6 +3,7 @@
 #include "virtual_capture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,9 @@ static unsigned virtual_capture_control(uint8_t *frame, const struct virtual_tra
 
 struct capture_file {
 	char *path;
-	FILE *out; /* NULL: rank 0 writes it */
+	struct capture_rotation rotation;
+	FILE *out;  /* NULL: rank 0 writes it */
+	int result; /* when the next one was started */
 	struct pcapng pcapng;
 	struct capture_file *next;
 };
@@ -93,7 +96,9 @@ struct captured_port {
 struct virtual_capture {
 	struct virtual_fabric *fabric;
 	uint32_t snap_bytes;
-	const struct capture_filter *filter; /* NULL: every frame */
+	const struct capture_filter *filter;    /* NULL: every frame */
+	const struct capture_limits *limits;    /* NULL: none */
+	char chosen[CAPTURE_FILTER_WORDS + 32]; /* which frames each file has; "": all */
 	struct capture_file *files;
 	struct captured_port
 		*port; /* ports of switches, by number and port; then those for hosts */
@@ -123,20 +128,79 @@ static bool writes(const struct virtual_capture *capture)
 	return !virtual_has_ranks(capture->fabric) || capture->fabric->partitions->ranks->own == 0;
 }
 
+static struct topology_port port_at(const struct virtual_capture *capture, uint32_t number)
+{
+	uint32_t hosts_at = capture->fabric->switches * SWITCH_PORTS_MAX;
+
+	return number < hosts_at ? (struct topology_port){DEVICE_SWITCH, number / SWITCH_PORTS_MAX,
+					   (uint8_t)(number % SWITCH_PORTS_MAX)}
+				 : (struct topology_port){DEVICE_HOST, number - hosts_at, 0};
+}
+
+static void begin_port(struct virtual_capture *capture, uint32_t number)
+{
+	const struct topology *topology = capture->fabric->topology;
+	const struct topology_port at = port_at(capture, number);
+	const struct topology_link *link = topology_link_at(topology, at);
+	struct captured_port *port = &capture->port[number];
+	char name[TOPOLOGY_NAME_MAX + 8];
+	int interface;
+
+	topology_port_name(topology, at, name, sizeof(name));
+	port->file->pcapng.filter = capture->chosen[0] != '\0' ? capture->chosen : NULL;
+	interface = pcapng_add_interface(
+		&port->file->pcapng, name, capture->snap_bytes, link != NULL ? link->rate_bps : 0);
+	port->interface = interface > 0 ? (uint32_t)interface : 0;
+}
+
+static int begin_file(struct capture_file *file)
+{
+	int fd = capture_rotation_open(&file->rotation, O_TRUNC);
+
+	file->out = fd < 0 ? NULL : fdopen(fd, "w");
+	if (file->out == NULL)
+		return fd < 0 ? fd : -errno;
+	return pcapng_begin(&file->pcapng, pcapng_write_stdio, file->out, "weft " WEFT_VERSION);
+}
+
+static int next_file(struct virtual_capture *capture, struct capture_file *file)
+{
+	int result = file->pcapng.failed;
+
+	if (fclose(file->out) != 0 && result == 0)
+		result = -errno;
+	if (result == 0)
+		result = begin_file(file);
+	for (uint32_t i = 0; i < capture->ports && result == 0; i++)
+		if (capture->port[i].file == file)
+			begin_port(capture, i);
+	return result;
+}
+
 static void write_entry(struct virtual_capture *capture, const struct capture_entry *entry,
 	const uint8_t *frame, const char *comment)
 {
 	struct captured_port *port = &capture->port[entry->port];
+	struct capture_file *file = port->file;
+	struct pcapng_packet packet = {
+		.direction = entry->direction,
+		.time_ns = entry->at / PS_PER_NS,
+		.bytes = frame,
+		.captured_bytes = entry->captured_bytes,
+		.frame_bytes = entry->frame_bytes,
+		.comment = comment,
+	};
 
-	pcapng_write_packet(&port->file->pcapng, &(struct pcapng_packet){
-							 .interface = port->interface,
-							 .direction = entry->direction,
-							 .time_ns = entry->at / PS_PER_NS,
-							 .bytes = frame,
-							 .captured_bytes = entry->captured_bytes,
-							 .frame_bytes = entry->frame_bytes,
-							 .comment = comment,
-						 });
+	if (file->out == NULL)
+		return; /* the next one could not be opened */
+	while (capture_rotation_is_due(
+		&file->rotation, packet.time_ns, pcapng_packet_bytes(&packet)))
+		if ((file->result = next_file(capture, file)) < 0)
+			return;
+	packet.interface = port->interface;
+	pcapng_write_packet(&file->pcapng, &packet);
+	if (capture_rotates(&file->rotation))
+		file->rotation.bytes = (uint64_t)ftell(file->out);
 	port->frames++;
 }
 
@@ -401,6 +465,8 @@ struct virtual_capture *virtual_capture_create(struct virtual_fabric *fabric, ui
 	}
 	capture->snap_bytes = snap_bytes != 0 ? snap_bytes : FRAME_BYTES_MAX;
 	capture->filter = filter;
+	if (filter != NULL)
+		snprintf(capture->chosen, sizeof(capture->chosen), "%s", filter->text);
 	virtual_fabric_trace(fabric, see, capture);
 	return capture;
 }
@@ -418,8 +484,9 @@ static int file_open(struct virtual_capture *capture, const char *path, struct c
 	if (made != NULL && (made->path = strdup(path)) != NULL)
 		result = 0;
 	if (result == 0 && writes(capture)) {
-		made->out = fopen(path, "we");
-		result = made->out == NULL ? -errno : 0;
+		made->rotation =
+			(struct capture_rotation){.limits = capture->limits, .path = made->path};
+		result = begin_file(made);
 	}
 	if (result < 0) {
 		if (made != NULL)
@@ -428,8 +495,6 @@ static int file_open(struct virtual_capture *capture, const char *path, struct c
 		return error_set(
 			error, -result, "%s: cannot capture into it: %s", path, strerror(-result));
 	}
-	if (made->out != NULL)
-		pcapng_begin(&made->pcapng, pcapng_write_stdio, made->out, "weft " WEFT_VERSION);
 	made->next = capture->files;
 	*file = capture->files = made;
 	return 0;
@@ -438,20 +503,9 @@ static int file_open(struct virtual_capture *capture, const char *path, struct c
 static void add_port(
 	struct virtual_capture *capture, const struct topology_port *at, struct capture_file *file)
 {
-	const struct topology *topology = capture->fabric->topology;
-	const struct topology_link *link = topology_link_at(topology, *at);
-	struct captured_port *port = captured(capture, at);
-	char name[TOPOLOGY_NAME_MAX + 8];
-	int interface;
-
-	*port = (struct captured_port){.file = file};
-	if (file->out == NULL)
-		return;
-	topology_port_name(topology, *at, name, sizeof(name));
-	file->pcapng.filter = capture->filter != NULL ? capture->filter->text : NULL;
-	interface = pcapng_add_interface(
-		&file->pcapng, name, capture->snap_bytes, link != NULL ? link->rate_bps : 0);
-	port->interface = interface > 0 ? (uint32_t)interface : 0;
+	*captured(capture, at) = (struct captured_port){.file = file};
+	if (file->out != NULL)
+		begin_port(capture, number_of(capture, at));
 }
 
 static int add_all(struct virtual_capture *capture, const char *path, struct error *error)
@@ -469,6 +523,14 @@ static int add_all(struct virtual_capture *capture, const char *path, struct err
 				add_port(capture, end[k], file);
 	}
 	return result;
+}
+
+void virtual_capture_rotate(struct virtual_capture *capture, const struct capture_limits *limits)
+{
+	capture->limits = limits;
+	snprintf(capture->chosen + strlen(capture->chosen),
+		sizeof(capture->chosen) - strlen(capture->chosen), "%s--rotate",
+		capture->chosen[0] != '\0' ? " " : "");
 }
 
 int virtual_capture_add(struct virtual_capture *capture, const char *port_name, const char *path,
@@ -499,14 +561,14 @@ int virtual_capture_end(struct virtual_capture *capture, struct error *error)
 	if (result < 0 || !writes(capture))
 		return result;
 	for (uint32_t i = 0; i < capture->ports; i++)
-		if (capture->port[i].file != NULL)
+		if (capture->port[i].file != NULL && capture->port[i].file->out != NULL)
 			pcapng_write_counts(&capture->port[i].file->pcapng,
 				capture->port[i].interface, capture->fabric->now / PS_PER_NS,
 				capture->port[i].frames, 0);
 	for (struct capture_file *file = capture->files; file != NULL; file = file->next) {
-		int failed = file->pcapng.failed;
+		int failed = file->result < 0 ? file->result : file->pcapng.failed;
 
-		if (fclose(file->out) != 0 && failed == 0)
+		if (file->out != NULL && fclose(file->out) != 0 && failed == 0)
 			failed = -errno;
 		file->out = NULL;
 		if (failed < 0 && failed != -EPIPE && result == 0)

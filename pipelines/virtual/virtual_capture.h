@@ -14,6 +14,7 @@
 
 #include "base/weft_error.h"
 #include "capture/capture_filter.h"
+#include "capture/capture_rotation.h"
 #include "virtual_fabric.h"
 #include "virtual_trace.h"
 
@@ -24,6 +25,9 @@ struct virtual_capture;
  * NULL: every frame. NULL and error if there is no memory. */
 struct virtual_capture *virtual_capture_create(struct virtual_fabric *fabric, uint32_t snap_bytes,
 	const struct capture_filter *filter, struct error *error);
+
+/* Starts new files at these limits, which outlive the capture. Before ports are added. */
+void virtual_capture_rotate(struct virtual_capture *capture, const struct capture_limits *limits);
 
 /* Captures port "s0:1", or "all", into 'path'; several ports may share a path. Before the run.
  * -ENOENT: no such port; -EINVAL: already captured; others from opening the file. */

@@ -275,6 +275,8 @@ static void host_absorb(
 	unsigned vc = packet->vc;
 	bool kept = datagram_absorb(&fabric->host[number].nic, packet, now - took, now);
 
+	if (!kept && fabric->watch != NULL && itb_is_marked(packet) && itb_is_route(packet))
+		virtual_trace_refused(fabric, number, packet, now);
 	grant(fabric, number, vc, now);
 	if (kept)
 		virtual_host_try(fabric, number, now);

@@ -142,6 +142,14 @@ void virtual_trace_discarded(
 	show_packet(fabric, &record, packet, packet->mutable_word);
 }
 
+void virtual_trace_refused(
+	struct virtual_fabric *fabric, uint32_t at, const struct weft_packet *packet, weft_time now)
+{
+	struct virtual_trace_record record = {.now = now, .at = {DEVICE_HOST, at, 0}, .gone = true};
+
+	show_packet(fabric, &record, packet, packet->mutable_word);
+}
+
 void virtual_trace_out(struct virtual_fabric *fabric, uint32_t order,
 	const struct weft_packet *packet, weft_time now)
 {
@@ -196,7 +204,9 @@ void virtual_trace_state(const struct virtual_fabric *fabric,
 	state->waited_ns = record->waited_ns;
 	if (record->gone) {
 		state->vc = packet->vc;
-		state->reason = capture_reason_switch(packet->discard);
+		state->reason = record->at.kind == DEVICE_HOST
+					? CAPTURE_REASON_ITB_FULL
+					: capture_reason_switch(packet->discard);
 		return;
 	}
 	if (record->at.kind == DEVICE_HOST) {

@@ -65,6 +65,9 @@ void virtual_trace_admitted(struct virtual_fabric *fabric, uint32_t at, struct w
 /* Switch 'at' discards a packet that it had stored. */
 void virtual_trace_discarded(
 	struct virtual_fabric *fabric, uint32_t at, struct weft_packet *packet, weft_time now);
+/* Host 'at' has no room for a packet in transit, which arrived. */
+void virtual_trace_refused(struct virtual_fabric *fabric, uint32_t at,
+	const struct weft_packet *packet, weft_time now);
 /* The port of the event 'order' starts to send the packet. */
 void virtual_trace_out(struct virtual_fabric *fabric, uint32_t order,
 	const struct weft_packet *packet, weft_time now);

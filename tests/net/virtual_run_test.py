@@ -122,6 +122,38 @@ class VirtualRun(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertRegex(done.stderr, f"^weft {command}: {path}: {said}: the capture is of another fabric\n$")
 
+    def test_files_in_turn_have_the_frames_of_one_and_begin_with_the_interfaces(self):
+        every, path = self.packets(), self.dir / "turn.pcapng"
+        done = self.run_file("--quiet", "--pcap", f"all={path}", "--rotate", "200kB")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        files = sorted(self.dir.glob("turn-*.pcapng"))
+        self.assertEqual([file.name for file in files], [f"turn-{i + 1:05}.pcapng" for i in range(len(files))])
+        self.assertGreater(len(files), 2)
+        blocks = [captures.blocks(file.read_bytes()) for file in files]
+        kept = [block for file in blocks for kind, block in file if kind == captures.ENHANCED_PACKET]
+        # Interfaces of later files may have other numbers.
+        self.assertEqual([(block[:8], block[12:]) for block in kept], [(block[:8], block[12:]) for block in every])
+        for file in files:
+            self.assertLess(file.stat().st_size, 200_000 + 3000)
+            done = subprocess.run([WEFT, "audit", file, "--run", str(self.dir / "run.yaml")],
+                                  capture_output=True, text=True, timeout=240, check=False)
+            self.assertEqual(done.returncode, 2, "a part is not the whole")
+
+    def test_frames_for_which_an_in_transit_buffer_has_no_room_are_captured_as_discarded(self):
+        path = self.dir / "itb.pcapng"
+        change = ("topology=irregular:switches=8,degree=4,hosts=2,seed=1", "link.rate=100Gbps", "switch.buffer=8KiB",
+                  "nic.itb.pool=4KiB", "watchdog=off", "routing={algorithm: bmax-itb}", "measure.duration=50us",
+                  "measure.sample=50us")
+        sets = [word for key in change for word in ("--set", key)]
+        done = self.run_file("--quiet", "--json", "-", "--pcap", f"all={path}", *sets)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        full = [block for kind, block in captures.blocks(path.read_bytes()) if b"discard_itb_full" in block]
+        self.assertGreater(len(full), 10)
+        self.assertEqual(len(full), json.loads(done.stdout)["counters"]["host_itb_discarded"])
+        done = subprocess.run([WEFT, "audit", path, "--run", str(self.dir / "run.yaml"), *sets, "--json"],
+                              capture_output=True, text=True, timeout=240, check=False)
+        self.assertEqual((done.returncode, json.loads(done.stdout)["discarded"]), (0, len(full)), done.stdout)
+
     def test_where_keeps_the_frames_that_it_names_and_no_other(self):
         every = self.packets()
         for words, wanted in (

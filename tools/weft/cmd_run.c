@@ -181,7 +181,7 @@ static int run_mpi(int argc, char **argv, unsigned ranks)
 static const char usage[] =
 	"usage: weft run RUN.yaml [--set KEY=VALUE]... [--json FILE] [--csv FILE]\n"
 	"                         [--flows FILE] [--pcap PORT=FILE]... [--snaplen BYTES]\n"
-	"                         [--filter EXPRESSION] [--where WORDS]\n"
+	"                         [--filter EXPRESSION] [--where WORDS] [--rotate SIZE|TIME[,FILES]]\n"
 	"                         [--lcores N] [--quiet]\n"
 	"                         [--clock real|virtual] [--dilation N|auto] [--workers N] [--mpi N]\n"
 	"       weft run --web[=ADDRESS:PORT] RUN.yaml [the same options]\n"
@@ -196,6 +196,7 @@ static const char usage[] =
 	"  --pcap PORT=FILE  capture a port such as s0:1, or all, into a pcapng file\n"
 	"  --filter, --where capture only some frames: by their packet of a TAP (pcap-filter(7)), or by\n"
 	"                    words such as vc=1,2 kind=data,credit src=h0 dst=h3 dropped\n"
+	"  --rotate LIMIT    start a new file after 100MB or 60s; with ',FILES' keep the last ones\n"
 	"  --workers N       threads of a run on the virtual clock; the result is the same\n"
 	"  --mpi N           processes of such a run, by mpirun, each with --workers; likewise\n"
 	"  --web             serve a page of the run while it goes on, and of its result until Ctrl-C\n"
@@ -249,6 +250,7 @@ static int parse(struct run_request *request, int argc, char **argv)
 		{"flows", required_argument, NULL, 'q'},
 		{"pcap", required_argument, NULL, 'q'},
 		{"snaplen", required_argument, NULL, 'q'},
+		{"rotate", required_argument, NULL, 'q'},
 		{"filter", required_argument, NULL, 'q'},
 		{"where", required_argument, NULL, 'q'},
 		{"lcores", required_argument, NULL, 'q'},

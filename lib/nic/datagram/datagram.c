@@ -339,7 +339,7 @@ static uint16_t divert_heads(struct datagram *nic, weft_time now)
 
 static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct weft_packet *packet)
 {
-	const struct datagram_fifo *fifo = &nic->fifo[vc];
+	struct datagram_fifo *fifo = &nic->fifo[vc];
 	const struct datagram_message *message = &fifo->message[fifo->head];
 
 	packet->bytes = (uint16_t)(FRAME_HEADER_BYTES + nic->extension_bytes + fifo->chosen.length +
@@ -362,7 +362,10 @@ static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct wef
 	packet->stalled = 0;
 	packet->source = nic->config.host;
 	packet->destination = message->destination;
-	packet->message = (uint32_t)nic->messages_sent;
+	/* Messages of several VCs leave at a time. */
+	if (fifo->sent_bytes == 0)
+		fifo->number = nic->messages_begun++;
+	packet->message = fifo->number;
 	packet->latency_ns = 0;
 }
 

@@ -97,6 +97,7 @@ struct datagram_fifo {
 	bool started;        /* start_ps is known */
 	weft_time start_ps;  /* when its first frame could have left but for missing credits */
 	uint32_t wire_bytes; /* in its frames so far, including link overhead */
+	uint32_t number;     /* in its frames, once the first has left */
 } __attribute__((aligned(64)));
 
 /* State of a stream (datagram_stream.h); an interface has at most one. */
@@ -127,6 +128,7 @@ struct datagram {
 	struct pair_numbers come;       /* numbers after the latest frames received, by source */
 	/* The rest. */
 	uint32_t held;                      /* frames, by 'order' */
+	uint32_t messages_begun;            /* from FIFOs */
 	uint64_t out_of_order;              /* frames delivered after later ones */
 	struct datagram_recovery *recovery; /* NULL: discarded frames are lost */
 	struct datagram_control *control;   /* NULL: no congestion management */

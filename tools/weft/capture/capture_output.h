@@ -10,28 +10,17 @@
 #include <stdint.h>
 
 #include "base/weft_error.h"
-
-struct capture_limits {
-	uint64_t rotate_bytes, rotate_ns; /* maximum per file, by time stamps; 0: none */
-	uint32_t files;                   /* number of last files to keep; 0: all */
-	uint64_t frames;                  /* in all files; 0: any number */
-};
-
-/* Parses '100MB', '60s' and both with ',FILES'. 0, or -EINVAL and error. */
-int capture_limits_parse(struct capture_limits *limits, const char *rotate, struct error *error);
+#include "capture/capture_rotation.h"
 
 struct capture_output {
 	int fd;
 	const char *path; /* for messages: what the user named */
 	int write_errno;  /* why the first write failed, or EINTR; 0: none */
 	/* Private. */
-	const struct capture_limits *limits;
-	char name[4096];   /* path of the current file */
-	uint32_t file;     /* its number, from 1 on */
+	struct capture_rotation rotation;
 	uint8_t *head;     /* section and interface blocks at the start of each file */
 	size_t head_bytes; /* what they are */
-	uint64_t bytes, frames, all_frames; /* in this file; in all files */
-	uint64_t began_ns;                  /* time of its first frame */
+	uint64_t frames;   /* in all files */
 };
 
 /* 'path' NULL or "-": standard output, if it is not a terminal. An existing file stays unchanged
