@@ -293,7 +293,7 @@ int audit_add(struct audit *audit, const struct audit_frame_at *at)
 	audit->counts.data += seen.frame.class == AUDIT_DATA;
 	if (at->alone)
 		return 0;
-	/* The port that it comes from, or goes to, is not captured yet. */
+	/* The port at the other end is not captured yet. */
 	if (!audit->rules.exact && at->time_ns < audit->rules.complete_ns) {
 		audit->counts.before++;
 		return 0;

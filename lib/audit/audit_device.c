@@ -16,7 +16,7 @@
 
 #define PORT_TEXT (TOPOLOGY_NAME_MAX + 8)
 
-/* --- what a switch has to do --- */
+/* --- a switch's duties --- */
 
 struct decision {
 	uint8_t output;   /* primary; AUDIT_UNKNOWN */
@@ -47,7 +47,8 @@ static void decide_by_route(
 	}
 }
 
-/* In a Dragonfly a switch may send a packet on a detour, by the rung on which it came. */
+/* Whether a switch in a Dragonfly may send a packet on a detour, given the rung on which it
+ * arrived. */
 static bool decide_by_ladder(const struct audit *audit, const struct audit_frame *frame,
 	uint32_t at, struct decision *decision, uint64_t primary, uint64_t others)
 {

@@ -123,7 +123,7 @@ static int add_interface(struct capture_reader *reader, size_t end, struct error
 		else if (option.code == OPTION_SPEED && option.bytes == 8)
 			interface.rate_bps = long_at(reader, option.value);
 		else if (option.code == OPTION_FILTER && option.bytes > 0) {
-			/* After its kind. */
+			/* Starts after the block's kind. */
 			interface.filter = (const char *)reader->data + option.value + 1;
 			interface.filter_bytes = option.bytes - 1u;
 		}

@@ -279,7 +279,7 @@ static struct root blame_credits(const struct why *why, uint32_t way, unsigned v
 	if (oldest == NULL || why->port[input].host)
 		return root;
 	root = find_root(why, oldest, time_ns);
-	/* The oldest packet is about to leave: the buffer is what is missing. */
+	/* The oldest packet is about to leave: it lacks buffer space. */
 	if (root.cause == WHY_CAUSE_ARBITRATION)
 		return (struct root){WHY_CAUSE_SMALL_BUFFER, input};
 	return root;

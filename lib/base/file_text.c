@@ -50,8 +50,8 @@ static char *read_all(FILE *in, size_t max, size_t *length)
 	return text;
 }
 
-/* A FIFO with a writer is a pipe, such as that of a shell's <(…). Opening one without a writer
- * would wait for ever. */
+/* A FIFO with a writer is a pipe, such as a shell's <(…). Opening one without a writer would block
+ * forever. */
 static FILE *open_fifo(int fd, const char *path, struct error *error)
 {
 	unsigned char first;

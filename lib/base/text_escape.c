@@ -20,7 +20,7 @@ unsigned text_control(const char *at, size_t left, unsigned char before)
 	return first >= 0x80 && first <= 0x9f && before < 0x80;
 }
 
-/* Makes room for one more escape at 'at': moves the rest, and cuts off what has no room. */
+/* Inserts one more escape at 'at': moves the rest, and drops what does not fit. */
 static void make_room(char *text, size_t size, size_t at)
 {
 	size_t rest = strlen(text + at + 1), room = size - at - ESCAPED - 1;

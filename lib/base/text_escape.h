@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Control characters in text that comes from files, arguments or other programs: a terminal would
- * obey them. */
+/* Control characters in text from files, arguments or other programs: a terminal would execute
+ * them. */
 
 #include <stddef.h>
 

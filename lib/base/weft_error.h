@@ -38,9 +38,7 @@ int error_at(struct error *error, const char *origin, uint32_t line, uint32_t co
 int error_at_va(struct error *error, const char *origin, uint32_t line, uint32_t column,
 	const char *format, va_list args);
 
-/* Puts text before the present one, with ": " between them: where it comes from. 'error' may be
- * NULL.
- */
+/* Prepends the context and ": " to the message. 'error' may be NULL. */
 void error_prefix(struct error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -244,7 +244,7 @@ static int flush(struct capture_file *file)
 	return result;
 }
 
-/* Sleeps until the file takes more (if 'blocked'), another thread wakes it, or the time is over.
+/* Sleeps until the file accepts more (if 'blocked'), another thread wakes it, or the time expires.
  * Returns -EPIPE when the reader closed the file. */
 static int pause_round(struct capture_file *file, bool blocked, int ms)
 {

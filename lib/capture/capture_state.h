@@ -21,7 +21,7 @@ struct capture_state {
 
 /* The text of a reason of the device that owns the port, from its own X-macro list. NULL: none. */
 typedef const char *capture_reason_fn(uint8_t reason);
-/* True: a frame with this reason goes no further. */
+/* True: a frame with this reason is not forwarded. */
 typedef bool capture_drops_fn(uint8_t reason);
 
 /* "vc 1, credits 113, voq 4, waited 250, REASON", without unknown parts. 'reason' may be NULL. Cut

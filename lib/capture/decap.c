@@ -122,7 +122,7 @@ static void complete(struct decap *decap, struct pending *pending, struct decap_
 	decap->counts.packets++;
 }
 
-/* A frame of which nothing was cut off is checked. */
+/* Only frames that are captured completely are checked. */
 static const uint8_t *payload_of(const struct decap_frame *frame, uint32_t *bytes)
 {
 	if (frame->captured_bytes >= frame->frame_bytes &&

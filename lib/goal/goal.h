@@ -96,7 +96,7 @@ static inline const char *goal_label(const struct goal *goal, uint32_t op)
 	return goal->labels + goal->op[op].label;
 }
 
-/* For messages: "rank 3", or "a: rank 3" for a rank of a part; the latter by its own number. */
+/* For messages: "rank 3", or "a: rank 3" for rank 3 of part a. */
 #define GOAL_RANK_TEXT 96
 const char *goal_rank_text(const struct goal *goal, uint32_t rank, char text[GOAL_RANK_TEXT]);
 /* Number of a rank in its part. */

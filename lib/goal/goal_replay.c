@@ -190,7 +190,7 @@ static uint64_t bytes_of(const struct goal_replay *replay, uint32_t word)
 	return word > GOAL_SEND_OF ? 0 : replay->goal->op[word].amount;
 }
 
-/* Appends to what the host 'number' has to send. */
+/* Appends to the send list of host 'number'. */
 static void enqueue(struct goal_replay *replay, uint32_t number, uint32_t op, weft_time at)
 {
 	uint32_t to = to_of(replay, word_of(replay, number, op));

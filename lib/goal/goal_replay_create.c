@@ -43,8 +43,7 @@ static int count_answers(const struct goal_replay *replay, struct answers *answe
 	return 0;
 }
 
-/* Makes the channels of a host from the destinations of what it sends; 'scratch' has room for them.
- */
+/* Creates a host's channels from its destinations; 'scratch' has room for them. */
 static void make_channels(struct goal_replay *replay, struct goal_replay_host *host,
 	const struct answers *answers, uint32_t *scratch, uint32_t *channels, uint32_t *slots)
 {

@@ -76,7 +76,7 @@ void endpoint_set_destroy(struct endpoint_set *set);
 /* The endpoint's number must be free. */
 void endpoint_set_add(struct endpoint_set *set, struct endpoint *endpoint);
 bool endpoint_set_has(const struct endpoint_set *set, unsigned number);
-/* The program has ended: sends what it ordered before, and notifies the peers. */
+/* The program has ended: sends its earlier orders and notifies the peers. */
 void endpoint_set_close(struct endpoint_set *set, unsigned number);
 /* Removes a closed endpoint that nothing refers to any more. NULL: not ready, or not found. */
 struct endpoint *endpoint_set_remove(struct endpoint_set *set, unsigned number);

@@ -91,7 +91,7 @@ struct endpoint {
 	uint32_t gone_waiting;       /* notices that wait for a slot */
 	weft_time probe_ps;
 	weft_time closing_ps;
-	bool closing; /* the program has ended; what it ordered is still sent */
+	bool closing; /* the program has ended; its orders are still sent */
 	bool closed;  /* nothing more is sent, and peers know */
 	bool dirty;   /* something was published since the last bell */
 };

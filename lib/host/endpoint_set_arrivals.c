@@ -105,7 +105,7 @@ static void begin(struct endpoint_set *set, const struct nic_delivery *delivery)
 		return;
 	}
 	if (endpoint->closing)
-		return; /* the notice follows what the program sent */
+		return; /* the notice follows the program's messages */
 	current->endpoint = wire.to;
 	current->pair = (uint32_t)delivery->source * set->endpoints + wire.from;
 	if (endpoint_receive_from(endpoint, current->pair, wire.from_life))

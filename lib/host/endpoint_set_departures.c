@@ -45,7 +45,7 @@ static int send_control(struct endpoint_set *set, struct nic *nic, uint16_t host
 	return result;
 }
 
-/* Between endpoints of this host nothing goes through the fabric: frames are copied here. */
+/* Messages between endpoints of this host do not use the fabric: frames are copied here. */
 static void deliver_here(struct endpoint_set *set, uint64_t cookie, uint32_t bytes, weft_time now)
 {
 	struct nic_delivery delivery = {.source = set->host, .payload = set->scratch, .now = now};
@@ -62,7 +62,7 @@ static void deliver_here(struct endpoint_set *set, uint64_t cookie, uint32_t byt
 	}
 }
 
-/* A route may come back for as long as a peer may be silent. */
+/* A route may return within the time for which a peer may be silent. */
 static int wait_for_route(struct endpoint_set *set, struct pair *pair, int result, weft_time now)
 {
 	if (result == 0)

@@ -52,7 +52,7 @@ void measure_sink_set_flows(struct measure_sink *sink, struct measure_sink_flow 
 		sink->entry[i].flow = flow[i];
 }
 
-/* A histogram that nothing was recorded in is not touched: it may have no memory yet. */
+/* An empty histogram is not touched: it may have no memory yet. */
 static void reset_entry(struct measure_sink_entry *entry)
 {
 	if (entry->network_ns.count > 0)
@@ -150,8 +150,8 @@ static void check_content(struct measure_sink *sink, struct measure_source *sour
 	}
 }
 
-/* The time by the clock of a source on another machine, from the local one. False: unknown, or so
- * little known that latencies could wrap. */
+/* The local time converted to the clock of a source on another machine. False: unknown, or so
+ * uncertain that latencies could wrap. */
 static __attribute__((noinline)) bool convert_time(
 	struct measure_sink *sink, const struct measure_source *source, uint64_t *ns)
 {
@@ -221,7 +221,7 @@ static void record(struct measure_sink *sink, const struct measure_source *sourc
 	struct measure_sink_entry *entry, const struct nic_delivery *delivery)
 {
 	uint64_t waited_ns = since_ns(delivery, delivery->arrived);
-	uint64_t now_ns = delivery->now / PS_PER_NS; /* by the source's clock */
+	uint64_t now_ns = delivery->now / PS_PER_NS; /* on the source's clock */
 	uint64_t network_ns, due_ns;
 
 	if (delivery->now < sink->measure_from)

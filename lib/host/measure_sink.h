@@ -103,6 +103,6 @@ void measure_sink_pass(struct measure_sink *sink, const struct nic_delivery *del
 
 /* Clears the measurements, but neither the expected numbers nor the counters by source. */
 void measure_sink_reset(struct measure_sink *sink, weft_time measure_from);
-/* Clears the latencies and what is counted from 'measure_from' on, but not the counters of the
- * entries. */
+/* Clears the latencies and other values counted from 'measure_from' on, but not the entries'
+ * counters. */
 void measure_sink_restart(struct measure_sink *sink, weft_time measure_from);

@@ -26,7 +26,7 @@ struct arn_policer {
 	weft_time full_at; /* the bucket */
 };
 
-/* A root is named by the identity of its switch, which is its number + 1, and the output there. */
+/* A root is named by the identity of its switch (its number + 1) and its output. */
 static inline bool arn_policer_root_exists(const struct arn_policer_config *config, uint32_t id)
 {
 	uint32_t device = id >> 16, output = id >> 8 & 0xFF;

@@ -102,7 +102,7 @@ static inline bool credit_grant_due(const struct credit_rx *rx)
 		       (ungranted * 8 >= rx->capacity && ungranted > credit_expected(rx, 0)));
 }
 
-/* The maximum that a receiver with this buffer withholds by the rule above while its sender has
+/* The maximum that a receiver with this buffer withholds under the rule above while its sender has
  * 'left' blocks left. Packets in flight may have raised it a little. */
 static inline uint32_t credit_withheld_max(uint32_t capacity, uint32_t left)
 {

@@ -63,10 +63,10 @@ struct link_end {
 	enum link_end_state state;
 	uint32_t peer_session;
 	uint8_t peer_port, peer_kind;
-	bool known;         /* the neighbour knows our session; nothing is granted before */
+	bool known;         /* the neighbour has confirmed our session; nothing is granted before */
 	bool credit_wanted; /* a credit frame is urgent: a new session, a limit gone stale */
 	bool dark;          /* link_end_set_dark() */
-	weft_time heard_at; /* or later, by the time during which this end was not polled */
+	weft_time heard_at; /* or later, to allow for the time in which this end was not polled */
 	weft_time polled_at;
 	weft_time hello_due, credit_due;
 	uint64_t credit_frames_sent, credit_frames_received, blocks_healed, sessions_seen;

@@ -76,7 +76,7 @@ static inline weft_time pacer_send(struct pacer *pacer, weft_time begin, uint32_
 	return end;
 }
 
-/* Sends a frame of the loop's own, which was ready at 'ready'. Returns when its transmission
+/* Sends one of the loop's own frames, which was ready at 'ready'. Returns when its transmission
  * starts. */
 static inline weft_time pacer_send_own(
 	struct pacer *pacer, weft_time ready, weft_time now, uint32_t bytes)

@@ -189,8 +189,8 @@ static bool is_before_commit(const struct distribution *distribution)
 	       distribution->step == DISTRIBUTION_DRAIN || distribution->step == DISTRIBUTION_PURGE;
 }
 
-/* Also fails the devices that were asked as often in vain and had time to answer: a loss on the
- * path to one device affects all behind it. */
+/* Also fails other devices that were asked as often without success and had time to answer: a loss
+ * on the path to one device affects all beyond it. */
 static void refuse_silent(struct distribution *distribution, weft_time now)
 {
 	weft_time late = now + distribution->config.retry_ps / 2;

@@ -121,7 +121,7 @@ static int number_present(struct drawing *drawing)
 	return 0;
 }
 
-/* Names it by its own name or, if that is empty or 'plain', by kind and identity. */
+/* Names it with its own name or, if that is empty or 'plain', with kind and identity. */
 static void fill_device(const struct map_device *from, struct topology_device *device, bool plain)
 {
 	if (from->facts.name_length > 0 && !plain)

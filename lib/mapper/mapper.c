@@ -222,7 +222,7 @@ static void poll_election(struct mapper *mapper, weft_time now)
 	}
 }
 
-/* A cable is gone: devices beyond it may be lost, so no step waits for them. */
+/* A cable was removed: devices beyond it may be unreachable, so no step waits for them. */
 static void link_down(struct mapper *mapper, uint32_t device, uint8_t port, weft_time now)
 {
 	fabric_map_cut(&mapper->map, device, port, MAP_EMPTY);

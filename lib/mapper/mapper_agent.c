@@ -176,8 +176,8 @@ static void record_told(struct mapper_agent *agent)
 	agent->told |= (uint64_t)agent->report_up << agent->report_port;
 }
 
-/* A new mapper may not know what its predecessor was told: all ports have to be reported. (A probe
- * makes up for that: its answer has the state of all ports.) */
+/* A new mapper may lack its predecessor's information: all ports are reported. (A probe replaces
+ * this: its answer has the state of all ports.) */
 static void forget_told(struct mapper_agent *agent)
 {
 	uint64_t ports = UINT64_MAX >> (64 - agent->config.ports);

@@ -27,7 +27,7 @@
 /* Mappers whose counters are kept, if the owner does not know how many hosts there may be. */
 #define MAPPER_AGENT_SENDERS 64
 #define MAPPER_RANK_NONE     0xFFFF
-#define MAPPER_RANK_OTHER    0xFFFE /* standby behind the ranked ones */
+#define MAPPER_RANK_OTHER    0xFFFE /* standby after the ranked ones */
 
 enum mapper_device_kind { MAPPER_SWITCH, MAPPER_HOST };
 
@@ -74,7 +74,7 @@ struct mapper_agent {
 	uint16_t followed_priority;
 	uint32_t followed_session;
 	weft_time heard_at;
-	uint16_t rank; /* by the last heartbeat; MAPPER_RANK_NONE */
+	uint16_t rank; /* from the last heartbeat; MAPPER_RANK_NONE */
 	bool leading;
 	/* The route to that mapper, from its last command. */
 	uint8_t way_port, way_length;

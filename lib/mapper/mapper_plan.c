@@ -277,8 +277,8 @@ static int add_target(struct mapper *mapper, uint32_t at, bool with_image, struc
 		outlook->known &=
 			device->facts.epoch == 0 || knows_generation(mapper, device->known_in);
 	}
-	/* An epoch is above those that devices have in use. But one above what a mapper can reach
-	 * by its changes is forged, and numbers above it would soon be used up. */
+	/* An epoch is above those that devices have in use. However, one that is higher than a
+	 * mapper's changes can reach is forged, and numbers above it would soon be used up. */
 	if (device->facts.epoch > mapper->epoch && device->facts.epoch <= MAPPER_EPOCH_TRUE_MAX)
 		mapper->epoch = device->facts.epoch;
 	result = distribution_add(&mapper->distribution, at, &image);

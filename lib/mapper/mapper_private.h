@@ -16,7 +16,7 @@
  * distribution without tables if a device is paused, to end the pause. True if a distribution
  * started. */
 bool mapper_plan(struct mapper *mapper, weft_time now);
-/* All images have been read or given up: plan again with what was read. */
+/* All images were read or given up: plan again with the result. */
 void mapper_plan_found(struct mapper *mapper, weft_time now);
 /* A distribution ended: records which device uses which tables. */
 void mapper_plan_done(struct mapper *mapper, weft_time now);

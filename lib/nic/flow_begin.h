@@ -24,7 +24,7 @@
 
 #include "nic_private.h"
 
-/* Frames that may be in flight in a flow of which nothing is acknowledged. */
+/* Frames that may be in flight in a flow without an acknowledgement. */
 #define FLOW_FLIGHT 64
 
 /* Control frames of these kinds (enum flow_due) are due to a peer; cheap. */

@@ -48,8 +48,8 @@ static void notice_gap(struct nic *nic, uint16_t peer, weft_time now)
 		deadline_queue_arm(&nic->gap, peer, now);
 }
 
-/* Number of frames missing from 'expected' on, as far as known: up to the first held one, else by
- * the last request. */
+/* Number of frames missing from 'expected' on, as far as known: up to the first held one, otherwise
+ * according to the last request. */
 static uint8_t count_missing(const struct nic *nic, const struct flow_rx *rx)
 {
 	uint32_t gap;

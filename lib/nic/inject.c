@@ -354,7 +354,7 @@ static bool inject_class(
 		uint16_t peer = next_peer(nic, class, vc, now);
 
 		if (peer == ID_NONE) {
-			/* No longer a candidate, or its FIFO has to wait. */
+			/* No longer a candidate, or its FIFO must wait. */
 			blocked |= candidates(nic, class) & BIT64(vc);
 			continue;
 		}

@@ -65,7 +65,7 @@ enum flow_phase {
 	FLOW_OPEN,
 };
 
-/* Control frames to a peer. The lowest goes first. */
+/* Control frames to a peer, in order of precedence. */
 enum flow_due {
 	FLOW_DUE_OFFER = 1,
 	FLOW_DUE_ASK = 2,
@@ -98,7 +98,7 @@ struct flow_tx {
 	uint16_t repeat;           /* after a timeout: frames to repeat next time; 0: no timeout */
 	uint16_t wait;             /* retry intervals left until the next timeout */
 	uint16_t window;           /* frames that may be in flight in an open flow; 0: no route */
-	uint16_t open;             /* as 'window', by the phase */
+	uint16_t open;             /* like 'window', depending on the phase */
 	uint8_t phase;             /* enum flow_phase */
 	uint8_t last_again;        /* number of the last request served */
 	uint8_t timeouts;          /* consecutive */
@@ -240,7 +240,7 @@ static inline const uint8_t *nic_take_route(
 void hold_begin(struct nic *nic, unsigned reason, weft_time now);
 void hold_end(struct nic *nic, unsigned reason, weft_time now);
 
-/* Elements of a route to 'destination' for a message of this size, by the configured choice; NULL
- * and a length of 0 if by table. */
+/* Elements of a route to 'destination' for a message of this size, from the configured choice; NULL
+ * and length 0 if switches use tables. */
 const uint8_t *nic_choose_route(
 	struct nic *nic, uint16_t destination, uint32_t bytes, struct nic_route_chosen *chosen);

@@ -25,8 +25,8 @@ int private_dir_check(const char *path, struct error *error);
  * else -errno. */
 int private_dir_check_way(const char *path, struct error *error);
 
-/* Makes the folder with mode 0700 if it is missing, and checks it either way. Folders above it must
- * exist. 0, or as private_dir_open(). */
+/* Creates the folder with mode 0700 if it is missing, and checks it in both cases. Folders above it
+ * must exist. 0, or as private_dir_open(). */
 int private_dir_make(const char *path, struct error *error);
 
 /* Removes the files whose names match one of the patterns of fnmatch(3) (the list ends with NULL),

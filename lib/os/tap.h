@@ -43,8 +43,7 @@ struct tap_losses {
 void tap_losses_open(struct tap_losses *losses, const struct tap_options *options, bool sockets);
 void tap_losses_close(struct tap_losses *losses);
 
-/* Frames of programs that the queue of the interface had no room for. 0 if the interface is gone.
- */
+/* Programs' frames that did not fit in the interface's queue. 0 if the interface is gone. */
 uint64_t tap_losses_queue(const struct tap_losses *losses, const char *name);
 
 /* UDP packets for which their receiver's socket had no room, since tap_losses_open(). */

@@ -19,7 +19,7 @@ struct ethdev_driver {
 	const char *buffer_argument; /* devargs key of the slot size: longer frames take several
 					slots */
 	uint32_t buffer_bytes;
-	bool is_ethernet; /* a bridge may be behind it, as behind a NIC */
+	bool is_ethernet; /* a bridge may be connected to it, as to a NIC */
 	bool keeps_sent;  /* passes its mbufs to the other end, whose ring has ring_slots */
 	/* --- NICs --- */
 	bool buffers_are_powers; /* receive buffers are rounded down to a power of two */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Stamps of arrival that a NIC writes, by its own clock. A driver implements one of two calls that
- * read that clock. */
+/* Arrival stamps from the NIC's own clock. A driver implements one of the two calls that read that
+ * clock. */
 
 /* rte_eth_read_clock() is not in the stable ABI of DPDK 22.11, and has not changed since 19.08. */
 #define ALLOW_EXPERIMENTAL_API

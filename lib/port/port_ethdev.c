@@ -46,7 +46,7 @@ static uint16_t ethdev_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	return likely(segments == 1) ? received : keep_linear(port, mbufs, received);
 }
 
-/* For a ring, whose mbufs come from another port of ours. */
+/* For a ring, whose mbufs come from another port in Weft. */
 static uint16_t ethdev_rx_linear(
 	struct port *port, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
@@ -60,7 +60,7 @@ static uint16_t ethdev_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	return rte_eth_tx_burst(port->ethdev, 0, mbufs, count);
 }
 
-/* --- behind a bridge: addresses and tags --- */
+/* --- ports with other stations: addresses and tags --- */
 
 #define TAG_BYTES     4
 #define VLAN_ID(tci)  ((tci)&0xFFF)

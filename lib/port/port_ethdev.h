@@ -27,7 +27,7 @@
 struct port_ethdev_config {
 	uint32_t frame_bytes;    /* longest frame, from the Ethernet header on, without its CRC */
 	uint16_t rx_descriptors; /* 0: PORT_RX_DESCRIPTORS */
-	uint16_t tx_descriptors; /* 0: chosen by the device's speed */
+	uint16_t tx_descriptors; /* 0: chosen from the device's speed */
 	uint16_t vlan;           /* VLAN tag of all frames, 1..4094; 0: none */
 	bool stamps; /* port_stamp_of(), if the NIC can; its driver may be slower then */
 };
@@ -92,7 +92,7 @@ struct port_ethdev_link {
 	unsigned rx_descriptors, tx_descriptors;
 };
 
-/* Reports the state of the cable. False: the port has none, or is not started. Any thread but a
+/* Reports the state of the cable. False: the port has none, or is not started. Any thread except a
  * poll loop: a driver may have to query its firmware. */
 bool port_ethdev_link(const struct port *port, struct port_ethdev_link *link);
 

@@ -51,7 +51,7 @@ static bool is_in_order(struct udp_ctx *ctx, const uint8_t *header)
 	}
 }
 
-/* Datagrams of one system call: a header, and the frame behind it. */
+/* Datagrams of one system call: a header, followed by the frame. */
 struct batch {
 	struct mmsghdr message[PORT_BURST];
 	struct iovec part[PORT_BURST][2];

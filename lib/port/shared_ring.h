@@ -60,7 +60,7 @@ struct shared_ring_rx {
 struct shared_ring_record {
 	const uint8_t *frame; /* in shared memory: copy it, do not look into it */
 	uint32_t length;      /* 1 to 'longest' */
-	weft_time due;        /* by the clock that both processes read; 0: not timed */
+	weft_time due;        /* on the clock that both processes read; 0: not timed */
 	uint64_t next;        /* position after the record */
 };
 

@@ -96,7 +96,7 @@ static uint32_t queue_of_leaves(
 {
 	uint32_t queues = queuing->queues, to = queuing->leaf[destination];
 
-	/* The 2Q - 1 keeps what is taken away from below what it is taken from. */
+	/* Adding 2Q - 1 keeps the difference from becoming negative. */
 	return (to % queues + 2 * queues - 1 - queuing->leaf[source] % queues) % queues;
 }
 

@@ -53,8 +53,8 @@ static inline uint8_t queuing_sl(
 	return queuing == NULL ? 0 : (uint8_t)queuing->scheme->queue(queuing, source, destination);
 }
 
-/* All schemes, queuing_NAME each. The place of a scheme in the list is its number in the mapper's
- * images: a new one goes to the end. */
+/* All schemes, each as queuing_NAME. A scheme's position in the list is its number in the mapper's
+ * images: append new ones. */
 #define QUEUING_SCHEMES(X) \
 	X(1q)              \
 	X(dbbm)            \

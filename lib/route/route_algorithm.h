@@ -51,8 +51,8 @@ struct route_options {
 	enum route_steps steps; /* msp only */
 	enum route_ties ties;   /* dor and msp only */
 	enum route_granularity granularity;
-	/* VC classes that the switches have; 0: as many as are needed. Routes that need more are
-	 * not computed: the set or the table then has only its rule. */
+	/* VC classes that the switches have; 0: no limit. Routes that need more are not computed:
+	 * the set or the table then has only its rule. */
 	unsigned classes;
 	/* The set may make routes on demand, if the algorithm can (route_algorithm.pairs). Then the
 	 * topology outlives it. */
@@ -122,7 +122,7 @@ struct route_table *route_compute_table(const struct topology *topology,
 	X(ud_rr)                                    \
 	X(ud_det)                                   \
 	X(depth_first)                              \
-	/* Balanced by a linear program. */         \
+	/* Balanced with a linear program. */       \
 	X(smart)                                    \
 	X(bsmart_itb)                               \
 	/* Minimal paths with ITBs. */              \

@@ -259,7 +259,7 @@ void event_queue_push_lane_slow(struct event_queue *queue, unsigned which, struc
 	event_queue_update_others(queue);
 }
 
-/* A lane cannot represent what is too far ahead. */
+/* A lane cannot represent events that are too far ahead. */
 void event_queue_gather(struct event_queue *queue, struct sim_event event)
 {
 	if (event.at >= queue->lanes_end)

@@ -18,7 +18,7 @@
 #define LATENESS_STEPS     (HISTOGRAM_BUCKETS >> LATENESS_STEP_LOG2)
 
 struct lateness {
-	uint64_t arrivals, sum_ns; /* ever */
+	uint64_t arrivals, sum_ns; /* since the start */
 	struct histogram *total;   /* the loop's, ns; NULL: nothing is measured */
 	/* While it was last set. */
 	uint64_t max_ns;

@@ -20,7 +20,7 @@
 
 /* A series is steady if its trend changes it by less than this share of its mean. */
 #define STEADINESS_CHANGE 0.10
-/* A backlog grows if more than this share of what is generated stays behind. */
+/* A backlog grows if more than this share of the generated messages is not delivered. */
 #define STEADINESS_GROWTH 0.02
 
 enum verdict { VERDICT_NO, VERDICT_YES, VERDICT_UNKNOWN };

@@ -51,7 +51,7 @@ struct arn_table_config {
 	bool down_roots_to_hosts; /* a root on the way down is for the hosts, not for its stage - 1
 				   */
 	bool adapted_roots;       /* a root that is for the hosts makes an entry even if the packet
-				   * responsible is adapted: the hosts have to go on acting */
+				     responsible is adapted: the hosts must continue to act */
 };
 
 struct arn_entry {
@@ -81,7 +81,7 @@ struct arn_table {
 	uint64_t *marked; /* [hosts / 64]: destinations with an entry */
 	uint16_t *bucket; /* [ARN_BUCKETS]: first entry of its destinations */
 	uint16_t free;    /* given back */
-	uint16_t used;    /* ever used */
+	uint16_t used;    /* high-water mark */
 	uint16_t oldest, newest;
 	uint32_t count;
 	uint16_t by_port[ARN_PORTS_MAX]; /* how many of them per port */
@@ -119,7 +119,7 @@ enum arn_verdict {
 	ARN_SEND_BACK,   /* its port is sent the entry's notification */
 };
 
-/* True if packets for this destination have to be looked up. */
+/* True if packets for this destination must be looked up. */
 static inline bool arn_table_concerns(const struct arn_table *table, uint16_t destination)
 {
 	return table->count != 0 && destination < table->config.hosts &&
@@ -131,5 +131,5 @@ static inline bool arn_table_concerns(const struct arn_table *table, uint16_t de
 enum arn_verdict arn_table_match(struct arn_table *table, uint16_t destination, uint8_t vc,
 	bool adapted, unsigned input, weft_time now, const struct arn_entry **entry);
 
-/* Invariants, for tests and debug builds. NULL, or what is wrong. */
+/* Checks invariants, for tests and debug builds. NULL, or a description of the violation. */
 const char *arn_table_check(const struct arn_table *table);

@@ -31,7 +31,7 @@ static bool is_valid(const struct congestion_control_config *config)
 	       (config->detector == NULL || config->head != NULL);
 }
 
-/* Whether packets are plain, and whether the switch has to poll and to report departures. */
+/* Whether packets are plain, and whether the switch must poll and report departures. */
 static void set_signal(struct congestion_control *congestion)
 {
 	const struct congestion_detector *detector = congestion->detector;

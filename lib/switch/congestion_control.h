@@ -190,7 +190,7 @@ static inline void congestion_control_left(struct congestion_control *congestion
 void congestion_control_on_arn(struct congestion_control *congestion, unsigned port,
 	const struct control_arn *arn, weft_time due, weft_time now);
 
-/* Timers. Cheap when nothing is due. */
+/* Runs timers. Cheap when nothing is due. */
 void congestion_control_poll(struct congestion_control *congestion, weft_time now);
 
 /* All counters by name: packets adapted and, with a detector, roots, entries and notifications. */
@@ -202,5 +202,6 @@ void congestion_control_counters(
 bool congestion_control_take_arn(
 	struct congestion_control *congestion, struct congestion_control_arn *out);
 
-/* Invariants, of the detector and the table as well. NULL, or what is wrong. */
+/* Checks invariants, including the detector's and the table's. NULL, or a description of the
+ * violation. */
 const char *congestion_control_check(const struct congestion_control *congestion);

@@ -73,7 +73,7 @@ struct congestion_detector_cross {
 
 struct congestion_detector_output {
 	enum congestion_detector_state state;
-	uint16_t passed;   /* VOQs that have to fall below LCDTh: the sum over its crosses */
+	uint16_t passed;   /* VOQs that must fall below LCDTh: the sum over its crosses */
 	uint64_t above;    /* inputs with a VOQ above HCDTh now */
 	uint8_t input, vc; /* SUSPECT, ROOT: the VOQ that started it */
 	uint8_t life;      /* counts the roots here */
@@ -115,7 +115,7 @@ enum congestion_detector_change congestion_detector_above(struct congestion_dete
 void congestion_detector_shrunk(struct congestion_detector *detector, unsigned input, unsigned vc,
 	unsigned output, uint32_t blocks);
 
-/* VOQs that grow above this number of blocks have to be reported, others need not be. */
+/* Only VOQs that grow above this number of blocks need to be reported. */
 uint32_t congestion_detector_report_above(const struct congestion_detector *detector);
 
 /* The blocks to compare with the threshold for a VOQ that has grown by 'packet' blocks to 'blocks'.
@@ -132,8 +132,8 @@ static inline uint32_t congestion_detector_grown(struct congestion_detector *det
 	return cross->blocks += packet;
 }
 
-/* True if congestion_detector_above() has to be called for an arrival; 'counted' is what
- * congestion_detector_grown() returned. */
+/* True if congestion_detector_above() must be called for an arrival; 'counted' is the result of
+ * congestion_detector_grown(). */
 static inline bool congestion_detector_is_above(
 	const struct congestion_detector *detector, unsigned input, unsigned vc, uint32_t counted)
 {
@@ -180,5 +180,5 @@ static inline uint32_t congestion_detector_root_id(
 	       detector->output[output].life;
 }
 
-/* Invariants, for tests and debug builds. NULL, or what is wrong. */
+/* Checks invariants, for tests and debug builds. NULL, or a description of the violation. */
 const char *congestion_detector_check(const struct congestion_detector *detector);

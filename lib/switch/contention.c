@@ -105,7 +105,7 @@ static uint32_t saturate(uint64_t ns)
 	return ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
 }
 
-/* The extension, if it has to be read or written; NULL: it does not, or its check is wrong. */
+/* The extension, if it must be read or written; NULL: it need not, or its check is wrong. */
 static struct latency_extension *open_extension(
 	struct contention *contention, const struct weft_packet *packet, bool is_long)
 {

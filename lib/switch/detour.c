@@ -40,8 +40,8 @@ static bool is_minimal_shorter(const struct weft_switch *sw, const struct vc_lad
 	       2 * queue_of(sw, other, detour, all) + config->bias_blocks;
 }
 
-/* One of the global links of the group: an own one, or by a local port to a switch that has as
- * many. */
+/* One of the group's global links: this switch's own, or one reached through a local port to a
+ * switch that has as many. */
 static unsigned draw(struct weft_switch *sw, uint64_t ports)
 {
 	uint64_t all = sw->vc_rule->dateline[sw->vc_rule_at];

@@ -47,8 +47,8 @@ static unsigned alternative(const struct weft_switch *sw, const struct weft_pack
 
 	if (sw->table_alternatives != NULL && packet->route_length == 0)
 		usable = sw->table_alternatives[packet->destination] & sw->usable;
-	/* Control frames on a detour: by an own global link if there is one, so never in a circle.
-	 */
+	/* Control frames on a detour take an own global link if there is one, so they never
+	 * circulate. */
 	if (has_ladder(sw) && (usable & sw->vc_rule->dateline[sw->vc_rule_at]) != 0)
 		usable &= sw->vc_rule->dateline[sw->vc_rule_at];
 	if (usable == 0)

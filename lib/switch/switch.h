@@ -107,7 +107,7 @@ struct switch_routing {
 	uint32_t hosts;
 	const struct vc_rule *vc_rule; /* NULL: none */
 	uint32_t vc_rule_at;
-	const uint8_t *sl_to_vc; /* [16], copied; NULL: as it is */
+	const uint8_t *sl_to_vc; /* [16], copied; NULL: identity */
 	uint8_t stage;           /* for congestion control (switch_congestion.h) */
 };
 
@@ -254,7 +254,7 @@ void switch_on_credit(
 void switch_on_hello(
 	struct weft_switch *sw, unsigned port, const struct control_hello *hello, weft_time now);
 
-/* Discards heads that could not move for the watchdog's time. Cheap when nothing is due. */
+/* Discards heads that did not move for the watchdog's time. Cheap when nothing is due. */
 void switch_poll_watchdog(struct weft_switch *sw, weft_time now);
 
 /* The table of destinations, as in switch_config; NULL: none. For the files of this folder. */

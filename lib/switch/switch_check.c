@@ -119,7 +119,7 @@ static const char *check_output(const struct weft_switch *sw, unsigned output)
 	return NULL;
 }
 
-/* Walks one queue: its own sums, and the sets that its head has to be in. */
+/* Walks one queue: its own sums, and the sets that must contain its head. */
 static const char *check_queue(const struct weft_switch *sw, unsigned input, unsigned vc,
 	const struct voq *queue, uint32_t *blocks)
 {

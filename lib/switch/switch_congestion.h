@@ -19,8 +19,8 @@ struct switch_congestion_config {
 	uint64_t seed;
 	const struct adaptive_mode *mode;
 	bool afi; /* the last VC is the AFC; no SL maps to it */
-	/* The neighbours send a credit frame for each packet. False: they withhold credits by the
-	 * rule of credit_grant_due(), which the switch allows for (peer_buffer.h). */
+	/* The neighbours send a credit frame for each packet. False: they withhold credits under
+	 * the rule of credit_grant_due(), which the switch allows for (peer_buffer.h). */
 	bool credits_each;
 	uint32_t threshold_ppm;
 	uint8_t stage;     /* 1 next to the hosts; 0: none, entries are never consumed here */
@@ -37,7 +37,7 @@ struct switch_congestion_config {
  * anything. */
 int switch_congestion(struct weft_switch *sw, const struct switch_congestion_config *config);
 
-/* Frees what switch_congestion() allocated; switch_destroy() calls it. The switch then routes by
+/* Frees what switch_congestion() allocated; switch_destroy() calls it. The switch then routes with
  * its tables alone. */
 void switch_congestion_end(struct weft_switch *sw);
 
@@ -60,5 +60,6 @@ static inline bool switch_congestion_is_due(const struct weft_switch *sw, weft_t
  * them is exchanged. */
 void switch_congestion_note_plain(struct weft_switch *sw);
 
-/* Invariants of congestion control and its view of the VOQs. NULL, or what is wrong. */
+/* Checks the invariants of congestion control and its view of the VOQs. NULL, or a description of
+ * the violation. */
 const char *switch_congestion_check(const struct weft_switch *sw);

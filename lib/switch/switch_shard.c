@@ -150,7 +150,7 @@ void switch_division_destroy(struct switch_division *division)
 	free(division);
 }
 
-/* --- what the others have published, and what they may know --- */
+/* --- values that other shards published --- */
 
 static void hear_time(struct switch_shard *shard, const struct shard_board *board, unsigned input)
 {
@@ -172,8 +172,7 @@ static void hear_releases(struct switch_shard *shard, unsigned from)
 		bool holds = false;
 
 		for (unsigned vc = 0; vc < shard->sw->vcs; vc++) {
-			/* After this the entries of the ring that they were in may be overwritten.
-			 */
+			/* After this, the ring entries that held them may be overwritten. */
 			uint32_t total =
 				__atomic_load_n(&board->released[input][vc], __ATOMIC_ACQUIRE);
 

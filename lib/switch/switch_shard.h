@@ -158,10 +158,11 @@ void switch_division_connect(struct switch_division *division);
 /* The driver frees stored packets first: switch_division_drain(). NULL is allowed. */
 void switch_division_destroy(struct switch_division *division);
 
-/* Discards what is stored and what is in the rings. */
+/* Discards everything in queues and rings. */
 void switch_division_drain(struct switch_division *division);
 uint64_t switch_division_stored(const struct switch_division *division);
-/* Invariants of the shards and between them; while no shard runs. NULL, or what is wrong. */
+/* Checks invariants within and between the shards, while no shard runs. NULL, or a description of
+ * the violation. */
 const char *switch_division_check(const struct switch_division *division);
 
 /* No buffer of its own inputs holds anything, here or in another shard. */

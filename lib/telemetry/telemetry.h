@@ -85,7 +85,7 @@ struct telemetry;
 
 /* EAL is running. 'captures' (may be NULL) outlives it. NULL and error: EEXIST if one exists. */
 struct telemetry *telemetry_create(struct capture_manager *captures, struct error *error);
-/* After it returns no callback accesses anything that was registered. */
+/* After it returns, no callback accesses a registered object. */
 void telemetry_destroy(struct telemetry *telemetry);
 
 /* 0, or fault: -EINVAL for too many counters, -EEXIST for a duplicate class and name, -ENOMEM. */

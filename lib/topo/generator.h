@@ -96,7 +96,7 @@ const struct generator *generator_find(const char *spec);
  * negative code. */
 int generator_run(const char *spec, const struct topology_defaults *defaults,
 	struct topology **topology, struct error *error);
-/* The same for a kind in hand, whether it is listed or not; the text begins with its name. */
+/* The same for a given kind, listed or not; the text starts with its name. */
 int generator_run_kind(const struct generator *generator, const char *spec,
 	const struct topology_defaults *defaults, struct topology **topology, struct error *error);
 

@@ -34,7 +34,7 @@ bool topology_has_levels(const struct topology *topology)
 	return false;
 }
 
-/* The switch behind a port; -1 if there is none. */
+/* The switch at the other end of a port; -1 if there is none. */
 static int64_t neighbour(const struct topology *topology, uint32_t at, unsigned port)
 {
 	struct topology_port peer;
@@ -117,7 +117,7 @@ static int check_links(const struct levels *levels)
 	return 0;
 }
 
-/* Adds what the neighbours above (or below) reach. */
+/* Adds the hosts that the neighbours above (or below) reach. */
 static void gather(struct levels *levels, uint32_t at, bool above, uint64_t *into)
 {
 	const struct topology *topology = levels->topology;

@@ -278,7 +278,7 @@ static inline void draw_next_destination(struct traffic *traffic)
 			traffic->state, &traffic->config, &traffic->destination);
 }
 
-/* The message that is due; and where the one after it will go. */
+/* The message that is due, and the destination of the one after it. */
 static void draw(struct traffic *traffic)
 {
 	traffic->message = (struct traffic_message){

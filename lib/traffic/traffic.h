@@ -122,7 +122,7 @@ void traffic_accept(struct traffic *traffic);
  * only. */
 void traffic_skip(struct traffic *traffic);
 
-/* A message that was taken, and what is known of the one after it. */
+/* A message that was taken, and the known properties of the next one. */
 struct traffic_taken {
 	struct traffic_message message;
 	weft_time next_ps;         /* when it falls due; WEFT_TIME_NEVER: there will be none */
@@ -160,7 +160,7 @@ uint16_t traffic_next_destination(const struct traffic *traffic);
 /* Prefetches the memory that the next message needs. */
 void traffic_fetch(const struct traffic *traffic);
 
-/* True if nothing is due and nothing will be. */
+/* True if nothing is due now or later. */
 bool traffic_finished(const struct traffic *traffic, weft_time now);
 
 const struct traffic_counters *traffic_counters(const struct traffic *traffic);

@@ -40,7 +40,7 @@ static int init(void **state, const struct traffic_config *config, struct error 
 	for (unsigned i = 0; i < PARTS && result == 0; i++) {
 		struct traffic_config part = *config;
 
-		/* The uniform part goes to any host, whatever the hot spots are. */
+		/* The uniform part goes to any host, including hot spots. */
 		if (parts[i] == &traffic_uniform)
 			part.targets_count = 0;
 		result = parts[i]->init(&combined->state[i], &part, error);

@@ -45,7 +45,7 @@ unsigned cn_encode(const struct cn *cn, uint8_t *out);
 /* False, and '*cn' is undefined, unless length and all values are as described above. */
 bool cn_decode(struct cn *cn, const uint8_t *in, unsigned bytes);
 
-/* Adds a flow unless it is there or there are 'max' (up to CN_FLOWS_MAX) already. */
+/* Adds a flow unless it is present or there are 'max' (up to CN_FLOWS_MAX) already. */
 static inline void cn_add_flow(
 	struct cn_flow *flow, uint8_t *flows, unsigned max, struct cn_flow add)
 {

@@ -84,7 +84,7 @@ struct control_clock {
 struct control_arn {
 	uint32_t id;          /* identifies the root */
 	uint16_t destination; /* host to which the packets go */
-	uint8_t vc;           /* VC by the queuing scheme, not the AFC */
+	uint8_t vc;           /* VC from the queuing scheme, not the AFC */
 	uint8_t root_info;    /* congestionRootInfo: the stage that acts; 0: the sending hosts */
 };
 

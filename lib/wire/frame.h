@@ -28,7 +28,7 @@
 #define FRAME_BYTES_MAX                                                                   \
 	(FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES + FRAME_PAYLOAD_MAX + \
 		FRAME_DATA_TAG_BYTES)
-#define FRAME_DATA_TAG_BYTES 8  /* behind the payload of data, if the fabric has tags */
+#define FRAME_DATA_TAG_BYTES 8  /* after the payload of data, if the fabric has tags */
 #define FRAME_BLOCK_BYTES    64 /* unit of flow control, as InfiniBand's credits */
 #define FRAME_VCS_MAX        16
 #define FRAME_HOST_NONE      0xFFFF
@@ -58,7 +58,7 @@ enum frame_kind {
 #define FRAME_F_END_MARK 0x20 /* message was complete when the frame was sent (ITB cut-through) */
 
 /* Route elements. */
-#define ROUTE_PORT_BIT  0x80 /* 1: leave the switch by a port; 0: for an interface */
+#define ROUTE_PORT_BIT  0x80 /* 1: leave the switch through a port; 0: for an interface */
 #define ROUTE_PORT_MASK 0x3F
 #define ROUTE_ADAPTIVE  0x40 /* a switch may replace this hop */
 #define ROUTE_TYPE_HOST 0x01 /* interface element: deliver here */

@@ -38,7 +38,7 @@ _Static_assert(sizeof(struct latency_extension) == FRAME_LATENCY_BYTES, "as fram
  * check. */
 void latency_begin(struct latency_extension *extension, unsigned path);
 
-/* True if the check is right. Switches need no more: they only add to what is there. */
+/* True if the check is right. Switches need nothing else: they only add values. */
 bool latency_check_ok(const struct latency_extension *extension);
 
 /* Adds a waiting time, saturating. The check becomes invalid. */

@@ -95,8 +95,8 @@ static int step_index(const struct setter *setter, const char **path, struct yam
 	return step_into(setter, index, at);
 }
 
-/* Follows the part after a point: "key", or "3", an alternative to "[3]" that a shell does not
- * expand. No key of ours begins with a digit. */
+/* Follows the part after a dot: "key", or "3", an alternative to "[3]" that a shell does not
+ * expand. No key starts with a digit. */
 static int step_point(const struct setter *setter, const char **path, struct yaml_tree_node **at)
 {
 	unsigned long index;

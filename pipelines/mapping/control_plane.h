@@ -61,7 +61,7 @@ struct device_control *control_plane_control(
 weft_time control_plane_poll(struct control_plane *plane, weft_time now, weft_time wall);
 
 /* The thread was not scheduled for this long between two calls of control_plane_poll(): a leading
- * mapper may have to take the lead again (mapper_absent()). */
+ * mapper may need to take the lead again (mapper_absent()). */
 void control_plane_absent(struct control_plane *plane, weft_time away_ps, weft_time now);
 
 /* Takes the oldest message for the user (one or more lines) and whether it is a warning; the caller

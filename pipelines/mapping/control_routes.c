@@ -28,7 +28,7 @@ static bool begin_way(struct way *way, const struct topology *topology, uint32_t
 	return topology_peer(topology, host, &way->at);
 }
 
-/* Leaves the switch by the port. False: no cable is there. */
+/* Leaves the switch through the port. False: there is no cable. */
 static bool take_port(struct way *way, unsigned port)
 {
 	const struct topology_port out = {DEVICE_SWITCH, way->at.device, (uint8_t)port};

@@ -154,7 +154,7 @@ static int add_result(
 /* Looks at half of the batches and more, in steps of an eighth. */
 #define LOOKS_FROM (STEADINESS_BATCHES / 2)
 #define LOOKS_EACH (STEADINESS_BATCHES / 8)
-/* This many mean latencies have to fit. */
+/* This many mean latencies must fit. */
 #define LATENCIES_MIN 20
 
 struct values {

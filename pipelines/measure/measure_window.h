@@ -23,7 +23,7 @@ struct measure_totals {
 	uint64_t messages, bytes; /* delivered: payload */
 	uint64_t wire_bytes; /* delivered: everything that counts as load on the hosts' links */
 	uint64_t generated_messages, generated_wire_bytes;
-	uint64_t timed, latency_sum_ps; /* what was delivered with a known latency */
+	uint64_t timed, latency_sum_ps; /* deliveries with a known latency */
 	/* Delivery means arrival; these count frames that were released in order. */
 	uint64_t released_wire_bytes, released_timed, released_latency_sum_ps;
 	/* The part of wire_bytes and generated_wire_bytes from programs, through TAP edges. */
@@ -116,7 +116,8 @@ int measure_window_counts(
 /* Adds a switch's counters of congestion: marks, adaptive routing, detector, notifications. */
 void measure_congestion(const struct weft_switch *sw, struct run_result *result);
 
-/* Seconds of wall clock, from any origin: what a run costs, never what it computes. */
+/* Seconds of wall clock, from any origin: they measure a run's cost and do not affect its result.
+ */
 double measure_wall_seconds(void);
 
 /* The end of a run that measures until a value is known well enough (measure.until), from the

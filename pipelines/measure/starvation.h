@@ -10,7 +10,7 @@
 #include "deadlock.h"
 #include "experiment/run/run_config.h"
 
-/* Frames, or messages, in transit at a host: those that came, whether or not they fitted into its
+/* Frames or messages in transit at a host: those that arrived, whether or not they fitted in its
  * buffer, and those that it sent on. */
 struct starvation_transit {
 	uint64_t came, left;

@@ -13,7 +13,7 @@
 /* Commands per iteration, so that they do not delay the ports. */
 #define POLL_CONTROL_ORDERS 16
 
-/* False: the command, and those behind it, must wait. */
+/* False: the command and the following ones must wait. */
 typedef bool (*poll_control_obey_fn)(void *device, struct device_order *order, weft_time now);
 
 static inline void poll_control_orders(

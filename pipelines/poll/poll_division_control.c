@@ -109,7 +109,7 @@ static void end_round(struct poll_switch *ps)
 	begin_round(ps);
 }
 
-/* All shards have to do the present command. */
+/* All shards must execute the current command. */
 static void ask(struct poll_switch *ps, const struct device_order *order)
 {
 	struct poll_division_control *orders = ps->orders;

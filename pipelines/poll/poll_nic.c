@@ -157,8 +157,8 @@ static __attribute__((noinline)) bool accept_control(struct poll_nic *pn, struct
 	return port_auth_open(&pn->guard, nic_link(pn->nic), mbuf);
 }
 
-/* A frame that compares clocks. Its time is read again: the loop's is older by as long as the loop
- * was stalled. Other frames have the loop's time. */
+/* A frame that compares clocks. Its time is read again, because the loop's may be stale. Other
+ * frames have the loop's time. */
 static inline bool compares_clocks(const struct poll_nic *pn, unsigned kind)
 {
 	return kind == FRAME_CLOCK && pn->clock != NULL;
@@ -190,7 +190,7 @@ static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, wef
 			&pn->credits, nic_link(pn->nic)->tx, nic_link(pn->nic)->config.vcs, due);
 }
 
-/* One by one, so that each capture shows the credits at the frame's arrival. */
+/* One at a time, so that each capture shows the credits at the frame's arrival. */
 static __attribute__((noinline)) void receive_captured(struct poll_nic *pn, struct capture *capture,
 	struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
@@ -243,7 +243,7 @@ static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time 
 	unsigned count = 0;
 
 	/* Offers a message for a silent peer although nic_send() may refuse it, so that it does not
-	 * block those behind it. */
+	 * block later ones. */
 	while (traffic_poll(source, now, &due) && count < MESSAGES_A_TURN &&
 		(nic_has_room(pn->nic, due.destination, due.sl, now) ||
 			nic_is_silent(pn->nic, due.destination))) {

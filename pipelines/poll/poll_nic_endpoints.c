@@ -127,7 +127,7 @@ unsigned poll_nic_endpoints_run(struct poll_nic *pn, weft_time now)
 	return moved;
 }
 
-/* No program comes or goes. */
+/* No program attaches or detaches. */
 static bool is_settled(const struct poll_nic_endpoints *endpoints)
 {
 	for (unsigned i = 0; i < endpoints->count; i++) {

@@ -108,7 +108,7 @@ struct latency_extension *poll_switch_extension(void *ctx, const struct weft_pac
 	return latency_of_frame((uint8_t *)(uintptr_t)frame);
 }
 
-/* A good data frame that has to be stored or discarded. Reads the frame again: values kept for this
+/* A good data frame that must be stored or discarded. Reads the frame again: values kept for this
  * rare case would cost registers in the loop that calls it. */
 static __attribute__((noinline)) void receive_queued(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)

@@ -16,7 +16,7 @@ void poll_switch_control_poll(struct poll_switch *ps, weft_time now);
 
 /* ---- Shared by switches on one loop and on several. */
 
-/* DEVICE_SEND through a port of this loop. False: it has to wait. */
+/* DEVICE_SEND through a port of this loop. False: it must wait. */
 bool poll_switch_control_send(
 	struct poll_switch *ps, const struct device_order *order, weft_time now);
 /* DEVICE_PURGE. */
@@ -30,8 +30,8 @@ bool poll_switch_control_is_idle(struct poll_switch *ps);
 /* Frees what is stored between loops; the switch has no tables afterwards. */
 void poll_switch_control_end(struct poll_switch *ps);
 
-/* Sends a frame of the driver's own, ready at 'ready', behind the waiting ones. tx_queue_has_room()
- * was true. */
+/* Sends one of the driver's own frames, ready at 'ready', after the waiting ones.
+ * tx_queue_has_room() was true. */
 void poll_switch_send_own(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time ready, weft_time now);
 /* Takes what other shards passed on; the number of entries. For a shard. */

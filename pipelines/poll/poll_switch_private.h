@@ -24,7 +24,7 @@ struct poll_switch_captured {
 /* Copies a frame that arrived, before the switch gets it. */
 void poll_switch_capture_begin(const struct poll_switch *ps, unsigned at, struct capture *capture,
 	struct rte_mbuf *mbuf, weft_time now, struct poll_switch_captured *frame);
-/* Adds what the switch did with it. 'passed': the output through which it passed the queues;
+/* Adds the switch's decision. 'passed': the output through which it passed the queues;
  * SWITCH_PORT_NONE: it was stored or discarded. */
 void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct capture *capture,
 	unsigned passed, struct poll_switch_captured *frame);

@@ -59,7 +59,7 @@ struct tx_queue {
 	weft_time last_due;            /* when the last frame was due; never decreases */
 	struct impairment *impairment; /* NULL: none */
 	uint16_t waiting;
-	/* A burst, link-local frames behind it, and one that the impairment held. */
+	/* A burst, link-local frames after it, and one that the impairment held. */
 	struct rte_mbuf *queue[2 * PORT_BURST + 1];
 	uint64_t lost; /* waiting data frames that were discarded */
 };

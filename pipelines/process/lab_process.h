@@ -22,7 +22,7 @@ struct lab_process_options {
 	const char *run_dir;                         /* NULL: /run/weft/NAME */
 	const char *device[LAB_PROCESS_DEVICES_MAX]; /* names of switches or hosts */
 	unsigned devices;
-	enum lab_role role; /* WHOLE: no device is named, all are meant */
+	enum lab_role role; /* WHOLE: without a device name, for all devices */
 	/* Override the file's keys of the mapper; NULL: do not. */
 	const char *mapper; /* auto, always, never: for the hosts of this process */
 	const char *expect; /* a topology: generator text or path */

@@ -37,7 +37,7 @@ static inline void loop_commands_obeyed(struct loop_commands *orders)
 	atomic_fetch_sub_explicit(&orders->pending, 1, memory_order_release);
 }
 
-/* For the leader: all are done, and it sees what they wrote until then. */
+/* For the leader: all loops are done, and it sees what they wrote before. */
 static inline bool loop_commands_done(const struct loop_commands *orders)
 {
 	return atomic_load_explicit(&orders->pending, memory_order_acquire) == 0;

@@ -21,7 +21,7 @@
 struct loop_stall {
 	_Atomic weft_time seen;    /* start of the last iteration, and CPU time of work since */
 	_Atomic weft_time longest; /* the longest iteration since the traffic started */
-	_Atomic weft_time sum;     /* sum of all iterations that were too long, ever */
+	_Atomic weft_time sum;     /* total of all iterations that were too long */
 	struct histogram spent;    /* ns, since the traffic began */
 };
 

@@ -75,7 +75,7 @@ static unsigned count_held(const struct real_fabric_options *options)
 	return held + RTE_MIN(later, HELD_LATER_MAX);
 }
 
-/* Everything except what the drivers of external ports add to it. */
+/* Everything except what the external ports' drivers need in addition. */
 static void request_pools(
 	const struct real_fabric_options *options, bool itbs, struct real_pool_request *request)
 {

@@ -96,7 +96,7 @@ static void set_cut(struct real_events *events, uint32_t link, bool cut)
 		if (end != NULL)
 			port_set_cut(&end->port, PORT_CUT_EVENT, cut);
 	}
-	/* The ends have to notice it in time. */
+	/* The ends must notice it in time. */
 	real_idle_defer(events->fabric, clock_now(&events->fabric->clock));
 }
 

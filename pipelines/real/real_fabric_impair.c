@@ -217,7 +217,7 @@ static void note_order(
 	}
 }
 
-/* Carries out what was noted. */
+/* Executes what was noted. */
 static void follow_order(struct real_fabric *fabric)
 {
 	bool rates = false;

@@ -202,7 +202,7 @@ static bool has_settled(struct real_fabric *fabric, weft_time now)
 	return now - fabric->measure_from >= left / 2;
 }
 
-/* Takes what is due. True: the value asked for is known. */
+/* Takes what is due. True: the requested value is known. */
 static bool measure(struct real_fabric *fabric, weft_time now)
 {
 	if (now - fabric->traffic_from >=
@@ -212,7 +212,7 @@ static bool measure(struct real_fabric *fabric, weft_time now)
 	       measure_until_reached(&fabric->work->window);
 }
 
-/* Advances the phases of a run, in the leader. True when the run is over. */
+/* Advances the phases of a run, in the leader. True when the run has ended. */
 static bool watch(struct real_fabric *fabric, weft_time now)
 {
 	switch (fabric->phase) {
@@ -274,7 +274,7 @@ static bool watch_stop(struct real_fabric *fabric, weft_time now)
 	return false;
 }
 
-/* The ends of the cable have to notice it in time. */
+/* The cable's ends must notice it in time. */
 static void cut_link(struct real_fabric *fabric, const char *text, weft_time now)
 {
 	real_links_cut(fabric, text);
@@ -353,7 +353,7 @@ bool real_lead(struct real_fabric *fabric)
 	if (fabric->phase > REAL_WAITING || fabric->serving)
 		real_events_poll(fabric, now);
 	over = watch(fabric, now);
-	/* It gave a command: the next one has to wait. */
+	/* It gave a command: the next one must wait. */
 	if (!loop_commands_done(&fabric->orders))
 		return false;
 	real_idle_allow(fabric,

@@ -8,7 +8,7 @@
 #include "real_fabric_idle.h"
 #include "real_private.h"
 
-/* An interface: what its state machine counts, what the driver refused, how it stands. */
+/* An interface: counters of its state machine, the driver's refusals, its state. */
 #define HOST_METRICS_MORE(X)                                                                  \
 	X(CREDITS_SENT, "credit_frames_sent", link->credit_frames_sent)                       \
 	X(HEALED, "blocks_healed", link->blocks_healed)                                       \

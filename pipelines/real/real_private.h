@@ -203,7 +203,7 @@ struct real_fabric {
 	bool serving; /* part of a lab: phases start by command */
 	const atomic_bool *stop;
 	weft_time duration, waited_from, look_due, ended_at, stopped_at;
-	weft_time hurried_at; /* when a signal came after the end of traffic; 0: none */
+	weft_time hurried_at; /* when a signal arrived after the end of traffic; 0: none */
 	uint64_t arrived;     /* messages, at the last look while draining */
 	weft_time arrived_at;
 	bool incomplete;
@@ -322,7 +322,7 @@ void real_deadlock_look(struct real_fabric *fabric, weft_time now, weft_time age
 /* In the middle of the measured time; after it: puts the findings into a result. 0 or -ENOMEM. */
 void real_deadlock_middle(struct real_fabric *fabric);
 int real_deadlock_result(const struct real_fabric *fabric, struct run_result *result);
-/* A search during traffic, if one is due. True: all loops have to look. */
+/* A search during traffic, if one is due. True: all loops must look. */
 bool real_deadlock_check(struct real_fabric *fabric, weft_time now);
 /* The loop's part of REAL_ORDER_LOOK. */
 void real_deadlock_collect(struct real_worker *worker, weft_time now);

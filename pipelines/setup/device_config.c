@@ -185,7 +185,7 @@ void device_config_nic(const struct device_config *from, uint32_t host,
 	config->choice = run->nic.selector;
 	config->selection = selection_of(from, host);
 	if (routes == NULL)
-		config->selection.routes = 0; /* as many as a mapper may give */
+		config->selection.routes = 0; /* as many as a mapper may send */
 	config->queuing = from->routes->queuing;
 	fabric_routes_map_sl(from->routes, config->sl_to_vc);
 	config->window_frames = run->nic.window_frames;

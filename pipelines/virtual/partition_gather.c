@@ -212,7 +212,7 @@ static void pass_goal(struct mirror *mirror, const struct virtual_fabric *fabric
 
 /* --- sums --- */
 
-/* Adds what it reads. */
+/* Adds the values that it reads. */
 static void pass_sum(struct mirror *mirror, uint64_t *sum)
 {
 	uint64_t before = *sum;

@@ -211,7 +211,7 @@ static bool wants(const struct virtual_capture *capture, const uint8_t *frame, u
 	       capture_filter_matches(capture->filter, NULL, frame, frame_bytes);
 }
 
-/* Writes the frame, or keeps it until what other parts have seen is known. */
+/* Writes the frame, or keeps it until the other partitions' frames are known. */
 static void take_frame(struct virtual_capture *capture, const struct virtual_trace_record *record,
 	unsigned frame_bytes, unsigned kept_bytes)
 {

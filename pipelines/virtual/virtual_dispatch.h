@@ -25,7 +25,7 @@ bool virtual_switch_refresh(struct virtual_fabric *fabric, uint32_t at, weft_tim
 /* Sends a credit frame for all that an input has free. */
 void virtual_switch_grant_all(
 	struct virtual_fabric *fabric, uint32_t at, unsigned input, weft_time now);
-/* Gives back what a switch has discarded. 'stored': not as it arrived. */
+/* Returns the credits of packets that a switch discarded. 'stored': not as it arrived. */
 void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stored);
 
 /* Events at the hosts of a virtual fabric. */
@@ -85,7 +85,7 @@ void virtual_recovery_result(const struct virtual_fabric *fabric, struct run_res
 struct weft_packet *virtual_transit_next(
 	struct virtual_fabric *fabric, uint32_t host, weft_time now);
 uint64_t virtual_transit_held(const struct virtual_fabric *fabric);     /* frames, now */
-uint64_t virtual_transit_absorbed(const struct virtual_fabric *fabric); /* frames, ever */
+uint64_t virtual_transit_absorbed(const struct virtual_fabric *fabric); /* frames, total */
 const char *virtual_transit_check(const struct virtual_fabric *fabric); /* NULL, or what is wrong */
 void virtual_transit_result(const struct virtual_fabric *fabric, struct run_result *result);
 /* In the middle of the measured time, and at its end: names the hosts whose buffers fill up
@@ -113,7 +113,7 @@ void virtual_goal_add(struct virtual_goal_state *all, const struct virtual_goal_
 bool virtual_goal_is_over(
 	const struct virtual_fabric *fabric, const struct virtual_goal_state *state);
 /* The others only in a fabric with a schedule. */
-/* Sends what is due. Returns when to call it again if nothing arrives. */
+/* Sends due messages. Returns when to call it again if nothing arrives. */
 weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 /* A message was accepted in another process. */
 void virtual_goal_note(struct virtual_fabric *fabric, uint32_t op);

@@ -244,7 +244,7 @@ static void try_ports(struct virtual_fabric *partition, uint32_t at, weft_time n
 		virtual_switch_try(partition, at, port, now);
 }
 
-/* A host only waits for credits, as long as none come. */
+/* A host without credits simply waits. */
 static void notice_down(struct virtual_fabric *fabric, struct topology_port at, weft_time now)
 {
 	struct virtual_fabric *partition;

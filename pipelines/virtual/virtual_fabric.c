@@ -76,7 +76,7 @@ static int create_switches(struct virtual_fabric *fabric, struct error *error)
 	return result;
 }
 
-/* Once the links know the devices at their ends. */
+/* Called when the links know the devices at their ends. */
 static int adapt_switches(struct virtual_fabric *fabric, struct error *error)
 {
 	int result = virtual_cn_open_switches(fabric);
@@ -274,7 +274,7 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 	       fabric->hosts * (1 + transit) + virtual_order_reserve(fabric);
 }
 
-/* Address space, which becomes memory as far as it is touched. */
+/* Address space, of which only touched pages become memory. */
 static int create_pool(struct virtual_fabric *fabric)
 {
 	struct virtual_pool *pool = &fabric->pool;

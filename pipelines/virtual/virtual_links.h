@@ -39,5 +39,5 @@ uint32_t virtual_wire_cost_route(
 uint64_t virtual_wire_cost_wire_bytes(
 	const struct virtual_fabric *fabric, uint32_t source, uint32_t destination, uint32_t bytes);
 
-/* Switches between two hosts, by the primary routes of the tables. */
+/* Switches between two hosts, along the tables' primary routes. */
 unsigned virtual_links_between(const struct virtual_fabric *fabric, uint32_t from, uint32_t to);

@@ -43,7 +43,7 @@ struct partition_summary {
  * the round, and the contents of the mailbox for that partition. It is one cache line, so the
  * number that the reader waits for arrives together with the rest. */
 struct partition_header {
-	atomic_uint number; /* written last: the number of posts of this partition so far */
+	atomic_uint number; /* written last: the number of this partition's posts */
 	uint32_t out, events;
 	bool pause;
 	weft_time next, end;
@@ -223,7 +223,7 @@ static inline bool virtual_is_elsewhere(const struct virtual_fabric *fabric, uin
 	       fabric->partitions->of_device[device] != fabric->partition;
 }
 
-/* The run of a partition cannot go on as it would with one worker. */
+/* The partition can no longer continue as it would with one worker. */
 static inline void virtual_refuse_partitions(struct virtual_fabric *fabric, const char *why)
 {
 	fabric->failed = true;

@@ -61,7 +61,7 @@ static int assign(
 	return result;
 }
 
-/* Links between partitions: what they send goes into mailboxes. */
+/* Links between partitions write into mailboxes. */
 static void mark_links(struct virtual_fabric *fabric, const struct virtual_partitions *partitions)
 {
 	struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];

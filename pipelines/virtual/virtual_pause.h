@@ -21,7 +21,7 @@
 /* The smallest Ethernet frame, with preamble and gap. */
 #define VIRTUAL_PAUSE_BYTES 84u
 
-/* An end of a link, by the channel that it sends on. */
+/* An end of a link, named by the channel that it sends on. */
 struct virtual_pause {
 	weft_time until;                  /* pause frames leave up to then */
 	uint64_t frames;                  /* sent */

@@ -57,7 +57,7 @@ struct virtual_pool {
 	struct weft_packet *packet;
 	struct datagram_origin *origin; /* one per packet: touched at both ends only */
 	struct weft_packet *returned;   /* free ones, linked by next */
-	uint32_t used, size;            /* ever used; reserved */
+	uint32_t used, size;            /* high-water mark; reserved */
 	uint64_t out;                   /* now */
 };
 
@@ -77,7 +77,7 @@ struct virtual_tx {
 	bool armed;              /* there is a DONE for free_at */
 	bool waits;              /* the receiver needs the tail before it does anything */
 	uint8_t lane;            /* VIRTUAL_LANE_*, of arrivals at the far end */
-	bool special;            /* it crosses, or what it sends is traced (virtual_trace.h) */
+	bool special;            /* it crosses partitions, or is traced (virtual_trace.h) */
 	bool crosses;            /* the far end is in another partition (virtual_partitions.h) */
 	uint8_t reserved[4];
 } __attribute__((aligned(64)));
@@ -273,7 +273,7 @@ struct virtual_fabric {
 	/* When all ranks had finished everything that they have, and all messages had arrived.
 	 * WEFT_TIME_NEVER: not so. */
 	weft_time goal_ended;
-	weft_time goal_rest_ps; /* for which the run then goes on (virtual_dispatch.h) */
+	weft_time goal_rest_ps; /* how long the run continues after it (virtual_dispatch.h) */
 	/* Measurements. */
 	weft_time now, measure_from;
 	weft_time limit;             /* no event at that time or later happens for now */

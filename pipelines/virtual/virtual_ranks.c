@@ -280,7 +280,7 @@ static int put_section(struct virtual_partitions *partitions, struct ranks_messa
 	return 0;
 }
 
-/* Everything that goes to a rank. 0 or -ENOMEM. */
+/* Everything addressed to a rank. 0 or -ENOMEM. */
 static int put_message(struct virtual_partitions *partitions, unsigned side, unsigned rank,
 	const struct head *head)
 {

@@ -34,7 +34,7 @@ static unsigned passed(const struct virtual_fabric *fabric, const struct weft_pa
 		       : packet->cursor;
 }
 
-/* Up to a path's time more, drawn: with equal times the same frames would be dropped for ever. */
+/* Up to a path's time more, drawn: with equal times the same frames would be dropped forever. */
 static weft_time jitter(
 	const struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now)
 {
@@ -104,7 +104,7 @@ static weft_time pause_of(
 	return pause > back ? pause : back;
 }
 
-/* A drop is noticed by the receiver, when the next frame arrives there. */
+/* The receiver notices a drop when the next frame arrives there. */
 static weft_time notice_of(const struct virtual_fabric *fabric, const struct weft_packet *packet)
 {
 	unsigned switches = packet->route_length != 0

@@ -182,7 +182,7 @@ static bool is_for_now(const struct virtual_fabric *fabric, const struct generat
 	return true;
 }
 
-/* The topology without what is down; NULL and error. */
+/* The topology without failed parts; NULL and error. */
 static struct topology *without_down(
 	const struct virtual_fabric *fabric, const bool *down, struct error *error)
 {
@@ -228,7 +228,7 @@ static int make_routes(struct virtual_fabric *fabric, struct generation *made, s
 	return result < 0 ? result : fabric_routes_share(&made->routes);
 }
 
-/* The number of the routes for what is down now. False, and error: there are none. */
+/* The number of the routes for the current failures. False, and error: there are none. */
 static bool find_routes(struct virtual_fabric *fabric, uint32_t *number, struct error *error)
 {
 	struct virtual_reroute *reroute = fabric->reroute;

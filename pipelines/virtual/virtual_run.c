@@ -133,8 +133,7 @@ static bool refresh_credits(struct virtual_fabric *fabric, weft_time now, bool s
 	return some;
 }
 
-/* True if packets are somewhere and nothing will ever move them. Then the time is when the last of
- * them moved. */
+/* True if packets are somewhere and will never move. Then the time is when the last one moved. */
 static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 {
 	uint64_t some[] = {0, virtual_packets_out(fabric)}, last[2];
@@ -291,9 +290,8 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 			earlier(earlier(watch_at, loop->refresh_at), virtual_events_due(fabric));
 
 		run_until(loop, earlier(next_measured(loop, until, sampling), next));
-		/* First: what is sent below is on no cable yet, but in the box of another
-		 * partition.
-		 */
+		/* First: packets sent below are not on a cable yet but in another partition's
+		 * mailbox. */
 		if (fabric->now >= virtual_events_due(fabric))
 			virtual_events_apply(fabric, fabric->now);
 		if (fabric->now >= loop->refresh_at) {
@@ -331,7 +329,7 @@ static void begin_measuring(struct virtual_fabric *fabric)
 	starvation_begin(&fabric->starved);
 }
 
-/* Without it what is generated at time 0 counts. */
+/* Otherwise messages generated at time 0 would count. */
 static void warm_up(struct run_loop *loop)
 {
 	struct virtual_fabric *fabric = loop->fabric;

@@ -64,7 +64,7 @@ static inline bool virtual_is_sending(
 	return channel->free_at > now;
 }
 
-/* Arms the event for the end of what the channel is sending. */
+/* Arms the event for the end of the channel's current transmission. */
 static inline void virtual_arm(struct virtual_fabric *fabric, struct virtual_tx *channel)
 {
 	if (channel->armed)

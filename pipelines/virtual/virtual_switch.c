@@ -32,7 +32,7 @@ static inline bool grant_is_near(const struct virtual_fabric *fabric, const stru
 	return (fabric->every_end | much | (some & needed)) != 0;
 }
 
-/* Outputs whose last packet came from 'input': only they can be sending packets of its buffer. */
+/* Outputs whose last packet came from 'input': only they can be sending packets from its buffer. */
 static inline uint64_t outputs_of(const struct virtual_fabric *fabric, uint32_t at, unsigned input)
 {
 	const uint8_t *inputs = fabric->crossbar[at].input;
@@ -60,7 +60,7 @@ static void count_leaving(const struct virtual_fabric *fabric, uint32_t at, unsi
 	}
 }
 
-/* Sends a credit frame for what has left the buffers of 'input'. */
+/* Sends a credit frame for packets that left the buffers of 'input'. */
 static void send_credit(struct virtual_fabric *fabric, uint32_t at, unsigned input, weft_time now,
 	const uint32_t leaving[FRAME_VCS_MAX])
 {
@@ -90,7 +90,7 @@ static void grant(
 		send_credit(fabric, at, input, now, leaving);
 }
 
-/* The sender may lack what the input withholds. */
+/* The sender may need the credits that the input withholds. */
 static bool starves_sender(const struct virtual_fabric *fabric, const struct link_end *end,
 	const uint32_t leaving[FRAME_VCS_MAX])
 {

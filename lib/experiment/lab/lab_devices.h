@@ -51,8 +51,8 @@ static inline uint32_t lab_devices_numbers(const struct topology *topology, enum
 const struct lab_device *lab_devices_find(
 	const struct lab_devices *devices, enum device_kind kind, const char *name);
 
-/* Replaces the topology by one with the numbers of the list; devices that are not in it follow. 0,
- * or -errno and error. */
+/* Replaces the topology with one that has the list's numbers; devices that are not listed follow.
+ * 0, or -errno and error. */
 int lab_devices_number(
 	const struct lab_devices *devices, struct topology **topology, struct error *error);
 

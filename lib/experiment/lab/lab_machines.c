@@ -9,7 +9,7 @@
 #include "base/name_table.h"
 #include "topo/topology_hosts.h"
 
-/* By its name; the port of a host also by the name of the host. */
+/* By its name; a host's port also by the host's name. */
 static bool has(const struct lab_config_machine *machine, const char *device)
 {
 	size_t host = strcspn(device, ":");

@@ -11,7 +11,7 @@
 #include "switch/adaptive_routing.h"
 #include "traffic/traffic_pattern.h"
 
-/* Below this share of what was offered. */
+/* Below this share of the offered traffic. */
 #define ENOUGH 0.95
 
 /* Above these sizes smart often routes worse than bmin-itb, and bmin-itb takes more than some

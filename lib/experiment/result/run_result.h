@@ -51,7 +51,7 @@ struct run_traffic {
 	uint64_t pending; /* not delivered when the run ended */
 };
 
-/* Without pointers: it goes to another process as it is (run_stream.h). */
+/* Without pointers: it is copied to another process as it is (run_stream.h). */
 struct run_sample {
 	uint64_t t_ns;     /* end of the sample */
 	double accepted;   /* fraction of the hosts' link rate, by arrival */
@@ -90,7 +90,7 @@ struct run_worker {
 	double waiting;   /* seconds, of the thread, for others */
 };
 
-/* A channel by its sending port. */
+/* A channel, named by its sending port. */
 struct run_cycle {
 	char from[64];
 };
@@ -220,7 +220,7 @@ struct run_result {
 	struct run_traffic packets, messages;
 	uint64_t from_ns, to_ns; /* measured time, since the start of traffic */
 	unsigned parts;          /* that were added (run_result_add_part()) */
-	/* Fractions of the hosts' link rate: what was generated, arrived, was released in order. */
+	/* Fractions of the hosts' link rate: generated, arrived, and released in order. */
 	double offered, accepted, released;
 	double flits_per_ns_per_switch;
 	struct histogram network_ns, total_ns; /* to the arrival; without edges' */
@@ -274,7 +274,7 @@ struct run_result {
 	uint64_t behind;
 	/* Processes of a lab that were still sending, or waiting for their messages to arrive. */
 	uint64_t sending;
-	/* Once it is set, making and writing the documents ends; NULL: nothing ends them. */
+	/* Once this is set, building and writing the documents stops; NULL: nothing stops them. */
 	const atomic_bool *stop;
 	bool incomplete; /* it has reasons */
 	struct run_reason *reason;
@@ -398,7 +398,7 @@ uint64_t run_result_surplus(const struct run_result *result, const struct run_re
  * the run, however soon it was joined. */
 void run_result_subtract(struct run_result *result, const struct run_result *before);
 
-/* A table for the terminal. 'run' is what was run. */
+/* A table for the terminal. 'run': the configuration that was run. */
 void run_result_print(const struct run_result *result, const struct run_config *run, FILE *out);
 
 /* True, and a line of advice without its end: hosts were to send more than the default algorithm ud
@@ -408,7 +408,7 @@ void run_result_print(const struct run_result *result, const struct run_config *
 bool run_result_advise(const struct run_result *result, const struct run_config *run,
 	const struct topology *topology, char out[RUN_ADVICE_MAX]);
 
-/* Grow by one, zeroed; NULL without memory. */
+/* Extend the arrays by one zeroed element; NULL without memory. */
 struct run_sample *run_result_add_sample(struct run_result *result);
 /* Appends the other's samples. -ENOMEM. */
 int run_result_copy_samples(struct run_result *result, const struct run_result *from);
@@ -443,7 +443,7 @@ json_t *run_result_counters_json(const struct run_result *result);
 /* Pending: sent, neither arrived nor given up. */
 void run_result_count_pending(struct run_result *result);
 
-/* Sets what the buffer of an input port holds. */
+/* Sets the capacity of an input port's buffer. */
 void run_result_set_buffer(struct run_result *result, const struct run_config *run);
 /* The same, seed, topology name and sizes. */
 void run_result_identify(

@@ -12,7 +12,7 @@
 #define PRINTED 8u
 #define ROOM    64u
 
-/* Throughput that counts as recovered, as a share of what it was before. */
+/* Throughput that counts as recovered, as a share of the throughput before. */
 #define RECOVERED 0.95
 
 struct run_result_event *run_result_add_event(struct run_result *result)

@@ -114,7 +114,7 @@ static int read_level_map(struct reader *reader)
 	return read_number(reader, UINT16_MAX, &reader->level_map);
 }
 
-/* Hexadecimal digits, as many as there are. */
+/* Reads all hexadecimal digits. */
 static int read_victims(struct reader *reader)
 {
 	const char *text = reader->value;
@@ -260,7 +260,7 @@ static int read_line(struct reader *reader, char *line)
 		reader->line, reader->key);
 }
 
-/* The value of the service levels that count, which have to be alike. */
+/* The value of the service levels that count, which must all be equal. */
 static int merge(const struct reader *reader, const char *name, const struct leveled *setting,
 	uint32_t *value, bool *has)
 {
@@ -321,7 +321,7 @@ static int finish(struct reader *reader)
 	return result;
 }
 
-/* Reads lines of a text of the reader's own, which ends with a zero byte. */
+/* Reads lines of a text that belongs to the reader and ends with a zero byte. */
 static int read_lines(struct reader *reader, char *text)
 {
 	int result = 0;

@@ -32,7 +32,7 @@ void run_write_topology(const void *member, FILE *out, unsigned indent)
 		yaml_tree_write_text(topology->spec, out);
 		return;
 	}
-	/* Its last newline is the one after every value. */
+	/* The last newline is the one after every value. */
 	fputs("\n", out);
 	topology_write_keys(topology->in_place, out, indent);
 }

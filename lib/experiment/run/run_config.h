@@ -62,7 +62,7 @@ struct run_config_pfc {
 	uint64_t xoff_bytes, xon_bytes;
 };
 
-/* RED marks by the queue of an output (fecn.h); kmax 0: none. */
+/* RED marks depending on the queue of an output (fecn.h); kmax 0: none. */
 struct run_config_ecn {
 	uint64_t kmin_bytes, kmax_bytes;
 	uint32_t pmax_ppm;
@@ -262,7 +262,7 @@ struct run_event_list {
 	uint32_t count;
 };
 
-/* Impairment of links: by the device that sends. */
+/* Impairment of links, by sending device. */
 struct run_config_faults {
 	uint32_t credit_loss_ppm; /* share of the credit frames dropped */
 	uint32_t corrupt_ppm;     /* share of the data frames with a flipped bit */

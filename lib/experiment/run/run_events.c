@@ -267,7 +267,7 @@ static int add_act(struct run_event_plan *plan, struct run_event_act act)
 		plan->room = room;
 	}
 	plan->act[plan->acts++] = act;
-	/* While a run goes on: after other acts of the same time. */
+	/* While a run is active: after other acts of the same time. */
 	for (; plan->next > 0 && at > plan->next && plan->act[at - 1].at_ps > act.at_ps; at--) {
 		plan->act[at] = plan->act[at - 1];
 		plan->act[at - 1] = act;

@@ -10,7 +10,7 @@
 #define IPV4_MIN      20
 #define FRAGMENT_BITS 0x3fff /* more of them, and the offset */
 
-/* Where the checksum of a protocol stands, and what it covers. */
+/* Where a protocol's checksum is, and what it covers. */
 static const struct protocol {
 	uint8_t number, at, header;
 	bool addresses; /* covers the pseudo-header */

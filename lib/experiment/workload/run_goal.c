@@ -251,7 +251,7 @@ static int load_part(struct run_goal *goal, const struct run_config *run, uint32
 	return result;
 }
 
-/* Several become one; a single one stays as it is. */
+/* Merges several schedules; keeps a single one as it is. */
 static int join_parts(struct run_goal *goal, struct goal_part *from, struct goal **loaded,
 	const struct run_config *run, struct error *error)
 {

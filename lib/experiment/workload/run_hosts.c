@@ -309,7 +309,7 @@ static int resolve_jobs(const struct resolver *resolver, enum side side)
 	return result;
 }
 
-/* Lists first, then what is drawn, then what is left. */
+/* First the lists, then random hosts, then the remaining ones. */
 static int resolve_side(const struct resolver *resolver, enum side side)
 {
 	static const enum run_hosts_kind order[] = {

@@ -178,8 +178,8 @@ static weft_time period_at_load(const struct loader *loader)
 	return bits < WEFT_TIME_NEVER ? (weft_time)bits : WEFT_TIME_NEVER;
 }
 
-/* Scales the times by 'speed' or to 'load'. The first packet of a loop follows the last one of the
- * loop before it by the mean distance of all. */
+/* Scales the times by 'speed' or to 'load'. The gap between the last packet of a loop and the first
+ * one of the next is the mean gap. */
 static int scale_times(struct loader *loader, weft_time last_ps)
 {
 	const struct run_config_packets *how = &loader->traffic->packets;

@@ -13,7 +13,7 @@ struct run_source_place {
 	uint32_t hosts;
 	uint64_t rate_bps;    /* rate of the host's link */
 	uint32_t route_bytes; /* length of the route in a frame, for the load */
-	weft_time from_ps;    /* start of the traffic, by the run's clock */
+	weft_time from_ps;    /* start of the traffic, on the run's clock */
 	weft_time until_ps;   /* end of the traffic; WEFT_TIME_NEVER: none */
 };
 

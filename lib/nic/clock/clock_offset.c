@@ -108,7 +108,7 @@ static bool intersect(struct clock_interval *a, const struct clock_interval *b)
 	return a->low_ns <= a->high_ns;
 }
 
-/* Bounds the rate by the intervals that are remembered. False: nothing. */
+/* Bounds the rate with the stored intervals. False: there are none. */
 static bool bound_rate(struct clock_offset *offset)
 {
 	const struct clock_interval *now = &offset->now;

@@ -45,7 +45,7 @@
 #define CLOCK_STAMP_MAX (INT64_C(1) << 61)
 
 struct clock_interval {
-	int64_t at_ns; /* by the local clock */
+	int64_t at_ns; /* on the local clock */
 	int64_t low_ns, high_ns;
 };
 
@@ -71,7 +71,7 @@ struct clock_offset {
 	struct clock_interval mark[CLOCK_MARKS]; /* earlier, the oldest first */
 	int64_t rate_low, rate_high;             /* fractions of 2^32 */
 	uint8_t marks;
-	uint8_t doubts; /* exchanges that have to agree before it is used */
+	uint8_t doubts; /* exchanges that must agree before it is used */
 	bool known;
 	uint32_t version; /* version of 'line', odd while it changes */
 };

@@ -33,7 +33,7 @@ void peer_clocks_destroy(struct peer_clocks *clocks)
 	free(clocks);
 }
 
-/* Between questions behind the first ones. */
+/* Between questions after the first ones. */
 static weft_time later(const struct peer_clock *at)
 {
 	return PEER_CLOCKS_LATER_PS << (at->steps > 1 ? at->steps - 1 : 0);
@@ -64,7 +64,7 @@ static uint64_t number_of(
 	return number != 0 ? number : PEER_CLOCKS_OPEN;
 }
 
-/* Not later than now, as leaving has to be stamped. */
+/* Not later than now, because it must be stamped on departure. */
 static int64_t stamp_leaving(weft_time now)
 {
 	return (int64_t)(now / PS_PER_NS);

@@ -274,7 +274,8 @@ static uint16_t pause_heads(struct datagram *nic, weft_time now)
 
 	if (control->source->config.iba.per_host)
 		return host_pauses(control, now_ns) ? nic->waiting : 0;
-	/* A FIFO that a pause has emptied takes back a message whose own pause is over. */
+	/* A FIFO that was emptied because of a pause takes back a message whose own pause has
+	 * ended. */
 	do
 		held = pause_fifos(nic, now);
 	while (release(nic, now_ns));

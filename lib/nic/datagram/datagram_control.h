@@ -59,7 +59,7 @@ void datagram_control_sent(struct datagram *nic, const struct weft_packet *packe
 /* A frame has left again. */
 void datagram_control_resent(struct datagram *nic, const struct weft_packet *packet, weft_time now);
 
-/* When the next pause ends that a message waits for, or 'now' if it is over and the message can go
+/* When the next pause of a waiting message ends, or 'now' if one has ended and its message can move
  * to the head of its FIFO; WEFT_TIME_NEVER: none. */
 weft_time datagram_control_due(const struct datagram *nic, weft_time now);
 

@@ -87,8 +87,7 @@ void datagram_recovery_settle(struct datagram *nic, weft_time now)
 	}
 }
 
-/* Go-back-N: among the frames that are due, the earliest to the first one's destination goes first.
- */
+/* Go-back-N: the earliest due frame to the first one's destination is sent first. */
 static void bring_first(struct datagram_recovery *recovery, weft_time now)
 {
 	struct weft_packet *head = recovery->again, *first = head, *before = NULL;

@@ -36,7 +36,7 @@ void datagram_recovery_discard(struct weft_packet *packet, uint16_t host);
  * interface again, with its original header. */
 void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, weft_time due);
 
-/* Before anything is sent: frames that are due and have to wait for the timer do so. */
+/* Before anything is sent: due frames that must wait for the timer do so. */
 void datagram_recovery_settle(struct datagram *nic, weft_time now);
 
 /* True if a frame is due to be resent. */

@@ -28,7 +28,7 @@ enum pair_numbers_kind {
 	PAIR_NUMBERS_FEW,
 };
 
-/* Zeroed memory for a byte or four bytes, by the kind, for each host. */
+/* Zeroed memory for each host, one or four bytes depending on the kind. */
 struct pair_memory {
 	void *first;
 	uint32_t step; /* from one number to the next, in numbers; below 4 * PAIR_HOSTS_MAX */

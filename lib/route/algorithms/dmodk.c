@@ -98,7 +98,7 @@ static void fill_own(const struct tables *tables, uint32_t at)
 	}
 }
 
-/* Hosts of other switches, all reached by the ports of 'set'. */
+/* Hosts on other switches, all reached through the ports of 'set'. */
 static void fill_run(
 	const struct tables *tables, uint32_t at, uint64_t set, uint32_t first, uint32_t end)
 {

@@ -103,8 +103,8 @@ static bool place(void *context, struct route_path *path)
 	return route_path_elements(path) <= ROUTE_ELEMENTS_MAX;
 }
 
-/* Accepts all turns that have no ITB by the rule and do not lead back; at switches without hosts
- * they are accepted already. */
+/* Accepts all turns that the rule leaves without an ITB and that do not lead back; at switches
+ * without hosts they are accepted already. */
 static int breaker_prepare(struct ranks *ranks)
 {
 	const struct route_graph *graph = ranks->graph;

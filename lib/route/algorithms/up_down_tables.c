@@ -26,7 +26,7 @@ struct tables {
 	const struct route_graph *graph;
 	const struct up_down_labels *labels;
 	struct route_table *table;
-	uint32_t *cost;        /* by switch: links to the destination by the two rules */
+	uint32_t *cost;        /* by switch: links to the destination under the two rules */
 	bool *descends;        /* rule 1 applies */
 	uint32_t *by_cost;     /* switches that reach the destination, the farthest first */
 	uint32_t *first_count; /* scratch space of the counting sort */

@@ -38,6 +38,6 @@ int route_binary_write(const struct topology *topology, const struct route_file 
 int route_binary_read(const struct topology *topology, FILE *in, const char *origin,
 	struct route_file *file, struct error *error);
 
-/* The first section of it alone, with the topology's label as it stands there. */
+/* Reads only the first section, with the topology's label as written there. */
 int route_binary_read_header(
 	FILE *in, const char *origin, struct route_file_header *header, struct error *error);

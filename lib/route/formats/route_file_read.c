@@ -27,12 +27,12 @@ struct reader {
 	struct error *error;
 	struct route_set *set;
 	struct vc_rule *rule; /* moves to the set when complete */
-	unsigned classes;     /* by the header, 0: none */
-	unsigned steps;       /* enum vc_steps, by the header */
+	unsigned classes;     /* from the header, 0: none */
+	unsigned steps;       /* enum vc_steps, from the header */
 	char line[LINE_MAX_BYTES + 1];
 	unsigned number;    /* line number, from 1 */
 	uint64_t routes;    /* read so far */
-	uint64_t announced; /* by the header; UINT64_MAX: not given */
+	uint64_t announced; /* from the header; UINT64_MAX: not given */
 };
 
 /* "ORIGIN:LINE:COLUMN: …", where the column is the position of 'at' in the line. */
@@ -106,7 +106,7 @@ static int take_layout(struct reader *reader, const char *value)
 	return 0;
 }
 
-/* Once all keys of the header are known. */
+/* After all keys of the header are known. */
 static int use_layout(struct reader *reader)
 {
 	if (!vc_steps_fit(reader->steps, reader->classes))

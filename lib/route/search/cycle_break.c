@@ -169,7 +169,7 @@ static bool search_run(
 	return true;
 }
 
-/* Accepts turns as long as they agree with the order: those that change it come later. */
+/* Accepts turns that agree with the order; turns that change it come later. */
 static void allow_agreed(struct cycle_break *breaker, const struct route_path *path)
 {
 	for (unsigned i = 0; i + 1 < path->links; i++)

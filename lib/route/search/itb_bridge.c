@@ -24,7 +24,7 @@ struct copy {
 	uint8_t element[ELEMENTS_ROOM];
 	unsigned length, added;
 	uint32_t at,
-		arc; /* the present switch; how the packet came, ROUTE_GRAPH_NONE: from a host */
+		arc; /* the current switch; how the packet arrived, ROUTE_GRAPH_NONE: from a host */
 };
 
 /* Into the host of the switch with the smallest load, and out of it again. False: it has none. */

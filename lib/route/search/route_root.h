@@ -17,7 +17,7 @@ enum route_root_choice {
 	/* The smallest distance to the farthest switch, then the smallest sum of distances; the
 	   first one if several are equal. */
 	ROUTE_ROOT_CENTRE,
-	ROUTE_ROOT_RANDOM, /* drawn by the seed */
+	ROUTE_ROOT_RANDOM, /* drawn with the seed */
 	/* The default. In a topology with levels the leaf with the smallest sum of distances: below
 	   a root on a higher level, the other switches of that level carry nothing. Else the first
 	   switch of the topology. */

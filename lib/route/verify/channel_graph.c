@@ -198,7 +198,7 @@ struct round_trip {
 	uint32_t *before, *queue;
 };
 
-/* Adds the successors of a node by one turn; true if 'start' is among them. */
+/* Adds the successors of a node over one turn; true if 'start' is among them. */
 static bool spread(struct round_trip *trip, uint32_t node, enum vc_turn turn)
 {
 	const uint64_t *set = channel_graph_ports(trip->graph, node, turn);

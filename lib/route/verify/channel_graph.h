@@ -41,7 +41,8 @@ struct channel_graph *channel_graph_create(
 	const struct topology *topology, const struct vc_rule *rule);
 void channel_graph_destroy(struct channel_graph *graph);
 
-/* The channel that leaves the switch by this port; CHANNEL_NONE if nothing is connected there. */
+/* The channel that leaves the switch through this port; CHANNEL_NONE if nothing is connected there.
+ */
 static inline uint32_t channel_graph_out(
 	const struct channel_graph *graph, uint32_t at, unsigned port)
 {

@@ -21,7 +21,7 @@ struct route_subject {
 	const struct route_table *table;
 };
 
-/* A channel by its output port, and the VC class in it. */
+/* A channel, named by its output port, and the VC class in it. */
 struct route_channel {
 	struct topology_port from;
 	uint8_t vc_class;

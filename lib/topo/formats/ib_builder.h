@@ -64,6 +64,6 @@ static inline bool ib_is_host(const struct ib_builder *builder, struct ib_end en
 
 /* Describes the nodes and fills 'cable' with those whose ends agree. 0, -EINVAL. */
 int ib_find_cables(struct ib_builder *builder);
-/* Leaves out nodes that take no part in the network, and, unless strict, what is not connected to
- * its largest part; their cables go. 0, -ENOMEM. */
+/* Leaves out nodes that take no part in the network and, unless strict, everything outside its
+ * largest part, with their cables. 0, -ENOMEM. */
 int ib_leave_out(struct ib_builder *builder);

@@ -193,8 +193,8 @@ static bool is_outside(struct ib_builder *builder, uint32_t node, const bool *st
 	return !stays[node];
 }
 
-/* Leaves out what is not connected with most hosts: a cut rack, idle switches, adapters that have
- * no port in the plane of all others. */
+/* Leaves out everything outside the part with most hosts: a cut rack, idle switches, adapters
+ * without a port in the common plane. */
 static void leave_out_parts(struct ib_builder *builder, const bool *stays)
 {
 	const struct ib_listing *listing = builder->listing;

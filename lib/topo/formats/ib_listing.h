@@ -39,7 +39,7 @@ struct ib_port {
 	unsigned peer_port;             /* 0: not on the line */
 	uint64_t rate_bps;              /* 0: not on the line */
 	weft_time delay_ps;             /* WEFT_TIME_NEVER: not on the line */
-	uint8_t widths, speeds; /* ibsim: what the port can do, as in PortInfo; 0: not given */
+	uint8_t widths, speeds; /* ibsim: the port's capabilities, as in PortInfo; 0: not given */
 	const char *origin;
 	uint32_t line, column; /* where the peer's name is */
 };

@@ -42,7 +42,7 @@ struct ib_text listing_word(struct listing_reader *reader);
 bool listing_is(struct ib_text text, const char *word);
 /* Skips spaces, then the text if it comes next; otherwise at most the spaces, and false. */
 bool listing_take(struct listing_reader *reader, const char *text);
-/* The text up to and without 'mark', which is skipped; -EINVAL if there is none. */
+/* The text before 'mark', which is skipped; -EINVAL if there is none. */
 int listing_until(struct listing_reader *reader, const char *mark, struct ib_text *text);
 /* -EINVAL: the text is not a number of this base up to 'max'. */
 int listing_number(struct listing_reader *reader, struct ib_text text, unsigned base, uint32_t max,
