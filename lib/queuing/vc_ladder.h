@@ -48,7 +48,7 @@ struct vc_ladder {
 	enum vc_ladder_choice choice;
 	uint8_t locals, globals;           /* rungs of each kind */
 	uint8_t local[VC_LADDER_LOCALS];   /* their positions on the ladder, from 0 */
-	uint8_t global[VC_LADDER_GLOBALS]; /* likewise */
+	uint8_t global[VC_LADDER_GLOBALS]; /* the same for global links */
 	uint8_t minimal, detour;           /* first position of packets from hosts */
 	bool again; /* the second switch of the group decides again for minimal packets */
 	bool node;  /* a detour leads to a switch of another group, not to the group */

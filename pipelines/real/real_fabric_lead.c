@@ -147,7 +147,7 @@ static bool may_begin(struct real_fabric *fabric, weft_time now)
 {
 	weft_time waited = now - fabric->waited_from;
 
-	/* In real time; a slow clock leaves enough of its own for the hellos. */
+	/* In real time: a dilated clock leaves enough time for the hellos. */
 	if (!real_links_are_up(fabric) &&
 		waited < RTE_MAX(clock_share(&fabric->clock, LINKS_WAIT_PS),
 				 20 * fabric->options.run->hello_ps))

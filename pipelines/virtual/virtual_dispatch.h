@@ -25,7 +25,7 @@ bool virtual_switch_refresh(struct virtual_fabric *fabric, uint32_t at, weft_tim
 /* Sends a credit frame for all that an input has free. */
 void virtual_switch_grant_all(
 	struct virtual_fabric *fabric, uint32_t at, unsigned input, weft_time now);
-/* Returns the credits of packets that a switch discarded. 'stored': not as it arrived. */
+/* Frees the packets that a switch discarded. 'stored': after they had been stored. */
 void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stored);
 
 /* Events at the hosts of a virtual fabric. */

@@ -11,7 +11,7 @@
  * other workers have events. */
 #define ROUND_STEPS 64u
 
-/* For other partitions, in their cache lines. */
+/* Publishes the partition's state to other partitions, in their cache lines. */
 static void post(
 	struct virtual_worker *worker, const struct partition_summary *told, unsigned number)
 {

@@ -190,7 +190,7 @@ static int open_lab(struct lab *lab, const char *path, const char *run_dir, cons
 	*lab = (struct lab){.config = lab_config_load(path, NULL, 0, error)};
 	if (lab->config == NULL)
 		return -errno;
-	/* Makes a path absolute, because a process may have another working directory. */
+	/* Makes a path absolute, because a process may have a different working directory. */
 	snprintf(lab->path, sizeof(lab->path), "%s", realpath(path, whole) != NULL ? whole : path);
 	find_run_dir(lab->config, run_dir, opening);
 	result = lab_config_supported(lab->config, error);

@@ -91,7 +91,7 @@ static void note_failure(struct capture_run *run, const struct tap *tap, int res
 	else
 		error_set(&run->why, -result, "%s: %s",
 			tap->machine != NULL ? tap->machine->target.name : tap->port,
-			result == -EPROTO ? "it sends something else than a capture" : "no memory");
+			result == -EPROTO ? "its output is not a capture" : "no memory");
 }
 
 /* Copies the bytes that a port has written. False: it cannot be passed on, and nothing more is
