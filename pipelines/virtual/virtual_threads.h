@@ -53,5 +53,5 @@ bool virtual_round_is_ready(const struct virtual_worker *worker);
  * before parts->limit have happened, or a partition has requested a pause. */
 bool virtual_round_run(struct virtual_worker *worker);
 
-/* Adds what others have told. */
+/* Adds the summary of another partition. */
 void partition_summary_add(struct partition_summary *all, const struct partition_summary *of);
