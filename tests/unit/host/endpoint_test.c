@@ -46,6 +46,12 @@ static void close_all(void)
 	idle = NULL;
 }
 
+static void stop_all(void)
+{
+	close_all();
+	bed_stop();
+}
+
 /* Moves the data of all programs but the one that does not look. */
 static void turn(const struct weft *without)
 {
@@ -84,6 +90,15 @@ static bool has_event(struct weft *weft, unsigned steps)
 		bed_step();
 	}
 	return false;
+}
+
+/* Programs on h0 and h1. Returns the address of the second one. */
+static struct weft_address start_two(struct weft **a, struct weft **b)
+{
+	bed_start(1);
+	*a = open_at("h0");
+	*b = open_at("h1");
+	return address_of(*b);
 }
 
 static void fill(uint8_t *data, uint64_t bytes, uint64_t seed)
@@ -205,10 +220,7 @@ UNIT_TEST(messages_of_a_sender_match_in_order)
 	struct weft_address to;
 	uint32_t number[40], got[40];
 
-	bed_start(1);
-	a = open_at("h0");
-	b = open_at("h1");
-	to = address_of(b);
+	to = start_two(&a, &b);
 	for (uint32_t i = 0; i < 40; i++) {
 		number[i] = i;
 		assert_int_equal(weft_send(a, &to, 7, &number[i], sizeof(number[i]), NULL), 0);
@@ -223,9 +235,7 @@ UNIT_TEST(messages_of_a_sender_match_in_order)
 		assert_ptr_equal(event_of(b).context, &got[i]);
 		assert_int_equal(got[i], i);
 	}
-	close_one(a);
-	close_one(b);
-	bed_stop();
+	stop_all();
 }
 
 UNIT_TEST(a_message_longer_than_the_buffer_is_cut_with_an_error)
@@ -235,10 +245,7 @@ UNIT_TEST(a_message_longer_than_the_buffer_is_cut_with_an_error)
 	struct weft *a, *b;
 	struct weft_address to;
 
-	bed_start(1);
-	a = open_at("h0");
-	b = open_at("h1");
-	to = address_of(b);
+	to = start_two(&a, &b);
 	fill(sent, sizeof(sent), 3);
 	for (unsigned i = 0; i < 2; i++) {
 		struct weft_event event;
@@ -252,9 +259,7 @@ UNIT_TEST(a_message_longer_than_the_buffer_is_cut_with_an_error)
 		assert_int_equal(got[50], 0);
 		assert_int_equal(event_of(a).error, 0);
 	}
-	close_one(a);
-	close_one(b);
-	bed_stop();
+	stop_all();
 }
 
 /* --- slow and absent programs --- */
@@ -312,9 +317,7 @@ UNIT_TEST(a_message_to_nobody_fails_and_the_next_program_can_be_reached)
 	assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
 	assert_int_equal(event_of(b).error, 0);
 	assert_int_equal(event_of(a).error, 0);
-	close_one(a);
-	close_one(b);
-	bed_stop();
+	stop_all();
 }
 
 /* The program learns from a message of the other one that this is there now. */
@@ -335,9 +338,7 @@ UNIT_TEST(a_program_that_was_not_there_can_be_reached_by_its_life)
 	assert_int_equal(event_of(a).error, 0);
 	assert_int_equal(weft_recv(b, NULL, 0, 0, got, sizeof(got), NULL), 0);
 	assert_int_equal(event_of(b).error, 0);
-	close_one(a);
-	close_one(b);
-	bed_stop();
+	stop_all();
 }
 
 /* It ends before its interface has sent anything. */
@@ -347,17 +348,13 @@ UNIT_TEST(a_message_that_was_received_has_not_failed)
 	struct weft_address to;
 	uint8_t data[10] = {1}, got[10];
 
-	bed_start(1);
-	a = open_at("h0");
-	b = open_at("h1");
-	to = address_of(b);
+	to = start_two(&a, &b);
 	assert_int_equal(weft_recv(b, NULL, 0, 0, got, sizeof(got), NULL), 0);
 	assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
 	assert_int_equal(event_of(b).error, 0);
 	close_one(b);
 	assert_int_equal(event_of(a).error, 0);
-	close_one(a);
-	bed_stop();
+	stop_all();
 }
 
 UNIT_TEST(peers_of_a_program_that_ends_get_errors)
@@ -407,10 +404,7 @@ UNIT_TEST(messages_that_a_program_sent_before_it_ended_arrive)
 	struct weft *a, *b;
 	struct weft_address to, from;
 
-	bed_start(1);
-	a = open_at("h0");
-	b = open_at("h1");
-	to = address_of(b);
+	to = start_two(&a, &b);
 	from = address_of(a);
 	for (unsigned i = 0; i < 100; i++) {
 		fill(data[i], sizeof(data[i]), i);
@@ -424,8 +418,7 @@ UNIT_TEST(messages_that_a_program_sent_before_it_ended_arrive)
 		assert_int_equal(event_of(b).error, 0);
 	assert_int_equal(event_of(b).error, -ECONNRESET);
 	assert_memory_equal(got, data, sizeof(got));
-	close_one(b);
-	bed_stop();
+	stop_all();
 }
 
 UNIT_TEST(a_peer_that_cannot_be_reached_ends_in_an_error)
@@ -434,18 +427,13 @@ UNIT_TEST(a_peer_that_cannot_be_reached_ends_in_an_error)
 	struct weft *a, *b;
 	struct weft_address to;
 
-	bed_start(1);
-	a = open_at("h0");
-	b = open_at("h1");
-	to = address_of(b);
+	to = start_two(&a, &b);
 	bed.cut[1] = true;
 	assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
 	assert_int_equal(event_of(a).error, -ETIMEDOUT);
 	assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), 0);
 	assert_int_equal(event_of(a).error, -ETIMEDOUT);
-	close_one(a);
-	close_one(b);
-	bed_stop();
+	stop_all();
 }
 
 /* They wait because the peer does not look; the interface has no piece of them outstanding. */
@@ -466,8 +454,7 @@ UNIT_TEST(messages_behind_a_closed_window_fail_when_the_peer_is_cut_off)
 	bed.cut[1] = true;
 	for (unsigned i = 0; i < 100; i++)
 		assert_int_equal(event_of(a).error, i < 64 ? 0 : -ETIMEDOUT);
-	close_all();
-	bed_stop();
+	stop_all();
 }
 
 UNIT_TEST(programs_that_come_and_go_leave_slots_for_others)
@@ -501,8 +488,7 @@ UNIT_TEST(programs_that_come_and_go_leave_slots_for_others)
 		assert_int_equal(event_of(slow).error, 0);
 		assert_int_equal(event_of(last).error, 0);
 	}
-	close_all();
-	bed_stop();
+	stop_all();
 }
 
 /* Addresses of programs that are there, that have ended, and that never were; hosts that are cut
@@ -590,8 +576,7 @@ UNIT_TEST(everything_fails_when_the_process_of_the_lab_has_ended)
 	assert_int_equal(weft_send(a, &to, 0, data, sizeof(data), NULL), -ENETDOWN);
 	assert_int_equal(weft_wait(a, -1), -ENETDOWN);
 	assert_int_equal(weft_poll(a, NULL, 0), -ENETDOWN);
-	close_one(a);
-	bed_stop();
+	stop_all();
 }
 
 /* Without a pending operation there is no event: the error itself has to come. */
@@ -612,8 +597,7 @@ UNIT_TEST(the_end_of_the_process_of_the_lab_wakes_a_program_that_waits)
 	assert_int_equal(weft_arm(a), 0);
 	assert_int_equal(weft_poll(a, &event, 1), -ENETDOWN);
 	assert_int_equal(weft_wait(a, 1000), -ENETDOWN);
-	close_one(a);
-	bed_stop();
+	stop_all();
 }
 
 UNIT_TEST(a_number_of_no_endpoint_opens_none)
@@ -639,8 +623,7 @@ UNIT_TEST(bytes_without_a_buffer_are_refused)
 	assert_int_equal(weft_recv(a, NULL, 0, 0, NULL, 1, NULL), -EINVAL);
 	assert_int_equal(weft_send(a, &to, 0, NULL, 0, NULL), 0);
 	assert_int_equal(event_of(a).error, 0);
-	close_one(a);
-	bed_stop();
+	stop_all();
 }
 
 UNIT_TEST(a_receive_can_be_cancelled)
@@ -654,8 +637,7 @@ UNIT_TEST(a_receive_can_be_cancelled)
 	assert_int_equal(weft_cancel(a, &a), -ENOENT);
 	assert_int_equal(weft_cancel(a, data), 0);
 	assert_int_equal(event_of(a).error, -ECANCELED);
-	close_one(a);
-	bed_stop();
+	stop_all();
 }
 
 UNIT_TEST(a_message_can_be_looked_at_before_it_is_received)
@@ -677,8 +659,7 @@ UNIT_TEST(a_message_can_be_looked_at_before_it_is_received)
 	assert_int_equal(endpoint_set_counters(bed.node[0].set)[ENDPOINT_UNEXPECTED], 1);
 	assert_int_equal(event.bytes, sizeof(data));
 	assert_int_equal(event.from.life, self.life);
-	close_one(a);
-	bed_stop();
+	stop_all();
 }
 
 /* --- a program that writes anything --- */
