@@ -9,7 +9,7 @@
 
 #include <sodium.h>
 
-#include "experiment/result/run_config_json.h"
+#include "experiment/result/run_result.h"
 #include "experiment/run/run_files.h"
 #include "wire/packet.h"
 

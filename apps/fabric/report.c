@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "experiment/result/run_config_json.h"
+#include "experiment/result/run_result.h"
 #include "experiment/run/run_files.h"
 #include "job_runs.h"
 #include "os/atomic_file.h"

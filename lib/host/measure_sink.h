@@ -10,7 +10,7 @@
  * Total latency: from the generation of a message to the arrival of the last of its frames, one
  * sample per message. Both are recorded for the arrival that the loop observed, and for the due
  * arrival (the fabric alone). 'waited' has the time that frames then waited for earlier ones
- * (order_wait.h). Frames for a TAP edge have their own network latency. Stamps from a source on
+ * (lateness.h). Frames for a TAP edge have their own network latency. Stamps from a source on
  * another machine are converted with what is known of its clock when the frame arrives
  * (clock_offset.h), and the maximum error bound is kept. While nothing is known of that clock, its
  * frames are counted but give no sample. Nothing that arrives before 'measure_from' is recorded.
@@ -20,7 +20,7 @@
 #include "nic/clock/clock_offset.h"
 #include "nic/nic.h"
 #include "stats/histogram.h"
-#include "stats/order_wait.h"
+#include "stats/lateness.h"
 
 struct measure_source {
 	uint64_t seen; /* which of the 64 frames before 'next' arrived; bit 0 is the latest */

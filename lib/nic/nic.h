@@ -34,7 +34,7 @@
  *         that N stalled peers leave one part in N + 1 of the VC's room. Beyond that nic_send()
  *         refuses messages to that peer only. A host that hands over its messages in order waits
  *         there for a slow peer; it need not wait for a silent one.
- *     A message that an ARN marks moves to the adapted-flow channel (nic_afi.h).
+ *     A message that an ARN marks moves to the adapted-flow channel (arn_marks.h).
  *
  * Callers: one thread per interface. A host's callbacks may call nic_send(), nothing else. */
 

@@ -9,7 +9,6 @@
 #include "flow_begin.h"
 #include "flow_rx.h"
 #include "flow_tx.h"
-#include "nic_afi.h"
 #include "nic_control.h"
 #include "nic_private.h"
 

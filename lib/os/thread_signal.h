@@ -3,7 +3,7 @@
 #pragma once
 
 /* A signal that no thread of a Weft program blocks: it makes each thread give up its capabilities
- * (pipelines/process/privileges.h), which no thread can do for another. Code that starts a thread
+ * (pipelines/process/sandbox.h), which no thread can do for another. Code that starts a thread
  * with all other signals blocked must leave this one unblocked. */
 
 #include <signal.h>

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "eal.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_log.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,9 +16,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <rte_eal.h>
-#include <rte_errno.h>
-
+#include "eal.h"
 #include "ethdev_private.h"
 #include "os/hugepages.h"
 #include "os/runtime_dir.h"
@@ -384,4 +384,27 @@ void eal_stop(void)
 	snprintf(dir, sizeof(dir), "%s", rte_eal_get_runtime_dir());
 	rte_eal_cleanup();
 	runtime_dir_remove(dir);
+}
+
+void log_capture_begin(struct log_capture *log)
+{
+	*log = (struct log_capture){.text = NULL};
+	log->stream = open_memstream(&log->text, &log->size);
+	if (log->stream != NULL)
+		rte_openlog_stream(log->stream);
+}
+
+void log_capture_end(struct log_capture *log)
+{
+	if (log->stream == NULL)
+		return;
+	rte_openlog_stream(NULL);
+	fclose(log->stream);
+	log->stream = NULL;
+}
+
+void log_capture_free(struct log_capture *log)
+{
+	free(log->text);
+	log->text = NULL;
 }

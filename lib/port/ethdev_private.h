@@ -47,7 +47,7 @@ struct ethdev_ctx {
 	weft_time idle_due;      /* writer: the port's thread */
 };
 
-/* ethdev_find.c: sets port->ethdev and ctx->ours, or returns -errno and error. */
+/* ethdev_setup.c: sets port->ethdev and ctx->ours, or returns -errno and error. */
 int ethdev_find(struct port *port, const char *dpdk, struct error *error);
 
 /* ethdev_setup.c: the largest MTU, without the Ethernet header; UINT16_MAX for a virtual device. */

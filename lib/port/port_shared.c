@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "port_ethdev.h"
-#include "shared_file.h"
+#include "shared_ring.h"
 #include "wire/frame.h"
 
 /* Small, so that the rings of a process stay in its cache; records of PORT_SHARED_SLOTS frames of

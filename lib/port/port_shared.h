@@ -3,7 +3,7 @@
 #pragma once
 
 /* A port that leads to another process of this machine, through memory that both share
- * (shared_file.h). It is not an ethdev, so DPDK's limit of 32 does not count it. If the other
+ * (shared_ring.h). It is not an ethdev, so DPDK's limit of 32 does not count it. If the other
  * process dies, this one continues: its ring fills up and accepts no more frames, and the link
  * detects it by missing hellos. A process that comes back opens the same end and goes on; frames
  * that its predecessor did not take are lost, as in a cut cable. */

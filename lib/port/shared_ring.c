@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "shared_ring.h"
 
 void shared_ring_tx_init(struct shared_ring_tx *tx, const struct shared_ring *ring)
@@ -61,4 +69,130 @@ uint16_t shared_ring_peek(
 	if (found == 0 && waiting > 0)
 		empty(rx, written);
 	return found;
+}
+
+static uint64_t page_bytes(void)
+{
+	return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* --- the file --- */
+
+/* The lock ends with the process, however that ends. */
+static int lock_end(int fd, const char *path, unsigned end, struct error *error)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = end, .l_len = 1};
+
+	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+		return 0;
+	if (errno == EAGAIN || errno == EACCES)
+		return error_set(
+			error, EBUSY, "%s: another process has end %u of this link", path, end);
+	return error_set(error, errno, "%s: %s", path, strerror(errno));
+}
+
+static int check_owner(const char *path, const struct stat *status, struct error *error)
+{
+	if (!S_ISREG(status->st_mode) || status->st_uid != geteuid() ||
+		(status->st_mode & 077) != 0)
+		return error_set(error, EPERM,
+			"%s: expected a file of user %u that others have no access to", path,
+			(unsigned)geteuid());
+	return 0;
+}
+
+/* Reserves the memory: a page that is missing later would end the process. Both ends may do this at
+ * once, and neither makes the file shorter. */
+static int reserve(int fd, const char *path, uint64_t bytes, struct error *error)
+{
+	struct stat status;
+	int result = fstat(fd, &status) == 0 ? check_owner(path, &status, error)
+					     : error_set(error, errno, "%s: cannot be examined: %s",
+						       path, strerror(errno));
+
+	if (result < 0)
+		return result;
+	if (status.st_size == 0 && fallocate(fd, 0, 0, (off_t)bytes) < 0)
+		return error_set(error, errno, "%s: cannot reserve %u KiB: %s", path,
+			(unsigned)(bytes >> 10), strerror(errno));
+	if (fstat(fd, &status) < 0)
+		return error_set(error, errno, "%s: cannot be examined: %s", path, strerror(errno));
+	if ((uint64_t)status.st_size == bytes)
+		return 0;
+	return error_set(error, EINVAL,
+		"%s: it has %lld bytes, expected %llu: of another lab file?", path,
+		(long long)status.st_size, (unsigned long long)bytes);
+}
+
+/* --- the memory --- */
+
+static void *map(int fd, uint64_t offset, uint64_t bytes, void *at)
+{
+	int flags = MAP_SHARED | MAP_POPULATE | (at != NULL ? MAP_FIXED : 0);
+
+	return mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
+}
+
+/* NULL: no address space. */
+static uint8_t *map_twice(int fd, uint64_t offset, uint64_t bytes)
+{
+	uint8_t *both = mmap(NULL, 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (both == MAP_FAILED)
+		return NULL;
+	if (map(fd, offset, bytes, both) != MAP_FAILED &&
+		map(fd, offset, bytes, both + bytes) != MAP_FAILED)
+		return both;
+	munmap(both, 2 * bytes);
+	return NULL;
+}
+
+static bool map_all(struct shared_file *file, unsigned end, uint64_t ring_bytes)
+{
+	uint64_t first = page_bytes(), second = first + ring_bytes;
+	struct shared_ring_marks *marks = map(file->fd, 0, first, NULL);
+
+	if (marks == MAP_FAILED)
+		return false;
+	file->marks = marks;
+	file->tx = (struct shared_ring){.marks = &marks[end],
+		.bytes = map_twice(file->fd, end == 0 ? first : second, ring_bytes),
+		.size = ring_bytes};
+	file->rx = (struct shared_ring){.marks = &marks[1 - end],
+		.bytes = map_twice(file->fd, end == 0 ? second : first, ring_bytes),
+		.size = ring_bytes};
+	return file->tx.bytes != NULL && file->rx.bytes != NULL;
+}
+
+int shared_file_open(struct shared_file *file, const char *path, unsigned end, uint64_t ring_bytes,
+	struct error *error)
+{
+	int result;
+
+	*file = (struct shared_file){
+		.fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)};
+	if (file->fd < 0)
+		return error_set(error, errno, "%s: %s", path, strerror(errno));
+	result = lock_end(file->fd, path, end, error);
+	if (result == 0)
+		result = reserve(file->fd, path, page_bytes() + 2 * ring_bytes, error);
+	if (result == 0 && !map_all(file, end, ring_bytes))
+		result =
+			error_set(error, ENOMEM, "%s: cannot be mapped: %s", path, strerror(errno));
+	if (result < 0)
+		shared_file_close(file);
+	return result;
+}
+
+void shared_file_close(struct shared_file *file)
+{
+	if (file->marks != NULL)
+		munmap(file->marks, page_bytes());
+	if (file->tx.bytes != NULL)
+		munmap(file->tx.bytes, 2 * file->tx.size);
+	if (file->rx.bytes != NULL)
+		munmap(file->rx.bytes, 2 * file->rx.size);
+	if (file->fd >= 0)
+		close(file->fd);
+	*file = (struct shared_file){.fd = -1};
 }

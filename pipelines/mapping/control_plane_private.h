@@ -81,7 +81,7 @@ void control_plane_serve(const struct control_plane *plane, const char *request,
 /* control_routes.c: serves "MAPPER FROM TO PATH": writes the paths between two hosts. */
 void control_serve_routes(const struct control_plane *plane, const char *request);
 
-/* control_tables.c: the device's form of 'image', which table_image_check() accepted for this
+/* control_routes.c: the device's form of 'image', which table_image_check() accepted for this
  * device. The tables have 'hosts' destinations, however many the image has. NULL with errno
  * ENOMEM. */
 struct switch_tables *control_switch_tables(const uint8_t *image, unsigned ports, uint32_t hosts);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "poll_capture.h"
-#include "poll_division_control.h"
+#include "poll_division.h"
 #include "poll_switch_control.h"
 #include "poll_switch_private.h"
 #include "rx_meta.h"

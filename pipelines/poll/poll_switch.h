@@ -111,7 +111,7 @@ struct poll_switch {
 	/* This shard of a divided switch; NULL: the switch is whole. */
 	struct switch_shard *shard;
 	struct poll_switch *const *shards;    /* all of them, by number */
-	struct poll_division_control *orders; /* number of this shard (poll_division_control.h) */
+	struct poll_division_control *orders; /* number of this shard (poll_division.h) */
 };
 
 /* The loop that has the port. */

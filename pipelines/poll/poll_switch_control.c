@@ -3,7 +3,7 @@
 #include "poll_switch_control.h"
 
 #include "poll_control.h"
-#include "poll_division_control.h"
+#include "poll_division.h"
 
 void poll_switch_set_control(
 	struct poll_switch *ps, struct device_control *control, struct rte_mempool *pool)

@@ -10,9 +10,11 @@
 #include <stdbool.h>
 
 #include "base/weft_error.h"
+#include "experiment/lab/lab.h"
 #include "experiment/lab/lab_plan.h"
-#include "experiment/lab/lab_trust.h"
+#include "experiment/lab/lab_security.h"
 #include "port/tsc_clock.h"
+#include "real/real_fabric.h"
 
 #define LAB_PROCESS_DEVICES_MAX 4096
 
@@ -62,3 +64,17 @@ int lab_wait_servers(const struct lab_plan *plan, unsigned process, const atomic
  * seconds, until those servers have closed and our driver has noticed, because two ends that close
  * at the same time free the same memory twice. */
 void lab_wait_peers_gone(const struct lab_plan *plan, unsigned process);
+
+/* The cables of a process of a lab that 'weft lab apply' changes: from the copy of the lab file in
+ * the run directory. One thread, the leading loop's. */
+
+struct lab_applied;
+
+struct lab_cables {
+	const char *run_dir;
+	struct lab_applied *applied; /* all files since the start, because the fabric reads them */
+};
+
+/* real_fabric_options.recable, for a struct lab_cables. */
+int lab_cables_load(void *ctx, struct real_cabling *cabling, struct error *error);
+void lab_cables_free(struct lab_cables *cables);

@@ -12,6 +12,7 @@
  * ways, and an intruder would keep trying. */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/weft_error.h"
 
@@ -27,3 +28,15 @@ bool sandbox_is_built(void);
  * error: the kernel does not support it. Without sandbox_is_built(): 0, and nothing is
  * restricted. */
 int sandbox_enter(const struct sandbox_options *options, struct error *error);
+
+/* Gives up capabilities when a program has opened what it needs, which limits the damage of a
+ * parser exploit. The user id stays. The kernel lets each thread give up only its own capabilities
+ * (and libcap-ng does it for one thread), so every thread of the process gets THREAD_SIGNAL and
+ * does it in the handler. */
+
+/* A bit for capability CAP_NET_RAW and the like of <linux/capability.h>. */
+#define PRIVILEGE(capability) (UINT64_C(1) << (capability))
+
+/* Keeps at most these capabilities, in all present and future threads, and for all programs that
+ * they execute (PR_SET_NO_NEW_PRIVS). 0; -EPERM or -ETIMEDOUT and error: a thread kept more. */
+int privileges_keep(uint64_t capabilities, struct error *error);

@@ -7,9 +7,12 @@
 
 #include "experiment/run/run_config.h"
 #include "link/arn_policer.h"
+#include "nic/congestion/cn_generator.h"
+#include "nic/congestion/source_control.h"
 #include "switch/contention.h"
 #include "switch/fecn.h"
 #include "switch/switch_congestion.h"
+#include "topo/topology.h"
 
 static inline bool congestion_setup_is_needed(const struct run_config *run)
 {
@@ -43,3 +46,19 @@ void congestion_setup_contention(struct weft_switch *sw, struct contention *cont
  * on; 'fecn' is the caller's and outlives the switch. Does nothing if the threshold is 0. */
 void congestion_setup_marks(
 	struct weft_switch *sw, struct fecn *fecn, const struct run_config *run);
+
+/* Congestion management at the source, from a run file: for interfaces on both clocks. */
+
+/* The state machines of a host. */
+void control_setup_source(const struct run_config *run, const struct topology *topology,
+	uint32_t host, struct source_control_config *config);
+
+/* The frames that a host answers. */
+void control_setup_cn_generator(
+	const struct run_config *run, uint32_t hosts, struct cn_generator_config *config);
+
+/* Frames overtake each other by several paths, and hosts restore their order. */
+static inline bool control_setup_reorders(const struct run_config *run)
+{
+	return source_control_spreads(run->nic.control) || run_config_ladder(run) != NULL;
+}

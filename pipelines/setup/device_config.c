@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "congestion_setup.h"
-#include "control_setup.h"
 #include "experiment/run/run_events.h"
 
 /* Control frames that may wait at an output of a switch. */

@@ -8,7 +8,6 @@
 #include "nic/datagram/datagram_control.h"
 #include "partition_message.h"
 #include "setup/congestion_setup.h"
-#include "setup/control_setup.h"
 #include "virtual_control.h"
 #include "virtual_links.h"
 #include "virtual_partitions.h"

@@ -9,7 +9,6 @@
 #include "measure/flow_times.h"
 #include "measure/starvation.h"
 #include "setup/congestion_setup.h"
-#include "setup/control_setup.h"
 #include "switch/congestion_control.h"
 #include "switch/switch_counters.h"
 #include "virtual_cn.h"

@@ -16,7 +16,7 @@
 #include "setup/fabric_routes.h"
 #include "sim/event_queue.h"
 #include "stats/histogram.h"
-#include "stats/order_wait.h"
+#include "stats/lateness.h"
 #include "switch/contention.h"
 #include "switch/fecn.h"
 #include "switch/switch.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/result/run_config_json.h"
+#include "experiment/result/run_result.h"
 #include "goal/goal_generate.h"
 #include "virtual/virtual_partitions.h"
 #include "virtual_lab.h"

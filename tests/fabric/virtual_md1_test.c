@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stats/confidence.h"
+#include "stats/steadiness.h"
 #include "virtual_lab.h"
 #include "wire/frame.h"
 

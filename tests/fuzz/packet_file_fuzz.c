@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "experiment/workload/packet_rewrite.h"
+#include "experiment/workload/packet_file.h"
 #include "fuzz.h"
 
 static void check(const struct packet *packet, weft_time before)

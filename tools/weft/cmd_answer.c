@@ -30,7 +30,7 @@
 #include "common/child_process.h"
 #include "common/commands.h"
 #include "common/result_file.h"
-#include "experiment/result/run_config_json.h"
+#include "experiment/result/run_result.h"
 #include "experiment/run/run_files.h"
 #include "experiment/workload/run_hosts.h"
 #include "route/search/route_grid.h"

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "common/commands.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/name_table.h"
-#include "help_topics.h"
+#include "common/commands.h"
 #include "os/tty_escape.h"
 
 struct command {
@@ -38,6 +42,79 @@ static const struct command commands[] = {
 	{NULL, NULL, NULL},
 };
 
+static const char clocks[] =
+	"The same switches and hosts run on either clock; 'clock' in the run file chooses.\n"
+	"\n"
+	"  virtual  Simulation: time advances from event to event. Up to 65,536 hosts, no root,\n"
+	"           and the same file and seed give the same bytes. For curves and papers.\n"
+	"           Only here: wormhole switching, switch.routing-delay, --workers, --mpi.\n"
+	"  real     Emulation: poll loops move real frames. Tens of switches, limited by the\n"
+	"           cores. For ping, iperf3, MPI, captures and failures.\n"
+	"           Only here: edges (TAPs), the mapper, labs, --dilation.\n"
+	"\n"
+	"  weft run FILE --clock virtual     overrides the file\n";
+
+static const char files[] =
+	"Files are YAML. The first key names the kind:\n"
+	"\n"
+	"  weft: run/1        an experiment              weft run, weft sweep     weft-run(5)\n"
+	"  weft: lab/1        a fabric that stays up     weft lab                 weft-lab(5)\n"
+	"  weft: topology/1   switches, hosts, links     all commands             weft-topology(5)\n"
+	"  weft: cases/1      named settings             weft sweep --cases       weft-result(5)\n"
+	"\n"
+	"Quantities need units: 100Gbps, 30ns, 64KiB, 80%. A topology may also be a generator in\n"
+	"one line, such as 'rlft:ports=8,stages=2' ('weft topo gen --help' lists them).\n"
+	"\n"
+	"  weft run --explain FILE                      every key with its value\n"
+	"  weft run FILE --set traffic.0.load=40%       changes a key\n"
+	"  weft complete keys                           all keys\n";
+
+static const char experiments[] =
+	"From one run to a figure, without root:\n"
+	"\n"
+	"  weft run FILE                                              one run\n"
+	"  weft sweep FILE --vary traffic.0.load=10%:90%:10% --seeds 1:5 -o DIR\n"
+	"  weft plot DIR --kind latency-throughput -o FIGURE.png\n"
+	"  weft reproduce table-6                                     a published table\n"
+	"\n"
+	"In Python: import weft; weft.run(...), weft.sweep(...), weft.read(DIR).frame\n";
+
+static const char up[] =
+	"A lab is a fabric on the real clock that runs until it is taken down:\n"
+	"\n"
+	"  weft lab up LAB.yaml              start it\n"
+	"  weft lab status LAB               processes, links, counters\n"
+	"  weft lab web LAB                  a page that draws it\n"
+	"  weft lab exec LAB h0 -- ping h3   a program in a host ('edges' in the file; root)\n"
+	"  weft lab link LAB s0:2 down       cut a cable\n"
+	"  weft lab run LAB --duration 2s    send the traffic of the file\n"
+	"  weft lab down LAB                 end it\n"
+	"\n"
+	"An example without edges: topo/lab-two-leaves.yaml. TAPs, veth pairs and NICs need root.\n";
+
+static const char exits[] =
+	"  0    done\n"
+	"  1    done, and the answer is bad: frames lost, a deadlock, differences\n"
+	"  2    the request is wrong: a file, a key, an option\n"
+	"  3    this machine cannot do it: no memory, no privilege, no package\n"
+	"  130  ended by Ctrl-C\n"
+	"\n"
+	"'weft COMMAND --help' has the meaning of 1 for each command.\n";
+
+/* The topics of 'weft help TOPIC': what a newcomer needs before the first manual page. */
+static const struct help_topic {
+	const char *name;
+	const char *title; /* a few words, for the list of topics */
+	const char *text;
+} help_topics[] = {
+	{"clocks", "virtual or real: what each is for", clocks},
+	{"files", "kinds of file, units, keys", files},
+	{"experiments", "from a run to a figure", experiments},
+	{"labs", "a fabric that stays up", up},
+	{"exit", "exit codes", exits},
+	{NULL, NULL, NULL},
+};
+
 static void print_usage(FILE *out)
 {
 	fputs("Weft emulates lossless HPC interconnects. New here? Try 'weft demo'.\n\n"
@@ -49,6 +126,53 @@ static void print_usage(FILE *out)
 		out);
 	for (const struct help_topic *topic = help_topics; topic->name != NULL; topic++)
 		fprintf(out, "    %-12s %s\n", topic->name, topic->title);
+}
+
+/* Debian's interpreter has the package's modules; another one may come first in PATH. */
+static const char *const interpreters[] = {"/usr/bin/python3", "python3"};
+
+#define MAIN "/weft/__main__.py"
+
+/* Names this executable to the package, which starts it for its own needs. */
+static void set_program(void)
+{
+	char program[PATH_MAX] = "";
+
+	if (readlink("/proc/self/exe", program, sizeof(program) - 1) > 0)
+		setenv("WEFT", program, 1);
+}
+
+/* An interpreter finds its library by the name that it is started with. Returns if it cannot start.
+ */
+static void start(const char *interpreter, char **words)
+{
+	words[0] = (char *)interpreter;
+	execvp(interpreter, words);
+}
+
+int cmd_python(int argc, char **argv)
+{
+	const char *wanted = getenv("WEFT_PYTHON");
+	char script[] = PYTHON_SOURCE MAIN, installed[] = PYTHON_INSTALLED MAIN;
+	char isolated[] = "-I", **words;
+
+	words = calloc((size_t)argc + 4, sizeof(*words));
+	if (words == NULL)
+		return (int)command_fail(argv[0], EXIT_NOT_ABLE, "no memory");
+	words[1] = isolated; /* files of the working directory are not imported */
+	words[2] = access(script, R_OK) == 0 ? script : installed;
+	memcpy(words + 3, argv, (size_t)argc * sizeof(*words));
+	if (access(words[2], R_OK) < 0)
+		return (int)command_fail(argv[0], EXIT_NOT_ABLE,
+			"%s is missing; it is in the package python3-weft", words[2]);
+	set_program();
+	if (wanted != NULL)
+		start(wanted, words);
+	for (size_t i = 0; wanted == NULL && i < sizeof(interpreters) / sizeof(interpreters[0]);
+		i++)
+		start(interpreters[i], words);
+	return (int)command_fail(argv[0], EXIT_NOT_ABLE, "cannot start %s: %s",
+		wanted != NULL ? wanted : "python3", strerror(errno));
 }
 
 /* Checks that the output was written: a full disk or a closed output is an error. */
@@ -94,17 +218,15 @@ static int run_command(int argc, char **argv)
 /* 'weft help COMMAND WORD...' is 'weft COMMAND WORD... --help'; 'weft help TOPIC' prints a text. */
 static int help(int argc, char **argv)
 {
-	const struct help_topic *topic;
-
 	if (argc < 3 || strcmp(argv[2], "--help") == 0) {
 		print_usage(stdout);
 		return check_output("help", EXIT_DONE);
 	}
-	topic = help_topic_find(argv[2]);
-	if (topic != NULL) {
-		fputs(topic->text, stdout);
-		return check_output("help", EXIT_DONE);
-	}
+	for (const struct help_topic *topic = help_topics; topic->name != NULL; topic++)
+		if (strcmp(topic->name, argv[2]) == 0) {
+			fputs(topic->text, stdout);
+			return check_output("help", EXIT_DONE);
+		}
 	argv++;
 	argc--;
 	for (int i = 0; i + 1 < argc; i++)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lab_plan.h"
-#include "os/memory_dir.h"
+#include "os/private_dir.h"
 
 /* log2 of the slots of a memif ring, enough for all frames that credits let one end send. */
 #define MEMIF_RING_LOG2 11

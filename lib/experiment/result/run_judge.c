@@ -8,7 +8,7 @@
 
 #include "base/quantity.h"
 #include "run_result.h"
-#include "stats/confidence.h"
+#include "stats/steadiness.h"
 
 /* This many network latencies must fit into the measured time: a fabric fills within a few, and
  * queues at the hosts settle later. */

@@ -19,7 +19,6 @@
 #include "run_link_series.h"
 #include "stats/histogram.h"
 #include "stats/lateness.h"
-#include "stats/order_wait.h"
 #include "stats/steadiness.h"
 #include "topo/topology.h"
 
@@ -467,3 +466,8 @@ void run_goal_result(
 	const struct goal *goal, const struct goal_replay *replay, struct run_result *result);
 
 void run_result_free(struct run_result *result);
+
+/* The full configuration as JSON, key by key as 'weft run --explain' prints it: integers and
+ * booleans as such, quantities as text with their unit. The caller's reference; NULL without
+ * memory. */
+json_t *run_config_json(const struct run_config *config);

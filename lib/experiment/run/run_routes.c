@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "run_routes.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "route/formats/route_file.h"
+#include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
+#include "run_config_fields.h"
+#include "run_routes.h"
 
 static int refuse(const struct run_config *run, struct error *error, int code, const char *format,
 	...) __attribute__((format(printf, 4, 5)));
@@ -86,4 +91,109 @@ int run_routes_load(const struct run_config *run, const struct topology *topolog
 	if (result < 0)
 		route_file_close(file);
 	return result;
+}
+
+/* 'routing.file', and the keys that it replaces. */
+
+static bool computes(const char *key)
+{
+	return strcmp(key, "algorithm") == 0 || strcmp(key, "alternatives") == 0 ||
+	       strcmp(key, "granularity") == 0 || strcmp(key, "itb-hosts") == 0 ||
+	       strcmp(key, "radius") == 0 || strcmp(key, "steps") == 0 ||
+	       strcmp(key, "ties") == 0 || strcmp(key, "root") == 0;
+}
+
+static bool on_command_line(const struct yaml_tree_node *node)
+{
+	return node != NULL && node->line == 0;
+}
+
+/* Neither key replaces the other. */
+static int refuse_both(const struct yaml_tree_node *first, const struct yaml_tree_node *second,
+	struct error *error)
+{
+	return yaml_tree_refuse_key(second, error,
+		"routing.%s: routing.%s is also given; expected one of them, because routes are "
+		"either loaded or computed",
+		second->key, first->key);
+}
+
+static int check_keys(const struct yaml_tree_node *routing, const struct yaml_tree_node *file,
+	struct error *error)
+{
+	bool before = true; /* 'file' comes later */
+
+	for (const struct yaml_tree_node *node = routing->first; node != NULL; node = node->next) {
+		before = before && node != file;
+		if (computes(node->key) && (on_command_line(node) || !on_command_line(file)))
+			return before ? refuse_both(node, file, error)
+				      : refuse_both(file, node, error);
+	}
+	return 0;
+}
+
+static void forget_computing(struct run_config_routing *routing)
+{
+	struct run_config fresh;
+
+	run_config_default(&fresh);
+	routing->algorithm = fresh.routing.algorithm;
+	routing->others = 0;
+	routing->alternatives = 0;
+	routing->radius = 0;
+	routing->root[0] = '\0';
+	routing->steps = RUN_STEPS_UNSET;
+	routing->ties = RUN_TIES_UNSET;
+	routing->granularity = RUN_GRANULARITY_UNSET;
+}
+
+static int read_header(struct run_config_routing *routing, const struct yaml_tree_node *node,
+	const struct yaml_tree_node *file, struct error *error)
+{
+	const struct yaml_tree_node *mode = yaml_tree_get(node, "mode");
+	struct route_file_header header;
+	enum run_routing_mode wanted;
+	struct error why;
+	char name[ROUTE_LABEL_MAX];
+
+	if (route_file_load_header(routing->file, &header, &why) < 0)
+		return yaml_tree_refuse(file, error, "routing.file: %s", why.text);
+	wanted = header.tables ? RUN_ROUTING_TABLE : RUN_ROUTING_SOURCE;
+	if (routing->mode != RUN_ROUTING_UNSET && routing->mode != wanted)
+		return yaml_tree_refuse(mode, error, "routing.mode: %s holds %s, expected '%s'",
+			routing->file, header.tables ? "tables" : "source routes",
+			header.tables ? "table" : "source");
+	routing->mode = wanted;
+	/* Where the file names several, joined by '+', the first one has the selector. */
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(header.origin.algorithm, "+"),
+		header.origin.algorithm);
+	routing->file_algorithm = route_algorithm_find(name);
+	return 0;
+}
+
+int run_config_choose_routes(
+	struct run_config *config, const struct yaml_tree_node *root, struct error *error)
+{
+	const struct yaml_tree_node *node = yaml_tree_get(root, "routing");
+	const struct yaml_tree_node *file = node != NULL ? yaml_tree_get(node, "file") : NULL;
+	struct run_config_routing *routing = &config->routing;
+	int result;
+
+	if (file == NULL)
+		return 0;
+	if (!on_command_line(file) && on_command_line(yaml_tree_get(node, "algorithm"))) {
+		free(routing->file);
+		routing->file = NULL;
+		return 0;
+	}
+	result = check_keys(node, file, error);
+	if (result == 0 && config->mapper.routes == RUN_ROUTES_MAPPER)
+		result = yaml_tree_refuse_key(file, error,
+			"routing.file: with 'mapper.routes: mapper' the mapper computes the "
+			"routes; expected 'mapper.routes: static'");
+	if (result < 0)
+		return result;
+	forget_computing(routing);
+	routing->file_place = run_place_of(file);
+	return read_header(routing, node, file, error);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "experiment/lab/lab_trust.h"
+#include "experiment/lab/lab_security.h"
 
 #include <stdio.h>
 #include <stdlib.h>

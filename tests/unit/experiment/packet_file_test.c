@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "experiment/workload/packet_rewrite.h"
+#include "experiment/workload/packet_file.h"
 #include "packet_bench.h"
 
 static const struct sent three[] = {{0, 1, 2, 100}, {1500, 2, 1, 1400}, {2000000001, 1, 3, 40}};

@@ -3,7 +3,7 @@
 
 /* Adaptive-routing notifications at an interface, and that a blocked VC blocks no other. */
 
-#include "nic/nic_afi.h"
+#include "nic/arn_marks.h"
 #include "nic_load.h"
 #include "nic_pair.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "needs.h"
-#include "os/memory_dir.h"
+#include "os/private_dir.h"
 
 static const char *const patterns[] = {"l*.ring", NULL};
 static char dir[32], memory[48];

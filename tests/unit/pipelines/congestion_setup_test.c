@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "setup/congestion_setup.h"
 
-#include "setup/control_setup.h"
 #include "unit.h"
 
 /* Hosts at 10 Gbps, the other links at 40. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "process/privileges.h"
+#include "process/sandbox.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "needs.h"
-#include "process/privileges.h"
 #include "unit.h"
 
 #define FINE 77 /* what a child ends with that nobody ended */
@@ -204,7 +203,7 @@ UNIT_TEST(files_sockets_threads_and_memory_work_as_before)
 	assert_string_equal(text, "");
 }
 
-/* As a thread does that runs the handler of privileges.c late. */
+/* As a thread does that runs the handler of sandbox.c late. */
 static int give_up_capabilities(void)
 {
 	struct error error;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "port/shared_file.h"
+#include "port/shared_ring.h"
 
 #define RING    65536u
 #define LONGEST 4300u

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "stats/confidence.h"
+#include "stats/steadiness.h"
 
 UNIT_TEST(students_t_is_that_of_the_tables)
 {

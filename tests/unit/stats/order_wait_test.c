@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "stats/order_wait.h"
+#include "stats/lateness.h"
 
 #include <stdlib.h>
 

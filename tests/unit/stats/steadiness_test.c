@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "base/rng.h"
-#include "stats/confidence.h"
 #include "stats/steadiness.h"
 
 #define COUNT STEADINESS_BATCHES

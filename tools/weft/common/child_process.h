@@ -35,3 +35,12 @@ void child_signals_block(sigset_t *signals, sigset_t *before);
  * Ctrl-C reaches it only through its parent, while it may still write to the terminal; and it ends
  * with its parent. Sets the signal mask. */
 void child_become(pid_t parent, const sigset_t *mask);
+
+/* FNV-1a with 64 bits, to tell the builds of a program apart. Not for secrets. */
+
+#define CONTENT_HASH_START 0xcbf29ce484222325u
+
+/* Continues 'hash' with the bytes. */
+uint64_t content_hash(uint64_t hash, const void *bytes, size_t length);
+/* Continues *hash with a file's bytes. 0, or -errno and *hash unchanged. */
+int content_hash_file(uint64_t *hash, const char *path);

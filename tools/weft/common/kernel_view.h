@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/weft_error.h"
+
 /* Reads the first line of a file, without its newline. False: it cannot be read. */
 bool kernel_line(char *line, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -24,3 +26,22 @@ bool kernel_cpu_times(pid_t process, long thread, struct cpu_times *cpu);
 /* The thread ran for less than 90 % of what it needs: all the time that it was not asleep, divided
  * by 'dilation'. */
 bool cpu_times_are_short(const struct cpu_times *cpu, unsigned dilation);
+
+/* The TAPs of processes that 'weft lab restart' ends: this command holds them until the new process
+ * has inherited them (tap.h), so that programs keep their interfaces. If the command is killed,
+ * they disappear with it. */
+
+#define HELD_TAPS_MAX 1024
+
+struct held_taps {
+	unsigned count;
+	int fd[HELD_TAPS_MAX];
+	unsigned process[HELD_TAPS_MAX]; /* index in the plan */
+};
+
+/* Takes a duplicate of each TAP of the running process. Returns their number, or -errno and error:
+ * then none of them is held. */
+int held_taps_take(struct held_taps *taps, unsigned process, pid_t pid, struct error *error);
+/* Whether programs that are started from now on inherit the TAPs of the process. */
+void held_taps_pass(const struct held_taps *taps, unsigned process, bool pass);
+void held_taps_close(struct held_taps *taps);

@@ -14,7 +14,7 @@
 
 #include "console_commands.h"
 #include "experiment/lab/lab_machines.h"
-#include "experiment/lab/lab_trust.h"
+#include "experiment/lab/lab_security.h"
 #include "lab/cmd_lab.h"
 #include "lab/lab_bundle.h"
 #include "lab/lab_links.h"

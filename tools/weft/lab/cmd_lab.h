@@ -11,7 +11,7 @@
 #include "common/commands.h"
 #include "experiment/lab/lab.h"
 #include "experiment/lab/lab_plan.h"
-#include "experiment/lab/lab_trust.h"
+#include "experiment/lab/lab_security.h"
 #include "lab_query.h"
 #include "lab_signals.h"
 #include "lab_state.h"

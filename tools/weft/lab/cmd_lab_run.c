@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "experiment/result/run_config_json.h"
 #include "experiment/result/run_fidelity.h"
+#include "experiment/result/run_result.h"
 #include "lab_lock.h"
 #include "lab_remotes.h"
 #include "lab_run_reports.h"

@@ -40,7 +40,7 @@ struct lab_remote {
 void lab_remote_start(
 	struct lab_remote *remote, const struct lab_ssh_target *target, const char *lab);
 /* Waits for the answer to the greeting: {"up": …, "dir": …, "processes": […]}. NULL and error; a
- * signal (lab_signals.h) ends it. */
+ * signal (lab_wait.h) ends it. */
 json_t *lab_remote_greeted(struct lab_remote *remote, int timeout_ms, struct error *error);
 
 /* Broken, or not there again. */

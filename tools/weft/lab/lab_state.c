@@ -11,7 +11,6 @@
 
 #include "lab_query.h"
 #include "os/atomic_file.h"
-#include "os/memory_dir.h"
 #include "os/private_dir.h"
 
 #define STATE_FILE   "state"

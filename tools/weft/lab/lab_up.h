@@ -5,7 +5,7 @@
 /* Shared by the files of 'weft lab up' (cmd_lab_up.c, lab_up_*.c) and 'weft lab apply' only. */
 
 #include "cmd_lab.h"
-#include "common/held_taps.h"
+#include "common/kernel_view.h"
 
 struct lab_up {
 	const struct lab_arguments *arguments;

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
-#include "experiment/workload/packet_rewrite.h"
+#include "experiment/workload/packet_file.h"
 #include "experiment/workload/run_packets.h"
 #include "lab_hosts.h"
 #include "os/netns.h"

@@ -13,8 +13,8 @@
 #include <sys/random.h>
 
 #include "cmd_web.h"
-#include "common/content_hash.h"
-#include "lab/lab_cable.h"
+#include "common/child_process.h"
+#include "lab/lab_links.h"
 #include "watch/lab_watch.h"
 #include "web_server.h"
 

@@ -5,7 +5,7 @@
 
 #include "cmd_web.h"
 #include "experiment/run/run_config.h"
-#include "lab/lab_cable.h"
+#include "lab/lab_links.h"
 #include "lab/lab_query.h"
 #include "watch/lab_rates.h"
 #include "wire/frame.h"

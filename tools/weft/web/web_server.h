@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/weft_error.h"
-#include "lab/lab_cable.h"
+#include "lab/lab_links.h"
 #include "watch/http_server.h"
 
 /* Viewers' commands to the lab. The server's thread queues them and lets their connections wait;
