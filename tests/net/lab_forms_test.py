@@ -11,7 +11,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import unittest
 
 import captures
@@ -416,15 +415,5 @@ class One(Verbs, LabCase):
         self.assertEqual(lab.leftovers(), [])
 
 
-def main():
-    global WEFT, DISSECTOR
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    WEFT, DISSECTOR = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    lab_cases.WEFT = WEFT
-    labs.need_lab(("ip", "ping", "tshark"))
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    labs.main(__doc__, ("ip", "ping", "tshark"), ("WEFT", "DISSECTOR"))

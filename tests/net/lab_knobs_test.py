@@ -12,7 +12,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 import unittest
 
@@ -549,13 +548,5 @@ class Orders(unittest.TestCase):
         self.assertEqual(self.in_force(knobs), planned)
 
 
-def main():
-    global WEFT
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    WEFT = os.path.abspath(sys.argv[1])
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    labs.main(__doc__)

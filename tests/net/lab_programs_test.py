@@ -557,14 +557,5 @@ class Files(unittest.TestCase):
             self.assertIn(text, done.stderr)
 
 
-def main():
-    global WEFT
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    WEFT = os.path.abspath(sys.argv[1])
-    labs.need_lab(("ip", "ping"))
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    labs.main(__doc__, ("ip", "ping"))

@@ -276,6 +276,4 @@ class KeyFile(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    labs.need_lab()
-    WEFT = sys.argv.pop(1)
-    unittest.main()
+    labs.main(__doc__)

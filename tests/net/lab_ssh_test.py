@@ -409,14 +409,5 @@ class Refused(Console):
         self.assertRegex(err, "it has 'machines', expected --machine NAME with --process")
 
 
-def main():
-    global WEFT
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    WEFT = os.path.abspath(sys.argv[1])
-    ssh_machines.need_machines()
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    labs.main(__doc__, need=ssh_machines.need_machines)

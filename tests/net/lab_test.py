@@ -14,8 +14,6 @@ import pty
 import re
 import signal
 import subprocess
-import sys
-import unittest
 
 import iperf3
 import lab_cases
@@ -530,14 +528,5 @@ class Refusals(LabCase):
             self.assertIn("is not up", done.stderr)
 
 
-def main():
-    global WEFT
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    WEFT = lab_cases.WEFT = os.path.abspath(sys.argv[1])
-    labs.need_lab(("tcpdump", "ping", "ip"))
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    labs.main(__doc__, ("tcpdump", "ping", "ip"))

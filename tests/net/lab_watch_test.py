@@ -14,7 +14,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import unittest
 import urllib.error
@@ -385,13 +384,5 @@ class Metrics(Case):
             self.assertEqual((server.returncode, said), (1, f"weft lab metrics: lab {lab.name} is not up any more\n"), part)
 
 
-def main():
-    global WEFT, DASHBOARD
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    WEFT, DASHBOARD = (os.path.abspath(path) for path in sys.argv[1:3])
-    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
-
-
 if __name__ == "__main__":
-    main()
+    labs.main(__doc__, names=("WEFT", "DASHBOARD"))

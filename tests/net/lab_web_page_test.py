@@ -5,7 +5,6 @@
 
 usage: lab_web_page_test.py WEFT [CASE...]"""
 import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -162,6 +161,4 @@ class Page(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    labs.need_lab(programs=("ip", "chromium", "chromedriver"))
-    WEFT = sys.argv.pop(1)
-    unittest.main(verbosity=2)
+    labs.main(__doc__, ("ip", "chromium", "chromedriver"))

@@ -10,7 +10,6 @@ import os
 import re
 import socket
 import subprocess
-import sys
 import unittest
 
 import labs
@@ -263,6 +262,4 @@ class Ending(Case):
 
 
 if __name__ == "__main__":
-    labs.need_lab()
-    WEFT = sys.argv.pop(1)
-    unittest.main(verbosity=2)
+    labs.main(__doc__)

@@ -73,13 +73,20 @@ def need_lab(programs=("ip",)):
             skip(f"{program} is not installed")
 
 
-def main(usage, programs=("ip",)):
-    """A test program: the first word is 'weft', which its cases find as WEFT, and others choose among them."""
-    if len(sys.argv) < 2:
+def main(usage, programs=("ip",), names=("WEFT",), need=None):
+    """A test program: its first words are 'weft' and other files, which its cases find under these names, and others
+    choose among the cases. 'need' replaces the test for what labs need."""
+    if len(sys.argv) <= len(names):
         sys.exit(usage)
-    sys.modules["__main__"].WEFT = os.path.abspath(sys.argv[1])
-    need_lab(programs)
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)
+    for name in names:
+        path = os.path.abspath(sys.argv.pop(1))
+        for module in {"__main__", "lab_cases"} & set(sys.modules):
+            setattr(sys.modules[module], name, path)
+    if need is None:
+        need_lab(programs)
+    else:
+        need()
+    unittest.main(verbosity=2)
 
 
 def own_kind_of_process(pid):
