@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
-#include "base/byte_hash.h"
+#include "base/rng.h"
 #include "wire/frame_check.h"
 
 #define HEADERS (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES)

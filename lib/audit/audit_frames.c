@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
-#include "base/byte_hash.h"
+#include "base/rng.h"
 
 static uint64_t key_of(uint64_t identity, uint32_t place)
 {

@@ -8,7 +8,9 @@
  * OOPSLA 2014): one multiply-xorshift chain, no tables, statistically sound for traffic and ties,
  * not for secrets. One stream has one user; streams are independent of each other. */
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct rng {
 	uint64_t key;
@@ -47,4 +49,22 @@ static inline uint64_t rng_below(struct rng *rng, uint64_t bound)
 static inline int rng_chance_ppm(struct rng *rng, uint32_t parts)
 {
 	return rng_below(rng, 1000000) < parts;
+}
+
+/* A hash of bytes, for finding and comparing equal ones, not for secrets. It reads words in the
+ * machine's byte order, so two machines can compare hashes only if their byte order is the same. */
+
+/* 'hash': the hash of the preceding bytes; any number at first. */
+static inline uint64_t byte_hash(uint64_t hash, const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+	uint64_t word = 0;
+
+	for (size_t i = 0; i < size; i += sizeof(word)) {
+		size_t left = size - i;
+
+		memcpy(&word, at + i, left < sizeof(word) ? left : sizeof(word));
+		hash = rng_mix(hash ^ word);
+	}
+	return hash;
 }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/arrays.h"
-#include "os/thread_signal.h"
+#include "os/program_threads.h"
 #include "port/tsc_clock.h"
 
 #define ROUND_MS       1

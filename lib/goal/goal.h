@@ -65,7 +65,7 @@ struct goal_rank {
 /* An edge: the operation that waits, and the event of the other one that it waits for. */
 #define GOAL_EDGE_STARTED 0x80000000u /* 'irequires' */
 
-/* A schedule joined from several (goal_join.h). */
+/* A schedule joined from several (goal.h). */
 struct goal_name {
 	char name[64];
 	uint32_t first_rank;
@@ -104,3 +104,38 @@ uint32_t goal_rank_number(const struct goal *goal, uint32_t rank);
 
 /* "send", "recv", "calc" */
 const char *goal_kind_name(enum goal_kind kind);
+
+/* Joins several schedules that run side by side into one: their ranks follow each other, and each
+ * keeps its own numbers and labels. */
+
+struct goal_part {
+	const struct goal *goal;
+	const char *name;
+	uint64_t delay_ns; /* its operations start this much later, after a calc 'start' */
+};
+
+/* The caller owns the result. NULL and error: EINVAL if ranks, operations or dependencies exceed
+ * the limits of a schedule; ENOMEM. */
+struct goal *goal_join(const struct goal_part *part, uint32_t parts, struct error *error);
+
+/* The matrix of an all-to-allv: a file of lines SRC DST BYTES, ranks by number, '#' for comments.
+ * If a pair has several lines, the last one counts; pairs without a line have 0. */
+
+#define GOAL_MATRIX_RANKS_MAX 8192
+
+/* [from * ranks + to]. The caller frees '*matrix' in every case. 0, or a negative errno and error.
+ */
+int goal_matrix_load(const char *path, uint32_t ranks, uint64_t **matrix, struct error *error);
+/* The same for a text in memory that ends with a 0 byte, which is changed; 'matrix' has only
+ * zeros. */
+int goal_matrix_parse(char *text, size_t length, const char *path, uint32_t ranks, uint64_t *matrix,
+	struct error *error);
+
+/* Reads schedules in the binary format of LogGOPSim's txt2bin. For goal_parse.c. */
+
+/* True if the bytes are not GOAL text but start like that format. */
+bool goal_binary_is(const char *bytes, size_t length);
+/* Fills a zeroed schedule; call goal_destroy() even after an error. 0, -ENOMEM, or -EINVAL and
+ * error. */
+int goal_binary_read(struct goal *goal, const char *bytes, size_t length, const char *origin,
+	struct error *error);

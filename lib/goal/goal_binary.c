@@ -18,7 +18,7 @@
  * Peer or tag 2^32 - 1 of a recv stands for any. An operation has no label, and instead of a line
  * its number in the rank, from 1 on. */
 
-#include "goal_binary.h"
+#include "goal.h"
 
 #include <endian.h>
 #include <inttypes.h>

@@ -62,7 +62,7 @@ struct goal_generate_config {
 	uint32_t group;          /* allreduce-two-level: ranks of a group */
 	uint32_t microbatches;   /* pipeline, training */
 	uint64_t gradient_bytes; /* training */
-	const uint64_t *matrix;  /* alltoallv: [from * ranks + to] bytes (goal_matrix.h) */
+	const uint64_t *matrix;  /* alltoallv: [from * ranks + to] bytes (goal.h) */
 };
 
 /* Name of kind i, NULL after the last. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "goal_matrix.h"
+#include "goal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file_text.h"
-#include "goal.h"
 
 #define COLUMNS    3
 #define DELIMITERS " \t\r,"

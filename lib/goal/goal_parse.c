@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/file_text.h"
-#include "goal_binary.h"
+#include "goal.h"
 #include "goal_build.h"
 #include "goal_lexer.h"
 

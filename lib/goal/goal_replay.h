@@ -123,6 +123,10 @@ struct goal_replay_times {
 };
 struct goal_replay_times *goal_replay_times(struct goal_replay *replay, uint32_t send);
 
+/* Replays without a network: every message arrives when it is sent, and time advances when nothing
+ * else can happen. */
+void goal_replay_alone(struct goal_replay *replay);
+
 /* At the end: 0 if everything is done and no message is left; else -EINVAL with the first recv
  * without a message, the first waiting operation, or the first message without a recv, with rank,
  * label and line, and the number of unfinished operations. */

@@ -74,3 +74,25 @@ int goal_replay_diagnose(const struct goal_replay *replay, struct error *error)
 			return refuse_message(replay, rank, error);
 	return 0;
 }
+
+void goal_replay_alone(struct goal_replay *replay)
+{
+	weft_time now = 0;
+
+	while (now != WEFT_TIME_NEVER) {
+		weft_time next = WEFT_TIME_NEVER;
+		struct goal_message message;
+
+		for (uint32_t rank = 0; rank < replay->goal->ranks; rank++)
+			while (goal_replay_poll(replay, rank, now, &message)) {
+				goal_replay_accept(replay, rank, now);
+				goal_replay_deliver(replay, message.to, rank, now);
+			}
+		for (uint32_t rank = 0; rank < replay->goal->ranks; rank++) {
+			weft_time at = goal_replay_next(replay, rank);
+
+			next = at < next ? at : next;
+		}
+		now = next == WEFT_TIME_NEVER || next > now ? next : now;
+	}
+}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "flow_rx.h"
+#include "flow.h"
 
 #include <arpa/inet.h>
 

@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "flow.h"
 #include "flow_begin.h"
-#include "flow_rx.h"
-#include "flow_tx.h"
 #include "nic_control.h"
 #include "nic_private.h"
 #include "traffic/synthetic.h"

@@ -26,7 +26,6 @@
 
 #include "base/weft_time.h"
 #include "itb_pool.h"
-#include "itb_share.h"
 #include "link/credit.h"
 #include "wire/packet.h"
 

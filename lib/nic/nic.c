@@ -6,8 +6,7 @@
 #include <stdlib.h>
 
 #include "base/name_table.h"
-#include "flow_rx.h"
-#include "flow_tx.h"
+#include "flow.h"
 #include "nic_control.h"
 #include "nic_private.h"
 #include "traffic/synthetic.h"
@@ -102,6 +101,35 @@ static void init_queues(struct nic *nic)
 	id_fifo_init(&nic->acks);
 	vc_share_init(&nic->message_share, nic->config.messages, nic->config.link.vcs);
 	vc_share_init(&nic->payload_share, nic->config.payloads, nic->config.link.vcs);
+}
+
+/* hold_begin: for this reason no own frame leaves any more, and no timer runs. hold_end: if it was
+ * the last reason, transmission resumes, without any effect on timers. */
+static void hold_begin(struct nic *nic, unsigned reason, weft_time now)
+{
+	if (nic->held == 0) {
+		nic->held_since = now;
+		nic->stalled_vcs = 0; /* what follows is another reason to wait */
+	}
+	nic->held |= reason;
+}
+
+/* No FIFO has waited for any other reason. */
+static void resume(struct nic *nic, weft_time now)
+{
+	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
+		nic->backlog_moved[vc] = now;
+	flow_rx_resume(nic, now);
+	flow_tx_resume(nic, now - nic->held_since, now);
+}
+
+static void hold_end(struct nic *nic, unsigned reason, weft_time now)
+{
+	if ((nic->held & reason) == 0)
+		return;
+	nic->held &= ~reason;
+	if (nic->held == 0)
+		resume(nic, now);
 }
 
 struct nic *nic_create(const struct nic_config *config, weft_time now)
@@ -408,33 +436,6 @@ struct link_end *nic_link(struct nic *nic)
  * its timers stand still: the events that they wait for cannot occur, because every device is held,
  * or nothing has been sent. On resumption they restart, so that no interface takes the pause for
  * losses and retransmits. */
-
-void hold_begin(struct nic *nic, unsigned reason, weft_time now)
-{
-	if (nic->held == 0) {
-		nic->held_since = now;
-		nic->stalled_vcs = 0; /* what follows is another reason to wait */
-	}
-	nic->held |= reason;
-}
-
-/* No FIFO has waited for any other reason. */
-static void resume(struct nic *nic, weft_time now)
-{
-	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
-		nic->backlog_moved[vc] = now;
-	flow_rx_resume(nic, now);
-	flow_tx_resume(nic, now - nic->held_since, now);
-}
-
-void hold_end(struct nic *nic, unsigned reason, weft_time now)
-{
-	if ((nic->held & reason) == 0)
-		return;
-	nic->held &= ~reason;
-	if (nic->held == 0)
-		resume(nic, now);
-}
 
 void nic_pause(struct nic *nic, weft_time now)
 {

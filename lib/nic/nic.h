@@ -16,7 +16,7 @@
  * Leaves, in this order of priority:
  *     the link's own frames, notifications (cns_sent), acknowledgements (acks_sent), time stamps
  *         (clock_asks_sent, clock_answers_sent), control frames in transit (itb_control);
- *     data in transit (itb_reinjected) and own data, shared by itb_share.h; own retransmissions
+ *     data in transit (itb_reinjected) and own data, shared by itb_pool.h; own retransmissions
  *         (frames_retransmitted) precede new frames (frames_injected)
  * Discarded frames are counted by discard_* and itb_discarded, failed messages by messages_failed.
  *

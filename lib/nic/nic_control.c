@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow_tx.h"
+#include "flow.h"
 #include "wire/latency.h"
 
 #define FS_PER_NS 1000000u

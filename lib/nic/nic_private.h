@@ -235,11 +235,6 @@ static inline const uint8_t *nic_take_route(
 	return nic_routes_get(nic->config.routes, destination, which, &chosen->length);
 }
 
-/* hold_begin: for this reason no own frame leaves any more, and no timer runs. hold_end: if it was
- * the last reason, transmission resumes, without any effect on timers. */
-void hold_begin(struct nic *nic, unsigned reason, weft_time now);
-void hold_end(struct nic *nic, unsigned reason, weft_time now);
-
 /* Elements of a route to 'destination' for a message of this size, from the configured choice; NULL
  * and length 0 if switches use tables. */
 const uint8_t *nic_choose_route(

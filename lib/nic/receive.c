@@ -6,9 +6,8 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "flow.h"
 #include "flow_begin.h"
-#include "flow_rx.h"
-#include "flow_tx.h"
 #include "nic_control.h"
 #include "nic_private.h"
 

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "port_ethdev.h"
-#include "udp_peer.h"
 #include "wire/big_endian.h"
 
 #define HEADER_BYTES    8  /* the sender's session, number of the datagram */

@@ -4,7 +4,7 @@
 
 /* A port that leads over IP to another machine: a frame per UDP datagram, as in RFC 7510 for MPLS,
  * after a header of 8 bytes (docs/reference/wire-format.md, 'Links over UDP'). Late datagrams are
- * dropped (udp_peer.h), so frames keep their order. It is not an ethdev.
+ * dropped (port_udp.h), so frames keep their order. It is not an ethdev.
  *
  * Datagrams from other addresses do not arrive: the socket is connected. Addresses can be forged;
  * security.link-key protects against that. port_losses: rx_missed, datagrams that did not arrive in
@@ -12,6 +12,7 @@
  * kernel refused, or for which there was no port at the far end. */
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "port.h"
 
@@ -25,3 +26,48 @@ bool port_is_udp(const char *device);
  * path there does not carry such frames. */
 int port_open_udp(struct port *port, const char *name, const char *device, uint32_t frame_bytes,
 	struct rte_mempool *pool, struct error *error);
+
+/* Decides which datagrams of a UDP link are accepted, from the session of the sender's process and
+ * the number in their header (docs/reference/wire-format.md, 'Links over UDP'). Any host that can
+ * forge a source address can send a datagram of any session. That must not end the link, so the
+ * session before the current one is remembered: a later datagram of it makes it current again. */
+
+struct udp_life {
+	uint32_t name;     /* 0: none was received */
+	uint32_t received; /* number of the last datagram in order */
+};
+
+struct udp_peer {
+	struct udp_life life, former;
+};
+
+enum udp_verdict {
+	UDP_TAKEN,
+	UDP_LATE,   /* a later one was accepted before, and counted this one as missing */
+	UDP_FOREIGN /* no session, or a late datagram of the former one */
+};
+
+/* 'missing': datagrams before this one that did not arrive, if it is taken. */
+static inline enum udp_verdict udp_peer_take(
+	struct udp_peer *peer, uint32_t life, uint32_t number, uint32_t *missing)
+{
+	const struct udp_life current = peer->life;
+
+	if (life == 0)
+		return UDP_FOREIGN;
+	if (life != current.name) {
+		struct udp_life next = {life, number - 1};
+
+		if (life == peer->former.name)
+			next = peer->former;
+		if ((int32_t)(number - next.received) <= 0)
+			return UDP_FOREIGN;
+		peer->former = current;
+		peer->life = next;
+	}
+	if ((int32_t)(number - peer->life.received) <= 0)
+		return UDP_LATE;
+	*missing = number - peer->life.received - 1;
+	peer->life.received = number;
+	return UDP_TAKEN;
+}

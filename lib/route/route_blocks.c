@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/byte_hash.h"
+#include "base/rng.h"
 
 #define BLOCKS_MAX (UINT16_MAX + 1u)
 #define EMPTY      UINT32_MAX

@@ -114,6 +114,17 @@ static void join_all(struct wormhole_net *net)
 	}
 }
 
+/* Entries of 'earlier' for a link of 'delay' cycles: runs are at least a cycle apart. A power of
+ * two, up to 256. */
+static unsigned wormhole_runs_kept(unsigned delay)
+{
+	unsigned kept = 2;
+
+	while (kept < delay / 2 + 3)
+		kept *= 2;
+	return kept;
+}
+
 static unsigned runs_kept(const struct wormhole_net *net)
 {
 	unsigned max = 1;
@@ -284,15 +295,6 @@ uint64_t wormhole_net_stopped(const struct wormhole_net *net, struct topology_po
 	if (channel->stopped && net->now > channel->stopped_at)
 		cycles += net->now - channel->stopped_at;
 	return cycles;
-}
-
-unsigned wormhole_runs_kept(unsigned delay)
-{
-	unsigned kept = 2;
-
-	while (kept < delay / 2 + 3)
-		kept *= 2;
-	return kept;
 }
 
 uint64_t wormhole_runs_back(const struct wormhole_runs *runs, uint64_t at)

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "nic/itb_pool.h"
-#include "nic/itb_share.h"
 #include "sim/event_queue.h"
 #include "wormhole_net.h"
 
@@ -30,10 +29,6 @@ struct wormhole_runs {
 	uint8_t last, mask;           /* newest, and entries - 1, of: */
 	struct wormhole_run *earlier; /* a ring; the owner's memory, zero at first */
 };
-
-/* Entries of 'earlier' for a link of 'delay' cycles: runs are at least a cycle apart. A power of
- * two, up to 256. */
-unsigned wormhole_runs_kept(unsigned delay);
 
 /* Flits emitted by the end of cycle 'at', at most a delay ago. */
 uint64_t wormhole_runs_back(const struct wormhole_runs *runs, uint64_t at);
@@ -208,5 +203,3 @@ void wormhole_decide(struct wormhole_net *net);
 /* wormhole_step.c */
 /* The holder of the channel starts or continues to emit in cycle 'start'. */
 void wormhole_launch(struct wormhole_net *net, uint32_t channel, uint64_t start);
-/* The first message of the buffer requests its output, to be decided in 'cycle'. */
-void wormhole_request(struct wormhole_net *net, uint32_t buffer, uint64_t cycle);

@@ -29,7 +29,8 @@ void wormhole_launch(struct wormhole_net *net, uint32_t number, uint64_t start)
 			channel->holder);
 }
 
-void wormhole_request(struct wormhole_net *net, uint32_t number, uint64_t cycle)
+/* The first message of the buffer requests its output, to be decided in 'cycle'. */
+static void wormhole_request(struct wormhole_net *net, uint32_t number, uint64_t cycle)
 {
 	const struct wormhole_channel *buffer = &net->channel[number];
 	const struct wormhole_message *message = &net->message[buffer->head];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "yaml_docs.h"
+#include "yaml_fields.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

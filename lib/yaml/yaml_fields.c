@@ -119,7 +119,7 @@ int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kin
 	return 0;
 }
 
-int yaml_read_choice(const struct yaml_tree_node *node, const char *const *choices,
+static int yaml_read_choice(const struct yaml_tree_node *node, const char *const *choices,
 	unsigned *choice, struct error *error)
 {
 	int result = expect_scalar(node, error);

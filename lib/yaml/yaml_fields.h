@@ -6,6 +6,7 @@
  * refuses unknown keys (naming the closest known one), wrong types, units and ranges, and writes
  * the section back. A key that is absent leaves the member unchanged, so defaults are a struct. */
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,7 +40,7 @@ struct yaml_field {
 	uint64_t min, max;          /* for numbers and quantities; max 0: no limit */
 	const char *const *choices; /* NULL ends the list */
 	const struct name_table *words;
-	/* For a section its keys; for a custom list the keys of its rows, for yaml_docs.h. */
+	/* For a section its keys; for a custom list the keys of its rows, for yaml_fields.h. */
 	const struct yaml_field *fields;
 	/* The keys of a custom map, which may stand instead of a list or of 'form'. */
 	const struct yaml_field *map;
@@ -52,10 +53,10 @@ struct yaml_field {
 	bool (*present)(const void *member);
 	/* The purpose of the key, in one line of Markdown; every key has it. */
 	const char *doc;
-	/* The values that a custom reader takes, for yaml_docs.h: words and kinds of values joined
-	 * by '|', such as "auto|<number>", and as the last one a regular expression from '^' on.
-	 * Kinds are the types above, and path, factor, names, texts, lists, named lists.
-	 * Other types may also have it. */
+	/* The values that a custom reader takes, for yaml_fields.h: words and kinds of values
+	 * joined by '|', such as "auto|<number>", and as the last one a regular expression from '^'
+	 * on. Kinds are the types above, and path, factor, names, texts, lists, named lists. Other
+	 * types may also have it. */
 	const char *form;
 	unsigned tag; /* for the owner of the table */
 	/* A key that may stand instead of this one; a map has exactly one of the two. */
@@ -83,11 +84,28 @@ int yaml_read_text(const struct yaml_tree_node *node, char *text, size_t size, s
 /* max 0: no limit. */
 int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kind, uint64_t min,
 	uint64_t max, uint64_t *value, struct error *error);
-int yaml_read_choice(const struct yaml_tree_node *node, const char *const *choices,
-	unsigned *choice, struct error *error);
 /* The entry of the list that the node names. */
 int yaml_read_word(const struct yaml_tree_node *node, const struct name_table *words,
 	const void **entry, struct error *error);
 /* A name of a device, process or file stem: letters, digits, '_', '.', '-', the first one a letter,
  * digit or '_'. */
 int yaml_read_name(const struct yaml_tree_node *node, char *name, size_t size, struct error *error);
+
+/* Describes the keys of a table (yaml_fields.h) to people and to other programs: as a list, as a
+ * table of a page, and as a JSON Schema. */
+
+/* A line per key: "FILE KEY [WORD]...", such as "run traffic[].pattern uniform hotspot". Without
+ * the keys of a map that a text may replace. */
+void yaml_docs_list(const struct yaml_field *fields, const char *file, FILE *out);
+
+/* A Markdown table of key, value, default and description, or, if 'section' is a key whose values
+ * are words of a list, such as "nic.selector", of the words and their summaries. 'section' names a
+ * key of the table whose own keys are printed, down to the last one; "" prints the table's keys and
+ * none below them. 'object' has the defaults; NULL: the column stays empty. A key that 'elsewhere'
+ * has is left out; NULL leaves none out. False if there is no such section. */
+bool yaml_docs_table(const struct yaml_field *fields, const char *section, const void *object,
+	const struct yaml_field *elsewhere, FILE *out);
+
+/* The JSON Schema (draft 2020-12) of a file "weft: NAME/1" with these keys. The caller owns it.
+ * NULL: no memory. */
+json_t *yaml_docs_schema(const struct yaml_field *fields, const char *name);

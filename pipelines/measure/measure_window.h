@@ -8,6 +8,7 @@
  * here. */
 
 #include "experiment/result/run_result.h"
+#include "experiment/result/run_result_ranks.h"
 #include "experiment/result/run_stream.h"
 #include "experiment/workload/run_goal.h"
 #include "experiment/workload/run_hosts.h"
@@ -129,3 +130,10 @@ double measure_wall_seconds(void);
 bool measure_is_warm(const struct measure_window *window);
 /* The 95 % confidence interval of the value is narrow enough, and latency is steady. */
 bool measure_until_reached(const struct measure_window *window);
+
+/* The flows of a run (pattern flows) with their times, or the ends of the ranks of its schedule,
+ * for its result. */
+
+/* Adds them. 0 or -ENOMEM. */
+int schedule_times_result(const struct run_goal *goal, struct goal_replay *replay,
+	const struct run_config *run, const struct topology *topology, struct run_result *result);

@@ -190,6 +190,27 @@ static inline void receive_frame(struct poll_nic *pn, struct rte_mbuf *mbuf, wef
 			&pn->credits, nic_link(pn->nic)->tx, nic_link(pn->nic)->config.vcs, due);
 }
 
+static bool is_data_of(const struct link_end *link, const struct frame_header *header)
+{
+	return header->kind == FRAME_DATA && header->vc < link->config.vcs;
+}
+
+/* 'mbuf' arrived and is not processed yet. */
+static void poll_nic_capture_in(
+	const struct poll_nic *pn, struct capture *capture, struct rte_mbuf *mbuf, weft_time now)
+{
+	const struct link_end *link = nic_link(pn->nic);
+	const struct frame_header *header =
+		frame_header_const(rte_pktmbuf_mtod(mbuf, const uint8_t *));
+	struct capture_state state;
+
+	if (poll_capture_begin(mbuf, pn->guard.fabric, &state) && is_data_of(link, header))
+		state.credits_blocks = credit_expected(
+			&link->rx[header->vc], frame_blocks(rte_pktmbuf_data_len(mbuf)));
+	poll_capture_frame(
+		capture, pn->port, PCAPNG_IN, mbuf, port_due(pn->port, mbuf, now), &state);
+}
+
 /* One at a time, so that each capture shows the credits at the frame's arrival. */
 static __attribute__((noinline)) void receive_captured(struct poll_nic *pn, struct capture *capture,
 	struct rte_mbuf **mbufs, unsigned count, weft_time now)
@@ -509,26 +530,6 @@ uint64_t poll_nic_generated_frames(const struct poll_nic *pn)
 /* --- poll nic capture --- */
 
 /* Captures of the frames of an interface. */
-
-static bool is_data_of(const struct link_end *link, const struct frame_header *header)
-{
-	return header->kind == FRAME_DATA && header->vc < link->config.vcs;
-}
-
-void poll_nic_capture_in(
-	const struct poll_nic *pn, struct capture *capture, struct rte_mbuf *mbuf, weft_time now)
-{
-	const struct link_end *link = nic_link(pn->nic);
-	const struct frame_header *header =
-		frame_header_const(rte_pktmbuf_mtod(mbuf, const uint8_t *));
-	struct capture_state state;
-
-	if (poll_capture_begin(mbuf, pn->guard.fabric, &state) && is_data_of(link, header))
-		state.credits_blocks = credit_expected(
-			&link->rx[header->vc], frame_blocks(rte_pktmbuf_data_len(mbuf)));
-	poll_capture_frame(
-		capture, pn->port, PCAPNG_IN, mbuf, port_due(pn->port, mbuf, now), &state);
-}
 
 static void capture_out(const struct poll_nic *pn, struct capture *capture, struct rte_mbuf **mbufs,
 	unsigned i, unsigned count, weft_time now)

@@ -13,10 +13,6 @@
  * of this link, after the frame. An interface has no virtual output queues, so no depth is given.
  * */
 
-/* 'mbuf' arrived and is not processed yet. */
-void poll_nic_capture_in(
-	const struct poll_nic *pn, struct capture *capture, struct rte_mbuf *mbuf, weft_time now);
-
 /* 'mbufs' have taken their credits and are about to be sent. */
 void poll_nic_capture_out(const struct poll_nic *pn, struct capture *capture,
 	struct rte_mbuf **mbufs, unsigned count, weft_time now);

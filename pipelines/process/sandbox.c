@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/thread_signal.h"
+#include "os/program_threads.h"
 #include "sandbox.h"
 
 #ifndef WEFT_SANDBOX

@@ -6,7 +6,7 @@
 #include <rte_common.h>
 #include <stdlib.h>
 
-#include "link_command.h"
+#include "loop_commands.h"
 #include "poll/frame_fit.h"
 #include "port/port_ethdev.h"
 #include "port/port_packet.h"

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "experiment/result/run_fidelity.h"
-#include "measure/flow_times.h"
+#include "measure/measure_window.h"
 #include "poll/poll_nic_endpoints.h"
 #include "real_endpoints.h"
 #include "real_fabric_idle.h"

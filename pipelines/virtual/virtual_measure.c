@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "measure/flow_times.h"
+#include "measure/measure_window.h"
 #include "measure/starvation.h"
 #include "setup/congestion_setup.h"
 #include "switch/congestion_control.h"

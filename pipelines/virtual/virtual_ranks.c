@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/byte_hash.h"
+#include "base/rng.h"
 #include "virtual_reroute.h"
 #include "virtual_threads.h"
 

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/cpu_count.h"
+#include "os/program_threads.h"
 #include "virtual_ranks.h"
 
 /* States of a partition, in the bits of virtual_worker.claim above the number of the thread that

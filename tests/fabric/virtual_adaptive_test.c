@@ -42,14 +42,9 @@ static void check_switches(const struct virtual_fabric *fabric)
 /* Everything accounted for, nobody stuck, and what overtook is not called a fault. */
 static void run(struct virtual_lab *lab, const char *const *set, unsigned sets)
 {
-	virtual_lab_open(lab, tree, set, sets);
-	virtual_lab_run(lab);
+	*lab = virtual_lab_ran(tree, set, sets);
 	check_switches(lab->fabric);
-	assert_false(lab->result.deadlock);
-	assert_int_equal(lab->result.lost, 0);
-	assert_int_equal(lab->result.duplicated, 0);
-	assert_int_equal(lab->result.out_of_order, 0);
-	assert_int_equal(lab->result.packets.dropped, 0);
+	virtual_lab_expect_whole(lab);
 }
 
 #define RUN(lab, ...) run(lab, VIRTUAL_LAB_SET(__VA_ARGS__))

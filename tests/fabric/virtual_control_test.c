@@ -23,13 +23,8 @@ static const char torus[] =
 
 static void run(struct virtual_lab *lab, const char *const *set, unsigned sets)
 {
-	virtual_lab_open(lab, torus, set, sets);
-	virtual_lab_run(lab);
-	assert_int_equal(lab->result.packets.dropped, 0);
-	assert_int_equal(lab->result.lost, 0);
-	assert_int_equal(lab->result.duplicated, 0);
-	assert_int_equal(lab->result.out_of_order, 0);
-	assert_false(lab->result.deadlock);
+	*lab = virtual_lab_ran(torus, set, sets);
+	virtual_lab_expect_whole(lab);
 }
 
 #define RUN(lab, ...) run(lab, VIRTUAL_LAB_SET(__VA_ARGS__))

@@ -28,16 +28,7 @@ static const char burst[] = "weft: run/1\n"
 			    "traffic:\n"
 			    "  - {pattern: uniform, load: 50%, message: 2KiB, stop: 2ms}\n";
 
-static struct virtual_lab run_set(const char *const *set, unsigned sets)
-{
-	struct virtual_lab lab;
-
-	virtual_lab_open(&lab, burst, set, sets);
-	virtual_lab_run(&lab);
-	return lab;
-}
-
-#define RUN(...) run_set(VIRTUAL_LAB_SET(__VA_ARGS__))
+#define RUN(...) virtual_lab_ran(burst, VIRTUAL_LAB_SET(__VA_ARGS__))
 
 /* Nothing is under way: all that was sent was received, or counts as received. */
 static void expect_credits_whole(const struct virtual_fabric *fabric)

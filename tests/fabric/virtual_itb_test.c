@@ -11,16 +11,7 @@
 #include "virtual/virtual_private.h"
 #include "virtual_lab.h"
 
-static struct virtual_lab run(const char *text, const char *const *set, unsigned sets)
-{
-	struct virtual_lab lab;
-
-	virtual_lab_open(&lab, text, set, sets);
-	virtual_lab_run(&lab);
-	return lab;
-}
-
-#define RUN(text, ...) run(text, VIRTUAL_LAB_SET(__VA_ARGS__))
+#define RUN(text, ...) virtual_lab_ran(text, VIRTUAL_LAB_SET(__VA_ARGS__))
 
 /* h1, s1, s2, s6, h6, s6, s7, h7: 7 links and 5 times through a switch. */
 static const char quiet[] =

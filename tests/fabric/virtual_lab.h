@@ -60,16 +60,34 @@ static inline void virtual_lab_close(struct virtual_lab *lab)
 	run_config_destroy(lab->config);
 }
 
-/* All three, where the result is all that is wanted; run_result_free() is the caller's. */
-static inline struct run_result virtual_lab_result(
+/* Opens and runs it; virtual_lab_close() is the caller's. */
+static inline struct virtual_lab virtual_lab_ran(
 	const char *text, const char *const *set, unsigned sets)
 {
-	struct run_result result;
 	struct virtual_lab lab;
 
 	virtual_lab_open(&lab, text, set, sets);
 	virtual_lab_run(&lab);
-	result = lab.result;
+	return lab;
+}
+
+/* No frame was dropped, lost, doubled or out of order, and nothing stands still. */
+static inline void virtual_lab_expect_whole(const struct virtual_lab *lab)
+{
+	const struct run_result *result = &lab->result;
+
+	assert_int_equal(result->packets.dropped, 0);
+	assert_int_equal(result->lost | result->duplicated | result->out_of_order, 0);
+	assert_false(result->deadlock);
+}
+
+/* All three, where the result is all that is wanted; run_result_free() is the caller's. */
+static inline struct run_result virtual_lab_result(
+	const char *text, const char *const *set, unsigned sets)
+{
+	struct virtual_lab lab = virtual_lab_ran(text, set, sets);
+	struct run_result result = lab.result;
+
 	memset(&lab.result, 0, sizeof(lab.result));
 	virtual_lab_close(&lab);
 	return result;

@@ -27,10 +27,8 @@ static const char tree[] = "weft: run/1\n"
 
 static void run(struct virtual_lab *lab, const char *const *set, unsigned sets)
 {
-	virtual_lab_open(lab, tree, set, sets);
-	virtual_lab_run(lab);
-	assert_int_equal(lab->result.out_of_order, 0);
-	assert_int_equal(lab->result.packets.dropped, 0);
+	*lab = virtual_lab_ran(tree, set, sets);
+	virtual_lab_expect_whole(lab);
 }
 
 #define RUN(lab, ...) run(lab, VIRTUAL_LAB_SET("seed=3", __VA_ARGS__))

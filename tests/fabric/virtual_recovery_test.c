@@ -23,16 +23,7 @@ static const char burst[] = "weft: run/1\n"
 			    "traffic:\n"
 			    "  - {pattern: uniform, load: 100%, message: 1KiB, stop: 60us}\n";
 
-static struct virtual_lab run_set(const char *const *set, unsigned sets)
-{
-	struct virtual_lab lab;
-
-	virtual_lab_open(&lab, burst, set, sets);
-	virtual_lab_run(&lab);
-	return lab;
-}
-
-#define RUN(...) run_set(VIRTUAL_LAB_SET(__VA_ARGS__))
+#define RUN(...) virtual_lab_ran(burst, VIRTUAL_LAB_SET(__VA_ARGS__))
 
 static void expect_all_recovered(const struct virtual_lab *lab)
 {

@@ -9,7 +9,6 @@
 
 #include "fuzz.h"
 #include "goal/goal.h"
-#include "goal/goal_matrix.h"
 
 #define RANKS 5
 

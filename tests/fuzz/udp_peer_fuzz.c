@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "port/udp_peer.h"
+#include "port/port_udp.h"
 
 #define RECORD 6
 #define LIFE   0x80000000u /* the sender's; others have small numbers, or send it as well */

@@ -212,8 +212,8 @@ class Up(unittest.TestCase):
         if group is None:
             self.skipTest(why)
         self.addCleanup(os.rmdir, group)
-        self.refused(3, r": s1 \(weft-switch\) was killed by signal 9 \(the kernel's out-of-memory "
-                     r"killer(: see dmesg| has ended a process meanwhile: see dmesg)\)\Z",
+        self.refused(3, r": s1 \(weft-switch\) was killed by signal 9 \((the kernel's out-of-memory killer|"
+                     r"SIGKILL; if memory was short, by the kernel): see dmesg\)\Z",
                      inside=group, s1="hungry")
 
     def test_the_signal_that_ended_a_process_is_named(self):

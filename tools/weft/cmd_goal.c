@@ -12,8 +12,8 @@
 #include "base/quantity.h"
 #include "common/commands.h"
 #include "common/output_file.h"
+#include "goal/goal.h"
 #include "goal/goal_generate.h"
-#include "goal/goal_matrix.h"
 #include "goal/goal_replay.h"
 
 static const char usage[] =
@@ -236,30 +236,6 @@ static void summarise(const struct goal *goal, struct summary *summary)
 		summary->idle += goal->rank[rank].count == 0;
 }
 
-/* Replays without a network: every message arrives when it is sent, and time advances when
- * nothing else can happen. */
-static void run_through(const struct goal *goal, struct goal_replay *replay)
-{
-	weft_time now = 0;
-
-	while (now != WEFT_TIME_NEVER) {
-		weft_time next = WEFT_TIME_NEVER;
-		struct goal_message message;
-
-		for (uint32_t rank = 0; rank < goal->ranks; rank++)
-			while (goal_replay_poll(replay, rank, now, &message)) {
-				goal_replay_accept(replay, rank, now);
-				goal_replay_deliver(replay, message.to, rank, now);
-			}
-		for (uint32_t rank = 0; rank < goal->ranks; rank++) {
-			weft_time at = goal_replay_next(replay, rank);
-
-			next = at < next ? at : next;
-		}
-		now = next == WEFT_TIME_NEVER || next > now ? next : now;
-	}
-}
-
 static void print_count(uint64_t count, const char *what)
 {
 	printf("%" PRIu64 " %s%s", count, what, count == 1 ? "" : "s");
@@ -297,7 +273,7 @@ static int check_ends(const struct goal *goal, const char *path)
 
 	if (replay == NULL)
 		return command_fail("goal check", EXIT_NOT_ABLE, "%s: no memory", path);
-	run_through(goal, replay);
+	goal_replay_alone(replay);
 	result = goal_replay_diagnose(replay, &error);
 	summarise(goal, &summary);
 	if (result == 0)

@@ -8,7 +8,7 @@
 #include "experiment/run/run_config_fields.h"
 #include "lab_config.h"
 #include "topo/topology_file.h"
-#include "yaml/yaml_docs.h"
+#include "yaml/yaml_fields.h"
 
 /* The shortest files: the other keys have their defaults. */
 #define RUN "weft: run/1\ntopology: ring:switches=3\ntraffic: [{pattern: uniform}]\n"

@@ -13,7 +13,7 @@
 #include "lab_devices.h"
 #include "lab_form.h"
 #include "lab_machines.h"
-#include "os/cpu_count.h"
+#include "os/program_threads.h"
 #include "os/runtime_dir.h"
 #include "wire/frame.h"
 

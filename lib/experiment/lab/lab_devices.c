@@ -130,7 +130,8 @@ void lab_devices_free(struct lab_devices *devices)
 	*devices = (struct lab_devices){.fabric = 0};
 }
 
-const struct lab_device *lab_devices_find(
+/* NULL: the device is not in the list. */
+static const struct lab_device *lab_devices_find(
 	const struct lab_devices *devices, enum device_kind kind, const char *name)
 {
 	for (uint32_t i = 0; i < devices->count[kind]; i++)

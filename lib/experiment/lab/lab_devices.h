@@ -47,10 +47,6 @@ static inline uint32_t lab_devices_numbers(const struct topology *topology, enum
 	return kind == DEVICE_SWITCH ? topology->switches : topology->hosts;
 }
 
-/* NULL: the device is not in the list. */
-const struct lab_device *lab_devices_find(
-	const struct lab_devices *devices, enum device_kind kind, const char *name);
-
 /* Replaces the topology with one that has the list's numbers; devices that are not listed follow.
  * 0, or -errno and error. */
 int lab_devices_number(

@@ -75,7 +75,8 @@ struct run_job_time run_result_job_time(
 	return time;
 }
 
-double run_job_slowdown(const struct run_result_job *job, const struct run_job_time *time)
+/* Ratio of the completion times of a schedule, or of the latencies of traffic; NAN: unknown. */
+static double run_job_slowdown(const struct run_result_job *job, const struct run_job_time *time)
 {
 	return job->schedule ? time->completion_ns / job->alone.completion_ns
 			     : time->latency_ns / job->alone.latency_ns;

@@ -48,8 +48,5 @@ static inline void run_result_jobs_free(struct run_result *result)
 struct run_job_time run_result_job_time(
 	const struct run_result *result, const struct run_config *run, uint32_t number);
 
-/* Ratio of the completion times of a schedule, or of the latencies of traffic; NAN: unknown. */
-double run_job_slowdown(const struct run_result_job *job, const struct run_job_time *time);
-
 json_t *run_result_jobs_json(const struct run_result *result);
 void run_result_print_jobs(const struct run_result *result, FILE *out);

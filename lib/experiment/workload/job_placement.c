@@ -130,7 +130,8 @@ static void make_groups(const struct topology *topology, const struct grouping *
 		grouping->group[at] = at;
 }
 
-int job_placement_groups(const struct topology *topology, uint32_t *group)
+/* group[topology->switches] gets the first switch of each switch's group. 0 or -ENOMEM. */
+static int job_placement_groups(const struct topology *topology, uint32_t *group)
 {
 	struct neighbours *of = calloc(topology->switches + 1u, sizeof(*of));
 	bool *with_hosts = calloc(topology->switches + 1u, sizeof(*with_hosts));

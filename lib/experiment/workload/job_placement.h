@@ -25,6 +25,3 @@ struct job_placement {
 /* The caller frees 'host' in every case. 0, or a negative errno and error. */
 int job_placement_make(const struct run_config *run, const struct topology *topology,
 	struct job_placement *placement, struct error *error);
-
-/* group[topology->switches] gets the first switch of each switch's group. 0 or -ENOMEM. */
-int job_placement_groups(const struct topology *topology, uint32_t *group);

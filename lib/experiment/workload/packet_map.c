@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "packet_map.h"
+#include "packet_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/byte_hash.h"
+#include "base/rng.h"
 #include "permutation.h"
 
 #define SLOTS_FIRST 64
@@ -161,7 +161,9 @@ static int32_t deal(struct packet_map *map, const struct packet_address *address
 	return PACKET_MAP_NONE;
 }
 
-int32_t packet_map_host(struct packet_map *map, const struct packet_address address[2])
+/* The host of the first address, or else of the second. Round robin maps the first address that is
+ * present. PACKET_MAP_NONE, PACKET_MAP_GROUP; -ENOMEM. */
+static int32_t packet_map_host(struct packet_map *map, const struct packet_address address[2])
 {
 	for (unsigned i = 0; i < 2; i++) {
 		const struct slot *slot;

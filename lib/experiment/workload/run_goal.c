@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "flow_draw.h"
-#include "goal/goal_join.h"
+#include "goal/goal.h"
 #include "job_placement.h"
 #include "permutation.h"
 #include "topo/topology_hosts.h"

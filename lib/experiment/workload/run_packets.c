@@ -7,7 +7,7 @@
 
 #include "base/arrays.h"
 #include "base/quantity.h"
-#include "packet_map.h"
+#include "packet_file.h"
 #include "topo/topology_hosts.h"
 #include "wire/frame.h"
 

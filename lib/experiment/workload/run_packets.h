@@ -6,7 +6,7 @@
  * when. The same for both clocks. The file is read packet by packet; 16 bytes of each stay in
  * memory. */
 
-#include "packet_map.h"
+#include "packet_file.h"
 #include "run_hosts.h"
 #include "traffic/traffic.h"
 

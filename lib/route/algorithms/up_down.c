@@ -93,7 +93,7 @@ int up_down_label(const struct route_graph *graph, uint32_t root, bool *up, stru
 	return 0;
 }
 
-int up_down_routes(const struct route_graph *graph, const struct route_options *options,
+static int up_down_routes(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct error *error)
 {
 	return legal_routes_of_labels(up_down_label, graph, options, set, error);

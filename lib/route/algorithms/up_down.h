@@ -28,8 +28,6 @@ int up_down_label(const struct route_graph *graph, uint32_t root, bool *up, stru
  * earlier switches of 'order' and finally to the first of the component. -ENOMEM. */
 int up_down_tables_of_labels(const struct route_graph *graph, const struct up_down_labels *labels,
 	struct route_table *table, struct error *error);
-int up_down_routes(const struct route_graph *graph, const struct route_options *options,
-	struct route_set *set, struct error *error);
 int up_down_tables(const struct route_graph *graph, const struct route_options *options,
 	struct route_table *table, struct error *error);
 

@@ -10,7 +10,7 @@
 
 #include "experiment/lab/lab.h"
 #include "experiment/lab/lab_form.h"
-#include "os/cpu_count.h"
+#include "os/program_threads.h"
 
 /* Sixteen switches, and their hosts in a process of their own: seventeen processes. */
 #define HEAD "weft: lab/1\ncores: 1\ntopology: \"torus:dims=4x4,hosts=1\"\n"

@@ -165,26 +165,8 @@ UNIT_TEST(microbatches_fill_the_pipeline)
 		struct goal *goal = generate_of(&configs[i]);
 		struct goal_replay *replay =
 			goal_replay_create(&(struct goal_replay_config){.goal = goal});
-		weft_time now = 0;
 
-		while (now != WEFT_TIME_NEVER) {
-			weft_time next = WEFT_TIME_NEVER;
-
-			for (uint32_t rank = 0; rank < goal->ranks; rank++) {
-				struct goal_message message;
-
-				while (goal_replay_poll(replay, rank, now, &message)) {
-					goal_replay_accept(replay, rank, now);
-					goal_replay_deliver(replay, message.to, rank, now);
-				}
-			}
-			for (uint32_t rank = 0; rank < goal->ranks; rank++) {
-				weft_time at = goal_replay_next(replay, rank);
-
-				next = at < next ? at : next;
-			}
-			now = next == WEFT_TIME_NEVER || next > now ? next : now;
-		}
+		goal_replay_alone(replay);
 		assert_int_equal(goal_replay_diagnose(replay, NULL), 0);
 		assert_int_equal(goal_replay_ended(replay), (6 + 4 - 1) * 300 * PS_PER_NS);
 		goal_replay_destroy(replay);

@@ -3,7 +3,7 @@
 
 /* Several schedules as one. */
 
-#include "goal/goal_join.h"
+#include "goal/goal.h"
 
 #include "goal_loop.h"
 
@@ -12,27 +12,6 @@
 static const char ping[] = "num_ranks 2\nrank 1 {\nr: recv 8b from 0 tag 3\n}\n"
 			   "rank 0 {\nc: calc 5\ns: send 8b to 1 tag 3\ns requires c\n}\n";
 static const char lone[] = "num_ranks 2\nrank 0 {\nw: calc 7\nx: calc 1\nx irequires w\n}\n";
-
-/* Every message arrives when it is sent. */
-static void run_through(const struct goal *goal, struct goal_replay *replay)
-{
-	for (weft_time now = 0; now != WEFT_TIME_NEVER;) {
-		weft_time next = WEFT_TIME_NEVER;
-		struct goal_message message;
-
-		for (uint32_t rank = 0; rank < goal->ranks; rank++)
-			while (goal_replay_poll(replay, rank, now, &message)) {
-				goal_replay_accept(replay, rank, now);
-				goal_replay_deliver(replay, message.to, rank, now);
-			}
-		for (uint32_t rank = 0; rank < goal->ranks; rank++) {
-			weft_time at = goal_replay_next(replay, rank);
-
-			next = at < next ? at : next;
-		}
-		now = next == WEFT_TIME_NEVER || next > now ? next : now;
-	}
-}
 
 static struct goal *join(struct goal *one, struct goal *other, uint64_t delay_ns)
 {
@@ -76,7 +55,7 @@ UNIT_TEST(a_late_part_begins_after_its_delay_and_ranks_without_operations_stay_s
 
 	assert_int_equal(joined->starts, 1);
 	assert_int_equal(joined->rank[3].count, 0);
-	run_through(joined, replay);
+	goal_replay_alone(replay);
 	assert_true(goal_replay_done(replay));
 	assert_int_equal(goal_replay_end(replay, 1).ended_ps, 5 * NS);
 	assert_int_equal(goal_replay_end(replay, 2).ended_ps, 108 * NS);
@@ -127,9 +106,9 @@ UNIT_TEST(parts_end_as_they_do_alone)
 		alone[0] = goal_replay_create(&(struct goal_replay_config){.goal = one});
 		alone[1] = goal_replay_create(&(struct goal_replay_config){.goal = other});
 		both = goal_replay_create(&(struct goal_replay_config){.goal = joined});
-		run_through(one, alone[0]);
-		run_through(other, alone[1]);
-		run_through(joined, both);
+		goal_replay_alone(alone[0]);
+		goal_replay_alone(alone[1]);
+		goal_replay_alone(both);
 		assert_true(goal_replay_done(both));
 		for (uint32_t rank = 0; rank < joined->ranks; rank++) {
 			bool second = rank >= one->ranks;
@@ -158,7 +137,7 @@ UNIT_TEST(a_schedule_that_does_not_end_is_named_by_its_part)
 		goal_replay_create(&(struct goal_replay_config){.goal = joined});
 	struct error error;
 
-	run_through(joined, replay);
+	goal_replay_alone(replay);
 	assert_int_equal(goal_replay_diagnose(replay, &error), -EINVAL);
 	assert_string_equal(error.text,
 		"other: rank 1: recv 'q' (line 3) from 0 tag 0 got no message; 1 operation has "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "nic/itb_share.h"
+#include "nic/itb_pool.h"
 
 #include <string.h>
 

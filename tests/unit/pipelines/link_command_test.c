@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include "real/link_command.h"
+#include "real/loop_commands.h"
 
 #include "unit.h"
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "needs.h"
-#include "os/thread_signal.h"
+#include "os/program_threads.h"
 #include "unit.h"
 
 static int in_child(int (*run)(void))

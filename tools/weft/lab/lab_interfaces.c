@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/byte_hash.h"
+#include "base/rng.h"
 #include "os/netns.h"
 
 #define ETHERNET_HEADER_BYTES 14

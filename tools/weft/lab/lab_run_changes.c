@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd_lab.h"
+#include "experiment/run/run_events.h"
 #include "experiment/workload/run_hosts.h"
 #include "experiment/workload/run_source.h"
 #include "lab_links.h"
@@ -180,15 +181,15 @@ void lab_run_changes_print(const json_t *changes, FILE *out)
 /* Keys of a run; those of the fabric itself are what the lab was started with. */
 static int check_key(const struct lab *lab, const char *set, struct error *error)
 {
-	static const char *const keys[] = {"traffic", "measure", "fidelity", "seed"};
+	static const char *const keys[] = {"traffic", "events", "measure", "fidelity", "seed"};
 	size_t length = strcspn(set, ".[=");
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (strlen(keys[i]) == length && strncmp(keys[i], set, length) == 0)
 			return 0;
 	return error_set(error, EINVAL,
-		"--set %s: lab %s is up with its own '%.*s'; expected a key of traffic, measure or "
-		"fidelity, or seed, since a run can change only these ('weft lab set' changes cables, 'weft "
+		"--set %s: lab %s is up with its own '%.*s'; expected a key of traffic, events, "
+		"measure or fidelity, or seed, since a run can change only these ('weft lab set' changes cables, 'weft "
 		"lab up --restart' everything in a lab file)",
 		set, lab->plan->lab, (int)strcspn(set, "="), set);
 }

@@ -17,7 +17,6 @@ struct lab_up {
 	struct lab_mapper mapper;
 	uint64_t mapped_ms;    /* after the links were up */
 	json_t *elsewhere;     /* devices of other machines (lab_state.h), from the start on */
-	uint64_t kills;        /* lab_ending_kills() before the start */
 	bool exhausted;        /* it is up but unusable: a pool ran dry */
 	bool nothing;          /* --alone: all of this machine already runs */
 	struct held_taps taps; /* 'restart': TAPs of the processes that it ended */

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "common/child_process.h"
-#include "lab_ending.h"
 #include "lab_spawn.h"
 #include "lab_state.h"
 
@@ -204,7 +203,6 @@ int lab_up_start(struct lab_up *up, struct error *error)
 {
 	int result = write_machine(up, error);
 
-	up->kills = lab_ending_kills();
 	for (unsigned i = 0; i < up->lab.plan->processes && result == 0; i++)
 		if (lab_interrupted())
 			result = error_set(error, EINTR, "interrupted");

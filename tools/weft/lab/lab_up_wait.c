@@ -85,7 +85,7 @@ static int fail_ended(const struct lab_up *up, const struct lab_record *record, 
 {
 	char how[LAB_ENDING_TEXT], why[ERROR_TEXT] = "";
 
-	lab_ending_find(record, up->kills, how);
+	lab_ending_find(record, how);
 	if (strstr(how, "killed") == NULL)
 		tell_log(up, record, why);
 	else

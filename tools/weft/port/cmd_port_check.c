@@ -16,7 +16,7 @@
 #include "experiment/lab/lab.h"
 #include "lab/lab_query.h"
 #include "os/hugepages.h"
-#include "watch/lab_probe.h"
+#include "watch/lab_collect.h"
 
 #define NAME "port check"
 #define MIB  (UINT64_C(1) << 20)

@@ -15,8 +15,7 @@
 #include "common/kernel_view.h"
 #include "lab/cmd_lab.h"
 #include "lab_collect.h"
-#include "lab_probe.h"
-#include "os/cpu_count.h"
+#include "os/program_threads.h"
 
 #define COMMAND "lab doctor"
 #define UNKNOWN "" /* note()'s 'fix' */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "http_server.h"
-#include "lab_watch.h"
+#include "lab_collect.h"
 #include "metrics_text.h"
 
 #define COMMAND "lab metrics"

@@ -12,8 +12,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "lab_rates.h"
-#include "lab_watch.h"
+#include "lab_collect.h"
 #include "status_print.h"
 
 #define COMMAND "lab top"

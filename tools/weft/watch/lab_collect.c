@@ -115,7 +115,7 @@ static void collect_here(json_t *all, const struct lab_state *state)
 		if (!lab_record_alive(record)) {
 			is = "gone";
 			if (lab_ending_in_log(record))
-				lab_ending_describe(SIGKILL, LAB_MEMORY_NAMED, error.text);
+				lab_ending_describe(SIGKILL, true, error.text);
 		} else if (waited && (lab_interrupted() || lab_now_ms() > until)) {
 			is = "silent";
 			error_set(&error, ETIMEDOUT, "not asked: others did not answer in time");
@@ -346,29 +346,6 @@ json_t *lab_collect_raw(const struct lab *lab, const struct lab_state *state)
 	return all;
 }
 
-json_t *lab_collect(const struct lab *lab, const struct lab_state *state, bool pairs)
-{
-	json_t *all = begin(lab, state, pairs);
-	bool up;
-
-	if (state->remotes > 0)
-		collect_there(all, state);
-	else
-		collect_here(all, state);
-	forget_absent(lab, all);
-	lab_cleared_subtract(lab, state, all);
-	up = check_mapping(lab, state, all);
-	up &= lab_count_not(json_object_get(all, "processes"), "running") == 0;
-	up &= lab_count_not(json_object_get(all, "links"), "up") == 0;
-	json_object_set_new(all, "up", json_boolean(up));
-	forget_latencies(all);
-	json_object_set_new(all, "edges", list_edges(lab, all));
-	json_object_set_new(all, "starved", lab_starved(all, lab->config->run.hello_ps));
-	return all;
-}
-
-/* --- lab starved --- */
-
 static uint64_t sum_refused(const json_t *all)
 {
 	json_t *nics = json_object_get(all, "nics"), *nic;
@@ -399,7 +376,10 @@ static bool suffers(const json_t *all)
 	return !cut && sum_refused(all) > 0;
 }
 
-json_t *lab_starved(const json_t *all, weft_time hello_ps)
+/* "s3's loop stalled for 410 ms": a loop stalled for more than three hellos, and links went down or
+ * messages were refused, other than because of a cable that is or was cut by command. "" if not.
+ * From a document of lab_collect(); the caller's reference. */
+static json_t *lab_starved(const json_t *all, weft_time hello_ps)
 {
 	json_t *loops = json_object_get(all, "loops"), *loop;
 	const char *name, *who = "";
@@ -418,3 +398,26 @@ json_t *lab_starved(const json_t *all, weft_time hello_ps)
 	return json_sprintf("%.*s's loop stalled for %.0f ms", (int)strcspn(who, "/"), who,
 		(double)stall_ns / 1e6);
 }
+
+json_t *lab_collect(const struct lab *lab, const struct lab_state *state, bool pairs)
+{
+	json_t *all = begin(lab, state, pairs);
+	bool up;
+
+	if (state->remotes > 0)
+		collect_there(all, state);
+	else
+		collect_here(all, state);
+	forget_absent(lab, all);
+	lab_cleared_subtract(lab, state, all);
+	up = check_mapping(lab, state, all);
+	up &= lab_count_not(json_object_get(all, "processes"), "running") == 0;
+	up &= lab_count_not(json_object_get(all, "links"), "up") == 0;
+	json_object_set_new(all, "up", json_boolean(up));
+	forget_latencies(all);
+	json_object_set_new(all, "edges", list_edges(lab, all));
+	json_object_set_new(all, "starved", lab_starved(all, lab->config->run.hello_ps));
+	return all;
+}
+
+/* --- lab starved --- */

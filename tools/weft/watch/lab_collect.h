@@ -11,9 +11,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/weft_error.h"
 #include "base/weft_time.h"
 #include "experiment/lab/lab.h"
+#include "lab/cmd_lab.h"
 #include "lab/lab_query.h"
+#include "lab/lab_state.h"
 
 /* {"lab", "up", "processes", "switches", "nics", "ports", "congestion", "loops", "links",
  * "clocks_total", "elsewhere", "mapping", "edges", "starved" (lab_starved())}; the caller's
@@ -40,11 +43,6 @@ unsigned lab_count_not(const json_t *list, const char *wanted);
 
 /* Whether the machine is the cause of the lab's errors. */
 
-/* "s3's loop was away 410 ms": a loop stalled for more than three hellos, and links went down or
- * messages were refused, other than because of a cable that is or was cut by command. "" if not.
- * From a document of lab_collect(); the caller's reference. */
-json_t *lab_starved(const json_t *all, weft_time hello_ps);
-
 /* Error counters that are not 0, from a document of lab_collect(). */
 
 /* [{"device", "counter", "unit", "meaning", "value", "grown"}, …], the caller's reference. A switch
@@ -59,3 +57,55 @@ json_t *lab_errors(const json_t *all, const json_t *before);
 /* Prints the text; lines above 'columns' are wrapped, at a space if there is one, and continue four
  * columns further in. UTF-8 counts by characters. */
 void fold_print(const char *text, unsigned columns, FILE *out);
+
+/* The rates of a lab between two documents of lab_collect(): a line of 'weft lab top --json-lines'.
+ */
+
+/* {"lab", "up", "starved", "dilation", "seconds", "errors", "links", "hosts",
+ * "endpoints", "mapper", "processes"}; the caller's reference. 'seconds' are real ones, those of
+ * the document and of its rates are the lab's. Each direction of a link is an entry of "links",
+ * those with errors first, then the busiest: "from", "to", "state", "rate_bps" with preamble and
+ * gap, "capacity_bps", "utilisation" and "blocked" (shares of the time), "vc_fill" (the fullest VC
+ * of the buffer that it fills), "stalls_per_s", "drops_per_s" (on arrival), "retransmissions_per_s"
+ * (of a host) and "late_ns" (mean lateness of its arrivals). A value that this machine cannot know
+ * is null. */
+json_t *lab_rates(const struct lab *lab, const json_t *before, const json_t *now, double seconds);
+
+/* The path MTU of a lab's links: each end of a link pads a hello to the length of the longest frame
+ * of the lab, and the other end counts it and answers in kind. Traffic continues. */
+
+/* [{"port", "peer", "dark", "passes"}, …] of each direction that starts at a process of 'state'.
+ * The link is "dark" if it is cut or has no carrier. "passes" is null if it is, or if no frame was
+ * sent; if the other end belongs to another machine's part, it means both directions. Blocks for up
+ * to nine hello intervals and three seconds, or until a signal. The caller's reference. */
+json_t *lab_probe(const struct lab *lab, const struct lab_state *state);
+
+/* Describes an entry in fault->text. 0, -EMSGSIZE if frames do not pass, or -ENODATA if that is
+ * unknown. */
+#define LAB_PROBE_FIX "raise the MTU of bridges, switches and routers in between, or lower nic.mtu"
+int lab_probe_judge(const struct lab *lab, const json_t *entry, struct error *error);
+
+/* A lab that is polled, for top and metrics. It may go down meanwhile. */
+
+struct lab_watch {
+	struct lab lab;
+	struct lab_state state;
+	/* Identifies the file that the lab keeps: another one means another lab of this name. */
+	uint64_t kept_inode, kept_ns;
+};
+
+/* Opens the lab; prints errors. lab_watch_close() after EXIT_DONE. */
+enum weft_exit lab_watch_open(
+	struct lab_watch *watch, const struct lab_arguments *arguments, const char *command);
+void lab_watch_close(struct lab_watch *watch);
+
+/* The document of lab_collect(), from the processes that belong to the lab now; the caller's
+ * reference. NULL and error: the lab is no longer up (-ENOENT in 'result'), or its state cannot be
+ * read. */
+json_t *lab_watch_ask(struct lab_watch *watch, int *result, struct error *error);
+
+/* The lab was neither taken down nor restarted from another file. */
+bool lab_watch_is_up(const struct lab_watch *watch);
+
+/* Monotonic time in ns. */
+uint64_t lab_watch_now_ns(void);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lab_rates.h"
+#include "lab_collect.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "lab/lab_mapping.h"
 #include "lab/lab_query.h"
-#include "lab_collect.h"
 #include "metrics_text.h"
 #include "wire/frame.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "lab_watch.h"
+#include "lab_collect.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "lab/lab_remotes.h"
-#include "lab_collect.h"
 
 /* 0 and 0: there is none. */
 static void identify(const struct lab_watch *watch, uint64_t *inode, uint64_t *ns)

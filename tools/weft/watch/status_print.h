@@ -37,6 +37,3 @@ struct top_print {
 
 /* Errors first, then links, hosts and processes; the tables are cut to fit into the rows. */
 void top_print(const struct top_print *to, const json_t *line);
-
-/* "12.3 Mbps" in at most 9 characters. */
-void top_rate(double bps, char out[16]);

@@ -47,7 +47,8 @@ static void print_line(const struct top_print *to, const char *colour, const cha
 		fprintf(to->out, "%s%s", text, to->end_of_line);
 }
 
-void top_rate(double bps, char out[16])
+/* "12.3 Mbps" in at most 9 characters. */
+static void top_rate(double bps, char out[16])
 {
 	static const char *const unit[] = {"bps", "kbps", "Mbps", "Gbps", "Tbps"};
 	unsigned scale = 0;

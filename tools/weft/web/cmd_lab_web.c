@@ -15,7 +15,7 @@
 #include "cmd_web.h"
 #include "common/child_process.h"
 #include "lab/lab_links.h"
-#include "watch/lab_watch.h"
+#include "watch/lab_collect.h"
 #include "web_server.h"
 
 #define COMMAND "lab web"

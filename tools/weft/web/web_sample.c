@@ -7,7 +7,7 @@
 #include "experiment/run/run_config.h"
 #include "lab/lab_links.h"
 #include "lab/lab_query.h"
-#include "watch/lab_rates.h"
+#include "watch/lab_collect.h"
 #include "wire/frame.h"
 
 #define ERRORS_MAX 40 /* the page says how many more there are */

@@ -6,6 +6,18 @@
  * (pipelines/process/sandbox.h), which no thread can do for another. Code that starts a thread
  * with all other signals blocked must leave this one unblocked. */
 
+#include <sched.h>
 #include <signal.h>
 
 #define THREAD_SIGNAL (SIGRTMIN + 5)
+
+/* CPUs that the calling thread may run on, at least 1. */
+static inline unsigned cpu_count(void)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	if (sched_getaffinity(0, sizeof(set), &set) != 0 || CPU_COUNT(&set) < 1)
+		return 1;
+	return (unsigned)CPU_COUNT(&set);
+}
