@@ -291,7 +291,7 @@ static unsigned draw(struct rng *rng, unsigned which, char set[][SET_BYTES])
 /* A fabric can be made of it, and replayed. */
 static bool is_possible(const char *const *set, unsigned sets)
 {
-	struct virtual_lab lab = {NULL};
+	OWNED(virtual_lab) lab = {NULL};
 	struct error error;
 	bool possible;
 
@@ -301,7 +301,6 @@ static bool is_possible(const char *const *set, unsigned sets)
 		   !run_config_is_ethernet(lab.config) && !run_config_needs_oracle(lab.config) &&
 		   (lab.topology = run_config_open_topology(lab.config, &error)) != NULL &&
 		   (lab.fabric = virtual_fabric_create(lab.topology, lab.config, &error)) != NULL;
-	virtual_lab_close(&lab);
 	return possible;
 }
 

@@ -42,7 +42,7 @@ static const char *const specs[] = {
 UNIT_TEST(with_the_classes_an_overloaded_torus_moves_and_drains)
 {
 	for (uint64_t seed = 0; seed < 6; seed++) {
-		struct topology *topology = generate(specs[seed % SPECS]);
+		OWNED(topology) *topology = generate(specs[seed % SPECS]);
 		struct fabric_config config = overload(seed, 2 + seed % 2);
 		struct fabric *fabric = fabric_create(topology, &config);
 
@@ -57,7 +57,6 @@ UNIT_TEST(with_the_classes_an_overloaded_torus_moves_and_drains)
 		fabric_check_drained(fabric);
 		assert_int_equal(fabric->lost + fabric->discarded, 0);
 		fabric_destroy(fabric);
-		topology_destroy(topology);
 	}
 }
 
@@ -65,7 +64,7 @@ UNIT_TEST(with_the_classes_an_overloaded_torus_moves_and_drains)
 UNIT_TEST(without_the_classes_it_stands_still)
 {
 	for (uint64_t seed = 0; seed < SPECS; seed++) {
-		struct topology *topology = generate(specs[seed % SPECS]);
+		OWNED(topology) *topology = generate(specs[seed % SPECS]);
 		struct fabric_config config = overload(seed, 2);
 		struct fabric *fabric;
 		uint64_t before;
@@ -78,7 +77,6 @@ UNIT_TEST(without_the_classes_it_stands_still)
 		assert_true(before > 100);
 		assert_int_equal(fabric->delivered, before);
 		fabric_destroy(fabric);
-		topology_destroy(topology);
 	}
 }
 

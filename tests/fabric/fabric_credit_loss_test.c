@@ -73,7 +73,7 @@ static uint64_t lost_credits(const struct fabric *fabric)
 static void lose_credits(uint32_t ppm)
 {
 	const struct fabric_config config = tight_config(1);
-	struct topology *topology = network_fat_tree(2, 3);
+	OWNED(topology) *topology = network_fat_tree(2, 3);
 	struct fabric *fabric = fabric_create(topology, &config);
 	uint64_t healthy, ill;
 
@@ -86,7 +86,6 @@ static void lose_credits(uint32_t ppm)
 	expect_recovery(fabric, healthy);
 	assert_int_equal(fabric->lost, 0);
 	finish(fabric);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(one_percent_of_the_credit_frames_lost_costs_throughput_and_nothing_else)
@@ -102,7 +101,7 @@ UNIT_TEST(ten_percent_of_the_credit_frames_lost_costs_throughput_and_nothing_els
 static void lose_data(uint32_t credit_ppm, uint32_t data_ppm)
 {
 	const struct fabric_config config = tight_config(2);
-	struct topology *topology = network_fat_tree(2, 3);
+	OWNED(topology) *topology = network_fat_tree(2, 3);
 	struct fabric *fabric = fabric_create(topology, &config);
 	uint64_t healthy;
 
@@ -112,7 +111,6 @@ static void lose_data(uint32_t credit_ppm, uint32_t data_ppm)
 	assert_true(fabric->lost > 1000);
 	expect_recovery(fabric, healthy);
 	finish(fabric);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(one_percent_of_the_data_lost_takes_no_credits_with_it)
@@ -133,7 +131,7 @@ UNIT_TEST(losses_of_both_kinds_heal_together)
 UNIT_TEST(without_any_credit_frame_the_network_stands_and_then_goes_on)
 {
 	const struct fabric_config config = tight_config(3);
-	struct topology *topology = network_fat_tree(2, 3);
+	OWNED(topology) *topology = network_fat_tree(2, 3);
 	struct fabric *fabric = fabric_create(topology, &config);
 	uint64_t healthy, stands;
 
@@ -145,13 +143,12 @@ UNIT_TEST(without_any_credit_frame_the_network_stands_and_then_goes_on)
 	expect_recovery(fabric, healthy);
 	assert_int_equal(fabric->lost, 0);
 	finish(fabric);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(random_networks_survive_random_losses)
 {
 	for (uint64_t seed = 1; seed <= 30; seed++) {
-		struct topology *topology;
+		OWNED(topology) *topology;
 		struct fabric_config config;
 		struct fabric *fabric;
 		struct rng rng;
@@ -165,7 +162,6 @@ UNIT_TEST(random_networks_survive_random_losses)
 		fabric_run_packets(fabric, 20000, 53);
 		fabric->credit_loss_ppm = fabric->data_loss_ppm = 0;
 		finish(fabric);
-		topology_destroy(topology);
 	}
 }
 

@@ -26,7 +26,7 @@ static uint64_t target = FABRIC_PACKETS;
 
 static uint64_t deliver(uint64_t seed, uint64_t packets)
 {
-	struct topology *topology;
+	OWNED(topology) *topology;
 	struct fabric_config config;
 	struct fabric *fabric;
 	uint64_t delivered;
@@ -43,7 +43,6 @@ static uint64_t deliver(uint64_t seed, uint64_t packets)
 	assert_int_equal(fabric->lost + fabric->discarded, 0);
 	delivered = fabric->delivered;
 	fabric_destroy(fabric);
-	topology_destroy(topology);
 	return delivered;
 }
 
@@ -134,7 +133,7 @@ UNIT_TEST(links_that_come_and_go_leave_nothing_unaccounted_for)
 	config.hello_ps = 50 * PS_PER_US;
 	config.watchdog_ps = 500 * PS_PER_US;
 	for (unsigned voq = 0; voq < 2; voq++) {
-		struct topology *topology = network_torus(3, 1);
+		OWNED(topology) *topology = network_torus(3, 1);
 		struct fabric *fabric;
 
 		config.voq = voq != 0;
@@ -155,7 +154,6 @@ UNIT_TEST(links_that_come_and_go_leave_nothing_unaccounted_for)
 		assert_true(fabric->discarded > 1000);
 		assert_true(fabric->delivered > 100000);
 		fabric_destroy(fabric);
-		topology_destroy(topology);
 	}
 }
 

@@ -374,7 +374,7 @@ UNIT_TEST(own_messages_have_a_share_that_grows_with_their_number)
 /* Four messages round a ring, each three links long: all wait for each other. */
 UNIT_TEST(a_cycle_of_channels_stands_still)
 {
-	struct topology *ring = network_ring(4);
+	OWNED(topology) *ring = network_ring(4);
 	uint8_t route[] = {ROUTE_PORT_BIT | 0, ROUTE_PORT_BIT | 0, ROUTE_PORT_BIT | 0,
 		ROUTE_PORT_BIT | 2, ROUTE_TYPE_HOST};
 	struct flit_message message[4];
@@ -399,7 +399,6 @@ UNIT_TEST(a_cycle_of_channels_stands_still)
 	assert_int_equal(flit_model_level(model, network_port(DEVICE_HOST, 0, 0), &stopped), 72);
 	assert_true(stopped);
 	flit_model_destroy(model);
-	topology_destroy(ring);
 }
 
 /* A buffer that is too small for what is on its way when STOP is sent is found out. */

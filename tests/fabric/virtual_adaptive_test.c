@@ -55,7 +55,7 @@ UNIT_TEST(nothing_is_lost_or_stuck_in_any_mode)
 	uint64_t adapted = 0, notified = 0, diverted = 0;
 
 	for (unsigned i = 0; i < 32; i++) {
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 		char seed[32], mode[64], afi[32], scheme[32], watch[64];
 
 		snprintf(seed, sizeof(seed), "seed=%u", 7 + i);
@@ -71,7 +71,6 @@ UNIT_TEST(nothing_is_lost_or_stuck_in_any_mode)
 			notified += result_counter(&lab.result, "arn_sent");
 			diverted += result_counter(&lab.result, "host_messages_diverted");
 		}
-		virtual_lab_close(&lab);
 	}
 	assert_true(adapted > 1000);
 	assert_true(notified > 100);
@@ -81,7 +80,7 @@ UNIT_TEST(nothing_is_lost_or_stuck_in_any_mode)
 UNIT_TEST(no_mode_of_the_list_loses_or_reorders_frames)
 {
 	for (unsigned i = 0; i < 2 * adaptive_modes.count; i++) {
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 		char mode[64];
 
 		snprintf(mode, sizeof(mode), "routing.adaptive=%s",
@@ -90,7 +89,6 @@ UNIT_TEST(no_mode_of_the_list_loses_or_reorders_frames)
 			RUN(&lab, mode, "routing.mode=table");
 		else
 			RUN(&lab, mode, i % 2 == 0 ? "routing.afi=true" : "routing.afi=false");
-		virtual_lab_close(&lab);
 	}
 }
 
@@ -164,7 +162,7 @@ UNIT_TEST(frames_count_when_they_arrive_and_again_when_they_are_released)
 	for (unsigned i = 0; i < 6; i++) {
 		const struct order_wait *waited;
 		struct waits expected;
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 		char mode[64], seed[32];
 		uint64_t held;
 
@@ -193,7 +191,6 @@ UNIT_TEST(frames_count_when_they_arrive_and_again_when_they_are_released)
 		expect_about(waited->total_released_ns.sum - waited->total_arrived_ns.sum,
 			expected.message_waited_ps, waited->total_released_ns.count);
 		assert_int_equal(lab.result.accepted > lab.result.released, held > 0);
-		virtual_lab_close(&lab);
 	}
 	free(arrivals.at);
 	free(arrivals.tail);
@@ -202,13 +199,12 @@ UNIT_TEST(frames_count_when_they_arrive_and_again_when_they_are_released)
 UNIT_TEST(modes_without_a_detector_do_without_voqs)
 {
 	for (unsigned i = 0; i < 3; i++) {
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 		char mode[64];
 
 		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i]);
 		RUN(&lab, mode, "routing.afi=true", "switch.voq=false");
 		assert_true(result_counter(&lab.result, "packets_adapted") > 0);
-		virtual_lab_close(&lab);
 	}
 }
 
@@ -235,7 +231,7 @@ UNIT_TEST(frames_overtake_only_where_something_is_adapted)
 UNIT_TEST(the_same_seed_gives_the_same_run)
 {
 	for (unsigned i = 0; i < 4; i++) {
-		struct virtual_lab one, two, other;
+		OWNED(virtual_lab) one, two, other;
 		char mode[64];
 
 		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i]);
@@ -246,16 +242,13 @@ UNIT_TEST(the_same_seed_gives_the_same_run)
 		assert_int_not_equal(one.result.fingerprint, other.result.fingerprint);
 		assert_int_equal(result_counter(&one.result, "packets_adapted"),
 			result_counter(&two.result, "packets_adapted"));
-		virtual_lab_close(&one);
-		virtual_lab_close(&two);
-		virtual_lab_close(&other);
 	}
 }
 
 /* The samples and the counters tell of the same things. */
 UNIT_TEST(samples_add_up_to_the_counters)
 {
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 	uint64_t adapted = 0, notes = 0;
 
 	RUN(&lab, "routing.adaptive=arn", "routing.afi=true");
@@ -268,7 +261,6 @@ UNIT_TEST(samples_add_up_to_the_counters)
 	assert_int_equal(notes, result_counter(&lab.result, "arn_sent"));
 	assert_true(result_counter(&lab.result, "congestion_roots") > 0);
 	assert_int_equal(result_counter(&lab.result, "arn_not_sent"), 0);
-	virtual_lab_close(&lab);
 }
 
 /* The adapted-flow channel is one more VC, and only what is adapted is in it. */
@@ -313,7 +305,7 @@ UNIT_TEST(all_that_was_sent_arrives_once_and_in_order)
 	uint64_t overtaken = 0, held = 0, held_ns = 0;
 
 	for (unsigned i = 0; i < 32; i++) {
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 		char mode[64], seed[32];
 
 		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i % 4]);
@@ -329,7 +321,6 @@ UNIT_TEST(all_that_was_sent_arrives_once_and_in_order)
 		held_ns += result_counter(&lab.result, "host_frames_held_ns");
 		assert_true(result_counter(&lab.result, "host_frames_held_peak") <=
 			    result_counter(&lab.result, "host_frames_reordered"));
-		virtual_lab_close(&lab);
 	}
 	assert_true(overtaken > 1000);
 	assert_true(held > 1000);
@@ -340,7 +331,7 @@ UNIT_TEST(all_that_was_sent_arrives_once_and_in_order)
 UNIT_TEST(who_has_no_room_for_frames_that_wait_sends_later)
 {
 	for (unsigned i = 0; i < 8; i++) {
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 		char mode[64];
 
 		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i % 4]);
@@ -353,7 +344,6 @@ UNIT_TEST(who_has_no_room_for_frames_that_wait_sends_later)
 		virtual_lab_run(&lab);
 		assert_int_equal(lab.fabric->pool.used, 40); /* it was full */
 		expect_all_arrived(&lab);
-		virtual_lab_close(&lab);
 	}
 }
 
@@ -363,7 +353,7 @@ UNIT_TEST(nobody_waits_for_what_the_watchdog_has_discarded)
 	uint64_t dropped = 0;
 
 	for (unsigned i = 0; i < 4; i++) {
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 		char mode[64];
 
 		snprintf(mode, sizeof(mode), "routing.adaptive=%s", modes[i]);
@@ -377,7 +367,6 @@ UNIT_TEST(nobody_waits_for_what_the_watchdog_has_discarded)
 		assert_int_equal(lab.result.out_of_order, 0);
 		expect_each_frame_once(lab.fabric);
 		dropped += lab.result.packets.dropped;
-		virtual_lab_close(&lab);
 	}
 	assert_true(dropped > 10);
 }
@@ -390,13 +379,12 @@ UNIT_TEST(packets_are_marked_above_the_threshold)
 	uint64_t marked[4], fingerprint = 0;
 
 	for (unsigned i = 0; i < 4; i++) {
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 
 		RUN(&lab, threshold[i]);
 		marked[i] = i == 0 ? 0 : result_counter(&lab.result, "packets_marked");
 		fingerprint = i == 0 ? lab.result.fingerprint : fingerprint;
 		assert_int_equal(lab.result.fingerprint, fingerprint);
-		virtual_lab_close(&lab);
 	}
 	assert_true(marked[1] < marked[2]);
 	assert_true(marked[2] < marked[3]);

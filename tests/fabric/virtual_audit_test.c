@@ -602,7 +602,7 @@ static struct shot by_table, by_route, by_choice;
 static int set_up(void **state)
 {
 	const char *const changed[] = {SMALL, "routing.algorithm=ud"};
-	struct run_config *config;
+	OWNED(run_config) *config;
 	struct error error = {""};
 
 	by_table = shoot(VIRTUAL_LAB_SET(SMALL, HOT, "link.delay=2us", "switch.vcs=2",
@@ -619,7 +619,6 @@ static int set_up(void **state)
 	if (joined_later == NULL ||
 		audit_run_open(&former, joined_later, config, true, &error) != 0)
 		fail_msg("%s", error.text);
-	run_config_destroy(config);
 	return 0;
 }
 

@@ -43,17 +43,16 @@ UNIT_TEST(every_kind_keeps_frames_and_their_order)
 
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		for (unsigned k = 0; k < 2; k++) {
-			struct virtual_lab lab;
+			OWNED(virtual_lab) lab;
 
 			RUN(&lab, kinds[i], messages[k]);
 			assert_true(counter(&lab, "cn_sent") > 0);
-			virtual_lab_close(&lab);
 		}
 }
 
 UNIT_TEST(the_fast_path_of_a_host_changes_nothing)
 {
-	struct virtual_lab fast, slow;
+	OWNED(virtual_lab) fast, slow;
 
 	RUN(&fast, "nic.control=pr-drb", "switch.credits=coalesced");
 	virtual_lab_open(
@@ -62,15 +61,13 @@ UNIT_TEST(the_fast_path_of_a_host_changes_nothing)
 	virtual_lab_run(&slow);
 	assert_int_equal(fast.result.packets.delivered, slow.result.packets.delivered);
 	assert_int_equal(counter(&fast, "paths_opened"), counter(&slow, "paths_opened"));
-	virtual_lab_close(&fast);
-	virtual_lab_close(&slow);
 }
 
 /* Nothing arrives that would wake a host by chance when all its messages pause. */
 UNIT_TEST(messages_that_pause_leave_when_no_others_come)
 {
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 
 		RUN(&lab, kinds[i], "traffic.0.stop=3ms", "traffic.0.message=16KiB",
 			"measure.duration=60ms");
@@ -80,37 +77,32 @@ UNIT_TEST(messages_that_pause_leave_when_no_others_come)
 			assert_int_equal(lab.fabric->host[host].nic.waiting, 0);
 			assert_int_equal(datagram_control_held(&lab.fabric->host[host].nic), 0);
 		}
-		virtual_lab_close(&lab);
 	}
 }
 
 UNIT_TEST(the_same_seed_gives_the_same_run)
 {
-	struct virtual_lab once, again;
+	OWNED(virtual_lab) once, again;
 
 	RUN(&once, "nic.control=pr-drb");
 	RUN(&again, "nic.control=pr-drb");
 	assert_int_equal(once.result.fingerprint, again.result.fingerprint);
-	virtual_lab_close(&once);
-	virtual_lab_close(&again);
 }
 
 UNIT_TEST(paths_open_and_carry_more_than_one)
 {
-	struct virtual_lab none, drb;
+	OWNED(virtual_lab) none, drb;
 
 	RUN(&none, "nic.control=none");
 	RUN(&drb, "nic.control=drb");
 	assert_true(drb.result.accepted > 1.1 * none.result.accepted);
 	assert_true(counter(&drb, "paths_opened") > 0);
 	assert_true(drb.result.sample[1].paths > 1);
-	virtual_lab_close(&none);
-	virtual_lab_close(&drb);
 }
 
 UNIT_TEST(throttling_holds_frames_back)
 {
-	struct virtual_lab none, iba;
+	OWNED(virtual_lab) none, iba;
 
 	RUN(&none, "nic.control=none");
 	RUN(&iba, "nic.control=iba-cc");
@@ -118,13 +110,11 @@ UNIT_TEST(throttling_holds_frames_back)
 	assert_true(iba.result.sample[1].ccti > 0);
 	assert_true(iba.result.network_ns.sum / iba.result.network_ns.count <
 		    none.result.network_ns.sum / none.result.network_ns.count);
-	virtual_lab_close(&none);
-	virtual_lab_close(&iba);
 }
 
 UNIT_TEST(throttling_the_host_holds_back_more_than_the_destination)
 {
-	struct virtual_lab destination, host;
+	OWNED(virtual_lab) destination, host;
 
 #define HOT                                                                            \
 	"traffic.0.pattern=hotspot", "traffic.0.to=[h3]", "traffic.1.pattern=uniform", \
@@ -132,28 +122,24 @@ UNIT_TEST(throttling_the_host_holds_back_more_than_the_destination)
 	RUN(&destination, "nic.control=iba-cc", HOT);
 	RUN(&host, "nic.control=iba-cc", "nic.iba-cc.per=host", HOT);
 	assert_true(destination.result.accepted > host.result.accepted);
-	virtual_lab_close(&destination);
-	virtual_lab_close(&host);
 }
 
 UNIT_TEST(a_notification_takes_the_delays_of_the_way_back)
 {
 	/* Longer than the run: nothing is ever heard. */
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	RUN(&lab, "nic.control=drb", "link.delay=1ms", "measure.duration=7ms");
 	assert_true(counter(&lab, "cn_sent") > 0);
 	assert_int_equal(counter(&lab, "cn_received"), 0);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(only_marked_frames_are_answered_where_marks_count)
 {
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	RUN(&lab, "nic.control=drb-cn", "traffic.0.load=5%");
 	assert_true(counter(&lab, "cn_sent") <= counter(&lab, "packets_marked"));
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(contending_flows_fill_the_database)
@@ -171,19 +157,17 @@ UNIT_TEST(contending_flows_fill_the_database)
 
 UNIT_TEST(an_incast_is_throttled_and_not_spread)
 {
-	struct virtual_lab drb, cc;
+	OWNED(virtual_lab) drb, cc;
 
 	RUN(&drb, "nic.control=drb", "traffic.0.pattern=hotspot", "traffic.0.to=[h3]");
 	RUN(&cc, "nic.control=drb-cc", "traffic.0.pattern=hotspot", "traffic.0.to=[h3]");
 	assert_true(counter(&cc, "throttled_ns") > 0);
 	assert_true(counter(&cc, "paths_opened") < counter(&drb, "paths_opened") / 2);
-	virtual_lab_close(&drb);
-	virtual_lab_close(&cc);
 }
 
 UNIT_TEST(switches_tell_their_mean_waiting_time)
 {
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 	double max = 0;
 
 	RUN(&lab, "nic.control=none");
@@ -191,18 +175,15 @@ UNIT_TEST(switches_tell_their_mean_waiting_time)
 	for (unsigned i = 0; i < 16; i++)
 		max = lab.result.sw[i].waiting_ns > max ? lab.result.sw[i].waiting_ns : max;
 	assert_true(max > 4000);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(acknowledging_messages_sends_one_each)
 {
-	struct virtual_lab frames, messages;
+	OWNED(virtual_lab) frames, messages;
 
 	RUN(&frames, "nic.control=drb", "traffic.0.message=4KiB");
 	RUN(&messages, "nic.control=drb", "traffic.0.message=4KiB", "nic.drb.ack=message");
 	assert_in_range(counter(&messages, "cn_sent") * 100 / counter(&frames, "cn_sent"), 20, 30);
-	virtual_lab_close(&frames);
-	virtual_lab_close(&messages);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -142,8 +142,8 @@ UNIT_TEST(links_that_replace_those_of_wormhole_switching_are_named)
 		"wormhole switching\n"};
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct topology *topology = NULL;
-		struct run_config *config;
+		OWNED(topology) *topology = NULL;
+		OWNED(run_config) *config;
 		char text[1000], lines[1000] = "";
 		struct error error;
 
@@ -158,8 +158,6 @@ UNIT_TEST(links_that_replace_those_of_wormhole_switching_are_named)
 			fail_msg("%s", error.text);
 		credit_cover_report(config, topology, take_line, lines);
 		assert_string_equal(lines, said[i]);
-		topology_destroy(topology);
-		run_config_destroy(config);
 	}
 }
 

@@ -58,7 +58,7 @@ static unsigned accepted(const char *algorithm, const char *load, bool shifted)
 {
 	char algorithm_set[64], load_set[64], file_set[64];
 	const char *set[] = {algorithm_set, load_set, file_set};
-	struct run_result result;
+	OWNED(run_result) result;
 	double share;
 
 	snprintf(algorithm_set, sizeof(algorithm_set), "routing.algorithm=%s", algorithm);
@@ -71,7 +71,6 @@ static unsigned accepted(const char *algorithm, const char *load, bool shifted)
 	assert_int_equal(result.out_of_order, 0);
 	assert_int_equal(result.packets.dropped, 0);
 	share = result.accepted;
-	run_result_free(&result);
 	return (unsigned)(share * 1000 + 0.5);
 }
 

@@ -76,7 +76,7 @@ UNIT_TEST(ends_without_an_event_change_no_delivery_and_no_link)
 	rng_init(&rng, 7, 0, 0);
 	for (unsigned i = 0; i < RUNS; i++) {
 		const char *set[PICKS];
-		struct virtual_lab lazy, eager;
+		OWNED(virtual_lab) lazy, eager;
 
 		draw(&rng, set);
 		run(&lazy, set, false);
@@ -91,8 +91,6 @@ UNIT_TEST(ends_without_an_event_change_no_delivery_and_no_link)
 		assert_true(lazy.result.offered == eager.result.offered);
 		assert_true(lazy.result.packets.delivered > 0);
 		expect_same_links(&lazy.result, &eager.result);
-		virtual_lab_close(&lazy);
-		virtual_lab_close(&eager);
 	}
 }
 
@@ -109,7 +107,7 @@ UNIT_TEST(leaving_the_stream_changes_no_delivery)
 			"traffic[0].pattern=hotspot", "traffic[0].to=[h3]",
 			i % 2 == 0 ? "traffic[0].share=40%" : "traffic[0].share=15%",
 			message[i / 2], "detector.crt=5us", "measure.duration=150us"};
-		struct virtual_lab lazy, eager;
+		OWNED(virtual_lab) lazy, eager;
 
 		run(&lazy, set, false);
 		run(&eager, set, true);
@@ -125,8 +123,6 @@ UNIT_TEST(leaving_the_stream_changes_no_delivery)
 			streams += lazy.fabric->host[host].stream != NULL;
 			left += lazy.fabric->host[host].stream == NULL;
 		}
-		virtual_lab_close(&lazy);
-		virtual_lab_close(&eager);
 	}
 	assert_true(streams > 0);
 	assert_true(left > 0);
@@ -235,7 +231,7 @@ static void see(void *ctx, const struct virtual_trace_record *record)
 static uint64_t keep_account(const char *buffer, unsigned seed)
 {
 	struct account account = {.count = 0};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 	char seed_text[32];
 	/* Long and short packets, so that one input's tails leave in another order than heads. */
 	const char *set[] = {buffer, seed_text, "traffic[0].load=90%", "traffic[0].message=3999B",
@@ -248,7 +244,6 @@ static uint64_t keep_account(const char *buffer, unsigned seed)
 		account.rx[port] = lab.fabric->sw[0]->port[port].link.rx[0];
 	virtual_fabric_trace(lab.fabric, see, &account);
 	virtual_lab_run(&lab);
-	virtual_lab_close(&lab);
 	return account.frames;
 }
 

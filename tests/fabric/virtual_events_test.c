@@ -73,7 +73,7 @@ static uint64_t events_lost(const struct run_result *result)
 
 UNIT_TEST(a_flap_shorter_than_three_hellos_is_not_noticed_and_loses_frames_that_come_again)
 {
-	struct virtual_lab lab = RUN("events=[{at: 1ms, link: 's0:2', down: 150us}]");
+	OWNED(virtual_lab) lab = RUN("events=[{at: 1ms, link: 's0:2', down: 150us}]");
 
 	expect_all_recovered(&lab);
 	assert_int_equal(lab.result.events, 1);
@@ -82,18 +82,16 @@ UNIT_TEST(a_flap_shorter_than_three_hellos_is_not_noticed_and_loses_frames_that_
 	assert_int_equal(lab.result.event[0].detect_ps, WEFT_TIME_NEVER);
 	assert_int_equal(result_counter(&lab.result, "discard_link_down"), 0);
 	assert_string_equal(lab.result.event[0].what, "link s0:2 down 150us");
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(a_longer_one_is_noticed_after_three_hellos_and_switches_discard_what_waits)
 {
-	struct virtual_lab lab = RUN("events=[{at: 1050us, link: 's0:2', down: 700us}]");
+	OWNED(virtual_lab) lab = RUN("events=[{at: 1050us, link: 's0:2', down: 700us}]");
 
 	expect_all_recovered(&lab);
 	assert_int_equal(lab.result.event[0].detect_ps, 250 * PS_PER_US);
 	assert_true(result_counter(&lab.result, "discard_link_down") > 0);
 	assert_true(run_result_event_recovery(&lab.result, 0) > 700 * PS_PER_US);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(a_cut_cable_loses_what_it_carries_and_what_is_sent_into_it)
@@ -111,14 +109,13 @@ UNIT_TEST(a_cut_cable_loses_what_it_carries_and_what_is_sent_into_it)
 
 UNIT_TEST(damage_and_lost_credits_cost_no_frame_and_no_credit)
 {
-	struct virtual_lab lab = RUN("faults={corrupt: 1%, credit-loss: 20%}");
+	OWNED(virtual_lab) lab = RUN("faults={corrupt: 1%, credit-loss: 20%}");
 
 	expect_all_recovered(&lab);
 	assert_true(result_counter(&lab.result, "link_frames_corrupted") > 1000);
 	assert_true(result_counter(&lab.result, "link_credits_lost") > 1000);
 	assert_int_equal(result_counter(&lab.result, "link_frames_corrupted"),
 		result_counter(&lab.result, "link_frames_lost"));
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(a_host_that_stays_away_costs_counted_frames_only)
@@ -138,12 +135,11 @@ UNIT_TEST(a_host_that_stays_away_costs_counted_frames_only)
 
 UNIT_TEST(a_slow_drain_holds_back_senders_and_loses_nothing)
 {
-	struct virtual_lab lab = RUN("events=[{at: 500us, host: h7, drain: 10Gbps}]",
+	OWNED(virtual_lab) lab = RUN("events=[{at: 500us, host: h7, drain: 10Gbps}]",
 		"measure.warmup=1ms", "measure.duration=2ms");
 
 	assert_int_equal(events_lost(&lab.result), 0);
 	assert_true(lab.result.accepted < 0.95 * lab.result.offered);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(a_counter_above_its_value_makes_an_event_occur_once)
@@ -179,7 +175,7 @@ UNIT_TEST(an_event_that_repeats_occurs_in_each_interval_with_its_jitter)
 
 UNIT_TEST(new_routes_avoid_what_is_down_and_come_after_the_time_of_the_file)
 {
-	struct virtual_lab lab = RUN("events=[{at: 500us, link: 's0:2', down: forever}]",
+	OWNED(virtual_lab) lab = RUN("events=[{at: 500us, link: 's0:2', down: forever}]",
 		"mapper.after=400us", "traffic.0.stop=10ms");
 	const struct run_result *result = &lab.result;
 
@@ -191,21 +187,19 @@ UNIT_TEST(new_routes_avoid_what_is_down_and_come_after_the_time_of_the_file)
 	assert_int_equal(result->lost | result->duplicated | result->out_of_order, 0);
 	assert_true(run_result_event_recovery(result, 0) < PS_PER_MS);
 	expect_each_frame_once(lab.fabric);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(without_new_routes_frames_for_a_dead_cable_never_arrive)
 {
-	struct virtual_lab lab = RUN("events=[{at: 500us, link: 's0:2', down: forever}]");
+	OWNED(virtual_lab) lab = RUN("events=[{at: 500us, link: 's0:2', down: forever}]");
 
 	assert_int_equal(lab.result.event[0].reroute_ps, WEFT_TIME_NEVER);
 	assert_true(lab.result.packets.delivered < lab.result.packets.injected);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(a_cable_that_is_joined_gets_its_routes_back)
 {
-	struct virtual_lab lab = RUN("events=[{at: 500us, link: 's0:2', down: 1ms}]",
+	OWNED(virtual_lab) lab = RUN("events=[{at: 500us, link: 's0:2', down: 1ms}]",
 		"mapper.after=100us", "traffic.0.stop=4ms");
 	const uint8_t port = 2;
 	const struct topology_port at = {DEVICE_SWITCH, 0, port};
@@ -213,7 +207,6 @@ UNIT_TEST(a_cable_that_is_joined_gets_its_routes_back)
 	expect_all_recovered(&lab);
 	/* It is busy again after 1.6 ms. */
 	assert_true(virtual_channel_at(lab.fabric, at)->free_at > 3 * PS_PER_MS);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(a_host_that_is_cut_off_leaves_the_routes_as_they_are)
@@ -323,7 +316,7 @@ UNIT_TEST(whatever_happens_nothing_is_lost_without_being_counted)
 
 	for (unsigned i = 0; i < 18; i++) {
 		char text[DRAWN_TEXT], seed[32];
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 		struct rng rng;
 
 		rng_init(&rng, i, 0, 0);
@@ -342,7 +335,6 @@ UNIT_TEST(whatever_happens_nothing_is_lost_without_being_counted)
 			lab.result.lost, result_counter(&lab.result, "host_frames_abandoned"));
 		events += lab.result.events;
 		lost += events_lost(&lab.result);
-		virtual_lab_close(&lab);
 	}
 	assert_true(events > 3000);
 	assert_true(lost > 10000);

@@ -68,12 +68,11 @@ UNIT_TEST(a_source_route_costs_its_bytes)
 
 UNIT_TEST(a_message_of_several_frames_follows_itself_closely)
 {
-	struct run_result result = RUN(
+	OWNED(run_result) result = RUN(
 		tree, "traffic[0].message=3000B", "nic.mtu=1000B", "switch.routing-delay=100ns");
 	weft_time last = 4 * LINK_PS + 3 * ROUTING_PS + 3 * FRAME_PS;
 
 	assert_int_equal(result.total_ns.max, ps_to_ns(last));
-	run_result_free(&result);
 }
 
 /* 80 ps per byte: every fraction of a nanosecond comes once. */
@@ -104,27 +103,24 @@ static const char star[] = "weft: run/1\n"
 /* Karol, Hluchyj, Morgan 1987: 2 - sqrt(2) = 0.586 for many ports; 32 have a little more. */
 UNIT_TEST(heads_of_line_block_without_voqs)
 {
-	struct run_result result = RUN(star, "switch.voq=false");
+	OWNED(run_result) result = RUN(star, "switch.voq=false");
 
 	assert_true(result.accepted > 0.575 && result.accepted < 0.61);
-	run_result_free(&result);
 }
 
 UNIT_TEST(voqs_carry_nearly_everything)
 {
-	struct run_result result = RUN(star, "switch.voq=true");
+	OWNED(run_result) result = RUN(star, "switch.voq=true");
 
 	assert_true(result.accepted > 0.96);
-	run_result_free(&result);
 }
 
 UNIT_TEST(what_is_offered_is_accepted_at_low_load)
 {
-	struct run_result result = RUN(star, "traffic[0].load=30%");
+	OWNED(run_result) result = RUN(star, "traffic[0].load=30%");
 
 	assert_true(result.offered > 0.2985 && result.offered < 0.3015);
 	assert_true(result.accepted > 0.2985 && result.accepted < 0.3015);
-	run_result_free(&result);
 }
 
 /* More than a million looks of the watchdog. */
@@ -132,7 +128,7 @@ UNIT_TEST(a_run_in_which_nothing_happens_can_be_stopped)
 {
 	atomic_bool stop = true;
 	struct error error = {""};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	virtual_lab_open(&lab, star,
 		VIRTUAL_LAB_SET("traffic[0].start=90ms", "measure.duration=100ms",
@@ -141,7 +137,6 @@ UNIT_TEST(a_run_in_which_nothing_happens_can_be_stopped)
 	assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &error), 0);
 	assert_true(lab.result.incomplete);
 	assert_int_equal(lab.result.packets.injected, 0);
-	virtual_lab_close(&lab);
 }
 
 static void assert_offered_and_accepted(struct run_result result, double load)
@@ -193,11 +188,10 @@ UNIT_TEST(the_same_seed_gives_the_same_deliveries_to_the_last_bit)
 	uint64_t print[3];
 
 	for (unsigned i = 0; i < 3; i++) {
-		struct run_result result = RUN(star, i < 2 ? "seed=7" : "seed=8",
+		OWNED(run_result) result = RUN(star, i < 2 ? "seed=7" : "seed=8",
 			"measure.warmup=0ms", "measure.sample=100us", "measure.duration=200us");
 
 		print[i] = result.fingerprint;
-		run_result_free(&result);
 	}
 	assert_int_equal(print[0], print[1]);
 	assert_int_not_equal(print[0], print[2]);
@@ -221,7 +215,7 @@ UNIT_TEST(nothing_is_lost_doubled_or_reordered_and_credits_agree_under_any_load)
 	char topology[96], seed[32];
 
 	for (unsigned i = 1; i <= 8; i++) {
-		struct run_result result;
+		OWNED(run_result) result;
 
 		snprintf(topology, sizeof(topology),
 			"topology=irregular:switches=12,degree=4,hosts=3,seed=%u", i);
@@ -236,7 +230,6 @@ UNIT_TEST(nothing_is_lost_doubled_or_reordered_and_credits_agree_under_any_load)
 		assert_int_equal(result.out_of_order, 0);
 		assert_int_equal(result.packets.dropped, 0);
 		assert_false(result.deadlock);
-		run_result_free(&result);
 	}
 }
 
@@ -252,16 +245,15 @@ UNIT_TEST(a_torus_in_dimension_order_uses_its_classes_and_does_not_stand_still)
 				   "measure: {warmup: 0ms, duration: 10ms, sample: 1ms}\n"
 				   "traffic:\n"
 				   "  - {pattern: uniform, from: all, load: 100%, message: 1KiB}\n";
-	struct run_result result = virtual_lab_result(text, NULL, 0);
+	OWNED(run_result) result = virtual_lab_result(text, NULL, 0);
 
 	assert_false(result.deadlock);
 	assert_true(result.accepted > 0.1);
-	run_result_free(&result);
 }
 
 UNIT_TEST(links_say_how_busy_they_were)
 {
-	struct run_result result = RUN(tree, "measure.links=true", "traffic[0].load=50%");
+	OWNED(run_result) result = RUN(tree, "measure.links=true", "traffic[0].load=50%");
 	unsigned busy = 0;
 
 	assert_int_equal(result.links, 2 * (32 + 32));
@@ -272,13 +264,12 @@ UNIT_TEST(links_say_how_busy_they_were)
 		busy += utilisation > 0;
 	}
 	assert_int_equal(busy, 4);
-	run_result_free(&result);
 }
 
 /* A run without warm-up that is all of samples. */
 UNIT_TEST(samples_of_links_add_up_to_the_links_of_the_run)
 {
-	struct run_result result = RUN(tree, "measure.link-series=true", "measure.sample=100us",
+	OWNED(run_result) result = RUN(tree, "measure.link-series=true", "measure.sample=100us",
 		"traffic=[{pattern: uniform, from: all, load: 80%, message: 1KiB}]");
 	const struct run_link_series *series = &result.link_series;
 
@@ -302,13 +293,12 @@ UNIT_TEST(samples_of_links_add_up_to_the_links_of_the_run)
 			    1e-6);
 		assert_int_equal(stalls, result.link[i].stalls);
 	}
-	run_result_free(&result);
 }
 
 /* 50 % of each sample up to 500 us, and nothing after it. */
 UNIT_TEST(a_sample_of_links_is_of_its_own_time)
 {
-	struct run_result result = RUN(tree, "measure.link-series=true", "traffic[0].load=50%",
+	OWNED(run_result) result = RUN(tree, "measure.link-series=true", "traffic[0].load=50%",
 		"traffic[0].stop=500us", "measure.sample=100us");
 	const struct run_link_series *series = &result.link_series;
 	unsigned busy = 0;
@@ -326,31 +316,28 @@ UNIT_TEST(a_sample_of_links_is_of_its_own_time)
 		}
 	}
 	assert_int_equal(busy, 4);
-	run_result_free(&result);
 }
 
 UNIT_TEST(links_are_measured_from_the_warm_up_on)
 {
-	struct run_result result = RUN(tree, "measure.links=true", "traffic[0].load=50%",
+	OWNED(run_result) result = RUN(tree, "measure.links=true", "traffic[0].load=50%",
 		"traffic[0].stop=500us", "measure.warmup=600us");
 
 	for (unsigned i = 0; i < result.links; i++)
 		assert_true(result.link[i].utilisation == 0);
 	assert_true(result.messages.delivered > 100);
-	run_result_free(&result);
 }
 
 /* Frames last 333.6 ns, so three have begun within a microsecond. */
 UNIT_TEST(no_link_is_busy_for_longer_than_there_was_time)
 {
-	struct run_result result = RUN(tree, "measure.links=true", "traffic[0].load=100%",
+	OWNED(run_result) result = RUN(tree, "measure.links=true", "traffic[0].load=100%",
 		"traffic[0].message=4KiB", "measure.duration=1us", "measure.sample=1us");
 	double max = 0;
 
 	for (unsigned i = 0; i < result.links; i++)
 		max = fmax(max, result.link[i].utilisation);
 	assert_true(max > 0.66 && max <= 1);
-	run_result_free(&result);
 }
 
 /* Two switches; a packet takes 100 ns on a link, and as long are the link and the routing: credits
@@ -368,10 +355,9 @@ static uint64_t packets_through(const char *buffer, const char *credits)
 		"measure: {warmup: 0ms, duration: 1ms, sample: 1ms}\n"
 		"traffic:\n"
 		"  - {pattern: hotspot, from: [h0], to: [h1], load: 100%, message: 1180B}\n";
-	struct run_result result = RUN(text, buffer, credits);
+	OWNED(run_result) result = RUN(text, buffer, credits);
 	uint64_t delivered = result.packets.delivered;
 
-	run_result_free(&result);
 	return delivered;
 }
 
@@ -413,7 +399,7 @@ static void see_limits(void *ctx, const struct virtual_trace_record *record)
 UNIT_TEST(credits_are_never_taken_back)
 {
 	struct limits limits = {.frames = 0};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	virtual_lab_open(&lab, tree,
 		VIRTUAL_LAB_SET("switch.vcs=4", "switch.buffer=64KiB", "traffic[0].pattern=uniform",
@@ -423,25 +409,23 @@ UNIT_TEST(credits_are_never_taken_back)
 	virtual_fabric_trace(lab.fabric, see_limits, &limits);
 	virtual_lab_run(&lab);
 	assert_true(limits.frames > 1000);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(frames_of_several_routes_may_overtake)
 {
-	struct run_result result = RUN(tree, "routing.mode=source", "routing.algorithm=ud-random",
+	OWNED(run_result) result = RUN(tree, "routing.mode=source", "routing.algorithm=ud-random",
 		"traffic[0].pattern=uniform", "traffic[0].from=all", "traffic[0].to=all",
 		"traffic[0].load=100%", "switch.buffer=16KiB");
 
 	assert_true(result_counter(&result, "host_frames_overtaken") > 100);
 	assert_int_equal(result.out_of_order, 0);
-	run_result_free(&result);
 }
 
 /* 1,152 hosts: a byte for each number (virtual_fabric.c). Each host sends more than 254 short
  * frames to one other host. */
 UNIT_TEST(numbers_of_a_byte_count_on_when_frames_are_many)
 {
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	virtual_lab_open(&lab, tree,
 		VIRTUAL_LAB_SET("topology=rlft:ports=48,stages=2", "measure.duration=100us",
@@ -453,7 +437,6 @@ UNIT_TEST(numbers_of_a_byte_count_on_when_frames_are_many)
 		assert_int_equal(lab.fabric->host[i].nic.sent.kind, PAIR_NUMBERS_BYTES);
 		assert_true(lab.fabric->host[i].nic.frames_sent > PAIR_NUMBERS_LARGE);
 	}
-	virtual_lab_close(&lab);
 }
 
 /* 3,456 hosts, a table of 2.5 MB. */
@@ -468,7 +451,7 @@ static const char large[] = "weft: run/1\n"
 
 UNIT_TEST(a_large_table_of_which_equal_parts_are_shared_routes_as_the_whole_one)
 {
-	struct virtual_lab shared, whole;
+	OWNED(virtual_lab) shared, whole;
 	const struct route_table *table;
 
 	virtual_lab_open(&shared, large, NULL, 0);
@@ -485,14 +468,12 @@ UNIT_TEST(a_large_table_of_which_equal_parts_are_shared_routes_as_the_whole_one)
 	assert_true(shared.result.packets.delivered > 0);
 	assert_int_equal(shared.result.fingerprint, whole.result.fingerprint);
 	assert_int_equal(shared.result.packets.delivered, whole.result.packets.delivered);
-	virtual_lab_close(&shared);
-	virtual_lab_close(&whole);
 }
 
 static uint64_t large_by(unsigned workers, const char *queuing)
 {
 	struct error error = {""};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 	uint64_t fingerprint;
 
 	virtual_lab_open(&lab, large, VIRTUAL_LAB_SET("switch.vcs=2", queuing));
@@ -500,7 +481,6 @@ static uint64_t large_by(unsigned workers, const char *queuing)
 	virtual_lab_run(&lab);
 	assert_true(lab.fabric->looks_far && lab.result.packets.delivered > 0);
 	fingerprint = lab.result.fingerprint;
-	virtual_lab_close(&lab);
 	return fingerprint;
 }
 
@@ -529,11 +509,10 @@ UNIT_TEST(a_table_of_too_many_blocks_is_read_as_it_is)
 
 UNIT_TEST(a_table_that_the_cache_holds_is_read_as_it_is)
 {
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	virtual_lab_open(&lab, tree, NULL, 0);
 	assert_null(lab.fabric->routes.blocks);
-	virtual_lab_close(&lab);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -119,7 +119,7 @@ static void run_flows(struct virtual_lab *lab, const char *network, const char *
 UNIT_TEST(flows_that_do_not_complete_are_named_as_flows)
 {
 	struct error error = {""};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	run_flows(&lab,
 		"topology: \"rlft:ports=8,stages=2,rate=100Gbps\"\nmeasure: {duration: 20us}\n",
@@ -128,7 +128,6 @@ UNIT_TEST(flows_that_do_not_complete_are_named_as_flows)
 	assert_string_equal(error.text,
 		"flows have not completed by the end of the run: a longer measure.duration gives "
 		"them time");
-	virtual_lab_close(&lab);
 }
 
 /* The formula for the empty network, to which slowdowns are relative, is exact. */
@@ -146,7 +145,7 @@ UNIT_TEST(a_flow_alone_has_a_slowdown_of_one)
 	rng_init(&rng, 20261129, 0, 0);
 	for (unsigned i = 0; i < 12; i++) {
 		char text[1024] = "";
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 
 		for (unsigned flow = 0; flow < 12; flow++)
 			snprintf(text + strlen(text), 80, "%u %u %ums %u\n",
@@ -161,7 +160,6 @@ UNIT_TEST(a_flow_alone_has_a_slowdown_of_one)
 			assert_true(
 				fabs((double)at->completion_ps / PS_PER_NS - at->alone_ns) < 0.01);
 		}
-		virtual_lab_close(&lab);
 	}
 }
 

@@ -160,7 +160,7 @@ UNIT_TEST(nothing_is_lost_reordered_or_stuck_under_full_load_with_pool_enough)
 
 	for (unsigned i = 0; i < 36; i++) {
 		char seed[32];
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 
 		snprintf(seed, sizeof(seed), "seed=%u", i + 1);
 		lab = RUN(busy, topology[i % 3], algorithm[i % 4], length[i / 3 % 3], seed,
@@ -169,14 +169,13 @@ UNIT_TEST(nothing_is_lost_reordered_or_stuck_under_full_load_with_pool_enough)
 				   : "switch.switching=cut-through");
 		expect_whole(&lab);
 		with_itbs += lab.fabric->routes.itbs;
-		virtual_lab_close(&lab);
 	}
 	assert_true(with_itbs > 24);
 }
 
 UNIT_TEST(a_small_pool_is_never_over_and_what_it_discards_is_counted)
 {
-	struct virtual_lab lab = RUN(busy, "nic.itb.pool=8KiB", "routing.algorithm=bmax-itb");
+	OWNED(virtual_lab) lab = RUN(busy, "nic.itb.pool=8KiB", "routing.algorithm=bmax-itb");
 	const struct run_result *result = &lab.result;
 
 	assert_true(result_counter(&lab.result, "host_itb_discarded") > 10);
@@ -186,13 +185,12 @@ UNIT_TEST(a_small_pool_is_never_over_and_what_it_discards_is_counted)
 	assert_int_equal(result->lost, 0);
 	assert_int_equal(result->out_of_order, 0);
 	assert_false(result->deadlock);
-	virtual_lab_close(&lab);
 }
 
 /* All hosts always have messages of their own, and one VC: what lets one go lets the other. */
 UNIT_TEST(own_messages_are_never_starved)
 {
-	struct virtual_lab lab = RUN(busy, "routing.algorithm=bmax-itb");
+	OWNED(virtual_lab) lab = RUN(busy, "routing.algorithm=bmax-itb");
 	unsigned loaded = 0;
 
 	for (uint32_t i = 0; i < lab.fabric->hosts; i++) {
@@ -203,19 +201,17 @@ UNIT_TEST(own_messages_are_never_starved)
 		loaded += nic->itb->reinjected > 500;
 	}
 	assert_true(loaded > 4);
-	virtual_lab_close(&lab);
 }
 
 /* Figure 96 of the thesis: below saturation nobody waits behind what is in transit. */
 UNIT_TEST(below_saturation_own_messages_do_not_pile_up)
 {
-	struct virtual_lab lab = RUN(busy, "traffic[0].load=20%", "switch.buffer=64KiB");
+	OWNED(virtual_lab) lab = RUN(busy, "traffic[0].load=20%", "switch.buffer=64KiB");
 
 	expect_whole(&lab);
 	for (uint32_t i = 0; i < lab.fabric->hosts; i++)
 		assert_true(datagram_waiting(&lab.fabric->host[i].nic) <= 11);
 	assert_true(lab.result.messages.pending < 50);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(the_same_seed_gives_the_same_result_to_the_last_bit)
@@ -289,18 +285,17 @@ UNIT_TEST(the_watchdog_frees_what_waits_for_itself)
 
 UNIT_TEST(in_transit_buffers_make_minimal_routes_round_a_ring_safe)
 {
-	struct virtual_lab lab = RUN(ring, "routing.algorithm=ud-itb", "routing.mode=source",
+	OWNED(virtual_lab) lab = RUN(ring, "routing.algorithm=ud-itb", "routing.mode=source",
 		"measure.duration=2ms", "measure.sample=1ms");
 
 	assert_true(lab.fabric->routes.itbs);
 	expect_whole(&lab);
 	assert_int_equal(lab.result.cycles, 0);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(samples_say_how_many_frames_were_absorbed)
 {
-	struct virtual_lab lab = RUN(busy, "traffic[0].load=20%");
+	OWNED(virtual_lab) lab = RUN(busy, "traffic[0].load=20%");
 	uint64_t sum = 0;
 
 	assert_int_equal(lab.result.samples, 4);
@@ -309,7 +304,6 @@ UNIT_TEST(samples_say_how_many_frames_were_absorbed)
 		sum += lab.result.sample[i].itb;
 	}
 	assert_int_equal(sum, result_counter(&lab.result, "host_itb_absorbed"));
-	virtual_lab_close(&lab);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -85,11 +85,10 @@ static inline void virtual_lab_expect_whole(const struct virtual_lab *lab)
 static inline struct run_result virtual_lab_result(
 	const char *text, const char *const *set, unsigned sets)
 {
-	struct virtual_lab lab = virtual_lab_ran(text, set, sets);
+	OWNED(virtual_lab) lab = virtual_lab_ran(text, set, sets);
 	struct run_result result = lab.result;
 
 	memset(&lab.result, 0, sizeof(lab.result));
-	virtual_lab_close(&lab);
 	return result;
 }
 
@@ -98,11 +97,9 @@ static inline void virtual_lab_assert_refused(
 	const char *text, const char *const *set, unsigned sets, const char *why)
 {
 	struct error error = {""};
-	struct run_config *config = run_config_parse(text, strlen(text), "test", set, sets, &error);
-	struct topology *topology = run_config_open_topology(config, &error);
+	OWNED(run_config) *config = run_config_parse(text, strlen(text), "test", set, sets, &error);
+	OWNED(topology) *topology = run_config_open_topology(config, &error);
 
 	assert_null(virtual_fabric_create(topology, config, &error));
 	assert_string_equal(error.text, why);
-	topology_destroy(topology);
-	run_config_destroy(config);
 }

@@ -23,12 +23,11 @@ static struct virtual_lookahead lookahead_with(const char *const *sets, unsigned
 {
 	struct virtual_lookahead lookahead;
 	struct error error = {""};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	virtual_lab_open(&lab, drawn_plain, sets, count);
 	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &error), 0);
 	lookahead = lab.fabric->partitions->lookahead;
-	virtual_lab_close(&lab);
 	return lookahead;
 }
 
@@ -71,13 +70,12 @@ UNIT_TEST(what_crosses_sooner_than_packets_shortens_rounds)
 UNIT_TEST(routes_of_a_file_shorten_rounds)
 {
 	struct error error = {""};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET("switch.routing-delay=100ns"));
 	lab.config->routing.file = strdup("routes");
 	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &error), 0);
 	assert_int_equal(lab.fabric->partitions->lookahead.packet_ps, 30 * NS);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(a_round_ends_before_a_credit_frame_of_it_can_be_elsewhere)
@@ -139,14 +137,13 @@ UNIT_TEST(an_end_that_found_no_room_may_be_any_until_the_last_such_is_over)
 static uint64_t count_rounds(const char *routing_delay)
 {
 	struct error error = {""};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 	uint64_t rounds;
 
 	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET(routing_delay, "switch.buffer=1MiB"));
 	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &error), 0);
 	virtual_lab_run(&lab);
 	rounds = lab.fabric->partitions->worker[0].use.rounds;
-	virtual_lab_close(&lab);
 	return rounds;
 }
 
@@ -249,7 +246,7 @@ UNIT_TEST(more_ends_than_the_list_holds_change_no_byte)
 {
 	struct drawn drawn = {.sets = MANY_ENDS};
 	struct error error = {""};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 	char *one, *two;
 
 	memcpy(drawn.set, many_ends, sizeof(many_ends));
@@ -263,13 +260,12 @@ UNIT_TEST(more_ends_than_the_list_holds_change_no_byte)
 	run_many_ends(&lab);
 	assert_int_not_equal(lab.fabric->ends.unlisted_before, 0);
 	assert_in_range(lab.fabric->partitions->worker[0].use.rounds, 1, 60 * 1000 / 30);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(a_credit_frame_that_comes_too_late_ends_the_run)
 {
 	struct error error = {""};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET("switch.routing-delay=100ns"));
 	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 2, &error), 0);
@@ -281,7 +277,6 @@ UNIT_TEST(a_credit_frame_that_comes_too_late_ends_the_run)
 	assert_string_equal(error.text,
 		"--workers 2: a fault of Weft, please report it: something came too late for "
 		"another worker: only one worker can run this");
-	virtual_lab_close(&lab);
 }
 
 UNIT_MAIN(NULL, NULL)

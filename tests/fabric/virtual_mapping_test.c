@@ -14,11 +14,10 @@ static struct virtual_mapping_result map(const char *spec, const char *algorithm
 		virtual_mapping_usual(route_algorithm_find(algorithm), tables);
 	struct virtual_mapping_result result = {0};
 	struct error error;
-	struct topology *topology = topology_generate(spec, &error);
+	OWNED(topology) *topology = topology_generate(spec, &error);
 
 	if (topology == NULL || virtual_mapping_run(topology, &options, &result, &error) != 0)
 		fail_msg("%s", error.text);
-	topology_destroy(topology);
 	return result;
 }
 

@@ -41,11 +41,10 @@ static const char text[] =
 /* Mean time from generation to delivery. */
 static double run(const char *const *set, unsigned sets)
 {
-	struct run_result result = virtual_lab_result(text, set, sets);
+	OWNED(run_result) result = virtual_lab_result(text, set, sets);
 	double mean = histogram_mean(&result.total_ns);
 
 	assert_true(result.total_ns.count > 25000);
-	run_result_free(&result);
 	return mean;
 }
 

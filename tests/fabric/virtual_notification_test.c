@@ -231,12 +231,11 @@ UNIT_TEST(withheld_credits_do_not_put_off_a_root)
 static weft_time mark_of(const char *set)
 {
 	const char *const sets[] = {set};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 	weft_time mark;
 
 	virtual_lab_open(&lab, tree, sets, 1);
 	mark = congestion_setup_mark_ps(lab.config);
-	virtual_lab_close(&lab);
 	return mark;
 }
 

@@ -45,7 +45,7 @@ UNIT_TEST(credit_frames_of_one_time_arrive_in_the_order_sent)
 		{1, 0, 4, 2, 3}, {3, 4, 0, 1, 2}};
 
 	for (unsigned i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 		struct link_end *end;
 		uint32_t min;
 
@@ -60,7 +60,6 @@ UNIT_TEST(credit_frames_of_one_time_arrive_in_the_order_sent)
 			end->rx[0].released++;
 		}
 		expect_in_order(lab.fabric, min);
-		virtual_lab_close(&lab);
 	}
 }
 

@@ -61,13 +61,12 @@ UNIT_TEST(what_falls_due_leaves_whatever_its_queue)
 	static const char *const schemes[] = {"queuing=dbbm", "queuing=vftree", "queuing=flow2sl"};
 
 	for (unsigned i = 0; i < 3; i++) {
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 
 		RUN(&lab, schemes[i], "traffic.0.load=10%", "traffic.1.from=[h10]",
 			"traffic.1.start=50us");
 		/* One host fills one link; all the others are nearly idle. */
 		assert_in_range(lab.result.messages.pending, 0, lab.result.messages.generated / 10);
-		virtual_lab_close(&lab);
 	}
 }
 
@@ -76,14 +75,13 @@ UNIT_TEST(packets_travel_in_the_vc_of_their_scheme)
 	char queuing[64];
 
 	for (unsigned i = 0; queuing_scheme_at(i) != NULL; i++) {
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 		bool small = strcmp(queuing_scheme_at(i)->name, "voqnet") == 0;
 
 		snprintf(queuing, sizeof(queuing), "queuing=%s", queuing_scheme_at(i)->name);
 		RUN(&lab, queuing, small ? "topology=rlft:ports=4,stages=2" : "seed=3",
 			small ? "switch.vcs=8" : "switch.vcs=3");
 		assert_only_the_schemes_vcs_arrive(&lab);
-		virtual_lab_close(&lab);
 	}
 }
 
@@ -91,14 +89,12 @@ UNIT_TEST(packets_travel_in_the_vc_of_their_scheme)
  * elsewhere. From the sources on nothing is shared with the hot packets, so all of that arrives. */
 UNIT_TEST(a_hot_spot_does_not_hold_up_what_has_another_queue)
 {
-	struct virtual_lab one, each;
+	OWNED(virtual_lab) one, each;
 
 	RUN(&one, "topology=rlft:ports=4,stages=3", "switch.vcs=16", "queuing=1q");
 	RUN(&each, "topology=rlft:ports=4,stages=3", "switch.vcs=16", "queuing=voqnet");
 	assert_true(one.result.accepted < 0.52);
 	assert_true(each.result.accepted > 0.68);
-	virtual_lab_close(&one);
-	virtual_lab_close(&each);
 }
 
 UNIT_TEST(what_a_network_cannot_have_is_refused)

@@ -71,7 +71,7 @@ UNIT_TEST(two_rails_carry_twice_as_much_as_one)
 
 UNIT_TEST(same_rail_stays_on_the_number_of_the_port)
 {
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	RUN(&lab, joined, "seed=1");
 	assert_true(sent(&lab, "x:0", "y:0") > 0 && sent(&lab, "x:1", "y:1") > 0);
@@ -79,46 +79,42 @@ UNIT_TEST(same_rail_stays_on_the_number_of_the_port)
 	assert_true(sent(&lab, "x:1", "z") > 0 && sent(&lab, "z", "y:0") > 0);
 	assert_int_equal(sent(&lab, "z", "y:1"), 0);
 	assert_int_equal(sent(&lab, "x:0", "x:1"), 0);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(spread_takes_all_ports)
 {
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	RUN(&lab, joined, "traffic[0].rail=spread");
 	assert_true(sent(&lab, "x:0", "y:0") > 0 && sent(&lab, "x:1", "y:1") > 0);
 	assert_true(sent(&lab, "x:0", "y:1") > 0 && sent(&lab, "x:1", "y:0") > 0);
 	assert_true(sent(&lab, "z", "y:0") > 0 && sent(&lab, "z", "y:1") > 0);
 	assert_int_equal(sent(&lab, "x:0", "x:1"), 0);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(the_plane_of_the_destination_is_the_only_one_there)
 {
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	RUN(&lab, joined, "traffic[0].rail=plane-of-destination");
 	/* x is host 0, y host 1. */
 	assert_true(sent(&lab, "y:0", "x:0") > 0 && sent(&lab, "z", "x:0") > 0);
 	assert_true(sent(&lab, "x:1", "y:1") > 0 && sent(&lab, "z", "y:1") > 0);
 	assert_int_equal(sent(&lab, "x:0", "y:0") + sent(&lab, "y:1", "x:1"), 0);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(a_sender_may_be_one_port)
 {
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	RUN(&lab, joined, "traffic[0].from=[x:1]", "traffic[0].to=[y]");
 	assert_true(sent(&lab, "x:1", "y:1") > 0);
 	assert_int_equal(sent(&lab, "x:0", "y:0") + sent(&lab, "y:1", "x:1"), 0);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(a_leaf_that_dies_takes_its_rail_and_no_other)
 {
-	struct virtual_lab whole, cut;
+	OWNED(virtual_lab) whole, cut;
 
 	virtual_lab_open(&whole, planes, NULL, 0);
 	virtual_lab_run(&whole);
@@ -143,8 +139,6 @@ UNIT_TEST(a_leaf_that_dies_takes_its_rail_and_no_other)
 		datagram_expected(&cut.fabric->host[topology_find_host(cut.topology, "h7:1")].nic,
 			(uint16_t)topology_find_host(cut.topology, "h4:1")),
 		sent(&whole, "h4:1", "h7:1"));
-	virtual_lab_close(&whole);
-	virtual_lab_close(&cut);
 }
 
 /* A file of the test's folder; the caller removes it. */
@@ -162,7 +156,7 @@ static void write_file(char path[64], const char *text)
 UNIT_TEST(flows_of_a_list_take_the_ports_in_turn)
 {
 	char path[64], set[96];
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	write_file(path, "h0 h1 0 64KiB\nh0 h1 0 64KiB\nh0 h1 0 64KiB\nh2:1 h3 0 64KiB\n"
 			 "h3 h0 1us 4KiB 3\n");
@@ -176,7 +170,6 @@ UNIT_TEST(flows_of_a_list_take_the_ports_in_turn)
 	/* Where the flow that it waits for ends. */
 	assert_true(sent(&lab, "h3:1", "h0:1") > 0);
 	assert_int_equal(sent(&lab, "h3:0", "h0:0"), 0);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(ranks_take_the_ports_of_their_host)
@@ -206,7 +199,7 @@ UNIT_TEST(ranks_take_the_ports_of_their_host)
 /* Hosts with 1 to 8 ports at the switches of two rings, the first port in the first one. */
 static char *draw_run(struct rng *rng)
 {
-	struct topology *topology;
+	OWNED(topology) *topology;
 	uint32_t hosts = 4, first = 0;
 	uint8_t next[6] = {2, 2, 2, 2, 2, 2};
 	char *text = NULL;
@@ -233,7 +226,6 @@ static char *draw_run(struct rng *rng)
 	topology_write_keys(topology, out, 2);
 	fputs("traffic: [{pattern: uniform, load: 20%, stop: 1ms}]\n", out);
 	fclose(out);
-	topology_destroy(topology);
 	return text;
 }
 

@@ -254,7 +254,7 @@ UNIT_TEST(links_without_delay_are_refused)
 static void *run_short_of_packets(void *argument)
 {
 	struct process *process = argument;
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	virtual_lab_open(&lab, drawn_plain, VIRTUAL_LAB_SET("measure.duration=1ms"));
 	assert_int_equal(
@@ -262,7 +262,6 @@ static void *run_short_of_packets(void *argument)
 	if (process->ranks.own == 1)
 		lab.fabric->pool.size = 8;
 	assert_true(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &process->error) < 0);
-	virtual_lab_close(&lab);
 	return NULL;
 }
 
@@ -294,9 +293,9 @@ UNIT_TEST(a_lost_rank_ends_the_others_at_any_step)
 static void *run_stopped(void *argument)
 {
 	struct process *process = argument;
-	struct run_result result = {0};
+	OWNED(run_result) result = {0};
 	struct error error = {""};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	virtual_lab_open(
 		&lab, drawn_plain, VIRTUAL_LAB_SET("measure.duration=100s", "measure.sample=100s"));
@@ -306,8 +305,6 @@ static void *run_stopped(void *argument)
 		assert_int_equal(virtual_fabric_result(lab.fabric, &result, &error), 0);
 		process->incomplete = result.incomplete;
 	}
-	run_result_free(&result);
-	virtual_lab_close(&lab);
 	return NULL;
 }
 

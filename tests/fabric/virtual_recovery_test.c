@@ -56,7 +56,7 @@ UNIT_TEST(what_a_tiny_pool_discards_comes_again_once_and_in_order)
 
 	for (unsigned i = 0; i < 36; i++) {
 		char seed[32];
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 
 		snprintf(seed, sizeof(seed), "seed=%u", i + 1);
 		lab = RUN(topology[i % 3], algorithm[i % 4], length[i / 3 % 3], seed,
@@ -66,7 +66,6 @@ UNIT_TEST(what_a_tiny_pool_discards_comes_again_once_and_in_order)
 		expect_all_recovered(&lab);
 		discarded += result_counter(&lab.result, "host_itb_discarded");
 		reordered += result_counter(&lab.result, "host_frames_reordered");
-		virtual_lab_close(&lab);
 	}
 	assert_true(discarded > 10000);
 	assert_true(reordered > 1000);
@@ -75,25 +74,23 @@ UNIT_TEST(what_a_tiny_pool_discards_comes_again_once_and_in_order)
 /* Re-injection that overtakes reception: the destination refuses the last frame. */
 UNIT_TEST(a_message_without_its_end_mark_is_completed)
 {
-	struct virtual_lab lab = RUN("traffic[0].message=5000B", "nic.itb.pause=1us",
+	OWNED(virtual_lab) lab = RUN("traffic[0].message=5000B", "nic.itb.pause=1us",
 		"nic.itb.pool=64MiB", "link.rate=10Gbps");
 
 	assert_true(result_counter(&lab.result, "host_discard_end_mark") > 10);
 	assert_int_equal(result_counter(&lab.result, "host_itb_discarded"), 0);
 	expect_all_recovered(&lab);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(everything_is_accounted_for_in_the_midst_of_it)
 {
-	struct virtual_lab lab = RUN("measure={duration: 50us, sample: 50us}");
+	OWNED(virtual_lab) lab = RUN("measure={duration: 50us, sample: 50us}");
 
 	assert_true(virtual_recovery_held(lab.fabric) + virtual_order_held(lab.fabric) > 0);
 	assert_true(lab.result.packets.pending > 0);
 	assert_int_equal(lab.result.packets.injected,
 		lab.result.packets.delivered + lab.result.packets.pending);
 	assert_int_equal(lab.result.lost | lab.result.duplicated | lab.result.out_of_order, 0);
-	virtual_lab_close(&lab);
 }
 
 /* There is room for a few frames only: nobody may send anything new, and everybody's turn is his
@@ -101,7 +98,7 @@ UNIT_TEST(everything_is_accounted_for_in_the_midst_of_it)
 UNIT_TEST(who_may_send_nothing_new_holds_no_transit_up)
 {
 	for (unsigned extra = 20; extra <= 80; extra += 20) {
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 
 		virtual_lab_open(&lab, burst, VIRTUAL_LAB_SET("nic.itb.pool=64KiB"));
 		lab.fabric->pool.size = lab.fabric->hosts + extra;
@@ -109,18 +106,16 @@ UNIT_TEST(who_may_send_nothing_new_holds_no_transit_up)
 		assert_int_equal(lab.fabric->pool.used, extra); /* it was full */
 		assert_true(result_counter(&lab.result, "host_itb_absorbed") > 1000);
 		expect_all_recovered(&lab);
-		virtual_lab_close(&lab);
 	}
 }
 
 UNIT_TEST(where_no_route_has_an_in_transit_buffer_nothing_is_kept)
 {
-	struct virtual_lab lab = RUN("routing.algorithm=ud");
+	OWNED(virtual_lab) lab = RUN("routing.algorithm=ud");
 
 	for (uint32_t i = 0; i < lab.fabric->hosts; i++)
 		assert_null(lab.fabric->host[i].nic.recovery);
 	assert_int_equal(lab.result.packets.delivered, lab.result.packets.injected);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(the_same_seed_gives_the_same_result_to_the_last_bit)

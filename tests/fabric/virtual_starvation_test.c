@@ -98,7 +98,7 @@ static const char *pick(struct rng *rng, const char *const *from, unsigned count
  * 'stuck': frames are still in the network at the end. */
 static bool is_called_deadlocked(unsigned seed, const char *duration, bool *stuck)
 {
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 	struct rng rng;
 	char topology[64], from[32], to[32];
 	unsigned switches, hosts, first;
@@ -139,7 +139,6 @@ static bool is_called_deadlocked(unsigned seed, const char *duration, bool *stuc
 	*stuck = virtual_packets_out(lab.fabric) > 0;
 	called = lab.result.deadlock;
 	assert_int_equal(lab.result.cycles > 0, called);
-	virtual_lab_close(&lab);
 	return called;
 }
 
@@ -169,7 +168,7 @@ UNIT_TEST(rings_and_tori_are_called_deadlocked_if_and_only_if_they_are)
  * frames and routes are free of deadlock. */
 static uint64_t deliver_mixed(unsigned seed, const char *credits)
 {
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 	struct rng rng;
 	uint64_t delivered;
 
@@ -196,7 +195,6 @@ static uint64_t deliver_mixed(unsigned seed, const char *credits)
 		fail_msg("seed %u, %s: %llu of %llu messages arrived", seed, credits,
 			(unsigned long long)delivered,
 			(unsigned long long)lab.result.messages.generated);
-	virtual_lab_close(&lab);
 	return delivered;
 }
 
@@ -220,7 +218,7 @@ static bool is_starved(const struct run_result *result, const char *host)
 static void half_a_ring(unsigned switches, const char *watchdog)
 {
 	char topology[64], text[4096] = "", name[16];
-	struct run_result result;
+	OWNED(run_result) result;
 	size_t used;
 
 	snprintf(topology, sizeof(topology), "topology=ring:switches=%u,hosts=2", switches);
@@ -244,7 +242,6 @@ static void half_a_ring(unsigned switches, const char *watchdog)
 		assert_int_equal(is_starved(&result, name), i % 2 == 0);
 	}
 	assert_true(result.starved[0].stuck);
-	run_result_free(&result);
 }
 
 UNIT_TEST(a_circle_beside_a_flow_that_runs_on_is_named_with_its_hosts)
@@ -282,7 +279,7 @@ static const char row[] = "weft: run/1\n"
 /* Each switch of the row leaves a quarter of its share to what comes from behind. */
 UNIT_TEST(the_far_end_of_a_parking_lot_starves)
 {
-	struct run_result result = virtual_lab_result(row, NULL, 0);
+	OWNED(run_result) result = virtual_lab_result(row, NULL, 0);
 
 	assert_false(result.deadlock);
 	assert_true(result.starvation_known);
@@ -291,7 +288,6 @@ UNIT_TEST(the_far_end_of_a_parking_lot_starves)
 	assert_false(is_starved(&result, "h24"));
 	assert_false(result.starved[0].stuck);
 	assert_true(result.starved[0].waited_ns >= 1000000);
-	run_result_free(&result);
 }
 
 /* 200 us are not four turns of 36 hosts at 10 Gbps. */
@@ -363,30 +359,27 @@ UNIT_TEST(waits_of_the_warm_up_do_not_count)
 
 UNIT_TEST(a_long_circle_has_its_number_of_channels)
 {
-	struct topology *topology = topology_generate("ring:switches=100", NULL);
+	OWNED(topology) *topology = topology_generate("ring:switches=100", NULL);
 	struct deadlock_circle circle = {.channels = 100};
-	struct run_result result = {0};
+	OWNED(run_result) result = {0};
 
 	for (uint32_t i = 0; i < DEADLOCK_CIRCLE_MAX; i++)
 		circle.port[i] = (struct topology_port){DEVICE_SWITCH, i, 0};
 	assert_int_equal(deadlock_result(&circle, topology, &result), 0);
 	assert_int_equal(result.cycles, DEADLOCK_CIRCLE_MAX);
 	assert_int_equal(result.channels, 100);
-	run_result_free(&result);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(without_a_middle_nothing_fills)
 {
 	struct starvation_transit middle = {0}, end = {1000, 100, true};
-	struct run_result result = {0};
+	OWNED(run_result) result = {0};
 
 	assert_int_equal(starvation_judge_transit("h1", &middle, &end, &result), 0);
 	assert_int_equal(result.pools, 0);
 	middle.taken = true;
 	assert_int_equal(starvation_judge_transit("h1", &middle, &end, &result), 0);
 	assert_int_equal(result.pools, 1);
-	run_result_free(&result);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -76,7 +76,7 @@ UNIT_TEST(of_200_good_runs_none_is_called_bad)
 	rng_init(&rng, 46, 0, 0);
 	for (unsigned i = 0; i < GOOD; i++) {
 		struct drawn drawn;
-		struct run_result result;
+		OWNED(run_result) result;
 
 		draw(&drawn, &rng);
 		result = run(&drawn, 800);
@@ -84,7 +84,6 @@ UNIT_TEST(of_200_good_runs_none_is_called_bad)
 		assert_true(result.total_ns.count > 0 && result.accepted > 0);
 		assert_int_not_equal(run_result_is_steady(&result).verdict, VERDICT_NO);
 		told += run_result_is_steady(&result).verdict == VERDICT_YES;
-		run_result_free(&result);
 	}
 	/* The others have too few messages for their spread. */
 	assert_true(told > GOOD * 8 / 10);
@@ -105,11 +104,10 @@ static void compare_lengths(const struct drawn *drawn, enum verdict saturated, e
 	enum verdict known[2] = {VERDICT_UNKNOWN, VERDICT_UNKNOWN};
 
 	for (uint64_t sent = 2; sent <= 4096; sent *= 2) {
-		struct run_result result = run(drawn, sent);
+		OWNED(run_result) result = run(drawn, sent);
 
 		note(&known[0], run_result_is_saturated(&result).verdict);
 		note(&known[1], run_result_is_steady(&result).verdict);
-		run_result_free(&result);
 	}
 	assert_int_equal(known[0], saturated);
 	assert_true(known[1] == steady || (known[1] == VERDICT_UNKNOWN && steady == VERDICT_NO));
@@ -143,13 +141,12 @@ UNIT_TEST(a_load_of_100_percent_is_not_steady)
 	static const char *const lengths[] = {"measure.duration=2ms", "measure.duration=4ms"};
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct run_result result = virtual_lab_result(
+		OWNED(run_result) result = virtual_lab_result(
 			base, VIRTUAL_LAB_SET("topology=rlft:ports=8,stages=2", "link.rate=100Gbps",
 				      "traffic.0.load=100%", "switch.buffer=344KiB",
 				      "measure.warmup=100us", "measure.sample=1ms", lengths[i]));
 
 		assert_int_equal(run_result_is_steady(&result).verdict, VERDICT_NO);
-		run_result_free(&result);
 	}
 }
 
@@ -164,8 +161,8 @@ static struct run_result until(const char *load, const char *buffer)
 /* A run of a hundred times the length has the mean. */
 UNIT_TEST(a_run_until_its_mean_is_known_ends_early_with_the_mean)
 {
-	struct run_result result = until("traffic.0.load=50%", "switch.buffer=128KiB");
-	struct run_result whole = virtual_lab_result(
+	OWNED(run_result) result = until("traffic.0.load=50%", "switch.buffer=128KiB");
+	OWNED(run_result) whole = virtual_lab_result(
 		base, VIRTUAL_LAB_SET("topology=rlft:ports=8,stages=2", "link.rate=100Gbps",
 			      "traffic.0.load=50%", "measure.warmup=1ms", "measure.duration=11ms"));
 	double mean = histogram_mean(&whole.total_ns);
@@ -177,18 +174,15 @@ UNIT_TEST(a_run_until_its_mean_is_known_ends_early_with_the_mean)
 	assert_true(fabs(histogram_mean(&result.total_ns) / mean - 1) < 0.06);
 	/* Only values after the warm-up were measured. */
 	assert_true(result.total_ns.count < result.messages.delivered);
-	run_result_free(&result);
-	run_result_free(&whole);
 }
 
 UNIT_TEST(a_mean_that_does_not_settle_is_looked_for_at_most_for_so_long)
 {
-	struct run_result result = until("traffic.0.load=100%", "switch.buffer=344KiB");
+	OWNED(run_result) result = until("traffic.0.load=100%", "switch.buffer=344KiB");
 
 	assert_false(run_result_until(&result).reached);
 	assert_int_equal(result.to_ns, 5000000);
 	assert_true(result.from_ns > 0 && result.from_ns <= 2500000);
-	run_result_free(&result);
 }
 
 UNIT_MAIN(NULL, NULL)

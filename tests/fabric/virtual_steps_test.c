@@ -48,11 +48,10 @@ UNIT_TEST(at_full_load_nothing_is_lost_and_nothing_stands_still)
 
 	for (unsigned i = 0; i < sizeof(networks) / sizeof(networks[0]); i++)
 		for (unsigned k = 0; k < 3; k++) {
-			struct virtual_lab lab;
+			OWNED(virtual_lab) lab;
 
 			RUN(&lab, networks[i][0], networks[i][1], networks[i][2], networks[i][3],
 				selectors[k], k == 0 ? "switch.voq=false" : "switch.voq=true");
-			virtual_lab_close(&lab);
 		}
 }
 
@@ -89,13 +88,11 @@ UNIT_TEST(several_paths_carry_more_than_one)
 {
 	static const char *const pattern[] = {"topology=torus:dims=8x8,hosts=1",
 		"traffic.0.pattern=transpose", "switch.buffer=64KiB"};
-	struct virtual_lab one, several;
+	OWNED(virtual_lab) one, several;
 
 	RUN(&one, pattern[0], pattern[1], pattern[2], "nic.selector=first");
 	RUN(&several, pattern[0], pattern[1], pattern[2], "nic.selector=round-robin");
 	assert_true(several.result.accepted > 1.1 * one.result.accepted);
-	virtual_lab_close(&one);
-	virtual_lab_close(&several);
 }
 
 UNIT_TEST(fewer_vcs_than_classes_are_refused)

@@ -125,7 +125,7 @@ UNIT_TEST(threads_that_are_missing_or_stay_out_do_not_change_the_result)
 UNIT_TEST(the_table_says_how_much_ran_on_other_threads)
 {
 	struct error error = {""};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 	char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
@@ -146,7 +146,6 @@ UNIT_TEST(the_table_says_how_much_ran_on_other_threads)
 		"\n  workers                other programs used the cores: 75 % of the rounds ran "
 		"on another worker's thread\n"));
 	free(text);
-	virtual_lab_close(&lab);
 }
 
 int main(int argc, char **argv)

@@ -61,7 +61,7 @@ UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
 UNIT_TEST(all_workers_have_event_queues_for_their_share_of_the_events)
 {
 	struct error error = {""};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 	unsigned whole;
 
 	virtual_lab_open(&lab, drawn_plain, NULL, 0);
@@ -69,7 +69,6 @@ UNIT_TEST(all_workers_have_event_queues_for_their_share_of_the_events)
 	assert_int_equal(virtual_fabric_set_ranks(lab.fabric, NULL, 4, &error), 0);
 	for (unsigned i = 0; i < 4; i++)
 		assert_int_equal(virtual_partition_at(lab.fabric, i)->events->shift, whole + 2);
-	virtual_lab_close(&lab);
 }
 
 /* By two workers, and 'sets' ends with NULL. */
@@ -132,7 +131,7 @@ static char *capture_all(unsigned workers, const char *path, size_t *bytes)
 {
 	struct error error = {""};
 	struct virtual_capture *capture;
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	virtual_lab_open(&lab, drawn_plain,
 		VIRTUAL_LAB_SET("measure={warmup: 0us, duration: 15us, sample: 4us}",
@@ -146,7 +145,6 @@ static char *capture_all(unsigned workers, const char *path, size_t *bytes)
 	assert_int_equal(virtual_fabric_run(lab.fabric, NULL, NULL, NULL, &error), 0);
 	assert_int_equal(virtual_capture_end(capture, &error), 0);
 	virtual_capture_destroy(capture);
-	virtual_lab_close(&lab);
 	return read_file(path, bytes);
 }
 
@@ -254,7 +252,7 @@ UNIT_TEST(a_run_of_several_workers_can_be_stopped)
 	for (unsigned i = 0; i < 2; i++) {
 		atomic_bool stop = true;
 		struct error error = {""};
-		struct virtual_lab lab;
+		OWNED(virtual_lab) lab;
 
 		virtual_lab_open(&lab, drawn_plain,
 			VIRTUAL_LAB_SET("measure.duration=100s", "measure.sample=100s",
@@ -265,7 +263,6 @@ UNIT_TEST(a_run_of_several_workers_can_be_stopped)
 		assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &error), 0);
 		assert_true(lab.result.incomplete);
 		assert_null(virtual_fabric_check(lab.fabric));
-		virtual_lab_close(&lab);
 	}
 }
 
@@ -274,7 +271,7 @@ UNIT_TEST(a_run_of_several_workers_can_be_stopped_where_nothing_happens)
 {
 	atomic_bool stop = true;
 	struct error error = {""};
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	virtual_lab_open(&lab, drawn_plain,
 		VIRTUAL_LAB_SET("measure.duration=100ms", "measure.sample=1us",
@@ -284,7 +281,6 @@ UNIT_TEST(a_run_of_several_workers_can_be_stopped_where_nothing_happens)
 	assert_int_equal(virtual_fabric_run(lab.fabric, &stop, NULL, NULL, &error), 0);
 	assert_int_equal(virtual_fabric_result(lab.fabric, &lab.result, &error), 0);
 	assert_true(lab.result.incomplete);
-	virtual_lab_close(&lab);
 }
 
 int main(int argc, char **argv)

@@ -50,6 +50,7 @@ struct wormhole_outcome {
 void wormhole_run_trains(const struct wormhole_case *the_case, struct wormhole_outcome *outcome);
 void wormhole_run_flits(const struct wormhole_case *the_case, struct wormhole_outcome *outcome);
 void wormhole_outcome_free(struct wormhole_outcome *outcome);
+#define wormhole_outcome_out_of_scope wormhole_outcome_free
 /* Nothing has happened. */
 void wormhole_outcome_begin(const struct wormhole_case *the_case, struct wormhole_outcome *outcome);
 /* The sender of direction i of the links. */
@@ -73,6 +74,7 @@ const char *wormhole_check(
 /* The case that belongs to a seed. */
 void wormhole_case_draw(struct wormhole_case *the_case, uint64_t seed);
 void wormhole_case_free(struct wormhole_case *the_case);
+#define wormhole_case_out_of_scope wormhole_case_free
 /* Everything that somebody needs to compute it by hand: parameters, messages with routes, delays of
  * the links that they use. */
 void wormhole_case_print(const struct wormhole_case *the_case, FILE *out);

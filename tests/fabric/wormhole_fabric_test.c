@@ -213,8 +213,8 @@ UNIT_TEST(the_far_end_of_a_parking_lot_starves)
 UNIT_TEST(a_stop_ends_a_run_in_which_hardly_anything_happens)
 {
 	struct error error = {""};
-	struct run_config *config = run_config_parse(pair, strlen(pair), "test", NULL, 0, &error);
-	struct topology *topology = run_config_open_topology(config, &error);
+	OWNED(run_config) *config = run_config_parse(pair, strlen(pair), "test", NULL, 0, &error);
+	OWNED(topology) *topology = run_config_open_topology(config, &error);
 	struct wormhole_fabric *fabric = wormhole_fabric_create(topology, config, &error);
 	struct run_result result = {0};
 	atomic_bool stop = true;
@@ -225,8 +225,6 @@ UNIT_TEST(a_stop_ends_a_run_in_which_hardly_anything_happens)
 	assert_true(wormhole_net_now(wormhole_fabric_net(fabric)) < 10000); /* out of 1,600,000 */
 	run_result_free(&result);
 	wormhole_fabric_destroy(fabric);
-	topology_destroy(topology);
-	run_config_destroy(config);
 }
 
 UNIT_TEST(the_same_ring_with_itbs_never_does)

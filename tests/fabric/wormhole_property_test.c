@@ -40,7 +40,7 @@ struct seen {
 static bool disagree(
 	const struct wormhole_case *the_case, char *text, size_t size, struct seen *seen)
 {
-	struct wormhole_outcome flits, trains;
+	OWNED(wormhole_outcome) flits, trains;
 	bool differ;
 
 	wormhole_run_flits(the_case, &flits);
@@ -61,8 +61,6 @@ static bool disagree(
 		for (uint32_t i = 0; i < 2 * the_case->topology->links; i++)
 			seen->flits += flits.carried[i];
 	}
-	wormhole_outcome_free(&flits);
-	wormhole_outcome_free(&trains);
 	return differ;
 }
 
@@ -90,7 +88,7 @@ UNIT_TEST(trains_and_flits_agree_in_every_cycle)
 	struct seen seen = {0};
 
 	for (uint64_t seed = wanted.first; seed < wanted.first + wanted.cases; seed++) {
-		struct wormhole_case the_case;
+		OWNED(wormhole_case) the_case;
 		char text[512];
 
 		wormhole_case_draw(&the_case, seed);
@@ -99,7 +97,6 @@ UNIT_TEST(trains_and_flits_agree_in_every_cycle)
 			tell(&the_case);
 			fail_msg("wormhole_property_test seed %" PRIu64, seed);
 		}
-		wormhole_case_free(&the_case);
 	}
 	print_message("%" PRIu64 " cases, %" PRIu64 " messages, %" PRIu64
 		      " flits over links, %" PRIu64 " symbols, %" PRIu64
@@ -233,7 +230,7 @@ static void open_jam(struct wormhole_case *the_case)
 UNIT_TEST(trains_and_flits_agree_in_a_jam_at_in_transit_buffers)
 {
 	struct wormhole_outcome flits;
-	struct wormhole_case the_case;
+	OWNED(wormhole_case) the_case;
 	uint64_t sum = 0;
 	char text[512];
 
@@ -249,7 +246,6 @@ UNIT_TEST(trains_and_flits_agree_in_a_jam_at_in_transit_buffers)
 	assert_true(sum > UINT64_C(3000) * the_case.messages);
 	assert_true(flits.pool_peak >= 6 * JAM_BYTES);
 	wormhole_outcome_free(&flits);
-	wormhole_case_free(&the_case);
 }
 
 /* Feature that a case needs so that a change must show. */
@@ -266,7 +262,7 @@ static bool shows(enum change change, const struct wormhole_case *the_case,
 	const struct wormhole_outcome *flits)
 {
 	struct wormhole_case other = *the_case;
-	struct wormhole_outcome outcome;
+	OWNED(wormhole_outcome) outcome;
 	char text[512];
 	bool differ;
 
@@ -276,7 +272,6 @@ static bool shows(enum change change, const struct wormhole_case *the_case,
 	other.parameters.programming += change == PROGRAMMING;
 	wormhole_run_flits(&other, &outcome);
 	differ = wormhole_differ(the_case, flits, &outcome, text, sizeof(text));
-	wormhole_outcome_free(&outcome);
 	return differ;
 }
 
@@ -286,8 +281,8 @@ UNIT_TEST(a_cycle_or_a_mark_more_is_a_difference)
 	unsigned shown[CHANGES] = {0}, due[CHANGES] = {0};
 
 	for (uint64_t seed = 1; seed <= 25; seed++) {
-		struct wormhole_case the_case;
-		struct wormhole_outcome flits;
+		OWNED(wormhole_case) the_case;
+		OWNED(wormhole_outcome) flits;
 
 		wormhole_case_draw(&the_case, seed);
 		the_case.until = FLIT_NEVER;
@@ -297,8 +292,6 @@ UNIT_TEST(a_cycle_or_a_mark_more_is_a_difference)
 				due[change]++;
 				shown[change] += shows(change, &the_case, &flits);
 			}
-		wormhole_outcome_free(&flits);
-		wormhole_case_free(&the_case);
 	}
 	for (unsigned change = 0; change < CHANGES; change++) {
 		assert_true(due[change] >= 3);
@@ -309,7 +302,7 @@ UNIT_TEST(a_cycle_or_a_mark_more_is_a_difference)
 
 static int one_case(const char *seed)
 {
-	struct wormhole_case the_case;
+	OWNED(wormhole_case) the_case;
 	char text[512];
 	bool bad;
 
@@ -318,7 +311,6 @@ static int one_case(const char *seed)
 	printf("%s\n%s\n", the_case.name, bad ? text : "no difference");
 	if (bad)
 		tell(&the_case);
-	wormhole_case_free(&the_case);
 	return bad;
 }
 

@@ -144,6 +144,7 @@ static void end_pair(struct pair *pair)
 	unplug(&pair->b);
 	assert_int_equal(rte_mempool_avail_count(pool), POOL_MBUFS); /* no buffer is lost */
 }
+#define pair_out_of_scope end_pair
 
 static struct rte_mbuf *make(unsigned bytes)
 {
@@ -235,7 +236,7 @@ static bool is_up(const struct nic *nic)
 
 UNIT_WITH(it_says_what_it_is, NULL, clear)
 {
-	struct pair pair;
+	OWNED(pair) pair;
 	struct rte_eth_dev_info info;
 
 	prepare(&pair, "max_mtu=1500,min_mtu=256,descriptors=64:512:16", "no_scatter=1,no_multi=1");
@@ -252,12 +253,11 @@ UNIT_WITH(it_says_what_it_is, NULL, clear)
 	assert_int_equal(info.tx_offload_capa, RTE_ETH_TX_OFFLOAD_MULTI_SEGS);
 	info = get_info(pair.b.port);
 	assert_int_equal(info.rx_offload_capa | info.tx_offload_capa, 0);
-	end_pair(&pair);
 }
 
 UNIT_WITH(frames_pass_both_ways_in_order_and_short_ones_are_filled_up, NULL, clear)
 {
-	struct pair pair;
+	OWNED(pair) pair;
 
 	prepare(&pair, "", "");
 	start_pair(&pair);
@@ -273,19 +273,17 @@ UNIT_WITH(frames_pass_both_ways_in_order_and_short_ones_are_filled_up, NULL, cle
 	assert_int_equal(stats(&pair.b).ibytes - stats(&pair.a).ibytes, 60);
 	assert_int_equal(stats(&pair.a).opackets, 1456);
 	assert_int_equal(look(&pair.a).kept_max, 1);
-	end_pair(&pair);
 }
 
 UNIT_WITH(the_receive_ring_is_full_of_mbufs_beforehand, NULL, clear)
 {
-	struct pair pair;
+	OWNED(pair) pair;
 
 	prepare(&pair, "", "");
 	pair.b.descriptors = 1024;
 	start_pair(&pair);
 	assert_int_equal(look(&pair.b).filled, 1024);
 	assert_int_equal(rte_mempool_avail_count(pool), POOL_MBUFS - 1024 - RING);
-	end_pair(&pair);
 }
 
 UNIT_WITH(a_pool_too_small_for_the_receive_ring_is_refused, NULL, clear)
@@ -326,7 +324,7 @@ UNIT_WITH(a_dry_pool_is_counted_and_frames_are_missed, NULL, clear)
 
 UNIT_WITH(sent_mbufs_are_kept_until_few_descriptors_are_left, NULL, clear)
 {
-	struct pair pair;
+	OWNED(pair) pair;
 
 	prepare(&pair, "keep=128,done_cleanup=1", "");
 	start_pair(&pair);
@@ -342,12 +340,11 @@ UNIT_WITH(sent_mbufs_are_kept_until_few_descriptors_are_left, NULL, clear)
 	assert_int_equal(look(&pair.a).kept, 0);
 	send_frames(&pair.a, 10, 100); /* kept until the end */
 	assert_int_equal(rte_eth_tx_done_cleanup(pair.b.port, 0, 0), -ENOTSUP);
-	end_pair(&pair);
 }
 
 UNIT_WITH(it_keeps_no_more_than_its_ring_holds, NULL, clear)
 {
-	struct pair pair;
+	OWNED(pair) pair;
 
 	prepare(&pair, "keep=2048", "");
 	start_pair(&pair);
@@ -356,7 +353,6 @@ UNIT_WITH(it_keeps_no_more_than_its_ring_holds, NULL, clear)
 		assert_int_equal(receive_all(&pair.b), 1);
 	}
 	assert_in_range(look(&pair.a).kept_max, RING - 32, RING);
-	end_pair(&pair);
 }
 
 static void rounded(const char *round, unsigned room, unsigned expected)
@@ -430,7 +426,7 @@ UNIT_WITH(some_scatter_by_themselves, NULL, clear)
 
 UNIT_WITH(every_frame_is_split_on_demand, NULL, clear)
 {
-	struct pair pair;
+	OWNED(pair) pair;
 
 	prepare(&pair, "", "split=3");
 	start_pair(&pair);
@@ -438,12 +434,11 @@ UNIT_WITH(every_frame_is_split_on_demand, NULL, clear)
 		send_frames(&pair.a, 1, bytes);
 		expect(&pair.b, bytes, 3);
 	}
-	end_pair(&pair);
 }
 
 UNIT_WITH(frames_beyond_the_mtu_are_errors, NULL, clear)
 {
-	struct pair pair;
+	OWNED(pair) pair;
 
 	prepare(&pair, "", "");
 	pair.b.mtu = 1000;
@@ -452,7 +447,6 @@ UNIT_WITH(frames_beyond_the_mtu_are_errors, NULL, clear)
 	send_frames(&pair.a, 1, 1014);
 	expect(&pair.b, 1014, 1);
 	assert_int_equal(stats(&pair.b).ierrors, 1);
-	end_pair(&pair);
 }
 
 UNIT_WITH(an_mtu_beyond_its_limits_is_refused, NULL, clear)
@@ -501,7 +495,7 @@ static struct rte_mbuf *make_chain(void)
 UNIT_WITH(chains_are_sent_only_where_that_was_asked_for, NULL, clear)
 {
 	struct rte_mbuf *chain, *received;
-	struct pair pair;
+	OWNED(pair) pair;
 
 	prepare(&pair, "keep=64", "no_multi=1");
 	pair.a.tx_offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
@@ -517,7 +511,6 @@ UNIT_WITH(chains_are_sent_only_where_that_was_asked_for, NULL, clear)
 	assert_int_equal(rte_eth_tx_burst(pair.b.port, 0, &chain, 1), 1);
 	assert_null(receive(&pair.a));
 	assert_int_equal(stats(&pair.b).oerrors, 1);
-	end_pair(&pair);
 }
 
 UNIT_WITH(offloads_that_it_lacks_are_refused, NULL, clear)
@@ -537,7 +530,7 @@ UNIT_WITH(offloads_that_it_lacks_are_refused, NULL, clear)
 UNIT_WITH(nothing_passes_without_carrier, NULL, clear)
 {
 	struct rte_eth_link link;
-	struct pair pair;
+	OWNED(pair) pair;
 
 	prepare(&pair, "speed=25000", "");
 	start_pair(&pair);
@@ -554,12 +547,11 @@ UNIT_WITH(nothing_passes_without_carrier, NULL, clear)
 	assert_int_equal(send_frames(&pair.a, 1, 100), 1);
 	expect(&pair.b, 100, 1);
 	assert_int_equal(stats(&pair.a).opackets, 1);
-	end_pair(&pair);
 }
 
 UNIT_WITH(some_send_late_what_they_got_without_carrier, NULL, clear)
 {
-	struct pair pair;
+	OWNED(pair) pair;
 
 	prepare(&pair, "down=hold", "");
 	start_pair(&pair);
@@ -569,12 +561,11 @@ UNIT_WITH(some_send_late_what_they_got_without_carrier, NULL, clear)
 	fake_nic_carrier("net_fake0", true);
 	assert_null(receive(&pair.a)); /* time passes */
 	assert_int_equal(receive_all(&pair.b), RING);
-	end_pair(&pair);
 }
 
 UNIT_WITH(carrier_of_some_is_that_the_far_end_is_started, NULL, clear)
 {
-	struct pair pair;
+	OWNED(pair) pair;
 
 	prepare(&pair, "carrier=peer", "");
 	start(&pair.a);
@@ -583,7 +574,6 @@ UNIT_WITH(carrier_of_some_is_that_the_far_end_is_started, NULL, clear)
 	assert_true(is_up(&pair.a));
 	assert_int_equal(rte_eth_dev_stop(pair.b.port), 0);
 	assert_false(is_up(&pair.a));
-	end_pair(&pair);
 }
 
 static int on_change(uint16_t port, enum rte_eth_event_type event, void *ctx, void *more)
@@ -624,7 +614,7 @@ UNIT_WITH(changes_of_the_carrier_are_reported_where_that_was_asked_for, NULL, cl
 
 UNIT_WITH(only_a_promiscuous_nic_takes_frames_for_others, NULL, clear)
 {
-	struct pair pair;
+	OWNED(pair) pair;
 
 	prepare(&pair, "", "");
 	pair.b.hears_only_itself = true;
@@ -634,19 +624,17 @@ UNIT_WITH(only_a_promiscuous_nic_takes_frames_for_others, NULL, clear)
 	assert_int_equal(rte_eth_promiscuous_enable(pair.b.port), 0);
 	send_frames(&pair.a, 1, 100);
 	expect(&pair.b, 100, 1);
-	end_pair(&pair);
 }
 
 UNIT_WITH(some_are_always_promiscuous_and_cannot_be_told_to, NULL, clear)
 {
-	struct pair pair;
+	OWNED(pair) pair;
 
 	prepare(&pair, "", "promisc=unsupported");
 	start_pair(&pair);
 	assert_int_equal(rte_eth_promiscuous_enable(pair.b.port), -ENOTSUP);
 	send_frames(&pair.a, 1, 100);
 	expect(&pair.b, 100, 1);
-	end_pair(&pair);
 }
 
 UNIT_WITH(each_step_fails_on_demand, NULL, clear)
@@ -685,7 +673,7 @@ UNIT_WITH(an_end_is_one_port_s, NULL, clear)
 
 UNIT_WITH(what_was_sent_before_a_port_started_does_not_come, NULL, clear)
 {
-	struct pair pair;
+	OWNED(pair) pair;
 
 	prepare(&pair, "", "");
 	start_pair(&pair);
@@ -696,7 +684,6 @@ UNIT_WITH(what_was_sent_before_a_port_started_does_not_come, NULL, clear)
 	send_frames(&pair.a, 1, 300);
 	expect(&pair.b, 300, 1);
 	assert_null(receive(&pair.b));
-	end_pair(&pair);
 }
 
 /* Another process takes the end of a cable, sends, and dies of it. */

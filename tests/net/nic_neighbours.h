@@ -138,6 +138,7 @@ static inline void stop(struct bench *bench)
 	port_close(&bench->side[1].port);
 	assert_int_equal(rte_mempool_avail_count(pool), POOL_MBUFS); /* no buffer is lost */
 }
+#define bench_out_of_scope stop
 
 static inline void add_traffic(
 	struct side *side, uint32_t load_ppm, weft_time start, weft_time stop_ps)

@@ -678,14 +678,13 @@ static void draw_idle(struct drawn *drawn, unsigned seed)
 /* The latency on the virtual clock, the same for each frame. */
 static uint64_t virtual_latency_ns(struct drawn *drawn)
 {
-	struct run_result result;
+	OWNED(run_result) result;
 	uint64_t ns;
 
 	add_set(drawn, "clock=virtual");
 	result = virtual_lab_result(base, drawn->set, drawn->sets);
 	assert_true(result.network_ns.count > 10);
 	ns = result.network_ns.sum / result.network_ns.count;
-	run_result_free(&result);
 	return ns;
 }
 

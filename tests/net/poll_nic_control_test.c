@@ -45,6 +45,7 @@ static void end(struct mapped *mapped)
 	device_control_destroy(mapped->control[0]);
 	device_control_destroy(mapped->control[1]);
 }
+#define mapped_out_of_scope end
 
 static struct host_tables *make_tables(uint16_t host, unsigned way)
 {
@@ -103,7 +104,7 @@ static uint64_t counted(const struct mapped *mapped, unsigned host, enum nic_cou
 UNIT_TEST(what_is_for_the_agent_goes_up_as_it_came)
 {
 	static const enum frame_kind kinds[] = {FRAME_SCOUT, FRAME_MAPPER};
-	struct mapped mapped;
+	OWNED(mapped) mapped;
 	uint8_t wanted[256];
 
 	begin_up(&mapped);
@@ -121,7 +122,6 @@ UNIT_TEST(what_is_for_the_agent_goes_up_as_it_came)
 		assert_null(device_control_take(mapped.control[1], &port, &bytes));
 	}
 	assert_int_equal(counted(&mapped, 1, NIC_AGENT_ASTRAY), 0);
-	end(&mapped);
 }
 
 UNIT_TEST(what_is_not_for_an_agent_here_is_counted)
@@ -130,7 +130,7 @@ UNIT_TEST(what_is_not_for_an_agent_here_is_counted)
 			     host[] = {ROUTE_TYPE_HOST},
 			     early[] = {ROUTE_TYPE_AGENT, ROUTE_PORT_BIT | 3},
 			     transit[] = {ROUTE_TYPE_ITB, ROUTE_PORT_BIT | 3, ROUTE_TYPE_AGENT};
-	struct mapped mapped;
+	OWNED(mapped) mapped;
 	unsigned port, bytes;
 
 	begin_up(&mapped);
@@ -144,12 +144,11 @@ UNIT_TEST(what_is_not_for_an_agent_here_is_counted)
 	send_mapper(&mapped, FRAME_SCOUT, to_agent, 1, 1);
 	assert_int_equal(counted(&mapped, 1, NIC_AGENT_ASTRAY), 6);
 	assert_null(device_control_take(mapped.control[1], &port, &bytes));
-	end(&mapped);
 }
 
 UNIT_TEST(a_frame_for_a_link_that_is_down_is_lost_and_counted)
 {
-	struct mapped mapped;
+	OWNED(mapped) mapped;
 	uint8_t frame[256];
 
 	begin(&mapped, false);
@@ -159,12 +158,11 @@ UNIT_TEST(a_frame_for_a_link_that_is_down_is_lost_and_counted)
 	poll_nic_run(mapped.bench.side[0].pn, mapped.bench.now);
 	assert_int_equal(device_control_collect(mapped.control[0]), 1);
 	assert_int_equal(mapped.bench.side[0].pn->mapper.orders_lost, 1);
-	end(&mapped);
 }
 
 UNIT_TEST(the_control_thread_sees_the_link)
 {
-	struct mapped mapped;
+	OWNED(mapped) mapped;
 
 	begin(&mapped, false);
 	assert_int_equal(device_control_linked(mapped.control[0]), 0);
@@ -175,12 +173,11 @@ UNIT_TEST(the_control_thread_sees_the_link)
 		poll_nic_run(mapped.bench.side[0].pn, mapped.bench.now);
 	}
 	assert_int_equal(device_control_linked(mapped.control[0]), 0);
-	end(&mapped);
 }
 
 UNIT_TEST(traffic_waits_for_the_first_routes)
 {
-	struct mapped mapped;
+	OWNED(mapped) mapped;
 	struct bench *bench = &mapped.bench;
 
 	begin_up(&mapped);
@@ -194,12 +191,11 @@ UNIT_TEST(traffic_waits_for_the_first_routes)
 	settle(bench);
 	check_traffic(bench);
 	assert_int_equal(counted(&mapped, 0, NIC_FRAMES_RETRANSMITTED), 0);
-	end(&mapped);
 }
 
 UNIT_TEST(tables_change_under_traffic_without_loss)
 {
-	struct mapped mapped;
+	OWNED(mapped) mapped;
 	struct bench *bench = &mapped.bench;
 
 	begin_up(&mapped);
@@ -218,14 +214,13 @@ UNIT_TEST(tables_change_under_traffic_without_loss)
 		101);
 	assert_true(counted(&mapped, 0, NIC_MESSAGES_REROUTED) > 0);
 	assert_int_equal(counted(&mapped, 0, NIC_FRAMES_RETRANSMITTED), 0);
-	end(&mapped);
 }
 
 UNIT_TEST(tables_that_do_not_fit_go_back)
 {
 	struct host_tables *tables = host_tables_create(3);
 	const struct nic_routes *before;
-	struct mapped mapped;
+	OWNED(mapped) mapped;
 
 	begin_up(&mapped);
 	commit(&mapped, 0, 0);
@@ -235,14 +230,13 @@ UNIT_TEST(tables_that_do_not_fit_go_back)
 	assert_int_equal(device_control_collect(mapped.control[0]), 1); /* and frees them */
 	assert_ptr_equal(nic_config(mapped.bench.side[0].pn->nic)->routes, before);
 	assert_int_equal(device_control_refusals(mapped.control[0]), 1);
-	end(&mapped);
 }
 
 UNIT_TEST(a_queuing_scheme_comes_with_the_routes)
 {
 	struct queuing many = {.queues = 2, .hosts = 2}, one = {.queues = 1, .hosts = 2};
 	struct host_tables *tables[2];
-	struct mapped mapped;
+	OWNED(mapped) mapped;
 
 	begin_up(&mapped);
 	for (unsigned i = 0; i < 2; i++) {
@@ -257,13 +251,12 @@ UNIT_TEST(a_queuing_scheme_comes_with_the_routes)
 	/* The link has one VC. */
 	assert_int_equal(device_control_refusals(mapped.control[0]), 1);
 	assert_ptr_equal(nic_config(mapped.bench.side[0].pn->nic)->queuing, tables[0]->queuing);
-	end(&mapped);
 }
 
 /* Both are paused in the midst of traffic, become idle, get other routes, and go on. */
 UNIT_TEST(a_change_behind_a_pause_loses_nothing)
 {
-	struct mapped mapped;
+	OWNED(mapped) mapped;
 	struct bench *bench = &mapped.bench;
 	uint64_t sent;
 
@@ -295,7 +288,6 @@ UNIT_TEST(a_change_behind_a_pause_loses_nothing)
 	settle(bench);
 	check_traffic(bench);
 	assert_int_equal(counted(&mapped, 0, NIC_FRAMES_RETRANSMITTED), 0);
-	end(&mapped);
 }
 
 /* Host 1 reads nothing any more. */

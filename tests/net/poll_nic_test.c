@@ -14,7 +14,7 @@
 
 UNIT_TEST(traffic_crosses_both_ways_without_loss)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	for (unsigned i = 0; i < 2; i++)
@@ -23,7 +23,6 @@ UNIT_TEST(traffic_crosses_both_ways_without_loss)
 	settle(&bench);
 	check_traffic(&bench);
 	assert_int_equal(count_of(&bench.side[0])[NIC_FRAMES_RETRANSMITTED], 0);
-	stop(&bench);
 }
 
 /* A header, a route and a gap cost time too: payload is 1024 of 1024 + 46 + 24 bytes at most, and
@@ -32,7 +31,7 @@ UNIT_TEST(a_full_link_carries_what_it_can_and_not_more)
 {
 	struct measure_sink *sink;
 	double share;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	add_traffic(&bench.side[0], 1000000, bench.now, WEFT_TIME_NEVER);
@@ -45,7 +44,6 @@ UNIT_TEST(a_full_link_carries_what_it_can_and_not_more)
 	poll_nic_stop_traffic(bench.side[0].pn, bench.now);
 	settle(&bench);
 	assert_int_equal(sink->messages, poll_nic_traffic(bench.side[0].pn).accepted_messages);
-	stop(&bench);
 }
 
 #define HOLD_PS (500 * PS_PER_US)
@@ -59,7 +57,7 @@ struct fidelity {
 static void receive_held_back(weft_time hold_ps, struct fidelity *fidelity)
 {
 	struct lateness late = {.total = &fidelity->late_ns};
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	run_for(&bench, 10 * PS_PER_MS); /* the link comes up */
@@ -75,7 +73,6 @@ static void receive_held_back(weft_time hold_ps, struct fidelity *fidelity)
 	fidelity->due_ns = bench.side[1].pn->sink->network_due_ns;
 	fidelity->within_tenth = bench.side[1].pn->sink->within_tenth;
 	assert_int_equal(bench.side[1].pn->sink->lost, 0);
-	stop(&bench);
 }
 
 /* A loop that is held back changes the lateness of arrivals, and not when they were due. */
@@ -120,7 +117,7 @@ static unsigned ack_frames_of(struct bench *bench, uint32_t window)
 UNIT_TEST(a_quarter_of_the_window_is_acknowledged_at_once_or_48_frames)
 {
 	const uint64_t *receiver;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench); /* the window is 256 */
 	add_traffic(&bench.side[0], 1000000, bench.now, bench.now + 10 * PS_PER_MS);
@@ -132,12 +129,11 @@ UNIT_TEST(a_quarter_of_the_window_is_acknowledged_at_once_or_48_frames)
 	assert_int_equal(ack_frames_of(&bench, 128), 32);
 	assert_int_equal(ack_frames_of(&bench, 64), 16);
 	assert_int_equal(ack_frames_of(&bench, 16), 16);
-	stop(&bench);
 }
 
 UNIT_TEST(damage_and_lost_credits_cost_time_and_nothing_else)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	for (unsigned i = 0; i < 2; i++) {
@@ -151,12 +147,11 @@ UNIT_TEST(damage_and_lost_credits_cost_time_and_nothing_else)
 	assert_true(bench.side[0].impairment.frames_corrupted > 10);
 	assert_true(bench.side[0].impairment.credits_lost > 10);
 	assert_true(count_of(&bench.side[0])[NIC_FRAMES_RETRANSMITTED] > 10);
-	stop(&bench);
 }
 
 UNIT_TEST(an_idle_interface_says_so)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 	unsigned busy = 0;
 
 	start(&bench);
@@ -164,7 +159,6 @@ UNIT_TEST(an_idle_interface_says_so)
 	for (unsigned i = 0; i < 1000; i++)
 		busy += step(&bench) != 0;
 	assert_in_range(busy, 1, 200); /* credits and hellos only */
-	stop(&bench);
 }
 
 static unsigned carried_in(struct bench *bench, unsigned which, unsigned iterations)
@@ -180,18 +174,17 @@ static unsigned carried_in(struct bench *bench, unsigned which, unsigned iterati
 
 UNIT_TEST(credits_and_hellos_alone_are_not_carried)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	run_for(&bench, 10 * PS_PER_MS);
 	assert_int_equal(carried_in(&bench, 0, 1000), 0);
-	stop(&bench);
 }
 
 UNIT_TEST(a_padded_hello_is_answered_and_at_most_one_of_three_is_padded)
 {
 	struct port_auth *asks, *answers;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	settle(&bench);
@@ -209,12 +202,11 @@ UNIT_TEST(a_padded_hello_is_answered_and_at_most_one_of_three_is_padded)
 	assert_int_equal(answers->full_received, asks->full_sent);
 	assert_in_range(answers->full_sent, asks->full_sent - 1, asks->full_sent);
 	assert_int_equal(asks->full_received, answers->full_sent);
-	stop(&bench);
 }
 
 UNIT_TEST(frames_are_carried_by_their_sender_and_their_receiver)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	add_traffic(&bench.side[0], 500000, bench.now, WEFT_TIME_NEVER);
@@ -223,7 +215,6 @@ UNIT_TEST(frames_are_carried_by_their_sender_and_their_receiver)
 	assert_true(carried_in(&bench, 1, 1000) > 0);
 	poll_nic_stop_traffic(bench.side[0].pn, bench.now);
 	settle(&bench);
-	stop(&bench);
 }
 
 static void open_tap(struct side *side)
@@ -285,7 +276,7 @@ UNIT_TEST(a_program_that_comes_sends_and_goes_between_two_iterations_has_sent)
 UNIT_TEST(packets_cross_from_tap_to_tap)
 {
 	static const uint16_t lengths[] = {20, 84, MTU, MTU + 1, 1500, IP_MTU};
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	open_tap(&bench.side[0]);
@@ -302,7 +293,6 @@ UNIT_TEST(packets_cross_from_tap_to_tap)
 	assert_int_equal(bench.side[1].pn->sink->lost, 0);
 	close_tap(&bench.side[0]);
 	close_tap(&bench.side[1]);
-	stop(&bench);
 }
 
 UNIT_TEST(arp_is_answered_without_crossing_the_fabric)
@@ -311,7 +301,7 @@ UNIT_TEST(arp_is_answered_without_crossing_the_fabric)
 		1, 8, 0, 6, 4, 0, 1, 2, 0x57, 0x46, 0x54, 0, 0, 10, 87, 0, 1, 0, 0, 0, 0, 0, 0, 10,
 		87, 0, 2};
 	uint8_t got[100], mac[6];
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	open_tap(&bench.side[0]);
@@ -322,7 +312,6 @@ UNIT_TEST(arp_is_answered_without_crossing_the_fabric)
 	frame_host_mac(1, mac);
 	assert_memory_equal(got + 22, mac, 6);
 	close_tap(&bench.side[0]);
-	stop(&bench);
 }
 
 /* An empty read costs real time, so the pause after it is real: else programs on a slow clock would
@@ -336,7 +325,7 @@ UNIT_TEST(the_pause_after_an_empty_read_of_a_tap_is_real_time)
 		const weft_time pause = 20 * PS_PER_US / dilations[i];
 		uint8_t frame[200];
 		size_t bytes = make_packet(frame, 1, 100, 1);
-		struct bench bench;
+		OWNED(bench) bench;
 
 		start(&bench);
 		run_for(&bench, 10 * PS_PER_MS);
@@ -349,14 +338,13 @@ UNIT_TEST(the_pause_after_an_empty_read_of_a_tap_is_real_time)
 		poll_nic_run(bench.side[0].pn, bench.now + pause);
 		assert_int_equal(edge_counters(bench.side[0].pn->tap.edge)[EDGE_FROM_TAP], 1);
 		close_tap(&bench.side[0]);
-		stop(&bench);
 	}
 }
 
 UNIT_TEST(a_tap_waits_while_the_interface_is_full)
 {
 	uint8_t frame[2000];
-	struct bench bench;
+	OWNED(bench) bench;
 	unsigned sent = 0, received = 0;
 
 	start(&bench);
@@ -381,7 +369,6 @@ UNIT_TEST(a_tap_waits_while_the_interface_is_full)
 	assert_int_equal(received, sent);
 	close_tap(&bench.side[0]);
 	close_tap(&bench.side[1]);
-	stop(&bench);
 }
 
 /* The far side takes frames and has no route back: it acknowledges nothing. Its routes before. */
@@ -396,8 +383,8 @@ static struct nic_routes *silence(struct side *side, struct bench *bench)
 
 UNIT_TEST(a_source_passes_over_a_host_that_is_silent)
 {
-	struct nic_routes *none;
-	struct bench bench;
+	OWNED(nic_routes) *none;
+	OWNED(bench) bench;
 	struct traffic_counters sent;
 	uint64_t silent;
 
@@ -414,15 +401,13 @@ UNIT_TEST(a_source_passes_over_a_host_that_is_silent)
 	poll_nic_stop_traffic(bench.side[0].pn, bench.now);
 	nic_set_routes(bench.side[1].pn->nic, bench.side[1].routes, bench.now);
 	settle(&bench);
-	stop(&bench);
-	nic_routes_destroy(none);
 }
 
 UNIT_TEST(a_tap_drops_what_is_for_a_host_that_is_silent)
 {
-	struct nic_routes *none;
+	OWNED(nic_routes) *none;
 	uint8_t frame[2000];
-	struct bench bench;
+	OWNED(bench) bench;
 	size_t bytes = make_packet(frame, 1, 1000, 1);
 
 	start(&bench);
@@ -438,14 +423,12 @@ UNIT_TEST(a_tap_drops_what_is_for_a_host_that_is_silent)
 	nic_set_routes(bench.side[1].pn->nic, bench.side[1].routes, bench.now);
 	settle(&bench);
 	close_tap(&bench.side[0]);
-	stop(&bench);
-	nic_routes_destroy(none);
 }
 
 UNIT_TEST(packets_and_synthetic_messages_share_a_host)
 {
 	uint8_t frame[2000];
-	struct bench bench;
+	OWNED(bench) bench;
 	unsigned received = 0, sent = 0;
 
 	start(&bench);
@@ -468,13 +451,12 @@ UNIT_TEST(packets_and_synthetic_messages_share_a_host)
 	assert_int_equal(bench.side[1].pn->sink->lost + bench.side[1].pn->sink->altered, 0);
 	close_tap(&bench.side[0]);
 	close_tap(&bench.side[1]);
-	stop(&bench);
 }
 
 UNIT_TEST(bad_frames_are_counted_by_reason)
 {
 	struct rte_mbuf *mbuf;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	mbuf = rte_pktmbuf_alloc(pool);
@@ -483,14 +465,13 @@ UNIT_TEST(bad_frames_are_counted_by_reason)
 	assert_int_equal(port_tx(&bench.side[1].port, &mbuf, 1, bench.now), 1);
 	run_for(&bench, PS_PER_US);
 	assert_int_equal(bench.side[0].pn->faults[FRAME_FAULT_ETHERTYPE], 1);
-	stop(&bench);
 }
 
 UNIT_TEST(what_cannot_be_built_is_refused_with_a_reason)
 {
 	struct poll_nic_config config;
 	struct error error = {""};
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	config = side_config(&bench.side[0], 0);
@@ -502,7 +483,6 @@ UNIT_TEST(what_cannot_be_built_is_refused_with_a_reason)
 	assert_null(poll_nic_create(&config, 0, &error));
 	assert_int_equal(
 		poll_nic_attach_tap(bench.side[0].pn, 0, NULL, IP_MTU + 1, &error), -EINVAL);
-	stop(&bench);
 }
 
 /* The loop's time is older than what has arrived: the bound would be wrong. */
@@ -513,7 +493,7 @@ UNIT_TEST(without_a_clock_to_read_no_clocks_are_compared)
 	struct clock clock;
 	struct error error = {""};
 	struct poll_nic *pn;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	assert_int_equal(poll_nic_set_clocks(bench.side[0].pn, same, 7), -EINVAL);
@@ -528,7 +508,6 @@ UNIT_TEST(without_a_clock_to_read_no_clocks_are_compared)
 	assert_ptr_equal(pn->sink->source[1].clock, nic_clock_of(pn->nic, 1));
 	assert_null(pn->sink->source[0].clock);
 	poll_nic_destroy(pn);
-	stop(&bench);
 }
 
 int main(void)

@@ -71,3 +71,50 @@ static inline int unit_run(const char *name, CMFixtureFunction set_up, CMFixture
 	{                                                     \
 		return unit_run(__FILE__, set_up, tear_down); \
 	}
+
+/* A variable that is finished at the end of its block, later ones first: OWNED(topology) *topology.
+ * A test that fails leaves what it has. Types without a line here are finished by hand. */
+#define OWNED(type) __attribute__((cleanup(type##_out_of_scope))) struct type
+
+#define OWNED_POINTER_BY(type, function)                         \
+	static inline void type##_out_of_scope(struct type **it) \
+	{                                                        \
+		function(*it);                                   \
+	}
+#define OWNED_POINTER(type)                   \
+	struct type;                          \
+	void type##_destroy(struct type *it); \
+	OWNED_POINTER_BY(type, type##_destroy)
+
+OWNED_POINTER(topology)
+OWNED_POINTER(route_set)
+OWNED_POINTER(run_config)
+OWNED_POINTER(route_table)
+OWNED_POINTER(goal)
+OWNED_POINTER(traffic)
+OWNED_POINTER(nic_routes)
+OWNED_POINTER(queuing)
+OWNED_POINTER(route_graph)
+OWNED_POINTER(event_queue)
+OWNED_POINTER(lab_config)
+OWNED_POINTER(edge)
+OWNED_POINTER(itb)
+OWNED_POINTER(goal_replay)
+OWNED_POINTER(lab_plan)
+OWNED_POINTER(rails)
+OWNED_POINTER(route_blocks)
+OWNED_POINTER(yaml_tree)
+OWNED_POINTER(run_hosts)
+#define virtual_lab_out_of_scope    virtual_lab_close
+#define run_result_out_of_scope     run_result_free
+#define route_report_out_of_scope   route_report_free
+#define end_out_of_scope            end_stop
+#define goal_loop_out_of_scope      goal_loop_fini
+#define datagram_out_of_scope       datagram_fini
+#define route_choice_out_of_scope   route_choice_fini
+#define smart_paths_out_of_scope    smart_paths_fini
+#define pair_numbers_out_of_scope   pair_numbers_fini
+#define lab_out_of_scope            lab_close
+#define route_file_out_of_scope     route_file_close
+#define message_pool_out_of_scope   message_pool_fini
+#define measure_window_out_of_scope measure_window_close

@@ -30,11 +30,10 @@ static struct route_case example_case(const struct topology *topology, uint64_t 
 UNIT_TEST(it_is_good_on_random_networks)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
-		struct topology *topology = random_network(seed, RANDOM_NETWORK_MAX);
+		OWNED(topology) *topology = random_network(seed, RANDOM_NETWORK_MAX);
 		struct route_case the_case = example_case(topology, seed);
 
 		route_expect_good(&the_case, true);
-		topology_destroy(topology);
 	}
 }
 
@@ -43,7 +42,8 @@ UNIT_TEST(it_is_good_on_what_failures_leave)
 	static const char *const failed[] = {"s1", "h0"};
 
 	for (uint64_t seed = 0; seed < 60; seed++) {
-		struct topology *topology = random_network(seed, RANDOM_NETWORK_MAX), *damaged;
+		OWNED(topology) *topology = random_network(seed, RANDOM_NETWORK_MAX);
+		struct topology *damaged;
 		struct route_case the_case;
 
 		damaged = topology_without(topology, failed, 2, NULL);
@@ -51,7 +51,6 @@ UNIT_TEST(it_is_good_on_what_failures_leave)
 		the_case = example_case(damaged, seed);
 		route_expect_good(&the_case, true);
 		topology_destroy(damaged);
-		topology_destroy(topology);
 	}
 }
 
@@ -67,17 +66,14 @@ static struct route_set *compute(const struct topology *topology)
 /* Two of the 16 switches do not serve, so about 7 of 8 pairs on different ones use a third. */
 UNIT_TEST(most_pairs_go_by_way_of_a_third_switch)
 {
-	struct topology *topology = network_torus(4, 2);
-	struct route_set *set = compute(topology);
-	struct route_report report;
+	OWNED(topology) *topology = network_torus(4, 2);
+	OWNED(route_set) *set = compute(topology);
+	OWNED(route_report) report;
 
 	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
 	assert_int_equal(report.itbs_max, 1);
 	assert_true(report.itbs_mean > 0.8 && report.itbs_mean < 0.95);
 	assert_true(report.mean_switch_links > 3.5);
-	route_report_free(&report);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 /* All routes without their ITBs. */
@@ -105,8 +101,9 @@ static struct route_set *without_itbs(const struct route_set *set)
 
 UNIT_TEST(without_the_itb_it_would_deadlock)
 {
-	struct topology *topology = network_torus(4, 2);
-	struct route_set *set = compute(topology), *bare = without_itbs(set);
+	OWNED(topology) *topology = network_torus(4, 2);
+	OWNED(route_set) *set = compute(topology);
+	struct route_set *bare = without_itbs(set);
 	struct route_report report;
 
 	assert_int_equal(0, route_verify_set(topology, bare, &report, NULL));
@@ -114,8 +111,6 @@ UNIT_TEST(without_the_itb_it_would_deadlock)
 	assert_false(report.deadlock_free);
 	route_report_free(&report);
 	route_set_destroy(bare);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -26,7 +26,7 @@ UNIT_TEST(the_page_shows_the_file)
 UNIT_TEST(leaves_with_hosts_stand_around_a_switch_without)
 {
 	struct error error = {""};
-	struct topology *topology = star("star:leaves=5,hosts=3", &error);
+	OWNED(topology) *topology = star("star:leaves=5,hosts=3", &error);
 
 	assert_string_equal(error.text, "");
 	assert_string_equal(topology->name, "star-5-3");
@@ -39,12 +39,11 @@ UNIT_TEST(leaves_with_hosts_stand_around_a_switch_without)
 		assert_int_equal(walk_degree(topology, leaf, DEVICE_HOST), 3);
 	}
 	assert_int_equal(0, topology_check_connected(topology, "test", NULL));
-	topology_destroy(topology);
 }
 
 UNIT_TEST(port_i_of_the_middle_leads_to_leaf_i_plus_1)
 {
-	struct topology *topology = star("star:leaves=64", NULL);
+	OWNED(topology) *topology = star("star:leaves=64", NULL);
 
 	assert_non_null(topology);
 	for (uint8_t i = 0; i < 64; i++) {
@@ -55,7 +54,6 @@ UNIT_TEST(port_i_of_the_middle_leads_to_leaf_i_plus_1)
 		assert_int_equal(peer.device, i + 1);
 		assert_int_equal(peer.port, 0);
 	}
-	topology_destroy(topology);
 }
 
 UNIT_TEST(what_cannot_be_built_is_refused)

@@ -36,7 +36,7 @@ static struct traffic *start(uint16_t host, uint16_t hosts)
 UNIT_TEST(every_host_sends_to_the_one_nearly_half_way_round)
 {
 	for (uint16_t host = 0; host < 9; host++) {
-		struct traffic *traffic = start(host, 9);
+		OWNED(traffic) *traffic = start(host, 9);
 		struct traffic_message message;
 
 		for (unsigned i = 0; i < 10; i++) {
@@ -44,16 +44,14 @@ UNIT_TEST(every_host_sends_to_the_one_nearly_half_way_round)
 			assert_int_equal(message.destination, (host + 4) % 9);
 			traffic_accept(traffic);
 		}
-		traffic_destroy(traffic);
 	}
 }
 
 UNIT_TEST(of_two_hosts_none_sends)
 {
-	struct traffic *traffic = start(1, 2);
+	OWNED(traffic) *traffic = start(1, 2);
 
 	assert_true(traffic_finished(traffic, 0));
-	traffic_destroy(traffic);
 }
 
 UNIT_MAIN(NULL, NULL)

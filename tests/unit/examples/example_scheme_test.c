@@ -16,15 +16,13 @@ UNIT_TEST(the_page_shows_the_file)
 
 UNIT_TEST(neighbours_have_different_queues)
 {
-	struct topology *topology = topology_generate("rlft:ports=8,stages=2", NULL);
-	struct queuing *queuing = queuing_create(topology, &queuing_by_source, 4, NULL);
+	OWNED(topology) *topology = topology_generate("rlft:ports=8,stages=2", NULL);
+	OWNED(queuing) *queuing = queuing_create(topology, &queuing_by_source, 4, NULL);
 
 	assert_non_null(queuing);
 	for (uint32_t source = 0; source < 32; source++)
 		for (uint32_t to = 0; to < 32; to++)
 			assert_int_equal(queuing_sl(queuing, source, to), source % 4);
-	queuing_destroy(queuing);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -37,25 +37,23 @@ static struct route_choice start(void)
 
 UNIT_TEST(routes_that_show_the_same_are_equally_likely)
 {
-	struct route_choice choice = start();
+	OWNED(route_choice) choice = start();
 	unsigned taken[ROUTES];
 
 	count(&choice, taken);
 	for (unsigned i = 0; i < ROUTES; i++)
 		assert_in_range(taken[i], MESSAGES / ROUTES * 9 / 10, MESSAGES / ROUTES * 11 / 10);
-	route_choice_fini(&choice);
 }
 
 /* Two draws out of four both pick the contended route once in 16 times. */
 UNIT_TEST(a_contended_route_is_taken_only_if_drawn_twice)
 {
-	struct route_choice choice = start();
+	OWNED(route_choice) choice = start();
 	unsigned taken[ROUTES];
 
 	route_choice_sent(&choice, 0, ROUTES, 2, 0, 1000 * PS_PER_NS, 100);
 	count(&choice, taken);
 	assert_in_range(taken[2], MESSAGES / 16 * 8 / 10, MESSAGES / 16 * 12 / 10);
-	route_choice_fini(&choice);
 }
 
 UNIT_MAIN(NULL, NULL)

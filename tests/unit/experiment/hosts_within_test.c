@@ -33,20 +33,19 @@ static void check(const struct topology *topology, uint32_t host, uint32_t links
 UNIT_TEST(hosts_within_the_distance_are_near_and_no_others)
 {
 	struct error error = {""};
-	struct topology *topology = topology_generate("torus:dims=8x8,hosts=2", &error);
+	OWNED(topology) *topology = topology_generate("torus:dims=8x8,hosts=2", &error);
 
 	assert_string_equal(error.text, "");
 	for (uint32_t host = 0; host < 128; host += 7)
 		for (uint32_t links = 0; links <= 9; links++)
 			check(topology, host, links);
-	topology_destroy(topology);
 }
 
 /* Two hosts of one leaf of a fat tree are 0 links apart, of one group 2, others 4. */
 UNIT_TEST(a_way_through_upper_stages_counts_each_link)
 {
 	static const uint32_t wanted[] = {2, 2, 4, 4, 16, 16};
-	struct topology *topology = topology_generate("rlft:ports=4,stages=3", NULL);
+	OWNED(topology) *topology = topology_generate("rlft:ports=4,stages=3", NULL);
 	uint16_t near[16];
 	uint32_t count;
 
@@ -55,7 +54,6 @@ UNIT_TEST(a_way_through_upper_stages_counts_each_link)
 		assert_int_equal(hosts_within(topology, 3, links, near, &count), 0);
 		assert_int_equal(count, wanted[links]);
 	}
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -44,7 +44,7 @@ static const char full[] = HEAD "name: mine\n"
 
 UNIT_TEST(every_key_is_read)
 {
-	struct lab_config *config = parse(full);
+	OWNED(lab_config) *config = parse(full);
 
 	assert_string_equal(config->name, "mine");
 	assert_int_equal(config->links, LAB_CONFIG_LINKS_VETH);
@@ -69,19 +69,17 @@ UNIT_TEST(every_key_is_read)
 	assert_int_equal(config->run.edges.count, 1);
 	assert_int_equal(config->run.traffic.count, 1);
 	assert_int_equal(config->run.measure.duration_ps, 2 * PS_PER_S);
-	lab_config_destroy(config);
 }
 
 UNIT_TEST(a_lab_is_called_like_its_file_unless_it_says_otherwise)
 {
-	struct lab_config *config = parse(HEAD);
+	OWNED(lab_config) *config = parse(HEAD);
 
 	assert_string_equal(config->name, "l");
 	assert_int_equal(config->links, LAB_CONFIG_LINKS_SHARED);
 	assert_int_equal(config->processes, LAB_CONFIG_PROCESSES_AUTO);
 	assert_int_equal(config->run.mapper.routes, RUN_ROUTES_MAPPER);
 	assert_int_equal(config->groups.count, 0);
-	lab_config_destroy(config);
 }
 
 UNIT_TEST(a_topology_file_is_a_lab)
@@ -103,14 +101,13 @@ UNIT_TEST(a_generators_text_is_a_lab)
 {
 	static const char *const set[] = {"nic.window=16", "links=veth"};
 	struct error error = {""};
-	struct lab_config *config = lab_config_load("torus:dims=2x2", set, 2, &error);
+	OWNED(lab_config) *config = lab_config_load("torus:dims=2x2", set, 2, &error);
 
 	assert_string_equal(error.text, "");
 	assert_string_equal(config->name, "torus-dims-2x2");
 	assert_string_equal(config->run.topology.spec, "torus:dims=2x2");
 	assert_int_equal(config->run.nic.window_frames, 16);
 	assert_int_equal(config->links, LAB_CONFIG_LINKS_VETH);
-	lab_config_destroy(config);
 }
 
 UNIT_TEST(the_ready_lab_is_supported_and_its_groups_are_there)
@@ -136,26 +133,23 @@ UNIT_TEST(the_ready_lab_is_supported_and_its_groups_are_there)
 
 UNIT_TEST(groups_may_be_a_list_of_lists)
 {
-	struct lab_config *config = parse(HEAD "groups: [[s0, s1], [h0]]\n");
+	OWNED(lab_config) *config = parse(HEAD "groups: [[s0, s1], [h0]]\n");
 
 	assert_int_equal(config->groups.count, 2);
 	assert_string_equal(config->groups.at[0].name, "s0");
 	assert_string_equal(config->groups.at[1].name, "h0");
-	lab_config_destroy(config);
 }
 
 UNIT_TEST(a_group_of_unknown_devices_is_refused_with_its_place)
 {
-	struct lab_config *config = parse(HEAD "groups: {edge: [s0, s7]}\n");
+	OWNED(lab_config) *config = parse(HEAD "groups: {edge: [s0, s7]}\n");
 	struct error error = {""};
-	struct topology *topology = run_config_open_topology(&config->run, &error);
+	OWNED(topology) *topology = run_config_open_topology(&config->run, &error);
 
 	assert_null(lab_config_groups(config, topology, &error));
 	assert_int_equal(errno, EINVAL);
 	assert_string_equal(error.text, "some/l.yaml:3:16: group 'edge': topology rlft-4-2 has no "
 					"device 's7', nearest is 's0'");
-	topology_destroy(topology);
-	lab_config_destroy(config);
 }
 
 UNIT_TEST(an_explanation_is_a_lab_file_that_says_the_same)
@@ -187,12 +181,11 @@ UNIT_TEST(an_explanation_is_a_lab_file_that_says_the_same)
 static void given_of(const struct lab_config *config, char text[3])
 {
 	struct error error;
-	struct topology *topology = run_config_open_topology(&config->run, &error);
+	OWNED(topology) *topology = run_config_open_topology(&config->run, &error);
 
 	for (unsigned i = 0; i < 2; i++)
 		text[i] = topology->link_at[i].given ? 'g' : 'd';
 	text[2] = '\0';
-	topology_destroy(topology);
 }
 
 #define IN_PLACE                               \
@@ -285,7 +278,7 @@ UNIT_TEST(routes_that_may_deadlock_are_refused)
 UNIT_TEST(a_route_file_is_verified_in_any_case)
 {
 	static const char path[] = "/tmp/weft-lab-config-routes";
-	struct lab_config *config;
+	OWNED(lab_config) *config;
 	struct error error = {""};
 	FILE *out = fopen(path, "w");
 
@@ -299,7 +292,6 @@ UNIT_TEST(a_route_file_is_verified_in_any_case)
 	assert_string_equal(error.text,
 		"some/l.yaml: routing.may-deadlock: the routes of a lab must "
 		"not deadlock, expected false with routing.file");
-	lab_config_destroy(config);
 }
 
 UNIT_TEST(tags_of_data_need_a_link_key)
@@ -319,14 +311,13 @@ UNIT_TEST(tags_of_data_need_a_link_key)
 
 static void expect_one_lcore(const char *text, const char *said)
 {
-	struct lab_config *config = parse(text);
+	OWNED(lab_config) *config = parse(text);
 	struct error error = {""};
 
 	assert_int_equal(lab_config_supported(config, &error), -EINVAL);
 	assert_string_equal(error.text, said);
 	config->lcores = 1;
 	assert_int_equal(lab_config_supported(config, &error), 0);
-	lab_config_destroy(config);
 }
 
 UNIT_TEST(what_needs_one_lcore_is_refused_with_more)
@@ -342,14 +333,13 @@ UNIT_TEST(what_needs_one_lcore_is_refused_with_more)
 
 UNIT_TEST(schedules_are_refused_because_their_replay_is_one_process)
 {
-	struct lab_config *config = parse(HEAD "traffic:\n  - {pattern: goal, file: /x.goal}\n");
+	OWNED(lab_config) *config = parse(HEAD "traffic:\n  - {pattern: goal, file: /x.goal}\n");
 	struct error error = {""};
 
 	assert_int_equal(run_config_supported(&config->run, &error), 0);
 	assert_int_equal(lab_config_supported(config, &error), -EINVAL);
 	assert_string_equal(error.text, "some/l.yaml:4:5: pattern goal needs a fabric in one "
 					"process; use 'weft run'");
-	lab_config_destroy(config);
 }
 
 UNIT_MAIN(NULL, NULL)

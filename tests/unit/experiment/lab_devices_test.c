@@ -157,7 +157,7 @@ static void check_drawn_changes(void)
 		draw(&rng, leaf, host);
 		open_first(&lab);
 		for (unsigned step = 0; step < 8; step++) {
-			struct lab before, again;
+			OWNED(lab) before, again;
 
 			open_first(&before);
 			draw(&rng, leaf, host);
@@ -169,8 +169,6 @@ static void check_drawn_changes(void)
 			check_change(&lab, &again, leaf, host);
 			assert_int_equal(again.fabric, 77);
 			assert_int_equal(again.plan->processes, lab.plan->processes);
-			lab_close(&again);
-			lab_close(&before);
 		}
 		lab_close(&lab);
 		snprintf(path, sizeof(path), "%s/" LAB_DEVICES_FILE, folder);

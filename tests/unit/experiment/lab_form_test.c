@@ -47,7 +47,7 @@ static void write_text(const char *path, const char *text)
 static unsigned processes_of(const char *text, bool fresh)
 {
 	struct error error = {""};
-	struct lab lab;
+	OWNED(lab) lab;
 	unsigned processes;
 
 	write_text(file, text);
@@ -57,7 +57,6 @@ static unsigned processes_of(const char *text, bool fresh)
 	assert_int_equal(lab.config->processes, lab.plan->process[0].role == LAB_ROLE_WHOLE
 							? LAB_CONFIG_PROCESSES_ONE
 							: LAB_CONFIG_PROCESSES_EACH);
-	lab_close(&lab);
 	return processes;
 }
 
@@ -112,14 +111,13 @@ CLAIM(a_lab_that_is_up_keeps_its_form)
 static uint32_t dilation_of(const char *text, bool fresh)
 {
 	struct error error = {""};
-	struct lab lab;
+	OWNED(lab) lab;
 	uint32_t dilation;
 
 	write_text(file, text);
 	if ((fresh ? lab_open_new : lab_open)(&lab, file, folder, &error) < 0)
 		fail_msg("%s", error.text);
 	dilation = lab.config->run.dilation;
-	lab_close(&lab);
 	return dilation;
 }
 

@@ -60,29 +60,27 @@ static void open_good(const char *text, struct lab *lab)
 
 UNIT_TEST(ports_of_machines_are_ports_of_the_topology)
 {
-	struct lab lab;
+	OWNED(lab) lab;
 
 	open_good(GOOD, &lab);
 	assert_int_equal(lab.topology->bindings, 2);
 	assert_int_equal(lab.plan->link[3].kind, LAB_LINK_BOUND);
 	assert_string_equal(lab.plan->link[3].device[0], "0000:01:00.0");
-	lab_close(&lab);
 }
 
 UNIT_TEST(hosts_of_different_machines_share_no_process)
 {
-	struct lab lab;
+	OWNED(lab) lab;
 
 	open_good(GOOD, &lab);
 	assert_int_equal(lab.plan->processes, 4);
 	assert_int_not_equal(lab_plan_find(lab.plan, "h0"), lab_plan_find(lab.plan, "h1"));
 	assert_int_equal(lab_plan_find(lab.plan, "h1"), lab_plan_find(lab.plan, "h2"));
-	lab_close(&lab);
 }
 
 UNIT_TEST(a_written_configuration_reads_back)
 {
-	struct lab first, second;
+	OWNED(lab) first, second;
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
@@ -95,8 +93,6 @@ UNIT_TEST(a_written_configuration_reads_back)
 	assert_string_equal(second.config->machines.at[1].ssh, "root@b");
 	assert_int_equal(second.topology->bindings, 2);
 	free(text);
-	lab_close(&first);
-	lab_close(&second);
 }
 
 UNIT_TEST(each_device_is_on_one_machine)

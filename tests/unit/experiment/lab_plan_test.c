@@ -50,7 +50,7 @@ static int close_network(void **state)
 
 CLAIM(each_switch_has_a_process_and_the_hosts_share_one)
 {
-	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, NULL, 0);
+	OWNED(lab_plan) *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, NULL, 0);
 
 	assert_non_null(plan);
 	assert_int_equal(plan->processes, network->switches + 1);
@@ -60,12 +60,11 @@ CLAIM(each_switch_has_a_process_and_the_hosts_share_one)
 		assert_int_equal(plan->host_process[i], network->switches);
 	assert_int_equal(plan->process[network->switches].role, LAB_ROLE_HOSTS);
 	assert_string_equal(plan->process[network->switches].prefix, "weft-demo-h0");
-	lab_plan_destroy(plan);
 }
 
 CLAIM(more_hosts_than_ports_are_split_by_leaf_switch)
 {
-	struct lab_plan *plan = plan_of("rlft:ports=12,stages=2", LAB_LINK_MEMIF, NULL, 0);
+	OWNED(lab_plan) *plan = plan_of("rlft:ports=12,stages=2", LAB_LINK_MEMIF, NULL, 0);
 
 	assert_non_null(plan);
 	assert_true(network->hosts > LAB_PORTS_MAX);
@@ -76,12 +75,11 @@ CLAIM(more_hosts_than_ports_are_split_by_leaf_switch)
 		assert_true(topology_peer(network, at, &leaf));
 		assert_int_equal(plan->host_process[i], network->switches + leaf.device);
 	}
-	lab_plan_destroy(plan);
 }
 
 CLAIM(a_link_between_processes_has_one_server_and_one_client)
 {
-	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, NULL, 0);
+	OWNED(lab_plan) *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, NULL, 0);
 
 	assert_non_null(plan);
 	for (uint32_t i = 0; i < network->links; i++) {
@@ -95,12 +93,11 @@ CLAIM(a_link_between_processes_has_one_server_and_one_client)
 		assert_true(link->process[server] < link->process[!server]);
 		assert_non_null(strstr(link->device[0], "bsize=4238"));
 	}
-	lab_plan_destroy(plan);
 }
 
 CLAIM(ends_of_a_shared_link_are_those_of_one_file)
 {
-	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_SHARED, NULL, 0);
+	OWNED(lab_plan) *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_SHARED, NULL, 0);
 
 	assert_non_null(plan);
 	for (uint32_t i = 0; i < network->links; i++) {
@@ -114,14 +111,13 @@ CLAIM(ends_of_a_shared_link_are_those_of_one_file)
 		for (uint32_t other = 0; other < i; other++)
 			assert_string_not_equal(plan->link[other].device[0], a);
 	}
-	lab_plan_destroy(plan);
 }
 
 CLAIM(links_inside_a_process_need_no_port)
 {
 	const uint32_t all[] = {0, 1, 2, 3, 4, 5};
 	const struct lab_plan_group group = {.name = "all", .switches = all, .switch_count = 6};
-	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, &group, 1);
+	OWNED(lab_plan) *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_MEMIF, &group, 1);
 
 	assert_non_null(plan);
 	assert_int_equal(plan->processes, 2);
@@ -130,7 +126,6 @@ CLAIM(links_inside_a_process_need_no_port)
 		assert_int_equal(plan->link[i].kind == LAB_LINK_MEMORY,
 			network->link_at[i].a.kind == DEVICE_SWITCH &&
 				network->link_at[i].b.kind == DEVICE_SWITCH);
-	lab_plan_destroy(plan);
 }
 
 CLAIM(more_than_32_ports_in_a_process_are_refused)
@@ -154,12 +149,11 @@ CLAIM(shared_and_veth_links_are_no_ports_of_dpdk)
 		hosts[i] = i;
 	group.hosts = hosts;
 	for (unsigned i = 0; i < 2; i++) {
-		struct lab_plan *plan = plan_of("rlft:ports=12,stages=2", kind[i], &group, 1);
+		OWNED(lab_plan) *plan = plan_of("rlft:ports=12,stages=2", kind[i], &group, 1);
 
 		assert_non_null(plan);
 		assert_int_equal(plan->process[0].ports, 40);
 		assert_int_equal(plan->process[0].ethdevs, 0);
-		lab_plan_destroy(plan);
 	}
 }
 
@@ -190,13 +184,12 @@ CLAIM(switches_and_hosts_in_one_process_are_refused)
 
 CLAIM(ends_of_a_veth_pair_are_interfaces)
 {
-	struct lab_plan *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_VETH, NULL, 0);
+	OWNED(lab_plan) *plan = plan_of("rlft:ports=4,stages=2", LAB_LINK_VETH, NULL, 0);
 
 	assert_non_null(plan);
 	assert_true(plan->veth);
 	assert_string_equal(plan->link[3].device[0], "net_af_packet3,iface=wl3a");
 	assert_string_equal(plan->link[3].device[1], "net_af_packet3,iface=wl3b");
-	lab_plan_destroy(plan);
 }
 
 static void bind(uint32_t link, bool side_b, const char *dpdk)
@@ -213,7 +206,7 @@ static void bind(uint32_t link, bool side_b, const char *dpdk)
 
 CLAIM(bound_ports_are_used_as_the_file_names_them)
 {
-	struct lab_plan *plan;
+	OWNED(lab_plan) *plan;
 
 	open_network("rlft:ports=4,stages=2");
 	bind(0, false, "0000:3b:00.0");
@@ -223,7 +216,6 @@ CLAIM(bound_ports_are_used_as_the_file_names_them)
 	assert_int_equal(plan->link[0].kind, LAB_LINK_BOUND);
 	assert_string_equal(plan->link[0].device[0], "0000:3b:00.0");
 	assert_string_equal(plan->link[0].device[1], "0000:3b:00.1");
-	lab_plan_destroy(plan);
 }
 
 CLAIM(a_link_with_one_bound_end_is_refused)

@@ -61,12 +61,11 @@ static void write_files(const char *lab, const char *topology)
 static int check(const char *file, const char *trusted)
 {
 	const struct lab_trust trust = {.file = {trusted}, .count = trusted != NULL};
-	struct lab lab;
+	OWNED(lab) lab;
 	int result;
 
 	assert_int_equal(lab_open(&lab, file, "/run/weft/x", &error), 0);
 	result = lab_trust_check(&lab, &trust, &error);
-	lab_close(&lab);
 	return result;
 }
 

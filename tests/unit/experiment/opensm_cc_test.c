@@ -180,7 +180,7 @@ static struct run_config *configure(const char *keys, const char *set, struct er
 UNIT_TEST(the_file_fills_in_keys_that_are_not_given)
 {
 	struct error error = {""};
-	struct run_config *config = configure("increase: 9", NULL, &error);
+	OWNED(run_config) *config = configure("increase: 9", NULL, &error);
 
 	assert_non_null(config);
 	assert_int_equal(9, config->nic.iba_cc.increase);
@@ -190,19 +190,17 @@ UNIT_TEST(the_file_fills_in_keys_that_are_not_given)
 	assert_int_equal(2, config->nic.iba_cc.limit);
 	assert_int_equal(CC_TABLE_LIST, config->nic.iba_cc.table_kind);
 	assert_int_equal(RUN_CC_PER_HOST, config->nic.iba_cc.per);
-	run_config_destroy(config);
 }
 
 UNIT_TEST(on_the_command_line_it_replaces_the_run_files_keys)
 {
 	struct error error = {""};
-	struct run_config *config = configure("increase: 9", "nic.iba-cc.min=2", &error);
+	OWNED(run_config) *config = configure("increase: 9", "nic.iba-cc.min=2", &error);
 
 	assert_non_null(config);
 	assert_int_equal(2, config->nic.iba_cc.increase);
 	assert_int_equal(2, config->nic.iba_cc.min);
 	assert_int_equal(12, config->sw.fecn);
-	run_config_destroy(config);
 }
 
 UNIT_MAIN(NULL, NULL)

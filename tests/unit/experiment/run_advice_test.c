@@ -81,11 +81,11 @@ static struct run_result *make_result(const struct run_config *run, uint32_t hos
 static void expect(const struct network *network, const struct load *load, unsigned in_time,
 	bool real, const char *better)
 {
-	struct topology *topology = topology_generate(network->text, NULL);
+	OWNED(topology) *topology = topology_generate(network->text, NULL);
 	char text[600], advice[RUN_ADVICE_MAX] = "";
 	struct error error = {""};
 	struct run_result *result;
-	struct run_config *run;
+	OWNED(run_config) *run;
 	bool given;
 
 	snprintf(text, sizeof(text), "weft: run/1\ntopology: \"%s\"\nclock: %s\ntraffic: [%s]\n",
@@ -104,8 +104,6 @@ static void expect(const struct network *network, const struct load *load, unsig
 			advice);
 	run_result_free(result);
 	free(result);
-	run_config_destroy(run);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(advice_is_given_where_no_other_limit_is_nearer)

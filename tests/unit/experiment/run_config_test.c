@@ -107,10 +107,9 @@ static const char full[] =
 
 UNIT_TEST(a_file_without_a_clock_is_for_the_virtual_one)
 {
-	struct run_config *config = parse("weft: run/1\ntopology: ring:switches=3\n");
+	OWNED(run_config) *config = parse("weft: run/1\ntopology: ring:switches=3\n");
 
 	assert_int_equal(config->clock, RUN_CLOCK_VIRTUAL);
-	run_config_destroy(config);
 }
 
 UNIT_TEST(a_key_is_read_under_its_former_name)
@@ -127,7 +126,7 @@ UNIT_TEST(a_key_is_read_under_its_former_name)
 
 UNIT_TEST(lists_of_a_file_are_read)
 {
-	struct run_config *config = parse(full);
+	OWNED(run_config) *config = parse(full);
 	const struct run_config_traffic *hot = &config->traffic.at[1];
 	const struct run_config_traffic *mixed = &config->traffic.at[3];
 
@@ -160,7 +159,6 @@ UNIT_TEST(lists_of_a_file_are_read)
 	assert_string_equal(config->traffic.at[4].file, "/g.goal");
 	assert_string_equal(config->traffic.at[4].ranks, "/r.txt");
 	assert_int_equal(config->traffic.at[5].ranks_per_host, 4);
-	run_config_destroy(config);
 }
 
 static char *explain(const struct run_config *config)
@@ -203,7 +201,7 @@ UNIT_TEST(an_explanation_has_every_section)
 	static const char *const keys[] = {"topology", "clock", "seed", "link", "switch", "queuing",
 		"routing", "detector", "nic", "hello", "watchdog", "mapper", "measure", "fidelity",
 		"edges", "traffic", "faults", "host"};
-	struct run_config *config = parse(HEAD);
+	OWNED(run_config) *config = parse(HEAD);
 	char *text = explain(config), key[32];
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
@@ -211,7 +209,6 @@ UNIT_TEST(an_explanation_has_every_section)
 		assert_non_null(strstr(text, key));
 	}
 	free(text);
-	run_config_destroy(config);
 }
 
 UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
@@ -406,7 +403,7 @@ UNIT_TEST(an_override_changes_one_key)
 	static const char *const set[] = {"switch.buffer=64KiB", "traffic[0].load=40%",
 		"traffic[1].to=[h7]", "clock=real", "nic.selector=random"};
 	struct error error = {""};
-	struct run_config *config = run_config_parse(full, strlen(full), "r.yaml", set, 5, &error);
+	OWNED(run_config) *config = run_config_parse(full, strlen(full), "r.yaml", set, 5, &error);
 
 	assert_string_equal(error.text, "");
 	assert_int_equal(config->sw.buffer_bytes, 65536);
@@ -415,7 +412,6 @@ UNIT_TEST(an_override_changes_one_key)
 	assert_string_equal(config->traffic.at[1].to.name[0], "h7");
 	assert_int_equal(config->traffic.at[1].to.count, 1);
 	assert_int_equal(config->clock, RUN_CLOCK_REAL);
-	run_config_destroy(config);
 }
 
 UNIT_TEST(an_override_is_checked_like_the_file)
@@ -567,10 +563,10 @@ static char *with_value(
 	const struct place *place, const struct yaml_field *field, const char *value)
 {
 	const struct yaml_field one[] = {*field, {NULL}};
-	struct run_config *config = parse(ONE);
+	OWNED(run_config) *config = parse(ONE);
 	void *object = object_of(config, place);
 	struct error error = {""};
-	struct yaml_tree *tree;
+	OWNED(yaml_tree) *tree;
 	char text[160], *after;
 
 	snprintf(text, sizeof(text), "%s: %s\n", field->key, value);
@@ -578,8 +574,6 @@ static char *with_value(
 	if (tree == NULL || yaml_fields_read(one, yaml_tree_root(tree), object, &error) < 0)
 		fail_msg("%s: %s", text, error.text);
 	after = written(place->fields, object);
-	yaml_tree_destroy(tree);
-	run_config_destroy(config);
 	return after;
 }
 
@@ -654,9 +648,9 @@ UNIT_TEST(every_key_is_read_and_written_and_no_other)
 /* Until it is known who sends what: "" if all is well. */
 static void check_all(const char *text, const char *set, struct error *error)
 {
-	struct run_config *config = parse_set(text, set, error);
-	struct topology *topology = NULL;
-	struct run_hosts *hosts = NULL;
+	OWNED(run_config) *config = parse_set(text, set, error);
+	OWNED(topology) *topology = NULL;
+	OWNED(run_hosts) *hosts = NULL;
 
 	if (config != NULL && run_config_supported(config, error) == 0)
 		topology = run_config_open_topology(config, error);
@@ -664,9 +658,6 @@ static void check_all(const char *text, const char *set, struct error *error)
 		hosts = run_config_resolve(config, topology, error);
 	if (hosts != NULL)
 		run_source_check(config, hosts, error);
-	run_hosts_destroy(hosts);
-	topology_destroy(topology);
-	run_config_destroy(config);
 }
 
 UNIT_TEST(what_is_found_late_has_the_same_place)
@@ -742,12 +733,11 @@ UNIT_TEST(what_is_not_built_is_refused_by_name)
 		"use 'nic.selector: first'");
 	run_config_destroy(beside);
 	for (unsigned i = 0; i < sizeof(unbuilt) / sizeof(unbuilt[0]); i++) {
-		struct run_config *config = parse_set(text, unbuilt[i].set, &error);
+		OWNED(run_config) *config = parse_set(text, unbuilt[i].set, &error);
 
 		assert_non_null(config);
 		assert_int_equal(run_config_supported(config, &error), -EINVAL);
 		assert_string_equal(error.text, unbuilt[i].message);
-		run_config_destroy(config);
 	}
 }
 
@@ -788,13 +778,12 @@ UNIT_TEST(adaptive_routing_brings_what_it_needs_or_says_what_is_missing)
 static enum run_mapper_mode mode_of(const char *mapper, const char *host)
 {
 	char text[256];
-	struct run_config *config;
+	OWNED(run_config) *config;
 	enum run_mapper_mode mode;
 
 	snprintf(text, sizeof(text), HEAD "mapper: %s\n", mapper);
 	config = parse(text);
 	mode = run_config_mapper_mode(config, host);
-	run_config_destroy(config);
 	return mode;
 }
 
@@ -813,14 +802,13 @@ UNIT_TEST(hosts_say_who_may_be_the_mapper)
 
 UNIT_TEST(a_mapper_host_that_is_not_there_is_refused_with_its_place)
 {
-	struct run_config *config = parse(HEAD "mapper: {hosts: [h0, h77]}\n");
+	OWNED(run_config) *config = parse(HEAD "mapper: {hosts: [h0, h77]}\n");
 	struct error error = {""};
 
 	assert_null(run_config_open_topology(config, &error));
 	assert_int_equal(errno, EINVAL);
 	assert_string_equal(error.text, "r.yaml:4:17: mapper.hosts: topology rlft-4-2 has no host "
 					"'h77', nearest is 'h7'");
-	run_config_destroy(config);
 }
 
 UNIT_TEST(what_a_mapper_cannot_do_is_refused)
@@ -837,7 +825,7 @@ UNIT_TEST(what_a_mapper_cannot_do_is_refused)
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct error error = {""};
-		struct run_config *config;
+		OWNED(run_config) *config;
 		char text[256];
 
 		snprintf(text, sizeof(text),
@@ -847,7 +835,6 @@ UNIT_TEST(what_a_mapper_cannot_do_is_refused)
 		assert_int_equal(run_config_supported(config, &error), -EINVAL);
 		snprintf(text, sizeof(text), "r.yaml: mapper.routes: mapper %s", bad[i].message);
 		assert_string_equal(error.text, text);
-		run_config_destroy(config);
 	}
 }
 
@@ -901,13 +888,12 @@ UNIT_TEST(a_run_of_any_duration_has_a_default_for_the_time_of_a_sample)
 	char text[256];
 
 	for (unsigned us = 1; us < 100000000; us = us / 5 * 7 + us % 5 + 1) {
-		struct run_config *config;
+		OWNED(run_config) *config;
 
 		snprintf(text, sizeof(text), HEAD "measure: {duration: %uus}\n", us);
 		config = parse(text);
 		assert_true(config->measure.sample_ps <= config->measure.duration_ps);
 		assert_true(us < 10000 || config->measure.sample_ps == 10 * PS_PER_MS);
-		run_config_destroy(config);
 	}
 }
 
@@ -962,13 +948,12 @@ UNIT_TEST(control_that_spreads_needs_two_routes)
 		assert_string_equal(error.text, refused[i][1]);
 	}
 	for (unsigned i = 0; i < sizeof(accepted) / sizeof(accepted[0]); i++) {
-		struct run_config *config;
+		OWNED(run_config) *config;
 
 		snprintf(text, sizeof(text), "%s%s", head, accepted[i]);
 		config = run_config_parse(text, strlen(text), "r.yaml", NULL, 0, &error);
 		if (config == NULL)
 			fail_msg("%s: %s", accepted[i], error.text);
-		run_config_destroy(config);
 	}
 }
 
@@ -1014,7 +999,7 @@ UNIT_TEST(sets_of_routes_are_named_with_plus)
 
 UNIT_TEST(a_second_schedule_is_refused)
 {
-	struct run_config *config = parse("weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\n"
+	OWNED(run_config) *config = parse("weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\n"
 					  "clock: virtual\nnic: {selector: first}\ntraffic:\n"
 					  "  - {pattern: goal, file: /x}\n"
 					  "  - {pattern: uniform}\n"
@@ -1025,18 +1010,16 @@ UNIT_TEST(a_second_schedule_is_refused)
 	assert_string_equal(error.text,
 		"r.yaml:8:5: pattern goal: a second schedule, the first one "
 		"is in line 6; several are 'jobs'");
-	run_config_destroy(config);
 }
 
 UNIT_TEST(several_sets_of_tables_are_refused)
 {
-	struct run_config *config = parse(HEAD "routing: {algorithm: ud+dmodk, mode: table}\n");
+	OWNED(run_config) *config = parse(HEAD "routing: {algorithm: ud+dmodk, mode: table}\n");
 	struct error error;
 
 	assert_int_equal(run_config_supported(config, &error), -EINVAL);
 	assert_string_equal(error.text,
 		"r.yaml: routing.algorithm: several sets of routes need 'mode: source'");
-	run_config_destroy(config);
 }
 
 UNIT_TEST(what_selectors_are_told_has_three_digits_after_the_point)
@@ -1052,11 +1035,10 @@ UNIT_TEST(what_selectors_are_told_has_three_digits_after_the_point)
 	struct error error;
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct run_config *config = parse_set(HEAD, cases[i].set, &error);
+		OWNED(run_config) *config = parse_set(HEAD, cases[i].set, &error);
 
 		assert_non_null(config);
 		assert_int_equal(config->nic.selection.k, cases[i].k);
-		run_config_destroy(config);
 	}
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_null(parse_set(HEAD, bad[i], &error));
@@ -1083,7 +1065,7 @@ UNIT_TEST(credits_are_by_default_as_exact_as_the_mode_needs)
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *own = strstr(cases[i].mode, ", credits: ");
-		struct run_config *config;
+		OWNED(run_config) *config;
 		char text[512];
 
 		snprintf(text, sizeof(text),
@@ -1096,7 +1078,6 @@ UNIT_TEST(credits_are_by_default_as_exact_as_the_mode_needs)
 			cases[i].mode);
 		config = parse(text);
 		assert_int_equal(config->sw.credits, cases[i].credits);
-		run_config_destroy(config);
 	}
 }
 
@@ -1128,14 +1109,13 @@ UNIT_TEST(a_credit_frame_for_each_packet_is_supported_on_both_clocks)
 	struct error error = {""};
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct run_config *config = parse_set(text, "switch.credits=each", &error);
+		OWNED(run_config) *config = parse_set(text, "switch.credits=each", &error);
 
 		assert_non_null(config);
 		assert_int_equal(
 			run_config_set_clock(config, i == 0 ? "real" : "virtual", &error), 0);
 		assert_int_equal(config->sw.credits, RUN_CREDITS_EACH);
 		assert_int_equal(run_config_supported(config, &error), 0);
-		run_config_destroy(config);
 	}
 }
 
@@ -1169,12 +1149,11 @@ UNIT_TEST(a_dilation_is_auto_or_a_number_of_the_real_clock)
 
 UNIT_TEST(the_defaults_are_supported)
 {
-	struct run_config *config = parse(HEAD "traffic: [{pattern: uniform}]\n");
+	OWNED(run_config) *config = parse(HEAD "traffic: [{pattern: uniform}]\n");
 	struct error error = {""};
 
 	assert_int_equal(run_config_supported(config, &error), 0);
 	assert_string_equal(error.text, "");
-	run_config_destroy(config);
 }
 
 UNIT_TEST(every_built_algorithm_can_be_asked_for)
@@ -1183,7 +1162,7 @@ UNIT_TEST(every_built_algorithm_can_be_asked_for)
 	char set[128];
 
 	for (unsigned i = 0; route_algorithm_at(i) != NULL; i++) {
-		struct run_config *config;
+		OWNED(run_config) *config;
 
 		snprintf(set, sizeof(set), "routing.algorithm=%s", route_algorithm_at(i)->name);
 		config = parse_set(HEAD, set, &error);
@@ -1191,7 +1170,6 @@ UNIT_TEST(every_built_algorithm_can_be_asked_for)
 		assert_ptr_equal(config->routing.algorithm, route_algorithm_at(i));
 		assert_non_null(config->nic.selector);
 		assert_in_range(config->routing.alternatives, 1, ROUTE_ALTERNATIVES_MAX);
-		run_config_destroy(config);
 	}
 }
 
@@ -1212,14 +1190,13 @@ UNIT_TEST(alternatives_and_selector_are_the_algorithms_own_unless_named)
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct run_config *config;
+		OWNED(run_config) *config;
 		char text[256];
 
 		snprintf(text, sizeof(text), HEAD "%s", cases[i].routing);
 		config = parse(text);
 		assert_int_equal(config->routing.alternatives, cases[i].alternatives);
 		assert_ptr_equal(config->nic.selector, cases[i].selector);
-		run_config_destroy(config);
 	}
 }
 
@@ -1239,7 +1216,7 @@ UNIT_TEST(the_link_section_holds_where_the_topology_says_nothing)
 
 UNIT_TEST(unreachable_hosts_are_refused_with_their_line)
 {
-	struct run_config *config = parse("weft: run/1\nclock: real\ntopology:\n"
+	OWNED(run_config) *config = parse("weft: run/1\nclock: real\ntopology:\n"
 					  "  switches: [{name: a, ports: 2}, {name: b, ports: 2}]\n"
 					  "  hosts: [{name: x}, {name: y}]\n"
 					  "  links: [{a: a:0, b: x:0}, {a: y:0, b: b:1}]\n");
@@ -1250,7 +1227,6 @@ UNIT_TEST(unreachable_hosts_are_refused_with_their_line)
 	assert_string_equal(error.text,
 		"r.yaml:5: host y cannot be reached from host x in line 5: no links lead from "
 		"switch b to switch a");
-	run_config_destroy(config);
 }
 
 UNIT_TEST(rates_that_a_run_would_change_are_refused)
@@ -1271,8 +1247,8 @@ UNIT_TEST(rates_that_a_run_would_change_are_refused)
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct error error = {""};
-		struct topology *topology;
-		struct run_config *config;
+		OWNED(topology) *topology;
+		OWNED(run_config) *config;
 		char text[256];
 
 		snprintf(text, sizeof(text),
@@ -1282,8 +1258,6 @@ UNIT_TEST(rates_that_a_run_would_change_are_refused)
 		config = parse(text);
 		topology = run_config_open_topology(config, &error);
 		assert_string_equal(error.text, cases[i].message != NULL ? cases[i].message : "");
-		topology_destroy(topology);
-		run_config_destroy(config);
 	}
 }
 

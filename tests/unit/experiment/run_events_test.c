@@ -48,16 +48,16 @@ static void drop_plan(struct planned *planned)
 	topology_destroy(planned->topology);
 	run_config_destroy(planned->config);
 }
+#define planned_out_of_scope drop_plan
 
 static void expect_refused(const char *event, const char *why)
 {
-	struct planned planned = make_plan(event, 1);
+	OWNED(planned) planned = make_plan(event, 1);
 
 	assert_int_not_equal(planned.result, 0);
 	if (strstr(planned.error.text, why) == NULL)
 		fail_msg("%s: %s", event, planned.error.text);
 	assert_true(strncmp(planned.error.text, "run.yaml:6:5: ", 14) == 0);
-	drop_plan(&planned);
 }
 
 UNIT_TEST(an_event_needs_a_target_an_effect_and_a_time)
@@ -87,7 +87,7 @@ UNIT_TEST(a_device_that_the_topology_does_not_have_is_refused_at_its_place)
 
 UNIT_TEST(too_many_repetitions_are_refused)
 {
-	struct planned planned = make_plan("{every: 1us, link: h0, down: 1us}", 1);
+	OWNED(planned) planned = make_plan("{every: 1us, link: h0, down: 1us}", 1);
 
 	assert_int_equal(planned.result, 0);
 	assert_int_equal(planned.plan.occurrences, 19999);
@@ -97,7 +97,6 @@ UNIT_TEST(too_many_repetitions_are_refused)
 				 2 * PS_PER_S, &planned.error),
 		-EINVAL);
 	assert_non_null(strstr(planned.error.text, "more than 1000000 events"));
-	drop_plan(&planned);
 }
 
 UNIT_TEST(an_event_beyond_the_end_of_time_does_not_occur_before)
@@ -108,11 +107,10 @@ UNIT_TEST(an_event_beyond_the_end_of_time_does_not_occur_before)
 		"{every: 18446744073709551614ps, jitter: 50%, link: h0, down: 1us}"};
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct planned planned = make_plan(rows[i], 1);
+		OWNED(planned) planned = make_plan(rows[i], 1);
 
 		assert_int_equal(planned.result, 0);
 		assert_int_equal(planned.plan.occurrences, 0);
-		drop_plan(&planned);
 	}
 }
 
@@ -150,7 +148,7 @@ UNIT_TEST(an_event_that_was_not_taken_before_the_end_is_named)
 {
 	char warnings[256] = "";
 	struct run_event_act act;
-	struct planned planned = make_plan(
+	OWNED(planned) planned = make_plan(
 		"{at: 1us, link: s0:2, down: 1us}\n  - {at: 100s, link: s0:2, down: forever}", 1);
 
 	assert_int_equal(planned.result, 0);
@@ -158,7 +156,6 @@ UNIT_TEST(an_event_that_was_not_taken_before_the_end_is_named)
 		;
 	run_event_plan_warn(&planned.plan, note_warning, warnings);
 	assert_string_equal(warnings, "events[1] did not occur before the end; ");
-	drop_plan(&planned);
 }
 
 UNIT_TEST(the_seed_alone_decides_what_is_drawn)
@@ -217,7 +214,7 @@ static void add_samples(struct run_result *result, const double *accepted, unsig
 UNIT_TEST(recovery_is_the_end_of_the_first_sample_with_the_throughput_of_before)
 {
 	static const double accepted[] = {0.5, 0.5, 0.2, 0.6, 0.4, 0.6, 0.6};
-	struct run_result result = {.seed = 1};
+	OWNED(run_result) result = {.seed = 1};
 	struct run_result_event *event = run_result_add_event(&result);
 
 	event->at_ps = 2 * PS_PER_US;
@@ -231,18 +228,16 @@ UNIT_TEST(recovery_is_the_end_of_the_first_sample_with_the_throughput_of_before)
 	result.event[1].at_ps = 4 * PS_PER_US;
 	assert_int_equal(run_result_event_recovery(&result, 0), 2 * PS_PER_US);
 	assert_int_equal(run_result_event_recovery(&result, 1), 2 * PS_PER_US);
-	run_result_free(&result);
 }
 
 UNIT_TEST(recovery_without_a_sample_before_the_event_is_unknown)
 {
 	static const double accepted[] = {0.5, 0.5};
-	struct run_result result = {.seed = 1};
+	OWNED(run_result) result = {.seed = 1};
 
 	run_result_add_event(&result)->at_ps = 500 * PS_PER_NS;
 	add_samples(&result, accepted, 2);
 	assert_int_equal(run_result_event_recovery(&result, 0), WEFT_TIME_NEVER);
-	run_result_free(&result);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -21,7 +21,7 @@ struct loaded {
 /* In a network with the hosts h0 to h4. */
 static struct loaded load(const char *text)
 {
-	struct topology *topology = topology_generate("full:switches=1,hosts=5", NULL);
+	OWNED(topology) *topology = topology_generate("full:switches=1,hosts=5", NULL);
 	struct loaded loaded = {.error = {""}};
 	char path[] = PATH;
 	int file = mkstemp(path);
@@ -35,7 +35,6 @@ static struct loaded load(const char *text)
 		memmove(loaded.error.text, loaded.error.text + strlen(path),
 			strlen(loaded.error.text + strlen(path)) + 1);
 	unlink(path);
-	topology_destroy(topology);
 	return loaded;
 }
 

@@ -32,8 +32,8 @@ static int open_goal(const char *schedule, const char *ranks, unsigned hosts,
 	struct run_goal **goal, char *message, size_t size)
 {
 	char schedule_path[32], ranks_path[32], text[512], *found;
-	struct run_config *config;
-	struct topology *topology;
+	OWNED(run_config) *config;
+	OWNED(topology) *topology;
 	struct error error = {""};
 	int result;
 
@@ -57,8 +57,6 @@ static int open_goal(const char *schedule, const char *ranks, unsigned hosts,
 	snprintf(message, size, "%s", found);
 	unlink(schedule_path);
 	unlink(ranks_path);
-	topology_destroy(topology);
-	run_config_destroy(config);
 	return result;
 }
 

@@ -43,6 +43,7 @@ static void finish(struct resolved *resolved)
 	topology_destroy(resolved->topology);
 	run_config_destroy(resolved->config);
 }
+#define resolved_out_of_scope finish
 
 static bool contains(const uint16_t *list, uint32_t count, uint16_t host)
 {
@@ -54,7 +55,7 @@ static bool contains(const uint16_t *list, uint32_t count, uint16_t host)
 
 UNIT_TEST(rest_is_who_no_other_entry_names)
 {
-	struct resolved r;
+	OWNED(resolved) r;
 
 	resolve(&r, "1",
 		"traffic:\n  - {pattern: uniform}\n"
@@ -68,12 +69,11 @@ UNIT_TEST(rest_is_who_no_other_entry_names)
 	assert_false(contains(r.hosts->entry[0].from, 18, 1));
 	assert_false(contains(r.hosts->entry[0].from, 18, 3));
 	assert_int_equal(r.hosts->entry[0].to_count, 20);
-	finish(&r);
 }
 
 UNIT_TEST(rest_leaves_out_edges_and_all_does_not)
 {
-	struct resolved r;
+	OWNED(resolved) r;
 
 	resolve(&r, "1",
 		"edges: [{host: h0, tap: t0}, {host: h7, tap: t1}]\n"
@@ -87,7 +87,6 @@ UNIT_TEST(rest_leaves_out_edges_and_all_does_not)
 	assert_false(contains(r.hosts->entry[0].to, 18, 7));
 	assert_int_equal(r.hosts->entry[1].from_count, 20);
 	assert_int_equal(r.hosts->entry[1].to_count, 20);
-	finish(&r);
 }
 
 static const char share_rows[] = "edges: [{host: h0, tap: t0}]\ntraffic:\n"
@@ -101,7 +100,7 @@ UNIT_TEST(a_share_is_drawn_among_those_that_nothing_names)
 	static const char *const seeds[] = {"1", "2", "3", "4", "5", "99"};
 
 	for (unsigned s = 0; s < 6; s++) {
-		struct resolved r;
+		OWNED(resolved) r;
 		unsigned times[20] = {0};
 
 		resolve(&r, seeds[s], share_rows);
@@ -118,7 +117,6 @@ UNIT_TEST(a_share_is_drawn_among_those_that_nothing_names)
 		assert_true(r.hosts->entry[2].from_count >= 1);
 		assert_false(contains(r.hosts->entry[0].from, r.hosts->entry[0].from_count, 4));
 		assert_false(contains(r.hosts->entry[0].from, r.hosts->entry[0].from_count, 9));
-		finish(&r);
 	}
 }
 
@@ -127,7 +125,7 @@ UNIT_TEST(a_hot_host_is_not_drawn_among_its_senders)
 {
 	for (unsigned seed = 1; seed <= 20; seed++) {
 		char text[16];
-		struct resolved r;
+		OWNED(resolved) r;
 
 		snprintf(text, sizeof(text), "%u", seed);
 		resolve(&r, text,
@@ -138,7 +136,6 @@ UNIT_TEST(a_hot_host_is_not_drawn_among_its_senders)
 		assert_false(contains(r.hosts->entry[0].from, 10, 3));
 		assert_false(contains(r.hosts->entry[0].from, 10, 7));
 		assert_true(contains(r.hosts->entry[1].from, r.hosts->entry[1].from_count, 3));
-		finish(&r);
 	}
 }
 
@@ -173,20 +170,19 @@ UNIT_TEST(hot_hosts_that_are_drawn_are_none_of_the_senders)
 {
 	for (unsigned seed = 1; seed <= 20; seed++) {
 		char text[16];
-		struct resolved r;
+		OWNED(resolved) r;
 
 		snprintf(text, sizeof(text), "%u", seed);
 		resolve(&r, text, "traffic: [{pattern: hotspot, from: 50%, to: 50%}]\n");
 		assert_non_null(r.hosts);
 		for (unsigned i = 0; i < 10; i++)
 			assert_false(contains(r.hosts->entry[0].to, 10, r.hosts->entry[0].from[i]));
-		finish(&r);
 	}
 }
 
 UNIT_TEST(the_same_seed_draws_the_same_hosts_and_another_one_others)
 {
-	struct resolved a, b, c;
+	OWNED(resolved) a, b, c;
 	bool same;
 
 	resolve(&a, "1", share_rows);
@@ -199,24 +195,20 @@ UNIT_TEST(the_same_seed_draws_the_same_hosts_and_another_one_others)
 	       memcmp(a.hosts->entry[0].from, c.hosts->entry[0].from,
 		       a.hosts->entry[0].from_count * sizeof(uint16_t)) == 0;
 	assert_false(same);
-	finish(&a);
-	finish(&b);
-	finish(&c);
 }
 
 UNIT_TEST(a_single_destination_does_not_send_to_itself)
 {
-	struct resolved r;
+	OWNED(resolved) r;
 
 	resolve(&r, "1", "traffic: [{pattern: hotspot, from: all, to: [h4]}]\n");
 	assert_int_equal(r.hosts->entry[0].from_count, 19);
 	assert_false(contains(r.hosts->entry[0].from, 19, 4));
-	finish(&r);
 }
 
 UNIT_TEST(a_permutation_of_the_seed_has_everybody_once)
 {
-	struct resolved r;
+	OWNED(resolved) r;
 	unsigned received[20] = {0};
 
 	resolve(&r, "3", "traffic: [{pattern: permutation}]\n");
@@ -228,7 +220,6 @@ UNIT_TEST(a_permutation_of_the_seed_has_everybody_once)
 	}
 	for (unsigned i = 0; i < 20; i++)
 		assert_int_equal(received[i], 1);
-	finish(&r);
 }
 
 static void resolve_file(struct resolved *r, const char *contents)
@@ -246,13 +237,12 @@ static void resolve_file(struct resolved *r, const char *contents)
 
 UNIT_TEST(a_permutation_file_names_its_pairs)
 {
-	struct resolved r;
+	OWNED(resolved) r;
 
 	resolve_file(&r, "# pairs\nh0 h5\n\n  h5\th0 # back\nh7 h1");
 	assert_int_equal(r.hosts->entry[0].from_count, 3);
 	assert_int_equal(r.hosts->entry[0].from[2], 7);
 	assert_int_equal(r.hosts->entry[0].to[2], 1);
-	finish(&r);
 }
 
 UNIT_TEST(a_bad_permutation_file_is_refused_with_its_line)
@@ -270,12 +260,11 @@ UNIT_TEST(a_bad_permutation_file_is_refused_with_its_line)
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct resolved r;
+		OWNED(resolved) r;
 
 		resolve_file(&r, bad[i].contents);
 		assert_null(r.hosts);
 		assert_non_null(strstr(r.error.text, bad[i].message));
-		finish(&r);
 	}
 }
 
@@ -306,13 +295,12 @@ UNIT_TEST(hosts_that_cannot_be_are_refused_with_their_place)
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct resolved r;
+		OWNED(resolved) r;
 
 		resolve(&r, "1", bad[i].rows);
 		assert_null(r.hosts);
 		assert_int_equal(errno, EINVAL);
 		assert_string_equal(r.error.text, bad[i].message);
-		finish(&r);
 	}
 }
 

@@ -58,6 +58,7 @@ static void close_run(struct run *run)
 	run_config_destroy(run->config);
 	unlink(run->path);
 }
+#define run_out_of_scope close_run
 
 static struct traffic *source_of(const struct run *run, uint16_t host)
 {
@@ -87,7 +88,7 @@ struct wanted {
 static void assert_sends(
 	const struct run *run, uint16_t host, const struct wanted *wanted, unsigned count)
 {
-	struct traffic *traffic = source_of(run, host);
+	OWNED(traffic) *traffic = source_of(run, host);
 	struct traffic_taken taken;
 	uint64_t frames = 0;
 
@@ -103,7 +104,6 @@ static void assert_sends(
 	assert_false(traffic_take(traffic, WEFT_TIME_NEVER - 1, &taken));
 	traffic_count(traffic, PS_PER_S);
 	assert_int_equal(traffic_generated_frames(traffic), frames);
-	traffic_destroy(traffic);
 }
 #define ASSERT_SENDS(run, host, wanted) \
 	assert_sends(run, host, wanted, sizeof(wanted) / sizeof((wanted)[0]))
@@ -112,7 +112,7 @@ UNIT_TEST(addresses_get_hosts_in_the_order_in_which_they_appear)
 {
 	static const struct wanted h0[] = {{0, 1, 100}, {4000, 2, 100}, {6000, 3, 60}},
 				   h1[] = {{1000, 0, 1400}, {9000, 0, 200}};
-	struct run run;
+	OWNED(run) run;
 
 	open_run(&run, "");
 	assert_string_equal(run.error.text, "");
@@ -120,7 +120,6 @@ UNIT_TEST(addresses_get_hosts_in_the_order_in_which_they_appear)
 	ASSERT_SENDS(&run, 0, h0);
 	ASSERT_SENDS(&run, 1, h1);
 	assert_int_equal(run.hosts->entry[0].packets->end_ps, 9000 * PS_PER_NS);
-	close_run(&run);
 }
 
 static void write_map(char *path, const char *text)
@@ -170,11 +169,10 @@ UNIT_TEST(one_host_sends_all_packets)
 {
 	static const struct wanted h2[] = {
 		{0, 1, 100}, {1000, 1, 1400}, {4000, 1, 100}, {6000, 1, 60}, {9000, 1, 200}};
-	struct run run;
+	OWNED(run) run;
 
 	open_run(&run, ", host: h2, to: [h1]");
 	ASSERT_SENDS(&run, 2, h2);
-	close_run(&run);
 }
 
 static void open_rails(struct run *run, const char *port)
@@ -191,23 +189,21 @@ static void open_rails(struct run *run, const char *port)
 UNIT_TEST(a_port_sends_to_ports_that_are_drawn_in_its_plane)
 {
 	static const struct wanted h0[] = {{0, 1, 100}, {4000, 1, 100}, {6000, 1, 60}};
-	struct run run;
+	OWNED(run) run;
 
 	open_rails(&run, "h0:0");
 	assert_string_equal(run.error.text, "");
 	ASSERT_SENDS(&run, 0, h0);
-	close_run(&run);
 }
 
 UNIT_TEST(a_port_sends_to_no_port_that_is_drawn_in_another_plane)
 {
-	struct run run;
+	OWNED(run) run;
 
 	open_rails(&run, "h0:1");
 	assert_null(run.hosts);
 	assert_non_null(
 		strstr(run.error.text, "a packet from h0:1 to h1:0, and no cables lead there"));
-	close_run(&run);
 }
 
 /* The mean distance of the five packets is 2250 ns. */
@@ -215,36 +211,33 @@ UNIT_TEST(speed_divides_times_and_loops_follow_at_the_mean_distance)
 {
 	static const struct wanted h1[] = {
 		{500, 0, 1400}, {4500, 0, 200}, {6125, 0, 1400}, {10125, 0, 200}};
-	struct run run;
+	OWNED(run) run;
 
 	open_run(&run, ", speed: 2, loop: 2");
 	ASSERT_SENDS(&run, 1, h1);
 	assert_int_equal(run.hosts->entry[0].packets->end_ps, 10125 * PS_PER_NS);
-	close_run(&run);
 }
 
 UNIT_TEST(a_load_is_the_mean_of_the_links_of_all_senders)
 {
 	uint64_t bytes = 1860 + 5 * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD);
 	weft_time period;
-	struct run run;
+	OWNED(run) run;
 
 	open_run(&run, ", load: 25%");
 	/* Two senders of 10 Gbps; all packets take one frame of 4 KiB each. */
 	period = bytes * 800 * 4 / 2;
 	assert_int_equal(run.hosts->entry[0].packets->period_ps, period);
 	assert_int_equal(run.hosts->entry[0].packets->end_ps, period * 4 / 5);
-	close_run(&run);
 }
 
 UNIT_TEST(a_load_for_which_the_capture_would_take_centuries_is_refused)
 {
-	struct run run;
+	OWNED(run) run;
 
 	open_run_on(&run, HOSTS, ", host: h0, load: 0.0001%}]\nnic: {mtu: 256B} #", "1kbps");
 	assert_null(run.hosts);
 	assert_non_null(strstr(run.error.text, "longer than 53 days"));
-	close_run(&run);
 }
 
 UNIT_TEST(what_cannot_be_replayed_is_refused_with_its_place)
@@ -263,13 +256,12 @@ UNIT_TEST(what_cannot_be_replayed_is_refused_with_its_place)
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct run run;
+		OWNED(run) run;
 
 		open_run(&run, cases[i].keys);
 		assert_null(run.hosts);
 		if (strstr(run.error.text, cases[i].said) == NULL)
 			fail_msg("%s: %s", cases[i].keys, run.error.text);
-		close_run(&run);
 	}
 }
 

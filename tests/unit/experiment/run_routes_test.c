@@ -53,7 +53,7 @@ static void write_text(const char *text)
 static void write_routes(const char *network, const char *algorithm, unsigned alternatives)
 {
 	const struct route_options options = {.seed = 1, .alternatives = alternatives};
-	struct topology *topology = topology_generate(network, NULL);
+	OWNED(topology) *topology = topology_generate(network, NULL);
 	struct route_set *set =
 		route_compute(topology, route_algorithm_find(algorithm), &options, NULL, NULL);
 	FILE *out = fopen(path_of("routes"), "w");
@@ -63,14 +63,13 @@ static void write_routes(const char *network, const char *algorithm, unsigned al
 	assert_int_equal(route_file_write(topology, set, out, NULL), 0);
 	assert_int_equal(fclose(out), 0);
 	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 static void write_tables(const char *network, const char *algorithm)
 {
 	const struct route_options options = {.seed = 1};
-	struct topology *topology = topology_generate(network, NULL);
-	struct route_file file = {.table = route_compute_table(topology,
+	OWNED(topology) *topology = topology_generate(network, NULL);
+	OWNED(route_file) file = {.table = route_compute_table(topology,
 					  route_algorithm_find(algorithm), &options, NULL, NULL)};
 	FILE *out = fopen(path_of("routes"), "w");
 
@@ -78,8 +77,6 @@ static void write_tables(const char *network, const char *algorithm)
 	assert_non_null(file.table);
 	assert_int_equal(route_binary_write(topology, &file, out, NULL), 0);
 	assert_int_equal(fclose(out), 0);
-	route_file_close(&file);
-	topology_destroy(topology);
 }
 
 /* A run file beside the route file. */
@@ -123,9 +120,9 @@ static void refuse(const char *text, const char *set, const char *end)
 /* The fault of run_routes_load() for the file; "" if it accepts it. */
 static struct error load(const char *text, const char *set)
 {
-	struct run_config *config = accept(text, set);
+	OWNED(run_config) *config = accept(text, set);
 	struct error error = {""};
-	struct topology *topology = run_config_open_topology(config, &error);
+	OWNED(topology) *topology = run_config_open_topology(config, &error);
 	struct route_file file = {NULL, NULL};
 
 	assert_non_null(topology);
@@ -133,19 +130,16 @@ static struct error load(const char *text, const char *set)
 		route_file_close(&file);
 	assert_null(file.set);
 	assert_null(file.table);
-	topology_destroy(topology);
-	run_config_destroy(config);
 	return error;
 }
 
 UNIT_TEST(the_path_starts_from_the_folder_of_the_run_file)
 {
-	struct run_config *config;
+	OWNED(run_config) *config;
 
 	write_routes(RING, "ud", 1);
 	config = accept(HEAD "routing: {file: routes}\n", NULL);
 	assert_string_equal(config->routing.file, path_of("routes"));
-	run_config_destroy(config);
 }
 
 UNIT_TEST(the_header_brings_mode_and_selector)
@@ -166,12 +160,11 @@ UNIT_TEST(the_header_brings_mode_and_selector)
 
 UNIT_TEST(a_selector_of_the_run_file_comes_before_that_of_the_header)
 {
-	struct run_config *config;
+	OWNED(run_config) *config;
 
 	write_routes(RING, "ud-rr", 4);
 	config = accept(HEAD "routing: {file: routes}\nnic: {selector: random}\n", NULL);
 	assert_string_equal(config->nic.selector->name, "random");
-	run_config_destroy(config);
 }
 
 UNIT_TEST(a_file_and_a_key_that_computes_are_refused_at_the_second)
@@ -203,7 +196,7 @@ UNIT_TEST(a_file_and_a_key_that_computes_are_refused_at_the_second)
 
 UNIT_TEST(a_file_on_the_command_line_replaces_the_algorithm)
 {
-	struct run_config *config;
+	OWNED(run_config) *config;
 	char set[160];
 
 	write_routes(RING, "ud", 1);
@@ -213,7 +206,6 @@ UNIT_TEST(a_file_on_the_command_line_replaces_the_algorithm)
 	assert_string_equal(config->routing.file, path_of("routes"));
 	assert_int_equal(config->routing.alternatives, 0);
 	assert_string_equal(config->nic.selector->name, "first");
-	run_config_destroy(config);
 }
 
 UNIT_TEST(an_algorithm_on_the_command_line_replaces_the_file)
@@ -241,7 +233,7 @@ static char *explain(const struct run_config *config)
 
 UNIT_TEST(what_is_written_back_is_read_to_the_same)
 {
-	struct run_config *config, *again;
+	OWNED(run_config) *config, *again;
 	char *first, *second;
 
 	write_routes(RING, "ud-rr", 4);
@@ -253,8 +245,6 @@ UNIT_TEST(what_is_written_back_is_read_to_the_same)
 	assert_null(strstr(first, "algorithm:"));
 	free(first);
 	free(second);
-	run_config_destroy(config);
-	run_config_destroy(again);
 }
 
 UNIT_TEST(a_mode_that_is_not_the_files_is_refused)
@@ -298,7 +288,7 @@ UNIT_TEST(only_a_regular_file_is_opened)
 
 UNIT_TEST(selectors_between_sets_are_refused)
 {
-	struct run_config *config;
+	OWNED(run_config) *config;
 	struct error error = {""};
 
 	write_routes(RING, "ud", 1);
@@ -308,12 +298,11 @@ UNIT_TEST(selectors_between_sets_are_refused)
 		"/r.yaml: nic.selector detect chooses between 2 sets of routes, which a "
 		"route file does not distinguish; use routing.algorithm instead of "
 		"routing.file");
-	run_config_destroy(config);
 }
 
 UNIT_TEST(a_schedule_wants_the_first_of_the_routes)
 {
-	struct run_config *config;
+	OWNED(run_config) *config;
 	struct error error = {""};
 
 	write_routes(RING, "ud-rr", 4);
@@ -322,7 +311,6 @@ UNIT_TEST(a_schedule_wants_the_first_of_the_routes)
 	assert_int_equal(run_config_supported(config, &error), -EINVAL);
 	assert_ends(&error, "/r.yaml:5:11: pattern goal on the virtual clock needs messages that "
 			    "stay in order; use 'nic.selector: first'");
-	run_config_destroy(config);
 }
 
 UNIT_TEST(routes_that_fit_are_loaded)
@@ -388,8 +376,8 @@ UNIT_TEST(routes_that_may_deadlock_are_taken_where_that_is_allowed)
 /* The header was read before. */
 UNIT_TEST(a_file_that_has_become_tables_is_refused)
 {
-	struct run_config *config;
-	struct topology *topology = topology_generate(RING, NULL);
+	OWNED(run_config) *config;
+	OWNED(topology) *topology = topology_generate(RING, NULL);
 	struct route_file file;
 	struct error error = {""};
 
@@ -399,8 +387,6 @@ UNIT_TEST(a_file_that_has_become_tables_is_refused)
 	assert_int_equal(run_routes_load(config, topology, &file, &error), -EINVAL);
 	assert_ends(
 		&error, "/routes holds tables, expected source routes with routing.mode: source");
-	topology_destroy(topology);
-	run_config_destroy(config);
 }
 
 UNIT_TEST(adaptive_switches_refuse_vc_classes)
@@ -416,8 +402,8 @@ UNIT_TEST(adaptive_switches_refuse_vc_classes)
 UNIT_TEST(a_selector_is_told_the_files_number_of_routes)
 {
 	const char *network = "rlft:ports=4,stages=2";
-	struct topology *topology = topology_generate(network, NULL);
-	struct run_config *config;
+	OWNED(topology) *topology = topology_generate(network, NULL);
+	OWNED(run_config) *config;
 	struct route_file file;
 
 	write_routes(network, "ud-det", 10);
@@ -427,8 +413,6 @@ UNIT_TEST(a_selector_is_told_the_files_number_of_routes)
 	assert_int_equal(run_routes_load(config, topology, &file, NULL), 0);
 	assert_int_equal(device_config_selection(config, file.set, 0, 1).routes, 2);
 	route_file_close(&file);
-	topology_destroy(topology);
-	run_config_destroy(config);
 }
 
 UNIT_MAIN(make_folder, remove_folder)

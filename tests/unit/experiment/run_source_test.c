@@ -25,6 +25,7 @@ static void close_run(struct run *run)
 	topology_destroy(run->topology);
 	run_config_destroy(run->config);
 }
+#define run_out_of_scope close_run
 
 /* False: this topology or file cannot have such rows; nothing is left to close. */
 static bool try_run_of(struct run *run, const char *topology, const char *rows)
@@ -42,6 +43,7 @@ static bool try_run_of(struct run *run, const char *topology, const char *rows)
 	if (run->hosts != NULL && run_source_check(run->config, run->hosts, &run->error) == 0)
 		return true;
 	close_run(run);
+	*run = (struct run){0};
 	return false;
 }
 
@@ -79,7 +81,7 @@ UNIT_TEST(local_gets_the_hosts_within_its_switches_and_in_to)
 {
 	static const uint16_t around[] = {0, 1, 2, 3, 14, 15};
 	struct source source;
-	struct run run;
+	OWNED(run) run;
 
 	open_run(&run, "traffic: [{pattern: local, switches: 1}, {pattern: local, switches: 1, to: "
 		       "[h2, h9, h15]}]\n");
@@ -92,12 +94,11 @@ UNIT_TEST(local_gets_the_hosts_within_its_switches_and_in_to)
 	assert_int_equal(source.config.near[0], 2);
 	assert_int_equal(source.config.near[1], 15);
 	free(source.list);
-	close_run(&run);
 }
 
 UNIT_TEST(lists_of_all_65536_hosts_arrive_whole)
 {
-	struct run run;
+	OWNED(run) run;
 
 	open_run_of(&run, "ring:switches=2048,hosts=32",
 		"traffic: [{pattern: local, switches: 1024}, {pattern: hotspot, to: all}]\n");
@@ -108,13 +109,12 @@ UNIT_TEST(lists_of_all_65536_hosts_arrive_whole)
 		assert_int_equal(entry == 0 ? config->near_count : config->targets_count, 65536);
 		free(source.list);
 	}
-	close_run(&run);
 }
 
 UNIT_TEST(every_key_arrives_at_the_source)
 {
 	struct source source;
-	struct run run;
+	OWNED(run) run;
 
 	open_run(&run,
 		"seed: 77\ntraffic: [{pattern: combined, to: [h3, h4], share: 10%, switches: 2, "
@@ -139,7 +139,6 @@ UNIT_TEST(every_key_arrives_at_the_source)
 	assert_int_equal(source.config.elsewhere_ppm, 900000);
 	assert_int_equal(source.config.near_count, 10);
 	free(source.list);
-	close_run(&run);
 }
 
 #define DRAWN_NETWORKS 200
@@ -217,7 +216,7 @@ UNIT_TEST(the_senders_of_an_entry_are_those_that_send)
 		unsigned switches = 1u << (1 + rng_below(&rng, 3)), each = 1u << rng_below(&rng, 2);
 		unsigned n = i % traffic_patterns.count;
 		char topology[64], row[1024];
-		struct run run;
+		OWNED(run) run = {0};
 
 		if ((((const struct traffic_pattern *)name_table_at(&traffic_patterns, n))->keys &
 			    TRAFFIC_FILE) != 0)
@@ -233,7 +232,6 @@ UNIT_TEST(the_senders_of_an_entry_are_those_that_send)
 			assert_int_equal(run_source_sends(&run.hosts->entry[0], host), sends);
 			silent += !sends;
 		}
-		close_run(&run);
 	}
 	assert_true(drawn > 100 && silent > 100);
 }
@@ -241,13 +239,12 @@ UNIT_TEST(the_senders_of_an_entry_are_those_that_send)
 UNIT_TEST(the_end_of_the_run_ends_every_source)
 {
 	struct source source;
-	struct run run;
+	OWNED(run) run;
 
 	open_run(&run, "traffic: [{pattern: uniform, stop: 50ms}]\n");
 	source = source_of(&run, 0, 0);
 	assert_int_equal(source.config.stop_ps, 10 * PS_PER_MS);
 	free(source.list);
-	close_run(&run);
 }
 
 UNIT_TEST(words_of_run_files_become_patterns_of_sources)
@@ -270,7 +267,7 @@ UNIT_TEST(words_of_run_files_become_patterns_of_sources)
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct source source;
 		char text[256];
-		struct run run;
+		OWNED(run) run;
 
 		snprintf(text, sizeof(text), "traffic: [{%s}]\n", rows[i].row);
 		open_run(&run, text);
@@ -279,13 +276,12 @@ UNIT_TEST(words_of_run_files_become_patterns_of_sources)
 		assert_int_equal(source.config.arrivals, rows[i].arrivals);
 		assert_int_equal(source.config.targets_count, rows[i].targets);
 		free(source.list);
-		close_run(&run);
 	}
 }
 
 UNIT_TEST(only_hosts_of_from_send)
 {
-	struct run run;
+	OWNED(run) run;
 
 	open_run(&run, "traffic: [{pattern: bit-reversal, from: [h1, h7]}, {pattern: hotspot, "
 		       "to: [h3], share: 50%}, {pattern: hotspot, to: [h3]}]\n");
@@ -298,14 +294,13 @@ UNIT_TEST(only_hosts_of_from_send)
 		assert_int_equal(run_source_sends(&run.hosts->entry[2], host),
 			host != 1 && host != 7 && host != 3);
 	}
-	close_run(&run);
 }
 
 UNIT_TEST(what_the_topology_cannot_have_is_refused_with_its_place)
 {
-	struct run_config *config;
-	struct topology *topology;
-	struct run_hosts *hosts;
+	OWNED(run_config) *config;
+	OWNED(topology) *topology;
+	OWNED(run_hosts) *hosts;
 	struct error error = {""};
 	static const char text[] = "weft: run/1\ntopology: \"ring:switches=6,hosts=2\"\n"
 				   "clock: real\ntraffic:\n  - {pattern: uniform}\n"
@@ -319,14 +314,11 @@ UNIT_TEST(what_the_topology_cannot_have_is_refused_with_its_place)
 	assert_string_equal(error.text,
 		"r.yaml:6:5: shuffle traffic permutes the bits of host numbers: expected a power "
 		"of two of hosts, found 12");
-	run_hosts_destroy(hosts);
-	topology_destroy(topology);
-	run_config_destroy(config);
 }
 
 UNIT_TEST(entries_that_a_host_has_no_room_for_are_refused_with_their_place)
 {
-	struct run run;
+	OWNED(run) run;
 
 	open_run(&run,
 		"traffic:\n  - {pattern: uniform, from: all}\n  - {pattern: uniform, from: [h3]}\n"
@@ -336,7 +328,6 @@ UNIT_TEST(entries_that_a_host_has_no_room_for_are_refused_with_their_place)
 	assert_string_equal(run.error.text,
 		"r.yaml:7:5: h3 sends by 3 entries of traffic, each of 2 sources: a host has room "
 		"for 5 sources, expected 2 such entries");
-	close_run(&run);
 }
 
 UNIT_MAIN(NULL, NULL)

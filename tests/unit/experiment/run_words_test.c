@@ -49,7 +49,7 @@ static void check_run(const struct run_words *key, const char *word)
 {
 	char text[512] = "weft: run/1\nclock: virtual\n" BODY, printed[128], *explained = NULL;
 	struct error error = {""};
-	struct run_config *config;
+	OWNED(run_config) *config;
 	size_t length;
 	FILE *out = open_memstream(&explained, &length);
 
@@ -65,21 +65,19 @@ static void check_run(const struct run_words *key, const char *word)
 		word);
 	assert_non_null(strstr(explained, printed));
 	free(explained);
-	run_config_destroy(config);
 }
 
 static void check_lab(const struct run_words *key, const char *word)
 {
 	char text[512] = "weft: lab/1\n" BODY;
 	struct error error = {""};
-	struct lab_config *config;
+	OWNED(lab_config) *config;
 
 	write_key(text + strlen(text), sizeof(text) - strlen(text), key, word);
 	config = lab_config_parse(text, strlen(text), "lab", NULL, 0, &error);
 	/* It is read; whether a lab can have it is said later. */
 	if (config == NULL)
 		assert_null(strstr(error.text, "one of"));
-	lab_config_destroy(config);
 }
 
 UNIT_TEST(files_accept_every_word_and_write_it_back)

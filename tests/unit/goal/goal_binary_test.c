@@ -62,8 +62,8 @@ static struct goal *parse(const void *bytes, size_t length, struct error *error)
 UNIT_TEST(the_form_of_txt2bin_says_the_same_as_the_text)
 {
 	struct error error;
-	struct goal *binary = parse(written, sizeof(written), &error);
-	struct goal *text = parse(same, strlen(same), &error);
+	OWNED(goal) *binary = parse(written, sizeof(written), &error);
+	OWNED(goal) *text = parse(same, strlen(same), &error);
 
 	assert_string_equal(error.text, "");
 	assert_int_equal(binary->ranks, text->ranks);
@@ -83,8 +83,6 @@ UNIT_TEST(the_form_of_txt2bin_says_the_same_as_the_text)
 		assert_int_equal(one->cpu, other->cpu);
 		assert_int_equal(one->waits, other->waits);
 	}
-	goal_destroy(binary);
-	goal_destroy(text);
 }
 
 /* Rank 0's part begins at byte 62: 3 operations, 1 of them without requirements. */

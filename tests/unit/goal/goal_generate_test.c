@@ -45,15 +45,13 @@ static void run(struct goal_loop *loop, const struct goal *goal, uint64_t seed)
 UNIT_TEST(an_allreduce_brings_everybodys_part_to_everybody)
 {
 	for (uint32_t ranks = 2; ranks <= 40; ranks++) {
-		struct goal *goal = generate("allreduce", ranks, 1, 0);
-		struct goal_loop loop;
+		OWNED(goal) *goal = generate("allreduce", ranks, 1, 0);
+		OWNED(goal_loop) loop;
 
 		run(&loop, goal, ranks);
 		for (uint32_t rank = 0; rank < ranks; rank++)
 			assert_int_equal(loop.contributions[rank] | ~(((uint64_t)1 << ranks) - 1),
 				UINT64_MAX);
-		goal_loop_fini(&loop);
-		goal_destroy(goal);
 	}
 }
 
@@ -65,13 +63,11 @@ UNIT_TEST(an_allreduce_takes_log2_steps)
 	} wanted[] = {{2, 2}, {4, 8}, {8, 24}, {16, 64}, {5, 8 + 2}, {7, 8 + 6}};
 
 	for (unsigned i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-		struct goal *goal = generate("allreduce", wanted[i].ranks, 1, 0);
-		struct goal_loop loop;
+		OWNED(goal) *goal = generate("allreduce", wanted[i].ranks, 1, 0);
+		OWNED(goal_loop) loop;
 
 		run(&loop, goal, 1);
 		assert_int_equal(loop.sent, wanted[i].messages);
-		goal_loop_fini(&loop);
-		goal_destroy(goal);
 	}
 }
 
@@ -84,8 +80,8 @@ UNIT_TEST(collectives_bring_the_part_of_each_rank_to_each_rank)
 	for (unsigned i = 0; i < 7 * 39; i++) {
 		uint32_t ranks = 2 + i / 7;
 		struct goal_generate_config config = {collectives[i % 7], ranks, 1000, 1, 0};
-		struct goal_loop loop;
-		struct goal *goal;
+		OWNED(goal) *goal;
+		OWNED(goal_loop) loop;
 
 		if (i % 7 == 4)
 			config.group = ranks % 3 == 0 ? 3 : ranks % 2 == 0 ? 2 : 1;
@@ -93,23 +89,19 @@ UNIT_TEST(collectives_bring_the_part_of_each_rank_to_each_rank)
 		run(&loop, goal, ranks);
 		for (uint32_t rank = 0; rank < ranks; rank++)
 			assert_int_equal(loop.contributions[rank], ((uint64_t)1 << ranks) - 1);
-		goal_loop_fini(&loop);
-		goal_destroy(goal);
 	}
 }
 
 UNIT_TEST(a_bcast_reaches_each_rank_once)
 {
 	for (uint32_t ranks = 2; ranks <= 40; ranks++) {
-		struct goal *goal = generate("bcast", ranks, 1, 0);
-		struct goal_loop loop;
+		OWNED(goal) *goal = generate("bcast", ranks, 1, 0);
+		OWNED(goal_loop) loop;
 
 		run(&loop, goal, ranks);
 		assert_int_equal(loop.sent, ranks - 1);
 		for (uint32_t rank = 0; rank < ranks; rank++)
 			assert_true(loop.contributions[rank] & 1);
-		goal_loop_fini(&loop);
-		goal_destroy(goal);
 	}
 }
 
@@ -131,10 +123,9 @@ UNIT_TEST(collectives_send_as_many_bytes_as_their_algorithm_needs)
 	for (unsigned i = 0; i < 7; i++) {
 		const struct goal_generate_config config = {
 			collectives[i], 8, 8000, 1, 0, .group = i == 4 ? 4 : 0};
-		struct goal *goal = generate_of(&config);
+		OWNED(goal) *goal = generate_of(&config);
 
 		assert_int_equal(bytes_of(goal), bytes[i]);
-		goal_destroy(goal);
 	}
 }
 
@@ -142,16 +133,14 @@ UNIT_TEST(an_alltoallv_sends_the_lengths_of_its_matrix)
 {
 	static const uint64_t matrix[] = {9, 100, 0, 7, 9, 50, 0, 300, 9};
 	const struct goal_generate_config config = {"alltoallv", 3, 0, 2, 0, .matrix = matrix};
-	struct goal *goal = generate_of(&config);
-	struct goal_loop loop;
+	OWNED(goal) *goal = generate_of(&config);
+	OWNED(goal_loop) loop;
 
 	run(&loop, goal, 1);
 	assert_int_equal(bytes_of(goal), 2 * (100 + 7 + 50 + 300));
 	for (uint32_t i = 0; i < 9; i++)
 		assert_int_equal(
 			loop.received[i % 3 * 3 + i / 3], i % 4 != 0 && matrix[i] > 0 ? 2 : 0);
-	goal_loop_fini(&loop);
-	goal_destroy(goal);
 }
 
 /* Without a network, (microbatches + stages - 1) times forwards and backwards. */
@@ -162,7 +151,7 @@ UNIT_TEST(microbatches_fill_the_pipeline)
 		{"training", 24, 1000, 1, 100, 3, 2, 4, .microbatches = 6, .gradient_bytes = 5000}};
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct goal *goal = generate_of(&configs[i]);
+		OWNED(goal) *goal = generate_of(&configs[i]);
 		struct goal_replay *replay =
 			goal_replay_create(&(struct goal_replay_config){.goal = goal});
 
@@ -170,21 +159,18 @@ UNIT_TEST(microbatches_fill_the_pipeline)
 		assert_int_equal(goal_replay_diagnose(replay, NULL), 0);
 		assert_int_equal(goal_replay_ended(replay), (6 + 4 - 1) * 300 * PS_PER_NS);
 		goal_replay_destroy(replay);
-		goal_destroy(goal);
 	}
 }
 
 UNIT_TEST(an_alltoall_sends_one_message_from_each_to_each_other)
 {
 	for (uint32_t ranks = 2; ranks <= 9; ranks++) {
-		struct goal *goal = generate("alltoall", ranks, 3, 0);
-		struct goal_loop loop;
+		OWNED(goal) *goal = generate("alltoall", ranks, 3, 0);
+		OWNED(goal_loop) loop;
 
 		run(&loop, goal, ranks);
 		for (uint32_t i = 0; i < ranks * ranks; i++)
 			assert_int_equal(loop.received[i], i / ranks == i % ranks ? 0 : 3);
-		goal_loop_fini(&loop);
-		goal_destroy(goal);
 	}
 }
 
@@ -206,16 +192,14 @@ UNIT_TEST(other_usual_names_of_collectives_make_the_same_schedule)
 
 UNIT_TEST(a_transpose_exchanges_row_and_column)
 {
-	struct goal *goal = generate("transpose", 16, 2, 100);
-	struct goal_loop loop;
+	OWNED(goal) *goal = generate("transpose", 16, 2, 100);
+	OWNED(goal_loop) loop;
 
 	run(&loop, goal, 3);
 	for (uint32_t to = 0; to < 16; to++)
 		for (uint32_t from = 0; from < 16; from++)
 			assert_int_equal(loop.received[to * 16 + from],
 				to != from && to / 4 == from % 4 && to % 4 == from / 4 ? 2 : 0);
-	goal_loop_fini(&loop);
-	goal_destroy(goal);
 }
 
 /* Whether any block of the first rank's belongs to the second in the transposed matrix. */
@@ -236,8 +220,8 @@ UNIT_TEST(each_rank_of_any_grid_sends_once_to_each_owner_of_its_transposed_block
 		uint32_t rows = grid[k][0], columns = grid[k][1], ranks = rows * columns;
 		struct goal_generate_config config = {
 			"transpose", ranks, 1000, 2, 0, rows, columns};
-		struct goal *goal = generate_of(&config);
-		struct goal_loop loop;
+		OWNED(goal) *goal = generate_of(&config);
+		OWNED(goal_loop) loop;
 
 		run(&loop, goal, k);
 		for (uint32_t i = 0; i < ranks * ranks; i++) {
@@ -246,8 +230,6 @@ UNIT_TEST(each_rank_of_any_grid_sends_once_to_each_owner_of_its_transposed_block
 			assert_int_equal(loop.received[i],
 				to != from && has_block_for(from, to, rows, columns) ? 2 : 0);
 		}
-		goal_loop_fini(&loop);
-		goal_destroy(goal);
 	}
 }
 
@@ -265,8 +247,8 @@ UNIT_TEST(the_grid_of_a_transpose_is_the_one_nearest_to_a_square)
 
 UNIT_TEST(a_ring_sends_to_the_next_and_goes_round_in_as_many_rounds_as_ranks)
 {
-	struct goal *goal = generate("ring", 7, 6, 0);
-	struct goal_loop loop;
+	OWNED(goal) *goal = generate("ring", 7, 6, 0);
+	OWNED(goal_loop) loop;
 
 	run(&loop, goal, 3);
 	for (uint32_t to = 0; to < 7; to++) {
@@ -275,8 +257,6 @@ UNIT_TEST(a_ring_sends_to_the_next_and_goes_round_in_as_many_rounds_as_ranks)
 				loop.received[to * 7 + from], to == (from + 1) % 7 ? 6 : 0);
 		assert_int_equal(loop.contributions[to], 127);
 	}
-	goal_loop_fini(&loop);
-	goal_destroy(goal);
 }
 
 /* Grids with the number of messages of a halo, by hand. */
@@ -317,8 +297,8 @@ UNIT_TEST(a_halo_goes_to_each_neighbour_in_the_grid_and_to_nobody_else)
 {
 	for (unsigned k = 0; k < sizeof(halos) / sizeof(halos[0]); k++) {
 		const struct goal_generate_config *config = &halos[k].config;
-		struct goal *goal = generate_of(config);
-		struct goal_loop loop;
+		OWNED(goal) *goal = generate_of(config);
+		OWNED(goal_loop) loop;
 
 		run(&loop, goal, k);
 		assert_int_equal(loop.sent, halos[k].messages);
@@ -327,8 +307,6 @@ UNIT_TEST(a_halo_goes_to_each_neighbour_in_the_grid_and_to_nobody_else)
 
 			assert_int_equal(loop.received[i] > 0, distance(config, from, to) == 1);
 		}
-		goal_loop_fini(&loop);
-		goal_destroy(goal);
 	}
 }
 
@@ -336,7 +314,7 @@ UNIT_TEST(a_halo_goes_to_each_neighbour_in_the_grid_and_to_nobody_else)
 UNIT_TEST(a_rank_exchanges_with_all_neighbours_at_once)
 {
 	const struct goal_generate_config config = {"halo", 27, 1000, 2, 0, 3, 3, 3, true};
-	struct goal *goal = generate_of(&config);
+	OWNED(goal) *goal = generate_of(&config);
 
 	for (uint32_t rank = 0; rank < 27; rank++) {
 		const struct goal_rank *of = &goal->rank[rank];
@@ -345,7 +323,6 @@ UNIT_TEST(a_rank_exchanges_with_all_neighbours_at_once)
 		for (uint32_t i = 0; i < of->count; i++)
 			assert_int_equal(goal->op[of->first + i].waits, i < 12 ? 0 : 12);
 	}
-	goal_destroy(goal);
 }
 
 /* Nothing but the first corner begins by itself; a wave takes a step for each place, there and
@@ -357,8 +334,8 @@ UNIT_TEST(a_sweep_is_a_wave_from_the_first_corner_to_the_last_and_back)
 	static const uint32_t steps[] = {2 + 3, 1 + 2 + 3};
 
 	for (unsigned k = 0; k < 2; k++) {
-		struct goal *goal = generate_of(&configs[k]);
-		struct goal_loop loop;
+		OWNED(goal) *goal = generate_of(&configs[k]);
+		OWNED(goal_loop) loop;
 
 		run(&loop, goal, k);
 		assert_int_equal(loop.sent, halos[2 * k].messages);
@@ -368,8 +345,6 @@ UNIT_TEST(a_sweep_is_a_wave_from_the_first_corner_to_the_last_and_back)
 			assert_int_equal(
 				loop.contributions[rank], ((uint64_t)1 << goal->ranks) - 1);
 		assert_true(goal_replay_ended(loop.replay) >= 2 * steps[k] * 1000);
-		goal_loop_fini(&loop);
-		goal_destroy(goal);
 	}
 }
 
@@ -377,8 +352,8 @@ UNIT_TEST(a_sweep_is_a_wave_from_the_first_corner_to_the_last_and_back)
 UNIT_TEST(a_multigrid_is_a_halo_at_each_level_and_back)
 {
 	const struct goal_generate_config config = {"multigrid", 64, 1000, 1, 0, 8, 8};
-	struct goal *goal = generate_of(&config);
-	struct goal_loop loop;
+	OWNED(goal) *goal = generate_of(&config);
+	OWNED(goal_loop) loop;
 
 	run(&loop, goal, 1);
 	assert_int_equal(loop.sent, 2 * (4 * 8 * 7) + 2 * (4 * 4 * 3) + 4 * 2 * 1);
@@ -387,8 +362,6 @@ UNIT_TEST(a_multigrid_is_a_halo_at_each_level_and_back)
 	assert_int_equal(loop.received[4 * 64 + 0], 1);  /* at level 2 */
 	assert_int_equal(loop.received[16 * 64 + 0], 2); /* two rows on */
 	assert_int_equal(loop.received[3 * 64 + 1], 0);  /* odd places are not at level 1 */
-	goal_loop_fini(&loop);
-	goal_destroy(goal);
 }
 
 UNIT_TEST(rounds_of_grids_follow_each_other_and_end)
@@ -396,7 +369,8 @@ UNIT_TEST(rounds_of_grids_follow_each_other_and_end)
 	static const char *const kinds[] = {"halo", "sweep", "multigrid"};
 
 	for (unsigned i = 0; i < 3; i++) {
-		struct goal *one = generate(kinds[i], 30, 1, 0), *goal;
+		OWNED(goal) *one = generate(kinds[i], 30, 1, 0);
+		struct goal *goal;
 		struct goal_loop loop;
 
 		goal = generate(kinds[i], 30, 3, 50);
@@ -405,22 +379,19 @@ UNIT_TEST(rounds_of_grids_follow_each_other_and_end)
 		assert_int_equal(loop.sent, 3 * one->ops / 2);
 		goal_loop_fini(&loop);
 		goal_destroy(goal);
-		goal_destroy(one);
 	}
 }
 
 /* A round begins at a rank after its calc, and that after the round before. */
 UNIT_TEST(a_time_to_compute_stands_before_each_round)
 {
-	struct goal *goal = generate("ring", 2, 3, 1000000);
-	struct goal_loop loop;
+	OWNED(goal) *goal = generate("ring", 2, 3, 1000000);
+	OWNED(goal_loop) loop;
 
 	run(&loop, goal, 3);
 	assert_true(goal_replay_ended(loop.replay) >= 3 * PS_PER_MS);
 	assert_true(goal_replay_ended(loop.replay) <
 		    3 * PS_PER_MS + 6 * GOAL_LOOP_DELAY_NS * PS_PER_NS);
-	goal_loop_fini(&loop);
-	goal_destroy(goal);
 }
 
 UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)
@@ -482,7 +453,7 @@ UNIT_TEST(a_schedule_is_refused_by_the_operations_that_a_round_has)
 		const char *kind = kinds[i % 13];
 		uint64_t calc_ns = i / 13 % 2;
 		uint32_t ranks = strcmp(kind, "transpose") == 0 ? 16 + i : 5 + i / 8;
-		struct goal *round = generate(kind, ranks, 1, calc_ns);
+		OWNED(goal) *round = generate(kind, ranks, 1, calc_ns);
 		struct goal_generate_config config = {
 			kind, ranks, 1000, GOAL_OPS_MAX / round->ops + 1, calc_ns};
 		struct error error = {""};
@@ -492,7 +463,6 @@ UNIT_TEST(a_schedule_is_refused_by_the_operations_that_a_round_has)
 		snprintf(expected, sizeof(expected), "a round has %u operations, ",
 			(unsigned)round->ops);
 		assert_non_null(strstr(error.text, expected));
-		goal_destroy(round);
 	}
 }
 

@@ -130,9 +130,9 @@ UNIT_TEST(parts_end_as_they_do_alone)
 
 UNIT_TEST(a_schedule_that_does_not_end_is_named_by_its_part)
 {
-	struct goal *one = goal_loop_parse(ping);
-	struct goal *other = goal_loop_parse("num_ranks 2\nrank 1 {\nq: recv 8b from 0\n}\n");
-	struct goal *joined = join(one, other, 10);
+	OWNED(goal) *one = goal_loop_parse(ping);
+	OWNED(goal) *other = goal_loop_parse("num_ranks 2\nrank 1 {\nq: recv 8b from 0\n}\n");
+	OWNED(goal) *joined = join(one, other, 10);
 	struct goal_replay *replay =
 		goal_replay_create(&(struct goal_replay_config){.goal = joined});
 	struct error error;
@@ -143,14 +143,11 @@ UNIT_TEST(a_schedule_that_does_not_end_is_named_by_its_part)
 		"other: rank 1: recv 'q' (line 3) from 0 tag 0 got no message; 1 operation has "
 		"not ended");
 	goal_replay_destroy(replay);
-	goal_destroy(joined);
-	goal_destroy(one);
-	goal_destroy(other);
 }
 
 UNIT_TEST(more_ranks_than_a_schedule_may_have_are_refused)
 {
-	struct goal *goal = goal_loop_parse("num_ranks 40000\n");
+	OWNED(goal) *goal = goal_loop_parse("num_ranks 40000\n");
 	const struct goal_part part[] = {{goal, "a", 0}, {goal, "b", 0}};
 	struct error error;
 
@@ -159,7 +156,6 @@ UNIT_TEST(more_ranks_than_a_schedule_may_have_are_refused)
 	assert_string_equal(error.text,
 		"the schedules of all jobs have 80000 ranks, 0 operations and 0 dependencies, "
 		"expected at most 65534, 33554432 and 67108864");
-	goal_destroy(goal);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -22,7 +22,7 @@ static const char example[] = "// a comment\n"
 UNIT_TEST(operations_are_read_with_all_that_they_say)
 {
 	struct error error = {""};
-	struct goal *goal = goal_parse(example, strlen(example), "e.goal", &error);
+	OWNED(goal) *goal = goal_parse(example, strlen(example), "e.goal", &error);
 	const struct goal_op *op;
 
 	assert_string_equal(error.text, "");
@@ -51,12 +51,11 @@ UNIT_TEST(operations_are_read_with_all_that_they_say)
 	assert_int_equal(op[1].line, 10);
 	assert_int_equal(op[2].tag, 0);
 	assert_string_equal(goal_label(goal, goal->rank[0].first + 1), "late");
-	goal_destroy(goal);
 }
 
 UNIT_TEST(dependencies_become_edges_to_those_that_wait)
 {
-	struct goal *goal = goal_parse(example, strlen(example), "e.goal", NULL);
+	OWNED(goal) *goal = goal_parse(example, strlen(example), "e.goal", NULL);
 	uint32_t l1 = goal->rank[0].first, late = l1 + 1, x = l1 + 2;
 
 	assert_int_equal(goal->edges, 3);
@@ -69,7 +68,6 @@ UNIT_TEST(dependencies_become_edges_to_those_that_wait)
 	assert_int_equal(goal->first_edge[late + 1] - goal->first_edge[late], 1);
 	assert_int_equal(goal->edge[goal->first_edge[late]], x);
 	assert_int_equal(goal->first_edge[x + 1], goal->first_edge[x]);
-	goal_destroy(goal);
 }
 
 #define TWO "num_ranks 2\nrank 1 { }\nrank 0 {\n"
@@ -132,13 +130,12 @@ UNIT_TEST(a_label_belongs_to_its_rank)
 {
 	static const char text[] = "num_ranks 2\nrank 0 {\na: calc 1\n}\nrank 1 {\na: calc 2\n"
 				   "b: calc 3\nb requires a\n}\n";
-	struct goal *goal = goal_parse(text, strlen(text), "g", NULL);
+	OWNED(goal) *goal = goal_parse(text, strlen(text), "g", NULL);
 
 	assert_non_null(goal);
 	assert_int_equal(goal->op[0].waits, 0);
 	assert_int_equal(goal->first_edge[1], 0);
 	assert_int_equal(goal->op[2].waits, 1);
-	goal_destroy(goal);
 }
 
 UNIT_TEST(a_file_that_is_not_there_is_named)
@@ -157,7 +154,7 @@ UNIT_TEST(a_rank_may_be_absent_and_send_to_itself_and_labels_may_be_numbers)
 		"4294967295\n2: recv 8b from 2 tag 4294967295\n2 requires 1\n"
 		"calc 9223372036854775808 cpu 65535\ncalc 1 cpu 300\n}\n";
 	struct error error = {""};
-	struct goal *goal = goal_parse(text, strlen(text), "g", &error);
+	OWNED(goal) *goal = goal_parse(text, strlen(text), "g", &error);
 
 	assert_string_equal(error.text, "");
 	assert_int_equal(goal->rank[0].count + goal->rank[1].count + goal->rank[3].count, 0);
@@ -166,7 +163,6 @@ UNIT_TEST(a_rank_may_be_absent_and_send_to_itself_and_labels_may_be_numbers)
 	assert_int_equal(goal->op[1].waits, 1);
 	assert_int_equal(goal->op[2].cpu, 2);
 	assert_int_equal(goal->op[3].cpu, 1);
-	goal_destroy(goal);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -50,7 +50,7 @@ UNIT_TEST(addresses_of_a_list_are_free_and_hosts_without_one_have_none)
 {
 	uint32_t address[HOSTS] = {[HOST] = 0x0a000001, [7] = 0xac1e054d, [299] = 0x0a570001};
 	struct edge_config config = good;
-	struct edge *edge;
+	OWNED(edge) *edge;
 
 	config.address = address;
 	edge = edge_create(&config);
@@ -61,12 +61,11 @@ UNIT_TEST(addresses_of_a_list_are_free_and_hosts_without_one_have_none)
 	}
 	assert_int_equal(edge_host_of(edge, 0), FRAME_HOST_NONE);
 	assert_int_equal(edge_host_of(edge, EDGE_BASE_DEFAULT + 2), FRAME_HOST_NONE);
-	edge_destroy(edge);
 }
 
 UNIT_TEST(addresses_follow_from_host_numbers)
 {
-	struct edge *edge = edge_create(&good);
+	OWNED(edge) *edge = edge_create(&good);
 
 	assert_int_equal(edge_address(edge, 0), 0x0a570001);
 	assert_int_equal(edge_address(edge, 299), 0x0a57012c);
@@ -74,7 +73,6 @@ UNIT_TEST(addresses_follow_from_host_numbers)
 		assert_int_equal(edge_host_of(edge, edge_address(edge, host)), host);
 	assert_int_equal(edge_host_of(edge, EDGE_BASE_DEFAULT), FRAME_HOST_NONE);
 	assert_int_equal(edge_host_of(edge, EDGE_BASE_DEFAULT + 1 + HOSTS), FRAME_HOST_NONE);
-	edge_destroy(edge);
 }
 
 UNIT_TEST(a_wrong_configuration_is_refused)
@@ -97,7 +95,7 @@ UNIT_TEST(a_wrong_configuration_is_refused)
 
 UNIT_TEST(arp_for_a_host_is_answered_with_its_address)
 {
-	struct edge *edge = edge_create(&good);
+	OWNED(edge) *edge = edge_create(&good);
 	uint8_t frame[EDGE_ARP_BYTES], mac[6];
 	struct edge_action action;
 
@@ -111,12 +109,11 @@ UNIT_TEST(arp_for_a_host_is_answered_with_its_address)
 	assert_memory_equal(action.reply + 22, mac, 6);
 	assert_memory_equal(action.reply + 28, frame + 38, 4);
 	assert_memory_equal(action.reply + 32, frame + 22, 10);
-	edge_destroy(edge);
 }
 
 UNIT_TEST(arp_for_nobody_or_for_itself_is_not_answered)
 {
-	struct edge *edge = edge_create(&good);
+	OWNED(edge) *edge = edge_create(&good);
 	uint8_t frame[EDGE_ARP_BYTES];
 	struct edge_action action;
 
@@ -134,12 +131,11 @@ UNIT_TEST(arp_for_nobody_or_for_itself_is_not_answered)
 	edge_from_tap(edge, frame, sizeof(frame) - 1, &action);
 	assert_int_equal(action.verdict, EDGE_DROP);
 	assert_int_equal(edge_counters(edge)[EDGE_DROP_ARP], 4);
-	edge_destroy(edge);
 }
 
 UNIT_TEST(an_ip_packet_becomes_a_message_without_its_padding)
 {
-	struct edge *edge = edge_create(&good);
+	OWNED(edge) *edge = edge_create(&good);
 	struct edge_action action;
 	uint8_t frame[700];
 
@@ -149,7 +145,6 @@ UNIT_TEST(an_ip_packet_becomes_a_message_without_its_padding)
 	assert_int_equal(action.destination, 299);
 	assert_int_equal(action.bytes, 40);
 	assert_ptr_equal(action.packet, frame + EDGE_ETHERNET_BYTES);
-	edge_destroy(edge);
 }
 
 static void make_ip6(uint8_t *frame, uint16_t to, uint16_t payload)
@@ -197,7 +192,7 @@ UNIT_TEST(a_packet_to_a_group_is_for_all_members)
 
 UNIT_TEST(what_is_no_packet_for_a_host_is_counted_and_dropped)
 {
-	struct edge *edge = edge_create(&good);
+	OWNED(edge) *edge = edge_create(&good);
 	struct edge_action action;
 	uint8_t frame[700];
 
@@ -232,7 +227,6 @@ UNIT_TEST(what_is_no_packet_for_a_host_is_counted_and_dropped)
 	DROPPED(EDGE_ETHERNET_BYTES + MTU + 1, EDGE_DROP_TOO_LONG);
 	DROPPED(13, EDGE_DROP_SHORT);
 #undef DROPPED
-	edge_destroy(edge);
 }
 
 /* A delivery of a part of the packet in 'packet'. */
@@ -251,7 +245,7 @@ static bool deliver(struct edge *edge, uint16_t source, const uint8_t *packet, u
 
 UNIT_TEST(a_message_becomes_the_packet_that_it_was)
 {
-	struct edge *edge = edge_create(&good);
+	OWNED(edge) *edge = edge_create(&good);
 	struct edge_packet out;
 	uint8_t frame[700], mac[6];
 
@@ -275,12 +269,11 @@ UNIT_TEST(a_message_becomes_the_packet_that_it_was)
 	assert_memory_equal(out.ethernet + 6, mac, 6);
 	assert_int_equal(out.ethernet[12], 0x08);
 	assert_int_equal(out.ethernet[13], 0x00);
-	edge_destroy(edge);
 }
 
 UNIT_TEST(messages_of_several_sources_do_not_mix)
 {
-	struct edge *edge = edge_create(&good);
+	OWNED(edge) *edge = edge_create(&good);
 	uint8_t a[700], b[700];
 	struct edge_packet out;
 
@@ -294,12 +287,11 @@ UNIT_TEST(messages_of_several_sources_do_not_mix)
 	assert_memory_equal(out.packet, a + 14, 200);
 	assert_true(deliver(edge, 5, b + 14, 200, 100, 100, &out));
 	assert_memory_equal(out.packet, b + 14, 200);
-	edge_destroy(edge);
 }
 
 UNIT_TEST(a_message_that_never_ends_does_not_spoil_the_next)
 {
-	struct edge *edge = edge_create(&good);
+	OWNED(edge) *edge = edge_create(&good);
 	struct edge_packet out;
 	uint8_t frame[700];
 
@@ -309,12 +301,11 @@ UNIT_TEST(a_message_that_never_ends_does_not_spoil_the_next)
 	assert_int_equal(edge_counters(edge)[EDGE_DROP_INCOMPLETE], 9);
 	assert_true(deliver(edge, 4, frame + 14, 200, 100, 100, &out));
 	assert_true(deliver(edge, 4, frame + 14, 200, 0, 200, &out));
-	edge_destroy(edge);
 }
 
 UNIT_TEST(too_many_messages_at_a_time_cost_a_message_not_a_buffer)
 {
-	struct edge *edge = edge_create(&good);
+	OWNED(edge) *edge = edge_create(&good);
 	struct edge_packet out;
 	uint8_t frame[700];
 
@@ -327,12 +318,11 @@ UNIT_TEST(too_many_messages_at_a_time_cost_a_message_not_a_buffer)
 				source < 12);
 		assert_int_equal(edge_counters(edge)[EDGE_DROP_NO_BUFFER], round + 1);
 	}
-	edge_destroy(edge);
 }
 
 UNIT_TEST(a_message_that_is_too_long_or_no_packet_is_dropped)
 {
-	struct edge *edge = edge_create(&good);
+	OWNED(edge) *edge = edge_create(&good);
 	struct edge_packet out;
 	uint8_t frame[1400];
 
@@ -346,7 +336,6 @@ UNIT_TEST(a_message_that_is_too_long_or_no_packet_is_dropped)
 	assert_false(deliver(edge, 4, frame, 100, 0, 100, &out));
 	assert_false(deliver(edge, 4, frame + 14, 0, 0, 0, &out));
 	assert_int_equal(edge_counters(edge)[EDGE_DROP_NOT_IP], 3);
-	edge_destroy(edge);
 }
 
 UNIT_TEST(names_of_all_counters_are_there)

@@ -48,6 +48,7 @@ static void stop(struct bench *bench)
 	host_demux_fini(&bench->demux);
 	measure_sink_destroy(bench->sink);
 }
+#define bench_out_of_scope stop
 
 static void deliver(struct bench *bench, bool first, bool tail, uint32_t bytes)
 {
@@ -81,7 +82,7 @@ static void deliver_packet(struct bench *bench)
 
 UNIT_TEST(packets_go_to_the_edge_and_synthetic_messages_to_the_sink)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, true);
 	for (unsigned i = 0; i < 3; i++) {
@@ -96,7 +97,6 @@ UNIT_TEST(packets_go_to_the_edge_and_synthetic_messages_to_the_sink)
 	assert_int_equal(bench.sink->edge_frames, 6);
 	assert_true(bench.sink->edge_bytes > 0);
 	assert_int_equal(edge_counters(bench.edge)[EDGE_BYTES_TO_TAP], 3 * 40);
-	stop(&bench);
 }
 
 static void take_message(void *ctx, uint16_t source, weft_time due_ps)
@@ -108,7 +108,7 @@ static void take_message(void *ctx, uint16_t source, weft_time due_ps)
 
 UNIT_TEST(complete_synthetic_messages_are_told_of_and_no_packets)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 	unsigned messages = 0;
 
 	start(&bench, true);
@@ -123,12 +123,11 @@ UNIT_TEST(complete_synthetic_messages_are_told_of_and_no_packets)
 	assert_int_equal(messages, 0);
 	deliver(&bench, false, true, 40);
 	assert_int_equal(messages, 1);
-	stop(&bench);
 }
 
 UNIT_TEST(order_is_watched_across_both)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, true);
 	deliver_synthetic(&bench);
@@ -138,18 +137,16 @@ UNIT_TEST(order_is_watched_across_both)
 	bench.delivery.sequence++;
 	deliver_packet(&bench);
 	assert_int_equal(bench.sink->lost, 1);
-	stop(&bench);
 }
 
 UNIT_TEST(packets_for_a_host_without_an_edge_are_counted)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, false);
 	deliver_packet(&bench);
 	assert_int_equal(bench.packets, 0);
 	assert_int_equal(bench.demux.unclaimed, 2);
-	stop(&bench);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -78,6 +78,7 @@ static void bench_end(struct bench *bench)
 	fabric_map_fini(&bench->map);
 	net_fini(&bench->net);
 }
+#define bench_out_of_scope bench_end
 
 static void discover(struct bench *bench)
 {
@@ -104,7 +105,7 @@ static struct topology *found_topology(struct bench *bench)
  * topology, host 0 reaches everything. */
 static void assert_identical(struct bench *bench, const struct topology *expected)
 {
-	struct topology *found = found_topology(bench);
+	OWNED(topology) *found = found_topology(bench);
 	unsigned differences = miscabling_report(found, expected, NULL);
 
 	if (differences > 0) {
@@ -120,22 +121,19 @@ static void assert_identical(struct bench *bench, const struct topology *expecte
 
 		assert_int_equal(device->id, net_id(kind, device->number));
 	}
-	topology_destroy(found);
 }
 
 UNIT_TEST(what_is_found_is_the_file_on_random_networks_with_losses)
 {
 	for (uint64_t seed = 0; seed < 150; seed++) {
-		struct topology *topology = random_network(seed, 40);
-		struct bench bench;
+		OWNED(topology) *topology = random_network(seed, 40);
+		OWNED(bench) bench;
 
 		bench_start(&bench, topology, seed);
 		bench.net.loss_ppm = seed % 3 == 0 ? 0 : 20000;
 		discover(&bench);
 		assert_identical(&bench, topology);
 		assert_int_equal(bench.net.misrouted, 0);
-		bench_end(&bench);
-		topology_destroy(topology);
 	}
 }
 
@@ -147,8 +145,8 @@ UNIT_TEST(what_is_found_is_the_file_on_generated_networks)
 	struct error error;
 
 	for (unsigned i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
-		struct topology *topology = topology_generate(specs[i], &error);
-		struct bench bench;
+		OWNED(topology) *topology = topology_generate(specs[i], &error);
+		OWNED(bench) bench;
 
 		if (topology == NULL)
 			fail_msg("%s", error.text);
@@ -157,15 +155,14 @@ UNIT_TEST(what_is_found_is_the_file_on_generated_networks)
 		bench.net.loss_ppm = 10000;
 		discover(&bench);
 		assert_identical(&bench, topology);
-		bench_end(&bench);
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(a_fat_tree_gets_its_stages_back)
 {
-	struct topology *topology = network_fat_tree(3, 3), *found;
-	struct bench bench;
+	OWNED(topology) *topology = network_fat_tree(3, 3);
+	struct topology *found;
+	OWNED(bench) bench;
 
 	bench_start(&bench, topology, 1);
 	discover(&bench);
@@ -173,16 +170,14 @@ UNIT_TEST(a_fat_tree_gets_its_stages_back)
 	for (uint32_t i = 0; i < topology->switches; i++)
 		assert_int_equal(found->switch_at[i].stage, topology->switch_at[i].stage);
 	topology_destroy(found);
-	bench_end(&bench);
-	topology_destroy(topology);
 }
 
 /* One frame each way for each cable, and at most as many again for those found from both ends. */
 UNIT_TEST(frames_are_linear_in_cables)
 {
 	struct error error;
-	struct topology *topology = topology_generate("torus:dims=8x8,hosts=2", &error);
-	struct bench bench;
+	OWNED(topology) *topology = topology_generate("torus:dims=8x8,hosts=2", &error);
+	OWNED(bench) bench;
 
 	bench_start(&bench, topology, 1);
 	discover(&bench);
@@ -190,14 +185,13 @@ UNIT_TEST(frames_are_linear_in_cables)
 	assert_true(bench.discovery.sent <= 2 * topology->links);
 	assert_int_equal(bench.discovery.retried, 0);
 	assert_int_equal(bench.discovery.replies, bench.discovery.sent);
-	bench_end(&bench);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(somebody_who_does_not_answer_is_told_and_left_out)
 {
-	struct topology *topology = network_ring(6), *found;
-	struct bench bench;
+	OWNED(topology) *topology = network_ring(6);
+	struct topology *found;
+	OWNED(bench) bench;
 
 	bench_start(&bench, topology, 1);
 	bench.net.switch_dead[3] = true;
@@ -209,29 +203,26 @@ UNIT_TEST(somebody_who_does_not_answer_is_told_and_left_out)
 	assert_int_equal(found->links, topology->links - 3);
 	assert_int_equal(bench.map.devices, 6 + 6 - 2);
 	topology_destroy(found);
-	bench_end(&bench);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_device_without_the_key_is_left_out)
 {
 	static const struct fabric_key other = {{8}};
-	struct topology *topology = network_ring(6);
-	struct bench bench;
+	OWNED(topology) *topology = network_ring(6);
+	OWNED(bench) bench;
 
 	bench_start(&bench, topology, 1);
 	bench.net.switch_agent[3].speaker.key = &other;
 	discover(&bench);
 	assert_int_equal(fabric_map_find(&bench.map, net_id(DEVICE_SWITCH, 3)), MAP_NONE);
 	assert_true(bench.refused > 0);
-	bench_end(&bench);
-	topology_destroy(topology);
 }
 
 /* Two cables whose ends were swapped, one that is missing, one too many. */
 UNIT_TEST(miscabling_is_told_by_name)
 {
-	struct topology *topology = network_ring(6), *expected = network_ring(6), *found;
+	OWNED(topology) *topology = network_ring(6);
+	struct topology *expected = network_ring(6), *found;
 	char *text = NULL;
 	size_t length;
 	struct bench bench;
@@ -261,15 +252,15 @@ UNIT_TEST(miscabling_is_told_by_name)
 	bench_end(&bench);
 	topology_destroy(found);
 	topology_destroy(expected);
-	topology_destroy(topology);
 }
 
 /* A device that is gone keeps its number, and unused numbers leave no names behind. */
 UNIT_TEST(what_has_gone_is_not_found)
 {
-	struct topology *topology = network_ring(6), *found;
+	OWNED(topology) *topology = network_ring(6);
+	struct topology *found;
 	struct error error;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	bench_start(&bench, topology, 1);
 	discover(&bench);
@@ -294,16 +285,15 @@ UNIT_TEST(what_has_gone_is_not_found)
 	assert_int_equal(found->hosts, 1);
 	assert_string_equal(found->host_at[0].name, "h0");
 	topology_destroy(found);
-	bench_end(&bench);
-	topology_destroy(topology);
 }
 
 /* Routes do without it; it is there all the same. */
 UNIT_TEST(what_is_left_out_is_found)
 {
-	struct topology *topology = network_ring(6), *found;
+	OWNED(topology) *topology = network_ring(6);
+	struct topology *found;
 	struct error error;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	bench_start(&bench, topology, 1);
 	discover(&bench);
@@ -312,15 +302,13 @@ UNIT_TEST(what_is_left_out_is_found)
 	assert_non_null(found);
 	assert_int_equal(miscabling_report(found, topology, NULL), 0);
 	topology_destroy(found);
-	bench_end(&bench);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(the_same_identity_twice_is_told)
 {
-	struct topology *topology = network_ring(6);
+	OWNED(topology) *topology = network_ring(6);
 	bool told = false;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	bench_start(&bench, topology, 1);
 	bench.net.switch_agent[3].config.id = bench.net.switch_agent[3].speaker.id = 2;
@@ -328,14 +316,12 @@ UNIT_TEST(the_same_identity_twice_is_told)
 	for (unsigned i = 0; i < bench.discovery.findings; i++)
 		told |= bench.discovery.finding[i].kind == DISCOVERY_TWO_SESSIONS;
 	assert_true(told);
-	bench_end(&bench);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_greater_mapper_that_is_obeyed_is_noticed)
 {
-	struct topology *topology = network_ring(6);
-	struct bench bench;
+	OWNED(topology) *topology = network_ring(6);
+	OWNED(bench) bench;
 
 	bench_start(&bench, topology, 1);
 	bench.net.switch_agent[2].followed = NET_HOST_ID + 3;
@@ -344,18 +330,17 @@ UNIT_TEST(a_greater_mapper_that_is_obeyed_is_noticed)
 	bench.net.switch_agent[4].followed_priority = 0;
 	discover(&bench);
 	assert_int_equal(bench.discovery.greater, NET_HOST_ID + 3);
-	bench_end(&bench);
-	topology_destroy(topology);
 }
 
 /* After a cable went and came only that is asked about, and the map is right again; a restarted
  * switch comes back under its number. */
 UNIT_TEST(single_ports_can_be_asked_again)
 {
-	struct topology *topology = network_ring(6), *found;
+	OWNED(topology) *topology = network_ring(6);
+	struct topology *found;
 	uint32_t s2, s3;
 	uint64_t before;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	bench_start(&bench, topology, 1);
 	discover(&bench);
@@ -378,16 +363,14 @@ UNIT_TEST(single_ports_can_be_asked_again)
 	assert_identical(&bench, topology);
 	assert_int_equal(bench.map.device[s3].facts.session, 9999);
 	assert_true(bench.discovery.sent - before <= 4);
-	bench_end(&bench);
-	topology_destroy(topology);
 }
 
 /* Answers that are recorded and sent again, late, to a later discovery. */
 UNIT_TEST(replies_that_nobody_waits_for_are_not_used)
 {
-	struct topology *topology = network_ring(3);
+	OWNED(topology) *topology = network_ring(3);
 	struct mapper_message message = {.type = MAPPER_REPLY, .sender = 99};
-	struct bench bench;
+	OWNED(bench) bench;
 
 	bench_start(&bench, topology, 1);
 	discover(&bench);
@@ -398,8 +381,6 @@ UNIT_TEST(replies_that_nobody_waits_for_are_not_used)
 			MAPPER_REFUSED_STALE);
 	}
 	assert_identical(&bench, topology);
-	bench_end(&bench);
-	topology_destroy(topology);
 }
 
 /* A probe of port 0 of 'device' is on its way; its number. */
@@ -417,9 +398,9 @@ static uint32_t ask_again(struct bench *bench, uint32_t device)
 /* Else a killed neighbour would hold up all changes until the tries are used up. */
 UNIT_TEST(nobody_waits_for_an_answer_over_a_link_that_is_down)
 {
-	struct topology *topology = network_ring(6);
+	OWNED(topology) *topology = network_ring(6);
 	struct mapper_frame frame;
-	struct bench bench;
+	OWNED(bench) bench;
 	uint32_t s2;
 
 	bench_start(&bench, topology, 1);
@@ -433,17 +414,15 @@ UNIT_TEST(nobody_waits_for_an_answer_over_a_link_that_is_down)
 	assert_false(discovery_poll(&bench.discovery, bench.net.now, &frame));
 	assert_true(discovery_done(&bench.discovery));
 	assert_int_equal(bench.discovery.findings, 0);
-	bench_end(&bench);
-	topology_destroy(topology);
 }
 
 /* The way to what answers would lead through a device that nobody reaches, or in a circle. */
 UNIT_TEST(what_was_asked_of_a_device_that_is_lost_since_is_not_used)
 {
-	struct topology *topology = network_ring(6);
+	OWNED(topology) *topology = network_ring(6);
 	struct mapper_message message = {.type = MAPPER_REPLY};
 	struct mapper_frame frame;
-	struct bench bench;
+	OWNED(bench) bench;
 	uint32_t s2, s3;
 
 	bench_start(&bench, topology, 1);
@@ -467,8 +446,6 @@ UNIT_TEST(what_was_asked_of_a_device_that_is_lost_since_is_not_used)
 	bench.discovery.probe[0].device = s2;
 	assert_false(discovery_poll(&bench.discovery, bench.net.now + PS_PER_S, &frame));
 	assert_true(discovery_done(&bench.discovery));
-	bench_end(&bench);
-	topology_destroy(topology);
 }
 
 static void assert_cables_have_two_ends(const struct fabric_map *map)
@@ -497,11 +474,11 @@ UNIT_TEST(a_cable_whose_end_does_not_answer_as_it_should_is_none)
 		{DISCOVERY_CHANGED, 3, 0, 5, 0}, {DISCOVERY_TWO_SESSIONS, 3, 77, 0, 0}};
 
 	for (unsigned i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
-		struct topology *topology = network_ring(6);
+		OWNED(topology) *topology = network_ring(6);
 		struct mapper_message message = {
 			.type = MAPPER_REPLY, .sender = net_id(DEVICE_SWITCH, answers[i].sender)};
 		struct map_device *sender;
-		struct bench bench;
+		OWNED(bench) bench;
 		uint32_t s2;
 
 		bench_start(&bench, topology, 1);
@@ -520,17 +497,15 @@ UNIT_TEST(a_cable_whose_end_does_not_answer_as_it_should_is_none)
 		assert_int_equal(bench.discovery.finding[0].kind, answers[i].kind);
 		assert_int_equal(bench.map.device[s2].port[0].state, MAP_SILENT);
 		assert_cables_have_two_ends(&bench.map);
-		bench_end(&bench);
-		topology_destroy(topology);
 	}
 }
 
 /* The host beside which the mapper is has no way to it that could be found by a cable. */
 UNIT_TEST(nobody_answers_in_the_mappers_own_name)
 {
-	struct topology *topology = network_ring(3);
+	OWNED(topology) *topology = network_ring(3);
 	struct mapper_message message = {.type = MAPPER_REPLY, .sender = NET_HOST_ID};
-	struct bench bench;
+	OWNED(bench) bench;
 
 	bench_start(&bench, topology, 1);
 	discover(&bench);
@@ -540,8 +515,6 @@ UNIT_TEST(nobody_answers_in_the_mappers_own_name)
 	assert_int_equal(discovery_on_reply(&bench.discovery, &message, bench.net.now),
 		MAPPER_REFUSED_STALE);
 	assert_int_equal(bench.map.device[0].facts.session, 100000);
-	bench_end(&bench);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -30,10 +30,9 @@ static struct mapper *start(struct mapper_fabric *fabric, const struct topology 
 
 static void end(struct mapper_fabric *fabric)
 {
-	struct topology *topology = (struct topology *)(uintptr_t)fabric->net.topology;
+	OWNED(topology) *topology = (struct topology *)(uintptr_t)fabric->net.topology;
 
 	fabric_end(fabric);
-	topology_destroy(topology);
 }
 
 static void flap(struct mapper_fabric *fabric, uint32_t link, weft_time half)

@@ -94,8 +94,8 @@ static struct mapper_message heard(const struct mapper_frame *frame)
 /* An image of 20 destinations, all by port 'port'. The caller frees it. */
 static struct table_image image_for(uint8_t port)
 {
-	struct route_table *table = route_table_create(1, 20);
-	struct topology *topology = topology_create("t", 1, 20);
+	OWNED(topology) *topology = topology_create("t", 1, 20);
+	OWNED(route_table) *table = route_table_create(1, 20);
 	struct table_image image;
 
 	topology->switch_at[0].ports = 8;
@@ -103,8 +103,6 @@ static struct table_image image_for(uint8_t port)
 	assert_int_equal(table_image_of_switch(
 				 &image, &(struct table_image_source){topology, .table = table}, 0),
 		0);
-	route_table_destroy(table);
-	topology_destroy(topology);
 	return image;
 }
 

@@ -39,8 +39,8 @@ static unsigned count_committed(struct mapper_fabric *fabric)
 
 UNIT_TEST(unknown_tables_are_replaced_behind_a_pause)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_fabric fabric;
+	OWNED(topology) *topology = network_torus(3, 1);
+	OWNED(mapper_fabric) fabric;
 
 	start_unknown(&fabric, topology);
 	fabric_watch_commits(&fabric);
@@ -50,14 +50,12 @@ UNIT_TEST(unknown_tables_are_replaced_behind_a_pause)
 	assert_int_equal(fabric.commits, 18);
 	assert_int_equal(fabric.commits_live, 0);
 	assert_int_equal(fabric.net.switch_agent[1].epoch, 18);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(nothing_is_committed_before_everybody_is_idle)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_fabric fabric;
+	OWNED(topology) *topology = network_torus(3, 1);
+	OWNED(mapper_fabric) fabric;
 
 	start_unknown(&fabric, topology);
 	fabric.net.switch_agent[7].idle = false;
@@ -71,15 +69,13 @@ UNIT_TEST(nothing_is_committed_before_everybody_is_idle)
 	assert_int_equal(count_committed(&fabric), 18);
 	fabric_assert_works(&fabric);
 	assert_int_equal(fabric.mapper[0].distribution.purges, 0);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 /* Idle at one look and not at the next: a frame was on a cable between them. */
 UNIT_TEST(idle_once_is_not_idle)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_fabric fabric;
+	OWNED(topology) *topology = network_torus(3, 1);
+	OWNED(mapper_fabric) fabric;
 	struct distribution *distribution;
 
 	start_unknown(&fabric, topology);
@@ -91,8 +87,6 @@ UNIT_TEST(idle_once_is_not_idle)
 	run(&fabric, PS_PER_MS);
 	assert_int_equal(distribution->step, DISTRIBUTION_DRAIN);
 	assert_int_equal(count_committed(&fabric), 0);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 /* The fabric of start_unknown(), and what its agents order. */
@@ -142,10 +136,11 @@ static void purging_end(struct purging *purging)
 	fabric_end(&purging->fabric);
 	topology_destroy(purging->topology);
 }
+#define purging_out_of_scope purging_end
 
 UNIT_TEST(what_does_not_drain_is_purged)
 {
-	struct purging purging;
+	OWNED(purging) purging;
 	struct mapper *mapper;
 
 	purging_start(&purging, false);
@@ -156,7 +151,6 @@ UNIT_TEST(what_does_not_drain_is_purged)
 	assert_int_equal(purging.commits, 18);
 	assert_int_equal(purging.commits_too_early, 0);
 	fabric_assert_works(&purging.fabric);
-	purging_end(&purging);
 }
 
 static void ask(struct mapper *mapper, uint64_t id)
@@ -169,7 +163,7 @@ static void ask(struct mapper *mapper, uint64_t id)
 /* One device gets tables, or none does: packets that do not drain may be anywhere. */
 UNIT_TEST(who_keeps_its_tables_is_purged_too)
 {
-	struct purging purging;
+	OWNED(purging) purging;
 	struct mapper *mapper;
 
 	purging_start(&purging, false);
@@ -190,13 +184,12 @@ UNIT_TEST(who_keeps_its_tables_is_purged_too)
 	assert_int_equal(purging.count, 18);
 	assert_int_equal(mapper->distribution.purges, 3);
 	fabric_assert_works(&purging.fabric);
-	purging_end(&purging);
 }
 
 /* A neighbour may have sent on before it was purged itself. */
 UNIT_TEST(after_a_purge_everybody_is_to_be_idle_again)
 {
-	struct purging purging;
+	OWNED(purging) purging;
 
 	purging_start(&purging, false);
 	while (purging.count < 18)
@@ -208,7 +201,6 @@ UNIT_TEST(after_a_purge_everybody_is_to_be_idle_again)
 	run(&purging.fabric, PS_PER_MS);
 	assert_int_equal(purging.commits, 18);
 	assert_int_equal(purging.fabric.mapper[0].distribution.purges, 1);
-	purging_end(&purging);
 }
 
 /* A device that is not idle after a purge either may have packets of tables that nobody counts:
@@ -217,7 +209,7 @@ UNIT_TEST(after_a_purge_everybody_is_to_be_idle_again)
 UNIT_TEST(what_a_purge_leaves_makes_the_next_change_pause)
 {
 	for (unsigned empties = 0; empties < 2; empties++) {
-		struct purging purging;
+		OWNED(purging) purging;
 		struct mapper *mapper;
 
 		purging_start(&purging, empties);
@@ -235,14 +227,13 @@ UNIT_TEST(what_a_purge_leaves_makes_the_next_change_pause)
 		assert_int_equal(mapper->counters.live, empties + 1);
 		assert_int_equal(mapper->counters.paused, 2 - empties);
 		fabric_assert_works(&purging.fabric);
-		purging_end(&purging);
 	}
 }
 
 /* Only the change that left packets behind makes the next ones pause, not one that sent nothing. */
 UNIT_TEST(what_sends_nothing_leaves_nothing_behind)
 {
-	struct purging purging;
+	OWNED(purging) purging;
 	struct mapper *mapper;
 	weft_time live_from;
 
@@ -255,7 +246,6 @@ UNIT_TEST(what_sends_nothing_leaves_nothing_behind)
 	run(&purging.fabric, A_WHILE);
 	assert_int_equal(mapper->counters.unchanged, 1);
 	assert_int_equal(mapper->live_from, live_from);
-	purging_end(&purging);
 }
 
 static void assert_nobody_is_paused(const struct mapper_fabric *fabric)
@@ -268,8 +258,8 @@ static void assert_nobody_is_paused(const struct mapper_fabric *fabric)
 /* It does not answer while all are told to go on, but to the probe after that. */
 UNIT_TEST(who_misses_the_end_of_a_pause_is_told_again)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_fabric fabric;
+	OWNED(topology) *topology = network_torus(3, 1);
+	OWNED(mapper_fabric) fabric;
 
 	start_unknown(&fabric, topology);
 	fabric.mapper[0].config.sweep_ps = 1000 * PS_PER_S;
@@ -286,8 +276,6 @@ UNIT_TEST(who_misses_the_end_of_a_pause_is_told_again)
 	assert_int_equal(fabric.mapper[0].counters.paused, 2);
 	run(&fabric, 4 * A_WHILE);
 	assert_int_equal(fabric.mapper[0].counters.paused, 2);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 /* Whether the answer comes while nothing is to be done, or while tables are on their way to others:
@@ -295,8 +283,8 @@ UNIT_TEST(who_misses_the_end_of_a_pause_is_told_again)
 UNIT_TEST(a_pause_that_a_mapper_learns_of_is_ended)
 {
 	for (unsigned distributing = 0; distributing < 2; distributing++) {
-		struct topology *topology = network_torus(3, 1);
-		struct mapper_fabric fabric;
+		OWNED(topology) *topology = network_torus(3, 1);
+		OWNED(mapper_fabric) fabric;
 		struct mapper *mapper;
 
 		start_unknown(&fabric, topology);
@@ -314,8 +302,6 @@ UNIT_TEST(a_pause_that_a_mapper_learns_of_is_ended)
 		assert_nobody_is_paused(&fabric);
 		assert_int_equal(mapper->counters.live, distributing);
 		assert_int_equal(mapper->counters.paused, 2);
-		fabric_end(&fabric);
-		topology_destroy(topology);
 	}
 }
 
@@ -323,8 +309,8 @@ UNIT_TEST(a_pause_that_a_mapper_learns_of_is_ended)
  * routes again they are replaced live. */
 UNIT_TEST(a_pause_is_ended_though_no_routes_can_be_had)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_fabric fabric;
+	OWNED(topology) *topology = network_torus(3, 1);
+	OWNED(mapper_fabric) fabric;
 	struct mapper *mapper;
 
 	start_unknown(&fabric, topology);
@@ -346,15 +332,13 @@ UNIT_TEST(a_pause_is_ended_though_no_routes_can_be_had)
 	run(&fabric, A_WHILE);
 	assert_int_equal(mapper->counters.live, 1);
 	fabric_assert_works(&fabric);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 /* As without memory: nothing that anybody reports would lead to another try. */
 UNIT_TEST(a_map_that_could_not_be_made_is_tried_again)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_fabric fabric;
+	OWNED(topology) *topology = network_torus(3, 1);
+	OWNED(mapper_fabric) fabric;
 	struct mapper_frame frame;
 	struct mapper *mapper;
 	uint8_t *peer_port;
@@ -373,15 +357,13 @@ UNIT_TEST(a_map_that_could_not_be_made_is_tried_again)
 	run(&fabric, 2 * fabric.config.sweep_ps);
 	assert_true(mapper->error.text[0] == '\0');
 	fabric_assert_works(&fabric);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(who_was_told_of_a_greater_one_leads_again_when_that_is_gone)
 {
-	struct topology *topology = network_torus(3, 1);
+	OWNED(topology) *topology = network_torus(3, 1);
 	struct mapper_agent *told;
-	struct mapper_fabric fabric;
+	OWNED(mapper_fabric) fabric;
 
 	start_unknown(&fabric, topology);
 	for (uint32_t i = 1; i < topology->hosts; i++)
@@ -397,14 +379,12 @@ UNIT_TEST(who_was_told_of_a_greater_one_leads_again_when_that_is_gone)
 	assert_int_equal(fabric.mapper[0].counters.led, 2);
 	assert_int_equal(fabric.mapper[0].counters.stepped_down, 1);
 	fabric_assert_works(&fabric);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(one_device_that_refuses_calls_all_off)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_fabric fabric;
+	OWNED(topology) *topology = network_torus(3, 1);
+	OWNED(mapper_fabric) fabric;
 
 	start_unknown(&fabric, topology);
 	fabric.net.host_agent[8].config.image_bytes_max = 10;
@@ -413,14 +393,12 @@ UNIT_TEST(one_device_that_refuses_calls_all_off)
 	assert_int_equal(count_committed(&fabric), 0);
 	for (uint32_t i = 0; i < 9; i++)
 		assert_false(fabric.net.host_agent[i].paused);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_device_that_dies_meanwhile_is_left_out)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_fabric fabric;
+	OWNED(topology) *topology = network_torus(3, 1);
+	OWNED(mapper_fabric) fabric;
 	uint32_t link = (uint32_t)topology->host_link[8];
 
 	start_unknown(&fabric, topology);
@@ -433,15 +411,13 @@ UNIT_TEST(a_device_that_dies_meanwhile_is_left_out)
 	run(&fabric, A_WHILE);
 	assert_int_equal(count_committed(&fabric), 17);
 	fabric_assert_works(&fabric);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 /* A restarted switch has no tables; it gets its own again, and nobody else anything. */
 UNIT_TEST(a_restarted_device_gets_its_tables_back)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_fabric fabric;
+	OWNED(topology) *topology = network_torus(3, 1);
+	OWNED(mapper_fabric) fabric;
 
 	start_unknown(&fabric, topology);
 	run(&fabric, A_WHILE);
@@ -451,15 +427,13 @@ UNIT_TEST(a_restarted_device_gets_its_tables_back)
 	run(&fabric, 18 * fabric.config.sweep_ps);
 	fabric_assert_works(&fabric);
 	assert_int_equal(fabric.commits, 1);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 /* Under one leader, for years. */
 UNIT_TEST(a_device_may_restart_again_and_again)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_fabric fabric;
+	OWNED(topology) *topology = network_torus(3, 1);
+	OWNED(mapper_fabric) fabric;
 
 	start_unknown(&fabric, topology);
 	run(&fabric, A_WHILE);
@@ -469,8 +443,6 @@ UNIT_TEST(a_device_may_restart_again_and_again)
 		fabric_assert_works(&fabric);
 	}
 	assert_int_equal(fabric.mapper[0].counters.led, 1);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 static void without_key(struct mapper_fabric *fabric)
@@ -495,10 +467,10 @@ static void without_key(struct mapper_fabric *fabric)
 UNIT_TEST(tables_that_somebody_made_up_are_replaced)
 {
 	static const uint32_t forged[] = {9, UINT32_MAX, UINT32_MAX / 2, UINT32_MAX / 2 + 1};
-	struct topology *topology = network_torus(3, 1);
+	OWNED(topology) *topology = network_torus(3, 1);
 
 	for (unsigned i = 0; i < 4; i++) {
-		struct mapper_fabric fabric;
+		OWNED(mapper_fabric) fabric;
 		uint64_t forged_digest;
 		uint32_t before;
 
@@ -514,17 +486,15 @@ UNIT_TEST(tables_that_somebody_made_up_are_replaced)
 		fabric_assert_works(&fabric);
 		assert_true(fabric.net.switch_agent[4].digest != forged_digest);
 		assert_true(fabric.mapper[0].epoch > before);
-		fabric_end(&fabric);
 	}
-	topology_destroy(topology);
 }
 
 UNIT_TEST(who_lacks_the_key_never_leads)
 {
 	static const struct fabric_key other = {{99}};
-	struct topology *topology = network_torus(3, 1);
+	OWNED(topology) *topology = network_torus(3, 1);
 	struct mapper_config config = mapper_usual("ud", true);
-	struct mapper_fabric fabric;
+	OWNED(mapper_fabric) fabric;
 	uint32_t leader = 0;
 
 	fabric_start(&fabric, topology, &config, 1);
@@ -546,8 +516,6 @@ UNIT_TEST(who_lacks_the_key_never_leads)
 	}
 	assert_int_equal(leader, 1);
 	assert_int_equal(count_committed(&fabric), 9 + 7 + 2); /* their own, to themselves */
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 /* Few tries and many lost frames leave pauses behind; when no more are lost all are ended, and then
@@ -555,8 +523,8 @@ UNIT_TEST(who_lacks_the_key_never_leads)
 UNIT_TEST(pauses_that_losses_leave_behind_are_ended_for_good)
 {
 	for (uint64_t seed = 0; seed < 16; seed++) {
-		struct topology *topology = network_torus(3, 1);
-		struct mapper_fabric fabric;
+		OWNED(topology) *topology = network_torus(3, 1);
+		OWNED(mapper_fabric) fabric;
 		struct mapper *mapper;
 		uint64_t maps;
 
@@ -573,8 +541,6 @@ UNIT_TEST(pauses_that_losses_leave_behind_are_ended_for_good)
 		assert_int_equal(mapper->counters.maps, maps);
 		assert_nobody_is_paused(&fabric);
 		fabric_assert_works(&fabric);
-		fabric_end(&fabric);
-		topology_destroy(topology);
 	}
 }
 
@@ -582,8 +548,8 @@ UNIT_TEST(pauses_that_losses_leave_behind_are_ended_for_good)
  */
 UNIT_TEST(who_keeps_its_tables_has_them_from_an_earlier_epoch)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_fabric fabric;
+	OWNED(topology) *topology = network_torus(3, 1);
+	OWNED(mapper_fabric) fabric;
 	struct mapper *mapper;
 	unsigned kept = 0;
 
@@ -601,8 +567,6 @@ UNIT_TEST(who_keeps_its_tables_has_them_from_an_earlier_epoch)
 	}
 	assert_int_equal(kept, topology->hosts);
 	assert_int_equal(mapper_host_epoch(mapper, topology->hosts), 0);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

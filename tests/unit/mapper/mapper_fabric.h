@@ -187,6 +187,7 @@ static inline void fabric_end(struct mapper_fabric *fabric)
 	mixture_fini(&fabric->mixture);
 	net_fini(&fabric->net);
 }
+#define mapper_fabric_out_of_scope fabric_end
 
 /* The host whose mapper leads, of those that are alive; all others obey it or are elsewhere. */
 static inline uint32_t fabric_leaders(struct mapper_fabric *fabric, uint32_t *leader)

@@ -59,10 +59,9 @@ static uint32_t start_paused(struct mapper_fabric *fabric, bool all)
 
 static void end(struct mapper_fabric *fabric)
 {
-	struct topology *topology = (struct topology *)(uintptr_t)fabric->net.topology;
+	OWNED(topology) *topology = (struct topology *)(uintptr_t)fabric->net.topology;
 
 	fabric_end(fabric);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(who_hears_no_mapper_any_more_goes_on)

@@ -72,8 +72,8 @@ UNIT_TEST(who_takes_no_tables_is_left_out_and_told)
 		{DEVICE_HOST, 8, 0}, {DEVICE_SWITCH, 4, 0}, {DEVICE_SWITCH, 0, 0}};
 
 	for (unsigned i = 0; i < 3; i++) {
-		struct topology *topology = network_torus(3, 1);
-		struct mapper_fabric fabric;
+		OWNED(topology) *topology = network_torus(3, 1);
+		OWNED(mapper_fabric) fabric;
 		struct mapper *mapper = start(&fabric, topology);
 		struct mapper_agent *agent =
 			net_agent(&fabric.net, refusing[i].kind, refusing[i].device);
@@ -92,15 +92,13 @@ UNIT_TEST(who_takes_no_tables_is_left_out_and_told)
 		assert_works_without(
 			&fabric, refusing[i].kind, refusing[i].device, refusing[i].device);
 		assert_null(agent->image);
-		fabric_end(&fabric);
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(who_was_left_out_is_tried_again_ever_more_rarely)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_fabric fabric;
+	OWNED(topology) *topology = network_torus(3, 1);
+	OWNED(mapper_fabric) fabric;
 	struct mapper *mapper = start(&fabric, topology);
 	struct mapper_agent *agent = &fabric.net.switch_agent[4];
 
@@ -119,15 +117,13 @@ UNIT_TEST(who_was_left_out_is_tried_again_ever_more_rarely)
 	assert_non_null(agent->image);
 	assert_false(is_told(mapper, agent->config.id));
 	fabric_assert_works(&fabric);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 /* Its next build may know these images. */
 UNIT_TEST(a_new_life_takes_part_at_once)
 {
-	struct topology *topology = network_torus(3, 1);
-	struct mapper_fabric fabric;
+	OWNED(topology) *topology = network_torus(3, 1);
+	OWNED(mapper_fabric) fabric;
 	struct mapper *mapper = start(&fabric, topology);
 	const struct map_device *device;
 
@@ -139,8 +135,6 @@ UNIT_TEST(a_new_life_takes_part_at_once)
 	run(&fabric, A_WHILE);
 	assert_int_equal(mapper->counters.called_off, 2);
 	fabric_assert_works(&fabric);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 static bool loses_tables(void *context, uint32_t link, const uint8_t *data)
@@ -155,8 +149,8 @@ static bool loses_tables(void *context, uint32_t link, const uint8_t *data)
 /* Switches 1 to 3 and their hosts: all of them at once, not one after the other. */
 UNIT_TEST(behind_a_cable_that_loses_tables_all_are_left_out_at_once)
 {
-	struct topology *topology = network_ring(6);
-	struct mapper_fabric fabric;
+	OWNED(topology) *topology = network_ring(6);
+	OWNED(mapper_fabric) fabric;
 	struct mapper *mapper = start(&fabric, topology);
 
 	net_cut_link(&fabric.net, network_cable_between(topology, 3, 4), true);
@@ -167,8 +161,6 @@ UNIT_TEST(behind_a_cable_that_loses_tables_all_are_left_out_at_once)
 	fabric.net.hooks.loses = NULL;
 	sweep(&fabric);
 	fabric_assert_works(&fabric);
-	fabric_end(&fabric);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -172,13 +172,13 @@ static void install(struct net *net, uint32_t at, const struct route_table *tabl
 UNIT_TEST(the_judge_sees_a_cycle_of_half_old_and_half_new_tables)
 {
 	static const uint8_t way[2][4] = {{2, 1, 1, 1}, {2, 1, 0, 0}}; /* ports of network_ring() */
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 	struct mixture mixture;
 	struct net net;
 
 	net_init(&net, topology, NULL, 1);
 	for (unsigned epoch = 0; epoch < 2; epoch++) {
-		struct route_table *table = route_table_create(4, 4);
+		OWNED(route_table) *table = route_table_create(4, 4);
 
 		for (uint32_t at = 0; at < 4; at++)
 			route_table_row(table, at)[0] = way[epoch][at];
@@ -190,13 +190,11 @@ UNIT_TEST(the_judge_sees_a_cycle_of_half_old_and_half_new_tables)
 		if (epoch == 0)
 			mixture_init(&mixture, &net, 10);
 		assert_int_equal(mixture_can_deadlock(&mixture), epoch);
-		route_table_destroy(table);
 	}
 	net.now = 11;
 	assert_false(mixture_can_deadlock(&mixture));
 	mixture_fini(&mixture);
 	net_fini(&net);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -53,10 +53,9 @@ static void start(struct mapper_fabric *fabric, uint64_t seed, const char *algor
 
 static void end(struct mapper_fabric *fabric)
 {
-	struct topology *topology = (struct topology *)(uintptr_t)fabric->net.topology;
+	OWNED(topology) *topology = (struct topology *)(uintptr_t)fabric->net.topology;
 
 	fabric_end(fabric);
-	topology_destroy(topology);
 }
 
 /* Every commit without a pause is checked against what was in use (mapper_fabric.h). */

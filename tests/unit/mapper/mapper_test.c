@@ -40,10 +40,9 @@ static void assert_map_is(struct mapper *mapper, const struct topology *expected
 /* The fabric with its topology, which is nobody else's. */
 static void end_all(struct mapper_fabric *fabric)
 {
-	struct topology *topology = (struct topology *)(uintptr_t)fabric->net.topology;
+	OWNED(topology) *topology = (struct topology *)(uintptr_t)fabric->net.topology;
 
 	fabric_end(fabric);
-	topology_destroy(topology);
 }
 
 /* For FABRIC_TEST(): square tori as struct mapper_fabric, from cold. */
@@ -102,7 +101,7 @@ UNIT_TEST(a_fabric_gets_one_mapper_and_routes)
 FABRIC_TEST(a_cut_cable_is_mapped_around_and_only_changes_are_sent, torus_of_16)
 {
 	struct mapper_fabric *fabric = *state;
-	struct topology *cut;
+	OWNED(topology) *cut;
 	struct mapper *leader;
 	uint64_t sent;
 
@@ -122,7 +121,6 @@ FABRIC_TEST(a_cut_cable_is_mapped_around_and_only_changes_are_sent, torus_of_16)
 	assert_map_is(leader, fabric->net.topology);
 	fabric_assert_works(fabric);
 	assert_int_equal(leader->counters.reports, 4);
-	topology_destroy(cut);
 }
 
 /* Questions beyond a device that is lost meanwhile must not lead the map in circles. */

@@ -52,8 +52,8 @@ static struct route_set *compute_set(const struct topology *topology, uint64_t s
 UNIT_TEST(a_hosts_routes_survive)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
-		struct topology *topology = random_network(seed, 20);
-		struct route_set *set = compute_set(topology, seed);
+		OWNED(topology) *topology = random_network(seed, 20);
+		OWNED(route_set) *set = compute_set(topology, seed);
 		uint32_t host = (uint32_t)(seed % topology->hosts), routes = 0;
 		struct reading reading = {.set = set, .host = host};
 		struct table_image image;
@@ -70,15 +70,13 @@ UNIT_TEST(a_hosts_routes_survive)
 			routes += to == host ? 0 : route_set_count(set, host, to);
 		assert_int_equal(reading.seen, routes);
 		free(image.bytes);
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(a_host_in_a_fabric_of_tables_has_a_short_image)
 {
-	struct topology *topology = network_fat_tree(4, 2);
-	struct route_table *table = route_compute_table(
+	OWNED(topology) *topology = network_fat_tree(4, 2);
+	OWNED(route_table) *table = route_compute_table(
 		topology, route_algorithm_find("ud"), &(struct route_options){0}, NULL, NULL);
 	struct reading reading = {.table = table};
 	struct table_image image;
@@ -92,15 +90,13 @@ UNIT_TEST(a_host_in_a_fabric_of_tables_has_a_short_image)
 	table_image_each_route(image.bytes, compare_route, &reading);
 	assert_int_equal(reading.seen, topology->hosts - 1);
 	free(image.bytes);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_switchs_tables_survive)
 {
 	struct error error;
-	struct topology *topology = topology_generate("torus:dims=4x4,hosts=2", &error);
-	struct route_table *table = route_compute_table(
+	OWNED(topology) *topology = topology_generate("torus:dims=4x4,hosts=2", &error);
+	OWNED(route_table) *table = route_compute_table(
 		topology, route_algorithm_find("dor"), &(struct route_options){0}, NULL, &error);
 	uint64_t alternatives[32];
 
@@ -127,15 +123,13 @@ UNIT_TEST(a_switchs_tables_survive)
 		assert_true(tables.dateline == table->vc_rule->dateline[at]);
 		free(image.bytes);
 	}
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 /* The layout of steps is beside the classes; one that cannot divide them is refused. */
 UNIT_TEST(the_classes_of_steps_survive)
 {
-	struct topology *topology = topology_generate("torus:dims=4x4,hosts=1", &(struct error){0});
-	struct route_set *set = route_compute(topology, route_algorithm_find("msp"),
+	OWNED(topology) *topology = topology_generate("torus:dims=4x4,hosts=1", &(struct error){0});
+	OWNED(route_set) *set = route_compute(topology, route_algorithm_find("msp"),
 		&(struct route_options){0}, NULL, &(struct error){0});
 	unsigned ports = topology->switch_at[3].ports;
 	struct table_image_switch tables;
@@ -160,8 +154,6 @@ UNIT_TEST(the_classes_of_steps_survive)
 		assert_true(table_image_check(image.bytes, image.length, 0, ports) == good);
 	}
 	free(image.bytes);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 /* All pairs' service levels, as the image of each source says them. */
@@ -199,7 +191,7 @@ UNIT_TEST(service_levels_survive_with_every_scheme)
 	struct error error;
 
 	for (uint64_t seed = 0; seed < 10; seed++) {
-		struct topology *topology = random_network(seed, 24);
+		OWNED(topology) *topology = random_network(seed, 24);
 
 		for (uint32_t i = 0; i < topology->hosts; i += 5)
 			cut_off(topology, i);
@@ -212,7 +204,6 @@ UNIT_TEST(service_levels_survive_with_every_scheme)
 					compare_levels(topology, queuing);
 				queuing_destroy(queuing);
 			}
-		topology_destroy(topology);
 	}
 }
 
@@ -220,9 +211,9 @@ UNIT_TEST(service_levels_survive_with_every_scheme)
 UNIT_TEST(the_leaves_of_a_fat_tree_take_nine_bytes)
 {
 	struct error error;
-	struct topology *topology = topology_generate("rlft:ports=12,stages=3", &error);
-	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 4, &error);
-	struct route_table *table = route_compute_table(
+	OWNED(topology) *topology = topology_generate("rlft:ports=12,stages=3", &error);
+	OWNED(queuing) *queuing = queuing_create(topology, &queuing_vftree, 4, &error);
+	OWNED(route_table) *table = route_compute_table(
 		topology, route_algorithm_find("dmodk"), &(struct route_options){0}, NULL, &error);
 	struct table_image image;
 
@@ -236,9 +227,6 @@ UNIT_TEST(the_leaves_of_a_fat_tree_take_nine_bytes)
 		0);
 	assert_int_equal(table_image_queues(image.bytes), 4);
 	free(image.bytes);
-	queuing_destroy(queuing);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 static void count_routes(void *context, const struct table_image_route *route)
@@ -274,7 +262,7 @@ static void try_image(const uint8_t *bytes, uint32_t length, unsigned kind, unsi
 
 UNIT_TEST(no_other_length_and_no_damage_does_harm)
 {
-	struct topology *topology = random_network(3, 20);
+	OWNED(topology) *topology = random_network(3, 20);
 	struct route_options options = {0};
 	struct error error;
 	struct route_set *set = compute_set(topology, 1);
@@ -312,7 +300,6 @@ UNIT_TEST(no_other_length_and_no_damage_does_harm)
 	queuing_destroy(queuing);
 	route_set_destroy(set);
 	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

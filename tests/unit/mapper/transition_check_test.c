@@ -103,10 +103,10 @@ static struct route_table *union_table(const struct route_table *a, const struct
 static bool judge(
 	const struct topology *base, const struct generation *a, const struct generation *b)
 {
-	struct topology *topology = union_topology(base, a->topology, b->topology);
+	OWNED(topology) *topology = union_topology(base, a->topology, b->topology);
 	struct route_subject subjects[2] = {{0}};
-	struct route_table *table = NULL;
-	struct route_report report;
+	OWNED(route_table) *table = NULL;
+	OWNED(route_report) report;
 	struct error error;
 	unsigned count = 2;
 	bool live;
@@ -121,9 +121,6 @@ static bool judge(
 	if (route_verify(topology, subjects, count, &report, &error) != 0)
 		fail_msg("%s", error.text);
 	live = report.deadlock_free;
-	route_report_free(&report);
-	route_table_destroy(table);
-	topology_destroy(topology);
 	return live;
 }
 
@@ -144,7 +141,7 @@ UNIT_TEST(thousands_of_changes_are_judged_as_the_verifier_does)
 	unsigned live = 0, paused = 0;
 
 	for (uint64_t seed = 0; seed < CHANGES / 20; seed++) {
-		struct topology *base = random_network(seed, 24);
+		OWNED(topology) *base = random_network(seed, 24);
 		struct generation before, after;
 		struct rng rng;
 
@@ -161,7 +158,6 @@ UNIT_TEST(thousands_of_changes_are_judged_as_the_verifier_does)
 			before = after;
 		}
 		generation_free(&before);
-		topology_destroy(base);
 	}
 	/* Neither answer is always right. */
 	assert_true(live > CHANGES / 10);
@@ -267,7 +263,7 @@ static struct generation steps_generation(uint64_t seed, bool steps)
 {
 	struct topology *topology = topology_generate("torus:dims=5x5,hosts=1", NULL);
 	const struct route_options options = {.seed = seed};
-	struct route_set *all = route_compute(
+	OWNED(route_set) *all = route_compute(
 		topology, route_algorithm_find("msp"), &options, NULL, &(struct error){0});
 	struct route_set *set = route_set_create(topology->hosts);
 
@@ -284,7 +280,6 @@ static struct generation steps_generation(uint64_t seed, bool steps)
 						kept[used++] = route[k];
 				assert_int_equal(route_set_add(set, from, to, kept, used), 0);
 			}
-	route_set_destroy(all);
 	return (struct generation){topology, set, NULL};
 }
 
@@ -308,7 +303,7 @@ UNIT_TEST(tables_of_a_dragonfly_change_without_a_pause)
 	static const struct route_algorithm *const algorithms[] = {
 		&route_df_valiant, &route_df_valiant_node, &route_df_ugal_l, &route_df_par};
 	const struct route_options options = {.seed = 1};
-	struct topology *whole = topology_generate("dragonfly:a=4,p=1,h=2", NULL);
+	OWNED(topology) *whole = topology_generate("dragonfly:a=4,p=1,h=2", NULL);
 
 	assert_non_null(whole);
 	for (uint32_t link = 0; link < whole->links; link++) {
@@ -337,7 +332,6 @@ UNIT_TEST(tables_of_a_dragonfly_change_without_a_pause)
 		generation_free(&from);
 		generation_free(&to);
 	}
-	topology_destroy(whole);
 }
 
 UNIT_MAIN(NULL, NULL)

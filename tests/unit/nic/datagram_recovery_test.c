@@ -32,6 +32,7 @@ static void stop(struct bed *bed)
 	assert_null(datagram_recovery_check(bed->nic.recovery));
 	datagram_fini(&bed->nic);
 }
+#define bed_out_of_scope stop
 
 static struct weft_packet *fill(
 	struct bed *bed, unsigned at, uint16_t source, uint16_t destination, uint32_t sequence)
@@ -47,7 +48,7 @@ static struct weft_packet *fill(
 
 UNIT_TEST(what_is_reported_goes_again_when_the_report_has_come)
 {
-	struct bed bed;
+	OWNED(bed) bed;
 
 	start(&bed);
 	datagram_recovery_report(&bed.nic, fill(&bed, 0, 1, 3, 9), 200);
@@ -61,13 +62,12 @@ UNIT_TEST(what_is_reported_goes_again_when_the_report_has_come)
 	assert_int_equal(datagram_recovery_due(bed.nic.recovery, 300), WEFT_TIME_NEVER);
 	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 300), &bed.frame[2]);
 	assert_int_equal(bed.nic.recovery->retransmitted, 3);
-	stop(&bed);
 }
 
 UNIT_TEST(its_header_is_as_at_first)
 {
 	struct weft_packet *packet;
-	struct bed bed;
+	OWNED(bed) bed;
 
 	start(&bed);
 	packet = fill(&bed, 0, 1, 3, 9);
@@ -81,13 +81,12 @@ UNIT_TEST(its_header_is_as_at_first)
 		0);
 	assert_int_equal(packet->flags, FRAME_F_TAIL);
 	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 1), packet);
-	stop(&bed);
 }
 
 UNIT_TEST(it_goes_under_credits)
 {
 	struct credit_tx *tx;
-	struct bed bed;
+	OWNED(bed) bed;
 	uint32_t sent;
 
 	start(&bed);
@@ -99,7 +98,6 @@ UNIT_TEST(it_goes_under_credits)
 	tx->limit++;
 	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 1), &bed.frame[0]);
 	assert_int_equal(tx->sent, sent + frame_blocks(100));
-	stop(&bed);
 }
 
 static void absorb(struct bed *bed, unsigned frames)
@@ -119,7 +117,7 @@ static void absorb(struct bed *bed, unsigned frames)
 UNIT_TEST(what_is_in_transit_does_not_starve_it)
 {
 	unsigned before = 0;
-	struct bed bed;
+	OWNED(bed) bed;
 	bool blocked;
 
 	start(&bed);
@@ -131,7 +129,6 @@ UNIT_TEST(what_is_in_transit_does_not_starve_it)
 	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 10), &bed.frame[6]);
 	assert_non_null(datagram_transit(&bed.nic, 0, true, 10, &blocked));
 	assert_non_null(datagram_transit(&bed.nic, 0, true, 10, &blocked));
-	stop(&bed);
 }
 
 /* The host's own turn, with something to send, but nothing new may leave: what is in transit goes,
@@ -139,7 +136,7 @@ UNIT_TEST(what_is_in_transit_does_not_starve_it)
 UNIT_TEST(what_may_not_leave_takes_no_turn)
 {
 	const struct datagram_message own = {.bytes = 100, .destination = 5};
-	struct bed bed;
+	OWNED(bed) bed;
 	bool blocked;
 
 	start(&bed);
@@ -152,7 +149,6 @@ UNIT_TEST(what_may_not_leave_takes_no_turn)
 	assert_null(datagram_transit(&bed.nic, 1, false, 10, &blocked));
 	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 10), &bed.frame[7]);
 	assert_non_null(datagram_transit(&bed.nic, 1, false, 10, &blocked));
-	stop(&bed);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -43,6 +43,7 @@ static void stop(struct bed *bed)
 	assert_null(datagram_reorder_check(&bed->nic));
 	datagram_fini(&bed->nic);
 }
+#define bed_out_of_scope stop
 
 static struct weft_packet *fill(struct bed *bed, unsigned at, uint16_t source, uint32_t sequence)
 {
@@ -63,7 +64,7 @@ static enum datagram_arrival arrive(
 
 UNIT_TEST(what_comes_after_a_gap_is_held_until_it_is_filled)
 {
-	struct bed bed;
+	OWNED(bed) bed;
 
 	start(&bed, 3, false);
 	assert_true(datagram_reorder_is_kept(&bed.nic, fill(&bed, 0, 7, 0)));
@@ -85,12 +86,11 @@ UNIT_TEST(what_comes_after_a_gap_is_held_until_it_is_filled)
 	assert_int_equal(bed.nic.order->max, 2);
 	assert_int_equal(bed.nic.order->held_ps, 20 + 10);
 	assert_int_equal(bed.nic.out_of_order, 0);
-	stop(&bed);
 }
 
 UNIT_TEST(sources_do_not_wait_for_each_other)
 {
-	struct bed bed;
+	OWNED(bed) bed;
 
 	start(&bed, 3, false);
 	assert_int_equal(arrive(&bed, 0, 69, 1, 0), DATAGRAM_HELD);
@@ -100,12 +100,11 @@ UNIT_TEST(sources_do_not_wait_for_each_other)
 	assert_ptr_equal(datagram_reorder_release(&bed.nic, 69, 0), &bed.frame[0]);
 	assert_int_equal(arrive(&bed, 3, 5, 0, 0), DATAGRAM_DELIVERED);
 	assert_ptr_equal(datagram_reorder_release(&bed.nic, 5, 0), &bed.frame[1]);
-	stop(&bed);
 }
 
 UNIT_TEST(who_can_hold_no_more_refuses_but_takes_what_it_waits_for)
 {
-	struct bed bed;
+	OWNED(bed) bed;
 
 	start(&bed, 3, false);
 	for (unsigned i = 0; i < 3; i++)
@@ -115,14 +114,13 @@ UNIT_TEST(who_can_hold_no_more_refuses_but_takes_what_it_waits_for)
 	assert_int_equal(arrive(&bed, 3, 7, 0, 0), DATAGRAM_DELIVERED);
 	for (unsigned i = 0; i < 3; i++)
 		assert_ptr_equal(datagram_reorder_release(&bed.nic, 7, 0), &bed.frame[i]);
-	stop(&bed);
 }
 
 UNIT_TEST(a_last_frame_without_its_end_mark_is_refused)
 {
 	static const uint8_t route[] = {ROUTE_PORT_BIT, ROUTE_TYPE_ITB, ROUTE_PORT_BIT};
 	struct weft_packet *packet;
-	struct bed bed;
+	OWNED(bed) bed;
 
 	start(&bed, 3, true);
 	packet = fill(&bed, 0, 7, 0);
@@ -131,13 +129,12 @@ UNIT_TEST(a_last_frame_without_its_end_mark_is_refused)
 	assert_int_equal(datagram_reorder_receive(&bed.nic, packet, 0), DATAGRAM_REFUSED);
 	packet->flags |= FRAME_F_END_MARK;
 	assert_int_equal(datagram_reorder_receive(&bed.nic, packet, 0), DATAGRAM_DELIVERED);
-	stop(&bed);
 }
 
 UNIT_TEST(nobody_waits_for_what_was_lost)
 {
 	struct weft_packet *lost;
-	struct bed bed;
+	OWNED(bed) bed;
 
 	start(&bed, 3, false);
 	assert_int_equal(arrive(&bed, 0, 7, 3, 0), DATAGRAM_HELD);
@@ -153,7 +150,6 @@ UNIT_TEST(nobody_waits_for_what_was_lost)
 	assert_int_equal(bed.nic.frames_received, 2);
 	assert_int_equal(bed.nic.held, 0);
 	assert_int_equal(bed.nic.order->reordered, 2);
-	stop(&bed);
 }
 
 /* Frames of one source as they come in, some never: what they are to the interface, judged by
@@ -208,7 +204,7 @@ UNIT_TEST(each_comes_once_and_in_order_whatever_overtakes_or_is_lost)
 		uint32_t next = 0;
 		struct load load;
 		struct rng rng;
-		struct bed bed;
+		OWNED(bed) bed;
 
 		rng_init(&rng, seed, 0, 0);
 		draw(&load, &rng);
@@ -230,19 +226,17 @@ UNIT_TEST(each_comes_once_and_in_order_whatever_overtakes_or_is_lost)
 		assert_int_equal(bed.nic.out_of_order, 0);
 		assert_int_equal(bed.nic.order->reordered, load.held);
 		assert_int_equal(bed.nic.order->overtaken, load.overtaken);
-		stop(&bed);
 	}
 }
 
 UNIT_TEST(a_number_that_was_lost_here_is_told)
 {
-	struct bed bed;
+	OWNED(bed) bed;
 
 	start(&bed, 3, false);
 	assert_false(datagram_failed(&bed.nic));
 	bed.nic.order->latest.failed = true;
 	assert_true(datagram_failed(&bed.nic));
-	stop(&bed);
 }
 
 UNIT_MAIN(NULL, NULL)

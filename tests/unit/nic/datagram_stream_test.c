@@ -35,7 +35,7 @@ static void init_one(struct datagram *nic, weft_time mark_ps)
 static void compare(enum pair_numbers_kind numbers)
 {
 	struct datagram_message message = {.bytes = 0};
-	struct datagram fifo, stream;
+	OWNED(datagram) fifo, stream;
 	struct rng rng;
 
 	rng_init(&rng, 3, 0, 0);
@@ -73,8 +73,6 @@ static void compare(enum pair_numbers_kind numbers)
 		assert_int_equal(fifo.messages_sent, stream.messages_sent);
 		assert_int_equal(fifo.link.tx[1].sent, stream.link.tx[1].sent);
 	}
-	datagram_fini(&fifo);
-	datagram_fini(&stream);
 }
 
 UNIT_TEST(a_stream_sends_the_frames_that_a_fifo_sends)
@@ -99,7 +97,7 @@ UNIT_TEST(a_stream_that_is_closed_goes_on_as_the_fifo_would)
 	for (unsigned before = 0; before <= 4; before++) {
 		struct weft_packet a = {.bytes = 0}, b = {.bytes = 0};
 		struct datagram_origin from_a, from_b;
-		struct datagram fifo, stream;
+		OWNED(datagram) fifo, stream;
 		unsigned sent = 0;
 
 		init_one(&fifo, 1000);
@@ -131,8 +129,6 @@ UNIT_TEST(a_stream_that_is_closed_goes_on_as_the_fifo_would)
 		assert_int_equal(fifo.messages_sent, stream.messages_sent);
 		assert_int_equal(fifo.diverted, stream.diverted);
 		assert_int_equal(fifo.next_vc, stream.next_vc);
-		datagram_fini(&fifo);
-		datagram_fini(&stream);
 	}
 }
 

@@ -34,6 +34,7 @@ static void stop(struct pair *pair)
 	datagram_fini(&pair->a);
 	datagram_fini(&pair->b);
 }
+#define pair_out_of_scope stop
 
 static void send(struct datagram *nic, uint16_t to, uint8_t sl, uint32_t bytes)
 {
@@ -49,7 +50,7 @@ UNIT_TEST(a_message_becomes_frames_of_the_mtu_and_a_rest)
 	static const uint32_t payload[] = {MTU, MTU, 500};
 	struct datagram_origin origin;
 	struct weft_packet packet;
-	struct pair pair;
+	OWNED(pair) pair;
 
 	start(&pair, 1);
 	send(&pair.a, 1, 0, 2500);
@@ -69,14 +70,13 @@ UNIT_TEST(a_message_becomes_frames_of_the_mtu_and_a_rest)
 	assert_int_equal(pair.b.messages_received, 1);
 	assert_int_equal(pair.b.bytes_received, 2500);
 	assert_int_equal(pair.b.out_of_order, 0);
-	stop(&pair);
 }
 
 UNIT_TEST(a_frame_waits_for_the_credits_of_all_its_blocks)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
-	struct pair pair;
+	OWNED(pair) pair;
 
 	start(&pair, 1);
 	send(&pair.a, 1, 0, MTU);
@@ -86,14 +86,13 @@ UNIT_TEST(a_frame_waits_for_the_credits_of_all_its_blocks)
 	pair.a.link.tx[0].limit++;
 	assert_true(datagram_inject(&pair.a, 0, &packet, &origin));
 	assert_int_equal(credit_available(&pair.a.link.tx[0]), 0);
-	stop(&pair);
 }
 
 UNIT_TEST(vcs_take_turns_and_one_without_credits_holds_up_no_other)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
-	struct pair pair;
+	OWNED(pair) pair;
 	unsigned vc[4];
 
 	start(&pair, 2);
@@ -110,14 +109,13 @@ UNIT_TEST(vcs_take_turns_and_one_without_credits_holds_up_no_other)
 	assert_true(datagram_inject(&pair.a, 0, &packet, &origin));
 	assert_int_equal(packet.vc, 1);
 	assert_false(datagram_inject(&pair.a, 0, &packet, &origin));
-	stop(&pair);
 }
 
 UNIT_TEST(messages_of_a_vc_leave_in_order_whoever_they_are_for)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
-	struct pair pair;
+	OWNED(pair) pair;
 
 	start(&pair, 1);
 	for (uint16_t to = 1; to < 4; to++)
@@ -126,19 +124,17 @@ UNIT_TEST(messages_of_a_vc_leave_in_order_whoever_they_are_for)
 		assert_true(datagram_inject(&pair.a, 0, &packet, &origin));
 		assert_int_equal(packet.destination, to);
 	}
-	stop(&pair);
 }
 
 UNIT_TEST(a_full_fifo_takes_no_more)
 {
-	struct pair pair;
+	OWNED(pair) pair;
 
 	start(&pair, 2);
 	for (unsigned i = 0; i < 4; i++)
 		send(&pair.a, 1, 0, 10);
 	assert_false(datagram_has_room(&pair.a, &(struct datagram_message){.sl = 0}));
 	assert_true(datagram_has_room(&pair.a, &(struct datagram_message){.sl = 1}));
-	stop(&pair);
 }
 
 /* By destination over two VCs: 1 and 3 in VC 1, 2 in VC 0. */
@@ -147,7 +143,7 @@ UNIT_TEST(a_queuing_scheme_gives_the_service_level)
 	struct queuing queuing = {.scheme = &queuing_dbbm, .queues = 2, .hosts = 4};
 	struct datagram_origin origin;
 	struct weft_packet packet;
-	struct pair pair;
+	OWNED(pair) pair;
 
 	start(&pair, 2);
 	pair.a.config.queuing = &queuing;
@@ -161,7 +157,6 @@ UNIT_TEST(a_queuing_scheme_gives_the_service_level)
 		assert_int_equal(packet.vc, packet.destination % 2);
 		assert_int_equal(packet.vc_original, packet.destination % 2);
 	}
-	stop(&pair);
 }
 
 #define MARK_PS PS_PER_MS
@@ -205,7 +200,7 @@ static void expect_frame(struct datagram *nic, weft_time now, uint16_t to, uint8
 
 UNIT_TEST(marked_messages_leave_in_the_adapted_flow_channel)
 {
-	struct datagram nic;
+	OWNED(datagram) nic;
 
 	start_marks(&nic);
 	send(&nic, 1, 0, 10);
@@ -221,14 +216,13 @@ UNIT_TEST(marked_messages_leave_in_the_adapted_flow_channel)
 	expect_frame(&nic, MARK_PS - 1, 1, 1);
 	send(&nic, 1, 0, 10);
 	expect_frame(&nic, MARK_PS, 1, 0);
-	datagram_fini(&nic);
 }
 
 UNIT_TEST(marked_messages_hold_up_nobody_behind_them)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
-	struct datagram nic;
+	OWNED(datagram) nic;
 
 	start_marks(&nic);
 	nic.link.tx[1].limit = nic.link.tx[1].sent;
@@ -239,7 +233,6 @@ UNIT_TEST(marked_messages_hold_up_nobody_behind_them)
 	expect_frame(&nic, 0, 2, 0);
 	expect_frame(&nic, 0, 3, 0);
 	assert_false(datagram_inject(&nic, 0, &packet, &origin));
-	datagram_fini(&nic);
 }
 
 /* Else the tree that they are to leave would never drain. */
@@ -247,7 +240,7 @@ UNIT_TEST(marked_messages_wait_for_room_rather_than_leave_by_their_own_vc)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
-	struct datagram nic;
+	OWNED(datagram) nic;
 
 	start_marks(&nic);
 	nic.link.tx[1].limit = nic.link.tx[1].sent;
@@ -261,14 +254,13 @@ UNIT_TEST(marked_messages_wait_for_room_rather_than_leave_by_their_own_vc)
 	expect_frame(&nic, 0, 2, 0);
 	expect_frame(&nic, 0, 1, 1);
 	expect_frame(&nic, 0, 1, 1);
-	datagram_fini(&nic);
 }
 
 UNIT_TEST(the_rest_of_a_message_that_is_marked_on_its_way_is_adapted)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
-	struct datagram nic;
+	OWNED(datagram) nic;
 
 	start_marks(&nic);
 	send(&nic, 1, 0, 2 * MTU + 10);
@@ -282,14 +274,13 @@ UNIT_TEST(the_rest_of_a_message_that_is_marked_on_its_way_is_adapted)
 	assert_int_equal(packet.sequence, 2);
 	assert_int_equal(nic.messages_sent, 1);
 	assert_false(datagram_inject(&nic, 0, &packet, &origin));
-	datagram_fini(&nic);
 }
 
 UNIT_TEST(marks_that_make_no_sense_are_refused_or_ignored)
 {
 	const struct link_end_config link = {.vcs = 2, .vc_blocks = 64, .open = true, .session = 1};
 	struct datagram_config config = {.hosts = 4, .mtu_bytes = MTU, .vcs = 2, .queue = 4};
-	struct datagram nic;
+	OWNED(datagram) nic;
 
 	config.mark_ps = MARK_PS;
 	assert_int_equal(datagram_init(&nic, &config, &link), -EINVAL);
@@ -299,14 +290,13 @@ UNIT_TEST(marks_that_make_no_sense_are_refused_or_ignored)
 	start_marks(&nic);
 	mark(&nic, 4, 0);
 	assert_int_equal(nic.marks->until_ps, 0);
-	datagram_fini(&nic);
 }
 
 UNIT_TEST(frames_that_come_after_later_ones_are_counted)
 {
 	struct datagram_origin origin[3];
 	struct weft_packet packet[3];
-	struct pair pair;
+	OWNED(pair) pair;
 
 	start(&pair, 1);
 	send(&pair.a, 1, 0, 3 * MTU);
@@ -317,16 +307,15 @@ UNIT_TEST(frames_that_come_after_later_ones_are_counted)
 	datagram_receive(&pair.b, &packet[1], &origin[1]);
 	assert_int_equal(pair.b.out_of_order, 1);
 	assert_int_equal(pair.b.frames_received, 3);
-	stop(&pair);
 }
 
 UNIT_TEST(a_source_route_goes_with_every_frame_and_counts_in_its_length)
 {
 	const uint8_t route[] = {0x81, 0x82, 0x00};
-	struct route_set *set = route_set_create(4);
+	OWNED(route_set) *set = route_set_create(4);
 	struct datagram_origin origin;
 	struct weft_packet packet;
-	struct datagram nic;
+	OWNED(datagram) nic;
 
 	assert_int_equal(0, route_set_add(set, 0, 2, route, 3));
 	init_one(&nic, 0, 1, set);
@@ -337,17 +326,15 @@ UNIT_TEST(a_source_route_goes_with_every_frame_and_counts_in_its_length)
 		assert_memory_equal(packet.route, route, 3);
 		assert_int_equal(packet.bytes, FRAME_HEADER_BYTES + 3 + origin.payload_bytes);
 	}
-	datagram_fini(&nic);
-	route_set_destroy(set);
 }
 
 UNIT_TEST(a_message_without_a_route_is_counted_and_holds_up_nobody)
 {
 	const uint8_t route[] = {0x81, 0x00};
-	struct route_set *set = route_set_create(4);
+	OWNED(route_set) *set = route_set_create(4);
 	struct datagram_origin origin;
 	struct weft_packet packet;
-	struct datagram nic;
+	OWNED(datagram) nic;
 
 	assert_int_equal(0, route_set_add(set, 0, 3, route, 2));
 	init_one(&nic, 0, 1, set);
@@ -358,8 +345,6 @@ UNIT_TEST(a_message_without_a_route_is_counted_and_holds_up_nobody)
 	assert_int_equal(packet.destination, 3);
 	assert_false(datagram_inject(&nic, 0, &packet, &origin));
 	assert_int_equal(nic.unreachable, 2);
-	datagram_fini(&nic);
-	route_set_destroy(set);
 }
 
 /* Two routes to host 1, and a selector that learns. */
@@ -396,24 +381,22 @@ static weft_time inject_at(struct datagram *nic, weft_time now)
 
 UNIT_TEST(frames_one_behind_the_other_show_no_contention)
 {
-	struct datagram nic;
-	struct route_set *set = two_routes(&nic);
+	OWNED(datagram) nic;
+	OWNED(route_set) *set = two_routes(&nic);
 	weft_time now = 5000;
 
 	send(&nic, 1, 0, 2500);
 	for (unsigned i = 0; i < 3; i++)
 		now = inject_at(&nic, now);
 	assert_int_equal(*route_choice_coefficient(&nic.choice, 1, 0), ROUTE_CHOICE_ONE);
-	datagram_fini(&nic);
-	route_set_destroy(set);
 }
 
 UNIT_TEST(waiting_for_credits_shows_as_contention)
 {
 	struct datagram_origin origin;
 	struct weft_packet packet;
-	struct datagram nic;
-	struct route_set *set = two_routes(&nic);
+	OWNED(datagram) nic;
+	OWNED(route_set) *set = two_routes(&nic);
 	weft_time alone = (500 + FRAME_HEADER_BYTES + 2 + FRAME_WIRE_OVERHEAD) * PS_PER_NS;
 
 	nic.link.tx[0].limit = nic.link.tx[0].sent;
@@ -427,14 +410,12 @@ UNIT_TEST(waiting_for_credits_shows_as_contention)
 	inject_at(&nic, 90000);
 	assert_int_equal(*route_choice_coefficient(&nic.choice, 1, 1), ROUTE_CHOICE_ONE);
 	assert_int_equal(*route_choice_coefficient(&nic.choice, 1, 0), 2900);
-	datagram_fini(&nic);
-	route_set_destroy(set);
 }
 
 UNIT_TEST(gaps_between_the_frames_of_a_message_show_as_contention)
 {
-	struct datagram nic;
-	struct route_set *set = two_routes(&nic);
+	OWNED(datagram) nic;
+	OWNED(route_set) *set = two_routes(&nic);
 	weft_time now, frame;
 
 	send(&nic, 1, 0, 2 * MTU);
@@ -442,8 +423,6 @@ UNIT_TEST(gaps_between_the_frames_of_a_message_show_as_contention)
 	frame = now;
 	inject_at(&nic, now + 2 * frame);
 	assert_int_equal(*route_choice_coefficient(&nic.choice, 1, 0), 2 * ROUTE_CHOICE_ONE);
-	datagram_fini(&nic);
-	route_set_destroy(set);
 }
 
 static const uint8_t by_a_host[] = {
@@ -475,7 +454,7 @@ static void start_with_itb(struct datagram *nic)
 UNIT_TEST(what_is_in_transit_is_kept_while_there_is_room_and_its_credits_return)
 {
 	struct weft_packet first = passing(1), second = passing(1);
-	struct datagram nic;
+	OWNED(datagram) nic;
 	bool blocked;
 
 	start_with_itb(&nic);
@@ -486,14 +465,13 @@ UNIT_TEST(what_is_in_transit_is_kept_while_there_is_room_and_its_credits_return)
 	assert_ptr_equal(datagram_transit(&nic, 0, true, 0, &blocked), &first);
 	assert_false(blocked);
 	assert_int_equal(nic.link.tx[0].sent, 2);
-	datagram_fini(&nic);
 }
 
 UNIT_TEST(what_is_for_another_host_and_not_in_transit_is_refused)
 {
 	struct weft_packet packet = passing(0);
 	struct datagram nic;
-	struct pair pair;
+	OWNED(pair) pair;
 
 	start_with_itb(&nic);
 	assert_false(datagram_absorb(&nic, &packet, 0, 0));
@@ -504,14 +482,13 @@ UNIT_TEST(what_is_for_another_host_and_not_in_transit_is_refused)
 	packet = passing(1);
 	assert_false(datagram_absorb(&pair.a, &packet, 0, 0));
 	assert_int_equal(pair.a.misrouted, 1);
-	stop(&pair);
 }
 
 UNIT_TEST(the_end_of_a_message_without_its_end_mark_is_refused)
 {
 	const struct datagram_origin origin = {.payload_bytes = 40};
 	struct weft_packet packet = passing(3);
-	struct datagram nic;
+	OWNED(datagram) nic;
 
 	start_with_itb(&nic);
 	assert_false(datagram_receive(&nic, &packet, &origin));
@@ -520,13 +497,12 @@ UNIT_TEST(the_end_of_a_message_without_its_end_mark_is_refused)
 	packet.flags |= FRAME_F_END_MARK;
 	assert_true(datagram_receive(&nic, &packet, &origin));
 	assert_int_equal(nic.messages_received, 1);
-	datagram_fini(&nic);
 }
 
 UNIT_TEST(an_own_frame_goes_when_it_is_its_turn_and_has_credits)
 {
 	struct weft_packet packet = passing(1);
-	struct datagram nic;
+	OWNED(datagram) nic;
 	bool blocked;
 
 	start_with_itb(&nic);
@@ -537,7 +513,6 @@ UNIT_TEST(an_own_frame_goes_when_it_is_its_turn_and_has_credits)
 	/* It has no credits for its blocks; the other one has credits for its two. */
 	nic.link.tx[0].limit = nic.link.tx[0].sent + 2;
 	assert_ptr_equal(datagram_transit(&nic, 1, true, 0, &blocked), &packet);
-	datagram_fini(&nic);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -126,7 +126,7 @@ BEGIN_TEST(an_ask_without_an_answer_is_repeated)
 
 UNIT_TEST(an_ask_waits_for_the_link)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	end_start_unlinked(&a, 0, LIFE_A);
@@ -141,12 +141,11 @@ UNIT_TEST(an_ask_waits_for_the_link)
 	nic_link(a.nic)->state = LINK_UP;
 	assert_true(end_take(&a, &box));
 	assert_int_equal(box.packet.kind, FRAME_FLOW);
-	end_stop(&a);
 }
 
 UNIT_TEST(few_frames_are_in_flight_before_the_first_acknowledgement)
 {
-	struct end a, b;
+	OWNED(end) a, b;
 	struct nic_config config = end_config(&a, 0, LIFE_A);
 	struct box box;
 
@@ -164,8 +163,6 @@ UNIT_TEST(few_frames_are_in_flight_before_the_first_acknowledgement)
 	end_give(&a, &box);
 	for (uint32_t i = FLOW_FLIGHT; i < 128; i++)
 		end_expect(&a, &box, i);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 BEGIN_TEST(frames_of_an_offered_flow_may_come_in_any_order)

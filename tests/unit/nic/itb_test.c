@@ -59,7 +59,7 @@ static void pass(struct itb *itb, struct weft_packet *packet, weft_time now)
 UNIT_TEST(a_frame_goes_on_past_its_mark_as_in_a_first_injection)
 {
 	struct weft_packet packet = frame(1, 0, true);
-	struct itb *itb = itb_create(&plain);
+	OWNED(itb) *itb = itb_create(&plain);
 
 	assert_true(itb_is_marked(&packet) && itb_is_route(&packet));
 	packet.vc = packet.header_vc = 5;
@@ -74,7 +74,6 @@ UNIT_TEST(a_frame_goes_on_past_its_mark_as_in_a_first_injection)
 	assert_int_equal(packet.mutable_word,
 		frame_mutable_word(2, 2, 2, FRAME_F_TAIL | FRAME_F_FECN | FRAME_F_END_MARK));
 	assert_null(next(itb, START));
-	itb_destroy(itb);
 }
 
 UNIT_TEST(a_mark_that_no_port_follows_is_no_route)
@@ -101,7 +100,7 @@ UNIT_TEST(detection_and_programming_begin_with_the_header)
 		.programming_ps = ITB_PROGRAMMING_DEFAULT_PS,
 		.pause_ps = PS_PER_MS};
 	struct weft_packet packet = frame(1, 0, true), late = frame(2, 1, true);
-	struct itb *itb = itb_create(&config);
+	OWNED(itb) *itb = itb_create(&config);
 	weft_time tail = START + 100 * PS_PER_NS;
 
 	assert_true(itb_absorb(itb, &packet, 0, START, tail));
@@ -114,13 +113,12 @@ UNIT_TEST(detection_and_programming_begin_with_the_header)
 	assert_ptr_equal(next(itb, tail), &late);
 	assert_int_equal(itb->delay_ps, 475 * PS_PER_NS + PS_PER_US);
 	assert_int_equal(itb_due(itb, tail), WEFT_TIME_NEVER);
-	itb_destroy(itb);
 }
 
 UNIT_TEST(frames_of_a_vc_keep_their_order_and_vcs_take_turns)
 {
 	static const unsigned wanted[] = {0, 3, 1, 4, 2, 5};
-	struct itb *itb = itb_create(&plain);
+	OWNED(itb) *itb = itb_create(&plain);
 	struct weft_packet packet[6];
 
 	for (unsigned i = 0; i < 6; i++) {
@@ -129,13 +127,12 @@ UNIT_TEST(frames_of_a_vc_keep_their_order_and_vcs_take_turns)
 	}
 	for (unsigned i = 0; i < 6; i++)
 		assert_ptr_equal(next(itb, START), &packet[wanted[i]]);
-	itb_destroy(itb);
 }
 
 UNIT_TEST(a_vc_without_credits_holds_up_no_other)
 {
 	struct weft_packet a = frame(1, 0, true), b = frame(2, 1, true);
-	struct itb *itb = itb_create(&plain);
+	OWNED(itb) *itb = itb_create(&plain);
 	struct credit_tx *tx = credits(2);
 	uint32_t blocked;
 
@@ -150,14 +147,13 @@ UNIT_TEST(a_vc_without_credits_holds_up_no_other)
 	tx[0].limit = 2;
 	assert_int_equal(itb_ready(itb, tx, START, &blocked), 0);
 	itb_drain(itb);
-	itb_destroy(itb);
 }
 
 UNIT_TEST(what_the_pool_has_no_room_for_is_refused_and_counted)
 {
 	const struct itb_config config = {.pool_bytes = 300, .pause_ps = PS_PER_MS};
 	struct weft_packet packet[3] = {frame(1, 0, true), frame(2, 1, true), frame(3, 2, true)};
-	struct itb *itb = itb_create(&config);
+	OWNED(itb) *itb = itb_create(&config);
 
 	assert_true(itb_absorb(itb, &packet[0], 0, START, START));
 	assert_true(itb_absorb(itb, &packet[1], 0, START, START));
@@ -169,7 +165,6 @@ UNIT_TEST(what_the_pool_has_no_room_for_is_refused_and_counted)
 	assert_true(itb_absorb(itb, &packet[2], 0, START, START));
 	assert_null(itb_check(itb));
 	itb_drain(itb);
-	itb_destroy(itb);
 }
 
 UNIT_TEST(a_frame_takes_the_least_portion_of_the_pool)
@@ -177,7 +172,7 @@ UNIT_TEST(a_frame_takes_the_least_portion_of_the_pool)
 	const struct itb_config config = {
 		.pool_bytes = 1024, .frame_bytes_min = 512, .pause_ps = PS_PER_MS};
 	struct weft_packet packet[3] = {frame(1, 0, true), frame(2, 1, true), frame(3, 2, true)};
-	struct itb *itb = itb_create(&config);
+	OWNED(itb) *itb = itb_create(&config);
 
 	assert_true(itb_absorb(itb, &packet[0], 0, START, START));
 	assert_true(itb_absorb(itb, &packet[1], 0, START, START));
@@ -186,7 +181,6 @@ UNIT_TEST(a_frame_takes_the_least_portion_of_the_pool)
 	next(itb, START);
 	assert_int_equal(itb->pool.used, 512);
 	itb_drain(itb);
-	itb_destroy(itb);
 }
 
 static bool has_mark(const struct weft_packet *packet)
@@ -196,7 +190,7 @@ static bool has_mark(const struct weft_packet *packet)
 
 UNIT_TEST(a_message_that_goes_on_as_it_comes_has_its_end_mark)
 {
-	struct itb *itb = itb_create(&plain);
+	OWNED(itb) *itb = itb_create(&plain);
 	weft_time now = START;
 
 	for (unsigned i = 0; i < 10; i++, now += PS_PER_MS) {
@@ -208,14 +202,13 @@ UNIT_TEST(a_message_that_goes_on_as_it_comes_has_its_end_mark)
 	}
 	assert_int_equal(itb->messages, 1);
 	assert_int_equal(itb->overtaken, 0);
-	itb_destroy(itb);
 }
 
 UNIT_TEST(a_pause_in_which_all_that_came_was_sent_on_costs_the_end_mark)
 {
 	struct weft_packet head = frame(7, 0, false), middle = frame(7, 1, false),
 			   tail = frame(7, 2, true);
-	struct itb *itb = itb_create(&plain);
+	OWNED(itb) *itb = itb_create(&plain);
 
 	pass(itb, &head, START);
 	pass(itb, &middle, START + PS_PER_MS + 1);
@@ -227,26 +220,24 @@ UNIT_TEST(a_pause_in_which_all_that_came_was_sent_on_costs_the_end_mark)
 	tail = frame(7, 2, true);
 	pass(itb, &tail, START + PS_PER_S);
 	assert_false(itb_was_overtaken(&tail));
-	itb_destroy(itb);
 }
 
 UNIT_TEST(a_pause_in_which_something_was_left_to_send_costs_nothing)
 {
 	struct weft_packet head = frame(7, 0, false), tail = frame(7, 1, true);
-	struct itb *itb = itb_create(&plain);
+	OWNED(itb) *itb = itb_create(&plain);
 
 	assert_true(itb_absorb(itb, &head, 0, START, START));
 	assert_true(itb_absorb(itb, &tail, 0, START + PS_PER_S, START + PS_PER_S));
 	next(itb, START + PS_PER_S);
 	next(itb, START + PS_PER_S);
 	assert_true(has_mark(&tail));
-	itb_destroy(itb);
 }
 
 UNIT_TEST(a_later_host_cannot_give_the_end_mark_back)
 {
 	struct weft_packet refused = frame(7, 2, true), good = frame(8, 3, true);
-	struct itb *itb = itb_create(&plain);
+	OWNED(itb) *itb = itb_create(&plain);
 
 	refused.cursor = good.cursor = 4;
 	good.flags |= FRAME_F_END_MARK;
@@ -254,13 +245,12 @@ UNIT_TEST(a_later_host_cannot_give_the_end_mark_back)
 	pass(itb, &good, START);
 	assert_true(itb_was_overtaken(&refused));
 	assert_false(itb_was_overtaken(&good));
-	itb_destroy(itb);
 }
 
 UNIT_TEST(a_later_host_takes_the_end_mark_away_where_the_message_is_overtaken)
 {
 	struct weft_packet head = frame(7, 0, false), tail = frame(7, 1, true);
-	struct itb *itb = itb_create(&plain);
+	OWNED(itb) *itb = itb_create(&plain);
 
 	head.cursor = tail.cursor = 4;
 	tail.flags |= FRAME_F_END_MARK; /* the first host's */
@@ -268,7 +258,6 @@ UNIT_TEST(a_later_host_takes_the_end_mark_away_where_the_message_is_overtaken)
 	pass(itb, &tail, START + PS_PER_MS + 1);
 	assert_true(itb_was_overtaken(&tail));
 	assert_int_equal(itb->overtaken, 1);
-	itb_destroy(itb);
 }
 
 UNIT_TEST(without_an_itb_on_the_way_no_end_mark_is_wanted)
@@ -287,7 +276,7 @@ UNIT_TEST(without_an_itb_on_the_way_no_end_mark_is_wanted)
 UNIT_TEST(control_frames_have_a_queue_of_their_own)
 {
 	struct weft_packet data = frame(1, 0, true), ack = frame(0, 0, false);
-	struct itb *itb = itb_create(&plain);
+	OWNED(itb) *itb = itb_create(&plain);
 
 	ack.control = 1;
 	assert_true(itb_absorb(itb, &data, 0, START, START));
@@ -299,13 +288,12 @@ UNIT_TEST(control_frames_have_a_queue_of_their_own)
 	assert_int_equal(itb->absorbed, 1);
 	assert_int_equal(itb->control_sent, 1);
 	assert_null(itb_check(itb));
-	itb_destroy(itb);
 }
 
 UNIT_TEST(everything_held_can_be_taken_out)
 {
 	struct weft_packet a = frame(1, 0, true), b = frame(2, 1, true), ack = frame(0, 0, false);
-	struct itb *itb = itb_create(&plain);
+	OWNED(itb) *itb = itb_create(&plain);
 	unsigned count = 0;
 
 	ack.control = 1;
@@ -319,7 +307,6 @@ UNIT_TEST(everything_held_can_be_taken_out)
 	assert_int_equal(itb->pool.used, 0);
 	assert_null(itb_check(itb));
 	assert_null(next(itb, START));
-	itb_destroy(itb);
 }
 
 #define PACKETS 256
@@ -332,7 +319,7 @@ UNIT_TEST(nothing_is_lost_or_doubled_under_random_load)
 	static struct weft_packet packet[PACKETS];
 	uint32_t came[4] = {0}, went[4] = {0};
 	bool held[PACKETS] = {false};
-	struct itb *itb = itb_create(&config);
+	OWNED(itb) *itb = itb_create(&config);
 	weft_time now = START;
 	struct rng rng;
 
@@ -361,7 +348,6 @@ UNIT_TEST(nothing_is_lost_or_doubled_under_random_load)
 	while (next(itb, now + PS_PER_S) != NULL)
 		;
 	assert_int_equal(itb->absorbed, itb->reinjected);
-	itb_destroy(itb);
 }
 
 UNIT_MAIN(NULL, NULL)

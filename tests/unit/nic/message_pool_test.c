@@ -13,7 +13,7 @@
 
 UNIT_TEST(no_record_is_given_out_twice)
 {
-	struct message_pool pool;
+	OWNED(message_pool) pool;
 	uint32_t held[MESSAGES];
 	unsigned count = 0, payloads = 0;
 	uint8_t payload[BYTES];
@@ -52,33 +52,30 @@ UNIT_TEST(no_record_is_given_out_twice)
 		assert_int_equal(pool.used, count);
 		assert_int_equal(pool.payloads_used, payloads);
 	}
-	message_pool_fini(&pool);
 }
 
 UNIT_TEST(a_payload_that_is_too_long_is_refused)
 {
 	static const uint8_t payload[2 * BYTES];
-	struct message_pool pool;
+	OWNED(message_pool) pool;
 
 	assert_int_equal(message_pool_init(&pool, 1, 1, 64), 0);
 	assert_int_equal(message_pool_get(&pool, payload, 65), MESSAGE_NONE);
 	assert_int_equal(message_pool_get(&pool, payload, 64), 0);
-	message_pool_fini(&pool);
 }
 
 UNIT_TEST(a_pool_without_payloads_holds_synthetic_messages)
 {
-	struct message_pool pool;
+	OWNED(message_pool) pool;
 
 	assert_int_equal(message_pool_init(&pool, 2, 0, 0), 0);
 	assert_int_equal(message_pool_get(&pool, "x", 1), MESSAGE_NONE);
 	assert_int_equal(message_pool_get(&pool, NULL, 100000), 0);
-	message_pool_fini(&pool);
 }
 
 UNIT_TEST(a_queue_keeps_the_order)
 {
-	struct message_pool pool;
+	OWNED(message_pool) pool;
 	struct message_queue queue;
 
 	assert_int_equal(message_pool_init(&pool, MESSAGES, 0, 0), 0);
@@ -90,7 +87,6 @@ UNIT_TEST(a_queue_keeps_the_order)
 			assert_int_equal(message_queue_pop(&pool, &queue), (i * 7) % MESSAGES);
 		assert_int_equal(queue.head, MESSAGE_NONE);
 	}
-	message_pool_fini(&pool);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -79,7 +79,7 @@ static void expect_frame(struct end *end, uint16_t to, uint8_t vc)
 
 UNIT_TEST(marked_messages_leave_in_the_adapted_flow_channel)
 {
-	struct end a;
+	OWNED(end) a;
 
 	begin(&a, 0, MARK_PS, 2);
 	mark(&a, 1);
@@ -97,14 +97,13 @@ UNIT_TEST(marked_messages_leave_in_the_adapted_flow_channel)
 	assert_int_equal(end_send(&a, 1, 0, 20), 0);
 	end_wait(&a, 1);
 	expect_frame(&a, 1, 0);
-	end_stop(&a);
 }
 
 /* A loop that is late may date frames back, but not before what they obey. */
 UNIT_TEST(marked_messages_are_not_ready_before_their_arn_was_due)
 {
 	struct box box;
-	struct end a;
+	OWNED(end) a;
 
 	begin(&a, 0, MARK_PS, 2);
 	assert_int_equal(end_send(&a, 1, 0, 20), 0);
@@ -117,14 +116,13 @@ UNIT_TEST(marked_messages_are_not_ready_before_their_arn_was_due)
 	assert_true(end_take(&a, &box));
 	assert_int_equal(box.packet.destination, 1);
 	assert_int_equal(box.packet.arrived_ps, a.now);
-	end_stop(&a);
 }
 
 /* The mark is of (destination, VC). */
 UNIT_TEST(other_vcs_of_a_marked_destination_are_not_marked)
 {
 	const struct control_arn arn = {.id = 1, .destination = 1, .vc = 1};
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;
 
@@ -140,13 +138,12 @@ UNIT_TEST(other_vcs_of_a_marked_destination_are_not_marked)
 	assert_true(end_take(&a, &box));
 	assert_int_equal(box.packet.vc, 2);
 	assert_int_equal(box.packet.vc_original, 1);
-	end_stop(&a);
 }
 
 UNIT_TEST(marked_messages_hold_up_nobody_behind_them)
 {
 	struct box box;
-	struct end a;
+	OWNED(end) a;
 
 	begin(&a, 0, MARK_PS, 2);
 	mark(&a, 1);
@@ -158,14 +155,13 @@ UNIT_TEST(marked_messages_hold_up_nobody_behind_them)
 	check_frame(&box, 3, 0);
 	assert_false(take_without(&a, ADAPTED, &box));
 	expect_frame(&a, 1, ADAPTED);
-	end_stop(&a);
 }
 
 /* Also one that the window had let step aside, or that only waited for credits. */
 UNIT_TEST(a_message_that_waits_for_credits_goes_on_when_it_is_marked)
 {
 	struct box box;
-	struct end a;
+	OWNED(end) a;
 
 	begin(&a, 0, MARK_PS, 2);
 	assert_int_equal(end_send(&a, 1, 0, 20), 0);
@@ -176,12 +172,11 @@ UNIT_TEST(a_message_that_waits_for_credits_goes_on_when_it_is_marked)
 	check_frame(&box, 1, ADAPTED);
 	assert_false(take_without(&a, 0, &box));
 	expect_frame(&a, 2, 0);
-	end_stop(&a);
 }
 
 UNIT_TEST(the_rest_of_a_message_that_is_marked_on_its_way_is_adapted)
 {
-	struct end a;
+	OWNED(end) a;
 
 	begin(&a, 0, MARK_PS, 2);
 	assert_int_equal(end_send(&a, 1, 0, 2 * PAIR_MTU + 10), 0);
@@ -190,13 +185,12 @@ UNIT_TEST(the_rest_of_a_message_that_is_marked_on_its_way_is_adapted)
 	expect_frame(&a, 1, ADAPTED);
 	expect_frame(&a, 1, ADAPTED);
 	assert_int_equal(end_count(&a, NIC_MESSAGES_DIVERTED), 1);
-	end_stop(&a);
 }
 
 UNIT_TEST(frames_that_overtake_in_the_adapted_flow_channel_are_delivered_in_order)
 {
 	struct box late[2], box;
-	struct end a, b;
+	OWNED(end) a, b;
 
 	begin(&a, 0, MARK_PS, 2);
 	begin(&b, 1, MARK_PS, 2);
@@ -222,8 +216,6 @@ UNIT_TEST(frames_that_overtake_in_the_adapted_flow_channel_are_delivered_in_orde
 		assert_true(end_give(&a, &box));
 	assert_int_equal(a.acked, 1);
 	assert_int_equal(end_count(&a, NIC_FRAMES_RETRANSMITTED), 0);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 /* Else the tree that they are to leave would never drain. */
@@ -232,7 +224,7 @@ UNIT_TEST(marked_messages_wait_for_room_rather_than_leave_by_their_own_vc)
 	unsigned max = MESSAGES - MESSAGES / 4; /* all but what is reserved for VC 0 */
 	unsigned few = MESSAGES / 8;
 	struct box box;
-	struct end a;
+	OWNED(end) a;
 
 	begin(&a, 0, MARK_PS, 2);
 	mark(&a, 1);
@@ -254,12 +246,11 @@ UNIT_TEST(marked_messages_wait_for_room_rather_than_leave_by_their_own_vc)
 	end_wait(&a, MARK_PS);
 	expect_frame(&a, 2, 0);
 	expect_frame(&a, 1, ADAPTED);
-	end_stop(&a);
 }
 
 UNIT_TEST(what_the_host_no_longer_waits_for_makes_room_for_the_marked)
 {
-	struct end a, b;
+	OWNED(end) a, b;
 
 	begin(&a, 0, MARK_PS, 2);
 	begin(&b, 1, MARK_PS, 2);
@@ -271,8 +262,6 @@ UNIT_TEST(what_the_host_no_longer_waits_for_makes_room_for_the_marked)
 	}
 	assert_int_equal(a.acked, 200);
 	assert_int_equal(end_count(&a, NIC_MESSAGES_DIVERTED), 200);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(a_vc_that_has_come_to_a_stop_leaves_the_others_room)
@@ -280,7 +269,7 @@ UNIT_TEST(a_vc_that_has_come_to_a_stop_leaves_the_others_room)
 	static const uint8_t payload[16] = {1};
 	struct nic_message real = {.destination = 1, .payload = payload, .bytes = 16};
 	struct box box;
-	struct end a;
+	OWNED(end) a;
 
 	begin(&a, 0, 0, 3);
 	while (nic_has_room(a.nic, 1, 0, a.now))
@@ -300,14 +289,13 @@ UNIT_TEST(a_vc_that_has_come_to_a_stop_leaves_the_others_room)
 		assert_int_not_equal(box.packet.vc, 0);
 	}
 	assert_false(take_without(&a, 0, &box));
-	end_stop(&a);
 }
 
 UNIT_TEST(notifications_that_make_no_sense_are_counted_as_bad)
 {
 	const struct control_arn nobody = {.id = 1, .destination = PAIR_HOSTS};
 	const struct control_arn channel = {.id = 1, .destination = 1, .vc = ADAPTED};
-	struct end a, b;
+	OWNED(end) a, b;
 
 	begin(&a, 0, MARK_PS, 2);
 	give_arn(&a, &nobody);
@@ -317,8 +305,6 @@ UNIT_TEST(notifications_that_make_no_sense_are_counted_as_bad)
 	begin(&b, 1, 0, 2);
 	mark(&b, 0);
 	assert_int_equal(end_count(&b, NIC_CONTROL_IGNORED), 1);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(an_adapted_flow_channel_of_its_own_is_needed)
@@ -338,7 +324,7 @@ UNIT_TEST(an_adapted_flow_channel_of_its_own_is_needed)
 /* Marks that come and go, on paths that lose, double and overtake. */
 UNIT_WITH(every_message_arrives_once_and_in_order_whatever_is_marked, make, unmake)
 {
-	struct channel *channel = *state;
+	OWNED(channel) *channel = *state;
 	struct channel_options options = channel_good;
 
 	options.hosts = 4;
@@ -360,12 +346,11 @@ UNIT_WITH(every_message_arrives_once_and_in_order_whatever_is_marked, make, unma
 	load_end(channel);
 	assert_true(channel_count(channel, NIC_FRAMES_ADAPTED) > 10000);
 	assert_true(channel_count(channel, NIC_FRAMES_ADAPTED) < 90000);
-	channel_stop(channel);
 }
 
 UNIT_TEST(notifications_of_no_switch_of_no_root_or_too_many_are_refused)
 {
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
 	struct control_arn arn = {.id = 0x00010300, .destination = 1};
 
@@ -389,7 +374,6 @@ UNIT_TEST(notifications_of_no_switch_of_no_root_or_too_many_are_refused)
 	give_arn(&a, &arn);
 	give_arn(&a, &arn);
 	assert_int_equal(end_count(&a, NIC_ARNS_RECEIVED), 5);
-	end_stop(&a);
 }
 
 UNIT_MAIN(NULL, NULL)

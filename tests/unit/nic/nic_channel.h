@@ -613,3 +613,5 @@ static inline void channel_stop(struct channel *channel)
 	}
 	assert_int_equal(channel->made, 0);
 }
+
+OWNED_POINTER_BY(channel, channel_stop)

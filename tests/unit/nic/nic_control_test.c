@@ -322,7 +322,7 @@ UNIT_TEST(high_latency_opens_the_next_path)
 
 UNIT_TEST(other_routes_let_the_source_begin_anew)
 {
-	struct nic_routes *routes = nic_routes_create(PAIR_HOSTS);
+	OWNED(nic_routes) *routes = nic_routes_create(PAIR_HOSTS);
 	struct end ends[2];
 	struct box box;
 
@@ -341,7 +341,6 @@ UNIT_TEST(other_routes_let_the_source_begin_anew)
 	assert_true(end_take(&ends[0], &box));
 	assert_int_equal(box.packet.route_length, 2);
 	stop_pair(ends);
-	nic_routes_destroy(routes);
 }
 
 /* Marks the next frame to host 1 until its flow pauses; carries all answers. */

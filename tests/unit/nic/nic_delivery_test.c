@@ -7,7 +7,7 @@
 
 UNIT_TEST(a_message_is_cut_at_the_mtu_and_its_last_frame_marked)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	end_start(&a, 0, 1);
@@ -19,7 +19,6 @@ UNIT_TEST(a_message_is_cut_at_the_mtu_and_its_last_frame_marked)
 		assert_int_equal(box.packet.flags, i == 2 ? FRAME_F_TAIL : 0);
 	}
 	assert_false(end_take(&a, &box));
-	end_stop(&a);
 }
 
 /* The next frame; when an ideal interface could have sent it. */
@@ -34,7 +33,7 @@ UNIT_TEST(data_is_ready_when_its_message_was_generated)
 {
 	struct nic_message message = {.destination = 1, .bytes = 2 * PAIR_MTU};
 	struct box box;
-	struct end a;
+	OWNED(end) a;
 
 	end_start(&a, 0, 1);
 	message.generated_ps = a.now - PS_PER_US;
@@ -42,7 +41,6 @@ UNIT_TEST(data_is_ready_when_its_message_was_generated)
 	assert_int_equal(take_ready(&a, FRAME_DATA, &box), message.generated_ps);
 	end_wait(&a, PS_PER_US);
 	assert_int_equal(take_ready(&a, FRAME_DATA, &box), message.generated_ps);
-	end_stop(&a);
 }
 
 /* Two acknowledgements in one turn: each frame waited for one of them. */
@@ -72,14 +70,13 @@ PAIR_TEST(data_that_waited_for_the_window_is_ready_when_it_opened)
 UNIT_TEST(a_repetition_is_ready_when_its_timer_has_expired)
 {
 	struct box box;
-	struct end a;
+	OWNED(end) a;
 
 	end_start(&a, 0, 1);
 	end_send(&a, 1, 0, PAIR_MTU);
 	end_expect(&a, &box, 0);
 	end_wait(&a, 20 * PS_PER_MS);
 	assert_int_equal(take_ready(&a, FRAME_DATA, &box), a.now);
-	end_stop(&a);
 }
 
 /* The store is full of messages to one peer; the message to another is older than the room. */
@@ -152,7 +149,7 @@ PAIR_TEST(acknowledgements_do_not_wait_long)
 
 UNIT_TEST(the_window_bounds_what_is_in_flight)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	end_start(&a, 0, 1);
@@ -160,12 +157,11 @@ UNIT_TEST(the_window_bounds_what_is_in_flight)
 	for (uint32_t i = 0; i < 8; i++)
 		end_expect(&a, &box, i);
 	assert_false(end_take(&a, &box));
-	end_stop(&a);
 }
 
 UNIT_TEST(after_a_timeout_the_first_frame_is_sent_again)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	end_start(&a, 0, 1);
@@ -179,7 +175,6 @@ UNIT_TEST(after_a_timeout_the_first_frame_is_sent_again)
 	assert_false(end_take(&a, &box));
 	assert_int_equal(end_count(&a, NIC_FRAMES_INJECTED), 3);
 	assert_int_equal(end_count(&a, NIC_FRAMES_RETRANSMITTED), 1);
-	end_stop(&a);
 }
 
 PAIR_TEST(a_whole_lost_window_is_sent_again_in_doubling_portions)
@@ -343,7 +338,7 @@ PAIR_TEST(patience_fades)
 
 UNIT_TEST(retries_become_rarer)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 	unsigned sent = 0;
 
@@ -354,7 +349,6 @@ UNIT_TEST(retries_become_rarer)
 		sent += end_take(&a, &box);
 	}
 	assert_in_range(sent, 5, 10); /* 45 without backoff */
-	end_stop(&a);
 }
 
 PAIR_TEST(frames_that_overtook_a_lost_one_wait_for_it)
@@ -500,7 +494,7 @@ PAIR_TEST(what_an_acknowledgement_covers_is_not_repeated)
 
 UNIT_TEST(a_message_without_progress_fails_and_says_so)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	end_start(&a, 0, 1);
@@ -516,7 +510,6 @@ UNIT_TEST(a_message_without_progress_fails_and_says_so)
 	assert_int_equal(end_count(&a, NIC_MESSAGES_FAILED), 1);
 	assert_int_equal(end_count(&a, NIC_FRAMES_ABANDONED), 4);
 	assert_false(nic_busy(a.nic));
-	end_stop(&a);
 }
 
 PAIR_TEST(delivery_goes_on_after_a_failure)
@@ -547,7 +540,7 @@ PAIR_TEST(delivery_goes_on_after_a_failure)
 
 UNIT_TEST(messages_fail_when_the_link_stays_down)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	end_start_unlinked(&a, 0, 1);
@@ -559,7 +552,6 @@ UNIT_TEST(messages_fail_when_the_link_stays_down)
 			assert_int_equal(box.packet.kind, FRAME_HELLO);
 	}
 	assert_int_equal(a.failed, 5);
-	end_stop(&a);
 }
 
 UNIT_TEST(a_sender_that_restarts_is_understood)
@@ -801,7 +793,7 @@ PAIR_TEST(numbers_wrap)
 UNIT_TEST(frames_out_of_order_are_bounded)
 {
 	static struct box box[8];
-	struct end a, b;
+	OWNED(end) a, b;
 	struct nic_config config = end_config(&b, 1, 2);
 
 	config.reorder_frames = 3;
@@ -815,13 +807,11 @@ UNIT_TEST(frames_out_of_order_are_bounded)
 	assert_int_equal(end_count(&b, NIC_DISCARD_NO_WINDOW), 4);
 	end_give(&b, &box[0]);
 	assert_int_equal(b.delivered, 4);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(the_wait_for_an_answer_begins_when_the_frame_leaves)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	end_start(&a, 0, 1);
@@ -838,7 +828,6 @@ UNIT_TEST(the_wait_for_an_answer_begins_when_the_frame_leaves)
 	assert_true(end_take(&a, &box));
 	assert_int_equal(box.packet.destination, 1);
 	assert_false(end_take(&a, &box)); /* not the second one yet */
-	end_stop(&a);
 }
 
 PAIR_TEST(slow_progress_is_progress)
@@ -939,7 +928,7 @@ PAIR_TEST(the_same_loss_is_asked_for_once_and_another_one_at_once)
 UNIT_TEST(a_frame_beyond_the_window_is_dropped_and_recovered)
 {
 	static struct box box[16];
-	struct end a, b;
+	OWNED(end) a, b;
 	struct nic_config config = end_config(&a, 0, 1);
 
 	config.window_frames = 16; /* twice the receiver's */
@@ -953,8 +942,6 @@ UNIT_TEST(a_frame_beyond_the_window_is_dropped_and_recovered)
 	assert_int_equal(end_count(&b, NIC_DISCARD_BEYOND_WINDOW), 8);
 	end_give(&b, &box[0]);
 	assert_int_equal(b.delivered, 8);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 PAIR_TEST(acknowledgements_stay_rare)
@@ -974,7 +961,7 @@ PAIR_TEST(acknowledgements_stay_rare)
 
 UNIT_TEST(repetitions_go_before_new_frames)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	end_start(&a, 0, 1);
@@ -988,7 +975,6 @@ UNIT_TEST(repetitions_go_before_new_frames)
 	assert_int_equal(box.packet.destination, 1);
 	assert_true(end_take(&a, &box));
 	assert_int_equal(box.packet.destination, 2);
-	end_stop(&a);
 }
 
 PAIR_TEST(a_slow_link_is_not_a_dead_one)

@@ -9,7 +9,7 @@
 
 UNIT_TEST(a_paused_interface_sends_the_links_frames_only)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	end_start_unlinked(&a, 0, 1);
@@ -21,7 +21,6 @@ UNIT_TEST(a_paused_interface_sends_the_links_frames_only)
 		assert_int_equal(box.packet.kind, FRAME_HELLO);
 		assert_false(end_take(&a, &box));
 	}
-	end_stop(&a);
 }
 
 PAIR_TEST(new_frames_and_repetitions_wait_for_the_end_of_a_pause)
@@ -153,7 +152,7 @@ PAIR_TEST(a_gap_counts_from_the_end_of_a_pause)
 
 UNIT_TEST(a_pause_is_no_stall_for_credits)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	end_start_unlinked(&a, 0, 1);
@@ -164,7 +163,6 @@ UNIT_TEST(a_pause_is_no_stall_for_credits)
 	assert_int_equal(a.nic->stalled_vcs, 1);
 	nic_pause(a.nic, a.now);
 	assert_int_equal(a.nic->stalled_vcs, 0);
-	end_stop(&a);
 }
 
 /* To the choice of routes either. */
@@ -172,7 +170,7 @@ UNIT_TEST(a_pause_is_no_contention)
 {
 	static const uint8_t way[2][3] = {
 		{PORT(1), PORT(1), ROUTE_TYPE_HOST}, {PORT(2), PORT(1), ROUTE_TYPE_HOST}};
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;
 
@@ -190,7 +188,6 @@ UNIT_TEST(a_pause_is_no_contention)
 	nic_resume(a.nic, a.now);
 	end_expect(&a, &box, 1);
 	assert_int_equal(*route_choice_coefficient(&a.nic->choice, 1, 0), ROUTE_CHOICE_ONE);
-	end_stop(&a);
 }
 
 /* A frame in transit, from host 0 to host 2, that has reached host 1 of 'ends'. */
@@ -255,7 +252,7 @@ PAIR_TEST(a_purge_gives_back_what_is_in_transit)
 
 UNIT_TEST(a_pause_and_missing_routes_must_both_end)
 {
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;
 
@@ -267,7 +264,6 @@ UNIT_TEST(a_pause_and_missing_routes_must_both_end)
 	assert_false(end_take(&a, &box));
 	nic_resume(a.nic, a.now);
 	end_expect(&a, &box, 0);
-	end_stop(&a);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -27,7 +27,7 @@ static void expect_passed(const struct channel *channel)
 
 LOAD_TEST(nothing_is_lost_while_the_pool_suffices)
 {
-	struct channel *channel = channel_of(state);
+	OWNED(channel) *channel = channel_of(state);
 	struct channel_options options;
 
 	start(&options);
@@ -36,12 +36,11 @@ LOAD_TEST(nothing_is_lost_while_the_pool_suffices)
 	expect_passed(channel);
 	assert_int_equal(channel_count(channel, NIC_ITB_DISCARDED), 0);
 	assert_int_equal(channel_count(channel, NIC_DISCARD_END_MARK), 0);
-	channel_stop(channel);
 }
 
 LOAD_TEST(what_pools_of_8_kib_discard_comes_again_and_in_order)
 {
-	struct channel *channel = channel_of(state);
+	OWNED(channel) *channel = channel_of(state);
 	struct channel_options options;
 
 	start(&options);
@@ -51,12 +50,11 @@ LOAD_TEST(what_pools_of_8_kib_discard_comes_again_and_in_order)
 	assert_true(channel_count(channel, NIC_ITB_DISCARDED) > 1000);
 	for (unsigned i = 0; i < options.hosts; i++)
 		assert_true(channel->station[i].nic->itb->pool.peak <= 8 * 1024);
-	channel_stop(channel);
 }
 
 LOAD_TEST(loss_damage_and_doubles_on_the_way_are_survived)
 {
-	struct channel *channel = channel_of(state);
+	OWNED(channel) *channel = channel_of(state);
 	struct channel_options options;
 
 	start(&options);
@@ -70,7 +68,6 @@ LOAD_TEST(loss_damage_and_doubles_on_the_way_are_survived)
 	options.itb_pool = 16 * 1024;
 	run_load(channel, &options, 200000);
 	expect_passed(channel);
-	channel_stop(channel);
 }
 
 UNIT_MAIN(NULL, NULL)

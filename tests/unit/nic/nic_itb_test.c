@@ -67,6 +67,8 @@ static void way_stop(struct way *way)
 	free(way);
 }
 
+OWNED_POINTER_BY(way, way_stop)
+
 static void way_wait(struct way *way, weft_time ps)
 {
 	end_wait(&way->source, ps);
@@ -165,7 +167,7 @@ static void absorb(struct way *way, unsigned count)
 
 UNIT_TEST(a_frame_in_transit_goes_on_as_it_came_past_its_mark)
 {
-	struct way *way = way_start();
+	OWNED(way) *way = way_start();
 	uint8_t before[FRAME_HEADER_BYTES + sizeof(route) + PAIR_MTU];
 	struct box *box;
 
@@ -184,12 +186,11 @@ UNIT_TEST(a_frame_in_transit_goes_on_as_it_came_past_its_mark)
 	assert_int_equal(end_count(&way->middle, NIC_ITB_REINJECTED), 1);
 	assert_int_equal(end_count(&way->middle, NIC_ITB_MESSAGES), 1);
 	assert_int_equal(way->middle.delivered, 0);
-	way_stop(way);
 }
 
 UNIT_TEST(messages_and_their_acknowledgements_pass_the_host_on_the_way)
 {
-	struct way *way = way_start();
+	OWNED(way) *way = way_start();
 
 	for (unsigned i = 0; i < 8; i++)
 		assert_int_equal(end_send(&way->source, 2, 0, 3 * PAIR_MTU), 0);
@@ -203,13 +204,12 @@ UNIT_TEST(messages_and_their_acknowledgements_pass_the_host_on_the_way)
 	assert_int_equal(end_count(&way->source, NIC_FRAMES_RETRANSMITTED), 0);
 	assert_true(end_count(&way->middle, NIC_ITB_CONTROL) > 0);
 	assert_int_equal(end_count(&way->middle, NIC_ITB_REINJECTED), 24);
-	way_stop(way);
 }
 
 /* Where the output is stopped for good, the input goes on. */
 UNIT_TEST(input_credits_return_at_once_whatever_the_output_does)
 {
-	struct way *way = way_start();
+	OWNED(way) *way = way_start();
 	struct link_end *link = nic_link(way->middle.nic);
 	uint32_t granted = credit_limit(&link->rx[0]);
 
@@ -223,7 +223,6 @@ UNIT_TEST(input_credits_return_at_once_whatever_the_output_does)
 	link->tx[0].limit = link->tx[0].sent + 3;
 	assert_non_null(take(way, &way->middle));
 	assert_null(take(way, &way->middle));
-	way_stop(way);
 }
 
 /* 'o' and 'i' for what leaves next, as long as 'wanted'. */
@@ -246,17 +245,16 @@ static void queue_own(struct way *way, unsigned count)
 
 UNIT_TEST(in_transit_goes_first_and_after_four_an_own_one)
 {
-	struct way *way = way_start_with(ITB_POOL_BYTES_DEFAULT, 256);
+	OWNED(way) *way = way_start_with(ITB_POOL_BYTES_DEFAULT, 256);
 
 	absorb(way, 20);
 	queue_own(way, 10);
 	expect_turns(way, "iiiioiiiioiiiioiiiioiiiio");
-	way_stop(way);
 }
 
 UNIT_TEST(the_more_own_ones_wait_the_more_often_they_go)
 {
-	struct way *way = way_start_with(ITB_POOL_BYTES_DEFAULT, 256);
+	OWNED(way) *way = way_start_with(ITB_POOL_BYTES_DEFAULT, 256);
 
 	absorb(way, 120);
 	queue_own(way, 102);
@@ -266,36 +264,33 @@ UNIT_TEST(the_more_own_ones_wait_the_more_often_they_go)
 		expect_turns(way, i == 0 ? "ii" : "oii");
 	expect_turns(way, "oiio");      /* 52 and 51 */
 	expect_turns(way, "iiiioiiii"); /* 50, and 49 */
-	way_stop(way);
 }
 
 UNIT_TEST(own_ones_go_when_nothing_is_in_transit)
 {
-	struct way *way = way_start();
+	OWNED(way) *way = way_start();
 
 	queue_own(way, 3);
 	expect_turns(way, "ooo");
 	absorb(way, 5);
 	queue_own(way, 1);
 	expect_turns(way, "iiiioi");
-	way_stop(way);
 }
 
 UNIT_TEST(who_cannot_go_holds_up_nobody)
 {
-	struct way *way = way_start();
+	OWNED(way) *way = way_start();
 
 	absorb(way, 8);
 	expect_turns(way, "iiii");
 	assert_null(nic_check(way->middle.nic));
 	expect_turns(way, "iiii"); /* no own ones: their turn is not waited for */
 	assert_null(take(way, &way->middle));
-	way_stop(way);
 }
 
 UNIT_TEST(what_the_full_pool_discards_comes_again_in_order)
 {
-	struct way *way = way_start_with(8 * 1024, 256);
+	OWNED(way) *way = way_start_with(8 * 1024, 256);
 	unsigned rounds = 0;
 
 	for (unsigned i = 0; i < 100; i++)
@@ -315,7 +310,6 @@ UNIT_TEST(what_the_full_pool_discards_comes_again_in_order)
 	assert_int_equal(way->sink.tails, 100);
 	for (unsigned i = 0; i < 200; i++)
 		assert_int_equal(way->sink.sequence[i], i);
-	way_stop(way);
 }
 
 /* The frames of one message, one after the other, to the end of the way. */
@@ -333,7 +327,7 @@ static void carry(struct way *way, unsigned count)
 
 UNIT_TEST(a_message_overtaken_by_its_reinjection_is_refused_and_comes_again)
 {
-	struct way *way = way_start();
+	OWNED(way) *way = way_start();
 
 	assert_int_equal(end_send(&way->source, 2, 0, 3 * PAIR_MTU), 0);
 	carry(way, 2);
@@ -350,12 +344,11 @@ UNIT_TEST(a_message_overtaken_by_its_reinjection_is_refused_and_comes_again)
 	way_wait(way, PS_PER_MS);
 	way_exchange(way);
 	assert_int_equal(way->source.acked, 1);
-	way_stop(way);
 }
 
 UNIT_TEST(a_message_that_comes_slowly_but_steadily_is_not_refused)
 {
-	struct way *way = way_start();
+	OWNED(way) *way = way_start();
 
 	assert_int_equal(end_send(&way->source, 2, 0, 3 * PAIR_MTU), 0);
 	for (unsigned i = 0; i < 3; i++) {
@@ -364,22 +357,20 @@ UNIT_TEST(a_message_that_comes_slowly_but_steadily_is_not_refused)
 	}
 	assert_int_equal(way->sink.tails, 1);
 	assert_int_equal(end_count(&way->sink, NIC_DISCARD_END_MARK), 0);
-	way_stop(way);
 }
 
 UNIT_TEST(without_a_pool_a_frame_in_transit_is_a_routing_error)
 {
-	struct way *way = way_start_with(0, 32);
+	OWNED(way) *way = way_start_with(0, 32);
 
 	assert_int_equal(end_send(&way->source, 2, 0, PAIR_MTU), 0);
 	assert_true(end_give(&way->middle, take(way, &way->source)));
 	assert_int_equal(end_count(&way->middle, NIC_DISCARD_ROUTING_ERROR), 1);
-	way_stop(way);
 }
 
 UNIT_TEST(a_link_that_goes_down_takes_what_is_in_transit_with_it)
 {
-	struct way *way = way_start();
+	OWNED(way) *way = way_start();
 
 	absorb(way, 3);
 	way->middle.nic->config.link.open = way->middle.nic->link.config.open = false;
@@ -387,12 +378,11 @@ UNIT_TEST(a_link_that_goes_down_takes_what_is_in_transit_with_it)
 	assert_false(nic_link_up(way->middle.nic));
 	assert_int_equal(end_count(&way->middle, NIC_ITB_ABANDONED), 3);
 	assert_int_equal(way->middle.nic->itb->pool.used, 0);
-	way_stop(way);
 }
 
 UNIT_TEST(frames_in_transit_need_no_memory_to_leave)
 {
-	struct way *way = way_start();
+	OWNED(way) *way = way_start();
 	struct weft_packet *next;
 
 	absorb(way, 1);
@@ -401,7 +391,6 @@ UNIT_TEST(frames_in_transit_need_no_memory_to_leave)
 	assert_non_null(next);
 	((struct box *)next)->held = false;
 	assert_null(nic_inject(way->middle.nic, way->middle.now, NULL));
-	way_stop(way);
 }
 
 UNIT_MAIN(NULL, NULL)

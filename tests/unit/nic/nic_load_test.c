@@ -9,50 +9,46 @@
 
 LOAD_TEST(a_good_fabric_needs_no_repetition)
 {
-	struct channel *channel = channel_of(state);
+	OWNED(channel) *channel = channel_of(state);
 
 	run_load(channel, &channel_good, 200000);
 	assert_int_equal(channel_count(channel, NIC_FRAMES_RETRANSMITTED), 0);
 	assert_int_equal(channel_count(channel, NIC_DISCARD_DUPLICATE), 0);
 	assert_int_equal(channel_count(channel, NIC_AGAIN_SENT), 0);
-	channel_stop(channel);
 }
 
 LOAD_TEST(a_million_frames_survive_1_percent_loss)
 {
-	struct channel *channel = channel_of(state);
+	OWNED(channel) *channel = channel_of(state);
 	struct channel_options options = channel_good;
 
 	options.loss_ppm = options.control_loss_ppm = 10000;
 	run_load(channel, &options, 1000000);
 	assert_true(channel_count(channel, NIC_FRAMES_RETRANSMITTED) > 0);
-	channel_stop(channel);
 }
 
 LOAD_TEST(messages_survive_10_percent_loss)
 {
-	struct channel *channel = channel_of(state);
+	OWNED(channel) *channel = channel_of(state);
 	struct channel_options options = channel_good;
 
 	options.hosts = 4;
 	options.loss_ppm = options.control_loss_ppm = 100000;
 	run_load(channel, &options, 200000);
-	channel_stop(channel);
 }
 
 LOAD_TEST(messages_survive_the_loss_of_every_second_acknowledgement)
 {
-	struct channel *channel = channel_of(state);
+	OWNED(channel) *channel = channel_of(state);
 	struct channel_options options = channel_good;
 
 	options.control_loss_ppm = 500000;
 	run_load(channel, &options, 200000);
-	channel_stop(channel);
 }
 
 LOAD_TEST(order_survives_paths_of_different_length)
 {
-	struct channel *channel = channel_of(state);
+	OWNED(channel) *channel = channel_of(state);
 	struct channel_options options = channel_good;
 
 	options.paths = CHANNEL_PATHS_MAX;
@@ -61,35 +57,32 @@ LOAD_TEST(order_survives_paths_of_different_length)
 	run_load(channel, &options, 200000);
 	assert_true(channel_count(channel, NIC_FRAMES_REORDERED) > 10000);
 	assert_int_equal(channel_count(channel, NIC_GO_BACKS), 0); /* late is not lost */
-	channel_stop(channel);
 }
 
 LOAD_TEST(order_survives_frames_that_overtake_each_other)
 {
-	struct channel *channel = channel_of(state);
+	OWNED(channel) *channel = channel_of(state);
 	struct channel_options options = channel_good;
 
 	options.spread = 20;
 	run_load(channel, &options, 200000);
 	assert_true(channel_count(channel, NIC_FRAMES_REORDERED) > 10000);
-	channel_stop(channel);
 }
 
 LOAD_TEST(frames_that_arrive_twice_are_delivered_once)
 {
-	struct channel *channel = channel_of(state);
+	OWNED(channel) *channel = channel_of(state);
 	struct channel_options options = channel_good;
 
 	options.duplicate_ppm = 200000;
 	options.spread = 5;
 	run_load(channel, &options, 200000);
 	assert_true(channel_count(channel, NIC_DISCARD_DUPLICATE) > 10000);
-	channel_stop(channel);
 }
 
 LOAD_TEST(damaged_frames_are_asked_for_again)
 {
-	struct channel *channel = channel_of(state);
+	OWNED(channel) *channel = channel_of(state);
 	struct channel_options options = channel_good;
 
 	options.damage_ppm = 20000;
@@ -97,12 +90,11 @@ LOAD_TEST(damaged_frames_are_asked_for_again)
 	assert_true(channel->bad_frames > 100);
 	assert_true(channel_count(channel, NIC_DISCARD_PAYLOAD_CRC) > 100);
 	assert_true(channel_count(channel, NIC_AGAIN_SENT) > 100);
-	channel_stop(channel);
 }
 
 LOAD_TEST(many_hosts_and_vcs_survive_everything_at_once)
 {
-	struct channel *channel = channel_of(state);
+	OWNED(channel) *channel = channel_of(state);
 	struct channel_options options = channel_good;
 
 	options.hosts = 8;
@@ -115,18 +107,16 @@ LOAD_TEST(many_hosts_and_vcs_survive_everything_at_once)
 	options.duplicate_ppm = 10000;
 	options.damage_ppm = 5000;
 	run_load(channel, &options, 300000);
-	channel_stop(channel);
 }
 
 LOAD_TEST(frames_routed_by_table_survive_loss)
 {
-	struct channel *channel = channel_of(state);
+	OWNED(channel) *channel = channel_of(state);
 	struct channel_options options = channel_good;
 
 	options.by_table = true;
 	options.loss_ppm = 10000;
 	run_load(channel, &options, 100000);
-	channel_stop(channel);
 }
 
 LOAD_TEST(the_same_seed_gives_the_same_run)

@@ -170,7 +170,7 @@ LOAD_TEST(all_that_and_loss_damage_and_doubles_are_survived)
 LOAD_TEST(a_change_behind_a_pause_causes_no_repetition)
 {
 	struct rerouted *rerouted = *state;
-	struct channel *channel = &rerouted->channel;
+	OWNED(channel) *channel = &rerouted->channel;
 	struct channel_options options = changing_options();
 
 	channel_start(channel, &options);
@@ -188,7 +188,6 @@ LOAD_TEST(a_change_behind_a_pause_causes_no_repetition)
 	load_end(channel);
 	assert_int_equal(channel_count(channel, NIC_RETRY_TIMEOUTS), 0);
 	assert_int_equal(channel_count(channel, NIC_FRAMES_RETRANSMITTED), 0);
-	channel_stop(channel);
 }
 
 UNIT_MAIN(NULL, NULL)

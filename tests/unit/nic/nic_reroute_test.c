@@ -89,7 +89,7 @@ static void expect_by(struct end *end, struct box *box, uint32_t sequence, unsig
 
 UNIT_TEST(the_rest_of_a_message_and_those_that_wait_go_by_the_new_route)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	start_with(&a, 0, make_routes(ALL, 1, 0));
@@ -102,12 +102,11 @@ UNIT_TEST(the_rest_of_a_message_and_those_that_wait_go_by_the_new_route)
 		expect_by(&a, &box, sequence, 2);
 	assert_int_equal(end_count(&a, NIC_ROUTE_CHANGES), 1);
 	assert_int_equal(end_count(&a, NIC_MESSAGES_REROUTED), 1); /* the other one was queued */
-	end_stop(&a);
 }
 
 UNIT_TEST(a_repetition_goes_by_the_new_route)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	start_with(&a, 0, make_routes(ALL, 1, 0));
@@ -118,12 +117,11 @@ UNIT_TEST(a_repetition_goes_by_the_new_route)
 	end_wait(&a, 21 * PS_PER_MS);
 	end_wait(&a, 21 * PS_PER_MS);
 	expect_by(&a, &box, 0, 2);
-	end_stop(&a);
 }
 
 UNIT_TEST(an_acknowledgement_goes_by_the_new_route)
 {
-	struct end a, b;
+	OWNED(end) a, b;
 	struct box box;
 
 	start_with(&a, 0, make_routes(ALL, 1, 0));
@@ -136,13 +134,11 @@ UNIT_TEST(an_acknowledgement_goes_by_the_new_route)
 	assert_true(end_take(&b, &box));
 	assert_int_equal(box_ack(&box).expected, 1);
 	assert_int_equal(hop_of(&box), 2);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(what_overtakes_the_old_route_is_put_in_order)
 {
-	struct end a, b;
+	OWNED(end) a, b;
 	struct box box[4];
 
 	start_with(&a, 0, make_routes(ALL, 1, 0));
@@ -166,13 +162,11 @@ UNIT_TEST(what_overtakes_the_old_route_is_put_in_order)
 	carry_all(&a, &b);
 	assert_int_equal(a.acked, 1);
 	assert_int_equal(end_count(&a, NIC_FRAMES_RETRANSMITTED), 0);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(without_room_to_reorder_it_comes_again)
 {
-	struct end a, b;
+	OWNED(end) a, b;
 	struct nic_config config = end_config(&b, 1, 2);
 	struct box box[2];
 
@@ -192,13 +186,11 @@ UNIT_TEST(without_room_to_reorder_it_comes_again)
 	}
 	assert_int_equal(b.delivered, 2);
 	assert_int_equal(a.acked, 1);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(messages_to_a_host_without_a_route_step_aside_and_go_on)
 {
-	struct end a, b;
+	OWNED(end) a, b;
 	struct box box;
 
 	start_with(&a, 0, make_routes(ALL, 1, 0));
@@ -223,13 +215,11 @@ UNIT_TEST(messages_to_a_host_without_a_route_step_aside_and_go_on)
 	assert_int_equal(b.tails, 2);
 	assert_int_equal(a.acked, 2);
 	assert_int_equal(a.failed, 0);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(a_route_that_is_back_is_tried_at_once)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	start_with(&a, 0, make_routes(ALL, 1, 0));
@@ -245,13 +235,12 @@ UNIT_TEST(a_route_that_is_back_is_tried_at_once)
 	expect_by(&a, &box, 4, 2);
 	expect_by(&a, &box, 5, 2);
 	assert_false(end_take(&a, &box));
-	end_stop(&a);
 }
 
 /* Neither the time without a route nor the timeouts before it count. */
 UNIT_TEST(who_has_a_route_again_gets_the_whole_time)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	start_with(&a, 0, make_routes(ALL, 1, 0));
@@ -271,13 +260,12 @@ UNIT_TEST(who_has_a_route_again_gets_the_whole_time)
 	assert_int_equal(a.failed, 0);
 	end_wait(&a, 200 * PS_PER_MS);
 	assert_int_equal(a.failed, 1);
-	end_stop(&a);
 }
 
 UNIT_TEST(messages_routed_by_table_stay_so_or_get_a_route)
 {
 	struct nic_routes *by_table = nic_routes_create(PAIR_HOSTS);
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	end_start(&a, 0, 1);
@@ -289,12 +277,11 @@ UNIT_TEST(messages_routed_by_table_stay_so_or_get_a_route)
 	assert_int_equal(frame_header_const(box.frame)->route_length, 0);
 	change(&a, make_routes(ALL, 2, 0));
 	expect_by(&a, &box, 2, 2);
-	end_stop(&a);
 }
 
 UNIT_TEST(messages_that_get_no_route_in_time_fail)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	start_with(&a, 0, make_routes(ALL, 1, 0));
@@ -309,12 +296,11 @@ UNIT_TEST(messages_that_get_no_route_in_time_fail)
 	assert_int_equal(a.failed, 2);
 	assert_int_equal(a.last_error, -ETIMEDOUT);
 	assert_false(nic_busy(a.nic));
-	end_stop(&a);
 }
 
 UNIT_TEST(who_has_a_route_again_tells_what_has_arrived)
 {
-	struct end a, b;
+	OWNED(end) a, b;
 	struct box box;
 
 	start_with(&a, 0, make_routes(ALL, 1, 0));
@@ -329,13 +315,11 @@ UNIT_TEST(who_has_a_route_again_tells_what_has_arrived)
 	assert_int_equal(box_ack(&box).expected, 1);
 	carry(&a, &box);
 	assert_int_equal(a.acked, 1);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(without_routes_yet_messages_wait_and_none_fails)
 {
-	struct end a, b;
+	OWNED(end) a, b;
 	struct box box;
 
 	start_with(&a, 0, NULL);
@@ -359,16 +343,14 @@ UNIT_TEST(without_routes_yet_messages_wait_and_none_fails)
 	carry_all(&a, &b);
 	assert_int_equal(b.tails, 1);
 	assert_int_equal(b.acked, 1);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(routes_that_do_not_fit_are_refused)
 {
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
-	struct nic_routes *fewer = nic_routes_create(PAIR_HOSTS - 1);
-	struct nic_routes *two_ways = make_routes(ALL, 1, 2);
+	OWNED(nic_routes) *fewer = nic_routes_create(PAIR_HOSTS - 1);
+	OWNED(nic_routes) *two_ways = make_routes(ALL, 1, 2);
 
 	config.choice = &route_choice_contention;
 	config.selection.routes = 1;
@@ -377,14 +359,11 @@ UNIT_TEST(routes_that_do_not_fit_are_refused)
 	assert_int_equal(nic_set_routes(a.nic, fewer, a.now), -EINVAL);
 	assert_int_equal(nic_set_routes(a.nic, two_ways, a.now), -EINVAL);
 	assert_int_equal(end_count(&a, NIC_ROUTE_CHANGES), 0);
-	end_stop(&a);
-	nic_routes_destroy(two_ways);
-	nic_routes_destroy(fewer);
 }
 
 UNIT_TEST(a_message_whose_routes_stay_keeps_its_alternative)
 {
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;
 
@@ -398,12 +377,11 @@ UNIT_TEST(a_message_whose_routes_stay_keeps_its_alternative)
 		change(&a, make_routes(ALL, 1, 2));
 	}
 	assert_int_equal(end_count(&a, NIC_MESSAGES_REROUTED), 0);
-	end_stop(&a);
 }
 
 UNIT_TEST(what_was_learnt_of_other_routes_is_forgotten)
 {
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
 	static const uint8_t sets[PAIR_HOSTS * ROUTE_CHOICE_ROUTES_MAX] = {0};
 	struct nic_routes *routes = make_routes(ALL, 1, 2);
@@ -425,13 +403,12 @@ UNIT_TEST(what_was_learnt_of_other_routes_is_forgotten)
 	change(&a, make_routes(ALL, 2, 1));
 	assert_int_equal(*route_choice_coefficient(choice, 1, 0), ROUTE_CHOICE_ONE);
 	assert_int_equal(*route_choice_coefficient(choice, 2, 0), ROUTE_CHOICE_ONE);
-	end_stop(&a);
 }
 
 /* Its time began on another route. */
 UNIT_TEST(a_message_that_changed_its_route_teaches_nothing)
 {
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;
 
@@ -446,7 +423,6 @@ UNIT_TEST(a_message_that_changed_its_route_teaches_nothing)
 	end_wait(&a, 10 * PS_PER_MS);
 	expect_by(&a, &box, 1, 2);
 	assert_int_equal(*route_choice_coefficient(&a.nic->choice, 1, 0), ROUTE_CHOICE_ONE);
-	end_stop(&a);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -17,7 +17,7 @@
 
 UNIT_TEST(routes_come_back_as_they_were_added)
 {
-	struct nic_routes *routes = nic_routes_create(300);
+	OWNED(nic_routes) *routes = nic_routes_create(300);
 	struct rng rng;
 
 	for (unsigned pass = 0; pass < 2; pass++) {
@@ -43,17 +43,15 @@ UNIT_TEST(routes_come_back_as_they_were_added)
 			assert_int_equal(routes->to[to].count, count);
 		}
 	}
-	nic_routes_destroy(routes);
 }
 
 UNIT_TEST(there_are_at_most_ten_alternatives)
 {
-	struct nic_routes *routes = nic_routes_create(2);
+	OWNED(nic_routes) *routes = nic_routes_create(2);
 
 	for (unsigned i = 0; i < NIC_ROUTES_MAX; i++)
 		assert_int_equal(nic_routes_add(routes, 1, HOST_ROUTE(i), 2), 0);
 	assert_int_equal(nic_routes_add(routes, 1, HOST_ROUTE(0), 2), -ENOSPC);
-	nic_routes_destroy(routes);
 }
 
 UNIT_TEST(what_is_no_route_to_a_host_is_refused)
@@ -61,7 +59,7 @@ UNIT_TEST(what_is_no_route_to_a_host_is_refused)
 	static const uint8_t open_end[] = {0x81, 0x82}, early_end[] = {0x81, 1, 0x82, 1},
 			     itb_end[] = {0x81, 2}, itb[] = {0x81, 2, 0x82, 1};
 	uint8_t too_long[FRAME_ROUTE_MAX + 1];
-	struct nic_routes *routes = nic_routes_create(4);
+	OWNED(nic_routes) *routes = nic_routes_create(4);
 
 	memset(too_long, 0x81, sizeof(too_long));
 	too_long[FRAME_ROUTE_MAX] = ROUTE_TYPE_HOST;
@@ -73,22 +71,20 @@ UNIT_TEST(what_is_no_route_to_a_host_is_refused)
 	assert_int_equal(nic_routes_add(routes, 4, HOST_ROUTE(0), 2), -EINVAL);
 	assert_false(nic_routes_reaches(routes, 1));
 	assert_int_equal(nic_routes_add(routes, 1, itb, 4), 0);
-	nic_routes_destroy(routes);
 }
 
 UNIT_TEST(routes_of_a_destination_are_added_together)
 {
-	struct nic_routes *routes = nic_routes_create(4);
+	OWNED(nic_routes) *routes = nic_routes_create(4);
 
 	assert_int_equal(nic_routes_add(routes, 1, HOST_ROUTE(0), 2), 0);
 	assert_int_equal(nic_routes_add(routes, 2, HOST_ROUTE(0), 2), 0);
 	assert_int_equal(nic_routes_add(routes, 1, HOST_ROUTE(1), 2), -EINVAL);
-	nic_routes_destroy(routes);
 }
 
 UNIT_TEST(a_destination_is_reached_by_route_or_by_table_or_not)
 {
-	struct nic_routes *routes = nic_routes_create(4);
+	OWNED(nic_routes) *routes = nic_routes_create(4);
 
 	assert_int_equal(nic_routes_add(routes, 1, HOST_ROUTE(0), 2), 0);
 	assert_int_equal(nic_routes_by_table(routes, 2), 0);
@@ -99,7 +95,6 @@ UNIT_TEST(a_destination_is_reached_by_route_or_by_table_or_not)
 	assert_true(nic_routes_reaches(routes, 1));
 	assert_true(nic_routes_reaches(routes, 2));
 	assert_false(nic_routes_reaches(routes, 4));
-	nic_routes_destroy(routes);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -66,7 +66,7 @@ UNIT_TEST(a_wrong_configuration_is_refused)
 
 UNIT_TEST(a_full_queue_refuses_and_keeps_what_it_has)
 {
-	struct end a, b;
+	OWNED(end) a, b;
 
 	end_start(&a, 0, 1);
 	end_start(&b, 1, 2);
@@ -77,15 +77,13 @@ UNIT_TEST(a_full_queue_refuses_and_keeps_what_it_has)
 	pair_exchange(&a, &b);
 	assert_int_equal(b.delivered, 32);
 	assert_int_equal(end_send(&a, 1, 0, 20), 0);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(payloads_are_bounded_and_come_back)
 {
 	static const uint8_t payload[64] = {0x45};
 	struct nic_message message = {.destination = 1, .payload = payload, .bytes = 64};
-	struct end a, b;
+	OWNED(end) a, b;
 
 	end_start(&a, 0, 1);
 	end_start(&b, 1, 2);
@@ -96,15 +94,13 @@ UNIT_TEST(payloads_are_bounded_and_come_back)
 		pair_exchange(&a, &b);
 	}
 	assert_int_equal(a.acked, 40);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(what_cannot_be_sent_is_refused)
 {
 	static const uint8_t payload[257];
 	struct nic_message message = {.destination = 1, .payload = payload, .bytes = 257};
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
 
 	nic_routes_destroy(a.routes);
@@ -119,27 +115,24 @@ UNIT_TEST(what_cannot_be_sent_is_refused)
 	assert_int_equal(end_send(&a, 4000, 0, 20), -ENETUNREACH);
 	assert_int_equal(end_count(&a, NIC_MESSAGES_UNREACHABLE), 2);
 	assert_false(nic_busy(a.nic));
-	end_stop(&a);
 }
 
 UNIT_TEST(a_message_without_bytes_is_a_frame)
 {
 	struct nic_message message = {.destination = 1, .payload = "", .bytes = 0};
-	struct end a, b;
+	OWNED(end) a, b;
 
 	end_start(&a, 0, 1);
 	end_start(&b, 1, 2);
 	assert_int_equal(nic_send(a.nic, &message, a.now), 0);
 	pair_exchange(&a, &b);
 	assert_int_equal(b.tails, 1);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(messages_of_a_vc_leave_in_the_order_of_sending)
 {
 	static const uint16_t order[] = {1, 2, 1, 3, 2, 2, 1};
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	end_start(&a, 0, 1);
@@ -149,12 +142,11 @@ UNIT_TEST(messages_of_a_vc_leave_in_the_order_of_sending)
 		assert_true(end_take(&a, &box));
 		assert_int_equal(box.packet.destination, order[i / 2]);
 	}
-	end_stop(&a);
 }
 
 UNIT_TEST(a_peer_with_a_closed_window_does_not_block_others)
 {
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	end_start(&a, 0, 1);
@@ -167,14 +159,13 @@ UNIT_TEST(a_peer_with_a_closed_window_does_not_block_others)
 	}
 	assert_true(end_take(&a, &box));
 	assert_int_equal(box.packet.destination, 2);
-	end_stop(&a);
 }
 
 UNIT_TEST(peers_that_stand_still_leave_room_for_others)
 {
 	static const uint8_t payload[64] = {0x45};
 	struct nic_message message = {.destination = 1, .payload = payload, .bytes = 64};
-	struct end a, b;
+	OWNED(end) a, b;
 	struct box box;
 
 	end_start(&a, 0, 1);
@@ -203,13 +194,11 @@ UNIT_TEST(peers_that_stand_still_leave_room_for_others)
 	}
 	assert_int_equal(b.delivered, 100);
 	assert_null(nic_check(a.nic));
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(a_peer_that_answers_nothing_is_refused_as_silent)
 {
-	struct end a, b;
+	OWNED(end) a, b;
 	struct box box;
 
 	end_start(&a, 0, 1);
@@ -239,13 +228,11 @@ UNIT_TEST(a_peer_that_answers_nothing_is_refused_as_silent)
 	pair_exchange(&a, &b);
 	assert_int_equal(a.acked, 1);
 	assert_false(nic_is_silent(a.nic, 1));
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(peers_whose_windows_open_again_take_turns)
 {
-	struct end a, b, c;
+	OWNED(end) a, b, c;
 	struct box box, ack[2];
 
 	end_start(&a, 0, 1);
@@ -267,14 +254,11 @@ UNIT_TEST(peers_whose_windows_open_again_take_turns)
 		assert_true(end_take(&a, &box));
 		assert_int_equal(box.packet.destination, 1 + i % 2);
 	}
-	end_stop(&a);
-	end_stop(&b);
-	end_stop(&c);
 }
 
 UNIT_TEST(vcs_take_turns)
 {
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;
 
@@ -289,13 +273,12 @@ UNIT_TEST(vcs_take_turns)
 		assert_int_equal(box.packet.vc, i % 3);
 		assert_int_equal(frame_header_const(box.frame)->sl, i % 3);
 	}
-	end_stop(&a);
 }
 
 UNIT_TEST(a_queuing_scheme_gives_the_service_level)
 {
 	struct queuing queuing = {.scheme = &queuing_dbbm, .queues = 3, .hosts = PAIR_HOSTS};
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;
 
@@ -311,7 +294,6 @@ UNIT_TEST(a_queuing_scheme_gives_the_service_level)
 		assert_int_equal(box.packet.vc, box.packet.destination % 3);
 		assert_int_equal(frame_header_const(box.frame)->sl, box.packet.destination % 3);
 	}
-	end_stop(&a);
 }
 
 /* A link that grants 'blocks' in VC 0 and 100 in VC 1. */
@@ -335,7 +317,7 @@ static bool take_data(struct end *end, struct box *box)
 
 UNIT_TEST(nothing_is_sent_without_credits_and_other_vcs_go_on)
 {
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;
 
@@ -362,12 +344,11 @@ UNIT_TEST(nothing_is_sent_without_credits_and_other_vcs_go_on)
 	assert_true(take_data(&a, &box));
 	assert_false(take_data(&a, &box));
 	assert_int_equal(nic_link(a.nic)->tx[0].sent, 6);
-	end_stop(&a);
 }
 
 UNIT_TEST(nothing_is_sent_while_the_link_is_down)
 {
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;
 
@@ -382,12 +363,11 @@ UNIT_TEST(nothing_is_sent_while_the_link_is_down)
 	assert_false(take_data(&a, &box));
 	grant(&a, 0, 100);
 	assert_true(take_data(&a, &box));
-	end_stop(&a);
 }
 
 UNIT_TEST(the_links_frames_and_acknowledgements_go_first_and_need_no_credits)
 {
-	struct end a, b;
+	OWNED(end) a, b;
 	struct box box;
 
 	end_start_unlinked(&b, 1, 2);
@@ -406,13 +386,11 @@ UNIT_TEST(the_links_frames_and_acknowledgements_go_first_and_need_no_credits)
 	assert_int_equal(box.packet.kind, FRAME_ACK);
 	assert_int_equal(box.packet.control, 1);
 	assert_false(end_take(&b, &box));
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(a_frame_without_credit_is_dropped_and_counted)
 {
-	struct end a, b;
+	OWNED(end) a, b;
 	struct box box;
 
 	end_start_unlinked(&b, 1, 2);
@@ -422,14 +400,12 @@ UNIT_TEST(a_frame_without_credit_is_dropped_and_counted)
 	assert_true(end_give(&b, &box));
 	assert_int_equal(b.delivered, 0);
 	assert_int_equal(end_count(&b, NIC_DISCARD_CREDIT_VIOLATION), 1);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 UNIT_TEST(blocks_are_free_again_even_while_a_frame_waits_for_others)
 {
 	static struct box box[2];
-	struct end a, b;
+	OWNED(end) a, b;
 
 	end_start(&a, 0, 1);
 	end_start(&b, 1, 2);
@@ -439,8 +415,6 @@ UNIT_TEST(blocks_are_free_again_even_while_a_frame_waits_for_others)
 	assert_false(end_give(&b, &box[1]));
 	assert_int_equal(credit_stored(&nic_link(b.nic)->rx[0]), 0);
 	assert_int_equal(nic_link(b.nic)->rx[0].received, box[1].packet.blocks);
-	end_stop(&a);
-	end_stop(&b);
 }
 
 /* A frame from host 0 to host 1 with this route and cursor; a correct CRC. */
@@ -489,7 +463,7 @@ UNIT_TEST(a_cursor_that_is_not_at_a_host_element_is_a_routing_error)
 
 UNIT_TEST(a_frame_for_somebody_else_is_counted_as_misrouted)
 {
-	struct end a, c;
+	OWNED(end) a, c;
 	struct box box;
 
 	end_start(&a, 0, 1);
@@ -499,15 +473,13 @@ UNIT_TEST(a_frame_for_somebody_else_is_counted_as_misrouted)
 	assert_true(end_give(&c, &box));
 	assert_int_equal(c.delivered, 0);
 	assert_int_equal(end_count(&c, NIC_DISCARD_MISROUTED), 1);
-	end_stop(&a);
-	end_stop(&c);
 }
 
 UNIT_TEST(a_frame_of_an_unknown_host_or_vc_is_dropped)
 {
 	struct frame_fields fields = {
 		.kind = FRAME_DATA, .source = PAIR_HOSTS, .destination = 1, .payload_bytes = 20};
-	struct end b;
+	OWNED(end) b;
 	struct box box;
 
 	memset(&box, 0, sizeof(box));
@@ -520,14 +492,13 @@ UNIT_TEST(a_frame_of_an_unknown_host_or_vc_is_dropped)
 	box.packet.bytes = (uint16_t)frame_build(box.frame, &fields);
 	assert_true(end_give(&b, &box));
 	assert_int_equal(end_count(&b, NIC_DISCARD_VC), 1);
-	end_stop(&b);
 }
 
 UNIT_TEST(control_frames_that_make_no_sense_are_counted)
 {
 	static const uint8_t kinds[] = {FRAME_ACK, FRAME_CREDIT, FRAME_HELLO};
 	struct frame_fields fields = {.source = 0, .destination = 1, .payload_bytes = 7};
-	struct end b;
+	OWNED(end) b;
 	struct box box;
 
 	memset(&box, 0, sizeof(box));
@@ -546,12 +517,11 @@ UNIT_TEST(control_frames_that_make_no_sense_are_counted)
 	box.packet.bytes = (uint16_t)frame_build(box.frame, &fields);
 	assert_true(end_give(&b, &box));
 	assert_int_equal(end_count(&b, NIC_AGENT_ASTRAY), 1);
-	end_stop(&b);
 }
 
 UNIT_TEST(all_frames_of_a_message_take_the_same_route)
 {
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;
 
@@ -565,7 +535,6 @@ UNIT_TEST(all_frames_of_a_message_take_the_same_route)
 		assert_int_equal(box.frame[FRAME_HEADER_BYTES], ROUTE_PORT_BIT | (i / 4));
 		assert_int_equal(frame_header_const(box.frame)->cursor, 0);
 	}
-	end_stop(&a);
 }
 
 static weft_time frame_time(const struct box *box)
@@ -577,7 +546,7 @@ static weft_time frame_time(const struct box *box)
  * the last one. The route of the next message. */
 static unsigned route_after_a_message_held_back_for(weft_time late_ps, bool again)
 {
-	struct end a;
+	OWNED(end) a;
 	struct nic_config config = end_config(&a, 0, 1);
 	struct box box;
 	unsigned route;
@@ -601,7 +570,6 @@ static unsigned route_after_a_message_held_back_for(weft_time late_ps, bool agai
 	end_send(&a, 1, 0, PAIR_MTU);
 	assert_true(end_take(&a, &box));
 	route = box.frame[FRAME_HEADER_BYTES] & ~ROUTE_PORT_BIT;
-	end_stop(&a);
 	return route;
 }
 
@@ -616,7 +584,7 @@ UNIT_TEST(a_payload_is_the_hosts_again_once_it_is_sent)
 {
 	uint8_t payload[100];
 	struct nic_message message = {.destination = 1, .payload = payload, .bytes = 100};
-	struct end a;
+	OWNED(end) a;
 	struct box box;
 
 	memset(payload, 0x47, sizeof(payload));
@@ -626,12 +594,11 @@ UNIT_TEST(a_payload_is_the_hosts_again_once_it_is_sent)
 	end_expect(&a, &box, 0);
 	for (unsigned i = 0; i < PAIR_MTU; i++)
 		assert_int_equal(box.frame[FRAME_HEADER_BYTES + i], 0x47);
-	end_stop(&a);
 }
 
 UNIT_TEST(two_thousand_hosts_fit_in_one_interface)
 {
-	struct nic_routes *routes = nic_routes_create(2000);
+	OWNED(nic_routes) *routes = nic_routes_create(2000);
 	struct nic_config config;
 	struct nic *nic;
 
@@ -654,7 +621,6 @@ UNIT_TEST(two_thousand_hosts_fit_in_one_interface)
 	}
 	assert_null(nic_check(nic));
 	nic_destroy(nic);
-	nic_routes_destroy(routes);
 }
 
 UNIT_MAIN(NULL, NULL)

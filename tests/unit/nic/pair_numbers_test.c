@@ -69,7 +69,7 @@ static void check_against_array(
 	enum pair_numbers_kind kind, uint32_t hosts, uint32_t talk, unsigned steps, uint32_t max)
 {
 	static uint32_t array[HOSTS];
-	struct pair_numbers numbers;
+	OWNED(pair_numbers) numbers;
 	struct rng rng;
 
 	memset(array, 0, sizeof(array));
@@ -97,7 +97,6 @@ static void check_against_array(
 		assert_int_equal(pair_numbers_get(&numbers, host), array[host]);
 	assert_false(numbers.failed);
 	expect_no_more_than_the_numbers(kind);
-	pair_numbers_fini(&numbers);
 }
 
 /* For few hosts and all, few numbers and many. */
@@ -116,7 +115,7 @@ UNIT_TEST(numbers_are_those_of_an_array)
 UNIT_TEST(a_number_is_in_its_byte_up_to_254)
 {
 	const uint8_t *byte = (const uint8_t *)memory + 7 * STEP;
-	struct pair_numbers numbers;
+	OWNED(pair_numbers) numbers;
 
 	init(&numbers, PAIR_NUMBERS_BYTES, HOSTS);
 	for (uint32_t i = 0; i < 254; i++)
@@ -131,25 +130,23 @@ UNIT_TEST(a_number_is_in_its_byte_up_to_254)
 	assert_int_equal(pair_numbers_get(&numbers, 7), 255);
 	assert_int_equal(pair_numbers_get(&numbers, 8), 0);
 	assert_int_equal(pair_numbers_get(&numbers, 9), 1000);
-	pair_numbers_fini(&numbers);
 }
 
 UNIT_TEST(a_large_number_can_become_small_again)
 {
-	struct pair_numbers numbers;
+	OWNED(pair_numbers) numbers;
 
 	init(&numbers, PAIR_NUMBERS_BYTES, HOSTS);
 	pair_numbers_set(&numbers, 7, 1000);
 	pair_numbers_set(&numbers, 7, 3);
 	assert_int_equal(pair_numbers_take(&numbers, 7), 3);
 	assert_int_equal(pair_numbers_get(&numbers, 7), 4);
-	pair_numbers_fini(&numbers);
 }
 
 UNIT_TEST(the_last_of_65536_hosts_has_a_number)
 {
 	for (enum pair_numbers_kind kind = PAIR_NUMBERS_ALL; kind <= PAIR_NUMBERS_FEW; kind++) {
-		struct pair_numbers numbers;
+		OWNED(pair_numbers) numbers;
 
 		assert_int_equal(0, pair_numbers_init(&numbers, kind, PAIR_HOSTS_MAX, NULL));
 		for (uint32_t host = 0; host < PAIR_HOSTS_MAX; host++)
@@ -157,25 +154,23 @@ UNIT_TEST(the_last_of_65536_hosts_has_a_number)
 		for (uint32_t host = 0; host < PAIR_HOSTS_MAX; host++)
 			assert_int_equal(pair_numbers_get(&numbers, host), host);
 		assert_false(numbers.failed);
-		pair_numbers_fini(&numbers);
 	}
 }
 
 UNIT_TEST(small_numbers_of_all_hosts_take_a_byte_each)
 {
-	struct pair_numbers numbers;
+	OWNED(pair_numbers) numbers;
 
 	init(&numbers, PAIR_NUMBERS_FEW, HOSTS);
 	for (uint32_t host = 0; host < HOSTS; host++)
 		pair_numbers_set(&numbers, host, PAIR_NUMBERS_LARGE - 1);
 	assert_int_equal(numbers.kind, PAIR_NUMBERS_BYTES);
 	assert_true(sizeof(*numbers.entry) << numbers.bits <= HOSTS);
-	pair_numbers_fini(&numbers);
 }
 
 UNIT_TEST(small_numbers_in_the_memory_of_the_caller_take_no_other)
 {
-	struct pair_numbers numbers;
+	OWNED(pair_numbers) numbers;
 
 	init(&numbers, PAIR_NUMBERS_BYTES, HOSTS);
 	for (uint32_t host = 0; host < HOSTS; host++)
@@ -183,13 +178,12 @@ UNIT_TEST(small_numbers_in_the_memory_of_the_caller_take_no_other)
 	assert_null(numbers.entry);
 	assert_ptr_equal(numbers.small, memory);
 	expect_no_more_than_the_numbers(PAIR_NUMBERS_BYTES);
-	pair_numbers_fini(&numbers);
 }
 
 UNIT_TEST(large_numbers_of_all_hosts_take_four_bytes_each)
 {
 	for (enum pair_numbers_kind kind = PAIR_NUMBERS_BYTES; kind <= PAIR_NUMBERS_FEW; kind++) {
-		struct pair_numbers numbers;
+		OWNED(pair_numbers) numbers;
 
 		init(&numbers, kind, HOSTS);
 		for (uint32_t host = 0; host < HOSTS; host++)
@@ -199,13 +193,12 @@ UNIT_TEST(large_numbers_of_all_hosts_take_four_bytes_each)
 		for (uint32_t host = 0; host < HOSTS; host++)
 			assert_int_equal(
 				pair_numbers_get(&numbers, host), PAIR_NUMBERS_LARGE + host);
-		pair_numbers_fini(&numbers);
 	}
 }
 
 UNIT_TEST(numbers_of_few_hosts_take_room_for_few)
 {
-	struct pair_numbers numbers;
+	OWNED(pair_numbers) numbers;
 
 	init(&numbers, PAIR_NUMBERS_FEW, HOSTS);
 	for (uint32_t i = 0; i < 100000; i++)
@@ -213,14 +206,13 @@ UNIT_TEST(numbers_of_few_hosts_take_room_for_few)
 	assert_int_equal(numbers.kind, PAIR_NUMBERS_FEW);
 	assert_int_equal(numbers.used, 6);
 	assert_true(numbers.bits <= 4);
-	pair_numbers_fini(&numbers);
 }
 
 /* Sets numbers of all hosts, from 'min' on, while the nth allocation fails. False: there were
  * fewer. */
 static bool nth_allocation_fails(enum pair_numbers_kind kind, unsigned nth, uint32_t min)
 {
-	struct pair_numbers numbers;
+	OWNED(pair_numbers) numbers;
 	bool failed;
 
 	init(&numbers, kind, HOSTS);
@@ -234,7 +226,6 @@ static bool nth_allocation_fails(enum pair_numbers_kind kind, unsigned nth, uint
 	for (uint32_t host = 0; host < HOSTS; host++)
 		assert_int_equal(pair_numbers_get(&numbers, host), min + host % 300);
 	assert_false(numbers.failed);
-	pair_numbers_fini(&numbers);
 	return failed;
 }
 
@@ -257,7 +248,7 @@ UNIT_TEST(no_number_is_lost_when_memory_is_short_once)
 
 UNIT_TEST(a_number_for_which_there_was_no_memory_is_told_for_good)
 {
-	struct pair_numbers numbers;
+	OWNED(pair_numbers) numbers;
 
 	init(&numbers, PAIR_NUMBERS_BYTES, HOSTS);
 	failing = 1;
@@ -267,7 +258,6 @@ UNIT_TEST(a_number_for_which_there_was_no_memory_is_told_for_good)
 		pair_numbers_set(&numbers, host, PAIR_NUMBERS_LARGE);
 	assert_int_equal(numbers.kind, PAIR_NUMBERS_ALL);
 	assert_true(numbers.failed);
-	pair_numbers_fini(&numbers);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -63,49 +63,45 @@ UNIT_TEST(choices_are_found_by_their_names)
 UNIT_TEST(one_route_is_not_asked_about)
 {
 	for (unsigned i = 0; i < route_choices.count; i++) {
-		struct route_choice choice = start(name_table_name(route_choices.entry[i]));
+		OWNED(route_choice) choice = start(name_table_name(route_choices.entry[i]));
 
 		assert_int_equal(choose(&choice, 1, 512), 0);
 		sent(&choice, 1, 0, 90);
-		route_choice_fini(&choice);
 	}
 }
 
 UNIT_TEST(first_takes_the_first)
 {
-	struct route_choice choice = start("first");
+	OWNED(route_choice) choice = start("first");
 
 	for (unsigned i = 0; i < 20; i++)
 		assert_int_equal(route_choice_choose(&choice, (uint16_t)(i % HOSTS), 10, 512), 0);
-	route_choice_fini(&choice);
 }
 
 UNIT_TEST(round_robin_takes_turns_for_each_destination)
 {
-	struct route_choice choice = start("round-robin");
+	OWNED(route_choice) choice = start("round-robin");
 
 	for (unsigned i = 0; i < 60; i++)
 		for (uint16_t to = 0; to < HOSTS; to++)
 			assert_int_equal(
 				route_choice_choose(&choice, to, 2u + to, 512), i % (2u + to));
-	route_choice_fini(&choice);
 }
 
 UNIT_TEST(random_takes_all_equally_often)
 {
-	struct route_choice choice = start("random");
+	OWNED(route_choice) choice = start("random");
 	unsigned taken[10] = {0};
 
 	for (unsigned i = 0; i < 100000; i++)
 		taken[choose(&choice, 10, 512)]++;
 	for (unsigned i = 0; i < 10; i++)
 		assert_in_range(taken[i], 9600, 10400); /* 4 sigma: 380 */
-	route_choice_fini(&choice);
 }
 
 UNIT_TEST(contention_takes_the_least_coefficient)
 {
-	struct route_choice choice = start("contention");
+	OWNED(route_choice) choice = start("contention");
 
 	assert_int_equal(choose(&choice, 3, 512), 0); /* all 1.0 */
 	sent(&choice, 3, 0, 30);
@@ -114,23 +110,21 @@ UNIT_TEST(contention_takes_the_least_coefficient)
 	assert_int_equal(choose(&choice, 3, 512), 2);
 	sent(&choice, 3, 2, 40);
 	assert_int_equal(choose(&choice, 3, 512), 1);
-	route_choice_fini(&choice);
 }
 
 UNIT_TEST(a_coefficient_is_the_time_over_the_time_alone_whatever_the_size)
 {
-	struct route_choice choice = start("contention");
+	OWNED(route_choice) choice = start("contention");
 
 	for (uint32_t bytes = 1; bytes <= 1 << 20; bytes *= 4) {
 		route_choice_sent(&choice, 1, 2, 0, 77, 77 + bytes * UINT64_C(6250) * 5 / 2, bytes);
 		assert_int_equal(*route_choice_coefficient(&choice, 1, 0), 2500);
 	}
-	route_choice_fini(&choice);
 }
 
 UNIT_TEST(a_coefficient_is_never_below_one_nor_above_what_fits)
 {
-	struct route_choice choice = start("contention");
+	OWNED(route_choice) choice = start("contention");
 
 	route_choice_sent(&choice, 1, 2, 0, 1000, 1001, 512);
 	assert_int_equal(*route_choice_coefficient(&choice, 1, 0), ROUTE_CHOICE_ONE);
@@ -140,12 +134,11 @@ UNIT_TEST(a_coefficient_is_never_below_one_nor_above_what_fits)
 	assert_int_equal(*route_choice_coefficient(&choice, 1, 0), UINT32_MAX);
 	route_choice_sent(&choice, 1, 2, 0, 0, PS_PER_S, 1);
 	assert_int_equal(*route_choice_coefficient(&choice, 1, 0), UINT32_MAX);
-	route_choice_fini(&choice);
 }
 
 UNIT_TEST(each_message_makes_the_other_routes_forget_a_tenth_down_to_one)
 {
-	struct route_choice choice = start("contention");
+	OWNED(route_choice) choice = start("contention");
 	unsigned messages = 0;
 
 	sent(&choice, 3, 0, 25);
@@ -159,12 +152,11 @@ UNIT_TEST(each_message_makes_the_other_routes_forget_a_tenth_down_to_one)
 	sent(&choice, 3, 1, 10);
 	assert_int_equal(*route_choice_coefficient(&choice, 1, 0), ROUTE_CHOICE_ONE);
 	assert_int_equal(*route_choice_coefficient(&choice, 1, 2), ROUTE_CHOICE_ONE);
-	route_choice_fini(&choice);
 }
 
 UNIT_TEST(a_destination_learns_nothing_from_another)
 {
-	struct route_choice choice = start("contention");
+	OWNED(route_choice) choice = start("contention");
 
 	sent(&choice, 2, 0, 90);
 	assert_int_equal(route_choice_choose(&choice, 1, 2, 512), 1);
@@ -173,12 +165,11 @@ UNIT_TEST(a_destination_learns_nothing_from_another)
 		route_choice_sent(&choice, to, 2, 1, 0, 1, 512);
 	}
 	assert_int_equal(*route_choice_coefficient(&choice, 1, 0), 9000);
-	route_choice_fini(&choice);
 }
 
 UNIT_TEST(short_messages_take_the_set_with_few_itbs_and_long_ones_the_other)
 {
-	struct route_choice choice = start("message-length");
+	OWNED(route_choice) choice = start("message-length");
 
 	belong(1, 1, 2);
 	assert_int_equal(choose(&choice, 3, 32), 0);
@@ -190,13 +181,12 @@ UNIT_TEST(short_messages_take_the_set_with_few_itbs_and_long_ones_the_other)
 	assert_int_equal(choose(&choice, 3, 512), 0);
 	belong(1, 3, 1); /* a route that both sets have */
 	assert_int_equal(choose(&choice, 3, 512), 1);
-	route_choice_fini(&choice);
 }
 
 UNIT_TEST(the_named_share_of_messages_takes_the_first_set)
 {
 	struct route_choice_options options = route_choice_options_default();
-	struct route_choice choice;
+	OWNED(route_choice) choice;
 	unsigned taken[2] = {0};
 
 	memset(sets, 1, sizeof(sets));
@@ -207,7 +197,6 @@ UNIT_TEST(the_named_share_of_messages_takes_the_first_set)
 	for (unsigned i = 0; i < 100000; i++)
 		taken[choose(&choice, 2, 512)]++;
 	assert_in_range(taken[0], 29400, 30600); /* 4 sigma: 580 */
-	route_choice_fini(&choice);
 }
 
 UNIT_TEST(detect_leaves_the_first_set_only_above_one_and_k)
@@ -216,7 +205,7 @@ UNIT_TEST(detect_leaves_the_first_set_only_above_one_and_k)
 
 	for (unsigned i = 0; i < 2; i++) {
 		struct route_choice_options options = route_choice_options_default();
-		struct route_choice choice;
+		OWNED(route_choice) choice;
 
 		options.rate_bps = RATE;
 		options.sets = sets;
@@ -236,13 +225,12 @@ UNIT_TEST(detect_leaves_the_first_set_only_above_one_and_k)
 		sent(&choice, 2, 0, (1 + k[i]) * 10 + 5);
 		sent(&choice, 2, 1, 500);
 		assert_int_equal(choose(&choice, 2, 32), 1);
-		route_choice_fini(&choice);
 	}
 }
 
 UNIT_TEST(detect_short_detects_for_short_messages_alone)
 {
-	struct route_choice choice = start("detect-short");
+	OWNED(route_choice) choice = start("detect-short");
 
 	belong(1, 2, 0);
 	assert_int_equal(choose(&choice, 2, 32), 0);
@@ -254,12 +242,11 @@ UNIT_TEST(detect_short_detects_for_short_messages_alone)
 	sent(&choice, 2, 1, 90);
 	assert_int_equal(choose(&choice, 2, 32), 1);
 	assert_int_equal(choose(&choice, 2, 512), 1);
-	route_choice_fini(&choice);
 }
 
 UNIT_TEST(three_sets_go_up_by_two_thresholds)
 {
-	struct route_choice choice = start("three-sets");
+	OWNED(route_choice) choice = start("three-sets");
 
 	belong(1, 2, 4);
 	assert_int_equal(choose(&choice, 3, 32), 0);
@@ -273,12 +260,11 @@ UNIT_TEST(three_sets_go_up_by_two_thresholds)
 	assert_int_equal(choose(&choice, 3, 32), 2);
 	sent(&choice, 3, 2, 200);
 	assert_int_equal(choose(&choice, 3, 32), 2); /* nothing comes after it */
-	route_choice_fini(&choice);
 }
 
 UNIT_TEST(with_three_sets_only_the_one_before_is_forgotten)
 {
-	struct route_choice choice = start("three-sets");
+	OWNED(route_choice) choice = start("three-sets");
 	uint32_t first;
 
 	belong(1, 2, 4);
@@ -294,12 +280,11 @@ UNIT_TEST(with_three_sets_only_the_one_before_is_forgotten)
 	assert_int_equal(choose(&choice, 3, 32), 1);
 	sent(&choice, 3, 1, 10);
 	assert_int_equal(choose(&choice, 3, 32), 0);
-	route_choice_fini(&choice);
 }
 
 UNIT_TEST(a_route_of_two_sets_stands_for_both)
 {
-	struct route_choice choice = start("three-sets");
+	OWNED(route_choice) choice = start("three-sets");
 
 	belong(3, 4, 0);
 	assert_int_equal(choose(&choice, 2, 32), 0);
@@ -307,7 +292,6 @@ UNIT_TEST(a_route_of_two_sets_stands_for_both)
 	assert_int_equal(choose(&choice, 2, 32), 0); /* as the second set's, up to 3.0 */
 	sent(&choice, 2, 0, 35);
 	assert_int_equal(choose(&choice, 2, 32), 1);
-	route_choice_fini(&choice);
 }
 
 UNIT_MAIN(NULL, NULL)

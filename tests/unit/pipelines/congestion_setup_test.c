@@ -50,6 +50,7 @@ static void close_bed(struct bed *bed)
 	switch_destroy(bed->sw);
 	topology_destroy(bed->topology);
 }
+#define bed_out_of_scope close_bed
 
 static void set_up(struct bed *bed, uint32_t at)
 {
@@ -59,14 +60,13 @@ static void set_up(struct bed *bed, uint32_t at)
 
 static bool last_switch_records(enum source_control_kind kind, enum run_recording recording)
 {
-	struct bed bed;
+	OWNED(bed) bed;
 	bool last;
 
 	open_bed(&bed, kind);
 	bed.run.sw.recording = recording;
 	set_up(&bed, 0);
 	last = bed.contention.config.last;
-	close_bed(&bed);
 	return last;
 }
 
@@ -84,32 +84,30 @@ UNIT_TEST(sources_that_measure_nothing_time_no_departures)
 		SOURCE_CONTROL_NONE, SOURCE_CONTROL_IBA_CC, SOURCE_CONTROL_DRB_CN};
 
 	for (unsigned i = 0; i < 3; i++) {
-		struct bed bed;
+		OWNED(bed) bed;
 
 		open_bed(&bed, kinds[i]);
 		set_up(&bed, 0);
 		assert_null(bed.sw->contention);
-		close_bed(&bed);
 	}
 }
 
 UNIT_TEST(drb_measures_and_records_no_flows)
 {
-	struct bed bed;
+	OWNED(bed) bed;
 
 	open_bed(&bed, SOURCE_CONTROL_DRB);
 	set_up(&bed, 0);
 	assert_ptr_equal(bed.sw->contention, &bed.contention);
 	assert_true(bed.contention.config.in_frame);
 	assert_int_equal(bed.contention.config.threshold_ps, WEFT_TIME_NEVER);
-	close_bed(&bed);
 }
 
 UNIT_TEST(flows_are_recorded_after_two_full_frames_of_the_slowest_link)
 {
 	/* 1 KiB, header of 46, extension of 40, and 24 around the frame. */
 	const weft_time at_10g = 2 * 8 * (1024 + 46 + 40 + 24) * 100;
-	struct bed bed;
+	OWNED(bed) bed;
 
 	open_bed(&bed, SOURCE_CONTROL_PR_DRB);
 	set_up(&bed, 0);
@@ -123,12 +121,11 @@ UNIT_TEST(flows_are_recorded_after_two_full_frames_of_the_slowest_link)
 	set_up(&bed, 0);
 	assert_int_equal(bed.contention.config.threshold_ps, 7 * PS_PER_US);
 	assert_int_equal(bed.contention.config.scope, CONTENTION_BUFFER);
-	close_bed(&bed);
 }
 
 UNIT_TEST(marks_follow_the_rules_of_the_run_file)
 {
-	struct bed bed;
+	OWNED(bed) bed;
 
 	open_bed(&bed, SOURCE_CONTROL_IBA_CC);
 	bed.run.sw.fecn = 8;
@@ -141,7 +138,6 @@ UNIT_TEST(marks_follow_the_rules_of_the_run_file)
 	assert_int_equal(bed.fecn.rules.packet_bytes, 256);
 	assert_false(bed.fecn.rules.victims);
 	assert_int_equal(bed.fecn.limit[3][0], 32);
-	close_bed(&bed);
 }
 
 UNIT_MAIN(NULL, NULL)

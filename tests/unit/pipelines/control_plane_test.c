@@ -268,6 +268,7 @@ static void stop(struct world *world)
 	free(world->cut);
 	topology_destroy(world->topology);
 }
+#define world_out_of_scope stop
 
 static bool is_routed(const struct world *world)
 {
@@ -364,19 +365,18 @@ UNIT_TEST(every_host_gets_a_way_to_every_other)
 UNIT_TEST(two_processes_find_each_other)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
-	struct world world;
+	OWNED(world) world;
 
 	start(&world, NETWORK, 2, &mapper, NULL);
 	assert_true(run_until_routed(&world, A_WHILE));
 	assert_int_equal(count_ways(&world), WAYS);
-	stop(&world);
 }
 
 /* Every cable between switches in turn, one after the other is repaired. */
 UNIT_TEST(a_cut_cable_is_gone_round)
 {
 	const struct mapper_config mapper = patient_mapper("ud", true);
-	struct world world;
+	OWNED(world) world;
 
 	start(&world, NETWORK, 2, &mapper, NULL);
 	assert_true(run_until_routed(&world, A_WHILE));
@@ -392,14 +392,13 @@ UNIT_TEST(a_cut_cable_is_gone_round)
 		run(&world, 200 * PS_PER_MS);
 		assert_true(is_routed(&world));
 	}
-	stop(&world);
 }
 
 UNIT_TEST(a_host_that_is_cut_off_leaves_the_process_without_all_routes)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	struct topology_port port = {DEVICE_HOST, 5, 0};
-	struct world world;
+	OWNED(world) world;
 
 	start(&world, NETWORK, 1, &mapper, NULL);
 	world.cut[topology_link_at(world.topology, port) - world.topology->link_at] = true;
@@ -408,7 +407,6 @@ UNIT_TEST(a_host_that_is_cut_off_leaves_the_process_without_all_routes)
 	world.cut[topology_link_at(world.topology, port) - world.topology->link_at] = false;
 	assert_true(run_until_routed(&world, A_WHILE));
 	assert_int_equal(count_ways(&world), WAYS);
-	stop(&world);
 }
 
 static json_t *ask_status(struct world *world);
@@ -459,7 +457,7 @@ UNIT_TEST(processes_with_different_keys_know_nothing_of_each_other)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	unsigned within = 0;
-	struct world world;
+	OWNED(world) world;
 
 	start(&world, NETWORK, 2, &mapper, NULL);
 	world.key[1].bytes[0] ^= 1;
@@ -477,7 +475,6 @@ UNIT_TEST(processes_with_different_keys_know_nothing_of_each_other)
 	assert_true(within > 0);
 	assert_true(count_forged(&world) > 0);
 	assert_false(is_routed(&world));
-	stop(&world);
 }
 
 /* Up/down routes before and after a cable was cut do not always go together. */
@@ -485,7 +482,7 @@ UNIT_TEST(a_pause_reaches_all_loops_and_ends)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	unsigned pauses = 0, ways;
-	struct world world;
+	OWNED(world) world;
 
 	start(&world, "torus:dims=4x4,hosts=1", 2, &mapper, NULL);
 	ways = world.topology->hosts * (world.topology->hosts - 1);
@@ -504,7 +501,6 @@ UNIT_TEST(a_pause_reaches_all_loops_and_ends)
 		assert_false(world.device[i].paused);
 		assert_int_equal(world.device[i].pauses, pauses);
 	}
-	stop(&world);
 }
 
 /* In one process. */
@@ -550,7 +546,7 @@ UNIT_TEST(the_mappers_own_device_answers_when_its_loop_has_looked)
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	const struct distribution_target *own;
 	struct device *device;
-	struct world world;
+	OWNED(world) world;
 
 	start(&world, "torus:dims=4x4,hosts=1", 1, &mapper, NULL);
 	assert_true(run_until_routed(&world, A_WHILE));
@@ -564,7 +560,6 @@ UNIT_TEST(the_mappers_own_device_answers_when_its_loop_has_looked)
 	device->stands_still = false;
 	run(&world, A_WHILE);
 	assert_true(is_routed(&world));
-	stop(&world);
 }
 
 /* --- what it tells --- */
@@ -626,7 +621,7 @@ static json_int_t number_of(const json_t *object, const char *key)
 UNIT_TEST(a_pause_that_no_mapper_ends_is_over_in_the_loops_too)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
-	struct world world;
+	OWNED(world) world;
 	json_t *all, *agent;
 	size_t i;
 
@@ -649,13 +644,12 @@ UNIT_TEST(a_pause_that_no_mapper_ends_is_over_in_the_loops_too)
 		assert_int_equal(number_of(agent, "pauses_left"), i < world.topology->switches);
 	}
 	json_decref(all);
-	stop(&world);
 }
 
 UNIT_TEST(the_status_says_who_leads_and_whom_all_follow)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
-	struct world world;
+	OWNED(world) world;
 	const json_t *leader, *agent;
 	json_t *all;
 	size_t i;
@@ -679,14 +673,13 @@ UNIT_TEST(the_status_says_who_leads_and_whom_all_follow)
 		assert_int_equal(number_of(agent, "epoch"), number_of(leader, "epoch"));
 	}
 	json_decref(all);
-	stop(&world);
 }
 
 UNIT_TEST(a_device_that_no_mapper_reaches_is_said_to_hear_nothing)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
 	unsigned silent = 0;
-	struct world world;
+	OWNED(world) world;
 	const json_t *agent;
 	json_t *all;
 	size_t i;
@@ -710,13 +703,12 @@ UNIT_TEST(a_device_that_no_mapper_reaches_is_said_to_hear_nothing)
 	}
 	assert_true(silent >= 1 && silent < 12);
 	json_decref(all);
-	stop(&world);
 }
 
 UNIT_TEST(hosts_are_named_the_first_too_and_others_by_identity)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
-	struct world world;
+	OWNED(world) world;
 	char name[64];
 
 	start(&world, NETWORK, 1, &mapper, NULL);
@@ -726,7 +718,6 @@ UNIT_TEST(hosts_are_named_the_first_too_and_others_by_identity)
 	assert_string_equal(name, "0x100000008");
 	control_plane_name_of(world.plane[0], 1, name);
 	assert_string_equal(name, "0x1");
-	stop(&world);
 }
 
 /* Dimension-order routes of a torus need two VC classes. */
@@ -769,8 +760,8 @@ static void expect_news(struct world *world, const char *begin, const char *part
 UNIT_TEST(what_somebody_is_to_be_told_waits_for_whoever_prints_it)
 {
 	struct mapper_config mapper = patient_mapper("dor", true);
-	struct topology *expect = topology_generate("torus:dims=4x4,hosts=1", NULL);
-	struct world world;
+	OWNED(topology) *expect = topology_generate("torus:dims=4x4,hosts=1", NULL);
+	OWNED(world) world;
 	bool warning;
 
 	mapper.vcs = 1;
@@ -780,15 +771,13 @@ UNIT_TEST(what_somebody_is_to_be_told_waits_for_whoever_prints_it)
 	expect_news(&world, "mapper: h2: ", "computed by ud, because: ", true);
 	expect_news(&world, "found: h2: ", "is as expected", false);
 	assert_null(control_plane_message(world.plane[0], &warning));
-	stop(&world);
-	topology_destroy(expect);
 }
 
 UNIT_TEST(of_news_that_nobody_takes_the_latest_are_kept)
 {
 	const struct mapper_config mapper = patient_mapper("ud", true);
-	struct topology *expect = topology_generate(NETWORK, NULL);
-	struct world world;
+	OWNED(topology) *expect = topology_generate(NETWORK, NULL);
+	OWNED(world) world;
 	bool *cut;
 
 	start(&world, NETWORK, 1, &mapper, expect);
@@ -803,8 +792,6 @@ UNIT_TEST(of_news_that_nobody_takes_the_latest_are_kept)
 	/* The fifth of 20. */
 	expect_news(&world, "found: h2: ", "is as expected", false);
 	expect_news(&world, "found: h2: ", "is not as expected", false);
-	stop(&world);
-	topology_destroy(expect);
 }
 
 /* Tables of dmodk leave a choice, and those of ud, made instead of them, none. */
@@ -851,24 +838,22 @@ static struct topology *written_map(struct world *world)
 UNIT_TEST(the_map_is_written_as_a_topology)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
-	struct topology *found;
-	struct world world;
+	OWNED(world) world;
+	OWNED(topology) *found;
 
 	start(&world, NETWORK, 1, &mapper, NULL);
 	assert_true(run_until_routed(&world, A_WHILE));
 	run(&world, 50 * PS_PER_MS);
 	found = written_map(&world);
 	assert_int_equal(miscabling_report(found, world.topology, NULL), 0);
-	topology_destroy(found);
-	stop(&world);
 }
 
 /* Its hosts are gone with it: in a topology file they would have to have links. */
 UNIT_TEST(a_map_without_a_dead_switch_is_a_topology_too)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
-	struct topology *found;
-	struct world world;
+	OWNED(world) world;
+	OWNED(topology) *found;
 
 	start(&world, NETWORK, 1, &mapper, NULL);
 	assert_true(run_until_routed(&world, A_WHILE));
@@ -882,15 +867,13 @@ UNIT_TEST(a_map_without_a_dead_switch_is_a_topology_too)
 	found = written_map(&world);
 	assert_int_equal(found->switches, world.topology->switches - 1);
 	assert_int_equal(topology_find_switch(found, "s3"), -1);
-	topology_destroy(found);
-	stop(&world);
 }
 
 UNIT_TEST(what_is_not_as_expected_is_told)
 {
 	const struct mapper_config mapper = patient_mapper("ud", false);
-	struct topology *expect = topology_generate(NETWORK, NULL);
-	struct world world;
+	OWNED(topology) *expect = topology_generate(NETWORK, NULL);
+	OWNED(world) world;
 	const json_t *leader;
 	json_t *all;
 
@@ -911,15 +894,13 @@ UNIT_TEST(what_is_not_as_expected_is_told)
 	assert_true(json_array_size(json_object_get(leader, "miscabled")) > 0);
 	assert_true(number_of(leader, "last_change_ns") > 0);
 	json_decref(all);
-	stop(&world);
-	topology_destroy(expect);
 }
 
 UNIT_TEST(a_device_that_is_flooded_keeps_nobody_else_waiting)
 {
 	static const uint8_t nonsense[64];
 	const struct mapper_config mapper = patient_mapper("ud", false);
-	struct world world;
+	OWNED(world) world;
 	struct device *device;
 	unsigned port, bytes;
 
@@ -932,7 +913,6 @@ UNIT_TEST(a_device_that_is_flooded_keeps_nobody_else_waiting)
 	control_plane_poll(world.plane[0], world.now, world.now);
 	assert_non_null(device_control_take(device->control, &port, &bytes));
 	run(&world, A_WHILE);
-	stop(&world);
 }
 
 UNIT_MAIN(NULL, NULL)

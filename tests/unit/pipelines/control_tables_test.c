@@ -17,8 +17,8 @@
 
 UNIT_TEST(a_scheme_has_a_queue_for_hosts_that_were_not_found)
 {
-	struct topology *topology = topology_generate("ring:switches=3,hosts=2", NULL);
-	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 3, &(struct error){""});
+	OWNED(topology) *topology = topology_generate("ring:switches=3,hosts=2", NULL);
+	OWNED(queuing) *queuing = queuing_create(topology, &queuing_vftree, 3, &(struct error){""});
 	const struct table_image_source source = {topology, .queuing = queuing};
 	struct host_tables *tables;
 	struct table_image image;
@@ -35,8 +35,6 @@ UNIT_TEST(a_scheme_has_a_queue_for_hosts_that_were_not_found)
 		assert_true(queuing_sl(tables->queuing, 0, to) < queuing->queues);
 	host_tables_destroy(tables);
 	free(image.bytes);
-	queuing_destroy(queuing);
-	topology_destroy(topology);
 }
 
 /* Selectors that combine sets (three-sets, say) look there. */
@@ -44,8 +42,8 @@ UNIT_TEST(routes_tell_the_sets_that_they_belong_to)
 {
 	const struct route_algorithm *all[] = {
 		route_algorithm_find("ud"), route_algorithm_find("ud-itb")};
-	struct topology *topology = topology_generate("torus:dims=3x3,hosts=1", NULL);
-	struct route_set *set = route_merge_compute(topology, all, 2,
+	OWNED(topology) *topology = topology_generate("torus:dims=3x3,hosts=1", NULL);
+	OWNED(route_set) *set = route_merge_compute(topology, all, 2,
 		&(struct route_options){.alternatives = 1}, NULL, &(struct error){""});
 	const uint8_t *parts = route_set_parts(set, 4);
 	struct host_tables *tables;
@@ -61,8 +59,6 @@ UNIT_TEST(routes_tell_the_sets_that_they_belong_to)
 	assert_memory_equal(tables->routes->sets, parts, topology->hosts * NIC_ROUTES_MAX);
 	host_tables_destroy(tables);
 	free(image.bytes);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

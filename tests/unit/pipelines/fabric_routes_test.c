@@ -14,10 +14,10 @@
 /* 0 or what the request for such routes, by a mapper or static ones, is refused with. */
 static int request(const char *algorithm, const char *mode, const char *adaptive, bool mapped)
 {
-	struct topology *topology = topology_generate(NETWORK, NULL);
+	OWNED(topology) *topology = topology_generate(NETWORK, NULL);
 	struct fabric_routes routes;
 	struct error error = {""};
-	struct run_config *run;
+	OWNED(run_config) *run;
 	char text[400];
 	int result;
 
@@ -34,8 +34,6 @@ static int request(const char *algorithm, const char *mode, const char *adaptive
 		assert_non_null(strstr(error.text, "nothing to choose from"));
 	else
 		fabric_routes_free(&routes);
-	run_config_destroy(run);
-	topology_destroy(topology);
 	return result;
 }
 
@@ -51,13 +49,13 @@ UNIT_TEST(adaptive_switches_need_tables_with_a_choice_mapped_or_not)
 /* On a fat tree, where all that could leave a choice do. */
 UNIT_TEST(an_algorithm_says_whether_its_tables_leave_a_choice)
 {
-	struct topology *topology = topology_generate(NETWORK, NULL);
+	OWNED(topology) *topology = topology_generate(NETWORK, NULL);
 	const struct route_options options = {.seed = 1};
 	const struct route_algorithm *algorithm;
 	unsigned adaptive = 0;
 
 	for (unsigned i = 0; (algorithm = route_algorithm_at(i)) != NULL; i++) {
-		struct route_table *table;
+		OWNED(route_table) *table = NULL;
 		int result;
 
 		if (algorithm->tables == NULL) {
@@ -71,19 +69,17 @@ UNIT_TEST(an_algorithm_says_whether_its_tables_leave_a_choice)
 		assert_int_equal(algorithm->adaptive || algorithm->ladder != VC_STEPS_NONE,
 			table->alternatives != NULL);
 		adaptive += algorithm->adaptive;
-		route_table_destroy(table);
 	}
 	assert_true(adaptive > 0);
-	topology_destroy(topology);
 }
 
 /* NULL, or the text of the refusal. */
 static const char *refusal(const char *topology_text, const char *more)
 {
 	static struct error error;
-	struct topology *topology = topology_generate(topology_text, NULL);
+	OWNED(topology) *topology = topology_generate(topology_text, NULL);
 	struct fabric_routes routes;
-	struct run_config *run;
+	OWNED(run_config) *run;
 	char text[400];
 	int result;
 
@@ -97,8 +93,6 @@ static const char *refusal(const char *topology_text, const char *more)
 		fabric_routes_free(&routes);
 	else
 		assert_int_equal(result, -EINVAL);
-	run_config_destroy(run);
-	topology_destroy(topology);
 	return result == 0 ? NULL : error.text;
 }
 
@@ -148,9 +142,9 @@ UNIT_TEST(an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key)
 {
 	static const char text[] = "weft: run/1\ntopology: \"torus:dims=4x4\"\nclock: virtual\n"
 				   "routing: {algorithm: dmodk, mode: table}\n";
-	struct topology *topology = topology_generate("torus:dims=4x4", NULL);
+	OWNED(topology) *topology = topology_generate("torus:dims=4x4", NULL);
 	struct error error = {""};
-	struct run_config *run = run_config_parse(text, strlen(text), "test", NULL, 0, &error);
+	OWNED(run_config) *run = run_config_parse(text, strlen(text), "test", NULL, 0, &error);
 	struct fabric_routes routes;
 
 	assert_non_null(run);
@@ -158,17 +152,15 @@ UNIT_TEST(an_algorithm_that_cannot_serve_a_topology_is_named_with_its_key)
 	assert_string_equal(error.text,
 		"test: routing.algorithm dmodk: torus-4x4-1: switch s0 has no stage, expected a fat "
 		"tree with stages from 1 next to the hosts");
-	run_config_destroy(run);
-	topology_destroy(topology);
 }
 
 /* 1 or 0: routes on demand or of all pairs. */
 static bool on_demand(const char *clock, const char *more)
 {
-	struct topology *topology = topology_generate(NETWORK, NULL);
+	OWNED(topology) *topology = topology_generate(NETWORK, NULL);
 	struct fabric_routes routes;
 	struct error error = {""};
-	struct run_config *run;
+	OWNED(run_config) *run;
 	char text[400];
 	bool result;
 
@@ -180,8 +172,6 @@ static bool on_demand(const char *clock, const char *more)
 	result = route_set_is_on_demand(routes.set);
 	assert_false(result && routes.itbs);
 	fabric_routes_free(&routes);
-	run_config_destroy(run);
-	topology_destroy(topology);
 	return result;
 }
 

@@ -53,6 +53,7 @@ static void drop(struct drawn *drawn)
 	topology_destroy(drawn->topology);
 	free(drawn->flows.at);
 }
+#define drawn_out_of_scope drop
 
 static double sum_bytes(const struct drawn *drawn)
 {
@@ -66,7 +67,7 @@ static double sum_bytes(const struct drawn *drawn)
 /* 16 hosts at 100 Gbps for 2 s take 100 GB each way; the mean is 1 % from it at three sigma. */
 UNIT_TEST(flows_take_their_share_of_each_link)
 {
-	struct drawn drawn = draw("full:switches=1,hosts=16,rate=100Gbps",
+	OWNED(drawn) drawn = draw("full:switches=1,hosts=16,rate=100Gbps",
 		"sizes: web-search, load: 50%%, stop: 2s", "");
 	double share = sum_bytes(&drawn) * 8 / (16 * 2 * 100e9);
 
@@ -82,13 +83,12 @@ UNIT_TEST(flows_take_their_share_of_each_link)
 		assert_true(flow->start_ps < 2 * PS_PER_S && flow->start_ps % PS_PER_NS == 0);
 		assert_true(i == 0 || flow->start_ps >= flow[-1].start_ps);
 	}
-	drop(&drawn);
 }
 
 /* Checks the share of flows up to each point, and that none lies beyond. */
 UNIT_TEST(sizes_have_the_shares_of_their_file)
 {
-	struct drawn drawn = draw("full:switches=1,hosts=16,rate=100Gbps",
+	OWNED(drawn) drawn = draw("full:switches=1,hosts=16,rate=100Gbps",
 		"sizes: 'cdf:%s', load: 80%%, stop: 20ms",
 		"# two steps\n100 25\n1000,75\n2000 100\n");
 	uint32_t smallest = 0, small = 0;
@@ -101,12 +101,11 @@ UNIT_TEST(sizes_have_the_shares_of_their_file)
 	assert_true(drawn.flows.count > 100000);
 	assert_true(fabs((double)smallest / drawn.flows.count - 0.25) < 0.01);
 	assert_true(fabs((double)small / drawn.flows.count - 0.75) < 0.01);
-	drop(&drawn);
 }
 
 UNIT_TEST(a_matrix_gives_weights_of_pairs_and_parts_of_the_load)
 {
-	struct drawn drawn = draw("full:switches=1,hosts=4,rate=100Gbps",
+	OWNED(drawn) drawn = draw("full:switches=1,hosts=4,rate=100Gbps",
 		"sizes: hadoop, load: 80%%, stop: 200ms, matrix: %s",
 		"h0 h1 30\nh0 h2 10\nh3 h0 20\nh2 h0 0\n");
 	uint32_t count[4][4] = {{0}};
@@ -117,7 +116,6 @@ UNIT_TEST(a_matrix_gives_weights_of_pairs_and_parts_of_the_load)
 	assert_int_equal(count[0][1] + count[0][2] + count[3][0], drawn.flows.count);
 	assert_true(fabs(count[0][1] / (3.0 * count[0][2]) - 1) < 0.05);
 	assert_true(fabs(count[3][0] / (2.0 * count[0][2]) - 1) < 0.05);
-	drop(&drawn);
 }
 
 UNIT_TEST(the_seed_decides_and_senders_do_not_depend_on_each_other)
@@ -172,13 +170,12 @@ UNIT_TEST(bad_files_are_refused_with_their_line)
 	char entry[128];
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct drawn drawn;
+		OWNED(drawn) drawn;
 
 		snprintf(entry, sizeof(entry), "%s, load: 1%%%%, stop: 1ms", bad[i][0]);
 		drawn = draw("full:switches=1,hosts=4", entry, bad[i][1]);
 		assert_int_equal(drawn.result, -EINVAL);
 		assert_string_equal(drawn.error.text, bad[i][2]);
-		drop(&drawn);
 	}
 }
 

@@ -11,13 +11,12 @@
 /* Three hosts at 10 Gbps: 3.75 bytes a ns. */
 static void open_window(struct measure_window *window, weft_time cycle_ps)
 {
-	struct topology *topology = topology_generate("ring:switches=3,hosts=1", NULL);
+	OWNED(topology) *topology = topology_generate("ring:switches=3,hosts=1", NULL);
 
 	assert_non_null(topology);
 	for (uint32_t i = 0; i < topology->links; i++)
 		topology->link_at[i].rate_bps = 10000000000;
 	measure_window_open(window, topology, cycle_ps);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_share_is_of_what_the_links_of_all_hosts_carry)
@@ -27,8 +26,8 @@ UNIT_TEST(a_share_is_of_what_the_links_of_all_hosts_carry)
 		.at_ps = 2 * PS_PER_US, .wire_bytes = 1875, .generated_wire_bytes = 3750};
 
 	for (unsigned by_cycle = 0; by_cycle < 2; by_cycle++) {
-		struct run_result result = {0};
-		struct measure_window window;
+		OWNED(run_result) result = {0};
+		OWNED(measure_window) window;
 
 		open_window(&window, by_cycle ? 800 : 0);
 		measure_window_begin(&window, &from);
@@ -36,8 +35,6 @@ UNIT_TEST(a_share_is_of_what_the_links_of_all_hosts_carry)
 		assert_int_equal(measure_window_result(&window, 0, &result), 0);
 		assert_true(result.accepted == 0.5);
 		assert_true(result.offered == 1);
-		measure_window_close(&window);
-		run_result_free(&result);
 	}
 }
 
@@ -48,8 +45,8 @@ UNIT_TEST(totals_that_fall_give_nothing)
 		.at_ps = PS_PER_US, .wire_bytes = 100, .edge_wire_bytes = 50};
 	const struct measure_totals to = {
 		.at_ps = 2 * PS_PER_US, .wire_bytes = 99, .edge_wire_bytes = 49};
-	struct run_result result = {0};
-	struct measure_window window;
+	OWNED(run_result) result = {0};
+	OWNED(measure_window) window;
 
 	open_window(&window, 0);
 	measure_window_begin(&window, &from);
@@ -60,8 +57,6 @@ UNIT_TEST(totals_that_fall_give_nothing)
 	assert_int_equal(measure_window_counts(&window, 0, &result), 0);
 	assert_true(result.accepted == 0);
 	assert_true(result.edges.accepted == 0);
-	measure_window_close(&window);
-	run_result_free(&result);
 }
 
 UNIT_TEST(the_latency_of_a_sample_is_that_of_what_was_timed)
@@ -72,19 +67,18 @@ UNIT_TEST(the_latency_of_a_sample_is_that_of_what_was_timed)
 		.messages = 100,
 		.timed = 15,
 		.latency_sum_ps = 5 * PS_PER_US + 10 * 30 * PS_PER_NS};
-	struct measure_window window;
+	OWNED(measure_window) window;
 
 	open_window(&window, 0);
 	measure_window_begin(&window, &from);
 	assert_int_equal(measure_window_sample(&window, &to), 0);
 	assert_true(window.samples.sample[0].latency_ns == 30);
-	measure_window_close(&window);
 }
 
 UNIT_TEST(each_sample_counts_from_the_one_before)
 {
 	struct measure_totals now = {.at_ps = PS_PER_US};
-	struct measure_window window;
+	OWNED(measure_window) window;
 
 	open_window(&window, 0);
 	measure_window_begin(&window, &now);
@@ -99,14 +93,13 @@ UNIT_TEST(each_sample_counts_from_the_one_before)
 	}
 	measure_window_begin(&window, &now);
 	assert_int_equal(window.samples.samples, 0);
-	measure_window_close(&window);
 }
 
 UNIT_TEST(a_window_without_time_shows_nothing)
 {
 	const struct measure_totals now = {.at_ps = PS_PER_US, .wire_bytes = 375};
 	struct run_result result = {0};
-	struct measure_window window;
+	OWNED(measure_window) window;
 
 	open_window(&window, 0);
 	measure_window_begin(&window, &now);
@@ -114,7 +107,6 @@ UNIT_TEST(a_window_without_time_shows_nothing)
 	assert_int_equal(measure_window_result(&window, 3, &result), 0);
 	assert_true(result.accepted == 0 && result.offered == 0);
 	assert_true(result.flits_per_ns_per_switch == 0);
-	measure_window_close(&window);
 }
 
 static uint64_t generated_in(const struct run_entry *entry, unsigned batches)
@@ -136,8 +128,8 @@ UNIT_TEST(an_entrys_share_is_of_what_its_senders_links_carry)
 		"  - {pattern: uniform, from: [h0, h1], to: all, load: 10%, start: 1us, stop: 1ms}\n";
 	const struct measure_totals from = {.at_ps = 0}, to = {.at_ps = PS_PER_US};
 	struct error error = {""};
-	struct run_config *run = run_config_parse(text, sizeof(text) - 1, "test", NULL, 0, &error);
-	struct topology *topology = run != NULL ? run_config_open_topology(run, &error) : NULL;
+	OWNED(run_config) *run = run_config_parse(text, sizeof(text) - 1, "test", NULL, 0, &error);
+	OWNED(topology) *topology = run != NULL ? run_config_open_topology(run, &error) : NULL;
 	struct run_hosts *hosts =
 		topology != NULL ? run_config_resolve(run, topology, &error) : NULL;
 	struct run_result *result = calloc(1, sizeof(*result));
@@ -180,8 +172,6 @@ UNIT_TEST(an_entrys_share_is_of_what_its_senders_links_carry)
 	run_result_free(result);
 	free(result);
 	run_hosts_destroy(hosts);
-	topology_destroy(topology);
-	run_config_destroy(run);
 }
 
 /* Its messages have all arrived so far, but its operations have not all been reached. */
@@ -195,8 +185,8 @@ UNIT_TEST(a_schedule_that_is_cut_off_has_no_completion_time)
 	struct run_hosts traffic = {
 		.entries = 1, .entry = &(struct run_hosts_entry){.from = hosts, .from_count = 1}};
 	struct error error = {""};
-	struct run_config *run = run_config_parse(text, sizeof(text) - 1, "test", NULL, 0, &error);
-	struct topology *topology = run != NULL ? run_config_open_topology(run, &error) : NULL;
+	OWNED(run_config) *run = run_config_parse(text, sizeof(text) - 1, "test", NULL, 0, &error);
+	OWNED(topology) *topology = run != NULL ? run_config_open_topology(run, &error) : NULL;
 
 	assert_string_equal(error.text, "");
 	assert_non_null(topology);
@@ -219,8 +209,6 @@ UNIT_TEST(a_schedule_that_is_cut_off_has_no_completion_time)
 		run_result_free(result);
 		free(result);
 	}
-	topology_destroy(topology);
-	run_config_destroy(run);
 }
 
 /* Way 0 has been busy, blocked and stalled for as long as the counter says; the others never. */

@@ -45,11 +45,12 @@ static void close_bed(struct bed *bed)
 		measure_sink_destroy(bed->poll[i].sink);
 	free(bed->fabric.given.flows);
 }
+#define bed_out_of_scope close_bed
 
 UNIT_TEST(rows_of_another_work_take_their_place_when_its_traffic_begins)
 {
 	struct real_traffic other = {.run = NULL};
-	struct bed bed;
+	OWNED(bed) bed;
 
 	open_bed(&bed);
 	other.window = bed.fabric.given.window;
@@ -59,7 +60,6 @@ UNIT_TEST(rows_of_another_work_take_their_place_when_its_traffic_begins)
 		real_flows_begin(&bed.fabric, i);
 	assert_ptr_equal(bed.poll[0].sink->entry[0].flow, other.flows);
 	free(other.flows);
-	close_bed(&bed);
 }
 
 /* A message of host 1 has arrived. */
@@ -74,7 +74,7 @@ static void arrive(struct bed *bed, unsigned host, weft_time at_ps)
 
 UNIT_TEST(totals_are_read_without_the_flows)
 {
-	struct bed bed;
+	OWNED(bed) bed;
 
 	open_bed(&bed);
 	arrive(&bed, 2, 500);
@@ -82,12 +82,11 @@ UNIT_TEST(totals_are_read_without_the_flows)
 	real_entries_read(&bed.fabric, false);
 	assert_int_equal(bed.entry.now.messages, 1);
 	assert_int_equal(bed.flow[1].delivered, 77);
-	close_bed(&bed);
 }
 
 UNIT_TEST(flows_are_summed_over_the_loops)
 {
-	struct bed bed;
+	OWNED(bed) bed;
 
 	open_bed(&bed);
 	bed.fabric.traffic_from = 100;
@@ -98,13 +97,12 @@ UNIT_TEST(flows_are_summed_over_the_loops)
 	assert_int_equal(bed.flow[0].delivered, 0);
 	assert_int_equal(bed.flow[1].delivered, 2);
 	assert_int_equal(bed.flow[1].last_ps, 800);
-	close_bed(&bed);
 }
 
 UNIT_TEST(hosts_of_a_loop_share_a_row_and_loops_share_none)
 {
 	const struct measure_sink_flow *row[HOSTS];
-	struct bed bed;
+	OWNED(bed) bed;
 
 	open_bed(&bed);
 	for (unsigned i = 0; i < HOSTS; i++)
@@ -112,12 +110,11 @@ UNIT_TEST(hosts_of_a_loop_share_a_row_and_loops_share_none)
 	assert_non_null(row[0]);
 	assert_ptr_equal(row[1], row[2]);
 	assert_true(row[1] >= row[0] + HOSTS || row[0] >= row[1] + HOSTS);
-	close_bed(&bed);
 }
 
 UNIT_TEST(a_loop_clears_its_own_rows_alone)
 {
-	struct bed bed;
+	OWNED(bed) bed;
 
 	open_bed(&bed);
 	arrive(&bed, 0, 900);
@@ -126,7 +123,6 @@ UNIT_TEST(a_loop_clears_its_own_rows_alone)
 	real_flows_read(&bed.fabric);
 	assert_int_equal(bed.flow[1].delivered, 1);
 	assert_int_equal(bed.flow[1].last_ps, 500);
-	close_bed(&bed);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -8,14 +8,13 @@
 
 static struct queuing *open_on(const char *spec, const char *name, uint32_t queues)
 {
-	struct topology *topology = topology_generate(spec, NULL);
+	OWNED(topology) *topology = topology_generate(spec, NULL);
 	struct queuing *queuing;
 	struct error error = {""};
 
 	assert_non_null(topology);
 	queuing = queuing_create(topology, name_table_find(&queuing_schemes, name), queues, &error);
 	assert_string_equal(error.text, "");
-	topology_destroy(topology);
 	return queuing;
 }
 
@@ -26,12 +25,11 @@ static struct queuing *open(const char *name, uint32_t queues)
 
 UNIT_TEST(leaves_are_numbered_as_the_hosts_on_them)
 {
-	struct queuing *queuing = open("vftree", 3);
+	OWNED(queuing) *queuing = open("vftree", 3);
 
 	assert_int_equal(queuing->leaves, 72);
 	for (uint32_t host = 0; host < HOSTS; host++)
 		assert_int_equal(queuing->leaf[host], host / 6);
-	queuing_destroy(queuing);
 }
 
 /* Switches 0 and 1 of a torus have their hosts in another order than their numbers here. */
@@ -42,15 +40,13 @@ UNIT_TEST(leaves_are_numbered_by_their_least_host)
 				   "hosts: [{name: x}, {name: y}, {name: z}]\n"
 				   "links: [{a: x:0, b: b:0}, {a: y:0, b: a:0}, {a: z:0, b: b:1}, "
 				   "{a: a:2, b: b:2}]\n";
-	struct topology *topology = topology_parse(text, sizeof(text) - 1, "t", NULL);
-	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 2, NULL);
+	OWNED(topology) *topology = topology_parse(text, sizeof(text) - 1, "t", NULL);
+	OWNED(queuing) *queuing = queuing_create(topology, &queuing_vftree, 2, NULL);
 
 	assert_int_equal(queuing->leaves, 2);
 	assert_int_equal(queuing->leaf[0], 0);
 	assert_int_equal(queuing->leaf[1], 1);
 	assert_int_equal(queuing->leaf[2], 0);
-	queuing_destroy(queuing);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(one_queue_has_all_in_vc_0)
@@ -65,31 +61,29 @@ UNIT_TEST(one_queue_has_all_in_vc_0)
 
 UNIT_TEST(dbbm_is_the_destination_modulo_q)
 {
-	struct queuing *queuing = open("dbbm", 3);
+	OWNED(queuing) *queuing = open("dbbm", 3);
 
 	for (uint32_t to = 1; to < HOSTS; to++) {
 		assert_int_equal(queuing_sl(queuing, 0, to), to % 3);
 		assert_int_equal(
 			queuing_sl(queuing, 0, to), queuing_sl(queuing, to == 5 ? 6 : 5, to));
 	}
-	queuing_destroy(queuing);
 }
 
 UNIT_TEST(vftree_packets_between_the_same_leaves_share_a_vc)
 {
-	struct queuing *queuing = open("vftree", 3);
+	OWNED(queuing) *queuing = open("vftree", 3);
 
 	for (uint32_t from = 0; from < HOSTS; from += 6)
 		for (uint32_t to = 0; to < HOSTS; to++)
 			assert_int_equal(queuing_sl(queuing, from, to - to % 6),
 				queuing_sl(queuing, from + to % 6, to));
-	queuing_destroy(queuing);
 }
 
 UNIT_TEST(vftree_consecutive_destination_leaves_use_consecutive_vcs)
 {
 	for (uint32_t queues = 2; queues <= 16; queues++) {
-		struct queuing *queuing = open("vftree", queues);
+		OWNED(queuing) *queuing = open("vftree", queues);
 
 		for (uint32_t from = 0; from < 72; from++)
 			for (uint32_t to = 0; to + 1 < 72; to++)
@@ -97,13 +91,12 @@ UNIT_TEST(vftree_consecutive_destination_leaves_use_consecutive_vcs)
 					(queuing_sl(queuing, 6 * from, 6 * to) + 1u) % queues);
 		/* The leaf behind one's own is the first. */
 		assert_int_equal(queuing_sl(queuing, 60, 66), 0);
-		queuing_destroy(queuing);
 	}
 }
 
 UNIT_TEST(flow2sl_adds_the_groups_of_source_and_destination)
 {
-	struct queuing *queuing = open("flow2sl", 3);
+	OWNED(queuing) *queuing = open("flow2sl", 3);
 
 	/* Groups 0..143, 144..287, 288..431. */
 	assert_int_equal(queuing_sl(queuing, 0, 143), 0);
@@ -112,12 +105,11 @@ UNIT_TEST(flow2sl_adds_the_groups_of_source_and_destination)
 	assert_int_equal(queuing_sl(queuing, 144, 287), 2);
 	assert_int_equal(queuing_sl(queuing, 287, 288), 0);
 	assert_int_equal(queuing_sl(queuing, 431, 289), 1);
-	queuing_destroy(queuing);
 }
 
 UNIT_TEST(flow2sl_groups_differ_by_one_host_where_q_does_not_divide)
 {
-	struct queuing *queuing = open("flow2sl", 5);
+	OWNED(queuing) *queuing = open("flow2sl", 5);
 	uint32_t count[5] = {0};
 
 	for (uint32_t to = 1; to < HOSTS; to++) {
@@ -127,27 +119,24 @@ UNIT_TEST(flow2sl_groups_differ_by_one_host_where_q_does_not_divide)
 	count[0]++; /* host 0 itself */
 	for (unsigned i = 0; i < 5; i++)
 		assert_true(count[i] == 86 || count[i] == 87);
-	queuing_destroy(queuing);
 }
 
 UNIT_TEST(voqnet_has_a_vc_for_each_destination)
 {
-	struct queuing *queuing = open_on("rlft:ports=4,stages=2", "voqnet", 8);
+	OWNED(queuing) *queuing = open_on("rlft:ports=4,stages=2", "voqnet", 8);
 
 	for (uint32_t to = 1; to < 8; to++)
 		assert_int_equal(queuing_sl(queuing, 0, to), to);
-	queuing_destroy(queuing);
 }
 
 static void assert_refused(const char *spec, const char *name, uint32_t queues, const char *why)
 {
-	struct topology *topology = topology_generate(spec, NULL);
+	OWNED(topology) *topology = topology_generate(spec, NULL);
 	struct error error = {""};
 
 	assert_null(
 		queuing_create(topology, name_table_find(&queuing_schemes, name), queues, &error));
 	assert_string_equal(error.text, why);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(what_cannot_be_is_refused)
@@ -166,14 +155,13 @@ UNIT_TEST(every_scheme_is_found_by_its_name_and_stays_below_q)
 	const struct queuing_scheme *scheme;
 
 	for (unsigned i = 0; (scheme = queuing_scheme_at(i)) != NULL; i++) {
-		struct queuing *queuing = open_on("rlft:ports=4,stages=2", scheme->name, 8);
+		OWNED(queuing) *queuing = open_on("rlft:ports=4,stages=2", scheme->name, 8);
 
 		assert_ptr_equal(name_table_find(&queuing_schemes, scheme->name), scheme);
 		assert_non_null(scheme->summary);
 		for (uint32_t from = 0; from < 8; from++)
 			for (uint32_t to = 0; to < 8; to++)
 				assert_true(queuing_sl(queuing, from, to) < 8);
-		queuing_destroy(queuing);
 	}
 	assert_null(name_table_find(&queuing_schemes, "obqa"));
 }

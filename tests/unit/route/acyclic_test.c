@@ -69,6 +69,7 @@ static void end(struct fixture *fixture)
 	topology_destroy(fixture->topology);
 	free(fixture->definition);
 }
+#define fixture_out_of_scope end
 
 static void draw(struct fixture *fixture, uint32_t *before, uint32_t *after)
 {
@@ -86,7 +87,7 @@ UNIT_TEST(a_dependency_is_refused_exactly_if_it_would_close_a_cycle)
 	unsigned refused = 0, accepted = 0;
 
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct fixture fixture;
+		OWNED(fixture) fixture;
 		uint32_t before, after;
 
 		begin(&fixture, seed);
@@ -99,7 +100,6 @@ UNIT_TEST(a_dependency_is_refused_exactly_if_it_would_close_a_cycle)
 			refused += !good;
 			accepted += good;
 		}
-		end(&fixture);
 	}
 	assert_true(refused > 1000);
 	assert_true(accepted > 1000);
@@ -108,7 +108,7 @@ UNIT_TEST(a_dependency_is_refused_exactly_if_it_would_close_a_cycle)
 UNIT_TEST(every_accepted_dependency_agrees_with_the_order)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct fixture fixture;
+		OWNED(fixture) fixture;
 		uint32_t before, after;
 
 		begin(&fixture, seed);
@@ -121,14 +121,13 @@ UNIT_TEST(every_accepted_dependency_agrees_with_the_order)
 			for (after = 0; after < fixture.graph->arcs; after++)
 				if (fixture.definition->follows[before][after])
 					assert_true(acyclic_agrees(fixture.acyclic, before, after));
-		end(&fixture);
 	}
 }
 
 UNIT_TEST(dependencies_that_agree_with_the_order_are_accepted_all_together)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct fixture fixture;
+		OWNED(fixture) fixture;
 		uint32_t before, after;
 
 		begin(&fixture, seed);
@@ -141,7 +140,6 @@ UNIT_TEST(dependencies_that_agree_with_the_order_are_accepted_all_together)
 			if (acyclic_agrees(fixture.acyclic, before, after))
 				assert_true(acyclic_add(fixture.acyclic, before, after));
 		}
-		end(&fixture);
 	}
 }
 

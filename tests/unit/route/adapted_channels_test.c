@@ -185,32 +185,29 @@ UNIT_TEST(adapted_packets_and_others_never_wait_in_a_circle)
 	static const unsigned shapes[][2] = {{4, 2}, {4, 3}, {4, 4}, {6, 3}, {8, 2}, {8, 3}};
 
 	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		struct topology *topology = fat_tree(shapes[i][0], shapes[i][1]);
+		OWNED(topology) *topology = fat_tree(shapes[i][0], shapes[i][1]);
 
 		assert_true(adapts_without_deadlock(topology, false));
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(nor_do_they_in_damaged_trees)
 {
 	for (uint64_t seed = 0; seed < 20; seed++) {
-		struct topology *topology = fat_tree(seed % 2 == 0 ? 4 : 6, seed % 2 == 0 ? 3 : 2);
+		OWNED(topology) *topology = fat_tree(seed % 2 == 0 ? 4 : 6, seed % 2 == 0 ? 3 : 2);
 		struct rng rng;
 
 		rng_init(&rng, seed, 0, 1);
 		fail_links(topology, &rng, 1 + (unsigned)rng_below(&rng, 6));
 		assert_true(adapts_without_deadlock(topology, false));
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(if_they_could_go_up_again_after_a_way_down_they_would)
 {
-	struct topology *topology = fat_tree(4, 3);
+	OWNED(topology) *topology = fat_tree(4, 3);
 
 	assert_false(adapts_without_deadlock(topology, true));
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -36,6 +36,7 @@ static void end(struct fixture *fixture)
 	route_graph_destroy(fixture->graph);
 	topology_destroy(fixture->topology);
 }
+#define fixture_out_of_scope end
 
 /* The table of routes of figures 53 and 54. A row can be deleted while its owner has others. */
 struct row {
@@ -232,19 +233,17 @@ static void expect_as_figure_54(const struct fixture *fixture, enum route_granul
 UNIT_TEST(what_remains_is_what_figure_54_leaves)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct fixture fixture;
+		OWNED(fixture) fixture;
 
 		begin(&fixture, network_random(seed, seed % 4 != 0), seed);
 		expect_as_figure_54(&fixture, ROUTE_PER_SWITCH_PAIR);
 		expect_as_figure_54(&fixture, ROUTE_PER_HOST_PAIR);
-		end(&fixture);
 	}
 	for (uint32_t k = 3; k < 5; k++) {
-		struct fixture fixture;
+		OWNED(fixture) fixture;
 
 		begin(&fixture, network_torus(k, 1), k);
 		expect_as_figure_54(&fixture, ROUTE_PER_SWITCH_PAIR);
-		end(&fixture);
 	}
 }
 
@@ -254,7 +253,7 @@ UNIT_TEST(copies_balance_as_well_as_pairs_of_hosts_one_by_one)
 	double ours = 0, theirs = 0;
 
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct fixture fixture;
+		OWNED(fixture) fixture;
 		struct balance balance;
 		struct table table;
 
@@ -268,7 +267,6 @@ UNIT_TEST(copies_balance_as_well_as_pairs_of_hosts_one_by_one)
 		theirs += (double)deviation(&table);
 		balance_free(&balance);
 		table_end(&table);
-		end(&fixture);
 	}
 	assert_true(theirs > 0);
 	assert_true(ours < 1.01 * theirs);
@@ -277,7 +275,7 @@ UNIT_TEST(copies_balance_as_well_as_pairs_of_hosts_one_by_one)
 UNIT_TEST(every_pair_of_hosts_keeps_one_route)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct fixture fixture;
+		OWNED(fixture) fixture;
 		struct balance balance;
 
 		begin(&fixture, itb_network(seed, seed % 2 == 0), seed);
@@ -294,14 +292,13 @@ UNIT_TEST(every_pair_of_hosts_keeps_one_route)
 					copies, minimal_paths_host_pairs(&fixture.paths, i));
 		}
 		balance_free(&balance);
-		end(&fixture);
 	}
 }
 
 UNIT_TEST(the_order_names_every_candidate_once_those_that_remained_first)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct fixture fixture;
+		OWNED(fixture) fixture;
 		struct balance balance;
 
 		begin(&fixture, itb_network(seed, true), seed);
@@ -322,7 +319,6 @@ UNIT_TEST(the_order_names_every_candidate_once_those_that_remained_first)
 			assert_int_equal(seen, (1u << pair->paths) - 1);
 		}
 		balance_free(&balance);
-		end(&fixture);
 	}
 }
 

@@ -19,12 +19,11 @@ static const char *const names[] = {
 /* Only its leaves have hosts; no minimal way turns upwards. */
 UNIT_TEST(fat_trees_need_no_itbs_above_the_leaves)
 {
-	struct topology *topology = network_fat_tree(2, 3);
+	OWNED(topology) *topology = network_fat_tree(2, 3);
 
 	for (unsigned i = 0; i < NAMES; i++)
 		itb_expect_good(topology, names[i],
 			&(struct route_options){.seed = i, .alternatives = 4}, true);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(random_and_bmin_have_no_itb_that_is_not_needed)
@@ -32,16 +31,14 @@ UNIT_TEST(random_and_bmin_have_no_itb_that_is_not_needed)
 	unsigned itbs = 0;
 
 	for (uint64_t seed = 1; seed < NETWORKS; seed++) {
-		struct topology *topology = itb_network(seed, true);
+		OWNED(topology) *topology = itb_network(seed, true);
 		struct route_options options = {.seed = seed};
 
 		for (unsigned i = 0; i < 2 && topology->switches < 20; i++) {
-			struct route_set *set = bench_compute(topology, names[i], &options);
+			OWNED(route_set) *set = bench_compute(topology, names[i], &options);
 
 			itbs += itb_expect_all_needed(topology, set);
-			route_set_destroy(set);
 		}
-		topology_destroy(topology);
 	}
 	assert_true(itbs > 100);
 }
@@ -61,19 +58,17 @@ static void check_at_first_switch(
 /* Clockwise round a ring, by source and then by destination, the turn at s0 is the last to come. */
 UNIT_TEST(cycles_are_broken_in_the_order_of_sources)
 {
-	struct topology *topology = network_ring(6);
+	OWNED(topology) *topology = network_ring(6);
 	unsigned itbs = 0;
 
 	for (uint64_t seed = 0; seed < 20; seed++)
 		for (unsigned i = 0; i < 2; i++) {
 			struct route_options options = {.seed = seed};
-			struct route_set *set = bench_compute(topology, names[i], &options);
+			OWNED(route_set) *set = bench_compute(topology, names[i], &options);
 
 			itb_for_each(topology, set, check_at_first_switch, &itbs);
-			route_set_destroy(set);
 		}
 	assert_true(itbs >= 40);
-	topology_destroy(topology);
 }
 
 /* A rule that a route must obey at each switch that it passes. */
@@ -126,9 +121,9 @@ static const struct rule rules[] = {
 
 static void run_rule(struct rule *rule, const struct topology *topology, uint64_t seed)
 {
-	struct route_graph *graph = route_graph_create(topology);
+	OWNED(route_graph) *graph = route_graph_create(topology);
 	struct route_options options = {.seed = seed, .alternatives = 1 + (unsigned)seed % 3};
-	struct route_set *set = bench_compute(topology, rule->name, &options);
+	OWNED(route_set) *set = bench_compute(topology, rule->name, &options);
 	uint32_t *rank;
 
 	assert_non_null(graph);
@@ -137,28 +132,25 @@ static void run_rule(struct rule *rule, const struct topology *topology, uint64_
 	rule->rank = rank;
 	itb_for_each(topology, set, check_rule, rule);
 	free(rank);
-	route_set_destroy(set);
-	route_graph_destroy(graph);
 }
 
 UNIT_TEST(itbs_stand_where_the_ranks_say_and_nowhere_else)
 {
 	for (uint64_t seed = 1; seed < NETWORKS; seed++) {
-		struct topology *topology = itb_network(seed, true);
+		OWNED(topology) *topology = itb_network(seed, true);
 
 		for (unsigned i = 0; i < 4 && topology->switches < 10; i++) {
 			struct rule rule = rules[i];
 
 			run_rule(&rule, topology, seed);
 		}
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(shares_are_a_third_a_half_two_thirds_and_all)
 {
 	static const unsigned percent[] = {33, 50, 67, 100};
-	struct topology *topology = network_torus(6, 1);
+	OWNED(topology) *topology = network_torus(6, 1);
 
 	for (unsigned i = 0; i < 4; i++) {
 		struct rule rule = rules[i];
@@ -169,14 +161,13 @@ UNIT_TEST(shares_are_a_third_a_half_two_thirds_and_all)
 		share = (unsigned)(100.0 * rule.itbs / rule.places + 0.5);
 		assert_in_range(share, percent[i] - 3, percent[i] + 3);
 	}
-	topology_destroy(topology);
 }
 
 UNIT_TEST(ranks_are_unique_and_the_lowest_without_hosts)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = itb_network(seed, false);
-		struct route_graph *graph = route_graph_create(topology);
+		OWNED(topology) *topology = itb_network(seed, false);
+		OWNED(route_graph) *graph = route_graph_create(topology);
 		uint32_t *rank, without = 0;
 		uint64_t seen = 0;
 
@@ -191,8 +182,6 @@ UNIT_TEST(ranks_are_unique_and_the_lowest_without_hosts)
 		for (uint32_t at = 0; at < graph->switches; at++)
 			assert_int_equal(rank[at] < without, route_graph_hosts_at(graph, at) == 0);
 		free(rank);
-		route_graph_destroy(graph);
-		topology_destroy(topology);
 	}
 }
 
@@ -220,8 +209,8 @@ static bool is_bottom(const struct route_graph *graph, uint32_t at, const uint32
 UNIT_TEST(switches_without_hosts_that_hang_together_have_one_bottom)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = itb_network(seed, false);
-		struct route_graph *graph = route_graph_create(topology);
+		OWNED(topology) *topology = itb_network(seed, false);
+		OWNED(route_graph) *graph = route_graph_create(topology);
 		unsigned groups = 0, bottoms = 0;
 		bool marked[64] = {false};
 		uint32_t *rank;
@@ -238,8 +227,6 @@ UNIT_TEST(switches_without_hosts_that_hang_together_have_one_bottom)
 		}
 		assert_int_equal(groups, bottoms);
 		free(rank);
-		route_graph_destroy(graph);
-		topology_destroy(topology);
 	}
 }
 
@@ -264,31 +251,25 @@ static bool same_ways(
 
 UNIT_TEST(the_b_family_has_the_same_paths)
 {
-	struct topology *topology = network_torus(4, 2);
+	OWNED(topology) *topology = network_torus(4, 2);
 	struct route_options options = {.seed = 3};
-	struct route_set *first = bench_compute(topology, "bmin-itb", &options);
-	struct route_set *random = bench_compute(topology, "random-itb", &options);
+	OWNED(route_set) *random = bench_compute(topology, "random-itb", &options);
+	OWNED(route_set) *first = bench_compute(topology, "bmin-itb", &options);
 
 	for (unsigned i = 2; i < NAMES; i++) {
-		struct route_set *set = bench_compute(topology, names[i], &options);
+		OWNED(route_set) *set = bench_compute(topology, names[i], &options);
 
 		assert_true(same_ways(topology, first, set));
-		route_set_destroy(set);
 	}
 	assert_false(same_ways(topology, first, random));
-	route_set_destroy(first);
-	route_set_destroy(random);
-	topology_destroy(topology);
 }
 
 static double load_deviation(const char *name)
 {
-	struct topology *topology = network_torus(5, 2);
-	struct route_report report = itb_judge(topology, name, &(struct route_options){.seed = 1});
+	OWNED(topology) *topology = network_torus(5, 2);
+	OWNED(route_report) report = itb_judge(topology, name, &(struct route_options){.seed = 1});
 	double deviation = report.link_load.stddev;
 
-	route_report_free(&report);
-	topology_destroy(topology);
 	return deviation;
 }
 
@@ -301,12 +282,12 @@ UNIT_TEST(more_alternatives_do_not_change_the_first_routes)
 {
 	static const char *const all[] = {
 		"ud", "random-itb", "bmin-itb", "b33-itb", "b50-itb", "b66-itb", "bmax-itb"};
-	struct topology *topology = network_torus(4, 1);
+	OWNED(topology) *topology = network_torus(4, 1);
 	struct route_options one = {.seed = 3}, ten = {.seed = 3, .alternatives = 10};
 
 	for (unsigned i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		struct route_set *few = bench_compute(topology, all[i], &one);
-		struct route_set *many = bench_compute(topology, all[i], &ten);
+		OWNED(route_set) *many = bench_compute(topology, all[i], &ten);
+		OWNED(route_set) *few = bench_compute(topology, all[i], &one);
 
 		for (uint32_t source = 0; source < topology->hosts; source++)
 			for (uint32_t to = 0; to < topology->hosts; to++) {
@@ -320,28 +301,23 @@ UNIT_TEST(more_alternatives_do_not_change_the_first_routes)
 				assert_int_equal(length[0], length[1]);
 				assert_memory_equal(left, right, length[0]);
 			}
-		route_set_destroy(few);
-		route_set_destroy(many);
 	}
-	topology_destroy(topology);
 }
 
 /* On the 4 x 4 torus a pair two apart in both dimensions has 24 minimal ways, a neighbour one. */
 UNIT_TEST(a_pair_has_as_many_routes_as_asked_for_or_as_there_are)
 {
-	struct topology *topology = network_torus(4, 1);
+	OWNED(topology) *topology = network_torus(4, 1);
 	struct route_options ten = {.seed = 3, .alternatives = 10};
 
 	for (unsigned i = 0; i < NAMES; i++) {
-		struct route_set *set = bench_compute(topology, names[i], &ten);
+		OWNED(route_set) *set = bench_compute(topology, names[i], &ten);
 
 		assert_int_equal(route_set_count(set, 0, 10), 10);
 		assert_int_equal(route_set_count(set, 0, 1), 1);
 		assert_int_equal(route_set_count(set, 0, 2), 2);
 		assert_int_equal(route_set_count(set, 0, 5), 2);
-		route_set_destroy(set);
 	}
-	topology_destroy(topology);
 }
 
 /* With all its ITBs a route of bmax fits up to 10 links, and one of 20 has room for 5. The turns
@@ -351,12 +327,11 @@ UNIT_TEST(routes_too_long_for_all_their_itbs_go_with_fewer)
 	static const uint32_t switches[] = {24, 40};
 
 	for (unsigned k = 0; k < 2; k++) {
-		struct topology *topology = network_ring(switches[k]);
+		OWNED(topology) *topology = network_ring(switches[k]);
 
 		for (unsigned i = 0; i < NAMES; i++)
 			itb_expect_good(
 				topology, names[i], &(struct route_options){.seed = i}, true);
-		topology_destroy(topology);
 	}
 }
 
@@ -373,7 +348,7 @@ static bool same_way(const struct topology *topology, const struct route_set *se
  * has two of them, a host has the same way to both hosts in one case of three. */
 UNIT_TEST(which_pair_of_hosts_gets_which_path_is_random)
 {
-	struct topology *topology = network_torus(4, 2);
+	OWNED(topology) *topology = network_torus(4, 2);
 	unsigned halves = 0, same = 0;
 
 	for (uint64_t seed = 0; seed < 150; seed++) {
@@ -393,23 +368,20 @@ UNIT_TEST(which_pair_of_hosts_gets_which_path_is_random)
 	}
 	assert_true(halves > 200);
 	assert_in_range(100 * same / halves, 23, 43);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(random_itb_takes_each_minimal_path_alike)
 {
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 	unsigned clockwise = 0;
 
 	for (uint64_t seed = 0; seed < 1000; seed++) {
 		struct route_options options = {.seed = seed};
-		struct route_set *set = bench_compute(topology, "random-itb", &options);
+		OWNED(route_set) *set = bench_compute(topology, "random-itb", &options);
 
 		clockwise += itb_walk(topology, set, 0, 2, 0).at[1] == 1;
-		route_set_destroy(set);
 	}
 	assert_in_range(clockwise, 500 - 80, 500 + 80);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(another_seed_gives_other_routes)
@@ -422,18 +394,15 @@ UNIT_TEST(another_seed_gives_other_routes)
 /* More paths than have a bucket for each sum. */
 UNIT_TEST(many_paths_are_balanced_in_ranges_of_sums)
 {
-	struct topology *topology = bench_generate("torus:dims=10x10,hosts=1");
+	OWNED(topology) *topology = bench_generate("torus:dims=10x10,hosts=1");
 	struct route_options options = {.seed = 1};
-	struct route_set *set = bench_compute(topology, "bmin-itb", &options);
-	struct route_report report;
+	OWNED(route_set) *set = bench_compute(topology, "bmin-itb", &options);
+	OWNED(route_report) report;
 
 	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
 	assert_true(route_report_good(&report));
 	assert_true(report.link_load.max < 1.1 * report.link_load.mean);
 	assert_true(report.link_load.stddev < 0.03 * report.link_load.mean);
-	route_report_free(&report);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -66,6 +66,7 @@ static void end(struct fixture *fixture)
 	route_graph_destroy(fixture->graph);
 	topology_destroy(fixture->topology);
 }
+#define fixture_out_of_scope end
 
 /* All paths as routes to some host where they end. */
 static struct route_set *routes_of(const struct fixture *fixture)
@@ -94,8 +95,8 @@ static void on_random_networks(bool hosts_everywhere)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct route_report report;
-		struct route_set *set;
-		struct fixture fixture;
+		OWNED(route_set) *set;
+		OWNED(fixture) fixture;
 		uint64_t paths;
 
 		begin(&fixture, seed, hosts_everywhere);
@@ -107,8 +108,6 @@ static void on_random_networks(bool hosts_everywhere)
 		assert_int_equal(report.invalid, 0);
 		assert_true(report.deadlock_free);
 		route_report_free(&report);
-		route_set_destroy(set);
-		end(&fixture);
 	}
 }
 
@@ -125,7 +124,7 @@ UNIT_TEST(so_they_are_where_switches_have_no_hosts)
 UNIT_TEST(where_every_switch_has_hosts_the_paths_stay)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct fixture before, after;
+		OWNED(fixture) before, after;
 		uint64_t paths;
 
 		begin(&before, seed, true);
@@ -137,16 +136,14 @@ UNIT_TEST(where_every_switch_has_hosts_the_paths_stay)
 			assert_memory_equal(before.path[i].arc, after.path[i].arc,
 				before.path[i].links * sizeof(uint32_t));
 		}
-		end(&before);
-		end(&after);
 	}
 }
 
 /* Paths of two links round a ring of six, starting at switch 'first', then the next. */
 static void break_ring(struct route_path *path, uint32_t first)
 {
-	struct topology *topology = network_ring(6);
-	struct route_graph *graph = route_graph_create(topology);
+	OWNED(topology) *topology = network_ring(6);
+	OWNED(route_graph) *graph = route_graph_create(topology);
 
 	assert_non_null(graph);
 	for (uint32_t i = 0; i < 6; i++) {
@@ -157,8 +154,6 @@ static void break_ring(struct route_path *path, uint32_t first)
 		path[i].arc[1] = graph->first_arc[(from + 1) % 6];
 	}
 	assert_int_equal(0, cycle_break_all(graph, 1, path, 6, NULL));
-	route_graph_destroy(graph);
-	topology_destroy(topology);
 }
 
 /* To the letter of figure 49 all six would have one. */
@@ -188,8 +183,8 @@ static uint32_t arc_between(const struct route_graph *graph, uint32_t from, uint
 UNIT_TEST(where_no_host_can_absorb_another_path_is_taken)
 {
 	struct network network;
-	struct topology *topology;
-	struct route_graph *graph;
+	OWNED(topology) *topology;
+	OWNED(route_graph) *graph;
 	struct route_path path[3];
 	unsigned replaced = 0;
 
@@ -216,16 +211,14 @@ UNIT_TEST(where_no_host_can_absorb_another_path_is_taken)
 		replaced += path[i].links == 3;
 	}
 	assert_int_equal(replaced, 1);
-	route_graph_destroy(graph);
-	topology_destroy(topology);
 }
 
 /* A frame has no room for the links of the whole chain. */
 UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 {
 	struct network network;
-	struct topology *topology;
-	struct route_graph *graph;
+	OWNED(topology) *topology;
+	OWNED(route_graph) *graph;
 	struct cycle_break *breaker;
 	struct route_path path;
 
@@ -243,8 +236,6 @@ UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 	assert_int_equal(path.links, ROUTE_LINKS_MAX);
 	assert_int_equal(-ENOENT, cycle_break_find(breaker, 0, ROUTE_LINKS_MAX + 1, &path));
 	cycle_break_destroy(breaker);
-	route_graph_destroy(graph);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -99,21 +99,19 @@ static void assert_labels(const struct route_graph *graph, uint32_t root)
 UNIT_TEST(the_labels_are_those_of_the_definition_from_every_root)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = network_random(seed, seed % 4 != 0);
-		struct route_graph *graph = route_graph_create(topology);
+		OWNED(topology) *topology = network_random(seed, seed % 4 != 0);
+		OWNED(route_graph) *graph = route_graph_create(topology);
 
 		for (uint32_t root = 0; root < topology->switches; root++)
 			assert_labels(graph, root);
-		route_graph_destroy(graph);
-		topology_destroy(topology);
 	}
 }
 
 /* Frees the network; 'places' gets the place of each switch in the tree from switch 0. */
 static void find_places(struct network *network, uint32_t *places)
 {
-	struct topology *topology = network_end(network);
-	struct route_graph *graph = route_graph_create(topology);
+	OWNED(topology) *topology = network_end(network);
+	OWNED(route_graph) *graph = route_graph_create(topology);
 	struct up_down_labels labels;
 
 	assert_int_equal(0, depth_first_labels_make(graph, 0, &labels, NULL));
@@ -121,8 +119,6 @@ static void find_places(struct network *network, uint32_t *places)
 	for (uint32_t i = 0; i < topology->switches; i++)
 		assert_int_equal(places[labels.order[i]], i);
 	up_down_labels_free(&labels);
-	route_graph_destroy(graph);
-	topology_destroy(topology);
 }
 
 /* From 1, switch 4 has two links to the tree of 0 and 1; 2 and 3 have one, and smaller numbers. */
@@ -184,10 +180,10 @@ static double mean_minimal(const char *algorithm)
 
 	for (unsigned seed = 0; seed < 5; seed++) {
 		struct route_options options = {.seed = 1};
-		struct route_report report;
+		OWNED(topology) *topology;
+		OWNED(route_set) *set;
+		OWNED(route_report) report;
 		struct error error = {""};
-		struct topology *topology;
-		struct route_set *set;
 		char spec[64];
 
 		snprintf(spec, sizeof(spec), "irregular:switches=32,hosts=1,seed=%u", seed);
@@ -198,9 +194,6 @@ static double mean_minimal(const char *algorithm)
 		assert_non_null(set);
 		assert_int_equal(0, route_verify_set(topology, set, &report, &error));
 		sum += report.minimal_fraction / 5;
-		route_report_free(&report);
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 	return sum;
 }

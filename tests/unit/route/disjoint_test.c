@@ -65,16 +65,14 @@ typedef void pair_fn(const struct topology *topology, const struct route_set *se
 static void on_random_networks(pair_fn *check)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = network_random(seed, seed % 4 != 0);
-		struct route_set *set = disjoint(topology, seed, 10);
+		OWNED(topology) *topology = network_random(seed, seed % 4 != 0);
+		OWNED(route_set) *set = disjoint(topology, seed, 10);
 
 		for (uint32_t from = 0; from < topology->hosts; from++)
 			for (uint32_t to = 0; to < topology->hosts; to++)
 				if (from != to)
 					check(topology, set, from, to,
 						route_set_count(set, from, to));
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 }
 
@@ -111,12 +109,12 @@ UNIT_TEST(after_the_first_the_shorter_come_first)
 UNIT_TEST(the_first_route_is_that_of_up_down)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = network_random(seed, seed % 4 != 0);
+		OWNED(topology) *topology = network_random(seed, seed % 4 != 0);
 		struct route_options options = {.seed = seed,
 			.root = (uint32_t)(seed % topology->switches),
 			.granularity = seed % 2 == 0 ? ROUTE_PER_HOST_PAIR : ROUTE_PER_SWITCH_PAIR};
-		struct route_set *set = bench_compute(topology, "disjoint", &options);
-		struct route_set *plain = bench_compute(topology, "ud", &options);
+		OWNED(route_set) *set = bench_compute(topology, "disjoint", &options);
+		OWNED(route_set) *plain = bench_compute(topology, "ud", &options);
 
 		for (uint32_t from = 0; from < topology->hosts; from++)
 			for (uint32_t to = 0; to < topology->hosts; to++) {
@@ -128,24 +126,19 @@ UNIT_TEST(the_first_route_is_that_of_up_down)
 				if (a > 0)
 					assert_memory_equal(left, right, a);
 			}
-		route_set_destroy(plain);
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 }
 
 /* Every pair of different switches has as many as the least cut between them. */
 static void expect_count(const char *spec, unsigned alternatives, unsigned count)
 {
-	struct topology *topology = bench_generate(spec);
-	struct route_set *set = disjoint(topology, 1, alternatives);
+	OWNED(topology) *topology = bench_generate(spec);
+	OWNED(route_set) *set = disjoint(topology, 1, alternatives);
 
 	for (uint32_t from = 0; from < topology->hosts; from++)
 		for (uint32_t to = 0; to < topology->hosts; to++)
 			if (from != to)
 				assert_int_equal(route_set_count(set, from, to), count);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(regular_networks_give_as_many_as_their_min_cut)
@@ -166,8 +159,8 @@ UNIT_TEST(the_number_is_four_unless_asked_otherwise)
 UNIT_TEST(parallel_links_are_different_links)
 {
 	struct network network;
-	struct topology *topology;
-	struct route_set *set;
+	OWNED(topology) *topology;
+	OWNED(route_set) *set;
 
 	network_begin(&network, 2, 2);
 	for (unsigned i = 0; i < 3; i++)
@@ -177,8 +170,6 @@ UNIT_TEST(parallel_links_are_different_links)
 	topology = network_end(&network);
 	set = disjoint(topology, 0, 10);
 	assert_int_equal(route_set_count(set, 0, 1), 3);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 /* A ring of four: from s1 to s3 up/down goes by the root s0; by s2 it would be up after down. */
@@ -198,25 +189,21 @@ static struct topology *ring_of_four(bool host_below)
 
 UNIT_TEST(a_forbidden_turn_is_taken_through_a_host)
 {
-	struct topology *topology = ring_of_four(true);
-	struct route_set *set = disjoint(topology, 0, 4);
+	OWNED(topology) *topology = ring_of_four(true);
+	OWNED(route_set) *set = disjoint(topology, 0, 4);
 
 	assert_int_equal(route_set_count(set, 0, 1), 2);
 	assert_int_equal(travel(topology, set, 0, 1, 0, NULL).itbs, 0);
 	assert_int_equal(travel(topology, set, 0, 1, 1, NULL).itbs, 1);
 	assert_int_equal(travel(topology, set, 0, 1, 1, NULL).links, 2);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(no_path_turns_at_a_switch_without_hosts)
 {
-	struct topology *topology = ring_of_four(false);
-	struct route_set *set = disjoint(topology, 0, 4);
+	OWNED(topology) *topology = ring_of_four(false);
+	OWNED(route_set) *set = disjoint(topology, 0, 4);
 
 	assert_int_equal(route_set_count(set, 0, 1), 1);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 /* The root s0 above s1 and s2, which have the hosts; both above s3, which has none. */
@@ -237,8 +224,8 @@ UNIT_TEST(a_path_comes_back_by_another_link_or_not_at_all)
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct route_options options = {.seed = seed};
 		struct network network;
-		struct topology *topology;
-		struct route_set *set;
+		OWNED(topology) *topology;
+		OWNED(route_set) *set;
 
 		begin_hostless(&network, 5);
 		for (unsigned i = 0; i <= seed % 2; i++)
@@ -249,8 +236,6 @@ UNIT_TEST(a_path_comes_back_by_another_link_or_not_at_all)
 		assert_int_equal(route_set_count(set, 0, 1), 1 + seed % 2);
 		if (seed % 2 == 1)
 			assert_int_equal(travel(topology, set, 0, 1, 1, NULL).links, 4);
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 }
 
@@ -260,8 +245,8 @@ UNIT_TEST(no_path_uses_a_link_twice_itself)
 {
 	struct route_options options = {0};
 	struct network network;
-	struct topology *topology;
-	struct route_set *set;
+	OWNED(topology) *topology;
+	OWNED(route_set) *set;
 
 	begin_hostless(&network, 7);
 	network_link(&network, 3, 4);
@@ -272,8 +257,6 @@ UNIT_TEST(no_path_uses_a_link_twice_itself)
 	topology = network_end(&network);
 	set = bench_compute(topology, "disjoint", &options);
 	assert_int_equal(route_set_count(set, 0, 1), 1);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 #define NO_WAY   1000000u
@@ -379,8 +362,8 @@ UNIT_TEST(each_route_is_a_shortest_one_of_what_is_left_with_fewest_itbs)
 	for (unsigned seed = 0; seed < 40; seed++) {
 		struct route_options options = {.seed = seed, .alternatives = 10};
 		struct oracle oracle;
-		struct topology *topology;
-		struct route_set *set;
+		OWNED(topology) *topology;
+		OWNED(route_set) *set;
 		char spec[64];
 
 		snprintf(spec, sizeof(spec), "irregular:switches=%u,degree=%u,hosts=1,seed=%u",
@@ -395,8 +378,6 @@ UNIT_TEST(each_route_is_a_shortest_one_of_what_is_left_with_fewest_itbs)
 				if (from != to)
 					check_costs(&oracle, set, from, to);
 		free(oracle.used);
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 }
 
@@ -408,8 +389,8 @@ UNIT_TEST(of_equally_long_paths_those_without_itbs_come_first)
 			{0, 1}, {0, 4}, {0, 2}, {1, 5}, {1, 2}, {5, 4}, {2, 4}, {0, 3}};
 		struct route_options options = {.seed = seed, .alternatives = 3};
 		struct network network;
-		struct topology *topology;
-		struct route_set *set;
+		OWNED(topology) *topology;
+		OWNED(route_set) *set;
 
 		network_begin(&network, 6, 3);
 		for (unsigned i = 0; i < sizeof(links) / sizeof(links[0]); i++)
@@ -426,20 +407,17 @@ UNIT_TEST(of_equally_long_paths_those_without_itbs_come_first)
 			assert_int_equal(trip.links, 2);
 			assert_int_equal(trip.itbs, i == 2);
 		}
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(the_seed_decides_and_the_threads_do_not)
 {
-	struct topology *topology = bench_generate("torus:dims=5x5,hosts=2");
+	OWNED(topology) *topology = bench_generate("torus:dims=5x5,hosts=2");
 	struct route_options one = {.seed = 1, .jobs = 1}, three = {.seed = 1, .jobs = 3};
 	struct route_options other = {.seed = 2, .jobs = 1};
 
 	assert_true(bench_options_agree(topology, "disjoint", &one, &three));
 	assert_false(bench_options_agree(topology, "disjoint", &one, &other));
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

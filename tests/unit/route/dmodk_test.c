@@ -100,16 +100,14 @@ static uint8_t formula(struct shape shape, uint32_t at, uint32_t host, bool *up)
 UNIT_TEST(at_each_level_the_up_port_is_the_digit_of_the_destination)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
-		struct topology *topology = fat_tree(shapes[i]);
-		struct route_table *table = tables(topology, 1);
+		OWNED(topology) *topology = fat_tree(shapes[i]);
+		OWNED(route_table) *table = tables(topology, 1);
 		bool up;
 
 		for (uint32_t at = 0; at < topology->switches; at++)
 			for (uint32_t host = 0; host < topology->hosts; host++)
 				assert_int_equal(route_table_row(table, at)[host],
 					formula(shapes[i], at, host, &up));
-		route_table_destroy(table);
-		topology_destroy(topology);
 	}
 }
 
@@ -117,8 +115,8 @@ UNIT_TEST(while_a_packet_goes_up_every_up_port_is_an_alternative)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
 		uint32_t k = shapes[i].ports / 2;
-		struct topology *topology = fat_tree(shapes[i]);
-		struct route_table *table = tables(topology, 1);
+		OWNED(topology) *topology = fat_tree(shapes[i]);
+		OWNED(route_table) *table = tables(topology, 1);
 		bool up;
 
 		for (uint32_t at = 0; at < topology->switches; at++)
@@ -129,8 +127,6 @@ UNIT_TEST(while_a_packet_goes_up_every_up_port_is_an_alternative)
 				assert_int_equal(route_table_alternatives(table, at)[host],
 					up ? ups : (uint64_t)1 << port);
 			}
-		route_table_destroy(table);
-		topology_destroy(topology);
 	}
 }
 
@@ -155,8 +151,8 @@ static void walk_primary(const struct topology *topology, const struct route_tab
 UNIT_TEST(shift_permutations_load_no_link_twice)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
-		struct topology *topology = fat_tree(shapes[i]);
-		struct route_table *table = tables(topology, 1);
+		OWNED(topology) *topology = fat_tree(shapes[i]);
+		OWNED(route_table) *table = tables(topology, 1);
 		size_t ports = (size_t)topology->switches * TOPOLOGY_PORTS_MAX;
 		unsigned *load = calloc(ports, sizeof(*load));
 
@@ -170,8 +166,6 @@ UNIT_TEST(shift_permutations_load_no_link_twice)
 				assert_true(load[port] <= 1);
 		}
 		free(load);
-		route_table_destroy(table);
-		topology_destroy(topology);
 	}
 }
 
@@ -208,8 +202,8 @@ static void check_stages(const struct topology *topology, const unsigned *load)
 UNIT_TEST(all_links_between_two_stages_carry_as_many_pairs)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
-		struct topology *topology = fat_tree(shapes[i]);
-		struct route_table *table = tables(topology, 1);
+		OWNED(topology) *topology = fat_tree(shapes[i]);
+		OWNED(route_table) *table = tables(topology, 1);
 		unsigned *load =
 			calloc((size_t)topology->switches * TOPOLOGY_PORTS_MAX, sizeof(*load));
 
@@ -220,8 +214,6 @@ UNIT_TEST(all_links_between_two_stages_carry_as_many_pairs)
 					walk_primary(topology, table, from, to, load);
 		check_stages(topology, load);
 		free(load);
-		route_table_destroy(table);
-		topology_destroy(topology);
 	}
 }
 
@@ -289,39 +281,35 @@ static struct topology *damaged_tree(uint64_t seed)
 UNIT_TEST(in_damaged_trees_the_sets_are_what_leads_there_by_ups_and_then_downs)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
-		struct topology *topology = damaged_tree(seed);
-		struct route_table *table = tables(topology, 1);
+		OWNED(topology) *topology = damaged_tree(seed);
+		OWNED(route_table) *table = tables(topology, 1);
 
 		for (uint32_t at = 0; at < topology->switches; at++)
 			for (uint32_t host = 0; host < topology->hosts; host++)
 				check_set(topology, at, host,
 					route_table_alternatives(table, at)[host]);
-		route_table_destroy(table);
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(the_primary_port_is_among_the_alternatives)
 {
 	for (uint64_t seed = 0; seed < 60; seed++) {
-		struct topology *topology = damaged_tree(seed);
-		struct route_table *table = tables(topology, 1);
+		OWNED(topology) *topology = damaged_tree(seed);
+		OWNED(route_table) *table = tables(topology, 1);
 
 		for (size_t i = 0; i < (size_t)table->switches * table->hosts; i++)
 			if (table->alternatives[i] == 0)
 				assert_int_equal(table->primary[i], ROUTE_TABLE_NONE);
 			else
 				assert_true(table->alternatives[i] >> table->primary[i] & 1);
-		route_table_destroy(table);
-		topology_destroy(topology);
 	}
 }
 
 /* K = 3: leaf s0 has the hosts 0 to 2 and the up ports 3 to 5. */
 UNIT_TEST(after_a_failure_the_formula_counts_the_ports_that_are_left)
 {
-	struct topology *topology = fat_tree((struct shape){6, 2});
-	struct route_table *table;
+	OWNED(topology) *topology = fat_tree((struct shape){6, 2});
+	OWNED(route_table) *table;
 
 	fail_port(topology, 0, 4);
 	table = tables(topology, 1);
@@ -332,15 +320,13 @@ UNIT_TEST(after_a_failure_the_formula_counts_the_ports_that_are_left)
 		assert_int_equal(route_table_row(table, 1)[host], host % 2 == 0 ? 3 : 5);
 	for (uint32_t host = 6; host < topology->hosts; host++)
 		assert_int_equal(route_table_row(table, 1)[host], 3 + host % 3);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(what_cannot_be_reached_has_no_entry)
 {
-	struct topology *topology = fat_tree((struct shape){4, 2});
-	struct route_table *table;
-	struct route_set *set;
+	OWNED(topology) *topology = fat_tree((struct shape){4, 2});
+	OWNED(route_table) *table;
+	OWNED(route_set) *set;
 
 	fail_port(topology, 0, 2);
 	fail_port(topology, 0, 3);
@@ -351,9 +337,6 @@ UNIT_TEST(what_cannot_be_reached_has_no_entry)
 	set = routes(topology, 1);
 	assert_int_equal(route_set_count(set, 2, 0), 0);
 	assert_int_equal(route_set_count(set, 2, 4), 1);
-	route_set_destroy(set);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 /* Leaves with four hosts and two links to each of two switches above, port by port in turn. */
@@ -375,18 +358,15 @@ static struct topology *tree_with_parallel_links(void)
 
 UNIT_TEST(parallel_links_carry_the_same_down_as_up)
 {
-	struct topology *topology = tree_with_parallel_links();
-	struct route_table *table = tables(topology, 1);
-	struct route_report report;
+	OWNED(topology) *topology = tree_with_parallel_links();
+	OWNED(route_table) *table = tables(topology, 1);
+	OWNED(route_report) report;
 
 	assert_int_equal(0,
 		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
 	assert_true(route_report_good(&report));
 	assert_int_equal(report.link_load.min, 8);
 	assert_int_equal(report.link_load.max, 8);
-	route_report_free(&report);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 /* The first route of every pair is the way through the tables. */
@@ -414,21 +394,18 @@ static void check_first_routes(const struct topology *topology, const struct rou
 UNIT_TEST(the_first_route_is_the_way_through_the_tables)
 {
 	for (uint64_t seed = 0; seed < 30; seed++) {
-		struct topology *topology = damaged_tree(seed);
-		struct route_table *table = tables(topology, 1);
-		struct route_set *set = routes(topology, 1);
+		OWNED(topology) *topology = damaged_tree(seed);
+		OWNED(route_table) *table = tables(topology, 1);
+		OWNED(route_set) *set = routes(topology, 1);
 
 		check_first_routes(topology, table, set);
-		route_set_destroy(set);
-		route_table_destroy(table);
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(further_routes_are_other_minimal_ways)
 {
-	struct topology *topology = fat_tree((struct shape){6, 3});
-	struct route_set *set = routes(topology, 10);
+	OWNED(topology) *topology = fat_tree((struct shape){6, 3});
+	OWNED(route_set) *set = routes(topology, 10);
 	struct route_report report;
 
 	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
@@ -448,13 +425,11 @@ UNIT_TEST(further_routes_are_other_minimal_ways)
 			assert_int_equal(a, b);
 			assert_memory_not_equal(left, right, a);
 		}
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(the_number_of_jobs_changes_nothing)
 {
-	struct topology *topology = damaged_tree(5);
+	OWNED(topology) *topology = damaged_tree(5);
 	struct route_table *one = tables(topology, 1), *three = tables(topology, 3);
 	size_t entries = (size_t)one->switches * one->hosts;
 
@@ -463,7 +438,6 @@ UNIT_TEST(the_number_of_jobs_changes_nothing)
 		one->alternatives, three->alternatives, entries * sizeof(*one->alternatives));
 	route_table_destroy(one);
 	route_table_destroy(three);
-	topology_destroy(topology);
 }
 
 static void expect_refusal(const struct topology *topology, const char *reason)
@@ -481,22 +455,20 @@ static void expect_refusal(const struct topology *topology, const char *reason)
 
 UNIT_TEST(a_topology_without_stages_is_refused)
 {
-	struct topology *topology = network_ring(3);
+	OWNED(topology) *topology = network_ring(3);
 
 	expect_refusal(topology, "ring: switch s0 has no stage, expected a fat tree with stages "
 				 "from 1 next to the hosts");
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_link_within_a_stage_is_refused)
 {
-	struct topology *topology = network_ring(3);
+	OWNED(topology) *topology = network_ring(3);
 
 	topology->switch_at[0].stage = 2;
 	topology->switch_at[1].stage = topology->switch_at[2].stage = 1;
 	expect_refusal(topology, "ring: switches s1 and s2 are linked within stage 1, expected a "
 				 "fat tree with links between stages only");
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -105,8 +105,8 @@ static void check_order(const struct shape *shape, const uint8_t *route, unsigne
 UNIT_TEST(dimension_after_dimension_the_shorter_way_around)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
-		struct topology *topology = bench_generate(shapes[i].spec);
-		struct route_set *set = routes(topology, i, 1);
+		OWNED(topology) *topology = bench_generate(shapes[i].spec);
+		OWNED(route_set) *set = routes(topology, i, 1);
 
 		for (uint32_t from = 0; from < topology->hosts; from++)
 			for (uint32_t to = 0; to < topology->hosts; to++) {
@@ -118,8 +118,6 @@ UNIT_TEST(dimension_after_dimension_the_shorter_way_around)
 					check_order(&shapes[i], route, length,
 						switch_of(topology, from), switch_of(topology, to));
 			}
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 }
 
@@ -136,42 +134,36 @@ static void judge(const struct topology *topology, const struct route_set *set,
 static void expect_good(const struct topology *topology, const struct route_set *set,
 	const struct route_table *table)
 {
-	struct route_report report;
+	OWNED(route_report) report;
 
 	judge(topology, set, table, &report);
 	assert_string_equal(report.evidence, "");
 	assert_true(route_report_good(&report));
 	assert_true(report.minimal_fraction == 1);
-	route_report_free(&report);
 }
 
 UNIT_TEST(without_the_classes_a_torus_has_a_cycle)
 {
-	struct topology *topology = bench_generate("torus:dims=8x8,hosts=2");
-	struct route_set *set = routes(topology, 1, 1);
-	struct route_report report;
+	OWNED(topology) *topology = bench_generate("torus:dims=8x8,hosts=2");
+	OWNED(route_set) *set = routes(topology, 1, 1);
+	OWNED(route_report) report;
 
 	route_set_use_vc_rule(set, NULL);
 	judge(topology, set, NULL, &report);
 	assert_true(report.connected);
 	assert_false(report.deadlock_free);
-	route_report_free(&report);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(only_rings_need_classes)
 {
 	for (unsigned i = 0; i < SHAPES; i++) {
-		struct topology *topology = bench_generate(shapes[i].spec);
-		struct route_set *set = routes(topology, 0, 1);
+		OWNED(topology) *topology = bench_generate(shapes[i].spec);
+		OWNED(route_set) *set = routes(topology, 0, 1);
 		bool rings = false;
 
 		for (unsigned dim = 0; shapes[i].size[dim] != 0; dim++)
 			rings |= is_ring(&shapes[i], dim);
 		assert_int_equal(route_set_vc_rule(set) != NULL, rings);
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 }
 
@@ -206,8 +198,8 @@ static void check_classes(const struct shape *shape, const struct topology *topo
 UNIT_TEST(a_message_changes_class_where_it_crosses_a_dateline_and_nowhere_else)
 {
 	const struct shape *shape = &shapes[0];
-	struct topology *topology = bench_generate(shape->spec);
-	struct route_set *set = routes(topology, 1, 1);
+	OWNED(topology) *topology = bench_generate(shape->spec);
+	OWNED(route_set) *set = routes(topology, 1, 1);
 
 	for (uint32_t from = 0; from < topology->hosts; from++)
 		for (uint32_t to = 0; to < topology->hosts; to++) {
@@ -217,8 +209,6 @@ UNIT_TEST(a_message_changes_class_where_it_crosses_a_dateline_and_nowhere_else)
 			check_classes(shape, topology, route_set_vc_rule(set),
 				switch_of(topology, from), route, length);
 		}
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(ties_load_both_directions_of_every_ring_alike)
@@ -227,38 +217,33 @@ UNIT_TEST(ties_load_both_directions_of_every_ring_alike)
 		"torus:dims=8x8,hosts=1", "torus:dims=4x4x4,hosts=2"};
 
 	for (unsigned i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-		struct topology *topology = bench_generate(specs[i]);
-		struct route_set *set = routes(topology, i, 1);
-		struct route_report report;
+		OWNED(topology) *topology = bench_generate(specs[i]);
+		OWNED(route_set) *set = routes(topology, i, 1);
+		OWNED(route_report) report;
 
 		judge(topology, set, NULL, &report);
 		assert_int_equal(report.link_load.min, report.link_load.max);
-		route_report_free(&report);
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(the_seed_turns_ties_around)
 {
-	struct topology *topology = bench_generate("ring:switches=4,hosts=1");
+	OWNED(topology) *topology = bench_generate("ring:switches=4,hosts=1");
 	bool seen[2] = {false, false};
 
 	for (uint64_t seed = 0; seed < 20; seed++) {
-		struct route_set *set = routes(topology, seed, 1);
+		OWNED(route_set) *set = routes(topology, seed, 1);
 		unsigned length;
 
 		seen[route_set_get(set, 0, 2, 0, &length)[0] & 1] = true;
-		route_set_destroy(set);
 	}
 	assert_true(seen[0] && seen[1]);
-	topology_destroy(topology);
 }
 
 /* Host 0 is at the origin; both others are opposite to it in one dimension. */
 UNIT_TEST(by_the_ports_no_seed_counts_and_dimensions_turn_in_turn)
 {
-	struct topology *topology = bench_generate("torus:dims=4x4,hosts=1");
+	OWNED(topology) *topology = bench_generate("torus:dims=4x4,hosts=1");
 
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		const struct route_options options = {.seed = seed, .ties = ROUTE_TIES_PORT};
@@ -274,7 +259,6 @@ UNIT_TEST(by_the_ports_no_seed_counts_and_dimensions_turn_in_turn)
 		route_set_destroy(set);
 		route_table_destroy(table);
 	}
-	topology_destroy(topology);
 }
 
 /* Whether so many links in a row are there in one direction. */
@@ -326,9 +310,9 @@ UNIT_TEST(broken_rings_are_gone_around_the_other_way)
 
 	for (uint64_t seed = 0; seed < 100; seed++) {
 		const struct shape *shape = &some[seed % 2];
-		struct topology *topology = damaged(shape, seed);
-		struct route_set *set = routes(topology, seed, 1);
-		struct route_table *table = tables(topology, seed);
+		OWNED(topology) *topology = damaged(shape, seed);
+		OWNED(route_set) *set = routes(topology, seed, 1);
+		OWNED(route_table) *table = tables(topology, seed);
 
 		for (uint32_t from = 0; from < topology->hosts; from++)
 			for (uint32_t to = 0; to < topology->hosts; to++) {
@@ -341,17 +325,14 @@ UNIT_TEST(broken_rings_are_gone_around_the_other_way)
 				assert_int_equal(
 					route_table_row(table, at)[to] != ROUTE_TABLE_NONE, way);
 			}
-		route_table_destroy(table);
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 }
 
 /* Ports tell places, numbers do not. */
 UNIT_TEST(switches_may_be_numbered_in_any_order)
 {
-	struct topology *topology = bench_generate("torus:dims=4x5,hosts=2");
-	struct route_set *set;
+	OWNED(topology) *topology = bench_generate("torus:dims=4x5,hosts=2");
+	OWNED(route_set) *set;
 
 	for (uint32_t i = 0; i < topology->links; i++) {
 		struct topology_port *ends[] = {&topology->link_at[i].a, &topology->link_at[i].b};
@@ -364,16 +345,14 @@ UNIT_TEST(switches_may_be_numbered_in_any_order)
 	set = routes(topology, 1, 1);
 	assert_non_null(route_set_vc_rule(set));
 	expect_good(topology, set, NULL);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 /* Port d of dimension d at both ends. */
 UNIT_TEST(hypercubes_are_crossed_by_ascending_ports)
 {
-	struct topology *topology = bench_generate("hypercube:dims=4,hosts=2");
-	struct route_set *set = routes(topology, 1, 1);
-	struct route_table *table = tables(topology, 1);
+	OWNED(topology) *topology = bench_generate("hypercube:dims=4,hosts=2");
+	OWNED(route_set) *set = routes(topology, 1, 1);
+	OWNED(route_table) *table = tables(topology, 1);
 
 	assert_null(route_set_vc_rule(set));
 	expect_good(topology, set, NULL);
@@ -386,9 +365,6 @@ UNIT_TEST(hypercubes_are_crossed_by_ascending_ports)
 			for (unsigned i = 1; i + 2 < length; i++)
 				assert_true(route[i] > route[i - 1]);
 		}
-	route_table_destroy(table);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(other_networks_are_refused)
@@ -398,7 +374,7 @@ UNIT_TEST(other_networks_are_refused)
 		"cplant"};
 
 	for (unsigned i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-		struct topology *topology = bench_generate(specs[i]);
+		OWNED(topology) *topology = bench_generate(specs[i]);
 		struct route_options options = {0};
 		struct error error = {""};
 		int result = 0;
@@ -406,27 +382,25 @@ UNIT_TEST(other_networks_are_refused)
 		assert_null(route_compute(topology, &route_dor, &options, &result, &error));
 		assert_int_equal(result, -EINVAL);
 		assert_non_null(strstr(error.text, "expected"));
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(the_first_link_that_is_none_of_a_grid_is_named)
 {
-	struct topology *topology = bench_generate("full:switches=4");
+	OWNED(topology) *topology = bench_generate("full:switches=4");
 	struct route_options options = {0};
 	struct error error = {""};
 
 	assert_null(route_compute(topology, &route_dor, &options, NULL, &error));
 	assert_string_equal(error.text,
 		"full-4-1: s0:1 leads to s2:0, expected a mesh, torus or ring (port 2d of dimension d leads to port 2d + 1) or a hypercube (port d to port d)");
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_way_too_long_for_a_frame_is_refused)
 {
-	struct topology *topology = bench_generate("ring:switches=140");
+	OWNED(topology) *topology = bench_generate("ring:switches=140");
 	struct route_options options = {0};
-	struct route_table *table = tables(topology, 0);
+	OWNED(route_table) *table = tables(topology, 0);
 	struct error error = {""};
 	int result;
 
@@ -434,8 +408,6 @@ UNIT_TEST(a_way_too_long_for_a_frame_is_refused)
 	assert_int_equal(result, -EINVAL);
 	assert_non_null(strstr(error.text, "route elements, expected at most 64"));
 	expect_good(topology, NULL, table);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -57,8 +57,8 @@ static struct route_report verified(
 static void expect_good(const struct topology *topology, const struct route_algorithm *algorithm)
 {
 	struct error error = {""};
-	struct route_table *table = tables(topology, algorithm, &error);
-	struct route_report report;
+	OWNED(route_table) *table = tables(topology, algorithm, &error);
+	OWNED(route_report) report;
 
 	if (table == NULL)
 		fail_msg("%s on %s: %s", algorithm->name, topology->name, error.text);
@@ -68,8 +68,6 @@ static void expect_good(const struct topology *topology, const struct route_algo
 			topology->name, report.cycle_length, (unsigned)report.unconnected,
 			report.evidence);
 	assert_true(report.max_switch_links <= 5);
-	route_report_free(&report);
-	route_table_destroy(table);
 }
 
 /* More hosts per switch change no dependency, so one is enough. */
@@ -81,25 +79,23 @@ UNIT_TEST(every_size_with_every_wiring_is_free_of_deadlock)
 	for (unsigned a = 1; a <= 8; a++)
 		for (unsigned h = 1; a * (a * h + 1) <= 80 && a + h <= 64; h++)
 			for (unsigned i = 0; i < sizeof(wirings) / sizeof(wirings[0]); i++) {
-				struct topology *topology;
+				OWNED(topology) *topology;
 
 				snprintf(spec, sizeof(spec), "dragonfly:a=%u,p=1,h=%u,wiring=%s", a,
 					h, wirings[i]);
 				topology = bench_generate(spec);
 				for (unsigned k = 0; k < ALGORITHMS; k++)
 					expect_good(topology, algorithms[k]);
-				topology_destroy(topology);
 			}
 }
 
 UNIT_TEST(the_network_of_1056_hosts_is_free_of_deadlock)
 {
-	struct topology *topology = dragonfly(8, 4, 4);
+	OWNED(topology) *topology = dragonfly(8, 4, 4);
 
 	assert_int_equal(topology->hosts, 1056);
 	expect_good(topology, &route_df_valiant);
 	expect_good(topology, &route_df_par);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(smaller_numbers_of_groups_and_parallel_links_are_served)
@@ -109,36 +105,32 @@ UNIT_TEST(smaller_numbers_of_groups_and_parallel_links_are_served)
 		"dragonfly:a=4,p=1,h=2,g=2", "dragonfly:a=3,p=1,h=3,g=4,parallel=2"};
 
 	for (unsigned k = 0; k < sizeof(specs) / sizeof(specs[0]); k++) {
-		struct topology *topology = bench_generate(specs[k]);
+		OWNED(topology) *topology = bench_generate(specs[k]);
 
 		for (unsigned i = 0; i < ALGORITHMS; i++)
 			expect_good(topology, algorithms[i]);
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(a_ladder_without_its_last_rung_has_a_cycle)
 {
-	struct topology *topology = dragonfly(4, 1, 2);
+	OWNED(topology) *topology = dragonfly(4, 1, 2);
 
 	for (unsigned i = 0; i < ALGORITHMS; i++) {
-		struct route_table *table = tables(topology, algorithms[i], NULL);
-		struct route_report report;
+		OWNED(route_table) *table = tables(topology, algorithms[i], NULL);
+		OWNED(route_report) report;
 
 		table->vc_rule->classes--;
 		report = verified(topology, table);
 		if (report.deadlock_free || report.cycle_length == 0)
 			fail_msg("%s", algorithms[i]->name);
-		route_report_free(&report);
-		route_table_destroy(table);
 	}
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_minimal_path_has_one_link_between_groups)
 {
-	struct topology *topology = dragonfly(4, 2, 2);
-	struct route_table *table = tables(topology, &route_df_min, NULL);
+	OWNED(topology) *topology = dragonfly(4, 2, 2);
+	OWNED(route_table) *table = tables(topology, &route_df_min, NULL);
 
 	assert_null(table->alternatives);
 	for (uint32_t source = 0; source < topology->hosts; source++)
@@ -157,17 +149,15 @@ UNIT_TEST(a_minimal_path_has_one_link_between_groups)
 			assert_true(local <= 2);
 			assert_int_equal(global, source / 8 == to / 8 ? 0 : 1);
 		}
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 /* Each link once. Paths around it are detours, which df-min does not have. */
 UNIT_TEST(the_failure_of_any_link_leaves_paths_where_the_ladder_allows)
 {
-	struct topology *whole = dragonfly(4, 1, 2);
+	OWNED(topology) *whole = dragonfly(4, 1, 2);
 
 	for (uint32_t link = 0; link < whole->links; link++) {
-		struct topology *topology;
+		OWNED(topology) *topology = NULL;
 		struct error error = {""};
 
 		if (!failure_possible(whole, link))
@@ -178,9 +168,7 @@ UNIT_TEST(the_failure_of_any_link_leaves_paths_where_the_ladder_allows)
 			expect_good(topology, algorithms[i]);
 		assert_null(tables(topology, &route_df_min, &error));
 		assert_non_null(strstr(error.text, "no path from s"));
-		topology_destroy(topology);
 	}
-	topology_destroy(whole);
 }
 
 /* Damage that leaves paths for all, or a refusal that names two switches. */
@@ -189,7 +177,7 @@ UNIT_TEST(a_damaged_network_is_verified_or_refused)
 	unsigned served = 0;
 
 	for (uint64_t seed = 0; seed < 40; seed++) {
-		struct topology *topology = dragonfly(4, 1, 2);
+		OWNED(topology) *topology = dragonfly(4, 1, 2);
 		struct rng rng;
 
 		rng_init(&rng, seed, 0, 0);
@@ -206,7 +194,6 @@ UNIT_TEST(a_damaged_network_is_verified_or_refused)
 			expect_good(topology, algorithms[i]);
 			served++;
 		}
-		topology_destroy(topology);
 	}
 	assert_true(served > 40);
 }
@@ -214,15 +201,13 @@ UNIT_TEST(a_damaged_network_is_verified_or_refused)
 /* In other groups every global link can begin a detour; in the destination's group none. */
 UNIT_TEST(detours_begin_at_every_global_link_of_a_group)
 {
-	struct topology *topology = dragonfly(4, 2, 2);
-	struct route_table *table = tables(topology, &route_df_ugal_l, NULL);
+	OWNED(topology) *topology = dragonfly(4, 2, 2);
+	OWNED(route_table) *table = tables(topology, &route_df_ugal_l, NULL);
 
 	for (uint32_t at = 0; at < topology->switches; at++)
 		for (uint32_t to = 0; to < topology->hosts; to++)
 			assert_int_equal(route_table_alternatives(table, at)[to],
 				at / 4 == to / 8 ? 0 : 0x1F);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -99,10 +99,9 @@ static inline void itb_for_each(const struct topology *topology, const struct ro
 static inline bool itb_options_agree(
 	const char *name, const struct route_options *a, const struct route_options *b)
 {
-	struct topology *topology = network_torus(4, 2);
+	OWNED(topology) *topology = network_torus(4, 2);
 	bool same = bench_options_agree(topology, name, a, b);
 
-	topology_destroy(topology);
 	return same;
 }
 
@@ -110,11 +109,10 @@ static inline bool itb_options_agree(
 static inline struct route_report itb_judge(
 	const struct topology *topology, const char *name, const struct route_options *options)
 {
-	struct route_set *set = bench_compute(topology, name, options);
+	OWNED(route_set) *set = bench_compute(topology, name, options);
 	struct route_report report;
 
 	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
-	route_set_destroy(set);
 	return report;
 }
 
@@ -123,13 +121,12 @@ static inline struct route_report itb_judge(
 static inline void itb_expect_good(const struct topology *topology, const char *name,
 	const struct route_options *options, bool minimal)
 {
-	struct route_report report = itb_judge(topology, name, options);
+	OWNED(route_report) report = itb_judge(topology, name, options);
 
 	if (!route_report_good(&report))
 		fail_msg("%s, seed %u: %s", name, (unsigned)options->seed, report.evidence);
 	if (minimal && report.far_routes > 0 && report.minimal_fraction != 1)
 		fail_msg("%s, seed %u: not minimal", name, (unsigned)options->seed);
-	route_report_free(&report);
 }
 
 /* A copy of the set without element 'cut' and the one before it in one route. */
@@ -169,8 +166,8 @@ static inline unsigned itb_expect_all_needed(
 			const uint8_t *route = route_set_get(set, source, to, 0, &length);
 
 			for (unsigned i = 0; route != NULL && i < length; i++) {
-				struct route_report report;
-				struct route_set *cut;
+				OWNED(route_report) report = {0};
+				OWNED(route_set) *cut = NULL;
 
 				if (route[i] != ROUTE_TYPE_ITB)
 					continue;
@@ -179,8 +176,6 @@ static inline unsigned itb_expect_all_needed(
 				assert_int_equal(0, route_verify_set(topology, cut, &report, NULL));
 				assert_int_equal(report.invalid, 0);
 				assert_false(report.deadlock_free);
-				route_report_free(&report);
-				route_set_destroy(cut);
 			}
 		}
 	return itbs;

@@ -22,12 +22,11 @@ static bool verify(const struct topology *topology, const struct route_set *set,
 	const struct route_table *table)
 {
 	const struct route_subject subject = {set, table};
-	struct route_report report;
+	OWNED(route_report) report;
 	bool good;
 
 	assert_int_equal(0, route_verify(topology, &subject, 1, &report, NULL));
 	good = route_report_good(&report);
-	route_report_free(&report);
 	return good;
 }
 
@@ -77,20 +76,18 @@ UNIT_TEST(routes_through_high_ports_verify_and_survive_files)
 	static const char *const names[] = {"ud", "dfs", "bmin-itb", "disjoint", "ud-itb"};
 
 	for (unsigned i = 0; i < SPECS; i++) {
-		struct topology *topology = bench_generate(specs[i]);
+		OWNED(topology) *topology = bench_generate(specs[i]);
 
 		assert_true(topology_max_ports(topology) > TOPOLOGY_PORTS_RUN);
 		for (unsigned n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
 			struct route_options options = {.seed = i, .alternatives = 1};
-			struct route_set *set = bench_compute(topology, names[n], &options);
+			OWNED(route_set) *set = bench_compute(topology, names[n], &options);
 
 			assert_true(verify(topology, set, NULL));
 			assert_in_range(highest_port(set), 64, topology_max_ports(topology) - 1u);
 			if (n % 2 == 0)
 				expect_round_trip(topology, set, i % 2 == 0);
-			route_set_destroy(set);
 		}
-		topology_destroy(topology);
 	}
 }
 
@@ -105,11 +102,11 @@ static uint32_t home(const struct topology *topology, uint32_t host)
 UNIT_TEST(tables_of_switches_with_many_ports_verify)
 {
 	for (unsigned i = 0; i < SPECS; i++) {
-		struct topology *topology = bench_generate(specs[i]);
+		OWNED(topology) *topology = bench_generate(specs[i]);
 		struct route_options options = {.seed = i};
 		uint8_t *row;
 		struct error error = {""};
-		struct route_table *table = route_compute_table(
+		OWNED(route_table) *table = route_compute_table(
 			topology, route_algorithm_find("ud"), &options, NULL, &error);
 
 		if (table == NULL)
@@ -119,15 +116,13 @@ UNIT_TEST(tables_of_switches_with_many_ports_verify)
 		row = route_table_row(table, home(topology, 0));
 		row[0] = row[0] > 0 ? row[0] - 1 : 1;
 		assert_false(verify(topology, NULL, table));
-		route_table_destroy(table);
-		topology_destroy(topology);
 	}
 }
 
 /* Minimal routes around a ring of large switches close a cycle, which the verifier finds. */
 UNIT_TEST(a_cycle_through_high_ports_is_found)
 {
-	struct topology *topology = topology_create("net", 5, 5 * 64 + 5);
+	OWNED(topology) *topology = topology_create("net", 5, 5 * 64 + 5);
 	struct route_options options = {.seed = 1, .alternatives = 1};
 	struct route_set *set;
 	struct error error = {""};
@@ -155,7 +150,6 @@ UNIT_TEST(a_cycle_through_high_ports_is_found)
 	set = bench_compute(topology, "random-itb", &options);
 	assert_true(verify(topology, set, NULL));
 	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(what_keeps_sets_of_64_ports_refuses_more)

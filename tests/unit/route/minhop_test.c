@@ -39,20 +39,19 @@ static struct route_report judge(struct topology *topology)
 UNIT_TEST(every_way_arrives_by_a_shortest_path)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct route_report report = judge(network_random(seed, true));
+		OWNED(route_report) report = judge(network_random(seed, true));
 
 		assert_true(report.connected);
 		assert_int_equal(report.invalid, 0);
 		assert_true(report.far_routes == 0 || report.minimal_fraction == 1);
-		route_report_free(&report);
 	}
 }
 
 UNIT_TEST(what_no_way_leads_to_has_no_entry)
 {
 	struct network network;
-	struct topology *topology;
-	struct route_table *table;
+	OWNED(topology) *topology;
+	OWNED(route_table) *table;
 
 	network_begin(&network, 3, 3);
 	network_link(&network, 0, 1);
@@ -63,14 +62,12 @@ UNIT_TEST(what_no_way_leads_to_has_no_entry)
 	assert_int_equal(route_table_row(table, 0)[2], ROUTE_TABLE_NONE);
 	assert_int_equal(route_table_row(table, 2)[0], ROUTE_TABLE_NONE);
 	assert_int_equal(route_table_row(table, 0)[1], 0);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(parallel_links_share_the_load)
 {
 	struct network network;
-	struct route_report report;
+	OWNED(route_report) report;
 
 	network_begin(&network, 2, 12);
 	for (unsigned i = 0; i < 3; i++)
@@ -80,33 +77,29 @@ UNIT_TEST(parallel_links_share_the_load)
 	report = judge(network_end(&network));
 	assert_int_equal(report.link_load.min, 12);
 	assert_int_equal(report.link_load.max, 12);
-	route_report_free(&report);
 }
 
 UNIT_TEST(in_a_fat_tree_the_load_is_even)
 {
-	struct route_report report = judge(network_fat_tree(4, 2));
+	OWNED(route_report) report = judge(network_fat_tree(4, 2));
 
 	assert_int_equal(report.link_load.min, report.link_load.max);
-	route_report_free(&report);
 }
 
 /* Left to the order of the ports alone, the deviation is more than a third of the mean. */
 UNIT_TEST(on_a_torus_the_load_is_spread)
 {
-	struct route_report report = judge(network_torus(8, 1));
+	OWNED(route_report) report = judge(network_torus(8, 1));
 
 	assert_true(report.link_load.stddev < 0.25 * report.link_load.mean);
-	route_report_free(&report);
 }
 
 UNIT_TEST(on_a_ring_it_can_deadlock_and_the_verifier_says_so)
 {
-	struct route_report report = judge(network_ring(5));
+	OWNED(route_report) report = judge(network_ring(5));
 
 	assert_false(report.deadlock_free);
 	assert_int_equal(report.cycle_length, 5);
-	route_report_free(&report);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -50,8 +50,8 @@ static void check_pair(const struct minimal_paths *paths, uint32_t from, uint32_
 UNIT_TEST(paths_are_minimal_different_and_ten_or_all)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = network_random(seed, true);
-		struct route_graph *graph = route_graph_create(topology);
+		OWNED(topology) *topology = network_random(seed, true);
+		OWNED(route_graph) *graph = route_graph_create(topology);
 		struct route_options options = {.seed = seed};
 		struct minimal_paths paths;
 
@@ -61,8 +61,6 @@ UNIT_TEST(paths_are_minimal_different_and_ten_or_all)
 			for (uint32_t to = 0; to < paths.places; to++)
 				check_pair(&paths, paths.switch_of[from], paths.switch_of[to]);
 		minimal_paths_free(&paths);
-		route_graph_destroy(graph);
-		topology_destroy(topology);
 	}
 }
 
@@ -72,8 +70,8 @@ UNIT_TEST(of_more_than_ten_each_is_drawn_as_often)
 	enum { WAYS = 20, SEEDS = 2000 };
 	unsigned drawn[WAYS] = {0};
 	struct network network;
-	struct topology *topology;
-	struct route_graph *graph;
+	OWNED(topology) *topology;
+	OWNED(route_graph) *graph;
 
 	network_begin(&network, 2, 2);
 	for (unsigned i = 0; i < WAYS; i++)
@@ -94,8 +92,6 @@ UNIT_TEST(of_more_than_ten_each_is_drawn_as_often)
 	}
 	for (unsigned i = 0; i < WAYS; i++)
 		assert_in_range(drawn[i], SEEDS / 2 - 110, SEEDS / 2 + 110);
-	route_graph_destroy(graph);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

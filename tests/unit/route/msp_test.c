@@ -419,13 +419,12 @@ UNIT_TEST(each_route_is_the_shortest_that_is_left_with_fewest_steps)
 
 UNIT_TEST(the_seed_decides_among_equals_and_threads_decide_nothing)
 {
-	struct topology *topology = bench_generate("torus:dims=5x5,hosts=2");
+	OWNED(topology) *topology = bench_generate("torus:dims=5x5,hosts=2");
 	struct route_options one = {.seed = 1}, three = {.seed = 1, .jobs = 3};
 	struct route_options other = {.seed = 2};
 
 	assert_true(bench_options_agree(topology, "msp", &one, &three));
 	assert_false(bench_options_agree(topology, "msp", &one, &other));
-	topology_destroy(topology);
 }
 
 /* In odd rings nothing else distinguishes switches. */
@@ -477,20 +476,18 @@ UNIT_TEST(hosts_of_two_switches_can_share_their_paths)
 
 UNIT_TEST(a_pair_has_as_many_routes_as_asked_for)
 {
-	struct topology *topology = bench_generate("torus:dims=4x4x4,hosts=1");
+	OWNED(topology) *topology = bench_generate("torus:dims=4x4x4,hosts=1");
 
 	for (unsigned alternatives = 0; alternatives <= 6; alternatives++) {
 		struct route_options options = {.alternatives = alternatives};
-		struct route_set *set = bench_compute(topology, "msp", &options);
+		OWNED(route_set) *set = bench_compute(topology, "msp", &options);
 		unsigned max = 0;
 
 		for (uint32_t to = 1; to < topology->hosts; to++)
 			if (route_set_count(set, 0, to) > max)
 				max = route_set_count(set, 0, to);
 		assert_int_equal(max, alternatives == 0 ? 4 : alternatives);
-		route_set_destroy(set);
 	}
-	topology_destroy(topology);
 }
 
 /* --- deadlock --- */
@@ -622,7 +619,7 @@ UNIT_TEST(hosts_between_steps_take_the_links_of_next_step)
 
 UNIT_TEST(hosts_between_steps_are_refused_in_fat_trees)
 {
-	struct topology *topology = bench_generate("rlft:ports=4,stages=3");
+	OWNED(topology) *topology = bench_generate("rlft:ports=4,stages=3");
 	struct route_options options = {.steps = ROUTE_STEPS_ITB};
 	struct error error = {""};
 
@@ -630,7 +627,6 @@ UNIT_TEST(hosts_between_steps_are_refused_in_fat_trees)
 	assert_non_null(strstr(error.text,
 		"steps cannot be joined by hosts (itb), because the common ancestors in a fat tree "
 		"have none"));
-	topology_destroy(topology);
 }
 
 /* The classes of dor alone, in which steps change nothing. */
@@ -732,17 +728,16 @@ UNIT_TEST(other_networks_are_refused_by_name)
 		"torus-express:dims=5x5", "dragonfly:a=4,p=2,h=2", "full:switches=6,hosts=2"};
 
 	for (unsigned i = 0; i < 5; i++) {
-		struct topology *topology = bench_generate(specs[i]);
+		OWNED(topology) *topology = bench_generate(specs[i]);
 
 		bench_expect_refused(topology, "msp", topology->name);
 		bench_expect_refused(topology, "msp", "'disjoint' for other networks");
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(a_radius_out_of_range_is_refused)
 {
-	struct topology *topology = bench_generate("ring:switches=5,hosts=1");
+	OWNED(topology) *topology = bench_generate("ring:switches=5,hosts=1");
 	struct route_options options = {.radius = ROUTE_RADIUS_MAX + 1};
 	struct error error = {""};
 	int result;
@@ -750,7 +745,6 @@ UNIT_TEST(a_radius_out_of_range_is_refused)
 	assert_null(route_compute(topology, &route_msp, &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
 	assert_string_equal(error.text, "a radius of 5 links, expected at most 4");
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

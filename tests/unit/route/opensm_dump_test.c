@@ -58,8 +58,8 @@ static char *tables_text(const struct topology *topology, const struct route_tab
 
 UNIT_TEST(ports_are_counted_from_one_and_lids_from_the_hosts_on)
 {
-	struct topology *topology = two_switches();
-	struct route_table *table = compute(topology);
+	OWNED(topology) *topology = two_switches();
+	OWNED(route_table) *table = compute(topology);
 	char *text = tables_text(topology, table);
 
 	assert_string_equal(text, "dump_ucast_routes: Switch 0x0200000000010000\nLID    : Port\n"
@@ -67,8 +67,6 @@ UNIT_TEST(ports_are_counted_from_one_and_lids_from_the_hosts_on)
 				  "dump_ucast_routes: Switch 0x0200000000010001\nLID    : Port\n"
 				  "0x0001 : 001\n0x0002 : 002\n0x0004 : 000\n\n");
 	free(text);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(both_directions_of_a_link_have_a_line)
@@ -79,7 +77,7 @@ UNIT_TEST(both_directions_of_a_link_have_a_line)
 		"PN:02 } { CA Ports:01 SystemGUID:0200000100000002 NodeGUID:0200000100000002 "
 		"PortGUID:0200000100000003 VenID:000000 DevID:0000 Rev:00000000 {h1} LID:0002 "
 		"PN:01 } PHY=4x LOG=ACT SPD=2.5\n";
-	struct topology *topology = two_switches();
+	OWNED(topology) *topology = two_switches();
 	char *text = subnet_text(topology);
 	unsigned lines = 0;
 
@@ -88,44 +86,38 @@ UNIT_TEST(both_directions_of_a_link_have_a_line)
 	assert_int_equal(lines, 2 * topology->links);
 	assert_non_null(strstr(text, there));
 	free(text);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(what_cannot_be_reached_has_no_line)
 {
-	struct topology *topology = two_switches();
-	struct route_table *table = compute(topology);
+	OWNED(topology) *topology = two_switches();
+	OWNED(route_table) *table = compute(topology);
 	char *text;
 
 	route_table_row(table, 0)[1] = ROUTE_TABLE_NONE;
 	text = tables_text(topology, table);
 	assert_non_null(strstr(text, "0x0001 : 002\n0x0003 : 000\n"));
 	free(text);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(tables_of_another_topology_are_refused)
 {
-	struct topology *topology = two_switches();
-	struct route_table *table = route_table_create(2, 3);
+	OWNED(topology) *topology = two_switches();
+	OWNED(route_table) *table = route_table_create(2, 3);
 	struct error error;
 
 	assert_int_equal(opensm_dump_tables(topology, table, stdout, &error), -EINVAL);
 	assert_string_equal(error.text, "tables of 2 switches and 3 hosts, but net has 2 and 2");
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(more_devices_than_lids_are_refused)
 {
-	struct topology *topology = topology_create("big", 1000, 48152);
+	OWNED(topology) *topology = topology_create("big", 1000, 48152);
 	struct error error;
 
 	assert_int_equal(opensm_dump_subnet(topology, stdout, &error), -EINVAL);
 	assert_string_equal(error.text, "big: 49152 hosts and switches, expected at most 49151, "
 					"the LIDs of InfiniBand");
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

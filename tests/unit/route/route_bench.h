@@ -74,11 +74,9 @@ static inline bool bench_same_routes(const struct route_set *a, const struct rou
 static inline bool bench_options_agree(const struct topology *topology, const char *name,
 	const struct route_options *a, const struct route_options *b)
 {
-	struct route_set *left = bench_compute(topology, name, a);
-	struct route_set *right = bench_compute(topology, name, b);
+	OWNED(route_set) *left = bench_compute(topology, name, a);
+	OWNED(route_set) *right = bench_compute(topology, name, b);
 	bool same = bench_same_routes(left, right);
 
-	route_set_destroy(left);
-	route_set_destroy(right);
 	return same;
 }

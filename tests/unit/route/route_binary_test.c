@@ -83,17 +83,16 @@ static void assert_round_trip(const struct topology *topology, struct route_file
 UNIT_TEST(routes_are_read_back_the_same)
 {
 	for (uint64_t seed = 1; seed <= 50; seed++) {
-		struct topology *topology = network_random(seed, seed % 2 == 0);
+		OWNED(topology) *topology = network_random(seed, seed % 2 == 0);
 		struct route_file file = {.set = some_routes(topology, seed)};
 
 		assert_round_trip(topology, &file);
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(each_route_is_the_same_as_in_memory)
 {
-	struct topology *topology = network_torus(4, 2);
+	OWNED(topology) *topology = network_torus(4, 2);
 	struct route_file file = {.set = some_routes(topology, 7)}, again;
 	struct bytes bytes = write_file(topology, &file);
 
@@ -117,13 +116,12 @@ UNIT_TEST(each_route_is_the_same_as_in_memory)
 	free(bytes.at);
 	route_file_close(&file);
 	route_file_close(&again);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(tables_with_alternatives_are_read_back_the_same)
 {
 	for (unsigned adaptive = 0; adaptive < 2; adaptive++) {
-		struct topology *topology = network_torus(4, 2);
+		OWNED(topology) *topology = network_torus(4, 2);
 		struct route_file file = {.table = some_table(topology, 3)};
 		size_t entries = (size_t)topology->switches * topology->hosts;
 
@@ -134,13 +132,12 @@ UNIT_TEST(tables_with_alternatives_are_read_back_the_same)
 				file.table->alternatives[i] = i % 16;
 		}
 		assert_round_trip(topology, &file);
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(vc_classes_are_read_back_the_same)
 {
-	struct topology *topology = network_ring(5);
+	OWNED(topology) *topology = network_ring(5);
 	struct route_file file = {.set = some_routes(topology, 1)};
 	struct vc_rule *rule = vc_rule_create(5, 2);
 
@@ -149,13 +146,12 @@ UNIT_TEST(vc_classes_are_read_back_the_same)
 	rule->dateline[4] = UINT64_C(1) << 63 | 1;
 	route_set_use_vc_rule(file.set, rule);
 	assert_round_trip(topology, &file);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(steps_and_their_layout_are_read_back_the_same)
 {
 	static const uint8_t route[] = {0x80, ROUTE_TYPE_STEP, 0x80, 0x82, ROUTE_TYPE_HOST};
-	struct topology *topology = network_ring(5);
+	OWNED(topology) *topology = network_ring(5);
 	struct route_file file = {.set = route_set_create(5)}, again;
 	struct vc_rule *rule = vc_rule_create(5, 6);
 	struct bytes bytes;
@@ -170,13 +166,13 @@ UNIT_TEST(steps_and_their_layout_are_read_back_the_same)
 	route_file_close(&again);
 	free(bytes.at);
 	assert_round_trip(topology, &file);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(every_file_that_ends_too_early_is_refused)
 {
-	struct topology *topology = network_ring(4);
-	struct route_file file = {.set = some_routes(topology, 1)}, again;
+	OWNED(topology) *topology = network_ring(4);
+	OWNED(route_file) file = {.set = some_routes(topology, 1)};
+	struct route_file again;
 	struct bytes bytes = write_file(topology, &file);
 	struct error error;
 
@@ -186,14 +182,13 @@ UNIT_TEST(every_file_that_ends_too_early_is_refused)
 		assert_memory_equal(error.text, "FILE: byte ", 11);
 	}
 	free(bytes.at);
-	route_file_close(&file);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(every_flipped_bit_is_refused)
 {
-	struct topology *topology = network_ring(4);
-	struct route_file file = {.set = some_routes(topology, 1)}, again;
+	OWNED(topology) *topology = network_ring(4);
+	OWNED(route_file) file = {.set = some_routes(topology, 1)};
+	struct route_file again;
 	struct bytes bytes = write_file(topology, &file);
 	struct error error;
 
@@ -204,8 +199,6 @@ UNIT_TEST(every_flipped_bit_is_refused)
 		bytes.at[bit / 8] ^= (char)(1 << bit % 8);
 	}
 	free(bytes.at);
-	route_file_close(&file);
-	topology_destroy(topology);
 }
 
 static void refuse(const struct topology *topology, const struct bytes *bytes, const char *text)
@@ -219,8 +212,8 @@ static void refuse(const struct topology *topology, const struct bytes *bytes, c
 
 UNIT_TEST(a_layout_that_cannot_divide_the_classes_is_refused)
 {
-	struct topology *topology = network_ring(5);
-	struct route_file file = {.set = some_routes(topology, 1)};
+	OWNED(topology) *topology = network_ring(5);
+	OWNED(route_file) file = {.set = some_routes(topology, 1)};
 	struct vc_rule *rule = vc_rule_create(5, 4);
 	struct bytes bytes;
 
@@ -232,14 +225,12 @@ UNIT_TEST(a_layout_that_cannot_divide_the_classes_is_refused)
 		"FILE: byte 26: layout 2 of steps with 4 VC classes, expected 0 none, 1 links (3 "
 		"and more), 2 equal (3 or 6) or the ladder of a Dragonfly");
 	free(bytes.at);
-	route_file_close(&file);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(bytes_after_the_end_are_refused)
 {
-	struct topology *topology = network_ring(4);
-	struct route_file file = {.set = some_routes(topology, 1)};
+	OWNED(topology) *topology = network_ring(4);
+	OWNED(route_file) file = {.set = some_routes(topology, 1)};
 	struct bytes bytes = write_file(topology, &file);
 	char text[100];
 
@@ -250,8 +241,6 @@ UNIT_TEST(bytes_after_the_end_are_refused)
 		bytes.size - 1);
 	refuse(topology, &bytes, text);
 	free(bytes.at);
-	route_file_close(&file);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(routes_of_another_topology_are_refused)
@@ -286,8 +275,8 @@ UNIT_TEST(a_route_that_does_not_lead_there_is_refused)
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct topology *topology = network_ring(4);
-		struct route_file file = {.set = route_set_create(4)};
+		OWNED(topology) *topology = network_ring(4);
+		OWNED(route_file) file = {.set = route_set_create(4)};
 		struct bytes bytes;
 		char text[200];
 
@@ -299,15 +288,13 @@ UNIT_TEST(a_route_that_does_not_lead_there_is_refused)
 			FIRST_AT + 4 + 4 + 4 + 4, bad[i].text);
 		refuse(topology, &bytes, text);
 		free(bytes.at);
-		route_file_close(&file);
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(a_table_with_a_port_without_a_link_is_refused)
 {
-	struct topology *topology = network_ring(4);
-	struct route_file file = {.table = some_table(topology, 1)};
+	OWNED(topology) *topology = network_ring(4);
+	OWNED(route_file) file = {.table = some_table(topology, 1)};
 	struct bytes bytes;
 
 	route_table_row(file.table, 0)[2] = 9;
@@ -315,8 +302,6 @@ UNIT_TEST(a_table_with_a_port_without_a_link_is_refused)
 	refuse(topology, &bytes,
 		"FILE: byte 238: s0 sends what goes to h2 to a port without a link");
 	free(bytes.at);
-	route_file_close(&file);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

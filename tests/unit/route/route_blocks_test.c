@@ -52,20 +52,18 @@ UNIT_TEST(every_entry_is_what_it_was)
 
 	for (unsigned i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++)
 		for (unsigned ports = 1; ports <= 64; ports *= 4) {
-			struct route_table *table = random_table(17, hosts[i], ports, i);
-			struct route_blocks *blocks = route_blocks_create(table);
+			OWNED(route_table) *table = random_table(17, hosts[i], ports, i);
+			OWNED(route_blocks) *blocks = route_blocks_create(table);
 
 			assert_non_null(blocks);
 			expect_same(blocks, table);
-			route_blocks_destroy(blocks);
-			route_table_destroy(table);
 		}
 }
 
 UNIT_TEST(equal_blocks_and_rows_are_stored_once)
 {
-	struct route_table *table = random_table(3, 4 * ROUTE_BLOCK_HOSTS, 60, 1);
-	struct route_blocks *blocks;
+	OWNED(route_table) *table = random_table(3, 4 * ROUTE_BLOCK_HOSTS, 60, 1);
+	OWNED(route_blocks) *blocks;
 
 	/* The third row has two blocks of the first one, the other way round. */
 	memcpy(route_table_row(table, 1), route_table_row(table, 0), table->hosts);
@@ -79,21 +77,19 @@ UNIT_TEST(equal_blocks_and_rows_are_stored_once)
 	assert_int_equal(blocks->rows, 2);
 	assert_ptr_equal(route_blocks_row(blocks, 0), route_blocks_row(blocks, 1));
 	expect_same(blocks, table);
-	route_blocks_destroy(blocks);
-	route_table_destroy(table);
 }
 
 /* All leaves send what is not theirs up by the same ports, and all roots send a host's packets down
  * by the same port. */
 UNIT_TEST(most_of_a_fat_tree_is_stored_once)
 {
-	struct topology *topology = bench_generate("rlft:ports=16,stages=3");
+	OWNED(topology) *topology = bench_generate("rlft:ports=16,stages=3");
 	const struct route_options options = {.seed = 1};
 	struct error error = {""};
 	int result = 0;
-	struct route_table *table = route_compute_table(
+	OWNED(route_table) *table = route_compute_table(
 		topology, route_algorithm_find("dmodk"), &options, &result, &error);
-	struct route_blocks *blocks;
+	OWNED(route_blocks) *blocks;
 
 	assert_non_null(table);
 	blocks = route_blocks_create(table);
@@ -101,15 +97,12 @@ UNIT_TEST(most_of_a_fat_tree_is_stored_once)
 	expect_same(blocks, table);
 	assert_true(blocks->blocks < table->switches * blocks->row_blocks / 8);
 	assert_true(blocks->rows < table->switches * 2 / 3);
-	route_blocks_destroy(blocks);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(more_blocks_than_numbers_are_refused)
 {
-	struct route_table *table = random_table(MANY_SWITCHES, MANY_HOSTS, 64, 1);
-	struct route_blocks *blocks;
+	OWNED(route_table) *table = random_table(MANY_SWITCHES, MANY_HOSTS, 64, 1);
+	OWNED(route_blocks) *blocks;
 
 	errno = 0;
 	assert_null(route_blocks_create(table));
@@ -120,8 +113,6 @@ UNIT_TEST(more_blocks_than_numbers_are_refused)
 	assert_non_null(blocks);
 	assert_int_equal(blocks->blocks, UINT16_MAX + 1);
 	expect_same(blocks, table);
-	route_blocks_destroy(blocks);
-	route_table_destroy(table);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -160,7 +160,7 @@ UNIT_TEST(routes_on_demand_are_the_routes_of_all_pairs)
 		if (algorithm->pairs == NULL)
 			continue;
 		for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-			struct topology *topology = draw_network(seed);
+			OWNED(topology) *topology = draw_network(seed);
 			struct route_case the_case = {
 				.topology = topology,
 				.algorithm = algorithm,
@@ -172,7 +172,6 @@ UNIT_TEST(routes_on_demand_are_the_routes_of_all_pairs)
 			if (algorithm->steps && seed % 5 == 1)
 				the_case.options.steps = ROUTE_STEPS_ITB;
 			try(&the_case, &seen);
-			topology_destroy(topology);
 		}
 		print_message("%s: %u on demand, %u computed, %u refused\n", algorithm->name,
 			seen.on_demand, seen.all, seen.refused);
@@ -213,11 +212,10 @@ static void expect_classes(
 
 UNIT_TEST(routes_that_need_more_vc_classes_than_there_are_are_not_computed)
 {
-	struct topology *topology = topology_generate("torus:dims=4x3", NULL);
+	OWNED(topology) *topology = topology_generate("torus:dims=4x3", NULL);
 
 	for (unsigned on_demand = 0; on_demand < 2; on_demand++)
 		expect_classes(topology, "dor", 2, on_demand);
-	topology_destroy(topology);
 }
 
 /* --- threads --- */
@@ -253,15 +251,15 @@ UNIT_TEST(many_threads_read_the_same_routes)
 		{"torus:dims=4x4,hosts=2", "msp"}, {"dragonfly:a=4,p=2,h=1", "ud-random"}};
 
 	for (unsigned n = 0; n < sizeof(networks) / sizeof(networks[0]); n++) {
-		struct topology *topology = topology_generate(networks[n][0], NULL);
+		OWNED(topology) *topology = topology_generate(networks[n][0], NULL);
 		const struct route_algorithm *algorithm = route_algorithm_find(networks[n][1]);
 		const struct route_options options = {.seed = n};
 		const struct route_case the_case = {
 			.topology = topology, .algorithm = algorithm, .network = networks[n][0]};
 		struct reader reader[READERS];
 		struct error error;
-		struct route_set *all = compute(topology, algorithm, &options, false, &error);
-		struct route_set *demand = compute(topology, algorithm, &options, true, &error);
+		OWNED(route_set) *all = compute(topology, algorithm, &options, false, &error);
+		OWNED(route_set) *demand = compute(topology, algorithm, &options, true, &error);
 		size_t pairs = (size_t)topology->hosts * topology->hosts;
 
 		assert_true(route_set_is_on_demand(demand));
@@ -281,9 +279,6 @@ UNIT_TEST(many_threads_read_the_same_routes)
 		expect_equal(&the_case, all, demand);
 		for (unsigned i = 0; i < READERS; i++)
 			free(reader[i].first);
-		route_set_destroy(all);
-		route_set_destroy(demand);
-		topology_destroy(topology);
 	}
 }
 
@@ -301,7 +296,7 @@ static void destroy_none(struct route_maker *maker)
 
 UNIT_TEST(the_first_fault_is_kept)
 {
-	struct topology *topology = topology_generate("ring:switches=3,hosts=1", NULL);
+	OWNED(topology) *topology = topology_generate("ring:switches=3,hosts=1", NULL);
 	struct route_maker maker = {.add = add_none, .destroy = destroy_none};
 	struct route_demand *demand =
 		route_demand_create(NULL, &maker, route_graph_create(topology), NULL);
@@ -313,14 +308,13 @@ UNIT_TEST(the_first_fault_is_kept)
 	assert_true(route_demand_failed(demand));
 	assert_string_equal(route_demand_fault(demand), "h1 to h2: too long");
 	route_demand_destroy(demand);
-	topology_destroy(topology);
 }
 
 /* --- memory --- */
 
 UNIT_TEST(without_memory_a_pair_has_no_route_and_the_set_says_so)
 {
-	struct topology *topology = topology_generate("rlft:ports=4,stages=2", NULL);
+	OWNED(topology) *topology = topology_generate("rlft:ports=4,stages=2", NULL);
 	const struct route_options options = {.seed = 1};
 	struct error error;
 	struct route_set *set =
@@ -335,12 +329,11 @@ UNIT_TEST(without_memory_a_pair_has_no_route_and_the_set_says_so)
 	assert_int_equal(route_set_count(set, 0, 7), 1);
 	assert_true(route_set_failed(set));
 	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(hosts_without_a_pair_have_no_route)
 {
-	struct topology *topology = topology_generate("rlft:ports=4,stages=2", NULL);
+	OWNED(topology) *topology = topology_generate("rlft:ports=4,stages=2", NULL);
 	const struct route_options options = {.seed = 1};
 	struct error error;
 	struct route_set *set =
@@ -354,7 +347,6 @@ UNIT_TEST(hosts_without_a_pair_have_no_route)
 	assert_int_equal(route_set_count(set, 0, 8), 0);
 	assert_int_equal(route_set_add(set, 0, 1, route, sizeof(route)), -EINVAL);
 	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 #define MEBIBYTES(bytes) ((bytes) >> 20)
@@ -369,7 +361,7 @@ static size_t heap_bytes(void)
 /* All pairs would take 2 GiB. */
 UNIT_TEST(memory_follows_the_pairs_that_talk)
 {
-	struct topology *topology = topology_generate("rlft:ports=36,stages=3", NULL);
+	OWNED(topology) *topology = topology_generate("rlft:ports=36,stages=3", NULL);
 	static const char *const algorithms[] = {"dmodk", "ud"};
 	const struct route_options options = {.seed = 1};
 	struct rng rng;
@@ -378,7 +370,7 @@ UNIT_TEST(memory_follows_the_pairs_that_talk)
 	for (unsigned i = 0; i < 2; i++) {
 		struct error error;
 		size_t before = heap_bytes();
-		struct route_set *set = compute(
+		OWNED(route_set) *set = compute(
 			topology, route_algorithm_find(algorithms[i]), &options, true, &error);
 
 		assert_true(route_set_is_on_demand(set));
@@ -387,9 +379,7 @@ UNIT_TEST(memory_follows_the_pairs_that_talk)
 				(uint32_t)rng_below(&rng, topology->hosts));
 		print_message("%s: %zu MiB\n", algorithms[i], MEBIBYTES(heap_bytes() - before));
 		assert_true(MEBIBYTES(heap_bytes() - before) < 64);
-		route_set_destroy(set);
 	}
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

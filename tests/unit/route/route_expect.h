@@ -146,13 +146,12 @@ static inline void route_expect_same_for_other_jobs(
 	const struct route_case *the_case, const struct route_set *set)
 {
 	struct route_options options = the_case->options;
-	struct route_set *other;
+	OWNED(route_set) *other;
 
 	options.jobs = options.jobs == 3 ? 1 : 3;
 	other = route_compute(the_case->topology, the_case->algorithm, &options, NULL, NULL);
 	if (other == NULL || !route_expect_equal_sets(set, other))
 		route_expect_fail(the_case, "%u jobs give other routes", options.jobs);
-	route_set_destroy(other);
 }
 
 /* Routes; NULL where they are refused. The caller destroys them. */
@@ -181,7 +180,7 @@ static inline uint64_t route_expect_tables(const struct route_case *the_case)
 	struct error error = {""};
 	struct route_report report;
 	int result = 0;
-	struct route_table *table = route_compute_table(
+	OWNED(route_table) *table = route_compute_table(
 		the_case->topology, the_case->algorithm, &the_case->options, &result, &error);
 
 	if (table == NULL) {
@@ -192,7 +191,6 @@ static inline uint64_t route_expect_tables(const struct route_case *the_case)
 				    &(struct route_subject){.table = table}, 1, &report, NULL));
 	route_expect_report(the_case, "tables", &report);
 	route_report_free(&report);
-	route_table_destroy(table);
 	return report.routes;
 }
 
@@ -202,14 +200,12 @@ static inline uint64_t route_expect_good(const struct route_case *the_case, bool
 	uint64_t routes = 0;
 
 	if (the_case->algorithm->routes != NULL) {
-		struct route_report report;
-		struct route_set *set = route_expect_routes(the_case, &report);
+		OWNED(route_report) report;
+		OWNED(route_set) *set = route_expect_routes(the_case, &report);
 
 		if (set != NULL && try_other_jobs)
 			route_expect_same_for_other_jobs(the_case, set);
 		routes = report.routes;
-		route_report_free(&report);
-		route_set_destroy(set);
 	}
 	if (the_case->algorithm->tables != NULL)
 		routes += route_expect_tables(the_case);

@@ -45,11 +45,11 @@ static char *write_text(const struct topology *topology, const struct route_set 
 UNIT_TEST(what_is_written_is_read_back_the_same)
 {
 	for (uint64_t seed = 0; seed < 50; seed++) {
-		struct topology *topology = network_random(seed, seed % 2 == 0);
+		OWNED(topology) *topology = network_random(seed, seed % 2 == 0);
 		struct route_options options = {.seed = seed, .alternatives = 4};
 		struct route_set *set =
 			route_compute(topology, &route_up_down, &options, NULL, NULL);
-		struct route_set *again;
+		OWNED(route_set) *again;
 		struct error error = {""};
 		char *first, *second;
 
@@ -66,16 +66,14 @@ UNIT_TEST(what_is_written_is_read_back_the_same)
 		free(first);
 		free(second);
 		route_set_destroy(set);
-		route_set_destroy(again);
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(the_header_says_where_the_routes_come_from)
 {
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 	struct route_options options = {.seed = 42, .root = 2};
-	struct route_set *set = route_compute(topology, &route_up_down, &options, NULL, NULL);
+	OWNED(route_set) *set = route_compute(topology, &route_up_down, &options, NULL, NULL);
 	char *text = write_text(topology, set);
 
 	assert_int_equal(
@@ -83,16 +81,14 @@ UNIT_TEST(the_header_says_where_the_routes_come_from)
 			   "# weft routes/1 topology=ring algorithm=ud seed=42 root=s2 routes=12\n",
 			   69));
 	free(text);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 /* Cut after any line, the file is not whole; with all lines it is. */
 UNIT_TEST(a_file_that_is_cut_between_lines_is_refused)
 {
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 	struct route_options options = {.seed = 42};
-	struct route_set *set = route_compute(topology, &route_up_down, &options, NULL, NULL);
+	OWNED(route_set) *set = route_compute(topology, &route_up_down, &options, NULL, NULL);
 	char *text = write_text(topology, set);
 	unsigned refused = 0;
 
@@ -107,8 +103,6 @@ UNIT_TEST(a_file_that_is_cut_between_lines_is_refused)
 	}
 	assert_int_equal(refused, 12);
 	free(text);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 /* The one route of 'text', from host 0 to 'destination' of a ring, has the elements 'wanted' and is
@@ -116,9 +110,9 @@ UNIT_TEST(a_file_that_is_cut_between_lines_is_refused)
 static enum vc_steps expect_route(unsigned ring, const char *text, uint16_t destination,
 	const uint8_t *wanted, unsigned elements)
 {
-	struct topology *topology = network_ring(ring);
+	OWNED(topology) *topology = network_ring(ring);
 	struct error error = {""};
-	struct route_set *set = read_text(topology, text, strlen(text), &error);
+	OWNED(route_set) *set = read_text(topology, text, strlen(text), &error);
 	enum vc_steps steps = VC_STEPS_NONE;
 	const struct vc_rule *rule;
 	const uint8_t *route;
@@ -135,8 +129,6 @@ static enum vc_steps expect_route(unsigned ring, const char *text, uint16_t dest
 	again = write_text(topology, set);
 	assert_string_equal(again, text);
 	free(again);
-	route_set_destroy(set);
-	topology_destroy(topology);
 	return steps;
 }
 
@@ -161,17 +153,15 @@ UNIT_TEST(lines_of_a_pair_keep_their_order_and_comments_are_passed_over)
 {
 	const char text[] = HEADER "\n# a comment\nh0 h2 s0:1 s3:1 s2:2\n"
 				   "h1 h0 s1:1 s0:2\nh0 h2 s0:0 s1:0 s2:2";
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 	struct error error = {""};
-	struct route_set *set = read_text(topology, text, strlen(text), &error);
+	OWNED(route_set) *set = read_text(topology, text, strlen(text), &error);
 	unsigned length;
 
 	assert_string_equal(error.text, "");
 	assert_int_equal(route_set_count(set, 0, 2), 2);
 	assert_int_equal(route_set_get(set, 0, 2, 0, &length)[0], 0x81);
 	assert_int_equal(route_set_get(set, 0, 2, 1, &length)[0], 0x80);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 struct bad {
@@ -248,22 +238,20 @@ UNIT_TEST(vc_classes_are_read_back_the_same)
 	const char text[] = "# weft routes/1 topology=ring seed=0 vcs=2 routes=1\n"
 			    "# vc s0:0 ring=3 dateline\n# vc s1:1 ring=0\n"
 			    "h0 h1 s0:0 s1:2\n";
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 	struct error error = {""};
-	struct route_set *set = read_text(topology, text, strlen(text), &error);
+	OWNED(route_set) *set = read_text(topology, text, strlen(text), &error);
 	char *again;
 
 	assert_string_equal(error.text, "");
 	again = write_text(topology, set);
 	assert_string_equal(again, text);
 	free(again);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_bad_file_is_refused_where_it_is_bad)
 {
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct error error = {""};
@@ -271,12 +259,11 @@ UNIT_TEST(a_bad_file_is_refused_where_it_is_bad)
 		assert_null(read_text(topology, bad[i].text, strlen(bad[i].text), &error));
 		assert_string_equal(error.text, bad[i].error);
 	}
-	topology_destroy(topology);
 }
 
 UNIT_TEST(an_empty_file_is_refused)
 {
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 	FILE *in = fopen("/dev/null", "r");
 	struct route_file file;
 	struct error error;
@@ -285,23 +272,21 @@ UNIT_TEST(an_empty_file_is_refused)
 	assert_string_equal(
 		error.text, "FILE:1:1: an empty file, expected '# weft routes/1 topology=…'");
 	fclose(in);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_nul_byte_is_refused)
 {
 	const char text[] = HEADER "h0 h1\0s0:0 s1:2\n";
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 	struct error error;
 
 	assert_null(read_text(topology, text, sizeof(text) - 1, &error));
 	assert_string_equal(error.text, "FILE:2:6: a NUL byte, expected text");
-	topology_destroy(topology);
 }
 
 UNIT_TEST(too_many_routes_of_a_pair_are_refused)
 {
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 	char text[1000] = HEADER;
 	struct error error;
 
@@ -309,12 +294,11 @@ UNIT_TEST(too_many_routes_of_a_pair_are_refused)
 		strcat(text, "h0 h1 s0:0 s1:2\n");
 	assert_null(read_text(topology, text, strlen(text), &error));
 	assert_string_equal(error.text, "FILE:12:1: too many routes from h0 to h1, expected 10");
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_route_of_too_many_elements_is_refused)
 {
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 	char text[1000] = HEADER "h0 h1";
 	struct error error;
 
@@ -322,19 +306,17 @@ UNIT_TEST(a_route_of_too_many_elements_is_refused)
 		sprintf(text + strlen(text), " s%u:0", i % 4);
 	assert_null(read_text(topology, text, strlen(text), &error));
 	assert_non_null(strstr(error.text, "too many route elements, expected at most 64"));
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_file_that_is_not_there_is_named)
 {
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 	struct route_file file;
 	struct error error;
 
 	assert_int_equal(-ENOENT, route_file_load(topology, "/nowhere/routes", &file, &error));
 	assert_string_equal(
 		error.text, "/nowhere/routes: No such file or directory, expected a route file");
-	topology_destroy(topology);
 }
 
 /* Reads it without a topology; "" or what is wrong. */
@@ -365,9 +347,9 @@ UNIT_TEST(a_header_of_text_is_read_without_a_topology)
 
 UNIT_TEST(a_binary_header_says_whether_tables_follow)
 {
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 	struct route_options options = {.seed = 42};
-	struct route_file file = {
+	OWNED(route_file) file = {
 		.table = route_compute_table(topology, &route_up_down, &options, NULL, NULL)};
 	struct route_file_header header;
 	char *bytes = NULL;
@@ -381,8 +363,6 @@ UNIT_TEST(a_binary_header_says_whether_tables_follow)
 	assert_true(header.tables);
 	assert_string_equal(header.origin.algorithm, "ud");
 	free(bytes);
-	route_file_close(&file);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_bad_header_is_refused_where_it_is_bad)
@@ -397,7 +377,7 @@ UNIT_TEST(a_bad_header_is_refused_where_it_is_bad)
 
 UNIT_TEST(a_line_without_an_end_takes_no_memory)
 {
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 	char *text = malloc(100000);
 	struct error error = {""};
 
@@ -407,7 +387,6 @@ UNIT_TEST(a_line_without_an_end_takes_no_memory)
 	assert_null(read_text(topology, text, 100000, &error));
 	assert_string_equal(error.text, "FILE:2:1: a line of more than 8191 characters");
 	free(text);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

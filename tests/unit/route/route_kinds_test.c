@@ -104,14 +104,13 @@ static void try_network(
 UNIT_TEST(every_algorithm_serves_every_kind_that_it_was_made_for)
 {
 	for (unsigned i = 0; i < NETWORKS; i++) {
-		struct topology *topology = topology_generate(networks[i].spec, NULL);
+		OWNED(topology) *topology = topology_generate(networks[i].spec, NULL);
 		const struct route_algorithm *algorithm;
 
 		assert_non_null(topology);
 		for (unsigned k = 0; (algorithm = route_algorithm_at(k)) != NULL; k++)
 			if (!too_slow(algorithm, topology))
 				try_network(algorithm, topology, i);
-		topology_destroy(topology);
 	}
 }
 
@@ -142,9 +141,9 @@ static void try_union(const char *names, const struct topology *topology, uint64
 {
 	const struct route_algorithm *algorithms[ROUTE_MERGE_MAX];
 	struct route_options options = route_expect_options(topology, seed);
-	struct route_report report;
+	OWNED(route_set) *set;
+	OWNED(route_report) report;
 	struct error error = {""};
-	struct route_set *set;
 	char unknown[ROUTE_LABEL_MAX];
 	int count = route_merge_find(names, algorithms, unknown);
 
@@ -157,8 +156,6 @@ static void try_union(const char *names, const struct topology *topology, uint64
 	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
 	if (!route_report_good(&report))
 		fail_msg("%s, network %" PRIu64 ": %s", names, seed, report.evidence);
-	route_report_free(&report);
-	route_set_destroy(set);
 }
 
 UNIT_TEST(sets_on_one_tree_are_free_of_deadlock_together)
@@ -167,11 +164,10 @@ UNIT_TEST(sets_on_one_tree_are_free_of_deadlock_together)
 		"ud+ud-itb", "ud-random+ud-mitb+ud-itb", "dfs+dfs-itb"};
 
 	for (uint64_t seed = 0; seed < PROPERTY_NETWORKS / 4; seed++) {
-		struct topology *topology = random_network(seed, RANDOM_NETWORK_MAX);
+		OWNED(topology) *topology = random_network(seed, RANDOM_NETWORK_MAX);
 
 		for (unsigned i = 0; i < sizeof(unions) / sizeof(unions[0]); i++)
 			try_union(unions[i], topology, seed);
-		topology_destroy(topology);
 	}
 }
 
@@ -184,7 +180,7 @@ UNIT_TEST(sets_on_two_trees_are_not)
 
 	assert_int_equal(2, route_merge_find("ud+dfs", algorithms, unknown));
 	for (uint64_t seed = 0; seed < 40; seed++) {
-		struct topology *topology = random_network(seed, RANDOM_NETWORK_MAX);
+		OWNED(topology) *topology = random_network(seed, RANDOM_NETWORK_MAX);
 		struct route_options options = {.seed = seed};
 		struct route_set *set =
 			route_merge_compute(topology, algorithms, 2, &options, NULL, NULL);
@@ -195,7 +191,6 @@ UNIT_TEST(sets_on_two_trees_are_not)
 		cycles += !report.deadlock_free;
 		route_report_free(&report);
 		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 	assert_true(cycles > 10);
 }

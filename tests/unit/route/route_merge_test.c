@@ -36,10 +36,10 @@ UNIT_TEST(names_are_joined_by_plus)
 
 UNIT_TEST(the_first_algorithms_routes_come_first_and_none_twice)
 {
-	struct topology *topology = network_torus(4, 1);
+	OWNED(topology) *topology = network_torus(4, 1);
 	const struct route_algorithm *both[] = {&route_up_down, &route_minhop};
 	struct route_options options = {.seed = 5, .alternatives = 3};
-	struct route_set *first, *merged;
+	OWNED(route_set) *first, *merged;
 	int result;
 
 	first = route_compute(topology, both[0], &options, NULL, NULL);
@@ -65,9 +65,6 @@ UNIT_TEST(the_first_algorithms_routes_come_first_and_none_twice)
 			}
 		}
 	}
-	route_set_destroy(first);
-	route_set_destroy(merged);
-	topology_destroy(topology);
 }
 
 static bool has(const struct route_set *set, uint32_t source, uint32_t to, const uint8_t *route,
@@ -85,7 +82,7 @@ static bool has(const struct route_set *set, uint32_t source, uint32_t to, const
 
 UNIT_TEST(each_route_tells_whose_it_is)
 {
-	struct topology *topology = network_torus(4, 1);
+	OWNED(topology) *topology = network_torus(4, 1);
 	const struct route_algorithm *all[] = {&route_up_down, &route_minhop, &route_ud_itb};
 	struct route_options options = {.seed = 5, .alternatives = 2};
 	struct route_set *own[3], *merged;
@@ -118,12 +115,11 @@ UNIT_TEST(each_route_tells_whose_it_is)
 	for (unsigned k = 0; k < 3; k++)
 		route_set_destroy(own[k]);
 	route_set_destroy(merged);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(too_many_routes_together_are_refused)
 {
-	struct topology *topology = network_torus(4, 1);
+	OWNED(topology) *topology = network_torus(4, 1);
 	const struct route_algorithm *both[] = {&route_up_down, &route_minhop};
 	struct route_options options = {.seed = 5, .alternatives = 10};
 	struct error error;
@@ -133,7 +129,6 @@ UNIT_TEST(too_many_routes_together_are_refused)
 	assert_int_equal(result, -EINVAL);
 	assert_string_equal(error.text, "net: more than 10 routes of a pair in all, expected fewer "
 					"alternatives");
-	topology_destroy(topology);
 }
 
 /* Roots. */
@@ -163,41 +158,37 @@ static struct topology *line(void)
 
 UNIT_TEST(the_centre_is_nearest_to_the_farthest)
 {
-	struct topology *topology = line();
+	OWNED(topology) *topology = line();
 
 	assert_int_equal(root_of(topology, ROUTE_ROOT_CENTRE), 3);
-	topology_destroy(topology);
 }
 
 static uint64_t total_links(const struct topology *topology, uint32_t root)
 {
 	struct route_options options = {.root = root};
-	struct route_set *set = route_compute(topology, &route_up_down, &options, NULL, NULL);
-	struct route_report report;
+	OWNED(route_set) *set = route_compute(topology, &route_up_down, &options, NULL, NULL);
+	OWNED(route_report) report;
 	uint64_t links;
 
 	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
 	links = (uint64_t)(report.mean_switch_links * (double)report.far_routes + 0.5);
-	route_report_free(&report);
-	route_set_destroy(set);
 	return links;
 }
 
 UNIT_TEST(no_root_gives_shorter_ways_than_the_best)
 {
 	for (uint64_t seed = 1; seed <= 30; seed++) {
-		struct topology *topology = network_random(seed, true);
+		OWNED(topology) *topology = network_random(seed, true);
 		uint64_t best = total_links(topology, root_of(topology, ROUTE_ROOT_BEST));
 
 		for (uint32_t root = 0; root < topology->switches; root++)
 			assert_true(best <= total_links(topology, root));
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(a_random_root_depends_on_the_seed_alone)
 {
-	struct topology *topology = network_torus(5, 1);
+	OWNED(topology) *topology = network_torus(5, 1);
 	uint32_t root[2], differ = 0;
 
 	assert_int_equal(
@@ -209,14 +200,13 @@ UNIT_TEST(a_random_root_depends_on_the_seed_alone)
 		differ += root[0] != root[1];
 	}
 	assert_true(differ > 10);
-	topology_destroy(topology);
 }
 
 /* Gaps. */
 
 UNIT_TEST(hosts_that_are_cut_off_and_pairs_between_pieces_are_told_apart)
 {
-	struct topology *topology;
+	OWNED(topology) *topology;
 	struct network network;
 	struct route_options options = {0};
 	struct route_file file = {NULL, NULL};
@@ -243,14 +233,13 @@ UNIT_TEST(hosts_that_are_cut_off_and_pairs_between_pieces_are_told_apart)
 		route_gaps_free(&gaps);
 		route_file_close(&file);
 	}
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_whole_network_has_no_gaps)
 {
-	struct topology *topology = network_torus(3, 1);
+	OWNED(topology) *topology = network_torus(3, 1);
 	struct route_options options = {0};
-	struct route_file file = {
+	OWNED(route_file) file = {
 		.set = route_compute(topology, &route_up_down, &options, NULL, NULL)};
 	struct route_gaps gaps;
 
@@ -258,14 +247,12 @@ UNIT_TEST(a_whole_network_has_no_gaps)
 	assert_int_equal(gaps.pairs, 0);
 	assert_int_equal(gaps.cut_offs, 0);
 	route_gaps_free(&gaps);
-	route_file_close(&file);
-	topology_destroy(topology);
 }
 
 /* Listings put the spines first; below a root among them the other spines carry nothing. */
 UNIT_TEST(the_default_root_of_a_tree_is_a_leaf)
 {
-	struct topology *tree = network_fat_tree(2, 2);
+	OWNED(topology) *tree = network_fat_tree(2, 2);
 	uint32_t top = 0, root = UINT32_MAX;
 	struct error error = {""};
 
@@ -285,7 +272,6 @@ UNIT_TEST(the_default_root_of_a_tree_is_a_leaf)
 		tree->switch_at[s].stage = TOPOLOGY_NO_STAGE;
 	assert_int_equal(0, route_root_find(tree, &route_up_down, "", 1, &root, &error));
 	assert_int_equal(root, 0);
-	topology_destroy(tree);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -148,7 +148,7 @@ static bool judge(const struct topology *topology, const struct route_set *set,
 	const struct route_algorithm *algorithm, uint64_t seed)
 {
 	bool cycle = cycle_by_brute_force(topology, set);
-	struct route_report report;
+	OWNED(route_report) report;
 
 	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
 	assert_int_equal(report.invalid, 0);
@@ -156,7 +156,6 @@ static bool judge(const struct topology *topology, const struct route_set *set,
 	if (report.deadlock_free == cycle)
 		fail_msg("%s, network %" PRIu64 ": the judge says %s", algorithm->name, seed,
 			cycle ? "free of deadlock, and there is a cycle" : report.evidence);
-	route_report_free(&report);
 	return cycle;
 }
 
@@ -174,13 +173,12 @@ static void try_cuts(const struct topology *topology, const struct route_set *se
 	rng_init(&rng, seed, 4, 99);
 	tally->itbs += (unsigned)itbs;
 	for (unsigned i = 0; i < CUTS && itbs > 0; i++) {
-		struct route_set *mutant;
+		OWNED(route_set) *mutant;
 
 		count_itbs(set, rng_below(&rng, itbs), &place);
 		mutant = cut(set, &place);
 		tally->cuts++;
 		tally->caught += judge(topology, mutant, algorithm, seed);
-		route_set_destroy(mutant);
 	}
 }
 
@@ -189,16 +187,14 @@ static struct tally try_algorithm(const struct route_algorithm *algorithm, unsig
 	struct tally tally = {0};
 
 	for (uint64_t seed = 0; seed < networks; seed++) {
-		struct topology *topology = random_network(seed, SWITCHES);
+		OWNED(topology) *topology = random_network(seed, SWITCHES);
 		struct route_options options = {.seed = seed, .alternatives = 1 + seed % 2};
-		struct route_set *set = route_compute(topology, algorithm, &options, NULL, NULL);
+		OWNED(route_set) *set = route_compute(topology, algorithm, &options, NULL, NULL);
 
 		if (set != NULL) {
 			assert_false(judge(topology, set, algorithm, seed));
 			try_cuts(topology, set, algorithm, seed, &tally);
 		}
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 	return tally;
 }
@@ -242,14 +238,12 @@ UNIT_TEST(judge_and_brute_force_agree_on_shortest_routes)
 	unsigned cycles = 0, networks = PROPERTY_NETWORKS / 2;
 
 	for (uint64_t seed = 0; seed < networks; seed++) {
-		struct topology *topology = random_network(seed, SWITCHES);
+		OWNED(topology) *topology = random_network(seed, SWITCHES);
 		struct route_options options = {.seed = seed};
-		struct route_set *set = route_compute(topology, minhop, &options, NULL, NULL);
+		OWNED(route_set) *set = route_compute(topology, minhop, &options, NULL, NULL);
 
 		assert_non_null(set);
 		cycles += judge(topology, set, minhop, seed);
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 	print_message("minhop: %u networks, %u with a cycle\n", networks, cycles);
 	assert_in_range(cycles, networks / 20, networks - networks / 20);

@@ -68,10 +68,9 @@ UNIT_TEST(routes_are_good_on_random_networks)
 		uint64_t routes = 0;
 
 		for (uint64_t seed = 0; seed < networks; seed++) {
-			struct topology *topology = random_network(seed, RANDOM_NETWORK_MAX);
+			OWNED(topology) *topology = random_network(seed, RANDOM_NETWORK_MAX);
 
 			routes += try_whole(topology, algorithm, seed);
-			topology_destroy(topology);
 		}
 		print_message(
 			"%s: %u networks, %" PRIu64 " routes\n", algorithm->name, networks, routes);
@@ -117,7 +116,7 @@ static struct topology *damage(const struct topology *topology, uint64_t seed)
 static uint64_t try_damaged(
 	const struct topology *topology, const struct route_algorithm *algorithm, uint64_t seed)
 {
-	struct topology *damaged = damage(topology, seed);
+	OWNED(topology) *damaged = damage(topology, seed);
 	bool serves = route_expect_serves_all(algorithm);
 	struct route_case the_case = {
 		.topology = damaged,
@@ -130,7 +129,6 @@ static uint64_t try_damaged(
 	};
 	uint64_t routes = route_expect_good(&the_case, false);
 
-	topology_destroy(damaged);
 	return routes;
 }
 
@@ -143,10 +141,9 @@ UNIT_TEST(what_failures_leave_connected_has_good_routes)
 		uint64_t routes = 0;
 
 		for (uint64_t seed = 0; seed < networks; seed++) {
-			struct topology *topology = random_network(seed, RANDOM_NETWORK_MAX);
+			OWNED(topology) *topology = random_network(seed, RANDOM_NETWORK_MAX);
 
 			routes += try_damaged(topology, algorithm, seed);
-			topology_destroy(topology);
 		}
 		print_message("%s: %u damaged networks, %" PRIu64 " routes\n", algorithm->name,
 			networks, routes);
@@ -167,12 +164,11 @@ UNIT_TEST(what_failures_leave_of_regular_networks_is_free_of_deadlock)
 		uint64_t routes = 0;
 
 		for (uint64_t seed = 0; seed < networks; seed++) {
-			struct topology *topology = topology_generate(
+			OWNED(topology) *topology = topology_generate(
 				regular[seed % (sizeof(regular) / sizeof(regular[0]))], NULL);
 
 			assert_non_null(topology);
 			routes += try_damaged(topology, algorithm, seed);
-			topology_destroy(topology);
 		}
 		assert_true(routes > networks);
 	}
@@ -185,7 +181,7 @@ struct features {
 
 static void count_features(const struct topology *topology, struct features *features)
 {
-	struct route_graph *graph = route_graph_create(topology);
+	OWNED(route_graph) *graph = route_graph_create(topology);
 	bool without_hosts = false, degree_1 = false, parallel = false;
 
 	assert_non_null(graph);
@@ -203,7 +199,6 @@ static void count_features(const struct topology *topology, struct features *fea
 	features->parallel += parallel;
 	features->smallest += topology->switches == RANDOM_NETWORK_MIN;
 	features->largest += topology->switches == RANDOM_NETWORK_MAX;
-	route_graph_destroy(graph);
 }
 
 UNIT_TEST(the_networks_have_all_oddities)
@@ -211,12 +206,11 @@ UNIT_TEST(the_networks_have_all_oddities)
 	struct features features = {0};
 
 	for (uint64_t seed = 0; seed < 1000; seed++) {
-		struct topology *topology = random_network(seed, RANDOM_NETWORK_MAX);
+		OWNED(topology) *topology = random_network(seed, RANDOM_NETWORK_MAX);
 
 		assert_in_range(topology->switches, RANDOM_NETWORK_MIN, RANDOM_NETWORK_MAX);
 		assert_int_equal(0, topology_check_connected(topology, "test", NULL));
 		count_features(topology, &features);
-		topology_destroy(topology);
 	}
 	assert_true(features.without_hosts > 500);
 	assert_true(features.degree_1 > 500);

@@ -54,7 +54,7 @@ static struct vc_rule *ring_rule(uint32_t switches)
 
 UNIT_TEST(two_good_sets_with_a_cycle_between_them_are_caught)
 {
-	struct topology *topology = network_ring(6);
+	OWNED(topology) *topology = network_ring(6);
 	struct route_set *a = route_set_create(6), *b = route_set_create(6);
 	struct route_subject both[2] = {{.set = a}, {.set = b}};
 	struct route_report report;
@@ -75,14 +75,13 @@ UNIT_TEST(two_good_sets_with_a_cycle_between_them_are_caught)
 	route_report_free(&report);
 	route_set_destroy(a);
 	route_set_destroy(b);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_dateline_opens_the_ring)
 {
-	struct topology *topology = network_ring(6);
-	struct route_set *set = route_set_create(6);
-	struct route_report report;
+	OWNED(topology) *topology = network_ring(6);
+	OWNED(route_set) *set = route_set_create(6);
+	OWNED(route_report) report;
 
 	add_clockwise(set, 6, 0, 5, 5);
 	route_set_use_vc_rule(set, ring_rule(6));
@@ -90,17 +89,14 @@ UNIT_TEST(a_dateline_opens_the_ring)
 	assert_true(report.deadlock_free);
 	assert_true(report.connected);
 	assert_int_equal(report.vc_classes, 2);
-	route_report_free(&report);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(classes_without_a_dateline_leave_the_cycle_and_are_named_in_it)
 {
-	struct topology *topology = network_ring(6);
-	struct route_set *set = route_set_create(6);
+	OWNED(topology) *topology = network_ring(6);
+	OWNED(route_set) *set = route_set_create(6);
 	struct vc_rule *rule = ring_rule(6);
-	struct route_report report;
+	OWNED(route_report) report;
 	char name[64];
 
 	add_clockwise(set, 6, 0, 5, 5);
@@ -111,14 +107,11 @@ UNIT_TEST(classes_without_a_dateline_leave_the_cycle_and_are_named_in_it)
 	assert_int_equal(report.cycle_length, 6);
 	route_report_channel_name(topology, &report, 0, name, sizeof(name));
 	assert_non_null(strstr(name, ":0/0"));
-	route_report_free(&report);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(another_rule_for_the_same_switches_is_refused)
 {
-	struct topology *topology = network_ring(6);
+	OWNED(topology) *topology = network_ring(6);
 	struct route_set *a = route_set_create(6), *b = route_set_create(6);
 	struct route_subject both[2] = {{.set = a}, {.set = b}};
 	struct vc_rule *rule = ring_rule(6);
@@ -133,7 +126,6 @@ UNIT_TEST(another_rule_for_the_same_switches_is_refused)
 		error.text, "ring: routes with different VC classes, expected the same for all");
 	route_set_destroy(a);
 	route_set_destroy(b);
-	topology_destroy(topology);
 }
 
 /* Tables. */
@@ -152,8 +144,8 @@ static struct route_table *clockwise_to_the_middle(void)
 
 UNIT_TEST(an_alternative_port_counts_like_the_primary)
 {
-	struct topology *topology = network_ring(6);
-	struct route_table *table = clockwise_to_the_middle();
+	OWNED(topology) *topology = network_ring(6);
+	OWNED(route_table) *table = clockwise_to_the_middle();
 	struct route_subject subject = {.table = table};
 	struct route_report report = judge(topology, &subject, 1);
 
@@ -173,15 +165,13 @@ UNIT_TEST(an_alternative_port_counts_like_the_primary)
 	assert_true(report.connected);
 	assert_false(report.deadlock_free);
 	route_report_free(&report);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(an_alternative_port_without_a_link_is_found)
 {
-	struct topology *topology = network_ring(6);
-	struct route_table *table = clockwise_to_the_middle();
-	struct route_report report;
+	OWNED(topology) *topology = network_ring(6);
+	OWNED(route_table) *table = clockwise_to_the_middle();
+	OWNED(route_report) report;
 
 	table->alternatives = calloc(36, sizeof(*table->alternatives));
 	assert_non_null(table->alternatives);
@@ -191,17 +181,14 @@ UNIT_TEST(an_alternative_port_without_a_link_is_found)
 	assert_int_equal(report.invalid, 1);
 	assert_false(route_report_good(&report));
 	assert_string_equal(report.evidence, "anybody to h4: an alternative ends at s2:0");
-	route_report_free(&report);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(what_the_topology_cannot_connect_is_told_apart)
 {
-	struct topology *topology;
+	OWNED(topology) *topology;
 	struct route_options options = {0};
-	struct route_report report;
-	struct route_table *table;
+	OWNED(route_report) report;
+	OWNED(route_table) *table;
 	struct network network;
 
 	network_begin(&network, 3, 3);
@@ -215,9 +202,6 @@ UNIT_TEST(what_the_topology_cannot_connect_is_told_apart)
 	report = judge(topology, &(struct route_subject){.table = table}, 1);
 	assert_int_equal(report.unconnected, 5);
 	assert_int_equal(report.unreachable, 4);
-	route_report_free(&report);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 /* The source route that a packet takes through the tables; 0 if it does not arrive. */
@@ -274,7 +258,7 @@ static void spoil(struct route_table *table, uint64_t seed)
 UNIT_TEST(tables_are_judged_as_each_packet_alone_would_be)
 {
 	for (uint64_t seed = 1; seed <= 300; seed++) {
-		struct topology *topology = network_random(seed, true);
+		OWNED(topology) *topology = network_random(seed, true);
 		struct route_options options = {.seed = seed};
 		struct route_table *table =
 			route_compute_table(topology, &route_up_down, &options, NULL, NULL);
@@ -299,7 +283,6 @@ UNIT_TEST(tables_are_judged_as_each_packet_alone_would_be)
 		route_report_free(&alone);
 		route_set_destroy(set);
 		route_table_destroy(table);
-		topology_destroy(topology);
 	}
 }
 

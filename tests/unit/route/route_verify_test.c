@@ -282,12 +282,11 @@ TEST(more_than_two_steps_are_found)
 TEST(a_set_for_another_number_of_hosts_is_refused)
 {
 	struct fixture *fixture = *state;
-	struct route_set *other = route_set_create(7);
+	OWNED(route_set) *other = route_set_create(7);
 	struct error error;
 
 	assert_int_equal(
 		-EINVAL, route_verify_set(fixture->topology, other, &fixture->report, &error));
-	route_set_destroy(other);
 }
 
 static struct route_table *some_table(const struct fixture *fixture)
@@ -303,7 +302,7 @@ static struct route_table *some_table(const struct fixture *fixture)
 TEST(tables_that_send_round_in_a_circle_are_found)
 {
 	struct fixture *fixture = *state;
-	struct route_table *table = some_table(fixture);
+	OWNED(route_table) *table = some_table(fixture);
 
 	for (uint32_t at = 0; at < 6; at++)
 		route_table_row(table, at)[4] = 0;
@@ -312,25 +311,23 @@ TEST(tables_that_send_round_in_a_circle_are_found)
 	assert_false(fixture->report.connected);
 	assert_int_equal(fixture->report.invalid, 5);
 	assert_non_null(strstr(fixture->report.evidence, "the tables send it in a circle"));
-	route_table_destroy(table);
 }
 
 TEST(a_table_with_a_hole_is_found)
 {
 	struct fixture *fixture = *state;
-	struct route_table *table = some_table(fixture);
+	OWNED(route_table) *table = some_table(fixture);
 
 	route_table_row(table, 2)[0] = ROUTE_TABLE_NONE;
 	assert_int_equal(0, route_verify(fixture->topology, &(struct route_subject){.table = table},
 				    1, &fixture->report, NULL));
 	assert_false(fixture->report.connected);
-	route_table_destroy(table);
 }
 
 TEST(tables_that_turn_against_the_rule_are_found)
 {
 	struct fixture *fixture = *state;
-	struct route_table *table = some_table(fixture);
+	OWNED(route_table) *table = some_table(fixture);
 
 	for (uint32_t at = 0; at < 6; at++) /* clockwise to everybody else */
 		for (uint32_t host = 0; host < 6; host++)
@@ -341,7 +338,6 @@ TEST(tables_that_turn_against_the_rule_are_found)
 	assert_true(fixture->report.connected);
 	assert_false(fixture->report.deadlock_free);
 	assert_closed(fixture->topology, &fixture->report);
-	route_table_destroy(table);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -39,6 +39,7 @@ static void bench_end(struct bench *bench)
 	route_graph_destroy(bench->graph);
 	topology_destroy(bench->topology);
 }
+#define bench_out_of_scope bench_end
 
 static void find_paths(const struct bench *bench, struct smart_paths *paths)
 {
@@ -92,12 +93,11 @@ static void refuse_forbidden(const struct bench *bench, void *context, uint32_t 
 
 static uint32_t count_pairs(const struct bench *bench)
 {
-	struct smart_paths paths;
+	OWNED(smart_paths) paths;
 	uint32_t pairs;
 
 	find_paths(bench, &paths);
 	pairs = paths.pairs;
-	smart_paths_fini(&paths);
 	return pairs;
 }
 
@@ -105,7 +105,7 @@ UNIT_TEST(turns_that_are_kept_connect_all_pairs_and_close_no_cycle)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct acyclic *acyclic;
-		struct bench bench;
+		OWNED(bench) bench;
 		uint32_t pairs;
 
 		bench_begin(&bench, network_random(seed, seed % 2 == 0), seed);
@@ -116,7 +116,6 @@ UNIT_TEST(turns_that_are_kept_connect_all_pairs_and_close_no_cycle)
 		acyclic = acyclic_create(bench.graph);
 		each_turn(&bench, accept_allowed, acyclic);
 		acyclic_destroy(acyclic);
-		bench_end(&bench);
 	}
 }
 
@@ -124,7 +123,7 @@ UNIT_TEST(in_the_end_the_allowed_turns_close_no_cycle_and_any_other_would)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
 		struct acyclic *acyclic;
-		struct bench bench;
+		OWNED(bench) bench;
 
 		bench_begin(&bench, network_random(seed, seed % 2 == 0), seed);
 		assert_int_equal(0, smart_break_cycles(&bench.turns, &bench.options, NULL));
@@ -132,7 +131,6 @@ UNIT_TEST(in_the_end_the_allowed_turns_close_no_cycle_and_any_other_would)
 		each_turn(&bench, accept_allowed, acyclic);
 		each_turn(&bench, refuse_forbidden, acyclic);
 		acyclic_destroy(acyclic);
-		bench_end(&bench);
 	}
 }
 
@@ -143,7 +141,7 @@ static bool ring_keeps_turn_at_2(uint32_t hosts_at_1, uint32_t hosts_at_2)
 	uint32_t hosts = 3 + hosts_at_1 + hosts_at_2, host = 0;
 	const struct route_graph *graph;
 	struct network network;
-	struct bench bench;
+	OWNED(bench) bench;
 	bool at_2, at_3;
 
 	network_begin(&network, 5, hosts);
@@ -158,7 +156,6 @@ static bool ring_keeps_turn_at_2(uint32_t hosts_at_1, uint32_t hosts_at_2)
 	at_2 = allowed(&bench, arc_between(graph, 1, 2), arc_between(graph, 2, 3));
 	at_3 = allowed(&bench, arc_between(graph, 2, 3), arc_between(graph, 3, 4));
 	assert_int_not_equal(at_2, at_3);
-	bench_end(&bench);
 	return at_2;
 }
 
@@ -171,8 +168,8 @@ UNIT_TEST(the_turn_that_costs_least_is_forbidden)
 UNIT_TEST(paths_are_the_shortest_over_allowed_turns)
 {
 	const struct route_graph *graph;
-	struct smart_paths paths;
-	struct bench bench;
+	OWNED(bench) bench;
+	OWNED(smart_paths) paths;
 	uint32_t in, out;
 
 	bench_begin(&bench, network_ring(5), 1);
@@ -192,14 +189,12 @@ UNIT_TEST(paths_are_the_shortest_over_allowed_turns)
 			links = 3; /* the other way around */
 		assert_int_equal(paths.first_arc[first + 1] - paths.first_arc[first], links);
 	}
-	smart_paths_fini(&paths);
-	bench_end(&bench);
 }
 
 UNIT_TEST(a_sample_of_many_paths_has_no_path_twice)
 {
-	struct smart_paths paths;
-	struct bench bench;
+	OWNED(bench) bench;
+	OWNED(smart_paths) paths;
 
 	bench_begin(&bench, network_torus(6, 1), 7);
 	assert_int_equal(0, smart_paths_find(&paths, &bench.turns, &bench.options, 10, NULL));
@@ -214,8 +209,6 @@ UNIT_TEST(a_sample_of_many_paths_has_no_path_twice)
 					(paths.first_arc[a + 1] - paths.first_arc[a]) *
 						sizeof(*paths.arc));
 	}
-	smart_paths_fini(&paths);
-	bench_end(&bench);
 }
 
 /* Largest load plus mean load, what the program minimises. */
@@ -255,10 +248,10 @@ static double cheapest(const struct smart_paths *paths, uint32_t pair, const dou
 UNIT_TEST(prices_prove_that_no_split_is_better)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct smart_paths paths;
+		OWNED(bench) bench;
+		OWNED(smart_paths) paths;
 		struct smart_prices prices;
 		double *flow, bound = 0, sum = 0;
-		struct bench bench;
 		uint32_t arcs;
 
 		bench_begin(&bench, network_random(seed, true), seed);
@@ -292,8 +285,6 @@ UNIT_TEST(prices_prove_that_no_split_is_better)
 		free(flow);
 		free(prices.arc);
 		free(prices.pair);
-		smart_paths_fini(&paths);
-		bench_end(&bench);
 	}
 }
 
@@ -302,10 +293,10 @@ UNIT_TEST(the_descent_comes_close_to_the_program_and_bounds_it)
 	double program = 0, descent = 0, bounds = 0;
 
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct smart_paths paths;
+		OWNED(bench) bench;
+		OWNED(smart_paths) paths;
 		struct smart_prices prices;
 		double *flow, best, bound = 0;
-		struct bench bench;
 
 		bench_begin(&bench, network_random(seed, true), seed);
 		find_paths(&bench, &paths);
@@ -335,8 +326,6 @@ UNIT_TEST(the_descent_comes_close_to_the_program_and_bounds_it)
 		free(flow);
 		free(prices.arc);
 		free(prices.pair);
-		smart_paths_fini(&paths);
-		bench_end(&bench);
 	}
 	assert_true(descent < 1.005 * program);
 	assert_true(bounds > 0.99 * program);
@@ -344,9 +333,9 @@ UNIT_TEST(the_descent_comes_close_to_the_program_and_bounds_it)
 
 UNIT_TEST(no_detour_is_added_that_is_not_cheaper)
 {
-	struct smart_paths paths;
+	OWNED(bench) bench;
+	OWNED(smart_paths) paths;
 	struct smart_prices prices;
-	struct bench bench;
 	uint32_t before, added;
 	double bound;
 
@@ -368,16 +357,14 @@ UNIT_TEST(no_detour_is_added_that_is_not_cheaper)
 	assert_int_equal(paths.paths, before + 1);
 	free(prices.arc);
 	free(prices.pair);
-	smart_paths_fini(&paths);
-	bench_end(&bench);
 }
 
 /* Six routes over four parallel links. */
 UNIT_TEST(whole_routes_are_spread_as_evenly_as_they_can)
 {
-	struct smart_paths paths;
+	OWNED(bench) bench;
+	OWNED(smart_paths) paths;
 	struct network network;
-	struct bench bench;
 	uint32_t count[64] = {0};
 	double flow[64];
 
@@ -400,8 +387,6 @@ UNIT_TEST(whole_routes_are_spread_as_evenly_as_they_can)
 		for (uint32_t p = first; p < first + 4; p++)
 			assert_in_range(count[p], 1, 2);
 	}
-	smart_paths_fini(&paths);
-	bench_end(&bench);
 }
 
 /* The largest load of an arc: traffic times cost. */
@@ -482,8 +467,8 @@ UNIT_TEST(routes_over_links_of_mixed_rates_come_close_to_the_bound)
 	double worst = 1, unweighted = 1;
 
 	for (uint64_t seed = 0; seed < 50; seed++) {
-		struct smart_paths paths;
-		struct bench bench;
+		OWNED(bench) bench;
+		OWNED(smart_paths) paths;
 		double *flow, bound, share = 0;
 
 		bench_begin(&bench, draw_mixed(seed), seed);
@@ -492,7 +477,7 @@ UNIT_TEST(routes_over_links_of_mixed_rates_come_close_to_the_bound)
 		assert_int_equal(0, smart_lp_balance(&paths, bench.graph, flow, NULL, NULL));
 		bound = weighted_load(bench.graph, &paths, flow);
 		for (unsigned i = 0; i < 2; i++) {
-			struct route_set *set = route_compute(
+			OWNED(route_set) *set = route_compute(
 				bench.topology, algorithms[i], &bench.options, NULL, NULL);
 			double here = bound / weighted_load_of_routes(bench.graph, set);
 
@@ -500,12 +485,9 @@ UNIT_TEST(routes_over_links_of_mixed_rates_come_close_to_the_bound)
 			share = fmax(share, here);
 			if (i == 0)
 				unweighted = fmin(unweighted, here);
-			route_set_destroy(set);
 		}
 		worst = fmin(worst, share);
 		free(flow);
-		smart_paths_fini(&paths);
-		bench_end(&bench);
 	}
 	print_message("worst share of the bound: %.3f, bsmart-itb alone %.3f\n", worst, unweighted);
 	assert_true(worst >= 0.95);

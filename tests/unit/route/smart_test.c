@@ -27,11 +27,10 @@ static struct route_report judge(
 
 static struct route_report judge_spec(const char *spec, const char *algorithm)
 {
-	struct topology *topology = bench_generate(spec);
+	OWNED(topology) *topology = bench_generate(spec);
 	struct route_options options = {.seed = 1};
 	struct route_report report = judge(topology, algorithm, &options);
 
-	topology_destroy(topology);
 	return report;
 }
 
@@ -77,27 +76,22 @@ UNIT_TEST(large_networks_are_routed_near_a_bound)
 		"torus:dims=9x9,hosts=1", "irregular:switches=90,hosts=2", "dragonfly:a=6,p=2,h=3"};
 
 	for (unsigned i = 0; i < sizeof(spec) / sizeof(spec[0]); i++) {
-		struct topology *topology = bench_generate(spec[i]);
+		OWNED(topology) *topology = bench_generate(spec[i]);
 		struct route_options options = {.seed = 1};
-		struct route_set *set = bench_compute(topology, "smart", &options);
-		struct route_report report;
+		OWNED(route_set) *set = bench_compute(topology, "smart", &options);
+		OWNED(route_report) report;
 
 		assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
 		assert_true(route_report_good(&report));
 		assert_true(route_set_excess(set) >= 0 && route_set_excess(set) < 0.15);
-		route_report_free(&report);
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 	/* Two linear programs instead: nothing to state. */
 	{
-		struct topology *topology = bench_generate("irregular:switches=16,hosts=2");
+		OWNED(topology) *topology = bench_generate("irregular:switches=16,hosts=2");
 		struct route_options options = {.seed = 1};
-		struct route_set *set = bench_compute(topology, "smart", &options);
+		OWNED(route_set) *set = bench_compute(topology, "smart", &options);
 
 		assert_true(route_set_excess(set) < 0);
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 }
 
@@ -117,7 +111,7 @@ static struct topology *make_bypass(void)
 
 UNIT_TEST(longer_paths_are_taken_where_they_lower_the_largest_load)
 {
-	struct topology *topology = make_bypass();
+	OWNED(topology) *topology = make_bypass();
 	struct route_options options = {.seed = 1};
 	struct route_report report = judge(topology, "smart", &options);
 
@@ -125,13 +119,12 @@ UNIT_TEST(longer_paths_are_taken_where_they_lower_the_largest_load)
 	assert_true(report.mean_switch_links > 1);
 	report = judge(topology, "bsmart-itb", &options);
 	assert_true(report.mean_switch_links == 1); /* minimal paths only */
-	topology_destroy(topology);
 }
 
 UNIT_TEST(parallel_links_carry_the_same)
 {
 	struct route_options options = {.seed = 1};
-	struct topology *topology;
+	OWNED(topology) *topology;
 	struct network network;
 	struct route_report report;
 
@@ -144,7 +137,6 @@ UNIT_TEST(parallel_links_carry_the_same)
 	report = judge(topology, "smart", &options);
 	assert_int_equal(report.link_load.min, 4);
 	assert_int_equal(report.link_load.max, 4);
-	topology_destroy(topology);
 }
 
 /* A fat tree's minimal paths close no cycle, and its upper switches have no hosts for ITBs. */
@@ -160,13 +152,13 @@ UNIT_TEST(bsmart_itb_leaves_paths_without_cycles_as_they_are)
 
 UNIT_TEST(the_same_seed_gives_the_same_routes)
 {
-	struct topology *topology = bench_generate("irregular:switches=12,hosts=2,seed=3");
+	OWNED(topology) *topology = bench_generate("irregular:switches=12,hosts=2,seed=3");
 	struct route_options options = {.seed = 9, .alternatives = 2};
 
 	for (unsigned k = 0; k < 2; k++) {
 		const char *algorithm = k == 0 ? "smart" : "bsmart-itb";
-		struct route_set *a = bench_compute(topology, algorithm, &options);
-		struct route_set *b = bench_compute(topology, algorithm, &options);
+		OWNED(route_set) *a = bench_compute(topology, algorithm, &options);
+		OWNED(route_set) *b = bench_compute(topology, algorithm, &options);
 
 		for (uint32_t from = 0; from < topology->hosts; from++)
 			for (uint32_t to = 0; to < topology->hosts; to++)
@@ -181,19 +173,16 @@ UNIT_TEST(the_same_seed_gives_the_same_routes)
 					assert_int_equal(length[0], length[1]);
 					assert_memory_equal(left, right, length[0]);
 				}
-		route_set_destroy(a);
-		route_set_destroy(b);
 	}
-	topology_destroy(topology);
 }
 
 /* Both of the parallel links are in use, so both are alternatives of every pair. */
 UNIT_TEST(alternatives_are_the_other_paths_in_use)
 {
 	struct route_options options = {.alternatives = 5};
-	struct topology *topology;
+	OWNED(topology) *topology;
 	struct network network;
-	struct route_set *set;
+	OWNED(route_set) *set;
 	unsigned length;
 
 	network_begin(&network, 2, 4);
@@ -209,16 +198,13 @@ UNIT_TEST(alternatives_are_the_other_paths_in_use)
 			assert_int_not_equal(route_set_get(set, from, to, 0, &length)[0],
 				route_set_get(set, from, to, 1, &length)[0]);
 		}
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_way_that_does_not_fit_into_a_frame_is_refused)
 {
-	struct topology *topology = network_ring(140);
+	OWNED(topology) *topology = network_ring(140);
 
 	bench_expect_refused(topology, "smart", "links, expected at most 62");
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -29,11 +29,11 @@ static bool same_path(const struct itb_walk *a, const struct itb_walk *b)
 /* The hosts of network_torus(4, 3): three to a switch, by number. */
 UNIT_TEST(the_hosts_of_two_switches_share_their_paths_in_the_same_order)
 {
-	struct topology *topology = network_torus(4, 3);
+	OWNED(topology) *topology = network_torus(4, 3);
 	struct route_options options = per_switch(5, 4);
 
 	for (unsigned name = 0; name < NAMES; name++) {
-		struct route_set *set = bench_compute(topology, names[name], &options);
+		OWNED(route_set) *set = bench_compute(topology, names[name], &options);
 
 		for (uint32_t source = 0; source < topology->hosts; source++)
 			for (uint32_t to = 0; to < topology->hosts; to++) {
@@ -51,9 +51,7 @@ UNIT_TEST(the_hosts_of_two_switches_share_their_paths_in_the_same_order)
 					assert_true(same_path(&a, &b));
 				}
 			}
-		route_set_destroy(set);
 	}
-	topology_destroy(topology);
 }
 
 /* How often each host of network_torus(4, 4) absorbs, by its place at its switch. */
@@ -73,9 +71,9 @@ static void count_absorbing(
 
 UNIT_TEST(the_hosts_that_absorb_are_spread_all_the_same)
 {
-	struct topology *topology = network_torus(4, 4);
+	OWNED(topology) *topology = network_torus(4, 4);
 	struct route_options options = per_switch(5, 1);
-	struct route_set *set = bench_compute(topology, "ud-itb", &options);
+	OWNED(route_set) *set = bench_compute(topology, "ud-itb", &options);
 	unsigned absorbed[4] = {0}, sum;
 
 	count_absorbing(topology, set, absorbed);
@@ -83,8 +81,6 @@ UNIT_TEST(the_hosts_that_absorb_are_spread_all_the_same)
 	assert_true(sum > 400);
 	for (unsigned i = 0; i < 4; i++)
 		assert_in_range(absorbed[i], sum / 5, sum * 3 / 10);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -45,12 +45,12 @@ static void check_turns(const struct topology *topology, const struct itb_walk *
 UNIT_TEST(itbs_stand_at_the_forbidden_turns_and_nowhere_else)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = itb_network(seed, seed % 2 == 0);
+		OWNED(topology) *topology = itb_network(seed, seed % 2 == 0);
 		struct route_options options = {.seed = seed, .alternatives = 10};
 
 		for (unsigned i = 0; i < NAMES; i++) {
 			struct labels labels = {.graph = route_graph_create(topology)};
-			struct route_set *set = bench_compute(topology, names[i], &options);
+			OWNED(route_set) *set = bench_compute(topology, names[i], &options);
 
 			assert_non_null(labels.graph);
 			labels.up = calloc(labels.graph->arcs + 1u, sizeof(*labels.up));
@@ -60,9 +60,7 @@ UNIT_TEST(itbs_stand_at_the_forbidden_turns_and_nowhere_else)
 			itb_for_each(topology, set, check_turns, &labels);
 			free(labels.up);
 			route_graph_destroy(labels.graph);
-			route_set_destroy(set);
 		}
-		topology_destroy(topology);
 	}
 }
 
@@ -70,8 +68,8 @@ UNIT_TEST(itbs_stand_at_the_forbidden_turns_and_nowhere_else)
 static unsigned count_spared(const struct topology *topology, const char *name, const char *tree,
 	const struct route_options *options)
 {
-	struct route_set *plain_set = bench_compute(topology, tree, options);
-	struct route_set *set = bench_compute(topology, name, options);
+	OWNED(route_set) *plain_set = bench_compute(topology, tree, options);
+	OWNED(route_set) *set = bench_compute(topology, name, options);
 	unsigned found = 0;
 
 	for (uint32_t source = 0; source < topology->hosts; source++)
@@ -83,8 +81,6 @@ static unsigned count_spared(const struct topology *topology, const char *name, 
 
 				found += walk.itbs > 0 && walk.links == plain.links;
 			}
-	route_set_destroy(plain_set);
-	route_set_destroy(set);
 	return found;
 }
 
@@ -93,7 +89,7 @@ UNIT_TEST(ud_mitb_and_dfs_itb_avoid_itbs_where_they_can_and_the_others_do_not)
 	unsigned ud = 0, dfs = 0;
 
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = itb_network(seed, seed % 2 == 0);
+		OWNED(topology) *topology = itb_network(seed, seed % 2 == 0);
 		struct route_options options = {
 			.seed = seed, .alternatives = 1 + (unsigned)seed % 3};
 
@@ -102,7 +98,6 @@ UNIT_TEST(ud_mitb_and_dfs_itb_avoid_itbs_where_they_can_and_the_others_do_not)
 		assert_int_equal(count_spared(topology, "dfs-itb", "dfs", &options), 0);
 		ud += count_spared(topology, "ud-itb", "ud", &options);
 		dfs += count_spared(topology, "dfs-itb-any", "dfs", &options);
-		topology_destroy(topology);
 	}
 	assert_true(ud > 0);
 	assert_true(dfs > 0);
@@ -113,8 +108,8 @@ static unsigned count_not_first(
 	const struct topology *topology, const char *name, const struct route_options *options)
 {
 	struct route_options several = {.seed = options->seed, .alternatives = 10};
-	struct route_set *set = bench_compute(topology, name, options);
-	struct route_set *others = bench_compute(topology, "ud", &several);
+	OWNED(route_set) *set = bench_compute(topology, name, options);
+	OWNED(route_set) *others = bench_compute(topology, "ud", &several);
 	unsigned found = 0;
 
 	for (uint32_t source = 0; source < topology->hosts; source++)
@@ -126,8 +121,6 @@ static unsigned count_not_first(
 				found += walk.itbs == 0 && walk.links == other.links &&
 					 memcmp(walk.port, other.port, walk.links) > 0;
 			}
-	route_set_destroy(set);
-	route_set_destroy(others);
 	return found;
 }
 
@@ -136,12 +129,11 @@ UNIT_TEST(ud_mitb_first_takes_the_first_without_itbs_by_the_ports_and_ud_mitb_dr
 	unsigned drawn = 0;
 
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = itb_network(seed, seed % 2 == 0);
+		OWNED(topology) *topology = itb_network(seed, seed % 2 == 0);
 		struct route_options options = {.seed = seed, .alternatives = 1};
 
 		assert_int_equal(count_not_first(topology, "ud-mitb-first", &options), 0);
 		drawn += count_not_first(topology, "ud-mitb", &options);
-		topology_destroy(topology);
 	}
 	assert_true(drawn > 0);
 }
@@ -151,7 +143,7 @@ UNIT_TEST(ud_mitb_first_takes_the_first_without_itbs_by_the_ports_and_ud_mitb_dr
 static unsigned count_below(const char *name, unsigned seeds)
 {
 	struct network network;
-	struct topology *topology;
+	OWNED(topology) *topology;
 	unsigned below = 0;
 
 	network_begin(&network, 4, 4);
@@ -164,15 +156,13 @@ static unsigned count_below(const char *name, unsigned seeds)
 	topology = network_end(&network);
 	for (uint64_t seed = 0; seed < seeds; seed++) {
 		struct route_options options = {.seed = seed};
-		struct route_set *set = bench_compute(topology, name, &options);
+		OWNED(route_set) *set = bench_compute(topology, name, &options);
 		struct itb_walk walk = itb_walk(topology, set, 1, 2, 0);
 
 		assert_int_equal(walk.links, 2);
 		assert_int_equal(walk.itbs, walk.at[1] == 3);
 		below += walk.at[1] == 3;
-		route_set_destroy(set);
 	}
-	topology_destroy(topology);
 	return below;
 }
 
@@ -188,16 +178,14 @@ UNIT_TEST(in_figure_45_ud_itb_goes_either_way_alike)
 
 UNIT_TEST(on_a_ring_every_itb_is_needed)
 {
-	struct topology *topology = network_ring(6);
+	OWNED(topology) *topology = network_ring(6);
 
 	for (unsigned i = 0; i < NAMES; i++) {
 		struct route_options options = {.seed = i};
-		struct route_set *set = bench_compute(topology, names[i], &options);
+		OWNED(route_set) *set = bench_compute(topology, names[i], &options);
 
 		assert_true(itb_expect_all_needed(topology, set) >= 2);
-		route_set_destroy(set);
 	}
-	topology_destroy(topology);
 }
 
 /* A ring of six where the one switch with a forbidden turn, s3, has no host. */
@@ -205,8 +193,8 @@ UNIT_TEST(without_hosts_at_the_turn_the_way_leads_round)
 {
 	struct route_options options = {.seed = 1};
 	struct network network;
-	struct topology *topology;
-	struct route_set *set;
+	OWNED(topology) *topology;
+	OWNED(route_set) *set;
 	struct itb_walk walk;
 
 	network_begin(&network, 6, 5);
@@ -220,8 +208,6 @@ UNIT_TEST(without_hosts_at_the_turn_the_way_leads_round)
 	assert_int_equal(walk.links, 4);
 	assert_int_equal(walk.itbs, 0);
 	itb_expect_good(topology, "ud-itb", &options, false);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 enum { ROW = 33, CHAIN = 16 };
@@ -238,8 +224,8 @@ UNIT_TEST(routes_that_do_not_fit_into_a_frame_give_way_to_legal_ones)
 {
 	struct route_options options = {.seed = 1};
 	struct network network;
-	struct topology *topology;
-	struct route_set *set;
+	OWNED(topology) *topology;
+	OWNED(route_set) *set;
 	struct itb_walk walk;
 
 	network_begin(&network, 1 + ROW * (CHAIN + 1), ROW);
@@ -264,13 +250,11 @@ UNIT_TEST(routes_that_do_not_fit_into_a_frame_give_way_to_legal_ones)
 	assert_int_equal(walk.links, 6);
 	assert_int_equal(walk.itbs, 3);
 	itb_expect_good(topology, "ud-itb", &options, false);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 {
-	struct topology *topology = network_ring(160);
+	OWNED(topology) *topology = network_ring(160);
 	struct route_options options = {.seed = 1};
 	struct error error;
 	int result;
@@ -279,7 +263,6 @@ UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 		route_compute(topology, route_algorithm_find("ud-itb"), &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
 	assert_non_null(strstr(error.text, "route elements, expected at most 64"));
-	topology_destroy(topology);
 }
 
 UNIT_TEST(another_seed_or_root_gives_other_routes)
@@ -297,15 +280,13 @@ UNIT_TEST(another_seed_or_root_gives_other_routes)
 /* The thesis: 256 / 63 links; up/down has 32 / 7. */
 UNIT_TEST(on_the_8_by_8_torus_all_is_minimal)
 {
-	struct topology *topology = network_torus(8, 8);
+	OWNED(topology) *topology = network_torus(8, 8);
 	struct route_options options = {.seed = 1};
-	struct route_report report = itb_judge(topology, "ud-itb", &options);
+	OWNED(route_report) report = itb_judge(topology, "ud-itb", &options);
 
 	assert_true(report.minimal_fraction == 1);
 	assert_in_range((unsigned)(report.mean_switch_links * 1e4 + 0.5), 40635, 40635);
 	assert_true(report.deadlock_free);
-	route_report_free(&report);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

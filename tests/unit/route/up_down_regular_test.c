@@ -14,7 +14,7 @@
 
 static void assert_shares(const char *spec, double minimal, double mean_links)
 {
-	struct topology *topology = walk_generate(spec);
+	OWNED(topology) *topology = walk_generate(spec);
 	struct route_options options = {.seed = 1};
 	struct route_report report;
 	struct error error = {""};
@@ -28,7 +28,6 @@ static void assert_shares(const char *spec, double minimal, double mean_links)
 	assert_true(fabs(report.mean_switch_links - mean_links) < 1e-9);
 	route_report_free(&report);
 	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(torus_routes_are_minimal_in_eight_of_ten_cases)

@@ -124,9 +124,9 @@ static unsigned walk(
 UNIT_TEST(every_way_follows_the_two_rules_and_never_goes_up_after_down)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = network_random(seed, seed % 4 != 0);
+		OWNED(topology) *topology = network_random(seed, seed % 4 != 0);
 		struct rules rules = {.topology = topology};
-		struct route_table *table;
+		OWNED(route_table) *table;
 
 		rules.root = (uint32_t)(seed % topology->switches);
 		find_distances(topology, rules.distance);
@@ -140,8 +140,6 @@ UNIT_TEST(every_way_follows_the_two_rules_and_never_goes_up_after_down)
 				assert_int_equal(
 					walk(&rules, table, at, host), cost(&rules, at, to.device));
 		}
-		route_table_destroy(table);
-		topology_destroy(topology);
 	}
 }
 
@@ -149,8 +147,8 @@ UNIT_TEST(every_way_follows_the_two_rules_and_never_goes_up_after_down)
 UNIT_TEST(in_a_fat_tree_the_tables_are_d_mod_k)
 {
 	const uint32_t k = 3, stages = 3;
-	struct topology *topology = network_fat_tree(k, stages);
-	struct route_table *table = compute(topology, 0);
+	OWNED(topology) *topology = network_fat_tree(k, stages);
+	OWNED(route_table) *table = compute(topology, 0);
 
 	for (uint32_t at = 0; at < topology->switches; at++)
 		for (uint32_t host = 0; host < topology->hosts; host++) {
@@ -162,47 +160,39 @@ UNIT_TEST(in_a_fat_tree_the_tables_are_d_mod_k)
 			if (topology->switch_at[at].stage < stages && port >= k)
 				assert_int_equal(port, k + digit % k);
 		}
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(in_a_fat_tree_every_way_is_minimal)
 {
-	struct topology *topology = network_fat_tree(3, 3);
-	struct route_table *table = compute(topology, 0);
-	struct route_report report;
+	OWNED(topology) *topology = network_fat_tree(3, 3);
+	OWNED(route_table) *table = compute(topology, 0);
+	OWNED(route_report) report;
 
 	assert_int_equal(0,
 		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
 	assert_true(route_report_good(&report));
 	assert_true(report.minimal_fraction == 1);
 	assert_int_equal(report.max_switch_links, 4);
-	route_report_free(&report);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 /* D-mod-K sends as many pairs over each link of a stage as over the others. */
 UNIT_TEST(in_a_fat_tree_the_load_is_even)
 {
-	struct topology *topology = network_fat_tree(4, 2);
-	struct route_table *table = compute(topology, 0);
-	struct route_report report;
+	OWNED(topology) *topology = network_fat_tree(4, 2);
+	OWNED(route_table) *table = compute(topology, 0);
+	OWNED(route_report) report;
 
 	assert_int_equal(0,
 		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
 	assert_int_equal(report.link_load.min, report.link_load.max);
-	route_report_free(&report);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(parallel_links_share_the_load)
 {
 	struct network network;
-	struct topology *topology;
-	struct route_table *table;
-	struct route_report report;
+	OWNED(topology) *topology;
+	OWNED(route_table) *table;
+	OWNED(route_report) report;
 
 	network_begin(&network, 2, 12);
 	for (unsigned i = 0; i < 3; i++)
@@ -215,42 +205,35 @@ UNIT_TEST(parallel_links_share_the_load)
 		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
 	assert_int_equal(report.link_load.min, 12);
 	assert_int_equal(report.link_load.max, 12);
-	route_report_free(&report);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(on_a_torus_the_load_is_no_more_uneven_than_the_tree_makes_it)
 {
-	struct topology *topology = network_torus(8, 1);
-	struct route_table *table = compute(topology, 0);
-	struct route_report report;
+	OWNED(topology) *topology = network_torus(8, 1);
+	OWNED(route_table) *table = compute(topology, 0);
+	OWNED(route_report) report;
 
 	assert_int_equal(0,
 		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
 	assert_true(route_report_good(&report));
 	assert_true(report.link_load.stddev < report.link_load.mean);
-	route_report_free(&report);
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(the_same_topology_gives_the_same_tables)
 {
-	struct topology *topology = network_torus(5, 2);
+	OWNED(topology) *topology = network_torus(5, 2);
 	struct route_table *a = compute(topology, 3), *b = compute(topology, 3);
 
 	assert_memory_equal(a->primary, b->primary, (size_t)a->switches * a->hosts);
 	route_table_destroy(a);
 	route_table_destroy(b);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_host_that_nothing_connects_is_named)
 {
 	struct network network;
-	struct topology *topology;
-	struct route_table *table;
+	OWNED(topology) *topology;
+	OWNED(route_table) *table;
 	struct error error;
 
 	network_begin(&network, 3, 3);
@@ -264,8 +247,6 @@ UNIT_TEST(a_host_that_nothing_connects_is_named)
 	assert_string_equal(error.text,
 		"net: no path from h0 to h2 (4 pairs of hosts without a path in all), "
 		"expected a connected topology");
-	route_table_destroy(table);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -123,11 +123,11 @@ typedef void pair_fn(const struct topology *topology, const struct route_set *se
 static void on_random_networks(pair_fn *check)
 {
 	for (uint64_t seed = 0; seed < NETWORKS; seed++) {
-		struct topology *topology = network_random(seed, seed % 4 != 0);
+		OWNED(topology) *topology = network_random(seed, seed % 4 != 0);
 		struct route_options options = {.seed = seed,
 			.root = (uint32_t)(seed % topology->switches),
 			.alternatives = 1 + (unsigned)seed % ROUTE_ALTERNATIVES_MAX};
-		struct route_set *set = bench_compute(topology, "ud", &options);
+		OWNED(route_set) *set = bench_compute(topology, "ud", &options);
 		uint32_t *level = calloc(topology->switches, sizeof(*level));
 
 		assert_non_null(level);
@@ -138,8 +138,6 @@ static void on_random_networks(pair_fn *check)
 					check(topology, set, level, source, to,
 						options.alternatives);
 		free(level);
-		route_set_destroy(set);
-		topology_destroy(topology);
 	}
 }
 
@@ -184,7 +182,7 @@ UNIT_TEST(each_shortest_route_is_as_likely_as_the_others)
 {
 	unsigned chosen[4] = {0}, length;
 	struct network network;
-	struct topology *topology;
+	OWNED(topology) *topology;
 
 	network_begin(&network, 2, 2);
 	for (unsigned i = 0; i < 4; i++)
@@ -194,22 +192,19 @@ UNIT_TEST(each_shortest_route_is_as_likely_as_the_others)
 	topology = network_end(&network);
 	for (uint64_t seed = 0; seed < 4000; seed++) {
 		struct route_options options = {.seed = seed};
-		struct route_set *set = bench_compute(topology, "ud", &options);
+		OWNED(route_set) *set = bench_compute(topology, "ud", &options);
 
 		chosen[route_set_get(set, 0, 1, 0, &length)[0] & ROUTE_PORT_MASK]++;
-		route_set_destroy(set);
 	}
 	for (unsigned i = 0; i < 4; i++)
 		assert_in_range(chosen[i], 1000 - 140, 1000 + 140);
-	topology_destroy(topology);
 }
 
 static bool options_agree(const struct route_options *a, const struct route_options *b)
 {
-	struct topology *topology = network_torus(4, 2);
+	OWNED(topology) *topology = network_torus(4, 2);
 	bool same = bench_options_agree(topology, "ud", a, b);
 
-	topology_destroy(topology);
 	return same;
 }
 
@@ -228,9 +223,9 @@ UNIT_TEST(another_root_gives_other_routes)
 UNIT_TEST(a_pair_that_nothing_connects_is_named)
 {
 	struct network network;
-	struct topology *topology;
+	OWNED(topology) *topology;
 	struct route_options options = {0};
-	struct route_set *set;
+	OWNED(route_set) *set;
 	struct error error;
 
 	network_begin(&network, 3, 3);
@@ -244,58 +239,51 @@ UNIT_TEST(a_pair_that_nothing_connects_is_named)
 	assert_string_equal(error.text,
 		"net: no route from h0 to h2 (4 pairs of hosts without a route in all), "
 		"expected a connected topology");
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_way_that_does_not_fit_into_a_frame_is_refused)
 {
-	struct topology *topology = network_ring(160);
+	OWNED(topology) *topology = network_ring(160);
 
 	bench_expect_refused(topology, "ud", "route elements, expected at most 64");
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_root_that_does_not_exist_is_refused)
 {
-	struct topology *topology = network_ring(4);
+	OWNED(topology) *topology = network_ring(4);
 	struct route_options options = {.root = 4};
 	struct error error;
 	int result;
 
 	assert_null(route_compute(topology, &route_up_down, &options, &result, &error));
 	assert_int_equal(result, -EINVAL);
-	topology_destroy(topology);
 }
 
 /* docs/explanation/routing-and-itbs.md and the thesis, table of the 8 x 8 torus: 80 % minimal
  * (0.8185), 4.5714 links. */
 UNIT_TEST(on_the_8_by_8_torus_the_figures_are_the_known_ones)
 {
-	struct topology *topology = network_torus(8, 8);
+	OWNED(topology) *topology = network_torus(8, 8);
 	struct route_options options = {.seed = 1};
-	struct route_set *set = bench_compute(topology, "ud", &options);
-	struct route_report report;
+	OWNED(route_set) *set = bench_compute(topology, "ud", &options);
+	OWNED(route_report) report;
 
 	assert_int_equal(0, route_verify_set(topology, set, &report, NULL));
 	assert_in_range((unsigned)(report.minimal_fraction * 1e4 + 0.5), 8185, 8185);
 	assert_in_range((unsigned)(report.mean_switch_links * 1e4 + 0.5), 45714, 45714);
-	route_report_free(&report);
-	route_set_destroy(set);
-	topology_destroy(topology);
 }
 
 /* RSUD, RRSUD and DET differ in what the interface does with them. */
 UNIT_TEST(the_variants_have_all_shortest_routes_up_to_ten)
 {
 	static const char *const names[] = {"ud-random", "ud-rr", "ud-det"};
-	struct topology *topology = network_torus(4, 1);
+	OWNED(topology) *topology = network_torus(4, 1);
 	struct route_options own = {.seed = 3}, ten = {.seed = 3, .alternatives = 10};
-	struct route_set *all = bench_compute(topology, "ud", &ten);
+	OWNED(route_set) *all = bench_compute(topology, "ud", &ten);
 	unsigned max = 0;
 
 	for (unsigned i = 0; i < 3; i++) {
-		struct route_set *set = bench_compute(topology, names[i], &own);
+		OWNED(route_set) *set = bench_compute(topology, names[i], &own);
 
 		for (uint32_t from = 0; from < topology->hosts; from++)
 			for (uint32_t to = 0; to < topology->hosts; to++) {
@@ -311,11 +299,8 @@ UNIT_TEST(the_variants_have_all_shortest_routes_up_to_ten)
 					assert_int_equal(a, b);
 				}
 			}
-		route_set_destroy(set);
 	}
 	assert_in_range(max, 3, 10);
-	route_set_destroy(all);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(algorithms_are_found_by_name)

@@ -29,7 +29,7 @@ static void expect(struct event_queue *queue, weft_time at, uint32_t order, uint
 
 UNIT_TEST(events_come_in_the_order_of_time_then_order_then_item)
 {
-	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+	OWNED(event_queue) *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 
 	push(queue, 5000, 2, 0);
 	push(queue, 700, 9, 9);
@@ -41,12 +41,11 @@ UNIT_TEST(events_come_in_the_order_of_time_then_order_then_item)
 	expect(queue, 5000, 1, 3);
 	expect(queue, 5000, 1, 7);
 	expect(queue, 5000, 2, 0);
-	event_queue_destroy(queue);
 }
 
 UNIT_TEST(an_event_for_now_comes_before_later_ones_of_the_same_bucket)
 {
-	struct event_queue *queue = event_queue_create(1 << 20, ORDER_BITS, ITEM_BITS);
+	OWNED(event_queue) *queue = event_queue_create(1 << 20, ORDER_BITS, ITEM_BITS);
 
 	push(queue, 10, 5, 0);
 	push(queue, 30, 5, 0);
@@ -58,25 +57,23 @@ UNIT_TEST(an_event_for_now_comes_before_later_ones_of_the_same_bucket)
 	expect(queue, 10, 7, 0);
 	expect(queue, 20, 1, 0);
 	expect(queue, 30, 5, 0);
-	event_queue_destroy(queue);
 }
 
 UNIT_TEST(nothing_comes_before_its_limit)
 {
-	struct event_queue *queue = event_queue_create(1, ORDER_BITS, ITEM_BITS);
+	OWNED(event_queue) *queue = event_queue_create(1, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
 
 	push(queue, 100, 0, 0);
 	assert_false(event_queue_pop(queue, 100, &event));
 	assert_true(event_queue_pop(queue, 101, &event));
 	assert_false(event_queue_pop(queue, WEFT_TIME_NEVER, &event));
-	event_queue_destroy(queue);
 }
 
 /* The calendar must not have moved on to what it found beyond the limit. */
 UNIT_TEST(events_may_be_put_in_between_a_limit_and_what_lies_far_beyond_it)
 {
-	struct event_queue *queue = event_queue_create(1, ORDER_BITS, ITEM_BITS);
+	OWNED(event_queue) *queue = event_queue_create(1, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
 
 	push(queue, 1000000, 0, 0);
@@ -86,7 +83,6 @@ UNIT_TEST(events_may_be_put_in_between_a_limit_and_what_lies_far_beyond_it)
 	expect(queue, 500, 0, 1);
 	expect(queue, 90000, 0, 2);
 	expect(queue, 1000000, 0, 0);
-	event_queue_destroy(queue);
 }
 
 static int compare(const void *a, const void *b)
@@ -136,7 +132,7 @@ UNIT_TEST(any_load_comes_out_sorted)
 
 	for (unsigned seed = 1; seed <= 40; seed++) {
 		unsigned width = 1 + seed * 37, put = 0, taken = 0, in = 0;
-		struct event_queue *queue = event_queue_create(width, ORDER_BITS, ITEM_BITS);
+		OWNED(event_queue) *queue = event_queue_create(width, ORDER_BITS, ITEM_BITS);
 		struct sim_event event;
 		weft_time now = 0;
 		struct rng rng;
@@ -164,7 +160,6 @@ UNIT_TEST(any_load_comes_out_sorted)
 				break;
 		}
 		assert_true(event_queue_is_empty(queue));
-		event_queue_destroy(queue);
 	}
 }
 
@@ -172,7 +167,7 @@ UNIT_TEST(any_load_comes_out_sorted)
 UNIT_TEST(a_crowded_bucket_comes_out_sorted)
 {
 	static struct sim_event wanted[4 * EVENTS];
-	struct event_queue *queue = event_queue_create(1 << 16, ORDER_BITS, ITEM_BITS);
+	OWNED(event_queue) *queue = event_queue_create(1 << 16, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
 	struct rng rng;
 
@@ -188,13 +183,12 @@ UNIT_TEST(a_crowded_bucket_comes_out_sorted)
 		assert_memory_equal(&event, &wanted[i], sizeof(event));
 	}
 	assert_true(event_queue_is_empty(queue));
-	event_queue_destroy(queue);
 }
 
 /* Events beyond the calendar wait elsewhere, however short the calendar is. */
 UNIT_TEST(a_short_calendar_gives_the_same_order)
 {
-	struct event_queue *queue = event_queue_create_reaching(16, 1000, ORDER_BITS, ITEM_BITS);
+	OWNED(event_queue) *queue = event_queue_create_reaching(16, 1000, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
 	weft_time last = 0;
 	struct rng rng;
@@ -208,14 +202,13 @@ UNIT_TEST(a_short_calendar_gives_the_same_order)
 		last = event.at;
 	}
 	assert_true(event_queue_is_empty(queue));
-	event_queue_destroy(queue);
 }
 
 /* At each time 100 events before the first of them is taken, in the calendar and in each lane,
  * those of one time in no order. */
 UNIT_TEST(lanes_and_calendar_take_turns)
 {
-	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+	OWNED(event_queue) *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
 	uint32_t put = 0;
 
@@ -235,7 +228,6 @@ UNIT_TEST(lanes_and_calendar_take_turns)
 		assert_int_equal(event.item, taken);
 		assert_int_equal(event.at, taken / 10 * 300);
 	}
-	event_queue_destroy(queue);
 }
 
 /* Adds events of one round to lane 1: some by pushes in order, then as many together, which come
@@ -260,7 +252,7 @@ static unsigned fill_lane(struct event_queue *queue, struct rng *rng, weft_time 
 
 UNIT_TEST(events_that_are_merged_into_a_lane_come_from_it_in_order)
 {
-	struct event_queue *queue = event_queue_create(300, ORDER_BITS, ITEM_BITS);
+	OWNED(event_queue) *queue = event_queue_create(300, ORDER_BITS, ITEM_BITS);
 	unsigned put = 0, taken = 0, merged = 0;
 	struct sim_event event, last = {0};
 	struct rng rng;
@@ -284,12 +276,11 @@ UNIT_TEST(events_that_are_merged_into_a_lane_come_from_it_in_order)
 	while (event_queue_pop(queue, WEFT_TIME_NEVER, &event))
 		taken++;
 	assert_int_equal(taken, put);
-	event_queue_destroy(queue);
 }
 
 UNIT_TEST(events_too_far_ahead_for_a_lane_are_gathered_into_the_calendar)
 {
-	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+	OWNED(event_queue) *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 	const weft_time far = (weft_time)1 << (63 - ORDER_BITS - ITEM_BITS);
 	struct sim_event event;
 
@@ -300,12 +291,11 @@ UNIT_TEST(events_too_far_ahead_for_a_lane_are_gathered_into_the_calendar)
 	assert_int_equal(event.item, 2);
 	assert_int_equal(event_queue_take(queue, WEFT_TIME_NEVER, &event), EVENT_CALENDAR);
 	assert_int_equal(event.at, far + 5);
-	event_queue_destroy(queue);
 }
 
 UNIT_TEST(what_is_much_too_early_for_its_lane_goes_to_the_calendar)
 {
-	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+	OWNED(event_queue) *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
 
 	for (uint32_t i = 0; i < 50; i++)
@@ -315,13 +305,12 @@ UNIT_TEST(what_is_much_too_early_for_its_lane_goes_to_the_calendar)
 	assert_int_equal(event.item, 99);
 	for (uint32_t i = 0; i < 50; i++)
 		expect(queue, 1000 + i, 0, i);
-	event_queue_destroy(queue);
 }
 
 /* Numbers in lanes wrap: here their times have 64 - 4 - 32 bits. */
 UNIT_TEST(a_lane_does_not_confuse_the_far_future_with_the_past)
 {
-	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+	OWNED(event_queue) *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 	const weft_time wrap = (weft_time)1 << (64 - ORDER_BITS - ITEM_BITS);
 
 	for (uint32_t i = 0; i < 40; i++)
@@ -332,13 +321,12 @@ UNIT_TEST(a_lane_does_not_confuse_the_far_future_with_the_past)
 		expect(queue, 2 + i * wrap / 8, 0, i);
 	}
 	assert_true(event_queue_is_empty(queue));
-	event_queue_destroy(queue);
 }
 
 /* In a lane that grows meanwhile. */
 UNIT_TEST(what_comes_next_in_a_lane_can_be_looked_at)
 {
-	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+	OWNED(event_queue) *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 
 	for (uint32_t i = 0; i < 100; i++)
 		event_queue_push_lane(queue, 1, (struct sim_event){100 + i, 0, i});
@@ -351,12 +339,11 @@ UNIT_TEST(what_comes_next_in_a_lane_can_be_looked_at)
 				event_key_item(queue, ahead), i + places < 99 ? i + places : 99);
 		}
 	}
-	event_queue_destroy(queue);
 }
 
 UNIT_TEST(a_limit_holds_for_lanes)
 {
-	struct event_queue *queue = event_queue_create(1, ORDER_BITS, ITEM_BITS);
+	OWNED(event_queue) *queue = event_queue_create(1, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
 
 	event_queue_push_lane(queue, 0, (struct sim_event){100, 0, 0});
@@ -370,14 +357,13 @@ UNIT_TEST(a_limit_holds_for_lanes)
 	expect(queue, 100000, 0, 0);
 	expect(queue, 100000, 0, 1);
 	assert_false(event_queue_pop(queue, WEFT_TIME_NEVER, &event));
-	event_queue_destroy(queue);
 }
 
 /* Rounds of some length, each from what may come next: all events come, in order, none before its
  * round, in calendar, lanes and heap. */
 UNIT_TEST(rounds_from_the_next_event_miss_none)
 {
-	struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+	OWNED(event_queue) *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 	struct sim_event event;
 	weft_time next, last = 0;
 	unsigned left = EVENTS, rounds = 0;
@@ -405,7 +391,6 @@ UNIT_TEST(rounds_from_the_next_event_miss_none)
 	}
 	assert_int_equal(left, 0);
 	assert_true(rounds < 2 * EVENTS);
-	event_queue_destroy(queue);
 }
 
 struct removed {
@@ -429,7 +414,7 @@ static bool is_third(void *ctx, struct sim_event event)
 UNIT_TEST(events_that_are_removed_do_not_come_and_all_others_do_in_order)
 {
 	for (unsigned seed = 0; seed < 8; seed++) {
-		struct event_queue *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
+		OWNED(event_queue) *queue = event_queue_create(1000, ORDER_BITS, ITEM_BITS);
 		uint64_t sum = 0, left = 0;
 		struct removed removed = {0};
 		struct sim_event event = {0}, before = {0};
@@ -463,7 +448,6 @@ UNIT_TEST(events_that_are_removed_do_not_come_and_all_others_do_in_order)
 		}
 		assert_int_equal(left, EVENTS / 2 + 4 * EVENTS - removed.count);
 		assert_true(event_queue_is_empty(queue));
-		event_queue_destroy(queue);
 	}
 }
 

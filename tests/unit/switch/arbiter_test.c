@@ -46,20 +46,19 @@ static void expect_vc(struct bench *bench, unsigned vc)
 
 UNIT_TEST(inputs_take_turns_packet_by_packet)
 {
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 
 	bench_grant_all(bench);
 	fill(bench, 4, 1, 10);
 	for (unsigned i = 0; i < 40; i++)
 		expect_input(bench, i % 4);
-	bench_destroy(bench);
 }
 
 /* The turn is by packet, as the papers have it, not by byte. */
 UNIT_TEST(a_long_packet_costs_one_turn_as_a_short_one)
 {
 	const struct bench_packet long_one = {.destination = OUT, .blocks = 10};
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 
 	bench_grant_all(bench);
 	for (unsigned i = 0; i < 5; i++) {
@@ -68,23 +67,21 @@ UNIT_TEST(a_long_packet_costs_one_turn_as_a_short_one)
 	}
 	for (unsigned i = 0; i < 10; i++)
 		expect_input(bench, i % 2);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(the_vcs_of_an_input_take_turns_and_the_last_one_is_like_the_others)
 {
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 
 	bench_grant_all(bench);
 	fill(bench, 1, VCS, 10);
 	for (unsigned i = 0; i < 10 * VCS; i++)
 		expect_vc(bench, i % VCS);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(an_input_gains_no_turns_by_using_more_vcs)
 {
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 
 	bench_grant_all(bench);
 	for (unsigned i = 0; i < 10; i++) {
@@ -94,12 +91,11 @@ UNIT_TEST(an_input_gains_no_turns_by_using_more_vcs)
 	}
 	for (unsigned i = 0; i < 20; i++)
 		expect_input(bench, i % 2);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(the_turns_of_different_outputs_are_independent)
 {
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 
 	bench_grant_all(bench);
 	for (unsigned input = 0; input < 3; input++)
@@ -111,7 +107,6 @@ UNIT_TEST(the_turns_of_different_outputs_are_independent)
 
 			assert_int_equal(bench->packet[left].in_port, input);
 		}
-	bench_destroy(bench);
 }
 
 /* A burst is an optimisation and nothing else. */
@@ -137,7 +132,7 @@ UNIT_TEST(a_burst_has_the_order_of_single_packets)
 
 UNIT_TEST(a_head_without_credits_does_not_block_the_other_vcs_of_its_input)
 {
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 
 	bench_grant(bench, OUT, 1, BENCH_UNLIMITED);
 	bench_grant(bench, OUT, 2, BENCH_UNLIMITED);
@@ -147,13 +142,12 @@ UNIT_TEST(a_head_without_credits_does_not_block_the_other_vcs_of_its_input)
 	expect_vc(bench, 1);
 	expect_vc(bench, 2);
 	assert_int_equal(bench_leave(bench, OUT), -1);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(a_head_without_credits_does_not_block_the_other_inputs)
 {
 	const struct bench_packet long_one = {.destination = OUT, .blocks = 20};
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 
 	bench_grant(bench, OUT, 0, 10);
 	bench_arrive(bench, 0, &long_one);
@@ -162,13 +156,12 @@ UNIT_TEST(a_head_without_credits_does_not_block_the_other_inputs)
 	expect_input(bench, 1);
 	expect_input(bench, 2);
 	assert_int_equal(bench_leave(bench, OUT), -1);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(a_packet_waits_until_there_are_credits_for_all_of_it)
 {
 	const struct bench_packet long_one = {.destination = OUT, .blocks = 20};
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 
 	bench_arrive(bench, 0, &long_one);
 	assert_int_equal(bench_leave(bench, OUT), -1);
@@ -177,14 +170,13 @@ UNIT_TEST(a_packet_waits_until_there_are_credits_for_all_of_it)
 	bench_grant(bench, OUT, 0, 1);
 	expect_input(bench, 0);
 	assert_int_equal(credit_available(&bench->sw->port[OUT].link.tx[0]), 0);
-	bench_destroy(bench);
 }
 
 /* A packet stored in VC 0 here, because its sender said so, goes on in the VC of its SL. */
 UNIT_TEST(credits_are_those_of_the_vc_where_it_will_be_stored_next)
 {
 	const struct bench_packet what = {.destination = OUT, .vc = 0, .sl = 2};
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 
 	bench_grant(bench, OUT, 0, 10);
 	bench_arrive(bench, 0, &what);
@@ -193,12 +185,11 @@ UNIT_TEST(credits_are_those_of_the_vc_where_it_will_be_stored_next)
 	expect_input(bench, 0);
 	assert_int_equal(credit_available(&bench->sw->port[OUT].link.tx[2]), 9);
 	assert_int_equal(credit_available(&bench->sw->port[OUT].link.tx[0]), 10);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(a_stalled_head_is_not_looked_at_again_before_credits_come)
 {
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 
 	bench_send(bench, 0, 0, OUT);
 	for (unsigned i = 0; i < 10; i++)
@@ -208,12 +199,11 @@ UNIT_TEST(a_stalled_head_is_not_looked_at_again_before_credits_come)
 	bench_grant(bench, OUT, 0, 1);
 	assert_int_not_equal(bench->sw->busy & BIT64(OUT), 0);
 	expect_input(bench, 0);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(heads_that_were_stalled_take_turns_when_credits_trickle_in)
 {
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 
 	fill(bench, 4, 1, 5);
 	assert_int_equal(bench_leave(bench, OUT), -1);
@@ -222,12 +212,11 @@ UNIT_TEST(heads_that_were_stalled_take_turns_when_credits_trickle_in)
 		expect_input(bench, i % 4);
 		assert_int_equal(bench_leave(bench, OUT), -1);
 	}
-	bench_destroy(bench);
 }
 
 UNIT_TEST(with_voqs_a_blocked_output_does_not_block_another)
 {
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 	unsigned behind;
 
 	bench_grant(bench, 4, 0, 10);
@@ -235,12 +224,11 @@ UNIT_TEST(with_voqs_a_blocked_output_does_not_block_another)
 	behind = bench_send(bench, 0, 0, 4);
 	assert_int_equal(bench_leave(bench, OUT), -1);
 	assert_int_equal(bench_leave(bench, 4), behind);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(with_voqs_an_input_feeds_several_outputs_at_once)
 {
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 	unsigned first, second;
 
 	bench_grant_all(bench);
@@ -248,12 +236,11 @@ UNIT_TEST(with_voqs_an_input_feeds_several_outputs_at_once)
 	second = bench_send(bench, 0, 0, OUT);
 	assert_int_equal(bench_leave(bench, OUT), second);
 	assert_int_equal(bench_leave(bench, 4), first);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(without_voqs_a_blocked_head_blocks_all_behind_it_in_its_vc)
 {
-	struct bench *bench = start(false);
+	OWNED(bench) *bench = start(false);
 	unsigned head, behind;
 
 	bench_grant(bench, 4, 0, 10);
@@ -264,12 +251,11 @@ UNIT_TEST(without_voqs_a_blocked_head_blocks_all_behind_it_in_its_vc)
 	bench_grant(bench, OUT, 0, 1);
 	assert_int_equal(bench_leave(bench, OUT), head);
 	assert_int_equal(bench_leave(bench, 4), behind);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(without_voqs_an_input_feeds_one_output_after_the_other)
 {
-	struct bench *bench = start(false);
+	OWNED(bench) *bench = start(false);
 	unsigned first, second;
 
 	bench_grant_all(bench);
@@ -278,12 +264,11 @@ UNIT_TEST(without_voqs_an_input_feeds_one_output_after_the_other)
 	assert_int_equal(bench_leave(bench, OUT), -1);
 	assert_int_equal(bench_leave(bench, 4), first);
 	assert_int_equal(bench_leave(bench, OUT), second);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(without_voqs_a_blocked_vc_does_not_block_the_other_vcs)
 {
-	struct bench *bench = start(false);
+	OWNED(bench) *bench = start(false);
 	unsigned other;
 
 	bench_grant_all(bench);
@@ -292,12 +277,11 @@ UNIT_TEST(without_voqs_a_blocked_vc_does_not_block_the_other_vcs)
 	other = bench_send(bench, 0, 1, OUT);
 	assert_int_equal(bench_leave(bench, OUT), other);
 	assert_int_equal(bench_leave(bench, OUT), -1);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(without_voqs_inputs_and_vcs_take_turns_too)
 {
-	struct bench *bench = start(false);
+	OWNED(bench) *bench = start(false);
 
 	bench_grant_all(bench);
 	fill(bench, 3, 2, 4);
@@ -307,13 +291,12 @@ UNIT_TEST(without_voqs_inputs_and_vcs_take_turns_too)
 		assert_int_equal(bench->packet[left].in_port, i % 3);
 		assert_int_equal(bench->packet[left].vc, i / 3 % 2);
 	}
-	bench_destroy(bench);
 }
 
 UNIT_TEST(control_frames_go_before_data_and_need_no_credits)
 {
 	const struct bench_packet control = {.destination = OUT, .control = true};
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 	unsigned data = bench_send(bench, 0, 0, OUT);
 	unsigned first = bench_arrive(bench, 1, &control);
 	unsigned second = bench_arrive(bench, 2, &control);
@@ -323,13 +306,12 @@ UNIT_TEST(control_frames_go_before_data_and_need_no_credits)
 	assert_int_equal(bench_leave(bench, OUT), second);
 	assert_int_equal(credit_available(&bench->sw->port[OUT].link.tx[0]), 1);
 	assert_int_equal(bench_leave(bench, OUT), data);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(control_frames_of_a_burst_come_first_and_data_fills_it_up)
 {
 	const struct bench_packet control = {.destination = OUT, .control = true};
-	struct bench *bench = start(true);
+	OWNED(bench) *bench = start(true);
 	struct weft_packet *packets[4];
 
 	bench_grant_all(bench);
@@ -341,13 +323,12 @@ UNIT_TEST(control_frames_of_a_burst_come_first_and_data_fills_it_up)
 		assert_int_equal(packets[i]->control, 0);
 	assert_int_equal(bench_count(bench, OUT, SWITCH_CONTROL_OUT), 1);
 	assert_int_equal(bench_count(bench, OUT, SWITCH_DATA_OUT), 3);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(all_of_64_inputs_take_their_turns)
 {
 	struct switch_config config = bench_config(SWITCH_PORTS_MAX, FRAME_VCS_MAX);
-	struct bench *bench = bench_create(&config);
+	OWNED(bench) *bench = bench_create(&config);
 
 	bench_grant_all(bench);
 	for (unsigned i = 0; i < 3 * SWITCH_PORTS_MAX; i++)
@@ -355,20 +336,18 @@ UNIT_TEST(all_of_64_inputs_take_their_turns)
 	for (unsigned i = 0; i < 3 * SWITCH_PORTS_MAX; i++)
 		assert_int_equal(bench_leave(bench, 63), i);
 	assert_int_equal(bench_leave(bench, 63), -1);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(all_of_16_vcs_take_their_turns)
 {
 	struct switch_config config = bench_config(SWITCH_PORTS_MAX, FRAME_VCS_MAX);
-	struct bench *bench = bench_create(&config);
+	OWNED(bench) *bench = bench_create(&config);
 
 	bench_grant_all(bench);
 	for (unsigned i = 0; i < 3 * FRAME_VCS_MAX; i++)
 		bench_send(bench, 63, i % FRAME_VCS_MAX, 63);
 	for (unsigned i = 0; i < 3 * FRAME_VCS_MAX; i++)
 		assert_int_equal(bench_leave(bench, 63), i);
-	bench_destroy(bench);
 }
 
 /* Random arrivals, grants and departures: packets of one (input, VC, output) keep their order, and
@@ -376,7 +355,7 @@ UNIT_TEST(all_of_16_vcs_take_their_turns)
 static void run_random(bool voq, uint64_t seed)
 {
 	unsigned last[PORTS][VCS][PORTS] = {0}, left_all = 0;
-	struct bench *bench = start(voq);
+	OWNED(bench) *bench = start(voq);
 	struct rng rng;
 
 	rng_init(&rng, seed, 0, 0);
@@ -410,7 +389,6 @@ static void run_random(bool voq, uint64_t seed)
 		bench_check(bench);
 	}
 	assert_true(left_all > BENCH_PACKETS / 2);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(the_sets_are_right_and_order_is_kept_under_random_load_with_voqs)

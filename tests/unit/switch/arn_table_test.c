@@ -59,6 +59,7 @@ static void stop(struct place *place)
 	assert_null(arn_table_check(place->table));
 	arn_table_destroy(place->table);
 }
+#define place_out_of_scope stop
 
 /* A notification of root 'id' about packets to host 1 of VC 0, for the switches of a stage. */
 static void notify(struct place *place, uint32_t id, uint8_t root_info, weft_time now)
@@ -123,29 +124,27 @@ UNIT_TEST(the_stage_that_is_meant_consumes_and_others_pass_on)
 
 UNIT_TEST(a_switch_without_a_stage_consumes_nothing)
 {
-	struct place place;
+	OWNED(place) place;
 
 	start(&place, 0);
 	notify(&place, 7, 0, 0);
 	assert_int_equal(match(&place, false, IN, 0), ARN_SEND_BACK);
-	stop(&place);
 }
 
 UNIT_TEST(a_switch_without_another_way_passes_on)
 {
-	struct place place;
+	OWNED(place) place;
 
 	start(&place, 2);
 	place.stuck = true;
 	notify(&place, 7, 2, 0);
 	assert_int_equal(match(&place, false, IN, 0), ARN_SEND_BACK);
-	stop(&place);
 }
 
 UNIT_TEST(only_packets_of_the_destination_and_vc_are_concerned)
 {
 	const struct arn_entry *entry;
-	struct place place;
+	OWNED(place) place;
 
 	start(&place, 2);
 	assert_false(arn_table_concerns(place.table, 1));
@@ -158,12 +157,11 @@ UNIT_TEST(only_packets_of_the_destination_and_vc_are_concerned)
 	assert_int_equal(arn_table_match(place.table, 1, 1, false, IN, 0, &entry), ARN_IGNORE);
 	assert_int_equal(
 		arn_table_match(place.table, 1 + ARN_BUCKETS, 0, false, IN, 0, &entry), ARN_IGNORE);
-	stop(&place);
 }
 
 UNIT_TEST(a_notification_that_is_known_only_starts_the_timer_again)
 {
-	struct place place;
+	OWNED(place) place;
 
 	start(&place, 2);
 	notify(&place, 7, 2, 0);
@@ -173,12 +171,11 @@ UNIT_TEST(a_notification_that_is_known_only_starts_the_timer_again)
 	assert_int_equal(place.table->counters.refreshed, 1);
 	assert_int_equal(match(&place, false, IN, 2 * TTL - 2), ARN_ALTERNATIVE);
 	assert_int_equal(match(&place, false, IN, 2 * TTL - 1), ARN_IGNORE);
-	stop(&place);
 }
 
 UNIT_TEST(an_entry_that_is_not_refreshed_disappears)
 {
-	struct place place;
+	OWNED(place) place;
 
 	start(&place, 2);
 	notify(&place, 7, 2, 5);
@@ -189,13 +186,12 @@ UNIT_TEST(an_entry_that_is_not_refreshed_disappears)
 	assert_false(arn_table_concerns(place.table, 1));
 	assert_int_equal(place.table->counters.expired, 1);
 	assert_int_equal(arn_table_next_due(place.table), WEFT_TIME_NEVER);
-	stop(&place);
 }
 
 UNIT_TEST(another_root_at_the_same_port_replaces_the_one_before)
 {
 	const struct arn_entry *entry;
-	struct place place;
+	OWNED(place) place;
 	const struct control_arn other = {.id = 8, .destination = 1, .vc = 0, .root_info = 3};
 
 	start(&place, 2);
@@ -208,14 +204,13 @@ UNIT_TEST(another_root_at_the_same_port_replaces_the_one_before)
 	/* An entry for another port or VC is separate. */
 	arn_table_process(place.table, &other, DOWN + 1, false, 0);
 	assert_int_equal(place.table->count, 2);
-	stop(&place);
 }
 
 UNIT_TEST(an_adapted_packet_responsible_makes_no_entry_but_keeps_and_removes)
 {
 	const struct control_arn arn = {.id = 7, .destination = 1, .vc = 0, .root_info = 0};
 	const struct control_arn moved = {.id = 8, .destination = 1, .vc = 0, .root_info = 0};
-	struct place place;
+	OWNED(place) place;
 	struct arn_table_config from = config(&place, 1);
 
 	from.adapted_roots = false;
@@ -228,7 +223,6 @@ UNIT_TEST(an_adapted_packet_responsible_makes_no_entry_but_keeps_and_removes)
 	assert_int_equal(match(&place, false, IN, TTL), ARN_SEND_BACK);
 	arn_table_process(place.table, &moved, DOWN, true, TTL);
 	assert_int_equal(place.table->count, 0);
-	stop(&place);
 }
 
 /* Only adapted packets are left of a tree that hosts have put aside, and they would stop. */
@@ -237,7 +231,7 @@ UNIT_TEST(a_root_of_adapted_packets_goes_on_telling_hosts)
 	const struct control_arn arn = {.id = 7, .destination = 1, .vc = 0, .root_info = 0};
 	const struct control_arn again = {.id = 8, .destination = 1, .vc = 0, .root_info = 0};
 	const struct arn_entry *entry;
-	struct place place;
+	OWNED(place) place;
 
 	start(&place, 1);
 	arn_table_process(place.table, &arn, DOWN, false, 0);
@@ -247,25 +241,23 @@ UNIT_TEST(a_root_of_adapted_packets_goes_on_telling_hosts)
 	/* Also if the entry is long gone. */
 	arn_table_process(place.table, &again, DOWN, true, 2 * TTL);
 	assert_int_equal(match(&place, true, IN, 2 * TTL), ARN_SEND_BACK);
-	stop(&place);
 }
 
 /* A switch could not send them another way: they are adapted already. */
 UNIT_TEST(a_root_of_adapted_packets_is_none_for_switches)
 {
 	const struct control_arn arn = {.id = 7, .destination = 1, .vc = 0, .root_info = 1};
-	struct place place;
+	OWNED(place) place;
 
 	start(&place, 1);
 	arn_table_process(place.table, &arn, DOWN, true, 0);
 	assert_int_equal(place.table->count, 0);
-	stop(&place);
 }
 
 UNIT_TEST(adapted_packets_are_not_rerouted_and_notify_or_not)
 {
 	for (unsigned notify_too = 0; notify_too < 2; notify_too++) {
-		struct place place;
+		OWNED(place) place;
 		struct arn_table_config from = config(&place, 2);
 
 		from.adapted_notify = notify_too;
@@ -275,7 +267,6 @@ UNIT_TEST(adapted_packets_are_not_rerouted_and_notify_or_not)
 		notify(&place, 8, 1, 0);
 		assert_int_equal(
 			match(&place, true, IN, 0), notify_too ? ARN_SEND_BACK : ARN_IGNORE);
-		stop(&place);
 	}
 }
 
@@ -283,7 +274,7 @@ UNIT_TEST(of_a_consumed_and_a_waiting_entry_one_counts)
 {
 	for (unsigned waiting = 0; waiting < 2; waiting++) {
 		const struct control_arn beyond = {.id = 8, .destination = 1, .root_info = 1};
-		struct place place;
+		OWNED(place) place;
 		struct arn_table_config from = config(&place, 2);
 
 		from.waiting_first = waiting;
@@ -295,13 +286,12 @@ UNIT_TEST(of_a_consumed_and_a_waiting_entry_one_counts)
 		/* The way stays the usual one also while the port was told already. */
 		assert_int_equal(
 			match(&place, false, IN, 0), waiting ? ARN_IGNORE : ARN_ALTERNATIVE);
-		stop(&place);
 	}
 }
 
 UNIT_TEST(each_port_is_told_once_in_each_interval)
 {
-	struct place place;
+	OWNED(place) place;
 
 	start(&place, 3);
 	notify(&place, 7, 1, 0);
@@ -312,12 +302,11 @@ UNIT_TEST(each_port_is_told_once_in_each_interval)
 	assert_int_equal(match(&place, false, IN, REFRESH), ARN_SEND_BACK);
 	assert_int_equal(match(&place, false, IN, REFRESH), ARN_IGNORE);
 	assert_int_equal(place.table->counters.sent_back, 4);
-	stop(&place);
 }
 
 UNIT_TEST(a_full_table_forgets_what_is_new_and_counts)
 {
-	struct place place;
+	OWNED(place) place;
 
 	start(&place, 1);
 	for (uint16_t host = 0; host < 70; host++) {
@@ -332,13 +321,12 @@ UNIT_TEST(a_full_table_forgets_what_is_new_and_counts)
 	assert_int_equal(place.table->count, 0);
 	notify(&place, 7, 1, TTL);
 	assert_int_equal(place.table->count, 1);
-	stop(&place);
 }
 
 /* The neighbour at one port sends all it can; those at two others have ten entries each. */
 UNIT_TEST(a_port_that_floods_takes_no_room_of_others)
 {
-	struct place place;
+	OWNED(place) place;
 	struct control_arn arn = {.id = 1};
 
 	start(&place, 1);
@@ -357,18 +345,16 @@ UNIT_TEST(a_port_that_floods_takes_no_room_of_others)
 		assert_int_equal(place.table->by_port[port], 10);
 	}
 	assert_null(arn_table_check(place.table));
-	stop(&place);
 }
 
 UNIT_TEST(a_host_that_there_is_not_is_ignored)
 {
 	const struct control_arn arn = {.destination = HOSTS};
-	struct place place;
+	OWNED(place) place;
 
 	start(&place, 1);
 	arn_table_process(place.table, &arn, DOWN, false, 0);
 	assert_int_equal(place.table->count, 0);
-	stop(&place);
 }
 
 /* Figure 1: a packet goes up from its source to stage 3 and down to its destination; somewhere on
@@ -429,7 +415,7 @@ UNIT_TEST(figure_4_of_the_arn_paper)
 {
 	const struct arn_entry *entry;
 	struct control_arn arn;
-	struct place a, b;
+	OWNED(place) a, b;
 	struct arn_table_config from;
 	weft_time now = PS_PER_MS;
 
@@ -460,8 +446,6 @@ UNIT_TEST(figure_4_of_the_arn_paper)
 	assert_int_equal(arn_table_match(a.table, 1, 0, false, 0, now + TTL, &entry), ARN_IGNORE);
 	assert_int_equal(arn_table_match(b.table, 1, 0, false, 0, now + TTL, &entry), ARN_IGNORE);
 	assert_false(arn_table_concerns(a.table, 1));
-	stop(&a);
-	stop(&b);
 }
 
 /* The table without its lists: what was last told of each (destination, VC, port), and when. */
@@ -497,7 +481,7 @@ static void model_expire(struct model *model, weft_time now)
 UNIT_TEST(random_notifications_leave_what_the_rules_say)
 {
 	struct model model = {0};
-	struct place place;
+	OWNED(place) place;
 	weft_time now = 0;
 	struct rng rng;
 
@@ -528,7 +512,6 @@ UNIT_TEST(random_notifications_leave_what_the_rules_say)
 		}
 	}
 	assert_true(place.table->counters.expired > 100);
-	stop(&place);
 }
 
 UNIT_TEST(what_makes_no_sense_is_refused)

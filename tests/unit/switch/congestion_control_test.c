@@ -99,6 +99,7 @@ static void stop(struct bench *bench)
 	}
 	congestion_control_destroy(bench->congestion);
 }
+#define bench_out_of_scope stop
 
 /* A packet of 10 blocks that comes in; 'flags' as the last switch left them. */
 static struct weft_packet *come(struct bench *bench, uint8_t input, uint16_t to, uint8_t flags)
@@ -174,7 +175,7 @@ UNIT_TEST(a_packet_that_obeys_a_notification_is_not_ready_before_it_was_due)
 {
 	const struct control_arn arn = {.id = 5, .destination = FAR, .root_info = 2};
 	struct weft_packet *packet;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", true);
 	congestion_control_on_arn(bench.congestion, 4, &arn, bench.now - 300, bench.now);
@@ -186,13 +187,12 @@ UNIT_TEST(a_packet_that_obeys_a_notification_is_not_ready_before_it_was_due)
 	assert_int_not_equal(
 		congestion_control_route(bench.congestion, packet, 4, 0, bench.now), 4);
 	assert_int_equal(packet->arrived_ps, bench.now - 200);
-	stop(&bench);
 }
 
 UNIT_TEST(a_root_makes_entries_and_its_packets_have_notifications_sent_back)
 {
 	struct congestion_control_arn out;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", true);
 	fill(&bench, 4, HOT, 0, 9);
@@ -220,12 +220,11 @@ UNIT_TEST(a_root_makes_entries_and_its_packets_have_notifications_sent_back)
 	assert_int_equal(out.port, 6);
 	assert_int_equal(arns(&bench, &out), 1);
 	assert_int_equal(out.port, 5);
-	stop(&bench);
 }
 
 UNIT_TEST(a_branch_makes_none)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", true);
 	bench.tx[DOWN][0].sent = 22;
@@ -233,12 +232,11 @@ UNIT_TEST(a_branch_makes_none)
 	pass(&bench, CRT);
 	assert_int_equal(bench.congestion->detector->output[DOWN].state, CONGESTION_BRANCH);
 	assert_int_equal(bench.congestion->table->count, 0);
-	stop(&bench);
 }
 
 UNIT_TEST(credits_are_those_of_the_vc_where_the_head_is_stored_next)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", true);
 	bench.tx[DOWN][AFC].sent = 22;
@@ -250,12 +248,11 @@ UNIT_TEST(credits_are_those_of_the_vc_where_the_head_is_stored_next)
 	/* Only the AFC's VOQ is left, whose packets do not get away. */
 	store(&bench, 5, HOT, FRAME_F_ADAPTED);
 	assert_int_equal(bench.congestion->detector->output[DOWN].state, CONGESTION_BRANCH);
-	stop(&bench);
 }
 
 UNIT_TEST(an_entry_lives_while_its_root_stands_and_a_ttl_longer)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", true);
 	fill(&bench, 4, HOT, 0, 9);
@@ -273,7 +270,6 @@ UNIT_TEST(an_entry_lives_while_its_root_stands_and_a_ttl_longer)
 	assert_true(arn_table_concerns(bench.congestion->table, HOT));
 	pass(&bench, 1);
 	assert_false(arn_table_concerns(bench.congestion->table, HOT));
-	stop(&bench);
 }
 
 /* A queue above HCDTh, or a time that runs. */
@@ -335,19 +331,18 @@ UNIT_TEST(packets_are_plain_while_there_is_nothing_to_decide)
 /* VOQs that count together are counted at every step. */
 UNIT_TEST(the_alert_always_stands_where_vcs_count_together)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	prepare(&bench, "none", true);
 	bench.detector.by_vc = false;
 	begin(&bench);
 	pass(&bench, CRT);
 	assert_true(bench.signal.alert);
-	stop(&bench);
 }
 
 UNIT_TEST(every_voq_of_a_root_tells_of_its_own_head)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", true);
 	fill(&bench, 4, HOT, 0, 9);
@@ -367,12 +362,11 @@ UNIT_TEST(every_voq_of_a_root_tells_of_its_own_head)
 	fill(&bench, 4, HOT + 3, 0, 8);
 	pass(&bench, REFRESH);
 	assert_true(arn_table_concerns(bench.congestion->table, HOT + 3));
-	stop(&bench);
 }
 
 UNIT_TEST(the_head_is_responsible_not_who_comes_in)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", true);
 	fill(&bench, 4, HOT, 0, 9);
@@ -382,12 +376,11 @@ UNIT_TEST(the_head_is_responsible_not_who_comes_in)
 	store(&bench, 6, HOT + 3, 0);
 	assert_true(arn_table_concerns(bench.congestion->table, HOT + 2));
 	assert_false(arn_table_concerns(bench.congestion->table, HOT + 3));
-	stop(&bench);
 }
 
 UNIT_TEST(new_tables_forget_the_entries_and_standing_roots_tell_again)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", true);
 	fill(&bench, 4, HOT, 0, 9);
@@ -399,12 +392,11 @@ UNIT_TEST(new_tables_forget_the_entries_and_standing_roots_tell_again)
 	pass(&bench, REFRESH);
 	assert_true(arn_table_concerns(bench.congestion->table, HOT));
 	assert_false(arn_table_concerns(bench.congestion->table, FAR));
-	stop(&bench);
 }
 
 UNIT_TEST(an_adapted_head_makes_no_entry_but_keeps_one_by_its_original_vc)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", true);
 	fill(&bench, 5, HOT, FRAME_F_ADAPTED, 9);
@@ -419,13 +411,12 @@ UNIT_TEST(an_adapted_head_makes_no_entry_but_keeps_one_by_its_original_vc)
 	for (weft_time time = 0; time < 2 * TTL; time += REFRESH)
 		pass(&bench, REFRESH);
 	assert_int_equal(bench.congestion->table->count, 1);
-	stop(&bench);
 }
 
 UNIT_TEST(adapted_packets_stay_on_their_way_and_notify)
 {
 	struct congestion_control_arn out;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "adaptive-th", true);
 	notify(&bench, 4, 1);
@@ -434,14 +425,13 @@ UNIT_TEST(adapted_packets_stay_on_their_way_and_notify)
 	assert_int_equal(arns(&bench, &out), 1);
 	assert_int_equal(out.arn.vc, 0);
 	assert_int_equal(bench.packet[0].vc_next, AFC);
-	stop(&bench);
 }
 
 UNIT_TEST(a_consumed_notification_sends_packets_around_in_the_afc)
 {
 	struct congestion_control_arn out;
 	struct weft_packet *packet;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", true);
 	bench.tx[5][AFC].sent = 2;
@@ -463,13 +453,12 @@ UNIT_TEST(a_consumed_notification_sends_packets_around_in_the_afc)
 	packet = come(&bench, 0, FAR, 0);
 	assert_int_equal(packet->out_port, 4);
 	assert_int_equal(packet->vc_next, 0);
-	stop(&bench);
 }
 
 UNIT_TEST(who_follows_an_entry_is_adapted_also_where_the_table_says_the_same_port)
 {
 	struct weft_packet *packet;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", true);
 	for (unsigned port = 5; port < PORTS; port++)
@@ -479,13 +468,12 @@ UNIT_TEST(who_follows_an_entry_is_adapted_also_where_the_table_says_the_same_por
 	assert_int_equal(packet->out_port, 4);
 	assert_int_equal(packet->flags, FRAME_F_ADAPTED);
 	assert_int_equal(packet->vc_next, AFC);
-	stop(&bench);
 }
 
 UNIT_TEST(without_afi_the_bit_stays_off_and_the_vcs_own_credits_count)
 {
 	struct weft_packet *packet;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", false);
 	bench.tx[5][0].sent = bench.tx[7][0].sent = 2;
@@ -500,19 +488,17 @@ UNIT_TEST(without_afi_the_bit_stays_off_and_the_vcs_own_credits_count)
 	packet = come(&bench, 0, FAR, FRAME_F_ADAPTED);
 	assert_int_equal(packet->out_port, 6);
 	assert_int_equal(packet->vc_next, 0);
-	stop(&bench);
 }
 
 UNIT_TEST(an_alternative_whose_link_is_down_is_not_taken)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", true);
 	bench.tx[5][AFC].sent = bench.tx[7][AFC].sent = 2;
 	notify(&bench, 4, 2);
 	bench.usable &= ~BIT64(6);
 	assert_int_equal(come(&bench, 0, FAR, 0)->out_port, 4);
-	stop(&bench);
 }
 
 /* congestionRootInfo of a root on the way up is the switch's own stage. */
@@ -520,7 +506,7 @@ UNIT_TEST(a_root_on_the_way_up_is_gone_around_here)
 {
 	struct congestion_control_arn out;
 	struct weft_packet *packet;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", true);
 	fill(&bench, 0, FAR, 0, 9);
@@ -529,13 +515,12 @@ UNIT_TEST(a_root_on_the_way_up_is_gone_around_here)
 	assert_int_not_equal(packet->out_port, 4);
 	assert_true(afi_is_adapted(packet));
 	assert_int_equal(arns(&bench, &out), 0);
-	stop(&bench);
 }
 
 UNIT_TEST(roots_on_the_way_down_are_for_hosts_where_that_is_the_reading)
 {
 	struct congestion_control_arn out;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	prepare(&bench, "none", true);
 	bench.table.down_roots_to_hosts = true;
@@ -545,13 +530,12 @@ UNIT_TEST(roots_on_the_way_down_are_for_hosts_where_that_is_the_reading)
 	come(&bench, 5, HOT, 0);
 	assert_int_equal(arns(&bench, &out), 1);
 	assert_int_equal(out.arn.root_info, 0);
-	stop(&bench);
 }
 
 UNIT_TEST(adaptive_modes_work_without_notifications)
 {
 	struct weft_packet *packet;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	prepare(&bench, "adaptive-th", true);
 	bench.config.detector = NULL;
@@ -568,13 +552,12 @@ UNIT_TEST(adaptive_modes_work_without_notifications)
 	fill(&bench, 4, HOT, 0, 9);
 	pass(&bench, CRT);
 	assert_int_equal(bench.congestion->due, WEFT_TIME_NEVER);
-	stop(&bench);
 }
 
 UNIT_TEST(what_finds_no_room_to_be_sent_is_counted)
 {
 	struct congestion_control_arn out;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench, "none", true);
 	notify(&bench, 4, 1);
@@ -588,7 +571,6 @@ UNIT_TEST(what_finds_no_room_to_be_sent_is_counted)
 	}
 	assert_int_equal(bench.congestion->out_overflow, 3);
 	assert_int_equal(arns(&bench, &out), CONGESTION_CONTROL_OUTBOX);
-	stop(&bench);
 }
 
 UNIT_TEST(what_makes_no_sense_is_refused)

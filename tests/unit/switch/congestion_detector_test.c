@@ -55,6 +55,7 @@ static void stop(struct bench *bench)
 	assert_null(congestion_detector_check(bench->detector));
 	congestion_detector_destroy(bench->detector);
 }
+#define bench_out_of_scope stop
 
 static void arrive(
 	struct bench *bench, unsigned input, unsigned vc, unsigned output, uint32_t blocks)
@@ -124,7 +125,7 @@ static void make_root(struct bench *bench)
 /* Figure 3: VOQs 3 of ports 0 and 1 contend for output 3. */
 UNIT_TEST(figure_3_of_the_arn_paper)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	set(&bench, 1, 500);
@@ -151,24 +152,22 @@ UNIT_TEST(figure_3_of_the_arn_paper)
 	set(&bench, 1, 629);
 	assert_int_equal(state_of(&bench), CONGESTION_NONE);
 	assert_int_equal(bench.detector->roots, 1);
-	stop(&bench);
 }
 
 UNIT_TEST(at_hcdth_nothing_is_suspected_above_it_is)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	set(&bench, 0, 810);
 	assert_int_equal(state_of(&bench), CONGESTION_NONE);
 	set(&bench, 0, 811);
 	assert_int_equal(state_of(&bench), CONGESTION_SUSPECT);
-	stop(&bench);
 }
 
 UNIT_TEST(without_credits_in_the_next_device_it_is_a_branch)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	bench.free[3] = 390;
@@ -181,12 +180,11 @@ UNIT_TEST(without_credits_in_the_next_device_it_is_a_branch)
 	bench.free[3] = 391;
 	set(&bench, 0, 900);
 	assert_int_equal(state_of(&bench), CONGESTION_SUSPECT);
-	stop(&bench);
 }
 
 UNIT_TEST(a_suspicion_is_dropped_below_lcdth)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	set(&bench, 0, 900);
@@ -202,12 +200,11 @@ UNIT_TEST(a_suspicion_is_dropped_below_lcdth)
 	assert_int_equal(state_of(&bench), CONGESTION_SUSPECT);
 	pass(&bench, 1);
 	assert_int_equal(state_of(&bench), CONGESTION_ROOT);
-	stop(&bench);
 }
 
 UNIT_TEST(it_is_the_suspects_own_voq_that_drops_the_suspicion)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	set(&bench, 0, 900);
@@ -220,12 +217,11 @@ UNIT_TEST(it_is_the_suspects_own_voq_that_drops_the_suspicion)
 	set(&bench, 1, 901);
 	assert_int_equal(state_of(&bench), CONGESTION_SUSPECT);
 	assert_int_equal(bench.detector->output[3].input, 1);
-	stop(&bench);
 }
 
 UNIT_TEST(both_conditions_are_tested_when_crt_expires)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	set(&bench, 0, 900);
@@ -239,7 +235,6 @@ UNIT_TEST(both_conditions_are_tested_when_crt_expires)
 	pass(&bench, CRT);
 	assert_int_equal(state_of(&bench), CONGESTION_BRANCH);
 	assert_int_equal(bench.detector->roots, 0);
-	stop(&bench);
 }
 
 /* The retest, in its three readings: a branch whose tree dissolves, a suspicion with a gap. */
@@ -256,7 +251,7 @@ UNIT_TEST(fcth_is_asked_again_at_arrivals_as_the_reading_says)
 
 	for (unsigned i = 0; i < 3; i++) {
 		struct congestion_detector_config from = config();
-		struct bench bench;
+		OWNED(bench) bench;
 
 		from.retest = cases[i].retest;
 		start_with(&bench, &from);
@@ -271,7 +266,6 @@ UNIT_TEST(fcth_is_asked_again_at_arrivals_as_the_reading_says)
 		bench.free[3] = 0;
 		set(&bench, 0, 860);
 		assert_int_equal(state_of(&bench), cases[i].gap);
-		stop(&bench);
 	}
 }
 
@@ -279,7 +273,7 @@ UNIT_TEST(fcth_is_asked_again_at_arrivals_as_the_reading_says)
 UNIT_TEST(a_suspicion_that_has_to_hold_is_not_ended_by_another_voq)
 {
 	struct congestion_detector_config from = config();
-	struct bench bench;
+	OWNED(bench) bench;
 
 	from.retest = CONGESTION_RETEST_HOLDS;
 	start_with(&bench, &from);
@@ -287,12 +281,11 @@ UNIT_TEST(a_suspicion_that_has_to_hold_is_not_ended_by_another_voq)
 	bench.free[3] = 0;
 	set(&bench, 1, 850);
 	assert_int_equal(state_of(&bench), CONGESTION_SUSPECT);
-	stop(&bench);
 }
 
 UNIT_TEST(a_root_that_stands_is_refreshed)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	make_root(&bench);
@@ -305,12 +298,11 @@ UNIT_TEST(a_root_that_stands_is_refreshed)
 	set(&bench, 0, 629);
 	assert_int_equal(pass(&bench, REFRESH), 0);
 	assert_true(congestion_detector_next_due(bench.detector) > bench.now + PS_PER_S);
-	stop(&bench);
 }
 
 UNIT_TEST(a_voq_that_joins_a_root_says_so_once)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	make_root(&bench);
@@ -324,14 +316,13 @@ UNIT_TEST(a_voq_that_joins_a_root_says_so_once)
 	set(&bench, 1, 0);
 	set(&bench, 1, 850);
 	assert_int_equal(bench.grown, 2);
-	stop(&bench);
 }
 
 UNIT_TEST(all_voqs_above_hcdth_speak_for_a_root_or_the_first_alone)
 {
 	for (unsigned all = 0; all < 2; all++) {
 		struct congestion_detector_config from = config();
-		struct bench bench;
+		OWNED(bench) bench;
 
 		from.all_voqs = all;
 		start_with(&bench, &from);
@@ -346,7 +337,6 @@ UNIT_TEST(all_voqs_above_hcdth_speak_for_a_root_or_the_first_alone)
 		assert_int_equal(
 			congestion_detector_speaking_vcs(bench.detector, 3, all), all ? 3 : 1);
 		assert_int_equal(bench.grown, all ? 2 : 0);
-		stop(&bench);
 	}
 }
 
@@ -354,20 +344,19 @@ UNIT_TEST(the_afc_is_watched_or_not)
 {
 	for (unsigned afc = 0; afc < 2; afc++) {
 		struct congestion_detector_config from = config();
-		struct bench bench;
+		OWNED(bench) bench;
 
 		from.afc = afc;
 		start_with(&bench, &from);
 		arrive(&bench, 0, VCS - 1, 3, 900);
 		assert_int_equal(state_of(&bench), afc ? CONGESTION_SUSPECT : CONGESTION_NONE);
-		stop(&bench);
 	}
 }
 
 UNIT_TEST(voqs_count_against_their_vc_or_all_vcs_against_the_buffer)
 {
 	struct congestion_detector_config from = config();
-	struct bench bench;
+	OWNED(bench) bench;
 
 	from.by_vc = false; /* HCDTh 1620, LCDTh 1260 of 2000 */
 	start_with(&bench, &from);
@@ -384,13 +373,12 @@ UNIT_TEST(voqs_count_against_their_vc_or_all_vcs_against_the_buffer)
 	assert_int_equal(state_of(&bench), CONGESTION_ROOT);
 	depart(&bench, 0, 0, 3, 1);
 	assert_int_equal(state_of(&bench), CONGESTION_NONE);
-	stop(&bench);
 }
 
 UNIT_TEST(inputs_with_smaller_buffers_have_their_own_thresholds)
 {
 	struct congestion_detector_config from = config();
-	struct bench bench;
+	OWNED(bench) bench;
 
 	from.vc_blocks[1] = 100;
 	start_with(&bench, &from);
@@ -398,12 +386,11 @@ UNIT_TEST(inputs_with_smaller_buffers_have_their_own_thresholds)
 	assert_int_equal(state_of(&bench), CONGESTION_NONE);
 	set(&bench, 1, 82);
 	assert_int_equal(state_of(&bench), CONGESTION_SUSPECT);
-	stop(&bench);
 }
 
 UNIT_TEST(each_root_has_its_own_name)
 {
-	struct bench bench;
+	OWNED(bench) bench;
 	uint32_t first;
 
 	start(&bench);
@@ -413,7 +400,6 @@ UNIT_TEST(each_root_has_its_own_name)
 	set(&bench, 0, 0);
 	make_root(&bench);
 	assert_int_not_equal(congestion_detector_root_id(bench.detector, 0x1234, 3), first);
-	stop(&bench);
 }
 
 UNIT_TEST(what_makes_no_sense_is_refused)
@@ -457,7 +443,7 @@ UNIT_TEST(counters_and_sets_agree_with_the_rules_under_random_events)
 {
 	struct model model = {.count = 0};
 	enum congestion_detector_state before = CONGESTION_NONE;
-	struct bench bench;
+	OWNED(bench) bench;
 	struct rng rng;
 
 	start(&bench);
@@ -484,7 +470,6 @@ UNIT_TEST(counters_and_sets_agree_with_the_rules_under_random_events)
 		before = state_of(&bench);
 	}
 	assert_true(bench.detector->roots > 100);
-	stop(&bench);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -50,6 +50,8 @@ static void close_bed(struct bed *bed)
 	free(bed);
 }
 
+OWNED_POINTER_BY(bed, close_bed)
+
 /* A packet of source -> destination arrives, for 'output'. */
 static unsigned arrive(
 	struct bed *bed, unsigned input, uint8_t vc, struct cn_flow flow, unsigned output)
@@ -94,55 +96,51 @@ static void expect_flows(
 
 UNIT_TEST(waiting_time_is_departure_minus_admission)
 {
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 
 	bed->bench->packet[number].latency_ns = 100;
 	leave_after(bed, 7 * PS_PER_US);
 	assert_int_equal(waited(bed, number), 100 + 7000);
 	assert_int_equal(bed->contention.waited_ps, 7 * PS_PER_US);
-	close_bed(bed);
 }
 
 UNIT_TEST(waiting_time_saturates)
 {
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 
 	bed->bench->packet[number].latency_ns = UINT32_MAX - 6999;
 	leave_after(bed, 7 * PS_PER_US);
 	assert_int_equal(waited(bed, number), UINT32_MAX);
-	close_bed(bed);
 }
 
 UNIT_TEST(packet_without_the_flag_is_left_alone)
 {
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	unsigned number = bench_send(bed->bench, 0, 0, OUT);
 
 	leave_after(bed, 2 * THRESHOLD);
 	assert_int_equal(waited(bed, number), 0);
 	assert_int_equal(bed->contention.recorded, 0);
 	assert_int_equal(bed->contention.waited_ps, 2 * THRESHOLD);
-	close_bed(bed);
 }
 
 UNIT_TEST(wait_up_to_the_threshold_records_nothing)
 {
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 
 	arrive(bed, 1, 0, (struct cn_flow){2, 6}, OUT);
 	leave_after(bed, THRESHOLD);
 	assert_false(latency_is_predictive(&bed->extension[number]));
 	assert_int_equal(bed->contention.recorded, 0);
-	close_bed(bed);
 }
 
 UNIT_TEST(longer_wait_records_who_waits_for_the_output)
 {
 	static const struct cn_flow found[] = {{3, 5}, {2, 6}, {4, 7}};
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 
 	arrive(bed, 0, 1, found[0], OUT); /* another VC of its input */
@@ -152,13 +150,12 @@ UNIT_TEST(longer_wait_records_who_waits_for_the_output)
 	leave_after(bed, THRESHOLD + 1);
 	expect_flows(bed, number, found, 3);
 	assert_int_equal(bed->contention.recorded, 1);
-	close_bed(bed);
 }
 
 UNIT_TEST(buffer_means_the_same_vc_of_the_same_input)
 {
 	static const struct cn_flow found[] = {{8, 8}, {3, 5}};
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 
 	bed->contention.config.scope = CONTENTION_BUFFER;
@@ -168,14 +165,13 @@ UNIT_TEST(buffer_means_the_same_vc_of_the_same_input)
 	arrive(bed, 1, 0, (struct cn_flow){2, 6}, OUT);
 	leave_after(bed, THRESHOLD + 1);
 	expect_flows(bed, number, found, 2);
-	close_bed(bed);
 }
 
 UNIT_TEST(each_flow_is_recorded_once_and_never_its_own)
 {
 	static const struct cn_flow own = {1, 5}, other = {2, 5}, back = {5, 1};
 	static const struct cn_flow found[] = {{2, 5}, {5, 1}};
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, own, OUT);
 
 	arrive(bed, 0, 0, own, OUT);
@@ -186,14 +182,13 @@ UNIT_TEST(each_flow_is_recorded_once_and_never_its_own)
 	arrive(bed, 1, 1, back, OUT);
 	leave_after(bed, THRESHOLD + 1);
 	expect_flows(bed, number, found, 2);
-	close_bed(bed);
 }
 
 UNIT_TEST(no_more_flows_than_configured_are_recorded)
 {
 	for (uint8_t max = 0; max <= CN_FLOWS_MAX; max++) {
 		struct cn_flow found[CN_FLOWS_MAX + 2];
-		struct bed *bed = open_bed();
+		OWNED(bed) *bed = open_bed();
 		unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 
 		bed->contention.config.flows = max;
@@ -206,14 +201,13 @@ UNIT_TEST(no_more_flows_than_configured_are_recorded)
 			found[i].source = (uint16_t)(i < 5 ? 10 + 2 * i : 11 + 2 * (i - 5));
 		leave_after(bed, THRESHOLD + 1);
 		expect_flows(bed, number, found, max);
-		close_bed(bed);
 	}
 }
 
 UNIT_TEST(flows_are_those_at_the_time_of_departure)
 {
 	static const struct cn_flow late[] = {{3, 7}};
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	unsigned number;
 
 	arrive(bed, 0, 0, (struct cn_flow){2, 6}, OUT);
@@ -223,24 +217,22 @@ UNIT_TEST(flows_are_those_at_the_time_of_departure)
 	arrive(bed, 1, 1, late[0], OUT);
 	leave_after(bed, 1);
 	expect_flows(bed, number, late, 1);
-	close_bed(bed);
 }
 
 UNIT_TEST(packet_alone_becomes_predictive_without_flows)
 {
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 
 	leave_after(bed, THRESHOLD + 1);
 	expect_flows(bed, number, NULL, 0);
 	assert_int_equal(bed->contention.recorded, 1);
-	close_bed(bed);
 }
 
 UNIT_TEST(later_switch_adds_time_but_records_no_flows)
 {
 	static const struct cn_flow first[] = {{20, 21}};
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 
 	latency_record(&bed->extension[number], first, 1);
@@ -249,13 +241,12 @@ UNIT_TEST(later_switch_adds_time_but_records_no_flows)
 	expect_flows(bed, number, first, 1);
 	assert_int_equal(bed->contention.recorded, 0);
 	assert_int_equal(waited(bed, number), 11000);
-	close_bed(bed);
 }
 
 UNIT_TEST(later_switch_records_its_flows_instead_if_the_last_ones_are_wanted)
 {
 	static const struct cn_flow first[] = {{20, 21}, {22, 23}}, found[] = {{2, 6}};
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 
 	bed->contention.config.last = true;
@@ -264,25 +255,23 @@ UNIT_TEST(later_switch_records_its_flows_instead_if_the_last_ones_are_wanted)
 	leave_after(bed, THRESHOLD + PS_PER_US);
 	expect_flows(bed, number, found, 1);
 	assert_int_equal(bed->contention.recorded, 1);
-	close_bed(bed);
 }
 
 UNIT_TEST(without_a_threshold_only_time_is_recorded)
 {
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 
 	bed->contention.config.threshold_ps = WEFT_TIME_NEVER;
 	leave_after(bed, 100 * THRESHOLD);
 	assert_false(latency_is_predictive(&bed->extension[number]));
 	assert_int_equal(waited(bed, number), 1000000);
-	close_bed(bed);
 }
 
 UNIT_TEST(extension_in_the_frame_is_kept_right)
 {
 	static const struct cn_flow found[] = {{2, 6}};
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 
 	bed->contention.config.in_frame = true;
@@ -292,12 +281,11 @@ UNIT_TEST(extension_in_the_frame_is_kept_right)
 	assert_int_equal(latency_waiting_ns(&bed->extension[number]), 11000);
 	assert_int_equal(waited(bed, number), 0);
 	expect_flows(bed, number, found, 1);
-	close_bed(bed);
 }
 
 UNIT_TEST(damaged_extension_in_a_frame_is_left_and_counted)
 {
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 	struct latency_extension before;
 
@@ -308,13 +296,12 @@ UNIT_TEST(damaged_extension_in_a_frame_is_left_and_counted)
 	assert_memory_equal(&before, &bed->extension[number], sizeof(before));
 	assert_int_equal(bed->contention.bad, 1);
 	assert_int_equal(bed->contention.recorded, 0);
-	close_bed(bed);
 }
 
 UNIT_TEST(without_voqs_only_packets_for_the_output_count)
 {
 	static const struct cn_flow found[] = {{2, 6}, {4, 9}};
-	struct bed *bed = open_bed_of(false);
+	OWNED(bed) *bed = open_bed_of(false);
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 
 	arrive(bed, 0, 0, (struct cn_flow){7, 7}, 2);
@@ -322,13 +309,12 @@ UNIT_TEST(without_voqs_only_packets_for_the_output_count)
 	arrive(bed, 1, 1, found[1], OUT);
 	leave_after(bed, THRESHOLD + 1);
 	expect_flows(bed, number, found, 2);
-	close_bed(bed);
 }
 
 UNIT_TEST(without_voqs_the_buffer_is_one_queue)
 {
 	static const struct cn_flow found[] = {{7, 7}, {2, 6}};
-	struct bed *bed = open_bed_of(false);
+	OWNED(bed) *bed = open_bed_of(false);
 	unsigned number = arrive(bed, 0, 0, (struct cn_flow){1, 5}, OUT);
 
 	bed->contention.config.scope = CONTENTION_BUFFER;
@@ -337,12 +323,11 @@ UNIT_TEST(without_voqs_the_buffer_is_one_queue)
 	arrive(bed, 1, 0, (struct cn_flow){4, 9}, OUT);
 	leave_after(bed, THRESHOLD + 1);
 	expect_flows(bed, number, found, 2);
-	close_bed(bed);
 }
 
 UNIT_TEST(switch_without_it_decides_nothing_for_plain_packets)
 {
-	struct bed *bed = open_bed();
+	OWNED(bed) *bed = open_bed();
 	struct weft_switch *sw = bed->bench->sw;
 
 	assert_int_equal(sw->signal.plain_vcs, 0);
@@ -350,7 +335,6 @@ UNIT_TEST(switch_without_it_decides_nothing_for_plain_packets)
 	switch_set_contention(sw, NULL);
 	assert_int_equal(sw->signal.plain_vcs, VCS);
 	assert_int_equal(sw->signal.departures, 0);
-	close_bed(bed);
 }
 
 UNIT_TEST(default_threshold_is_twice_a_full_frame)

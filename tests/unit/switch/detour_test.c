@@ -49,6 +49,7 @@ static void destroy(struct place *place)
 	bench_destroy(place->bench);
 	vc_rule_destroy(place->rule);
 }
+#define place_out_of_scope destroy
 
 /* The neighbour at 'port' has 'used' blocks of 'vc'. */
 static void fill(struct place *place, unsigned port, unsigned vc, uint32_t used)
@@ -86,18 +87,17 @@ static void expect_about(unsigned count, unsigned expected)
 
 UNIT_TEST(a_minimal_algorithm_takes_the_port_of_the_table)
 {
-	struct place place = create(VC_STEPS_DF_MIN, DETOUR_HYBRID, 0);
+	OWNED(place) place = create(VC_STEPS_DF_MIN, DETOUR_HYBRID, 0);
 	unsigned out[PORTS];
 
 	count_ways(&place, FROM_HOST, 0, out);
 	assert_int_equal(out[0], PACKETS);
-	destroy(&place);
 }
 
 /* Each switch of the group has two links to other groups: 2 of the 8 are this switch's own. */
 UNIT_TEST(a_detour_takes_each_global_link_of_the_group_equally_often)
 {
-	struct place place = create(VC_STEPS_DF_VALIANT, DETOUR_HYBRID, 0);
+	OWNED(place) place = create(VC_STEPS_DF_VALIANT, DETOUR_HYBRID, 0);
 	unsigned out[PORTS];
 
 	count_ways(&place, FROM_HOST, 0, out);
@@ -105,18 +105,16 @@ UNIT_TEST(a_detour_takes_each_global_link_of_the_group_equally_often)
 		expect_about(out[port], PACKETS / 4);
 	for (unsigned port = 3; port < 5; port++)
 		expect_about(out[port], PACKETS / 8);
-	destroy(&place);
 }
 
 UNIT_TEST(the_second_switch_of_a_detour_leaves_the_group)
 {
-	struct place place = create(VC_STEPS_DF_VALIANT, DETOUR_HYBRID, 0);
+	OWNED(place) place = create(VC_STEPS_DF_VALIANT, DETOUR_HYBRID, 0);
 	unsigned out[PORTS];
 
 	count_ways(&place, LOCAL, 0, out);
 	expect_about(out[3], PACKETS / 2);
 	assert_int_equal(out[3] + out[4], PACKETS);
-	destroy(&place);
 }
 
 /* On every later rung, and in the VCs above. */
@@ -125,7 +123,7 @@ UNIT_TEST(then_packets_follow_the_table)
 	static const struct {
 		uint8_t input, vc, next;
 	} rungs[] = {{GLOBAL, 0, 1}, {LOCAL, 1, 2}, {GLOBAL, 1, 2}};
-	struct place place = create(VC_STEPS_DF_VALIANT, DETOUR_HYBRID, 0);
+	OWNED(place) place = create(VC_STEPS_DF_VALIANT, DETOUR_HYBRID, 0);
 
 	for (unsigned i = 0; i < sizeof(rungs) / sizeof(rungs[0]); i++)
 		for (unsigned n = 0; n < 20; n++) {
@@ -134,13 +132,12 @@ UNIT_TEST(then_packets_follow_the_table)
 			assert_int_equal(way(&place, rungs[i].input, rungs[i].vc, &next), 0);
 			assert_int_equal(next, rungs[i].next);
 		}
-	destroy(&place);
 }
 
 /* As between the tables of two generations; towards a host none is needed. */
 UNIT_TEST(a_packet_on_the_last_rung_goes_to_a_host_or_is_discarded)
 {
-	struct place place = create(VC_STEPS_DF_VALIANT, DETOUR_HYBRID, 0);
+	OWNED(place) place = create(VC_STEPS_DF_VALIANT, DETOUR_HYBRID, 0);
 	const struct bench_packet what = {.destination = HOST, .vc = 2};
 
 	bench_arrive(place.bench, LOCAL, &what);
@@ -149,12 +146,11 @@ UNIT_TEST(a_packet_on_the_last_rung_goes_to_a_host_or_is_discarded)
 	place.bench->table[HOST] = FROM_HOST;
 	bench_arrive(place.bench, LOCAL, &what);
 	assert_int_equal(switch_stored_packets(place.bench->sw), 1);
-	destroy(&place);
 }
 
 UNIT_TEST(a_detour_to_a_switch_draws_again_in_the_other_group)
 {
-	struct place place = create(VC_STEPS_DF_NODE, DETOUR_HYBRID, 0);
+	OWNED(place) place = create(VC_STEPS_DF_NODE, DETOUR_HYBRID, 0);
 	unsigned out[PORTS];
 
 	place.bench->table[HOST] = 4;
@@ -162,7 +158,6 @@ UNIT_TEST(a_detour_to_a_switch_draws_again_in_the_other_group)
 	for (unsigned port = 0; port < 3; port++)
 		expect_about(out[port], PACKETS / 4);
 	expect_about(out[4], PACKETS / 4);
-	destroy(&place);
 }
 
 /* q(minimal) <= 2 q(detour) + bias: equality is minimal, one block more is not. */
@@ -172,7 +167,7 @@ UNIT_TEST(ugal_compares_twice_the_queue_of_the_detour)
 
 	for (unsigned i = 0; i < 2; i++)
 		for (uint32_t bias = 0; bias <= 3; bias += 3) {
-			struct place place = create(VC_STEPS_DF_UGAL_L, choices[i], bias);
+			OWNED(place) place = create(VC_STEPS_DF_UGAL_L, choices[i], bias);
 			unsigned out[PORTS];
 
 			place.bench->alternatives[HOST] = BIT64(1);
@@ -183,7 +178,6 @@ UNIT_TEST(ugal_compares_twice_the_queue_of_the_detour)
 			fill(&place, 0, 1, 1);
 			count_ways(&place, FROM_HOST, 0, out);
 			assert_int_equal(out[1], PACKETS);
-			destroy(&place);
 		}
 }
 
@@ -203,7 +197,7 @@ UNIT_TEST(which_vcs_count_is_a_choice)
 	};
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct place place = create(VC_STEPS_DF_UGAL_L, rows[i].queues, 0);
+		OWNED(place) place = create(VC_STEPS_DF_UGAL_L, rows[i].queues, 0);
 		unsigned next, output;
 
 		place.bench->alternatives[HOST] = rows[i].set;
@@ -212,13 +206,12 @@ UNIT_TEST(which_vcs_count_is_a_choice)
 		assert_int_equal(output, rows[i].output);
 		/* By the same port the class tells: minimal in 1. */
 		assert_int_equal(next, rows[i].output == 0 ? 1 : 0);
-		destroy(&place);
 	}
 }
 
 UNIT_TEST(a_progressive_packet_may_turn_at_the_second_switch_only)
 {
-	struct place place = create(VC_STEPS_DF_PAR, DETOUR_VC, 0);
+	OWNED(place) place = create(VC_STEPS_DF_PAR, DETOUR_VC, 0);
 	unsigned next;
 
 	place.bench->alternatives[HOST] = BIT64(3);
@@ -230,12 +223,11 @@ UNIT_TEST(a_progressive_packet_may_turn_at_the_second_switch_only)
 	assert_int_equal(way(&place, LOCAL, 2, &next), 0);
 	/* On a detour already: it leaves the group. */
 	assert_int_equal(way(&place, LOCAL, 1, &next), 3);
-	destroy(&place);
 }
 
 UNIT_TEST(a_packet_does_not_go_back_by_its_input_or_a_port_that_is_down)
 {
-	struct place place = create(VC_STEPS_DF_PAR, DETOUR_VC, 0);
+	OWNED(place) place = create(VC_STEPS_DF_PAR, DETOUR_VC, 0);
 	unsigned out[PORTS];
 
 	for (unsigned vc = 0; vc < VCS; vc++)
@@ -245,13 +237,12 @@ UNIT_TEST(a_packet_does_not_go_back_by_its_input_or_a_port_that_is_down)
 	assert_int_equal(out[1] + out[LOCAL], 0);
 	assert_int_equal(out[0] + out[3] + out[4], PACKETS);
 	place.bench->sw->usable |= BIT64(1);
-	destroy(&place);
 }
 
 /* No port of the table at all: every packet takes a detour, and acknowledgements find a way. */
 UNIT_TEST(a_pair_may_have_detours_alone)
 {
-	struct place place = create(VC_STEPS_DF_UGAL_L, DETOUR_HYBRID, 0);
+	OWNED(place) place = create(VC_STEPS_DF_UGAL_L, DETOUR_HYBRID, 0);
 	const struct bench_packet ack = {.destination = HOST, .control = true, .kind = FRAME_ACK};
 	struct bench *bench = place.bench;
 	unsigned next, number, found = 0;
@@ -263,13 +254,12 @@ UNIT_TEST(a_pair_may_have_detours_alone)
 	for (unsigned port = 3; port < 5; port++)
 		found += bench_leave(bench, port) == (int)number;
 	assert_int_equal(found, 1);
-	destroy(&place);
 }
 
 /* The link of the minimal port is down, and on its rung the packet has no other. */
 UNIT_TEST(a_packet_that_can_neither_go_on_nor_turn_is_discarded)
 {
-	struct place place = create(VC_STEPS_DF_UGAL_L, DETOUR_HYBRID, 0);
+	OWNED(place) place = create(VC_STEPS_DF_UGAL_L, DETOUR_HYBRID, 0);
 	const struct bench_packet late = {.destination = HOST, .vc = 1};
 	const struct bench_packet early = {.destination = HOST};
 	struct bench *bench = place.bench;
@@ -281,7 +271,6 @@ UNIT_TEST(a_packet_that_can_neither_go_on_nor_turn_is_discarded)
 	bench_arrive(bench, FROM_HOST, &early);
 	assert_int_equal(switch_stored_packets(bench->sw), 1);
 	bench->sw->usable |= BIT64(0);
-	destroy(&place);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -191,12 +191,11 @@ UNIT_TEST(a_next_step_towards_a_link_that_is_down_is_no_routing_error)
 	struct switch_config config = bench_config(PORTS, VCS);
 	const struct bench_packet what = {
 		.route = steps, .route_length = sizeof(steps), .cursor = 1};
-	struct bench *bench;
+	OWNED(bench) *bench;
 
 	config.absent_ports = BIT64(3);
 	bench = bench_create(&config);
 	expect_discard(bench, &what, SWITCH_DISCARD_LINK_DOWN);
-	bench_destroy(bench);
 }
 
 /* Ports 0 to 3 are of a ring, 5 is a host's; the classes are those of vc_rule_test.c. */
@@ -222,14 +221,13 @@ UNIT_TEST(what_the_route_says_about_steps_chooses_the_vc)
 			.route_length = sizeof(steps),
 			.cursor = (uint8_t)cases[i].cursor,
 			.vc = (uint8_t)cases[i].vc};
-		struct bench *bench = bench_create(&config);
+		OWNED(bench) *bench = bench_create(&config);
 		unsigned number;
 
 		bench_grant_all(bench);
 		number = bench_arrive(bench, cases[i].input, &what);
 		assert_int_equal(bench_leave(bench, cases[i].output), number);
 		assert_int_equal(bench->packet[number].header_vc, cases[i].next);
-		bench_destroy(bench);
 	}
 	vc_rule_destroy(rule);
 }
@@ -277,12 +275,11 @@ UNIT_TEST(a_port_without_a_cable_discards_as_a_link_that_is_down)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
 	const struct bench_packet what = {.destination = OUT};
-	struct bench *bench;
+	OWNED(bench) *bench;
 
 	config.absent_ports = BIT64(OUT);
 	bench = bench_create(&config);
 	expect_discard(bench, &what, SWITCH_DISCARD_LINK_DOWN);
-	bench_destroy(bench);
 }
 
 TEST(a_frame_beyond_the_credits_is_dropped_and_counted_as_a_violation)
@@ -344,19 +341,18 @@ TEST(a_stored_packet_is_not_granted_again_before_it_has_left)
 UNIT_TEST(the_buffer_is_split_equally_among_the_vcs)
 {
 	struct switch_config config = bench_config(PORTS, 4);
-	struct bench *bench;
+	OWNED(bench) *bench;
 
 	config.buffer_blocks = 2048;
 	bench = bench_create(&config);
 	for (unsigned vc = 0; vc < 4; vc++)
 		assert_int_equal(bench_told(bench, 0).limit[vc], 512);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(all_that_is_advertised_fits_into_the_ports_receive_ring)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
-	struct bench *bench;
+	OWNED(bench) *bench;
 	uint32_t sum = 0;
 
 	config.buffer_blocks = 2048;
@@ -367,18 +363,16 @@ UNIT_TEST(all_that_is_advertised_fits_into_the_ports_receive_ring)
 	assert_true(sum <= 100);
 	assert_true(sum > 100 - VCS);
 	assert_int_equal(bench_told(bench, 1).limit[0], 2048 / VCS);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(a_ring_longer_than_the_buffer_makes_the_buffer_no_bigger)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
-	struct bench *bench;
+	OWNED(bench) *bench;
 
 	config.port_slots[2] = 100000;
 	bench = bench_create(&config);
 	assert_int_equal(bench_told(bench, 2).limit[0], VC_BLOCKS);
-	bench_destroy(bench);
 }
 
 static void expect_refusal(const struct switch_config *config)

@@ -413,3 +413,5 @@ static inline void pb_destroy(struct shard_bench *bench)
 	}
 	free(bench);
 }
+
+OWNED_POINTER_BY(shard_bench, pb_destroy)

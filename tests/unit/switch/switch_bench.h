@@ -159,6 +159,8 @@ static inline void bench_destroy(struct bench *bench)
 	free(bench);
 }
 
+OWNED_POINTER_BY(bench, bench_destroy)
+
 /* The descriptor as a driver fills it. Its sequence is its index. */
 static inline struct weft_packet *bench_make(struct bench *bench, const struct bench_packet *what)
 {

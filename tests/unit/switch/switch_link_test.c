@@ -233,7 +233,7 @@ TEST(a_neighbour_that_never_comes_is_a_link_that_is_down)
 
 UNIT_TEST(without_voqs_packets_behind_other_heads_are_discarded_too)
 {
-	struct bench *bench = start(false);
+	OWNED(bench) *bench = start(false);
 	unsigned head = bench_send(bench, 0, 0, 2), behind;
 
 	bench_send(bench, 0, 0, OUT);
@@ -247,12 +247,11 @@ UNIT_TEST(without_voqs_packets_behind_other_heads_are_discarded_too)
 	assert_int_equal(bench_leave(bench, 2), head);
 	assert_int_equal(bench_leave(bench, 2), behind);
 	assert_int_equal(bench_leave(bench, 2), -1);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(without_voqs_a_queue_that_lost_its_tail_goes_on)
 {
-	struct bench *bench = start(false);
+	OWNED(bench) *bench = start(false);
 	unsigned head = bench_send(bench, 0, 0, 2), next;
 
 	bench_send(bench, 0, 0, OUT);
@@ -262,12 +261,11 @@ UNIT_TEST(without_voqs_a_queue_that_lost_its_tail_goes_on)
 	bench_grant_all(bench);
 	assert_int_equal(bench_leave(bench, 2), head);
 	assert_int_equal(bench_leave(bench, 1), next);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(without_voqs_the_packet_behind_a_discarded_head_goes_on)
 {
-	struct bench *bench = start(false);
+	OWNED(bench) *bench = start(false);
 	unsigned behind;
 
 	bench_grant(bench, 2, 0, 10);
@@ -276,7 +274,6 @@ UNIT_TEST(without_voqs_the_packet_behind_a_discarded_head_goes_on)
 	cut(bench, OUT);
 	assert_int_equal(bench_discarded(bench), 1);
 	assert_int_equal(bench_leave(bench, 2), behind);
-	bench_destroy(bench);
 }
 
 TEST(a_new_life_of_the_neighbour_voids_the_credits_of_the_old_one)
@@ -368,7 +365,7 @@ UNIT_TEST(a_switch_that_grants_each_packet_owes_a_credit_frame_for_one)
 {
 	for (unsigned each = 0; each < 2; each++) {
 		struct switch_config config = bench_config(PORTS, VCS);
-		struct bench *bench;
+		OWNED(bench) *bench;
 		struct control_hello hello;
 
 		config.credits_each = each;
@@ -380,19 +377,17 @@ UNIT_TEST(a_switch_that_grants_each_packet_owes_a_credit_frame_for_one)
 		assert_true(bench_leave(bench, OUT) >= 0);
 		assert_int_equal(
 			switch_poll_link(bench->sw, 0, bench->now), each ? LINK_SEND_CREDIT : 0);
-		bench_destroy(bench);
 	}
 }
 
 UNIT_TEST(a_port_without_a_cable_says_nothing_and_never_goes_down)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
-	struct bench *bench;
+	OWNED(bench) *bench;
 
 	config.absent_ports = BIT64(OUT);
 	bench = bench_create(&config);
 	assert_int_equal(switch_poll_link(bench->sw, OUT, bench->now + PS_PER_S), 0);
-	bench_destroy(bench);
 }
 
 static struct bench *start_open(void)
@@ -405,18 +400,17 @@ static struct bench *start_open(void)
 
 UNIT_TEST(an_open_port_sends_without_a_neighbour_that_grants)
 {
-	struct bench *bench = start_open();
+	OWNED(bench) *bench = start_open();
 	unsigned number = bench_send(bench, 0, 0, OUT);
 
 	assert_int_equal(bench_leave(bench, OUT), number);
 	bench_pass(bench, PS_PER_S, UINT64_MAX & ~BIT64(1) & ~BIT64(2));
 	assert_int_not_equal(bench->sw->usable & BIT64(OUT), 0);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(an_open_port_sends_what_one_buffer_holds_between_two_looks)
 {
-	struct bench *bench = start_open();
+	OWNED(bench) *bench = start_open();
 	const struct bench_packet what = {.destination = OUT, .blocks = VC_BLOCKS};
 
 	for (unsigned input = 0; input < 2; input++)
@@ -425,12 +419,11 @@ UNIT_TEST(an_open_port_sends_what_one_buffer_holds_between_two_looks)
 	assert_int_equal(bench_leave(bench, OUT), -1);
 	switch_poll_link(bench->sw, OUT, bench->now);
 	assert_true(bench_leave(bench, OUT) >= 0);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(an_open_port_is_never_overrun_either)
 {
-	struct bench *bench = start_open();
+	OWNED(bench) *bench = start_open();
 	const struct bench_packet what = {.destination = 1, .blocks = VC_BLOCKS};
 
 	for (unsigned i = 0; i < 5; i++) {
@@ -440,13 +433,12 @@ UNIT_TEST(an_open_port_is_never_overrun_either)
 	}
 	assert_int_equal(bench_count(bench, 0, SWITCH_DISCARD_CREDIT_VIOLATION), 4);
 	bench_discarded(bench);
-	bench_destroy(bench);
 }
 
 /* Cuts and new lives at random, data and control on all ports: nothing is unaccounted for. */
 static void run_random(bool voq, uint64_t seed)
 {
-	struct bench *bench = start(voq);
+	OWNED(bench) *bench = start(voq);
 	uint64_t discarded = 0;
 	struct rng rng;
 
@@ -475,7 +467,6 @@ static void run_random(bool voq, uint64_t seed)
 		bench_check(bench);
 	}
 	assert_true(discarded > 100);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(nothing_is_unaccounted_for_when_links_come_and_go)

@@ -61,7 +61,7 @@ static void expect_whole_buffers(struct bench *bench)
 
 static void purge(bool voq)
 {
-	struct bench *bench = make(voq);
+	OWNED(bench) *bench = make(voq);
 	unsigned stored = fill(bench, 7);
 	uint64_t purged = 0;
 
@@ -76,7 +76,6 @@ static void purge(bool voq)
 	assert_int_equal(switch_stored_packets(bench->sw), 0);
 	assert_true(switch_is_empty(bench->sw));
 	expect_whole_buffers(bench);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(a_purge_discards_and_counts_all_that_is_stored)
@@ -91,7 +90,7 @@ UNIT_TEST(a_purge_finds_what_waits_behind_heads_for_other_outputs)
 
 UNIT_TEST(what_comes_after_a_purge_passes)
 {
-	struct bench *bench = make(true);
+	OWNED(bench) *bench = make(true);
 	unsigned number;
 
 	fill(bench, 9);
@@ -100,13 +99,12 @@ UNIT_TEST(what_comes_after_a_purge_passes)
 	expect_whole_buffers(bench);
 	number = bench_send(bench, 0, 1, 2);
 	assert_int_equal(bench_leave(bench, 2), number);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(a_purge_leaves_control_frames_alone)
 {
 	const struct bench_packet control = {.destination = 2, .control = true, .kind = FRAME_ACK};
-	struct bench *bench = make(true);
+	OWNED(bench) *bench = make(true);
 	unsigned number;
 
 	bench_send(bench, 0, 0, 2);
@@ -115,7 +113,6 @@ UNIT_TEST(a_purge_leaves_control_frames_alone)
 	bench_check(bench);
 	assert_int_equal(bench_discarded(bench), 1);
 	assert_int_equal(bench_leave(bench, 2), number);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(the_detector_hears_of_a_purge)
@@ -128,7 +125,7 @@ UNIT_TEST(the_detector_hears_of_a_purge)
 		.up_ports = BIT64(3),
 		.detector = &detector,
 		.table = &table};
-	struct bench *bench = make(true);
+	OWNED(bench) *bench = make(true);
 
 	assert_int_equal(switch_congestion(bench->sw, &config), 0);
 	for (unsigned i = 0; i < VC_BLOCKS; i++)
@@ -137,12 +134,11 @@ UNIT_TEST(the_detector_hears_of_a_purge)
 	switch_purge(bench->sw);
 	bench_check(bench);
 	assert_int_equal(bench->sw->congestion->detector->output[2].passed, 0);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(a_switch_is_empty_exactly_when_nothing_is_stored)
 {
-	struct bench *bench = make(true);
+	OWNED(bench) *bench = make(true);
 	unsigned number;
 
 	assert_true(switch_is_empty(bench->sw));
@@ -154,24 +150,22 @@ UNIT_TEST(a_switch_is_empty_exactly_when_nothing_is_stored)
 	assert_false(switch_is_empty(bench->sw));
 	assert_int_equal(bench_leave(bench, 2), number);
 	assert_true(switch_is_empty(bench->sw));
-	bench_destroy(bench);
 }
 
 UNIT_TEST(control_frames_that_wait_do_not_keep_a_switch_from_being_empty)
 {
 	const struct bench_packet control = {.destination = 2, .control = true, .kind = FRAME_ACK};
-	struct bench *bench = make(true);
+	OWNED(bench) *bench = make(true);
 
 	bench_arrive(bench, 0, &control);
 	assert_true(switch_is_empty(bench->sw));
 	bench_send(bench, 0, 0, 2);
 	assert_false(switch_is_empty(bench->sw));
-	bench_destroy(bench);
 }
 
 UNIT_TEST(a_switch_whose_link_goes_down_is_as_empty_as_its_queues)
 {
-	struct bench *bench = make(false);
+	OWNED(bench) *bench = make(false);
 
 	bench_send(bench, 0, 0, 2);
 	bench_send(bench, 0, 0, 3);
@@ -179,12 +173,11 @@ UNIT_TEST(a_switch_whose_link_goes_down_is_as_empty_as_its_queues)
 	assert_false(switch_is_empty(bench->sw));
 	bench_pass(bench, 4 * BENCH_HELLO_PS, BIT64(3));
 	assert_true(switch_is_empty(bench->sw));
-	bench_destroy(bench);
 }
 
 static void emptiness_is_what_the_queues_say_under_load(bool voq)
 {
-	struct bench *bench = make(voq);
+	OWNED(bench) *bench = make(voq);
 	unsigned seen[2] = {0, 0};
 	struct rng rng;
 
@@ -209,7 +202,6 @@ static void emptiness_is_what_the_queues_say_under_load(bool voq)
 		seen[empty]++;
 	}
 	assert_true(seen[false] > 100 && seen[true] > 100);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(emptiness_is_what_the_queues_say)
@@ -221,7 +213,7 @@ UNIT_TEST(emptiness_is_what_the_queues_say)
 UNIT_TEST(links_are_known_once_they_are_up_and_until_they_go_down)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
-	struct bench *bench;
+	OWNED(bench) *bench;
 
 	config.absent_ports = BIT64(0);
 	config.open_ports = BIT64(1); /* whoever is there does not speak our protocol */
@@ -231,7 +223,6 @@ UNIT_TEST(links_are_known_once_they_are_up_and_until_they_go_down)
 	assert_int_equal(bench->sw->linked, BIT64(3));
 	bench_hello(bench, 2);
 	assert_int_equal(bench->sw->linked, BIT64(2) | BIT64(3));
-	bench_destroy(bench);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -34,7 +34,7 @@ static void run(struct shard_bench *bench, struct rng *rng, unsigned turns)
 UNIT_TEST(nothing_is_lost_doubled_or_late_whatever_comes)
 {
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
-		struct shard_bench *bench = of_seed(seed, WEFT_TIME_NEVER);
+		OWNED(shard_bench) *bench = of_seed(seed, WEFT_TIME_NEVER);
 		struct rng rng;
 
 		rng_init(&rng, seed, 1, 1);
@@ -44,7 +44,6 @@ UNIT_TEST(nothing_is_lost_doubled_or_late_whatever_comes)
 		assert_true(pb_sum(bench, true) > TURNS);
 		assert_int_equal(pb_sum(bench, false), pb_sum(bench, true));
 		pb_expect_all_credits(bench);
-		pb_destroy(bench);
 	}
 }
 
@@ -74,7 +73,7 @@ UNIT_TEST(all_is_accounted_for_while_links_fail_and_heads_time_out)
 	uint64_t all = 0;
 
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
-		struct shard_bench *bench = of_seed(seed, 2 * PS_PER_MS);
+		OWNED(shard_bench) *bench = of_seed(seed, 2 * PS_PER_MS);
 		struct rng rng;
 
 		rng_init(&rng, seed, 1, 1);
@@ -89,7 +88,6 @@ UNIT_TEST(all_is_accounted_for_while_links_fail_and_heads_time_out)
 		assert_int_equal(pb_sum(bench, false) + discarded(bench), pb_sum(bench, true));
 		pb_expect_all_credits(bench);
 		all += discarded(bench);
-		pb_destroy(bench);
 	}
 	assert_true(all > 0);
 }
@@ -121,7 +119,7 @@ static unsigned send_all(struct shard_bench *bench, unsigned input, unsigned out
 
 UNIT_TEST(a_part_that_stands_still_holds_no_more_than_the_buffers)
 {
-	struct shard_bench *bench = two_parts(1);
+	OWNED(shard_bench) *bench = two_parts(1);
 
 	for (unsigned turn = 0; turn < 100; turn++) {
 		send_all(bench, 0, 1);
@@ -132,12 +130,11 @@ UNIT_TEST(a_part_that_stands_still_holds_no_more_than_the_buffers)
 	assert_int_equal(switch_division_stored(bench->division), 2 * PB_BLOCKS);
 	pb_finish(bench);
 	pb_expect_all_credits(bench);
-	pb_destroy(bench);
 }
 
 UNIT_TEST(the_other_ports_go_on_while_a_part_stands_still)
 {
-	struct shard_bench *bench = two_parts(2);
+	OWNED(shard_bench) *bench = two_parts(2);
 
 	for (unsigned turn = 0; turn < 100; turn++) {
 		send_all(bench, 0, 1);
@@ -147,12 +144,11 @@ UNIT_TEST(the_other_ports_go_on_while_a_part_stands_still)
 	}
 	assert_int_equal(bench->neighbour[1].received, 0);
 	assert_true(bench->neighbour[2].received > 100);
-	pb_destroy(bench);
 }
 
 UNIT_TEST(inputs_of_all_parts_get_the_same_share_of_an_output)
 {
-	struct shard_bench *bench = two_parts(1);
+	OWNED(shard_bench) *bench = two_parts(1);
 	struct switch_shard *shard = pb_owner(bench, 3);
 
 	for (unsigned turn = 0; turn < 200; turn++) {
@@ -169,13 +165,12 @@ UNIT_TEST(inputs_of_all_parts_get_the_same_share_of_an_output)
 	}
 	for (unsigned input = 0; input < 4; input++)
 		assert_in_range(bench->neighbour[3].from[input], 199, 201);
-	pb_destroy(bench);
 }
 
 /* The others hear of it with their next turn. */
 UNIT_TEST(a_link_that_is_down_is_down_for_all_parts)
 {
-	struct shard_bench *bench = two_parts(1);
+	OWNED(shard_bench) *bench = two_parts(1);
 	struct switch_shard *shard = pb_owner(bench, 0);
 
 	bench->neighbour[1].silent = true;
@@ -188,12 +183,11 @@ UNIT_TEST(a_link_that_is_down_is_down_for_all_parts)
 	assert_int_equal(shard->sw->port[0].count[SWITCH_DISCARD_LINK_DOWN], 1);
 	pb_check(bench);
 	pb_free_discards(bench, shard);
-	pb_destroy(bench);
 }
 
 UNIT_TEST(what_is_on_its_way_to_a_link_that_goes_down_is_discarded)
 {
-	struct shard_bench *bench = two_parts(1);
+	OWNED(shard_bench) *bench = two_parts(1);
 	struct switch_shard *shard = pb_owner(bench, 1);
 
 	send_all(bench, 0, 1);
@@ -206,7 +200,6 @@ UNIT_TEST(what_is_on_its_way_to_a_link_that_goes_down_is_discarded)
 	switch_shard_push(shard);
 	pb_turn(bench, 0);
 	assert_int_equal(credit_stored(&pb_port(bench, 0)->link.rx[0]), 0);
-	pb_destroy(bench);
 }
 
 static struct weft_packet *control(struct shard_bench *bench, unsigned input, unsigned output)
@@ -221,7 +214,7 @@ static struct weft_packet *control(struct shard_bench *bench, unsigned input, un
 
 UNIT_TEST(control_frames_go_from_part_to_part_before_data)
 {
-	struct shard_bench *bench = two_parts(1);
+	OWNED(shard_bench) *bench = two_parts(1);
 	struct switch_shard *from = pb_owner(bench, 0), *to = pb_owner(bench, 1);
 
 	send_all(bench, 0, 1);
@@ -232,12 +225,11 @@ UNIT_TEST(control_frames_go_from_part_to_part_before_data)
 	pb_transmit(bench, to, 1, 1);
 	assert_int_equal(bench->neighbour[1].control_received, 1);
 	pb_check(bench);
-	pb_destroy(bench);
 }
 
 UNIT_TEST(no_more_control_frames_are_on_their_way_than_the_reserve_has_places)
 {
-	struct shard_bench *bench = two_parts(1);
+	OWNED(shard_bench) *bench = two_parts(1);
 	struct switch_shard *from = pb_owner(bench, 0), *to = pb_owner(bench, 1);
 
 	for (unsigned i = 0; i < 20; i++)
@@ -250,12 +242,11 @@ UNIT_TEST(no_more_control_frames_are_on_their_way_than_the_reserve_has_places)
 	assert_int_equal(from->sw->port[0].count[SWITCH_CONTROL_DISCARD_FULL], 12);
 	pb_check(bench);
 	pb_free_discards(bench, from);
-	pb_destroy(bench);
 }
 
 UNIT_TEST(a_part_is_empty_when_nothing_of_its_inputs_is_anywhere)
 {
-	struct shard_bench *bench = two_parts(1);
+	OWNED(shard_bench) *bench = two_parts(1);
 
 	assert_true(switch_shard_is_empty(pb_owner(bench, 0)));
 	pb_send(bench, 0, 0, 1, 1, 0);
@@ -265,7 +256,6 @@ UNIT_TEST(a_part_is_empty_when_nothing_of_its_inputs_is_anywhere)
 	assert_true(switch_shard_is_empty(pb_owner(bench, 1)));
 	pb_finish(bench);
 	assert_true(switch_shard_is_empty(pb_owner(bench, 0)));
-	pb_destroy(bench);
 }
 
 static void expect_refusal(

@@ -50,7 +50,7 @@ static void *work(void *ctx)
 
 static void run_threads(unsigned ports, unsigned vcs, unsigned shards)
 {
-	struct shard_bench *bench = pb_create(ports, vcs, shards, shards, WEFT_TIME_NEVER);
+	OWNED(shard_bench) *bench = pb_create(ports, vcs, shards, shards, WEFT_TIME_NEVER);
 	struct worker worker[SWITCH_SHARDS_MAX];
 	pthread_t thread[SWITCH_SHARDS_MAX];
 	unsigned unfinished = shards;
@@ -66,7 +66,6 @@ static void run_threads(unsigned ports, unsigned vcs, unsigned shards)
 	pb_finish(bench);
 	assert_int_equal(pb_sum(bench, false), pb_sum(bench, true));
 	pb_expect_all_credits(bench);
-	pb_destroy(bench);
 }
 
 UNIT_TEST(two_parts_at_once_are_one_switch)

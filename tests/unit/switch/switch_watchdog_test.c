@@ -189,7 +189,7 @@ TEST(what_the_discarded_head_held_up_goes_on)
 
 UNIT_TEST(without_voqs_the_way_is_free_for_other_outputs_again)
 {
-	struct bench *bench = start(false);
+	OWNED(bench) *bench = start(false);
 	unsigned behind;
 
 	bench_grant(bench, 4, 0, 10);
@@ -200,13 +200,12 @@ UNIT_TEST(without_voqs_the_way_is_free_for_other_outputs_again)
 	assert_int_equal(bench_discarded(bench), 1);
 	bench_check(bench);
 	assert_int_equal(bench_leave(bench, 4), behind);
-	bench_destroy(bench);
 }
 
 UNIT_TEST(a_watchdog_that_is_off_discards_nothing)
 {
 	struct switch_config config = bench_config(PORTS, VCS);
-	struct bench *bench;
+	OWNED(bench) *bench;
 
 	config.watchdog_ps = WEFT_TIME_NEVER;
 	bench = bench_create(&config);
@@ -214,7 +213,6 @@ UNIT_TEST(a_watchdog_that_is_off_discards_nothing)
 	assert_int_equal(bench_leave(bench, OUT), -1);
 	pass(bench, 10 * PS_PER_S);
 	assert_int_equal(bench_discarded(bench), 0);
-	bench_destroy(bench);
 }
 
 /* Virtual time begins at 0. */

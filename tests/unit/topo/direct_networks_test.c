@@ -15,7 +15,7 @@ static unsigned bits(uint32_t number)
 
 UNIT_TEST(the_express_torus_of_the_thesis_uses_all_16_ports)
 {
-	struct topology *topology = walk_generate("torus-express:dims=8x8,hosts=8");
+	OWNED(topology) *topology = walk_generate("torus-express:dims=8x8,hosts=8");
 	struct topology_port peer;
 
 	assert_int_equal(topology->switches, 64);
@@ -26,14 +26,13 @@ UNIT_TEST(the_express_torus_of_the_thesis_uses_all_16_ports)
 		for (unsigned port = 0; port < 16; port++)
 			assert_true(topology_peer(topology, walk_switch(s, port), &peer));
 	}
-	topology_destroy(topology);
 }
 
 /* The torus' ports are where they are without express links. */
 UNIT_TEST(express_ports_come_after_those_of_the_torus)
 {
-	struct topology *topology = walk_generate("torus-express:dims=7x6,hosts=2");
-	struct topology *torus = walk_generate("torus:dims=7x6,hosts=2");
+	OWNED(topology) *topology = walk_generate("torus-express:dims=7x6,hosts=2");
+	OWNED(topology) *torus = walk_generate("torus:dims=7x6,hosts=2");
 
 	for (uint32_t s = 0; s < topology->switches; s++) {
 		uint32_t x = s % 7, y = s / 7;
@@ -48,16 +47,13 @@ UNIT_TEST(express_ports_come_after_those_of_the_torus)
 		assert_int_equal(walk_far_end(topology, s, 8).kind, DEVICE_HOST);
 		assert_int_equal(walk_far_end(topology, s, 9).device, 2 * s + 1);
 	}
-	topology_destroy(topology);
-	topology_destroy(torus);
 }
 
 UNIT_TEST(express_links_halve_the_distances)
 {
-	struct topology *topology = walk_generate("torus-express:dims=8x8");
+	OWNED(topology) *topology = walk_generate("torus-express:dims=8x8");
 
 	assert_int_equal(walk_diameter(topology), 4);
-	topology_destroy(topology);
 }
 
 /* Rows of 1 to 5: every pair of a row has one link from size 3 on. */
@@ -67,7 +63,7 @@ UNIT_TEST(short_express_rows_have_no_double_links)
 	char spec[64];
 
 	for (unsigned size = 1; size <= 6; size++) {
-		struct topology *topology;
+		OWNED(topology) *topology;
 
 		snprintf(spec, sizeof(spec), "torus-express:dims=%u", size);
 		topology = walk_generate(spec);
@@ -76,13 +72,12 @@ UNIT_TEST(short_express_rows_have_no_double_links)
 			for (uint32_t b = 0; b < size; b++)
 				assert_true(walk_links(topology, a, b) <= (a != b));
 		}
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(a_hypercube_port_flips_its_digit)
 {
-	struct topology *topology = walk_generate("hypercube:dims=5,hosts=3");
+	OWNED(topology) *topology = walk_generate("hypercube:dims=5,hosts=3");
 
 	assert_int_equal(topology->switches, 32);
 	assert_int_equal(topology->hosts, 96);
@@ -96,12 +91,11 @@ UNIT_TEST(a_hypercube_port_flips_its_digit)
 		assert_int_equal(walk_far_end(topology, s, 5).kind, DEVICE_HOST);
 		assert_int_equal(walk_far_end(topology, s, 7).device, 3 * s + 2);
 	}
-	topology_destroy(topology);
 }
 
 UNIT_TEST(hypercube_distances_are_the_digits_that_differ)
 {
-	struct topology *topology = walk_generate("hypercube:dims=6,hosts=0");
+	OWNED(topology) *topology = walk_generate("hypercube:dims=6,hosts=0");
 	uint32_t distance[64];
 
 	for (uint32_t from = 0; from < 64; from++) {
@@ -109,16 +103,14 @@ UNIT_TEST(hypercube_distances_are_the_digits_that_differ)
 		for (uint32_t to = 0; to < 64; to++)
 			assert_int_equal(distance[to], bits(from ^ to));
 	}
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_hypercube_may_have_no_dimension)
 {
-	struct topology *topology = walk_generate("hypercube:dims=0,hosts=2");
+	OWNED(topology) *topology = walk_generate("hypercube:dims=0,hosts=2");
 
 	assert_int_equal(topology->switches, 1);
 	assert_int_equal(topology->links, 2);
-	topology_destroy(topology);
 }
 
 static void assert_dragonfly(const struct topology *topology, uint32_t a, uint32_t p, uint32_t h)
@@ -163,7 +155,7 @@ UNIT_TEST(a_dragonfly_links_every_pair_of_groups_once)
 
 	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		uint32_t a = sizes[i][0], p = sizes[i][1], h = sizes[i][2], groups = a * h + 1;
-		struct topology *topology;
+		OWNED(topology) *topology;
 
 		snprintf(spec, sizeof(spec), "dragonfly:a=%u,p=%u,h=%u", a, p, h);
 		topology = walk_generate(spec);
@@ -174,7 +166,6 @@ UNIT_TEST(a_dragonfly_links_every_pair_of_groups_once)
 					assert_int_equal(
 						links_between_groups(topology, a, one, other), 1);
 		assert_true(walk_diameter(topology) <= 3);
-		topology_destroy(topology);
 	}
 }
 
@@ -188,7 +179,7 @@ UNIT_TEST(a_smaller_dragonfly_has_as_many_links_for_every_pair_of_groups)
 
 	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		uint32_t a = sizes[i][0], h = sizes[i][2], g = sizes[i][3], n = sizes[i][4];
-		struct topology *topology;
+		OWNED(topology) *topology;
 
 		snprintf(spec, sizeof(spec), "dragonfly:a=%u,p=%u,h=%u,g=%u,parallel=%u", a,
 			sizes[i][1], h, g, n);
@@ -204,7 +195,6 @@ UNIT_TEST(a_smaller_dragonfly_has_as_many_links_for_every_pair_of_groups)
 		for (uint32_t at = 0; at < topology->switches; at++)
 			assert_in_range(walk_degree(topology, at, DEVICE_SWITCH) - (a - 1),
 				n * (g - 1) / a, n * (g - 1) / a + 1);
-		topology_destroy(topology);
 	}
 }
 
@@ -222,7 +212,7 @@ UNIT_TEST(a_dragonfly_with_more_links_than_ports_is_refused)
 /* Group 0's first link leads one group on, its last one to the group before. */
 UNIT_TEST(dragonfly_links_follow_the_palm_tree)
 {
-	struct topology *topology = walk_generate("dragonfly:a=4,p=2,h=2");
+	OWNED(topology) *topology = walk_generate("dragonfly:a=4,p=2,h=2");
 
 	for (uint32_t group = 0; group < 9; group++)
 		for (uint32_t k = 0; k < 8; k++) {
@@ -232,7 +222,6 @@ UNIT_TEST(dragonfly_links_follow_the_palm_tree)
 			assert_int_equal(far.device / 4, (group + k + 1) % 9);
 			assert_int_equal(far.device % 4 * 2 + far.port - 3, 7 - k);
 		}
-	topology_destroy(topology);
 }
 
 /* Each wiring links every pair of groups equally often; circulant ends have nearly equal numbers.
@@ -245,7 +234,7 @@ UNIT_TEST(every_wiring_links_the_pairs_of_groups)
 		"dragonfly:a=4,p=1,h=2,g=4,parallel=2,wiring=circulant"};
 
 	for (unsigned i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-		struct topology *topology = walk_generate(specs[i]);
+		OWNED(topology) *topology = walk_generate(specs[i]);
 		uint32_t a = i == 2 ? 3 : 4, groups = topology->switches / a;
 
 		for (uint32_t one = 0; one < groups; one++)
@@ -254,25 +243,23 @@ UNIT_TEST(every_wiring_links_the_pairs_of_groups)
 					assert_int_equal(
 						links_between_groups(topology, a, one, other),
 						i < 3 ? 1 : 2);
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(absolute_links_follow_the_numbers_of_the_groups)
 {
-	struct topology *topology = walk_generate("dragonfly:a=4,p=2,h=2,wiring=absolute");
+	OWNED(topology) *topology = walk_generate("dragonfly:a=4,p=2,h=2,wiring=absolute");
 
 	for (uint32_t group = 0; group < 9; group++)
 		for (uint32_t k = 0; k < 8; k++)
 			assert_int_equal(
 				walk_far_end(topology, 4 * group + k / 2, 3 + k % 2).device / 4,
 				k < group ? k : k + 1);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(circulant_links_lead_to_both_sides)
 {
-	struct topology *topology = walk_generate("dragonfly:a=4,p=2,h=2,wiring=circulant");
+	OWNED(topology) *topology = walk_generate("dragonfly:a=4,p=2,h=2,wiring=circulant");
 
 	for (uint32_t group = 0; group < 9; group++)
 		for (uint32_t at = 0; at < 4; at++) {
@@ -282,12 +269,11 @@ UNIT_TEST(circulant_links_lead_to_both_sides)
 			assert_int_equal(on.device, (group + at + 1) % 9 * 4 + at);
 			assert_int_equal(back.device, (group + 8 - at) % 9 * 4 + at);
 		}
-	topology_destroy(topology);
 }
 
 UNIT_TEST(cplant_has_six_groups_of_eight_and_one_of_two)
 {
-	struct topology *topology = walk_generate("cplant");
+	OWNED(topology) *topology = walk_generate("cplant");
 
 	assert_int_equal(topology->switches, 50);
 	assert_int_equal(topology->hosts, 400);
@@ -306,13 +292,12 @@ UNIT_TEST(cplant_has_six_groups_of_eight_and_one_of_two)
 		assert_int_equal(walk_degree(topology, s, DEVICE_SWITCH), inside + equals);
 		assert_int_equal(equals, s < 48 && walk_links(topology, s, 48 + s % 8) ? 4 : 3);
 	}
-	topology_destroy(topology);
 }
 
 /* Also between the groups that differ in all three digits. */
 UNIT_TEST(cplant_groups_are_a_cube_with_links_between_the_farthest)
 {
-	struct topology *topology = walk_generate("cplant:");
+	OWNED(topology) *topology = walk_generate("cplant:");
 
 	for (uint32_t one = 0; one < 7; one++)
 		for (uint32_t other = 0; other < 7; other++) {
@@ -321,7 +306,6 @@ UNIT_TEST(cplant_groups_are_a_cube_with_links_between_the_farthest)
 			assert_int_equal(walk_links(topology, 8 * one, 8 * other), near);
 		}
 	assert_int_equal(walk_diameter(topology), 4);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

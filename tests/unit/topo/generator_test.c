@@ -53,12 +53,11 @@ UNIT_TEST(every_kind_has_the_size_that_its_options_say)
 	};
 
 	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		struct topology *topology = generate(sizes[i].spec);
+		OWNED(topology) *topology = generate(sizes[i].spec);
 
 		assert_int_equal(topology->switches, sizes[i].switches);
 		assert_int_equal(topology->hosts, sizes[i].hosts);
 		assert_int_equal(topology->links, sizes[i].links);
-		topology_destroy(topology);
 	}
 }
 
@@ -77,10 +76,9 @@ static const char *const samples[] = {"rlft:ports=4,stages=1", "rlft:ports=8,sta
 UNIT_TEST(every_topology_is_connected)
 {
 	for (unsigned i = 0; i < SAMPLES; i++) {
-		struct topology *topology = generate(samples[i]);
+		OWNED(topology) *topology = generate(samples[i]);
 
 		assert_int_equal(topology_check_connected(topology, samples[i], NULL), 0);
-		topology_destroy(topology);
 	}
 }
 
@@ -144,7 +142,7 @@ static struct topology_port far_end(const struct topology *topology, struct topo
 /* Ports 0..K-1 down, K..2K-1 up, at the top all 2K down, and stage 1 next to the hosts. */
 UNIT_TEST(rlft_ports_go_down_below_k_and_up_above)
 {
-	struct topology *topology = generate("rlft:ports=6,stages=3");
+	OWNED(topology) *topology = generate("rlft:ports=6,stages=3");
 
 	for (uint32_t s = 0; s < topology->switches; s++) {
 		unsigned stage = topology->switch_at[s].stage;
@@ -160,12 +158,11 @@ UNIT_TEST(rlft_ports_go_down_below_k_and_up_above)
 					up ? stage + 1 : stage - 1);
 		}
 	}
-	topology_destroy(topology);
 }
 
 UNIT_TEST(host_i_hangs_on_leaf_i_by_hosts_per_leaf)
 {
-	struct topology *topology = generate("rlft:ports=6,stages=3");
+	OWNED(topology) *topology = generate("rlft:ports=6,stages=3");
 
 	for (uint32_t host = 0; host < topology->hosts; host++) {
 		struct topology_port leaf = far_end(topology, HOST(host));
@@ -174,7 +171,6 @@ UNIT_TEST(host_i_hangs_on_leaf_i_by_hosts_per_leaf)
 		assert_int_equal(leaf.port, host % 3);
 		assert_int_equal(topology->switch_at[leaf.device].stage, 1);
 	}
-	topology_destroy(topology);
 }
 
 /* Marks what lies below a switch, itself included, going down only. */
@@ -235,20 +231,19 @@ UNIT_TEST(d_mod_k_reaches_every_host_of_a_fat_tree)
 		{"rlft:ports=2,stages=3", 1, 3}};
 
 	for (unsigned i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
-		struct topology *topology = generate(trees[i].spec);
+		OWNED(topology) *topology = generate(trees[i].spec);
 
 		for (uint32_t source = 0; source < topology->hosts; source++)
 			for (uint32_t destination = 0; destination < topology->hosts; destination++)
 				if (source != destination)
 					walk_d_mod_k(topology, source, destination, trees[i].arity,
 						trees[i].stages);
-		topology_destroy(topology);
 	}
 }
 
 UNIT_TEST(d_mod_k_leads_all_sources_to_the_same_top_switch)
 {
-	struct topology *topology = generate("rlft:ports=6,stages=3");
+	OWNED(topology) *topology = generate("rlft:ports=6,stages=3");
 
 	for (uint32_t destination = 0; destination < topology->hosts; destination++) {
 		uint32_t top = UINT32_MAX;
@@ -263,13 +258,12 @@ UNIT_TEST(d_mod_k_leads_all_sources_to_the_same_top_switch)
 			top = at.device;
 		}
 	}
-	topology_destroy(topology);
 }
 
 /* Port 2i to the next switch of dimension i, 2i + 1 to the one before, hosts after. */
 UNIT_TEST(torus_ports_tell_the_direction)
 {
-	struct topology *topology = generate("torus:dims=4x3,hosts=2");
+	OWNED(topology) *topology = generate("torus:dims=4x3,hosts=2");
 
 	for (uint32_t s = 0; s < topology->switches; s++) {
 		uint32_t x = s % 4, y = s / 4;
@@ -281,42 +275,38 @@ UNIT_TEST(torus_ports_tell_the_direction)
 		assert_int_equal(far_end(topology, SWITCH(s, 4)).kind, DEVICE_HOST);
 		assert_int_equal(far_end(topology, SWITCH(s, 5)).device, 2 * s + 1);
 	}
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_dimension_of_two_has_one_link)
 {
-	struct topology *topology = generate("torus:dims=2x3");
+	OWNED(topology) *topology = generate("torus:dims=2x3");
 
 	assert_int_equal(far_end(topology, SWITCH(0, 0)).device, 1);
 	assert_null(topology_link_at(topology, SWITCH(0, 1)));
 	assert_null(topology_link_at(topology, SWITCH(1, 0)));
 	assert_int_equal(far_end(topology, SWITCH(1, 1)).device, 0);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_mesh_is_open_at_its_rim)
 {
-	struct topology *topology = generate("mesh:dims=3x3");
+	OWNED(topology) *topology = generate("mesh:dims=3x3");
 
 	assert_null(topology_link_at(topology, SWITCH(0, 1)));
 	assert_null(topology_link_at(topology, SWITCH(2, 0)));
 	assert_null(topology_link_at(topology, SWITCH(0, 3)));
 	assert_int_equal(far_end(topology, SWITCH(0, 0)).device, 1);
 	assert_int_equal(far_end(topology, SWITCH(0, 2)).device, 3);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(full_links_every_pair_once)
 {
-	struct topology *topology = generate("full:switches=7,hosts=1");
+	OWNED(topology) *topology = generate("full:switches=7,hosts=1");
 
 	for (uint32_t a = 0; a < 7; a++)
 		for (uint32_t b = 0; b < 7; b++)
 			if (a != b)
 				assert_int_equal(
 					far_end(topology, SWITCH(a, b < a ? b : b - 1)).device, b);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(bad_texts_are_refused_in_one_line)
@@ -409,10 +399,9 @@ UNIT_TEST(the_name_tells_what_was_asked_for)
 		{"clos:ports=8,stages=2,over=3:1", "clos-8-2-3x1"}};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct topology *topology = generate(names[i][0]);
+		OWNED(topology) *topology = generate(names[i][0]);
 
 		assert_string_equal(topology->name, names[i][1]);
-		topology_destroy(topology);
 	}
 }
 

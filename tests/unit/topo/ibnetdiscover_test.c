@@ -108,7 +108,7 @@ static const char cluster[] =
 
 UNIT_TEST(a_cluster_is_read_in_full)
 {
-	struct topology *topology = import(cluster);
+	OWNED(topology) *topology = import(cluster);
 
 	assert_string_equal(topology->name, "net");
 	assert_int_equal(topology->switches, 2);
@@ -117,33 +117,30 @@ UNIT_TEST(a_cluster_is_read_in_full)
 	assert_int_equal(topology->switch_at[0].ports, 36);
 	assert_int_equal(topology->switch_at[0].line, 13);
 	assert_int_equal(topology_check_connected(topology, "net", NULL), 0);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(ports_count_from_zero)
 {
-	struct topology *topology = import(cluster);
+	OWNED(topology) *topology = import(cluster);
 
 	assert_peer(topology, "leaf_1:35", "MF0_core_IS5200_S01_U1:0");
 	assert_peer(topology, "MF0_core_IS5200_S01_U1:1", "leaf_1:34");
 	assert_peer(topology, "leaf_1:2", "node2_big_HCA-1:0");
-	topology_destroy(topology);
 }
 
 UNIT_TEST(every_connected_port_of_an_adapter_is_one_of_a_host)
 {
-	struct topology *topology = import(cluster);
+	OWNED(topology) *topology = import(cluster);
 
 	assert_peer(topology, "node1_HCA-1:0", "leaf_1:0");
 	assert_peer(topology, "node1_HCA-1:1", "leaf_1:1");
 	assert_peer(topology, "out", "leaf_1:3");
 	assert_int_equal(topology_find_host(topology, "idle"), -1);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(rates_are_read_and_what_is_unknown_is_as_the_first)
 {
-	struct topology *topology = import(cluster);
+	OWNED(topology) *topology = import(cluster);
 
 	assert_int_equal(topology->default_rate_bps, 40000000000);
 	assert_int_equal(topology_link_at(topology, walk_switch(0, 0))->rate_bps, 40000000000);
@@ -151,13 +148,12 @@ UNIT_TEST(rates_are_read_and_what_is_unknown_is_as_the_first)
 	assert_int_equal(topology_link_at(topology, walk_switch(1, 2))->rate_bps, 40000000000);
 	assert_int_equal(topology_link_at(topology, walk_switch(1, 3))->rate_bps, 100000000000);
 	assert_int_equal(topology->link_at[0].delay_ps, TOPOLOGY_DELAY_PS);
-	topology_destroy(topology);
 }
 
 /* ibsim's own form: names as ids, no comments, port 1 and one end may go without saying. */
 UNIT_TEST(what_people_write_for_ibsim_is_read_too)
 {
-	struct topology *topology = import("Switch 8 \"a\"\r\n[1] \"x\"\r\n[2]\t\"b\"[7]\r\n\r\n"
+	OWNED(topology) *topology = import("Switch 8 \"a\"\r\n[1] \"x\"\r\n[2]\t\"b\"[7]\r\n\r\n"
 					   "Switch 8 \"b\"\n# nothing yet\n[3] \"y\"[1]\n\n"
 					   "Hca 2 \"x\"\nHca 2 \"y\"");
 
@@ -166,12 +162,11 @@ UNIT_TEST(what_people_write_for_ibsim_is_read_too)
 	assert_peer(topology, "b:6", "a:1");
 	assert_peer(topology, "y", "b:2");
 	assert_int_equal(topology->link_at[0].rate_bps, TOPOLOGY_RATE_BPS);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(equal_descriptions_get_numbers_in_the_order_of_the_file)
 {
-	struct topology *topology = import("Switch 4 \"a\" # \"SwitchX -  Mellanox\"\n"
+	OWNED(topology) *topology = import("Switch 4 \"a\" # \"SwitchX -  Mellanox\"\n"
 					   "[1] \"b\"[1]\n"
 					   "Switch 4 \"b\" # \"SwitchX -  Mellanox\"\n"
 					   "Switch 4 \"c\" # \"SwitchX_-_Mellanox-2\"\n"
@@ -181,7 +176,6 @@ UNIT_TEST(equal_descriptions_get_numbers_in_the_order_of_the_file)
 	assert_string_equal(topology->switch_at[1].name, "SwitchX_-_Mellanox-2");
 	assert_string_equal(topology->switch_at[2].name, "SwitchX_-_Mellanox-2-2");
 	assert_string_equal(topology->switch_at[3].name, "SwitchX_-_Mellanox-3");
-	topology_destroy(topology);
 }
 
 UNIT_TEST(any_text_becomes_a_name)
@@ -412,12 +406,11 @@ UNIT_TEST(what_does_not_belong_is_noted_and_left_out)
 
 	for (unsigned i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
 		struct notes notes;
-		struct topology *topology = import_leniently(odd[i].text, NULL, NULL, &notes);
+		OWNED(topology) *topology = import_leniently(odd[i].text, NULL, NULL, &notes);
 
 		assert_string_equal(notes.text, odd[i].note);
 		assert_non_null(topology);
 		assert_int_equal(topology->links, odd[i].links);
-		topology_destroy(topology);
 	}
 }
 
@@ -433,7 +426,7 @@ static const char special[] =
 UNIT_TEST(nodes_without_traffic_of_their_own_are_left_out)
 {
 	struct notes notes;
-	struct topology *topology = import_leniently(special, NULL, NULL, &notes);
+	OWNED(topology) *topology = import_leniently(special, NULL, NULL, &notes);
 
 	assert_int_equal(topology->hosts, 2);
 	assert_peer(topology, "node1_HCA-1", "leaf:0");
@@ -443,7 +436,6 @@ UNIT_TEST(nodes_without_traffic_of_their_own_are_left_out)
 		"net.txt:16:6: \"Mellanox Technologies Aggregation Node\": aggregation nodes are left "
 		"out (1)\n"
 		"net.txt:21:6: \"out\": routers are left out (1)\n");
-	topology_destroy(topology);
 }
 
 UNIT_TEST(only_and_exclude_choose_by_description)
@@ -510,7 +502,7 @@ UNIT_TEST(ports_without_cables_do_not_count)
 UNIT_TEST(widths_and_speeds_of_ibsim_make_rates)
 {
 	struct notes notes;
-	struct topology *topology = import_leniently(
+	OWNED(topology) *topology = import_leniently(
 		"width=3\nspeed=7\nSwitch 8 \"s\"\n[1] \"a\"[1] w=1\n[2] \"b\"[1] s=2\n[3] \"c\"[1]\n\n"
 		"Hca 1 \"a\"\n[1] \"s\"[1]\nHca 1 \"b\"\n[1] \"s\"[2]\nHca 1 \"c\"\n[1] \"s\"[3]\n",
 		NULL, NULL, &notes);
@@ -519,7 +511,6 @@ UNIT_TEST(widths_and_speeds_of_ibsim_make_rates)
 	assert_int_equal(topology_link_at(topology, walk_switch(0, 0))->rate_bps, 10000000000);
 	assert_int_equal(topology_link_at(topology, walk_switch(0, 1))->rate_bps, 20000000000);
 	assert_int_equal(topology_link_at(topology, walk_switch(0, 2))->rate_bps, 40000000000);
-	topology_destroy(topology);
 }
 
 static bool same_end(const struct topology *a, const struct topology *b, struct topology_port x,

@@ -32,12 +32,11 @@ static void assert_irregular(
 
 UNIT_TEST(what_is_not_said_is_as_in_the_thesis)
 {
-	struct topology *topology = walk_generate("irregular:switches=16");
+	OWNED(topology) *topology = walk_generate("irregular:switches=16");
 
 	assert_irregular(topology, 16, 4, 4);
 	for (uint32_t s = 0; s < 16; s++)
 		assert_int_equal(topology->switch_at[s].ports, 8);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(random_requests_give_regular_connected_simple_networks)
@@ -48,7 +47,7 @@ UNIT_TEST(random_requests_give_regular_connected_simple_networks)
 	rng_init(&rng, 5, 0, 0);
 	for (unsigned i = 0; i < NETWORKS; i++) {
 		unsigned switches = 3 + (unsigned)rng_below(&rng, 62), hosts, degree, free_ports;
-		struct topology *topology;
+		OWNED(topology) *topology;
 
 		degree = 2 + (unsigned)rng_below(&rng, switches < 12 ? switches - 2 : 10);
 		degree -= switches * degree % 2;
@@ -63,7 +62,6 @@ UNIT_TEST(random_requests_give_regular_connected_simple_networks)
 		assert_irregular(topology, switches, degree, hosts);
 		assert_int_equal(
 			topology->switch_at[switches - 1].ports, degree + hosts + free_ports);
-		topology_destroy(topology);
 	}
 }
 
@@ -83,11 +81,10 @@ UNIT_TEST(the_extremes_are_possible)
 	};
 
 	for (unsigned i = 0; i < sizeof(extremes) / sizeof(extremes[0]); i++) {
-		struct topology *topology = walk_generate(extremes[i].spec);
+		OWNED(topology) *topology = walk_generate(extremes[i].spec);
 
 		assert_irregular(
 			topology, extremes[i].switches, extremes[i].degree, extremes[i].hosts);
-		topology_destroy(topology);
 	}
 }
 
@@ -104,8 +101,8 @@ static unsigned common_links(const struct topology *x, const struct topology *y)
 UNIT_TEST(the_seed_decides_the_network)
 {
 	struct topology *one = walk_generate("irregular:switches=64,seed=7");
-	struct topology *same = walk_generate("irregular:switches=64,seed=7");
-	struct topology *other = walk_generate("irregular:switches=64,seed=8");
+	OWNED(topology) *same = walk_generate("irregular:switches=64,seed=7");
+	OWNED(topology) *other = walk_generate("irregular:switches=64,seed=8");
 
 	assert_int_equal(one->links, same->links);
 	for (uint32_t s = 0; s < 64; s++)
@@ -115,8 +112,6 @@ UNIT_TEST(the_seed_decides_the_network)
 	/* 128 links each; by chance 8 are in both. */
 	assert_true(common_links(one, other) < 32);
 	topology_destroy(one);
-	topology_destroy(same);
-	topology_destroy(other);
 }
 
 static unsigned count_triangles(const struct topology *topology)
@@ -140,12 +135,11 @@ UNIT_TEST(networks_have_as_many_triangles_as_chance_gives)
 	char spec[64];
 
 	for (unsigned seed = 0; seed < 40; seed++) {
-		struct topology *topology;
+		OWNED(topology) *topology;
 
 		snprintf(spec, sizeof(spec), "irregular:switches=64,hosts=0,seed=%u", seed);
 		topology = walk_generate(spec);
 		triangles += count_triangles(topology);
-		topology_destroy(topology);
 	}
 	assert_in_range(triangles, 130, 240);
 }
@@ -158,19 +152,18 @@ UNIT_TEST(each_graph_is_as_likely_as_any_other)
 	char spec[64];
 
 	for (unsigned seed = 0; seed < 700; seed++) {
-		struct topology *topology;
+		OWNED(topology) *topology;
 
 		snprintf(spec, sizeof(spec), "irregular:switches=6,degree=3,hosts=0,seed=%u", seed);
 		topology = walk_generate(spec);
 		without_triangle += count_triangles(topology) == 0;
-		topology_destroy(topology);
 	}
 	assert_in_range(without_triangle, 65, 135);
 }
 
 UNIT_TEST(ports_lead_to_neighbours_in_order_and_then_to_hosts)
 {
-	struct topology *topology = walk_generate("irregular:switches=20,degree=5,hosts=2,ports=9");
+	OWNED(topology) *topology = walk_generate("irregular:switches=20,degree=5,hosts=2,ports=9");
 
 	for (uint32_t s = 0; s < 20; s++) {
 		struct topology_port peer;
@@ -182,7 +175,6 @@ UNIT_TEST(ports_lead_to_neighbours_in_order_and_then_to_hosts)
 		assert_int_equal(walk_far_end(topology, s, 6).device, 2 * s + 1);
 		assert_false(topology_peer(topology, walk_switch(s, 7), &peer));
 	}
-	topology_destroy(topology);
 }
 
 UNIT_TEST(impossible_requests_are_refused_with_the_reason)

@@ -47,7 +47,7 @@ UNIT_TEST(every_kind_has_the_counts_of_its_paper)
 	};
 
 	for (unsigned i = 0; i < sizeof(networks) / sizeof(networks[0]); i++) {
-		struct topology *topology = walk_generate(networks[i].spec);
+		OWNED(topology) *topology = walk_generate(networks[i].spec);
 		struct topology_shape shape;
 
 		assert_int_equal(topology_shape(topology, &shape), 0);
@@ -57,7 +57,6 @@ UNIT_TEST(every_kind_has_the_counts_of_its_paper)
 		assert_int_equal(shape.diameter, networks[i].diameter);
 		if (networks[i].mean > 0 && fabs(shape.mean_distance - networks[i].mean) > 1e-9)
 			fail_msg("%s: mean %f", networks[i].spec, shape.mean_distance);
-		topology_destroy(topology);
 	}
 }
 
@@ -69,14 +68,13 @@ UNIT_TEST(slim_flies_and_polar_flies_of_every_power_of_a_prime_have_diameter_2)
 	for (unsigned i = 0; i < sizeof(powers) / sizeof(powers[0]); i++)
 		for (unsigned kind = powers[i] == 2; kind < 2; kind++) {
 			char spec[32];
-			struct topology *topology;
+			OWNED(topology) *topology;
 			struct topology_shape shape;
 
 			snprintf(spec, sizeof(spec), kinds[kind], powers[i]);
 			topology = walk_generate(spec);
 			assert_int_equal(topology_shape(topology, &shape), 0);
 			assert_int_equal(shape.diameter, 2);
-			topology_destroy(topology);
 		}
 }
 
@@ -106,7 +104,7 @@ UNIT_TEST(jellyfish_distances_are_close_to_the_bound)
 
 UNIT_TEST(a_clos_goes_up_above_its_down_ports)
 {
-	struct topology *topology = walk_generate("clos:ports=8,stages=3,over=3:1");
+	OWNED(topology) *topology = walk_generate("clos:ports=8,stages=3,over=3:1");
 
 	for (uint32_t at = 0; at < topology->switches; at++) {
 		unsigned stage = topology->switch_at[at].stage;
@@ -122,7 +120,6 @@ UNIT_TEST(a_clos_goes_up_above_its_down_ports)
 					up ? stage + 1 : stage - 1);
 		}
 	}
-	topology_destroy(topology);
 }
 
 UNIT_TEST(unfit_options_are_refused_with_what_was_expected)

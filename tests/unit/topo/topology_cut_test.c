@@ -32,10 +32,11 @@ static void close_cut(struct cut *cut)
 	topology_destroy(cut->topology);
 	free(cut->part);
 }
+#define cut_out_of_scope close_cut
 
 UNIT_TEST(a_host_is_in_the_part_of_its_switch)
 {
-	struct cut cut = cut_of("rlft:ports=8,stages=3", 3);
+	OWNED(cut) cut = cut_of("rlft:ports=8,stages=3", 3);
 
 	for (uint32_t host = 0; host < cut.topology->hosts; host++) {
 		struct topology_port at;
@@ -43,7 +44,6 @@ UNIT_TEST(a_host_is_in_the_part_of_its_switch)
 		assert_true(topology_host_switch(cut.topology, host, &at));
 		assert_int_equal(cut.part[cut.topology->switches + host], cut.part[at.device]);
 	}
-	close_cut(&cut);
 }
 
 UNIT_TEST(parts_have_about_the_same_number_of_hosts)
@@ -51,7 +51,7 @@ UNIT_TEST(parts_have_about_the_same_number_of_hosts)
 	static const unsigned parts[] = {2, 3, 4, 8};
 
 	for (unsigned i = 0; i < 4; i++) {
-		struct cut cut = cut_of("rlft:ports=12,stages=3", parts[i]);
+		OWNED(cut) cut = cut_of("rlft:ports=12,stages=3", parts[i]);
 		unsigned count[8] = {0};
 
 		for (uint32_t host = 0; host < cut.topology->hosts; host++)
@@ -60,13 +60,12 @@ UNIT_TEST(parts_have_about_the_same_number_of_hosts)
 			assert_true(count[k] * parts[i] > cut.topology->hosts * 6 / 10);
 			assert_true(count[k] * parts[i] < cut.topology->hosts * 14 / 10);
 		}
-		close_cut(&cut);
 	}
 }
 
 UNIT_TEST(few_links_of_a_ring_are_cut)
 {
-	struct cut cut = cut_of("ring:switches=16,hosts=2", 4);
+	OWNED(cut) cut = cut_of("ring:switches=16,hosts=2", 4);
 	unsigned between = 0;
 
 	for (uint32_t i = 0; i < cut.topology->links; i++) {
@@ -76,12 +75,11 @@ UNIT_TEST(few_links_of_a_ring_are_cut)
 			between += cut.part[link->a.device] != cut.part[link->b.device];
 	}
 	assert_int_equal(between, 4);
-	close_cut(&cut);
 }
 
 UNIT_TEST(the_delay_is_the_least_of_the_links_that_are_cut)
 {
-	struct cut cut = cut_of("ring:switches=4,hosts=1,delay=50ns", 1);
+	OWNED(cut) cut = cut_of("ring:switches=4,hosts=1,delay=50ns", 1);
 	struct topology *topology = cut.topology;
 
 	assert_true(topology_cut_delay(topology, cut.part) == WEFT_TIME_NEVER);
@@ -96,7 +94,6 @@ UNIT_TEST(the_delay_is_the_least_of_the_links_that_are_cut)
 	}
 	assert_true(topology_cut_delay(topology, cut.part) < 43 * PS_PER_NS);
 	assert_true(topology_cut_delay(topology, cut.part) >= 40 * PS_PER_NS);
-	close_cut(&cut);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -124,13 +124,12 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 UNIT_TEST(hosts_that_cannot_reach_each_other_are_named)
 {
 	struct error error;
-	struct topology *topology = parse(HEAD, &error);
+	OWNED(topology) *topology = parse(HEAD, &error);
 
 	assert_int_equal(topology_check_connected(topology, "t.yaml", &error), -EINVAL);
 	assert_string_equal(error.text,
 		"t.yaml:7: host h1 cannot be reached from host h0 in line 7: no links lead from "
 		"switch s1 to switch s0");
-	topology_destroy(topology);
 }
 
 static char *write_text(const struct topology *topology)
@@ -147,10 +146,10 @@ static char *write_text(const struct topology *topology)
 UNIT_TEST(writing_and_reading_gives_the_same)
 {
 	struct error error;
-	struct topology *topology = parse(
+	OWNED(topology) *topology = parse(
 		HEAD TAIL "ports: [{port: s0:0, dpdk: \"net_memif0,id=\\\"1\\\"\"}]\n", &error);
 	char *first = write_text(topology), *second;
-	struct topology *again = parse(first, &error);
+	OWNED(topology) *again = parse(first, &error);
 
 	assert_non_null(again);
 	second = write_text(again);
@@ -159,8 +158,6 @@ UNIT_TEST(writing_and_reading_gives_the_same)
 	assert_int_equal(again->link_at[2].delay_ps, 15000);
 	free(first);
 	free(second);
-	topology_destroy(topology);
-	topology_destroy(again);
 }
 
 UNIT_TEST(defaults_hold_where_the_file_says_nothing)
@@ -182,13 +179,12 @@ UNIT_TEST(the_ready_topologies_are_whole)
 	char path[512];
 
 	for (unsigned i = 0; i < 2; i++) {
-		struct topology *topology;
+		OWNED(topology) *topology;
 
 		snprintf(path, sizeof(path), "%s/topo/%s", SOURCE_ROOT, names[i]);
 		topology = topology_open(path, &error);
 		assert_string_equal(error.text, "");
 		assert_int_equal(topology_check_connected(topology, path, &error), 0);
-		topology_destroy(topology);
 	}
 }
 

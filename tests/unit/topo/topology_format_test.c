@@ -40,14 +40,13 @@ static char *write_as(
 static void assert_written(const char *format, const char *expected)
 {
 	struct error error = {""};
-	struct topology *topology = topology_parse(small, strlen(small), "small", &error);
+	OWNED(topology) *topology = topology_parse(small, strlen(small), "small", &error);
 	char *text;
 
 	assert_string_equal(error.text, "");
 	text = write_as(format, topology, 0, &error);
 	assert_string_equal(text, expected);
 	free(text);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(every_format_is_found_by_its_name)
@@ -68,18 +67,17 @@ UNIT_TEST(booksim_gets_latencies_in_units_of_the_shortest)
 
 UNIT_TEST(links_without_delay_take_booksim_a_cycle)
 {
-	struct topology *topology = walk_generate("ring:switches=2,delay=0ns");
+	OWNED(topology) *topology = walk_generate("ring:switches=2,delay=0ns");
 	char *text = write_as("booksim", topology, 0, NULL);
 
 	assert_string_equal(text, "router 0 node 0 router 1 1\nrouter 1 node 1 router 0 1\n");
 	free(text);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(parallel_links_are_not_for_booksim)
 {
-	struct topology *topology = walk_generate("rlft:ports=2,stages=2");
-	struct topology *tree = walk_generate("ring:switches=2,hosts=0");
+	OWNED(topology) *topology = walk_generate("rlft:ports=2,stages=2");
+	OWNED(topology) *tree = walk_generate("ring:switches=2,hosts=0");
 	struct error error = {""};
 
 	free(write_as("booksim", topology, 0, &error));
@@ -89,8 +87,6 @@ UNIT_TEST(parallel_links_are_not_for_booksim)
 	free(write_as("booksim", tree, -EINVAL, &error));
 	assert_string_equal(error.text, "ring-2-0: switches s0 and s1 have more than one link, "
 					"BookSim can have one between two switches");
-	topology_destroy(topology);
-	topology_destroy(tree);
 }
 
 UNIT_TEST(dot_names_the_ports_at_the_ends)

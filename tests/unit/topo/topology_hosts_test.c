@@ -50,7 +50,7 @@ static void assert_same(const struct topology *topology, const struct topology *
 UNIT_TEST(each_port_of_a_host_is_an_entry)
 {
 	struct error error = {""};
-	struct topology *topology = parse(PLANES "  - {a: node2:1, b: plane1:1}\n", &error);
+	OWNED(topology) *topology = parse(PLANES "  - {a: node2:1, b: plane1:1}\n", &error);
 	struct topology_port port;
 	char name[TOPOLOGY_NAME_MAX + 8];
 
@@ -71,7 +71,6 @@ UNIT_TEST(each_port_of_a_host_is_an_entry)
 	assert_int_equal(topology_plane_count(topology), 2);
 	assert_false(topology_apart(topology, 0, 1));
 	assert_true(topology_apart(topology, 0, 2));
-	topology_destroy(topology);
 }
 
 UNIT_TEST(wrong_hosts_are_refused)

@@ -92,7 +92,7 @@ UNIT_TEST(infiniband_listings_are_the_same_network)
 	} listings[] = {{"iblinkinfo", links}, {"ibnetdiscover-p", ports}, {"opensm", subnet}};
 
 	for (unsigned i = 0; i < sizeof(listings) / sizeof(listings[0]); i++) {
-		struct topology *topology = must_import(listings[i].format, listings[i].text);
+		OWNED(topology) *topology = must_import(listings[i].format, listings[i].text);
 		struct topology_port peer;
 
 		assert_int_equal(topology->switches, 2);
@@ -103,7 +103,6 @@ UNIT_TEST(infiniband_listings_are_the_same_network)
 		assert_true(topology_host_switch(
 			topology, (uint32_t)topology_find_host(topology, "h1_HCA-1"), &peer));
 		assert_int_equal(peer.device, topology_find_switch(topology, "s1"));
-		topology_destroy(topology);
 	}
 }
 
@@ -128,7 +127,8 @@ UNIT_TEST(export_and_import_change_nothing)
 		"rlft:ports=8,stages=2,rate=100Gbps,delay=45ns"};
 
 	for (unsigned i = 0; i < 12; i++) {
-		struct topology *tree = walk_generate(specs[i % 3]), *again;
+		OWNED(topology) *tree = walk_generate(specs[i % 3]);
+		struct topology *again;
 		char *first = export_as(formats[i / 3], tree), *second;
 		struct error why = {""};
 
@@ -144,7 +144,6 @@ UNIT_TEST(export_and_import_change_nothing)
 		free(first);
 		free(second);
 		topology_destroy(again);
-		topology_destroy(tree);
 	}
 }
 
@@ -175,7 +174,7 @@ UNIT_TEST(servers_have_a_port_in_the_network_of_the_nics_and_one_at_their_nvswit
 				   "1 7 400Gbps 0.0005ms 0\n3 7 400Gbps 0.0005ms 0\n"
 				   "6 8 400Gbps 0.0005ms 0\n7 8 1.6Gbps 0.0005ms 0\n";
 	struct error error = {""};
-	struct topology *topology = import_text("ns3", text, strlen(text), false, &error);
+	OWNED(topology) *topology = import_text("ns3", text, strlen(text), false, &error);
 
 	assert_string_equal(error.text, "");
 	assert_int_equal(topology->switches, 5);
@@ -185,7 +184,6 @@ UNIT_TEST(servers_have_a_port_in_the_network_of_the_nics_and_one_at_their_nvswit
 	assert_int_equal(topology->link_at[0].rate_bps, 2880 * UINT64_C(1000000000));
 	assert_int_equal(topology->link_at[9].delay_ps, 500 * PS_PER_NS);
 	assert_int_equal(topology_check_connected(topology, "net", &error), 0);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(wrong_lines_name_their_place)
@@ -275,8 +273,8 @@ UNIT_TEST(damaged_listings_give_less_but_nothing_else)
 
 	for (uint64_t seed = 0; seed < 60; seed++) {
 		unsigned which = (unsigned)(seed % 3);
-		struct topology *whole = must_import(listings[which].format, listings[which].text);
-		struct topology *damaged;
+		OWNED(topology) *whole = must_import(listings[which].format, listings[which].text);
+		OWNED(topology) *damaged;
 		struct error error = {""};
 		char text[8192];
 		struct rng rng;
@@ -291,8 +289,6 @@ UNIT_TEST(damaged_listings_give_less_but_nothing_else)
 			assert_int_equal(topology_check_connected(damaged, "net", &error), 0);
 			check_mutation(whole, damaged);
 		}
-		topology_destroy(damaged);
-		topology_destroy(whole);
 	}
 	assert_true(accepted > 20);
 }

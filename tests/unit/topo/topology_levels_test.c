@@ -20,8 +20,8 @@ UNIT_TEST(levels_of_trees_are_found)
 		"rlft:ports=4,stages=3", "rlft:ports=6,stages=3", "rlft:ports=4,stages=5"};
 
 	for (unsigned i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
-		struct topology *tree = walk_generate(trees[i]);
-		struct topology *bare = topology_copy(tree);
+		OWNED(topology) *tree = walk_generate(trees[i]);
+		OWNED(topology) *bare = topology_copy(tree);
 		struct error why;
 
 		forget_levels(bare);
@@ -29,20 +29,17 @@ UNIT_TEST(levels_of_trees_are_found)
 		assert_int_equal(topology_levels_find(bare, &why), 0);
 		for (uint32_t s = 0; s < tree->switches; s++)
 			assert_int_equal(bare->switch_at[s].stage, tree->switch_at[s].stage);
-		topology_destroy(bare);
-		topology_destroy(tree);
 	}
 }
 
 static void expect_none(const char *spec, const char *reason)
 {
-	struct topology *topology = walk_generate(spec);
+	OWNED(topology) *topology = walk_generate(spec);
 	struct error why = {""};
 
 	assert_int_equal(topology_levels_find(topology, &why), -EINVAL);
 	assert_non_null(strstr(why.text, reason));
 	assert_false(topology_has_levels(topology));
-	topology_destroy(topology);
 }
 
 UNIT_TEST(other_networks_have_no_levels)
@@ -66,7 +63,7 @@ static struct topology *parse(const char *text)
 /* c0 and c1 are joined by hosts' switches alone: a and b meet in c0, c and d in c1. */
 UNIT_TEST(a_ring_of_levels_is_not_a_tree)
 {
-	struct topology *topology = parse(
+	OWNED(topology) *topology = parse(
 		"weft: topology/1\n"
 		"switches: [{name: a, ports: 4}, {name: b, ports: 4}, {name: c, ports: 4},\n"
 		"  {name: m, ports: 4}, {name: n, ports: 4}]\n"
@@ -79,7 +76,6 @@ UNIT_TEST(a_ring_of_levels_is_not_a_tree)
 	assert_int_equal(topology_levels_find(topology, &why), -EINVAL);
 	assert_string_equal(
 		why.text, "topology: no levels: no path goes up and then down from switch a to c");
-	topology_destroy(topology);
 }
 
 #define SPINE_WITH_HOST(stage)                                                              \
@@ -94,7 +90,7 @@ UNIT_TEST(a_ring_of_levels_is_not_a_tree)
 
 UNIT_TEST(a_host_on_a_spine_does_not_hide_the_tree)
 {
-	struct topology *topology = parse(SPINE_WITH_HOST(""));
+	OWNED(topology) *topology = parse(SPINE_WITH_HOST(""));
 	struct topology_level level[UINT8_MAX];
 	unsigned count;
 
@@ -105,16 +101,14 @@ UNIT_TEST(a_host_on_a_spine_does_not_hide_the_tree)
 	assert_int_equal(level[0].up_max, 1);
 	assert_int_equal(level[1].hosts, 1);
 	assert_int_equal(level[1].down_min, 2);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(stages_of_the_file_are_kept)
 {
-	struct topology *topology = parse(SPINE_WITH_HOST(", stage: 7"));
+	OWNED(topology) *topology = parse(SPINE_WITH_HOST(", stage: 7"));
 
 	assert_int_equal(topology->switch_at[0].stage, 7);
 	assert_int_equal(topology->switch_at[1].stage, TOPOLOGY_NO_STAGE);
-	topology_destroy(topology);
 }
 
 static void remove_links(struct topology *topology, struct rng *rng, uint32_t count)
@@ -164,7 +158,7 @@ UNIT_TEST(damaged_trees_are_checked)
 	unsigned found = 0, refused = 0;
 
 	for (uint64_t seed = 1; seed <= 60; seed++) {
-		struct topology *tree = walk_generate("rlft:ports=4,stages=3");
+		OWNED(topology) *tree = walk_generate("rlft:ports=4,stages=3");
 		struct topology_port a, b;
 		struct error why = {""};
 		struct rng rng;
@@ -183,7 +177,6 @@ UNIT_TEST(damaged_trees_are_checked)
 			assert_true(reaches(tree, a.device, b.device));
 			assert_true(reaches(tree, b.device, a.device));
 		}
-		topology_destroy(tree);
 	}
 	assert_true(found > 5 && refused > 5);
 }

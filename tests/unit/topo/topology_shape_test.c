@@ -9,11 +9,10 @@
 
 static struct topology_shape shape_of(const char *spec)
 {
-	struct topology *topology = walk_generate(spec);
+	OWNED(topology) *topology = walk_generate(spec);
 	struct topology_shape shape;
 
 	assert_int_equal(topology_shape(topology, &shape), 0);
-	topology_destroy(topology);
 	return shape;
 }
 
@@ -55,8 +54,8 @@ UNIT_TEST(hosts_are_counted_by_switch)
 
 UNIT_TEST(no_distances_where_there_are_none)
 {
-	struct topology *ring = walk_generate("ring:switches=4");
-	struct topology *left = topology_without(ring, (const char *const[]){"s1"}, 1, NULL);
+	OWNED(topology) *ring = walk_generate("ring:switches=4");
+	OWNED(topology) *left = topology_without(ring, (const char *const[]){"s1"}, 1, NULL);
 	struct topology_shape shape;
 
 	assert_int_equal(topology_shape(left, &shape), 0);
@@ -64,8 +63,6 @@ UNIT_TEST(no_distances_where_there_are_none)
 	assert_int_equal(shape.degree_min, 0);
 	assert_int_equal(shape.degree_max, 2);
 	assert_false(shape_of("ring:switches=1").distances_known);
-	topology_destroy(ring);
-	topology_destroy(left);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -36,7 +36,7 @@ static void assert_refused(struct topology *topology, const char *message)
 
 UNIT_TEST(a_finished_topology_knows_the_far_end_of_each_port)
 {
-	struct topology *topology = make();
+	OWNED(topology) *topology = make();
 	struct topology_port peer;
 
 	assert_int_equal(topology_finish(topology, "t", NULL), 0);
@@ -54,12 +54,11 @@ UNIT_TEST(a_finished_topology_knows_the_far_end_of_each_port)
 	assert_int_equal(topology_link_at(topology, SWITCH(0, 2))->rate_bps, 1000);
 	assert_int_equal(topology_link_at(topology, HOST(0))->rate_bps, TOPOLOGY_RATE_BPS);
 	assert_int_equal(topology_link_at(topology, HOST(0))->delay_ps, TOPOLOGY_DELAY_PS);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(ports_are_found_by_name)
 {
-	struct topology *topology = make();
+	OWNED(topology) *topology = make();
 	struct topology_port port;
 	char name[80];
 
@@ -81,7 +80,6 @@ UNIT_TEST(ports_are_found_by_name)
 		assert_int_equal(topology_find_switch(topology, "h0"), -1);
 		assert_int_equal(topology_find_host(topology, "s0"), -1);
 	}
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_link_to_a_port_that_does_not_exist_is_refused)
@@ -167,13 +165,12 @@ UNIT_TEST(two_devices_of_one_name_are_refused_with_both_lines)
 
 UNIT_TEST(switches_without_a_number_of_ports_get_what_their_links_need)
 {
-	struct topology *topology = make();
+	OWNED(topology) *topology = make();
 
 	topology->switch_at[1].ports = 0;
 	assert_int_equal(topology_finish(topology, "t", NULL), 0);
 	assert_int_equal(topology->switch_at[0].ports, 4);
 	assert_int_equal(topology->switch_at[1].ports, 4);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(unreachable_hosts_are_named_with_their_line)

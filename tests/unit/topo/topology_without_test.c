@@ -84,8 +84,8 @@ UNIT_TEST(a_link_is_named_by_either_end)
 
 UNIT_TEST(a_failed_switch_stays_without_links)
 {
-	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
-	struct topology *left = without(ring, NAMES("s3"));
+	OWNED(topology) *ring = walk_generate("ring:switches=5,hosts=2");
+	OWNED(topology) *left = without(ring, NAMES("s3"));
 
 	assert_rest_unchanged(ring, left, 4);
 	assert_int_equal(walk_degree(left, 3, DEVICE_SWITCH), 0);
@@ -94,35 +94,29 @@ UNIT_TEST(a_failed_switch_stays_without_links)
 		assert_int_equal(left->host_link[h] < 0, h / 2 == 3);
 		assert_int_equal(left->host_at[h].cut_off, h / 2 == 3);
 	}
-	topology_destroy(ring);
-	topology_destroy(left);
 }
 
 UNIT_TEST(a_failed_host_stays_without_link)
 {
 	static const char *const names[] = {"h7", "h7:0", "s3:3"};
-	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
+	OWNED(topology) *ring = walk_generate("ring:switches=5,hosts=2");
 
 	for (unsigned i = 0; i < 3; i++) {
-		struct topology *left = without(ring, &names[i], 1);
+		OWNED(topology) *left = without(ring, &names[i], 1);
 
 		assert_rest_unchanged(ring, left, 1);
 		assert_int_equal(left->host_link[7], -1);
 		assert_true(left->host_at[7].cut_off);
 		assert_false(left->host_at[6].cut_off);
-		topology_destroy(left);
 	}
-	topology_destroy(ring);
 }
 
 UNIT_TEST(naming_twice_is_naming_once)
 {
-	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
-	struct topology *left = without(ring, NAMES("s1:0", "s2:1", "s2", "s1:0", "h4"));
+	OWNED(topology) *ring = walk_generate("ring:switches=5,hosts=2");
+	OWNED(topology) *left = without(ring, NAMES("s1:0", "s2:1", "s2", "s1:0", "h4"));
 
 	assert_rest_unchanged(ring, left, 4);
-	topology_destroy(ring);
-	topology_destroy(left);
 }
 
 UNIT_TEST(failures_can_follow_failures)
@@ -142,12 +136,10 @@ UNIT_TEST(failures_can_follow_failures)
 
 UNIT_TEST(nothing_named_is_a_copy)
 {
-	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
-	struct topology *left = without(ring, NULL, 0);
+	OWNED(topology) *ring = walk_generate("ring:switches=5,hosts=2");
+	OWNED(topology) *left = without(ring, NULL, 0);
 
 	assert_rest_unchanged(ring, left, 0);
-	topology_destroy(ring);
-	topology_destroy(left);
 }
 
 UNIT_TEST(what_is_cut_off_is_said)
@@ -168,17 +160,15 @@ UNIT_TEST(what_is_cut_off_is_said)
 			"t: host h4 cannot be reached from host h0: no links lead from switch s2 to "
 			"switch s0; nor can 3 others of 10 hosts"},
 	};
-	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
+	OWNED(topology) *ring = walk_generate("ring:switches=5,hosts=2");
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct topology *left = without(ring, cases[i].failed, cases[i].count);
+		OWNED(topology) *left = without(ring, cases[i].failed, cases[i].count);
 		struct error error = {""};
 
 		assert_int_equal(topology_check_connected(left, "t", &error), -EINVAL);
 		assert_string_equal(error.text, cases[i].message);
-		topology_destroy(left);
 	}
-	topology_destroy(ring);
 }
 
 UNIT_TEST(what_does_not_exist_cannot_fail)
@@ -193,7 +183,7 @@ UNIT_TEST(what_does_not_exist_cannot_fail)
 		{"s2:200", "port s2:200 has no link that could be left out"},
 		{"h2:1", "port h2:1 has no link that could be left out"},
 	};
-	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
+	OWNED(topology) *ring = walk_generate("ring:switches=5,hosts=2");
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct error error = {""};
@@ -202,7 +192,6 @@ UNIT_TEST(what_does_not_exist_cannot_fail)
 		assert_int_equal(errno, EINVAL);
 		assert_string_equal(error.text, bad[i][1]);
 	}
-	topology_destroy(ring);
 }
 
 UNIT_TEST(ports_without_link_are_no_longer_bound)
@@ -229,11 +218,11 @@ UNIT_TEST(any_failures_leave_a_topology_that_is_whole_but_for_them)
 
 	rng_init(&rng, 11, 0, 0);
 	for (unsigned round = 0; round < 100; round++) {
-		struct topology *before = walk_generate("irregular:switches=12,degree=3,hosts=2");
+		OWNED(topology) *before = walk_generate("irregular:switches=12,degree=3,hosts=2");
 		unsigned count = (unsigned)rng_below(&rng, 8);
 		char texts[8][TOPOLOGY_NAME_MAX + 8];
 		const char *failed[8];
-		struct topology *after;
+		OWNED(topology) *after;
 
 		for (unsigned i = 0; i < count; i++) {
 			uint32_t link = (uint32_t)rng_below(&rng, before->links);
@@ -249,18 +238,17 @@ UNIT_TEST(any_failures_leave_a_topology_that_is_whole_but_for_them)
 		assert_rest_unchanged(before, after, before->links - after->links);
 		for (uint32_t h = 0; h < after->hosts; h++)
 			assert_int_equal(after->host_at[h].cut_off, after->host_link[h] < 0);
-		topology_destroy(before);
-		topology_destroy(after);
 	}
 }
 
 UNIT_TEST(what_is_left_can_be_written_and_read_back)
 {
 	struct error error = {""};
-	struct topology *whole = topology_open("rlft:ports=4,stages=2", &error);
+	OWNED(topology) *whole = topology_open("rlft:ports=4,stages=2", &error);
 	/* Two hosts with their leaf, and one whose cable is out. */
-	struct topology *left = without(whole, NAMES("s0", "h7"));
-	struct topology *attached = topology_attached(left, &error), *again;
+	OWNED(topology) *left = without(whole, NAMES("s0", "h7"));
+	OWNED(topology) *attached = topology_attached(left, &error);
+	struct topology *again;
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
@@ -287,9 +275,6 @@ UNIT_TEST(what_is_left_can_be_written_and_read_back)
 	}
 	free(text);
 	topology_destroy(again);
-	topology_destroy(attached);
-	topology_destroy(left);
-	topology_destroy(whole);
 }
 
 UNIT_MAIN(NULL, NULL)

@@ -46,16 +46,15 @@ static uint32_t entry(const struct topology *topology, const char *name)
 
 UNIT_TEST(one_port_per_host_needs_no_rails)
 {
-	struct topology *topology = topology_generate("rlft:ports=4,stages=2", NULL);
+	OWNED(topology) *topology = topology_generate("rlft:ports=4,stages=2", NULL);
 
 	assert_null(rails_of(topology));
-	topology_destroy(topology);
 }
 
 UNIT_TEST(same_rail_keeps_the_number_of_the_port)
 {
-	struct topology *topology = parse(joined);
-	struct rails *rails = rails_of(topology);
+	OWNED(topology) *topology = parse(joined);
+	OWNED(rails) *rails = rails_of(topology);
 
 	assert_int_equal(rails_port(rails, RAIL_SAME, entry(topology, "x:0"), Y, &rng),
 		entry(topology, "y:0"));
@@ -67,14 +66,12 @@ UNIT_TEST(same_rail_keeps_the_number_of_the_port)
 	assert_int_equal(rails_port(rails, RAIL_SAME, entry(topology, "x:0"), W, &rng),
 		entry(topology, "w:1"));
 	assert_int_equal(rails_port(rails, RAIL_SAME, entry(topology, "w:0"), X, &rng), RAILS_NONE);
-	rails_destroy(rails);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(spread_draws_among_the_ports_in_the_plane)
 {
-	struct topology *topology = parse(joined);
-	struct rails *rails = rails_of(topology);
+	OWNED(topology) *topology = parse(joined);
+	OWNED(rails) *rails = rails_of(topology);
 	unsigned first = 0;
 
 	for (unsigned i = 0; i < 1000; i++) {
@@ -88,14 +85,12 @@ UNIT_TEST(spread_draws_among_the_ports_in_the_plane)
 	assert_true(first > 400 && first < 600);
 	assert_int_equal(
 		rails_port(rails, RAIL_SPREAD, entry(topology, "w:0"), X, &rng), RAILS_NONE);
-	rails_destroy(rails);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_destination_has_one_port_and_one_port_sends_there)
 {
-	struct topology *topology = parse(joined);
-	struct rails *rails = rails_of(topology);
+	OWNED(topology) *topology = parse(joined);
+	OWNED(rails) *rails = rails_of(topology);
 
 	/* y is host 1, w host 3. */
 	assert_int_equal(rails_port(rails, RAIL_DESTINATION, entry(topology, "x:1"), Y, &rng),
@@ -108,15 +103,13 @@ UNIT_TEST(a_destination_has_one_port_and_one_port_sends_there)
 		entry(topology, "store"));
 	assert_int_equal(rails_port(rails, RAIL_DESTINATION, entry(topology, "w:1"), STORE, &rng),
 		entry(topology, "store"));
-	rails_destroy(rails);
-	topology_destroy(topology);
 }
 
 /* On separate planes each pair of hosts has a way. */
 UNIT_TEST(rules_serve_all_pairs_on_planes)
 {
-	struct topology *topology = topology_generate("rail:rails=3,ports=4,stages=2", NULL);
-	struct rails *rails = rails_of(topology);
+	OWNED(topology) *topology = topology_generate("rail:rails=3,ports=4,stages=2", NULL);
+	OWNED(rails) *rails = rails_of(topology);
 
 	for (unsigned rule = RAIL_SAME; rule < RAIL_UNSET; rule++)
 		for (uint32_t from = 0; from < rails->hosts; from++)
@@ -135,14 +128,12 @@ UNIT_TEST(rules_serve_all_pairs_on_planes)
 				}
 				assert_int_equal(senders, rule == RAIL_DESTINATION ? 1 : 3);
 			}
-	rails_destroy(rails);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(flows_take_the_ports_in_turn)
 {
-	struct topology *topology = parse(joined);
-	struct rails *rails = rails_of(topology);
+	OWNED(topology) *topology = parse(joined);
+	OWNED(rails) *rails = rails_of(topology);
 
 	for (uint32_t turn = 0; turn < 4; turn++) {
 		uint16_t from = X, to = Y;
@@ -155,8 +146,6 @@ UNIT_TEST(flows_take_the_ports_in_turn)
 		assert_true(rails_flow(rails, RAIL_SAME, turn, &rng, &from, &to));
 		assert_string_equal(topology->host_at[from].name, "w:1");
 	}
-	rails_destroy(rails);
-	topology_destroy(topology);
 }
 
 UNIT_MAIN(NULL, NULL)

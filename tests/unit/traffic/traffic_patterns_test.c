@@ -36,13 +36,12 @@ static uint16_t next(struct traffic *traffic, weft_time *now)
 
 static void count(const struct traffic_config *from, unsigned *reached)
 {
-	struct traffic *traffic = start(from);
+	OWNED(traffic) *traffic = start(from);
 	weft_time now = 0;
 
 	memset(reached, 0, from->hosts * sizeof(*reached));
 	for (unsigned i = 0; i < MESSAGES; i++)
 		reached[next(traffic, &now)]++;
-	traffic_destroy(traffic);
 }
 
 /* Five standard deviations of a share of the messages. */
@@ -100,7 +99,7 @@ static void check_map(const char *pattern, map_fn *map, unsigned bits)
 	for (unsigned host = 0; host < 1u << bits; host++) {
 		struct traffic_config from =
 			config(pattern, (uint16_t)host, (uint16_t)(1u << bits));
-		struct traffic *traffic = start(&from);
+		OWNED(traffic) *traffic = start(&from);
 		unsigned partner = apply(map, host, bits);
 		weft_time now = 0;
 
@@ -108,7 +107,6 @@ static void check_map(const char *pattern, map_fn *map, unsigned bits)
 			partner = NOWHERE;
 		assert_int_equal(next(traffic, &now), partner);
 		assert_int_equal(next(traffic, &now), partner);
-		traffic_destroy(traffic);
 	}
 }
 
@@ -143,11 +141,10 @@ UNIT_TEST(some_partners_are_as_in_the_books)
 
 	for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		struct traffic_config from = config(pairs[i].pattern, pairs[i].from, 64);
-		struct traffic *traffic = start(&from);
+		OWNED(traffic) *traffic = start(&from);
 		weft_time now = 0;
 
 		assert_int_equal(next(traffic, &now), pairs[i].to);
-		traffic_destroy(traffic);
 	}
 }
 
@@ -197,14 +194,13 @@ UNIT_TEST(local_with_nobody_near_is_silent)
 {
 	static const uint16_t near[] = {5};
 	struct traffic_config from = config("local", 5, HOSTS);
-	struct traffic *traffic;
+	OWNED(traffic) *traffic;
 	weft_time now = 0;
 
 	from.near = near;
 	from.near_count = 1;
 	traffic = start(&from);
 	assert_int_equal(next(traffic, &now), NOWHERE);
-	traffic_destroy(traffic);
 }
 
 /* As many as there can be: one more than 16 bits hold. */
@@ -218,7 +214,7 @@ UNIT_TEST(lists_may_have_all_of_65536_hosts)
 		all[i] = (uint16_t)i;
 	for (unsigned i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
 		struct traffic_config from = config(patterns[i], 5, MAX_HOSTS);
-		struct traffic *traffic;
+		OWNED(traffic) *traffic;
 		weft_time now = 0;
 		uint16_t to;
 
@@ -228,7 +224,6 @@ UNIT_TEST(lists_may_have_all_of_65536_hosts)
 		to = next(traffic, &now);
 		assert_int_not_equal(to, 5);
 		assert_int_not_equal(to, NOWHERE);
-		traffic_destroy(traffic);
 	}
 	free(all);
 }
@@ -298,7 +293,7 @@ UNIT_TEST(all_to_all_goes_round_beginning_behind_the_sender)
 
 	for (uint16_t host = 0; host < HOSTS; host++) {
 		struct traffic_config from = config("all-to-all", host, HOSTS);
-		struct traffic *traffic = start(&from);
+		OWNED(traffic) *traffic = start(&from);
 		weft_time now = 0;
 
 		for (unsigned round = 0; round < HOSTS - 1; round++) {
@@ -309,7 +304,6 @@ UNIT_TEST(all_to_all_goes_round_beginning_behind_the_sender)
 			taken[round][to] = true;
 		}
 		assert_int_equal(next(traffic, &now), (host + 1) % HOSTS);
-		traffic_destroy(traffic);
 	}
 }
 
@@ -323,7 +317,7 @@ UNIT_TEST(all_to_all_of_a_list_stays_in_it)
 
 	for (unsigned i = 0; i < 4; i++) {
 		struct traffic_config from = config("all-to-all", wanted[i].host, HOSTS);
-		struct traffic *traffic;
+		OWNED(traffic) *traffic;
 		weft_time now = 0;
 
 		from.targets = targets;
@@ -331,7 +325,6 @@ UNIT_TEST(all_to_all_of_a_list_stays_in_it)
 		traffic = start(&from);
 		for (unsigned j = 0; j < 4; j++)
 			assert_int_equal(next(traffic, &now), wanted[i].to[j]);
-		traffic_destroy(traffic);
 	}
 }
 
@@ -347,7 +340,7 @@ UNIT_TEST(the_same_seed_gives_the_same_schedule)
 			const struct traffic_pattern *pattern = traffic_patterns.entry[p];
 			struct traffic_config from = config(pattern->name, 3, HOSTS);
 			struct traffic_message x, y;
-			struct traffic *a, *b;
+			OWNED(traffic) *a = NULL, *b = NULL;
 
 			if (pattern->schedule)
 				continue;
@@ -375,8 +368,6 @@ UNIT_TEST(the_same_seed_gives_the_same_schedule)
 				traffic_accept(a);
 				traffic_accept(b);
 			}
-			traffic_destroy(a);
-			traffic_destroy(b);
 		}
 }
 
@@ -387,7 +378,7 @@ UNIT_TEST(bursty_sources_keep_the_mean_load)
 	const weft_time duration = 400 * PS_PER_MS;
 	const struct traffic_counters *counters;
 	struct traffic_message message;
-	struct traffic *traffic;
+	OWNED(traffic) *traffic;
 
 	from.load_ppm = 200000;
 	from.arrivals = ARRIVALS_BURSTY;
@@ -400,7 +391,6 @@ UNIT_TEST(bursty_sources_keep_the_mean_load)
 	/* 10,000 bursts: a deviation of 1.2 %. A message is 174 bytes on the wire. */
 	assert_true(fabs((double)counters->generated_messages * 174 * 8 / (0.4 * 1e10) / 0.2 - 1) <
 		    0.06);
-	traffic_destroy(traffic);
 }
 
 UNIT_TEST(bursts_above_the_rate_of_the_link_are_refused)

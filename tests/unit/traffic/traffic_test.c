@@ -29,7 +29,7 @@ static struct traffic_message next(struct traffic *traffic, weft_time *now)
 UNIT_TEST(uniform_reaches_all_others_equally_often)
 {
 	struct traffic_config from = config("uniform");
-	struct traffic *traffic = start(&from);
+	OWNED(traffic) *traffic = start(&from);
 	unsigned reached[HOSTS] = {0};
 	weft_time now = 0;
 
@@ -41,7 +41,6 @@ UNIT_TEST(uniform_reaches_all_others_equally_often)
 		else
 			assert_in_range(reached[i], 9600, 10400);
 	}
-	traffic_destroy(traffic);
 }
 
 UNIT_TEST(hotspot_reaches_its_targets_only_and_never_itself)
@@ -49,7 +48,7 @@ UNIT_TEST(hotspot_reaches_its_targets_only_and_never_itself)
 	static const uint16_t targets[] = {7, 3, 5};
 	struct traffic_config from = config("hotspot");
 	unsigned reached[HOSTS] = {0};
-	struct traffic *traffic;
+	OWNED(traffic) *traffic;
 	weft_time now = 0;
 
 	from.targets = targets;
@@ -59,7 +58,6 @@ UNIT_TEST(hotspot_reaches_its_targets_only_and_never_itself)
 		reached[next(traffic, &now).destination]++;
 	assert_in_range(reached[7], 4800, 5200);
 	assert_int_equal(reached[7] + reached[5], 10000);
-	traffic_destroy(traffic);
 }
 
 UNIT_TEST(a_hotspot_that_is_only_itself_is_silent)
@@ -67,14 +65,13 @@ UNIT_TEST(a_hotspot_that_is_only_itself_is_silent)
 	static const uint16_t targets[] = {3};
 	struct traffic_config from = config("hotspot");
 	struct traffic_message message;
-	struct traffic *traffic;
+	OWNED(traffic) *traffic;
 
 	from.targets = targets;
 	from.targets_count = 1;
 	traffic = start(&from);
 	assert_false(traffic_poll(traffic, PS_PER_S, &message));
 	assert_true(traffic_finished(traffic, PS_PER_S));
-	traffic_destroy(traffic);
 }
 
 UNIT_TEST(a_given_permutation_is_followed)
@@ -101,7 +98,7 @@ UNIT_TEST(a_given_permutation_is_followed)
 /* Bytes on the wire of what fell due in a time, as a share of what the link can carry. */
 static double load_of(const struct traffic_config *from, weft_time duration)
 {
-	struct traffic *traffic = start(from);
+	OWNED(traffic) *traffic = start(from);
 	struct traffic_message message;
 	double wire = 0;
 
@@ -113,7 +110,6 @@ static double load_of(const struct traffic_config *from, weft_time duration)
 					 (double)from->mean_route / TRAFFIC_ROUTE_BYTE);
 		traffic_accept(traffic);
 	}
-	traffic_destroy(traffic);
 	return wire * 8 / ((double)duration * 1e-12 * (double)from->rate_bps);
 }
 
@@ -126,7 +122,7 @@ UNIT_TEST(generated_bytes_on_the_wire_are_those_of_each_frame)
 	for (unsigned i = 0; i < 6; i++) {
 		struct traffic_config from = config("uniform");
 		struct traffic_message message;
-		struct traffic *traffic;
+		OWNED(traffic) *traffic;
 		uint64_t wire = 0, frames = 0, each;
 
 		from.message_bytes = lengths[i][0];
@@ -147,7 +143,6 @@ UNIT_TEST(generated_bytes_on_the_wire_are_those_of_each_frame)
 			assert_int_equal(traffic_generated_frames(traffic), frames);
 		}
 		assert_true(wire > 100000);
-		traffic_destroy(traffic);
 	}
 }
 
@@ -173,7 +168,7 @@ UNIT_TEST(bimodal_lengths_have_their_shares)
 {
 	struct traffic_config from = config("uniform");
 	unsigned long_ones = 0;
-	struct traffic *traffic;
+	OWNED(traffic) *traffic;
 	weft_time now = 0;
 
 	from.message_bytes = 32;
@@ -187,14 +182,13 @@ UNIT_TEST(bimodal_lengths_have_their_shares)
 		long_ones += bytes == 512;
 	}
 	assert_in_range(long_ones, 29400, 30600);
-	traffic_destroy(traffic);
 }
 
 UNIT_TEST(drawn_lengths_lie_between_the_two_and_are_equally_likely)
 {
 	struct traffic_config from = config("uniform");
 	unsigned of[3] = {0};
-	struct traffic *traffic;
+	OWNED(traffic) *traffic;
 	weft_time now = 0;
 
 	from.message_bytes = 32;
@@ -208,20 +202,18 @@ UNIT_TEST(drawn_lengths_lie_between_the_two_and_are_equally_likely)
 	}
 	for (unsigned i = 0; i < 3; i++)
 		assert_in_range(of[i], 9700, 10300);
-	traffic_destroy(traffic);
 }
 
 /* Time from the beginning of a message to that of the next one, on the whole. */
 static weft_time distance_of(const struct traffic_config *from)
 {
-	struct traffic *traffic = start(from);
+	OWNED(traffic) *traffic = start(from);
 	weft_time first = 0, last;
 
 	next(traffic, &first);
 	last = first;
 	for (unsigned i = 0; i < 1000; i++)
 		next(traffic, &last);
-	traffic_destroy(traffic);
 	return (last - first) / 1000;
 }
 
@@ -253,13 +245,12 @@ UNIT_TEST(the_first_of_drawn_lengths_is_due_within_their_mean_distance)
 	from.message_bytes = 1000;
 	from.message_max_bytes = 9000;
 	for (from.seed = 0; from.seed < 200; from.seed++) {
-		struct traffic *traffic = start(&from);
+		OWNED(traffic) *traffic = start(&from);
 		weft_time now = 0;
 
 		while (!traffic_poll(traffic, now, &message))
 			now += mean / 100;
 		last = now > last ? now : last;
-		traffic_destroy(traffic);
 	}
 	assert_in_range(last, mean * 9 / 10, mean + mean / 100);
 }
@@ -268,7 +259,7 @@ UNIT_TEST(nothing_is_due_before_start_or_after_stop)
 {
 	struct traffic_config from = config("uniform");
 	struct traffic_message message;
-	struct traffic *traffic;
+	OWNED(traffic) *traffic;
 	unsigned count = 0;
 
 	from.start_ps = 5 * PS_PER_MS;
@@ -285,13 +276,12 @@ UNIT_TEST(nothing_is_due_before_start_or_after_stop)
 	/* 1 ms at 10 Gbps and 50 %: 625,000 bytes in frames of 1,074. */
 	assert_in_range(count, 581, 583);
 	assert_true(traffic_finished(traffic, PS_PER_S));
-	traffic_destroy(traffic);
 }
 
 UNIT_TEST(a_message_stays_due_until_it_is_accepted)
 {
 	struct traffic_config from = config("uniform");
-	struct traffic *traffic = start(&from);
+	OWNED(traffic) *traffic = start(&from);
 	struct traffic_message a, b;
 
 	assert_true(traffic_poll(traffic, PS_PER_MS, &a));
@@ -300,13 +290,12 @@ UNIT_TEST(a_message_stays_due_until_it_is_accepted)
 	traffic_accept(traffic);
 	assert_true(traffic_poll(traffic, 2 * PS_PER_MS, &b));
 	assert_true(b.generated_ps > a.generated_ps);
-	traffic_destroy(traffic);
 }
 
 UNIT_TEST(what_is_not_accepted_counts_as_generated)
 {
 	struct traffic_config from = config("uniform");
-	struct traffic *traffic = start(&from);
+	OWNED(traffic) *traffic = start(&from);
 	const struct traffic_counters *counters = traffic_counters(traffic);
 	struct traffic_message message;
 
@@ -322,7 +311,6 @@ UNIT_TEST(what_is_not_accepted_counts_as_generated)
 	assert_int_equal(counters->generated_bytes, counters->generated_messages * 1000);
 	assert_false(traffic_poll(traffic, PS_PER_S, &message));
 	assert_true(traffic_finished(traffic, PS_PER_S));
-	traffic_destroy(traffic);
 }
 
 UNIT_TEST(what_is_counted_is_what_is_handed_out)
@@ -330,7 +318,7 @@ UNIT_TEST(what_is_counted_is_what_is_handed_out)
 	struct traffic_config from = config("uniform");
 	const struct traffic_counters *counters;
 	struct traffic_message message;
-	struct traffic *traffic;
+	OWNED(traffic) *traffic;
 
 	from.arrivals = ARRIVALS_POISSON;
 	from.other_message_bytes = 64;
@@ -343,7 +331,6 @@ UNIT_TEST(what_is_counted_is_what_is_handed_out)
 	assert_true(counters->accepted_messages > 1000);
 	assert_int_equal(counters->generated_messages, counters->accepted_messages);
 	assert_int_equal(counters->generated_bytes, counters->accepted_bytes);
-	traffic_destroy(traffic);
 }
 
 /* All sorts of sources: what is taken ahead of the clock is what would have been polled, and
@@ -355,7 +342,7 @@ UNIT_TEST(messages_taken_ahead_are_those_that_are_polled)
 
 	for (unsigned run = 0; run < 8; run++) {
 		struct traffic_config from = config(run % 2 == 0 ? "uniform" : "all-to-all");
-		struct traffic *polled, *taken;
+		OWNED(traffic) *polled, *taken;
 		struct traffic_message a;
 		struct traffic_taken b = {.next_ps = 0};
 
@@ -388,8 +375,6 @@ UNIT_TEST(messages_taken_ahead_are_those_that_are_polled)
 		traffic_abandon(taken, from.stop_ps);
 		assert_memory_equal(traffic_counters(polled), traffic_counters(taken),
 			sizeof(struct traffic_counters));
-		traffic_destroy(polled);
-		traffic_destroy(taken);
 	}
 }
 
@@ -400,7 +385,7 @@ UNIT_TEST(who_turns_to_polling_misses_nothing)
 	for (unsigned run = 0; run < 8; run++) {
 		struct traffic_config from = config("uniform");
 		weft_time turn = 50 * PS_PER_US, behind = run / 4 * 20 * PS_PER_US;
-		struct traffic *polled, *taken;
+		OWNED(traffic) *polled, *taken;
 		struct traffic_message a, b;
 		struct traffic_taken took;
 
@@ -430,8 +415,6 @@ UNIT_TEST(who_turns_to_polling_misses_nothing)
 				sizeof(struct traffic_counters));
 		}
 		assert_true(traffic_counters(taken)->accepted_messages > 100);
-		traffic_destroy(polled);
-		traffic_destroy(taken);
 	}
 }
 
@@ -461,7 +444,7 @@ UNIT_TEST(what_is_not_taken_counts_as_generated_too)
 UNIT_TEST(the_same_seed_gives_the_same_messages_and_another_one_others)
 {
 	struct traffic_config from = config("uniform");
-	struct traffic *a, *b, *c;
+	OWNED(traffic) *a, *b, *c;
 	unsigned same = 0;
 
 	from.arrivals = ARRIVALS_POISSON;
@@ -478,9 +461,6 @@ UNIT_TEST(the_same_seed_gives_the_same_messages_and_another_one_others)
 		same += next(c, &now_c).destination == x.destination;
 	}
 	assert_in_range(same, 50, 200);
-	traffic_destroy(a);
-	traffic_destroy(b);
-	traffic_destroy(c);
 }
 
 UNIT_TEST(what_makes_no_sense_is_refused_with_a_reason)

@@ -217,8 +217,8 @@ UNIT_TEST(devices_that_follow_nobody_have_no_mapper_anywhere)
 
 UNIT_TEST(a_host_without_routes_to_all_others_is_named)
 {
-	struct topology *four = topology_generate("rlft:ports=4,stages=1", NULL);
-	struct topology *rails = topology_generate("rail:rails=2,ports=4,stages=1", NULL);
+	OWNED(topology) *four = topology_generate("rlft:ports=4,stages=1", NULL);
+	OWNED(topology) *rails = topology_generate("rail:rails=2,ports=4,stages=1", NULL);
 	json_t *mapping = lab_mapping_create(), *host;
 	struct error why = {""};
 
@@ -235,8 +235,6 @@ UNIT_TEST(a_host_without_routes_to_all_others_is_named)
 	json_object_set_new(host, "reached", json_integer(3));
 	assert_true(lab_mapping_reaches(mapping, rails, &why));
 	json_decref(mapping);
-	topology_destroy(four);
-	topology_destroy(rails);
 }
 
 UNIT_MAIN(NULL, NULL)

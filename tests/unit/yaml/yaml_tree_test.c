@@ -27,7 +27,7 @@ static void assert_refused(const char *text, const char *message)
 UNIT_TEST(nodes_know_line_and_column)
 {
 	struct error error;
-	struct yaml_tree *tree = parse("a: 1\nlist:\n  - {b: xyz}\n", &error);
+	OWNED(yaml_tree) *tree = parse("a: 1\nlist:\n  - {b: xyz}\n", &error);
 	const struct yaml_tree_node *list = yaml_tree_get(yaml_tree_root(tree), "list");
 	const struct yaml_tree_node *b = yaml_tree_get(list->first, "b");
 
@@ -35,7 +35,6 @@ UNIT_TEST(nodes_know_line_and_column)
 	assert_int_equal(b->line, 3);
 	assert_int_equal(b->column, 9);
 	assert_int_equal(b->key_column, 6);
-	yaml_tree_destroy(tree);
 }
 
 UNIT_TEST(duplicate_keys_are_refused_with_both_lines)
@@ -127,13 +126,12 @@ UNIT_TEST(a_missing_file_says_so)
 UNIT_TEST(the_kind_of_file_is_told_by_its_first_key)
 {
 	struct error error;
-	struct yaml_tree *tree = parse("weft: run/1\n", &error);
+	OWNED(yaml_tree) *tree = parse("weft: run/1\n", &error);
 
 	assert_int_equal(yaml_tree_expect_format(yaml_tree_root(tree), "run/1", &error), 0);
 	assert_int_equal(yaml_tree_expect_format(yaml_tree_root(tree), "lab/1", &error), -EINVAL);
 	assert_string_equal(error.text,
 		"t.yaml:1:7: expected 'weft: lab/1', found 'run/1'; 'weft run' takes this file");
-	yaml_tree_destroy(tree);
 }
 
 static const char *text_at(const struct yaml_tree *tree, const char *section, const char *key)
@@ -146,7 +144,7 @@ static const char *text_at(const struct yaml_tree *tree, const char *section, co
 UNIT_TEST(set_replaces_makes_and_appends)
 {
 	struct error error;
-	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &error);
+	OWNED(yaml_tree) *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &error);
 
 	assert_int_equal(yaml_tree_set(tree, "--set", "s.a=5", &error), 0);
 	assert_int_equal(yaml_tree_set(tree, "--set", "new.x=7", &error), 0);
@@ -158,13 +156,12 @@ UNIT_TEST(set_replaces_makes_and_appends)
 	assert_string_equal(text_at(tree, "t", "b"), "9");
 	assert_string_equal(text_at(tree, "fresh", "c"), "z");
 	assert_int_equal(yaml_tree_get(yaml_tree_root(tree), "t")->count, 2);
-	yaml_tree_destroy(tree);
 }
 
 UNIT_TEST(a_number_after_a_point_is_an_index)
 {
 	struct error error;
-	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &error);
+	OWNED(yaml_tree) *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &error);
 
 	assert_int_equal(yaml_tree_set(tree, "--set", "t.0.b=9", &error), 0);
 	assert_int_equal(yaml_tree_set(tree, "--set", "t.1=x", &error), 0);
@@ -176,7 +173,6 @@ UNIT_TEST(a_number_after_a_point_is_an_index)
 	assert_string_equal(error.text, "--set t.3.b: the list has no such element");
 	assert_int_equal(yaml_tree_set(tree, "--set", "s.0=1", &error), -EINVAL);
 	assert_string_equal(error.text, "--set s.0: the index is for a list, but this is not one");
-	yaml_tree_destroy(tree);
 }
 
 UNIT_TEST(a_bad_set_says_which)
@@ -194,13 +190,12 @@ UNIT_TEST(a_bad_set_says_which)
 		{"a=", "--set a: nothing is in it"},
 	};
 	struct error error;
-	struct yaml_tree *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &error);
+	OWNED(yaml_tree) *tree = parse("s: {a: 1}\nt: [{b: 2}]\n", &error);
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_int_equal(yaml_tree_set(tree, "--set", bad[i].set, &error), -EINVAL);
 		assert_string_equal(error.text, bad[i].message);
 	}
-	yaml_tree_destroy(tree);
 }
 
 UNIT_MAIN(NULL, NULL)
