@@ -133,7 +133,7 @@ static inline void shared_ring_release(struct shared_ring_rx *rx, uint64_t next)
  * the file.
  *
  * The file holds, in pages: the positions of both rings; the bytes of the ring from end 0 to end 1;
- * those of the other one. */
+ * the bytes of the other ring. */
 
 struct shared_file {
 	int fd; /* holds the lock of this end */

@@ -178,7 +178,7 @@ void lab_run_changes_print(const json_t *changes, FILE *out)
 	}
 }
 
-/* Keys of a run; those of the fabric itself are what the lab was started with. */
+/* Keys of a run; keys of the fabric itself stay as the lab was started. */
 static int check_key(const struct lab *lab, const char *set, struct error *error)
 {
 	static const char *const keys[] = {"traffic", "events", "measure", "fidelity", "seed"};
