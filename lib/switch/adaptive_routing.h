@@ -20,6 +20,7 @@
 #include "base/name_table.h"
 #include "base/rng.h"
 #include "peer_buffer.h"
+#include "wire/packet.h"
 
 struct adaptive;
 
@@ -32,11 +33,22 @@ struct adaptive_mode {
 	/* Compares ports by their credits. Withheld credits (credit_grant_due()) would exceed the
 	 * differences that it compares, so it needs a credit frame for each packet. */
 	bool compares;
+	bool flowlets;  /* the switch has a table of flowlets */
+	bool entropies; /* packets need an entropy: on the virtual clock only */
 	/* NULL: always 'primary'. Returns 'primary' or a member of 'others', which is neither empty
 	 * nor has 'primary' in it. 'vc' is where the packet is stored next if it stays on the
 	 * primary port. */
 	unsigned (*choose)(
 		struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc);
+};
+
+#define ADAPTIVE_FLOWLETS 1024u /* places in its table */
+
+struct adaptive_flowlet {
+	weft_time last_ps;
+	uint32_t flow; /* source, destination */
+	uint8_t port;
+	bool used;
 };
 
 struct adaptive {
@@ -46,6 +58,12 @@ struct adaptive {
 	const struct adaptive_mode *mode;
 	const struct peer_buffer *output; /* [ports], the buffers behind; the owner's */
 	struct rng rng;
+	/* The packet, and when it arrived: for modes that look at them. */
+	const struct weft_packet *packet;
+	weft_time now;
+	uint8_t turn; /* spray-rr */
+	weft_time flowlet_gap_ps;
+	struct adaptive_flowlet *flowlet; /* [ADAPTIVE_FLOWLETS]; NULL: none */
 };
 
 /* The mode may take another port than the primary one. */
@@ -92,7 +110,17 @@ unsigned adaptive_max_credits(struct adaptive *adaptive, uint64_t set, unsigned 
 unsigned adaptive_max_free(struct adaptive *adaptive, uint64_t set, unsigned vc);
 
 /* All modes, adaptive_NAME each. */
-#define ADAPTIVE_MODES(X) X(none) X(oblivious) X(always) X(threshold) X(arn)
+#define ADAPTIVE_MODES(X) \
+	X(none)           \
+	X(oblivious)      \
+	X(always)         \
+	X(threshold)      \
+	X(arn)            \
+	X(ecmp)           \
+	X(spray_random)   \
+	X(spray_rr)       \
+	X(flowlet)        \
+	X(reps)
 
 #define X(name) extern const struct adaptive_mode adaptive_##name;
 ADAPTIVE_MODES(X)

@@ -2,7 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "arbiter.h"
 
+#include "arbitration.h"
 #include "contention.h"
+
+#define PERIOD     256u   /* packets of an output after which flows are counted again */
+#define BLOCK_TIME 65536u /* what a block costs at weight 1 */
 
 void arbiter_retry(struct weft_switch *sw, unsigned output)
 {
@@ -28,4 +32,124 @@ void arbiter_report(struct weft_switch *sw, struct weft_packet *packet, unsigned
 	if ((sw->signal.departures & CONGESTION_TIMED) &&
 		(sw->contention->driven & BIT64(output)) == 0)
 		contention_leave(sw, packet, output, now);
+}
+
+/* --- rules --- */
+
+/* A head that can leave. */
+struct candidate {
+	unsigned input, vc;
+	const struct weft_packet *packet;
+	uint64_t class;    /* the lowest goes first; */
+	uint64_t key;      /* among those the lowest of these; */
+	unsigned distance; /* and of these the next in turn */
+};
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static struct arbitration_input *input_at(
+	const struct weft_switch *sw, unsigned output, unsigned input)
+{
+	return &sw->arbitration->input[output * sw->ports + input];
+}
+
+static void rate(const struct weft_switch *sw, unsigned output, weft_time now, struct candidate *of)
+{
+	const struct arbitration *own = sw->arbitration;
+	const struct arbitration_output *out = &own->output[output];
+	unsigned next;
+
+	of->class = 0;
+	if (own->config.vcs == VC_SERVICE_STRICT)
+		of->class = FRAME_VCS_MAX - of->vc;
+	else if (own->config.vcs == VC_SERVICE_WEIGHTED)
+		of->class = later(out->vc_time[of->vc], out->vc_clock);
+	of->key = 0;
+	if (own->config.inputs == ARBITRATION_AGE)
+		/* Differences of times that wrap. */
+		of->key = of->packet->injected_ns - (uint32_t)(now / PS_PER_NS) + UINT32_MAX / 2;
+	else if (own->config.inputs == ARBITRATION_WEIGHTED)
+		of->key = later(input_at(sw, output, of->input)->time, out->clock);
+	next = own->config.vcs == VC_SERVICE_ROUND_ROBIN ? sw->port[output].output.next_input
+							 : out->next[of->vc];
+	of->distance =
+		((of->input - next) & (SWITCH_PORTS_MAX - 1)) * FRAME_VCS_MAX +
+		((of->vc - switch_cross(sw, output, of->input)->next_vc) & (FRAME_VCS_MAX - 1));
+}
+
+static bool is_before(const struct candidate *a, const struct candidate *b)
+{
+	if (b->packet == NULL || a->class != b->class)
+		return b->packet == NULL || a->class < b->class;
+	return a->key != b->key ? a->key < b->key : a->distance < b->distance;
+}
+
+/* The best of the heads of an input; those without credits stall. */
+static void look_at(struct weft_switch *sw, unsigned output, unsigned input, weft_time now,
+	struct candidate *best)
+{
+	for (unsigned vcs = switch_ready_vcs(sw, output, input); vcs != 0; vcs &= vcs - 1) {
+		struct candidate one = {.input = input, .vc = (unsigned)__builtin_ctz(vcs)};
+		struct voq *queue = &switch_queues(sw, output, input)[one.vc];
+
+		one.packet = queue->head;
+		if (!credit_suffices(
+			    &sw->port[output].link.tx[one.packet->vc_next], one.packet->blocks)) {
+			arbiter_stall(sw, queue, input, one.vc, output, now);
+			continue;
+		}
+		rate(sw, output, now, &one);
+		if (is_before(&one, best))
+			*best = one;
+	}
+}
+
+/* A period ends: flows are counted again. */
+static void begin_period(struct weft_switch *sw, unsigned output)
+{
+	sw->arbitration->output[output].packets = 0;
+	for (unsigned input = 0; input < sw->ports; input++) {
+		input_at(sw, output, input)->before = input_at(sw, output, input)->seen;
+		input_at(sw, output, input)->seen = 0;
+	}
+}
+
+/* The candidate leaves. */
+static void charge(struct weft_switch *sw, unsigned output, const struct candidate *of)
+{
+	struct arbitration *own = sw->arbitration;
+	struct arbitration_output *out = &own->output[output];
+	struct arbitration_input *input = input_at(sw, output, of->input);
+	uint64_t cost = (uint64_t)of->packet->blocks * BLOCK_TIME;
+	unsigned weight = own->config.weight[of->vc] != 0 ? own->config.weight[of->vc] : 1;
+
+	out->next[of->vc] = (uint8_t)((of->input + 1) & (SWITCH_PORTS_MAX - 1));
+	if (own->config.vcs == VC_SERVICE_WEIGHTED) {
+		out->vc_clock = of->class;
+		out->vc_time[of->vc] = of->class + cost / weight;
+	}
+	if (own->config.inputs != ARBITRATION_WEIGHTED)
+		return;
+	input->seen |= BIT64(rng_mix(of->packet->source) & 63);
+	out->clock = of->key;
+	input->time = of->key + cost / arbitration_flows(input->seen | input->before);
+	if (++out->packets == PERIOD)
+		begin_period(sw, output);
+}
+
+bool arbiter_aim(struct weft_switch *sw, unsigned output, weft_time now)
+{
+	struct candidate best = {.packet = NULL};
+
+	for (uint64_t set = sw->port[output].output.ready; set != 0; set &= set - 1)
+		look_at(sw, output, (unsigned)__builtin_ctzll(set), now, &best);
+	if (best.packet == NULL)
+		return false;
+	sw->port[output].output.next_input = (uint8_t)best.input;
+	switch_cross(sw, output, best.input)->next_vc = (uint8_t)best.vc;
+	charge(sw, output, &best);
+	return true;
 }

@@ -181,3 +181,8 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 
 /* New credits, or the link is up: every stalled head of this output is ready again. */
 void arbiter_retry(struct weft_switch *sw, unsigned output);
+
+/* With rules other than round robin (arbitration.h): gives the place of the round robin to the head
+ * that is next by them, so that it is picked. Heads without credits stall. False: none can leave.
+ */
+bool arbiter_aim(struct weft_switch *sw, unsigned output, weft_time now);

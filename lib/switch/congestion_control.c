@@ -98,6 +98,7 @@ struct congestion_control *congestion_control_create(const struct congestion_con
 		.adaptive = {.mode = config->mode,
 			.output = config->output,
 			.threshold_ppm = config->threshold_ppm,
+			.flowlet_gap_ps = config->flowlet_gap_ps,
 			.afi = config->afi,
 			.channel = afi_channel(config->vcs)},
 		.signal = config->signal,
@@ -106,7 +107,12 @@ struct congestion_control *congestion_control_create(const struct congestion_con
 		.head = config->head,
 		.ctx = config->ctx};
 	rng_init(&congestion->adaptive.rng, config->seed, config->device, STREAM_TIES);
-	if (config->detector != NULL)
+	if (config->mode->flowlets) {
+		congestion->adaptive.flowlet =
+			calloc(ADAPTIVE_FLOWLETS, sizeof(*congestion->adaptive.flowlet));
+		result = congestion->adaptive.flowlet != NULL ? 0 : -ENOMEM;
+	}
+	if (config->detector != NULL && result == 0)
 		result = add_notifications(congestion, config);
 	if (result == 0) {
 		congestion_control_set_calm(congestion, config->vcs);
@@ -123,6 +129,7 @@ void congestion_control_destroy(struct congestion_control *congestion)
 		return;
 	congestion_detector_destroy(congestion->detector);
 	arn_table_destroy(congestion->table);
+	free(congestion->adaptive.flowlet);
 	free(congestion);
 }
 

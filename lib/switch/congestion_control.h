@@ -55,6 +55,7 @@ struct congestion_control_config {
 	const struct adaptive_mode *mode;
 	bool afi;
 	uint32_t threshold_ppm;
+	weft_time flowlet_gap_ps;
 	/* By destination: the ports that lead there. The caller's; NULL: none are known before
 	 * congestion_control_set_tables(), which may not bring more hosts than these. */
 	const uint64_t *alternatives;
@@ -143,10 +144,13 @@ static inline unsigned congestion_control_route(struct congestion_control *conge
 		__builtin_expect(arn_table_concerns(congestion->table, packet->destination), 0) &&
 		congestion_control_consult(congestion, packet, &output, now);
 
-	if (!found && adaptive_chooses(&congestion->adaptive))
+	if (!found && adaptive_chooses(&congestion->adaptive)) {
+		congestion->adaptive.packet = packet;
+		congestion->adaptive.now = now;
 		output = adaptive_route(&congestion->adaptive, primary,
 			congestion->alternatives[packet->destination] & *congestion->usable, vc,
 			adapted);
+	}
 	if (output != primary || found)
 		congestion_control_detour(congestion, packet);
 	return output;

@@ -274,10 +274,27 @@ static inline __attribute__((always_inline)) unsigned transmit_burst(struct weft
 	return count;
 }
 
+/* Each packet is chosen on its own. */
+static unsigned transmit_by_rules(struct weft_switch *sw, unsigned output,
+	struct weft_packet **packets, unsigned max, weft_time now)
+{
+	unsigned count = 0;
+
+	if (sw->port[output].output.control_head != NULL)
+		count = transmit_burst(sw, output, packets, 1, now, true);
+	while (count < max && arbiter_aim(sw, output, now))
+		count += transmit_burst(sw, output, packets + count, 1, now, true);
+	if (sw->port[output].output.ready == 0)
+		arbiter_update(sw, output);
+	return count;
+}
+
 unsigned switch_transmit(struct weft_switch *sw, unsigned output, struct weft_packet **packets,
 	unsigned max, weft_time now)
 {
-	if (sw->voq)
+	if (sw->voq == SWITCH_VOQS)
 		return transmit_burst(sw, output, packets, max, now, true);
+	if (sw->voq == SWITCH_RULES)
+		return transmit_by_rules(sw, output, packets, max, now);
 	return transmit_burst(sw, output, packets, max, now, false);
 }

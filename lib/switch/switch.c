@@ -79,6 +79,8 @@ static bool config_valid(const struct switch_config *config)
 	if (config->vc_rule != NULL && (config->vc_rule->classes > config->vcs ||
 					       config->vc_rule_at >= config->vc_rule->switches))
 		return false;
+	if (arbitration_is_needed(&config->arbitration) && !config->voq)
+		return false;
 	for (unsigned port = 0; port < config->ports; port++)
 		if (port_blocks(config, port) / config->vcs == 0)
 			return false;
@@ -87,7 +89,7 @@ static bool config_valid(const struct switch_config *config)
 
 /* Where the parts of a switch lie in its memory, each at the start of a cache line. */
 struct layout {
-	size_t cross, queue, end;
+	size_t cross, queue, rules, end;
 };
 
 static size_t lines(size_t count, size_t size)
@@ -102,7 +104,11 @@ static struct layout lay_out(const struct switch_config *config)
 
 	at.cross = sizeof(struct weft_switch) + lines(ports, sizeof(struct switch_port));
 	at.queue = at.cross + lines(ports * ports, sizeof(struct crosspoint));
-	at.end = at.queue + lines(queues, sizeof(struct voq));
+	at.rules = at.end = at.queue + lines(queues, sizeof(struct voq));
+	if (arbitration_is_needed(&config->arbitration))
+		at.end += lines(1, sizeof(struct arbitration)) +
+			  lines(ports, sizeof(struct arbitration_output)) +
+			  lines(ports * ports, sizeof(struct arbitration_input));
 	return at;
 }
 
@@ -117,7 +123,7 @@ static void configure(struct weft_switch *sw, const struct switch_config *config
 {
 	sw->ports = config->ports;
 	sw->vcs = config->vcs;
-	sw->voq = config->voq;
+	sw->voq = config->voq ? SWITCH_VOQS : 0;
 	memcpy(sw->sl_to_vc, config->sl_to_vc, sizeof(sw->sl_to_vc));
 	sw->vc_rule = config->vc_rule;
 	sw->vc_rule_at = config->vc_rule_at;
@@ -135,6 +141,20 @@ static void configure(struct weft_switch *sw, const struct switch_config *config
 	rng_init(&sw->detour.rng, config->detour.seed, config->device, DETOUR_STREAM);
 }
 
+static void set_rules(
+	struct weft_switch *sw, const struct arbitration_config *config, uint8_t *memory)
+{
+	struct arbitration *rules = (struct arbitration *)(void *)memory;
+
+	memory += lines(1, sizeof(*rules));
+	rules->config = *config;
+	rules->output = (struct arbitration_output *)(void *)memory;
+	memory += lines(sw->ports, sizeof(*rules->output));
+	rules->input = (struct arbitration_input *)(void *)memory;
+	sw->arbitration = rules;
+	sw->voq = SWITCH_RULES;
+}
+
 struct weft_switch *switch_place(void *memory, const struct switch_config *config, weft_time now)
 {
 	struct weft_switch *sw = memory;
@@ -149,6 +169,8 @@ struct weft_switch *switch_place(void *memory, const struct switch_config *confi
 	configure(sw, config, now);
 	sw->cross = (struct crosspoint *)(void *)(begin + at.cross);
 	sw->queue = (struct voq *)(void *)(begin + at.queue);
+	if (arbitration_is_needed(&config->arbitration))
+		set_rules(sw, &config->arbitration, begin + at.rules);
 	init_ports(sw, config, now);
 	return sw;
 }

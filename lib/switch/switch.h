@@ -51,6 +51,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arbitration.h"
 #include "base/bits.h"
 #include "congestion_control.h"
 #include "detour.h"
@@ -97,7 +98,8 @@ struct switch_config {
 	 * table is; 'vc_rule_at' is this switch in it. */
 	const struct vc_rule *vc_rule;
 	uint32_t vc_rule_at;
-	struct detour_config detour; /* counts with the VC rule of a Dragonfly */
+	struct detour_config detour;           /* counts with the VC rule of a Dragonfly */
+	struct arbitration_config arbitration; /* other than round robin: with VOQs */
 };
 
 /* The part of a switch that a mapper may change, all at once. Fields as in switch_config. */
@@ -153,10 +155,13 @@ struct peer_buffer;
 struct fecn;
 struct switch_shard;
 
+#define SWITCH_VOQS  1
+#define SWITCH_RULES 2
+
 /* The first cache line has all that a plain packet needs. */
 struct weft_switch {
 	uint8_t ports, vcs;
-	bool voq;
+	uint8_t voq; /* 0: no VOQs; SWITCH_VOQS; SWITCH_RULES: VOQs, and 'arbitration' */
 	struct congestion_signal signal;
 	uint16_t
 		table_last; /* the last host of the table; without one it has host 0, unreachable */
@@ -189,6 +194,7 @@ struct weft_switch {
 	struct contention *contention;    /* the caller's; NULL: departures are not timed */
 	struct peer_buffer *peer_buffers; /* [ports], behind the outputs, if there is
 					   * congestion control */
+	struct arbitration *arbitration;  /* NULL: round robin */
 	struct switch_shard *shard;       /* NULL: it is a whole one (switch_shard.h) */
 	struct detour detour;
 	struct switch_port port[]; /* [ports] */

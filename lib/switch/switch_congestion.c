@@ -59,6 +59,7 @@ int switch_congestion(struct weft_switch *sw, const struct switch_congestion_con
 		.mode = config->mode,
 		.afi = config->afi,
 		.threshold_ppm = config->threshold_ppm,
+		.flowlet_gap_ps = config->flowlet_gap_ps,
 		.alternatives = sw->table_alternatives,
 		.hosts = config->hosts > switch_table_hosts(sw) ? config->hosts
 								: switch_table_hosts(sw),

@@ -23,6 +23,7 @@ struct switch_congestion_config {
 	 * the rule of credit_grant_due(), which the switch allows for (peer_buffer.h). */
 	bool credits_each;
 	uint32_t threshold_ppm;
+	weft_time flowlet_gap_ps;
 	uint8_t stage;     /* 1 next to the hosts; 0: none, entries are never consumed here */
 	uint64_t up_ports; /* set: towards higher stages, also with all later tables */
 	uint32_t hosts;    /* maximum in later tables; not below the present number */

@@ -40,12 +40,15 @@ struct weft_packet {
 	uint8_t control; /* 1: control frame, not subject to credits */
 	uint16_t destination;
 	uint16_t source;
-	uint8_t kind;         /* enum frame_kind */
-	uint8_t stalled;      /* 1: was a queue head without credits (for captures) */
-	uint8_t discard;      /* why it was discarded: enum switch_counter */
-	uint8_t entry;        /* index in the run's traffic (virtual clock; on the real one see
-				 synthetic.h) */
-	const uint8_t *route; /* route_length elements, in the frame or the route table */
+	uint8_t kind;    /* enum frame_kind */
+	uint8_t stalled; /* 1: was a queue head without credits (for captures) */
+	uint8_t discard; /* why it was discarded: enum switch_counter */
+	uint8_t entry;   /* index in the run's traffic (virtual clock; on the real one see
+			    synthetic.h) */
+	union {
+		const uint8_t *route; /* route_length elements, in the frame or the route table */
+		uint64_t entropy;     /* without a route, on the virtual clock: for 'reps' */
+	};
 	uint32_t message;
 	uint32_t sequence;
 	uint32_t injected_ns;

@@ -331,7 +331,7 @@ static json_t *kind_schema(const struct yaml_field *field, const char *kind)
 	if (strcmp(kind, "<named lists>") == 0)
 		return json_pack(
 			"{ssso}", "type", "object", "additionalProperties", names_schema());
-	if (strcmp(kind, "<texts>") == 0)
+	if (strcmp(kind, "<texts>") == 0 || strcmp(kind, "<list>") == 0)
 		return json_pack(
 			"{sss{s[ss]}}", "type", "array", "items", "type", "string", "integer");
 	/* In results it is text. */

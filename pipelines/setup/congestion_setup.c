@@ -110,6 +110,7 @@ int congestion_setup_alone(struct weft_switch *sw, const struct topology *topolo
 		.afi = run->routing.afi,
 		.credits_each = run->sw.credits == RUN_CREDITS_EACH,
 		.threshold_ppm = run->routing.threshold_ppm,
+		.flowlet_gap_ps = run->routing.flowlet_gap_ps,
 		.stage = topology != NULL ? topology->switch_at[at].stage : 1,
 		.up_ports = topology != NULL ? find_up_ports(topology, at) : 0,
 		.hosts = topology != NULL ? topology->hosts : 0,
@@ -313,7 +314,8 @@ void control_setup_cn_generator(
 {
 	uint64_t threshold = ns_of(run->nic.drb.ack_threshold_ps);
 
-	*config = (struct cn_generator_config){.all = source_control_measures(run->nic.control),
+	*config = (struct cn_generator_config){.all = source_control_measures(run->nic.control) ||
+						      run->routing.adaptive->entropies,
 		.by_message = run->nic.drb.ack == RUN_DRB_ACK_MESSAGE,
 		.threshold_ns = threshold < UINT32_MAX ? (uint32_t)threshold : UINT32_MAX,
 		.hosts = hosts,

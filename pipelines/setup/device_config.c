@@ -86,6 +86,7 @@ void device_config_switch(
 		.session = from->session,
 		.vcs = (uint8_t)run_config_vcs(run),
 		.voq = run->sw.voq,
+		.arbitration = run->sw.arbitration,
 		.buffer_blocks = buffer_blocks(run),
 		.hello_ps = hello_of(from),
 		.credit_refresh_ps = device_credit_refresh(from->run->hello_ps),
@@ -252,6 +253,7 @@ void device_config_datagram(const struct device_config *from, uint32_t host,
 		config->last_wait_ps = run_config_is_ethernet(run) ? run->nic.retry_ps : 0;
 		config->go_back = run->nic.recovery == RUN_RECOVERY_GO_BACK;
 	}
+	config->reps = run->routing.adaptive->entropies;
 	control_setup_source(run, from->topology, host, control);
 	if (run->nic.control != SOURCE_CONTROL_NONE)
 		config->control = control;

@@ -293,13 +293,19 @@ static int make_queuing(struct fabric_routes *routes, const struct topology *top
 {
 	char origin[RUN_ROUTING_ORIGIN];
 
-	if (run->queuing == &queuing_1q)
+	for (unsigned sl = 0; sl < 16 && run_config_has_classes(run); sl++)
+		routes->sl_to_vc[sl] = sl < run->sw.sl_to_vc.count ? run->sw.sl_to_vc.vc[sl]
+				       : sl < run->sw.vcs          ? (uint8_t)sl
+								   : 0;
+	if (run->queuing == &queuing_1q && !run_config_has_classes(run))
 		return 0;
 	if (fabric_routes_vc_rule(routes) != NULL)
 		return error_set(error, EINVAL,
 			"%s: queuing %s: on this topology %s uses the VCs for its "
 			"classes; expected 1q",
 			run->origin, run->queuing->name, run_routing_origin(&run->routing, origin));
+	if (run->queuing == &queuing_1q)
+		return 0;
 	routes->queuing = queuing_create(topology, run->queuing, run->sw.vcs, error);
 	return routes->queuing != NULL ? 0 : -errno;
 }
@@ -307,8 +313,9 @@ static int make_queuing(struct fabric_routes *routes, const struct topology *top
 void fabric_routes_map_sl(const struct fabric_routes *routes, uint8_t sl_to_vc[16])
 {
 	for (unsigned sl = 0; sl < 16; sl++)
-		sl_to_vc[sl] =
-			routes->queuing != NULL && sl < routes->queuing->queues ? (uint8_t)sl : 0;
+		sl_to_vc[sl] = routes->queuing == NULL        ? routes->sl_to_vc[sl]
+			       : sl < routes->queuing->queues ? (uint8_t)sl
+							      : 0;
 }
 
 int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,

@@ -17,9 +17,10 @@ struct fabric_routes {
 	struct route_set *set;
 	struct route_table *table;
 	struct route_blocks
-		*blocks; /* the table in blocks, for switches to share; NULL: they read rows */
-	bool itbs;       /* hosts on the way re-inject messages on some of them */
-	bool extra_long; /* some have more than FRAME_ROUTE_USUAL elements */
+		*blocks;      /* the table in blocks, for switches to share; NULL: they read rows */
+	bool itbs;            /* hosts on the way re-inject messages on some of them */
+	bool extra_long;      /* some have more than FRAME_ROUTE_USUAL elements */
+	uint8_t sl_to_vc[16]; /* for classes of the traffic; without a queuing scheme */
 	struct queuing *queuing; /* NULL: service levels are the messages' own, all in VC 0 */
 };
 

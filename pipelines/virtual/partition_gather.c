@@ -95,9 +95,16 @@ static void pass_switch(struct mirror *mirror, const struct virtual_fabric *fabr
 
 static void pass_control(struct mirror *mirror, struct virtual_host *host)
 {
-	struct source_control *source = host->nic.control->source;
+	struct source_control *source;
 
 	PASS(mirror, host->answers.sent);
+	if (host->nic.reps != NULL) {
+		PASS(mirror, host->nic.reps->recycled);
+		PASS(mirror, host->nic.reps->drawn);
+	}
+	if (host->nic.control == NULL)
+		return;
+	source = host->nic.control->source;
 	PASS(mirror, source->count);
 	PASS(mirror, source->pr.count);
 	PASS(mirror, source->pr.base.stored);

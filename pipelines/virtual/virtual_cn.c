@@ -199,7 +199,7 @@ void virtual_cn_arrive(struct virtual_fabric *fabric, uint32_t number, weft_time
 void virtual_cn_sums(const struct virtual_fabric *fabric, struct source_control_sums *sum)
 {
 	*sum = (struct source_control_sums){0};
-	for (uint32_t i = 0; fabric->answers && i < fabric->hosts; i++)
+	for (uint32_t i = 0; virtual_is_controlled(fabric) && i < fabric->hosts; i++)
 		source_control_add_sums(fabric->host[i].nic.control->source, sum);
 }
 
@@ -240,7 +240,14 @@ int virtual_cn_switches(const struct virtual_fabric *fabric, struct run_result *
 
 void virtual_cn_result(const struct virtual_fabric *fabric, struct run_result *result)
 {
-	for (uint32_t i = 0; fabric->answers && i < fabric->hosts; i++) {
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		if (fabric->host[i].nic.reps != NULL) {
+			run_result_count(
+				result, "entropies_recycled", fabric->host[i].nic.reps->recycled);
+			run_result_count(
+				result, "entropies_drawn", fabric->host[i].nic.reps->drawn);
+		}
+	for (uint32_t i = 0; virtual_is_controlled(fabric) && i < fabric->hosts; i++) {
 		uint64_t count[SOURCE_CONTROL_COUNTER_COUNT];
 
 		source_control_counters(fabric->host[i].nic.control->source, count);

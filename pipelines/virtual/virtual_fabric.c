@@ -398,7 +398,8 @@ struct virtual_fabric *virtual_fabric_create(
 	fabric->vcs = run_config_vcs(run);
 	fabric->routing_delay_ps = run->sw.routing_delay_ps;
 	fabric->goal_ended = WEFT_TIME_NEVER;
-	fabric->answers = run->nic.control != SOURCE_CONTROL_NONE;
+	fabric->answers =
+		run->nic.control != SOURCE_CONTROL_NONE || run->routing.adaptive->entropies;
 	fabric->counted_bytes = FRAME_WIRE_OVERHEAD;
 	if (source_control_measures(run->nic.control))
 		fabric->counted_bytes -= FRAME_LATENCY_BYTES;

@@ -423,7 +423,7 @@ int virtual_fabric_result(
 	result->deadlock = fabric->deadlock;
 	result->fingerprint = fabric->fingerprint;
 	result->fingerprinted = true;
-	result->controlled = fabric->answers;
+	result->controlled = virtual_is_controlled(fabric);
 	run_result_set_wall(result, fabric->wall_seconds, time(NULL));
 	if ((fabric->replay != NULL && schedule_times_result(fabric->goal, fabric->replay,
 					       fabric->run, fabric->topology, result) < 0) ||

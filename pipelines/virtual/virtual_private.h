@@ -368,6 +368,12 @@ static inline struct datagram_origin *virtual_origin_of(
 	return &fabric->pool.origin[packet - fabric->pool.packet];
 }
 
+/* Sources do something about congestion. */
+static inline bool virtual_is_controlled(const struct virtual_fabric *fabric)
+{
+	return fabric->run->nic.control != SOURCE_CONTROL_NONE;
+}
+
 /* True if this item of a CREDIT event is an ARN. */
 static inline bool virtual_is_arn(const struct virtual_fabric *fabric, uint32_t item)
 {

@@ -141,7 +141,7 @@ static bool virtual_record_take_packet(struct virtual_fabric *fabric, struct ran
 		.at = sent.at,
 		.order = sent.order,
 		.kind = (enum partition_crossing)sent.kind};
-	if (sent.packet.route != NULL)
+	if (sent.packet.route_length != 0)
 		crossing.packet.route = route_set_get(virtual_reroute_set(fabric, sent.route.set),
 			sent.packet.source, sent.packet.destination, sent.route.which, &length);
 	partition_message_take_packet(

@@ -139,7 +139,7 @@ struct virtual_route_number virtual_reroute_number(
 	unsigned length;
 
 	/* The last ones are the likeliest. */
-	while (packet->route != NULL && set-- > 0)
+	while (packet->route_length != 0 && set-- > 0)
 		for (unsigned which = 0;
 			(route = route_set_get(virtual_reroute_set(fabric, set), packet->source,
 				 packet->destination, which, &length)) != NULL;

@@ -200,7 +200,8 @@ static inline __attribute__((always_inline)) void send(struct virtual_fabric *fa
 
 /* An output with packets in its queues sends one, or arms the event at which it is free. */
 static inline __attribute__((always_inline)) void transmit(struct virtual_fabric *fabric,
-	struct weft_switch *sw, uint32_t at, unsigned port, weft_time now, const bool voq)
+	struct weft_switch *sw, uint32_t at, unsigned port, weft_time now, const bool voq,
+	const bool rules)
 {
 	struct virtual_tx *channel = virtual_switch_channel(fabric, at, port);
 	struct weft_packet *packet;
@@ -209,6 +210,8 @@ static inline __attribute__((always_inline)) void transmit(struct virtual_fabric
 		virtual_arm(fabric, channel);
 		return;
 	}
+	if (rules)
+		arbiter_aim(sw, port, now);
 	packet = switch_transmit_one(sw, port, now, voq);
 	if (packet != NULL)
 		send(fabric, sw, at, port, channel, packet, now, voq);
@@ -222,10 +225,12 @@ void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned por
 
 	if ((sw->busy >> port & 1) == 0)
 		return;
-	if (sw->voq)
-		transmit(fabric, sw, at, port, now, true);
+	if (sw->voq == SWITCH_VOQS)
+		transmit(fabric, sw, at, port, now, true, false);
+	else if (sw->voq == SWITCH_RULES)
+		transmit(fabric, sw, at, port, now, true, true);
 	else
-		transmit(fabric, sw, at, port, now, false);
+		transmit(fabric, sw, at, port, now, false, false);
 }
 
 /* Without VOQs the heads of an input that has read a packet out may leave now, through any
@@ -318,7 +323,7 @@ static __attribute__((noinline)) void pass_host(const struct virtual_fabric *fab
 
 static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *fabric,
 	struct weft_switch *sw, uint32_t at, unsigned input, struct weft_packet *packet,
-	weft_time now, const bool voq)
+	weft_time now, const bool voq, const bool rules)
 {
 	struct switch_port *port = &sw->port[input];
 	const uint32_t header = packet->mutable_word;
@@ -356,7 +361,7 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 	}
 	switch_store(sw, packet, output, now);
 	if ((sw->busy >> output & 1) != 0)
-		transmit(fabric, sw, at, output, now, voq);
+		transmit(fabric, sw, at, output, now, voq, rules);
 }
 
 void virtual_switch_arrive(struct virtual_fabric *fabric, uint32_t at, unsigned input,
@@ -364,10 +369,12 @@ void virtual_switch_arrive(struct virtual_fabric *fabric, uint32_t at, unsigned 
 {
 	struct weft_switch *sw = fabric->sw[at];
 
-	if (sw->voq)
-		arrive(fabric, sw, at, input, packet, now, true);
+	if (sw->voq == SWITCH_VOQS)
+		arrive(fabric, sw, at, input, packet, now, true, false);
+	else if (sw->voq == SWITCH_RULES)
+		arrive(fabric, sw, at, input, packet, now, true, true);
 	else
-		arrive(fabric, sw, at, input, packet, now, false);
+		arrive(fabric, sw, at, input, packet, now, false, false);
 }
 
 void virtual_switch_credit(

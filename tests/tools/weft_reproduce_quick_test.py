@@ -53,6 +53,11 @@ class Quick(unittest.TestCase):
         self.assertGreater(of["UD_ITB"], 1.6 * of["UD"])
         self.assertLess(of["UD_ITB"], 2.4 * of["UD"])
 
+    def test_ethernet_of_today_beside_credits(self):
+        (of,) = self.reproduce("today-slowdown").values()
+        self.assertEqual(len(of), 7)
+        self.assertTrue(all(1 <= value < 100 for value in of.values()), of)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

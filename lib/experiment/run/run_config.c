@@ -84,6 +84,7 @@ static const struct run_config config_default = {
 		.steps = RUN_STEPS_UNSET,
 		.ties = RUN_TIES_UNSET,
 		.ugal_queues = RUN_UGAL_HYBRID,
+		.flowlet_gap_ps = 5 * PS_PER_US,
 		.threshold_ppm = 750000},
 	.detector = {.hcdth_ppm = 810000,
 		.lcdth_ppm = 630000,

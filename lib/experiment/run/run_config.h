@@ -17,6 +17,7 @@
 #include "nic/congestion/iba_cc.h"
 #include "nic/congestion/source_control_kind.h"
 #include "run_choices.h"
+#include "switch/arbitration.h"
 #include "topo/topology.h"
 #include "traffic/arrivals.h"
 #include "traffic/rails.h"
@@ -62,6 +63,12 @@ struct run_config_pfc {
 	uint64_t xoff_bytes, xon_bytes;
 };
 
+/* VCs of service levels; none given: 0, or the own number with traffic classes. */
+struct run_config_sl {
+	uint8_t vc[16];
+	uint32_t count;
+};
+
 /* RED marks depending on the queue of an output (fecn.h); kmax 0: none. */
 struct run_config_ecn {
 	uint64_t kmin_bytes, kmax_bytes;
@@ -80,6 +87,8 @@ struct run_config_switch {
 	uint32_t fecn; /* threshold of every input buffer, 0: nothing is marked (fecn.h) */
 	uint32_t marking_rate, mark_bytes; /* fecn_rules */
 	bool victim_mask;
+	struct arbitration_config arbitration;
+	struct run_config_sl sl_to_vc;
 	struct run_config_ecn ecn;
 	struct run_config_pfc pfc;
 	weft_time contention_ps; /* wait after which flows are recorded; WEFT_TIME_NEVER: auto */
@@ -114,7 +123,8 @@ struct run_config_routing {
 	uint32_t ugal_bias_bytes;
 	const struct adaptive_mode *adaptive;
 	bool afi;
-	bool may_deadlock;      /* allow routes that may deadlock */
+	bool may_deadlock; /* allow routes that may deadlock */
+	weft_time flowlet_gap_ps;
 	uint32_t threshold_ppm; /* occupancy at which adaptive-th leaves the primary port */
 };
 
@@ -362,6 +372,7 @@ struct run_config_traffic {
 	uint32_t switches;  /* local, combined: reach in links between switches; or UINT32_MAX */
 	uint32_t share_ppm; /* hotspot, combined: share of hot-spot messages that go to 'to' */
 	uint32_t load_ppm;  /* share of the host's link rate */
+	uint32_t class;     /* service level of its messages */
 	uint64_t message_bytes, other_message_bytes;
 	uint64_t message_max_bytes, other_message_max_bytes; /* drawn up to these; 0: fixed */
 	uint32_t other_share_ppm; /* share of messages that have the other length */
@@ -498,6 +509,9 @@ bool run_config_is_adaptive(const struct run_config *config);
 const struct vc_ladder *run_config_ladder(const struct run_config *config);
 /* Its switches read the queues of others, which one thread of the virtual clock can do. */
 bool run_config_needs_oracle(const struct run_config *config);
+
+/* Messages have service levels of their own. */
+bool run_config_has_classes(const struct run_config *config);
 
 /* The key that needs a whole switch in one loop, as its decisions are made with the state of all
  * outputs (docs/how-to/divide-a-switch.md); NULL: switches may be divided. */

@@ -169,6 +169,11 @@ int run_config_check(
 			"queuing: %s spreads over the VCs, of which there is one: expected "
 			"switch.vcs of 2 or more",
 			config->queuing->name);
+	for (uint32_t sl = 0; sl < config->sw.sl_to_vc.count && result == 0; sl++)
+		if (config->sw.sl_to_vc.vc[sl] >= config->sw.vcs)
+			result = yaml_tree_refuse(run_config_nearest(root, "switch", "sl-to-vc"),
+				error, "switch.sl-to-vc: VC %u: expected less than switch.vcs, %u",
+				config->sw.sl_to_vc.vc[sl], config->sw.vcs);
 	if (result == 0)
 		result = check_until(root, error);
 	if (result == 0)

@@ -23,6 +23,8 @@ static const char *const routing_start_choices[] = {RUN_ROUTING_STARTS(X) NULL};
 static const char *const contending_choices[] = {RUN_CONTENDINGS(X) NULL};
 static const char *const recording_choices[] = {RUN_RECORDINGS(X) NULL};
 static const char *const mode_choices[] = {RUN_ROUTING_MODES(X) NULL};
+static const char *const arbitration_choices[] = {ARBITRATIONS(X) NULL};
+static const char *const vc_service_choices[] = {VC_SERVICES(X) NULL};
 static const char *const steps_choices[] = {RUN_STEPS(X) NULL};
 static const char *const ugal_queues_choices[] = {RUN_UGAL_QUEUES(X) NULL};
 static const char *const itb_hosts_choices[] = {RUN_ITB_HOSTS(X) NULL};
@@ -75,6 +77,81 @@ const struct yaml_field run_link_fields[] = {
 	{NULL},
 };
 
+/* Up to 'room' numbers, each at most 'max'. */
+static int read_numbers(const struct yaml_tree_node *node, uint8_t *out, uint32_t room,
+	uint32_t max, uint32_t *count, struct error *error)
+{
+	*count = 0;
+	if (node->kind != YAML_TREE_SEQUENCE || node->count == 0 || node->count > room)
+		return yaml_tree_refuse(
+			node, error, "'%s': expected a list of up to %u numbers", node->key, room);
+	for (const struct yaml_tree_node *one = node->first; one != NULL; one = one->next) {
+		unsigned value;
+		char end;
+
+		if (one->kind != YAML_TREE_SCALAR ||
+			sscanf(one->text, "%3u%c", &value, &end) != 1 || value > max)
+			return yaml_tree_refuse(
+				one, error, "expected a whole number from 0 to %u", max);
+		out[(*count)++] = (uint8_t)value;
+	}
+	return 0;
+}
+
+static void write_numbers(const uint8_t *from, uint32_t count, FILE *out)
+{
+	for (uint32_t i = 0; i < count; i++)
+		fprintf(out, "%s%u", i == 0 ? " [" : ", ", from[i]);
+	fputc(']', out);
+}
+
+static int read_sl_to_vc(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	struct run_config_sl *map = member;
+
+	return read_numbers(node, map->vc, 16, FRAME_VCS_MAX - 1, &map->count, error);
+}
+
+static void write_sl_to_vc(const void *member, FILE *out, unsigned indent)
+{
+	const struct run_config_sl *map = member;
+
+	write_numbers(map->vc, map->count, out);
+}
+
+static bool sl_to_vc_present(const void *member)
+{
+	return ((const struct run_config_sl *)member)->count > 0;
+}
+
+static int read_weights(const struct yaml_tree_node *node, void *member, struct error *error)
+{
+	uint8_t *weight = member;
+	uint32_t count;
+
+	memset(weight, 0, FRAME_VCS_MAX);
+	return read_numbers(node, weight, FRAME_VCS_MAX, UINT8_MAX, &count, error);
+}
+
+static uint32_t weights_of(const uint8_t *weight)
+{
+	uint32_t count = FRAME_VCS_MAX;
+
+	while (count > 0 && weight[count - 1] == 0)
+		count--;
+	return count;
+}
+
+static void write_weights(const void *member, FILE *out, unsigned indent)
+{
+	write_numbers(member, weights_of(member), out);
+}
+
+static bool weights_present(const void *member)
+{
+	return weights_of(member) > 0;
+}
+
 #define S struct run_config_ecn
 static const struct yaml_field ecn_fields[] = {
 	{"kmin", YAML_FIELD_BYTES, YAML_MEMBER(S, kmin_bytes), .max = (uint64_t)256 << 20,
@@ -126,6 +203,18 @@ const struct yaml_field run_switch_fields[] = {
 	{"flow-control", YAML_FIELD_CHOICE, YAML_MEMBER(S, flow_control),
 		.choices = flow_control_choices,
 		.doc = "Credits, the STOP and GO of wormhole switches, or Ethernet: `pfc` pauses each VC, `lossy` drops what finds no room."},
+	{"arbitration", YAML_FIELD_CHOICE, YAML_MEMBER(S, arbitration.inputs),
+		.choices = arbitration_choices,
+		.doc = "Which input an output serves next: in turn, the one with the oldest message, or in proportion to the flows behind it."},
+	{"vc-service", YAML_FIELD_CHOICE, YAML_MEMBER(S, arbitration.vcs),
+		.choices = vc_service_choices,
+		.doc = "Which VC an output serves first: in turn, the highest, or in proportion to `vc-weights`."},
+	{"vc-weights", YAML_FIELD_CUSTOM, YAML_MEMBER(S, arbitration.weight), .read = read_weights,
+		.write = write_weights, .present = weights_present, .form = "<list>",
+		.doc = "Weights of VCs 0, 1, …, such as `[1, 4]`. The others have weight 1."},
+	{"sl-to-vc", YAML_FIELD_CUSTOM, YAML_MEMBER(S, sl_to_vc), .read = read_sl_to_vc,
+		.write = write_sl_to_vc, .present = sl_to_vc_present, .form = "<list>",
+		.doc = "The VCs of service levels 0, 1, …, such as `[0, 0, 1]`. The default is the level's own number, else 0."},
 	{"pfc", YAML_FIELD_SECTION, YAML_MEMBER(S, pfc), .fields = pfc_fields,
 		.doc = "Thresholds of `flow-control: pfc`."},
 	{"ecn", YAML_FIELD_SECTION, YAML_MEMBER(S, ecn), .fields = ecn_fields,
@@ -228,6 +317,8 @@ const struct yaml_field run_routing_fields[] = {
 		.doc = "Adapted packets follow the tables from then on, in a VC of their own."},
 	{"may-deadlock", YAML_FIELD_BOOL, YAML_MEMBER(S, may_deadlock),
 		.doc = "Permits routes without a guarantee against deadlock."},
+	{"flowlet-gap", YAML_FIELD_TIME, YAML_MEMBER(S, flowlet_gap_ps), .max = PS_PER_S,
+		.doc = "Pause of a flow after which `flowlet` may choose another port."},
 	SHARE_FIELD("threshold", S, threshold_ppm,
 		"Fill level from which `adaptive-th` leaves the table's port."),
 	{NULL},

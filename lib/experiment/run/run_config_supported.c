@@ -15,6 +15,15 @@
 #include "switch/adaptive_routing.h"
 #include "traffic/traffic_pattern.h"
 
+bool run_config_has_classes(const struct run_config *config)
+{
+	bool classes = config->sw.sl_to_vc.count > 0;
+
+	for (uint32_t i = 0; i < config->traffic.count; i++)
+		classes |= config->traffic.at[i].class != 0;
+	return classes;
+}
+
 struct rule {
 	bool broken;
 	const char *text;
@@ -42,6 +51,8 @@ const char *run_config_needs_one_lcore(const struct run_config *config)
 		return "routing.adaptive";
 	if (run_config_ladder(config) != NULL)
 		return "routing.algorithm";
+	if (arbitration_is_needed(&config->sw.arbitration))
+		return "switch.arbitration";
 	if (run_config_marks(config))
 		return config->sw.fecn != 0 ? "switch.fecn" : "switch.ecn";
 	if (source_control_measures(config->nic.control))
@@ -86,6 +97,9 @@ static int check_wormhole(const struct run_config *config, struct error *error)
 		{config->sw.vcs != 1 || config->sw.voq || config->queuing != &queuing_1q,
 			"has one queue an input: expected 'vcs: 1', 'voq: false' and 'queuing: "
 			"1q'"},
+		{arbitration_is_needed(&config->sw.arbitration) || run_config_has_classes(config),
+			"serves its inputs in turn: expected neither 'arbitration', 'vc-service' nor "
+			"classes"},
 		{run_config_marks(config),
 			"has no VCs to mark by: expected 'fecn: 0' and no 'ecn'"},
 		{run_config_is_adaptive(config),
@@ -138,6 +152,12 @@ static int check_switch(const struct run_config *config, struct error *error)
 			"switch.ecn requires 'switch.voq: true'"},
 		{config->nic.control == SOURCE_CONTROL_DCQCN && real,
 			"nic.control: dcqcn requires 'clock: virtual'"},
+		{arbitration_is_needed(&config->sw.arbitration) && !config->sw.voq,
+			"switch.arbitration and switch.vc-service require 'switch.voq: true'"},
+		{config->routing.adaptive->entropies && real,
+			"routing.adaptive: reps requires 'clock: virtual'"},
+		{run_config_has_classes(config) && config->queuing != &queuing_1q,
+			"traffic.class and switch.sl-to-vc require 'queuing: 1q'"},
 		{config->measure.hosts, "measure.hosts requires 'switching: wormhole'"},
 		{config->measure.messages != 0 || config->measure.warmup_messages != 0,
 			"measure.messages requires 'switching: wormhole'; use "

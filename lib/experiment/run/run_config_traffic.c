@@ -217,6 +217,8 @@ const struct yaml_field run_traffic_fields[] = {
 	{"loop", YAML_FIELD_NUMBER, YAML_MEMBER(S, packets.loops), .min = 1, .max = RUN_LOOPS_MAX,
 		.present = word_present, .tag = TRAFFIC_PACKETS,
 		.doc = "How many times a capture is sent. The default is 1."},
+	{"class", YAML_FIELD_NUMBER, YAML_MEMBER(S, class), .max = 15,
+		.doc = "Service level of the messages, which `switch.sl-to-vc` maps to a VC. It needs `queuing: 1q`."},
 	{"load", YAML_FIELD_SHARE, YAML_MEMBER(S, load_ppm), .min = 1, .max = QUANTITY_WHOLE_PPM,
 		.present = word_present, .tag = TRAFFIC_RATE | TRAFFIC_SIZES | TRAFFIC_PACKETS,
 		.doc = "Mean load as a share of the host's link rate, including the overhead of frames."},

@@ -248,6 +248,7 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 		.seed = run->seed,
 		.rate_bps = place->rate_bps,
 		.load_ppm = entry->load_ppm,
+		.sl = (uint8_t)entry->class,
 		.bare = run->sw.switching == RUN_SWITCHING_WORMHOLE,
 		.mean_route = place->route_bytes * TRAFFIC_ROUTE_BYTE,
 		.message_bytes = (uint32_t)entry->message_bytes,

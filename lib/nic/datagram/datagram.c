@@ -150,6 +150,11 @@ static int allocate(struct datagram *nic)
 		return -ENOMEM;
 	if (allocate_fifos(nic) < 0 || arn_marks_create(&nic->marks, config->mark_ps) < 0)
 		return -ENOMEM;
+	if (config->reps) {
+		nic->reps = reps_create(config->seed, config->host, config->hosts);
+		if (nic->reps == NULL)
+			return -ENOMEM;
+	}
 	nic->itb = config->itb != NULL ? itb_create(config->itb) : NULL;
 	if (config->itb != NULL && nic->itb == NULL)
 		return -ENOMEM;
@@ -199,6 +204,7 @@ void datagram_fini(struct datagram *nic)
 	pair_numbers_fini(&nic->come);
 	itb_destroy(nic->itb);
 	free(nic->recovery);
+	free(nic->reps);
 	datagram_reorder_destroy(nic->order);
 	datagram_control_destroy(nic->control);
 	route_choice_fini(&nic->choice);
@@ -298,6 +304,8 @@ void datagram_on_arn(struct datagram *nic, const struct control_arn *arn, weft_t
 
 void datagram_on_cn(struct datagram *nic, uint16_t destination, const struct cn *cn, weft_time now)
 {
+	if (nic->reps != NULL)
+		reps_returned(nic->reps, destination, cn->path, (cn->flags & CN_F_FECN) != 0);
 	if (nic->control != NULL)
 		source_control_on_notification(
 			nic->control->source, destination, cn, now / PS_PER_NS);
@@ -424,11 +432,14 @@ bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *pa
 		return false;
 	fifo = &nic->fifo[vc];
 	fill(nic, vc, payload, packet);
+	packet->injected_ns = (uint32_t)(fifo->message[fifo->head].generated_ps / PS_PER_NS);
 	packet->sequence = datagram_take_number(nic, packet->destination);
 	*origin = (struct datagram_origin){.injected_ps = now,
 		.generated_ps = fifo->message[fifo->head].generated_ps,
 		.payload_bytes = (uint16_t)payload,
 		.path = fifo->chosen.which};
+	if (__builtin_expect(nic->reps != NULL, 0))
+		packet->entropy = origin->path = reps_take(nic->reps, packet->destination);
 	credit_take(&nic->link.tx[vc], packet->blocks);
 	nic->next_vc = (uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
 	nic->frames_sent++;

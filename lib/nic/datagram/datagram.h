@@ -21,6 +21,7 @@
 
 #include "link/link_end.h"
 #include "nic/arn_marks.h"
+#include "nic/congestion/reps.h"
 #include "nic/congestion/source_control.h"
 #include "nic/itb.h"
 #include "nic/selectors/route_choice.h"
@@ -60,6 +61,7 @@ struct datagram_config {
 	bool go_back; /* holds none: frames after a lost one are also sent again, in order */
 	/* A lost frame that was the last one to its destination is sent again only after this. */
 	weft_time last_wait_ps;
+	bool reps; /* frames have entropies (reps.h) */
 	/* Congestion management, read only at creation; NULL: none. Kinds that spread need source
 	 * routes, and choose among them instead of 'choice'. */
 	const struct source_control_config *control;
@@ -140,6 +142,7 @@ struct datagram {
 	struct link_end link;
 	struct datagram_fifo *fifo; /* [vcs] */
 	struct route_choice choice;
+	struct reps *reps; /* NULL: frames have no entropies */
 	struct datagram_config config;
 } __attribute__((aligned(64)));
 

@@ -6,9 +6,10 @@
 
 bool datagram_stream_suits(const struct datagram *nic)
 {
-	return nic->itb == NULL && nic->recovery == NULL && nic->config.queuing == NULL &&
-	       (nic->marks == NULL || !nic->has_routes) && !route_choice_learns(&nic->choice) &&
-	       nic->waiting == 0 && (nic->control == NULL || nic->control->lane == NULL);
+	return nic->itb == NULL && nic->recovery == NULL && nic->reps == NULL &&
+	       nic->config.queuing == NULL && (nic->marks == NULL || !nic->has_routes) &&
+	       !route_choice_learns(&nic->choice) && nic->waiting == 0 &&
+	       (nic->control == NULL || nic->control->lane == NULL);
 }
 
 void datagram_stream_open(struct datagram *nic, uint8_t sl, uint8_t entry)

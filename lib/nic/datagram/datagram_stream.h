@@ -73,6 +73,7 @@ static inline void datagram_stream_inject(struct datagram *nic, weft_time now,
 
 	*packet = stream->frame;
 	packet->message = (uint32_t)nic->messages_sent;
+	packet->injected_ns = (uint32_t)(stream->generated_ps / PS_PER_NS);
 	packet->sequence = datagram_take_number(nic, stream->frame.destination);
 	*origin = (struct datagram_origin){.injected_ps = now,
 		.generated_ps = stream->generated_ps,

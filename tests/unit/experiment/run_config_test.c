@@ -532,7 +532,8 @@ static void draw_value(const struct yaml_field *field, unsigned number, char tex
 		{"<time>", "37us", "41us"}, {"auto|<number>", "auto", "3"},
 		{"all|<names>", "all", "[h1]"}, {"all|rest|", "10%", "[h1]"},
 		{"round-robin|<path>", "/a", "/b"}, {"<text>", "\"3:1\"", "\"2:5\""},
-		{"<host>", "h1", "h1:1"}, {"^", "10.0.0.1/24", "10.1.0.1/24"}};
+		{"<host>", "h1", "h1:1"}, {"<list>", "[1]", "[2]"},
+		{"^", "10.0.0.1/24", "10.1.0.1/24"}};
 	static const enum quantity_kind kinds[] = {[YAML_FIELD_RATE] = QUANTITY_RATE,
 		[YAML_FIELD_TIME] = QUANTITY_TIME,
 		[YAML_FIELD_BYTES] = QUANTITY_SIZE,

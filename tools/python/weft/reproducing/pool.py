@@ -35,7 +35,7 @@ def extract(result: dict[str, Any], what: Definition) -> dict[str, Any]:
     """What is stored of a result. Experiments that differ in the measure alone share their results."""
     keys = [*KEPT, "incomplete"]
     if what.measures_run:
-        keys += ["switches", "events"]
+        keys += ["switches", "events", "traffic", "flows"]
     if what.measures_links or what.measures_run:
         keys += ["links"]
     if what.measure in (EFFICIENCY, SETTLING) or what.measures_run:

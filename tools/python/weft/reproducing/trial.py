@@ -372,6 +372,19 @@ def _lost_us(result: dict[str, Any]) -> float:
     return worst
 
 
+def _first(result: dict[str, Any], *keys: str) -> float:
+    """A value of the first entry of the traffic."""
+    found: Any = (result.get("traffic") or [{}])[0]
+    for key in keys[:-1]:
+        found = found.get(key) or {}
+    return number(found, keys[-1])
+
+
+def _accepted_of_offered(result: dict[str, Any]) -> float:
+    offered = _first(result, "throughput", "offered")
+    return _first(result, "throughput", "accepted") / offered if offered > 0 else NAN
+
+
 def _positive(value: float) -> float:
     """0: nothing arrived."""
     return value if value > 0 else NAN
@@ -396,6 +409,9 @@ def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
         d.WORST_LINK: lambda: _max_of(filter(is_between_switches, links), "utilisation"),
         d.FIRST_BURST: lambda: _bursts_us(series[:1]),
         d.LOST_TRAFFIC: lambda: _lost_us(result),
+        d.VICTIMS: lambda: _accepted_of_offered(result),
+        d.VICTIMS_P99: lambda: _first(result, "latency_ns", "total", "p99") / 1e3,
+        d.SLOWDOWN: lambda: number((result.get("flows") or {}).get("slowdown") or {}, "p99"),
         "later-bursts": lambda: _bursts_us(series[2::2]),
     }
     return own.get(measure, lambda: point.traffic)()

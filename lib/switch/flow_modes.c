@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* Adaptive modes of Clos networks of today: by flows and by packets, whatever the credits. */
+
+#include "adaptive_routing.h"
+
+#include <stdlib.h>
+
+/* The same for all packets with the same addresses and entropy at this switch. */
+static uint64_t hash(const struct adaptive *adaptive, uint32_t entropy)
+{
+	const struct weft_packet *packet = adaptive->packet;
+	uint64_t flow = (uint64_t)packet->source << 48 | (uint64_t)packet->destination << 32;
+
+	return rng_mix(adaptive->rng.key ^ rng_mix(flow | entropy));
+}
+
+/* A member of the set, by 64 bits. */
+static unsigned member(uint64_t set, uint64_t bits)
+{
+	uint64_t count = (uint64_t)__builtin_popcountll(set);
+	uint64_t skip = (uint64_t)(((unsigned __int128)bits * count) >> 64);
+
+	while (skip-- > 0)
+		set &= set - 1;
+	return (unsigned)__builtin_ctzll(set);
+}
+
+static unsigned choose_ecmp(
+	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+{
+	return member(others | BIT64(primary), hash(adaptive, 0));
+}
+
+const struct adaptive_mode adaptive_ecmp = {.name = "ecmp",
+	.summary = "one of the set for each pair of hosts, by a hash",
+	.choose = choose_ecmp};
+
+static unsigned choose_any(
+	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+{
+	return bits_draw(others | BIT64(primary), &adaptive->rng);
+}
+
+const struct adaptive_mode adaptive_spray_random = {.name = "spray-random",
+	.summary = "any of the set for each packet, as `oblivious`",
+	.choose = choose_any};
+
+static unsigned choose_next(
+	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+{
+	unsigned port = bits_round_robin(others | BIT64(primary), adaptive->turn);
+
+	adaptive->turn = (uint8_t)((port + 1) & 63);
+	return port;
+}
+
+const struct adaptive_mode adaptive_spray_rr = {.name = "spray-rr",
+	.summary = "the next of the set for each packet, round robin",
+	.choose = choose_next};
+
+/* LetFlow (Vanini et al., NSDI 2017): a pause longer than the gap lets the next packets of a flow
+ * take another path without overtaking those before. Flows that share a place of the table end each
+ * other's flowlets. */
+static unsigned choose_flowlet(
+	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+{
+	const struct weft_packet *packet = adaptive->packet;
+	uint32_t flow = (uint32_t)packet->source << 16 | packet->destination;
+	struct adaptive_flowlet *flowlet =
+		&adaptive->flowlet[hash(adaptive, 0) % ADAPTIVE_FLOWLETS];
+	uint64_t set = others | BIT64(primary);
+	bool same = flowlet->used && flowlet->flow == flow &&
+		    adaptive->now - flowlet->last_ps <= adaptive->flowlet_gap_ps &&
+		    (set >> flowlet->port & 1) != 0;
+
+	if (!same)
+		flowlet->port = (uint8_t)bits_draw(set, &adaptive->rng);
+	flowlet->used = true;
+	flowlet->flow = flow;
+	flowlet->last_ps = adaptive->now;
+	return flowlet->port;
+}
+
+const struct adaptive_mode adaptive_flowlet = {.name = "flowlet",
+	.summary = "any of the set, and the same as before within `flowlet-gap`",
+	.flowlets = true,
+	.choose = choose_flowlet};
+
+/* The host chooses the entropy of each packet (nic/congestion/reps.h). */
+static unsigned choose_reps(
+	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+{
+	return member(others | BIT64(primary), hash(adaptive, 1 + adaptive->packet->entropy));
+}
+
+const struct adaptive_mode adaptive_reps = {.name = "reps",
+	.summary =
+		"by a hash with an entropy that hosts use again as long as its packets are not marked",
+	.entropies = true,
+	.choose = choose_reps};
