@@ -39,7 +39,7 @@ static int break_some(struct turns *turns, const struct route_options *options, 
 
 	if (result < 0)
 		return result;
-	rounds = smart_is_large(&paths) ? LARGE_ROUNDS : ROUNDS;
+	rounds = paths.pairs > SMART_EXACT_PAIRS ? LARGE_ROUNDS : ROUNDS;
 	flow = calloc(paths.paths + 1u, sizeof(*flow));
 	if (flow != NULL)
 		result = smart_balance(&paths, graph, flow, NULL, error);

@@ -39,7 +39,7 @@ static int measure(const struct work *work, const struct legal_search *search, u
 		if (legal_search_links(search, from) > ROUTE_LINKS_MAX)
 			return route_path_refuse(paths->graph, name[from].name, name[to].name,
 				legal_search_links(search, from) + 2, error);
-		pair->paths = count < MINIMAL_PATHS_MAX ? (uint8_t)count : MINIMAL_PATHS_MAX;
+		pair->paths = count < paths->limit ? (uint8_t)count : paths->limit;
 		pair->links = (uint8_t)legal_search_links(search, from);
 		*arcs += (size_t)pair->paths * pair->links;
 	}
@@ -108,6 +108,10 @@ static int find_places(struct minimal_paths *paths)
 		paths->place_of[at] = paths->places;
 		paths->switch_of[paths->places++] = at;
 	}
+	paths->limit = MINIMAL_PATHS_MAX;
+	while (paths->limit > 2 &&
+		(uint64_t)paths->places * paths->places * paths->limit > MINIMAL_PATHS_ALL)
+		paths->limit--;
 	ARRAYS_ADD(paths, pair, (size_t)paths->places * paths->places + 1);
 	ARRAYS_ADD(paths, column, paths->places + 1u);
 	return paths->arrays.failed ? -ENOMEM : 0;

@@ -17,6 +17,9 @@
 #include "route/route_path.h"
 
 #define MINIMAL_PATHS_MAX ROUTE_ALTERNATIVES_MAX
+/* Networks whose pairs would have more candidates in all have fewer per pair, but at least two: the
+ * choice between two balances nearly as well, and the time grows with the candidates. */
+#define MINIMAL_PATHS_ALL (UINT32_C(1) << 21)
 
 /* The paths of one pair; none if it is disconnected, one of 0 links within a switch. */
 struct minimal_pair {
@@ -28,6 +31,7 @@ struct minimal_pair {
 struct minimal_paths {
 	const struct route_graph *graph;
 	uint32_t places;           /* switches with hosts */
+	uint8_t limit;             /* per pair */
 	uint32_t *switch_of;       /* by place */
 	uint32_t *place_of;        /* by switch; ROUTE_GRAPH_NONE without hosts */
 	struct minimal_pair *pair; /* [place from * places + place to] */

@@ -194,6 +194,6 @@ int smart_descent_balance(const struct smart_paths *paths, const struct route_gr
 int smart_balance(const struct smart_paths *paths, const struct route_graph *graph, double *flow,
 	struct smart_prices *prices, struct error *error)
 {
-	return smart_is_large(paths) ? smart_descent_balance(paths, graph, flow, prices, error)
-				     : smart_lp_balance(paths, graph, flow, prices, error);
+	return paths->large ? smart_descent_balance(paths, graph, flow, prices, error)
+			    : smart_lp_balance(paths, graph, flow, prices, error);
 }

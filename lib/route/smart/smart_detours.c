@@ -167,7 +167,8 @@ static int extend(struct smart_paths *more, const struct smart_paths *paths, str
 int smart_detours_add(struct smart_paths *paths, const struct turns *turns,
 	const struct smart_prices *prices, uint32_t *added, double *bound)
 {
-	struct smart_paths more = {.pair = calloc(paths->pairs + 1u, sizeof(*more.pair))};
+	struct smart_paths more = {
+		.pair = calloc(paths->pairs + 1u, sizeof(*more.pair)), .large = paths->large};
 	struct search search;
 	int result = -ENOMEM;
 

@@ -23,21 +23,13 @@ struct smart_prices {
 int smart_lp_balance(const struct smart_paths *paths, const struct route_graph *graph, double *flow,
 	struct smart_prices *prices, struct error *error);
 
-/* With more pairs of switches the linear program takes minutes. */
-#define SMART_EXACT_PAIRS 4096
-
-static inline bool smart_is_large(const struct smart_paths *paths)
-{
-	return paths->pairs > SMART_EXACT_PAIRS;
-}
-
 /* An approximate, much faster solution. The prices still bound the optimum: no division of the
  * traffic has a smaller sum of largest and mean load than the sum over all pairs of their traffic
  * times the price of their cheapest path. -ENOMEM. */
 int smart_descent_balance(const struct smart_paths *paths, const struct route_graph *graph,
 	double *flow, struct smart_prices *prices, struct error *error);
 
-/* smart_lp_balance(), or smart_descent_balance() if smart_is_large(). */
+/* smart_lp_balance(), or smart_descent_balance() if paths->large. */
 int smart_balance(const struct smart_paths *paths, const struct route_graph *graph, double *flow,
 	struct smart_prices *prices, struct error *error);
 

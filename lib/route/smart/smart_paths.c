@@ -220,6 +220,7 @@ int smart_paths_find(struct smart_paths *paths, const struct turns *turns,
 	else
 		result = find_all(paths, &search, options, limit, error);
 	arrays_free(&search.arrays);
+	paths->large = paths->pairs > SMART_EXACT_PAIRS || paths->paths > SMART_EXACT_PATHS * limit;
 	if (result < 0)
 		smart_paths_fini(paths);
 	return result;

@@ -24,7 +24,14 @@ struct smart_paths {
 	uint32_t *first_arc;     /* path p has arc[first_arc[p]] .. arc[first_arc[p + 1] - 1] */
 	uint32_t *arc;
 	uint32_t path_room, arc_room;
+	bool large; /* it had more than these when smart_paths_find() ended */
 };
+
+/* With more pairs of switches, or paths per path that a pair may have, a linear program takes
+ * seconds. Where pairs may have few, there are dozens of programs. (Irregular networks of 64
+ * switches of degree 4 have 7,000 paths if a pair may have 8; a torus of 8x8 has 19,000.) */
+#define SMART_EXACT_PAIRS 4096
+#define SMART_EXACT_PATHS 1024
 
 /* At most 'limit' paths per pair, drawn by options->seed if there are more. Disconnected pairs are
  * left out. -ENOMEM; -EINVAL if a path does not fit into a frame. On success the caller calls

@@ -42,7 +42,7 @@ static int detour(struct smart_paths *paths, const struct turns *turns, double *
 static int balance(struct smart_paths *paths, const struct turns *turns, bool detours,
 	double **flow, double *optimum, struct error *error)
 {
-	unsigned rounds = smart_is_large(paths) ? LARGE_DETOUR_ROUNDS : DETOUR_ROUNDS;
+	unsigned rounds = paths->pairs > SMART_EXACT_PAIRS ? LARGE_DETOUR_ROUNDS : DETOUR_ROUNDS;
 	uint32_t added = 1;
 	int result = 0;
 
@@ -113,7 +113,7 @@ int smart_plan_make(struct smart_plan *plan, const struct turns *turns,
 			result = route_graph_no_memory(turns->graph, error);
 		else
 			copy_paths(plan);
-		if (result == 0 && optimum > 0 && smart_is_large(&plan->paths))
+		if (result == 0 && optimum > 0 && plan->paths.large)
 			plan->excess = objective(plan, turns->graph) / optimum - 1;
 	}
 	free(flow);
