@@ -397,10 +397,11 @@ static void begin(struct audit *audit, struct audit_seen *seen)
 		if ((int32_t)(sequence - pair->sent) <= 0)
 			return;
 		/* Messages of several VCs alternate. */
-		if (sequence != pair->sent + 1 || (int16_t)(message - pair->message) < 0 ||
-			(header->vc == pair->vc && pair->ended && message == pair->message) ||
-			(header->vc == pair->vc && audit->rules.whole && !pair->ended &&
-				message != pair->message))
+		if (sequence != pair->sent + 1 ||
+			(header->vc == pair->vc &&
+				((int16_t)(message - pair->message) < pair->ended ||
+					(audit->rules.whole && !pair->ended &&
+						message != pair->message))))
 			audit_report(audit, AUDIT_MESSAGE, &seen->frame.seen,
 				"%s: %s follows message %" PRIu32 ", sequence %" PRIu32, text,
 				frame, pair->message, pair->sent);

@@ -299,7 +299,7 @@ class Knobs(unittest.TestCase):
     def test_what_a_run_cannot_change_is_refused(self):
         two = "{pattern: uniform, from: all, load: 5%, message: 1KiB}"
         for word, text in (("nic.mtu=1KiB", "--set nic.mtu=1KiB: lab " + self.lab.name + " is up with its own 'nic.mtu'; "
-                            "expected a key of traffic, measure or fidelity, or seed"),
+                            "expected a key of traffic, events, measure or fidelity, or seed"),
                            ("topology=ring:switches=3,hosts=1", "is up with its own 'topology'"),
                            ("traffic.0.load=much", "--set traffic.0.load: "),
                            ("traffic.0.to=[h9]", "h9"),

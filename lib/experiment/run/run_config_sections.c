@@ -258,6 +258,12 @@ static bool granularity_present(const void *member)
 	return *(const enum run_granularity *)member != RUN_GRANULARITY_UNSET;
 }
 
+/* Hosts of a route file are in its routes. */
+static bool itb_hosts_present(const void *member)
+{
+	return *(const enum run_itb_hosts *)member != RUN_ITB_HOSTS_RANDOM;
+}
+
 static bool root_present(const void *member)
 {
 	return *(const char *)member != '\0';
@@ -294,6 +300,7 @@ const struct yaml_field run_routing_fields[] = {
 		.form = "best|centre|random|<text>",
 		.doc = "The root of algorithms with a tree: a switch, or a choice. The default is a leaf of a tree with levels, else the first switch."},
 	{"itb-hosts", YAML_FIELD_CHOICE, YAML_MEMBER(S, itb_hosts), .choices = itb_hosts_choices,
+		.present = itb_hosts_present,
 		.doc = "Hosts that absorb for a route: drawn at each switch, or (`balanced`) those that absorb for the fewest routes."},
 	{"itb-absorb", YAML_FIELD_CHOICE, YAML_MEMBER(S, itb_absorb), .choices = itb_absorb_choices,
 		.doc = "With `contention` a switch passes a frame by the host that would absorb it if its next output is idle and has credits."},

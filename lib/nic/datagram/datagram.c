@@ -258,7 +258,7 @@ void datagram_begin_head(struct datagram *nic, unsigned vc)
 	struct datagram_fifo *fifo = &nic->fifo[vc];
 
 	fifo->sent_bytes = fifo->wire_bytes = 0;
-	fifo->started = false;
+	fifo->started = fifo->numbered = false;
 	while (fifo->count > 0 && !find_route(nic, fifo)) {
 		nic->unreachable++;
 		fifo->head = (fifo->head + 1) & fifo->mask;
@@ -371,8 +371,9 @@ static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct wef
 	packet->source = nic->config.host;
 	packet->destination = message->destination;
 	/* Messages of several VCs leave at a time. */
-	if (fifo->sent_bytes == 0)
+	if (!fifo->numbered)
 		fifo->number = nic->messages_begun++;
+	fifo->numbered = true;
 	packet->message = fifo->number;
 	packet->latency_ns = 0;
 }

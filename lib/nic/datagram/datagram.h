@@ -99,7 +99,8 @@ struct datagram_fifo {
 	bool started;        /* start_ps is known */
 	weft_time start_ps;  /* when its first frame could have left but for missing credits */
 	uint32_t wire_bytes; /* in its frames so far, including link overhead */
-	uint32_t number;     /* in its frames, once the first has left */
+	uint32_t number;     /* in its frames, if 'numbered': once the first has left */
+	bool numbered;
 } __attribute__((aligned(64)));
 
 /* State of a stream (datagram_stream.h); an interface has at most one. */
@@ -142,7 +143,8 @@ struct datagram {
 	struct link_end link;
 	struct datagram_fifo *fifo; /* [vcs] */
 	struct route_choice choice;
-	struct reps *reps; /* NULL: frames have no entropies */
+	struct reps *reps;     /* NULL: frames have no entropies */
+	uint32_t stream_bytes; /* of the message of the stream */
 	struct datagram_config config;
 } __attribute__((aligned(64)));
 

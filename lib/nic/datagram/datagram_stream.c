@@ -40,8 +40,17 @@ void datagram_stream_close(struct datagram *nic)
 
 	if (nic->frames_sent > 0)
 		nic->next_vc = (uint8_t)((stream->frame.vc + 1) & (FRAME_VCS_MAX - 1));
-	if (!datagram_stream_is_empty(stream))
+	nic->messages_begun = (uint32_t)nic->messages_sent;
+	if (!datagram_stream_is_empty(stream)) {
+		struct datagram_fifo *fifo = &nic->fifo[stream->frame.vc];
+
 		datagram_send(nic, &rest);
+		/* The rest of a message keeps its number. */
+		if (stream->left_bytes < nic->stream_bytes && fifo->count == 1) {
+			fifo->number = nic->messages_begun++;
+			fifo->numbered = true;
+		}
+	}
 	stream->left_bytes = 0;
 }
 

@@ -53,7 +53,7 @@ static inline bool datagram_stream_begin(struct datagram *nic, uint16_t destinat
 	if (nic->has_routes && !datagram_stream_route(nic, destination, bytes, now))
 		return false;
 	stream->generated_ps = generated_ps;
-	stream->left_bytes = bytes;
+	stream->left_bytes = nic->stream_bytes = bytes;
 	stream->frame.destination = destination;
 	datagram_stream_next_frame(nic);
 	return true;

@@ -48,6 +48,8 @@ UNIT_TEST(frames_of_sources_that_measure_have_an_extension)
 		struct end ends[2];
 		struct box box;
 
+		if (kind == SOURCE_CONTROL_DCQCN)
+			continue; /* refused: it has the virtual clock only */
 		start_pair(ends, kind);
 		end_send(&ends[0], 1, 0, 16);
 		assert_true(end_take(&ends[0], &box));

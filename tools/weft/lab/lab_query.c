@@ -13,7 +13,7 @@
 
 #include "os/telemetry_client.h"
 
-#define TIMEOUT_MS 3000 /* long enough for a process that shares its core with many */
+#define STOPPED_MS 3000 /* a stopped process may go on, but usually does not answer */
 
 static int connect_there(struct lab_connection *connection, struct error *error)
 {
@@ -36,7 +36,8 @@ int lab_connect(
 	connection->remote = record->remote;
 	if (record->remote != NULL)
 		return connect_there(connection, error);
-	connection->fd = telemetry_client_open(record->prefix, TIMEOUT_MS, error);
+	connection->patience_ms = lab_record_stopped(record) ? STOPPED_MS : LAB_FOLLOW_MS;
+	connection->fd = telemetry_client_open(record->prefix, connection->patience_ms, error);
 	return connection->fd < 0 ? connection->fd : 0;
 }
 
@@ -75,7 +76,7 @@ static int call(struct lab_connection *connection, const char *command, char *re
 {
 	if (connection->remote == NULL)
 		return telemetry_client_call(
-			connection->fd, command, reply, size, TIMEOUT_MS, error);
+			connection->fd, command, reply, size, connection->patience_ms, error);
 	if (send_there(connection, command, error) < 0)
 		return -EHOSTUNREACH;
 	return receive_there(connection, reply, size, error);

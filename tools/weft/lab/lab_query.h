@@ -9,13 +9,14 @@
 #include "base/weft_error.h"
 #include "lab_state.h"
 
-/* How long a process may take to follow a command. Its loop usually needs microseconds; where
- * twenty others want its CPU, it was seen to need 2.4 s. */
+/* How long a process that is not stopped may take to answer or to follow a command. It usually
+ * needs microseconds; where twenty others wanted its CPU, more than 3 s were seen. */
 #define LAB_FOLLOW_MS 15000
 
 struct lab_connection {
 	const char *prefix;
 	int fd;                    /* -1: none */
+	int patience_ms;           /* for an answer of a process of this machine */
 	struct lab_remote *remote; /* process that is queried from a console; else NULL */
 };
 

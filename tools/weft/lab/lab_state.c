@@ -81,6 +81,15 @@ bool lab_record_alive(const struct lab_record *record)
 	       letter != 'Z' && letter != 'X';
 }
 
+bool lab_record_stopped(const struct lab_record *record)
+{
+	uint64_t start;
+	char letter;
+
+	return record->remote == NULL && read_process(record->pid, &letter, &start) &&
+	       (letter == 'T' || letter == 't');
+}
+
 bool lab_record_dies(const struct lab_record *record)
 {
 	uint64_t until = lab_now_ms() + DEATH_MS;

@@ -82,6 +82,8 @@ int lab_state_add_netns(struct lab_state *state, const char *netns);
 /* Whether the process exists, is the recorded one, and has not ended. False if its machine cannot
  * be asked. */
 bool lab_record_alive(const struct lab_record *record);
+/* Whether it is a process of this machine that a signal or a debugger stopped. */
+bool lab_record_stopped(const struct lab_record *record);
 /* For a process that did not answer: whether it ends within a second. A killed process has closed
  * its socket, and is freeing its memory. A machine that is asked about its process may also take
  * LAB_REMOTE_CALL_MS (lab_remote.h); if it does not answer, true, because the process is
