@@ -210,7 +210,7 @@ static inline __attribute__((always_inline)) void transmit(struct virtual_fabric
 		virtual_arm(fabric, channel);
 		return;
 	}
-	if (rules)
+	if (rules && sw->port[port].output.control_head == NULL) /* which would go first */
 		arbiter_aim(sw, port, now);
 	packet = switch_transmit_one(sw, port, now, voq);
 	if (packet != NULL)
