@@ -144,7 +144,7 @@ struct datagram {
 	struct datagram_fifo *fifo; /* [vcs] */
 	struct route_choice choice;
 	struct reps *reps;     /* NULL: frames have no entropies */
-	uint32_t stream_bytes; /* of the message of the stream */
+	uint32_t stream_bytes; /* length of the stream's message */
 	struct datagram_config config;
 } __attribute__((aligned(64)));
 
