@@ -301,7 +301,7 @@ const struct yaml_field run_routing_fields[] = {
 		.doc = "The root of algorithms with a tree: a switch, or a choice. The default is a leaf of a tree with levels, else the first switch."},
 	{"itb-hosts", YAML_FIELD_CHOICE, YAML_MEMBER(S, itb_hosts), .choices = itb_hosts_choices,
 		.present = itb_hosts_present,
-		.doc = "Hosts that absorb for a route: drawn at each switch, or (`balanced`) those that absorb for the fewest routes."},
+		.doc = "Hosts that absorb for a route: drawn at each switch (`random`, the default), or (`balanced`) those that absorb for the fewest routes."},
 	{"itb-absorb", YAML_FIELD_CHOICE, YAML_MEMBER(S, itb_absorb), .choices = itb_absorb_choices,
 		.doc = "With `contention` a switch passes a frame by the host that would absorb it if its next output is idle and has credits."},
 	{"radius", YAML_FIELD_NUMBER, YAML_MEMBER(S, radius), .min = 1, .max = ROUTE_RADIUS_MAX,
