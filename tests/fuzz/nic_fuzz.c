@@ -96,6 +96,8 @@ static void start(struct bench *bench, unsigned kind)
 	config.data_key = bench->tagged ? &data_key : NULL;
 	source_control_config_default(&config.control);
 	config.control.kind = kind % (SOURCE_CONTROL_DRB_CC + 1);
+	if (config.control.kind == SOURCE_CONTROL_DCQCN) /* has the virtual clock only */
+		config.control.kind = SOURCE_CONTROL_NONE;
 	config.control.host = 0;
 	config.control.hosts = HOSTS;
 	config.control.frame_ns = config.control.hop_ns = 100;
