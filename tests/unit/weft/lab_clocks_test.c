@@ -72,7 +72,7 @@ static void begin(struct process *process, const char *at, unsigned pairs)
 	int ends[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
-	*process = (struct process){.connection = {.prefix = at, .fd = ends[0]},
+	*process = (struct process){.connection = {at, ends[0], LAB_FOLLOW_MS, NULL},
 		.fd = ends[1],
 		.at = at,
 		.pairs = pairs};
