@@ -191,17 +191,6 @@ static void flush_burst(struct poll_switch *ps, unsigned input, unsigned output,
 	*burst = (struct poll_switch_burst){.count = 0};
 }
 
-/* A received burst has no more than PORT_BURST frames, so there is room. */
-static inline void append_burst(
-	struct poll_switch *ps, unsigned output, struct rte_mbuf *mbuf, uint32_t bytes, unsigned vc)
-{
-	struct poll_switch_burst *burst = &ps->burst[output];
-
-	ps->burst_mbuf[output][burst->count++] = mbuf;
-	burst->bytes += bytes;
-	burst->vc = vc;
-}
-
 /* The path of a plain packet past the queues or into another shard. Returns the output; 'filled'
  * gets those that have to be flushed. SWITCH_PORT_NONE: it has to be stored. */
 static inline __attribute__((always_inline)) unsigned pass_on(struct poll_switch *ps,
@@ -221,7 +210,7 @@ static inline __attribute__((always_inline)) unsigned pass_on(struct poll_switch
 		switch_shard_hand(ps->shard, mbuf_packet(mbuf), packet, output);
 		return output;
 	}
-	append_burst(ps, output, mbuf, bytes, packet->vc);
+	poll_switch_append(ps, output, mbuf, bytes, packet->vc);
 	*filled |= BIT64(output);
 	return output;
 }
@@ -330,83 +319,10 @@ static unsigned receive(struct poll_switch *ps, unsigned at, weft_time now)
 	return count;
 }
 
-static void flush_bursts(struct poll_switch *ps, unsigned input, weft_time now)
+void poll_switch_flush(struct poll_switch *ps, unsigned input, weft_time now)
 {
 	for (; ps->filled != 0; ps->filled &= ps->filled - 1)
 		flush_burst(ps, input, (unsigned)__builtin_ctzll(ps->filled), now);
-}
-
-/* --- packets from other parts --- */
-
-/* Drivers read fields of the mbuf of a passing frame, which another core wrote. */
-static inline void prefetch_mbuf(struct weft_packet *packet)
-{
-	const struct rte_mbuf *mbuf = packet_mbuf(packet);
-
-	rte_prefetch0(mbuf);
-	rte_prefetch0(&mbuf->next);
-}
-
-/* One entry, as if it had arrived here on the same input. */
-static inline void accept_entry(
-	struct poll_switch *ps, unsigned from, const struct shard_entry *entry, weft_time now)
-{
-	if (switch_shard_is_own(entry)) {
-		switch_shard_take_own(ps->shard, from);
-		poll_division_send(ps, entry->output, packet_mbuf(entry->packet), now);
-		return;
-	}
-	if (!switch_shard_pass(ps->shard, entry, ps->direct)) {
-		switch_shard_accept(ps->shard, from, entry, now);
-		return;
-	}
-	append_burst(ps, entry->output, packet_mbuf(entry->packet), entry->bytes, entry->vc);
-	ps->filled |= BIT64(entry->output);
-}
-
-/* Up to a burst, so that the outputs have room. */
-static void accept_burst(struct poll_switch *ps, unsigned from, unsigned count, weft_time now)
-{
-	struct shard_ring *ring = &ps->shard->in[from];
-	unsigned input = shard_ring_at(ring, 0)->input;
-
-	for (uint32_t i = 0; i < count; i++)
-		prefetch_mbuf(shard_ring_at(ring, i)->packet);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct shard_entry *entry = shard_ring_at(ring, i);
-
-		if (entry->input != input)
-			flush_bursts(ps, input, now);
-		input = entry->input;
-		accept_entry(ps, from, entry, now);
-	}
-	shard_ring_take(ring, count);
-	flush_bursts(ps, input, now);
-}
-
-/* Takes all that waits; an entry that arrives meanwhile is for the next iteration. */
-static unsigned accept_ring(struct poll_switch *ps, unsigned from, weft_time now)
-{
-	unsigned waiting = shard_ring_waiting(&ps->shard->in[from]);
-
-	for (unsigned left = waiting, count; left > 0; left -= count) {
-		count = RTE_MIN(left, PORT_BURST);
-		accept_burst(ps, from, count, now);
-	}
-	return waiting;
-}
-
-unsigned poll_switch_accept(struct poll_switch *ps, weft_time now)
-{
-	unsigned shards = ps->shard->division->shards, moved = 0;
-
-	switch_shard_pull(ps->shard);
-	for (unsigned from = 0; from < shards; from++)
-		if (from != ps->shard->number)
-			moved += accept_ring(ps, from, now);
-	if (ps->sw->for_agent != NULL)
-		poll_switch_control_up(ps);
-	return moved;
 }
 
 /* The packets that may leave now through a port without a wire time. */
@@ -580,7 +496,7 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 			continue;
 		moved += receive(ps, at, now);
 		/* Before the arbiter picks again, so that no packet overtakes another. */
-		flush_bursts(ps, at, now);
+		poll_switch_flush(ps, at, now);
 		for (uint64_t busy = ps->sw->busy & ps->present; busy != 0; busy &= busy - 1)
 			moved += transmit(ps, (unsigned)__builtin_ctzll(busy), now);
 	}

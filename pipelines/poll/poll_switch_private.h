@@ -68,3 +68,19 @@ void poll_switch_source_refuse(struct poll_switch *ps, unsigned at, struct rte_m
 
 /* After a hello: adopts the host that it names, if the switch learns them. */
 void poll_switch_learn_host(struct poll_switch *ps, unsigned at);
+
+/* Frames that pass the queues are collected by output, and leave together. */
+
+/* A received burst has no more than PORT_BURST frames, so there is room. */
+static inline void poll_switch_append(
+	struct poll_switch *ps, unsigned output, struct rte_mbuf *mbuf, uint32_t bytes, unsigned vc)
+{
+	struct poll_switch_burst *burst = &ps->burst[output];
+
+	ps->burst_mbuf[output][burst->count++] = mbuf;
+	burst->bytes += bytes;
+	burst->vc = vc;
+}
+
+/* Sends what was collected from 'input', to each output in 'ps->filled'. */
+void poll_switch_flush(struct poll_switch *ps, unsigned input, weft_time now);
