@@ -111,34 +111,30 @@ static int word_parse(const struct generator_option *option,
 static int value_parse(const struct generator_option *option,
 	const struct generator_request *request, const char *text, struct generator_value *value)
 {
+	char expected[64] = "a whole number from";
 	const char *rest;
+	bool good;
 
 	switch (option->type) {
 	case GENERATOR_WORD:
 		return word_parse(option, request, text, value);
 	case GENERATOR_RATIO:
-		if (dims_parse(option, text, value))
-			return 0;
-		return error_set(request->error, EINVAL,
-			"%s: %s=%s: expected a ratio such as 3:1, each number %" PRIu64
-			" to %" PRIu64,
-			request->spec, option->name, text, option->min, option->max);
+		good = dims_parse(option, text, value);
+		snprintf(expected, sizeof(expected), "a ratio such as 3:1, each number");
+		break;
 	case GENERATOR_DIMS:
-		if (dims_parse(option, text, value))
-			return 0;
-		return error_set(request->error, EINVAL,
-			"%s: %s=%s: expected sizes such as 4x4, 1 to %u of them, each %" PRIu64
-			" to %" PRIu64,
-			request->spec, option->name, text, GENERATOR_DIMS_MAX, option->min,
-			option->max);
+		good = dims_parse(option, text, value);
+		snprintf(expected, sizeof(expected), "sizes such as 4x4, 1 to %u of them, each",
+			GENERATOR_DIMS_MAX);
+		break;
 	default:
-		if (number_parse(text, '\0', &value->number, &rest) &&
-			in_range(option, value->number))
-			return 0;
-		return error_set(request->error, EINVAL,
-			"%s: %s=%s: expected a whole number from %" PRIu64 " to %" PRIu64,
-			request->spec, option->name, text, option->min, option->max);
+		good = number_parse(text, '\0', &value->number, &rest) &&
+		       in_range(option, value->number);
 	}
+	return good ? 0
+		    : error_set(request->error, EINVAL,
+			      "%s: %s=%s: expected %s %" PRIu64 " to %" PRIu64, request->spec,
+			      option->name, text, expected, option->min, option->max);
 }
 
 static int link_option_parse(struct generator_request *request, enum quantity_kind kind,

@@ -283,3 +283,24 @@ void drawn_expect_same(const char *one, const char *many, unsigned seed, const s
 			one + at, many + at);
 	}
 }
+
+const unsigned drawn_workers[] = {2, 3, 7, 0};
+
+void drawn_expect_workers(
+	const struct drawn *drawn, unsigned seed, const char *has, const unsigned *workers)
+{
+	struct error error = {""};
+	char *one = drawn_result(drawn_plain, drawn, NULL, 1, &error), *many;
+
+	if (one == NULL)
+		fail_msg("case %u: %s", seed, error.text);
+	assert_true(has == NULL || strstr(one, has) != NULL);
+	for (; *workers != 0; workers++) {
+		many = drawn_result(drawn_plain, drawn, NULL, *workers, &error);
+		if (many == NULL)
+			fail_msg("case %u, %u workers: %s", seed, *workers, error.text);
+		drawn_expect_same(one, many, seed, drawn);
+		free(many);
+	}
+	free(one);
+}

@@ -39,3 +39,9 @@ char *drawn_result(const char *file, const struct drawn *drawn, struct ranks *ra
 
 /* Fails at the first difference, with the sets. */
 void drawn_expect_same(const char *one, const char *many, unsigned seed, const struct drawn *drawn);
+
+/* Expects the result of one worker, in which 'has' occurs unless it is NULL, from each of these
+ * numbers of workers; 0 ends them. */
+void drawn_expect_workers(
+	const struct drawn *drawn, unsigned seed, const char *has, const unsigned *workers);
+extern const unsigned drawn_workers[]; /* 2, 3, 7 */

@@ -340,25 +340,6 @@ UNIT_TEST(whatever_happens_nothing_is_lost_without_being_counted)
 	assert_true(lost > 10000);
 }
 
-static void expect_same_bytes(const struct drawn *drawn, unsigned number, const char *counter)
-{
-	static const unsigned workers[] = {2, 3, 7};
-	struct error error = {""};
-	char *one = drawn_result(drawn_plain, drawn, NULL, 1, &error), *many;
-
-	if (one == NULL)
-		fail_msg("%s", error.text);
-	assert_true(counter == NULL || strstr(one, counter) != NULL);
-	for (unsigned k = 0; k < 3; k++) {
-		many = drawn_result(drawn_plain, drawn, NULL, workers[k], &error);
-		if (many == NULL)
-			fail_msg("%s", error.text);
-		drawn_expect_same(one, many, number, drawn);
-		free(many);
-	}
-	free(one);
-}
-
 UNIT_TEST(bridges_give_the_same_bytes_with_any_number_of_workers)
 {
 	const struct drawn drawn = {
@@ -367,7 +348,7 @@ UNIT_TEST(bridges_give_the_same_bytes_with_any_number_of_workers)
 			"measure.sample=50us"},
 		.sets = 10};
 
-	expect_same_bytes(&drawn, 0, "\"reroutes_bridged\": 1");
+	drawn_expect_workers(&drawn, 0, "\"reroutes_bridged\": 1", drawn_workers);
 }
 
 UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
@@ -386,7 +367,7 @@ UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
 
 		rng_init(&rng, i, 1, 0);
 		draw(&rng, 20, 800, text);
-		expect_same_bytes(&drawn, i, NULL);
+		drawn_expect_workers(&drawn, i, NULL, drawn_workers);
 	}
 }
 

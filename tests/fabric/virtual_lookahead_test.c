@@ -193,20 +193,10 @@ static void draw(unsigned seed, struct drawn *drawn)
 UNIT_TEST(no_credit_frame_comes_too_late)
 {
 	for (unsigned seed = 1; seed <= CASES; seed++) {
-		struct error error = {""}, other = {""};
 		struct drawn drawn;
-		char *one, *many;
 
 		draw(seed, &drawn);
-		one = drawn_result(drawn_plain, &drawn, NULL, 1, &error);
-		if (one == NULL)
-			fail_msg("case %u: %s", seed, error.text);
-		many = drawn_result(drawn_plain, &drawn, NULL, drawn.workers, &other);
-		if (many == NULL)
-			fail_msg("case %u: %s", seed, other.text);
-		drawn_expect_same(one, many, seed, &drawn);
-		free(one);
-		free(many);
+		drawn_expect_workers(&drawn, seed, NULL, (const unsigned[]){drawn.workers, 0});
 	}
 }
 
@@ -245,18 +235,10 @@ static void run_many_ends(struct virtual_lab *lab)
 UNIT_TEST(more_ends_than_the_list_holds_change_no_byte)
 {
 	struct drawn drawn = {.sets = MANY_ENDS};
-	struct error error = {""};
 	OWNED(virtual_lab) lab;
-	char *one, *two;
 
 	memcpy(drawn.set, many_ends, sizeof(many_ends));
-	one = drawn_result(drawn_plain, &drawn, NULL, 1, &error);
-	two = drawn_result(drawn_plain, &drawn, NULL, 2, &error);
-	assert_non_null(one);
-	assert_non_null(two);
-	drawn_expect_same(one, two, 0, &drawn);
-	free(one);
-	free(two);
+	drawn_expect_workers(&drawn, 0, NULL, (const unsigned[]){2, 0});
 	run_many_ends(&lab);
 	assert_int_not_equal(lab.fabric->ends.unlisted_before, 0);
 	assert_in_range(lab.fabric->partitions->worker[0].use.rounds, 1, 60 * 1000 / 30);

@@ -209,23 +209,13 @@ UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
 			"switch.flow-control=lossy"},
 		{"switch.vc-service=weighted", "traffic[0].class=1", "switch.arbitration=weighted"},
 	};
-	static const unsigned workers[] = {2, 3, 7};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct drawn drawn = {.sets = 6,
 			.set = {cases[i][0], cases[i][1], cases[i][2], "traffic[0].load=95%",
 				"switch.vcs=2", "switch.ecn={kmin: 8KiB, kmax: 20KiB, pmax: 50%}"}};
-		struct error error = {""};
-		char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &error), *many;
 
-		if (one == NULL)
-			fail_msg("%s", error.text);
-		for (unsigned k = 0; k < 3; k++) {
-			many = drawn_result(drawn_plain, &drawn, NULL, workers[k], &error);
-			drawn_expect_same(one, many, i, &drawn);
-			free(many);
-		}
-		free(one);
+		drawn_expect_workers(&drawn, i, NULL, drawn_workers);
 	}
 }
 

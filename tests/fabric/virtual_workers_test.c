@@ -182,18 +182,10 @@ UNIT_TEST(schedules_end_as_with_one_worker)
 					      "measure.duration=10ms", "switch.voq=true"},
 			.sets = 6,
 			.workers = 2 + i};
-		struct error error = {""};
-		char *one, *many;
 
 		drawn_schedule(path, kinds[i % 3]);
-		one = drawn_result(drawn_plain, &drawn, NULL, 1, &error);
-		assert_non_null(one);
-		assert_non_null(strstr(one, "goal_completion_ns"));
-		many = drawn_result(drawn_plain, &drawn, NULL, drawn.workers, &error);
-		assert_non_null(many);
-		drawn_expect_same(one, many, i, &drawn);
-		free(one);
-		free(many);
+		drawn_expect_workers(
+			&drawn, i, "goal_completion_ns", (const unsigned[]){drawn.workers, 0});
 	}
 	unlink(path);
 }
@@ -234,14 +226,8 @@ UNIT_TEST(a_host_of_another_part_hears_of_discards_as_one_of_the_same)
 			"traffic[0].load=100%", "traffic[1].pattern=hotspot", "traffic[1].from=all",
 			"traffic[1].to=[h3]", "traffic[1].load=100%", "traffic[1].message=2KiB"},
 		.sets = 9};
-	struct error error = {""};
-	char *one = drawn_result(drawn_plain, &drawn, NULL, 1, &error), *many;
 
-	many = drawn_result(drawn_plain, &drawn, NULL, 3, &error);
-	assert_non_null(many);
-	drawn_expect_same(one, many, 0, &drawn);
-	free(one);
-	free(many);
+	drawn_expect_workers(&drawn, 0, NULL, (const unsigned[]){3, 0});
 }
 
 /* Traffic that only one of the parts has, maybe not the first one's. */

@@ -133,18 +133,25 @@ UNIT_TEST(arp_for_nobody_or_for_itself_is_not_answered)
 	assert_int_equal(edge_counters(edge)[EDGE_DROP_ARP], 4);
 }
 
-UNIT_TEST(an_ip_packet_becomes_a_message_without_its_padding)
+/* To host 299. */
+static void expect_message(const uint8_t *frame, uint32_t padded_bytes, uint32_t packet_bytes)
 {
 	OWNED(edge) *edge = edge_create(&good);
 	struct edge_action action;
+
+	edge_from_tap(edge, frame, padded_bytes, &action);
+	assert_int_equal(action.verdict, EDGE_MESSAGE);
+	assert_int_equal(action.destination, 299);
+	assert_int_equal(action.bytes, packet_bytes);
+	assert_ptr_equal(action.packet, frame + EDGE_ETHERNET_BYTES);
+}
+
+UNIT_TEST(an_ip_packet_becomes_a_message_without_its_padding)
+{
 	uint8_t frame[700];
 
 	make_ip(frame, 299, 40);
-	edge_from_tap(edge, frame, 60, &action);
-	assert_int_equal(action.verdict, EDGE_MESSAGE);
-	assert_int_equal(action.destination, 299);
-	assert_int_equal(action.bytes, 40);
-	assert_ptr_equal(action.packet, frame + EDGE_ETHERNET_BYTES);
+	expect_message(frame, 60, 40);
 }
 
 static void make_ip6(uint8_t *frame, uint16_t to, uint16_t payload)
@@ -158,16 +165,10 @@ static void make_ip6(uint8_t *frame, uint16_t to, uint16_t payload)
 
 UNIT_TEST(an_ipv6_packet_is_a_message)
 {
-	struct edge *edge = edge_create(&good);
-	struct edge_action action;
 	uint8_t frame[700];
 
 	make_ip6(frame, 299, 8);
-	edge_from_tap(edge, frame, 70, &action);
-	assert_int_equal(action.verdict, EDGE_MESSAGE);
-	assert_int_equal(action.destination, 299);
-	assert_int_equal(action.bytes, 48);
-	edge_destroy(edge);
+	expect_message(frame, 70, 48);
 }
 
 /* Neighbour discovery is such a packet. */
