@@ -65,8 +65,8 @@ static struct fold fold_of(const struct goal_writer *writer)
 static void fold_pairs(struct goal_writer *writer, const struct fold *fold, bool after)
 {
 	uint32_t rank = writer->rank;
-	uint32_t up = fold->out ? rank + 1 : GOAL_NOBODY;
-	uint32_t down = fold->paired && !fold->out ? rank - 1 : GOAL_NOBODY;
+	uint32_t up = fold->out ? rank + 1 : GOAL_NO_RANK;
+	uint32_t down = fold->paired && !fold->out ? rank - 1 : GOAL_NO_RANK;
 
 	writer->send_bytes = writer->receive_bytes = writer->config->bytes;
 	goal_writer_exchange(writer, after ? down : up, after ? up : down);
@@ -78,7 +78,7 @@ static void exchange_across(
 	uint32_t place = fold->place ^ distance;
 	uint32_t peer = place < fold->over ? 2 * place + 1 : place + fold->over;
 
-	peer = fold->out ? GOAL_NOBODY : peer;
+	peer = fold->out ? GOAL_NO_RANK : peer;
 	writer->send_bytes = writer->receive_bytes = bytes;
 	goal_writer_exchange(writer, peer, peer);
 }
@@ -148,8 +148,8 @@ static void reduce(struct goal_writer *writer)
 		bool sends = rank % (2 * bit) == bit;
 		bool receives = rank % (2 * bit) == 0 && rank + bit < ranks;
 
-		goal_writer_exchange(writer, sends ? rank - bit : GOAL_NOBODY,
-			receives ? rank + bit : GOAL_NOBODY);
+		goal_writer_exchange(writer, sends ? rank - bit : GOAL_NO_RANK,
+			receives ? rank + bit : GOAL_NO_RANK);
 	}
 }
 
@@ -163,8 +163,8 @@ void goal_bcast(struct goal_writer *writer)
 		bool receives = rank % (2 * bit) == bit;
 		bool sends = rank % (2 * bit) == 0 && rank + bit < ranks;
 
-		goal_writer_exchange(writer, sends ? rank + bit : GOAL_NOBODY,
-			receives ? rank - bit : GOAL_NOBODY);
+		goal_writer_exchange(writer, sends ? rank + bit : GOAL_NO_RANK,
+			receives ? rank - bit : GOAL_NO_RANK);
 	}
 }
 
@@ -245,8 +245,8 @@ void goal_alltoallv(struct goal_writer *writer)
 
 		writer->send_bytes = config->matrix[(size_t)rank * ranks + to];
 		writer->receive_bytes = config->matrix[(size_t)from * ranks + rank];
-		goal_writer_exchange(writer, writer->send_bytes > 0 ? to : GOAL_NOBODY,
-			writer->receive_bytes > 0 ? from : GOAL_NOBODY);
+		goal_writer_exchange(writer, writer->send_bytes > 0 ? to : GOAL_NO_RANK,
+			writer->receive_bytes > 0 ? from : GOAL_NO_RANK);
 	}
 }
 

@@ -64,8 +64,8 @@ void goal_writer_put(struct goal_writer *writer, const struct goal_step *step)
 /* Sends and receives concurrently; the next step waits for both. */
 void goal_writer_exchange(struct goal_writer *writer, uint32_t to, uint32_t from)
 {
-	const struct goal_step step = {.sends = to != GOAL_NOBODY,
-		.receives = from != GOAL_NOBODY,
+	const struct goal_step step = {.sends = to != GOAL_NO_RANK,
+		.receives = from != GOAL_NO_RANK,
 		.to = {{to, writer->tag}},
 		.from = {{from, writer->tag}}};
 
@@ -161,8 +161,8 @@ static void transpose(struct goal_writer *writer)
 		uint32_t to = to_row * grid.columns + to_column;
 		uint32_t from = from_row * grid.columns + from_column;
 
-		goal_writer_exchange(writer, to == writer->rank ? GOAL_NOBODY : to,
-			from == writer->rank ? GOAL_NOBODY : from);
+		goal_writer_exchange(writer, to == writer->rank ? GOAL_NO_RANK : to,
+			from == writer->rank ? GOAL_NO_RANK : from);
 	}
 }
 

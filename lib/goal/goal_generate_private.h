@@ -34,9 +34,9 @@ struct goal_step {
  * leaves the previous one in place. */
 void goal_writer_put(struct goal_writer *writer, const struct goal_step *step);
 
-#define GOAL_NOBODY UINT32_MAX
+#define GOAL_NO_RANK UINT32_MAX
 
-/* A step with at most one send and one receive; GOAL_NOBODY: none. Every step of every rank has a
+/* A step with at most one send and one receive; GOAL_NO_RANK: none. Every step of every rank has a
  * number, even if the rank is idle: the tag. */
 void goal_writer_exchange(struct goal_writer *writer, uint32_t to, uint32_t from);
 /* A step that computes; nothing for 0 ns. */

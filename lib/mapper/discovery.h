@@ -63,7 +63,7 @@ struct discovery_config {
 	X(TWO_SESSIONS, "two devices have one identity")                           \
 	X(TOO_FAR, "too far away for a route")                                     \
 	X(CHANGED, "a device has another number of ports than in its former life") \
-	X(SILENT, "somebody is there and does not answer")                         \
+	X(SILENT, "a device is there and does not answer")                         \
 	X(NO_TABLES, "a device takes no tables, and is left out")
 
 enum discovery_finding_kind {

@@ -345,12 +345,12 @@ static void rank_candidates(struct mapper *mapper)
 
 /* Tells devices their new routes to the mapper if their old ones lead elsewhere and no frame of
  * this distribution reaches them. */
-static void refresh_ways(struct mapper *mapper, bool everybody_is_asked)
+static void refresh_ways(struct mapper *mapper, bool all_are_asked)
 {
 	for (uint32_t i = 1; i < mapper->map.devices; i++) {
 		struct map_device *device = &mapper->map.device[i];
 		uint32_t target = mapper->distribution.target_of[i];
-		bool asked = everybody_is_asked ||
+		bool asked = all_are_asked ||
 			     (target != MAP_NONE &&
 				     mapper->distribution.target[target].image.bytes != NULL);
 

@@ -68,8 +68,8 @@ static inline void lateness_note(struct lateness *late, const uint64_t *ns, unsi
 
 /* The cost of restoring the order: frames that arrive before earlier ones of their source wait at
  * the destination until those have arrived. Latencies are measured to the arrival. For the frames
- * that waited, this keeps the latency to the arrival and to the release, from which the latencies
- * of all frames to their release follow. Frames that need not wait cost nothing here.
+ * that waited, this keeps the latency to the arrival and to the release. The release latencies for
+ * all frames follow from them. Frames that need not wait cost nothing here.
  *
  * A message arrives with the last of its frames, whichever that is. It is released with its tail.
  */

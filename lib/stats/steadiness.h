@@ -49,8 +49,8 @@ struct steadiness growth_of(const double *more, const double *generated, unsigne
  * NAN: unknown. */
 struct confidence batch_confidence(const double *sum, const double *weight, unsigned count);
 
-/* Mean and 95 % confidence interval of a few independent values, such as one measure over the seeds
- * of a sweep: mean ± t · s / √n, where s is the sample standard deviation (divisor n − 1) and t is
+/* Mean and 95 % confidence interval of a few independent values, such as one measure over a sweep's
+ * seeds: mean ± t · s / √n, where s is the sample standard deviation (divisor n − 1) and t is
  * Student's, two-sided, with n − 1 degrees of freedom. */
 
 struct confidence {

@@ -81,8 +81,8 @@ static char **words_of(int argc, char **argv, const char *program, const char *n
 	return words;
 }
 
-/* In the child. Signals of the terminal go to this program, which passes them on; whatever has
- * nobody at its terminal must not read from it. */
+/* In the child. Signals of the terminal go to this program, which passes them on. A background
+ * process must not read from the terminal. */
 static void become_mpirun(char **words, pid_t parent, const sigset_t *mask)
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -94,7 +94,7 @@ static void become_mpirun(char **words, pid_t parent, const sigset_t *mask)
 	_exit(NOT_STARTED);
 }
 
-/* Until mpirun has ended: its status, or -1: nobody knows it. mpirun hands SIGUSR1 on to the ranks,
+/* Until mpirun has ended: its status, or -1 if it is unknown. mpirun hands SIGUSR1 on to the ranks,
  * to which it is the end of the run; SIGTERM would give them two seconds. */
 static int wait_for(pid_t pid, const sigset_t *signals, bool *asked)
 {

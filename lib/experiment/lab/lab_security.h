@@ -38,6 +38,6 @@ struct lab_trust {
 	unsigned count;
 };
 
-/* 0; -EINVAL and error: the lab file or its topology has such a key and is not accepted, or a file
- * of 'trust' is neither of them. */
+/* 0; -EINVAL and error: the lab file or its topology has such a key and is not accepted, or 'trust'
+ * names a file that is neither. */
 int lab_trust_check(const struct lab *lab, const struct lab_trust *trust, struct error *error);

@@ -165,7 +165,7 @@ struct placer {
 	struct error *error;
 };
 
-#define NOBODY UINT8_MAX /* owner of edges and of hosts that are absent */
+#define NO_JOB UINT8_MAX /* owner of edges and of hosts that are absent */
 
 static int refuse(const struct placer *placer, const struct run_config_job *job, const char *what)
 {
@@ -257,7 +257,7 @@ static int take_line(
 	if (host < 0)
 		return error_set(placer->error, EINVAL, "%s:%u: topology %s has no host '%s'", path,
 			line, placer->topology->name, name);
-	if (placer->owner[host] == NOBODY)
+	if (placer->owner[host] == NO_JOB)
 		return error_set(placer->error, EINVAL, "%s:%u: host %s has an edge or is absent",
 			path, line, name);
 	if (placer->owner[host] != 0)
@@ -365,7 +365,7 @@ static void take_away(struct placer *placer)
 	for (uint32_t host = 0; host < topology->hosts; host++) {
 		placer->owner[host] =
 			topology->host_at[host].absent || topology->host_at[host].owner != host
-				? NOBODY
+				? NO_JOB
 				: 0;
 		placer->at[host] =
 			topology_host_switch(topology, host, &at) ? at.device : topology->switches;
@@ -374,7 +374,7 @@ static void take_away(struct placer *placer)
 		int32_t host = topology_find_host(topology, placer->run->edges.at[i].host);
 
 		if (host >= 0)
-			placer->owner[host] = NOBODY;
+			placer->owner[host] = NO_JOB;
 	}
 }
 

@@ -6,11 +6,11 @@
  * others need more of them. Each ITB of a copy is at the host of its switch that absorbs for the
  * fewest routes so far, in the order of the pairs. Our choice: the algorithms draw hosts.
  *
- * A bridge lets new routes be used while packets with former ones are in flight. All dependencies
- * of the former routes are accepted first; then, route by route, a dependency of a new one that
- * would close a cycle with accepted ones is replaced by an ITB (cycle_break.h). The union is free
- * of deadlock, as is the union of the bridge and the new routes, which have all dependencies of the
- * bridge. */
+ * A bridge lets new routes be used while packets with former ones are in flight. The former
+ * routes' dependencies are accepted first. Then, route by route, each new dependency that would
+ * close a cycle with accepted ones is replaced by an ITB (cycle_break.h). The union is
+ * deadlock-free. So is the union of the bridge and the new routes, whose dependencies include those
+ * in the bridge. */
 
 #include <stdint.h>
 

@@ -28,9 +28,9 @@ struct ib_builder {
 	struct error *error;
 	uint32_t *by_id;  /* nodes by id */
 	uint32_t *by_end; /* 'listed' ports by node and port */
-	uint32_t *peer;   /* by listed port: the node at the far end, or NOBODY */
+	uint32_t *peer;   /* by listed port: the node at the far end, or IB_NONE */
 	uint32_t *same;   /* by node: the first with this id */
-	uint32_t *number; /* by node that is a switch: the device, or NOBODY */
+	uint32_t *number; /* by node that is a switch: the device, or IB_NONE */
 	uint32_t *part;   /* by node that is a switch: a switch of its connected part */
 	bool *left_out;   /* nodes */
 	/* Port p of switch n is port_at[n * PORTS + p] of the device, whose ports end at port_at[n

@@ -255,7 +255,7 @@ def sweep(
 
 
 def read(path: PathName) -> Result | Sweep:
-    """The sweep in a folder, whoever ran it, or the result in a file."""
+    """The sweep in a folder, from any run of it, or the result in a file."""
     name = os.fspath(path)
     if not os.path.isdir(name):
         return Result(load_result(name))

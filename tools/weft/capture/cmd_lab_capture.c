@@ -471,7 +471,7 @@ static int capture(struct capture_run *run, struct error *error)
 	pthread_join(thread, NULL);
 	if (started < 0)
 		return started;
-	/* A port that nobody takes anything from has ended its capture itself. */
+	/* A port whose frames are not fetched has ended its capture itself. */
 	if (run->failed != 0) {
 		*error = run->why;
 		return run->failed;

@@ -47,11 +47,11 @@ void child_signals_block(sigset_t *signals, sigset_t *before)
 	sigaddset(signals, SIGCHLD);
 	sigaddset(signals, SIGINT);
 	sigaddset(signals, SIGTERM);
-	/* A blocked signal is kept for whoever waits for it, even if it is ignored. */
+	/* A blocked signal stays pending for a later wait, even if it is ignored. */
 	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
 		sigaddset(signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, signals, before);
-	/* A caller may ignore it, and then nobody hears how a child has ended. */
+	/* A caller may ignore it, and then the status of a child is lost. */
 	signal(SIGCHLD, SIG_DFL);
 }
 

@@ -449,7 +449,7 @@ static bool take_back(const struct console *console)
 	return console->made || spared == 0;
 }
 
-/* A lab that was up before stays one, whoever could be reached now. */
+/* A lab that was up before stays up, whichever machines were reached now. */
 static void clean_up(struct console *console, enum weft_exit code)
 {
 	bool nothing = console->made && console->orders.code != NULL &&

@@ -344,7 +344,7 @@ int lab_state_remove(const struct lab_state *state, struct error *error)
 	static const char *const rings[] = {"l*.ring", NULL};
 	int result = private_dir_check(state->dir, NULL);
 
-	/* Its link may be followed only if nobody else can have put it there. */
+	/* Its link may be followed only if no other user can have put it there. */
 	if (result == 0)
 		result = memory_dir_remove(state->dir, rings, error);
 	if (result < 0 && result != -ENOENT && result != -EPERM)

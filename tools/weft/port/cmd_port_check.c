@@ -39,7 +39,7 @@ static void report(struct check *check, const char *what, int result, const stru
 	printf("%-6s %-10s %s\n", result < 0 ? "FAULT" : "ok", what, error->text);
 }
 
-/* Only root may open the file of a group that nobody was given. */
+/* Unless its owner was changed, only root may open the file of a group. */
 static int check_permission(const struct pci_device *device, struct error *error)
 {
 	char file[PCI_FILE_MAX], path[PATH_MAX];

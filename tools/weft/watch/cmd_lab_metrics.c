@@ -18,7 +18,7 @@
 #define DEFAULT_LISTEN "127.0.0.1:9464"
 
 #define STEP_MS 100
-/* Scrapes that come faster than this get the same document: nobody can keep a lab busy with
+/* Scrapes that come faster than this get the same document, so a client cannot keep a lab busy
  * answering. */
 #define FRESH_NS 200000000ull
 

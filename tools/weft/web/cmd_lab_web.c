@@ -60,7 +60,7 @@ static int look(struct web *web, struct error *error)
 	return 0;
 }
 
-/* Nobody looks, so nobody asks the lab; the next viewer does not get rates of that time. */
+/* Without viewers the lab is not asked; the next viewer does not get rates from that time. */
 static void rest(struct web *web)
 {
 	json_decref(web->before);

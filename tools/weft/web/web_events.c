@@ -141,7 +141,7 @@ struct MHD_Response *web_events_answer(struct web_events *events, struct MHD_Con
 		return NULL;
 	}
 	pthread_mutex_lock(&events->lock);
-	/* Without viewers nobody has asked the lab, so the newest event may be old. */
+	/* Without viewers the lab is not asked, so the newest event may be old. */
 	if (events->viewers++ == 0) {
 		release(events->newest);
 		events->newest = NULL;
