@@ -17,7 +17,8 @@
  * it sent to the output lately, estimated from a bitmap of hashes (linear counting, Whang 1990).
  *
  * The choice is made by setting the places of the round robin (arbiter_aim()), so a switch with
- * round robin pays nothing. A packet passes an idle output as before. One thread. */
+ * round robin pays nothing. Each packet counts, so drivers store all of them: none passes an idle
+ * output. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -36,7 +36,7 @@ void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port,
 	ps->present |= BIT64(at);
 	if (port->idle != NULL)
 		ps->needs_idle |= BIT64(at);
-	if (timing == NULL)
+	if (timing == NULL && ps->sw->arbitration == NULL)
 		ps->direct |= BIT64(at);
 }
 
@@ -413,7 +413,8 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 	if (!tx_queue_flush(&ps->port[at].tx, now))
 		return 0;
 	if (!ps->port[at].tx.timed) {
-		ps->direct |= BIT64(at);
+		if (ps->sw->arbitration == NULL)
+			ps->direct |= BIT64(at);
 		if (ps->sw->contention != NULL)
 			ps->sw->contention->driven &= ~BIT64(at);
 	} else {
@@ -505,7 +506,8 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 		switch_shard_flush(ps->shard);
 	for (unsigned at = 0; at < ps->ports; at++) {
 		if (ps->present & BIT64(at)) {
-			if (!tx_queue_flush(&ps->port[at].tx, now) || ps->port[at].tx.timed)
+			if (!tx_queue_flush(&ps->port[at].tx, now) || ps->port[at].tx.timed ||
+				ps->sw->arbitration != NULL)
 				ps->direct &= ~BIT64(at);
 			else
 				ps->direct |= BIT64(at);

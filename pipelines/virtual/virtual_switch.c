@@ -353,7 +353,7 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 		return;
 	}
 	channel = virtual_switch_channel(fabric, at, output);
-	if (voq && !virtual_is_sending(fabric, channel, now) &&
+	if (voq && !rules && !virtual_is_sending(fabric, channel, now) &&
 		switch_pass(sw, port, packet, output, voq)) {
 		switch_count_passed(sw, input, packet->vc, output, 1, packet->bytes);
 		send(fabric, sw, at, output, channel, packet, now, voq);

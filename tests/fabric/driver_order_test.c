@@ -221,14 +221,12 @@ static void list_all_choices(void)
 			}
 }
 
-/* Wormhole switching, Ethernet, oracles and ITBs on contention have one clock only. Rules of
- * arbitration other than round robin order some frames differently at the two clocks; the cause is
- * not known yet (flow-control.md). */
+/* Wormhole switching, Ethernet, oracles and ITBs on contention have one clock only. The age of
+ * a frame begins with its message on the virtual clock, and with its injection on the real one. */
 static const char *const elsewhere[] = {"switch.switching=wormhole", "switch.flow-control=stop-go",
 	"switch.routing-start=header", "switch.flow-control=pfc", "switch.flow-control=lossy",
 	"nic.control=dcqcn", "nic.recovery=go-back-n", "routing.algorithm=df-ugal-g",
-	"switch.arbitration=age", "switch.arbitration=weighted", "switch.vc-service=strict",
-	"switch.vc-service=weighted", "routing.itb-absorb=contention", "routing.adaptive=reps"};
+	"switch.arbitration=age", "routing.itb-absorb=contention", "routing.adaptive=reps"};
 
 static bool is_elsewhere(const struct choice *one)
 {
@@ -304,7 +302,7 @@ static bool is_possible(const char *const *set, unsigned sets)
 	possible = lab.config != NULL && run_config_supported(lab.config, &error) == 0 &&
 		   lab.config->sw.switching != RUN_SWITCHING_WORMHOLE &&
 		   !run_config_is_ethernet(lab.config) && !run_config_needs_oracle(lab.config) &&
-		   !arbitration_is_needed(&lab.config->sw.arbitration) &&
+		   lab.config->sw.arbitration.inputs != ARBITRATION_AGE &&
 		   !lab.config->routing.adaptive->entropies &&
 		   lab.config->routing.itb_absorb != RUN_ITB_ABSORB_CONTENTION &&
 		   (lab.topology = run_config_open_topology(lab.config, &error)) != NULL &&
