@@ -5,6 +5,7 @@ fall only if a test makes them, however busy the machine is. Nothing sleeps: a w
 asked until a condition holds. HANG_SECONDS ends waits for what never comes; no claim depends on it."""
 import contextlib
 import ctypes
+import glob
 import json
 import os
 import pathlib
@@ -191,10 +192,10 @@ def wait_socket(path, process):
 @contextlib.contextmanager
 def held(up, run_dir, processes):
     """In the block 'weft lab up', which has started so many processes, is stopped. The time of its '--wait' passes, but
-    it looks at the lab for the last time after the block, however slowly the lab gets there."""
-    state, started = f"{run_dir}/state", re.compile(r"^process \S+ \S+ \S+ \d+ [1-9]", re.M)
-    wait_path(state, up)
-    wait_file(state, lambda path: len(started.findall(read(path))) >= processes, up)
+    it looks at the lab for the last time after the block, however slowly the lab gets there. Each process waits until
+    'up' has written it down, and then begins with its log."""
+    wait_path(f"{run_dir}/state", up)
+    wait_file(f"{run_dir}/log", lambda path: len(glob.glob(f"{run_dir}/*.log")) >= processes, up)
     up.send_signal(signal.SIGSTOP)
     try:
         yield
