@@ -8,10 +8,6 @@
  * least once. The cases at the end show that this would not be so if the arbiter or the credits
  * were others. */
 
-#include "unit.h"
-
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <rte_mempool.h>

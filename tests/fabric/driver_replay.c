@@ -2,10 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "driver_replay.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "setup/congestion_setup.h"
 #include "setup/device_config.h"
 #include "switch/switch_congestion.h"

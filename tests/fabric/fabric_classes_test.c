@@ -4,8 +4,6 @@
 /* VC classes in the switches: a torus routed in dimension order under more load than it can carry
  * never stands still with them, and does without. */
 
-#include "unit.h"
-
 #include "fabric_networks.h"
 
 #define STEPS 20000
@@ -79,5 +77,3 @@ UNIT_TEST(without_the_classes_it_stands_still)
 		fabric_destroy(fabric);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

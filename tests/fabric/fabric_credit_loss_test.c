@@ -7,10 +7,6 @@
  * credits are there again after the next refresh.
  */
 
-#include <stdlib.h>
-
-#include "unit.h"
-
 #include "fabric_networks.h"
 
 #define PERCENT      10000u /* ppm */
@@ -164,5 +160,3 @@ UNIT_TEST(random_networks_survive_random_losses)
 		finish(fabric);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -6,10 +6,6 @@
  * neither stands still nor loses a packet. What it forbids can stand still; a purge ends that. With
  * a pause nothing is even overtaken. */
 
-#include "unit.h"
-
-#include <string.h>
-
 #include "fabric_networks.h"
 #include "failures.h"
 #include "mapper/transition_check.h"
@@ -289,5 +285,3 @@ UNIT_TEST(adaptive_routing_and_exchanges_go_together)
 	adaptive_routing_goes_on_through_exchanges("adaptive");
 	adaptive_routing_goes_on_through_exchanges("adaptive-th");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,9 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "fabric_harness.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "fabric_wire.h"
 #include "unit.h"
 

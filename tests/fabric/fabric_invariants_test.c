@@ -12,10 +12,6 @@
  *     WEFT_FABRIC_PACKETS=1000000000 meson test --suite fabric -t 100 */
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "unit.h"
 
 #include "fabric_networks.h"
 
@@ -176,5 +172,5 @@ int main(int argc, char **argv)
 			text);
 		return EXIT_BAD_REQUEST;
 	}
-	return unit_run(__FILE__, NULL, NULL);
+	return unit_run(NULL, NULL);
 }

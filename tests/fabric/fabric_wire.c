@@ -3,8 +3,6 @@
 #include "fabric_wire.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "unit.h"
 

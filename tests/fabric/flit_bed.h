@@ -5,8 +5,6 @@
 /* Small cases for the flit model, written by hand: a row of switches with hosts, messages with
  * their routes, the model that runs them. */
 
-#include <string.h>
-
 #include "flit_model.h"
 #include "networks.h"
 #include "route/route_set.h"

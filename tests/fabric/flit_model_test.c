@@ -4,8 +4,6 @@
 /* The flit model against cases that were computed by hand. T is the cycle in which something left;
  * it is at the far end of a link in T + 8, and through a free switch 24 cycles after that. */
 
-#include "unit.h"
-
 #include "flit_bed.h"
 
 /* From leaving the source to the end of the cycle in which the tail has come. */
@@ -417,5 +415,3 @@ UNIT_TEST(the_model_notices_a_buffer_that_is_over)
 		flit_bed_end(&bed);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

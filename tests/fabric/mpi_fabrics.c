@@ -7,10 +7,6 @@
  *
  * Prints the number of cases that gave the same bytes. */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
 

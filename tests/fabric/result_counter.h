@@ -4,8 +4,6 @@
 
 #include "unit.h"
 
-#include <string.h>
-
 #include "experiment/result/run_result.h"
 
 /* One of the result's counters, by its name in the JSON; a name that is not there fails the test.

@@ -3,9 +3,6 @@
 
 /* Adaptive routing, AFI and notifications in whole fabrics on the virtual clock. */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "frames_once.h"
 #include "switch/switch_congestion.h"
 #include "virtual/virtual_measure.h"
@@ -397,5 +394,3 @@ UNIT_TEST(tables_without_alternatives_are_refused)
 		"test: routing.adaptive: arn has nothing to choose from, because the tables of "
 		"routing.algorithm ud have no alternative ports; expected dmodk");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,7 +5,6 @@
  * the bytes of a capture is named at its frame, wherever it is. */
 
 #include <arpa/inet.h>
-#include <string.h>
 
 #include "base/bits.h"
 #include "base/rng.h"

@@ -7,8 +7,6 @@
 #include "virtual/virtual_capture_log.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "unit.h"
 
@@ -151,5 +149,3 @@ UNIT_TEST(bytes_that_are_no_log_are_refused)
 	capture_log_free(&copy);
 	free_all(log);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -4,7 +4,6 @@
 /* Congestion management at the source, in whole fabrics on the virtual clock. */
 
 #include "nic/datagram/datagram_control.h"
-#include "unit.h"
 #include "virtual/virtual_private.h"
 #include "virtual_lab.h"
 
@@ -185,5 +184,3 @@ UNIT_TEST(acknowledging_messages_sends_one_each)
 	RUN(&messages, "nic.control=drb", "traffic.0.message=4KiB", "nic.drb.ack=message");
 	assert_in_range(counter(&messages, "cn_sent") * 100 / counter(&frames, "cn_sent"), 20, 30);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -4,8 +4,6 @@
 /* The share of a link that credits let through (credit_cover.h) against one flow that is measured
  * on the virtual clock: drawn rates, delays, frames, buffers and rules of credits. */
 
-#include <stdio.h>
-
 #include "base/rng.h"
 #include "setup/credit_cover.h"
 #include "virtual_lab.h"
@@ -182,5 +180,3 @@ UNIT_TEST(links_that_are_alike_are_one_line)
 		"100 Gbps; the round trip is 20.17 us: at most 27 % in one VC\n",
 		VIRTUAL_LAB_SET(LONG, "switch.vcs=2", "switch.credits=each"));
 }
-
-UNIT_MAIN(NULL, NULL)

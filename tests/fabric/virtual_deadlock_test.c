@@ -4,7 +4,6 @@
 /* Which buffers wait for each other: heads are planted by hand in a ring that has not run. */
 
 #include <errno.h>
-#include <string.h>
 
 #include "virtual/virtual_links.h"
 #include "virtual/virtual_private.h"
@@ -308,5 +307,3 @@ UNIT_WITH(a_report_of_another_topology_is_refused, set_up, tear_down)
 	assert_int_equal(heads.count, 0);
 	deadlock_heads_free(&heads);
 }
-
-UNIT_MAIN(NULL, NULL)

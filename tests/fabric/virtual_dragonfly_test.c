@@ -4,8 +4,6 @@
 /* Dragonfly routing in whole fabrics on the virtual clock: what 72 hosts accept, beside what the
  * papers say (Kim, Dally, Scott, Abts, ISCA 2008, section 5.2; Jiang, Kim, Dally, ISCA 2009). */
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "virtual_lab.h"

@@ -3,9 +3,6 @@
 #include "virtual_drawn.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "experiment/result/run_result.h"
 #include "goal/goal_generate.h"

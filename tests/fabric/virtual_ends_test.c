@@ -5,9 +5,6 @@
  * the same runs are made with an event for each end, and with hosts that send through their FIFOs:
  * nothing may come at another time. */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/rng.h"
 #include "virtual/virtual_private.h"
 #include "virtual_lab.h"
@@ -281,5 +278,3 @@ UNIT_TEST(a_credit_frame_speaks_of_what_has_left_as_soon_as_it_is_due)
 		for (unsigned seed = 1; seed <= 3; seed++)
 			assert_true(keep_account(buffer[i], seed) > 50);
 }
-
-UNIT_MAIN(NULL, NULL)

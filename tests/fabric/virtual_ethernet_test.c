@@ -3,8 +3,6 @@
 
 /* Ethernet on the virtual clock: pause frames, drops and their recovery, DCQCN. */
 
-#include <stdlib.h>
-
 #include "virtual/virtual_pause.h"
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
@@ -226,5 +224,3 @@ UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
 		drawn_expect_workers(&drawn, i, NULL, drawn_workers);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

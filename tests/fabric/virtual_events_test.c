@@ -4,9 +4,6 @@
 /* Events of a run on the virtual clock: whatever happens to cables, each frame arrives once or is
  * counted, and credits come back. */
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/rng.h"
 #include "experiment/result/run_result_events.h"
 #include "frames_once.h"
@@ -370,5 +367,3 @@ UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
 		drawn_expect_workers(&drawn, i, NULL, drawn_workers);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,8 +5,6 @@
  * invariants under load. */
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "frames_once.h"
@@ -514,5 +512,3 @@ UNIT_TEST(a_table_that_the_cache_holds_is_read_as_it_is)
 	virtual_lab_open(&lab, tree, NULL, 0);
 	assert_null(lab.fabric->routes.blocks);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -6,9 +6,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -529,5 +526,3 @@ UNIT_TEST(who_has_a_rank_sends_nothing_beside_the_schedule)
 	run_config_destroy(config);
 	unlink(path);
 }
-
-UNIT_MAIN(NULL, NULL)

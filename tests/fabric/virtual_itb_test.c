@@ -3,11 +3,7 @@
 
 /* In-transit buffers on the virtual clock: timing, and the invariants under load. */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "experiment/run/run_config.h"
-#include "unit.h"
 #include "virtual/virtual_private.h"
 #include "virtual_lab.h"
 
@@ -305,5 +301,3 @@ UNIT_TEST(samples_say_how_many_frames_were_absorbed)
 	}
 	assert_int_equal(sum, result_counter(&lab.result, "host_itb_absorbed"));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -4,10 +4,6 @@
 
 /* Run files of a few lines, on the virtual clock, for tests: what goes wrong fails the test. */
 
-#include "unit.h"
-
-#include <string.h>
-
 #include "experiment/run/run_config.h"
 #include "result_counter.h"
 #include "virtual/virtual_fabric.h"

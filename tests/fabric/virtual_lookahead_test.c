@@ -4,8 +4,6 @@
 /* How long the rounds of a fabric on several threads are, and that nothing comes too late in them.
  */
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "virtual/virtual_control.h"
@@ -260,5 +258,3 @@ UNIT_TEST(a_credit_frame_that_comes_too_late_ends_the_run)
 		"--workers 2: a fault of Weft, please report it: something came too late for "
 		"another worker: only one worker can run this");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -55,5 +55,3 @@ UNIT_TEST(routes_of_hosts_are_distributed_too)
 	assert_true(result.cold.time_ps < PS_PER_S);
 	assert_true(result.heal.time_ps < 200 * PS_PER_MS);
 }
-
-UNIT_MAIN(NULL, NULL)

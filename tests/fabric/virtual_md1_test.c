@@ -10,11 +10,7 @@
  * Each mean is that of 20 runs with seeds of their own, with the 95 % interval of Student's t. The
  * same by hand: docs/developer/testing.md. */
 
-#include "unit.h"
-
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "stats/steadiness.h"
 #include "virtual_lab.h"
@@ -126,5 +122,3 @@ UNIT_TEST(with_cut_through_they_wait_no_less)
 		.sources = 5,
 		.links = 1});
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -4,8 +4,6 @@
 /* Figures 1 and 4 of the ARN+AFI paper on a whole fabric: where flows meet, how far notifications
  * travel, who acts, in which channel the packets go on, and that all ends when the cause has. */
 
-#include <string.h>
-
 #include "setup/congestion_setup.h"
 #include "switch/switch_congestion.h"
 #include "virtual/virtual_private.h"
@@ -246,5 +244,3 @@ UNIT_TEST(the_mark_of_a_host_lives_as_long_as_an_entry)
 	assert_int_equal(mark_of("routing.adaptive=adaptive-th"), 0);
 	assert_int_equal(mark_of("detector.variants.hosts-act=false"), 0);
 }
-
-UNIT_MAIN(NULL, NULL)

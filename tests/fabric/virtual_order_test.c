@@ -62,5 +62,3 @@ UNIT_TEST(credit_frames_of_one_time_arrive_in_the_order_sent)
 		expect_in_order(lab.fabric, min);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -3,11 +3,7 @@
 
 /* Queuing schemes in whole fabrics on the virtual clock. */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "experiment/run/run_config.h"
-#include "unit.h"
 #include "virtual/virtual_private.h"
 #include "virtual_lab.h"
 
@@ -107,5 +103,3 @@ UNIT_TEST(what_a_network_cannot_have_is_refused)
 	virtual_lab_assert_refused(tree, VIRTUAL_LAB_SET("queuing=voqnet"),
 		"queuing voqnet: a VC for each of 32 hosts, expected a network of at most 16");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -4,8 +4,6 @@
 /* Hosts with several ports on the virtual clock: which ports messages take, and that none is lost.
  */
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -259,5 +257,3 @@ UNIT_TEST(drawn_hosts_lose_nothing_by_any_rule_and_pattern)
 		free(text);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -8,9 +8,6 @@
  *     virtual_ranks_test seed SEED */
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "virtual/virtual_private.h"
@@ -328,5 +325,5 @@ int main(int argc, char **argv)
 		first = (unsigned)strtoul(argv[2], NULL, 10);
 		cases = 1;
 	}
-	return unit_run(__FILE__, NULL, NULL);
+	return unit_run(NULL, NULL);
 }

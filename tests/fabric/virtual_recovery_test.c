@@ -3,8 +3,6 @@
 
 /* Frames that in-transit buffers discard on the virtual clock are sent again, once and in order. */
 
-#include <stdio.h>
-
 #include "frames_once.h"
 #include "virtual/virtual_dispatch.h"
 #include "virtual/virtual_measure.h"
@@ -128,5 +126,3 @@ UNIT_TEST(the_same_seed_gives_the_same_result_to_the_last_bit)
 	virtual_lab_close(&second);
 	virtual_lab_close(&other);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -4,8 +4,6 @@
 /* Shares of links that are full: arbitration, classes of traffic, and load balancing by
  * flows and packets. */
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "virtual_drawn.h"
@@ -218,5 +216,3 @@ UNIT_TEST(any_number_of_workers_gives_the_same_bytes)
 		drawn_expect_workers(&drawn, i, NULL, drawn_workers);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

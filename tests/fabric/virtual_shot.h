@@ -4,8 +4,6 @@
 
 /* A run on the virtual clock whose capture tests read. */
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "audit/audit_feed.h"

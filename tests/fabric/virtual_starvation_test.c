@@ -4,8 +4,6 @@
 /* Drawn runs, of which a result must call deadlocked what is and nothing else, and name who starves
  * (deadlock.h, starvation.h). */
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -381,5 +379,3 @@ UNIT_TEST(without_a_middle_nothing_fills)
 	assert_int_equal(starvation_judge_transit("h1", &middle, &end, &result), 0);
 	assert_int_equal(result.pools, 1);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,7 +5,6 @@
  * not change with the length of a run. */
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/rng.h"
 #include "virtual_lab.h"
@@ -184,5 +183,3 @@ UNIT_TEST(a_mean_that_does_not_settle_is_looked_for_at_most_for_so_long)
 	assert_int_equal(result.to_ns, 5000000);
 	assert_true(result.from_ns > 0 && result.from_ns <= 2500000);
 }
-
-UNIT_MAIN(NULL, NULL)

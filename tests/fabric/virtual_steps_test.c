@@ -3,7 +3,6 @@
 
 /* Multi-step paths in whole fabrics on the virtual clock, at full load and more. */
 
-#include "unit.h"
 #include "virtual/virtual_private.h"
 #include "virtual_lab.h"
 
@@ -101,5 +100,3 @@ UNIT_TEST(fewer_vcs_than_classes_are_refused)
 		"test: switch.vcs is 3, expected 4 or more: on this topology routing.algorithm msp "
 		"needs so many VC classes");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -11,8 +11,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "virtual/virtual_partitions.h"
 #include "virtual/virtual_threads.h"
@@ -156,5 +154,5 @@ int main(int argc, char **argv)
 		first = (unsigned)strtoul(argv[2], NULL, 10);
 		cases = 1;
 	}
-	return unit_run(__FILE__, NULL, NULL);
+	return unit_run(NULL, NULL);
 }

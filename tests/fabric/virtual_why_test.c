@@ -387,5 +387,3 @@ UNIT_TEST(a_stopped_loop_ranks_first)
 		virtual_shot_close(&shot);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

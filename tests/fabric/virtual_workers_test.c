@@ -8,9 +8,6 @@
  *     virtual_workers_test seed SEED
  *     WEFT_WORKERS_CASES=CASES meson test --suite fabric virtual_workers -t 100 */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "virtual/virtual_capture.h"
@@ -281,5 +278,5 @@ int main(int argc, char **argv)
 		first = (unsigned)strtoul(argv[2], NULL, 10);
 		cases = 1;
 	}
-	return unit_run(__FILE__, NULL, NULL);
+	return unit_run(NULL, NULL);
 }

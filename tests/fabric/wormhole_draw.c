@@ -4,12 +4,9 @@
 /* Random cases: small networks, any algorithm, any load, messages of 1 to 512 flits. */
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "random_network.h"
 #include "route/route_algorithm.h"
-#include "unit.h"
 
 #include "wormhole_case.h"
 

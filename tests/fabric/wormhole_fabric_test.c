@@ -5,12 +5,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "experiment/run/run_config.h"
 #include "result_counter.h"
-#include "unit.h"
 #include "wormhole/wormhole_fabric.h"
 #include "wormhole/wormhole_net.h"
 
@@ -397,5 +394,3 @@ UNIT_TEST(what_it_cannot_be_is_refused)
 		"--set topology: topology: it sets rates or delays, which replace those in "
 		"'link', 1.28Gbps and 49.2ns: link x:0 - s:0 of 10Gbps and 30ns: 38 flits");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,8 +5,6 @@
  * agree with flits that are moved one by one, whatever happens, is wormhole_property_test's. */
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "unit.h"
@@ -474,5 +472,3 @@ UNIT_TEST(routes_that_lead_nowhere_are_refused)
 	assert_non_null(strstr(error.text, "wormhole switches do not support 'next step'"));
 	row_destroy(row);
 }
-
-UNIT_MAIN(NULL, NULL)

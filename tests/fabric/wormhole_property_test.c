@@ -12,10 +12,6 @@
  *     WEFT_WORMHOLE_CASES=CASES meson test --suite fabric wormhole_property -t 100 */
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "unit.h"
 
 #include "base/rng.h"
 #include "flit_bed.h"
@@ -324,5 +320,5 @@ int main(int argc, char **argv)
 		wanted.cases = strtoull(argv[1], NULL, 10);
 	if (argc > 2)
 		wanted.first = strtoull(argv[2], NULL, 10);
-	return unit_run(__FILE__, NULL, NULL);
+	return unit_run(NULL, NULL);
 }

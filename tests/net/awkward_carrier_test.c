@@ -6,8 +6,6 @@
 
 #include "awkward_ports.h"
 
-#include <stdlib.h>
-
 #include "poll/poll_switch.h"
 
 #define HELLO_PS PS_PER_S

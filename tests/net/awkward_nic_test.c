@@ -5,8 +5,6 @@
 
 #include "awkward_ports.h"
 
-#include <stdlib.h>
-
 static struct rte_mempool *unused;
 
 static void passes(const char *arguments, unsigned mtu)

@@ -6,11 +6,6 @@
  * the tests of lib/port and of the poll loops over awkward NICs. One program has one pair at a
  * time. */
 
-#include "unit.h"
-
-#include <stdio.h>
-#include <string.h>
-
 #include <rte_mempool.h>
 
 #include "eal_tests.h"

@@ -7,9 +7,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -353,5 +350,3 @@ UNIT_TEST(absent_program_is_told_from_a_silent_one)
 	assert_int_equal(telemetry_client_open("weft-no-such", TIMEOUT_MS, &error), -ENOENT);
 	assert_non_null(strstr(error.text, "no program with this prefix runs"));
 }
-
-UNIT_MAIN(NULL, NULL)

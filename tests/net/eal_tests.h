@@ -4,7 +4,6 @@
 
 /* The main of a test program that needs EAL and a pool of mbufs. */
 
-#include <stdio.h>
 #include <unistd.h>
 
 #include <rte_mempool.h>
@@ -28,7 +27,7 @@ static inline int run_fabrics_with_eal(char *name, unsigned lcores, unsigned mem
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
-	failed = unit_run(name, NULL, NULL);
+	failed = unit_run(NULL, NULL);
 	eal_stop();
 	return failed;
 }
@@ -48,7 +47,7 @@ static inline int run_with_eal(char *name, unsigned mbufs, struct rte_mempool **
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
-	failed = unit_run(name, NULL, NULL);
+	failed = unit_run(NULL, NULL);
 	rte_mempool_free(*pool);
 	eal_stop();
 	return failed;

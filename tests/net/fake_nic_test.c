@@ -3,12 +3,7 @@
 
 /* The tests' own NIC does what its arguments say; nothing of Weft but EAL's start and the pool. */
 
-#include "unit.h"
-
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

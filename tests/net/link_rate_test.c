@@ -12,7 +12,6 @@
 
 #include <arpa/inet.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -361,7 +360,7 @@ int main(void)
 	if (pool == NULL)
 		return 1;
 	clock_start(&real, 1);
-	failed = unit_run(__FILE__, NULL, NULL);
+	failed = unit_run(NULL, NULL);
 	rte_mempool_free(pool);
 	eal_stop();
 	rmdir(dir);

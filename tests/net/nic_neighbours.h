@@ -4,16 +4,11 @@
 
 /* Two interfaces at the two ends of an in-memory link, with real mbufs and in virtual time. */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <rte_mempool.h>
 
 #include "eal_tests.h"
 #include "poll/poll_nic.h"
 #include "traffic/traffic_pattern.h"
-#include "unit.h"
 
 #define POOL_MBUFS 8191u
 #define MTU        1024u

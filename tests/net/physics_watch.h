@@ -12,9 +12,6 @@
  */
 
 #include <arpa/inet.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "nic/flow_begin.h"
 #include "poll/poll_switch_control.h"

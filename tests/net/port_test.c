@@ -18,9 +18,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -1284,7 +1281,7 @@ int main(void)
 		_exit(echo_main());
 	if (start("main") < 0)
 		return 1;
-	failed = unit_run(__FILE__, NULL, NULL);
+	failed = unit_run(NULL, NULL);
 	rte_mempool_free(pool);
 	eal_stop();
 	kill(echo_pid, SIGTERM);

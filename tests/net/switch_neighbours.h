@@ -6,11 +6,7 @@
  * in-memory links send under credits, read when they like, and check what arrives. For the tests of
  * poll_switch; each program has one pool. */
 
-#include "unit.h"
-
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <rte_mempool.h>

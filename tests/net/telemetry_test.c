@@ -7,9 +7,6 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "os/telemetry_client.h"
@@ -369,7 +366,7 @@ int main(void)
 		fprintf(stderr, "%s\n", error.text);
 		return 1;
 	}
-	failed = unit_run(__FILE__, NULL, NULL);
+	failed = unit_run(NULL, NULL);
 	eal_stop();
 	return failed;
 }

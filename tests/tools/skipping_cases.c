@@ -26,5 +26,3 @@ UNIT_TEST(needs_two_moons)
 	print_message("looks at the sky\n");
 	skip_because("there is one moon (of two)");
 }
-
-UNIT_MAIN(NULL, NULL)

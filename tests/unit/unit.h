@@ -2,20 +2,21 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* cmocka with what it wants included before it. The cases of a program need no list, and run in the
- * order of the file:
+/* cmocka with what it wants included before it. The cases of a program need neither a list nor
+ * a main(), and run in the order of the file:
  *
  *     UNIT_TEST(a_full_ring_takes_no_more)
  *     {
- *     }
- *
- *     UNIT_MAIN(NULL, NULL) */
+ *     } */
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -25,17 +26,7 @@ struct unit_case {
 	struct unit_case *next;
 };
 
-static struct unit_case *unit_cases;
-
-static inline void unit_add(struct unit_case *one)
-{
-	struct unit_case **at = &unit_cases;
-
-	while (*at != NULL && (*at)->line < one->line)
-		at = &(*at)->next;
-	one->next = *at;
-	*at = one;
-}
+void unit_add(struct unit_case *one);
 
 /* A case between 'set_up' and 'tear_down' of its own, which stand above it; NULL: none. */
 #define UNIT_WITH(function, set_up, tear_down)                                           \
@@ -51,25 +42,13 @@ static inline void unit_add(struct unit_case *one)
 #define UNIT_TEST(function) UNIT_WITH(function, NULL, NULL)
 
 /* Runs all cases between 'set_up' and 'tear_down' of the whole. */
-static inline int unit_run(const char *name, CMFixtureFunction set_up, CMFixtureFunction tear_down)
-{
-	struct CMUnitTest *tests = NULL;
-	size_t count = 0;
-	int failed;
+int unit_run(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 
-	for (const struct unit_case *one = unit_cases; one != NULL; one = one->next) {
-		tests = realloc(tests, (count + 1) * sizeof(*tests));
-		tests[count++] = one->test;
-	}
-	failed = _cmocka_run_group_tests(name, tests, count, set_up, tear_down);
-	free(tests);
-	return count == 0 || failed;
-}
-
-#define UNIT_MAIN(set_up, tear_down)                          \
-	int main(void)                                        \
-	{                                                     \
-		return unit_run(__FILE__, set_up, tear_down); \
+/* The whole has a 'set_up' and a 'tear_down'. */
+#define UNIT_MAIN(set_up, tear_down)                \
+	int main(void)                              \
+	{                                           \
+		return unit_run(set_up, tear_down); \
 	}
 
 /* A variable that is finished at the end of its block, later ones first: OWNED(topology) *topology.

@@ -7,8 +7,6 @@
 #include "audit/capture_order.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "capture/pcapng.h"
 #include "unit.h"
@@ -226,5 +224,3 @@ UNIT_TEST(other_and_damaged_files_are_refused)
 	text.bytes[end_of_block(&text, packet) - 4] ^= 4;
 	expect_refused(&text, "a block with two lengths");
 }
-
-UNIT_MAIN(NULL, NULL)

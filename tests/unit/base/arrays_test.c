@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "base/arrays.h"
 
-#include <stdlib.h>
-
 #include "unit.h"
 
 struct owner {
@@ -86,5 +84,3 @@ UNIT_TEST(an_array_grows_beyond_half_of_the_largest_room)
 	assert_false(array_reserve(&array, &room, (size_t)UINT32_MAX + 1, 0));
 	free(array);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -36,5 +36,3 @@ UNIT_TEST(round_robin_takes_the_first_at_or_after_and_then_the_first_of_all)
 		assert_int_equal(bits_round_robin(UINT64_MAX, from), from);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -47,5 +47,3 @@ UNIT_TEST(endless_names_are_near_nothing)
 	assert_int_equal(did_you_mean_distance(name, "a"), UINT_MAX);
 	assert_int_equal(did_you_mean_distance("a", name), UINT_MAX);
 }
-
-UNIT_MAIN(NULL, NULL)

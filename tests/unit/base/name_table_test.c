@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "base/name_table.h"
 
-#include <string.h>
-
 #include "unit.h"
 
 struct fruit {
@@ -86,5 +84,3 @@ UNIT_TEST(a_hint_that_is_too_long_is_cut)
 	name_table_hint(&long_list, long_name.name, hint);
 	assert_int_equal(strlen(hint), WORD_LIST_HINT - 1);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -39,5 +39,3 @@ UNIT_TEST(other_keys_store_nothing)
 	assert_string_equal(options.first, "one");
 	assert_null(options.second);
 }
-
-UNIT_MAIN(NULL, NULL)

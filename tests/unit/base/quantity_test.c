@@ -3,7 +3,6 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/quantity.h"
 #include "base/rng.h"
@@ -152,5 +151,3 @@ UNIT_TEST(times_for_people_are_scaled_and_rounded)
 	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++)
 		assert_string_equal(quantity_time_text(of[i].ns, of[i].digits, text), of[i].text);
 }
-
-UNIT_MAIN(NULL, NULL)

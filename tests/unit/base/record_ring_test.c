@@ -4,8 +4,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "unit.h"
@@ -176,5 +174,3 @@ TEST(between_two_threads_nothing_is_lost_changed_or_out_of_order)
 	pthread_join(thread, NULL);
 	assert_null(record_ring_next(stream.ring, &bytes));
 }
-
-UNIT_MAIN(NULL, NULL)

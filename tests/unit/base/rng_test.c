@@ -125,5 +125,3 @@ UNIT_TEST(chance_comes_as_often_as_it_says)
 	assert_false(rng_chance_ppm(&rng, 0));
 	assert_int_equal(rng_chance_ppm(&rng, 1000000), 1);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,9 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/text_escape.h"
 #include "base/weft_error.h"
 
@@ -54,5 +51,3 @@ UNIT_TEST(a_fault_has_no_control_characters)
 	error_set(&error, EINVAL, "%s: no such file", "\x1b]0;title");
 	assert_string_equal(error.text, "\\x1b]0;title: no such file");
 }
-
-UNIT_MAIN(NULL, NULL)

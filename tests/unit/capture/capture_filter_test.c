@@ -7,8 +7,6 @@
 #include "capture/capture_filter.h"
 
 #include <pcap/pcap.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "capture/capture_expression.h"

@@ -6,9 +6,6 @@
 
 #include "capture/decap.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "tap_frames.h"
 #include "unit.h"
 

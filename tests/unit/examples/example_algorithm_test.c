@@ -112,5 +112,3 @@ UNIT_TEST(without_the_itb_it_would_deadlock)
 	route_report_free(&report);
 	route_set_destroy(bare);
 }
-
-UNIT_MAIN(NULL, NULL)

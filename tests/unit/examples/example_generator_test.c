@@ -66,5 +66,3 @@ UNIT_TEST(what_cannot_be_built_is_refused)
 	assert_string_equal(
 		error.text, "star:leaves=2,hosts=255: needs 256 ports per switch, at most 255");
 }
-
-UNIT_MAIN(NULL, NULL)

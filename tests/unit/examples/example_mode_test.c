@@ -83,5 +83,3 @@ UNIT_TEST(with_afi_the_adapted_flow_channel_of_alternatives_counts)
 	count(&bed);
 	assert_int_equal(bed.taken[0], PACKETS);
 }
-
-UNIT_MAIN(NULL, NULL)

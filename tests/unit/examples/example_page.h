@@ -4,10 +4,6 @@
 
 /* Pages of docs/ that show a file of the tests. */
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit.h"
 
 static inline char *example_read(const char *name)

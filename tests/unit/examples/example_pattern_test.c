@@ -53,5 +53,3 @@ UNIT_TEST(of_two_hosts_none_sends)
 
 	assert_true(traffic_finished(traffic, 0));
 }
-
-UNIT_MAIN(NULL, NULL)

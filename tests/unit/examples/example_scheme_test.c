@@ -24,5 +24,3 @@ UNIT_TEST(neighbours_have_different_queues)
 		for (uint32_t to = 0; to < 32; to++)
 			assert_int_equal(queuing_sl(queuing, source, to), source % 4);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -55,5 +55,3 @@ UNIT_TEST(a_contended_route_is_taken_only_if_drawn_twice)
 	count(&choice, taken);
 	assert_in_range(taken[2], MESSAGES / 16 * 8 / 10, MESSAGES / 16 * 12 / 10);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,10 +5,6 @@
 
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/file_text.h"
 #include "experiment/lab/lab_config.h"
 #include "experiment/workload/run_hosts.h"
@@ -89,5 +85,3 @@ UNIT_TEST(the_lab_is_supported)
 	lab_config_destroy(config);
 	free(text);
 }
-
-UNIT_MAIN(NULL, NULL)

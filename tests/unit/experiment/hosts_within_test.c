@@ -4,8 +4,6 @@
 
 #include "unit.h"
 
-#include <stdlib.h>
-
 /* Steps between two places of a ring. */
 static unsigned ring_steps(unsigned a, unsigned b, unsigned size)
 {
@@ -55,5 +53,3 @@ UNIT_TEST(a_way_through_upper_stages_counts_each_link)
 		assert_int_equal(count, wanted[links]);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -7,8 +7,6 @@
 
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -174,5 +172,3 @@ UNIT_TEST(hosts_that_do_not_exist_or_are_not_free_are_refused)
 	expect_refused("{name: a, schedule: /x, placement: \"file:%s\"}", "# none\n",
 		"job a: 0 of its 0 hosts are free");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "unit.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "experiment/lab/lab_config.h"
@@ -341,5 +337,3 @@ UNIT_TEST(schedules_are_refused_because_their_replay_is_one_process)
 	assert_string_equal(error.text, "some/l.yaml:4:5: pattern goal needs a fabric in one "
 					"process; use 'weft run'");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,9 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/rng.h"
@@ -187,5 +184,3 @@ UNIT_WITH(so_do_those_of_a_lab_of_one_process, make_folder, remove_folder)
 	form = "one";
 	check_drawn_changes();
 }
-
-UNIT_MAIN(NULL, NULL)

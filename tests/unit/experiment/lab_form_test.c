@@ -2,9 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -149,5 +146,3 @@ CLAIM(a_lab_has_no_more_cpus_than_its_cores)
 	assert_int_equal(
 		lab_cpus(&(struct lab){.config = (struct lab_config *)&many}), cpu_count());
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -6,9 +6,6 @@
 
 #include "experiment/lab/lab_config_private.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "experiment/lab/lab_security.h"
@@ -96,5 +93,3 @@ UNIT_TEST(devices_and_cables_are_the_same_and_in_the_same_order)
 		       "[{a: h0, b: s0:0}, {a: h1, b: s1:0}, {a: s0:1, b: s1:2}]", ""),
 		false);
 }
-
-UNIT_MAIN(NULL, NULL)

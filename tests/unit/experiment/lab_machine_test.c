@@ -5,8 +5,6 @@
 
 #include "experiment/lab/lab_plan.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -88,5 +86,3 @@ UNIT_TEST(a_name_that_is_no_process_is_refused)
 	assert_non_null(strstr(bench.error.text, "'s9', expected a process of lab demo"));
 	end(&bench);
 }
-
-UNIT_MAIN(NULL, NULL)

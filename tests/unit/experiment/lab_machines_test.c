@@ -5,9 +5,6 @@
 
 #include "experiment/lab/lab_machines.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "experiment/lab/lab.h"
@@ -151,5 +148,3 @@ UNIT_TEST(an_address_is_nothing_else_to_a_shell_or_to_ssh)
 		expect_refused(text, "expected");
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,9 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "experiment/lab/lab_plan.h"
 #include "wire/frame.h"
 
@@ -248,5 +245,3 @@ CLAIM(names_that_cannot_be_file_names_are_refused)
 		assert_non_null(strstr(error.text, expected));
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

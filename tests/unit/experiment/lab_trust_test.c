@@ -2,14 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "experiment/lab/lab_security.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "needs.h"
-#include "unit.h"
 
 #define OTHER 12345
 
@@ -167,5 +163,3 @@ CASE(trust_in_a_file_that_the_lab_does_not_read_is_a_mistake)
 	assert_int_equal(check(lab_file, "/etc/passwd"), -EINVAL);
 	assert_non_null(strstr(error.text, "--trust /etc/passwd: expected the lab file"));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -6,9 +6,6 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "experiment/run/opensm_cc.h"
@@ -202,5 +199,3 @@ UNIT_TEST(on_the_command_line_it_replaces_the_run_files_keys)
 	assert_int_equal(2, config->nic.iba_cc.min);
 	assert_int_equal(12, config->sw.fecn);
 }
-
-UNIT_MAIN(NULL, NULL)

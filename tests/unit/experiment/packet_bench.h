@@ -5,8 +5,6 @@
 /* Captures of UDP packets between 10.0.0.A and 10.0.0.B, for the tests that read them. */
 
 #include <pcap/pcap.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "unit.h"

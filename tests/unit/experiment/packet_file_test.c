@@ -3,7 +3,6 @@
 
 /* Packets of captures: their times, lengths and addresses, and what is refused. */
 
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "experiment/workload/packet_file.h"
@@ -232,5 +231,3 @@ UNIT_TEST(a_udp_packet_without_a_checksum_keeps_none_and_a_fragment_is_not_rewri
 	bytes[3] = 19;
 	assert_int_equal(packet_rewrite(&packet, 1, 2, out), 0);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -4,9 +4,6 @@
 /* Advice to take another algorithm than ud: given where routes are the limit, and not where another
  * limit is nearer, on drawn saturated runs. */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/rng.h"
 #include "experiment/result/run_result.h"
 #include "topo/topology.h"
@@ -158,5 +155,3 @@ UNIT_TEST(adaptive_switches_in_an_incast_are_told_of_isolation)
 		expect(&tree, &load, 100, false, cases[i].better);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "unit.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "experiment/lab/config_keys.h"
 #include "experiment/run/run_config.h"
@@ -1294,5 +1290,3 @@ UNIT_TEST(the_quick_start_is_supported)
 	topology_destroy(topology);
 	run_config_destroy(config);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include <stdlib.h>
-#include <string.h>
 
 #include "experiment/result/run_result.h"
 #include "unit.h"
@@ -230,5 +228,3 @@ UNIT_TEST(a_flow_that_sent_nothing_has_no_completion)
 
 	assert_false(run_flow_completion(&flow, &ns));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -3,9 +3,6 @@
 #include "experiment/run/run_events.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "experiment/result/run_result_events.h"
 #include "unit.h"
@@ -239,5 +236,3 @@ UNIT_TEST(recovery_without_a_sample_before_the_event_is_unknown)
 	add_samples(&result, accepted, 2);
 	assert_int_equal(run_result_event_recovery(&result, 0), WEFT_TIME_NEVER);
 }
-
-UNIT_MAIN(NULL, NULL)

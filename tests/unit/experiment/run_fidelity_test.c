@@ -2,10 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/rng.h"
 #include "experiment/result/run_fidelity.h"
 
@@ -404,5 +400,3 @@ CLAIM(lateness_of_parts_comes_together)
 	run_result_free(sum);
 	free(sum);
 }
-
-UNIT_MAIN(NULL, NULL)

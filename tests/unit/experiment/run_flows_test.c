@@ -5,8 +5,6 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define PATH "/tmp/weft-flows-XXXXXX"
@@ -129,5 +127,3 @@ UNIT_TEST(what_is_wrong_is_said_with_its_line)
 		unload(&loaded);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -7,8 +7,6 @@
 
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define SCHEDULE                                                                          \
@@ -144,5 +142,3 @@ UNIT_TEST(short_messages_have_the_least_length_of_the_network)
 	assert_int_equal(run_goal_bytes(RUN_MESSAGE_MIN), RUN_MESSAGE_MIN);
 	assert_int_equal(run_goal_bytes(4097), 4097);
 }
-
-UNIT_MAIN(NULL, NULL)

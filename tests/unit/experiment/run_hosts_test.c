@@ -6,9 +6,6 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "experiment/workload/run_hosts.h"
@@ -303,5 +300,3 @@ UNIT_TEST(hosts_that_cannot_be_are_refused_with_their_place)
 		assert_string_equal(r.error.text, bad[i].message);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "unit.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -175,5 +174,3 @@ UNIT_TEST(a_stream_of_something_else_is_refused)
 	close(ends[1]);
 	close(fd);
 }
-
-UNIT_MAIN(NULL, NULL)

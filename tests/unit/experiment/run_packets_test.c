@@ -3,8 +3,6 @@
 
 /* From a capture to the messages of hosts: who sends, how much, when. */
 
-#include <stdlib.h>
-
 #include "experiment/workload/run_packets.h"
 #include "experiment/workload/run_source.h"
 #include "packet_bench.h"
@@ -289,5 +287,3 @@ UNIT_TEST(a_line_of_addresses_that_is_wrong_is_named)
 		unlink(map);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

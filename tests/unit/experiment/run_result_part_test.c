@@ -2,9 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/rng.h"
 #include "experiment/result/run_result_private.h"
 
@@ -540,5 +537,3 @@ UNIT_TEST(a_bucket_out_of_range_is_refused)
 	free_result(part);
 	free_result(all);
 }
-
-UNIT_MAIN(NULL, NULL)

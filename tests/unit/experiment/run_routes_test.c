@@ -6,8 +6,6 @@
 #include "experiment/run/run_routes.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "route/formats/route_binary.h"

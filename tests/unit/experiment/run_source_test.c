@@ -8,10 +8,6 @@
 
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct run {
 	struct run_config *config;
 	struct topology *topology;
@@ -329,5 +325,3 @@ UNIT_TEST(entries_that_a_host_has_no_room_for_are_refused_with_their_place)
 		"r.yaml:7:5: h3 sends by 3 entries of traffic, each of 2 sources: a host has room "
 		"for 5 sources, expected 2 such entries");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,10 +5,6 @@
 
 #include "unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "experiment/lab/lab_config.h"
 #include "nic/selectors/route_choice.h"
 #include "queuing/queuing.h"
@@ -178,5 +174,3 @@ UNIT_TEST(the_routing_pages_have_every_algorithm)
 
 	expect_in_pages(&route_algorithms, pages, "algorithm");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -7,9 +7,6 @@
 
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/rng.h"
 
 /* Written by LogGOPSim's own code for the schedule in 'same'. */
@@ -155,5 +152,3 @@ UNIT_TEST(every_shorter_file_and_many_damaged_ones_are_read_or_refused)
 	}
 	assert_in_range(read, 500, 4500);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,10 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "goal/goal_generate.h"
 
-#include "unit.h"
-
-#include <string.h>
-
 #include "goal_loop.h"
 
 static struct goal *generate_of(const struct goal_generate_config *config)
@@ -465,5 +461,3 @@ UNIT_TEST(a_schedule_is_refused_by_the_operations_that_a_round_has)
 		assert_non_null(strstr(error.text, expected));
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -157,5 +157,3 @@ UNIT_TEST(more_ranks_than_a_schedule_may_have_are_refused)
 		"the schedules of all jobs have 80000 ranks, 0 operations and 0 dependencies, "
 		"expected at most 65534, 33554432 and 67108864");
 }
-
-UNIT_MAIN(NULL, NULL)

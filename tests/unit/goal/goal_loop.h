@@ -6,9 +6,6 @@
  * order, an interface takes a message a random while after it is due. Checks at each send that what
  * it requires has ended, and that nothing happens twice. */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit.h"
 
 #include "base/rng.h"

@@ -4,9 +4,6 @@
 
 #include "unit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const char example[] = "// a comment\n"
 			      "num_ranks 2\n"
 			      "rank 1 {\n"
@@ -164,5 +161,3 @@ UNIT_TEST(a_rank_may_be_absent_and_send_to_itself_and_labels_may_be_numbers)
 	assert_int_equal(goal->op[2].cpu, 2);
 	assert_int_equal(goal->op[3].cpu, 1);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,11 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "goal/goal_replay.h"
 
-#include "unit.h"
-
-#include <stdio.h>
-#include <string.h>
-
 #include "goal_loop.h"
 
 /* A schedule of two ranks by hand. */
@@ -784,5 +779,3 @@ UNIT_TEST(any_placement_and_any_piece_ends_the_same_schedule)
 		finish(made, goal);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -3,7 +3,6 @@
 #include "host/edge.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "unit.h"
 #include "wire/big_endian.h"
@@ -345,5 +344,3 @@ UNIT_TEST(names_of_all_counters_are_there)
 		assert_non_null(edge_counter_name(i));
 	assert_null(edge_counter_name(EDGE_COUNTER_COUNT));
 }
-
-UNIT_MAIN(NULL, NULL)

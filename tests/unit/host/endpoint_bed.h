@@ -7,7 +7,6 @@
  * from here. */
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>

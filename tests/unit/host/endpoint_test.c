@@ -736,5 +736,3 @@ UNIT_TEST(names_of_all_counters_are_there)
 		assert_non_null(endpoint_counter_name(i));
 	assert_null(endpoint_counter_name(ENDPOINT_COUNTER_COUNT));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "host/host_demux.h"
 
-#include <string.h>
-
 #include "traffic/synthetic.h"
 #include "unit.h"
 
@@ -148,5 +146,3 @@ UNIT_TEST(packets_for_a_host_without_an_edge_are_counted)
 	assert_int_equal(bench.packets, 0);
 	assert_int_equal(bench.demux.unclaimed, 2);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "host/measure_sink.h"
 
-#include <stdlib.h>
-
 #include "traffic/synthetic.h"
 #include "unit.h"
 
@@ -369,5 +367,3 @@ UNIT_TEST(a_prefix_with_an_entry_that_the_run_does_not_have_is_altered)
 	assert_int_equal(sender.sink->total_ns.count, 1);
 	measure_sink_destroy(sender.sink);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "link/data_tag.h"
 
-#include <string.h>
-
 #include "unit.h"
 
 #define SESSION 77
@@ -131,5 +129,3 @@ UNIT_TEST(a_payload_of_another_frame_does_not_match)
 	memcpy(other.data + other.end, frame.data + frame.end, DATA_TAG_BYTES);
 	assert_false(matches(&other, SESSION));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -92,5 +92,3 @@ UNIT_TEST(times_do_not_decrease)
 	limit_times_raise(&times, 20, PS_PER_S);
 	assert_int_equal(limit_times_of(&times, 20), 2 * PS_PER_S);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,9 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "link/link_end.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/rng.h"
 #include "unit.h"
 
@@ -757,5 +754,3 @@ TEST(an_open_end_is_bounded_by_its_buffer_between_two_renewals)
 	link_end_renew_open(&end);
 	assert_false(credit_arrive(&end.rx[0], 1)); /* it is full */
 }
-
-UNIT_MAIN(NULL, NULL)

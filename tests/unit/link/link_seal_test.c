@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <sodium.h>
-#include <string.h>
 
 #include "unit.h"
 #include "wire/big_endian.h"
@@ -420,5 +419,3 @@ UNIT_TEST(a_frame_without_room_for_a_seal_stays_as_it_is)
 	assert_true(
 		link_seal_close(&a.seal, &a.end, frame.data, plain.bytes + LINK_SEAL_BYTES) > 0);
 }
-
-UNIT_MAIN(NULL, NULL)

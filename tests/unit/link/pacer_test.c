@@ -208,5 +208,3 @@ UNIT_TEST(own_frames_exceed_no_window_by_more_than_a_frame)
 			assert_true(sum <= end[to] - begin[from] + LONGEST * 800);
 		}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -516,5 +516,3 @@ UNIT_TEST(nobody_answers_in_the_mappers_own_name)
 		MAPPER_REFUSED_STALE);
 	assert_int_equal(bench.map.device[0].facts.session, 100000);
 }
-
-UNIT_MAIN(NULL, NULL)

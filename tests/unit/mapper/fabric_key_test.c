@@ -2,14 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "mapper/fabric_key.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "needs.h"
-#include "unit.h"
 
 #define DIGITS "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 
@@ -134,5 +130,3 @@ UNIT_TEST(keys_for_other_purposes_differ_by_key_and_purpose)
 	fabric_key_derive(&two, "links", b);
 	assert_memory_not_equal(a, b, sizeof(a));
 }
-
-UNIT_MAIN(NULL, NULL)

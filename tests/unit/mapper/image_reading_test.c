@@ -99,5 +99,3 @@ UNIT_TEST(what_was_lost_is_asked_for_again)
 	assert_int_equal(bench.reading.read[0].have, 0);
 	bench_end(&bench);
 }
-
-UNIT_MAIN(NULL, NULL)

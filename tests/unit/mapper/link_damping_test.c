@@ -176,5 +176,3 @@ UNIT_TEST(what_was_long_ago_is_forgotten)
 	assert_int_equal(port_at(&fabric, flapping)->state, MAP_LINKED);
 	end(&fabric);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -6,8 +6,6 @@
 #include "mapper/mapper_agent.h"
 
 #include <arpa/inet.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "mapper/table_image.h"
@@ -694,5 +692,3 @@ AGENT_TEST(who_is_silent_longest_makes_room_when_all_are_confirmed)
 		assert_int_not_equal(agent->senders[i].id, MAPPER_ID - 1);
 	assert_int_equal(agent->senders[MAPPER_AGENT_SENDERS - 1].id, MAPPER_ID); /* obeyed */
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -295,5 +295,3 @@ UNIT_TEST(nobody_without_the_key_writes_a_table)
 	fabric_assert_works(fabric);
 	end(ear);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -568,5 +568,3 @@ UNIT_TEST(who_keeps_its_tables_has_them_from_an_earlier_epoch)
 	assert_int_equal(kept, topology->hosts);
 	assert_int_equal(mapper_host_epoch(mapper, topology->hosts), 0);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -127,5 +127,3 @@ UNIT_TEST(a_jump_forgets_nothing_that_could_come_again)
 	assert_true(let_through(&window, UINT64_MAX - 63));
 	assert_false(let_through(&window, UINT64_MAX - 64));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -7,9 +7,6 @@
  * Frames are whole ones and checked at every device. What arrives at a host and is no command goes
  * to hooks, which also send. */
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "base/rng.h"
 #include "mapper/mapper_agent.h"
 #include "topo/topology.h"

@@ -116,5 +116,3 @@ UNIT_TEST(who_hears_its_mapper_stays_paused)
 	assert_int_equal(count_left(&fabric), 0);
 	end(&fabric);
 }
-
-UNIT_MAIN(NULL, NULL)

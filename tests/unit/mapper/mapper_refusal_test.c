@@ -162,5 +162,3 @@ UNIT_TEST(behind_a_cable_that_loses_tables_all_are_left_out_at_once)
 	sweep(&fabric);
 	fabric_assert_works(&fabric);
 }
-
-UNIT_MAIN(NULL, NULL)

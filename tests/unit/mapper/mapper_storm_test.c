@@ -196,5 +196,3 @@ UNIT_TEST(the_judge_sees_a_cycle_of_half_old_and_half_new_tables)
 	mixture_fini(&mixture);
 	net_fini(&net);
 }
-
-UNIT_MAIN(NULL, NULL)

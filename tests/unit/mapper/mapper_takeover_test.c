@@ -306,5 +306,3 @@ UNIT_TEST(a_mapper_that_was_stopped_and_goes_on_finds_what_others_did)
 		end(&fabric);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -579,5 +579,3 @@ UNIT_TEST(a_mapper_has_more_patience_than_the_links)
 	}
 	assert_int_equal(mapper_tries(PS_PER_US, 30 * PS_PER_S), UINT16_MAX);
 }
-
-UNIT_MAIN(NULL, NULL)

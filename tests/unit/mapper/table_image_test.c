@@ -5,8 +5,6 @@
 
 #include "mapper/table_image.h"
 
-#include <stdlib.h>
-
 #include "random_network.h"
 #include "route/route_merge.h"
 
@@ -301,5 +299,3 @@ UNIT_TEST(no_other_length_and_no_damage_does_harm)
 	route_set_destroy(set);
 	route_table_destroy(table);
 }
-
-UNIT_MAIN(NULL, NULL)

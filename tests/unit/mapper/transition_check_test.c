@@ -333,5 +333,3 @@ UNIT_TEST(tables_of_a_dragonfly_change_without_a_pause)
 		generation_free(&to);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

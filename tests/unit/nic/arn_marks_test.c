@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "nic/arn_marks.h"
 
-#include <stdlib.h>
-
 #include "unit.h"
 
 #define TTL (10 * PS_PER_MS)
@@ -90,5 +88,3 @@ UNIT_TEST(without_a_time_to_live_there_are_no_marks)
 	assert_int_equal(arn_marks_create(&some, 0), 0);
 	assert_null(some);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,8 +5,6 @@
  * 'base' ahead and gains 'ppb'. */
 #include "nic/clock/clock_offset.h"
 
-#include <stdlib.h>
-
 #include "base/rng.h"
 #include "unit.h"
 
@@ -332,5 +330,3 @@ UNIT_TEST(another_thread_reads_the_same_line)
 	clock_offset_read(&world.offset, &line);
 	assert_false(line.usable);
 }
-
-UNIT_MAIN(NULL, NULL)

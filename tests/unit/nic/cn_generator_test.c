@@ -120,5 +120,3 @@ TEST(within_the_gap_marks_of_a_source_are_not_answered)
 	assert_true(cn_generator_take(&answers, 2, false, &other, 1049));
 	assert_true(cn_generator_take(&answers, 1, false, &later, 1050));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -198,5 +198,3 @@ UNIT_TEST(drb_cc_chooses_alike_at_both_clocks)
 {
 	both_decide_alike(SOURCE_CONTROL_DRB_CC);
 }
-
-UNIT_MAIN(NULL, NULL)

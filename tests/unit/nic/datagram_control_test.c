@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "nic/datagram/datagram_control.h"
 
-#include <string.h>
-
 #include "unit.h"
 
 #define HOSTS 4
@@ -193,5 +191,3 @@ TEST(many_flows_pause_and_end_in_the_order_of_their_times)
 	assert_int_equal(3, inject(100 * US));
 	assert_int_equal(1, inject(100 * US));
 }
-
-UNIT_MAIN(NULL, NULL)

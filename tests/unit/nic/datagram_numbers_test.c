@@ -3,9 +3,6 @@
 
 /* Numbers of frames among many interfaces, in a table that they share or in memory of their own. */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/rng.h"
 #include "nic/datagram/datagram.h"
 #include "unit.h"
@@ -165,5 +162,3 @@ UNIT_TEST(a_frame_after_a_later_one_is_counted_with_each_kind_of_numbers)
 		stop(&bed);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

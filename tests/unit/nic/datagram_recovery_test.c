@@ -150,5 +150,3 @@ UNIT_TEST(what_may_not_leave_takes_no_turn)
 	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 10), &bed.frame[7]);
 	assert_non_null(datagram_transit(&bed.nic, 1, false, 10, &blocked));
 }
-
-UNIT_MAIN(NULL, NULL)

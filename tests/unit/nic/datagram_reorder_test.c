@@ -238,5 +238,3 @@ UNIT_TEST(a_number_that_was_lost_here_is_told)
 	bed.nic.order->latest.failed = true;
 	assert_true(datagram_failed(&bed.nic));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -131,5 +131,3 @@ UNIT_TEST(a_stream_that_is_closed_goes_on_as_the_fifo_would)
 		assert_int_equal(fifo.next_vc, stream.next_vc);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

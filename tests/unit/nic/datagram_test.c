@@ -514,5 +514,3 @@ UNIT_TEST(an_own_frame_goes_when_it_is_its_turn_and_has_credits)
 	nic.link.tx[0].limit = nic.link.tx[0].sent + 2;
 	assert_ptr_equal(datagram_transit(&nic, 1, true, 0, &blocked), &packet);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -99,5 +99,3 @@ TEST(no_rate_falls_below_the_minimum)
 		dcqcn_notify(&dcqcn, TO, 0);
 	assert_int_equal(rate(0), 1);
 }
-
-UNIT_MAIN(NULL, NULL)

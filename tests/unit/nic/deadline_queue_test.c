@@ -42,5 +42,3 @@ UNIT_TEST(timers_expire_when_they_should_and_not_before)
 	}
 	deadline_queue_fini(&queue);
 }
-
-UNIT_MAIN(NULL, NULL)

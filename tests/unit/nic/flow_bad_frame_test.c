@@ -203,5 +203,3 @@ UNIT_TEST(one_bad_frame_costs_a_retry_time_at_most)
 	}
 	free(bed);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -501,5 +501,3 @@ BEGIN_TEST(another_flow_of_the_same_name_is_told_apart)
 	assert_int_equal(a->acked, 11);
 	assert_int_equal(end_count(a, NIC_FLOW_RESTARTS), 1);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -201,5 +201,3 @@ TEST(numbers_out_of_range_are_refused)
 	config.timer_ns = 0;
 	assert_int_not_equal(0, iba_cc_init(&cc, &config, HOSTS));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -70,5 +70,3 @@ UNIT_TEST(a_pool_is_never_over)
 	}
 	assert_true(refused > 1000);
 }
-
-UNIT_MAIN(NULL, NULL)

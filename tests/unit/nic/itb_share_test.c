@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "nic/itb_pool.h"
 
-#include <string.h>
-
 #include "base/rng.h"
 #include "unit.h"
 
@@ -108,5 +106,3 @@ UNIT_TEST(own_ones_are_never_starved)
 		assert_true(since <= 4);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -349,5 +349,3 @@ UNIT_TEST(nothing_is_lost_or_doubled_under_random_load)
 		;
 	assert_int_equal(itb->absorbed, itb->reinjected);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -116,5 +116,3 @@ TEST(a_timer_that_has_nothing_left_to_do_stops)
 	marked_paths_expire(&paths, TIMER, 51 * TIMER + 299);
 	assert_int_equal(1, paths.marks[0]);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "nic/message_pool.h"
 
-#include <string.h>
-
 #include "base/rng.h"
 #include "unit.h"
 
@@ -88,5 +86,3 @@ UNIT_TEST(a_queue_keeps_the_order)
 		assert_int_equal(queue.head, MESSAGE_NONE);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -256,5 +256,3 @@ TEST(a_replacement_counts_as_opening_and_as_change)
 	assert_false(metapath_open_next(&path, &rules, 1009));
 	assert_false(metapath_close_last(&path, &rules, 1009));
 }
-
-UNIT_MAIN(NULL, NULL)

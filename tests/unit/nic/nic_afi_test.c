@@ -375,5 +375,3 @@ UNIT_TEST(notifications_of_no_switch_of_no_root_or_too_many_are_refused)
 	give_arn(&a, &arn);
 	assert_int_equal(end_count(&a, NIC_ARNS_RECEIVED), 5);
 }
-
-UNIT_MAIN(NULL, NULL)

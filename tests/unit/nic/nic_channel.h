@@ -8,9 +8,6 @@
  * check that each one arrives once, whole and in order, and that each ends with exactly one
  * outcome. */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/rng.h"
 #include "host/host_demux.h"
 #include "host/measure_sink.h"

@@ -340,5 +340,3 @@ CLOCKS_TEST(blind_asks_stop_no_timing_and_hurry_no_questions)
 	assert_int_equal(end_count(&ends[1], NIC_OFFERS_SENT), 1000);
 	assert_in_range(end_count(&ends[1], NIC_CLOCK_ASKS_SENT), 10, 12);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -398,5 +398,3 @@ UNIT_TEST(more_answers_than_there_is_room_for_are_lost_and_counted)
 	assert_int_equal(end_count(&ends[1], NIC_CNS_LOST), 3);
 	stop_pair(ends);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -155,5 +155,3 @@ UNIT_TEST(a_receiver_that_starts_again_is_met_at_once)
 	assert_int_equal(end_count(&ends[1], NIC_DISCARD_DATA_TAG), 0);
 	end_both(ends);
 }
-
-UNIT_MAIN(NULL, NULL)

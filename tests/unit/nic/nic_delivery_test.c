@@ -999,5 +999,3 @@ PAIR_TEST(a_slow_link_is_not_a_dead_one)
 	}
 	assert_int_equal(a->acked, 5); /* the last one after two seconds */
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -265,5 +265,3 @@ UNIT_TEST(a_pause_and_missing_routes_must_both_end)
 	nic_resume(a.nic, a.now);
 	end_expect(&a, &box, 0);
 }
-
-UNIT_MAIN(NULL, NULL)

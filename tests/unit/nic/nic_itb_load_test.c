@@ -69,5 +69,3 @@ LOAD_TEST(loss_damage_and_doubles_on_the_way_are_survived)
 	run_load(channel, &options, 200000);
 	expect_passed(channel);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -392,5 +392,3 @@ UNIT_TEST(frames_in_transit_need_no_memory_to_leave)
 	((struct box *)next)->held = false;
 	assert_null(nic_inject(way->middle.nic, way->middle.now, NULL));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -138,5 +138,3 @@ LOAD_TEST(the_same_seed_gives_the_same_run)
 	assert_memory_equal(first, nic_counters(channel->station[0].nic), sizeof(first));
 	channel_stop(channel);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -8,8 +8,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "nic/nic.h"
 #include "nic/nic_private.h"

@@ -189,5 +189,3 @@ LOAD_TEST(a_change_behind_a_pause_causes_no_repetition)
 	assert_int_equal(channel_count(channel, NIC_RETRY_TIMEOUTS), 0);
 	assert_int_equal(channel_count(channel, NIC_FRAMES_RETRANSMITTED), 0);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -424,5 +424,3 @@ UNIT_TEST(a_message_that_changed_its_route_teaches_nothing)
 	expect_by(&a, &box, 1, 2);
 	assert_int_equal(*route_choice_coefficient(&a.nic->choice, 1, 0), ROUTE_CHOICE_ONE);
 }
-
-UNIT_MAIN(NULL, NULL)

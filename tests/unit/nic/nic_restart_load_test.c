@@ -390,5 +390,3 @@ UNIT_TEST(nothing_is_lost_or_doubled_by_restarts_replays_and_forgeries)
 	assert_true(restarts > 100);
 	free(bed);
 }
-
-UNIT_MAIN(NULL, NULL)

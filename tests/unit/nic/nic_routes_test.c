@@ -3,7 +3,6 @@
 #include "nic/nic_routes.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "unit.h"
@@ -96,5 +95,3 @@ UNIT_TEST(a_destination_is_reached_by_route_or_by_table_or_not)
 	assert_true(nic_routes_reaches(routes, 2));
 	assert_false(nic_routes_reaches(routes, 4));
 }
-
-UNIT_MAIN(NULL, NULL)

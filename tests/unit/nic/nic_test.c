@@ -622,5 +622,3 @@ UNIT_TEST(two_thousand_hosts_fit_in_one_interface)
 	assert_null(nic_check(nic));
 	nic_destroy(nic);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "nic/datagram/pair_numbers.h"
 
-#include <string.h>
-
 #include "base/rng.h"
 #include "unit.h"
 
@@ -259,5 +257,3 @@ UNIT_TEST(a_number_for_which_there_was_no_memory_is_told_for_good)
 	assert_int_equal(numbers.kind, PAIR_NUMBERS_ALL);
 	assert_true(numbers.failed);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,8 +5,6 @@
  * true; the clock of host 1 is ahead and may run too fast. */
 #include "nic/clock/peer_clocks.h"
 
-#include <stdlib.h>
-
 #include "unit.h"
 
 #define STEP   PS_PER_MS
@@ -411,5 +409,3 @@ WORLD_TEST(a_clock_that_runs_well_again_is_known_again_and_asked_as_before)
 	run(world, 30 * PS_PER_S);
 	assert_in_range(asked_in(world, PS_PER_S), 9, 11);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "nic/congestion/pr_drb.h"
 
-#include <string.h>
-
 #include "unit.h"
 
 #define TO 7 /* the destination */
@@ -382,5 +380,3 @@ TEST(a_flow_is_in_a_pattern_once)
 	assert_true(flow_pattern_add(&pattern, flow(1)));
 	assert_false(flow_pattern_add(&pattern, flow(1)));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -56,5 +56,3 @@ TEST(each_destination_has_its_own)
 	assert_int_equal(reps->drawn, 1);
 	assert_int_equal(reps_take(reps, TO), 17);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -44,5 +44,3 @@ UNIT_TEST(windows_are_bounded_and_come_back)
 	}
 	resequencer_fini(&resequencer);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "nic/selectors/route_choice.h"
 
-#include <string.h>
-
 #include "unit.h"
 
 #define HOSTS 5
@@ -293,5 +291,3 @@ UNIT_TEST(a_route_of_two_sets_stands_for_both)
 	sent(&choice, 2, 0, 35);
 	assert_int_equal(choose(&choice, 2, 32), 1);
 }
-
-UNIT_MAIN(NULL, NULL)

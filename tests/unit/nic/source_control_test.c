@@ -311,5 +311,3 @@ TEST(an_incast_that_ends_is_forgotten)
 		hear(crossing);
 	assert_int_not_equal(1, taken());
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -91,5 +91,3 @@ UNIT_TEST(it_holds_whatever_the_order_of_taking_and_giving_back)
 			vc_share_put(&share, vc);
 	assert_int_equal(share.common_used, 0);
 }
-
-UNIT_MAIN(NULL, NULL)

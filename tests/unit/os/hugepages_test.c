@@ -2,10 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "os/hugepages.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit.h"
 
 static char root[32];
@@ -60,5 +56,3 @@ UNIT_TEST(the_lock_can_be_taken_again_when_it_is_free)
 	hugepages_unlock(lock);
 	assert_int_equal(hugepages_lock() >= 0, lock >= 0);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "unit.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -148,5 +145,3 @@ CLAIM(run_directory_that_is_missing_is_an_error)
 
 	assert_int_equal(memory_dir_make("/nonexist/run", &error), -ENOENT);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -3,14 +3,10 @@
 #include "os/private_dir.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "needs.h"
-#include "unit.h"
 
 #define OTHER 12345 /* a user that this machine need not know */
 
@@ -252,5 +248,3 @@ CASE(a_file_behind_a_link_of_another_user_is_not_trusted)
 	assert_int_equal(lchown(below("link"), OTHER, OTHER), 0);
 	is_refused(private_file_check(below("link"), &error), "link belongs to user 12345");
 }
-
-UNIT_MAIN(NULL, NULL)

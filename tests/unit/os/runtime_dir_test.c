@@ -3,16 +3,11 @@
 #include "os/runtime_dir.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "needs.h"
-#include "unit.h"
 
 static unsigned user; /* that no other process has, nor this one before */
 static char expected_base[32];
@@ -169,5 +164,3 @@ CASE(only_files_of_dpdk_are_removed)
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(runtime_dir_remove(folder), 0);
 }
-
-UNIT_MAIN(NULL, NULL)

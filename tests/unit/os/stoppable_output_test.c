@@ -8,8 +8,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -188,5 +186,3 @@ UNIT_TEST(an_error_of_the_descriptor_is_the_stream_s)
 	assert_int_equal(errno, ENOSPC);
 	close(full);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,9 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "os/telemetry_client.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -54,5 +51,3 @@ UNIT_TEST(a_program_that_accepts_nothing_is_not_waited_for)
 	snprintf(command, sizeof(command), "rm -r %s", root);
 	assert_int_equal(system(command), 0);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -3,8 +3,6 @@
 #include "unit.h"
 
 #include <pty.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -71,5 +69,3 @@ UNIT_TEST(a_file_gets_all_bytes)
 	assert_string_equal(text, "\x1b[31m\r\n");
 	fclose(file);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -4,12 +4,9 @@
 /* Memory of a fabric's devices. */
 
 #include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "needs.h"
-#include "unit.h"
 #include "virtual/parallel/arena.h"
 
 #define PAGE  ((size_t)4096)
@@ -63,5 +60,3 @@ UNIT_TEST(pages_are_there_once_they_are_touched_and_still_zero)
 		assert_int_equal(memory[i], 0);
 	arena_free(&arena);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -139,5 +139,3 @@ UNIT_TEST(marks_follow_the_rules_of_the_run_file)
 	assert_false(bed.fecn.rules.victims);
 	assert_int_equal(bed.fecn.limit[3][0], 32);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -8,8 +8,6 @@
 #include "mapping/control_plane_private.h"
 
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "mapper/miscabling.h"
@@ -914,5 +912,3 @@ UNIT_TEST(a_device_that_is_flooded_keeps_nobody_else_waiting)
 	assert_non_null(device_control_take(device->control, &port, &bytes));
 	run(&world, A_WHILE);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,8 +5,6 @@
 
 #include "mapping/control_plane_private.h"
 
-#include <stdlib.h>
-
 #include "mapper/table_image.h"
 #include "queuing/queuing.h"
 #include "route/route_merge.h"
@@ -60,5 +58,3 @@ UNIT_TEST(routes_tell_the_sets_that_they_belong_to)
 	host_tables_destroy(tables);
 	free(image.bytes);
 }
-
-UNIT_MAIN(NULL, NULL)

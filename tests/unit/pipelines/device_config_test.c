@@ -96,5 +96,3 @@ UNIT_TEST(a_receive_ring_smaller_than_the_buffer_bounds_what_a_host_grants)
 	assert_int_equal(few.link.vc_blocks, 50);
 	topology_destroy(bench.topology);
 }
-
-UNIT_MAIN(NULL, NULL)

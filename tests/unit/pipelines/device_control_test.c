@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "unit.h"
@@ -347,5 +346,3 @@ TEST(two_threads_lose_nothing_that_was_accepted)
 	assert_int_equal(load.out_of_order + load.resumed_before, 0);
 	assert_true(idle > 0);
 }
-
-UNIT_MAIN(NULL, NULL)

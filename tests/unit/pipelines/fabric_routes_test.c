@@ -3,9 +3,6 @@
 
 #include "setup/fabric_routes.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "route/route_algorithm.h"
 #include "unit.h"
 
@@ -185,5 +182,3 @@ UNIT_TEST(routes_are_made_on_demand_where_the_run_can_use_them)
 	assert_false(on_demand("virtual",
 		"link: {rate: 1Gbps}\nswitch: {switching: wormhole}\nrouting: {algorithm: dmodk}"));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -6,9 +6,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define PATH "/tmp/weft-flow-draw-XXXXXX"
@@ -190,5 +187,3 @@ UNIT_TEST(a_window_without_a_flow_is_refused)
 		"'sizes'");
 	drop(&drawn);
 }
-
-UNIT_MAIN(NULL, NULL)

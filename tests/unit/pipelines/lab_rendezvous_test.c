@@ -4,9 +4,6 @@
 #include "process/lab_process.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -55,5 +52,3 @@ UNIT_TEST(a_clock_that_does_not_fit_is_an_error_and_leaves_no_file)
 	assert_non_null(strstr(error.text, "cannot be written: File too large"));
 	assert_int_equal(rmdir(folder), 0);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -30,5 +30,3 @@ UNIT_TEST(any_other_word_is_no_order)
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		assert_false(link_command_parse(bad[i], &order));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -36,5 +36,3 @@ UNIT_TEST(all_means_every_direction_and_other_words_none)
 	for (unsigned i = 0; i < sizeof(none) / sizeof(*none); i++)
 		assert_false(link_knobs_mean(none[i], "s0:1", "h0:0"));
 }
-
-UNIT_MAIN(NULL, NULL)

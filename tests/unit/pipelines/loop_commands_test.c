@@ -51,5 +51,3 @@ UNIT_TEST(the_leader_waits_until_all_loops_have_obeyed)
 	assert_int_equal(fabric.phase, REAL_MEASURING);
 	assert_int_equal(fabric.given.window.batches, 0);
 }
-
-UNIT_MAIN(NULL, NULL)

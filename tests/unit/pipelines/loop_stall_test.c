@@ -89,5 +89,3 @@ UNIT_TEST(traffic_begins_with_no_absence_and_keeps_the_sum)
 	assert_int_equal(stall.longest, 0);
 	assert_int_equal(stall.sum, 500);
 }
-
-UNIT_MAIN(NULL, NULL)

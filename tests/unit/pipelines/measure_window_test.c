@@ -3,8 +3,6 @@
 
 #include "measure/measure_window.h"
 
-#include <stdlib.h>
-
 #include "unit.h"
 #include "wire/frame.h"
 
@@ -294,5 +292,3 @@ UNIT_TEST(samples_go_on_where_there_is_no_more_room_for_links)
 	topology_destroy(topology);
 	free(run);
 }
-
-UNIT_MAIN(NULL, NULL)

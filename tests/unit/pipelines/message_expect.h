@@ -5,8 +5,6 @@
 /* Messages that contain a list of all keys or words: "..." in the expected text stands for the
  * list, so that a new entry changes no test. */
 
-#include <string.h>
-
 #include "unit.h"
 
 static inline void assert_message(const char *found, const char *expected)

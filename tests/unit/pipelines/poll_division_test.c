@@ -44,5 +44,3 @@ UNIT_TEST(no_core_stays_without_a_port)
 
 	expect(port, 4, part, 3, (const uint8_t[]){0, 0, 2, 1});
 }
-
-UNIT_MAIN(NULL, NULL)

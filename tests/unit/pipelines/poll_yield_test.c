@@ -87,5 +87,3 @@ UNIT_TEST(a_single_frame_lets_the_loop_spin_again)
 	iterate(&yield, 64);
 	assert_int_equal(seen.yields + seen.sleeps, before);
 }
-
-UNIT_MAIN(NULL, NULL)

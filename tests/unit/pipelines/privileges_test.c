@@ -7,16 +7,12 @@
 #include <linux/capability.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "needs.h"
 #include "os/program_threads.h"
-#include "unit.h"
 
 static int in_child(int (*run)(void))
 {
@@ -164,5 +160,3 @@ UNIT_TEST(a_user_without_any_gets_none)
 	need_root();
 	assert_int_equal(in_child(has_none), 0);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -7,8 +7,6 @@
 #include "real/real_calibrate.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "unit.h"
 
@@ -116,5 +114,3 @@ UNIT_TEST(the_dilation_above_the_smallest_that_meets_the_demand_twice_is_chosen_
 		assert_int_equal(dilation, cases[i / 2].chosen);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "real/real_private.h"
 
-#include <string.h>
-
 #include "unit.h"
 
 #define HOSTS 3
@@ -124,5 +122,3 @@ UNIT_TEST(a_loop_clears_its_own_rows_alone)
 	assert_int_equal(bed.flow[1].delivered, 1);
 	assert_int_equal(bed.flow[1].last_ps, 500);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -55,5 +55,3 @@ UNIT_TEST(an_absence_without_rest_counts)
 	loop_stall_begin(&worker.stall, PS_PER_S);
 	assert_int_equal(real_idle_away(&worker, PS_PER_S + PS_PER_MS), PS_PER_MS);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -127,5 +127,3 @@ UNIT_TEST(the_buffers_are_in_the_memory_of_the_socket_that_all_nics_are_on)
 	assert_int_equal(socket_of(1, 0, 0), -1);
 	assert_int_equal(socket_of(-1, -1, -1), -1);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -8,8 +8,6 @@
 #include "real/real_private.h"
 #include "unit.h"
 
-#include <stdlib.h>
-
 #define STEP_PS       (10 * PS_PER_US)
 #define AT_MOST_PS    (400 * PS_PER_MS)
 #define FAST_NS       1000
@@ -218,5 +216,3 @@ UNIT_TEST(the_first_sample_of_a_second_run_is_its_own)
 	}
 	tear_down(&bed);
 }
-
-UNIT_MAIN(NULL, NULL)

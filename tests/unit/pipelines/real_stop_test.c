@@ -8,8 +8,6 @@
 #include "traffic/traffic_pattern.h"
 #include "unit.h"
 
-#include <stdlib.h>
-
 static const char text[] = "weft: run/1\n"
 			   "topology: \"ring:switches=3,hosts=1\"\n"
 			   "clock: real\n"
@@ -179,5 +177,3 @@ UNIT_WITH(a_run_that_has_drained_by_then_is_complete, set_up, tear_down)
 	assert_true(real_lead(&bed->fabric));
 	assert_false(bed->fabric.incomplete);
 }
-
-UNIT_MAIN(NULL, NULL)

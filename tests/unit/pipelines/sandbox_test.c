@@ -4,9 +4,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
@@ -14,7 +11,6 @@
 #include <unistd.h>
 
 #include "needs.h"
-#include "unit.h"
 
 #define FINE 77 /* what a child ends with that nobody ended */
 
@@ -237,5 +233,3 @@ UNIT_TEST(threads_can_be_cancelled)
 	assert_int_equal(confined(cancel_a_thread, text, sizeof(text)), FINE);
 	assert_string_equal(text, "");
 }
-
-UNIT_MAIN(NULL, NULL)

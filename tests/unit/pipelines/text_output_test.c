@@ -4,8 +4,6 @@
 #include "real/text_output.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -69,5 +67,3 @@ UNIT_TEST(what_nobody_will_read_is_forgotten)
 	assert_null(output.text);
 	close(end[0]);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -465,5 +463,3 @@ TEST(start_and_stop_while_frames_flow)
 	pthread_join(thread, NULL);
 	count_blocks(read_back(bench), WALK_PACKET);
 }
-
-UNIT_MAIN(NULL, NULL)

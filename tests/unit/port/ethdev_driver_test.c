@@ -6,10 +6,6 @@
 
 #include "port/ethdev_driver.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "unit.h"
 
 static char root[] = "/tmp/weft-ethdev-XXXXXX";
@@ -61,5 +57,3 @@ UNIT_WITH(a_virtual_device_is_known_by_its_name, set_up, tear_down)
 {
 	assert_true(ethdev_driver_guess(root, "net_memif0,role=server")->is_virtual);
 }
-
-UNIT_MAIN(NULL, NULL)

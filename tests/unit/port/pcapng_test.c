@@ -3,8 +3,6 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "base/rng.h"
 #include "capture/pcapng.h"
@@ -195,5 +193,3 @@ UNIT_TEST(full_disk_is_an_error_of_the_file)
 	assert_int_equal(pcapng_begin(&pcapng, pcapng_write_stdio, full, "test"), -ENOSPC);
 	fclose(full);
 }
-
-UNIT_MAIN(NULL, NULL)

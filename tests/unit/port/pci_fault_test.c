@@ -6,9 +6,6 @@
 #include "port/pci_fault.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -184,5 +181,3 @@ UNIT_WITH(a_nic_that_no_driver_of_dpdk_takes_is_said_to_have_none, set_up, tear_
 	     "EAL: Failed to attach device on primary process\n",
 		ENODEV, "(vfio-pci) is not usable: DPDK has no driver for it");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "unit.h"
 
-#include <stdlib.h>
-
 #include "base/rng.h"
 #include "port/port.h"
 
@@ -170,5 +168,3 @@ TEST(slots_are_a_power_of_two)
 	assert_int_equal(port_open_memory_link(&a, "s0:0", &b, "s1:0", 100, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "power of two"));
 }
-
-UNIT_MAIN(NULL, NULL)

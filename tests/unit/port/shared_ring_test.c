@@ -3,8 +3,6 @@
 #include "unit.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -394,5 +392,3 @@ CLAIM(symbolic_link_is_refused)
 	assert_int_equal(shared_file_open(&other, path, 1, RING, &error), -ELOOP);
 	unlink(path);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "unit.h"
 
-#include <string.h>
-
 #include "base/rng.h"
 #include "port/tsc_clock.h"
 
@@ -143,5 +141,3 @@ UNIT_TEST(wrong_texts_are_refused)
 		assert_non_null(strstr(error.text, "HZ:ORIGIN:DILATION"));
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -165,5 +165,3 @@ UNIT_TEST(every_scheme_is_found_by_its_name_and_stays_below_q)
 	}
 	assert_null(name_table_find(&queuing_schemes, "obqa"));
 }
-
-UNIT_MAIN(NULL, NULL)

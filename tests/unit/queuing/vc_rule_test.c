@@ -187,5 +187,3 @@ UNIT_TEST(a_copy_has_the_same_steps_and_a_rule_with_others_differs)
 	vc_rule_destroy(copy);
 	vc_rule_destroy(made);
 }
-
-UNIT_MAIN(NULL, NULL)

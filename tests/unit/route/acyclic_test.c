@@ -5,8 +5,6 @@
 
 #include "route/search/acyclic.h"
 
-#include <stdlib.h>
-
 #include "itb_networks.h"
 
 #define NETWORKS 40
@@ -142,5 +140,3 @@ UNIT_TEST(dependencies_that_agree_with_the_order_are_accepted_all_together)
 		}
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

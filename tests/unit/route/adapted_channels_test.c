@@ -7,10 +7,7 @@
  * in the AFC; in the AFC it stays, and goes by its table's port, or, if that link is down, by an
  * alternative. Hosts send into both. Without a cycle there somebody can always move. */
 
-#include <stdlib.h>
-
 #include "route/route_algorithm.h"
-#include "unit.h"
 
 #include "failures.h"
 
@@ -209,5 +206,3 @@ UNIT_TEST(if_they_could_go_up_again_after_a_way_down_they_would)
 
 	assert_false(adapts_without_deadlock(topology, true));
 }
-
-UNIT_MAIN(NULL, NULL)

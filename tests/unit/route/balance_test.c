@@ -5,8 +5,6 @@
 
 #include "route/search/itb_routes.h"
 
-#include <stdlib.h>
-
 #include "itb_networks.h"
 #include "route/search/balance_lane.h"
 
@@ -321,5 +319,3 @@ UNIT_TEST(the_order_names_every_candidate_once_those_that_remained_first)
 		balance_free(&balance);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -4,7 +4,6 @@
 /* The algorithms that choose minimal paths, balanced or at random, and place ITBs afterwards. */
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "itb_networks.h"
 #include "route/search/route_root.h"
@@ -404,5 +403,3 @@ UNIT_TEST(many_paths_are_balanced_in_ranges_of_sums)
 	assert_true(report.link_load.max < 1.1 * report.link_load.mean);
 	assert_true(report.link_load.stddev < 0.03 * report.link_load.mean);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,8 +5,6 @@
 
 #include "route/search/cycle_break.h"
 
-#include <stdlib.h>
-
 #include "itb_networks.h"
 
 #define NETWORKS 60
@@ -237,5 +235,3 @@ UNIT_TEST(a_way_that_fits_into_no_frame_is_refused)
 	assert_int_equal(-ENOENT, cycle_break_find(breaker, 0, ROUTE_LINKS_MAX + 1, &path));
 	cycle_break_destroy(breaker);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -3,12 +3,9 @@
 
 /* The depth-first labels, against their definition worked out anew by recursion. */
 
-#include <stdlib.h>
-
 #include "route/algorithms/up_down.h"
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
-#include "unit.h"
 
 #include "networks.h"
 
@@ -206,5 +203,3 @@ UNIT_TEST(irregular_networks_of_32_switches_have_the_published_shares_of_minimal
 	assert_true(dfs > 0.78 && dfs < 0.84);
 	assert_true(dfs > ud + 0.03);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -3,11 +3,8 @@
 
 /* Disjoint paths for DRB: what two routes of a pair may share, and what all of them obey. */
 
-#include <stdlib.h>
-
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
-#include "unit.h"
 
 #include "failures.h"
 #include "networks.h"
@@ -419,5 +416,3 @@ UNIT_TEST(the_seed_decides_and_the_threads_do_not)
 	assert_true(bench_options_agree(topology, "disjoint", &one, &three));
 	assert_false(bench_options_agree(topology, "disjoint", &one, &other));
 }
-
-UNIT_MAIN(NULL, NULL)

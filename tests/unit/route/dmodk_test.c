@@ -3,11 +3,8 @@
 
 /* D-mod-K: against the formula in whole fat trees, against its rules in damaged ones. */
 
-#include <stdlib.h>
-
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
-#include "unit.h"
 
 #include "failures.h"
 #include "networks.h"
@@ -470,5 +467,3 @@ UNIT_TEST(a_link_within_a_stage_is_refused)
 	expect_refusal(topology, "ring: switches s1 and s2 are linked within stage 1, expected a "
 				 "fat tree with links between stages only");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -3,11 +3,8 @@
 
 /* Dimension order on grids whose switch numbers tell their places, with and without damage. */
 
-#include <stdlib.h>
-
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
-#include "unit.h"
 
 #include "failures.h"
 #include "networks.h"
@@ -409,5 +406,3 @@ UNIT_TEST(a_way_too_long_for_a_frame_is_refused)
 	assert_non_null(strstr(error.text, "route elements, expected at most 64"));
 	expect_good(topology, NULL, table);
 }
-
-UNIT_MAIN(NULL, NULL)

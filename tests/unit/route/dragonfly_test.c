@@ -4,13 +4,9 @@
 /* Routing in Dragonflies of all sizes, whole and damaged: the verifier judges the tables, with all
  * detours. */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "queuing/vc_ladder.h"
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
-#include "unit.h"
 
 #include "failures.h"
 #include "route_bench.h"
@@ -209,5 +205,3 @@ UNIT_TEST(detours_begin_at_every_global_link_of_a_group)
 			assert_int_equal(route_table_alternatives(table, at)[to],
 				at / 4 == to / 8 ? 0 : 0x1F);
 }
-
-UNIT_MAIN(NULL, NULL)

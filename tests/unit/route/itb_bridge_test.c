@@ -5,9 +5,6 @@
 
 #include "route/search/itb_bridge.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "itb_networks.h"
 #include "route/verify/route_verify.h"
 
@@ -126,5 +123,3 @@ UNIT_TEST(itbs_by_load_spread_over_the_hosts_of_each_switch)
 	route_set_destroy(placed);
 	topology_destroy(topology);
 }
-
-UNIT_MAIN(NULL, NULL)

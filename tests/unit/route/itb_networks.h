@@ -4,12 +4,9 @@
 
 /* Shared by the tests of the algorithms with in-transit buffers. */
 
-#include <stdbool.h>
-
 #include "route/route_algorithm.h"
 #include "route/route_graph.h"
 #include "route/verify/route_verify.h"
-#include "unit.h"
 
 #include "networks.h"
 #include "route_bench.h"

@@ -3,8 +3,6 @@
 
 /* Switches with more than 64 ports, up to 255: routes, their files, the verifier. */
 
-#include <stdlib.h>
-
 #include "route/formats/route_binary.h"
 #include "route/formats/route_file.h"
 #include "route/verify/route_verify.h"
@@ -167,5 +165,3 @@ UNIT_TEST(what_keeps_sets_of_64_ports_refuses_more)
 		topology, "dmodk", "s0 has 66 ports, expected at most 64 for sets of ports up");
 	topology_destroy(topology);
 }
-
-UNIT_MAIN(NULL, NULL)

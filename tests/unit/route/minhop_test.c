@@ -5,7 +5,6 @@
 
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
-#include "unit.h"
 
 #include "networks.h"
 
@@ -101,5 +100,3 @@ UNIT_TEST(on_a_ring_it_can_deadlock_and_the_verifier_says_so)
 	assert_false(report.deadlock_free);
 	assert_int_equal(report.cycle_length, 5);
 }
-
-UNIT_MAIN(NULL, NULL)

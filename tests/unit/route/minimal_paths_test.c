@@ -93,5 +93,3 @@ UNIT_TEST(of_more_than_ten_each_is_drawn_as_often)
 	for (unsigned i = 0; i < WAYS; i++)
 		assert_in_range(drawn[i], SEEDS / 2 - 110, SEEDS / 2 + 110);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -3,11 +3,8 @@
 
 /* Multi-step paths: each rule by which they are chosen, and that their VC classes are needed. */
 
-#include <stdlib.h>
-
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
-#include "unit.h"
 
 #include "failures.h"
 #include "networks.h"
@@ -746,5 +743,3 @@ UNIT_TEST(a_radius_out_of_range_is_refused)
 	assert_int_equal(result, -EINVAL);
 	assert_string_equal(error.text, "a radius of 5 links, expected at most 4");
 }
-
-UNIT_MAIN(NULL, NULL)

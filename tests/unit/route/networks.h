@@ -4,9 +4,6 @@
 
 /* Small networks for the tests of routing, built link by link. */
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/rng.h"
 #include "topo/topology.h"
 #include "unit.h"

@@ -3,11 +3,8 @@
 
 /* The files for ibdmchk, line by line; that it reads them is for tests/tools/ibdmchk_test. */
 
-#include <stdlib.h>
-
 #include "route/formats/opensm_dump.h"
 #include "route/route_algorithm.h"
-#include "unit.h"
 
 #include "networks.h"
 
@@ -119,5 +116,3 @@ UNIT_TEST(more_devices_than_lids_are_refused)
 	assert_string_equal(error.text, "big: 49152 hosts and switches, expected at most 49151, "
 					"the LIDs of InfiniBand");
 }
-
-UNIT_MAIN(NULL, NULL)

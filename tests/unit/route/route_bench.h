@@ -4,10 +4,6 @@
 
 /* Topologies and routes for the tests of route algorithms: a test fails if there is none. */
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/weft_error.h"
 #include "route/route_algorithm.h"
 #include "route/route_set.h"

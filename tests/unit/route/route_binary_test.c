@@ -5,8 +5,6 @@
 
 #include "route/formats/route_binary.h"
 
-#include <stdlib.h>
-
 #include "networks.h"
 #include "route/route_algorithm.h"
 
@@ -303,5 +301,3 @@ UNIT_TEST(a_table_with_a_port_without_a_link_is_refused)
 		"FILE: byte 238: s0 sends what goes to h2 to a port without a link");
 	free(bytes.at);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -4,13 +4,10 @@
 /* Tables whose equal parts are stored once. */
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "route/route_algorithm.h"
 #include "route/route_blocks.h"
-#include "unit.h"
 
 #include "route_bench.h"
 
@@ -114,5 +111,3 @@ UNIT_TEST(more_blocks_than_numbers_are_refused)
 	assert_int_equal(blocks->blocks, UINT16_MAX + 1);
 	expect_same(blocks, table);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -381,5 +381,3 @@ UNIT_TEST(memory_follows_the_pairs_that_talk)
 		assert_true(MEBIBYTES(heap_bytes() - before) < 64);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -6,13 +6,10 @@
  * route_algorithm_at() and know by name only what some of them declare about themselves. */
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "random_network.h"
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
-#include "unit.h"
 
 /* A computation, so that a failure can be told and repeated. */
 struct route_case {

@@ -2,11 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "route/formats/route_file.h"
 
-#include <stdlib.h>
-
 #include "route/formats/route_binary.h"
 #include "route/route_algorithm.h"
-#include "unit.h"
 
 #include "networks.h"
 
@@ -388,5 +385,3 @@ UNIT_TEST(a_line_without_an_end_takes_no_memory)
 	assert_string_equal(error.text, "FILE:2:1: a line of more than 8191 characters");
 	free(text);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -4,8 +4,6 @@
 /* Every algorithm on every kind of topology that there is a generator for; and several algorithms
  * on one tree. */
 
-#include <stdio.h>
-
 #include "random_network.h"
 #include "route/route_merge.h"
 #include "route_expect.h"
@@ -194,5 +192,3 @@ UNIT_TEST(sets_on_two_trees_are_not)
 	}
 	assert_true(cycles > 10);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,8 +5,6 @@
 
 #include "route/route_merge.h"
 
-#include <stdlib.h>
-
 #include "networks.h"
 #include "route/formats/opensm_dump.h"
 #include "route/search/route_root.h"
@@ -273,5 +271,3 @@ UNIT_TEST(the_default_root_of_a_tree_is_a_leaf)
 	assert_int_equal(0, route_root_find(tree, &route_up_down, "", 1, &root, &error));
 	assert_int_equal(root, 0);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -248,5 +248,3 @@ UNIT_TEST(judge_and_brute_force_agree_on_shortest_routes)
 	print_message("minhop: %u networks, %u with a cycle\n", networks, cycles);
 	assert_in_range(cycles, networks / 20, networks - networks / 20);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,8 +5,6 @@
  * algorithm of the list from the I-th on, so that N of them run side by side; 'route_property_test
  * NAME' takes one. */
 
-#include <stdio.h>
-
 #include "random_network.h"
 #include "route_expect.h"
 #include "topo/topology_without.h"
@@ -231,5 +229,5 @@ int main(int count, char **arguments)
 		fprintf(stderr, "usage: route_property_test [PART PARTS | ALGORITHM]\n");
 		return 2;
 	}
-	return unit_run(__FILE__, NULL, NULL);
+	return unit_run(NULL, NULL);
 }

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "route/route_set.h"
 
-#include <string.h>
-
 #include "base/rng.h"
 #include "unit.h"
 
@@ -111,5 +109,3 @@ TEST(hosts_out_of_range_have_no_routes)
 	assert_int_equal(route_set_count(*state, 20, 1), 0);
 	assert_int_equal(route_set_count(*state, 1, UINT32_MAX), 0);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -285,5 +285,3 @@ UNIT_TEST(tables_are_judged_as_each_packet_alone_would_be)
 		route_table_destroy(table);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

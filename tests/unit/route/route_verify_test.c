@@ -6,7 +6,6 @@
 #include "route/verify/route_verify.h"
 
 #include "route/route_algorithm.h"
-#include "unit.h"
 
 #include "networks.h"
 
@@ -339,5 +338,3 @@ TEST(tables_that_turn_against_the_rule_are_found)
 	assert_false(fixture->report.deadlock_free);
 	assert_closed(fixture->topology, &fixture->report);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -4,13 +4,11 @@
 /* The parts of smart-routing: turns, paths, the linear program, breaking cycles, whole routes. */
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "route/search/acyclic.h"
 #include "route/smart/smart_lp.h"
 #include "route/smart/smart_paths.h"
 #include "route/smart/smart_plan.h"
-#include "unit.h"
 
 #include "networks.h"
 
@@ -492,5 +490,3 @@ UNIT_TEST(routes_over_links_of_mixed_rates_come_close_to_the_bound)
 	print_message("worst share of the bound: %.3f, bsmart-itb alone %.3f\n", worst, unweighted);
 	assert_true(worst >= 0.95);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,7 +5,6 @@
 
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
-#include "unit.h"
 
 #include "networks.h"
 #include "route_bench.h"
@@ -206,5 +205,3 @@ UNIT_TEST(a_way_that_does_not_fit_into_a_frame_is_refused)
 
 	bench_expect_refused(topology, "smart", "links, expected at most 62");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -82,5 +82,3 @@ UNIT_TEST(the_hosts_that_absorb_are_spread_all_the_same)
 	for (unsigned i = 0; i < 4; i++)
 		assert_in_range(absorbed[i], sum / 5, sum * 3 / 10);
 }
-
-UNIT_MAIN(NULL, NULL)

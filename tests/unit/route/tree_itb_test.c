@@ -3,9 +3,6 @@
 
 /* Minimal routes with in-transit buffers at the forbidden turns of a tree. */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "itb_networks.h"
 
 #define NETWORKS 60
@@ -288,5 +285,3 @@ UNIT_TEST(on_the_8_by_8_torus_all_is_minimal)
 	assert_in_range((unsigned)(report.mean_switch_links * 1e4 + 0.5), 40635, 40635);
 	assert_true(report.deadlock_free);
 }
-
-UNIT_MAIN(NULL, NULL)

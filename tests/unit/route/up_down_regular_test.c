@@ -44,5 +44,3 @@ UNIT_TEST(all_routes_of_cplant_are_minimal)
 {
 	assert_shares("cplant", 1, 6098.0 / 2450);
 }
-
-UNIT_MAIN(NULL, NULL)

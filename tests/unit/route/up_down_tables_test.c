@@ -3,11 +3,8 @@
 
 /* Destination tables of up/down, against the two rules worked out anew by recursion. */
 
-#include <stdlib.h>
-
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
-#include "unit.h"
 
 #include "networks.h"
 
@@ -248,5 +245,3 @@ UNIT_TEST(a_host_that_nothing_connects_is_named)
 		"net: no path from h0 to h2 (4 pairs of hosts without a path in all), "
 		"expected a connected topology");
 }
-
-UNIT_MAIN(NULL, NULL)

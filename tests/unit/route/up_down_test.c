@@ -3,11 +3,8 @@
 
 /* The routes of up/down, against its definition worked out anew by trying everything. */
 
-#include <stdlib.h>
-
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
-#include "unit.h"
 
 #include "networks.h"
 #include "route_bench.h"
@@ -311,5 +308,3 @@ UNIT_TEST(algorithms_are_found_by_name)
 	assert_ptr_equal(route_algorithm_find("ud"), &route_up_down);
 	assert_null(route_algorithm_find("up"));
 }
-
-UNIT_MAIN(NULL, NULL)

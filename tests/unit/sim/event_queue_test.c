@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "sim/event_prefetch.h"
 
-#include <stdlib.h>
-
 #include "base/rng.h"
 #include "unit.h"
 
@@ -450,5 +448,3 @@ UNIT_TEST(events_that_are_removed_do_not_come_and_all_others_do_in_order)
 		assert_true(event_queue_is_empty(queue));
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

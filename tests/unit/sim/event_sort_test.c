@@ -2,9 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "sim/event_sort.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/rng.h"
 #include "unit.h"
 
@@ -60,5 +57,3 @@ UNIT_TEST(many_come_out_as_qsort_has_them)
 		assert_memory_equal(key, wanted, count * sizeof(wanted[0]));
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -53,5 +53,3 @@ UNIT_TEST(one_value_has_no_interval)
 	assert_true(isnan(confidence_of(value, 1).half_width));
 	assert_int_equal(confidence_of(value, 0).count, 0);
 }
-
-UNIT_MAIN(NULL, NULL)

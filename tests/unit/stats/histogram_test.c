@@ -3,7 +3,6 @@
 #include "stats/histogram.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/rng.h"
 #include "unit.h"
@@ -181,5 +180,3 @@ TEST(the_upper_end_of_a_step_is_its_last_value)
 	}
 	assert_true(histogram_upper(HISTOGRAM_BUCKETS - 1) == UINT64_MAX);
 }
-
-UNIT_MAIN(NULL, NULL)

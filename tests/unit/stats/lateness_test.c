@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "stats/lateness.h"
 
-#include <stdlib.h>
-
 #include "base/rng.h"
 #include "unit.h"
 
@@ -146,5 +144,3 @@ CLAIM(counters_go_on_and_the_measured_stays_when_measuring_ends)
 	assert_int_equal(lateness_summary(&fixture->late).max_ns, 3000);
 	assert_int_equal(fixture->total.count, 1);
 }
-
-UNIT_MAIN(NULL, NULL)

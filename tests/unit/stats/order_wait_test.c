@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "stats/lateness.h"
 
-#include <stdlib.h>
-
 #include "base/rng.h"
 #include "unit.h"
 
@@ -43,5 +41,3 @@ UNIT_TEST(releases_follow_from_arrivals_and_waits)
 	free(all);
 	free(wait);
 }
-
-UNIT_MAIN(NULL, NULL)

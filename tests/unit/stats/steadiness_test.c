@@ -185,5 +185,3 @@ UNIT_TEST(the_interval_has_the_mean_in_95_of_100_cases)
 	assert_in_range(within, 930, 980);
 	assert_true(isnan(batch_confidence(series.sum, series.weight, 31).half_width));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -271,5 +271,3 @@ UNIT_TEST(the_afc_is_the_last_vc_and_the_bit_leaves_the_others_alone)
 	assert_int_equal(packet.cursor, 7);
 	assert_int_equal(packet.header_vc, 1);
 }
-
-UNIT_MAIN(NULL, NULL)

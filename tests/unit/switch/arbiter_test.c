@@ -400,5 +400,3 @@ UNIT_TEST(the_sets_are_right_and_order_is_kept_under_random_load_without_voqs)
 {
 	run_random(false, 2);
 }
-
-UNIT_MAIN(NULL, NULL)

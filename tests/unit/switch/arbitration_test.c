@@ -110,5 +110,3 @@ UNIT_TEST(flows_are_estimated_from_a_bitmap)
 		assert_in_range(arbitration_flows(seen), (flows * 7 + 9) / 10, flows * 13 / 10 + 1);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "switch/arn_table.h"
 
-#include <string.h>
-
 #include "base/rng.h"
 #include "paper_detector.h"
 #include "unit.h"
@@ -528,5 +526,3 @@ UNIT_TEST(what_makes_no_sense_is_refused)
 	from.ttl_ps = 0;
 	assert_null(arn_table_create(&from));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -7,7 +7,6 @@
 #include "switch/congestion_control.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "paper_detector.h"
 #include "unit.h"
@@ -594,5 +593,3 @@ UNIT_TEST(what_makes_no_sense_is_refused)
 	bench.table.ttl_ps = 0;
 	assert_null(congestion_control_create(&bench.config));
 }
-
-UNIT_MAIN(NULL, NULL)

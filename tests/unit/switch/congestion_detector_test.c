@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "switch/congestion_detector.h"
 
-#include <string.h>
-
 #include "base/rng.h"
 #include "paper_detector.h"
 #include "unit.h"
@@ -471,5 +469,3 @@ UNIT_TEST(counters_and_sets_agree_with_the_rules_under_random_events)
 	}
 	assert_true(bench.detector->roots > 100);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -343,5 +343,3 @@ UNIT_TEST(default_threshold_is_twice_a_full_frame)
 	assert_int_equal(contention_threshold(1000, 1000000000), 2 * 8192 * PS_PER_NS);
 	assert_int_equal(contention_threshold(9118, 1000000), 2 * 9142 * 8 * PS_PER_US);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -272,5 +272,3 @@ UNIT_TEST(a_packet_that_can_neither_go_on_nor_turn_is_discarded)
 	assert_int_equal(switch_stored_packets(bench->sw), 1);
 	bench->sw->usable |= BIT64(0);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -155,5 +155,3 @@ UNIT_TEST(red_marks_a_share_that_rises_between_its_thresholds)
 	assert_in_range(reds(&fecn, 300), 1850, 2150);
 	assert_int_equal(reds(&fecn, 301), 10000);
 }
-
-UNIT_MAIN(NULL, NULL)

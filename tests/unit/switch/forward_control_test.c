@@ -201,5 +201,3 @@ TEST(a_full_reserve_keeps_nothing_from_the_agent)
 	bench_arrive(bench, 1, &own);
 	assert_non_null(switch_take_for_agent(bench->sw));
 }
-
-UNIT_MAIN(NULL, NULL)

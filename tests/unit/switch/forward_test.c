@@ -756,5 +756,3 @@ TEST(a_source_route_goes_past_the_queues_too)
 	assert_int_equal(bench_pass_queues(bench, 0, &packet, UINT64_MAX), OUT);
 	assert_int_equal(packet.mutable_word, MUTABLE_CURSOR(1));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -156,5 +156,3 @@ UNIT_TEST(the_size_is_the_most_that_was_left_until_the_link_goes_down)
 	assert_int_equal(link.buffer.vc_blocks, 0);
 	assert_int_equal(peer_buffer_free(&link.buffer, 0), credit_available(&link.tx));
 }
-
-UNIT_MAIN(NULL, NULL)

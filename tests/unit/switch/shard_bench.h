@@ -7,9 +7,6 @@
  * belongs to the shard of its port, so that shards may run by turns in one thread or in threads of
  * their own. Port o is the way to host o. */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/rng.h"
 #include "switch/discard.h"
 #include "switch/switch_shard.h"

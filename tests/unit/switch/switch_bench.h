@@ -7,9 +7,6 @@
  * neighbour has met the switch, was granted the whole of its buffer, and grants it nothing until
  * bench_grant(). */
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/rng.h"
 #include "switch/discard.h"
 #include "switch/forward.h"

@@ -599,5 +599,3 @@ UNIT_TEST(the_detector_is_told_of_all_that_comes_and_goes)
 	assert_true(sent_back > 0);
 	assert_true(adapted > 0);
 }
-
-UNIT_MAIN(NULL, NULL)

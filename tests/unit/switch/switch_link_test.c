@@ -478,5 +478,3 @@ UNIT_TEST(nothing_is_unaccounted_for_without_voqs_either)
 {
 	run_random(false, 2);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -224,5 +224,3 @@ UNIT_TEST(links_are_known_once_they_are_up_and_until_they_go_down)
 	bench_hello(bench, 2);
 	assert_int_equal(bench->sw->linked, BIT64(2) | BIT64(3));
 }
-
-UNIT_MAIN(NULL, NULL)

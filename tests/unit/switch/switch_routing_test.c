@@ -540,5 +540,3 @@ UNIT_TEST(every_packet_leaves_by_what_was_in_use_when_it_came)
 	run_load("oblivious", true);
 	run_load("none", true);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -278,5 +278,3 @@ UNIT_TEST(a_switch_that_cannot_be_divided_so_is_refused)
 	config.voq = false;
 	expect_refusal(&config, owner, 2);
 }
-
-UNIT_MAIN(NULL, NULL)

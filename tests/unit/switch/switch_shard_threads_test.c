@@ -77,5 +77,3 @@ UNIT_TEST(five_parts_at_once_are_one_switch)
 {
 	run_threads(11, 3, 5);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -238,5 +238,3 @@ UNIT_TEST(a_stall_at_time_zero_is_given_its_time_too)
 	switch_drain(sw);
 	switch_destroy(sw);
 }
-
-UNIT_MAIN(NULL, NULL)

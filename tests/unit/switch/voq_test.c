@@ -117,5 +117,3 @@ TEST(a_stall_marks_the_packet_that_is_the_head)
 	assert_int_equal(f->packet[0].stalled, 1);
 	assert_int_equal(f->packet[1].stalled, 0);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -6,8 +6,6 @@
 
 #include "topology_walk.h"
 
-#include <stdio.h>
-
 static unsigned bits(uint32_t number)
 {
 	return (unsigned)__builtin_popcount(number);
@@ -307,5 +305,3 @@ UNIT_TEST(cplant_groups_are_a_cube_with_links_between_the_farthest)
 		}
 	assert_int_equal(walk_diameter(topology), 4);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -3,9 +3,6 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "topo/generator.h"
 #include "topo/topology.h"
@@ -404,5 +401,3 @@ UNIT_TEST(the_name_tells_what_was_asked_for)
 		assert_string_equal(topology->name, names[i][1]);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

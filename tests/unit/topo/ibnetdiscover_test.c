@@ -6,8 +6,6 @@
 #include "topology_walk.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "topo/formats/ib_listing.h"
 #include "topo/formats/topology_format.h"
@@ -612,5 +610,3 @@ UNIT_TEST(no_mutation_of_a_listing_changes_the_network_in_silence)
 	}
 	assert_true(changed > 50);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -7,8 +7,6 @@
 #include "topology_walk.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/rng.h"
 
@@ -216,5 +214,3 @@ UNIT_TEST(impossible_requests_are_refused_with_the_reason)
 		assert_string_equal(error.text, bad[i].message);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -4,7 +4,6 @@
 /* The kinds of data centres and supercomputers against the counts that their papers give. */
 
 #include <math.h>
-#include <stdio.h>
 
 #include "topo/generators/galois_field.h"
 #include "topo/topology_shape.h"
@@ -154,5 +153,3 @@ UNIT_TEST(unfit_options_are_refused_with_what_was_expected)
 		assert_string_equal(error.text, bad[i][1]);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

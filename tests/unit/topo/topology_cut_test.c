@@ -5,8 +5,6 @@
 
 #include "unit.h"
 
-#include <stdlib.h>
-
 #include "topo/topology_cut.h"
 
 struct cut {
@@ -95,5 +93,3 @@ UNIT_TEST(the_delay_is_the_least_of_the_links_that_are_cut)
 	assert_true(topology_cut_delay(topology, cut.part) < 43 * PS_PER_NS);
 	assert_true(topology_cut_delay(topology, cut.part) >= 40 * PS_PER_NS);
 }
-
-UNIT_MAIN(NULL, NULL)

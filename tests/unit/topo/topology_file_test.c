@@ -3,9 +3,6 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "topo/topology.h"
 
@@ -187,5 +184,3 @@ UNIT_TEST(the_ready_topologies_are_whole)
 		assert_int_equal(topology_check_connected(topology, path, &error), 0);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

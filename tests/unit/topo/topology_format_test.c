@@ -5,10 +5,6 @@
 
 #include "topology_walk.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "topo/formats/ib_listing.h"
 #include "topo/formats/topology_format.h"
 
@@ -175,5 +171,3 @@ UNIT_TEST(other_rates_are_rounded_down)
 		assert_string_equal(text, rates[i].text);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -8,8 +8,6 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "topo/formats/topology_format.h"
@@ -296,5 +294,3 @@ UNIT_TEST(the_maps_of_planes_join_to_the_whole)
 	topology_destroy(joined);
 	topology_destroy(again);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,9 +5,6 @@
 
 #include "topology_walk.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/rng.h"
 #include "topo/formats/topology_format.h"
 #include "topo/topology_levels.h"
@@ -292,5 +289,3 @@ UNIT_TEST(damaged_listings_give_less_but_nothing_else)
 	}
 	assert_true(accepted > 20);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "topology_walk.h"
 
-#include <string.h>
-
 #include "base/rng.h"
 #include "topo/topology_levels.h"
 
@@ -180,5 +178,3 @@ UNIT_TEST(damaged_trees_are_checked)
 	}
 	assert_true(found > 5 && refused > 5);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -64,5 +64,3 @@ UNIT_TEST(no_distances_where_there_are_none)
 	assert_int_equal(shape.degree_max, 2);
 	assert_false(shape_of("ring:switches=1").distances_known);
 }
-
-UNIT_MAIN(NULL, NULL)

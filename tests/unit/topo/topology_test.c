@@ -6,7 +6,6 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "topo/topology.h"
 
@@ -215,5 +214,3 @@ UNIT_TEST(a_copy_is_independent)
 	assert_int_equal(topology_finish(copy, "t", NULL), 0);
 	topology_destroy(copy);
 }
-
-UNIT_MAIN(NULL, NULL)

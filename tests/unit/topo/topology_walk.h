@@ -4,8 +4,6 @@
 
 /* Questions that tests of topologies ask, answered by trying everything. */
 
-#include <stdlib.h>
-
 #include "topo/topology.h"
 #include "unit.h"
 

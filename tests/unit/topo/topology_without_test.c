@@ -6,8 +6,6 @@
 #include "topology_walk.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "topo/topology_without.h"
@@ -276,5 +274,3 @@ UNIT_TEST(what_is_left_can_be_written_and_read_back)
 	free(text);
 	topology_destroy(again);
 }
-
-UNIT_MAIN(NULL, NULL)

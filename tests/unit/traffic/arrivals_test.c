@@ -200,5 +200,3 @@ UNIT_TEST(bursty_arrivals_begin_anywhere_in_burst_or_gap)
 	}
 	assert_in_range(in_burst, 29300, 30700);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -7,8 +7,6 @@
 
 #include "unit.h"
 
-#include <string.h>
-
 static struct rng rng;
 
 static struct rails *rails_of(const struct topology *topology)
@@ -147,5 +145,3 @@ UNIT_TEST(flows_take_the_ports_in_turn)
 		assert_string_equal(topology->host_at[from].name, "w:1");
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

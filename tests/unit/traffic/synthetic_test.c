@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "traffic/synthetic.h"
 
-#include <string.h>
-
 #include "base/rng.h"
 #include "unit.h"
 
@@ -77,5 +75,3 @@ UNIT_TEST(an_ip_packet_is_not_taken_for_synthetic)
 	assert_false(synthetic_is(ip, sizeof(ip)));
 	assert_false(synthetic_is(ip + 1, SYNTHETIC_PREFIX_BYTES - 1));
 }
-
-UNIT_MAIN(NULL, NULL)

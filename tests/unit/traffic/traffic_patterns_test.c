@@ -4,8 +4,6 @@
 /* Where messages go: each pattern against its definition. */
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "traffic_bench.h"
 
@@ -413,5 +411,3 @@ UNIT_TEST(bursts_above_the_rate_of_the_link_are_refused)
 	from.on_ps = 0;
 	assert_null(traffic_create(&from, &error));
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "traffic_bench.h"
 #include "wire/frame.h"
@@ -563,5 +561,3 @@ UNIT_TEST(a_lane_that_is_not_taken_from_holds_nobody_up)
 	assert_false(traffic_finished(lanes.lane[1], 2 * PS_PER_MS));
 	stop_lanes(&lanes);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -6,8 +6,6 @@
 #include "capture/capture_output.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/weft_time.h"
 #include "unit.h"
@@ -40,5 +38,3 @@ UNIT_TEST(a_number_of_files_that_is_out_of_range_is_refused)
 		assert_non_null(strstr(error.text, "expected from 2 to 99999 files"));
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -4,9 +4,6 @@
 #include "watch/http_server.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -273,5 +270,3 @@ UNIT_TEST(an_address_of_another_form_is_refused)
 		"--web 0.0.0.0:0: expected an address of this machine alone and a port, such as "
 		"127.0.0.1:9464");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -6,9 +6,6 @@
 #include "lab/lab_clocks.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -195,5 +192,3 @@ UNIT_TEST(machines_are_added_up)
 	json_decref(part);
 	json_decref(all);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -6,7 +6,6 @@
 #include "lab/lab_ending.h"
 
 #include <signal.h>
-#include <string.h>
 
 #include "unit.h"
 
@@ -71,5 +70,3 @@ UNIT_TEST(a_process_that_is_no_child_has_ended)
 	lab_ending_find(&record, text);
 	assert_string_equal(text, "has ended");
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -6,9 +6,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/wait.h>
@@ -199,5 +196,3 @@ UNIT_WITH(a_program_that_the_holder_started_does_not_keep_the_lock, make_place, 
 	close(ready[0]);
 	close(ready[1]);
 }
-
-UNIT_MAIN(NULL, NULL)

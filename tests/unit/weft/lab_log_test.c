@@ -5,8 +5,6 @@
 
 #include "lab/lab_log.h"
 
-#include <stdio.h>
-
 #include "unit.h"
 
 static void expect(const char *log, const char *error, const char *rest)
@@ -42,5 +40,3 @@ UNIT_TEST(warnings_and_other_programs_are_none)
 		"weft-nics: no\n weft-nic: no\nweft-nic\n");
 	expect("", NULL, "");
 }
-
-UNIT_MAIN(NULL, NULL)

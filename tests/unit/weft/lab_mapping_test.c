@@ -5,8 +5,6 @@
 
 #include "unit.h"
 
-#include <string.h>
-
 #include "lab/lab_mapping.h"
 
 static json_t *add_mapper(json_t *mapping, const char *host, const char *state, int switches)
@@ -236,5 +234,3 @@ UNIT_TEST(a_host_without_routes_to_all_others_is_named)
 	assert_true(lab_mapping_reaches(mapping, rails, &why));
 	json_decref(mapping);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -5,8 +5,6 @@
 
 #include "lab/lab_ready.h"
 
-#include <string.h>
-
 #include "unit.h"
 
 static void expect(json_t *devices, bool hosts, const char *said)
@@ -49,5 +47,3 @@ UNIT_TEST(of_several_the_first_is_named_and_the_others_are_counted)
 		"s0: no buffer for control frames 1 times: the pool of control frames is exhausted, "
 		"and so say 2 more counters");
 }
-
-UNIT_MAIN(NULL, NULL)

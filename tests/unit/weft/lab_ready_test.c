@@ -96,5 +96,3 @@ UNIT_TEST(only_links_that_lead_to_other_machines_are_away)
 	json_decref(elsewhere);
 	json_decref(links);
 }
-
-UNIT_MAIN(NULL, NULL)

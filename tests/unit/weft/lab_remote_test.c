@@ -9,9 +9,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -236,5 +233,5 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "lab") == 0 && strcmp(argv[2], "part") == 0)
 		return be_machine();
-	return unit_run(__FILE__, NULL, NULL);
+	return unit_run(NULL, NULL);
 }

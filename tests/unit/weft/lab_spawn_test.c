@@ -5,8 +5,6 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,5 +97,3 @@ UNIT_TEST(process_that_cannot_be_recorded_is_not_started)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(rmdir(folder), 0);
 }
-
-UNIT_MAIN(NULL, NULL)

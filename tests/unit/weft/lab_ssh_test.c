@@ -5,10 +5,6 @@
 
 #include "lab/lab_ssh.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -171,5 +167,3 @@ UNIT_TEST(what_went_wrong_has_what_to_do_beside_it)
 	expect_why(255, "", "ssh failed: it says nothing");
 	expect_why(0, "", "the connection has ended");
 }
-
-UNIT_MAIN(NULL, NULL)

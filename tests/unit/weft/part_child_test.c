@@ -7,8 +7,6 @@
 #include "console/part_child.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -44,5 +42,5 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "count") == 0)
 		return argc == 3 + PORTS && strcmp(argv[argc - 1], "s2999:0") == 0 ? 0 : 1;
-	return unit_run(__FILE__, NULL, NULL);
+	return unit_run(NULL, NULL);
 }

@@ -8,7 +8,6 @@
 #include "capture/pcapng_merge.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "unit.h"
 
@@ -125,5 +124,3 @@ UNIT_TEST(a_reader_that_went_away_is_an_error)
 	assert_int_equal(pcapng_merge_add(&merge, &stream, section, sizeof(section)), -EIO);
 	pcapng_merge_end(&stream);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "wire/cn.h"
 
-#include <string.h>
-
 #include "base/rng.h"
 #include "unit.h"
 #include "wire/frame.h"
@@ -151,5 +149,3 @@ UNIT_TEST(flow_is_added_once_and_while_there_is_room)
 	assert_int_equal(flows, 2);
 	assert_int_equal(flow[1].destination, 3);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "wire/control.h"
 
-#include <string.h>
-
 #include "base/rng.h"
 #include "unit.h"
 
@@ -314,5 +312,3 @@ UNIT_TEST(arn_of_another_length_of_no_host_or_vc_is_refused)
 	bytes[4] = bytes[5] = 0xFF;
 	assert_false(control_arn_decode(&arn, bytes, CONTROL_ARN_BYTES));
 }
-
-UNIT_MAIN(NULL, NULL)

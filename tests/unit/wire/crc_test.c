@@ -204,5 +204,3 @@ UNIT_TEST(crc32c_of_nothing_is_zero)
 {
 	assert_int_equal(crc32c("", 0), 0);
 }
-
-UNIT_MAIN(NULL, NULL)

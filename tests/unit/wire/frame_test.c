@@ -3,7 +3,6 @@
 #include "wire/frame.h"
 
 #include <arpa/inet.h>
-#include <stdlib.h>
 
 #include "base/rng.h"
 #include "unit.h"
@@ -527,5 +526,3 @@ UNIT_TEST(every_fault_and_every_kind_has_its_own_name)
 			assert_string_not_equal(frame_fault_name(i), frame_fault_name(k));
 	assert_string_equal(frame_fault_name(FRAME_FAULT_COUNT), "unknown");
 }
-
-UNIT_MAIN(NULL, NULL)

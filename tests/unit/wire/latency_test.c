@@ -3,7 +3,6 @@
 #include "wire/latency.h"
 
 #include <arpa/inet.h>
-#include <string.h>
 
 #include "unit.h"
 #include "wire/frame_check.h"
@@ -179,5 +178,3 @@ UNIT_TEST(other_kinds_have_no_extension)
 	header.kind = FRAME_DATA;
 	assert_int_equal(frame_payload_offset(&header), FRAME_HEADER_BYTES + 40);
 }
-
-UNIT_MAIN(NULL, NULL)

@@ -167,5 +167,3 @@ UNIT_TEST(only_a_pause_may_purge)
 		assert_true(survives(&message));
 	}
 }
-
-UNIT_MAIN(NULL, NULL)

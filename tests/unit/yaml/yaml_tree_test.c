@@ -3,9 +3,6 @@
 #include "unit.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "yaml/yaml_tree.h"
 
@@ -197,5 +194,3 @@ UNIT_TEST(a_bad_set_says_which)
 		assert_string_equal(error.text, bad[i].message);
 	}
 }
-
-UNIT_MAIN(NULL, NULL)
