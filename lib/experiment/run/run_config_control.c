@@ -242,7 +242,7 @@ int run_config_check_control(
 			"nic.iba-cc.min: expected at most nic.iba-cc.limit");
 	if (learns_by_marks(config) && !run_config_marks(config))
 		return yaml_tree_refuse(control, error,
-			"nic.control: %s learns by marks: expected switch.fecn of 1 to 15, or "
+			"nic.control: %s reacts to marks: expected switch.fecn of 1 to 15, or "
 			"switch.ecn.kmax",
 			name);
 	if (config->sw.ecn.kmin_bytes > config->sw.ecn.kmax_bytes)
