@@ -90,7 +90,8 @@ bool audit_began_before(const struct audit *audit, const struct audit_frame *fra
 
 	if (audit->rules.exact)
 		return false;
-	if (frame->class != AUDIT_DATA || source >= audit->rules.topology->hosts)
+	if ((frame->class != AUDIT_DATA && frame->header.kind != FRAME_ACK) ||
+		source >= audit->rules.topology->hosts)
 		return frame->seen.time_ns < audit->rules.complete_ns + AUDIT_CONTROL_NS;
 	return !audit->offset_known[source] ||
 	       (int32_t)(injected + audit->offset[source] - (uint32_t)audit->rules.complete_ns) <
@@ -216,8 +217,9 @@ static enum audit_class class_of(unsigned kind)
 	return frame_link_local(kind) ? AUDIT_LINK_LOCAL : AUDIT_END_TO_END;
 }
 
-/* Hashes kind, source, destination, message and sequence. Control frames may repeat these: for
- * them, everything except the mutable bytes. 'fixed' covers everything that no switch changes. */
+/* Hashes kind, source, destination, message, sequence and the time of injection, which differs when
+ * a frame is resent. Control frames may repeat these: for them, the payload as well. 'fixed' covers
+ * everything that no switch changes. */
 static void identify(struct audit_seen *seen, uint32_t captured)
 {
 	struct audit_frame *frame = &seen->frame;
@@ -227,8 +229,8 @@ static void identify(struct audit_seen *seen, uint32_t captured)
 	if (seen->payload_at + payload > captured)
 		payload = captured > seen->payload_at ? captured - seen->payload_at : 0;
 	frame->identity = byte_hash(header[1], header + 2, 4);
-	frame->identity =
-		byte_hash(frame->identity, header + 10, frame->class == AUDIT_DATA ? 8 : 16);
+	frame->identity = byte_hash(frame->identity, header + 10, 8);
+	frame->identity = byte_hash(frame->identity, header + 22, 4);
 	if (frame->class != AUDIT_DATA)
 		frame->identity =
 			byte_hash(frame->identity, seen->bytes + seen->payload_at, payload);

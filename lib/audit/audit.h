@@ -82,6 +82,8 @@ struct audit_rules {
 	bool marks;         /* switches set FECN bits */
 	bool whole;         /* hosts send each message under one number */
 	bool ordered;       /* frames of a pair in a VC keep their order */
+	bool passes_itbs;   /* switches pass frames by hosts with in-transit buffers */
+	uint32_t window;    /* frames that a host may resend to another one */
 	uint32_t vc_blocks; /* buffer of a VC at a switch; 0: unknown */
 	const bool *timed;  /* [link]: the fabric enforces rate and delay; NULL: all */
 	const bool *waits;  /* [way]: arrivals count from the end of the tail; NULL: from the end of
@@ -113,6 +115,8 @@ struct audit *audit_create(const struct audit_rules *rules, const bool *captured
 void audit_destroy(struct audit *audit);
 /* 0 or -ENOMEM. */
 int audit_add(struct audit *audit, const struct audit_frame_at *frame);
+/* Check 7: outputs have to be known in advance. */
+bool audit_judges_fairness(const struct audit_rules *rules);
 /* After the last frame. */
 void audit_end(struct audit *audit);
 

@@ -24,6 +24,7 @@ struct decision {
 	uint8_t cursor;
 	enum vc_turn turn;
 	uint64_t detours; /* outputs that may put the packet on a detour (vc_ladder.h) */
+	uint8_t past;     /* the output past the host that would absorb it; AUDIT_UNKNOWN: none */
 };
 
 static void decide_by_route(
@@ -44,6 +45,12 @@ static void decide_by_route(
 	if (cursor < length && (frame->route[cursor] & ROUTE_PORT_BIT) != 0) {
 		decision->output = frame->route[cursor] & ROUTE_PORT_MASK;
 		decision->allowed = BIT64(decision->output);
+	}
+	if (audit->rules.passes_itbs && cursor + 2u < length &&
+		frame->route[cursor + 1] == ROUTE_TYPE_ITB) {
+		decision->past = frame->route[cursor + 2] & ROUTE_PORT_MASK;
+		decision->allowed |= BIT64(decision->past);
+		decision->output = AUDIT_UNKNOWN;
 	}
 }
 
@@ -103,7 +110,7 @@ static void decide_by_table(const struct audit *audit, const struct audit_frame 
 static struct decision decide(
 	const struct audit *audit, const struct audit_frame *frame, uint32_t at)
 {
-	struct decision decision = {.output = AUDIT_UNKNOWN};
+	struct decision decision = {.output = AUDIT_UNKNOWN, .past = AUDIT_UNKNOWN};
 
 	if (frame->header.route_length != 0)
 		decide_by_route(audit, frame, &decision);
@@ -153,10 +160,10 @@ static struct audit_port *output_of(const struct audit *audit, uint32_t at, unsi
 	return way == AUDIT_NONE ? NULL : &audit->port[way];
 }
 
-static bool judges_fairness(const struct audit *audit)
+bool audit_judges_fairness(const struct audit_rules *rules)
 {
-	return audit->rules.exact && audit->rules.voq && audit->rules.vcs_known &&
-	       !audit->rules.adaptive;
+	return rules->exact && rules->voq && rules->vcs_known && !rules->adaptive &&
+	       !rules->passes_itbs;
 }
 
 /* A frame waits for 'out' at this input, and has the credits to leave. */
@@ -211,7 +218,7 @@ static void queue_waits(struct audit *audit, const struct audit_port *input, uin
 	uint64_t bit = BIT64(input->at.port);
 	bool any = false;
 
-	if (out == NULL || !judges_fairness(audit))
+	if (out == NULL || !audit_judges_fairness(&audit->rules))
 		return;
 	for (unsigned vc = 0; vc < audit->rules.vcs && !any; vc++)
 		any = queue_of(audit, input, output, vc)->first != AUDIT_NONE;
@@ -264,6 +271,8 @@ static void check_mutable(struct audit *audit, const struct audit_seen *seen,
 	unsigned vc =
 		next_vc(audit, entered, input, seen->port->at.port, decision->turn, out->flags);
 	uint8_t changed = in->flags ^ out->flags, may = 0;
+	bool past = seen->port->at.port == decision->past;
+	unsigned cursor = decision->cursor + (past ? 2u : 0);
 	char text[PORT_TEXT];
 
 	/* The same output may lead on or begin a detour. */
@@ -274,10 +283,12 @@ static void check_mutable(struct audit *audit, const struct audit_seen *seen,
 		may |= FRAME_F_FECN & out->flags;
 	if (audit->rules.adaptive || !audit->rules.vcs_known)
 		may |= FRAME_F_ADAPTED & out->flags;
+	if (past)
+		may |= FRAME_F_END_MARK & out->flags;
 	audit_port_name(audit, seen->at->way, text);
-	if (out->cursor != decision->cursor)
+	if (out->cursor != cursor)
 		audit_report(audit, AUDIT_CURSOR, &seen->frame.seen,
-			"%s: the cursor is %u, expected %u", text, out->cursor, decision->cursor);
+			"%s: the cursor is %u, expected %u", text, out->cursor, cursor);
 	if (entered->class != AUDIT_DATA)
 		return;
 	if ((changed & ~may) != 0)
@@ -328,7 +339,9 @@ static void leave_switch(struct audit *audit, struct audit_seen *seen)
 	struct audit_port *input;
 
 	if (found == AUDIT_NONE || audit->frame[found].waits) {
-		seen->frame.birth = ++audit->births;
+		/* One from before the capture is older than any other. */
+		if (!audit_began_before(audit, &seen->frame))
+			seen->frame.birth = ++audit->births;
 		if (!is_of_mapper(&seen->frame))
 			audit_wait(audit, &seen->frame, seen->port->device);
 		return;
@@ -338,7 +351,7 @@ static void leave_switch(struct audit *audit, struct audit_seen *seen)
 	seen->frame.birth = entered->birth;
 	compare(audit, seen, entered);
 	if (entered->class == AUDIT_DATA) {
-		if (judges_fairness(audit))
+		if (audit_judges_fairness(&audit->rules))
 			check_turns(audit, seen, seen->port, input);
 		if (entered->output != AUDIT_UNKNOWN)
 			audit_pass(audit, found, &seen->frame.seen);
@@ -371,7 +384,36 @@ static bool has_route(const struct route_set *set, const struct audit_frame *fra
 	}
 }
 
-/* Data that a host sends for the first time, or again. */
+#define OFFERED (1u << 16) /* in an audit_pair: a flow */
+
+/* The first frames of a flow that started before the capture may be resent, after others that it
+ * lacks: at most a window of them. */
+static bool is_new(const struct audit *audit, const struct audit_pair *pair, uint32_t sequence)
+{
+	return (int32_t)(sequence - pair->first) >= (int32_t)audit->rules.window;
+}
+
+/* Numbers of frames have no gaps, and a message ends before the next one. Messages of several VCs
+ * alternate. */
+static void check_number(struct audit *audit, const struct audit_seen *seen,
+	const struct audit_pair *pair, uint32_t sequence, uint32_t message)
+{
+	const struct audit_rules *rules = &audit->rules;
+	bool next = sequence == pair->sent + 1;
+	char text[PORT_TEXT], frame[AUDIT_TEXT];
+
+	if (next && seen->frame.header.vc == pair->vc)
+		next = (int16_t)(message - pair->message) >= pair->ended &&
+		       (!rules->whole || pair->ended || message == pair->message);
+	if (!next && is_new(audit, pair, pair->sent + 1))
+		audit_report(audit, AUDIT_MESSAGE, &seen->frame.seen,
+			"%s: %s follows message %" PRIu32 ", sequence %" PRIu32,
+			audit_port_name(audit, seen->at->way, text),
+			audit_describe(&seen->frame, frame), pair->message, pair->sent);
+}
+
+/* Data that a host sends for the first time, or again. The upper half of a message number is the
+ * flow, and the lower half wraps; resent frames are older. */
 static void begin(struct audit *audit, struct audit_seen *seen)
 {
 	const struct frame_header *header = &seen->frame.header;
@@ -382,32 +424,24 @@ static void begin(struct audit *audit, struct audit_seen *seen)
 
 	audit->offset[source] = (uint32_t)seen->at->time_ns - ntohl(header->injected_ns_be);
 	audit->offset_known[source] = true;
-	audit_port_name(audit, seen->at->way, text);
-	audit_describe(&seen->frame, frame);
 	if (audit->rules.set != NULL && !has_route(audit->rules.set, &seen->frame))
 		audit_report(audit, AUDIT_ROUTE, &seen->frame.seen,
-			"%s: %s has a route that the "
-			"routes do not have",
-			text, frame);
+			"%s: %s has a route that the routes do not have",
+			audit_port_name(audit, seen->at->way, text),
+			audit_describe(&seen->frame, frame));
 	if (pair == NULL)
 		return;
-	/* The upper half of a message number is the flow, and the lower half wraps; resent frames
-	 * are older. */
-	if (pair->began && pair->message >> 16 == message >> 16) {
-		if ((int32_t)(sequence - pair->sent) <= 0)
-			return;
-		/* Messages of several VCs alternate. */
-		if (sequence != pair->sent + 1 ||
-			(header->vc == pair->vc &&
-				((int16_t)(message - pair->message) < pair->ended ||
-					(audit->rules.whole && !pair->ended &&
-						message != pair->message))))
-			audit_report(audit, AUDIT_MESSAGE, &seen->frame.seen,
-				"%s: %s follows message %" PRIu32 ", sequence %" PRIu32, text,
-				frame, pair->message, pair->sent);
-	}
-	/* Frames at the start of a capture may be resent, after others that it lacks. */
-	pair->began = !audit_began_before(audit, &seen->frame);
+	if (!pair->began || pair->message >> 16 != message >> 16)
+		pair->first = sequence -
+			      (audit->rules.exact || pair->began ||
+						      pair->offered == (OFFERED | message >> 16)
+					      ? audit->rules.window
+					      : 0);
+	else if ((int32_t)(sequence - pair->sent) > 0)
+		check_number(audit, seen, pair, sequence, message);
+	else
+		return;
+	pair->began = true;
 	pair->sent = sequence;
 	pair->message = message;
 	pair->ended = (header->flags & FRAME_F_TAIL) != 0;
@@ -434,17 +468,11 @@ static void check_first_vc(struct audit *audit, const struct audit_seen *seen)
 			adapted ? rules->vcs - 1u : rules->sl_to_vc[sl]);
 }
 
-/* An in-transit host forwards what it absorbed. It drops frames for which it has no memory without
- * a record, and their source resends them: the newest copy counts. */
+/* An in-transit host forwards what it absorbed. */
 static void reinject(struct audit *audit, struct audit_seen *seen)
 {
-	uint32_t found = audit_find(audit, seen->frame.identity, seen->port->device), newer;
+	uint32_t found = audit_find(audit, seen->frame.identity, seen->port->device);
 	char text[PORT_TEXT];
-
-	while ((newer = audit_find_next(audit, found)) != AUDIT_NONE) {
-		audit_take(audit, found);
-		found = newer;
-	}
 
 	if (found == AUDIT_NONE || audit->frame[found].waits) {
 		audit_wait(audit, &seen->frame, seen->port->device);
@@ -518,7 +546,7 @@ static void deliver(struct audit *audit, struct audit_seen *seen)
 		return;
 	if (!pair->received || (int32_t)(sequence - pair->arrived) > 0)
 		pair->arrived = sequence;
-	pair->received = true;
+	pair->received |= pair->began && is_new(audit, pair, sequence);
 	birth = &pair->birth[(header->flags & FRAME_F_ADAPTED) != 0];
 	if (audit->rules.ordered && seen->frame.birth != 0) {
 		if (seen->frame.birth < *birth)
@@ -528,6 +556,19 @@ static void deliver(struct audit *audit, struct audit_seen *seen)
 				audit_describe(&seen->frame, frame));
 		*birth = seen->frame.birth;
 	}
+}
+
+/* The next flow of a pair starts within the capture. */
+static void take_offer(struct audit *audit, const struct audit_seen *seen)
+{
+	struct audit_pair *pair = audit_pair_of(
+		audit, (uint16_t)seen->port->at.device, ntohs(seen->frame.header.source_be));
+	struct control_flow flow;
+
+	if (pair != NULL && seen->payload_at + seen->payload_bytes <= seen->at->captured_bytes &&
+		control_flow_decode(&flow, seen->bytes + seen->payload_at, seen->payload_bytes) &&
+		flow.step == CONTROL_FLOW_OFFER)
+		pair->offered = OFFERED | flow.offered;
 }
 
 static void enter_host(struct audit *audit, struct audit_seen *seen)
@@ -542,6 +583,8 @@ static void enter_host(struct audit *audit, struct audit_seen *seen)
 		audit_release(audit, frame);
 	if (transit)
 		audit_keep(audit, frame, seen->port->device, NULL);
+	else if (frame->header.kind == FRAME_FLOW)
+		take_offer(audit, seen);
 }
 
 /* --- both --- */

@@ -181,6 +181,8 @@ void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *ma
 		prev = audit->frame[at].prev;
 		if (!audit->rules.exact && audit->frame[at].seen.time_ns <
 						   audit->rules.complete_ns + AUDIT_CONTROL_NS) {
+			if (audit->frame[at].place < audit->devices)
+				audit_release(audit, &audit->frame[at]);
 			audit_take(audit, at);
 			continue;
 		}

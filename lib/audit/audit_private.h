@@ -83,8 +83,10 @@ struct audit_pair {
 	uint64_t key;           /* 0: free */
 	uint64_t birth[2];      /* latest arrival; latest adapted frame */
 	uint32_t sent, arrived; /* latest sequence number */
+	uint32_t first;         /* frame of the flow; a window earlier if none preceded it */
 	uint32_t message;       /* message of the last frame sent */
-	bool began, received;   /* the frames sent are consecutive; any frame arrived */
+	uint32_t offered;       /* flow that the receiver offered */
+	bool began, received;   /* any frame was sent; a frame arrived that was not sent before */
 	bool ended;             /* the latest frame sent is the last one of its message, */
 	uint8_t vc;             /* in this VC */
 };

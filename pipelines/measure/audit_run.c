@@ -23,8 +23,9 @@ static int open_links(struct audit_run *audit, const struct topology *topology, 
 
 static bool keeps_order(const struct run_config *run)
 {
-	return !run_config_is_adaptive(run) && run_config_ladder(run) == NULL &&
-	       run->nic.selector->fixed && run->nic.control == SOURCE_CONTROL_NONE;
+	return run->routing.itb_absorb == RUN_ITB_ABSORB_ALWAYS && !run_config_is_adaptive(run) &&
+	       run_config_ladder(run) == NULL && run->nic.selector->fixed &&
+	       run->nic.control == SOURCE_CONTROL_NONE;
 }
 
 /* The event from which an arrival counts. */
@@ -66,6 +67,8 @@ int audit_run_open(struct audit_run *audit, const struct topology *topology,
 	/* Congestion makes hosts interrupt a message and number its rest anew. */
 	rules->whole = !run->routing.afi && run->nic.control == SOURCE_CONTROL_NONE;
 	rules->ordered = keeps_order(run) && !mapped;
+	rules->passes_itbs = run->routing.itb_absorb == RUN_ITB_ABSORB_CONTENTION;
+	rules->window = run->nic.window_frames;
 	rules->vc_blocks = run_config_vc_blocks(run);
 	rules->routing_delay_ps = virtual ? run->sw.routing_delay_ps : 0;
 	set_waits(audit, topology, run);
@@ -79,7 +82,8 @@ int audit_run_open_bare(struct audit_run *audit, const struct topology *topology
 
 	audit->rules.set = set;
 	audit->rules.table = table;
-	audit->rules.adaptive = audit->rules.marks = true;
+	audit->rules.adaptive = audit->rules.marks = audit->rules.passes_itbs = true;
+	audit->rules.window = 4096; /* the maximum of nic.window */
 	return result;
 }
 

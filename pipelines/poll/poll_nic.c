@@ -211,11 +211,18 @@ static void poll_nic_capture_in(
 		capture, pn->port, PCAPNG_IN, mbuf, port_due(pn->port, mbuf, now), &state);
 }
 
+static uint64_t itb_refusals(const struct poll_nic *pn)
+{
+	const uint64_t *count = nic_counters(pn->nic);
+
+	return count[NIC_ITB_DISCARDED] + count[NIC_ITB_CONTROL_DISCARDED];
+}
+
 /* One at a time, so that each capture shows the credits at the frame's arrival. */
 static __attribute__((noinline)) void receive_captured(struct poll_nic *pn, struct capture *capture,
 	struct rte_mbuf **mbufs, unsigned count, weft_time now)
 {
-	uint64_t full = nic_counters(pn->nic)[NIC_ITB_DISCARDED], before;
+	uint64_t full = itb_refusals(pn), before;
 	uint8_t frame[FRAME_BYTES_MAX];
 
 	for (unsigned i = 0; i < count; i++) {
@@ -229,7 +236,7 @@ static __attribute__((noinline)) void receive_captured(struct poll_nic *pn, stru
 			memcpy(frame, rte_pktmbuf_mtod(mbufs[i], const void *), bytes);
 		receive_frame(pn, mbufs[i], now);
 		before = full;
-		full = nic_counters(pn->nic)[NIC_ITB_DISCARDED];
+		full = itb_refusals(pn);
 		if (wanted && full != before)
 			capture_frame(capture, PCAPNG_UNKNOWN, frame, bytes, now,
 				&(struct capture_state){.credits_blocks = CAPTURE_UNKNOWN,

@@ -16,6 +16,7 @@
 
 #define POSITIONS 100
 #define FRAME_AT  28 /* in a packet block */
+#define SENT      5
 
 /* A record of a capture, and the block that has it. */
 struct record {
@@ -206,6 +207,26 @@ UNIT_TEST(drawn_runs_keep_all_rules)
 	assert_true(runs >= AUDIT_RUNS / 2);
 }
 
+UNIT_TEST(frames_that_pass_the_hosts_of_in_transit_buffers_are_followed)
+{
+	struct shot shot = shoot(VIRTUAL_LAB_SET(
+		"topology=irregular:switches=8,degree=4,hosts=2,seed=1", "routing.mode=source",
+		"routing.algorithm=bmax-itb", "routing.itb-absorb=contention",
+		"measure.duration=20us", "measure.warmup=1us", "measure.sample=10us"));
+	struct audit *audit = audit_bytes(&shot, shot.run.bytes, shot.run.length);
+	uint64_t absorbed = 0;
+
+	expect_clean(audit, "contention");
+	audit_destroy(audit);
+	expect_clean_bare(&shot, "contention");
+	for (unsigned i = 0; i < shot.records; i++)
+		absorbed += shot.record[i].port.kind == DEVICE_HOST &&
+			    shot.record[i].packet.direction == CAPTURE_OUT &&
+			    ntohs(shot.record[i].header->source_be) != shot.record[i].port.device;
+	assert_true(absorbed > 100);
+	shot_close(&shot);
+}
+
 /* --- a cable that is cut --- */
 
 #define SLOWER   2000 /* the run of 40 us takes 80 ms */
@@ -386,6 +407,28 @@ static bool plant_crc(struct plant *plant)
 		return false;
 	frame_header(frame_of(plant, plant->record))->crc_be ^=
 		(uint16_t)(1 + rng_below(&plant->rng, 0xFFFF));
+	return true;
+}
+
+/* The message ends without its last frame, which the next frame of the pair shows. */
+static bool plant_tail(struct plant *plant)
+{
+	const struct record *own = &plant->shot->record[plant->record], *next = own;
+	uint8_t *frame = frame_of(plant, plant->record);
+	const struct frame_header *header = own->header;
+
+	if (own->port.kind != DEVICE_HOST || own->packet.direction != CAPTURE_OUT ||
+		header->kind != FRAME_DATA || (header->flags & FRAME_F_TAIL) == 0)
+		return false;
+	do
+		if (++next == plant->shot->record + plant->shot->records)
+			return false;
+	while (next->packet.interface != own->packet.interface ||
+		next->packet.direction != CAPTURE_OUT || next->header->kind != FRAME_DATA ||
+		next->header->destination_be != header->destination_be);
+	plant->number = (uint64_t)(next - plant->shot->record) + 1;
+	frame_update_mutable(frame, frame_mutable_word(header->vc, header->vc_original,
+					    header->cursor, header->flags & ~FRAME_F_TAIL));
 	return true;
 }
 
@@ -653,6 +696,72 @@ UNIT_TEST(frames_on_a_cable_that_was_cut_are_not_lost)
 	free(cut);
 }
 
+/* Violations after these frames of a capture of the real clock, which starts with the first. */
+static uint64_t count_in(const struct record **record, unsigned records, enum audit_kind kind)
+{
+	struct audit_rules rules = by_table.run.rules.rules;
+	struct audit *audit;
+	uint64_t count;
+
+	rules.exact = false;
+	rules.window = 2;
+	rules.ended_ns = UINT64_MAX;
+	audit = audit_create(&rules, by_table.run.captured);
+	for (unsigned i = 0; i < records; i++) {
+		const struct capture_ordered next = {.packet = record[i]->packet};
+		struct audit_frame_at frame = audit_frame_of(
+			&next, topology_way_at(by_table.run.lab.topology, record[i]->port));
+
+		frame.time_ns *= SLOWER;
+		assert_int_equal(audit_add(audit, &frame), 0);
+	}
+	audit_end(audit);
+	count = audit_finding(audit, kind)->count;
+	audit_destroy(audit);
+	return count;
+}
+
+/* Data that h0 sends to h3 in the second half of the run. */
+static void list_sent(const struct record *sent[SENT])
+{
+	unsigned count = 0;
+
+	for (unsigned i = by_table.records / 2; i < by_table.records && count < SENT; i++) {
+		const struct record *record = &by_table.record[i];
+
+		if (record->port.kind == DEVICE_HOST && record->port.device == 0 &&
+			record->packet.direction == CAPTURE_OUT &&
+			record->header->kind == FRAME_DATA &&
+			ntohs(record->header->destination_be) == 3)
+			sent[count++] = record;
+	}
+	assert_int_equal(count, SENT);
+}
+
+UNIT_TEST(a_capture_may_start_with_frames_that_are_resent)
+{
+	const struct record *sent[SENT];
+
+	list_sent(sent);
+	sent[1] = sent[0]; /* the next one was sent before */
+	assert_int_equal(count_in(sent + 1, SENT - 1, AUDIT_MESSAGE), 0);
+}
+
+UNIT_TEST(a_gap_behind_a_window_of_frames_is_named)
+{
+	const struct record *sent[SENT];
+
+	list_sent(sent);
+	sent[SENT - 2] = sent[SENT - 1];
+	assert_int_equal(count_in(sent, SENT - 1, AUDIT_MESSAGE), 1);
+}
+
+UNIT_TEST(a_capture_may_start_while_a_hot_spot_is_full)
+{
+	for (unsigned seed = 1; seed <= 4; seed++)
+		expect_clean_from(&by_table, seed, "hot spot");
+}
+
 UNIT_TEST(a_leaked_credit_is_named)
 {
 	plant_all(&by_table, plant_leak, AUDIT_TOTAL);
@@ -697,6 +806,11 @@ UNIT_TEST(a_cursor_that_stays_is_named)
 UNIT_TEST(a_wrong_crc_is_named)
 {
 	plant_all(&by_route, plant_crc, AUDIT_DAMAGED);
+}
+
+UNIT_TEST(a_message_that_ends_without_its_last_frame_is_named)
+{
+	plant_all(&by_table, plant_tail, AUDIT_MESSAGE);
 }
 
 UNIT_TEST(a_table_of_the_former_epoch_is_named)

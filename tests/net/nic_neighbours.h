@@ -64,6 +64,7 @@ static inline struct poll_nic_config side_config(struct side *side, uint16_t hos
 	config.nic.link.hello_ps = PS_PER_MS;
 	config.nic.link.refresh_ps = 50 * PS_PER_US;
 	config.nic.gap_ps = 100 * PS_PER_US;
+	config.nic.itb.pool_bytes = 1; /* holds no frame */
 	return config;
 }
 

@@ -133,7 +133,7 @@ static json_t *list_unchecked(const struct audit_subject *subject)
 		json_array_append_new(list,
 			json_string("credits to the block and fairness need one capture of the "
 				    "virtual clock (checks 4, 7)"));
-	else if (!rules->voq || rules->adaptive || !rules->vcs_known)
+	else if (!audit_judges_fairness(rules))
 		json_array_append_new(list,
 			json_string("fairness needs VOQs and outputs that are known in advance "
 				    "(check 7)"));
