@@ -30,6 +30,13 @@
 #define WEFT_FI_CONTEXTS     65536
 #define WEFT_FI_MESSAGE_MAX  (UINT64_C(1) << 32)
 
+/* Flags of calls that are honoured, or only hints. Others are refused. */
+#define WEFT_FI_SEND_FLAGS                                                                 \
+	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_MORE | \
+		FI_REMOTE_CQ_DATA)
+#define WEFT_FI_RECEIVE_FLAGS \
+	(FI_COMPLETION | FI_MULTI_RECV | FI_PEEK | FI_CLAIM | FI_DISCARD | FI_MORE)
+
 enum weft_fi_space { SPACE_MESSAGE, SPACE_TAGGED };
 enum weft_fi_side { SIDE_SEND, SIDE_RECEIVE };
 
@@ -175,7 +182,14 @@ int64_t weft_fi_deadline(int timeout_ms);
 /* Sleeps, without the lock. 0: look again. -FI_ETIMEDOUT or another error. */
 int weft_fi_watch_sleep(struct weft_fi_watch *watch, int64_t deadline);
 
-/* For calls that are not supported. */
-int weft_fi_no_bind(struct fid *fid, struct fid *to, uint64_t flags);
-int weft_fi_no_control(struct fid *fid, int command, void *argument);
-int weft_fi_no_ops(struct fid *fid, const char *name, uint64_t flags, void **ops, void *context);
+/* A call that the provider does not support: libfabric needs a function. */
+#define NOT_SUPPORTED(type, name, ...)       \
+	static inline type name(__VA_ARGS__) \
+	{                                    \
+		return -FI_ENOSYS;           \
+	}
+
+NOT_SUPPORTED(int, weft_fi_no_bind, struct fid *fid, struct fid *to, uint64_t flags)
+NOT_SUPPORTED(int, weft_fi_no_control, struct fid *fid, int command, void *argument)
+NOT_SUPPORTED(int, weft_fi_no_ops, struct fid *fid, const char *name, uint64_t flags, void **ops,
+	void *context)

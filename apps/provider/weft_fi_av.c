@@ -35,17 +35,10 @@ static int insert(struct fid_av *fid, const void *addresses, size_t count, fi_ad
 	return (int)inserted;
 }
 
-static int no_service(struct fid_av *av, const char *node, const char *service, fi_addr_t *fi_addr,
-	uint64_t flags, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_symmetric(struct fid_av *av, const char *node, size_t nodes, const char *service,
-	size_t services, fi_addr_t *fi_addr, uint64_t flags, void *context)
-{
-	return -FI_ENOSYS;
-}
+NOT_SUPPORTED(int, no_service, struct fid_av *av, const char *node, const char *service,
+	fi_addr_t *fi_addr, uint64_t flags, void *context)
+NOT_SUPPORTED(int, no_symmetric, struct fid_av *av, const char *node, size_t nodes,
+	const char *service, size_t services, fi_addr_t *fi_addr, uint64_t flags, void *context)
 
 /* An index stays valid for the others; the address no longer names anyone. */
 static int take_out(struct fid_av *fid, fi_addr_t *fi_addr, size_t count, uint64_t flags)
@@ -64,12 +57,16 @@ static int look_up(struct fid_av *fid, fi_addr_t fi_addr, void *address, size_t 
 {
 	struct weft_fi_av *av = (void *)fid;
 	size_t room = *bytes;
+	int result = -FI_EINVAL;
 
-	if (fi_addr >= av->count)
-		return -FI_EINVAL;
-	*bytes = sizeof(struct weft_address);
-	memcpy(address, &av->address[fi_addr], room < *bytes ? room : *bytes);
-	return 0;
+	pthread_mutex_lock(&av->domain->lock);
+	if (fi_addr < av->count) {
+		*bytes = sizeof(struct weft_address);
+		memcpy(address, &av->address[fi_addr], room < *bytes ? room : *bytes);
+		result = 0;
+	}
+	pthread_mutex_unlock(&av->domain->lock);
+	return result;
 }
 
 static const char *write_address(

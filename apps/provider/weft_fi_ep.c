@@ -43,22 +43,11 @@ static int set_option(fid_t fid, int level, int name, const void *value, size_t 
 	return 0;
 }
 
-static int no_tx_context(
-	struct fid_ep *ep, int index, struct fi_tx_attr *attr, struct fid_ep **tx, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_rx_context(
-	struct fid_ep *ep, int index, struct fi_rx_attr *attr, struct fid_ep **rx, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static ssize_t no_size_left(struct fid_ep *ep)
-{
-	return -FI_ENOSYS;
-}
+NOT_SUPPORTED(int, no_tx_context, struct fid_ep *ep, int index, struct fi_tx_attr *attr,
+	struct fid_ep **tx, void *context)
+NOT_SUPPORTED(int, no_rx_context, struct fid_ep *ep, int index, struct fi_rx_attr *attr,
+	struct fid_ep **rx, void *context)
+NOT_SUPPORTED(ssize_t, no_size_left, struct fid_ep *ep)
 
 static struct fi_ops_ep ep_ops = {.size = sizeof(struct fi_ops_ep),
 	.cancel = cancel,
@@ -69,10 +58,7 @@ static struct fi_ops_ep ep_ops = {.size = sizeof(struct fi_ops_ep),
 	.rx_size_left = no_size_left,
 	.tx_size_left = no_size_left};
 
-static int no_set_name(fid_t fid, void *address, size_t bytes)
-{
-	return -FI_ENOSYS;
-}
+NOT_SUPPORTED(int, no_set_name, fid_t fid, void *address, size_t bytes)
 
 static int get_name(fid_t fid, void *address, size_t *bytes)
 {
@@ -86,41 +72,15 @@ static int get_name(fid_t fid, void *address, size_t *bytes)
 	return 0;
 }
 
-static int no_peer(struct fid_ep *ep, void *address, size_t *bytes)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_connect(struct fid_ep *ep, const void *address, const void *param, size_t bytes)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_listen(struct fid_pep *pep)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_accept(struct fid_ep *ep, const void *param, size_t bytes)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_reject(struct fid_pep *pep, fid_t handle, const void *param, size_t bytes)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_shutdown(struct fid_ep *ep, uint64_t flags)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_join(
-	struct fid_ep *ep, const void *address, uint64_t flags, struct fid_mc **mc, void *context)
-{
-	return -FI_ENOSYS;
-}
+NOT_SUPPORTED(int, no_peer, struct fid_ep *ep, void *address, size_t *bytes)
+NOT_SUPPORTED(
+	int, no_connect, struct fid_ep *ep, const void *address, const void *param, size_t bytes)
+NOT_SUPPORTED(int, no_listen, struct fid_pep *pep)
+NOT_SUPPORTED(int, no_accept, struct fid_ep *ep, const void *param, size_t bytes)
+NOT_SUPPORTED(int, no_reject, struct fid_pep *pep, fid_t handle, const void *param, size_t bytes)
+NOT_SUPPORTED(int, no_shutdown, struct fid_ep *ep, uint64_t flags)
+NOT_SUPPORTED(int, no_join, struct fid_ep *ep, const void *address, uint64_t flags,
+	struct fid_mc **mc, void *context)
 
 static struct fi_ops_cm cm_ops = {.size = sizeof(struct fi_ops_cm),
 	.setname = no_set_name,

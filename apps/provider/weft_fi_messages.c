@@ -14,15 +14,27 @@ static uint64_t rx_flags(struct fid_ep *fid)
 	return ((struct weft_fi_ep *)fid)->rx_flags;
 }
 
-static const void *base_of(const struct iovec *iov, size_t count)
+/* A message has at most one part (iov_limit). */
+static ssize_t receive(
+	struct fid_ep *ep, const struct iovec *iov, size_t parts, struct weft_fi_call call)
 {
-	return count > 0 ? iov->iov_base : NULL;
+	if (parts > 1)
+		return -FI_EINVAL;
+	call.buffer = parts > 0 ? iov->iov_base : NULL;
+	call.bytes = parts > 0 ? iov->iov_len : 0;
+	return weft_fi_receive(ep, &call);
 }
 
-static size_t bytes_of(const struct iovec *iov, size_t count)
+static ssize_t transmit(
+	struct fid_ep *ep, const struct iovec *iov, size_t parts, struct weft_fi_call call)
 {
-	return count > 0 ? iov->iov_len : 0;
+	if (parts > 1)
+		return -FI_EINVAL;
+	call.buffer = parts > 0 ? iov->iov_base : NULL;
+	call.bytes = parts > 0 ? iov->iov_len : 0;
+	return weft_fi_send(ep, &call);
 }
+
 /* --- messages without tags --- */
 
 static ssize_t msg_recv(
@@ -35,18 +47,16 @@ static ssize_t msg_recv(
 static ssize_t msg_recvv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t parts,
 	fi_addr_t from, void *context)
 {
-	return parts > 1 ? -FI_EINVAL
-			 : msg_recv(ep, (void *)base_of(iov, parts), bytes_of(iov, parts), NULL,
-				   from, context);
+	return receive(ep, iov, parts,
+		(struct weft_fi_call){
+			NULL, 0, from, 0, UINT64_MAX, 0, context, rx_flags(ep), SPACE_MESSAGE});
 }
 
 static ssize_t msg_recvmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
 {
-	if (msg->iov_count > 1)
-		return -FI_EINVAL;
-	return weft_fi_receive(ep, &(struct weft_fi_call){base_of(msg->msg_iov, msg->iov_count),
-					   bytes_of(msg->msg_iov, msg->iov_count), msg->addr, 0,
-					   UINT64_MAX, 0, msg->context, flags, SPACE_MESSAGE});
+	return receive(ep, msg->msg_iov, msg->iov_count,
+		(struct weft_fi_call){
+			NULL, 0, msg->addr, 0, UINT64_MAX, 0, msg->context, flags, SPACE_MESSAGE});
 }
 
 static ssize_t msg_senddata(struct fid_ep *ep, const void *buffer, size_t bytes, void *desc,
@@ -66,18 +76,15 @@ static ssize_t msg_send(struct fid_ep *ep, const void *buffer, size_t bytes, voi
 static ssize_t msg_sendv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t parts,
 	fi_addr_t to, void *context)
 {
-	return parts > 1
-		       ? -FI_EINVAL
-		       : msg_send(ep, base_of(iov, parts), bytes_of(iov, parts), NULL, to, context);
+	return transmit(ep, iov, parts,
+		(struct weft_fi_call){NULL, 0, to, 0, 0, 0, context, tx_flags(ep), SPACE_MESSAGE});
 }
 
 static ssize_t msg_sendmsg(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
 {
-	if (msg->iov_count > 1)
-		return -FI_EINVAL;
-	return weft_fi_send(ep, &(struct weft_fi_call){base_of(msg->msg_iov, msg->iov_count),
-					bytes_of(msg->msg_iov, msg->iov_count), msg->addr, 0, 0,
-					msg->data, msg->context, flags, SPACE_MESSAGE});
+	return transmit(ep, msg->msg_iov, msg->iov_count,
+		(struct weft_fi_call){
+			NULL, 0, msg->addr, 0, 0, msg->data, msg->context, flags, SPACE_MESSAGE});
 }
 
 /* An injected message has no completion. */
@@ -124,19 +131,16 @@ static ssize_t tag_recv(struct fid_ep *ep, void *buffer, size_t bytes, void *des
 static ssize_t tag_recvv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t parts,
 	fi_addr_t from, uint64_t tag, uint64_t ignore, void *context)
 {
-	return parts > 1 ? -FI_EINVAL
-			 : tag_recv(ep, (void *)base_of(iov, parts), bytes_of(iov, parts), NULL,
-				   from, tag, ignore, context);
+	return receive(ep, iov, parts,
+		(struct weft_fi_call){
+			NULL, 0, from, tag, ignore, 0, context, rx_flags(ep), SPACE_TAGGED});
 }
 
 static ssize_t tag_recvmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
 {
-	if (msg->iov_count > 1)
-		return -FI_EINVAL;
-	return weft_fi_receive(
-		ep, &(struct weft_fi_call){base_of(msg->msg_iov, msg->iov_count),
-			    bytes_of(msg->msg_iov, msg->iov_count), msg->addr, msg->tag,
-			    msg->ignore, 0, msg->context, flags, SPACE_TAGGED});
+	return receive(ep, msg->msg_iov, msg->iov_count,
+		(struct weft_fi_call){NULL, 0, msg->addr, msg->tag, msg->ignore, 0, msg->context,
+			flags, SPACE_TAGGED});
 }
 
 static ssize_t tag_send(struct fid_ep *ep, const void *buffer, size_t bytes, void *desc,
@@ -149,18 +153,15 @@ static ssize_t tag_send(struct fid_ep *ep, const void *buffer, size_t bytes, voi
 static ssize_t tag_sendv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t parts,
 	fi_addr_t to, uint64_t tag, void *context)
 {
-	return parts > 1 ? -FI_EINVAL
-			 : tag_send(ep, base_of(iov, parts), bytes_of(iov, parts), NULL, to, tag,
-				   context);
+	return transmit(ep, iov, parts,
+		(struct weft_fi_call){NULL, 0, to, tag, 0, 0, context, tx_flags(ep), SPACE_TAGGED});
 }
 
 static ssize_t tag_sendmsg(struct fid_ep *ep, const struct fi_msg_tagged *msg, uint64_t flags)
 {
-	if (msg->iov_count > 1)
-		return -FI_EINVAL;
-	return weft_fi_send(ep, &(struct weft_fi_call){base_of(msg->msg_iov, msg->iov_count),
-					bytes_of(msg->msg_iov, msg->iov_count), msg->addr, msg->tag,
-					0, msg->data, msg->context, flags, SPACE_TAGGED});
+	return transmit(ep, msg->msg_iov, msg->iov_count,
+		(struct weft_fi_call){NULL, 0, msg->addr, msg->tag, 0, msg->data, msg->context,
+			flags, SPACE_TAGGED});
 }
 
 static ssize_t tag_senddata(struct fid_ep *ep, const void *buffer, size_t bytes, void *desc,

@@ -163,16 +163,10 @@ static struct fi_ops fabric_fid_ops = {.size = sizeof(struct fi_ops),
 	.control = weft_fi_no_control,
 	.ops_open = weft_fi_no_ops};
 
-static int no_passive(
-	struct fid_fabric *fabric, struct fi_info *info, struct fid_pep **pep, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_wait(struct fid_fabric *fabric, struct fi_wait_attr *attr, struct fid_wait **set)
-{
-	return -FI_ENOSYS;
-}
+NOT_SUPPORTED(int, no_passive, struct fid_fabric *fabric, struct fi_info *info,
+	struct fid_pep **pep, void *context)
+NOT_SUPPORTED(
+	int, no_wait, struct fid_fabric *fabric, struct fi_wait_attr *attr, struct fid_wait **set)
 
 /* Whether the wait objects of these may be waited for. */
 static int try_wait(struct fid_fabric *fabric, struct fid **fids, int count)
@@ -237,28 +231,14 @@ static struct fi_ops domain_fid_ops = {.size = sizeof(struct fi_ops),
 	.control = weft_fi_no_control,
 	.ops_open = weft_fi_no_ops};
 
-static int no_scalable(
-	struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_poll(struct fid_domain *domain, struct fi_poll_attr *attr, struct fid_poll **set)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_shared_tx(
-	struct fid_domain *domain, struct fi_tx_attr *attr, struct fid_stx **stx, void *context)
-{
-	return -FI_ENOSYS;
-}
-
-static int no_shared_rx(
-	struct fid_domain *domain, struct fi_rx_attr *attr, struct fid_ep **rx, void *context)
-{
-	return -FI_ENOSYS;
-}
+NOT_SUPPORTED(int, no_scalable, struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
+	void *context)
+NOT_SUPPORTED(
+	int, no_poll, struct fid_domain *domain, struct fi_poll_attr *attr, struct fid_poll **set)
+NOT_SUPPORTED(int, no_shared_tx, struct fid_domain *domain, struct fi_tx_attr *attr,
+	struct fid_stx **stx, void *context)
+NOT_SUPPORTED(int, no_shared_rx, struct fid_domain *domain, struct fi_rx_attr *attr,
+	struct fid_ep **rx, void *context)
 
 static struct fi_ops_domain domain_ops = {.size = sizeof(struct fi_ops_domain),
 	.av_open = weft_fi_av_open,
@@ -313,17 +293,10 @@ static ssize_t read_eq_error(struct fid_eq *eq, struct fi_eq_err_entry *entry, u
 	return -FI_EAGAIN;
 }
 
-static ssize_t write_eq(
-	struct fid_eq *eq, uint32_t event, const void *buffer, size_t bytes, uint64_t flags)
-{
-	return -FI_ENOSYS;
-}
-
-static ssize_t sread_eq(
-	struct fid_eq *eq, uint32_t *event, void *buffer, size_t bytes, int timeout, uint64_t flags)
-{
-	return -FI_ENOSYS;
-}
+NOT_SUPPORTED(ssize_t, write_eq, struct fid_eq *eq, uint32_t event, const void *buffer,
+	size_t bytes, uint64_t flags)
+NOT_SUPPORTED(ssize_t, sread_eq, struct fid_eq *eq, uint32_t *event, void *buffer, size_t bytes,
+	int timeout, uint64_t flags)
 
 static const char *explain_eq(
 	struct fid_eq *eq, int error, const void *data, char *buffer, size_t bytes)

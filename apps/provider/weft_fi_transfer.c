@@ -186,10 +186,8 @@ static ssize_t send_locked(struct weft_fi_ep *ep, const struct weft_fi_call *cal
 	if (call->peer >= ep->av->count)
 		return -FI_EINVAL;
 	message.to = ep->av->address[call->peer];
-	if (call->flags & FI_INJECT)
-		message.flags = WEFT_IMMEDIATE;
-	else if (!(call->flags & FI_TRANSMIT_COMPLETE))
-		message.flags = WEFT_EARLY;
+	message.flags = (call->flags & FI_INJECT ? WEFT_IMMEDIATE : 0) |
+			(call->flags & FI_TRANSMIT_COMPLETE ? 0 : WEFT_EARLY);
 	request = get_request(ep, call);
 	if (request == NULL)
 		return -FI_ENOMEM;
@@ -212,6 +210,8 @@ ssize_t weft_fi_send(struct fid_ep *fid, const struct weft_fi_call *call)
 
 	if (!ep->enabled)
 		return -FI_EOPBADSTATE;
+	if (call->flags & ~WEFT_FI_SEND_FLAGS)
+		return -FI_EBADFLAGS;
 	if (call->bytes > WEFT_FI_MESSAGE_MAX ||
 		((call->flags & FI_INJECT) && call->bytes > WEFT_FI_INJECT_BYTES))
 		return -FI_EMSGSIZE;
@@ -324,6 +324,8 @@ ssize_t weft_fi_receive(struct fid_ep *fid, const struct weft_fi_call *call)
 
 	if (!ep->enabled)
 		return -FI_EOPBADSTATE;
+	if (call->flags & ~WEFT_FI_RECEIVE_FLAGS)
+		return -FI_EBADFLAGS;
 	if ((call->flags & FI_PEEK) && ep->cq[SIDE_RECEIVE] == NULL)
 		return -FI_ENOSYS;
 	if ((call->flags & FI_DISCARD) && !(call->flags & (FI_PEEK | FI_CLAIM)))

@@ -153,7 +153,7 @@ int weft_post_send(struct weft *weft, const struct weft_message *message)
 	op = operation_begin(weft, WEFT_SENT);
 	if (op == NULL)
 		return -ENOMEM;
-	op->flags = message->flags | (message->flags & WEFT_IMMEDIATE ? WEFT_EARLY : 0);
+	op->flags = message->flags;
 	op->peer = message->to;
 	op->space = message->space;
 	op->has_data = message->has_data;

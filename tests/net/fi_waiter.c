@@ -2,14 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* A program on libfabric, for lab_endpoints_test: waits for a completion that does not come, and
- * names the error that ends this.
+ * names the error that ends this; or asks for what the provider cannot do.
  *
- * usage: fi_waiter queue|counter */
+ * usage: fi_waiter queue|counter|flags */
 
 #include <stdio.h>
 #include <string.h>
 
 #include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
@@ -55,6 +56,24 @@ static int open_all(struct opened *at)
 	return 0;
 }
 
+/* A level of completion, and two parts, with a message to itself. */
+static int ask_for_more(const struct opened *at)
+{
+	uint8_t name[64], byte = 0;
+	struct iovec part[2] = {{&byte, 1}, {&byte, 1}};
+	struct fi_msg msg = {.msg_iov = part, .iov_count = 1};
+	size_t bytes = sizeof(name);
+
+	CHECK(fi_getname(&at->ep->fid, name, &bytes));
+	if (fi_av_insert(at->av, name, 1, &msg.addr, 0, NULL) != 1)
+		return 1;
+	printf("%s\n", fi_strerror((int)-fi_sendmsg(at->ep, &msg, FI_DELIVERY_COMPLETE)));
+	printf("%s\n", fi_strerror((int)-fi_recvmsg(at->ep, &msg, FI_DELIVERY_COMPLETE)));
+	msg.iov_count = 2;
+	printf("%s\n", fi_strerror((int)-fi_sendmsg(at->ep, &msg, 0)));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct fi_cq_msg_entry entry;
@@ -63,6 +82,8 @@ int main(int argc, char **argv)
 
 	if (argc != 2 || open_all(&at) != 0)
 		return 1;
+	if (strcmp(argv[1], "flags") == 0)
+		return ask_for_more(&at);
 	printf("waits\n");
 	fflush(stdout);
 	result = strcmp(argv[1], "queue") == 0 ? (int)fi_cq_sread(at.cq, &entry, 1, NULL, -1)

@@ -117,6 +117,13 @@ class One(Several):
         for process in programs:
             self.ends_with(process, "ENETDOWN")
 
+    @unittest.skipUnless(HAS_FABRIC, "the provider is not built, or libfabric-bin is not installed")
+    def test_the_provider_refuses_what_it_cannot_do(self):
+        lab = self.lab("el")
+        lab.up()
+        self.assertEqual(lab.must("exec", "h0", "--", BUILD / "tests/net/fi_waiter", "flags").splitlines(),
+                         ["Flags not supported", "Flags not supported", "Invalid argument"])
+
     def test_endpoints_are_counted(self):
         lab = self.lab("ec", "endpoints: 1\n")
         lab.up()

@@ -320,6 +320,27 @@ UNIT_TEST(a_message_to_nobody_fails_and_the_next_program_can_be_reached)
 	stop_all();
 }
 
+UNIT_TEST(only_an_early_event_leaves_the_fate_of_a_message_open)
+{
+	struct weft *a;
+	uint8_t data[10] = {1};
+	struct weft_message message = {.buffer = data, .bytes = sizeof(data)};
+
+	bed_start(1);
+	a = open_at("h0");
+	assert_int_equal(weft_find(a, "h1", 0, &message.to), 0);
+	for (unsigned immediate = 0; immediate <= WEFT_IMMEDIATE; immediate += WEFT_IMMEDIATE) {
+		message.flags = immediate;
+		assert_int_equal(weft_post_send(a, &message), 0);
+		assert_int_equal(event_of(a).error, -ECONNRESET);
+		message.flags = immediate | WEFT_EARLY;
+		assert_int_equal(weft_post_send(a, &message), 0);
+		assert_int_equal(event_of(a).error, 0);
+	}
+	close_one(a);
+	bed_stop();
+}
+
 /* The program learns from a message of the other one that this is there now. */
 UNIT_TEST(a_program_that_was_not_there_can_be_reached_by_its_life)
 {
