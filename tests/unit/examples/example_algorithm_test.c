@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The example of docs/developer/extending.md: the page shows example_algorithm.c as it is
- * compiled here, and it does what the page says. */
+/* The example of docs/developer/extending.md, example_algorithm.c, does what the page says. */
 
-#include "example_page.h"
 #include "random_network.h"
 #include "route_expect.h"
 #include "topo/topology_without.h"
+#include "unit.h"
 
 extern const struct route_algorithm route_waypoint;
-
-UNIT_TEST(the_page_shows_the_file)
-{
-	example_expect_shown(SOURCE_ROOT "/tests/unit/examples/example_algorithm.c");
-}
 
 static struct route_case example_case(const struct topology *topology, uint64_t seed)
 {

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The example of docs/developer/extending.md: the page shows example_generator.c as it is
- * compiled here, and it makes what the page says. */
+/* The example of docs/developer/extending.md, example_generator.c, makes what the page says. */
 
-#include "example_page.h"
 #include "topo/generator.h"
 #include "topology_walk.h"
 
@@ -16,11 +14,6 @@ static struct topology *star(const char *spec, struct error *error)
 
 	generator_run_kind(&generator_star, spec, NULL, &topology, error);
 	return topology;
-}
-
-UNIT_TEST(the_page_shows_the_file)
-{
-	example_expect_shown(SOURCE_ROOT "/tests/unit/examples/example_generator.c");
 }
 
 UNIT_TEST(leaves_with_hosts_stand_around_a_switch_without)
