@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/pyth
 from weft import Error
 from weft.sweeping import manifest, plan, table
 from weft.sweeping.plan import Plan, Vary, parse_seeds, parse_vary
-from weft.sweeping.progress import Progress
+from weft.sweeping.run import Progress
 from weft.sweeping.request import Sweep
 
 

@@ -14,7 +14,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
 from weft.error import Error
-from weft.interval import Interval
+from weft.quantity import Interval
 from weft.plot.axes import unit_for
 from weft.plot.curves import CURVES_MAX, Curve, Curves, Point, make_curves
 from weft.plot.sheets import draw_sheet

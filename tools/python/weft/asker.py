@@ -1,33 +1,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The C parsers, asked over a pipe: 'weft answer' takes a line of JSON and answers with one."""
+"""The program 'weft': its commands called from scripts, and its C parsers asked over a pipe ('weft
+answer' takes a line of JSON and answers with one)."""
 from __future__ import annotations
 
+import html
 import json
 import os
 import shutil
+import signal
 import subprocess
+from collections.abc import Sequence
 from typing import Any
 
-from .error import Error, Exit
+from .error import Error, Exit, printable
 
 Overrides = list[tuple[str, list[str]]]  # option, such as --set, and its KEY=VALUE
 
 
 def program() -> str:
     """The executable 'weft': $WEFT, the one of a build of this tree, or the one in PATH."""
-    own = os.environ.get("WEFT")
-    if own:
-        return own
     top = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../.."))
-    for folder in ("build", "build-debug"):
-        path = os.path.join(top, folder, "tools/weft/weft")
-        if os.access(path, os.X_OK):
-            return path
-    found = shutil.which("weft")
+    built = [os.path.join(top, folder, "tools/weft/weft") for folder in ("build", "build-debug")]
+    own = [os.environ.get("WEFT"), *(path for path in built if os.access(path, os.X_OK))]
+    found = next(filter(None, own), None) or shutil.which("weft")
     if found is None:
         raise Error("there is no program 'weft'; it is in the package weft", Exit.NOT_ABLE)
     return found
+
+
+class Refused(Error):
+    """An Error of the C parser. 'changed': a result was edited after its run."""
+
+    def __init__(self, text: str, code: int, changed: bool) -> None:
+        super().__init__(text, code)
+        self.changed = changed
 
 
 class Asker:
@@ -43,18 +50,11 @@ class Asker:
             process_group=0,  # Ctrl-C does not end it
         )
 
-    def close(self) -> None:
-        """Ends the process."""
-        if self._process.stdin is not None and self._process.stdout is not None:
-            self._process.stdin.close()
-            self._process.stdout.close()
-        self._process.wait()
-
     def __enter__(self) -> Asker:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self._process.communicate()
 
     def ask(self, what: str, **request: Any) -> dict[str, Any]:
         """The answer. Error with the message of the C parser, if it has one."""
@@ -87,6 +87,19 @@ class Asker:
             document.pop("sum", None)
         return document
 
+    def whole_result(
+        self, file: str, cut_short: bool = False, seal: bool = False
+    ) -> dict[str, Any] | None:
+        """The result of a run that went to its end, or that ended in a deadlock, which is a result
+        unless the run was 'cut_short'; None: there is none."""
+        result = self.result(file)
+        deadlock = result["checks"].get("deadlock") is True
+        if result.get("incomplete") is True and (cut_short or not deadlock):
+            return None
+        if seal:
+            self.ask("result", file=file, seal=True)
+        return result
+
 
 def load_result(path: str) -> dict[str, Any]:
     """The result of a run in a file. Error if the file is not one of this version, has impossible
@@ -95,9 +108,71 @@ def load_result(path: str) -> dict[str, Any]:
         return asker.result(path)
 
 
-class Refused(Error):
-    """An Error of the C parser. 'changed': a result was edited after its run."""
+def options_of(words: dict[str, str | int | bool]) -> list[str]:
+    """The options of a command.
 
-    def __init__(self, text: str, code: int, changed: bool) -> None:
-        super().__init__(text, code)
-        self.changed = changed
+    >>> options_of({"seed": 4, "tables": True, "binary": False})
+    ['--seed=4', '--tables']
+    """
+    said = {name.replace("_", "-"): value for name, value in words.items() if value is not False}
+    return [f"--{name}" if value is True else f"--{name}={value}" for name, value in said.items()]
+
+
+def call(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Runs 'weft' with these words. An interrupt lets it clean up before it is raised."""
+    try:
+        process = subprocess.Popen(
+            [program(), *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            process_group=0,  # Ctrl-C of the terminal reaches it through this process only
+        )
+    except OSError as error:
+        raise Error(f"cannot start {program()}: {error.strerror}", Exit.NOT_ABLE) from error
+    with process:
+        try:
+            out, err = process.communicate()
+        except BaseException:
+            process.send_signal(signal.SIGINT)
+            process.communicate()
+            raise
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+def failure(done: subprocess.CompletedProcess[str]) -> Error:
+    """The Error with the message of a command, without its name."""
+    text = done.stderr.strip()
+    for count in (2, 1):
+        text = text.removeprefix(f"weft {' '.join(done.args[:count])}: ")
+    code = done.returncode
+    known = Exit.DONE < code <= Exit.NOT_ABLE
+    return Error(printable(text) or f"ended with {code}", code if known else Exit.NOT_ABLE)
+
+
+def must(words: Sequence[str]) -> str:
+    """The output of a command that succeeds."""
+    done = call(words)
+    if done.returncode != Exit.DONE:
+        raise failure(done)
+    return done.stdout
+
+
+class Shown:
+    """An object with a few figures, which notebooks show as a table."""
+
+    def _figures(self) -> dict[str, str]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        figures = ", ".join(f"{key} {text}" for key, text in self._figures().items())
+        return f"{type(self).__name__}({figures})"
+
+    def _repr_html_(self) -> str:
+        cells = (
+            f"<tr><th>{html.escape(key)}</th><td>{html.escape(text)}</td></tr>"
+            for key, text in self._figures().items()
+        )
+        return f"<table>{''.join(cells)}</table>"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Processes of weft-fabric, and the signals that end them."""
+"""Processes of weft-fabric, several at a time, and the signals that end them."""
 from __future__ import annotations
 
 import ctypes
@@ -11,10 +11,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from types import FrameType
-from typing import Optional
+from typing import Any
 
+from .asker import Asker, Refused
 from .error import Error, Exit, os_error
+from .files import remove
 
 PDEATHSIG = 1  # prctl
 LOOK_S = 0.25  # between two looks of a waiting program
@@ -41,25 +42,20 @@ class Child:
     further arguments of srun, as a shell reads them; the run is a job of Slurm."""
 
     def __init__(
-        self,
-        fabric: str,
-        run_file: str,
-        sets: Sequence[str],
-        part: str,
-        log: str,
-        srun: Optional[str] = None,
+        self, fabric: str, run_file: str, sets: Sequence[str], stem: str, srun: str | None = None
     ) -> None:
-        words = ["weft-fabric", run_file, "--quiet", "--json", part]
-        for text in sets:
-            words += ["--set", text]
+        self.part, self.log = f"{stem}.part", f"{stem}.log"
+        words = ["weft-fabric", run_file, "--quiet", "--json", self.part]
+        words += [word for text in sets for word in ("--set", text)]
         if srun is not None:
             words = ["/bin/sh", "-c", f'{SRUN} {srun} "$0" "$@"', fabric, *words[1:]]
-        self.part, self.log = part, log
         self.started = time.monotonic()
+        self.code = 0  # negative: a signal
+        self.cpu_s = 0.0
         try:
-            out = open(log, "wb")
+            out = open(self.log, "wb")
         except OSError as error:
-            raise os_error(error, log) from error
+            raise os_error(error, self.log) from error
         with out:
             try:
                 self._process = subprocess.Popen(
@@ -71,25 +67,19 @@ class Child:
                     preexec_fn=_become(os.getpid()),
                 )
             except OSError as error:
-                os.unlink(log)
+                os.unlink(self.log)
                 raise Error(f"cannot start {fabric}: {error.strerror}", Exit.NOT_ABLE) from error
         self.pidfd = os.pidfd_open(self._process.pid)
-        self.status = 0
-        self.cpu_s = 0.0
 
     def ended(self) -> bool:
-        """Whether it has ended; then 'status' (of waitpid) and 'cpu_s' are set, once."""
+        """Whether it has ended; then 'code' and 'cpu_s' are set, once."""
         pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
         if pid == 0:
             return False
         os.close(self.pidfd)
-        self.status, self.cpu_s = status, usage.ru_utime + usage.ru_stime
-        self._process.returncode = os.waitstatus_to_exitcode(status)
+        self.code = self._process.returncode = os.waitstatus_to_exitcode(status)
+        self.cpu_s = usage.ru_utime + usage.ru_stime
         return True
-
-    def exit_code(self) -> int:
-        """Negative: a signal."""
-        return os.waitstatus_to_exitcode(self.status)
 
     def signal(self, number: int) -> None:
         """To all of its group."""
@@ -102,10 +92,22 @@ class Child:
         """Why there is no result: the exit code and the last line of the log."""
         line = last_line(self.log)
         more = f": {line}" if line else ""
-        code = self.exit_code()
-        if code < 0:
-            return f"ended by signal {-code} ({signal.strsignal(-code)}){more}"
-        return ("no whole result" if code <= Exit.BAD_ANSWER else f"exit code {code}") + more
+        if self.code < 0:
+            return f"ended by signal {-self.code} ({signal.strsignal(-self.code)}){more}"
+        whole = self.code <= Exit.BAD_ANSWER
+        return ("no whole result" if whole else f"exit code {self.code}") + more
+
+    def result(self, asker: Asker, cut_short: bool, seal: bool) -> dict[str, Any]:
+        """The whole result in 'part'. Error: there is none."""
+        why = None
+        if 0 <= self.code <= Exit.BAD_ANSWER:
+            try:
+                found = asker.whole_result(self.part, cut_short, seal)
+                if found is not None:
+                    return found
+            except Refused as error:
+                why = str(error) if error.code == Exit.NOT_ABLE else None
+        raise Error(why or self.failure())
 
 
 def last_line(path: str) -> str:
@@ -122,11 +124,11 @@ class Watch:
     """Ctrl-C, SIGTERM and SIGHUP while children run: the first one asks them to end, the second one
     kills them. Other threads than the main one get no signals."""
 
-    def __init__(self, signal_all: Callable[[int], None]) -> None:
+    def __init__(self, signal_all: Callable[[int], object]) -> None:
         self.interrupted = False
         self._signal_all = signal_all
         self._kill_at = 0.0
-        self._before: dict[int, signal.Handlers | Callable[..., object] | int | None] = {}
+        self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Watch:
         self._pipe = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -143,7 +145,7 @@ class Watch:
         for end in self._pipe:
             os.close(end)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
+    def _note(self, *_: object) -> None:
         os.write(self._pipe[1], b"\0")
 
     def _interrupt(self) -> None:
@@ -157,9 +159,64 @@ class Watch:
         poll = select.poll()
         for fd in (self._pipe[0], *(child.pidfd for child in children)):
             poll.register(fd, select.POLLIN)
-        ready = [fd for fd, _ in poll.poll(LOOK_S * 1000)]
-        if self._pipe[0] in ready:
+        if self._pipe[0] in (fd for fd, _ in poll.poll(LOOK_S * 1000)):
             for _ in os.read(self._pipe[0], 64):
                 self._interrupt()
         if self.interrupted and time.monotonic() >= self._kill_at:
             self._signal_all(signal.SIGKILL)
+
+
+def signal_all(children: Iterable[Child], number: int) -> None:
+    """Sends a signal to several."""
+    for child in children:
+        child.signal(number)
+
+
+def run_all(
+    jobs: int,
+    begin: Callable[[], Child | None],
+    end: Callable[[Child, bool], object],
+    draw: Callable[[int], object] = bool,
+) -> bool:
+    """Runs at most 'jobs' children at a time until 'begin' starts none and all have ended. 'end' gets
+    each one, and whether they were interrupted, as the result does; 'draw' their number. An Error of
+    theirs is raised once the running children have ended."""
+    children: list[Child] = []
+    failure: Error | None = None
+    with Watch(lambda number: signal_all(children, number)) as watch:
+        while True:
+            try:
+                while not failure and not watch.interrupted and len(children) < jobs:
+                    child = begin()
+                    if child is None:
+                        break
+                    children.append(child)
+            except Error as error:
+                failure = error
+            draw(len(children))
+            if not children:
+                break
+            watch.wait(children)
+            for child in [child for child in children if child.ended()]:
+                children.remove(child)
+                try:
+                    end(child, watch.interrupted)
+                except Error as error:
+                    failure = failure or error
+    if failure is not None:
+        raise failure
+    return watch.interrupted
+
+
+def run_one(fabric: str, run_file: str, sets: Sequence[str], folder: str) -> Child:
+    """Runs weft-fabric to its end, with a result in the folder. Error: there is none."""
+    remove(f"{folder}/run.part")
+    child = Child(fabric, run_file, sets, f"{folder}/run")
+    left = [child]
+    if run_all(1, lambda: left.pop() if left else None, lambda *_: None):
+        raise KeyboardInterrupt
+    if child.code == Exit.BAD_REQUEST:
+        raise Error(last_line(child.log).removeprefix("weft-fabric: "))
+    if not 0 <= child.code <= Exit.BAD_ANSWER or not os.path.exists(child.part):
+        raise Error(child.failure(), Exit.NOT_ABLE)
+    return child

@@ -3,17 +3,16 @@
 """weft demo: a tour of two minutes on the virtual clock, which ends with a picture."""
 from __future__ import annotations
 
-import getopt
 import importlib
 import os
 import shlex
 import subprocess
-import sys
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .asker import program
+from .command import options
 from .error import Error, Exit, os_error
-from .output import write_file
+from .files import write_text
 
 USAGE = """\
 usage: weft demo [-o DIR]
@@ -55,8 +54,7 @@ measure: {warmup: 0s, duration: 6ms, sample: 200us}
 PLAIN = "--set routing.adaptive=none --set routing.afi=false"
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A few commands, with the text in front of them."""
 
     text: str
@@ -117,35 +115,24 @@ def _run(command: str, folder: str, expected: int) -> None:
         )
 
 
-def _folder(arguments: list[str]) -> str:
-    try:
-        options, rest = getopt.getopt(arguments, "o:")
-    except getopt.GetoptError as error:
-        raise Error(f"{error.msg}; 'weft demo --help' lists the options") from None
-    if rest:
-        raise Error(f"'{rest[0]}': too many arguments")
-    return options[-1][1] if options else "weft-demo"
-
-
 def main(arguments: list[str]) -> int:
     """The command."""
-    if "--help" in arguments:
-        sys.stdout.write(USAGE)
-        return Exit.DONE
-    folder = _folder(arguments)
+    found, rest = options("demo", arguments, ())
+    if rest:
+        raise Error(f"'{rest[0]}': too many arguments")
+    folder = found[-1][1] if found else "weft-demo"
     importlib.import_module("matplotlib")  # before anything is run
-
     try:
         os.mkdir(folder)
     except FileExistsError:
         raise Error(f"{folder} is already there, expected a new folder after -o") from None
     except OSError as error:
         raise os_error(error, folder) from None
-    write_file(os.path.join(folder, "tree.yaml"), TREE.encode())
-    write_file(os.path.join(folder, "hot-spot.yaml"), HOT_SPOT.encode())
+    write_text(os.path.join(folder, "tree.yaml"), TREE)
+    write_text(os.path.join(folder, "hot-spot.yaml"), HOT_SPOT)
     for step in STEPS:
         print(f"\n{step.text}\n")
         for command in step.commands:
             _run(command, folder, step.code if command is step.commands[-1] else Exit.DONE)
-    sys.stdout.write(END.format(folder))
+    print(END.format(folder), end="")
     return Exit.DONE

@@ -26,24 +26,15 @@ class Error(Exception):
         self.code = code
 
 
-BAD_REQUESTS = frozenset(
-    (
-        errno.EINVAL,
-        errno.ENOENT,
-        errno.ERANGE,
-        errno.EISDIR,
-        errno.ENOTDIR,
-        errno.ENAMETOOLONG,
-    )
-)
+BAD_REQUESTS = ("EINVAL", "ENOENT", "ERANGE", "EISDIR", "ENOTDIR", "ENAMETOOLONG")
 
 
 def os_error(error: OSError, path: str | None = None) -> Error:
     """The Error for a failed system call; 'path' replaces the error's own."""
     name = path if path is not None else error.filename
     text = f"{name}: {error.strerror}" if name is not None else str(error.strerror or error)
-    code = Exit.BAD_REQUEST if error.errno in BAD_REQUESTS else Exit.NOT_ABLE
-    return Error(text, code)
+    bad = errno.errorcode.get(error.errno or 0) in BAD_REQUESTS
+    return Error(text, Exit.BAD_REQUEST if bad else Exit.NOT_ABLE)
 
 
 def printable(text: str) -> str:

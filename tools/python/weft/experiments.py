@@ -9,18 +9,15 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .asker import Asker, load_result
-from .child import Child, Watch, last_line
+from .asker import Asker, Shown, load_result
+from .child import run_one
 from .error import Error, Exit
-from .output import read_json
-from .sweeping import cases as case_files
+from .files import read_json
 from .sweeping import command, manifest
 from .sweeping import run as sweep_run
-from .sweeping.cases import Case
-from .sweeping.plan import Plan, Vary, check_values, normal_key
-from .sweeping.request import JOBS_MAX
+from .sweeping.plan import Vary, check_values, normal_key
+from .sweeping.request import CASES_KEY, JOBS_MAX, Case, cases_of, load_cases
 from .sweeping.request import Sweep as Request
-from .tool import Shown
 
 if TYPE_CHECKING:
     import pandas
@@ -40,7 +37,8 @@ def text_of(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _sets(changes: Mapping[str, Value] | None) -> list[str]:
+def sets_of(changes: Mapping[str, Value] | None) -> list[str]:
+    """KEY=VALUE of each change."""
     return [f"{key}={text_of(value)}" for key, value in (changes or {}).items()]
 
 
@@ -78,23 +76,11 @@ class Result(Shown):
 
     def __init__(self, json: dict[str, Any]) -> None:
         self.json = json
-
-    @property
-    def offered(self) -> float | None:
-        """What the sources generate."""
-        value: float | None = self.json["throughput"].get("offered")
-        return value
-
-    @property
-    def accepted(self) -> float | None:
-        """What the hosts receive."""
-        value: float | None = self.json["throughput"].get("accepted")
-        return value
-
-    @property
-    def latency(self) -> Latency:
-        """From the generation of a message to its end."""
-        return Latency((self.json.get("latency_ns") or {}).get("total") or {})
+        throughput = json.get("throughput") or {}
+        self.offered: float | None = throughput.get("offered")  # what sources generate
+        self.accepted: float | None = throughput.get("accepted")  # what hosts receive
+        # From the generation of a message to its end.
+        self.latency = Latency((json.get("latency_ns") or {}).get("total") or {})
 
     @property
     def series(self) -> pandas.DataFrame:
@@ -117,10 +103,12 @@ class Result(Shown):
 
 class Sweep:
     """The results of a sweep in its folder. In 'frame' and 'mean' a varied key is a number in base
-    units, if all its values are numbers, and KEY_text is its text."""
+    units, if all its values are numbers, and KEY_text is its text. 'missing' has the names of points
+    without a result."""
 
     def __init__(self, folder: str, json: dict[str, Any]) -> None:
         self.folder, self.json = folder, json
+        self.missing: list[str] = json["missing"]
 
     @property
     def frame(self) -> pandas.DataFrame:
@@ -131,12 +119,6 @@ class Sweep:
     def mean(self) -> pandas.DataFrame:
         """Means over the seeds; NAME_ci95 is the half width of the 95 % confidence interval."""
         return _frame(self.json["means"])
-
-    @property
-    def missing(self) -> list[str]:
-        """The names of points without a result."""
-        names: list[str] = self.json["missing"]
-        return names
 
     def plot(
         self,
@@ -169,35 +151,25 @@ def run(file: PathName, set: Mapping[str, Value] | None = None) -> Result:
     deadlock is one: see json["checks"].
     """
     with Asker() as asker, tempfile.TemporaryDirectory(prefix="weft-run-") as folder:
-        part, log = f"{folder}/result.json", f"{folder}/log"
         fabric = asker.ask("about")["fabric"]
-        child = Child(fabric, os.path.realpath(file), _sets(set), part, log)
-        with Watch(child.signal) as watch:
-            while not child.ended():
-                watch.wait((child,))
-        if watch.interrupted:
-            raise KeyboardInterrupt
-        if not 0 <= child.exit_code() <= Exit.BAD_ANSWER:
-            if child.exit_code() == Exit.BAD_REQUEST:
-                raise Error(last_line(log).removeprefix("weft-fabric: "))
-            raise Error(child.failure(), Exit.NOT_ABLE)
-        return Result(asker.result(part))
+        done = run_one(fabric, os.path.realpath(file), sets_of(set), folder)
+        return Result(asker.result(done.part))
 
 
 def _cases(cases: Mapping[str, Mapping[str, Value]] | PathName | None) -> list[Case]:
     if cases is None:
         return []
     if isinstance(cases, Mapping):
-        return case_files.of({name: _sets(changes) for name, changes in cases.items()})
-    return case_files.load(os.fspath(cases))
+        return cases_of({name: sets_of(changes) for name, changes in cases.items()})
+    return load_cases(os.fspath(cases))
 
 
-def _plan(
-    vary: Mapping[str, Iterable[Value]], seeds: Sequence[int] | None, cases: list[str]
-) -> Plan:
-    plan = Plan()
-    if cases:
-        plan.add(Vary(case_files.CASES_KEY, cases))
+def _add_values(
+    request: Request, vary: Mapping[str, Iterable[Value]], seeds: Sequence[int] | None
+) -> None:
+    plan = request.plan
+    if request.cases:
+        plan.add(Vary(CASES_KEY, [case.name for case in request.cases]))
     for name, listed in vary.items():
         key = normal_key(name)
         values = [text_of(value) for value in ([listed] if isinstance(listed, str) else listed)]
@@ -210,7 +182,6 @@ def _plan(
         if not found or found[0] < 0 or found != list(range(found[0], found[0] + len(found))):
             raise Error("seeds: expected numbers that count up by 1, such as range(1, 6)")
         plan.first_seed, plan.seeds = found[0], len(found)
-    return plan
 
 
 def sweep(
@@ -229,28 +200,23 @@ def sweep(
     'out'. The same call continues after an interruption. 'cases' are settings by name, which the
     table has in the column 'case', or a file with them. 'jobs' 0: as many points at a time as there
     are cores, one on the real clock. Error if a point fails; the others have results then."""
-    known = _cases(cases)
-    plan = _plan(vary or {}, seeds, [case.name for case in known])
-    request = Request(os.fspath(file), plan, known, folder=os.fspath(out))
     if not 0 <= jobs <= JOBS_MAX:
         raise Error(f"jobs: {jobs}: expected 0 to {JOBS_MAX}")
-    request.sets, request.jobs = _sets(set), jobs
-    request.skip_invalid, request.restart = skip_invalid, restart
+    request = Request(os.fspath(file), cases=_cases(cases), sets=sets_of(set), jobs=jobs)
+    request.folder, request.skip_invalid, request.restart = os.fspath(out), skip_invalid, restart
+    _add_values(request, vary or {}, seeds)
     request.check()
     with Asker() as asker:
         asked, real_clock = manifest.make(request, asker)
-        folder = manifest.open_folder(request)
-        try:
+        with manifest.locked(request):
             manifest.settle(request, asked)
             command.choose_jobs(request, real_clock)
             outcome = sweep_run.run(request, asker)
             found = command.write_tables(request, asked, outcome)
-        finally:
-            os.close(folder)
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.failed:
-        raise Error(f"{command.summary(request, outcome)}; {out} has their logs", Exit.BAD_ANSWER)
+        raise Error(f"{command.summary(outcome)}; {out} has their logs", Exit.BAD_ANSWER)
     return Sweep(os.fspath(out), found)
 
 

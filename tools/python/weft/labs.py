@@ -14,11 +14,9 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .asker import load_result, program
+from .asker import Shown, call, failure, load_result, must, options_of, program
 from .error import Error, Exit
-from .experiments import PathName, Result, Value, _sets
-from .tool import Shown, call, failure, must
-from .tool import options as options_of
+from .experiments import PathName, Result, Value, sets_of
 
 LOOK_S = 0.02  # between two looks at a capture that starts
 ANSWERS = (Exit.DONE, Exit.BAD_ANSWER)
@@ -83,7 +81,7 @@ class Lab(Shown):
         with tempfile.TemporaryDirectory(prefix="weft-run-") as folder:
             path = f"{folder}/result.json"
             words = [f"--duration={duration}"] if duration is not None else []
-            words += [f"--set={text}" for text in _sets(set)]
+            words += [f"--set={text}" for text in sets_of(set)]
             done = call(self._words("run", "--json", path, *words))
             if done.returncode not in ANSWERS or not os.path.exists(path):
                 raise failure(done)

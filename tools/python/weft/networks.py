@@ -11,10 +11,9 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from .asker import Shown, call, failure, must, options_of
 from .error import Exit
-from .output import write_file
-from .tool import Shown, call, failure, must
-from .tool import options as options_of
+from .files import write_file
 
 PathName = str | os.PathLike[str]
 

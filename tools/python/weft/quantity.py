@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Quantities with their unit as files of Weft have them, and as numbers in base units."""
+"""Quantities with their unit as files of Weft have them, numbers in base units, and their means."""
 from __future__ import annotations
 
+import functools
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from typing import NamedTuple
 from .error import Error
 
 LIMIT = 2**64 - 1
+VALUES_MAX = 10000
 PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -21,35 +23,26 @@ class Kind:
     """A kind of quantity: the unit of results, and its units as whole numbers of the smallest one."""
 
     unit: str
-    units: tuple[tuple[str, int], ...]  # the largest one first
-    per_number: int  # smallest units in one of the results' unit
+    units: dict[str, int]  # the largest one first
+    per_number: int = 1  # smallest units in one of the results' unit
 
 
 KINDS = (
-    Kind("bps", (("Gbps", 10**9), ("Mbps", 10**6), ("kbps", 1000), ("bps", 1)), 1),
-    Kind("ns", (("s", 10**12), ("ms", 10**9), ("us", 10**6), ("ns", 1000), ("ps", 1)), 1000),
-    Kind("bytes", (("MiB", 1048576), ("KiB", 1024), ("B", 1)), 1),
-    Kind("share", (("%", 10000),), 10**6),
+    Kind("bps", {"Gbps": 10**9, "Mbps": 10**6, "kbps": 1000, "bps": 1}),
+    Kind("ns", {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 1000, "ps": 1}, 1000),
+    Kind("bytes", {"MiB": 1048576, "KiB": 1024, "B": 1}),
+    Kind("share", {"%": 10000}, 10**6),
 )
+_, TIME, SIZE, SHARE = KINDS
 
 
 def parse_kind(kind: Kind, text: str) -> int | None:
     """The quantity as a whole number of the kind's smallest unit; None: it is not one."""
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([^0-9.].*)", text, re.S)
-    factor = dict(kind.units).get(found[2]) if found else None
-    if found is None or factor is None:
+    if found is None or found[2] not in kind.units:
         return None
-    value = Fraction(found[1]) * factor
+    value = Fraction(found[1]) * kind.units[found[2]]
     return int(value) if value.denominator == 1 and value < LIMIT else None
-
-
-def parse(text: str) -> tuple[Kind, int] | None:
-    """Kind and whole number of its smallest unit; None: not a quantity."""
-    for kind in KINDS:
-        value = parse_kind(kind, text)
-        if value is not None:
-            return kind, value
-    return None
 
 
 class Number(NamedTuple):
@@ -62,16 +55,15 @@ class Number(NamedTuple):
 def number_of(text: str) -> Number | None:
     """The number that a text means; None if it is not one of a run file.
 
-    >>> number_of("10%")
-    Number(unit='share', value=0.1)
-    >>> number_of("1.5us"), number_of("4KiB").value, number_of("-2")
-    (Number(unit='ns', value=1500.0), 4096.0, Number(unit='', value=-2.0))
-    >>> number_of("up"), number_of("inf"), number_of("0.1ps")
-    (None, None, None)
+    >>> number_of("10%"), number_of("1.5us"), number_of("4KiB").value
+    (Number(unit='share', value=0.1), Number(unit='ns', value=1500.0), 4096.0)
+    >>> number_of("-2"), number_of("up"), number_of("inf"), number_of("0.1ps")
+    (Number(unit='', value=-2.0), None, None, None)
     """
-    found = parse(text)
-    if found is not None:
-        return Number(found[0].unit, found[1] / found[0].per_number)
+    for kind in KINDS:
+        whole = parse_kind(kind, text)
+        if whole is not None:
+            return Number(kind.unit, whole / kind.per_number)
     value = float(text) if PLAIN.fullmatch(text) else math.inf
     return Number("", value) if math.isfinite(value) else None
 
@@ -88,27 +80,26 @@ def _in_unit(value: int, unit: str, factor: int) -> str | None:
 def format_kind(kind: Kind, value: int) -> str:
     """The shortest text of a quantity, at least 1 of its unit if there is such a unit.
 
-    >>> format_kind(KINDS[1], 400000000000)
+    >>> format_kind(TIME, 400000000000)
     '400ms'
     """
-    texts = [_in_unit(value, unit, factor) for unit, factor in kind.units]
+    texts = [_in_unit(value, unit, factor) for unit, factor in kind.units.items()]
     return min((t for t in texts if t is not None), key=lambda t: (t.startswith("0."), len(t)))
 
 
 def span(low: str | int, high: str | int, step: str | int) -> list[str]:
     """The values from 'low' to at most 'high', as --vary KEY=LO:HI:STEP counts them.
 
-    >>> span("10%", "40%", "10%")
-    ['10%', '20%', '30%', '40%']
-    >>> span(1, 5, 2)
-    ['1', '3', '5']
+    >>> span("10%", "40%", "10%"), span(1, 5, 2)
+    (['10%', '20%', '30%', '40%'], ['1', '3', '5'])
     """
     words = [str(low), str(high), str(step)]
     for kind in (None, *KINDS):
-        values = [_whole(kind, word) for word in words]
+        values = [_plain(word) if kind is None else parse_kind(kind, word) for word in words]
         found = [value for value in values if value is not None]
         if len(found) == len(words):
-            return _count(kind, found, ":".join(words))
+            counted = _count(found, ":".join(words))
+            return [str(at) if kind is None else format_kind(kind, at) for at in counted]
     raise not_a_span(":".join(words))
 
 
@@ -120,20 +111,61 @@ def not_a_span(text: str) -> Error:
     )
 
 
-VALUES_MAX = 10000
-
-
-def _whole(kind: Kind | None, text: str) -> int | None:
-    if kind is not None:
-        return parse_kind(kind, text)
+def _plain(text: str) -> int | None:
     return int(text) if re.fullmatch(r"[0-9]{1,20}", text) and int(text) <= LIMIT else None
 
 
-def _count(kind: Kind | None, numbers: list[int], words: str) -> list[str]:
+def _count(numbers: list[int], words: str) -> Sequence[int]:
     low, high, step = numbers
     if step == 0 or low > high:
         raise Error(f"'{words}': counts up from LO to HI by a STEP above 0")
     if (high - low) // step >= VALUES_MAX:
         raise Error(f"more than {VALUES_MAX} values")
-    values: Iterable[int] = range(low, high + 1, step)
-    return [str(value) if kind is None else format_kind(kind, value) for value in values]
+    return range(low, high + 1, step)
+
+
+class Interval(NamedTuple):
+    """A mean and the half width of its 95 % confidence interval, NaN for a single value."""
+
+    mean: float
+    half: float = math.nan
+
+    @property
+    def low(self) -> float:
+        """The lower end; the mean if there is no interval."""
+        return self.mean if math.isnan(self.half) else self.mean - self.half
+
+    @property
+    def high(self) -> float:
+        """The upper end; the mean if there is no interval."""
+        return self.mean if math.isnan(self.half) else self.mean + self.half
+
+
+@functools.lru_cache(maxsize=None)
+def student_95(degrees: int) -> float:
+    """The two-sided 95 % quantile of Student's t distribution.
+
+    >>> round(student_95(1), 3), round(student_95(4), 3)
+    (12.706, 2.776)
+    """
+    from scipy.special import betaincinv  # stdtrit() is exact to 10 digits only
+
+    return math.sqrt(degrees * (1 / betaincinv(degrees / 2, 0.5, 0.05) - 1))
+
+
+def mean_of(values: Sequence[float]) -> Interval:
+    """The mean of independent values, such as those of several seeds; NaN values do not count.
+
+    >>> mean, half = mean_of([1, 2, 3])
+    >>> mean, round(half, 6), mean_of([5]), mean_of([])
+    (2.0, 2.484138, Interval(mean=5.0, half=nan), Interval(mean=nan, half=nan))
+    """
+    known = [value for value in values if not math.isnan(value)]
+    count = len(known)
+    if count == 0:
+        return Interval(math.nan)
+    mean = sum(value / count for value in known)
+    squares = sum((value - mean) ** 2 for value in known)
+    if count == 1 or squares == 0:
+        return Interval(mean, math.nan if count == 1 else 0.0)
+    return Interval(mean, student_95(count - 1) * math.sqrt(squares / (count - 1) / count))

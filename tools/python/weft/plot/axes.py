@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
-from ..interval import Interval
+from ..quantity import Interval
 from .curves import Curves, Point
 from .sheet import Sheet
 

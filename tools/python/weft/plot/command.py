@@ -3,14 +3,13 @@
 """weft plot: pictures of results."""
 from __future__ import annotations
 
-import getopt
 import os
-import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Optional
 
+from ..command import options as options_of
 from ..error import Error, Exit
-from ..output import refuse_same, write_file
+from ..files import refuse_same, write_file
 from .page import ENDINGS, Page, format_of, set_font, set_size
 from .runs import READERS, Request, load_runs
 
@@ -126,14 +125,10 @@ def _take(asked: Asked, option: str, value: str) -> None:
 def parse(arguments: list[str]) -> Asked:
     """What a command line asks for."""
     asked = Asked()
-    try:
-        options, asked.inputs = getopt.gnu_getopt(
-            arguments, "o:", [f"{option}=" for option in (*OPTIONS, "script")]
-        )
-    except getopt.GetoptError as error:
-        raise Error(f"{error.msg}: 'weft plot --help' lists the options") from None
+    known = [f"{option}=" for option in (*OPTIONS, "script")]
+    options, asked.inputs = options_of("plot", arguments, known)
     for option, value in options:
-        _take(asked, option, value)
+        _take(asked, option if option == "o" else f"--{option}", value)
     if not asked.inputs:
         raise Error("which results? A sweep's folder or a JSON file")
     _kind(asked.request.kind)
@@ -166,11 +161,8 @@ def _check_outputs(asked: Asked) -> None:
         raise Error(f"-o {asked.output}: expected a file that ends in {ENDINGS}")
 
 
-def plot(arguments: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """The command."""
-    if not arguments or "--help" in arguments:
-        print(USAGE, end="", file=sys.stdout if arguments else sys.stderr)
-        return Exit.DONE if arguments else Exit.BAD_REQUEST
     asked = parse(arguments)
     _check_outputs(asked)
     for path in filter(None, (asked.output, asked.script)):

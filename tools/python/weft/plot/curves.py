@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Optional
 
 from ..error import Error
-from ..interval import Interval, mean_of
-from ..quantity import Number, number_of
+from ..quantity import Interval, Number, mean_of, number_of
 from .runs import NAN, Request, Run, Runs, Value, key_is, label_of
 
 CURVES_MAX = 28

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..interval import Interval
+from ..quantity import Interval
 from .curves import Curve, Curves, Point
 from .sheet import Series, Sheet
 

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from ..error import Error
-from ..output import write_file
+from ..files import write_file
 from .curves import Curves
 from .kinds import DRAW
 from .page import (

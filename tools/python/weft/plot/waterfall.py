@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from ..error import Error, os_error
-from ..interval import Interval
+from ..quantity import Interval
 from .axes import set_name, set_title, unit_for
 from .curves import Curve, Curves, Point
 from .sheet import Sheet

@@ -3,23 +3,22 @@
 """weft reproduce: figures and tables of papers, published numbers beside those of Weft."""
 from __future__ import annotations
 
-import getopt
 import glob
 import json
 import os
 import re
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Optional
+from typing import Any
 
 from ..asker import Asker
-from ..command import note, wants_help
+from ..command import note, number, options
 from ..error import Error, Exit
-from ..quantity import parse_kind
+from ..files import make_folder
+from ..quantity import TIME, parse_kind
 from . import document, pool, published, tables, trial
 from .comparison import Comparison
-from .definition import COPIES_MAX, MESSAGES_MAX, TIME, Definition, load
+from .definition import COPIES_MAX, MESSAGES_MAX, Definition, load
 
 NAME = "reproduce"
 JOBS_MAX = 256
@@ -53,53 +52,62 @@ Exit: 0 done, 1 a value is not as published, 2 bad request, 3 not able, 130 ende
 """
 
 
+NUMBERS = {
+    "instances": (1, COPIES_MAX),
+    "warmup": (0, MESSAGES_MAX),
+    "messages": (1, MESSAGES_MAX),
+    "jobs": (1, JOBS_MAX),
+}
+TEXTS = ("only", "on", "srun", "cache", "latency-limit")
+FLAGS = {"list": "lists", **{name: name for name in ("quick", "json", "markdown", "again")}}
+
+
 @dataclass
 class Request:
     """The options of the command."""
 
     words: list[str]
-    name: Optional[str] = None
-    only: Optional[str] = None
+    name: str | None = None
+    only: str | None = None
     folder: str = "."
     cache: str = ""
-    on: Optional[str] = None
-    srun: Optional[str] = None
+    on: str | None = None
+    srun: str | None = None
     jobs: int = 0
     instances: int = 0  # 0, and None below: as the definition says
-    warmup: Optional[int] = None
-    messages: Optional[int] = None
-    latency_limit: Optional[int] = None
+    warmup: int | None = None
+    messages: int | None = None
+    latency_limit: int | None = None
     lists: bool = False  # --list
     quick: bool = False
     json: bool = False
     markdown: bool = False
     again: bool = False
-    documents: Optional[list[document.Document]] = None  # from a group's members, with --json
+    documents: list[document.Document] | None = None  # from a group's members, with --json
     members: dict[str, Definition] = field(default_factory=dict)  # by name, from a paper's file
 
+    def take(self, option: str, text: str) -> None:
+        """Takes an option."""
+        value: Any = text
+        if option in NUMBERS:
+            value = number(option, text, *NUMBERS[option])
+        elif option == "latency-limit":
+            value = parse_kind(TIME, text)
+            if value is None:
+                raise Error(f"--latency-limit {text}: expected a time such as 20us, or 0s")
+        name = FLAGS.get(option, "folder" if option == "o" else option.replace("-", "_"))
+        setattr(self, name, value if option not in FLAGS else True)
 
-def _number(option: str, text: str, low: int, high: int) -> int:
-    if re.fullmatch("[0-9]{1,20}", text) and low <= int(text) <= high:
-        return int(text)
-    raise Error(f"{option} {text}: expected {low} to {high}")
-
-
-def _limit(text: str) -> int:
-    value = parse_kind(TIME, text)
-    if value is None:
-        raise Error(f"--latency-limit {text}: expected a time such as 20us, or 0s")
-    return value
-
-
-NUMBERS: dict[str, Callable[[str], int]] = {
-    "instances": lambda text: _number("--instances", text, 1, COPIES_MAX),
-    "warmup": lambda text: _number("--warmup", text, 0, MESSAGES_MAX),
-    "messages": lambda text: _number("--messages", text, 1, MESSAGES_MAX),
-    "latency-limit": _limit,
-    "jobs": lambda text: _number("--jobs", text, 1, JOBS_MAX),
-}
-TEXTS = ("only", "on", "srun", "cache")
-FLAGS = {"list": "lists", **{name: name for name in ("quick", "json", "markdown", "again")}}
+    def check(self) -> None:
+        """Checks the request as a whole."""
+        if self.lists == (self.name is not None):
+            raise Error(f"expected --list or a NAME{', not both' if self.lists else ''}")
+        if self.markdown and (self.json or self.lists):
+            raise Error("--markdown is for tables of a NAME, without --json")
+        if self.on is None and self.srun is not None:
+            raise Error("--srun requires --on slurm")
+        if self.on not in (None, "slurm"):
+            raise Error(f"--on {self.on}: expected slurm")
 
 
 def default_cache() -> str:
@@ -113,39 +121,16 @@ def default_cache() -> str:
     return f"{folder}/weft"
 
 
-def _check(request: Request) -> None:
-    if request.lists == (request.name is not None):
-        raise Error(f"expected --list or a NAME{', not both' if request.lists else ''}")
-    if request.markdown and (request.json or request.lists):
-        raise Error("--markdown is for tables of a NAME, without --json")
-    if request.on is None and request.srun is not None:
-        raise Error("--srun requires --on slurm")
-    if request.on not in (None, "slurm"):
-        raise Error(f"--on {request.on}: expected slurm")
-
-
 def parse(words: list[str]) -> Request:
     """The request of a command line."""
     request = Request(words)
-    known = [*FLAGS, *(f"{name}=" for name in (*TEXTS, *NUMBERS))]
-    try:
-        options, rest = getopt.gnu_getopt(words, "o:", known)
-    except getopt.GetoptError as error:
-        raise Error(f"{error}; 'weft reproduce --help' lists the options") from None
-    for option, value in options:
-        name = option.removeprefix("--")
-        if option == "-o":
-            request.folder = value
-        elif name in NUMBERS:
-            setattr(request, name.replace("-", "_"), NUMBERS[name](value))
-        elif name in FLAGS:
-            setattr(request, FLAGS[name], True)
-        else:
-            setattr(request, name, value)
+    found, rest = options(NAME, words, [*FLAGS, *(f"{name}=" for name in (*TEXTS, *NUMBERS))])
+    for option, value in found:
+        request.take(option, value)
     if len(rest) > 1:
         raise Error(f"one NAME, not also '{rest[1]}'")
     request.name = rest[0] if rest else None
-    _check(request)
+    request.check()
     if not request.cache and not request.lists:
         request.cache = default_cache()
     if request.on is not None:
@@ -162,12 +147,9 @@ class Session:
         self.request, self.asker = request, asker
         about = asker.ask("about")
         self.version: str = about["version"]
-        self.folder: str = about["definitions"]
-
-    def _papers(self) -> list[str]:
-        """The files of the papers, not the base run files."""
-        names = sorted(glob.glob(f"{glob.escape(self.folder)}/*.yaml"))
-        return [name for name in names if not os.path.basename(name).startswith("run-")]
+        # The files of the papers, not the base run files.
+        names = sorted(glob.glob(f"{glob.escape(about['definitions'])}/*.yaml"))
+        self.papers = [name for name in names if not os.path.basename(name).startswith("run-")]
 
     def open(self, name: str) -> Definition:
         """The definition of this name or file. The file of a paper is a group of its definitions."""
@@ -181,7 +163,7 @@ class Session:
             stem = os.path.splitext(os.path.basename(name))[0]
             runnable = [one.name for one in found if not one.members and not one.missing]
             return Definition(stem, name, paper=found[0].paper, members=runnable)
-        for path in self._papers():
+        for path in self.papers:
             with open(path, encoding="utf-8") as text:
                 there = re.search(rf"^  {re.escape(name)}:", text.read(), re.M)
             for one in load(path, name) if there else []:
@@ -190,7 +172,7 @@ class Session:
 
     def list(self) -> int:
         """Prints all definitions, in the order of their names and numbers."""
-        found = [one for path in self._papers() for one in load(path)]
+        found = [one for path in self.papers for one in load(path)]
         found.sort(key=lambda one: _sort_key(one.name))
         if self.request.json:
             _print_json([_entry(one) for one in found])
@@ -210,12 +192,10 @@ class Session:
             what.reduce()
         if request.instances:
             what.set_instances(request.instances)
-        if request.warmup is not None:
-            what.set_warmup(request.warmup)
-        if request.messages is not None:
-            what.set_messages(request.messages)
-        if request.latency_limit is not None:
-            what.set_latency_limit(request.latency_limit)
+        for name in ("warmup", "messages", "latency_limit"):
+            value = getattr(request, name)
+            if value is not None:
+                what.set_length(name, value)
         if request.only is not None:
             what.select(request.only)
 
@@ -233,12 +213,9 @@ class Session:
         pool.make_schedule(what.schedule, request.cache)
         rows = published.load(what)
         trials = trial.make(what, rows, self.asker)
-        pool.make_folder(request.cache)
-        runner = pool.Pool(
-            trials, self.asker, request.cache, request.jobs, request.srun, request.again
-        )
-        runner.run()
-        if runner.interrupted:
+        make_folder(request.cache)
+        runner = pool.Pool(trials, self.asker, request.cache, request.srun, request.again)
+        if runner.run(request.jobs):
             note(NAME, "ended early; the same command runs the missing points")
             return Exit.INTERRUPTED
         found = Comparison(what, rows, trials)
@@ -248,18 +225,15 @@ class Session:
         return Exit.DONE if found.good else Exit.BAD_ANSWER
 
     def _show(self, found: Comparison) -> None:
-        request = self.request
-        if request.json:
-            made = document.make(found, self.version, request.words)
-            if request.documents is not None:
-                request.documents.append(made)
-            else:
-                _print_json(made)
-        elif request.markdown:
-            sys.stdout.write(tables.markdown(found, self.version))
+        if not self.request.json:
+            whole = tables.markdown(found, self.version)
+            print(whole if self.request.markdown else tables.text(found), end="", flush=True)
+            return
+        made = document.make(found, self.version, self.request.words)
+        if self.request.documents is not None:
+            self.request.documents.append(made)
         else:
-            sys.stdout.write(tables.text(found))
-        sys.stdout.flush()
+            _print_json(made)
 
     def _member(self, name: str) -> int:
         """Runs a member of a group; its errors do not end the group."""
@@ -280,15 +254,12 @@ class Session:
     def group(self, group: Definition) -> int:
         """Runs the members of a group one after another. Returns the highest exit code, or the one
         of Ctrl-C."""
-        request = self.request
-        chosen, code = group.members, int(Exit.DONE)
+        request, chosen, code = self.request, group.members, int(Exit.DONE)
         if request.only is not None:
             words = request.only.split(",")
             if not set(words) <= set(chosen):
-                raise Error(
-                    f"{group.name}: --only {request.only}: expected members of the group, such as "
-                    f"{chosen[0]}"
-                )
+                expected = f"expected members of the group, such as {chosen[0]}"
+                raise Error(f"{group.name}: --only {request.only}: {expected}")
             chosen = [name for name in chosen if name in words]
         for name in chosen:
             self._check_member(name)
@@ -310,9 +281,8 @@ class Session:
         except Error:
             return
         if is_group:
-            raise Error(
-                f"{self.request.name}: expected experiments as members, '{name}' is a group"
-            )
+            expected = f"expected experiments as members, '{name}' is a group"
+            raise Error(f"{self.request.name}: {expected}")
 
 
 def _sort_key(name: str) -> list[Any]:
@@ -322,28 +292,17 @@ def _sort_key(name: str) -> list[Any]:
 
 
 def _entry(one: Definition) -> dict[str, Any]:
-    return {
-        "name": one.name,
-        "paper": one.paper,
-        "place": one.place,
-        "title": one.title,
-        "time": one.time,
-        "quick_time": one.quick_time,
-        "missing": one.missing or None,
-        "group": bool(one.members),
-    }
+    keys = ("name", "paper", "place", "title", "time", "quick_time")
+    found = {key: getattr(one, key) for key in keys}
+    return {**found, "missing": one.missing or None, "group": bool(one.members)}
 
 
 def _print_json(made: Any) -> None:
-    json.dump(made, sys.stdout, indent=2, ensure_ascii=False)
-    print()
+    print(json.dumps(made, indent=2, ensure_ascii=False), flush=True)
 
 
 def main(words: list[str]) -> int:
     """The command. Returns its exit code."""
-    if not words or wants_help(words):
-        print(USAGE, end="", file=sys.stdout if words else sys.stderr)
-        return Exit.DONE if words else Exit.BAD_REQUEST
     request = parse(words)
     with Asker() as asker:
         session = Session(request, asker)

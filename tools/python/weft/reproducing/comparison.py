@@ -10,11 +10,12 @@ and so does everything if a trial failed.
 """
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..interval import mean_of
+from ..quantity import mean_of
 from .courses import number
 from .definition import BLOCKED, Definition
 from .published import FACTORS, NAN, Row
@@ -162,10 +163,8 @@ class Comparison:
         self.failed = sum(trial.stage == Stage.FAILED for trial in trials)
         self.orders = 0
         self.wrong: list[tuple[int, int]] = []
-        for first in range(len(self.rows)):
-            for second in range(len(self.rows)):
-                if first != second:
-                    self._compare_order(first, second)
+        for first, second in itertools.permutations(range(len(self.rows)), 2):
+            self._compare_order(first, second)
 
     def _compare_order(self, first: int, second: int) -> None:
         one, two = self.rows[first], self.rows[second]

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..quantity import KINDS, parse_kind
+from ..quantity import SHARE, TIME, parse_kind
 from .published import NAN
 
-_, TIME, _, SHARE = KINDS
 BACK_SHARE = 0.9  # share of the deliverable at which a network has recovered
 LAST = 0.1  # share of the hot spot whose samples are its end
 SLACK_NS = 1.0
@@ -25,8 +24,7 @@ def number(entry: Any, key: str) -> float:
     return float(value)
 
 
-@dataclass
-class Sample:
+class Sample(NamedTuple):
     """The end of a sample, and the traffic accepted in it as a share of the hosts' links."""
 
     t_ns: float
@@ -89,12 +87,10 @@ class Transient:
         """Time from the start of the hot spot to the end of its last sample below BACK_SHARE of the
         deliverable traffic: 0 if there is none, infinity if the hot spot ended with one."""
         inside = self._between(self.start_ns, self.stop_ns)
-        low = [s.accepted < BACK_SHARE * self.deliverable for s in inside]
-        if low and low[-1]:
+        low = [s for s in inside if s.accepted < BACK_SHARE * self.deliverable]
+        if low and low[-1] is inside[-1]:
             return math.inf
-        return max(
-            (s.t_ns - self.start_ns for s, is_low in zip(inside, low) if is_low), default=0.0
-        )
+        return low[-1].t_ns - self.start_ns if low else 0.0
 
 
 def transient_of(whole: dict[str, Any], network: dict[str, Any]) -> Transient:

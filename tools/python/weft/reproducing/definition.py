@@ -5,19 +5,20 @@
 A definition has a base run file, the changes of it for each network, case and algorithm, and the
 measure. A file has one definition ("reproduce/1") or all of a paper ("paper/1"). In the changes, {n}
 stands for the number of the network's instance, from 1, {n*47} for 47 times that, and {here} for the
-folder of the file.
+folder of the file. The fields of the classes are the keys of the files, with the function that reads
+their values.
 """
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 from ..error import Error
-from ..quantity import KINDS, Kind, format_kind, parse_kind
-from ..yaml_nodes import Pairs, Reader, compose
+from ..files import Reader
+from ..quantity import SHARE, SIZE, TIME, Kind, format_kind, parse_kind
 
 FORMAT, PAPER_FORMAT = "reproduce/1", "paper/1"
 LIST_MAX = 32
@@ -25,7 +26,6 @@ COPIES_MAX = 100
 MESSAGES_MAX = 100_000_000  # per run
 LOADS_MAX = 100
 PS_PER_US = 10**6
-_, TIME, SIZE, SHARE = KINDS
 
 # Measures of runs that last for a number of messages.
 SATURATION = "saturation-throughput"  # maximum accepted traffic, flits/ns/switch
@@ -58,16 +58,140 @@ RUN_TITLES = {
 COUNTING = (SATURATION, LATENCY, WAITING, LINKS, BLOCKED, SETTLING)
 MEASURES = (*COUNTING, EFFICIENCY, THROUGHPUT, *RUN_TITLES)
 
+Read = Callable[[Reader, str, Any], Any]  # the value of a key and its node
+
+
+def _text(reader: Reader, key: str, node: Any) -> str:
+    return str(reader.expect(node, "scalar", key))
+
+
+def _number(low: int, high: int) -> Read:
+    def read(reader: Reader, key: str, node: Any) -> int:
+        text = _text(reader, key, node)
+        if re.fullmatch("[0-9]{1,20}", text) and low <= int(text) <= high:
+            return int(text)
+        raise reader.refuse(node, f"'{key}: {text}': expected a whole number from {low} to {high}")
+
+    return read
+
+
+EXPECTED = {
+    TIME.unit: "a time with its unit, such as 30ns (ps, ns, us, ms, s)",
+    SIZE.unit: "a size with its unit, such as 128KiB (B, KiB, MiB)",
+    SHARE.unit: "a percentage, such as 75% (at most four digits after the point)",
+}
+
+
+def _quantity(kind: Kind, low: int = 0, high: int = 2**64 - 2) -> Read:
+    def read(reader: Reader, key: str, node: Any) -> int:
+        text = _text(reader, key, node)
+        value = parse_kind(kind, text)
+        if value is not None and low <= value <= high:
+            return value
+        expected = f"from {format_kind(kind, low)} to {format_kind(kind, high)}"
+        expected = EXPECTED[kind.unit] if value is None else expected
+        raise reader.refuse(node, f"'{key}: {text}': expected {expected}")
+
+    return read
+
+
+def _choice(*known: str) -> Read:
+    def read(reader: Reader, key: str, node: Any) -> str:
+        text = _text(reader, key, node)
+        if text not in known:
+            raise reader.refuse(node, f"'{key}: {text}': expected one of {', '.join(known)}")
+        return text
+
+    return read
+
+
+def _measure(reader: Reader, key: str, node: Any) -> str:
+    former = "productivity"  # the thesis' word, which was the name up to 0.1
+    return SATURATION if node == former else str(_choice(*MEASURES)(reader, key, node))
+
+
+def _bool(reader: Reader, key: str, node: Any) -> bool:
+    return bool(_choice("false", "true")(reader, key, node) == "true")
+
+
+def _traffic(reader: Reader, key: str, node: Any) -> float:
+    try:
+        value = float(_text(reader, key, node))
+    except ValueError:
+        value = 0
+    if not 0 < value < 1000:
+        raise reader.refuse(node, "expected flits/ns/switch, such as 0.015")
+    return value
+
+
+def _list(read: Read) -> Read:
+    def read_all(reader: Reader, key: str, node: Any) -> list[Any]:
+        nodes = reader.expect(node, "sequence", key)
+        if not 1 <= len(nodes) <= LIST_MAX:
+            raise reader.refuse(node, f"expected 1 to {LIST_MAX} of them")
+        return [read(reader, key, one) for one in nodes]
+
+    return read_all
+
+
+def _sets(reader: Reader, key: str, node: Any) -> list[str]:
+    here = os.path.dirname(reader.path) or "."
+    sets = []
+    for one in reader.expect(node, "sequence", key):
+        text = str(reader.expect(one, "scalar"))
+        if "=" not in text:
+            raise reader.refuse(one, "expected KEY=VALUE")
+        sets.append(text.replace("{here}", here, 1))
+    return sets
+
+
+def _key(read: Read, default: Any = MISSING, needed: bool = False) -> Any:
+    """A key of a section. A default that is a class is called for each section."""
+    about = {"read": read, "needed": needed}
+    if isinstance(default, type):
+        return field(default_factory=default, metadata=about)
+    return field(default=default, metadata=about)
+
+
+def _reads(section: type) -> dict[str, Read]:
+    known = (one for one in fields(section) if "read" in one.metadata)
+    return {one.name.replace("_", "-"): one.metadata["read"] for one in known}
+
+
+def _values(reader: Reader, node: Any, table: dict[str, Read], needed: list[str]) -> dict[str, Any]:
+    """The values of a map by their names in Python."""
+    pairs = reader.map(node)
+    reader.only(pairs, table)
+    for key in needed:
+        if key not in pairs:
+            raise reader.refuse(node, f"key '{key}' is missing")
+    found = {key: table[key](reader, key, value) for key, (_, value) in pairs.items()}
+    return {key.replace("-", "_"): value for key, value in found.items()}
+
+
+def _section(section: type) -> Read:
+    def read(reader: Reader, key: str, node: Any) -> Any:
+        reader.expect(node, "mapping", key)
+        needed = [one.name for one in fields(section) if one.metadata.get("needed")]
+        return section(**_values(reader, node, _reads(section), needed))
+
+    return read
+
+
+COPIES, MESSAGES, LOADS = _number(1, COPIES_MAX), _number(1, MESSAGES_MAX), _number(1, LOADS_MAX)
+WARMUP, UNIT, ANY_SHARE = _number(0, MESSAGES_MAX), _quantity(TIME, PS_PER_US), _quantity(SHARE)
+
 
 @dataclass
 class Choice:
     """A network, case or algorithm, and its changes of the run file."""
 
-    name: str = ""
-    set: list[str] = field(default_factory=list)  # KEY=VALUE
-    n: int = 1  # instances of a network
-    load: int = 0  # ppm, in place of the definition's; the case's takes precedence. 0: not given
-    traffic: float = 0.0  # a case's load in flits/ns/switch; 0: not given
+    name: str = _key(_text, "", needed=True)
+    set: list[str] = _key(_sets, list)  # KEY=VALUE
+    n: int = _key(COPIES, 1)  # instances of a network
+    # Ppm, in place of the definition's; the case's takes precedence. 0: not given.
+    load: int = _key(_quantity(SHARE, 0, 10**6), 0)
+    traffic: float = _key(_traffic, 0.0)  # a case's load in flits/ns/switch; 0: not given
 
     def varies(self) -> bool:
         """Whether its changes differ between the instances."""
@@ -91,28 +215,32 @@ def expand(text: str, instance: int) -> str:
 class Quick:
     """What --quick changes."""
 
-    networks: str = ""  # "A,B"; "": all
-    cases: str = ""
-    algorithms: str = ""
-    n: int = 2  # upper bound on the instances of each network
-    loads: int = 4
-    unit: int = 10**9
-    warmup: int = 20000
-    messages: int = 20000
-    tolerance: int = 400000
-    set: list[str] = field(default_factory=list)
+    networks: str = _key(_text, "")  # "A,B"; "": all
+    cases: str = _key(_text, "")
+    algorithms: str = _key(_text, "")
+    n: int = _key(COPIES, 2)  # upper bound on the instances of each network
+    loads: int = _key(LOADS, 4)
+    unit: int = _key(UNIT, 10**9)
+    warmup: int = _key(WARMUP, 20000)
+    messages: int = _key(MESSAGES, 20000)
+    tolerance: int = _key(ANY_SHARE, 400000)
+    set: list[str] = _key(_sets, list)
 
 
 @dataclass
 class Schedule:
     """A GOAL schedule that is generated before the runs; the first entry of traffic replays it."""
 
-    kind: str = ""
-    ranks: int = 0
-    rounds: int = 1
-    bytes: int = 0
-    calc: int = 0  # ps
+    kind: str = _key(_text, "", needed=True)
+    ranks: int = _key(_number(2, 65534), 0, needed=True)
+    rounds: int = _key(MESSAGES, 1)
+    bytes: int = _key(_quantity(SIZE, 0, 2**32 - 1), 0, needed=True)
+    calc: int = _key(_quantity(TIME), 0)  # ps
     path: str = ""  # once it is made
+
+
+CHOICES = _list(_section(Choice))
+HEAD = ["weft", "paper", "place", "title"]
 
 
 @dataclass
@@ -121,33 +249,35 @@ class Definition:
 
     name: str = ""
     origin: str = ""  # for messages
-    paper: str = ""
-    place: str = ""
-    title: str = ""
-    missing: str = ""  # why it cannot be run; then nothing below is set
-    members: list[str] = field(default_factory=list)  # groups only
-    time: str = ""  # for people
-    quick_time: str = ""
-    measure: str = ""
-    axis: str = "share"
-    latency: bool = False  # a throughput has a picture of the latency as well
-    means: bool = False  # tables in Markdown have means over instances
-    curves: bool = False  # latency against traffic, a picture for each network and case
-    run: str = ""
-    published: str = ""
-    load: int = 100000  # ppm; where the search starts, or the load
-    loads: int = 10
-    unit: int = 10**9  # ps that stand for a ms of the paper
-    schedule: Schedule = field(default_factory=Schedule)
-    tolerance: int = 100000  # ppm of the published means
-    order: int = 20000  # ppm; published means closer than this have no order
-    warmup: int = 200000
-    messages: int = 200000
-    latency_limit: int = 0  # ps; above it a network is saturated. 0: any latency
-    networks: list[Choice] = field(default_factory=list)
-    cases: list[Choice] = field(default_factory=list)
-    algorithms: list[Choice] = field(default_factory=list)
-    quick: Quick = field(default_factory=Quick)
+    paper: str = _key(_text, "")
+    place: str = _key(_text, "")
+    title: str = _key(_text, "")
+    missing: str = _key(_text, "")  # why it cannot be run; then nothing below is set
+    members: list[str] = _key(_list(_text), list)  # groups only
+    time: str = _key(_text, "")  # for people
+    quick_time: str = _key(_text, "")
+    measure: str = _key(_measure, "")
+    axis: str = _key(_choice("share", "bits/us"), "share")
+    latency: bool = _key(_bool, False)  # a throughput has a picture of the latency as well
+    means: bool = _key(_bool, False)  # tables in Markdown have means over instances
+    # Latency against traffic, a picture for each network and case.
+    curves: bool = _key(_bool, False)
+    run: str = _key(_text, "")
+    published: str = _key(_text, "")
+    # Ppm; where the search starts, or the load.
+    load: int = _key(_quantity(SHARE, 1, 10**6), 100000)
+    loads: int = _key(LOADS, 10)
+    unit: int = _key(UNIT, 10**9)  # ps that stand for a ms of the paper
+    schedule: Schedule = _key(_section(Schedule), Schedule)
+    tolerance: int = _key(ANY_SHARE, 100000)  # ppm of the published means
+    order: int = _key(ANY_SHARE, 20000)  # ppm; published means closer than this have no order
+    warmup: int = _key(WARMUP, 200000)
+    messages: int = _key(MESSAGES, 200000)
+    latency_limit: int = _key(_quantity(TIME), 0)  # ps; saturated above it. 0: any latency
+    networks: list[Choice] = _key(CHOICES, list)
+    cases: list[Choice] = _key(CHOICES, list)
+    algorithms: list[Choice] = _key(CHOICES, list)
+    quick: Quick = _key(_section(Quick), Quick)
     instances: int = 0  # that --instances set
     also: list[str] = field(default_factory=list)  # changes of --quick
     defined: tuple[int, int, int] = (0, 0, 0)  # warmup, messages and latency_limit of the file
@@ -203,36 +333,19 @@ class Definition:
             network.n = count
         self.instances = count
 
-    def _expect_messages(self, option: str) -> None:
-        if not self.counts_messages:
-            raise Error(
-                f"{self.origin}: {option}: expected a definition whose runs count messages, found "
-                f"the measure '{self.measure}', whose runs last as long as {self.run} says"
-            )
-
-    def set_warmup(self, messages: int) -> None:
-        """Messages before those that are measured."""
-        self._expect_messages("--warmup")
-        if messages > 0 and self.measure == SETTLING:
-            raise Error(
-                f"{self.origin}: --warmup: expected 0, found {messages}: the measure 'settling' "
-                "begins with the first message"
-            )
-        self.warmup = messages
-
-    def set_messages(self, messages: int) -> None:
-        """Messages that are measured."""
-        self._expect_messages("--messages")
-        self.messages = messages
-
-    def set_latency_limit(self, limit: int) -> None:
-        """The mean latency in ps above which a network is saturated."""
-        if self.measure != SATURATION:
-            raise Error(
-                f"{self.origin}: --latency-limit: expected a definition that measures saturation-throughput, "
-                f"found the measure '{self.measure}'"
-            )
-        self.latency_limit = limit
+    def set_length(self, name: str, value: int) -> None:
+        """Sets the messages of 'warmup' or 'messages', or the 'latency_limit' in ps."""
+        option, found = f"--{name.replace('_', '-')}", f"found the measure '{self.measure}'"
+        why = ""
+        if name == "latency_limit" and self.measure != SATURATION:
+            why = f"a definition that measures saturation-throughput, {found}"
+        elif name != "latency_limit" and not self.counts_messages:
+            why = f"a definition whose runs count messages, {found}, whose runs last as long as {self.run} says"
+        elif name == "warmup" and value > 0 and self.measure == SETTLING:
+            why = f"0, found {value}: the measure 'settling' begins with the first message"
+        if why:
+            raise Error(f"{self.origin}: {option}: expected {why}")
+        setattr(self, name, value)
 
     def select(self, words: str) -> None:
         """Keeps the networks, cases and algorithms of "A,B"; a list that has none of them is kept
@@ -254,225 +367,61 @@ def keep(choices: list[Choice], words: str) -> bool:
     return bool(found) or not words
 
 
-Read = Callable[["_Reader", str, Any], Any]
+def _no_warmup(reader: Reader, section: Any, found: Definition | Quick) -> None:
+    """A run whose mean is to settle has no warm-up; a section that has one is refused."""
+    given = reader.map(section).get("warmup") if section is not None else None
+    if given is not None and found.warmup > 0:
+        text = "expected 0: the measure 'settling' begins with the first message"
+        raise reader.refuse(given[1], text)
+    found.warmup = 0
 
 
-def _text(reader: _Reader, key: str, node: Any) -> str:
-    return str(reader.expect(node, "scalar", key))
-
-
-def _number(low: int, high: int) -> Read:
-    def read(reader: _Reader, key: str, node: Any) -> int:
-        text = _text(reader, key, node)
-        if re.fullmatch("[0-9]{1,20}", text) and low <= int(text) <= high:
-            return int(text)
-        raise reader.refuse(node, f"'{key}: {text}': expected a whole number from {low} to {high}")
-
-    return read
-
-
-EXPECTED = {
-    "ns": "a time with its unit, such as 30ns (ps, ns, us, ms, s)",
-    "bytes": "a size with its unit, such as 128KiB (B, KiB, MiB)",
-    "share": "a percentage, such as 75% (at most four digits after the point)",
-}
-
-
-def _quantity(kind: Kind, low: int = 0, high: int = 2**64 - 2) -> Read:
-    def read(reader: _Reader, key: str, node: Any) -> int:
-        text = _text(reader, key, node)
-        value = parse_kind(kind, text)
-        if value is None:
-            raise reader.refuse(node, f"'{key}: {text}': expected {EXPECTED[kind.unit]}")
-        if not low <= value <= high:
-            ends = f"from {format_kind(kind, low)} to {format_kind(kind, high)}"
-            raise reader.refuse(node, f"'{key}: {text}': expected {ends}")
-        return value
-
-    return read
-
-
-def _choice(*known: str) -> Read:
-    def read(reader: _Reader, key: str, node: Any) -> str:
-        text = _text(reader, key, node)
-        if text not in known:
-            raise reader.refuse(node, f"'{key}: {text}': expected one of {', '.join(known)}")
-        return text
-
-    return read
-
-
-def _measure(reader: _Reader, key: str, node: Any) -> str:
-    former = "productivity"  # the thesis' word, which was the name up to 0.1
-    return SATURATION if node == former else str(_choice(*MEASURES)(reader, key, node))
-
-
-def _bool(reader: _Reader, key: str, node: Any) -> bool:
-    return bool(_choice("false", "true")(reader, key, node) == "true")
-
-
-def _traffic(reader: _Reader, key: str, node: Any) -> float:
-    text = _text(reader, key, node)
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0
-    if not 0 < value < 1000:
-        raise reader.refuse(node, "expected flits/ns/switch, such as 0.015")
-    return value
-
-
-def _list(read: Read) -> Read:
-    def read_all(reader: _Reader, key: str, node: Any) -> list[Any]:
-        nodes = reader.expect(node, "sequence", key)
-        if not 1 <= len(nodes) <= LIST_MAX:
-            raise reader.refuse(node, f"expected 1 to {LIST_MAX} of them")
-        return [read(reader, key, one) for one in nodes]
-
-    return read_all
-
-
-def _sets(reader: _Reader, key: str, node: Any) -> list[str]:
-    here = os.path.dirname(reader.path) or "."
-    sets = []
-    for one in reader.expect(node, "sequence", key):
-        text = str(reader.expect(one, "scalar"))
-        if "=" not in text:
-            raise reader.refuse(one, "expected KEY=VALUE")
-        sets.append(text.replace("{here}", here, 1))
-    return sets
-
-
-def _section(make: type, table: dict[str, Read], *required: str) -> Read:
-    def read(reader: _Reader, key: str, node: Any) -> Any:
-        pairs = reader.map(node, key)
-        return make(**reader.fields(node, pairs, table, required))
-
-    return read
-
-
-COPIES, MESSAGES, LOADS = _number(1, COPIES_MAX), _number(1, MESSAGES_MAX), _number(1, LOADS_MAX)
-WARMUP, UNIT, ANY_SHARE = _number(0, MESSAGES_MAX), _quantity(TIME, PS_PER_US), _quantity(SHARE)
-CHOICE: dict[str, Read] = {
-    "name": _text,
-    "set": _sets,
-    "n": COPIES,
-    "load": _quantity(SHARE, 0, 10**6),
-    "traffic": _traffic,
-}
-QUICK: dict[str, Read] = {
-    "networks": _text,
-    "cases": _text,
-    "algorithms": _text,
-    "n": COPIES,
-    "loads": LOADS,
-    "unit": UNIT,
-    "warmup": WARMUP,
-    "messages": MESSAGES,
-    "tolerance": ANY_SHARE,
-    "set": _sets,
-}
-SCHEDULE: dict[str, Read] = {
-    "kind": _text,
-    "ranks": _number(2, 65534),
-    "rounds": MESSAGES,
-    "bytes": _quantity(SIZE, 0, 2**32 - 1),
-    "calc": _quantity(TIME),
-}
-CHOICES = _list(_section(Choice, CHOICE, "name"))
-HEAD: dict[str, Read] = {"weft": _text, "paper": _text, "place": _text, "title": _text}
-GROUP: dict[str, Read] = {**HEAD, "time": _text, "quick-time": _text, "members": _list(_text)}
-WHOLE: dict[str, Read] = {
-    **HEAD,
-    "time": _text,
-    "quick-time": _text,
-    "measure": _measure,
-    "axis": _choice("share", "bits/us"),
-    "latency": _bool,
-    "means": _bool,
-    "curves": _bool,
-    "run": _text,
-    "published": _text,
-    "load": _quantity(SHARE, 1, 10**6),
-    "loads": LOADS,
-    "unit": UNIT,
-    "schedule": _section(Schedule, SCHEDULE, "kind", "ranks", "bytes"),
-    "tolerance": ANY_SHARE,
-    "order": ANY_SHARE,
-    "warmup": WARMUP,
-    "messages": MESSAGES,
-    "latency-limit": _quantity(TIME),
-    "networks": CHOICES,
-    "cases": CHOICES,
-    "algorithms": CHOICES,
-    "quick": _section(Quick, QUICK),
-}
-WHOLE_REQUIRED = ("time", "measure", "run", "published", "networks", "algorithms")
-
-
-class _Reader(Reader):
-    def fields(
-        self, node: Any, pairs: Pairs, table: dict[str, Read], required: Sequence[str]
-    ) -> dict[str, Any]:
-        """The values of a map by their names in Python."""
-        self.only(pairs, table)
-        for key in required:
-            if key not in pairs:
-                raise self.refuse(node, f"key '{key}' is missing")
-        found = {key: table[key](self, key, value) for key, (_, value) in pairs.items()}
-        return {key.replace("-", "_"): value for key, value in found.items()}
-
-    def no_warmup(self, section: Any, found: Any) -> None:
-        """A run whose mean is to settle has no warm-up; a section that has one is refused."""
-        given = self.map(section).get("warmup") if section is not None else None
-        if given is not None and found.warmup > 0:
-            raise self.refuse(
-                given[1], "expected 0: the measure 'settling' begins with the first message"
-            )
-        found.warmup = 0
-
-    def definition(self, node: Any, inherited: dict[str, str]) -> Definition:
-        """A definition; 'inherited' is what the file has for all of them."""
-        pairs = self.map(node)
-        table, required = WHOLE, [*WHOLE_REQUIRED]
-        if "missing" in pairs:
-            table, required = {**HEAD, "missing": _text}, ["missing"]
-        elif "members" in pairs:
-            table, required = GROUP, ["time", "members"]
-        needed = [k for k in ("paper", "place", "title", *required) if k not in inherited]
-        found = self.fields(node, pairs, table, needed)
-        found.pop("weft", None)
-        whole: dict[str, Any] = {**inherited, **found, "origin": self.path}
-        made = Definition(**whole)
-        if made.measure == SETTLING:
-            self.no_warmup(node, made)
-            self.no_warmup(pairs["quick"][1] if "quick" in pairs else None, made.quick)
-        here = os.path.dirname(self.path)
-        made.run, made.published = (os.path.join(here, p) for p in (made.run, made.published))
-        made.cases = made.cases or [Choice()]
-        made.defined = made.warmup, made.messages, made.latency_limit
-        return made
+def _definition(reader: Reader, node: Any, inherited: dict[str, str]) -> Definition:
+    """A definition; 'inherited' is what the file has for all of them."""
+    pairs = reader.map(node)
+    table: dict[str, Read] = {"weft": _text, **_reads(Definition)}
+    needed = ["time", "measure", "run", "published", "networks", "algorithms"]
+    if "missing" in pairs:
+        needed = ["missing"]
+        table = {key: table[key] for key in (*HEAD, "missing")}
+    elif "members" in pairs:
+        needed = ["time", "members"]
+        table = {key: table[key] for key in (*HEAD, *needed, "quick-time")}
+    needed = [key for key in [*HEAD[1:], *needed] if key not in inherited]
+    whole: dict[str, Any] = {
+        **inherited,
+        **_values(reader, node, table, needed),
+        "origin": reader.path,
+    }
+    whole.pop("weft", None)
+    made = Definition(**whole)
+    if made.measure == SETTLING:
+        _no_warmup(reader, node, made)
+        _no_warmup(reader, pairs["quick"][1] if "quick" in pairs else None, made.quick)
+    here = os.path.dirname(reader.path)
+    made.run, made.published = (os.path.join(here, p) for p in (made.run, made.published))
+    made.cases = made.cases or [Choice()]
+    made.defined = made.warmup, made.messages, made.latency_limit
+    return made
 
 
 def load(path: str, only: str = "") -> list[Definition]:
     """The definitions of a file, or the one that 'only' names."""
-    reader, root = _Reader(path), compose(path)
-    if reader.form(root, FORMAT, PAPER_FORMAT) == FORMAT:
-        found = reader.definition(root, {})
+    reader = Reader(path)
+    if reader.form(FORMAT, PAPER_FORMAT) == FORMAT:
+        found = _definition(reader, reader.root, {})
         found.name = os.path.splitext(os.path.basename(path))[0]
         return [found]
-    pairs = reader.map(root)
+    pairs = reader.map(reader.root)
     reader.only(pairs, ("weft", "paper", "published", "definitions"))
     for key in ("paper", "definitions"):
         if key not in pairs:
-            raise reader.refuse(root, f"key '{key}' is missing")
-    shared = {
-        key: _text(reader, key, pairs[key][1]) for key in ("paper", "published") if key in pairs
-    }
+            raise reader.refuse(reader.root, f"key '{key}' is missing")
+    keys = [key for key in ("paper", "published") if key in pairs]
+    shared = {key: _text(reader, key, pairs[key][1]) for key in keys}
     made = []
     for name, (_, node) in reader.map(pairs["definitions"][1], "definitions").items():
-        if only not in ("", name):
-            continue
-        made.append(reader.definition(node, shared))
-        made[-1].name, made[-1].origin = name, f"{path}: {name}"
+        if only in ("", name):
+            made.append(_definition(reader, node, shared))
+            made[-1].name, made[-1].origin = name, f"{path}: {name}"
     return made

@@ -6,20 +6,24 @@ from __future__ import annotations
 import math
 import os
 import time
-from typing import Any, Optional
+from typing import Any
 
 from ..asker import program
 from ..sweeping.table import rounded
-from . import cells
 from .comparison import Compared, Comparison
 from .definition import EFFICIENCY, Definition
 from .published import NUMBERED, Row
+from .tables import course
 from .trial import Trial
 
 Document = dict[str, Any]
+# What documents have of a point, and the name of it in Python.
+POINT = {key: key for key in ("load", "offered", "accepted")}
+POINT |= {"flits_per_ns_per_switch": "traffic"}
+POINT |= {key: key for key in ("network_ns", "total_ns", "dropped", "deadlock")}
 
 
-def _number(value: float) -> Optional[float]:
+def _number(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
@@ -39,31 +43,25 @@ def _reference(row: Row) -> Document:
 def _row(one: Compared) -> Document:
     row = one.row
     found: Document = {
-        "quantity": row.quantity,
-        "case": row.case,
-        "network": row.network,
-        "algorithm": row.algorithm,
+        **{key: getattr(row, key) for key in ("quantity", "case", "network", "algorithm")},
         "over": row.over or None,
     }
     if row.quantity in NUMBERED:
         found[NUMBERED[row.quantity]] = row.limit
-    found.update(_reference(row))
-    found["ours"] = {
-        **_ends(one.min, one.max, one.mean),
-        "instances": one.instances,
-        "wanted": one.wanted,
-        "half_width": _number(one.half),
+    ours = {"instances": one.instances, "wanted": one.wanted, "half_width": _number(one.half)}
+    return {
+        **found,
+        **_reference(row),
+        "ours": {**_ends(one.min, one.max, one.mean), **ours},
+        "ratio": _number(one.ratio),
+        "within": one.within if one.checked else None,
     }
-    found["ratio"] = _number(one.ratio)
-    found["within"] = one.within if one.checked else None
-    return found
 
 
 def _course(trial: Trial) -> Document:
     """Times are in the paper's ms, except those of the samples; None if there is no such sample."""
-    found: Document = dict(zip(cells.COURSE, map(_number, cells.course(trial))))
-    found["samples"] = [{"t_ns": s.t_ns, "accepted": s.accepted} for s in trial.transient.samples]
-    return found
+    found: Document = {name: _number(value) for name, value in course(trial).items()}
+    return {**found, "samples": [sample._asdict() for sample in trial.transient.samples]}
 
 
 def _trial(trial: Trial) -> Document:
@@ -74,24 +72,14 @@ def _trial(trial: Trial) -> Document:
         "algorithm": trial.algorithm.name,
         "value": _number(trial.value),
         "points": [
-            {
-                "load": point.load,
-                "offered": point.offered,
-                "accepted": point.accepted,
-                "flits_per_ns_per_switch": point.traffic,
-                "network_ns": point.network_ns,
-                "total_ns": point.total_ns,
-                "dropped": point.dropped,
-                "deadlock": point.deadlock,
-            }
-            for point in trial.points
+            {name: getattr(point, key) for name, key in POINT.items()} for point in trial.points
         ],
         "course": _course(trial) if trial.definition.measure == EFFICIENCY else None,
         "fault": trial.fault,
     }
 
 
-def _length(what: Definition) -> Optional[Document]:
+def _length(what: Definition) -> Document | None:
     """Messages of each run, and those of the definition; None if runs do not count messages."""
     if not what.counts_messages:
         return None
@@ -109,11 +97,7 @@ def make(found: Comparison, version: str, words: list[str]) -> Document:
     limit = what.latency_limit / 1000 if what.latency_limit > 0 else None
     made: Document = {
         "weft": "reproduction/1",
-        "name": what.name,
-        "paper": what.paper,
-        "place": what.place,
-        "title": what.title,
-        "measure": what.measure,
+        **{key: getattr(what, key) for key in ("name", "paper", "place", "title", "measure")},
         "length": _length(what),
         "latency_limit_ns": limit,
         "tolerance": what.tolerance / 1e6,
@@ -121,18 +105,13 @@ def make(found: Comparison, version: str, words: list[str]) -> Document:
         "orders": found.orders,
         "wrong_orders": [list(pair) for pair in found.wrong],
         "trials": [_trial(trial) for trial in found.trials],
-        "means": found.means,
-        "near": found.near,
-        "claims": found.claims,
-        "held": found.held,
-        "missed": found.missed,
-        "failed": found.failed,
-        "good": found.good,
-        "wall": {
-            "version": version,
-            "command": [program(), "reproduce", *words],
-            "host": os.uname().nodename,
-            "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        },
+    }
+    counts = ("means", "near", "claims", "held", "missed", "failed", "good")
+    made |= {key: getattr(found, key) for key in counts}
+    made["wall"] = {
+        "version": version,
+        "command": [program(), "reproduce", *words],
+        "host": os.uname().nodename,
+        "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     return {key: rounded(value) for key, value in made.items()}

@@ -17,18 +17,17 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from ..asker import Asker
 from ..error import Error, Exit
-from ..interval import Interval, mean_of
-from ..output import write_file
+from ..files import make_folder, write_file
 from ..plot.curves import Curve, Curves, Point
+from ..quantity import Interval, mean_of
 from . import definition as d
 from .comparison import link_value
 from .courses import number
 from .definition import Definition
-from .pool import make_folder
 from .published import NAN
 from .trial import ACCEPTS_LESS, Stage, Trial, is_between_switches
 
@@ -40,6 +39,7 @@ KINDS = {
     d.BLOCKED: "blocked-time",
 }
 LINKS_SHOWN = 10
+NOTHING = Interval(0.0)
 Values = Callable[[Trial], Sequence[float]]
 
 
@@ -53,9 +53,7 @@ class Bundle:
 
     def named(self, count: int) -> str:
         """The label, and how many instances it stands for if some are missing."""
-        if count < self.wanted:
-            return f"{self.label} ({count} of {self.wanted})"
-        return self.label
+        return self.label + (f" ({count} of {self.wanted})" if count < self.wanted else "")
 
     def mean(self, values: Values, at: int) -> tuple[Interval, int]:
         """Over the instances that have such a number, and how many those are."""
@@ -71,16 +69,6 @@ class Bundle:
     def list(self, name: str) -> list[Any]:
         """The list of the first instance."""
         return self.trials[0].result.get(name) or []
-
-
-def _bundles(
-    what: Definition, trials: Sequence[Trial], network: str, case: str
-) -> Iterator[Bundle]:
-    for algorithm in what.algorithms:
-        own = [trial for trial in trials if trial.is_of(network, case, algorithm.name)]
-        done = [trial for trial in own if trial.stage == Stage.DONE and trial.points]
-        if done:
-            yield Bundle(algorithm.name, done, len(own))
 
 
 def _each(name: str) -> Values:
@@ -101,17 +89,14 @@ def _series(key: str) -> Values:
     return values
 
 
-def _single(values: Sequence[float], at: int) -> Interval:
-    return Interval(values[at] if at < len(values) else NAN)
+def _sample(name: str) -> Values:
+    return lambda trial: [getattr(sample, name) for sample in trial.transient.samples]
 
 
 def _means(bundle: Bundle, x: Values, y: Values) -> list[Point]:
     """As many points as the first instance has."""
-    places = x(bundle.trials[0])
-    return [
-        Point(_single(places, at), bundle.mean(y, at)[0], Interval(0.0))
-        for at in range(len(places))
-    ]
+    places = enumerate(x(bundle.trials[0]))
+    return [Point(Interval(place), bundle.mean(y, at)[0], NOTHING) for at, place in places]
 
 
 def _over_loads(bundle: Bundle, y: Values) -> list[Point]:
@@ -122,10 +107,8 @@ def _over_loads(bundle: Bundle, y: Values) -> list[Point]:
     for at, point in enumerate(points):
         if bundle.mean(y, at)[1] < len(bundle.trials):
             point.y = Interval(NAN)
-        accepted, offered = (
-            bundle.mean(_each(name), at)[0].mean for name in ("accepted", "offered")
-        )
-        point.hollow = accepted < ACCEPTS_LESS * offered
+        accepted, offered = (bundle.mean(_each(key), at)[0] for key in ("accepted", "offered"))
+        point.hollow = accepted.mean < ACCEPTS_LESS * offered.mean
     return points
 
 
@@ -134,12 +117,11 @@ def _latencies(trial: Trial) -> list[Point]:
     searches = trial.definition.measure == d.SATURATION
     points = []
     for one in sorted(trial.points, key=lambda point: point.load):
-        if one.traffic <= 0:
-            continue
         hollow = one.accepted < ACCEPTS_LESS * one.offered
         hollow = trial.accepts_less(one) if searches else hollow
-        x, y, y2 = map(Interval, (one.traffic, one.total_ns, one.network_ns))
-        points.append(Point(x, y, y2, hollow))
+        if one.traffic > 0:
+            x, y, y2 = map(Interval, (one.traffic, one.total_ns, one.network_ns))
+            points.append(Point(x, y, y2, hollow))
     return points
 
 
@@ -147,21 +129,17 @@ def _ranks(trial: Trial) -> list[Point]:
     """The links between switches by their use, the highest first, as the thesis has them."""
     links = filter(is_between_switches, trial.links)
     uses = sorted((link_value(trial.definition, link) for link in links), reverse=True)
-    return [Point(Interval(rank), Interval(use), Interval(0.0)) for rank, use in enumerate(uses, 1)]
+    return [Point(Interval(rank), Interval(use), NOTHING) for rank, use in enumerate(uses, 1)]
 
 
 def _points(kind: str, bundle: Bundle) -> list[Point]:
-    first = bundle.trials[0]
     if kind == "efficiency-time":
-        return _means(
-            bundle,
-            lambda trial: [sample.t_ns for sample in trial.transient.samples],
-            lambda trial: [sample.accepted for sample in trial.transient.samples],
-        )
+        return _means(bundle, _sample("t_ns"), _sample("accepted"))
     if kind in ("throughput-load", "latency-load"):
         return _over_loads(bundle, _each("accepted") if kind == "throughput-load" else _total)
     if kind == "latency-time":
         return _means(bundle, _series("t_ns"), _series("released_latency_ns"))
+    first = bundle.trials[0]
     if first.copy > 0:
         return []
     return _ranks(first) if kind in ("link-load", "blocked-time") else _latencies(first)
@@ -190,6 +168,13 @@ class Figures:
     def __init__(self, what: Definition, trials: Sequence[Trial], asker: Asker) -> None:
         self.what, self.trials, self.asker = what, trials, asker
 
+    def _bundles(self, network: str, case: str) -> Iterator[Bundle]:
+        for algorithm in self.what.algorithms:
+            own = [one for one in self.trials if one.is_of(network, case, algorithm.name)]
+            done = [trial for trial in own if trial.stage == Stage.DONE and trial.points]
+            if done:
+                yield Bundle(algorithm.name, done, len(own))
+
     def _curves(self, kind: str, quantity: str = "") -> Curves:
         found = Curves(kind, flits=True, quantity=quantity, hollow="accepts less than offered")
         found.normalised = not quantity
@@ -204,7 +189,7 @@ class Figures:
 
     def _lines(self, kind: str, network: str, case: str) -> Curves:
         curves = self._curves(kind)
-        for bundle in _bundles(self.what, self.trials, network, case):
+        for bundle in self._bundles(network, case):
             self._add(curves, bundle, _points(kind, bundle))
         return curves
 
@@ -213,25 +198,24 @@ class Figures:
         title = d.RUN_TITLES.get(self.what.measure, "Messages waiting at the host with most")
         curves = self._curves("bars", title)
         curves.groups = [case.name for case in self.what.cases]
-        made: dict[str, tuple[Curve, int]] = {}
+        made = {algorithm.name: Curve("") for algorithm in self.what.algorithms}
+        counts = dict.fromkeys(made, len(self.trials) + 1)
         for place, case in enumerate(curves.groups):
-            for bundle in _bundles(self.what, self.trials, network, case):
+            for bundle in self._bundles(network, case):
                 value, count = bundle.mean(lambda trial: [trial.value], 0)
-                curve, lowest = made.get(bundle.label, (Curve(""), len(self.trials) + 1))
-                curve.points.append(Point(Interval(place), value, Interval(0.0)))
-                if count < lowest:
-                    curve.label = bundle.named(count)
-                made[bundle.label] = curve, min(count, lowest)
+                curve = made[bundle.label]
+                curve.points.append(Point(Interval(place), value, NOTHING))
+                if count < counts[bundle.label]:
+                    counts[bundle.label], curve.label = count, bundle.named(count)
                 curves.intervals = curves.intervals or len(bundle.trials) > 1
-        names = [algorithm.name for algorithm in self.what.algorithms]
-        curves.curves = [made[name][0] for name in names if name in made]
+        curves.curves = [curve for curve in made.values() if curve.points]
         return curves
 
     def _link_bars(self, network: str, case: str) -> Curves:
         """The use of the links that the first algorithm uses most, under every algorithm."""
         curves = self._curves("bars", "Utilisation of links [%]")
         chosen: list[int] = []
-        for bundle in _bundles(self.what, self.trials, network, case):
+        for bundle in self._bundles(network, case):
             if not chosen:
                 links = bundle.list("links")
                 between = [at for at, link in enumerate(links) if is_between_switches(link)]
@@ -239,53 +223,44 @@ class Figures:
                 chosen = between[:LINKS_SHOWN]
                 curves.groups = [f"{links[at]['from']} to {links[at]['to']}" for at in chosen]
             uses = [bundle.entry("links", at, "utilisation", 100) for at in chosen]
-            self._add(
-                curves,
-                bundle,
-                [Point(Interval(at), use, Interval(0.0)) for at, use in enumerate(uses)],
-            )
+            points = [Point(Interval(at), use, NOTHING) for at, use in enumerate(uses)]
+            self._add(curves, bundle, points)
         return curves
 
     def _map(self, network: str, case: str) -> Curves:
         """The mean waiting time of each switch at its place in a mesh or torus of two dimensions."""
         curves = self._curves("maps", "Mean waiting time of each switch [µs]")
-        places: Optional[dict[str, list[int]]] = None
-        for bundle in _bundles(self.what, self.trials, network, case):
-            if places is None:
-                first = bundle.trials[0]
-                run, sets = first.definition.run, first.overrides()
-                places = self.asker.ask("network", file=run, overrides=sets, places=True)["places"]
-            if not places:
-                break
-            named = [entry.get("switch") for entry in bundle.list("switches")]
+        bundles = list(self._bundles(network, case))
+        if not bundles:
+            return curves
+        first = bundles[0].trials[0]
+        run, sets = first.definition.run, first.overrides()
+        places = self.asker.ask("network", file=run, overrides=sets, places=True)["places"]
+        for bundle in bundles if places else ():
             points = []
-            for at, name in enumerate(named):
-                if name in places:
-                    x, y = map(Interval, places[name])
+            for at, entry in enumerate(bundle.list("switches")):
+                if entry.get("switch") in places:
+                    x, y = map(Interval, places[entry["switch"]])
                     points.append(Point(x, y, bundle.entry("switches", at, "waiting_ns", 1e-3)))
             self._add(curves, bundle, points)
         return curves
 
-    def _of_case(self, network: str, case: str) -> Iterator[tuple[str, Curves]]:
-        """The parts of a case's pictures and their curves."""
-        what = self.what
-        if not has_bars(what):
-            yield "", self._lines(KINDS.get(what.measure, "latency-throughput"), network, case)
-        if what.latency:
-            yield "latency", self._lines("latency-load", network, case)
-        if what.measure == d.WORST_LINK:
-            yield "links", self._link_bars(network, case)
-        if what.measure == d.WORST_SWITCH:
-            yield "map", self._map(network, case)
-
     def _all(self) -> Iterator[tuple[str, str, str, Curves]]:
-        """Network, case and part of each picture."""
-        for network in (network.name for network in self.what.networks):
-            if has_bars(self.what):
+        """Network, case, part and curves of each picture."""
+        what, measure = self.what, self.what.measure
+        for network in (network.name for network in what.networks):
+            if has_bars(what):
                 yield network, "", "", self._bars(network)
-            for case in (case.name for case in self.what.cases):
-                for part, curves in self._of_case(network, case):
-                    yield network, case, part, curves
+            for case in (case.name for case in what.cases):
+                if not has_bars(what):
+                    kind = KINDS.get(measure, "latency-throughput")
+                    yield network, case, "", self._lines(kind, network, case)
+                if what.latency:
+                    yield network, case, "latency", self._lines("latency-load", network, case)
+                if measure == d.WORST_LINK:
+                    yield network, case, "links", self._link_bars(network, case)
+                if measure == d.WORST_SWITCH:
+                    yield network, case, "map", self._map(network, case)
 
     def __iter__(self) -> Iterator[tuple[str, Curves]]:
         for network, case, part, curves in self._all():

@@ -9,21 +9,17 @@ build runs it again.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import os
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Optional
+from collections import deque
+from typing import Any
 
-from .. import tool
-from ..asker import Asker
-from ..child import Child, Watch
-from ..error import Error, Exit, os_error, printable
-from ..output import remove
-from ..sweeping.run import whole_result
+from ..asker import Asker, must
+from ..child import Child, run_all
+from ..error import Error, os_error, printable
+from ..files import make_folder, remove
 from .definition import EFFICIENCY, SETTLING, Definition, Schedule
 from .trial import Stage, Trial
 
@@ -43,15 +39,6 @@ def extract(result: dict[str, Any], what: Definition) -> dict[str, Any]:
     return {key: result[key] for key in keys if key in result}
 
 
-@dataclass
-class Job:
-    """A point that runs."""
-
-    child: Child
-    trial: Trial
-    key: str
-
-
 class Pool:
     """The trials and their running points."""
 
@@ -60,25 +47,20 @@ class Pool:
         trials: list[Trial],
         asker: Asker,
         cache: str,
-        jobs_max: int,
-        srun: Optional[str] = None,
+        srun: str | None = None,
         again: bool = False,
     ) -> None:
         """'srun' as in Child; 'again': results that are there do not count."""
         self.trials, self.asker, self.cache = trials, asker, cache
-        self.jobs_max, self.srun, self.again = jobs_max, srun, again
+        self.srun, self.again = srun, again
         about = asker.ask("about")
         self.fabric, self.mark = about["fabric"], about["mark"]
-        self.left: Iterator[Trial] = iter(trials)
-        self.waiting: list[Trial] = []  # for the result of a point that another trial runs
-        self.jobs: list[Job] = []
+        self.queue = deque(trials)
+        self.running: dict[Child, tuple[Trial, str]] = {}
+        self.waiting: dict[str, list[Trial]] = {}  # for the result of a running point, by its key
         self.done = self.ran = self.had = 0
-        self.interrupted = False
-        self.terminal = sys.stderr.isatty()
+        self.clear = "\r\033[K" if sys.stderr.isatty() else ""
         self.started = time.monotonic()
-
-    def _path(self, name: str) -> str:
-        return f"{self.cache}/{name}"
 
     def key(self, trial: Trial) -> str:
         """A name for the next point: equal if the same program would run the same."""
@@ -88,23 +70,22 @@ class Pool:
         whole = json.dumps([self.mark, config, files], sort_keys=True)
         return hashlib.blake2b(whole.encode(), digest_size=8).hexdigest()
 
-    def _known(self, key: str) -> Optional[dict[str, Any]]:
-        path = self._path(f"{key}.json")
-        if self.again or not os.path.exists(path):
-            return None
+    def _known(self, key: str) -> dict[str, Any] | None:
+        path = f"{self.cache}/{key}.json"
         try:
-            return whole_result(self.asker, path)
+            there = not self.again and os.path.exists(path)
+            return self.asker.whole_result(path) if there else None
         except Error:
             return None
 
-    def take_known(self, trial: Trial) -> Optional[str]:
+    def take_known(self, trial: Trial) -> str | None:
         """Gives the trial all stored results that it asks for. The key of the point that must be run;
         None: the trial is over."""
         while not trial.is_over:
             try:
                 key = self.key(trial)
             except Error as error:
-                trial.stage, trial.fault = Stage.FAILED, str(error)
+                trial.fail(str(error))
                 break
             result = self._known(key)
             if result is None or not trial.take(result):
@@ -113,150 +94,73 @@ class Pool:
         self._print_end(trial)
         return None
 
-    def _is_running(self, key: str) -> bool:
-        return any(job.key == key for job in self.jobs)
+    def begin(self) -> Child | None:
+        """Starts the next point that no other trial runs; a trial waits for the result of one that
+        runs."""
+        while self.queue:
+            trial = self.queue.popleft()
+            key = self.take_known(trial)
+            if key in self.waiting:
+                self.waiting[key].append(trial)
+            elif key is not None:
+                # Files of a running point belong to this process alone.
+                stem = f"{self.cache}/{key}.{os.getpid()}"
+                run, sets = trial.definition.run, trial.sets()
+                child = Child(self.fabric, run, sets, stem, self.srun)
+                self.running[child], self.waiting[key] = (trial, key), []
+                return child
+        return None
 
-    def _claim(self, trial: Trial) -> Optional[str]:
-        """The key of the trial's next point, if it has one and no other trial runs the same; then
-        the trial waits for its result."""
-        key = self.take_known(trial)
-        if key is not None and self._is_running(key):
-            self.waiting.append(trial)
-            return None
-        return key
-
-    def fill(self, first: Optional[Trial] = None) -> None:
-        """Starts points while jobs are free: first the points of the trial 'first', then of trials
-        that waited for a result, and then of trials that have not begun."""
-        waiting, self.waiting = self.waiting, []
-        queue = [first] if first is not None else []
-        queue += waiting
-        while len(self.jobs) < self.jobs_max:
-            if not queue:
-                queue = list(itertools.islice(self.left, 1))
-            if not queue:
-                break
-            trial = queue.pop(0)
-            key = self._claim(trial)
-            if key is not None:
-                self._start(trial, key)
-        self.waiting = queue + self.waiting
-
-    def _start(self, trial: Trial, key: str) -> None:
-        # Files of a running point belong to this process alone.
-        own = self._path(f"{key}.{os.getpid()}")
-        run, srun = trial.definition.run, self.srun
-        child = Child(self.fabric, run, trial.sets(), f"{own}.part", f"{own}.log", srun)
-        self.jobs.append(Job(child, trial, key))
-
-    def _collect(self, job: Job) -> dict[str, Any]:
+    def _store(self, child: Child, what: Definition, key: str, cut_short: bool) -> dict[str, Any]:
         """The result of an ended process, now stored. Error: there is none."""
-        child, result = job.child, None
-        if 0 <= child.exit_code() <= Exit.BAD_ANSWER:
-            try:
-                result = whole_result(self.asker, child.part, cut_short=self.interrupted)
-            except Error:
-                pass
+        path = f"{self.cache}/{key}.json"
         try:
-            if result is None:
-                raise Error(child.failure())
-            kept = extract(result, job.trial.definition)
-            path = self._path(f"{job.key}.json")
-            try:
-                with open(child.part, "w", encoding="utf-8") as out:
-                    json.dump(kept, out, ensure_ascii=False, separators=(",", ":"))
-                self.asker.result(child.part, seal=True)
-                os.rename(child.part, path)
-            except OSError as error:
-                raise Error(f"{path}: cannot be written: {error.strerror}") from None
+            kept = extract(child.result(self.asker, cut_short, seal=False), what)
+            with open(child.part, "w", encoding="utf-8") as out:
+                json.dump(kept, out, ensure_ascii=False, separators=(",", ":"))
+            self.asker.result(child.part, seal=True)
+            os.rename(child.part, path)
+        except OSError as error:
+            raise Error(f"{path}: cannot be written: {error.strerror}") from None
         finally:
-            remove(child.part)
-            remove(child.log)
+            remove(child.part, child.log)
         return kept
 
-    def _end(self, job: Job) -> None:
-        """A process ended."""
-        self.jobs.remove(job)
-        trial = job.trial
+    def end(self, child: Child, interrupted: bool) -> None:
+        """A process ended. Next are the points of its trial and of those that waited for it."""
+        trial, key = self.running.pop(child)
+        self.queue.extendleft(reversed(self.waiting.pop(key)))
         try:
-            result = self._collect(job)
+            if not trial.take(self._store(child, trial.definition, key, interrupted)):
+                raise Error("the result is not whole")
+            self.ran += 1
         except Error as error:
-            if self.interrupted:
+            if interrupted:
                 return
-            trial.stage, trial.fault = Stage.FAILED, str(error)
-        else:
-            if trial.take(result):
-                self.ran += 1
-            else:
-                trial.stage, trial.fault = Stage.FAILED, "the result is not whole"
+            trial.fail(str(error))
         if trial.is_over:
             self._print_end(trial)
-        if not self.interrupted:
-            self.fill(None if trial.is_over else trial)
+        else:
+            self.queue.appendleft(trial)
 
     def _print_end(self, trial: Trial) -> None:
         self.done += 1
-        self._clear()
-        if trial.stage == Stage.FAILED:
-            text = f"weft reproduce: {trial.label}: {trial.fault}"
-        elif self.terminal:
-            return
-        else:
+        text = f"weft reproduce: {trial.label}: {trial.fault}"
+        if trial.stage != Stage.FAILED:
             text = f"[{self.done}/{len(self.trials)}] {trial.label}: {trial.value:.4g} in "
             text += f"{len(trial.points)} points"
-        print(printable(text), file=sys.stderr, flush=True)
+        if trial.stage == Stage.FAILED or not self.clear:
+            print(self.clear + printable(text), file=sys.stderr, flush=True)
 
-    def _clear(self) -> None:
-        if self.terminal:
-            sys.stderr.write("\r\033[K")
+    def _draw(self, running: int) -> None:
+        text = f"{self.done} of {len(self.trials)} done, {self.ran} points run, {self.had} known, "
+        text += f"{running} running, {time.monotonic() - self.started:.0f} s"
+        if self.clear:
+            print(self.clear + text * (running > 0), end="", file=sys.stderr, flush=True)
 
-    def _draw(self) -> None:
-        if not self.terminal:
-            return
-        self._clear()
-        sys.stderr.write(
-            f"{self.done} of {len(self.trials)} done, {self.ran} points run, {self.had} known, "
-            f"{len(self.jobs)} running, {time.monotonic() - self.started:.0f} s"
-        )
-        sys.stderr.flush()
-
-    def signal_all(self, number: int) -> None:
-        """To all running points."""
-        for job in self.jobs:
-            job.child.signal(number)
-
-    def run(self) -> None:
-        """Runs all trials. An Error, such as that no process starts, is raised once the running
-        points have ended."""
-        failure: Optional[Error] = None
-        with Watch(self.signal_all) as watch:
-            try:
-                self.fill()
-            except Error as error:
-                failure = error
-            while self.jobs:
-                self._draw()
-                watch.wait([job.child for job in self.jobs])
-                self.interrupted = watch.interrupted
-                for job in [job for job in self.jobs if job.child.ended()]:
-                    try:
-                        self._end(job)
-                    except Error as error:
-                        failure = failure or error
-                        self.signal_all(2)
-        self._clear()
-        if failure is not None:
-            raise failure
-
-
-def make_folder(path: str, option: str = "") -> None:
-    """Makes a folder unless it exists. 'option', such as "-o ", starts the error."""
-    try:
-        os.mkdir(path)
-    except FileExistsError:
-        pass
-    except OSError as error:
-        raise os_error(error, option + path) from None
+    def run(self, jobs: int) -> bool:
+        """Runs all trials, 'jobs' points at a time; whether it was interrupted."""
+        return run_all(jobs, self.begin, self.end, self._draw)
 
 
 def make_schedule(schedule: Schedule, folder: str) -> None:
@@ -268,16 +172,10 @@ def make_schedule(schedule: Schedule, folder: str) -> None:
     whole = os.path.realpath(folder)
     part = f"{whole}/schedule.{os.getpid()}.part"
     calc = schedule.calc // 1000
-    words = [
-        "goal",
-        "gen",
-        schedule.kind,
-        f"--ranks={schedule.ranks}",
-        f"--rounds={schedule.rounds}",
-    ]
-    words += [f"--bytes={schedule.bytes}B", f"--calc={calc}ns", "-o", part]
+    words = ["goal", "gen", schedule.kind, f"--ranks={schedule.ranks}"]
+    words += [f"--rounds={schedule.rounds}", f"--bytes={schedule.bytes}B", f"--calc={calc}ns"]
     try:
-        tool.must(words)
+        must([*words, "-o", part])
         with open(part, "rb") as text:
             mark = hashlib.blake2b(text.read(), digest_size=8).hexdigest()
         size = f"{schedule.ranks}x{schedule.rounds}-{schedule.bytes}b-{calc}ns"

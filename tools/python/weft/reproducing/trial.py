@@ -8,7 +8,7 @@ import enum
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any, NamedTuple
 
 from ..asker import Asker, Overrides
 from ..error import Error
@@ -41,10 +41,16 @@ def _step_of(load: float) -> int:
     return math.floor(math.log(load / MIN_LOAD) / math.log(STEP) + 1e-9)
 
 
+def load_of(step: int) -> float:
+    """The load of a step."""
+    return MIN_LOAD * STEP**step
+
+
 class Search:
     """The maximum traffic that a network accepts before it accepts less than offered: the
-    productivity of docs/how-to/reproduce-a-figure.md. Tries loads on a grid: away from the first guess in growing
-    strides until one load that is accepted and one that is not are known, then by bisection."""
+    productivity of docs/how-to/reproduce-a-figure.md. Tries loads on a grid: away from the first
+    guess in growing strides until one load that is accepted and one that is not are known, then by
+    bisection."""
 
     LAST = _step_of(1.0)
 
@@ -86,13 +92,7 @@ class Search:
         self.stride *= 2
 
 
-def load_of(step: int) -> float:
-    """The load of a step."""
-    return MIN_LOAD * STEP**step
-
-
-@dataclass
-class Point:
+class Point(NamedTuple):
     """The result of a run. 'ended_early': by a deadlock; nothing counts as accepted."""
 
     load: float  # asked for, a share of the hosts' links
@@ -108,12 +108,6 @@ class Point:
     ended_early: bool
 
 
-def _boolean(section: dict[str, Any], key: str) -> bool:
-    if not isinstance(section[key], bool):
-        raise TypeError
-    return bool(section[key])
-
-
 def _value(section: dict[str, Any], key: str) -> float:
     return 0.0 if section[key] is None else float(section[key])
 
@@ -121,13 +115,11 @@ def _value(section: dict[str, Any], key: str) -> float:
 def read_point(load: float, result: dict[str, Any]) -> Point:
     """A point of a result: frames count when they are released in order, as in the published tables.
     What was not measured counts as 0. KeyError, TypeError or ValueError: a value is missing."""
-    throughput, latency, counters = (
-        result["throughput"],
-        result["latency_ns"],
-        result.get("counters"),
-    )
-    counts = counters if isinstance(counters, dict) else {}
-    early = _boolean(result, "incomplete")
+    throughput, latency, counts = result["throughput"], result["latency_ns"], result.get("counters")
+    counts = counts if isinstance(counts, dict) else {}
+    deadlock, early = result["checks"]["deadlock"], result["incomplete"]
+    if not isinstance(deadlock, bool) or not isinstance(early, bool):
+        raise TypeError
     accepted, traffic = (_value(throughput, k) for k in ("released", "flits_per_ns_per_switch"))
     ended = not counts.get("goal_unfinished")
     return Point(
@@ -140,7 +132,7 @@ def read_point(load: float, result: dict[str, Any]) -> Point:
         number(counts, "goal_completion_ns") / 1e6 if ended else NAN,
         int(result["messages"]["dropped"]) + int(counts.get("itb_discarded") or 0),
         int(counts.get("host_messages_waiting_most") or 0),
-        _boolean(result["checks"], "deadlock"),
+        deadlock,
         early,
     )
 
@@ -174,9 +166,8 @@ class Trial:
     load: float = 0.0  # at the next point
     value: float = NAN  # the measure
     points: list[Point] = field(default_factory=list)  # without those of short runs
-    result: dict[str, Any] = field(
-        default_factory=dict
-    )  # for pictures: a run exactly as its file describes it
+    # For pictures: a run exactly as its file describes it.
+    result: dict[str, Any] = field(default_factory=dict)
     links: list[Any] = field(default_factory=list)  # from a result, if the measure needs them
     transient: Transient = field(default_factory=Transient)
     settling: Settling = field(default_factory=Settling)
@@ -185,7 +176,7 @@ class Trial:
 
     def prepare(self, asker: Asker) -> None:
         """Reads the network and its traffic. Error: the changes make a bad run file."""
-        what, overrides = self.definition, self._overrides(self._choices())
+        what, overrides = self.definition, [("--set", self._choices())]
         efficiency = what.measure == d.EFFICIENCY
         about = asker.ask("network", file=what.run, overrides=overrides, hosts=efficiency)
         if efficiency:
@@ -216,29 +207,24 @@ class Trial:
         """Whether nothing more is to be run."""
         return self.stage in (Stage.DONE, Stage.FAILED)
 
+    def fail(self, why: str) -> None:
+        """Ends it without a value."""
+        self.stage, self.fault = Stage.FAILED, why
+
     @property
     def label(self) -> str:
         """ "UD_ITB, 16 switches 3, uniform"."""
-        copy = f" {self.copy + 1}" if self.network.n > 1 else ""
-        return ", ".join(
-            filter(None, (self.algorithm.name, self.network.name + copy, self.case.name))
-        )
+        network = self.network.name + (f" {self.copy + 1}" if self.network.n > 1 else "")
+        return ", ".join(filter(None, (self.algorithm.name, network, self.case.name)))
 
     def is_of(self, network: str, case: str, algorithm: str) -> bool:
         """Whether it is of the curve with these names."""
-        return (self.network.name, self.case.name, self.algorithm.name) == (
-            network,
-            case,
-            algorithm,
-        )
+        own = (self.network.name, self.case.name, self.algorithm.name)
+        return own == (network, case, algorithm)
 
     def _choices(self) -> list[str]:
         choices = (self.network, self.case, self.algorithm, Choice(set=self.definition.also))
         return [text for choice in choices for text in choice.sets(self.copy + 1)]
-
-    @staticmethod
-    def _overrides(sets: list[str]) -> Overrides:
-        return [("--set", sets)]
 
     def _time_of(self, messages: int) -> float:
         """ns in which the hosts generate so many messages."""
@@ -267,17 +253,15 @@ class Trial:
 
     def overrides(self) -> Overrides:
         """The same for 'weft answer'."""
-        return self._overrides(self.sets())
+        return [("--set", self.sets())]
 
     def accepts_less(self, point: Point) -> bool:
         """Whether a point accepts less than offered, or its latency is above the limit."""
-        return self._is_slow(point) or accepts_less(
-            point.offered, point.accepted, self.definition.messages
-        )
+        less = accepts_less(point.offered, point.accepted, self.definition.messages)
+        return less or self._is_slow(point)
 
     def _is_slow(self, point: Point) -> bool:
-        limit = self.definition.latency_limit
-        return point.deadlock or 0 < limit < point.network_ns * 1000
+        return point.deadlock or 0 < self.definition.latency_limit < point.network_ns * 1000
 
     def take(self, result: dict[str, Any]) -> bool:
         """Takes the result of the next point. False: a value that is needed is missing."""
@@ -286,12 +270,9 @@ class Trial:
             point = read_point(self.load, result)
         except (KeyError, TypeError, ValueError, AttributeError):
             return False
-        if what.measure in (d.SETTLING, d.EFFICIENCY):
-            if not isinstance(series, list) or not series:
-                return False
-            settles = what.measure == d.SETTLING
-            course: Settling | Transient = self.settling if settles else self.transient
-            if not course.take(series):
+        courses = {d.SETTLING: self.settling.take, d.EFFICIENCY: self.transient.take}
+        if what.measure in courses:
+            if not isinstance(series, list) or not courses[what.measure](series):
                 return False
         self.points.append(point)
         if self.stage == Stage.CURVE:
@@ -322,11 +303,9 @@ class Trial:
             self.scouting = False
             self.points = []
         self.load = self.search.load
-        if not self.search.done:
-            return
-        if self.search.low >= 0:
-            self.value = self.search.traffic
-        self._continue_curve()
+        if self.search.done:
+            self.value = self.search.traffic if self.search.low >= 0 else NAN
+            self._continue_curve()
 
     def _continue_curve(self) -> None:
         """Starts the next point of the curve, if one is to be drawn; only of the first instance."""
@@ -347,8 +326,7 @@ def is_between_switches(link: Any) -> bool:
 
 
 def _max_of(entries: Any, key: str) -> float:
-    found = [number(entry, key) for entry in entries or []]
-    return max(found, default=NAN)
+    return max((number(entry, key) for entry in entries or []), default=NAN)
 
 
 def _bursts_us(series: list[Any]) -> float:
@@ -417,37 +395,25 @@ def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
     return own.get(measure, lambda: point.traffic)()
 
 
-def _is_wanted(definition: Definition, rows: list[Row], trial: Trial) -> bool:
-    """Whether any row wants this algorithm on this network."""
-    if not definition.counts_messages:
-        return True
-    name = trial.algorithm.name
-    return any(
-        (row.network, row.case) == (trial.network.name, trial.case.name)
-        and (row.algorithm == name or row.quantity in FACTORS and row.over == name)
-        for row in rows
-    )
-
-
-def make(definition: Definition, rows: list[Row], asker: Asker) -> list[Trial]:
+def make(what: Definition, rows: list[Row], asker: Asker) -> list[Trial]:
     """A trial for each algorithm, case and instance that a row wants; the algorithms of a case follow
     each other."""
+    wanted = {(row.network, row.case, row.algorithm) for row in rows}
+    wanted |= {(row.network, row.case, row.over) for row in rows if row.quantity in FACTORS}
     trials = [
-        Trial(definition, network, case, algorithm, copy)
-        for network in definition.networks
+        Trial(what, network, case, algorithm, copy)
+        for network in what.networks
         for copy in range(network.n)
-        for case in definition.cases
-        for algorithm in definition.algorithms
+        for case in what.cases
+        for algorithm in what.algorithms
+        if not what.counts_messages or (network.name, case.name, algorithm.name) in wanted
     ]
-    wanted = [trial for trial in trials if _is_wanted(definition, rows, trial)]
-    for trial in wanted:
+    for trial in trials:
         trial.prepare(asker)
-    return wanted
+    return trials
 
 
-def find(
-    trials: Iterable[Trial], row: Row, case: str, algorithm: str, copy: int
-) -> Optional[Trial]:
+def find(trials: Iterable[Trial], row: Row, case: str, algorithm: str, copy: int) -> Trial | None:
     """The trial of an instance; None if it has not been measured."""
     for trial in trials:
         if trial.copy == copy and trial.is_of(row.network, case, algorithm):

@@ -3,21 +3,18 @@
 """weft sweep: a run file over values of its keys and over seeds."""
 from __future__ import annotations
 
-import getopt
 import json
 import os
-import re
 import sys
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..asker import Asker
-from ..command import note, wants_help
+from ..command import note, number, options
 from ..error import Error, Exit
-from . import cases, estimate, manifest, run, slurm, table
-from .cases import CASES_KEY
+from ..files import write_text
+from . import estimate, manifest, run, slurm, table
 from .plan import POINTS_MAX, Vary, parse_seeds, parse_vary
-from .request import JOBS_MAX, SETS_MAX, Sweep
+from .request import CASES_KEY, JOBS_MAX, SETS_MAX, Sweep, load_cases
 from .run import Outcome
 
 NAME = "sweep"
@@ -54,91 +51,57 @@ or nothing was measured, 2 bad request, 3 not able, 130 ended by Ctrl-C.
 SKIPPED_SHOWN = 5
 GRACE_S = 90  # a client of NFS may remember for 60 s that there was no file
 GRACE_MAX_S = 86400
-
-
-def _number(option: str, text: str, low: int, high: int, expected: str) -> int:
-    if re.fullmatch(r"[0-9]{1,20}", text) and low <= int(text) <= high:
-        return int(text)
-    raise Error(f"{option} {text}: expected {expected}")
+FLAGS = {name: name.replace("-", "_") for name in ("skip-invalid", "dry-run", "prepare")}
+FLAGS |= {"restart": "restart", "json": "json"}
+VALUES = ("vary", "cases", "seeds", "set", "jobs", "on", "sbatch", "grace", "point")
 
 
 def _take_cases(sweep: Sweep, path: str) -> None:
     if sweep.cases:
         raise Error(f"--cases: expected one file, not also '{path}'")
-    sweep.cases = cases.load(path)
+    sweep.cases = load_cases(path)
     sweep.plan.add(Vary(CASES_KEY, [case.name for case in sweep.cases]))
 
 
-def _take_set(sweep: Sweep, text: str) -> None:
-    if len(sweep.sets) == SETS_MAX:
-        raise Error(f"--set: at most {SETS_MAX} of them")
-    sweep.sets.append(text)
+def _take(sweep: Sweep, option: str, text: str) -> None:
+    plan = sweep.plan
+    if option in FLAGS:
+        setattr(sweep, FLAGS[option], True)
+    elif option == "vary":
+        plan.add(parse_vary(text))
+    elif option == "cases":
+        _take_cases(sweep, text)
+    elif option == "seeds":
+        plan.first_seed, plan.seeds = parse_seeds(text)
+    elif option == "set":
+        if len(sweep.sets) == SETS_MAX:
+            raise Error(f"--set: at most {SETS_MAX} of them")
+        sweep.sets.append(text)
+    elif option == "jobs":
+        sweep.jobs = number(option, text, 1, JOBS_MAX)
+    elif option == "on":
+        if text != "slurm":
+            raise Error(f"--on {text}: expected slurm")
+        sweep.on_slurm = True
+    elif option == "sbatch":
+        sweep.sbatch = text
+    elif option == "grace":
+        sweep.grace = number(option, text, 0, GRACE_MAX_S, f"0 to {GRACE_MAX_S} seconds")
+    elif option == "point":
+        sweep.point = number(option, text, 0, POINTS_MAX - 1, "the number of a point")
+    else:
+        sweep.folder = text
 
 
-def _take_seeds(sweep: Sweep, text: str) -> None:
-    sweep.plan.first_seed, sweep.plan.seeds = parse_seeds(text)
-
-
-def _take_jobs(sweep: Sweep, text: str) -> None:
-    sweep.jobs = _number("--jobs", text, 1, JOBS_MAX, f"1 to {JOBS_MAX}")
-
-
-def _take_on(sweep: Sweep, text: str) -> None:
-    if text != "slurm":
-        raise Error(f"--on {text}: expected slurm")
-    sweep.on_slurm = True
-
-
-def _take_grace(sweep: Sweep, text: str) -> None:
-    sweep.grace = _number("--grace", text, 0, GRACE_MAX_S, f"0 to {GRACE_MAX_S} seconds")
-
-
-def _take_point(sweep: Sweep, text: str) -> None:
-    sweep.point = _number("--point", text, 0, POINTS_MAX - 1, "the number of a point")
-
-
-def _flag(name: str, value: object = True) -> Callable[[Sweep, str], None]:
-    return lambda sweep, _: setattr(sweep, name, value)
-
-
-def _text(name: str) -> Callable[[Sweep, str], None]:
-    return lambda sweep, text: setattr(sweep, name, text)
-
-
-TAKE: dict[str, Callable[[Sweep, str], None]] = {
-    "vary=": lambda sweep, text: sweep.plan.add(parse_vary(text)),
-    "cases=": _take_cases,
-    "skip-invalid": _flag("skip_invalid"),
-    "dry-run": _flag("dry_run"),
-    "seeds=": _take_seeds,
-    "set=": _take_set,
-    "jobs=": _take_jobs,
-    "restart": _flag("restart"),
-    "json": _flag("json"),
-    "on=": _take_on,
-    "sbatch=": _text("sbatch"),
-    "grace=": _take_grace,
-    "point=": _take_point,
-    "prepare": _flag("prepare"),
-    "-o=": _text("folder"),
-}
-
-
-def parse(words: Sequence[str]) -> Sweep:
+def parse(words: list[str]) -> Sweep:
     """The request of a command line."""
-    sweep = Sweep(words=list(words))
-    try:
-        options, rest = getopt.gnu_getopt(sweep.words, "o:", list(TAKE))
-    except getopt.GetoptError as error:
-        raise Error(f"{error}; 'weft sweep --help' lists the options") from error
-    for option, value in options:
-        name = option.removeprefix("--")
-        take = TAKE[name if name in TAKE else f"{name}="]
-        take(sweep, value)
-    for word in rest:
-        if sweep.run_file:
-            raise Error(f"one run file, not also '{word}'")
-        sweep.run_file = word
+    sweep = Sweep(words=words)
+    found, rest = options(NAME, words, [*FLAGS, *(f"{name}=" for name in VALUES)])
+    for option, value in found:
+        _take(sweep, option, value)
+    if len(rest) > 1:
+        raise Error(f"one run file, not also '{rest[1]}'")
+    sweep.run_file = rest[0] if rest else ""
     sweep.check()
     if sweep.grace is None and sweep.on_slurm:
         sweep.grace = GRACE_S
@@ -158,10 +121,9 @@ def choose_jobs(sweep: Sweep, real_clock: bool) -> None:
         note(NAME, f"{sweep.jobs} points at a time on the real clock disturb each other")
 
 
-def document(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> dict[str, Any]:
+def _document(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> dict[str, Any]:
     """sweep.json: the results that exist and the points that are missing."""
     plan, rows = sweep.plan, outcome.rows
-    missing = [p for p in range(plan.points) if rows[p] is None and p not in sweep.invalid]
     return {
         "weft": "sweep-result/1",
         "configuration": asked["configuration"],
@@ -169,7 +131,7 @@ def document(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> dict[s
         "seeds": asked["seeds"],
         "points": table.rounded([row for row in rows if row is not None]),
         "means": table.rounded(table.means(plan, rows)),
-        "missing": [plan.name(point) for point in missing],
+        "missing": [plan.name(point) for point in outcome.missing()],
         "skipped": [
             {"point": plan.name(point), "why": why} for point, why in sorted(sweep.invalid.items())
         ],
@@ -180,41 +142,38 @@ def write_tables(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> di
     """sweep.csv, sweep-mean.csv and sweep.json, which it returns."""
     plan, rows = sweep.plan, outcome.rows
     single, mean = table.headings(plan, rows)
-    manifest.write_text(sweep.path("sweep.csv"), table.csv_text(plan, single, rows))
+    write_text(sweep.path("sweep.csv"), table.csv_text(plan, single, rows))
     means = table.csv_text(plan, mean, table.means(plan, rows))
-    manifest.write_text(sweep.path("sweep-mean.csv"), means)
-    found = document(sweep, asked, outcome)
+    write_text(sweep.path("sweep-mean.csv"), means)
+    found = _document(sweep, asked, outcome)
     manifest.write_json(sweep.path("sweep.json"), found)
     return found
 
 
-def summary(sweep: Sweep, outcome: Outcome) -> str:
+def summary(outcome: Outcome) -> str:
     """The line of points."""
-    parts = (
-        (len(sweep.invalid), "skipped because they are not valid"),
-        (outcome.had, "already there"),
-        (outcome.strange, "rerun because the old result had another configuration"),
-        (outcome.changed, "rerun because the old result had been changed"),
-        (outcome.failed, "failed"),
-        (outcome.bad, "with packets lost, duplicated, out of order or in deadlock"),
-        (outcome.empty, "with nothing measured"),
-    )
-    more = "".join(f", {count} {what}" for count, what in parts if count > 0)
-    return f"{outcome.done} of {sweep.plan.points} points{more}"
+    parts = {
+        "skipped because they are not valid": len(outcome.sweep.invalid),
+        "already there": outcome.had,
+        "rerun because the old result had another configuration": outcome.strange,
+        "rerun because the old result had been changed": outcome.changed,
+        "failed": outcome.failed,
+        "with packets lost, duplicated, out of order or in deadlock": outcome.bad,
+        "with nothing measured": outcome.empty,
+    }
+    more = "".join(f", {count} {what}" for what, count in parts.items() if count > 0)
+    return f"{outcome.done} of {outcome.sweep.plan.points} points{more}"
 
 
 def _report(sweep: Sweep, outcome: Outcome) -> int:
     """Prints the last lines; the exit code of the command."""
     out = sys.stderr if sweep.json else sys.stdout
-    print(summary(sweep, outcome), file=out)
-    print(f"{sweep.folder}/sweep.csv, sweep-mean.csv, sweep.json", file=out)
+    print(f"{summary(outcome)}\n{sweep.folder}/sweep.csv, sweep-mean.csv, sweep.json", file=out)
     if outcome.interrupted:
-        left = sweep.valid_points - outcome.done
-        note(
-            NAME, f"ended early; the same command continues with the {left} points that are missing"
-        )
+        left = f"the {len(sweep.valid) - outcome.done} points that are missing"
+        note(NAME, f"ended early; the same command continues with {left}")
         return Exit.INTERRUPTED
-    if sweep.valid_points == 0:
+    if not sweep.valid:
         raise Error(f"--skip-invalid: none of {sweep.plan.points} points is valid")
     bad = outcome.failed + outcome.bad + outcome.empty
     return Exit.BAD_ANSWER if bad else Exit.DONE
@@ -222,11 +181,9 @@ def _report(sweep: Sweep, outcome: Outcome) -> int:
 
 def _run_point(sweep: Sweep, asker: Asker, asked: manifest.Document) -> int:
     """As a task: neither locks the folder nor writes tables."""
-    assert sweep.folder is not None
-    there = None
-    why = manifest.NAME
+    there, why = None, manifest.NAME
     try:
-        there = manifest.read(sweep.folder)
+        there = manifest.read(sweep.folder or ".")
     except Error as error:
         why = str(error)
     if there is None:
@@ -247,54 +204,8 @@ def _note_skipped(sweep: Sweep) -> None:
         note(NAME, f"and {len(sweep.invalid) - SKIPPED_SHOWN} more skipped")
 
 
-def _estimate(sweep: Sweep, asker: Asker, real_clock: bool) -> int:
-    """How many points there are and about how long they take."""
-    choose_jobs(sweep, real_clock)
-    found = (
-        estimate.estimate_real(sweep, asker)
-        if real_clock
-        else estimate.estimate_virtual(sweep, asker)
-    )
-    if found is None:
-        return Exit.INTERRUPTED
-    invalid = f" ({len(sweep.invalid)} more are not valid)" if sweep.invalid else ""
-    wall, cpu = estimate.time_text(found.wall_s), estimate.time_text(found.cpu_s)
-    if real_clock:
-        more = f", about {wall}, {sweep.jobs} at a time on the real clock"
-    elif found.trials == 0:
-        more = "; none of those that were tried is valid"
-    else:
-        more = (
-            f", {'at most' if found.at_most else 'about'} {cpu} of CPU time, {wall} with "
-            f"{sweep.jobs} at a time (from short runs of {found.trials} points)"
-        )
-    print(f"{found.points} points{invalid}{more}")
-    return Exit.BAD_REQUEST if not real_clock and found.trials == 0 else Exit.DONE
-
-
-def _in_folder(sweep: Sweep, asker: Asker, asked: manifest.Document, real_clock: bool) -> int:
-    folder = manifest.open_folder(sweep)
-    try:
-        manifest.settle(sweep, asked)
-        if sweep.prepare:
-            print(f"{sweep.valid_points} points")
-            return Exit.DONE
-        choose_jobs(sweep, real_clock)
-        outcome = slurm.run(sweep, asker) if sweep.on_slurm else run.run(sweep, asker)
-        found = write_tables(sweep, asked, outcome)
-    finally:
-        os.close(folder)
-    if sweep.json:
-        json.dump(found, sys.stdout, indent=2, ensure_ascii=False)
-        print()
-    return _report(sweep, outcome)
-
-
 def main(words: list[str]) -> int:
     """The command. Returns its exit code."""
-    if not words or wants_help(words):
-        print(USAGE, end="", file=sys.stdout if words else sys.stderr)
-        return Exit.DONE if words else Exit.BAD_REQUEST
     sweep = parse(words)
     with Asker() as asker:
         asked, real_clock = manifest.make(sweep, asker)
@@ -302,5 +213,16 @@ def main(words: list[str]) -> int:
             return _run_point(sweep, asker, asked)
         _note_skipped(sweep)
         if sweep.dry_run:
-            return _estimate(sweep, asker, real_clock)
-        return _in_folder(sweep, asker, asked, real_clock)
+            choose_jobs(sweep, real_clock)
+            return estimate.show(sweep, asker, real_clock)
+        with manifest.locked(sweep):
+            manifest.settle(sweep, asked)
+            if sweep.prepare:
+                print(f"{len(sweep.valid)} points")
+                return Exit.DONE
+            choose_jobs(sweep, real_clock)
+            outcome = slurm.run(sweep, asker) if sweep.on_slurm else run.run(sweep, asker)
+            found = write_tables(sweep, asked, outcome)
+        if sweep.json:
+            print(json.dumps(found, indent=2, ensure_ascii=False))
+        return _report(sweep, outcome)

@@ -12,13 +12,12 @@ import math
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..asker import Asker
-from ..child import Child, Watch
+from ..child import run_one
 from ..error import Error, Exit
-from ..output import read_json, remove
+from ..files import read_json
 from .request import Sweep
 
 TRIALS_MAX = 6
@@ -30,24 +29,9 @@ ENOUGH_PS = 1e6  # the shortest run: 1 us
 REAL_START = 1.0  # seconds that a run on the real clock needs besides
 
 
-@dataclass
-class Estimate:
-    """Times in seconds."""
-
-    points: int  # to run, without invalid ones
-    trials: int = 0  # that were tried
-    cpu_s: float = 0.0  # sum over all points; 0 on the real clock
-    wall_s: float = 0.0  # with sweep.jobs at a time
-    at_most: bool = False  # a schedule may end before its time
-
-
-class _Interrupted(Exception):
-    pass
-
-
-class Share(NamedTuple):
-    """A run of a share of a point's time. 'schedule': it has one; 'ended': the schedule ended, so that
-    a longer run costs the same."""
+class Cost(NamedTuple):
+    """What a run or a point costs. 'schedule': it replays one; 'ended': it ended, so that a longer
+    run costs the same."""
 
     cpu_s: float
     schedule: bool
@@ -65,30 +49,9 @@ def _sets(takes: dict[str, Any], share: float) -> list[str]:
     return ["measure.warmup=0s", *times]
 
 
-def _run(fabric: str, run_file: str, sets: list[str], folder: str) -> Share:
-    """Error: the run failed."""
-    child = Child(fabric, run_file, sets, f"{folder}/trial.json", f"{folder}/trial.log")
-    try:
-        with Watch(child.signal) as watch:
-            while not child.ended():
-                watch.wait((child,))
-            if watch.interrupted:
-                raise _Interrupted
-        if not 0 <= child.exit_code() <= Exit.BAD_ANSWER or not os.path.exists(child.part):
-            refused = child.exit_code() == Exit.BAD_REQUEST
-            raise Error(child.failure(), Exit.BAD_REQUEST if refused else Exit.NOT_ABLE)
-        unfinished = (read_json(child.part, "no result").get("counters") or {}).get(
-            "goal_unfinished"
-        )
-        return Share(child.cpu_s, unfinished is not None, unfinished == 0)
-    finally:
-        remove(child.part)
-        remove(child.log)
-
-
-def _cpu_of(run: Callable[[float], Share], estimate: Estimate) -> float:
-    """The CPU time of a whole point, from runs of a growing share of it. The shortest one is hardly
-    more than what a run needs before it starts, which does not grow."""
+def _cost_of(run: Callable[[float], Cost]) -> Cost:
+    """The whole point, from runs of a growing share of it. The shortest one is hardly more than what
+    a run needs before it starts, which does not grow."""
     share, grown = MIN_SHARE, 0.0
     first = last = run(share)
     enough = max(ENOUGH_S, first.cpu_s / ENOUGH_PART)
@@ -96,57 +59,39 @@ def _cpu_of(run: Callable[[float], Share], estimate: Estimate) -> float:
         share = min(1, share * GROWTH)
         last = run(share)
         grown = last.cpu_s - first.cpu_s
-    estimate.at_most = estimate.at_most or (last.schedule and not last.ended)
     if last.ended or share <= MIN_SHARE:
-        return last.cpu_s
-    return last.cpu_s + max(grown, 0) / (share - MIN_SHARE) * (1 - share)
+        return last
+    rest = max(grown, 0) / (share - MIN_SHARE) * (1 - share)
+    return last._replace(cpu_s=last.cpu_s + rest)
 
 
-def _try_points(sweep: Sweep, asker: Asker, folder: str, estimate: Estimate) -> float:
-    """The CPU time of the tried points together."""
-    fabric, points = asker.ask("about")["fabric"], sweep.plan.points
-    trials, total = min(points, TRIALS_MAX), 0.0
-    for point in [i * (points - 1) // max(trials - 1, 1) for i in range(trials)]:
-        if point in sweep.invalid:
-            continue
-        takes, sets = sweep.config(asker, point), sweep.point_sets(point)
-        try:
-            total += _cpu_of(
-                lambda share: _run(fabric, sweep.run_file, sets + _sets(takes, share), folder),
-                estimate,
-            )
-            estimate.trials += 1
-        except Error as error:
-            if error.code != Exit.BAD_REQUEST or not sweep.skip_invalid:
-                raise Error(f"{sweep.plan.label(point)}: {error}", error.code) from error
-            sweep.invalid[point] = str(error)
-    return total
+def _try(sweep: Sweep, asker: Asker, point: int, folder: str) -> Cost:
+    fabric, takes = asker.ask("about")["fabric"], sweep.config(asker, point)
+    sets = sweep.point_sets(point)
+
+    def run(share: float) -> Cost:
+        child = run_one(fabric, sweep.run_file, sets + _sets(takes, share), folder)
+        counters = read_json(child.part, "no result").get("counters") or {}
+        unfinished = counters.get("goal_unfinished")
+        return Cost(child.cpu_s, unfinished is not None, unfinished == 0)
+
+    return _cost_of(run)
 
 
-def estimate_virtual(sweep: Sweep, asker: Asker) -> Estimate | None:
-    """None after Ctrl-C. Adds trial points that prove to be invalid to sweep.invalid."""
-    estimate = Estimate(sweep.valid_points)
+def _try_points(sweep: Sweep, asker: Asker) -> list[Cost]:
+    """Adds points that prove to be invalid to sweep.invalid."""
+    points, costs = sweep.plan.points, []
+    trials = min(points, TRIALS_MAX)
+    chosen = {i * (points - 1) // max(trials - 1, 1) for i in range(trials)}
     with tempfile.TemporaryDirectory(prefix="weft-sweep-") as folder:
-        try:
-            total = _try_points(sweep, asker, os.path.realpath(folder), estimate)
-        except _Interrupted:
-            return None
-    estimate.points = sweep.valid_points
-    if estimate.trials > 0:
-        estimate.cpu_s = total / estimate.trials * estimate.points
-    estimate.wall_s = estimate.cpu_s / sweep.jobs
-    return estimate
-
-
-def estimate_real(sweep: Sweep, asker: Asker) -> Estimate:
-    """From the durations of the runs."""
-    estimate = Estimate(sweep.valid_points)
-    for point in range(sweep.plan.points):
-        if point not in sweep.invalid:
-            takes = sweep.config(asker, point)
-            estimate.wall_s += takes["duration_ps"] / 1e12 * takes["dilation"] + REAL_START
-    estimate.wall_s /= sweep.jobs
-    return estimate
+        for point in sorted(chosen - set(sweep.invalid)):
+            try:
+                costs.append(_try(sweep, asker, point, os.path.realpath(folder)))
+            except Error as error:
+                if error.code != Exit.BAD_REQUEST or not sweep.skip_invalid:
+                    raise Error(f"{sweep.plan.label(point)}: {error}", error.code) from error
+                sweep.invalid[point] = str(error)
+    return costs
 
 
 def time_text(seconds: float) -> str:
@@ -155,8 +100,32 @@ def time_text(seconds: float) -> str:
     >>> time_text(7200), time_text(90), time_text(3)
     ('2.0 h', '1.5 min', '3.00 s')
     """
-    if seconds >= 5400:
-        return f"{seconds / 3600:.1f} h"
     if seconds >= 90:
-        return f"{seconds / 60:.1f} min"
+        return f"{seconds / 3600:.1f} h" if seconds >= 5400 else f"{seconds / 60:.1f} min"
     return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
+
+
+def _real(sweep: Sweep, asker: Asker) -> str:
+    takes = [sweep.config(asker, point) for point in sweep.valid]
+    seconds = sum(t["duration_ps"] / 1e12 * t["dilation"] + REAL_START for t in takes)
+    return f", about {time_text(seconds / sweep.jobs)}, {sweep.jobs} at a time on the real clock"
+
+
+def show(sweep: Sweep, asker: Asker, real_clock: bool) -> int:
+    """Prints how many points there are and about how long they take; the exit code."""
+    costs = [] if real_clock else _try_points(sweep, asker)
+    if real_clock:
+        more = _real(sweep, asker)
+    elif not costs:
+        more = "; none of those that were tried is valid"
+    else:
+        cpu_s = sum(cost.cpu_s for cost in costs) / len(costs) * len(sweep.valid)
+        most = any(cost.schedule and not cost.ended for cost in costs)  # it may end before its time
+        more = (
+            f", {'at most' if most else 'about'} {time_text(cpu_s)} of CPU time, "
+            f"{time_text(cpu_s / sweep.jobs)} with {sweep.jobs} at a time "
+            f"(from short runs of {len(costs)} points)"
+        )
+    invalid = f" ({len(sweep.invalid)} more are not valid)" if sweep.invalid else ""
+    print(f"{len(sweep.valid)} points{invalid}{more}")
+    return Exit.DONE if real_clock or costs else Exit.BAD_REQUEST

@@ -3,14 +3,16 @@
 """manifest.json, the request of the sweep in its folder: what results there belong to."""
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from ..asker import Asker, Refused
 from ..error import Error, Exit, os_error
-from ..output import read_json, refuse_same, remove
+from ..files import read_json, refuse_same, remove, write_text
 from .request import Sweep
 
 Document = dict[str, Any]
@@ -24,8 +26,7 @@ RESULT_END = ".json"
 def make(sweep: Sweep, asker: Asker) -> tuple[Document, bool]:
     """Checks the configuration of every point before the first run. Returns the manifest, and
     whether a point runs on the real clock."""
-    plan = sweep.plan
-    about = asker.ask("about")
+    plan, about = sweep.plan, asker.ask("about")
     base = asker.run(sweep.run_file, [("--set", sweep.sets)], whole=True)
     files, real_clock = _check_points(sweep, asker)
     manifest = {
@@ -62,21 +63,15 @@ def _check_points(sweep: Sweep, asker: Asker) -> tuple[dict[str, int], bool]:
             if sweep.skip_invalid and error.code == Exit.BAD_REQUEST:
                 sweep.invalid[point] = str(error)
                 continue
-            raise _at_point(sweep, point, error) from error
+            if not sweep.plan.vary or str(error).startswith("--set "):
+                raise
+            raise Error(f"{error}, at the point {sweep.plan.label(point)}", error.code) from error
         files.update(found["files"])
         real_clock = real_clock or found["real_clock"]
-    if sweep.valid_points == 0:
-        raise Error(
-            f"--skip-invalid: none of {sweep.plan.points} points is valid: {sweep.invalid[0]}"
-        )
+    if not sweep.valid:
+        why = f"none of {sweep.plan.points} points is valid: {sweep.invalid[0]}"
+        raise Error(f"--skip-invalid: {why}")
     return files, real_clock
-
-
-def _at_point(sweep: Sweep, point: int, error: Refused) -> Error:
-    """Adds the point, unless --set alone is to blame."""
-    if not sweep.plan.vary or str(error).startswith("--set "):
-        return error
-    return Error(f"{error}, at the point {sweep.plan.label(point)}", error.code)
 
 
 def read(folder: str) -> Document | None:
@@ -85,13 +80,10 @@ def read(folder: str) -> Document | None:
     if not os.path.exists(path):
         return None
     document = read_json(path, "no manifest of a sweep")
-    if (
-        isinstance(document, dict)
-        and document.get("weft") == FORMAT
-        and isinstance(document.get("points"), list)
-    ):
-        return document
-    raise Error(f"{path}: no manifest of a sweep (expected weft: {FORMAT})")
+    is_object = isinstance(document, dict) and isinstance(document.get("points"), list)
+    if not is_object or document.get("weft") != FORMAT:
+        raise Error(f"{path}: no manifest of a sweep (expected weft: {FORMAT})")
+    return dict(document)
 
 
 def _show(value: object) -> str:
@@ -112,128 +104,88 @@ def _difference(path: str, there: object, asked: object) -> str | None:
     elif isinstance(there, list) and isinstance(asked, list) and len(there) == len(asked):
         for index, (before, now) in enumerate(zip(there, asked)):
             deeper = deeper or _difference(f"{path}[{index}]", before, now)
-    return deeper or (f"{path} is now {_show(asked)}, the sweep there began with {_show(there)}")
+    return deeper or f"{path} is now {_show(asked)}, the sweep there began with {_show(there)}"
 
 
-def _other_files(there: Document, asked: Document) -> str | None:
-    known = there.get("files")
+def _differences(there: Document, asked: Document) -> Iterator[str | None]:
+    for key in ("configuration", "vary", "seeds", "cases"):
+        path = "" if key == "configuration" else f"--{key}"
+        yield _difference(path, there.get(key), asked.get(key))
+    files = there.get("files")
     for path, total in asked["files"].items():
-        if not isinstance(known, dict) or known.get(path) != total:
-            return f"{path} has changed since the sweep there began"
-    return None
-
-
-def _other_program(there: Document, asked: Document) -> str | None:
-    before = there.get("program")
-    if not isinstance(before, str):
-        return "the sweep there does not say which build of weft-fabric it ran"
-    if before != asked["program"]:
-        return "weft-fabric is another build than the one that the sweep there began with"
-    return None
+        if not isinstance(files, dict) or files.get(path) != total:
+            yield f"{path} has changed since the sweep there began"
+    if not isinstance(there.get("program"), str):
+        yield "the sweep there does not say which build of weft-fabric it ran"
+    elif there["program"] != asked["program"]:
+        yield "weft-fabric is another build than the one that the sweep there began with"
 
 
 def compare(sweep: Sweep, there: Document, asked: Document) -> None:
     """Refuses the manifest of another sweep."""
-    parts = (("configuration", ""), ("vary", "--vary"), ("seeds", "--seeds"), ("cases", "--cases"))
-    why = None
-    for key, path in parts:
-        why = why or _difference(path, there.get(key), asked.get(key))
-    why = why or _other_files(there, asked) or _other_program(there, asked)
+    why = next(filter(None, _differences(there, asked)), None)
     if why is not None:
         raise Error(f"{sweep.folder} has another sweep: {why}; --restart deletes it")
 
 
-def _point_files(sweep: Sweep, manifest: Document | None) -> list[str]:
-    """The names of the results of a manifest's points, as far as they are in the folder."""
+def _stems(manifest: Document | None) -> list[str]:
+    """The names of the files of a manifest's points, as far as they are in the folder."""
     points = manifest["points"] if manifest is not None else []
     names = [point.get("file") for point in points if isinstance(point, dict)]
-    return [
-        name
-        for name in names
-        if isinstance(name, str)
-        and name.endswith(RESULT_END)
-        and len(name) > len(RESULT_END)
-        and "/" not in name
-    ]
+    texts = [name for name in names if isinstance(name, str) and "/" not in name]
+    stems = [name.removesuffix(RESULT_END) for name in texts if name.endswith(RESULT_END)]
+    return [stem for stem in stems if stem]
 
 
-def _remove_points(sweep: Sweep, manifest: Document | None) -> None:
-    for name in _point_files(sweep, manifest):
-        remove(sweep.path(name))
-        remove(sweep.path(name.removesuffix(RESULT_END) + ".log"))
-
-
-def open_folder(sweep: Sweep) -> int:
-    """Makes the folder and those above it, and locks it. The descriptor holds the lock."""
-    assert sweep.folder is not None
-    for part in _above(sweep.folder):
+@contextlib.contextmanager
+def locked(sweep: Sweep) -> Iterator[None]:
+    """Makes the folder and those above it, and locks it."""
+    folder = sweep.folder or "."
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise os_error(error, f"{error.filename}: the folder cannot be made") from error
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise os_error(error, folder) from error
+    try:
         try:
-            os.mkdir(part)
-        except FileExistsError:
-            continue
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise os_error(error, f"{part}: the folder cannot be made") from error
-    try:
-        folder = os.open(sweep.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        raise os_error(error, sweep.folder) from error
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(folder)
-        raise Error(f"{sweep.folder}: another sweep is running there", Exit.NOT_ABLE) from error
-    return folder
-
-
-def _above(folder: str) -> list[str]:
-    """The folder after those above it."""
-    ends = [at for at in range(1, len(folder)) if folder[at] == "/"]
-    return [folder[:end] for end in (*ends, len(folder))]
-
-
-def _check_outputs(sweep: Sweep, asked: Document) -> None:
-    """The run file and the files that it names are not overwritten."""
-    for name in OUTPUTS:
-        path = sweep.path(name)
-        for given in (sweep.run_file, *asked["files"]):
-            refuse_same(path, given)
+            raise Error(f"{folder}: another sweep is running there", Exit.NOT_ABLE) from error
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def settle(sweep: Sweep, asked: Document) -> None:
     """Compares the folder with what is asked for, and writes the manifest."""
-    _check_outputs(sweep, asked)
-    assert sweep.folder is not None
+    for name in OUTPUTS:
+        for given in (sweep.run_file, *asked["files"]):
+            refuse_same(sweep.path(name), given)
     there, damage = None, None
     try:
-        there = read(sweep.folder)
+        there = read(sweep.folder or ".")
     except Error as error:
         damage = error
     if sweep.restart:
-        _remove_points(sweep, there)
-        _remove_points(sweep, asked)
+        for stem in _stems(there) + _stems(asked):
+            remove(sweep.path(stem + RESULT_END), sweep.path(f"{stem}.log"))
     elif damage is not None:
         raise Error(f"{damage}; --restart starts again") from damage
     elif there is not None:
         compare(sweep, there, asked)
     else:
-        for name in _point_files(sweep, asked):
-            if os.path.exists(sweep.path(name)):
-                raise Error(
-                    f"{sweep.folder} has {name}, but no {NAME} that describes it; --restart deletes it"
-                )
+        names = [stem + RESULT_END for stem in _stems(asked)]
+        found = next((name for name in names if os.path.exists(sweep.path(name))), None)
+        if found is not None:
+            why = f"has {found}, but no {NAME} that describes it"
+            raise Error(f"{sweep.folder} {why}; --restart deletes it")
     write_json(sweep.path(NAME), asked)
 
 
 def write_json(path: str, document: object) -> None:
     """Writes a document whole or not at all."""
     write_text(path, json.dumps(document, indent=2, ensure_ascii=False))
-
-
-def write_text(path: str, text: str) -> None:
-    """Writes a file whole or not at all."""
-    try:
-        with open(f"{path}.part", "w", encoding="utf-8", errors="surrogateescape") as out:
-            out.write(text)
-        os.rename(f"{path}.part", path)
-    except OSError as error:
-        raise Error(f"{path}: cannot be written: {error.strerror}", Exit.NOT_ABLE) from error

@@ -3,6 +3,8 @@
 """The points of a sweep: every combination of the values of all --vary, each with every seed."""
 from __future__ import annotations
 
+import functools
+import math
 import re
 from dataclasses import dataclass, field
 
@@ -14,29 +16,22 @@ POINTS_MAX = 100000
 NAME_MAX = 143  # bytes of a point's file without its end
 LABEL_MAX = 255
 
-Value = str | int | float
-
 
 @dataclass
 class Vary:
-    """A key of the run file and its values, as text for --set."""
+    """A key of the run file ("traffic.0.load") and its values, as text for --set."""
 
-    key: str  # list elements as "traffic.0.load"
+    key: str
     values: list[str]
 
-    def unit_name(self) -> str | None:
+    @functools.cached_property
+    def unit(self) -> str | None:
         """The kind of unit that all values have; "" without one; None: not all are numbers.
 
-        >>> Vary("k", ["1", "2"]).unit_name(), Vary("k", ["1%", "2%"]).unit_name()
-        ('', 'share')
-        >>> Vary("k", ["1", "2%"]).unit_name()
+        >>> Vary("k", ["1", "2"]).unit, Vary("k", ["1%", "2%"]).unit, Vary("k", ["1", "2%"]).unit
+        ('', 'share', None)
         """
-        kinds = set()
-        for value in self.values:
-            found = number_of(value)
-            if found is None:
-                return None
-            kinds.add(found.unit)
+        kinds = {number and number.unit for number in map(number_of, self.values)}
         return kinds.pop() if len(kinds) == 1 else None
 
 
@@ -96,7 +91,7 @@ def parse_vary(text: str) -> Vary:
 
 def _element(text: str) -> list[str]:
     # Numbers with a colon are a range: no value of a run file has that form.
-    if not (text[0].isascii() and text[0].isdigit() and ":" in text):
+    if not re.match("[0-9].*:", text, re.S):
         return [text]
     words = text.split(":")
     if len(words) != 3:
@@ -151,14 +146,13 @@ class Plan:
 
     def finish(self) -> None:
         """Counts the points, once everything has been added."""
-        self.points = self.repeats
-        for vary in self.vary:
-            if vary.key == "seed":
-                raise Error("--vary seed: expected --seeds LO:HI")
-            self.points *= len(vary.values)
+        keys = [vary.key for vary in self.vary]
+        if "seed" in keys:
+            raise Error("--vary seed: expected --seeds LO:HI")
+        self.points = self.repeats * math.prod(len(vary.values) for vary in self.vary)
         if self.points > POINTS_MAX:
             raise Error(f"{self.points} points: expected at most {POINTS_MAX}")
-        self._names = [self._short_key(vary.key) for vary in self.vary]
+        self._names = short_keys(keys)
 
     @property
     def repeats(self) -> int:
@@ -177,12 +171,6 @@ class Plan:
         """None: the one of the run file."""
         return self.first_seed + point % self.repeats if self.seeds > 0 else None
 
-    def _short_key(self, key: str) -> str:
-        """The last part of a key, or all of it if another key ends in the same."""
-        last = key.rpartition(".")[2]
-        ends = [vary.key.rpartition(".")[2] for vary in self.vary]
-        return last if ends.count(last) == 1 else key
-
     def _words(self, point: int) -> list[str]:
         words = [f"{name}={value}" for name, value in zip(self._names, self.values(point))]
         return words + ([f"seed={self.seed(point)}"] if self.seeds > 0 else [])
@@ -195,13 +183,16 @@ class Plan:
         """Name of a point's file without its end: "07_load=10%_seed=1"; plain characters only."""
         start = f"{point:0{len(str(self.points - 1))}}_"
         rest = _cut("_".join(self._words(point)), NAME_MAX - len(start)) or "run"
-        return start + re.sub(rb"[^a-zA-Z0-9._%+=-]", b"-", os_bytes(rest)).decode("ascii")
+        return start + re.sub(
+            rb"[^a-zA-Z0-9._%+=-]", b"-", rest.encode("utf-8", "surrogateescape")
+        ).decode("ascii")
 
 
-def os_bytes(text: str) -> bytes:
-    """As the operating system gave it."""
-    return text.encode("utf-8", "surrogateescape")
+def short_keys(keys: list[str]) -> list[str]:
+    """The last part of each key, or all of it if another one ends in the same."""
+    ends = [key.rpartition(".")[2] for key in keys]
+    return [end if ends.count(end) == 1 else key for key, end in zip(keys, ends)]
 
 
 def _cut(text: str, most: int) -> str:
-    return os_bytes(text)[:most].decode("utf-8", "surrogateescape")
+    return text.encode("utf-8", "surrogateescape")[:most].decode("utf-8", "surrogateescape")

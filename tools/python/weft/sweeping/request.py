@@ -1,25 +1,100 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The request of a sweep, and the paths of its files.
+"""The request of a sweep, its cases and the paths of its files.
 
 Its folder has manifest.json (the request), a result for each finished point, a log for each failed
-one, and the tables.
+one, and the tables. Cases are named settings of several keys each, as the values of the key 'case'.
 """
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..asker import Asker, Overrides
 from ..error import Error, os_error
-from . import cases as case_files
-from .cases import CASES_KEY, Case
-from .plan import Plan
+from ..files import Reader
+from .plan import Plan, normal_key
 
 SETS_MAX = 48  # --set of the user
 RUN_SETS_MAX = 64  # limit in weft-fabric
 JOBS_MAX = 256
+CASES_KEY = "case"
+CASES_MAX = 1000
+CASE_SETS_MAX = 16
+
+
+@dataclass
+class Case:
+    """A name and its KEY=VALUE."""
+
+    name: str
+    sets: list[str]
+
+
+def _sets(reader: Reader, node: Any) -> list[str]:
+    sets: list[str] = []
+    for key, (name, value) in reader.map(node, "set").items():
+        text = reader.expect(value, "scalar", key)
+        if len(sets) == CASE_SETS_MAX:
+            raise reader.refuse(name, f"expected at most {CASE_SETS_MAX} keys of a case")
+        if key == "seed":
+            raise reader.refuse(name, "expected --seeds LO:HI for seeds")
+        sets.append(f"{key}={text}")
+    return sets
+
+
+def _case(reader: Reader, node: Any, known: list[Case]) -> Case:
+    pairs = reader.map(node)
+    reader.only(pairs, ("name", "set"), "name or set")
+    for key in ("name", "set"):
+        if key not in pairs:
+            raise reader.refuse(node, f"'{key}' is missing: expected {{name: …, set: …}}")
+    value = pairs["name"][1]
+    name = str(reader.expect(value, "scalar", "name"))
+    if not name:
+        raise reader.refuse(value, "expected a name that is not empty")
+    if any(case.name == name for case in known):
+        raise reader.refuse(value, f"'{name[:100]}' is the name of two cases")
+    return Case(name, _sets(reader, pairs["set"][1]))
+
+
+def load_cases(path: str) -> list[Case]:
+    """The cases of a file (docs/reference/sweep-folder.md)."""
+    reader = Reader(path)
+    reader.form("cases/1")
+    pairs = reader.map(reader.root)
+    reader.only(pairs, ("weft", "cases"), "cases")
+    if "cases" not in pairs:
+        raise reader.refuse(reader.root, "'cases' is missing: expected a list")
+    listed = pairs["cases"][1]
+    nodes = reader.expect(listed, "sequence", "cases")
+    if not 1 <= len(nodes) <= CASES_MAX:
+        raise reader.refuse(listed, f"expected 1 to {CASES_MAX} cases")
+    cases: list[Case] = []
+    for node in nodes:
+        cases.append(_case(reader, node, cases))
+    return cases
+
+
+def cases_of(cases: Mapping[str, Sequence[str]]) -> list[Case]:
+    """Cases from names and their KEY=VALUE, within the limits of a file.
+
+    >>> cases_of({"small": ["switch.buffer=4KiB", "seed=1"]})
+    Traceback (most recent call last):
+    weft.error.Error: cases small: expected seeds=range(LO, HI) for seeds
+    """
+    if not 1 <= len(cases) <= CASES_MAX:
+        raise Error(f"cases: expected 1 to {CASES_MAX} cases")
+    for name, sets in cases.items():
+        if not name:
+            raise Error("cases: expected a name that is not empty")
+        if len(sets) > CASE_SETS_MAX:
+            raise Error(f"cases {name}: expected at most {CASE_SETS_MAX} keys of a case")
+        if any(text.partition("=")[0] == "seed" for text in sets):
+            raise Error(f"cases {name}: expected seeds=range(LO, HI) for seeds")
+    return [Case(name, list(sets)) for name, sets in cases.items()]
 
 
 @dataclass
@@ -46,47 +121,50 @@ class Sweep:
 
     def check(self) -> None:
         """Checks the request as a whole and counts its points."""
-        if not self.run_file:
-            raise Error("which run file?")
-        self._check_options()
+        plan = self.plan
+        refused = {
+            "which run file?": not self.run_file,
+            "-o DIR is missing": self.folder is None and not self.dry_run,
+            "-o '': expected a folder": self.folder == "",
+            "--sbatch requires --on slurm": self.sbatch is not None and not self.on_slurm,
+            "--grace requires --on slurm": self.grace is not None
+            and not (self.on_slurm or self.point is not None),
+            "--dry-run: not with --on, --prepare or --point": self.dry_run
+            and (self.on_slurm or self.prepare or self.point is not None),
+            "--dry-run: not with --restart or --json": self.dry_run and (self.restart or self.json),
+            "--vary, --cases or --seeds is missing": not (plan.vary or plan.seeds),
+        }
+        for text, is_so in refused.items():
+            if is_so:
+                raise Error(text)
+        self._check_keys()
+        try:
+            self.run_file = os.path.realpath(self.run_file, strict=True)
+        except OSError as error:
+            raise os_error(error, self.run_file) from error
+        plan.finish()
+        if self.point is not None and self.point >= plan.points:
+            raise Error(f"--point {self.point}: there are {plan.points} points, from 0")
+
+    def _check_keys(self) -> None:
+        """A key has one value at a point, and weft-fabric takes only so many."""
         for vary in self.plan.vary:
-            case_files.check_key(self.cases, vary.key)
+            for case in self.cases:
+                if any(normal_key(text.partition("=")[0]) == vary.key for text in case.sets):
+                    raise Error(f"--vary {vary.key}: the case '{case.name}' also sets that key")
         most = max((len(case.sets) for case in self.cases), default=0)
         # A trial of --dry-run sets three more.
         if len(self.sets) + len(self.plan.vary) + most + 4 > RUN_SETS_MAX:
             left = RUN_SETS_MAX - 3 - len(self.plan.vary)
             raise Error(f"--set and --cases: together more than {left} keys")
-        try:
-            self.run_file = os.path.realpath(self.run_file, strict=True)
-        except OSError as error:
-            raise os_error(error, self.run_file) from error
-        self.plan.finish()
-        if self.point is not None and self.point >= self.plan.points:
-            raise Error(f"--point {self.point}: there are {self.plan.points} points, from 0")
-
-    def _check_options(self) -> None:
-        if self.folder is None and not self.dry_run:
-            raise Error("-o DIR is missing")
-        if self.folder == "":
-            raise Error("-o '': expected a folder")
-        if self.sbatch is not None and not self.on_slurm:
-            raise Error("--sbatch requires --on slurm")
-        if self.grace is not None and not self.on_slurm and self.point is None:
-            raise Error("--grace requires --on slurm")
-        if self.dry_run and (self.on_slurm or self.prepare or self.point is not None):
-            raise Error("--dry-run: not with --on, --prepare or --point")
-        if self.dry_run and (self.restart or self.json):
-            raise Error("--dry-run: not with --restart or --json")
-        if not self.plan.vary and not self.plan.seeds:
-            raise Error("--vary, --cases or --seeds is missing")
 
     def overrides(self, point: int) -> Overrides:
         """The changes of a point by the option that they come from."""
         by: Overrides = [("--set", self.sets)]
+        cases = {case.name: case.sets for case in self.cases}
         for vary, value in zip(self.plan.vary, self.plan.values(point)):
-            case = next((c for c in self.cases if c.name == value), None)
-            if vary.key == CASES_KEY and case is not None:
-                by.append(("--cases", case.sets))
+            if vary.key == CASES_KEY and value in cases:
+                by.append(("--cases", cases[value]))
             else:
                 by.append(("--vary", [f"{vary.key}={value}"]))
         if self.plan.seeds > 0:
@@ -101,18 +179,14 @@ class Sweep:
         """Path of a file in the sweep's folder."""
         return f"{self.folder}/{name}"
 
-    def point_path(self, point: int, end: str) -> str:
-        """Path of a point's file with this suffix (".json", ".log", ".part")."""
-        return self.path(self.plan.name(point) + end)
+    def stem(self, point: int) -> str:
+        """Path of a point's files without their ends (".json", ".log", ".part")."""
+        return self.path(self.plan.name(point))
 
     @property
-    def valid_points(self) -> int:
-        """Without those that --skip-invalid leaves out."""
-        return self.plan.points - len(self.invalid)
-
-    def is_left_out(self, point: int) -> bool:
-        """Another task's, or invalid."""
-        return (self.point is not None and point != self.point) or point in self.invalid
+    def valid(self) -> list[int]:
+        """The points without those that --skip-invalid leaves out."""
+        return [point for point in range(self.plan.points) if point not in self.invalid]
 
     def config(self, asker: Asker, point: int) -> dict[str, Any]:
         """The configuration of a point, and what it takes."""

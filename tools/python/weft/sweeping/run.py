@@ -1,190 +1,236 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""Runs the points of a sweep that have no result yet, several at a time."""
+"""Runs the points of a sweep that have no result yet, several at a time, and shows the progress on
+standard error: on a terminal a line that is redrawn, with errors above it; in a notebook a bar by
+tqdm if it is installed; otherwise a line for each point."""
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import time
-from collections import deque
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TextIO
 
 from ..asker import Asker, Refused
-from ..child import Child, Watch
-from ..error import Error, Exit, os_error
+from ..child import Child, run_all
+from ..error import Error, Exit, os_error, printable
+from ..files import remove
 from . import table
-from ..output import remove
-from .progress import Progress
 from .request import Sweep
 
+BAR_MIN, BAR_MAX = 4, 40
 
-@dataclass
+
 class Outcome:
-    """What a sweep has."""
+    """What a sweep has: at first the results that are in its folder and the points' own."""
 
-    rows: list[table.Row | None]  # by point; None: not there
-    had: int = 0  # points that were there before
-    changed: int = 0  # results edited after the sweep wrote them
-    strange: int = 0  # results under a point's name that are not its own
-    done: int = 0  # points that are there now
-    failed: int = 0
-    bad: int = 0  # done, and something was lost, duplicated, out of order or in deadlock
-    empty: int = 0  # done, and nothing was measured; not bad
-    interrupted: bool = False
+    def __init__(self, sweep: Sweep, asker: Asker) -> None:
+        self.sweep, self.asker = sweep, asker
+        self.rows: list[table.Row | None] = [None] * sweep.plan.points  # None: not there
+        self.changed = 0  # results edited after the sweep wrote them
+        self.strange = 0  # results under a point's name that are not its own
+        self.done = 0  # points that are there now
+        self.failed = 0
+        self.bad = 0  # done, and something was lost, duplicated, out of order or in deadlock
+        self.empty = 0  # done, and nothing was measured; not bad
+        self.interrupted = False
+        for point in self.missing():
+            self.find(point)
+        self.had = self.done
 
-    def take(self, sweep: Sweep, point: int, result: dict[str, Any]) -> None:
+    def missing(self) -> list[int]:
+        """The points to run: those of a task, or the valid ones without a result."""
+        own = self.sweep.point
+        valid = [p for p in self.sweep.valid if own in (None, p)]
+        return [point for point in valid if self.rows[point] is None]
+
+    def take(self, point: int, result: dict[str, Any]) -> None:
         """The result of a point."""
-        self.rows[point] = table.row(sweep.plan, point, result)
+        self.rows[point] = table.row(self.sweep.plan, point, result)
         self.bad += table.is_bad(result)
         self.empty += table.is_empty(result)
         self.done += 1
 
-    @staticmethod
-    def of(sweep: Sweep) -> Outcome:
-        """The outcome of a sweep without results."""
-        return Outcome(rows=[None] * sweep.plan.points)
-
-
-def whole_result(
-    asker: Asker, path: str, cut_short: bool = False, seal: bool = False
-) -> dict[str, Any] | None:
-    """A result of a run that went to its end, or that ended in a deadlock, which is a result,
-    unless the run was 'cut_short'; None: there is none. 'seal': adds its sum, then it has one."""
-    result = asker.result(path)
-    deadlock = result["checks"].get("deadlock") is True
-    if result.get("incomplete") is True and (cut_short or not deadlock):
-        return None
-    if seal:
-        asker.ask("result", file=path, seal=True)
-    return result
-
-
-def find(sweep: Sweep, asker: Asker, outcome: Outcome, point: int) -> bool:
-    """Takes the result of a point, if it is there and the point's own."""
-    path = sweep.point_path(point, ".json")
-    if not os.path.exists(path):
-        return False
-    try:
-        result = whole_result(asker, path)
-    except Refused as error:
-        outcome.changed += error.changed
-        return False
-    if result is None:
-        return False
-    # Every point has a sum.
-    if "sum" not in result or sweep.config(asker, point)["config"] != result.get("config"):
-        outcome.strange += 1
-        return False
-    outcome.take(sweep, point, result)
-    return True
-
-
-@dataclass
-class Runner:
-    """The running points of a sweep."""
-
-    sweep: Sweep
-    asker: Asker
-    fabric: str  # path of weft-fabric
-    outcome: Outcome
-    progress: Progress
-    running: dict[int, Child] = field(default_factory=dict)
-
-    def start(self, point: int) -> None:
-        """Starts the run of a point."""
-        sweep = self.sweep
-        part, log = sweep.point_path(point, ".part"), sweep.point_path(point, ".log")
-        self.running[point] = Child(self.fabric, sweep.run_file, sweep.point_sets(point), part, log)
-
-    def signal_all(self, number: int) -> None:
-        """To all running points."""
-        for child in self.running.values():
-            child.signal(number)
-
-    def _take(self, point: int, child: Child) -> dict[str, Any]:
-        """The result of a point whose process ended, now in NAME.json. Error: then its log stays."""
-        result, why = None, None
-        if 0 <= child.exit_code() <= Exit.BAD_ANSWER:
-            try:
-                result = whole_result(
-                    self.asker, child.part, cut_short=self.outcome.interrupted, seal=True
-                )
-            except Refused as error:
-                why = error if error.code == Exit.NOT_ABLE else None
-        if result is None:
-            remove(child.part)
-            raise Error(str(why) if why is not None else child.failure())
-        path = self.sweep.point_path(point, ".json")
+    def find(self, point: int) -> bool:
+        """Takes the result of a point, if it is there and the point's own."""
+        path = f"{self.sweep.stem(point)}.json"
+        if not os.path.exists(path):
+            return False
         try:
-            os.rename(child.part, path)
+            result = self.asker.whole_result(path)
+        except Refused as error:
+            self.changed += error.changed
+            return False
+        if result is None:
+            return False
+        config = self.sweep.config(self.asker, point)["config"]
+        if "sum" not in result or config != result.get("config"):  # every point has a sum
+            self.strange += 1
+            return False
+        self.take(point, result)
+        return True
+
+
+def _notebook_bar(points: int, had: int) -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return tqdm(total=points, initial=had, unit="point")
+
+
+def _time_left(seconds: int) -> str:
+    hours, rest = divmod(seconds, 3600)
+    return (f"{hours}:{rest // 60:02}" if hours else f"{rest // 60}") + f":{rest % 60:02}"
+
+
+class Progress:
+    """'points' in all, 'had' of them there before."""
+
+    def __init__(self, points: int, had: int, out: TextIO | None = None) -> None:
+        self.out = out if out is not None else sys.stderr
+        self.terminal = self.out.isatty()
+        self.notebook = _notebook_bar(points, had) if "ipykernel" in sys.modules else None
+        self.points, self.had, self.done = points, had, had
+        self.failed_points = self.running = 0
+        self.started = self.last_ended = time.monotonic()
+
+    @property
+    def ended(self) -> int:
+        """Points with a result, and those that failed."""
+        return self.done + self.failed_points
+
+    def _left(self) -> str:
+        """Estimated from the points so far."""
+        new, left = self.ended - self.had, self.points - self.ended
+        if new == 0 or left == 0:
+            return ""
+        return f", {_time_left(int((self.last_ended - self.started) * left / new + 0.5))} left"
+
+    def bar(self, width: int) -> str:
+        """ "[####....] 3/20 points, 2 running, 1 failed, 1:05 left" in 'width' columns."""
+        failed = f", {self.failed_points} failed" if self.failed_points else ""
+        text = f"{self.ended}/{self.points} points, {self.running} running{failed}{self._left()}"
+        room = min(width - len(text) - 3, BAR_MAX)
+        if room < BAR_MIN:
+            return text[:width]
+        full = room * self.ended // self.points if self.points else room
+        return f"[{'#' * full}{'.' * (room - full)}] {text}"
+
+    def draw(self, running: int = 0) -> None:
+        """Redraws the bar, if there is one."""
+        self.running = running
+        if self.notebook is not None:
+            self.notebook.total = self.points
+            self.notebook.update(self.ended - self.notebook.n)
+        if self.terminal:
+            width = shutil.get_terminal_size().columns - 1
+            print(f"\r\033[K{self.bar(width)}", end="", file=self.out, flush=True)
+
+    def end(self) -> None:
+        """Clears the bar of a terminal; one in a notebook stays."""
+        self.draw()
+        print("\r\033[K" * self.terminal, end="", file=self.out, flush=True)
+        if self.notebook is not None:
+            self.notebook.close()
+
+    def line(self, text: str) -> None:
+        """A line with the count first, so that the texts are aligned."""
+        self.last_ended = time.monotonic()
+        count = f"[{self.ended:{len(str(self.points))}}/{self.points}]"
+        clear = "\r\033[K" * self.terminal
+        print(f"{clear}{count} {printable(text)}", file=self.out, flush=True)
+
+    def finished(self, label: str, result: dict[str, Any], seconds: float) -> None:
+        """A point has a result after so many seconds."""
+        self.done += 1
+        self.last_ended = time.monotonic()
+        nothing, bad = result.get("nothing_measured"), table.is_bad(result)
+        if nothing is not None:
+            self.line(f"{label}: nothing was measured: {nothing} ({seconds:.1f} s)")
+        elif bad or not self.terminal and self.notebook is None:
+            offered, accepted = (
+                100 * (result["throughput"].get(key) or 0) for key in ("offered", "accepted")
+            )
+            mean = ((result.get("latency_ns") or {}).get("total") or {}).get("mean")
+            latency = f"{mean / 1e3:.1f} us" if mean is not None else "-"
+            more = "; packets lost, duplicated, out of order or in deadlock" if bad else ""
+            text = f"{label}: offered {offered:.1f} %, accepted {accepted:.1f} %"
+            self.line(f"{text}, total latency {latency}{more} ({seconds:.1f} s)")
+
+    def failed(self, label: str, why: str) -> None:
+        """A point has failed."""
+        self.failed_points += 1
+        self.line(f"{label}: failed: {why}")
+
+    def skipped(self, label: str, why: str) -> None:
+        """A point proves to be invalid: there is one less."""
+        self.points -= 1
+        self.line(f"{label}: skipped: {why}")
+
+
+class Runner:
+    """Runs the points that are missing."""
+
+    def __init__(self, sweep: Sweep, asker: Asker, outcome: Outcome, progress: Progress) -> None:
+        self.sweep, self.asker, self.outcome, self.progress = sweep, asker, outcome, progress
+        self.fabric: str = asker.ask("about")["fabric"]
+        self.left = iter(outcome.missing())
+        self.running: dict[Child, int] = {}
+
+    def begin(self) -> Child | None:
+        """Starts the run of the next point."""
+        point = next(self.left, None)
+        if point is None:
+            return None
+        sets, stem = self.sweep.point_sets(point), self.sweep.stem(point)
+        child = Child(self.fabric, self.sweep.run_file, sets, stem)
+        self.running[child] = point
+        return child
+
+    def _take(self, child: Child, stem: str, interrupted: bool) -> dict[str, Any]:
+        """The result of an ended process, now in NAME.json. Error: then its log stays."""
+        try:
+            result = child.result(self.asker, cut_short=interrupted, seal=True)
+        except Error:
+            remove(child.part)
+            raise
+        try:
+            os.rename(child.part, f"{stem}.json")
         except OSError as error:
-            raise os_error(error, path) from error
+            raise os_error(error, f"{stem}.json") from error
         remove(child.log)
         return result
 
-    def end(self, point: int) -> None:
+    def end(self, child: Child, interrupted: bool) -> None:
         """A point's process ended."""
-        child = self.running.pop(point)
-        self.progress.running = len(self.running)
+        point = self.running.pop(child)
         label = self.sweep.plan.label(point)
         try:
-            result = self._take(point, child)
+            result = self._take(child, self.sweep.stem(point), interrupted)
         except Error as error:
-            self._fail(point, child, label, str(error))
+            if interrupted:
+                remove(child.log)
+            elif self.sweep.skip_invalid and child.code == Exit.BAD_REQUEST:
+                remove(child.log)
+                self.sweep.invalid[point] = str(error)
+                self.progress.skipped(label, str(error))
+            else:
+                self.outcome.failed += 1
+                self.progress.failed(label, str(error))
             return
-        self.outcome.take(self.sweep, point, result)
+        self.outcome.take(point, result)
         self.progress.finished(label, result, time.monotonic() - child.started)
 
-    def _fail(self, point: int, child: Child, label: str, why: str) -> None:
-        if self.outcome.interrupted:
-            remove(child.log)
-        elif self.sweep.skip_invalid and child.exit_code() == Exit.BAD_REQUEST:
-            remove(child.log)
-            self.sweep.invalid[point] = why
-            self.progress.skipped(label, why)
-        else:
-            self.outcome.failed += 1
-            self.progress.failed(label, why)
 
-    def run(self, points: deque[int]) -> None:
-        """Runs the points; an Error ends it once the running ones have ended."""
-        failure = None
-        with Watch(self.signal_all) as watch:
-            while points or self.running:
-                while points and len(self.running) < self.sweep.jobs:
-                    try:
-                        self.start(points.popleft())
-                    except Error as error:
-                        failure, points = error, deque()
-                self.progress.running = len(self.running)
-                self.progress.draw()
-                if self.running:
-                    watch.wait(self.running.values())
-                self.outcome.interrupted = watch.interrupted
-                for point in [p for p, child in self.running.items() if child.ended()]:
-                    self.end(point)
-                if watch.interrupted:
-                    points.clear()
-        if failure is not None:
-            raise failure
-
-
-def run(sweep: Sweep, asker: Asker, progress: type[Progress] = Progress) -> Outcome:
+def run(sweep: Sweep, asker: Asker) -> Outcome:
     """Runs sweep.jobs points at a time, or sweep.point alone. Ctrl-C and SIGTERM end the running
     points and then the sweep; a second one kills them."""
-    outcome = Outcome.of(sweep)
-    for point in range(sweep.plan.points):
-        if not sweep.is_left_out(point) and find(sweep, asker, outcome, point):
-            outcome.had += 1
-    missing = deque(
-        point
-        for point in range(sweep.plan.points)
-        if outcome.rows[point] is None and not sweep.is_left_out(point)
-    )
-    shown = progress(sweep.valid_points, outcome.had)
-    runner = Runner(sweep, asker, asker.ask("about")["fabric"], outcome, shown)
+    outcome = Outcome(sweep, asker)
+    progress = Progress(len(sweep.valid), outcome.had)
+    runner = Runner(sweep, asker, outcome, progress)
     try:
-        runner.run(missing)
+        outcome.interrupted = run_all(sweep.jobs, runner.begin, runner.end, progress.draw)
     finally:
-        shown.end()
+        progress.end()
     return outcome

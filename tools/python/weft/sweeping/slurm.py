@@ -19,10 +19,9 @@ import time
 from ..asker import Asker, program
 from ..child import Watch, last_line
 from ..error import Error, Exit, os_error
-from ..output import remove
-from .progress import Progress
+from ..files import remove
 from .request import Sweep
-from .run import Outcome, find
+from .run import Outcome, Progress
 
 TASKS_MAX = 1000  # per array: Slurm's MaxArraySize is 1001 by default
 QUEUE_S = 2.0  # between questions to squeue
@@ -42,8 +41,7 @@ def script(sweep: Sweep) -> str:
     """Our own command with --point, in the folder where it was given. What differs between arrays is
     an argument, because Slurm may give tasks an environment of its own. --point comes first, because
     the user's words may end with "--"."""
-    assert sweep.folder is not None
-    points = f"{shlex.quote(os.path.realpath(sweep.folder))}/slurm.points"
+    points = f"{shlex.quote(os.path.realpath(sweep.path('.')))}/slurm.points"
     return (
         f"#!/bin/sh\ncd {shlex.quote(os.getcwd())} || exit 3\n"
         f'point=$(sed -n "$(($1 + SLURM_ARRAY_TASK_ID + 1))p" {points})\n'
@@ -55,26 +53,21 @@ def script(sweep: Sweep) -> str:
 class Slurm:
     """The jobs of a sweep."""
 
-    def __init__(self, sweep: Sweep, asker: Asker, outcome: Outcome, progress: Progress) -> None:
-        self.sweep, self.asker, self.outcome, self.progress = sweep, asker, outcome, progress
+    def __init__(self, sweep: Sweep, outcome: Outcome, progress: Progress) -> None:
+        self.sweep, self.outcome, self.progress = sweep, outcome, progress
         self.jobs: list[int] = []
-        self.asked = 0.0
-        self.heard = (
-            self.seen
-        ) = time.monotonic()  # last answer of squeue, and last one with the sweep's tasks
         self.gone = 0  # answers without our tasks, in a row
+        self.asked, self.running = 0.0, 0
+        # Last answer of squeue, and last one with the sweep's tasks.
+        self.heard = self.seen = time.monotonic()
 
-    def _write(self, name: str, mode: str, text: str) -> None:
+    def _write(self, name: str, text: str, mode: str = "w") -> None:
         path = self.sweep.path(name)
         try:
             with open(path, mode, encoding="utf-8", errors="surrogateescape") as out:
                 out.write(text)
         except OSError as error:
             raise os_error(error, path) from error
-
-    def _missing(self) -> list[int]:
-        points = range(self.sweep.plan.points)
-        return [p for p in points if self.outcome.rows[p] is None and p not in self.sweep.invalid]
 
     def _send_array(self, first: int, count: int) -> None:
         """An array of tasks for 'count' lines of slurm.points from 'first'."""
@@ -89,15 +82,15 @@ class Slurm:
         if done.returncode != 0 or number is None:
             raise Error("--on slurm: sbatch has failed", Exit.NOT_ABLE)
         self.jobs.append(int(number[1]))
-        self._write("slurm.jobs", "a", f"{number[1]}\n")
+        self._write("slurm.jobs", f"{number[1]}\n", "a")
 
     def send(self) -> None:
         """Sends all points without a result."""
-        self._write("slurm.sh", "w", script(self.sweep))
+        self._write("slurm.sh", script(self.sweep))
         remove(self.sweep.path("slurm.jobs"))
         self.jobs, self.gone, self.seen = [], 0, time.monotonic()
-        points = self._missing()
-        self._write("slurm.points", "w", "".join(f"{point}\n" for point in points))
+        points = self.outcome.missing()
+        self._write("slurm.points", "".join(f"{point}\n" for point in points))
         for first in range(0, len(points), TASKS_MAX):
             self._send_array(first, min(len(points) - first, TASKS_MAX))
 
@@ -116,13 +109,13 @@ class Slurm:
 
     def take_results(self) -> None:
         """Takes the results that have come. Another configuration's were counted at the start."""
-        outcome, plan = self.outcome, self.sweep.plan
+        outcome = self.outcome
         strange, changed = outcome.strange, outcome.changed
-        for point in self._missing():
-            if find(self.sweep, self.asker, outcome, point):
+        for point in outcome.missing():
+            if outcome.find(point):
                 self.progress.done += 1
                 if not self.progress.terminal:
-                    self.progress.line(plan.label(point))
+                    self.progress.line(self.sweep.plan.label(point))
         outcome.strange, outcome.changed = strange, changed
 
     def _ask_queue(self, now: float, grace: float) -> bool:
@@ -136,24 +129,20 @@ class Slurm:
                 "--on slurm: squeue does not answer; the same command continues when it does",
                 Exit.NOT_ABLE,
             )
-        states = [
-            words[1]
-            for words in map(str.split, done.stdout.splitlines())
-            if len(words) == 2 and words[0].isdecimal() and int(words[0]) in self.jobs
-        ]
-        self.progress.running = states.count("RUNNING")
+        found = re.findall(r"^\s*(\d+)\s+(\S+)\s*$", done.stdout, re.M)
+        states = [state for job, state in found if int(job) in self.jobs]
+        self.running = states.count("RUNNING")
         self.heard = now
         self.gone = 0 if states else self.gone + 1
-        if states:
-            self.seen = now
+        self.seen = now if states else self.seen
         return self.gone >= GONE_TIMES and now >= self.seen + grace
 
     def wait(self, watch: Watch, grace: float) -> None:
         """Until all results are there, or no task has been left for 'grace' seconds."""
         gone = False
-        while not gone and self._missing() and not watch.interrupted:
+        while not gone and self.outcome.missing() and not watch.interrupted:
             now = time.monotonic()
-            self.progress.draw()
+            self.progress.draw(self.running)
             watch.wait(())
             self.take_results()
             if now < self.asked + QUEUE_S:
@@ -165,8 +154,8 @@ class Slurm:
 
     def fail_missing(self) -> None:
         """Points without a result have failed."""
-        for point in self._missing():
-            why = last_line(self.sweep.point_path(point, ".log"))
+        for point in self.outcome.missing():
+            why = last_line(f"{self.sweep.stem(point)}.log")
             self.outcome.failed += 1
             self.progress.failed(
                 self.sweep.plan.label(point), why or "its task has ended without a result"
@@ -177,7 +166,7 @@ class Slurm:
         self.read_jobs()
         if self.jobs:
             self.wait(watch, 0)
-        if watch.interrupted or not self._missing():
+        if watch.interrupted or not self.outcome.missing():
             return
         try:
             self.send()
@@ -191,13 +180,9 @@ class Slurm:
 
 def run(sweep: Sweep, asker: Asker) -> Outcome:
     """As run.run(). Ctrl-C and SIGTERM cancel the jobs."""
-    outcome = Outcome.of(sweep)
-    for point in range(sweep.plan.points):
-        if point not in sweep.invalid:
-            find(sweep, asker, outcome, point)
-    outcome.had = outcome.done
-    progress = Progress(sweep.valid_points, outcome.had)
-    slurm = Slurm(sweep, asker, outcome, progress)
+    outcome = Outcome(sweep, asker)
+    progress = Progress(len(sweep.valid), outcome.had)
+    slurm = Slurm(sweep, outcome, progress)
     try:
         with Watch(slurm.cancel) as watch:
             slurm.run(watch)

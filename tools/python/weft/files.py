@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026, the Weft developers
+"""Files that appear complete or not at all, JSON documents, and YAML whose errors name line and
+column."""
+from __future__ import annotations
+
+import contextlib
+import difflib
+import json
+import os
+import stat
+import tempfile
+from collections.abc import Iterable
+from typing import Any
+
+from .error import Error, os_error
+
+
+def refuse_same(output: str, source: str) -> None:
+    """Error if the file to write is one that is read."""
+    with contextlib.suppress(OSError):
+        if os.path.isfile(output) and os.path.samefile(output, source):
+            raise Error(f"{output}: is read as {source}, expected another file to write to")
+
+
+def remove(*paths: str) -> None:
+    """Removes files, if they are there."""
+    for path in paths:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+def make_folder(path: str, option: str = "") -> None:
+    """Makes a folder unless it exists. 'option', such as "-o ", starts the error."""
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        pass
+    except OSError as error:
+        raise os_error(error, option + path) from None
+
+
+def write_text(path: str, text: str) -> None:
+    """As write_file()."""
+    write_file(path, text.encode("utf-8", "surrogateescape"))
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Writes a file in place of the one there. A file that is not writable, has several names or is
+    not regular is written in place."""
+    try:
+        fresh = _open_fresh(path)
+        out = open(fresh or path, "wb")
+    except OSError as error:
+        raise os_error(error, path) from None
+    try:
+        with out:
+            out.write(data)
+        if fresh is not None:
+            os.replace(fresh, os.path.realpath(path))
+    except BaseException as error:
+        if fresh is not None:
+            os.unlink(fresh)
+        if not isinstance(error, OSError):
+            raise
+        fault = os_error(error, path)
+        raise Error(f"{path}: cannot be written: {error.strerror}", fault.code) from None
+
+
+def _open_fresh(path: str) -> str | None:
+    """An empty file beside the one to write, with its mode; None if it is written in place."""
+    try:
+        about = os.stat(path)
+    except FileNotFoundError:
+        if os.path.lexists(path) or not path:
+            return None
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    else:
+        mode = stat.S_IMODE(about.st_mode)
+        if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1 or not os.access(path, os.W_OK):
+            return None
+    folder, name = os.path.split(os.path.realpath(path))
+    try:
+        descriptor, fresh = tempfile.mkstemp(prefix=f".{name[:200]}.", dir=folder)
+    except PermissionError:
+        return None
+    os.fchmod(descriptor, mode)
+    os.close(descriptor)
+    return fresh
+
+
+def read_json(path: str, what: str) -> Any:
+    """A JSON document; the error has 'what' after the place."""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as text:
+            return json.load(text)
+    except OSError as error:
+        raise os_error(error, path) from None
+    except json.JSONDecodeError as error:
+        raise Error(f"{path}:{error.lineno}:{error.colno}: {what}: {error.msg}") from None
+    except RecursionError:
+        raise Error(f"{path}: {what}: nested too deeply") from None
+
+
+NODES = {"scalar": "a value", "sequence": "a list [...]", "mapping": "a map {key: value}"}
+Pairs = dict[str, tuple[Any, Any]]  # the nodes of keys and values
+
+
+class Reader:
+    """Reads a YAML file by the nodes of its 'root'."""
+
+    def __init__(self, path: str) -> None:
+        import yaml
+
+        self.path = path
+        try:
+            with open(path, encoding="utf-8-sig") as text:
+                loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+                self.root: Any = yaml.compose(text, Loader=loader)
+        except OSError as error:
+            raise os_error(error, path) from error
+        except (yaml.YAMLError, UnicodeDecodeError) as error:
+            mark = getattr(error, "problem_mark", None)
+            place = f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
+            problem = getattr(error, "problem", None) or str(error)
+            raise Error(f"{path}{place}: not valid YAML: {problem}") from error
+        if self.root is None:
+            raise Error(f"{path}: nothing is in it")
+
+    def refuse(self, node: Any, text: str) -> Error:
+        """The error at a node's place."""
+        mark = node.start_mark
+        return Error(f"{self.path}:{mark.line + 1}:{mark.column + 1}: {text}")
+
+    def expect(self, node: Any, kind: str, key: str | None = None) -> Any:
+        """The value of a node of this kind."""
+        if node.id == kind:
+            return node.value
+        what = f"expected {NODES[kind]}, found {NODES[node.id]}"
+        raise self.refuse(node, f"'{key}': {what}" if key is not None else what)
+
+    def map(self, node: Any, key: str | None = None) -> Pairs:
+        """The nodes of keys and values."""
+        pairs: Pairs = {}
+        for name, value in self.expect(node, "mapping", key):
+            if name.id != "scalar":
+                raise self.refuse(name, "a key must be a text")
+            if name.value in pairs:
+                raise self.refuse(name, f"duplicate key '{name.value}'")
+            pairs[name.value] = (name, value)
+        return pairs
+
+    def only(self, pairs: Pairs, keys: Iterable[str], words: str = "") -> None:
+        """Error at a key that is not one of these; 'words' lists them."""
+        known = list(keys)
+        for key, (name, _) in pairs.items():
+            if key in known:
+                continue
+            near = difflib.get_close_matches(key, known, 1)
+            nearest = f", nearest is {near[0]}" if near else ""
+            listed = f", expected {words}" if words else f"{nearest}; known are: {', '.join(known)}"
+            raise self.refuse(name, f"unknown key '{key[:60]}'{listed}")
+
+    def form(self, *forms: str) -> str:
+        """What kind of file it is: the value of 'weft'."""
+        pairs = self.map(self.root)
+        if "weft" not in pairs:
+            text = f"'weft: {forms[0]}' is missing, expected to name the kind of file"
+            raise self.refuse(self.root, text)
+        weft = pairs["weft"][1]
+        if weft.id != "scalar" or weft.value not in forms:
+            found = weft.value if weft.id == "scalar" else "…"
+            raise self.refuse(weft, f"expected 'weft: {forms[0]}', found '{found}'")
+        return str(weft.value)
