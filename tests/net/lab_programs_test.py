@@ -112,6 +112,26 @@ def new_lab(tag, hosts="[h0, h1, h2, h3]", **network):
                     labs.two_switches())
 
 
+# As in mDNS: a question to the group from argv[1], and the answer of the member that argv[2] names. Without it, that member.
+GROUP = """
+import socket, sys
+own, s = socket.inet_aton(sys.argv[1]), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(("", 5353))
+s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, socket.inet_aton("224.0.0.251") + own)
+s.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, own)
+asks = len(sys.argv) > 2
+print("ready", flush=True)
+s.sendto(b"who" if asks else b"", ("224.0.0.251", 5353))
+while (got := s.recvfrom(99))[0] != (b"I" if asks else b"who"):
+    pass
+if not asks:
+    s.sendto(b"I", ("224.0.0.251", 5353))
+print(got[1][0])
+"""
+DNSMASQ = ("dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--port=0", "--interface=eth0", "--bind-interfaces",
+           "--no-ping", "--user=root", "--pid-file=", "--log-facility=-", "--dhcp-range=10.99.0.4,10.99.0.4,255.255.255.0")
+
+
 class Programs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -137,6 +157,33 @@ class Programs(unittest.TestCase):
         done = self.run_in("h0", "ping", "-6", "-c", "1", "-W", "60", f"{address}%eth0")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertGreaterEqual(self.lab.status()["nics"]["h0"]["tap_messages_copied"], 3)
+
+    def start(self, host, *command):
+        program = subprocess.Popen([WEFT, "lab", "exec", "--no-faketime", self.lab.name, host, "--", *command], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.wait)
+        self.addCleanup(program.terminate)
+        return program
+
+    def test_a_host_answers_a_question_to_a_group(self):
+        answers = self.start("h3", sys.executable, "-c", GROUP, "10.99.0.4")
+        self.assertEqual(answers.stdout.readline(), "ready\n")
+        asks = self.start("h0", sys.executable, "-c", GROUP, "10.99.0.1", "asks")
+        self.assertEqual(asks.communicate(timeout=labs.HANG_SECONDS)[0], "ready\n10.99.0.4\n")
+        self.assertEqual(answers.communicate(timeout=labs.HANG_SECONDS)[0], "10.99.0.1\n")
+
+    @unittest.skipIf(shutil.which("dnsmasq") is None or shutil.which("udhcpc") is None, "no dnsmasq-base or udhcpc")
+    def test_a_host_gets_a_lease_from_another(self):
+        script = os.path.join(self.lab.folder, "lease")
+        with open(script, "w") as file:
+            file.write("#!/bin/sh\n[ \"$1\" != bound ] || echo leased $ip from $serverid\n")
+        os.chmod(script, 0o755)
+        server = self.start("h0", *DNSMASQ, f"--dhcp-leasefile={self.lab.folder}/leases")
+        while "sockets bound" not in (line := server.stdout.readline()):
+            self.assertNotEqual(line, "", "dnsmasq has ended")
+        done = self.run_in("h3", "udhcpc", "-i", "eth0", "-n", "-q", "-f", "-s", script)
+        self.assertIn("leased 10.99.0.4 from 10.99.0.1\n", done.stdout, done.stderr)
 
     def test_hosts_have_names_namespaces_and_addresses_of_their_own(self):
         self.assertEqual(self.lab.must("hosts"),
