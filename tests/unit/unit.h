@@ -41,6 +41,15 @@ void unit_add(struct unit_case *one);
 	static void function(void **state)
 #define UNIT_TEST(function) UNIT_WITH(function, NULL, NULL)
 
+/* The same; 'bed' declares what 'set_up' has left in '*state': struct bench *bench. */
+#define UNIT_BED(function, set_up, tear_down, bed) \
+	static void on_bed_##function(bed);        \
+	UNIT_WITH(function, set_up, tear_down)     \
+	{                                          \
+		on_bed_##function(*state);         \
+	}                                          \
+	static void on_bed_##function(bed)
+
 /* Runs all cases between 'set_up' and 'tear_down' of the whole. */
 int unit_run(CMFixtureFunction set_up, CMFixtureFunction tear_down);
 

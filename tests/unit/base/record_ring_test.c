@@ -43,11 +43,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-#define TEST(name) UNIT_WITH(name, setup, teardown)
+#define TEST(name) UNIT_BED(name, setup, teardown, struct record_ring *ring)
 
 TEST(the_promised_records_fit_wherever_the_ring_stands)
 {
-	struct record_ring *ring = *state;
 	uint32_t bytes;
 
 	for (unsigned start = 0; start < 300; start++) {
@@ -68,7 +67,6 @@ TEST(the_promised_records_fit_wherever_the_ring_stands)
 
 TEST(a_record_stays_until_it_is_reclaimed_and_may_be_written_by_the_reader)
 {
-	struct record_ring *ring = *state;
 	unsigned accepted = 0;
 	uint32_t bytes;
 	uint8_t *read;
@@ -93,7 +91,6 @@ TEST(a_record_stays_until_it_is_reclaimed_and_may_be_written_by_the_reader)
 
 TEST(what_is_kept_fits_when_long_records_do_not)
 {
-	struct record_ring *ring = *state;
 	struct rng rng;
 	uint32_t bytes;
 
@@ -152,7 +149,7 @@ static void *send_stream(void *ctx)
 
 TEST(between_two_threads_nothing_is_lost_changed_or_out_of_order)
 {
-	struct stream stream = {.ring = *state};
+	struct stream stream = {.ring = ring};
 	pthread_t thread;
 	uint32_t bytes;
 

@@ -40,7 +40,7 @@ static void assert_table(struct run_result *result, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-#define CLAIM(function) UNIT_WITH(function, create, destroy)
+#define CLAIM(function) UNIT_BED(function, create, destroy, struct run_result *result)
 
 CLAIM(a_bound_is_the_next_round_time)
 {
@@ -57,15 +57,13 @@ CLAIM(a_bound_is_the_next_round_time)
 
 CLAIM(the_line_says_from_where_on_times_are_trustworthy)
 {
-	fill(*state, 9 * MS);
-	assert_table(*state, "  loop stalls            p99 300 us, longest 9 ms: link times are "
+	fill(result, 9 * MS);
+	assert_table(result, "  loop stalls            p99 300 us, longest 9 ms: link times are "
 			     "trustworthy above 10 ms\n");
 }
 
 CLAIM(times_are_told_without_exponents)
 {
-	struct run_result *result = *state;
-
 	result->wall.stall_ns = 99700;
 	histogram_record_times(&result->wall.spent_ns, 99700, 1000);
 	assert_table(result, "  loop stalls            p99 100 us, longest 100 us: link times are "
@@ -74,13 +72,11 @@ CLAIM(times_are_told_without_exponents)
 
 CLAIM(a_result_without_loops_has_no_line)
 {
-	assert_table(*state, "");
+	assert_table(result, "");
 }
 
 CLAIM(a_starved_machine_is_named_if_links_went_down)
 {
-	struct run_result *result = *state;
-
 	fill(result, 410 * MS);
 	strcpy(result->wall.stall_who, "s0");
 	run_result_count(result, "link_downs", 2);
@@ -94,7 +90,6 @@ CLAIM(a_starved_machine_is_named_if_links_went_down)
 
 CLAIM(a_starved_machine_is_named_if_messages_were_refused)
 {
-	struct run_result *result = *state;
 	char text[160];
 
 	fill(result, 31 * MS);
@@ -106,7 +101,6 @@ CLAIM(a_starved_machine_is_named_if_messages_were_refused)
 
 CLAIM(links_that_somebody_has_cut_do_not_count)
 {
-	struct run_result *result = *state;
 	char text[160];
 
 	fill(result, 410 * MS);
@@ -122,7 +116,6 @@ CLAIM(links_that_somebody_has_cut_do_not_count)
 
 CLAIM(messages_that_are_refused_after_a_cut_do_not_count)
 {
-	struct run_result *result = *state;
 	char text[160];
 
 	fill(result, 410 * MS);
@@ -155,17 +148,16 @@ static bool is_starved_after_a_cut(struct run_result *result, uint64_t cut_ends)
 
 CLAIM(a_cable_that_was_joined_before_the_run_is_no_excuse)
 {
-	assert_true(is_starved_after_a_cut(*state, 0));
+	assert_true(is_starved_after_a_cut(result, 0));
 }
 
 CLAIM(a_cable_that_was_still_cut_when_the_run_began_is_one)
 {
-	assert_false(is_starved_after_a_cut(*state, 2));
+	assert_false(is_starved_after_a_cut(result, 2));
 }
 
 CLAIM(loops_that_were_never_away_for_long_are_not_the_cause)
 {
-	struct run_result *result = *state;
 	char text[160];
 
 	fill(result, 30 * MS);
@@ -175,7 +167,7 @@ CLAIM(loops_that_were_never_away_for_long_are_not_the_cause)
 
 CLAIM(parts_of_a_lab_come_together)
 {
-	struct run_result *result = *state, *sum = calloc(1, sizeof(*sum));
+	struct run_result *sum = calloc(1, sizeof(*sum));
 	json_t *part;
 
 	fill(result, 9 * MS);
@@ -211,8 +203,6 @@ static void make_late(struct run_result *result, unsigned more)
 
 CLAIM(lateness_is_one_line)
 {
-	struct run_result *result = *state;
-
 	make_late(result, 20);
 	assert_table(result, "  arrivals late          by p50 3 us, p99 410 us, max 410 us\n");
 	result->fidelity.frames = 3000;
@@ -224,7 +214,6 @@ CLAIM(lateness_is_one_line)
 
 CLAIM(transmissions_that_were_moved_are_a_line_and_counts_of_the_document)
 {
-	struct run_result *result = *state;
 	json_t *fidelity;
 
 	run_result_count(result, "transmissions_moved", 3);
@@ -242,8 +231,6 @@ CLAIM(transmissions_that_were_moved_are_a_line_and_counts_of_the_document)
 
 CLAIM(a_run_as_good_as_demanded_has_no_reason)
 {
-	struct run_result *result = *state;
-
 	make_late(result, 10);
 	run_fidelity_judge(result, &demand, 1);
 	assert_false(run_result_is_broken(result));
@@ -253,8 +240,6 @@ CLAIM(a_run_as_good_as_demanded_has_no_reason)
 
 CLAIM(a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation)
 {
-	struct run_result *result = *state;
-
 	make_late(result, 20);
 	run_fidelity_judge(result, &demand, 1);
 	assert_true(run_result_is_broken(result));
@@ -265,8 +250,6 @@ CLAIM(a_run_worse_than_demanded_is_a_bad_answer_and_names_a_dilation)
 
 CLAIM(where_nothing_arrived_a_demand_is_not_met)
 {
-	struct run_result *result = *state;
-
 	run_fidelity_judge(result, &demand, 1);
 	assert_true(run_result_is_broken(result));
 	assert_null(strstr(result->reason[0].text, "dilation"));
@@ -274,7 +257,6 @@ CLAIM(where_nothing_arrived_a_demand_is_not_met)
 
 CLAIM(the_dilation_is_the_lowest_that_meets_the_demand)
 {
-	struct run_result *result = *state;
 	const struct histogram *late = &result->fidelity.late_ns;
 
 	assert_int_equal(run_fidelity_dilation(late, &demand, 1), 0);
@@ -322,16 +304,16 @@ CLAIM(without_a_demand_lateness_is_compared_with_the_latency)
 
 		for (uint64_t dilation = 1; dilation <= RUN_DILATION_MAX;
 			dilation = run_fidelity_step(dilation + 1)) {
-			struct run_result *result = calloc(1, sizeof(*result));
-			uint64_t late_ns = stall(result, seed, dilation);
+			struct run_result *sum = calloc(1, sizeof(*sum));
+			uint64_t late_ns = stall(sum, seed, dilation);
 
 			before = met;
-			met = run_fidelity_meets(result, &none);
-			assert_int_equal(met, late_ns * 5 <= result->network_due_ns.sum);
+			met = run_fidelity_meets(sum, &none);
+			assert_int_equal(met, late_ns * 5 <= sum->network_due_ns.sum);
 			assert_true(met || !before);
 			times[met]++;
-			run_result_free(result);
-			free(result);
+			run_result_free(sum);
+			free(sum);
 		}
 	}
 	assert_true(times[0] > 100 && times[1] > 100);
@@ -339,7 +321,6 @@ CLAIM(without_a_demand_lateness_is_compared_with_the_latency)
 
 CLAIM(a_run_without_frames_is_not_in_time)
 {
-	struct run_result *result = *state;
 	const struct run_config_fidelity none = {WEFT_TIME_NEVER, 990000};
 
 	assert_false(run_fidelity_meets(result, &none));
@@ -351,8 +332,6 @@ CLAIM(a_run_without_frames_is_not_in_time)
 
 CLAIM(a_late_run_without_a_demand_names_the_cure)
 {
-	struct run_result *result = *state;
-
 	histogram_record_times(&result->fidelity.late_ns, 3 * US, 1000);
 	result->fidelity.frames = result->fidelity.within_tenth = 1000;
 	histogram_record_times(&result->network_due_ns, 14900, 1000);
@@ -369,8 +348,6 @@ CLAIM(a_late_run_without_a_demand_names_the_cure)
 
 CLAIM(what_was_not_measured_is_null)
 {
-	struct run_result *result = *state;
-
 	assert_json(run_fidelity_json(result),
 		"{\"arrivals\":0,\"late_ns\":null,\"frames\":0,\"within_tenth\":null,\"moved\":{\"transmissions\":0,\"ns\":0},\"demand\":null}");
 	assert_json(run_fidelity_late_json(&(struct lateness_summary){.arrivals = 0}), "null");
@@ -383,7 +360,7 @@ CLAIM(what_was_not_measured_is_null)
 /* The parts of a lab are judged together. */
 CLAIM(lateness_of_parts_comes_together)
 {
-	struct run_result *result = *state, *sum = calloc(1, sizeof(*sum));
+	struct run_result *sum = calloc(1, sizeof(*sum));
 	json_t *part;
 
 	make_late(result, 20);

@@ -235,12 +235,10 @@ static uint32_t blocks_in_flight(const struct side *from, unsigned vc)
 	return blocks;
 }
 
-#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+#define TEST(name) UNIT_BED(name, set_up, tear_down, struct bench *bench)
 
 TEST(two_ends_meet_and_grant_their_whole_buffers)
 {
-	struct bench *bench = *state;
-
 	bench->sending = false;
 	run(bench, 20);
 	for (unsigned i = 0; i < 2; i++) {
@@ -254,8 +252,6 @@ TEST(two_ends_meet_and_grant_their_whole_buffers)
 
 TEST(nothing_may_be_sent_before_the_neighbour_has_granted_it)
 {
-	struct bench *bench = *state;
-
 	for (unsigned vc = 0; vc < VCS; vc++)
 		assert_int_equal(credit_available(&bench->side[0].end.tx[vc]), 0);
 	assert_int_equal(bench->side[0].end.state, LINK_WAITING);
@@ -263,8 +259,6 @@ TEST(nothing_may_be_sent_before_the_neighbour_has_granted_it)
 
 TEST(credits_in_flight_and_stored_blocks_are_conserved)
 {
-	struct bench *bench = *state;
-
 	for (unsigned i = 0; i < 5000; i++) {
 		step(bench);
 		for (unsigned vc = 0; vc < VCS; vc++) {
@@ -286,8 +280,6 @@ TEST(credits_in_flight_and_stored_blocks_are_conserved)
 
 TEST(lost_credit_frames_cost_nothing_but_time)
 {
-	struct bench *bench = *state;
-
 	bench->credit_loss_ppm = 300000;
 	run(bench, 10000);
 	assert_int_equal(bench->side[0].refused + bench->side[1].refused, 0);
@@ -299,8 +291,6 @@ TEST(lost_credit_frames_cost_nothing_but_time)
 
 TEST(lost_data_frames_do_not_leak_credits)
 {
-	struct bench *bench = *state;
-
 	bench->data_loss_ppm = 100000;
 	run(bench, 10000);
 	assert_int_equal(bench->side[0].refused + bench->side[1].refused, 0);
@@ -312,8 +302,6 @@ TEST(lost_data_frames_do_not_leak_credits)
 
 TEST(losses_of_both_kinds_heal_together)
 {
-	struct bench *bench = *state;
-
 	bench->credit_loss_ppm = bench->data_loss_ppm = 200000;
 	run(bench, 20000);
 	assert_int_equal(bench->side[0].refused + bench->side[1].refused, 0);
@@ -323,7 +311,6 @@ TEST(losses_of_both_kinds_heal_together)
 
 TEST(the_next_credit_frame_heals_what_a_lost_data_frame_took)
 {
-	struct bench *bench = *state;
 	struct link_end *sender = &bench->side[0].end, *receiver = &bench->side[1].end;
 	struct control_credit credit;
 
@@ -340,8 +327,6 @@ TEST(the_next_credit_frame_heals_what_a_lost_data_frame_took)
 
 TEST(totals_may_pass_two_to_the_32)
 {
-	struct bench *bench = *state;
-
 	settle(bench);
 	for (unsigned i = 0; i < 2; i++)
 		for (unsigned vc = 0; vc < VCS; vc++) {
@@ -366,7 +351,6 @@ TEST(totals_may_pass_two_to_the_32)
 
 TEST(a_frame_beyond_what_was_granted_is_refused_and_harms_nobody)
 {
-	struct bench *bench = *state;
 	struct side *receiver = &bench->side[1];
 	const struct message overrun = {.kind = MESSAGE_DATA,
 		.vc = 0,
@@ -383,8 +367,6 @@ TEST(a_frame_beyond_what_was_granted_is_refused_and_harms_nobody)
 /* Frames that were sent to the dead life are refused, frames to the new one never are. */
 TEST(a_restarted_end_starts_from_nothing_and_is_never_overrun)
 {
-	struct bench *bench = *state;
-
 	for (unsigned life = 0; life < 100; life++) {
 		run(bench, 1 + (unsigned)rng_below(&bench->rng, 200));
 		start_side(bench, life % 2);
@@ -398,8 +380,6 @@ TEST(a_restarted_end_starts_from_nothing_and_is_never_overrun)
 
 TEST(restarts_heal_under_losses_too)
 {
-	struct bench *bench = *state;
-
 	bench->credit_loss_ppm = bench->data_loss_ppm = 100000;
 	for (unsigned life = 0; life < 200; life++) {
 		run(bench, 1 + (unsigned)rng_below(&bench->rng, 300));
@@ -412,7 +392,6 @@ TEST(restarts_heal_under_losses_too)
 
 TEST(limits_granted_to_an_earlier_life_do_not_count)
 {
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 	struct control_credit credit = {.session = 77,
 		.peer_session = end->config.session + 1000,
@@ -426,7 +405,6 @@ TEST(limits_granted_to_an_earlier_life_do_not_count)
 
 TEST(totals_told_to_an_earlier_life_do_not_count)
 {
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 	struct control_credit credit = {.session = 77,
 		.peer_session = end->config.session + 1000,
@@ -441,7 +419,6 @@ TEST(totals_told_to_an_earlier_life_do_not_count)
 
 TEST(credits_for_another_number_of_vcs_are_ignored)
 {
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 	struct control_credit credit = {
 		.session = 77, .peer_session = end->config.session, .vcs = VCS + 1};
@@ -473,7 +450,6 @@ static void hear_hello(struct bench *bench)
 TEST(a_link_is_down_after_three_missed_hellos_and_not_before)
 {
 	static const weft_time gaps[] = {STEP_PS, HELLO_PS / 3, HELLO_PS};
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 
 	settle(bench);
@@ -491,7 +467,6 @@ TEST(a_link_is_down_after_three_missed_hellos_and_not_before)
 /* The ring gives the oldest frames first: data, for some turns, and the hellos behind it. */
 TEST(an_end_that_was_not_run_does_not_take_unread_hellos_for_missed_ones)
 {
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 
 	settle(bench);
@@ -505,7 +480,6 @@ TEST(an_end_that_was_not_run_does_not_take_unread_hellos_for_missed_ones)
 
 TEST(an_end_without_carrier_is_down_at_its_next_poll)
 {
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 
 	settle(bench);
@@ -518,7 +492,6 @@ TEST(an_end_without_carrier_is_down_at_its_next_poll)
 
 TEST(an_end_without_carrier_goes_down_once)
 {
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 
 	settle(bench);
@@ -529,7 +502,6 @@ TEST(an_end_without_carrier_goes_down_once)
 
 TEST(an_end_that_has_its_carrier_again_says_hello_at_once)
 {
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 	struct control_hello hello;
 
@@ -543,8 +515,6 @@ TEST(an_end_that_has_its_carrier_again_says_hello_at_once)
 
 TEST(a_link_that_lost_its_carrier_comes_back_with_all_its_credits)
 {
-	struct bench *bench = *state;
-
 	run(bench, 500);
 	bench->credit_loss_ppm = bench->data_loss_ppm = 1000000;
 	for (unsigned i = 0; i < 2; i++)
@@ -561,7 +531,6 @@ TEST(a_link_that_lost_its_carrier_comes_back_with_all_its_credits)
 /* Not for longer than from the hello on, either. */
 TEST(an_absence_before_a_hello_is_no_excuse_after_it)
 {
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 
 	settle(bench);
@@ -575,7 +544,6 @@ TEST(an_absence_before_a_hello_is_no_excuse_after_it)
 /* It has no CPU, which is known: silence counts from a hello before the last excuse on. */
 TEST(a_neighbour_that_is_known_to_be_away_brings_no_link_down)
 {
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 
 	settle(bench);
@@ -591,7 +559,6 @@ TEST(a_neighbour_that_is_known_to_be_away_brings_no_link_down)
 TEST(an_end_that_is_always_late_finds_a_dead_neighbour_at_its_fourth_poll)
 {
 	const weft_time gap = 50 * HELLO_PS;
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 
 	settle(bench);
@@ -605,7 +572,6 @@ TEST(an_end_that_is_always_late_finds_a_dead_neighbour_at_its_fourth_poll)
 /* Polls at random, some late, some not. */
 TEST(a_dead_neighbour_is_found_within_four_of_the_longest_gaps)
 {
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 
 	settle(bench);
@@ -625,7 +591,6 @@ TEST(a_dead_neighbour_is_found_within_four_of_the_longest_gaps)
 
 TEST(an_end_that_is_down_still_says_hello)
 {
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 
 	settle(bench);
@@ -636,8 +601,6 @@ TEST(an_end_that_is_down_still_says_hello)
 
 TEST(a_link_that_was_never_up_has_not_gone_down)
 {
-	struct bench *bench = *state;
-
 	bench->credit_loss_ppm = bench->data_loss_ppm = 1000000;
 	run(bench, 1000);
 	assert_int_equal(bench->side[0].end.state, LINK_DOWN);
@@ -646,8 +609,6 @@ TEST(a_link_that_was_never_up_has_not_gone_down)
 
 TEST(a_cut_link_comes_back_with_all_its_credits)
 {
-	struct bench *bench = *state;
-
 	run(bench, 500);
 	bench->credit_loss_ppm = bench->data_loss_ppm = 1000000;
 	run(bench, 1000);
@@ -663,7 +624,6 @@ TEST(a_cut_link_comes_back_with_all_its_credits)
 
 TEST(a_grant_waits_for_a_quarter_of_the_buffer_or_the_refresh)
 {
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 	struct control_credit credit;
 	weft_time now;
@@ -683,7 +643,6 @@ TEST(a_grant_waits_for_a_quarter_of_the_buffer_or_the_refresh)
 
 TEST(a_sender_that_has_run_dry_hears_of_an_eighth_of_the_buffer)
 {
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 	struct control_credit credit;
 	weft_time now;
@@ -700,7 +659,6 @@ TEST(a_sender_that_has_run_dry_hears_of_an_eighth_of_the_buffer)
 
 TEST(an_end_that_grants_each_packet_owes_a_credit_frame_for_a_single_block)
 {
-	struct bench *bench = *state;
 	struct link_end *end = &bench->side[0].end;
 	struct control_credit credit;
 	weft_time now;

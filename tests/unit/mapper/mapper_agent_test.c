@@ -49,7 +49,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-#define AGENT_TEST(test) UNIT_WITH(test, set_up, tear_down)
+#define AGENT_TEST(test) UNIT_BED(test, set_up, tear_down, struct mapper_agent *agent)
 
 static struct mapper_speaker speaker(uint64_t id, const struct fabric_key *key)
 {
@@ -124,7 +124,6 @@ static struct mapper_message phase(uint32_t epoch, enum mapper_phase_command wha
 
 AGENT_TEST(a_probe_is_answered_on_the_way_that_it_brings)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_message probe = command(MAPPER_PROBE), reply;
 	struct mapper_frame answer;
@@ -151,7 +150,6 @@ AGENT_TEST(a_probe_is_answered_on_the_way_that_it_brings)
 
 AGENT_TEST(tables_are_used_when_all_is_there_and_committed)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_frame answer;
 	struct table_image image = image_for(3);
@@ -188,7 +186,6 @@ static struct mapper_message read_of(uint32_t offset, uint16_t bytes)
 /* Only what is in use is told; what is staged is nobody's tables yet. */
 AGENT_TEST(the_image_in_use_is_read_in_parts)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_message part;
 	struct mapper_frame answer;
@@ -218,7 +215,6 @@ AGENT_TEST(the_image_in_use_is_read_in_parts)
  */
 AGENT_TEST(a_new_leaders_own_agent_keeps_nothing_of_the_old_one)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct table_image old = image_for(3);
 	struct mapper_frame answer;
@@ -233,7 +229,6 @@ AGENT_TEST(a_new_leaders_own_agent_keeps_nothing_of_the_old_one)
 
 AGENT_TEST(what_is_no_image_is_not_staged)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_frame answer;
 	struct table_image image = image_for(8); /* it has ports 0 to 7 */
@@ -251,7 +246,6 @@ AGENT_TEST(what_is_no_image_is_not_staged)
 
 AGENT_TEST(an_older_epoch_changes_nothing)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_frame answer;
 	struct table_image image = image_for(3);
@@ -271,7 +265,6 @@ AGENT_TEST(an_older_epoch_changes_nothing)
 /* Somebody without a key has sent a part of an epoch that no mapper reaches. */
 AGENT_TEST(an_epoch_without_further_parts_keeps_no_other_away_for_long)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct table_image image = image_for(2);
 	struct mapper_frame answer;
@@ -305,22 +298,21 @@ static bool takes_a_lower_epoch(
 
 AGENT_TEST(without_a_key_an_epoch_in_use_keeps_no_lower_one_away_after_a_lease)
 {
-	assert_true(takes_a_lower_epoch(*state, NULL, LEASE + 1));
+	assert_true(takes_a_lower_epoch(agent, NULL, LEASE + 1));
 }
 
 AGENT_TEST(without_a_key_tables_of_a_lower_epoch_are_late_for_a_lease)
 {
-	assert_false(takes_a_lower_epoch(*state, NULL, LEASE));
+	assert_false(takes_a_lower_epoch(agent, NULL, LEASE));
 }
 
 AGENT_TEST(with_a_key_an_epoch_never_falls)
 {
-	assert_false(takes_a_lower_epoch(*state, &fabric, 100 * LEASE));
+	assert_false(takes_a_lower_epoch(agent, &fabric, 100 * LEASE));
 }
 
 AGENT_TEST(pausing_and_resuming_are_told_once)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_frame answer;
 
@@ -338,7 +330,6 @@ AGENT_TEST(pausing_and_resuming_are_told_once)
 
 AGENT_TEST(the_greatest_mapper_is_obeyed_until_it_is_silent)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker lesser = speaker(MAPPER_ID, &fabric),
 			      greater = speaker(MAPPER_ID + 1, &fabric);
 	struct mapper_frame answer;
@@ -360,7 +351,6 @@ AGENT_TEST(the_greatest_mapper_is_obeyed_until_it_is_silent)
 /* The other one took note of the link, and its word is gone with it. */
 AGENT_TEST(who_leads_again_hears_of_every_port_what_another_was_told)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker first = speaker(MAPPER_ID, &fabric), other = speaker(7, &fabric);
 	struct mapper_message acknowledge = command(MAPPER_ACKNOWLEDGE);
 	struct mapper_frame answer;
@@ -391,7 +381,6 @@ AGENT_TEST(who_leads_again_hears_of_every_port_what_another_was_told)
 
 AGENT_TEST(a_change_of_a_link_is_reported_until_it_is_acknowledged)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_message acknowledge = command(MAPPER_ACKNOWLEDGE), report;
 	struct mapper_frame answer;
@@ -418,7 +407,6 @@ AGENT_TEST(a_change_of_a_link_is_reported_until_it_is_acknowledged)
 /* The first report may have arrived, and its acknowledgement be lost or late. */
 AGENT_TEST(a_link_that_comes_back_is_reported_even_if_its_going_was_not_acknowledged)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_message acknowledge = command(MAPPER_ACKNOWLEDGE), report;
 	struct mapper_frame answer;
@@ -512,7 +500,7 @@ static void prepare_attack(
 
 AGENT_TEST(forged_and_damaged_frames_change_nothing)
 {
-	struct mapper_agent *agent = *state, before;
+	struct mapper_agent before;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct table_image image = image_for(3);
 	struct rng rng;
@@ -560,7 +548,7 @@ AGENT_TEST(forged_and_damaged_frames_change_nothing)
 
 AGENT_TEST(replayed_and_stale_frames_change_nothing)
 {
-	struct mapper_agent *agent = *state, before;
+	struct mapper_agent before;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_frame frame[80], answer;
 	struct table_image image = image_for(3);
@@ -590,7 +578,6 @@ AGENT_TEST(replayed_and_stale_frames_change_nothing)
 
 AGENT_TEST(frames_for_a_former_life_or_another_device_are_refused)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, &fabric);
 	struct mapper_message message = phase(1, MAPPER_PAUSE);
 	struct mapper_frame answer;
@@ -609,7 +596,6 @@ AGENT_TEST(frames_for_a_former_life_or_another_device_are_refused)
 
 AGENT_TEST(too_many_senders_are_refused_and_none_forgotten)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_frame answer;
 
 	for (unsigned i = 0; i < MAPPER_AGENT_SENDERS + 10; i++) {
@@ -627,7 +613,6 @@ AGENT_TEST(too_many_senders_are_refused_and_none_forgotten)
 /* Without a key everybody is believed: 100,000 identities speak once each. */
 AGENT_TEST(without_a_key_a_forged_counter_does_not_lock_out_the_true_ones)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker mapper = speaker(MAPPER_ID, NULL), forger = mapper;
 	struct mapper_frame answer;
 
@@ -645,7 +630,6 @@ AGENT_TEST(without_a_key_a_forged_counter_does_not_lock_out_the_true_ones)
 
 AGENT_TEST(a_flood_of_identities_takes_no_memory_and_nobodys_place)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_speaker leader = speaker(MAPPER_ID, NULL), standby = speaker(9, NULL);
 	struct mapper_message low = command(MAPPER_PROBE), beat = command(MAPPER_HEARTBEAT);
 	struct mapper_frame answer, heard;
@@ -677,7 +661,6 @@ AGENT_TEST(a_flood_of_identities_takes_no_memory_and_nobodys_place)
 
 AGENT_TEST(who_is_silent_longest_makes_room_when_all_are_confirmed)
 {
-	struct mapper_agent *agent = *state;
 	struct mapper_frame answer;
 
 	agent->config.key = NULL;

@@ -79,7 +79,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-#define FABRIC_TEST(test, set_up) UNIT_WITH(test, set_up, tear_down)
+#define FABRIC_TEST(test, set_up) UNIT_BED(test, set_up, tear_down, struct mapper_fabric *fabric)
 
 UNIT_TEST(a_fabric_gets_one_mapper_and_routes)
 {
@@ -100,7 +100,6 @@ UNIT_TEST(a_fabric_gets_one_mapper_and_routes)
 
 FABRIC_TEST(a_cut_cable_is_mapped_around_and_only_changes_are_sent, torus_of_16)
 {
-	struct mapper_fabric *fabric = *state;
 	OWNED(topology) *cut;
 	struct mapper *leader;
 	uint64_t sent;
@@ -147,7 +146,6 @@ UNIT_TEST(a_cable_that_flaps_during_discovery_leaves_a_whole_map)
  * reports. */
 FABRIC_TEST(nobody_waits_longer_than_the_lease_to_hear_of_the_mapper, torus_of_16)
 {
-	struct mapper_fabric *fabric = *state;
 	struct mapper *leader;
 
 	run(fabric, A_WHILE);
@@ -177,7 +175,6 @@ static void set_switch(struct mapper_fabric *fabric, uint32_t at, bool dead)
 
 FABRIC_TEST(a_switch_dies_and_starts_anew, torus_of_16)
 {
-	struct mapper_fabric *fabric = *state;
 	uint32_t victim = 5;
 
 	run(fabric, A_WHILE);
@@ -200,7 +197,6 @@ static uint32_t host_link(const struct topology *topology, uint32_t host)
 
 FABRIC_TEST(another_takes_over_when_the_mapper_dies, torus_of_16)
 {
-	struct mapper_fabric *fabric = *state;
 	uint32_t first, second;
 
 	run(fabric, A_WHILE);
@@ -220,7 +216,6 @@ FABRIC_TEST(another_takes_over_when_the_mapper_dies, torus_of_16)
 /* It dies while everybody waits for its commit. */
 FABRIC_TEST(the_pause_of_a_mapper_that_dies_is_ended_by_the_next, torus_of_9)
 {
-	struct mapper_fabric *fabric = *state;
 	uint32_t first;
 
 	fabric->net.switch_agent[1].epoch = 17; /* tables that nobody knows: a pause */
@@ -242,7 +237,6 @@ FABRIC_TEST(the_pause_of_a_mapper_that_dies_is_ended_by_the_next, torus_of_9)
 /* Packets of the tables before the last may still be on their way. */
 FABRIC_TEST(old_generations_count_until_their_packets_are_gone, torus_of_16_dfs)
 {
-	struct mapper_fabric *fabric = *state;
 	const struct topology *topology = fabric->net.topology;
 	struct mapper *leader;
 
@@ -276,7 +270,6 @@ FABRIC_TEST(old_generations_count_until_their_packets_are_gone, torus_of_16_dfs)
 /* Only the process dies, and the tables are right: whoever takes over has nothing to send. */
 FABRIC_TEST(taking_over_a_fabric_that_works_changes_nothing, torus_of_16)
 {
-	struct mapper_fabric *fabric = *state;
 	uint32_t first, second;
 
 	run(fabric, A_WHILE);
@@ -336,7 +329,6 @@ UNIT_TEST(a_fabric_in_two_has_two_mappers_and_one_when_joined)
 /* A candidate of higher priority takes the lead; a greater identity alone does not. */
 FABRIC_TEST(priority_takes_the_lead, torus_of_9)
 {
-	struct mapper_fabric *fabric = *state;
 	uint32_t leader, other;
 
 	run(fabric, A_WHILE);
@@ -355,7 +347,6 @@ FABRIC_TEST(priority_takes_the_lead, torus_of_9)
 /* A lesser mapper that talks on and on costs one look at every device at a time, no more. */
 FABRIC_TEST(many_commands_of_a_lesser_mapper_cost_few_probes, torus_of_9)
 {
-	struct mapper_fabric *fabric = *state;
 	struct mapper_speaker lesser = {.key = fabric->net.key, .id = 42};
 	static struct mapper_frame frame, answer;
 	struct mapper *leader;
@@ -391,7 +382,6 @@ FABRIC_TEST(many_commands_of_a_lesser_mapper_cost_few_probes, torus_of_9)
  * way to itself. */
 FABRIC_TEST(a_report_in_the_name_of_its_own_device_is_refused, torus_of_9)
 {
-	struct mapper_fabric *fabric = *state;
 	struct mapper_message message;
 	struct mapper_frame frame;
 	struct mapper_counters before;

@@ -21,7 +21,7 @@ static int begin(void **state)
 	return 0;
 }
 
-#define BEGIN_TEST(test) UNIT_WITH(test, begin, pair_tear_down)
+#define BEGIN_TEST(test) PAIR_WITH(test, begin)
 
 /* A frame from host 'source' to 'destination' with a valid CRC. 'payload' is in its place. */
 static void seal(struct box *box, struct frame_fields fields, uint16_t source, uint16_t destination)
@@ -85,8 +85,6 @@ static void expect_undisturbed(struct end *a, struct end *b)
 
 BEGIN_TEST(a_flow_begins_with_one_ask_and_one_offer)
 {
-	struct end *a = *state, *b = a + 1;
-
 	expect_undisturbed(a, b);
 	assert_int_equal(b->new_flows, 1);
 	assert_int_equal(end_count(a, NIC_ASKS_SENT), 1);
@@ -97,7 +95,6 @@ BEGIN_TEST(a_flow_begins_with_one_ask_and_one_offer)
 
 BEGIN_TEST(no_data_leaves_before_the_offer)
 {
-	struct end *a = *state;
 	struct box box;
 
 	end_send(a, 1, 0, 20);
@@ -111,7 +108,6 @@ BEGIN_TEST(no_data_leaves_before_the_offer)
 
 BEGIN_TEST(an_ask_without_an_answer_is_repeated)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box;
 
 	end_send(a, 1, 0, 20);
@@ -168,7 +164,6 @@ UNIT_TEST(few_frames_are_in_flight_before_the_first_acknowledgement)
 BEGIN_TEST(frames_of_an_offered_flow_may_come_in_any_order)
 {
 	static struct box box[8];
-	struct end *a = *state, *b = a + 1;
 
 	for (unsigned i = 0; i < 8; i++)
 		end_send(a, 1, 0, 20);
@@ -185,7 +180,6 @@ BEGIN_TEST(frames_of_an_offered_flow_may_come_in_any_order)
 /* The sender of the flow in use is not disturbed by what the receiver answers. */
 BEGIN_TEST(data_of_an_unknown_flow_changes_nothing)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box;
 
 	expect_undisturbed(a, b);
@@ -201,7 +195,6 @@ BEGIN_TEST(data_of_an_unknown_flow_changes_nothing)
 
 BEGIN_TEST(data_before_any_flow_is_not_delivered)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box;
 
 	forge_data(&box, 77, 0, 0);
@@ -212,7 +205,6 @@ BEGIN_TEST(data_before_any_flow_is_not_delivered)
 
 BEGIN_TEST(an_ask_of_a_stranger_ends_no_flow)
 {
-	struct end *a = *state, *b = a + 1;
 	struct control_flow ask = {.step = CONTROL_FLOW_ASK, .flow = 9, .sequence = 9};
 	struct box box;
 
@@ -227,7 +219,6 @@ BEGIN_TEST(an_ask_of_a_stranger_ends_no_flow)
 /* The ask is due once more, and the answer to the first one overtakes it. */
 BEGIN_TEST(an_ask_that_waits_is_not_sent_behind_the_offer)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box ask, offer;
 
 	end_send(a, 1, 0, 20);
@@ -245,7 +236,6 @@ BEGIN_TEST(an_ask_that_waits_is_not_sent_behind_the_offer)
 /* The frames that arrived would be sent again. */
 BEGIN_TEST(an_ask_in_the_name_of_the_flow_in_use_is_not_answered)
 {
-	struct end *a = *state, *b = a + 1;
 	const struct flow_tx *tx = &a->nic->tx[1];
 	struct control_flow ask = {.step = CONTROL_FLOW_ASK};
 	struct box box, data;
@@ -292,22 +282,17 @@ static void expect_begun_once(struct end *a, struct end *b, bool is_ask)
 
 BEGIN_TEST(an_ask_in_the_name_of_a_flow_on_offer_is_not_answered)
 {
-	struct end *a = *state;
-
 	expect_begun_once(a, a + 1, true);
 }
 
 BEGIN_TEST(a_frame_that_cannot_be_of_the_flow_on_offer_is_not_answered)
 {
-	struct end *a = *state;
-
 	expect_begun_once(a, a + 1, false);
 }
 
 /* From another flow; from the right one and for no frame in flight. */
 BEGIN_TEST(offers_that_answer_nothing_are_ignored)
 {
-	struct end *a = *state, *b = a + 1;
 	const struct flow_tx *tx = &a->nic->tx[1];
 	struct control_flow offer = {.step = CONTROL_FLOW_OFFER, .offered = 1, .session = LIFE_B};
 	struct box box, data;
@@ -334,7 +319,6 @@ BEGIN_TEST(offers_that_answer_nothing_are_ignored)
 
 BEGIN_TEST(an_offer_that_names_another_number_than_the_ask_is_ignored)
 {
-	struct end *a = *state, *b = a + 1;
 	struct control_flow offer = {.step = CONTROL_FLOW_OFFER, .offered = 1, .session = LIFE_B};
 	struct box box, ask;
 
@@ -352,7 +336,6 @@ BEGIN_TEST(an_offer_that_names_another_number_than_the_ask_is_ignored)
 
 BEGIN_TEST(an_offer_is_void_once_another_one_is_taken_up)
 {
-	struct end *a = *state, *b = a + 1;
 	struct control_flow ask = {.step = CONTROL_FLOW_ASK, .flow = 9, .sequence = 9}, offer;
 	struct box box;
 
@@ -370,7 +353,6 @@ BEGIN_TEST(an_offer_is_void_once_another_one_is_taken_up)
 
 BEGIN_TEST(the_number_of_the_message_must_fit_the_offer)
 {
-	struct end *b = (struct end *)*state + 1;
 	struct control_flow ask = {.step = CONTROL_FLOW_ASK, .flow = 9, .sequence = 9}, offer;
 	struct box box;
 
@@ -393,7 +375,6 @@ BEGIN_TEST(the_number_of_the_message_must_fit_the_offer)
 
 BEGIN_TEST(forged_acknowledgements_are_ignored_and_counted)
 {
-	struct end *a = *state, *b = a + 1;
 	const struct flow_tx *tx = &a->nic->tx[1];
 	struct control_ack ack;
 	struct box box, data;
@@ -472,8 +453,6 @@ UNIT_TEST(frames_of_an_earlier_life_deliver_nothing_and_end_nothing)
 
 BEGIN_TEST(a_sender_that_restarts_is_served_without_a_timeout)
 {
-	struct end *a = *state, *b = a + 1;
-
 	expect_undisturbed(a, b);
 	end_stop(a);
 	end_start(a, 0, LIFE_A + 10);
@@ -486,7 +465,6 @@ BEGIN_TEST(a_sender_that_restarts_is_served_without_a_timeout)
 /* The number is 65,536 frames off: a flow of that name, and another one. */
 BEGIN_TEST(another_flow_of_the_same_name_is_told_apart)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box, offer;
 
 	expect_undisturbed(a, b);

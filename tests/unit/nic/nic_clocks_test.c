@@ -28,7 +28,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-#define CLOCKS_TEST(test) UNIT_WITH(test, set_up, pair_tear_down)
+#define CLOCKS_TEST(test) UNIT_BED(test, set_up, pair_tear_down, struct end *ends)
 
 /* Host 0 sends to host 1, which acknowledges. The next frame of host 1 is in 'box'. */
 static void send_a_frame(struct end *ends, struct box *box)
@@ -92,7 +92,6 @@ static bool is_known(const struct end *end, uint16_t host)
 
 CLOCKS_TEST(the_receiver_of_data_finds_out_how_far_the_senders_clock_is_off)
 {
-	struct end *ends = *state;
 	int64_t offset_ns = 0, truth_ns = -(int64_t)(AHEAD / PS_PER_NS);
 	uint64_t bound_ns = 0;
 	struct box box;
@@ -113,7 +112,6 @@ CLOCKS_TEST(the_receiver_of_data_finds_out_how_far_the_senders_clock_is_off)
 
 CLOCKS_TEST(the_first_questions_follow_each_other_faster_than_the_others)
 {
-	struct end *ends = *state;
 	weft_time last = 0;
 	struct box box;
 	unsigned asked = 0;
@@ -136,7 +134,6 @@ CLOCKS_TEST(the_first_questions_follow_each_other_faster_than_the_others)
 
 CLOCKS_TEST(hosts_with_the_same_clock_are_not_asked)
 {
-	struct end *ends = *state;
 	struct box box;
 
 	assert_null(nic_clock_of(ends[0].nic, 2));
@@ -149,7 +146,6 @@ CLOCKS_TEST(hosts_with_the_same_clock_are_not_asked)
 
 CLOCKS_TEST(an_interface_without_other_clocks_ignores_them)
 {
-	struct end *ends = *state;
 	struct box box;
 
 	send_a_frame(ends, &box);
@@ -163,7 +159,6 @@ CLOCKS_TEST(an_interface_without_other_clocks_ignores_them)
 
 CLOCKS_TEST(an_answer_to_another_question_is_refused)
 {
-	struct end *ends = *state;
 	struct control_clock clock;
 	struct box box;
 
@@ -178,7 +173,6 @@ CLOCKS_TEST(an_answer_to_another_question_is_refused)
 
 CLOCKS_TEST(an_answer_is_taken_once)
 {
-	struct end *ends = *state;
 	struct box box, again;
 
 	ask(ends, &box);
@@ -191,7 +185,6 @@ CLOCKS_TEST(an_answer_is_taken_once)
 
 CLOCKS_TEST(too_many_questions_get_one_answer)
 {
-	struct end *ends = *state;
 	struct control_clock clock = {
 		.step = CONTROL_CLOCK_ASK, .clock = 11, .number = 5, .left_ns = 1};
 	struct box box;
@@ -207,7 +200,6 @@ CLOCKS_TEST(too_many_questions_get_one_answer)
 
 CLOCKS_TEST(a_set_clock_is_counted)
 {
-	struct end *ends = *state;
 	struct box box;
 
 	ask(ends, &box);
@@ -224,7 +216,6 @@ CLOCKS_TEST(a_set_clock_is_counted)
 
 CLOCKS_TEST(another_clock_begins_anew_and_is_no_step)
 {
-	struct end *ends = *state;
 	struct control_clock clock;
 	struct box box;
 
@@ -272,7 +263,6 @@ static void ask_at_once(struct end *ends)
 
 CLOCKS_TEST(a_sender_that_begins_anew_is_asked_before_its_clock_is_used)
 {
-	struct end *ends = *state;
 	struct box box;
 
 	ask(ends, &box);
@@ -288,7 +278,6 @@ CLOCKS_TEST(a_sender_that_begins_anew_is_asked_before_its_clock_is_used)
 /* The question leaves with the offer, and the answer is here before the first frame. */
 CLOCKS_TEST(a_new_sender_is_timed_from_its_first_frame)
 {
-	struct end *ends = *state;
 	struct box box, data;
 
 	end_stop(&ends[0]);
@@ -323,7 +312,6 @@ static void put_blind_ask(struct box *box, uint32_t sequence)
 
 CLOCKS_TEST(blind_asks_stop_no_timing_and_hurry_no_questions)
 {
-	struct end *ends = *state;
 	struct box box;
 
 	ask(ends, &box);

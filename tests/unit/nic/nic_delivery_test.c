@@ -46,7 +46,6 @@ UNIT_TEST(data_is_ready_when_its_message_was_generated)
 /* Two acknowledgements in one turn: each frame waited for one of them. */
 PAIR_TEST(data_that_waited_for_the_window_is_ready_when_it_opened)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box data, ack[2];
 	weft_time due[2];
 
@@ -82,7 +81,6 @@ UNIT_TEST(a_repetition_is_ready_when_its_timer_has_expired)
 /* The store is full of messages to one peer; the message to another is older than the room. */
 PAIR_TEST(a_message_that_was_refused_is_ready_when_there_is_room)
 {
-	struct end *a = *state, *b = a + 1;
 	struct nic_message message = {.destination = 1, .bytes = 20, .generated_ps = a->now};
 	struct box data, ack;
 
@@ -104,8 +102,6 @@ PAIR_TEST(a_message_that_was_refused_is_ready_when_there_is_room)
 
 PAIR_TEST(the_sender_learns_of_delivery)
 {
-	struct end *a = *state, *b = a + 1;
-
 	end_send(a, 1, 0, 100);
 	pair_exchange(a, b);
 	assert_int_equal(a->acked, 0);
@@ -119,7 +115,6 @@ PAIR_TEST(the_sender_learns_of_delivery)
 
 PAIR_TEST(acknowledgements_wait_for_several_frames)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box;
 
 	for (unsigned i = 0; i < 4; i++) {
@@ -133,7 +128,6 @@ PAIR_TEST(acknowledgements_wait_for_several_frames)
 
 PAIR_TEST(acknowledgements_do_not_wait_long)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box;
 
 	end_send(a, 1, 0, 20);
@@ -179,7 +173,6 @@ UNIT_TEST(after_a_timeout_the_first_frame_is_sent_again)
 
 PAIR_TEST(a_whole_lost_window_is_sent_again_in_doubling_portions)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box;
 	uint32_t next = 0;
 
@@ -204,7 +197,6 @@ PAIR_TEST(a_whole_lost_window_is_sent_again_in_doubling_portions)
 PAIR_TEST(only_what_is_missing_is_sent_again)
 {
 	static struct box box[8];
-	struct end *a = *state, *b = a + 1;
 	struct box ack, again;
 
 	end_send(a, 1, 0, 9 * PAIR_MTU);
@@ -229,7 +221,6 @@ PAIR_TEST(only_what_is_missing_is_sent_again)
 
 PAIR_TEST(what_was_sent_after_a_timeout_is_not_repeated_for_it)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box;
 	uint32_t next = 0;
 
@@ -256,7 +247,6 @@ PAIR_TEST(what_was_sent_after_a_timeout_is_not_repeated_for_it)
 
 PAIR_TEST(answers_that_take_long_are_waited_for)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box, ack;
 
 	for (unsigned i = 0; i < 10; i++) {
@@ -311,8 +301,6 @@ static bool overtake(struct end *a, struct end *b, weft_time ps)
 
 PAIR_TEST(patience_grows_with_what_frames_are_overtaken_by)
 {
-	struct end *a = *state, *b = a + 1;
-
 	assert_false(overtake(a, b, 900 * PS_PER_US));
 	assert_false(overtake(a, b, 1700 * PS_PER_US));
 	assert_false(overtake(a, b, 3300 * PS_PER_US));
@@ -320,16 +308,12 @@ PAIR_TEST(patience_grows_with_what_frames_are_overtaken_by)
 
 PAIR_TEST(a_request_in_vain_teaches_patience)
 {
-	struct end *a = *state, *b = a + 1;
-
 	assert_true(overtake(a, b, 1500 * PS_PER_US));
 	assert_false(overtake(a, b, 1500 * PS_PER_US));
 }
 
 PAIR_TEST(patience_fades)
 {
-	struct end *a = *state, *b = a + 1;
-
 	assert_true(overtake(a, b, 1500 * PS_PER_US));
 	for (unsigned i = 0; i < 200; i++)
 		overtake(a, b, 100 * PS_PER_US);
@@ -354,7 +338,6 @@ UNIT_TEST(retries_become_rarer)
 PAIR_TEST(frames_that_overtook_a_lost_one_wait_for_it)
 {
 	static struct box box[4];
-	struct end *a = *state, *b = a + 1;
 
 	end_send(a, 1, 0, 4 * PAIR_MTU);
 	for (uint32_t i = 0; i < 4; i++)
@@ -374,7 +357,6 @@ PAIR_TEST(frames_that_overtook_a_lost_one_wait_for_it)
 PAIR_TEST(a_gap_that_lasts_is_asked_for)
 {
 	static struct box box[2];
-	struct end *a = *state, *b = a + 1;
 	struct box ack;
 
 	end_send(a, 1, 0, 2 * PAIR_MTU);
@@ -394,7 +376,6 @@ PAIR_TEST(a_gap_that_lasts_is_asked_for)
 PAIR_TEST(a_request_that_arrives_twice_is_obeyed_once)
 {
 	static struct box box[2];
-	struct end *a = *state, *b = a + 1;
 	struct box ack, copy;
 
 	end_send(a, 1, 0, 2 * PAIR_MTU);
@@ -413,7 +394,6 @@ PAIR_TEST(a_request_that_arrives_twice_is_obeyed_once)
 
 PAIR_TEST(a_damaged_payload_is_asked_for_at_once_and_once)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box, ack;
 
 	end_send(a, 1, 0, 3 * PAIR_MTU);
@@ -435,7 +415,6 @@ PAIR_TEST(a_damaged_payload_is_asked_for_at_once_and_once)
 
 PAIR_TEST(a_request_whose_answer_is_lost_is_repeated)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box, ack;
 	uint8_t first;
 
@@ -456,7 +435,6 @@ PAIR_TEST(a_request_whose_answer_is_lost_is_repeated)
 
 PAIR_TEST(a_duplicate_is_not_delivered_but_acknowledged)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box, copy, ack;
 
 	end_send(a, 1, 0, 20);
@@ -476,7 +454,6 @@ PAIR_TEST(a_duplicate_is_not_delivered_but_acknowledged)
 PAIR_TEST(what_an_acknowledgement_covers_is_not_repeated)
 {
 	static struct box box[4];
-	struct end *a = *state, *b = a + 1;
 	struct box ack;
 
 	end_send(a, 1, 0, 4 * PAIR_MTU);
@@ -514,7 +491,6 @@ UNIT_TEST(a_message_without_progress_fails_and_says_so)
 
 PAIR_TEST(delivery_goes_on_after_a_failure)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box;
 
 	end_send(a, 1, 0, 3 * PAIR_MTU);
@@ -694,7 +670,6 @@ UNIT_TEST(a_receiver_that_restarts_gets_a_new_flow_at_once)
 
 PAIR_TEST(a_late_first_frame_of_a_flow_that_was_given_up_changes_nothing)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box late, box;
 
 	end_send(a, 1, 0, 20);
@@ -767,7 +742,6 @@ UNIT_TEST(a_late_acknowledgement_of_an_earlier_flow_changes_nothing)
 /* Both ends as they are after four billion frames less three. */
 PAIR_TEST(numbers_wrap)
 {
-	struct end *a = *state, *b = a + 1;
 	struct flow_tx *tx;
 	struct flow_rx *rx;
 
@@ -832,7 +806,6 @@ UNIT_TEST(the_wait_for_an_answer_begins_when_the_frame_leaves)
 
 PAIR_TEST(slow_progress_is_progress)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box, ack;
 
 	end_send(a, 1, 0, 6 * PAIR_MTU);
@@ -856,7 +829,6 @@ PAIR_TEST(slow_progress_is_progress)
 
 PAIR_TEST(progress_ends_the_backoff)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box;
 
 	end_send(a, 1, 0, 20);
@@ -881,7 +853,6 @@ PAIR_TEST(progress_ends_the_backoff)
 PAIR_TEST(a_gap_that_closes_in_time_is_not_asked_for)
 {
 	static struct box box[2];
-	struct end *a = *state, *b = a + 1;
 	struct box ack;
 
 	end_send(a, 1, 0, 2 * PAIR_MTU);
@@ -908,7 +879,6 @@ static bool asks_after_damage(struct end *a, struct end *b, struct box *ask)
 
 PAIR_TEST(the_same_loss_is_asked_for_once_and_another_one_at_once)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box, ask, other;
 
 	end_send(a, 1, 0, 6 * PAIR_MTU);
@@ -946,7 +916,6 @@ UNIT_TEST(a_frame_beyond_the_window_is_dropped_and_recovered)
 
 PAIR_TEST(acknowledgements_stay_rare)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box, ack;
 
 	for (unsigned i = 0; i < 24; i++) {
@@ -979,7 +948,6 @@ UNIT_TEST(repetitions_go_before_new_frames)
 
 PAIR_TEST(a_slow_link_is_not_a_dead_one)
 {
-	struct end *a = *state, *b = a + 1;
 	struct box box;
 
 	for (unsigned i = 0; i < 5; i++)

@@ -25,128 +25,122 @@ UNIT_TEST(a_paused_interface_sends_the_links_frames_only)
 
 PAIR_TEST(new_frames_and_repetitions_wait_for_the_end_of_a_pause)
 {
-	struct end *ends = *state;
 	struct box box;
 
-	end_send(&ends[0], 1, 0, 4 * PAIR_MTU);
-	end_expect(&ends[0], &box, 0);
-	end_expect(&ends[0], &box, 1);
-	nic_pause(ends[0].nic, ends[0].now);
+	end_send(a, 1, 0, 4 * PAIR_MTU);
+	end_expect(a, &box, 0);
+	end_expect(a, &box, 1);
+	nic_pause(a->nic, a->now);
 	for (unsigned i = 0; i < 100; i++) {
-		end_wait(&ends[0], 50 * PS_PER_MS);
-		assert_false(end_take(&ends[0], &box));
+		end_wait(a, 50 * PS_PER_MS);
+		assert_false(end_take(a, &box));
 	}
-	nic_resume(ends[0].nic, ends[0].now);
-	end_expect(&ends[0], &box, 2);
-	end_expect(&ends[0], &box, 3);
-	assert_false(end_take(&ends[0], &box));
+	nic_resume(a->nic, a->now);
+	end_expect(a, &box, 2);
+	end_expect(a, &box, 3);
+	assert_false(end_take(a, &box));
 }
 
 /* Five times the time to give up. */
 PAIR_TEST(no_timer_notices_a_pause)
 {
-	struct end *ends = *state;
 	struct box box;
 
-	end_send(&ends[0], 1, 0, 3 * PAIR_MTU);
+	end_send(a, 1, 0, 3 * PAIR_MTU);
 	for (uint32_t i = 0; i < 3; i++)
-		end_expect(&ends[0], &box, i);
-	nic_pause(ends[0].nic, ends[0].now);
-	end_wait(&ends[0], 5 * PS_PER_S);
-	nic_resume(ends[0].nic, ends[0].now);
-	assert_false(end_take(&ends[0], &box));
-	end_wait(&ends[0], 19 * PS_PER_MS);
-	assert_false(end_take(&ends[0], &box));
-	assert_int_equal(end_count(&ends[0], NIC_RETRY_TIMEOUTS), 0);
+		end_expect(a, &box, i);
+	nic_pause(a->nic, a->now);
+	end_wait(a, 5 * PS_PER_S);
+	nic_resume(a->nic, a->now);
+	assert_false(end_take(a, &box));
+	end_wait(a, 19 * PS_PER_MS);
+	assert_false(end_take(a, &box));
+	assert_int_equal(end_count(a, NIC_RETRY_TIMEOUTS), 0);
 	/* And then one frame, not all. */
-	end_wait(&ends[0], 2 * PS_PER_MS);
-	end_expect(&ends[0], &box, 0);
-	assert_false(end_take(&ends[0], &box));
-	assert_int_equal(ends[0].failed, 0);
+	end_wait(a, 2 * PS_PER_MS);
+	end_expect(a, &box, 0);
+	assert_false(end_take(a, &box));
+	assert_int_equal(a->failed, 0);
 }
 
 PAIR_TEST(messages_that_waited_through_a_pause_do_not_fail)
 {
-	struct end *ends = *state;
 	struct box box;
 
 	for (unsigned i = 0; i < 8; i++)
-		end_send(&ends[0], 1, 0, PAIR_MTU);
-	nic_pause(ends[0].nic, ends[0].now);
+		end_send(a, 1, 0, PAIR_MTU);
+	nic_pause(a->nic, a->now);
 	for (unsigned i = 0; i < 10; i++)
-		end_wait(&ends[0], PS_PER_S);
-	nic_resume(ends[0].nic, ends[0].now);
-	end_wait(&ends[0], PS_PER_MS);
+		end_wait(a, PS_PER_S);
+	nic_resume(a->nic, a->now);
+	end_wait(a, PS_PER_MS);
 	for (uint32_t i = 0; i < 8; i++)
-		end_expect(&ends[0], &box, i);
-	assert_int_equal(ends[0].failed, 0);
+		end_expect(a, &box, i);
+	assert_int_equal(a->failed, 0);
 }
 
 /* Progress within a pause is no reason to wait for longer than the time to give up after it. */
 PAIR_TEST(a_peer_that_is_gone_is_still_given_up)
 {
-	struct end *ends = *state;
 	struct box box;
 
-	end_send(&ends[0], 1, 0, 2 * PAIR_MTU);
-	end_expect(&ends[0], &box, 0);
-	nic_pause(ends[0].nic, ends[0].now);
-	end_wait(&ends[0], 3 * PS_PER_S);
-	end_give(&ends[1], &box);
-	end_wait(&ends[1], PS_PER_MS);
-	assert_true(end_take(&ends[1], &box));
-	end_give(&ends[0], &box);
-	nic_resume(ends[0].nic, ends[0].now);
+	end_send(a, 1, 0, 2 * PAIR_MTU);
+	end_expect(a, &box, 0);
+	nic_pause(a->nic, a->now);
+	end_wait(a, 3 * PS_PER_S);
+	end_give(b, &box);
+	end_wait(b, PS_PER_MS);
+	assert_true(end_take(b, &box));
+	end_give(a, &box);
+	nic_resume(a->nic, a->now);
 	for (unsigned i = 0; i < 60; i++) {
-		end_wait(&ends[0], 21 * PS_PER_MS);
-		end_take(&ends[0], &box);
-		assert_int_equal(ends[0].failed, (i + 1) * 21 > 1000 ? 1 : 0);
+		end_wait(a, 21 * PS_PER_MS);
+		end_take(a, &box);
+		assert_int_equal(a->failed, (i + 1) * 21 > 1000 ? 1 : 0);
 	}
 }
 
 PAIR_TEST(a_paused_interface_acknowledges_once_when_it_goes_on)
 {
-	struct end *ends = *state;
 	struct box box;
 
-	nic_pause(ends[1].nic, ends[1].now);
-	end_send(&ends[0], 1, 0, 8 * PAIR_MTU);
+	nic_pause(b->nic, b->now);
+	end_send(a, 1, 0, 8 * PAIR_MTU);
 	for (uint32_t i = 0; i < 8; i++) {
-		end_expect(&ends[0], &box, i);
-		end_give(&ends[1], &box);
+		end_expect(a, &box, i);
+		end_give(b, &box);
 	}
-	end_wait(&ends[1], 10 * PS_PER_MS);
-	assert_int_equal(ends[1].delivered, 8);
-	assert_false(end_take(&ends[1], &box));
-	nic_resume(ends[1].nic, ends[1].now);
-	assert_true(end_take(&ends[1], &box));
+	end_wait(b, 10 * PS_PER_MS);
+	assert_int_equal(b->delivered, 8);
+	assert_false(end_take(b, &box));
+	nic_resume(b->nic, b->now);
+	assert_true(end_take(b, &box));
 	assert_int_equal(box_ack(&box).expected, 8);
-	end_give(&ends[0], &box);
-	assert_int_equal(ends[0].acked, 1);
-	assert_false(end_take(&ends[1], &box));
+	end_give(a, &box);
+	assert_int_equal(a->acked, 1);
+	assert_false(end_take(b, &box));
 }
 
 /* The pause may have delayed the missing frames. */
 PAIR_TEST(a_gap_counts_from_the_end_of_a_pause)
 {
-	struct end *ends = *state;
 	struct box box[2];
 
-	end_send(&ends[0], 1, 0, 2 * PAIR_MTU);
-	end_expect(&ends[0], &box[0], 0);
-	end_expect(&ends[0], &box[1], 1);
-	assert_false(end_give(&ends[1], &box[1]));
-	nic_pause(ends[1].nic, ends[1].now);
-	end_wait(&ends[1], 10 * PS_PER_MS);
-	nic_resume(ends[1].nic, ends[1].now);
-	end_wait(&ends[1], PS_PER_MS / 2);
-	assert_int_equal(end_count(&ends[1], NIC_AGAIN_SENT), 0);
-	assert_false(end_take(&ends[1], &(struct box){.held = false})); /* nobody asks */
-	end_give(&ends[1], &box[0]);
-	assert_int_equal(ends[1].delivered, 2);
-	end_wait(&ends[1], PS_PER_MS);
-	assert_int_equal(end_count(&ends[1], NIC_AGAIN_SENT), 0);
-	assert_true(end_take(&ends[1], &box[0]));
+	end_send(a, 1, 0, 2 * PAIR_MTU);
+	end_expect(a, &box[0], 0);
+	end_expect(a, &box[1], 1);
+	assert_false(end_give(b, &box[1]));
+	nic_pause(b->nic, b->now);
+	end_wait(b, 10 * PS_PER_MS);
+	nic_resume(b->nic, b->now);
+	end_wait(b, PS_PER_MS / 2);
+	assert_int_equal(end_count(b, NIC_AGAIN_SENT), 0);
+	assert_false(end_take(b, &(struct box){.held = false})); /* nobody asks */
+	end_give(b, &box[0]);
+	assert_int_equal(b->delivered, 2);
+	end_wait(b, PS_PER_MS);
+	assert_int_equal(end_count(b, NIC_AGAIN_SENT), 0);
+	assert_true(end_take(b, &box[0]));
 	assert_int_equal(box_ack(&box[0]).again, 0);
 }
 
@@ -211,43 +205,40 @@ static void put_in_transit(struct end *end, struct box *box, uint32_t sequence)
 
 PAIR_TEST(what_is_in_transit_goes_on_during_a_pause)
 {
-	struct end *host = &((struct end *)*state)[1];
 	struct box transit, own;
 
-	put_in_transit(host, &transit, 0);
-	end_send(host, 0, 0, 20);
-	nic_pause(host->nic, host->now);
-	assert_ptr_equal(nic_inject(host->nic, host->now, &own.packet), &transit.packet);
-	assert_null(nic_inject(host->nic, host->now, &own.packet));
-	assert_null(nic_check(host->nic));
+	put_in_transit(b, &transit, 0);
+	end_send(b, 0, 0, 20);
+	nic_pause(b->nic, b->now);
+	assert_ptr_equal(nic_inject(b->nic, b->now, &own.packet), &transit.packet);
+	assert_null(nic_inject(b->nic, b->now, &own.packet));
+	assert_null(nic_check(b->nic));
 }
 
 PAIR_TEST(idle_is_who_was_paused_and_has_nothing_in_transit)
 {
-	struct end *host = &((struct end *)*state)[1];
 	struct box transit, own;
 
-	assert_false(nic_is_idle(host->nic));
-	put_in_transit(host, &transit, 0);
-	nic_pause(host->nic, host->now);
-	assert_false(nic_is_idle(host->nic));
-	nic_inject(host->nic, host->now, &own.packet);
-	assert_true(nic_is_idle(host->nic));
-	nic_resume(host->nic, host->now);
-	assert_false(nic_is_idle(host->nic));
+	assert_false(nic_is_idle(b->nic));
+	put_in_transit(b, &transit, 0);
+	nic_pause(b->nic, b->now);
+	assert_false(nic_is_idle(b->nic));
+	nic_inject(b->nic, b->now, &own.packet);
+	assert_true(nic_is_idle(b->nic));
+	nic_resume(b->nic, b->now);
+	assert_false(nic_is_idle(b->nic));
 }
 
 PAIR_TEST(a_purge_gives_back_what_is_in_transit)
 {
-	struct end *host = &((struct end *)*state)[1];
 	struct box transit;
 
-	put_in_transit(host, &transit, 0);
-	nic_pause(host->nic, host->now);
-	assert_ptr_equal(nic_purge(host->nic), &transit.packet);
-	assert_null(nic_purge(host->nic));
-	assert_true(nic_is_idle(host->nic));
-	assert_int_equal(end_count(host, NIC_ITB_ABANDONED), 1);
+	put_in_transit(b, &transit, 0);
+	nic_pause(b->nic, b->now);
+	assert_ptr_equal(nic_purge(b->nic), &transit.packet);
+	assert_null(nic_purge(b->nic));
+	assert_true(nic_is_idle(b->nic));
+	assert_int_equal(end_count(b, NIC_ITB_ABANDONED), 1);
 }
 
 UNIT_TEST(a_pause_and_missing_routes_must_both_end)

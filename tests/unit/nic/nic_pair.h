@@ -280,4 +280,14 @@ static inline int pair_tear_down(void **state)
 	return 0;
 }
 
-#define PAIR_TEST(test) UNIT_WITH(test, pair_set_up, pair_tear_down)
+/* A case between two ends that 'set_up' has made. */
+#define PAIR_WITH(test, set_up)                                   \
+	static void test##_between(struct end *a, struct end *b); \
+	UNIT_WITH(test, set_up, pair_tear_down)                   \
+	{                                                         \
+		struct end *ends = *state;                        \
+                                                                  \
+		test##_between(&ends[0], &ends[1]);               \
+	}                                                         \
+	static void test##_between(struct end *a, struct end *b)
+#define PAIR_TEST(test) PAIR_WITH(test, pair_set_up)

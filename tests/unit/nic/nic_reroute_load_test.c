@@ -118,11 +118,10 @@ static int make_rerouted(void **state)
 	return *state == NULL;
 }
 
-#define LOAD_TEST(f) UNIT_WITH(f, make_rerouted, unmake)
+#define LOAD_TEST(f) UNIT_BED(f, make_rerouted, unmake, struct rerouted *rerouted)
 
 LOAD_TEST(order_survives_changes_of_routes)
 {
-	struct rerouted *rerouted = *state;
 	struct channel_options options = changing_options();
 
 	run_changing(rerouted, &options, 200000, 10, 0, 0);
@@ -133,7 +132,6 @@ LOAD_TEST(order_survives_changes_of_routes)
 
 LOAD_TEST(nothing_is_lost_where_routes_come_and_go)
 {
-	struct rerouted *rerouted = *state;
 	struct channel_options options = changing_options();
 
 	run_changing(rerouted, &options, 200000, 20, 300000, 0);
@@ -143,7 +141,6 @@ LOAD_TEST(nothing_is_lost_where_routes_come_and_go)
 
 LOAD_TEST(nothing_is_lost_or_doubled_by_pauses)
 {
-	struct rerouted *rerouted = *state;
 	struct channel_options options = changing_options();
 
 	run_changing(rerouted, &options, 200000, 20, 100000, 500000);
@@ -152,7 +149,6 @@ LOAD_TEST(nothing_is_lost_or_doubled_by_pauses)
 
 LOAD_TEST(all_that_and_loss_damage_and_doubles_are_survived)
 {
-	struct rerouted *rerouted = *state;
 	struct channel_options options = changing_options();
 
 	options.spread = 10;
@@ -169,7 +165,6 @@ LOAD_TEST(all_that_and_loss_damage_and_doubles_are_survived)
  * takes the time for a loss. */
 LOAD_TEST(a_change_behind_a_pause_causes_no_repetition)
 {
-	struct rerouted *rerouted = *state;
 	OWNED(channel) *channel = &rerouted->channel;
 	struct channel_options options = changing_options();
 

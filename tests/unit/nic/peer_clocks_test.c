@@ -64,7 +64,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-#define WORLD_TEST(test) UNIT_WITH(test, set_up, tear_down)
+#define WORLD_TEST(test) UNIT_BED(test, set_up, tear_down, struct world *world)
 
 static weft_time ahead(const struct world *world)
 {
@@ -173,7 +173,7 @@ static weft_time run(struct world *world, weft_time ps)
  * are here; the ones behind it remain open. */
 #define SLACK (200 * PS_PER_MS)
 
-WORLD_TEST(a_clock_is_known_after_a_round_trip_and_from_then_on)
+UNIT_WITH(a_clock_is_known_after_a_round_trip_and_from_then_on, set_up, tear_down)
 {
 	static const weft_time ways_ms[] = {0, 4, 40, 60, 200, 500, 750};
 
@@ -194,8 +194,6 @@ WORLD_TEST(a_clock_is_known_after_a_round_trip_and_from_then_on)
 
 WORLD_TEST(a_clock_is_known_though_the_first_questions_are_lost)
 {
-	struct world *world = *state;
-
 	world->way[0] = world->way[1] = 300 * PS_PER_MS;
 	world->lose = 20;
 	run(world, 3 * PS_PER_S);
@@ -205,8 +203,6 @@ WORLD_TEST(a_clock_is_known_though_the_first_questions_are_lost)
 
 WORLD_TEST(an_answer_that_takes_longer_than_questions_are_open_is_refused)
 {
-	struct world *world = *state;
-
 	world->way[0] = PS_PER_MS;
 	world->way[1] = PEER_CLOCKS_OPEN_PS;
 	assert_int_equal(run(world, 10 * PS_PER_S), 0);
@@ -217,8 +213,6 @@ WORLD_TEST(an_answer_that_takes_longer_than_questions_are_open_is_refused)
 /* Somebody has kept it; the host has asked for nothing since. */
 WORLD_TEST(an_answer_that_comes_much_later_is_refused)
 {
-	struct world *world = *state;
-
 	world->way[0] = world->way[1] = STEP;
 	ask(world);
 	world->now += STEP;
@@ -233,8 +227,6 @@ WORLD_TEST(an_answer_that_comes_much_later_is_refused)
 /* Its way and the stay there took no time that a clock shows. */
 WORLD_TEST(an_answer_in_the_nanosecond_of_its_question_is_taken)
 {
-	struct world *world = *state;
-
 	world->now += PS_PER_NS / 2;
 	ask(world);
 	arrive_all(world);
@@ -244,7 +236,6 @@ WORLD_TEST(an_answer_in_the_nanosecond_of_its_question_is_taken)
 
 WORLD_TEST(no_two_open_questions_have_the_same_number)
 {
-	struct world *world = *state;
 	uint64_t number[PEER_CLOCKS_OPEN];
 
 	for (unsigned i = 0; i < PEER_CLOCKS_OPEN; i++) {
@@ -283,8 +274,6 @@ static void take_answer(struct world *world)
 
 WORLD_TEST(an_answer_to_a_question_behind_the_offer_vouches_for_the_flow)
 {
-	struct world *world = *state;
-
 	get_to_know(world);
 	peer_clocks_offer(world->clocks[0], 1, 77, world->now);
 	ask_now(world);
@@ -296,8 +285,6 @@ WORLD_TEST(an_answer_to_a_question_behind_the_offer_vouches_for_the_flow)
 /* Its former life may have answered. */
 WORLD_TEST(an_answer_to_a_question_before_the_offer_does_not)
 {
-	struct world *world = *state;
-
 	get_to_know(world);
 	ask_now(world);
 	world->now += STEP;
@@ -311,8 +298,6 @@ WORLD_TEST(an_answer_to_a_question_before_the_offer_does_not)
 /* The offers before the last are not remembered, so another life may have been offered that one. */
 WORLD_TEST(an_answer_does_not_vouch_for_the_flow_of_an_earlier_offer)
 {
-	struct world *world = *state;
-
 	get_to_know(world);
 	peer_clocks_offer(world->clocks[0], 1, 77, world->now);
 	peer_clocks_offer(world->clocks[0], 1, 78, world->now);
@@ -324,8 +309,6 @@ WORLD_TEST(an_answer_does_not_vouch_for_the_flow_of_an_earlier_offer)
 
 WORLD_TEST(the_offer_that_is_repeated_is_the_first_of_its_kind)
 {
-	struct world *world = *state;
-
 	get_to_know(world);
 	peer_clocks_offer(world->clocks[0], 1, 77, world->now);
 	ask_now(world);
@@ -342,7 +325,6 @@ WORLD_TEST(the_offer_that_is_repeated_is_the_first_of_its_kind)
 /* It is late, and of the clock that was. */
 WORLD_TEST(a_question_before_the_offer_is_closed_when_the_flow_begins)
 {
-	struct world *world = *state;
 	struct control_clock early;
 
 	get_to_know(world);
@@ -368,8 +350,6 @@ static unsigned asked_in(struct world *world, weft_time ps)
 
 WORLD_TEST(a_clock_that_was_set_is_soon_known_again)
 {
-	struct world *world = *state;
-
 	get_to_know(world);
 	world->ahead += PS_PER_S;
 	world->astray = true;
@@ -385,8 +365,6 @@ WORLD_TEST(a_clock_that_was_set_is_soon_known_again)
 
 WORLD_TEST(a_clock_that_runs_too_far_apart_is_asked_rarely)
 {
-	struct world *world = *state;
-
 	world->astray = true;
 	turn(world, TOO_FAST);
 	asked_in(world, 3 * PS_PER_S);
@@ -396,8 +374,6 @@ WORLD_TEST(a_clock_that_runs_too_far_apart_is_asked_rarely)
 
 WORLD_TEST(a_clock_that_runs_well_again_is_known_again_and_asked_as_before)
 {
-	struct world *world = *state;
-
 	world->astray = true;
 	turn(world, TOO_FAST);
 	run(world, 10 * PS_PER_S);

@@ -132,14 +132,13 @@ static void start(struct bench *bench, const char *port)
 	assert_int_equal(capture_start(bench->manager, port, bench->path, NULL, &error), 0);
 }
 
-#define TEST(name) UNIT_WITH(name, setup, teardown)
+#define TEST(name) UNIT_BED(name, setup, teardown, struct bench *bench)
 
-#define TEST_MANY(name) UNIT_WITH(name, setup_many_slots, teardown)
+#define TEST_MANY(name) UNIT_BED(name, setup_many_slots, teardown, struct bench *bench)
 
 TEST(a_filter_of_drops_takes_frames_with_such_a_reason_alone)
 {
 	static const uint8_t frame[256] = {0xAB};
-	struct bench *bench = *state;
 	struct capture_filter filter;
 	struct capture_counts counts;
 	struct error error = {""};
@@ -162,7 +161,6 @@ TEST(a_filter_of_drops_takes_frames_with_such_a_reason_alone)
 
 TEST(all_that_fits_is_in_the_file)
 {
-	struct bench *bench = *state;
 	struct capture_counts counts;
 
 	start(bench, "s0:0");
@@ -195,7 +193,6 @@ UNIT_WITH(frames_whose_times_go_back_are_in_the_file, setup_default, teardown)
 TEST(packet_says_why_in_its_comment)
 {
 	static const char expected[] = "vc 1, credits 7, voq 2, waited 250, deflected";
-	struct bench *bench = *state;
 	struct walk_block block;
 	const uint8_t *comment;
 	uint16_t bytes;
@@ -217,7 +214,6 @@ TEST(packet_says_why_in_its_comment)
 TEST(frame_is_kept_as_it_was_when_its_capture_began)
 {
 	const struct capture_state known = {.vc = 1};
-	struct bench *bench = *state;
 	struct capture_slot *slot;
 	struct walk_block block;
 	uint8_t frame[64] = {1};
@@ -234,7 +230,6 @@ TEST(frame_is_kept_as_it_was_when_its_capture_began)
 /* A FIFO without a reader takes nothing, so the ring fills up. */
 TEST(full_ring_drops_and_counts)
 {
-	struct bench *bench = *state;
 	struct capture_counts counts;
 
 	assert_int_equal(mkfifo(bench->path, 0600), 0);
@@ -262,7 +257,6 @@ UNIT_WITH(default_ring_holds_frames_until_a_late_writer_starts, setup_default, t
 
 TEST(reader_that_comes_late_gets_what_the_ring_kept)
 {
-	struct bench *bench = *state;
 	struct capture_counts counts;
 	int fd;
 
@@ -291,7 +285,6 @@ TEST(reader_that_comes_late_gets_what_the_ring_kept)
 
 TEST(reader_that_goes_away_ends_the_capture)
 {
-	struct bench *bench = *state;
 	uint8_t some[64];
 	int fd;
 
@@ -308,7 +301,6 @@ TEST(reader_that_goes_away_ends_the_capture)
 
 TEST(reader_that_stops_reading_stalls_nobody)
 {
-	struct bench *bench = *state;
 	struct capture_counts counts;
 	uint8_t some[64];
 	int fd;
@@ -327,7 +319,6 @@ TEST(reader_that_stops_reading_stalls_nobody)
 
 TEST(ports_of_one_file_have_interfaces_of_their_own)
 {
-	struct bench *bench = *state;
 	struct walk walk;
 
 	start(bench, "all");
@@ -342,8 +333,6 @@ TEST(ports_of_one_file_have_interfaces_of_their_own)
 
 TEST(port_can_join_and_leave_a_running_file)
 {
-	struct bench *bench = *state;
-
 	start(bench, "s0:0");
 	start(bench, "s0:1");
 	assert_int_equal(capture_stop(bench->manager, "s0:0", NULL, NULL), 0);
@@ -355,7 +344,6 @@ TEST(port_can_join_and_leave_a_running_file)
 
 TEST_MANY(frames_of_all_ports_are_in_order_of_time)
 {
-	struct bench *bench = *state;
 	struct walk_block block;
 	struct walk walk;
 	weft_time now = 0;
@@ -386,7 +374,6 @@ TEST_MANY(frames_of_all_ports_are_in_order_of_time)
 
 TEST(requests_that_make_no_sense_are_refused)
 {
-	struct bench *bench = *state;
 	struct error error;
 
 	assert_int_equal(capture_start(bench->manager, "s9:9", bench->path, NULL, &error), -ENOENT);
@@ -398,7 +385,6 @@ TEST(requests_that_make_no_sense_are_refused)
 
 TEST(file_that_cannot_be_opened_is_a_fault)
 {
-	struct bench *bench = *state;
 	struct error error;
 
 	assert_int_equal(
@@ -409,7 +395,6 @@ TEST(file_that_cannot_be_opened_is_a_fault)
 
 TEST(full_disk_ends_the_capture_and_is_told)
 {
-	struct bench *bench = *state;
 	struct error error = {""};
 
 	assert_int_equal(capture_start(bench->manager, "s0:0", "/dev/full", NULL, &error), 0);
@@ -421,7 +406,6 @@ TEST(full_disk_ends_the_capture_and_is_told)
 
 TEST(captures_can_be_repeated_on_a_port)
 {
-	struct bench *bench = *state;
 	struct capture_counts counts;
 
 	for (unsigned round = 0; round < 20; round++) {
@@ -450,7 +434,6 @@ static void *produce(void *ctx)
 
 TEST(start_and_stop_while_frames_flow)
 {
-	struct bench *bench = *state;
 	struct producer producer = {.port = &bench->a};
 	pthread_t thread;
 

@@ -50,12 +50,10 @@ static int teardown(void **state)
 	return 0;
 }
 
-#define TEST(name) UNIT_WITH(name, setup, teardown)
+#define TEST(name) UNIT_BED(name, setup, teardown, struct bench *bench)
 
 TEST(packet_arrives_at_its_time_and_not_before)
 {
-	struct bench *bench = *state;
-
 	mbuf_packet(bench->in[0])->arrived_ps = 1000;
 	assert_int_equal(port_tx(&bench->a, bench->in, 1, 500), 1);
 	assert_int_equal(port_rx(&bench->b, bench->out, PORT_BURST, 999), 0);
@@ -65,8 +63,6 @@ TEST(packet_arrives_at_its_time_and_not_before)
 
 TEST(early_packet_waits_behind_a_late_one)
 {
-	struct bench *bench = *state;
-
 	mbuf_packet(bench->in[0])->arrived_ps = 1000;
 	mbuf_packet(bench->in[1])->arrived_ps = 10;
 	port_tx(&bench->a, bench->in, 2, 0);
@@ -77,8 +73,6 @@ TEST(early_packet_waits_behind_a_late_one)
 
 TEST(what_does_not_fit_stays_with_the_sender)
 {
-	struct bench *bench = *state;
-
 	assert_int_equal(bench->a.slots, SLOTS);
 	assert_int_equal(port_tx(&bench->a, bench->in, SLOTS + 10, 0), SLOTS);
 	assert_int_equal(port_tx(&bench->a, bench->in + SLOTS, 10, 0), 0);
@@ -88,8 +82,6 @@ TEST(what_does_not_fit_stays_with_the_sender)
 
 TEST(directions_do_not_meet)
 {
-	struct bench *bench = *state;
-
 	port_tx(&bench->a, bench->in, 1, 0);
 	port_tx(&bench->b, bench->in + 1, 1, 0);
 	assert_int_equal(port_rx(&bench->a, bench->out, PORT_BURST, 0), 1);
@@ -101,7 +93,6 @@ TEST(directions_do_not_meet)
 /* Random bursts, random times: each packet comes out once, in order, at its time. */
 TEST(nothing_is_lost_doubled_or_reordered)
 {
-	struct bench *bench = *state;
 	unsigned sent = 0, received = 0;
 	weft_time now = 0;
 	struct rng rng;
@@ -131,7 +122,6 @@ TEST(a_frame_is_late_by_the_time_since_it_was_due)
 {
 	static uint8_t data[FRAME_HEADER_BYTES], credit[FRAME_HEADER_BYTES];
 	static struct histogram total, wanted;
-	struct bench *bench = *state;
 	struct lateness late = {.total = &total};
 	weft_time now = 0;
 	struct rng rng;

@@ -135,12 +135,10 @@ static void assert_emptied(struct bench *bench)
 
 /* --- claims --- */
 
-#define CLAIM(name) UNIT_WITH(name, setup, teardown)
+#define CLAIM(name) UNIT_BED(name, setup, teardown, struct bench *bench)
 
 CLAIM(frames_come_whole_and_in_order_round_the_ring)
 {
-	struct bench *bench = *state;
-
 	while (bench->received < 5000) {
 		for (unsigned i = rng_below(&bench->rng, 20); i > 0 && send(bench); i--)
 			;
@@ -154,7 +152,6 @@ CLAIM(frames_come_whole_and_in_order_round_the_ring)
 CLAIM(each_direction_has_a_ring_of_its_own)
 {
 	struct shared_ring_record record;
-	struct bench *bench = *state;
 	struct shared_ring_tx back;
 	struct shared_ring_rx at;
 
@@ -173,7 +170,6 @@ CLAIM(each_direction_has_a_ring_of_its_own)
 
 CLAIM(full_ring_takes_no_frame_and_loses_none)
 {
-	struct bench *bench = *state;
 	uint32_t held;
 
 	while (send(bench))
@@ -188,8 +184,6 @@ CLAIM(full_ring_takes_no_frame_and_loses_none)
 
 CLAIM(unpublished_frame_is_not_seen)
 {
-	struct bench *bench = *state;
-
 	assert_non_null(shared_ring_reserve(&bench->tx, 100, 0));
 	assert_int_equal(receive(bench, 32), 0);
 }
@@ -197,7 +191,6 @@ CLAIM(unpublished_frame_is_not_seen)
 CLAIM(frame_stays_until_it_is_released)
 {
 	struct shared_ring_record record[4];
-	struct bench *bench = *state;
 
 	send(bench);
 	assert_int_equal(shared_ring_peek(&bench->rx, record, 4), 1);
@@ -207,8 +200,6 @@ CLAIM(frame_stays_until_it_is_released)
 
 CLAIM(writer_that_starts_again_continues_behind_its_predecessor)
 {
-	struct bench *bench = *state;
-
 	for (unsigned i = 0; i < 20; i++)
 		send(bench);
 	receive(bench, 5);
@@ -223,8 +214,6 @@ CLAIM(writer_that_starts_again_continues_behind_its_predecessor)
 
 CLAIM(reader_that_starts_again_skips_what_waited_for_its_predecessor)
 {
-	struct bench *bench = *state;
-
 	while (send(bench))
 		;
 	shared_ring_rx_init(&bench->rx, &bench->file[1].rx, LONGEST);
@@ -236,39 +225,36 @@ CLAIM(reader_that_starts_again_skips_what_waited_for_its_predecessor)
 
 CLAIM(impossible_position_of_the_writer_empties_the_ring)
 {
-	struct bench *bench = *state;
-
 	forge(bench, 100, RING + 1);
 	assert_emptied(bench);
 }
 
 CLAIM(length_of_nothing_empties_the_ring)
 {
-	forge(*state, 0, 160);
-	assert_emptied(*state);
+	forge(bench, 0, 160);
+	assert_emptied(bench);
 }
 
 CLAIM(length_above_the_longest_frame_empties_the_ring)
 {
-	forge(*state, LONGEST + 1, RING);
-	assert_emptied(*state);
+	forge(bench, LONGEST + 1, RING);
+	assert_emptied(bench);
 }
 
 CLAIM(length_beyond_what_was_written_empties_the_ring)
 {
-	forge(*state, 200, 160);
-	assert_emptied(*state);
+	forge(bench, 200, 160);
+	assert_emptied(bench);
 }
 
 CLAIM(rest_that_is_shorter_than_a_record_empties_the_ring)
 {
-	forge(*state, 1, 7);
-	assert_emptied(*state);
+	forge(bench, 1, 7);
+	assert_emptied(bench);
 }
 
 CLAIM(frames_before_the_damage_arrive)
 {
-	struct bench *bench = *state;
 	uint32_t nonsense = 1u << 31;
 	uint64_t second;
 
@@ -283,8 +269,6 @@ CLAIM(frames_before_the_damage_arrive)
 
 CLAIM(impossible_position_of_the_reader_leaves_no_room)
 {
-	struct bench *bench = *state;
-
 	while (send(bench))
 		;
 	atomic_store(&marks(bench)->read, bench->tx.written + 1);
@@ -298,8 +282,6 @@ CLAIM(impossible_position_of_the_reader_leaves_no_room)
 
 CLAIM(writer_that_starts_in_nonsense_finds_an_empty_ring)
 {
-	struct bench *bench = *state;
-
 	atomic_store(&marks(bench)->written, UINT64_MAX / 3);
 	atomic_store(&marks(bench)->read, 7);
 	shared_ring_tx_init(&bench->tx, &bench->file[0].tx);
@@ -310,7 +292,6 @@ CLAIM(writer_that_starts_in_nonsense_finds_an_empty_ring)
 /* Records lie, whatever the other process writes, in the ring's memory, which is mapped twice. */
 CLAIM(random_bytes_never_lead_out_of_the_memory)
 {
-	struct bench *bench = *state;
 	uint8_t *bytes = bench->rx.ring.bytes;
 	struct shared_ring_record record[32];
 	unsigned taken = 0;
@@ -338,7 +319,6 @@ CLAIM(random_bytes_never_lead_out_of_the_memory)
 
 CLAIM(end_that_a_process_has_is_refused)
 {
-	struct bench *bench = *state;
 	struct shared_file again;
 	struct error error;
 
@@ -350,7 +330,6 @@ CLAIM(end_that_a_process_has_is_refused)
 
 CLAIM(file_of_another_size_is_refused_and_left_alone)
 {
-	struct bench *bench = *state;
 	struct shared_file other;
 	struct stat before, after;
 	struct error error;
@@ -366,7 +345,6 @@ CLAIM(file_of_another_size_is_refused_and_left_alone)
 
 CLAIM(file_is_open_to_its_user_alone)
 {
-	struct bench *bench = *state;
 	struct shared_file other;
 	struct stat status;
 	struct error error;
@@ -382,7 +360,6 @@ CLAIM(file_is_open_to_its_user_alone)
 
 CLAIM(symbolic_link_is_refused)
 {
-	struct bench *bench = *state;
 	struct shared_file other;
 	struct error error;
 	char path[80];

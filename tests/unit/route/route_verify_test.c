@@ -81,11 +81,11 @@ static void all_clockwise(struct fixture *fixture, uint8_t last, unsigned itb_at
 		}
 }
 
-#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+#define TEST(name) UNIT_BED(name, set_up, tear_down, struct fixture *fixture)
 
 TEST(the_routes_of_up_down_on_a_ring_are_good)
 {
-	const struct route_report *report = judge(*state);
+	const struct route_report *report = judge(fixture);
 
 	assert_true(route_report_good(report));
 	assert_int_equal(report->pairs, 30);
@@ -112,7 +112,6 @@ static void assert_closed(const struct topology *topology, const struct route_re
 TEST(one_illegal_turn_is_caught_with_the_cycle_that_it_closes)
 {
 	const uint8_t illegal[] = {TO_NEXT, TO_NEXT, TO_HOST, ROUTE_TYPE_HOST}; /* s2 s3 s4 */
-	struct fixture *fixture = *state;
 	const struct route_report *report;
 
 	add(fixture, 2, 4, illegal, sizeof(illegal));
@@ -127,7 +126,6 @@ TEST(one_illegal_turn_is_caught_with_the_cycle_that_it_closes)
 
 TEST(routes_round_a_ring_deadlock)
 {
-	struct fixture *fixture = *state;
 	const struct route_report *report;
 
 	all_clockwise(fixture, ROUTE_TYPE_HOST, UINT32_MAX);
@@ -140,7 +138,6 @@ TEST(routes_round_a_ring_deadlock)
 
 TEST(an_in_transit_buffer_ends_the_dependency)
 {
-	struct fixture *fixture = *state;
 	const struct route_report *report;
 
 	all_clockwise(fixture, ROUTE_TYPE_HOST, 3);
@@ -154,7 +151,6 @@ TEST(an_in_transit_buffer_ends_the_dependency)
 
 TEST(links_and_loads_are_counted)
 {
-	struct fixture *fixture = *state;
 	const struct route_report *report;
 
 	all_clockwise(fixture, ROUTE_TYPE_HOST, UINT32_MAX);
@@ -172,7 +168,6 @@ TEST(links_and_loads_are_counted)
 TEST(a_pair_without_a_route_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, TO_HOST, ROUTE_TYPE_HOST};
-	struct fixture *fixture = *state;
 	const struct route_report *report;
 
 	route_set_destroy(fixture->set);
@@ -201,14 +196,14 @@ TEST(a_route_to_the_wrong_host_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, TO_HOST, ROUTE_TYPE_HOST};
 
-	expect_invalid(*state, route, sizeof(route), "h0 to h2: it ends at h1:0");
+	expect_invalid(fixture, route, sizeof(route), "h0 to h2: it ends at h1:0");
 }
 
 TEST(a_route_by_a_port_without_a_link_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, ROUTE_PORT_BIT | 63, TO_HOST, ROUTE_TYPE_HOST};
 
-	expect_invalid(*state, route, sizeof(route),
+	expect_invalid(fixture, route, sizeof(route),
 		"h0 to h2: it leaves by a port without a link at s1:1");
 }
 
@@ -217,7 +212,7 @@ TEST(a_hop_that_a_switch_may_replace_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, TO_NEXT | ROUTE_ADAPTIVE, TO_HOST, ROUTE_TYPE_HOST};
 
-	expect_invalid(*state, route, sizeof(route),
+	expect_invalid(fixture, route, sizeof(route),
 		"h0 to h2: it lets a switch replace a hop, which cannot be verified, at s1:1");
 }
 
@@ -225,7 +220,7 @@ TEST(a_route_without_an_end_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, TO_NEXT, TO_HOST};
 
-	expect_invalid(*state, route, sizeof(route), "h0 to h2: it has no end at h2:0");
+	expect_invalid(fixture, route, sizeof(route), "h0 to h2: it has no end at h2:0");
 }
 
 TEST(a_route_that_ends_in_a_switch_is_found)
@@ -233,14 +228,14 @@ TEST(a_route_that_ends_in_a_switch_is_found)
 	const uint8_t route[] = {TO_NEXT, ROUTE_TYPE_HOST};
 
 	expect_invalid(
-		*state, route, sizeof(route), "h0 to h2: it has an interface element at s1:1");
+		fixture, route, sizeof(route), "h0 to h2: it has an interface element at s1:1");
 }
 
 TEST(a_route_through_a_host_is_found)
 {
 	const uint8_t route[] = {TO_HOST, TO_NEXT, TO_NEXT, TO_HOST, ROUTE_TYPE_HOST};
 
-	expect_invalid(*state, route, sizeof(route), "h0 to h2: it has a port element at h0:0");
+	expect_invalid(fixture, route, sizeof(route), "h0 to h2: it has a port element at h0:0");
 }
 
 TEST(a_route_that_goes_on_after_its_end_is_found)
@@ -248,14 +243,14 @@ TEST(a_route_that_goes_on_after_its_end_is_found)
 	const uint8_t route[] = {TO_NEXT, TO_NEXT, TO_HOST, ROUTE_TYPE_HOST, ROUTE_TYPE_HOST};
 
 	expect_invalid(
-		*state, route, sizeof(route), "h0 to h2: it continues after its end at h2:0");
+		fixture, route, sizeof(route), "h0 to h2: it continues after its end at h2:0");
 }
 
 TEST(an_element_of_no_known_type_is_found)
 {
 	const uint8_t route[] = {TO_NEXT, TO_NEXT, TO_HOST, 0x33};
 
-	expect_invalid(*state, route, sizeof(route),
+	expect_invalid(fixture, route, sizeof(route),
 		"h0 to h2: it has an element of no known type at h2:0");
 }
 
@@ -263,7 +258,7 @@ TEST(a_step_that_is_not_between_two_ports_is_found)
 {
 	const uint8_t route[] = {ROUTE_TYPE_STEP, TO_NEXT, TO_NEXT, TO_HOST, ROUTE_TYPE_HOST};
 
-	expect_invalid(*state, route, sizeof(route),
+	expect_invalid(fixture, route, sizeof(route),
 		"h0 to h2: it has too many 'next step', or one that is not between two ports, at "
 		"s0:2");
 }
@@ -273,14 +268,13 @@ TEST(more_than_two_steps_are_found)
 	const uint8_t route[] = {TO_NEXT, ROUTE_TYPE_STEP, TO_NEXT, ROUTE_TYPE_STEP, TO_NEXT,
 		ROUTE_TYPE_STEP, TO_NEXT, TO_HOST, ROUTE_TYPE_HOST};
 
-	expect_invalid(*state, route, sizeof(route),
+	expect_invalid(fixture, route, sizeof(route),
 		"h0 to h2: it has too many 'next step', or one that is not between two ports, at "
 		"s0:2");
 }
 
 TEST(a_set_for_another_number_of_hosts_is_refused)
 {
-	struct fixture *fixture = *state;
 	OWNED(route_set) *other = route_set_create(7);
 	struct error error;
 
@@ -300,7 +294,6 @@ static struct route_table *some_table(const struct fixture *fixture)
 
 TEST(tables_that_send_round_in_a_circle_are_found)
 {
-	struct fixture *fixture = *state;
 	OWNED(route_table) *table = some_table(fixture);
 
 	for (uint32_t at = 0; at < 6; at++)
@@ -314,7 +307,6 @@ TEST(tables_that_send_round_in_a_circle_are_found)
 
 TEST(a_table_with_a_hole_is_found)
 {
-	struct fixture *fixture = *state;
 	OWNED(route_table) *table = some_table(fixture);
 
 	route_table_row(table, 2)[0] = ROUTE_TABLE_NONE;
@@ -325,7 +317,6 @@ TEST(a_table_with_a_hole_is_found)
 
 TEST(tables_that_turn_against_the_rule_are_found)
 {
-	struct fixture *fixture = *state;
 	OWNED(route_table) *table = some_table(fixture);
 
 	for (uint32_t at = 0; at < 6; at++) /* clockwise to everybody else */

@@ -51,7 +51,7 @@ static void record_all(struct fixture *fixture, uint64_t seed)
 	qsort(fixture->sample, SAMPLES, sizeof(fixture->sample[0]), compare);
 }
 
-#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+#define TEST(name) UNIT_BED(name, set_up, tear_down, struct fixture *fixture)
 
 TEST(each_value_has_a_bucket_and_greater_values_none_before)
 {
@@ -72,8 +72,6 @@ TEST(each_value_has_a_bucket_and_greater_values_none_before)
 
 TEST(quantiles_are_never_too_low_and_within_the_promised_error)
 {
-	struct fixture *fixture = *state;
-
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		histogram_reset(&fixture->histogram);
 		record_all(fixture, seed);
@@ -89,8 +87,6 @@ TEST(quantiles_are_never_too_low_and_within_the_promised_error)
 
 TEST(small_values_are_exact)
 {
-	struct fixture *fixture = *state;
-
 	for (unsigned value = 0; value < 100; value++)
 		histogram_record(&fixture->histogram, value);
 	assert_int_equal(histogram_quantile(&fixture->histogram, 0.5), 49);
@@ -100,24 +96,18 @@ TEST(small_values_are_exact)
 
 TEST(the_greatest_quantile_is_the_exact_maximum)
 {
-	struct fixture *fixture = *state;
-
 	record_all(fixture, 11);
 	assert_true(histogram_quantile(&fixture->histogram, 1.0) == fixture->sample[SAMPLES - 1]);
 }
 
 TEST(no_quantile_exceeds_the_maximum)
 {
-	struct fixture *fixture = *state;
-
 	histogram_record(&fixture->histogram, 1000000);
 	assert_true(histogram_quantile(&fixture->histogram, 0.999) <= 1000000);
 }
 
 TEST(an_empty_histogram_gives_zeros)
 {
-	struct fixture *fixture = *state;
-
 	assert_int_equal(histogram_quantile(&fixture->histogram, 0.5), 0);
 	assert_int_equal(histogram_quantile(&fixture->histogram, 1.0), 0);
 	assert_true(histogram_mean(&fixture->histogram) == 0);
@@ -126,7 +116,6 @@ TEST(an_empty_histogram_gives_zeros)
 
 TEST(the_mean_is_exact_and_the_deviation_within_the_promised_error)
 {
-	struct fixture *fixture = *state;
 	double sum = 0, squares = 0, mean;
 	struct rng rng;
 
@@ -146,8 +135,6 @@ TEST(the_mean_is_exact_and_the_deviation_within_the_promised_error)
 
 TEST(values_that_are_all_equal_deviate_by_nothing)
 {
-	struct fixture *fixture = *state;
-
 	for (unsigned i = 0; i < 7; i++)
 		histogram_record(&fixture->histogram, 17120);
 	assert_true(histogram_mean(&fixture->histogram) == 17120);
@@ -156,7 +143,6 @@ TEST(values_that_are_all_equal_deviate_by_nothing)
 
 TEST(merging_equals_recording_everything_in_one)
 {
-	struct fixture *fixture = *state;
 	static struct histogram all;
 	struct rng rng;
 

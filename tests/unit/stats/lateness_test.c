@@ -57,11 +57,10 @@ static void measure_all(struct fixture *fixture)
 	note_all(fixture);
 }
 
-#define CLAIM(function) UNIT_WITH(function, set_up, tear_down)
+#define CLAIM(function) UNIT_BED(function, set_up, tear_down, struct fixture *fixture)
 
 CLAIM(the_total_is_that_of_all_ends)
 {
-	struct fixture *fixture = *state;
 	struct histogram wanted = {.count = 0};
 
 	measure_all(fixture);
@@ -75,7 +74,6 @@ CLAIM(the_total_is_that_of_all_ends)
 
 CLAIM(percentiles_of_an_end_are_the_end_of_their_step_or_the_maximum)
 {
-	struct fixture *fixture = *state;
 	struct lateness_summary summary;
 	uint64_t p50, p99;
 
@@ -97,8 +95,6 @@ CLAIM(percentiles_of_an_end_are_the_end_of_their_step_or_the_maximum)
 /* Never flattering: at most the true share, and no more than a step below it. */
 CLAIM(the_share_within_a_bound_is_at_most_the_true_one)
 {
-	struct fixture *fixture = *state;
-
 	measure_all(fixture);
 	for (unsigned i = 0; i < SAMPLES; i += 97) {
 		uint64_t bound = fixture->sample[i], within = 0, well_within = 0;
@@ -117,8 +113,6 @@ CLAIM(the_share_within_a_bound_is_at_most_the_true_one)
 
 CLAIM(nothing_measured_is_nothing)
 {
-	struct fixture *fixture = *state;
-
 	assert_int_equal(lateness_summary(NULL).arrivals, 0);
 	lateness_measure(NULL, &fixture->total);
 	note_all(fixture);
@@ -130,7 +124,6 @@ CLAIM(nothing_measured_is_nothing)
 
 CLAIM(counters_go_on_and_the_measured_stays_when_measuring_ends)
 {
-	struct fixture *fixture = *state;
 	uint64_t ns[2] = {3000, 5000};
 
 	lateness_note(&fixture->late, ns, 2);

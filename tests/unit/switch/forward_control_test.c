@@ -54,12 +54,10 @@ static void expect_error(struct bench *bench, const struct bench_packet *what)
 	bench_check(bench);
 }
 
-#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+#define TEST(name) UNIT_BED(name, set_up, tear_down, struct bench *bench)
 
 TEST(a_port_at_the_cursor_sends_it_on_without_credits)
 {
-	struct bench *bench = *state;
-
 	for (unsigned i = 0; i < 2; i++) {
 		const struct bench_packet what = frame_of(kinds[i], to_agent, 2, 0);
 		unsigned number = bench_arrive(bench, 1, &what);
@@ -73,8 +71,6 @@ TEST(a_port_at_the_cursor_sends_it_on_without_credits)
 
 TEST(an_agent_as_the_last_element_is_the_agent_of_this_switch)
 {
-	struct bench *bench = *state;
-
 	for (unsigned i = 0; i < 2; i++) {
 		const struct bench_packet what = frame_of(kinds[i], to_agent, 2, 1);
 		unsigned number = bench_arrive(bench, 1, &what);
@@ -92,7 +88,6 @@ TEST(an_agent_as_the_last_element_is_the_agent_of_this_switch)
 TEST(frames_for_the_agent_come_in_their_order)
 {
 	const struct bench_packet what = frame_of(FRAME_MAPPER, to_agent, 2, 1);
-	struct bench *bench = *state;
 	const struct weft_packet *packet;
 	unsigned number = 0;
 
@@ -111,7 +106,7 @@ TEST(an_agent_that_is_not_the_last_element_is_a_routing_error)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct bench_packet what = frame_of(kinds[i], agent_inside, 2, 0);
 
-		expect_error(*state, &what);
+		expect_error(bench, &what);
 	}
 }
 
@@ -123,8 +118,8 @@ TEST(other_elements_and_ports_that_are_not_there_are_routing_errors)
 		const struct bench_packet inside =
 			frame_of(FRAME_SCOUT, elsewhere, sizeof(elsewhere), (uint8_t)i);
 
-		expect_error(*state, &last);
-		expect_error(*state, &inside);
+		expect_error(bench, &last);
+		expect_error(bench, &inside);
 	}
 }
 
@@ -137,7 +132,7 @@ TEST(a_step_towards_a_port_is_a_routing_error)
 	for (unsigned i = 0; i < 2; i++) {
 		const struct bench_packet what = frame_of(kinds[i], steps, sizeof(steps), 1);
 
-		expect_error(*state, &what);
+		expect_error(bench, &what);
 	}
 }
 
@@ -145,7 +140,7 @@ TEST(a_cursor_past_the_end_is_a_routing_error)
 {
 	const struct bench_packet what = frame_of(FRAME_MAPPER, to_agent, 2, 2);
 
-	expect_error(*state, &what);
+	expect_error(bench, &what);
 }
 
 TEST(the_table_says_nothing_about_frames_of_the_mapper)
@@ -154,14 +149,13 @@ TEST(the_table_says_nothing_about_frames_of_the_mapper)
 		struct bench_packet what = frame_of(kinds[i], NULL, 0, 0);
 
 		what.destination = 2;
-		expect_error(*state, &what);
+		expect_error(bench, &what);
 	}
 }
 
 TEST(a_switch_without_an_agent_takes_nothing)
 {
 	const struct bench_packet what = frame_of(FRAME_SCOUT, to_agent, 2, 1);
-	struct bench *bench = *state;
 
 	switch_serve_agent(bench->sw, false);
 	expect_error(bench, &what);
@@ -173,15 +167,14 @@ TEST(no_other_kind_reaches_the_agent)
 	const struct bench_packet notification = frame_of(FRAME_CN, to_agent, 2, 1);
 	const struct bench_packet data = {.route = to_agent, .route_length = 2, .cursor = 1};
 
-	expect_error(*state, &ack);
-	expect_error(*state, &notification);
-	expect_error(*state, &data);
+	expect_error(bench, &ack);
+	expect_error(bench, &notification);
+	expect_error(bench, &data);
 }
 
 TEST(a_port_that_is_down_counts_as_for_other_control_frames)
 {
 	const struct bench_packet what = frame_of(FRAME_SCOUT, to_agent, 2, 0);
-	struct bench *bench = *state;
 
 	bench_pass(bench, 4 * BENCH_HELLO_PS, BIT64(2));
 	bench_arrive(bench, 1, &what);
@@ -193,7 +186,6 @@ TEST(a_full_reserve_keeps_nothing_from_the_agent)
 {
 	const struct bench_packet on = frame_of(FRAME_MAPPER, to_agent, 2, 0);
 	const struct bench_packet own = frame_of(FRAME_MAPPER, to_agent, 2, 1);
-	struct bench *bench = *state;
 
 	for (unsigned i = 0; i < 10; i++)
 		bench_arrive(bench, 1, &on);

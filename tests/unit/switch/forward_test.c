@@ -59,11 +59,10 @@ static void expect_discard(
 	bench_check(bench);
 }
 
-#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+#define TEST(name) UNIT_BED(name, set_up, tear_down, struct bench *bench)
 
 TEST(a_packet_without_a_route_goes_where_the_table_says)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = 3};
 
 	pass(bench, &what, 3);
@@ -73,7 +72,6 @@ TEST(a_packet_without_a_route_goes_where_the_table_says)
 
 TEST(a_source_route_goes_before_the_table)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = 3, .route = route, .route_length = 1};
 
 	pass(bench, &what, 4);
@@ -81,7 +79,6 @@ TEST(a_source_route_goes_before_the_table)
 
 TEST(the_element_at_the_cursor_counts_and_the_cursor_advances)
 {
-	struct bench *bench = *state;
 	struct bench_packet what = {.route = route, .route_length = 3};
 
 	assert_int_equal(pass(bench, &what, 4)->cursor, 1);
@@ -91,7 +88,6 @@ TEST(the_element_at_the_cursor_counts_and_the_cursor_advances)
 
 TEST(a_hop_that_may_be_replaced_is_taken_as_it_stands)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.route = route, .route_length = 2, .cursor = 1};
 
 	pass(bench, &what, 3);
@@ -99,7 +95,6 @@ TEST(a_hop_that_may_be_replaced_is_taken_as_it_stands)
 
 TEST(a_packet_routed_by_table_keeps_its_cursor)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = 3};
 
 	assert_int_equal(pass(bench, &what, 3)->cursor, 0);
@@ -107,7 +102,6 @@ TEST(a_packet_routed_by_table_keeps_its_cursor)
 
 TEST(the_sl_gives_the_next_vc_and_the_header_says_so)
 {
-	struct bench *bench = *state;
 	struct bench_packet what = {.destination = OUT, .vc = 1};
 
 	for (unsigned sl = 0; sl < 16; sl++) {
@@ -118,7 +112,6 @@ TEST(the_sl_gives_the_next_vc_and_the_header_says_so)
 
 TEST(the_original_vc_and_the_flags_stay_in_the_header)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT,
 		.sl = 2,
 		.vc = 1,
@@ -134,23 +127,23 @@ TEST(an_interface_element_at_the_cursor_is_a_routing_error)
 {
 	const struct bench_packet what = {.route = route, .route_length = 3, .cursor = 2};
 
-	expect_discard(*state, &what, SWITCH_DISCARD_ROUTING_ERROR);
+	expect_discard(bench, &what, SWITCH_DISCARD_ROUTING_ERROR);
 }
 
 TEST(a_cursor_past_the_end_is_a_routing_error)
 {
 	const struct bench_packet what = {.route = route, .route_length = 2, .cursor = 2};
 
-	expect_discard(*state, &what, SWITCH_DISCARD_ROUTING_ERROR);
+	expect_discard(bench, &what, SWITCH_DISCARD_ROUTING_ERROR);
 }
 
 TEST(a_port_that_is_not_there_is_a_routing_error)
 {
 	struct bench_packet what = {.route = route, .route_length = 5, .cursor = 3};
 
-	expect_discard(*state, &what, SWITCH_DISCARD_ROUTING_ERROR);
+	expect_discard(bench, &what, SWITCH_DISCARD_ROUTING_ERROR);
 	what.cursor = 4;
-	expect_discard(*state, &what, SWITCH_DISCARD_ROUTING_ERROR);
+	expect_discard(bench, &what, SWITCH_DISCARD_ROUTING_ERROR);
 }
 
 /* Ports 4 and 3 with steps at either or none; then steps before what is no port. */
@@ -160,7 +153,6 @@ static const uint8_t steps[] = {ROUTE_PORT_BIT | 4, ROUTE_TYPE_STEP, ROUTE_PORT_
 
 TEST(a_next_step_is_passed_over_and_the_element_after_it_counts)
 {
-	struct bench *bench = *state;
 	struct bench_packet what = {.route = steps, .route_length = sizeof(steps), .cursor = 1};
 
 	assert_int_equal(pass(bench, &what, 3)->cursor, 3);
@@ -179,10 +171,10 @@ TEST(a_next_step_before_anything_but_a_port_is_a_routing_error)
 	for (unsigned i = 0; i < sizeof(cursors); i++) {
 		what.cursor = cursors[i];
 		what.control = false;
-		expect_discard(*state, &what, SWITCH_DISCARD_ROUTING_ERROR);
+		expect_discard(bench, &what, SWITCH_DISCARD_ROUTING_ERROR);
 		what.control = true;
 		what.kind = FRAME_ACK;
-		expect_discard(*state, &what, SWITCH_CONTROL_DISCARD_ROUTE);
+		expect_discard(bench, &what, SWITCH_CONTROL_DISCARD_ROUTE);
 	}
 }
 
@@ -236,12 +228,11 @@ TEST(a_destination_beyond_the_table_has_no_route)
 {
 	const struct bench_packet what = {.destination = BENCH_HOSTS};
 
-	expect_discard(*state, &what, SWITCH_DISCARD_NO_ROUTE);
+	expect_discard(bench, &what, SWITCH_DISCARD_NO_ROUTE);
 }
 
 TEST(a_destination_without_a_port_in_the_table_has_no_route)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = 3};
 
 	bench->alternatives[3] = BIT64(4);
@@ -253,7 +244,6 @@ TEST(a_destination_without_a_port_in_the_table_has_no_route)
 
 TEST(without_a_table_only_source_routes_lead_on)
 {
-	struct bench *bench = *state;
 	const struct bench_packet by_table = {.destination = 3};
 	const struct bench_packet by_route = {.route = route, .route_length = 1};
 
@@ -266,9 +256,9 @@ TEST(a_vc_that_the_switch_does_not_have_is_refused)
 {
 	struct bench_packet what = {.destination = OUT, .vc = VCS};
 
-	expect_discard(*state, &what, SWITCH_DISCARD_VC);
+	expect_discard(bench, &what, SWITCH_DISCARD_VC);
 	what.vc = FRAME_VCS_MAX - 1;
-	expect_discard(*state, &what, SWITCH_DISCARD_VC);
+	expect_discard(bench, &what, SWITCH_DISCARD_VC);
 }
 
 UNIT_TEST(a_port_without_a_cable_discards_as_a_link_that_is_down)
@@ -284,7 +274,6 @@ UNIT_TEST(a_port_without_a_cable_discards_as_a_link_that_is_down)
 
 TEST(a_frame_beyond_the_credits_is_dropped_and_counted_as_a_violation)
 {
-	struct bench *bench = *state;
 	struct bench_packet what = {.destination = OUT, .blocks = VC_BLOCKS + 1};
 
 	expect_discard(bench, &what, SWITCH_DISCARD_CREDIT_VIOLATION);
@@ -293,7 +282,6 @@ TEST(a_frame_beyond_the_credits_is_dropped_and_counted_as_a_violation)
 
 TEST(a_full_vc_takes_no_block_more_however_often_it_is_tried)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT};
 
 	for (unsigned i = 0; i < 3 * VC_BLOCKS; i++) {
@@ -307,7 +295,6 @@ TEST(a_full_vc_takes_no_block_more_however_often_it_is_tried)
 
 TEST(a_violation_in_one_vc_leaves_the_other_vcs_their_credits)
 {
-	struct bench *bench = *state;
 	const struct bench_packet overrun = {.destination = OUT, .blocks = VC_BLOCKS + 1};
 	const struct bench_packet good = {
 		.destination = OUT, .vc = 1, .sl = 1, .blocks = VC_BLOCKS};
@@ -318,7 +305,6 @@ TEST(a_violation_in_one_vc_leaves_the_other_vcs_their_credits)
 
 TEST(a_violator_gets_no_more_and_no_less_than_the_buffer_afterwards)
 {
-	struct bench *bench = *state;
 	const struct bench_packet overrun = {.destination = OUT, .blocks = VC_BLOCKS + 1};
 	struct control_credit told;
 
@@ -329,7 +315,6 @@ TEST(a_violator_gets_no_more_and_no_less_than_the_buffer_afterwards)
 
 TEST(a_stored_packet_is_not_granted_again_before_it_has_left)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT, .blocks = 10};
 
 	bench_arrive(bench, 0, &what);
@@ -424,7 +409,6 @@ UNIT_TEST(a_vc_rule_that_does_not_fit_is_refused)
 
 TEST(control_frames_are_accounted_apart_from_data)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT, .control = true};
 
 	pass(bench, &what, OUT);
@@ -437,7 +421,6 @@ TEST(control_frames_are_accounted_apart_from_data)
 
 TEST(bytes_count_for_data_and_control_on_both_sides)
 {
-	struct bench *bench = *state;
 	struct bench_packet what = {.destination = OUT, .blocks = 2};
 
 	pass(bench, &what, OUT);
@@ -451,15 +434,14 @@ TEST(a_control_frame_without_a_way_is_counted_apart)
 {
 	struct bench_packet what = {.destination = BENCH_HOSTS, .control = true};
 
-	expect_discard(*state, &what, SWITCH_CONTROL_DISCARD_ROUTE);
+	expect_discard(bench, &what, SWITCH_CONTROL_DISCARD_ROUTE);
 	what = (struct bench_packet){
 		.route = route, .route_length = 3, .cursor = 2, .control = true};
-	expect_discard(*state, &what, SWITCH_CONTROL_DISCARD_ROUTE);
+	expect_discard(bench, &what, SWITCH_CONTROL_DISCARD_ROUTE);
 }
 
 TEST(a_control_frame_keeps_the_vc_of_its_header)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT, .vc = 1, .sl = 2, .control = true};
 
 	assert_int_equal(pass(bench, &what, OUT)->header_vc, 1);
@@ -467,7 +449,6 @@ TEST(a_control_frame_keeps_the_vc_of_its_header)
 
 TEST(a_full_control_reserve_discards_and_data_goes_on)
 {
-	struct bench *bench = *state;
 	const struct bench_packet control = {.destination = OUT, .control = true};
 	const struct bench_packet data = {.destination = 4};
 
@@ -483,7 +464,6 @@ TEST(a_full_control_reserve_discards_and_data_goes_on)
 
 TEST(full_data_buffers_do_not_hold_up_control_frames)
 {
-	struct bench *bench = *state;
 	const struct bench_packet data = {.destination = OUT, .blocks = VC_BLOCKS};
 	const struct bench_packet control = {.destination = OUT, .control = true};
 
@@ -512,7 +492,6 @@ static void draw_packet(struct rng *rng, struct bench_packet *what)
 
 TEST(a_discarded_packet_says_which_counter_it_is_in)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = BENCH_HOSTS};
 	const struct weft_packet *packet = &bench->packet[bench_arrive(bench, 0, &what)];
 
@@ -546,7 +525,6 @@ static void spoil_packet(struct rng *rng, struct bench_packet *what)
 /* Every packet that came in went out, is stored or has a counter that says why not. */
 TEST(nothing_is_unaccounted_for_whatever_arrives)
 {
-	struct bench *bench = *state;
 	uint64_t in = 0, out = 0, discarded = 0;
 	struct weft_packet *packets[8];
 	struct bench_packet what;
@@ -723,8 +701,6 @@ static unsigned try_direct(struct bench *bench, unsigned vc, uint64_t outputs)
 
 TEST(nothing_goes_past_a_packet_that_waits_for_the_same_output)
 {
-	struct bench *bench = *state;
-
 	bench_send(bench, 1, 0, OUT);
 	assert_int_equal(try_direct(bench, 0, UINT64_MAX), SWITCH_PORT_NONE);
 	bench_leave(bench, OUT);
@@ -735,7 +711,6 @@ TEST(nothing_goes_past_a_packet_that_waits_for_the_same_output)
 
 TEST(nothing_goes_past_a_control_frame)
 {
-	struct bench *bench = *state;
 	const struct bench_packet control = {.destination = OUT, .control = true};
 
 	bench_arrive(bench, 1, &control);
@@ -744,12 +719,11 @@ TEST(nothing_goes_past_a_control_frame)
 
 TEST(nothing_goes_past_where_the_driver_cannot_send)
 {
-	assert_int_equal(try_direct(*state, 0, ~BIT64(OUT)), SWITCH_PORT_NONE);
+	assert_int_equal(try_direct(bench, 0, ~BIT64(OUT)), SWITCH_PORT_NONE);
 }
 
 TEST(a_source_route_goes_past_the_queues_too)
 {
-	struct bench *bench = *state;
 	struct weft_packet packet = {
 		.blocks = 1, .route_length = 1, .hop = ROUTE_PORT_BIT | ROUTE_ADAPTIVE | OUT};
 

@@ -38,12 +38,10 @@ static void cut(struct bench *bench, unsigned port)
 	assert_int_equal(bench->sw->usable & BIT64(port), 0);
 }
 
-#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+#define TEST(name) UNIT_BED(name, set_up, tear_down, struct bench *bench)
 
 TEST(a_silent_link_is_down_after_three_hellos_and_its_queues_are_discarded)
 {
-	struct bench *bench = *state;
-
 	bench_send(bench, 0, 0, OUT);
 	bench_send(bench, 1, 1, OUT);
 	bench_pass(bench, DOWN_AFTER, BIT64(OUT));
@@ -57,7 +55,6 @@ TEST(a_silent_link_is_down_after_three_hellos_and_its_queues_are_discarded)
 
 TEST(the_poll_tells_that_the_link_went_down_once)
 {
-	struct bench *bench = *state;
 	weft_time later = bench->now + DOWN_AFTER + 1;
 
 	bench_pass(bench, DOWN_AFTER, BIT64(OUT));
@@ -67,8 +64,6 @@ TEST(the_poll_tells_that_the_link_went_down_once)
 
 TEST(stalled_and_ready_packets_are_discarded_alike)
 {
-	struct bench *bench = *state;
-
 	bench_send(bench, 0, 0, OUT);
 	bench_send(bench, 0, 0, OUT);
 	assert_int_equal(bench_leave(bench, OUT), -1); /* now the head is stalled */
@@ -79,7 +74,6 @@ TEST(stalled_and_ready_packets_are_discarded_alike)
 
 TEST(the_space_of_what_was_discarded_is_granted_again)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT, .blocks = VC_BLOCKS};
 
 	bench_arrive(bench, 0, &what);
@@ -90,7 +84,6 @@ TEST(the_space_of_what_was_discarded_is_granted_again)
 
 TEST(control_frames_that_wait_are_discarded_and_counted_apart)
 {
-	struct bench *bench = *state;
 	const struct bench_packet control = {.destination = OUT, .control = true};
 
 	bench_arrive(bench, 0, &control);
@@ -104,7 +97,6 @@ TEST(control_frames_that_wait_are_discarded_and_counted_apart)
 
 TEST(other_outputs_do_not_notice)
 {
-	struct bench *bench = *state;
 	unsigned other = bench_send(bench, 0, 0, 2);
 
 	bench_send(bench, 0, 0, OUT);
@@ -119,7 +111,6 @@ TEST(later_arrivals_for_a_link_that_is_down_are_discarded)
 	static const uint8_t route[] = {ROUTE_PORT_BIT | OUT};
 	const struct bench_packet by_route = {.route = route, .route_length = 1};
 	const struct bench_packet control = {.destination = OUT, .control = true};
-	struct bench *bench = *state;
 
 	cut(bench, OUT);
 	bench_send(bench, 0, 0, OUT);
@@ -133,7 +124,6 @@ TEST(later_arrivals_for_a_link_that_is_down_are_discarded)
 TEST(later_arrivals_take_an_alternative_of_the_table)
 {
 	const struct bench_packet control = {.destination = OUT, .control = true};
-	struct bench *bench = *state;
 	unsigned data, last;
 
 	bench->alternatives[OUT] = BIT64(OUT) | BIT64(2);
@@ -147,8 +137,6 @@ TEST(later_arrivals_take_an_alternative_of_the_table)
 
 TEST(an_alternative_that_is_down_too_is_none)
 {
-	struct bench *bench = *state;
-
 	bench->alternatives[OUT] = BIT64(2) | BIT64(60);
 	bench_pass(bench, DOWN_AFTER + PS_PER_MS, BIT64(OUT) | BIT64(2));
 	bench_send(bench, 0, 0, OUT);
@@ -160,7 +148,6 @@ TEST(a_source_route_has_no_alternative)
 {
 	static const uint8_t route[] = {ROUTE_PORT_BIT | OUT};
 	const struct bench_packet what = {.destination = OUT, .route = route, .route_length = 1};
-	struct bench *bench = *state;
 
 	bench->alternatives[OUT] = BIT64(2);
 	cut(bench, OUT);
@@ -171,7 +158,6 @@ TEST(a_source_route_has_no_alternative)
 
 TEST(nothing_goes_past_the_queues_to_a_link_that_is_down)
 {
-	struct bench *bench = *state;
 	struct weft_packet packet = {.blocks = 1, .destination = OUT};
 
 	bench_grant(bench, OUT, 0, 10);
@@ -181,7 +167,6 @@ TEST(nothing_goes_past_the_queues_to_a_link_that_is_down)
 
 TEST(a_link_that_is_up_again_carries_packets_with_its_old_credits)
 {
-	struct bench *bench = *state;
 	unsigned number;
 
 	bench_grant(bench, OUT, 0, 10);
@@ -194,7 +179,6 @@ TEST(a_link_that_is_up_again_carries_packets_with_its_old_credits)
 
 TEST(a_credit_frame_brings_a_link_up_as_a_hello_does)
 {
-	struct bench *bench = *state;
 	unsigned number;
 
 	cut(bench, OUT);
@@ -205,8 +189,6 @@ TEST(a_credit_frame_brings_a_link_up_as_a_hello_does)
 
 TEST(a_link_goes_down_as_often_as_it_is_cut)
 {
-	struct bench *bench = *state;
-
 	for (unsigned i = 0; i < 5; i++) {
 		bench_send(bench, 0, 0, OUT);
 		cut(bench, OUT);
@@ -218,7 +200,6 @@ TEST(a_link_goes_down_as_often_as_it_is_cut)
 /* Otherwise packets for a neighbour that never comes would fill the buffers for ever. */
 TEST(a_neighbour_that_never_comes_is_a_link_that_is_down)
 {
-	struct bench *bench = *state;
 	struct link_end *link = &bench->sw->port[OUT].link;
 	const struct link_end_config config = link->config;
 
@@ -278,8 +259,6 @@ UNIT_TEST(without_voqs_the_packet_behind_a_discarded_head_goes_on)
 
 TEST(a_new_life_of_the_neighbour_voids_the_credits_of_the_old_one)
 {
-	struct bench *bench = *state;
-
 	bench_grant(bench, OUT, 0, 10);
 	bench_meet(bench, OUT, 2000);
 	bench_send(bench, 0, 0, OUT);
@@ -288,7 +267,6 @@ TEST(a_new_life_of_the_neighbour_voids_the_credits_of_the_old_one)
 
 TEST(packets_that_wait_go_to_the_new_life_when_it_grants)
 {
-	struct bench *bench = *state;
 	unsigned number = bench_send(bench, 0, 0, OUT);
 
 	bench_meet(bench, OUT, 2000);
@@ -299,7 +277,6 @@ TEST(packets_that_wait_go_to_the_new_life_when_it_grants)
 
 TEST(packets_of_the_old_life_go_on_and_take_their_space_until_then)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT, .blocks = 10};
 
 	bench_arrive(bench, 0, &what);
@@ -312,7 +289,6 @@ TEST(packets_of_the_old_life_go_on_and_take_their_space_until_then)
 
 TEST(a_neighbour_that_does_not_know_us_yet_is_granted_nothing)
 {
-	struct bench *bench = *state;
 	const struct control_hello hello = {.device = 9, .session = 2000, .peer_session = 1};
 
 	switch_on_hello(bench->sw, 0, &hello, bench->now);
@@ -325,7 +301,6 @@ TEST(a_neighbour_that_does_not_know_us_yet_is_granted_nothing)
 
 TEST(credits_for_another_number_of_vcs_change_nothing)
 {
-	struct bench *bench = *state;
 	struct control_credit credit = {.session = bench->peer_session[OUT],
 		.peer_session = BENCH_SESSION,
 		.vcs = VCS + 1,
@@ -338,7 +313,6 @@ TEST(credits_for_another_number_of_vcs_change_nothing)
 
 TEST(a_lost_data_frame_costs_the_neighbour_nothing_after_its_next_credit_frame)
 {
-	struct bench *bench = *state;
 	struct control_credit *credit = &bench->peer_credit[0];
 
 	credit->sent[0] = 10; /* sent, and never seen here */
@@ -349,7 +323,6 @@ TEST(a_lost_data_frame_costs_the_neighbour_nothing_after_its_next_credit_frame)
 
 TEST(hellos_and_credits_fall_due_at_their_intervals)
 {
-	struct bench *bench = *state;
 	struct link_end *link = &bench->sw->port[0].link;
 	struct control_hello hello;
 

@@ -46,12 +46,10 @@ static void pass(struct bench *bench, weft_time time_ps)
 	}
 }
 
-#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+#define TEST(name) UNIT_BED(name, set_up, tear_down, struct bench *bench)
 
 TEST(a_packet_that_cannot_move_is_discarded_after_the_watchdogs_time_and_not_before)
 {
-	struct bench *bench = *state;
-
 	bench_send(bench, 0, 0, OUT);
 	assert_int_equal(bench_leave(bench, OUT), -1);
 	pass(bench, WATCHDOG_PS - 1);
@@ -63,7 +61,6 @@ TEST(a_packet_that_cannot_move_is_discarded_after_the_watchdogs_time_and_not_bef
 
 TEST(a_look_right_at_the_time_discards_and_one_before_does_not)
 {
-	struct bench *bench = *state;
 	weft_time stalled_at = bench->now;
 
 	bench_send(bench, 0, 0, OUT);
@@ -77,8 +74,6 @@ TEST(a_look_right_at_the_time_discards_and_one_before_does_not)
 
 TEST(a_packet_is_discarded_in_time_whenever_it_came)
 {
-	struct bench *bench = *state;
-
 	for (unsigned i = 0; i < 10; i++) {
 		pass(bench, i * 7 * PS_PER_MS);
 		bench_send(bench, 0, 0, OUT);
@@ -91,8 +86,6 @@ TEST(a_packet_is_discarded_in_time_whenever_it_came)
 
 TEST(the_time_starts_anew_for_the_next_head)
 {
-	struct bench *bench = *state;
-
 	bench_send(bench, 0, 0, OUT);
 	bench_send(bench, 0, 0, OUT);
 	assert_int_equal(bench_leave(bench, OUT), -1);
@@ -106,8 +99,6 @@ TEST(the_time_starts_anew_for_the_next_head)
 
 TEST(a_head_that_moved_in_time_leaves_nothing_to_the_next_one)
 {
-	struct bench *bench = *state;
-
 	bench_send(bench, 0, 0, OUT);
 	bench_send(bench, 0, 0, OUT);
 	assert_int_equal(bench_leave(bench, OUT), -1);
@@ -121,7 +112,6 @@ TEST(a_head_that_moved_in_time_leaves_nothing_to_the_next_one)
 /* Each credit frame has the head tried again; that is no movement. */
 TEST(credits_that_do_not_suffice_do_not_start_the_time_anew)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT, .blocks = 60};
 
 	bench_arrive(bench, 0, &what);
@@ -136,8 +126,6 @@ TEST(credits_that_do_not_suffice_do_not_start_the_time_anew)
 /* They all have waited too long: none gets another round because one was looked at before it. */
 TEST(all_heads_that_have_waited_too_long_go_at_the_same_look)
 {
-	struct bench *bench = *state;
-
 	for (unsigned input = 0; input < PORTS; input++)
 		for (unsigned vc = 0; vc < VCS; vc++)
 			bench_send(bench, input, vc, OUT);
@@ -148,8 +136,6 @@ TEST(all_heads_that_have_waited_too_long_go_at_the_same_look)
 
 TEST(a_head_that_came_later_stays)
 {
-	struct bench *bench = *state;
-
 	bench_send(bench, 0, 0, OUT);
 	assert_int_equal(bench_leave(bench, OUT), -1);
 	pass(bench, WATCHDOG_PS / 2);
@@ -162,7 +148,6 @@ TEST(a_head_that_came_later_stays)
 
 TEST(the_space_of_the_discarded_packet_is_granted_again)
 {
-	struct bench *bench = *state;
 	const struct bench_packet what = {.destination = OUT, .blocks = 60};
 
 	bench_arrive(bench, 0, &what);
@@ -174,7 +159,6 @@ TEST(the_space_of_the_discarded_packet_is_granted_again)
 
 TEST(what_the_discarded_head_held_up_goes_on)
 {
-	struct bench *bench = *state;
 	const struct bench_packet long_one = {.destination = OUT, .blocks = 20};
 	unsigned behind;
 

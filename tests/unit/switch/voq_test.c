@@ -23,12 +23,10 @@ static int set_up(void **state)
 	return 0;
 }
 
-#define TEST(name) UNIT_WITH(name, set_up, NULL)
+#define TEST(name) UNIT_BED(name, set_up, NULL, struct fixture *f)
 
 TEST(packets_leave_in_the_order_of_arrival)
 {
-	struct fixture *f = *state;
-
 	for (unsigned i = 0; i < PACKETS; i++)
 		voq_push(&f->queue, &f->packet[i]);
 	for (unsigned i = 0; i < PACKETS; i++)
@@ -38,7 +36,6 @@ TEST(packets_leave_in_the_order_of_arrival)
 
 TEST(order_holds_however_pushes_and_pops_are_mixed)
 {
-	struct fixture *f = *state;
 	uint64_t pushed = 0, popped = 0;
 	struct rng rng;
 
@@ -53,8 +50,6 @@ TEST(order_holds_however_pushes_and_pops_are_mixed)
 
 TEST(a_push_tells_whether_the_head_is_new)
 {
-	struct fixture *f = *state;
-
 	assert_true(voq_push(&f->queue, &f->packet[0]));
 	assert_false(voq_push(&f->queue, &f->packet[1]));
 	voq_pop(&f->queue);
@@ -66,8 +61,6 @@ TEST(a_push_tells_whether_the_head_is_new)
 
 TEST(the_blocks_are_those_of_the_packets_in_it)
 {
-	struct fixture *f = *state;
-
 	for (unsigned i = 0; i < 5; i++)
 		voq_push(&f->queue, &f->packet[i]);
 	assert_int_equal(f->queue.blocks, 1 + 2 + 3 + 4 + 5);
@@ -77,8 +70,6 @@ TEST(the_blocks_are_those_of_the_packets_in_it)
 
 TEST(the_wait_of_a_head_counts_from_its_first_stall)
 {
-	struct fixture *f = *state;
-
 	voq_push(&f->queue, &f->packet[0]);
 	voq_stall(&f->queue, 100);
 	voq_stall(&f->queue, 200);
@@ -87,8 +78,6 @@ TEST(the_wait_of_a_head_counts_from_its_first_stall)
 
 TEST(the_next_head_has_not_waited_yet)
 {
-	struct fixture *f = *state;
-
 	voq_push(&f->queue, &f->packet[0]);
 	voq_push(&f->queue, &f->packet[1]);
 	voq_stall(&f->queue, 100);
@@ -100,8 +89,6 @@ TEST(the_next_head_has_not_waited_yet)
 
 TEST(a_stall_at_time_zero_is_a_stall)
 {
-	struct fixture *f = *state;
-
 	voq_push(&f->queue, &f->packet[0]);
 	voq_stall(&f->queue, 0);
 	assert_true(f->queue.stalled_at != 0);
@@ -109,8 +96,6 @@ TEST(a_stall_at_time_zero_is_a_stall)
 
 TEST(a_stall_marks_the_packet_that_is_the_head)
 {
-	struct fixture *f = *state;
-
 	voq_push(&f->queue, &f->packet[0]);
 	voq_push(&f->queue, &f->packet[1]);
 	voq_stall(&f->queue, 1);
