@@ -7,13 +7,12 @@
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "draws.h"
 #include "virtual/virtual_partitions.h"
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
 
 /* --- good runs --- */
-
-#define GOOD 200
 
 static bool may_deadlock(const struct drawn *drawn)
 {
@@ -40,9 +39,9 @@ static void soften(struct drawn *drawn)
 
 UNIT_TEST(of_good_runs_none_is_called_deadlocked_or_starved)
 {
-	unsigned good = 0, known = 0;
+	unsigned cases = unit_draws(200), good = 0, known = 0;
 
-	for (unsigned seed = 1; good < GOOD; seed++) {
+	for (unsigned seed = 1; good < cases; seed++) {
 		struct error error = {""};
 		struct drawn drawn;
 		json_t *result;
@@ -64,7 +63,7 @@ UNIT_TEST(of_good_runs_none_is_called_deadlocked_or_starved)
 		json_decref(result);
 		free(text);
 	}
-	assert_true(known > GOOD / 2);
+	assert_true(known > cases / 2);
 }
 
 /* --- rings and tori --- */
@@ -80,8 +79,6 @@ static const char ring[] = "weft: run/1\n"
 			   "measure: {duration: 2ms, sample: 200us}\n"
 			   "traffic:\n"
 			   "  - {pattern: uniform, load: 100%, message: 1KiB, stop: 200us}\n";
-
-#define CYCLES 200
 
 static const char *pick(struct rng *rng, const char *const *from, unsigned count)
 {
@@ -143,9 +140,9 @@ static bool is_called_deadlocked(unsigned seed, const char *duration, bool *stuc
 /* After 2 ms the messages of the first 200 us have arrived, except those that never will. */
 UNIT_TEST(rings_and_tori_are_called_deadlocked_if_and_only_if_they_are)
 {
-	unsigned deadlocked = 0;
+	unsigned cases = unit_draws(200), deadlocked = 0;
 
-	for (unsigned seed = 1; seed <= CYCLES; seed++) {
+	for (unsigned seed = 1; seed <= cases; seed++) {
 		bool is, moving;
 		bool late = is_called_deadlocked(seed, "measure.duration=1s", &is);
 		bool early = is_called_deadlocked(seed, "measure.duration=2ms", &moving);
@@ -155,12 +152,10 @@ UNIT_TEST(rings_and_tori_are_called_deadlocked_if_and_only_if_they_are)
 				seed, is, early, late);
 		deadlocked += is;
 	}
-	assert_in_range(deadlocked, CYCLES / 8, CYCLES * 7 / 8);
+	assert_in_range(deadlocked, cases / 8, cases * 7 / 8);
 }
 
 /* --- credits that a switch withholds --- */
-
-#define MIXED 100
 
 /* Messages of one and of several frames that arrive, short and long, where buffers hold a few
  * frames and routes are free of deadlock. */
@@ -198,7 +193,7 @@ static uint64_t deliver_mixed(unsigned seed, const char *credits)
 
 UNIT_TEST(withheld_credits_keep_nothing_for_ever)
 {
-	for (unsigned seed = 1; seed <= MIXED; seed++)
+	for (unsigned seed = unit_draws(100); seed > 0; seed--)
 		assert_int_equal(deliver_mixed(seed, "switch.credits=coalesced"),
 			deliver_mixed(seed, "switch.credits=each"));
 }
@@ -253,12 +248,11 @@ UNIT_TEST(a_circle_beside_a_flow_that_runs_on_is_named_with_its_hosts)
 /* A deadlock is reported even if a watchdog breaks the cycle. */
 UNIT_TEST(a_circle_that_was_freed_again_is_named)
 {
-	struct run_result result =
+	OWNED(run_result) result =
 		virtual_lab_result(ring, VIRTUAL_LAB_SET("watchdog=100us", "traffic[0].stop=1ms"));
 
 	assert_true(result.deadlock);
 	assert_int_equal(result.cycles, 6);
-	run_result_free(&result);
 }
 
 /* --- starvation without a deadlock --- */
@@ -291,14 +285,13 @@ UNIT_TEST(the_far_end_of_a_parking_lot_starves)
 /* 200 us are not four turns of 36 hosts at 10 Gbps. */
 UNIT_TEST(a_run_that_is_too_short_cannot_tell)
 {
-	struct run_result result =
+	OWNED(run_result) result =
 		virtual_lab_result(row, VIRTUAL_LAB_SET("measure.duration=200us"));
 	json_t *document = run_result_json(&result, NULL);
 
 	assert_false(result.starvation_known);
 	assert_true(json_is_null(json_object_get(document, "starved")));
 	json_decref(document);
-	run_result_free(&result);
 }
 
 /* Each host of a Dragonfly sends to the next group: what is re-injected there comes last in a row

@@ -4,6 +4,7 @@
 /* Every algorithm on every kind of topology that there is a generator for; and several algorithms
  * on one tree. */
 
+#include "draws.h"
 #include "random_network.h"
 #include "route/route_merge.h"
 #include "route_expect.h"
@@ -76,7 +77,7 @@ static bool minimal(const struct route_algorithm *algorithm, unsigned i)
 static void try_network(
 	const struct route_algorithm *algorithm, const struct topology *topology, unsigned i)
 {
-	uint64_t seeds = topology->hosts > 100 ? 1 : 5;
+	uint64_t seeds = topology->hosts > 100 ? 1 : 1 + unit_draws(4);
 
 	for (uint64_t seed = 0; seed < seeds; seed++) {
 		struct route_case the_case = {
@@ -161,7 +162,7 @@ UNIT_TEST(sets_on_one_tree_are_free_of_deadlock_together)
 	static const char *const unions[] = {
 		"ud+ud-itb", "ud-random+ud-mitb+ud-itb", "dfs+dfs-itb"};
 
-	for (uint64_t seed = 0; seed < PROPERTY_NETWORKS / 4; seed++) {
+	for (uint64_t seed = unit_draws(250); seed > 0; seed--) {
 		OWNED(topology) *topology = random_network(seed, RANDOM_NETWORK_MAX);
 
 		for (unsigned i = 0; i < sizeof(unions) / sizeof(unions[0]); i++)

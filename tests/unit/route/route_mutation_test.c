@@ -5,6 +5,7 @@
  * Cycles are found by brute force here, without anything of lib/route but the bytes of the routes.
  */
 
+#include "draws.h"
 #include "random_network.h"
 #include "route_expect.h"
 
@@ -220,7 +221,7 @@ UNIT_TEST(a_needed_itb_that_is_missing_is_caught_and_no_other)
 
 		if (strstr(algorithm->name, "itb") == NULL)
 			continue;
-		tally = try_algorithm(algorithm, PROPERTY_NETWORKS / 4);
+		tally = try_algorithm(algorithm, unit_draws(250));
 		print_message("%s: %u ITBs, %u taken out, %u needed and caught\n", algorithm->name,
 			tally.itbs, tally.cuts, tally.caught);
 		if (spends_many(algorithm))
@@ -235,7 +236,7 @@ UNIT_TEST(a_needed_itb_that_is_missing_is_caught_and_no_other)
 UNIT_TEST(judge_and_brute_force_agree_on_shortest_routes)
 {
 	const struct route_algorithm *minhop = route_algorithm_find("minhop");
-	unsigned cycles = 0, networks = PROPERTY_NETWORKS / 2;
+	unsigned cycles = 0, networks = unit_draws(500);
 
 	for (uint64_t seed = 0; seed < networks; seed++) {
 		OWNED(topology) *topology = random_network(seed, SWITCHES);

@@ -5,6 +5,7 @@
  * algorithm of the list from the I-th on, so that N of them run side by side; 'route_property_test
  * NAME' takes one. */
 
+#include "draws.h"
 #include "random_network.h"
 #include "route_expect.h"
 #include "topo/topology_without.h"
@@ -62,7 +63,7 @@ UNIT_TEST(routes_are_good_on_random_networks)
 	const struct route_algorithm *algorithm;
 
 	for (unsigned i = 0; (algorithm = algorithm_at(i)) != NULL; i++) {
-		unsigned networks = share(algorithm, PROPERTY_NETWORKS);
+		unsigned networks = share(algorithm, unit_draws(1000));
 		uint64_t routes = 0;
 
 		for (uint64_t seed = 0; seed < networks; seed++) {
@@ -135,7 +136,7 @@ UNIT_TEST(what_failures_leave_connected_has_good_routes)
 	const struct route_algorithm *algorithm;
 
 	for (unsigned i = 0; (algorithm = algorithm_at(i)) != NULL; i++) {
-		unsigned networks = share(algorithm, PROPERTY_NETWORKS / 4);
+		unsigned networks = share(algorithm, unit_draws(250));
 		uint64_t routes = 0;
 
 		for (uint64_t seed = 0; seed < networks; seed++) {
@@ -158,7 +159,7 @@ UNIT_TEST(what_failures_leave_of_regular_networks_is_free_of_deadlock)
 	const struct route_algorithm *algorithm;
 
 	for (unsigned i = 0; (algorithm = algorithm_at(i)) != NULL; i++) {
-		unsigned networks = share(algorithm, PROPERTY_NETWORKS / 10);
+		unsigned networks = share(algorithm, unit_draws(100));
 		uint64_t routes = 0;
 
 		for (uint64_t seed = 0; seed < networks; seed++) {
