@@ -80,7 +80,7 @@ UNIT_TEST(the_headroom_holds_all_that_arrives_after_a_pause)
 
 UNIT_TEST(without_headroom_frames_are_dropped)
 {
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 
 	virtual_lab_open(&lab, tree, VIRTUAL_LAB_SET("link.delay=2us"));
 	for (uint32_t at = 0; at < lab.fabric->switches; at++)
@@ -89,7 +89,6 @@ UNIT_TEST(without_headroom_frames_are_dropped)
 				.xoff_blocks = 128 * 1024 / FRAME_BLOCK_BYTES - 66;
 	virtual_lab_run(&lab);
 	assert_true(run_result_counter(&lab.result, "discard_full") > 0);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(a_buffer_below_the_headroom_is_refused)
@@ -103,7 +102,7 @@ UNIT_TEST(a_buffer_below_the_headroom_is_refused)
 UNIT_TEST(a_pause_frame_takes_its_time_on_the_link)
 {
 	struct virtual_credit total[FRAME_VCS_MAX];
-	struct virtual_lab lab;
+	OWNED(virtual_lab) lab;
 	struct virtual_tx *channel;
 
 	virtual_lab_open(&lab, tree, VIRTUAL_LAB_SET("traffic[0].load=1%", "traffic[1].load=1%"));
@@ -115,23 +114,21 @@ UNIT_TEST(a_pause_frame_takes_its_time_on_the_link)
 	assert_int_equal(virtual_pause_wait(lab.fabric, channel, 1000),
 		VIRTUAL_PAUSE_BYTES * channel->ps_per_byte);
 	lab.fabric->sw[0]->port[0].link.rx[0].received -= 4000;
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(pauses_spread_and_count_as_blocked)
 {
-	struct run_result result = virtual_lab_result(tree, NULL, 0);
+	OWNED(run_result) result = virtual_lab_result(tree, NULL, 0);
 	double blocked = 0;
 
 	for (uint32_t i = 0; i < result.links; i++)
 		blocked += result.link[i].blocked;
 	assert_true(blocked > 1);
-	run_result_free(&result);
 }
 
 UNIT_TEST(pauses_in_a_circle_are_found_as_a_deadlock)
 {
-	struct run_result result = virtual_lab_result(
+	OWNED(run_result) result = virtual_lab_result(
 		"weft: run/1\n"
 		"topology: \"ring:switches=6,hosts=2\"\n"
 		"clock: virtual\n"
@@ -146,7 +143,6 @@ UNIT_TEST(pauses_in_a_circle_are_found_as_a_deadlock)
 
 	assert_true(result.deadlock);
 	assert_int_equal(result.channels, 6);
-	run_result_free(&result);
 }
 
 UNIT_TEST(dropped_frames_are_sent_again_until_they_arrive)
@@ -172,20 +168,18 @@ UNIT_TEST(dropped_frames_are_sent_again_until_they_arrive)
 
 UNIT_TEST(pauses_alone_halve_the_share_at_each_merge_of_a_parking_lot)
 {
-	struct run_result result = virtual_lab_result(lot, NULL, 0);
+	OWNED(run_result) result = virtual_lab_result(lot, NULL, 0);
 
 	assert_in_range(1000 * result.entry[0].accepted, 245, 255);
 	assert_in_range(1000 * result.entry[2].accepted, 495, 505);
-	run_result_free(&result);
 }
 
 UNIT_TEST(dcqcn_shares_a_parking_lot_fairly)
 {
-	struct run_result result = virtual_lab_result(lot, VIRTUAL_LAB_SET("nic.control=dcqcn"));
+	OWNED(run_result) result = virtual_lab_result(lot, VIRTUAL_LAB_SET("nic.control=dcqcn"));
 
 	assert_true(fairness(&result, 3) > 0.99);
 	assert_true(result.accepted > 0.9 / 4);
-	run_result_free(&result);
 }
 
 /* Queues stay near the thresholds of marking, and no more than the first pauses are sent. */

@@ -94,14 +94,13 @@ UNIT_TEST(a_longer_one_is_noticed_after_three_hellos_and_switches_discard_what_w
 UNIT_TEST(a_cut_cable_loses_what_it_carries_and_what_is_sent_into_it)
 {
 	/* h0 sends a frame of 2 KiB each 170 ns, as long as it has credits for 16 KiB. */
-	struct virtual_lab lab =
+	OWNED(virtual_lab) lab =
 		RUN("traffic=[{pattern: hotspot, from: [h0], to: [h5], load: 100%, "
 		    "message: 2KiB, arrivals: constant, stop: 1ms}]",
 			"events=[{at: 500us, link: h0, down: 1us}]");
 
 	assert_in_range(lab.result.event[0].lost, 4, 7);
 	expect_all_recovered(&lab);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(damage_and_lost_credits_cost_no_frame_and_no_credit)
@@ -117,7 +116,7 @@ UNIT_TEST(damage_and_lost_credits_cost_no_frame_and_no_credit)
 
 UNIT_TEST(a_host_that_stays_away_costs_counted_frames_only)
 {
-	struct virtual_lab lab =
+	OWNED(virtual_lab) lab =
 		RUN("events=[{at: 1ms, host: h7, down: forever}]", "nic.give-up=3ms");
 	const struct run_result *result = &lab.result;
 
@@ -127,7 +126,6 @@ UNIT_TEST(a_host_that_stays_away_costs_counted_frames_only)
 	assert_int_equal(result->lost, result_counter(result, "host_frames_abandoned"));
 	assert_int_equal(result->duplicated | result->out_of_order, 0);
 	assert_int_equal(result->event[0].abandoned, result->lost);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(a_slow_drain_holds_back_senders_and_loses_nothing)
@@ -141,18 +139,17 @@ UNIT_TEST(a_slow_drain_holds_back_senders_and_loses_nothing)
 
 UNIT_TEST(a_counter_above_its_value_makes_an_event_occur_once)
 {
-	struct virtual_lab lab =
+	OWNED(virtual_lab) lab =
 		RUN("events=[{when: {counter: data_out, above: 1000}, link: 's0:2', down: 50us}]");
 
 	expect_all_recovered(&lab);
 	assert_int_equal(lab.result.events, 1);
 	assert_int_equal(lab.result.event[0].at_ps % (100 * PS_PER_US), 1);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(an_event_that_repeats_occurs_in_each_interval_with_its_jitter)
 {
-	struct virtual_lab lab =
+	OWNED(virtual_lab) lab =
 		RUN("events=[{every: 1ms, jitter: 20%, link: random, down: 50us}]");
 	bool moved = false;
 
@@ -165,7 +162,6 @@ UNIT_TEST(an_event_that_repeats_occurs_in_each_interval_with_its_jitter)
 		moved = moved || off != 0;
 	}
 	assert_true(moved);
-	virtual_lab_close(&lab);
 }
 
 /* --- new routes --- */
@@ -208,14 +204,13 @@ UNIT_TEST(a_cable_that_is_joined_gets_its_routes_back)
 
 UNIT_TEST(a_host_that_is_cut_off_leaves_the_routes_as_they_are)
 {
-	struct virtual_lab lab =
+	OWNED(virtual_lab) lab =
 		RUN("events=[{at: 500us, host: h3, down: 1ms}]", "mapper.after=100us");
 
 	assert_int_equal(lab.result.event[0].reroute_ps, WEFT_TIME_NEVER);
 	assert_int_equal(result_counter(&lab.result, "reroutes_failed"), 1);
 	assert_int_equal(lab.result.warnings, 1);
 	expect_all_recovered(&lab);
-	virtual_lab_close(&lab);
 }
 
 /* The routes of a ring and of its rest, each without a cycle, have one together. */
@@ -225,19 +220,18 @@ UNIT_TEST(a_host_that_is_cut_off_leaves_the_routes_as_they_are)
 
 UNIT_TEST(routes_that_could_deadlock_together_follow_each_other_after_a_pause)
 {
-	struct virtual_lab lab = RUN(RING);
+	OWNED(virtual_lab) lab = RUN(RING);
 
 	assert_int_equal(result_counter(&lab.result, "reroutes_paused"), 1);
 	assert_true(result_counter(&lab.result, "reroutes_paused_ns") > 0);
 	assert_true(lab.result.event[0].reroute_ps > 100 * PS_PER_US);
 	assert_int_equal(lab.result.packets.delivered, lab.result.packets.injected);
 	assert_int_equal(lab.result.warnings, 1);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(with_in_transit_buffers_such_routes_follow_each_other_without_a_pause)
 {
-	struct virtual_lab lab = RUN(RING, "reconfigure.mode=itb");
+	OWNED(virtual_lab) lab = RUN(RING, "reconfigure.mode=itb");
 	const struct run_result *result = &lab.result;
 
 	assert_int_equal(result->event[0].reroute_ps, 100 * PS_PER_US);
@@ -249,28 +243,25 @@ UNIT_TEST(with_in_transit_buffers_such_routes_follow_each_other_without_a_pause)
 	assert_in_range(result_counter(result, "reroutes_bridged_ns"), 1000, 1000000);
 	assert_int_equal(result->packets.delivered, result->packets.injected);
 	assert_int_equal(result->warnings, 0);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(immediate_changes_are_at_risk_and_say_why)
 {
-	struct virtual_lab lab = RUN(RING, "reconfigure.mode=immediate");
+	OWNED(virtual_lab) lab = RUN(RING, "reconfigure.mode=immediate");
 
 	assert_int_equal(lab.result.event[0].reroute_ps, 100 * PS_PER_US);
 	assert_int_equal(result_counter(&lab.result, "reroutes_at_risk"), 1);
 	assert_non_null(strstr(lab.result.warning[0].text, "in spite of a possible deadlock"));
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(drain_pauses_even_where_routes_could_coexist)
 {
-	struct virtual_lab lab = RUN("events=[{at: 500us, link: 's0:2', down: forever}]",
+	OWNED(virtual_lab) lab = RUN("events=[{at: 500us, link: 's0:2', down: forever}]",
 		"mapper.after=100us", "reconfigure.mode=drain");
 
 	assert_int_equal(result_counter(&lab.result, "reroutes_paused"), 1);
 	assert_true(lab.result.event[0].reroute_ps > 100 * PS_PER_US);
 	assert_int_equal(lab.result.packets.delivered, lab.result.packets.injected);
-	virtual_lab_close(&lab);
 }
 
 /* --- drawn events --- */

@@ -49,13 +49,12 @@ UNIT_TEST(a_long_frame_takes_two_transmissions)
 UNIT_TEST(a_host_that_absorbs_on_contention_is_passed_by_in_an_idle_network)
 {
 	const weft_time way_ps = 5 * 30 * PS_PER_NS + 4 * 100 * PS_PER_NS + FRAME(1000) * BYTE_PS;
-	struct virtual_lab lab = RUN(quiet, "routing.itb-absorb=contention");
+	OWNED(virtual_lab) lab = RUN(quiet, "routing.itb-absorb=contention");
 
 	assert_true(lab.result.packets.delivered > 5);
 	assert_int_equal(result_counter(&lab.result, "host_itb_absorbed"), 0);
 	/* Generation and arrival are rounded. */
 	assert_in_range(lab.result.total_ns.max, way_ps / PS_PER_NS, way_ps / PS_PER_NS + 1);
-	virtual_lab_close(&lab);
 }
 
 UNIT_TEST(on_contention_hosts_absorb_fewer_frames_and_all_arrive)
@@ -103,7 +102,7 @@ UNIT_TEST(reinjection_begins_before_the_message_is_complete)
 /* Up and down around nearly the whole ring: 58 links between switches, 60 elements. */
 UNIT_TEST(a_route_of_60_elements_is_followed_and_counts_in_full)
 {
-	struct virtual_lab lab =
+	OWNED(virtual_lab) lab =
 		RUN(quiet, "topology=ring:switches=60,hosts=1", "routing.algorithm=ud",
 			"routing.root=s0", "traffic[0].from=[h29]", "traffic[0].to=[h31]");
 	weft_time wanted_ps = 60 * 30 * PS_PER_NS + 59 * 100 * PS_PER_NS +
@@ -111,7 +110,6 @@ UNIT_TEST(a_route_of_60_elements_is_followed_and_counts_in_full)
 
 	assert_true(lab.result.packets.delivered > 5);
 	assert_int_equal(lab.result.total_ns.max, wanted_ps / PS_PER_NS);
-	virtual_lab_close(&lab);
 }
 
 static const char busy[] = "weft: run/1\n"
@@ -212,14 +210,11 @@ UNIT_TEST(below_saturation_own_messages_do_not_pile_up)
 
 UNIT_TEST(the_same_seed_gives_the_same_result_to_the_last_bit)
 {
-	struct virtual_lab first = RUN(busy, "seed=3"), second = RUN(busy, "seed=3"),
+	OWNED(virtual_lab) first = RUN(busy, "seed=3"), second = RUN(busy, "seed=3"),
 			   other = RUN(busy, "seed=4");
 
 	assert_int_equal(first.result.fingerprint, second.result.fingerprint);
 	assert_int_not_equal(first.result.fingerprint, other.result.fingerprint);
-	virtual_lab_close(&first);
-	virtual_lab_close(&second);
-	virtual_lab_close(&other);
 }
 
 /* Minimal routes round a ring in one VC, everybody sends as fast as he can. */
@@ -256,27 +251,23 @@ static void expect_circle(const struct virtual_lab *lab)
 
 UNIT_TEST(minimal_routes_round_a_ring_deadlock_and_the_circle_is_named)
 {
-	struct virtual_lab lab = RUN(ring, "seed=1"), without_voqs = RUN(ring, "switch.voq=false");
+	OWNED(virtual_lab) lab = RUN(ring, "seed=1"), without_voqs = RUN(ring, "switch.voq=false");
 
 	expect_circle(&lab);
 	assert_true(lab.result.packets.pending > 50);
 	assert_int_equal(lab.result.lost, 0);
 	expect_circle(&without_voqs);
-	virtual_lab_close(&lab);
-	virtual_lab_close(&without_voqs);
 }
 
 UNIT_TEST(the_watchdog_frees_what_waits_for_itself)
 {
-	struct virtual_lab stuck = RUN(ring, "seed=1"), freed = RUN(ring, "watchdog=5ms");
+	OWNED(virtual_lab) stuck = RUN(ring, "seed=1"), freed = RUN(ring, "watchdog=5ms");
 
 	expect_circle(&freed);
 	assert_false(freed.fabric->deadlock); /* it went on */
 	assert_true(result_counter(&freed.result, "discard_watchdog") > 10);
 	assert_int_equal(freed.result.lost, result_counter(&freed.result, "discard_watchdog"));
 	assert_true(freed.result.packets.delivered > stuck.result.packets.delivered + 100);
-	virtual_lab_close(&stuck);
-	virtual_lab_close(&freed);
 }
 
 UNIT_TEST(in_transit_buffers_make_minimal_routes_round_a_ring_safe)

@@ -56,15 +56,13 @@ UNIT_TEST(two_rails_carry_twice_as_much_as_one)
 	static const char full[] = HEAD "topology: \"rlft:ports=8,stages=2\"\n"
 					"measure: {warmup: 200us, duration: 1200us}\n"
 					"traffic: [{pattern: uniform, load: 100%}]\n";
-	struct run_result one = virtual_lab_result(full, VIRTUAL_LAB_SET("seed=1"));
-	struct run_result two =
+	OWNED(run_result) one = virtual_lab_result(full, VIRTUAL_LAB_SET("seed=1"));
+	OWNED(run_result) two =
 		virtual_lab_result(full, VIRTUAL_LAB_SET("topology=rail:rails=2,ports=8,stages=2"));
 	double ratio = (double)two.packets.delivered / (double)one.packets.delivered;
 
 	if (ratio < 1.97 || ratio > 2.03)
 		fail_msg("%.3f times as many frames", ratio);
-	run_result_free(&one);
-	run_result_free(&two);
 }
 
 UNIT_TEST(same_rail_stays_on_the_number_of_the_port)

@@ -118,11 +118,8 @@ UNIT_TEST(where_no_route_has_an_in_transit_buffer_nothing_is_kept)
 
 UNIT_TEST(the_same_seed_gives_the_same_result_to_the_last_bit)
 {
-	struct virtual_lab first = RUN("seed=3"), second = RUN("seed=3"), other = RUN("seed=4");
+	OWNED(virtual_lab) first = RUN("seed=3"), second = RUN("seed=3"), other = RUN("seed=4");
 
 	assert_int_equal(first.result.fingerprint, second.result.fingerprint);
 	assert_int_not_equal(first.result.fingerprint, other.result.fingerprint);
-	virtual_lab_close(&first);
-	virtual_lab_close(&second);
-	virtual_lab_close(&other);
 }

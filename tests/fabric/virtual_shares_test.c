@@ -43,12 +43,11 @@ static const char clos[] =
 /* In thousandths of the link. */
 static void shares(unsigned share[3], const char *const *set, unsigned sets)
 {
-	struct run_result result = virtual_lab_result(lot, set, sets);
+	OWNED(run_result) result = virtual_lab_result(lot, set, sets);
 
 	for (unsigned i = 0; i < 3; i++)
 		share[i] = (unsigned)(1000 * result.entry[i].accepted + 0.5);
 	assert_int_equal(result.lost, 0);
-	run_result_free(&result);
 }
 
 UNIT_TEST(round_robin_halves_the_share_at_each_merge)
@@ -157,11 +156,10 @@ UNIT_TEST(every_mode_delivers_in_order)
 
 UNIT_TEST(ecmp_keeps_the_frames_of_a_pair_on_one_path)
 {
-	struct run_result result =
+	OWNED(run_result) result =
 		virtual_lab_result(clos, VIRTUAL_LAB_SET("routing.adaptive=ecmp"));
 
 	assert_int_equal(run_result_counter(&result, "host_frames_overtaken"), 0);
-	run_result_free(&result);
 }
 
 UNIT_TEST(sprays_and_recycled_entropies_carry_more_than_one_path)
@@ -187,15 +185,13 @@ UNIT_TEST(sprays_and_recycled_entropies_carry_more_than_one_path)
 
 UNIT_TEST(flowlets_change_paths_only_after_a_pause)
 {
-	struct run_result none = virtual_lab_result(
+	OWNED(run_result) none = virtual_lab_result(
 		clos, VIRTUAL_LAB_SET("routing.adaptive=flowlet", "routing.flowlet-gap=1s"));
-	struct run_result each = virtual_lab_result(
+	OWNED(run_result) each = virtual_lab_result(
 		clos, VIRTUAL_LAB_SET("routing.adaptive=flowlet", "routing.flowlet-gap=0ns"));
 
 	assert_true(run_result_counter(&none, "host_frames_overtaken") * 20 <
 		    run_result_counter(&each, "host_frames_overtaken"));
-	run_result_free(&none);
-	run_result_free(&each);
 }
 
 UNIT_TEST(any_number_of_workers_gives_the_same_bytes)

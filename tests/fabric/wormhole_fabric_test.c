@@ -346,7 +346,7 @@ UNIT_TEST(selectors_that_learn_are_told)
 static void expect_refusal_of(const char *const *set, unsigned sets, const char *why)
 {
 	struct error error = {""};
-	struct run_config *config =
+	OWNED(run_config) *config =
 		run_config_parse(irregular, strlen(irregular), "test", set, sets, &error);
 	struct topology *topology;
 	struct wormhole_fabric *fabric = NULL;
@@ -360,7 +360,6 @@ static void expect_refusal_of(const char *const *set, unsigned sets, const char 
 	assert_null(fabric);
 	if (strstr(error.text, why) == NULL)
 		fail_msg("'%s' instead of '%s'", error.text, why);
-	run_config_destroy(config);
 }
 
 static void expect_refusal(const char *set, const char *why)

@@ -225,7 +225,7 @@ static void open_jam(struct wormhole_case *the_case)
  * (docs/explanation/wormhole.md). */
 UNIT_TEST(trains_and_flits_agree_in_a_jam_at_in_transit_buffers)
 {
-	struct wormhole_outcome flits;
+	OWNED(wormhole_outcome) flits;
 	OWNED(wormhole_case) the_case;
 	uint64_t sum = 0;
 	char text[512];
@@ -241,7 +241,6 @@ UNIT_TEST(trains_and_flits_agree_in_a_jam_at_in_transit_buffers)
 	/* It is a jam (without load a message takes some 800 cycles), and it ends. */
 	assert_true(sum > UINT64_C(3000) * the_case.messages);
 	assert_true(flits.pool_peak >= 6 * JAM_BYTES);
-	wormhole_outcome_free(&flits);
 }
 
 /* Feature that a case needs so that a change must show. */

@@ -186,9 +186,9 @@ UNIT_TEST(a_cut_cable_loses_repeats_and_reorders_nothing)
 {
 	struct attendant attendant = {.end = time(NULL) + HANG_SECONDS};
 	struct error error = {""};
-	struct run_config *config =
+	OWNED(run_config) *config =
 		run_config_parse(run_text, strlen(run_text), "test", NULL, 0, &error);
-	struct topology *topology = topology_generate(NETWORK, &error);
+	OWNED(topology) *topology = topology_generate(NETWORK, &error);
 	struct real_fabric_options options = {
 		.topology = topology, .run = config, .name = "test", .session = 1};
 	struct run_result *result = calloc(1, sizeof(*result));
@@ -223,8 +223,6 @@ UNIT_TEST(a_cut_cable_loses_repeats_and_reorders_nothing)
 	run_result_free(result);
 	free(result);
 	real_fabric_destroy(fabric);
-	topology_destroy(topology);
-	run_config_destroy(config);
 }
 
 int main(void)

@@ -252,7 +252,7 @@ UNIT_TEST(a_program_that_comes_sends_and_goes_between_two_iterations_has_sent)
 		.hosts = 2, .endpoints = 1, .life = 1, .mtu_bytes = MTU};
 	struct endpoint_layout *layout = calloc(1, endpoint_memory_bytes(&config));
 	struct endpoint *endpoint;
-	struct bench bench;
+	OWNED(bench) bench;
 
 	start(&bench);
 	assert_int_equal(poll_nic_set_endpoints(bench.side[0].pn, 1, -1), 0);
@@ -269,7 +269,6 @@ UNIT_TEST(a_program_that_comes_sends_and_goes_between_two_iterations_has_sent)
 		endpoint_set_counters(bench.side[0].pn->endpoints->set)[ENDPOINT_PIECES_SENT], 1);
 	settle(&bench);
 	endpoint_destroy(endpoint);
-	stop(&bench);
 	free(layout);
 }
 

@@ -97,12 +97,10 @@ UNIT_TEST(without_the_itb_it_would_deadlock)
 {
 	OWNED(topology) *topology = network_torus(4, 2);
 	OWNED(route_set) *set = compute(topology);
-	struct route_set *bare = without_itbs(set);
-	struct route_report report;
+	OWNED(route_set) *bare = without_itbs(set);
+	OWNED(route_report) report;
 
 	assert_int_equal(0, route_verify_set(topology, bare, &report, NULL));
 	assert_int_equal(report.invalid, 0);
 	assert_false(report.deadlock_free);
-	route_report_free(&report);
-	route_set_destroy(bare);
 }

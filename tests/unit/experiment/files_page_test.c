@@ -36,11 +36,10 @@ UNIT_TEST(the_topology_is_whole)
 {
 	struct error error = {""};
 	char *text = example("topology");
-	struct topology *topology = topology_parse(text, strlen(text), "page", &error);
+	OWNED(topology) *topology = topology_parse(text, strlen(text), "page", &error);
 
 	assert_string_equal(error.text, "");
 	assert_int_equal(topology_check_connected(topology, "page", &error), 0);
-	topology_destroy(topology);
 	free(text);
 }
 
@@ -57,15 +56,13 @@ UNIT_TEST(the_run_is_supported)
 {
 	struct error error = {""};
 	char *text = example("run");
-	struct run_config *config = parse_run(text);
-	struct topology *topology;
+	OWNED(run_config) *config = parse_run(text);
+	OWNED(topology) *topology;
 
 	assert_int_equal(run_config_supported(config, &error), 0);
 	topology = run_config_open_topology(config, &error);
 	run_hosts_destroy(run_config_resolve(config, topology, &error));
 	assert_string_equal(error.text, "");
-	topology_destroy(topology);
-	run_config_destroy(config);
 	free(text);
 }
 
@@ -73,15 +70,13 @@ UNIT_TEST(the_lab_is_supported)
 {
 	struct error error = {""};
 	char *text = example("lab");
-	struct lab_config *config = lab_config_parse(text, strlen(text), "page", NULL, 0, &error);
-	struct topology *topology;
+	OWNED(lab_config) *config = lab_config_parse(text, strlen(text), "page", NULL, 0, &error);
+	OWNED(topology) *topology;
 
 	assert_string_equal(error.text, "");
 	assert_int_equal(lab_config_supported(config, &error), 0);
 	topology = run_config_open_topology(&config->run, &error);
 	lab_config_groups_free(lab_config_groups(config, topology, &error), config->groups.count);
 	assert_string_equal(error.text, "");
-	topology_destroy(topology);
-	lab_config_destroy(config);
 	free(text);
 }

@@ -81,16 +81,14 @@ UNIT_TEST(a_lab_is_called_like_its_file_unless_it_says_otherwise)
 UNIT_TEST(a_topology_file_is_a_lab)
 {
 	struct error error = {""};
-	struct lab_config *config =
+	OWNED(lab_config) *config =
 		lab_config_load(SOURCE_ROOT "/topo/two-leaves.yaml", NULL, 0, &error);
-	struct topology *topology;
+	OWNED(topology) *topology;
 
 	assert_string_equal(error.text, "");
 	assert_string_equal(config->name, "two-leaves");
 	topology = run_config_open_topology(&config->run, &error);
 	assert_int_equal(topology->hosts, 4);
-	topology_destroy(topology);
-	lab_config_destroy(config);
 }
 
 UNIT_TEST(a_generators_text_is_a_lab)
@@ -109,9 +107,9 @@ UNIT_TEST(a_generators_text_is_a_lab)
 UNIT_TEST(the_ready_lab_is_supported_and_its_groups_are_there)
 {
 	struct error error = {""};
-	struct lab_config *config =
+	OWNED(lab_config) *config =
 		lab_config_load(SOURCE_ROOT "/topo/lab-two-leaves.yaml", NULL, 0, &error);
-	struct topology *topology;
+	OWNED(topology) *topology;
 	struct lab_plan_group *groups;
 
 	assert_string_equal(error.text, "");
@@ -123,8 +121,6 @@ UNIT_TEST(the_ready_lab_is_supported_and_its_groups_are_there)
 	assert_int_equal(groups[2].host_count, 4);
 	assert_string_equal(groups[2].name, "hosts");
 	lab_config_groups_free(groups, config->groups.count);
-	topology_destroy(topology);
-	lab_config_destroy(config);
 }
 
 UNIT_TEST(groups_may_be_a_list_of_lists)
@@ -260,7 +256,7 @@ UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
 
 UNIT_TEST(routes_that_may_deadlock_are_refused)
 {
-	struct lab_config *config =
+	OWNED(lab_config) *config =
 		parse(HEAD "mapper: {routes: static}\nrouting: {algorithm: minhop}\n");
 	struct error error = {""};
 
@@ -268,7 +264,6 @@ UNIT_TEST(routes_that_may_deadlock_are_refused)
 	assert_int_equal(lab_config_supported(config, &error), -EINVAL);
 	assert_string_equal(error.text, "some/l.yaml: routing.algorithm minhop may deadlock, a lab "
 					"needs one that cannot, such as ud");
-	lab_config_destroy(config);
 }
 
 UNIT_TEST(a_route_file_is_verified_in_any_case)

@@ -38,7 +38,7 @@ static struct lab open_text(const char *text)
 
 static void expect(const char *text, bool same)
 {
-	struct lab one = open_text(WITH("")), other = open_text(text);
+	OWNED(lab) one = open_text(WITH("")), other = open_text(text);
 	char *first = lab_identity(&one), *second = lab_identity(&other);
 	struct lab_security of_one, of_other;
 
@@ -48,8 +48,6 @@ static void expect(const char *text, bool same)
 	assert_int_equal(of_one.fabric == of_other.fabric, same);
 	free(first);
 	free(second);
-	lab_close(&one);
-	lab_close(&other);
 }
 
 UNIT_TEST(the_same_file_is_the_same)

@@ -170,7 +170,7 @@ static char *explain(const struct run_config *config)
 
 static void assert_explanation_reads_back(const char *text)
 {
-	struct run_config *config = parse(text), *again;
+	OWNED(run_config) *config = parse(text), *again;
 	char *first = explain(config), *second;
 
 	again = parse(first);
@@ -178,8 +178,6 @@ static void assert_explanation_reads_back(const char *text)
 	assert_string_equal(first, second);
 	free(first);
 	free(second);
-	run_config_destroy(config);
-	run_config_destroy(again);
 }
 
 UNIT_TEST(an_explanation_is_a_run_file_that_says_the_same)
@@ -1199,16 +1197,14 @@ UNIT_TEST(alternatives_and_selector_are_the_algorithms_own_unless_named)
 
 UNIT_TEST(the_link_section_holds_where_the_topology_says_nothing)
 {
-	struct run_config *config =
+	OWNED(run_config) *config =
 		parse("weft: run/1\nclock: real\ntopology: \"ring:switches=3,delay=9ns\"\n"
 		      "link: {rate: 3Gbps, delay: 1ns}\n");
 	struct error error;
-	struct topology *topology = run_config_open_topology(config, &error);
+	OWNED(topology) *topology = run_config_open_topology(config, &error);
 
 	assert_int_equal(topology->link_at[0].rate_bps, 3000000000);
 	assert_int_equal(topology->link_at[0].delay_ps, 9000);
-	topology_destroy(topology);
-	run_config_destroy(config);
 }
 
 UNIT_TEST(unreachable_hosts_are_refused_with_their_line)
@@ -1260,7 +1256,7 @@ UNIT_TEST(rates_that_a_run_would_change_are_refused)
 
 UNIT_TEST(a_topology_that_is_not_there_is_named_with_its_run_file)
 {
-	struct run_config *config =
+	OWNED(run_config) *config =
 		parse("weft: run/1\nclock: real\ntopology: /nonexist/net.yaml\n");
 	struct error error;
 
@@ -1268,16 +1264,15 @@ UNIT_TEST(a_topology_that_is_not_there_is_named_with_its_run_file)
 	assert_int_equal(errno, ENOENT);
 	assert_string_equal(
 		error.text, "r.yaml:3:11: topology: /nonexist/net.yaml: No such file or directory");
-	run_config_destroy(config);
 }
 
 UNIT_TEST(the_quick_start_is_supported)
 {
 	struct error error = {""};
-	struct run_config *config =
+	OWNED(run_config) *config =
 		run_config_load(SOURCE_ROOT "/topo/quickstart.yaml", NULL, 0, &error);
-	struct topology *topology;
-	struct run_hosts *hosts;
+	OWNED(topology) *topology;
+	OWNED(run_hosts) *hosts;
 
 	assert_string_equal(error.text, "");
 	assert_int_equal(run_config_supported(config, &error), 0);
@@ -1286,7 +1281,4 @@ UNIT_TEST(the_quick_start_is_supported)
 	assert_non_null(hosts);
 	assert_int_equal(hosts->edge[0], 0);
 	assert_int_equal(hosts->edge[1], 6);
-	run_hosts_destroy(hosts);
-	topology_destroy(topology);
-	run_config_destroy(config);
 }

@@ -52,7 +52,7 @@ static void write_routes(const char *network, const char *algorithm, unsigned al
 {
 	const struct route_options options = {.seed = 1, .alternatives = alternatives};
 	OWNED(topology) *topology = topology_generate(network, NULL);
-	struct route_set *set =
+	OWNED(route_set) *set =
 		route_compute(topology, route_algorithm_find(algorithm), &options, NULL, NULL);
 	FILE *out = fopen(path_of("routes"), "w");
 
@@ -60,7 +60,6 @@ static void write_routes(const char *network, const char *algorithm, unsigned al
 	assert_non_null(set);
 	assert_int_equal(route_file_write(topology, set, out, NULL), 0);
 	assert_int_equal(fclose(out), 0);
-	route_set_destroy(set);
 }
 
 static void write_tables(const char *network, const char *algorithm)
@@ -208,13 +207,12 @@ UNIT_TEST(a_file_on_the_command_line_replaces_the_algorithm)
 
 UNIT_TEST(an_algorithm_on_the_command_line_replaces_the_file)
 {
-	struct run_config *config =
+	OWNED(run_config) *config =
 		accept(HEAD "routing: {file: gone}\n", "routing.algorithm=ud-det");
 
 	assert_null(config->routing.file);
 	assert_string_equal(config->routing.algorithm->name, "ud-det");
 	assert_int_equal(config->routing.alternatives, 10);
-	run_config_destroy(config);
 }
 
 static char *explain(const struct run_config *config)
@@ -402,7 +400,7 @@ UNIT_TEST(a_selector_is_told_the_files_number_of_routes)
 	const char *network = "rlft:ports=4,stages=2";
 	OWNED(topology) *topology = topology_generate(network, NULL);
 	OWNED(run_config) *config;
-	struct route_file file;
+	OWNED(route_file) file;
 
 	write_routes(network, "ud-det", 10);
 	config = accept("weft: run/1\ntopology: \"rlft:ports=4,stages=2\"\nclock: virtual\n"
@@ -410,7 +408,6 @@ UNIT_TEST(a_selector_is_told_the_files_number_of_routes)
 		NULL);
 	assert_int_equal(run_routes_load(config, topology, &file, NULL), 0);
 	assert_int_equal(device_config_selection(config, file.set, 0, 1).routes, 2);
-	route_file_close(&file);
 }
 
 UNIT_MAIN(make_folder, remove_folder)

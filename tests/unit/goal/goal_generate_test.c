@@ -232,13 +232,11 @@ UNIT_TEST(each_rank_of_any_grid_sends_once_to_each_owner_of_its_transposed_block
 UNIT_TEST(the_grid_of_a_transpose_is_the_one_nearest_to_a_square)
 {
 	struct goal_generate_config config = {"transpose", 24, 1000, 1, 0, 4, 6};
-	struct goal *asked = generate_of(&config), *own = generate("transpose", 24, 1, 0);
+	OWNED(goal) *asked = generate_of(&config), *own = generate("transpose", 24, 1, 0);
 
 	assert_int_equal(asked->ops, own->ops);
 	for (uint32_t i = 0; i < own->ops; i++)
 		assert_int_equal(asked->op[i].peer, own->op[i].peer);
-	goal_destroy(asked);
-	goal_destroy(own);
 }
 
 UNIT_TEST(a_ring_sends_to_the_next_and_goes_round_in_as_many_rounds_as_ranks)

@@ -26,7 +26,7 @@ static struct goal *join(struct goal *one, struct goal *other, uint64_t delay_ns
 UNIT_TEST(parts_keep_their_ranks_labels_and_dependencies)
 {
 	struct goal *one = goal_loop_parse(lone), *other = goal_loop_parse(ping);
-	struct goal *joined = join(one, other, 0);
+	OWNED(goal) *joined = join(one, other, 0);
 	const struct goal_op *send = &joined->op[joined->rank[2].first + 1];
 	char text[GOAL_RANK_TEXT];
 
@@ -41,7 +41,6 @@ UNIT_TEST(parts_keep_their_ranks_labels_and_dependencies)
 	assert_string_equal(goal_label(joined, joined->rank[0].first), "w");
 	assert_string_equal(goal_rank_text(joined, 3, text), "other: rank 1");
 	assert_int_equal(goal_rank_number(joined, 1), 1);
-	goal_destroy(joined);
 	goal_destroy(one);
 	goal_destroy(other);
 }
@@ -49,8 +48,8 @@ UNIT_TEST(parts_keep_their_ranks_labels_and_dependencies)
 UNIT_TEST(a_late_part_begins_after_its_delay_and_ranks_without_operations_stay_so)
 {
 	struct goal *one = goal_loop_parse(ping), *other = goal_loop_parse(lone);
-	struct goal *joined = join(one, other, 100);
-	struct goal_replay *replay =
+	OWNED(goal) *joined = join(one, other, 100);
+	OWNED(goal_replay) *replay =
 		goal_replay_create(&(struct goal_replay_config){.goal = joined});
 
 	assert_int_equal(joined->starts, 1);
@@ -59,8 +58,6 @@ UNIT_TEST(a_late_part_begins_after_its_delay_and_ranks_without_operations_stay_s
 	assert_true(goal_replay_done(replay));
 	assert_int_equal(goal_replay_end(replay, 1).ended_ps, 5 * NS);
 	assert_int_equal(goal_replay_end(replay, 2).ended_ps, 108 * NS);
-	goal_replay_destroy(replay);
-	goal_destroy(joined);
 	goal_destroy(one);
 	goal_destroy(other);
 }
@@ -133,7 +130,7 @@ UNIT_TEST(a_schedule_that_does_not_end_is_named_by_its_part)
 	OWNED(goal) *one = goal_loop_parse(ping);
 	OWNED(goal) *other = goal_loop_parse("num_ranks 2\nrank 1 {\nq: recv 8b from 0\n}\n");
 	OWNED(goal) *joined = join(one, other, 10);
-	struct goal_replay *replay =
+	OWNED(goal_replay) *replay =
 		goal_replay_create(&(struct goal_replay_config){.goal = joined});
 	struct error error;
 
@@ -142,7 +139,6 @@ UNIT_TEST(a_schedule_that_does_not_end_is_named_by_its_part)
 	assert_string_equal(error.text,
 		"other: rank 1: recv 'q' (line 3) from 0 tag 0 got no message; 1 operation has "
 		"not ended");
-	goal_replay_destroy(replay);
 }
 
 UNIT_TEST(more_ranks_than_a_schedule_may_have_are_refused)

@@ -176,7 +176,7 @@ UNIT_TEST(a_packet_to_a_group_is_for_all_members)
 	static const uint32_t address[] = {0, 7, 8, 0, 9};
 	const struct edge_config config = {
 		.host = 2, .hosts = 5, .address = address, .mtu_bytes = 1500};
-	struct edge *edge = edge_create(&config);
+	OWNED(edge) *edge = edge_create(&config);
 	struct edge_action action;
 	uint8_t frame[700];
 
@@ -187,7 +187,6 @@ UNIT_TEST(a_packet_to_a_group_is_for_all_members)
 	assert_int_equal(edge_member(edge, 0), 1);
 	assert_int_equal(edge_member(edge, 2), 4);
 	assert_int_equal(edge_member(edge, 5), FRAME_HOST_NONE);
-	edge_destroy(edge);
 }
 
 UNIT_TEST(what_is_no_packet_for_a_host_is_counted_and_dropped)

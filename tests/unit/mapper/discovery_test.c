@@ -161,7 +161,7 @@ UNIT_TEST(what_is_found_is_the_file_on_generated_networks)
 UNIT_TEST(a_fat_tree_gets_its_stages_back)
 {
 	OWNED(topology) *topology = network_fat_tree(3, 3);
-	struct topology *found;
+	OWNED(topology) *found;
 	OWNED(bench) bench;
 
 	bench_start(&bench, topology, 1);
@@ -169,7 +169,6 @@ UNIT_TEST(a_fat_tree_gets_its_stages_back)
 	found = found_topology(&bench);
 	for (uint32_t i = 0; i < topology->switches; i++)
 		assert_int_equal(found->switch_at[i].stage, topology->switch_at[i].stage);
-	topology_destroy(found);
 }
 
 /* One frame each way for each cable, and at most as many again for those found from both ends. */
@@ -190,7 +189,7 @@ UNIT_TEST(frames_are_linear_in_cables)
 UNIT_TEST(somebody_who_does_not_answer_is_told_and_left_out)
 {
 	OWNED(topology) *topology = network_ring(6);
-	struct topology *found;
+	OWNED(topology) *found;
 	OWNED(bench) bench;
 
 	bench_start(&bench, topology, 1);
@@ -202,7 +201,6 @@ UNIT_TEST(somebody_who_does_not_answer_is_told_and_left_out)
 	assert_int_equal(fabric_map_find(&bench.map, net_id(DEVICE_SWITCH, 3)), MAP_NONE);
 	assert_int_equal(found->links, topology->links - 3);
 	assert_int_equal(bench.map.devices, 6 + 6 - 2);
-	topology_destroy(found);
 }
 
 UNIT_TEST(a_device_without_the_key_is_left_out)
@@ -222,7 +220,7 @@ UNIT_TEST(a_device_without_the_key_is_left_out)
 UNIT_TEST(miscabling_is_told_by_name)
 {
 	OWNED(topology) *topology = network_ring(6);
-	struct topology *expected = network_ring(6), *found;
+	OWNED(topology) *expected = network_ring(6), *found;
 	char *text = NULL;
 	size_t length;
 	struct bench bench;
@@ -250,8 +248,6 @@ UNIT_TEST(miscabling_is_told_by_name)
 	assert_non_null(strstr(text, "h3:0 - s3:2: this cable is missing"));
 	free(text);
 	bench_end(&bench);
-	topology_destroy(found);
-	topology_destroy(expected);
 }
 
 /* A device that is gone keeps its number, and unused numbers leave no names behind. */
@@ -291,7 +287,7 @@ UNIT_TEST(what_has_gone_is_not_found)
 UNIT_TEST(what_is_left_out_is_found)
 {
 	OWNED(topology) *topology = network_ring(6);
-	struct topology *found;
+	OWNED(topology) *found;
 	struct error error;
 	OWNED(bench) bench;
 
@@ -301,7 +297,6 @@ UNIT_TEST(what_is_left_out_is_found)
 	found = fabric_map_found(&bench.map, &error);
 	assert_non_null(found);
 	assert_int_equal(miscabling_report(found, topology, NULL), 0);
-	topology_destroy(found);
 }
 
 UNIT_TEST(the_same_identity_twice_is_told)

@@ -87,10 +87,9 @@ static struct eavesdropper *start(void)
 
 static void end(struct eavesdropper *ear)
 {
-	struct topology *topology = (struct topology *)(uintptr_t)ear->fabric.net.topology;
+	OWNED(topology) *topology = (struct topology *)(uintptr_t)ear->fabric.net.topology;
 
 	fabric_end(&ear->fabric);
-	topology_destroy(topology);
 	free(ear);
 }
 

@@ -263,9 +263,9 @@ UNIT_TEST(no_other_length_and_no_damage_does_harm)
 	OWNED(topology) *topology = random_network(3, 20);
 	struct route_options options = {0};
 	struct error error;
-	struct route_set *set = compute_set(topology, 1);
-	struct queuing *queuing = queuing_create(topology, &queuing_vftree, 3, &error);
-	struct route_table *table =
+	OWNED(route_set) *set = compute_set(topology, 1);
+	OWNED(queuing) *queuing = queuing_create(topology, &queuing_vftree, 3, &error);
+	OWNED(route_table) *table =
 		route_compute_table(topology, route_algorithm_find("ud"), &options, NULL, NULL);
 	struct rng rng;
 
@@ -295,7 +295,4 @@ UNIT_TEST(no_other_length_and_no_damage_does_harm)
 		}
 		free(image.bytes);
 	}
-	queuing_destroy(queuing);
-	route_set_destroy(set);
-	route_table_destroy(table);
 }

@@ -128,10 +128,10 @@ UNIT_TEST(an_entrys_share_is_of_what_its_senders_links_carry)
 	struct error error = {""};
 	OWNED(run_config) *run = run_config_parse(text, sizeof(text) - 1, "test", NULL, 0, &error);
 	OWNED(topology) *topology = run != NULL ? run_config_open_topology(run, &error) : NULL;
-	struct run_hosts *hosts =
+	OWNED(run_hosts) *hosts =
 		topology != NULL ? run_config_resolve(run, topology, &error) : NULL;
 	struct run_result *result = calloc(1, sizeof(*result));
-	struct measure_window window;
+	OWNED(measure_window) window;
 
 	assert_string_equal(error.text, "");
 	assert_non_null(hosts);
@@ -166,10 +166,8 @@ UNIT_TEST(an_entrys_share_is_of_what_its_senders_links_carry)
 	assert_string_equal(result->entry[1].flow[1].from, "h1");
 	assert_int_equal(result->entry[1].flow[1].last_ns, 2000);
 	assert_false(result->entry[1].ended);
-	measure_window_close(&window);
 	run_result_free(result);
 	free(result);
-	run_hosts_destroy(hosts);
 }
 
 /* Its messages have all arrived so far, but its operations have not all been reached. */
@@ -237,11 +235,11 @@ static void open_links(struct measure_window *window, struct topology *topology,
 
 UNIT_TEST(a_sample_of_links_is_what_they_have_counted_since_the_one_before)
 {
-	struct topology *topology = topology_generate("ring:switches=3,hosts=1", NULL);
+	OWNED(topology) *topology = topology_generate("ring:switches=3,hosts=1", NULL);
 	struct run_config *run = calloc(1, sizeof(*run));
 	struct measure_totals now = {.at_ps = PS_PER_US};
 	uint64_t counter = 5 * PS_PER_US;
-	struct measure_window window;
+	OWNED(measure_window) window;
 	const uint32_t *value;
 	uint32_t way = 0;
 
@@ -265,17 +263,15 @@ UNIT_TEST(a_sample_of_links_is_what_they_have_counted_since_the_one_before)
 	}
 	measure_window_begin(&window, &now);
 	assert_int_equal(window.links.series.samples, 0);
-	measure_window_close(&window);
-	topology_destroy(topology);
 	free(run);
 }
 
 UNIT_TEST(samples_go_on_where_there_is_no_more_room_for_links)
 {
-	struct topology *topology = topology_generate("ring:switches=3,hosts=1", NULL);
+	OWNED(topology) *topology = topology_generate("ring:switches=3,hosts=1", NULL);
 	struct run_config *run = calloc(1, sizeof(*run));
 	struct measure_totals now = {.at_ps = 0};
-	struct measure_window window;
+	OWNED(measure_window) window;
 	uint64_t counter = 0;
 	unsigned max;
 
@@ -288,7 +284,5 @@ UNIT_TEST(samples_go_on_where_there_is_no_more_room_for_links)
 	}
 	assert_int_equal(window.samples.samples, max + 10);
 	assert_int_equal(window.links.series.samples, max);
-	measure_window_close(&window);
-	topology_destroy(topology);
 	free(run);
 }

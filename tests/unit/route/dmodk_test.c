@@ -427,14 +427,12 @@ UNIT_TEST(further_routes_are_other_minimal_ways)
 UNIT_TEST(the_number_of_jobs_changes_nothing)
 {
 	OWNED(topology) *topology = damaged_tree(5);
-	struct route_table *one = tables(topology, 1), *three = tables(topology, 3);
+	OWNED(route_table) *one = tables(topology, 1), *three = tables(topology, 3);
 	size_t entries = (size_t)one->switches * one->hosts;
 
 	assert_memory_equal(one->primary, three->primary, entries);
 	assert_memory_equal(
 		one->alternatives, three->alternatives, entries * sizeof(*one->alternatives));
-	route_table_destroy(one);
-	route_table_destroy(three);
 }
 
 static void expect_refusal(const struct topology *topology, const char *reason)

@@ -109,17 +109,14 @@ static uint32_t absorbed_max(const struct topology *topology, const struct route
 
 UNIT_TEST(itbs_by_load_spread_over_the_hosts_of_each_switch)
 {
-	struct topology *topology =
+	OWNED(topology) *topology =
 		topology_open("irregular:switches=16,degree=4,hosts=4,ports=8,seed=1", NULL);
 	struct route_options options = {.seed = 1, .alternatives = 1};
-	struct route_set *drawn = bench_compute(topology, "ud-itb", &options), *placed;
+	OWNED(route_set) *drawn = bench_compute(topology, "ud-itb", &options), *placed;
 	uint64_t added;
 
 	assert_int_equal(itb_bridge_make(topology, NULL, drawn, &placed, &added, NULL), 0);
 	assert_int_equal(added, 0);
 	assert_true(may_coexist(topology, drawn, placed));
 	assert_true(absorbed_max(topology, placed) < absorbed_max(topology, drawn));
-	route_set_destroy(drawn);
-	route_set_destroy(placed);
-	topology_destroy(topology);
 }

@@ -66,7 +66,7 @@ static void assert_round_trip(const struct topology *topology, struct route_file
 {
 	struct bytes first = write_file(topology, file), second;
 	struct error error = {""};
-	struct route_file again;
+	OWNED(route_file) again;
 
 	assert_int_equal(0, read_file(topology, &first, &again, &error));
 	second = write_file(topology, &again);
@@ -74,7 +74,6 @@ static void assert_round_trip(const struct topology *topology, struct route_file
 	assert_memory_equal(first.at, second.at, first.size);
 	free(first.at);
 	free(second.at);
-	route_file_close(&again);
 	route_file_close(file);
 }
 
@@ -91,7 +90,7 @@ UNIT_TEST(routes_are_read_back_the_same)
 UNIT_TEST(each_route_is_the_same_as_in_memory)
 {
 	OWNED(topology) *topology = network_torus(4, 2);
-	struct route_file file = {.set = some_routes(topology, 7)}, again;
+	OWNED(route_file) file = {.set = some_routes(topology, 7)}, again;
 	struct bytes bytes = write_file(topology, &file);
 
 	assert_int_equal(0, read_file(topology, &bytes, &again, NULL));
@@ -112,8 +111,6 @@ UNIT_TEST(each_route_is_the_same_as_in_memory)
 		}
 	}
 	free(bytes.at);
-	route_file_close(&file);
-	route_file_close(&again);
 }
 
 UNIT_TEST(tables_with_alternatives_are_read_back_the_same)
@@ -243,17 +240,14 @@ UNIT_TEST(bytes_after_the_end_are_refused)
 
 UNIT_TEST(routes_of_another_topology_are_refused)
 {
-	struct topology *ring = network_ring(4), *larger = network_ring(5);
-	struct route_file file = {.set = some_routes(ring, 1)};
+	OWNED(topology) *ring = network_ring(4), *larger = network_ring(5);
+	OWNED(route_file) file = {.set = some_routes(ring, 1)};
 	struct bytes bytes = write_file(ring, &file);
 
 	refuse(larger, &bytes, "FILE: byte 16: 4 switches and 4 hosts, expected 5 and 5");
 	strcpy(ring->name, "other");
 	refuse(ring, &bytes, "FILE: byte 36: routes of topology 'ring', expected 'other'");
 	free(bytes.at);
-	route_file_close(&file);
-	topology_destroy(ring);
-	topology_destroy(larger);
 }
 
 /* A set may hold anything; what is read must lead somewhere. */

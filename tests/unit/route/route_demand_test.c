@@ -317,7 +317,7 @@ UNIT_TEST(without_memory_a_pair_has_no_route_and_the_set_says_so)
 	OWNED(topology) *topology = topology_generate("rlft:ports=4,stages=2", NULL);
 	const struct route_options options = {.seed = 1};
 	struct error error;
-	struct route_set *set =
+	OWNED(route_set) *set =
 		compute(topology, route_algorithm_find("dmodk"), &options, true, &error);
 
 	assert_true(route_set_is_on_demand(set));
@@ -328,7 +328,6 @@ UNIT_TEST(without_memory_a_pair_has_no_route_and_the_set_says_so)
 	assert_string_equal(route_set_fault(set), "");
 	assert_int_equal(route_set_count(set, 0, 7), 1);
 	assert_true(route_set_failed(set));
-	route_set_destroy(set);
 }
 
 UNIT_TEST(hosts_without_a_pair_have_no_route)
@@ -336,7 +335,7 @@ UNIT_TEST(hosts_without_a_pair_have_no_route)
 	OWNED(topology) *topology = topology_generate("rlft:ports=4,stages=2", NULL);
 	const struct route_options options = {.seed = 1};
 	struct error error;
-	struct route_set *set =
+	OWNED(route_set) *set =
 		compute(topology, route_algorithm_find("dmodk"), &options, true, &error);
 	const uint8_t route[] = {ROUTE_PORT_BIT, ROUTE_TYPE_HOST};
 
@@ -346,7 +345,6 @@ UNIT_TEST(hosts_without_a_pair_have_no_route)
 	assert_int_equal(route_set_count(set, 8, 0), 0);
 	assert_int_equal(route_set_count(set, 0, 8), 0);
 	assert_int_equal(route_set_add(set, 0, 1, route, sizeof(route)), -EINVAL);
-	route_set_destroy(set);
 }
 
 #define MEBIBYTES(bytes) ((bytes) >> 20)

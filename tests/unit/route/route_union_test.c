@@ -55,7 +55,7 @@ static struct vc_rule *ring_rule(uint32_t switches)
 UNIT_TEST(two_good_sets_with_a_cycle_between_them_are_caught)
 {
 	OWNED(topology) *topology = network_ring(6);
-	struct route_set *a = route_set_create(6), *b = route_set_create(6);
+	OWNED(route_set) *a = route_set_create(6), *b = route_set_create(6);
 	struct route_subject both[2] = {{.set = a}, {.set = b}};
 	struct route_report report;
 
@@ -73,8 +73,6 @@ UNIT_TEST(two_good_sets_with_a_cycle_between_them_are_caught)
 	assert_int_equal(report.routes, 12);
 	assert_int_equal(report.unconnected, 18);
 	route_report_free(&report);
-	route_set_destroy(a);
-	route_set_destroy(b);
 }
 
 UNIT_TEST(a_dateline_opens_the_ring)
@@ -112,7 +110,7 @@ UNIT_TEST(classes_without_a_dateline_leave_the_cycle_and_are_named_in_it)
 UNIT_TEST(another_rule_for_the_same_switches_is_refused)
 {
 	OWNED(topology) *topology = network_ring(6);
-	struct route_set *a = route_set_create(6), *b = route_set_create(6);
+	OWNED(route_set) *a = route_set_create(6), *b = route_set_create(6);
 	struct route_subject both[2] = {{.set = a}, {.set = b}};
 	struct vc_rule *rule = ring_rule(6);
 	struct route_report report;
@@ -124,8 +122,6 @@ UNIT_TEST(another_rule_for_the_same_switches_is_refused)
 	assert_int_equal(-EINVAL, route_verify(topology, both, 2, &report, &error));
 	assert_string_equal(
 		error.text, "ring: routes with different VC classes, expected the same for all");
-	route_set_destroy(a);
-	route_set_destroy(b);
 }
 
 /* Tables. */

@@ -16,9 +16,9 @@ static void assert_shares(const char *spec, double minimal, double mean_links)
 {
 	OWNED(topology) *topology = walk_generate(spec);
 	struct route_options options = {.seed = 1};
-	struct route_report report;
+	OWNED(route_report) report;
 	struct error error = {""};
-	struct route_set *set =
+	OWNED(route_set) *set =
 		route_compute(topology, route_algorithm_find("ud"), &options, NULL, &error);
 
 	assert_non_null(set);
@@ -26,8 +26,6 @@ static void assert_shares(const char *spec, double minimal, double mean_links)
 	assert_true(route_report_good(&report));
 	assert_true(fabs(report.minimal_fraction - minimal) < 1e-9);
 	assert_true(fabs(report.mean_switch_links - mean_links) < 1e-9);
-	route_report_free(&report);
-	route_set_destroy(set);
 }
 
 UNIT_TEST(torus_routes_are_minimal_in_eight_of_ten_cases)

@@ -219,11 +219,9 @@ UNIT_TEST(on_a_torus_the_load_is_no_more_uneven_than_the_tree_makes_it)
 UNIT_TEST(the_same_topology_gives_the_same_tables)
 {
 	OWNED(topology) *topology = network_torus(5, 2);
-	struct route_table *a = compute(topology, 3), *b = compute(topology, 3);
+	OWNED(route_table) *a = compute(topology, 3), *b = compute(topology, 3);
 
 	assert_memory_equal(a->primary, b->primary, (size_t)a->switches * a->hosts);
-	route_table_destroy(a);
-	route_table_destroy(b);
 }
 
 UNIT_TEST(a_host_that_nothing_connects_is_named)

@@ -348,14 +348,12 @@ UNIT_TEST(parallel_links_and_chosen_names_survive)
 		"hosts: [{name: node-12}]\n"
 		"links: [{a: node-12, b: 7th:8}, {a: core.1:63, b: 7th:0, rate: 400Gbps}, "
 		"{a: core.1:0, b: 7th:1}]\n";
-	struct topology *topology = topology_parse(text, strlen(text), "t", NULL), *again;
+	OWNED(topology) *topology = topology_parse(text, strlen(text), "t", NULL), *again;
 	char *exported = export(topology);
 
 	again = import(exported);
 	assert_same_cables(topology, again);
 	free(exported);
-	topology_destroy(topology);
-	topology_destroy(again);
 }
 
 /* --- lenient: the default of 'weft topo import' --- */

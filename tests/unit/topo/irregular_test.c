@@ -98,7 +98,7 @@ static unsigned common_links(const struct topology *x, const struct topology *y)
 
 UNIT_TEST(the_seed_decides_the_network)
 {
-	struct topology *one = walk_generate("irregular:switches=64,seed=7");
+	OWNED(topology) *one = walk_generate("irregular:switches=64,seed=7");
 	OWNED(topology) *same = walk_generate("irregular:switches=64,seed=7");
 	OWNED(topology) *other = walk_generate("irregular:switches=64,seed=8");
 
@@ -109,7 +109,6 @@ UNIT_TEST(the_seed_decides_the_network)
 				walk_far_end(same, s, port).device);
 	/* 128 links each; by chance 8 are in both. */
 	assert_true(common_links(one, other) < 32);
-	topology_destroy(one);
 }
 
 static unsigned count_triangles(const struct topology *topology)

@@ -91,14 +91,13 @@ UNIT_TEST(the_powers_of_primes_have_fields_and_no_other_numbers)
  * random ones exceed little. */
 UNIT_TEST(jellyfish_distances_are_close_to_the_bound)
 {
-	struct topology *topology =
+	OWNED(topology) *topology =
 		walk_generate("jellyfish:switches=245,degree=10,hosts=4,seed=1");
 	struct topology_shape shape;
 	double bound = (10 * 1 + 90 * 2 + (244 - 100) * 3) / 244.0;
 
 	assert_int_equal(topology_shape(topology, &shape), 0);
 	assert_true(shape.mean_distance >= bound && shape.mean_distance < 1.1 * bound);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(a_clos_goes_up_above_its_down_ports)

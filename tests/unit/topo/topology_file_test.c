@@ -38,7 +38,7 @@ static void assert_refused(const char *text, const char *message)
 UNIT_TEST(a_file_is_read_in_full)
 {
 	struct error error = {""};
-	struct topology *topology =
+	OWNED(topology) *topology =
 		parse(HEAD TAIL "ports:\n  - {port: s0:0, dpdk: \"0000:3b:00.0\"}\n", &error);
 
 	assert_string_equal(error.text, "");
@@ -54,7 +54,6 @@ UNIT_TEST(a_file_is_read_in_full)
 	assert_int_equal(topology->link_at[2].line, 11);
 	assert_int_equal(topology->bindings, 1);
 	assert_string_equal(topology->binding_at[0].dpdk, "0000:3b:00.0");
-	topology_destroy(topology);
 }
 
 UNIT_TEST(what_is_wrong_is_said_in_one_line_with_its_place)
@@ -161,12 +160,11 @@ UNIT_TEST(defaults_hold_where_the_file_says_nothing)
 {
 	struct topology_defaults defaults = {5000000000, 7};
 	struct error error;
-	struct topology *topology =
+	OWNED(topology) *topology =
 		topology_open_with("ring:switches=3,rate=2Gbps", &defaults, &error);
 
 	assert_int_equal(topology->link_at[0].rate_bps, 2000000000);
 	assert_int_equal(topology->link_at[0].delay_ps, 7);
-	topology_destroy(topology);
 }
 
 UNIT_TEST(the_ready_topologies_are_whole)

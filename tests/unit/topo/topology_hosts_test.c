@@ -235,7 +235,7 @@ UNIT_TEST(a_plane_stays_if_two_hosts_of_the_largest_part_are_in_it)
 				   "Hca 1 \"other\"\n";
 	struct topology_import import = {.strict = false};
 	struct error error = {""};
-	struct topology *topology =
+	OWNED(topology) *topology =
 		topology_format_find("ibsim")->read(text, strlen(text), "net", &import, &error);
 
 	assert_string_equal(error.text, "");
@@ -246,7 +246,6 @@ UNIT_TEST(a_plane_stays_if_two_hosts_of_the_largest_part_are_in_it)
 	assert_int_equal(topology_find_host(topology, "alone"), -1);
 	assert_int_equal(topology_find_host(topology, "other"), -1);
 	assert_int_equal(import.notes, 1);
-	topology_destroy(topology);
 }
 
 /* The map that a plane's mapper writes: hosts with a port there. */
@@ -278,8 +277,8 @@ static struct topology *map_of(const char *spec, unsigned rail, unsigned rails)
 UNIT_TEST(the_maps_of_planes_join_to_the_whole)
 {
 	static const char spec[] = "rail:rails=2,ports=4,stages=2";
-	struct topology *first = map_of(spec, 0, 2), *second = map_of(spec, 1, 2);
-	struct topology *whole = topology_generate(spec, NULL), *joined, *again;
+	OWNED(topology) *first = map_of(spec, 0, 2), *second = map_of(spec, 1, 2);
+	OWNED(topology) *whole = topology_generate(spec, NULL), *joined, *again;
 	struct error error = {""};
 	char *text = written(whole);
 
@@ -288,9 +287,4 @@ UNIT_TEST(the_maps_of_planes_join_to_the_whole)
 	again = parse(text, &error);
 	assert_same(joined, again);
 	free(text);
-	topology_destroy(first);
-	topology_destroy(second);
-	topology_destroy(whole);
-	topology_destroy(joined);
-	topology_destroy(again);
 }

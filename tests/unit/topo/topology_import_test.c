@@ -146,7 +146,7 @@ UNIT_TEST(export_and_import_change_nothing)
 
 UNIT_TEST(slurm_lists_are_expanded)
 {
-	struct topology *topology =
+	OWNED(topology) *topology =
 		must_import("slurm", "# a comment\n"
 				     "SwitchName=leaf1 Nodes=n[08-10,12]x,login\n"
 				     "switchname=leaf2 nodes=m1\n"
@@ -158,7 +158,6 @@ UNIT_TEST(slurm_lists_are_expanded)
 	assert_true(topology_find_host(topology, "n10x") >= 0);
 	assert_true(topology_find_host(topology, "n12x") >= 0);
 	assert_true(topology_find_host(topology, "login") >= 0);
-	topology_destroy(topology);
 }
 
 /* Four GPUs, two NVSwitches for two each, and a network of NICs: the larger part is kept. */

@@ -65,8 +65,8 @@ static void assert_rest_unchanged(
 
 UNIT_TEST(a_link_is_named_by_either_end)
 {
-	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
-	struct topology *one = without(ring, NAMES("s1:0")), *other = without(ring, NAMES("s2:1"));
+	OWNED(topology) *ring = walk_generate("ring:switches=5,hosts=2");
+	OWNED(topology) *one = without(ring, NAMES("s1:0")), *other = without(ring, NAMES("s2:1"));
 	struct topology_port peer;
 
 	assert_rest_unchanged(ring, one, 1);
@@ -75,9 +75,6 @@ UNIT_TEST(a_link_is_named_by_either_end)
 	assert_false(topology_peer(one, walk_switch(2, 1), &peer));
 	assert_false(topology_peer(other, walk_switch(1, 0), &peer));
 	assert_int_equal(topology_check_connected(one, "t", NULL), 0);
-	topology_destroy(ring);
-	topology_destroy(one);
-	topology_destroy(other);
 }
 
 UNIT_TEST(a_failed_switch_stays_without_links)
@@ -119,17 +116,14 @@ UNIT_TEST(naming_twice_is_naming_once)
 
 UNIT_TEST(failures_can_follow_failures)
 {
-	struct topology *ring = walk_generate("ring:switches=5,hosts=2");
-	struct topology *once = without(ring, NAMES("s3")), *twice = without(once, NAMES("s1:0"));
+	OWNED(topology) *ring = walk_generate("ring:switches=5,hosts=2");
+	OWNED(topology) *once = without(ring, NAMES("s3")), *twice = without(once, NAMES("s1:0"));
 	struct error error;
 
 	assert_rest_unchanged(ring, twice, 5);
 	assert_true(twice->host_at[6].cut_off);
 	assert_null(topology_without(once, NAMES("s3:0"), &error));
 	assert_string_equal(error.text, "port s3:0 has no link that could be left out");
-	topology_destroy(ring);
-	topology_destroy(once);
-	topology_destroy(twice);
 }
 
 UNIT_TEST(nothing_named_is_a_copy)
@@ -200,14 +194,12 @@ UNIT_TEST(ports_without_link_are_no_longer_bound)
 		"hosts: [{name: h0}, {name: h1}]\n"
 		"links: [{a: h0, b: s0:0}, {a: h1, b: s1:0}, {a: s0:1, b: s1:1}]\n"
 		"ports: [{port: s0:1, dpdk: x}, {port: s0:0, dpdk: y}]\n";
-	struct topology *topology = topology_parse(text, sizeof(text) - 1, "t", NULL), *left;
+	OWNED(topology) *topology = topology_parse(text, sizeof(text) - 1, "t", NULL), *left;
 
 	left = without(topology, NAMES("s1:1"));
 	assert_int_equal(left->bindings, 1);
 	assert_string_equal(left->binding_at[0].dpdk, "y");
 	assert_int_equal(topology->bindings, 2);
-	topology_destroy(topology);
-	topology_destroy(left);
 }
 
 UNIT_TEST(any_failures_leave_a_topology_that_is_whole_but_for_them)
@@ -246,7 +238,7 @@ UNIT_TEST(what_is_left_can_be_written_and_read_back)
 	/* Two hosts with their leaf, and one whose cable is out. */
 	OWNED(topology) *left = without(whole, NAMES("s0", "h7"));
 	OWNED(topology) *attached = topology_attached(left, &error);
-	struct topology *again;
+	OWNED(topology) *again;
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
@@ -272,5 +264,4 @@ UNIT_TEST(what_is_left_can_be_written_and_read_back)
 		assert_string_equal(was, is);
 	}
 	free(text);
-	topology_destroy(again);
 }

@@ -419,7 +419,7 @@ UNIT_TEST(who_turns_to_polling_misses_nothing)
 UNIT_TEST(what_is_not_taken_counts_as_generated_too)
 {
 	struct traffic_config from = config("uniform");
-	struct traffic *polled = start(&from), *taken = start(&from);
+	OWNED(traffic) *polled = start(&from), *taken = start(&from);
 	struct traffic_message message;
 	weft_time now = PS_PER_MS;
 	struct traffic_taken one;
@@ -435,8 +435,6 @@ UNIT_TEST(what_is_not_taken_counts_as_generated_too)
 	assert_int_equal(traffic_counters(taken)->generated_messages,
 		traffic_counters(polled)->generated_messages);
 	assert_int_equal(traffic_counters(taken)->accepted_messages, 2);
-	traffic_destroy(polled);
-	traffic_destroy(taken);
 }
 
 UNIT_TEST(the_same_seed_gives_the_same_messages_and_another_one_others)
