@@ -174,9 +174,9 @@ class Results(unittest.TestCase):
         increases = [f"table-{number}" for number in (8, 11, 16, 19, 21, 23)]
         other = [f"table-{number}" for number in (5, 7, 10, 17)]
         regular = [*(f"figure-{number}" for number in (77, 81, 84, 85, 86)), "table-12", "table-13", "table-14"]
-        self.assertIn(f"{self.sums(*tables, kind=factor)} published factors of throughput", page)
-        self.assertIn(f"and {self.sums(*increases, kind=latency)} increases of latency", page)
-        self.assertIn(f"it is {self.sums(*other, kind=factor)}, on regular networks {self.sums(*regular, kind=factor)}.", page)
+        self.assertIn(f"{self.sums(*tables, kind=factor)} published throughput ratios agree within 10 %", page)
+        self.assertIn(f"and {self.sums(*increases, kind=latency)} latency increases within 3 %", page)
+        self.assertIn(f"{self.sums(*other, kind=factor)} ratios agree, and on regular networks {self.sums(*regular, kind=factor)}.", page)
 
     def test_seven_of_the_nine_means_that_differ_are_near_within_their_interval(self):
         near, means = 0, 0
@@ -187,7 +187,7 @@ class Results(unittest.TestCase):
                     means += 1
                     near += 0.9 * (float(cell["published"]) - half) <= float(cell["ours"]) <= 1.1 * (float(cell["published"]) + half)
         self.assertEqual((near, means), (92, 94))
-        self.assertIn("seven of the nine means", " ".join((DOCS / "explanation/papers/itb.md").read_text().split()))
+        self.assertIn("Seven of the nine means", " ".join((DOCS / "explanation/papers/itb.md").read_text().split()))
 
 
 def argparse_of(folder):
