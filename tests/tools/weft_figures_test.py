@@ -17,7 +17,7 @@ from weft.error import Error
 from weft.quantity import Interval
 from weft.plot.axes import unit_for
 from weft.plot.curves import CURVES_MAX, Curve, Curves, Point, make_curves
-from weft.plot.sheets import draw_sheet
+from weft.plot.sheet import draw_sheet
 from weft.plot.look import Axis, colour_of, dash_of, mark_of
 from weft.plot.page import Page, format_of, set_font, set_size
 from weft.plot.runs import READERS, Request, Run, Runs, Value

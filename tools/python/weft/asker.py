@@ -143,7 +143,6 @@ def call(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 
 def failure(done: subprocess.CompletedProcess[str]) -> Error:
-    """The Error with the message of a command, without its name."""
     text = done.stderr.strip()
     for count in (2, 1):
         text = text.removeprefix(f"weft {' '.join(done.args[:count])}: ")
@@ -153,7 +152,6 @@ def failure(done: subprocess.CompletedProcess[str]) -> Error:
 
 
 def must(words: Sequence[str]) -> str:
-    """The output of a command that succeeds."""
     done = call(words)
     if done.returncode != Exit.DONE:
         raise failure(done)

@@ -167,7 +167,6 @@ class Watch:
 
 
 def signal_all(children: Iterable[Child], number: int) -> None:
-    """Sends a signal to several."""
     for child in children:
         child.signal(number)
 

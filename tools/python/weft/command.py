@@ -25,7 +25,6 @@ COMMANDS = {
 
 
 def note(name: str, text: str) -> None:
-    """Prints a message of a command on standard error."""
     print(f"weft {name}: {printable(text)}", file=sys.stderr)
 
 

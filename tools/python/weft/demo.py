@@ -116,7 +116,6 @@ def _run(command: str, folder: str, expected: int) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """The command."""
     found, rest = options("demo", arguments, ())
     if rest:
         raise Error(f"'{rest[0]}': too many arguments")

@@ -14,7 +14,6 @@ from .child import run_one
 from .error import Error, Exit
 from .files import read_json
 from .sweeping import command, manifest
-from .sweeping import run as sweep_run
 from .sweeping.plan import Vary, check_values, normal_key
 from .sweeping.request import CASES_KEY, JOBS_MAX, Case, cases_of, load_cases
 from .sweeping.request import Sweep as Request
@@ -22,7 +21,7 @@ from .sweeping.request import Sweep as Request
 if TYPE_CHECKING:
     import pandas
 
-    from .plot.sheets import Drawn
+    from .plot.sheet import Drawn
 
 Value = str | int | float | bool
 PathName = str | os.PathLike[str]
@@ -208,11 +207,7 @@ def sweep(
     request.check()
     with Asker() as asker:
         asked, real_clock = manifest.make(request, asker)
-        with manifest.locked(request):
-            manifest.settle(request, asked)
-            command.choose_jobs(request, real_clock)
-            outcome = sweep_run.run(request, asker)
-            found = command.write_tables(request, asked, outcome)
+        outcome, found = command.run_all(request, asker, asked, real_clock)
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.failed:

@@ -17,14 +17,12 @@ from .error import Error, os_error
 
 
 def refuse_same(output: str, source: str) -> None:
-    """Error if the file to write is one that is read."""
     with contextlib.suppress(OSError):
         if os.path.isfile(output) and os.path.samefile(output, source):
             raise Error(f"{output}: is read as {source}, expected another file to write to")
 
 
 def remove(*paths: str) -> None:
-    """Removes files, if they are there."""
     for path in paths:
         with contextlib.suppress(OSError):
             os.unlink(path)
@@ -41,7 +39,6 @@ def make_folder(path: str, option: str = "") -> None:
 
 
 def write_text(path: str, text: str) -> None:
-    """As write_file()."""
     write_file(path, text.encode("utf-8", "surrogateescape"))
 
 

@@ -104,7 +104,6 @@ def span(low: str | int, high: str | int, step: str | int) -> list[str]:
 
 
 def not_a_span(text: str) -> Error:
-    """The error about a text that should be one."""
     return Error(
         f"'{text}': expected LO:HI:STEP, three numbers with the same kind of unit or none, "
         "such as 10%:100%:10%"
@@ -132,12 +131,10 @@ class Interval(NamedTuple):
 
     @property
     def low(self) -> float:
-        """The lower end; the mean if there is no interval."""
         return self.mean if math.isnan(self.half) else self.mean - self.half
 
     @property
     def high(self) -> float:
-        """The upper end; the mean if there is no interval."""
         return self.mean if math.isnan(self.half) else self.mean + self.half
 
 

@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .sheets import Drawn
+    from .sheet import Drawn
 
 
 def draw(
     results: Sequence[str],
     kind: str,
     *,
-    where: Optional[Mapping[str, str]] = None,
-    label: Optional[Mapping[tuple[str, str], str]] = None,
+    where: Mapping[str, str] | None = None,
+    label: Mapping[tuple[str, str], str] | None = None,
     **options: str,
 ) -> Drawn:
     """Draws the folders of sweeps and files of results, as 'weft plot' does.
@@ -35,8 +35,6 @@ def draw(
     words += [f"--label={key}={value}={text}" for (key, value), text in (label or {}).items()]
     asked = parse([*words, "--", *map(str, results)])
     curves = read_curves(asked)
-    from .sheets import Drawn, draw_sheet
+    from .sheet import draw_sheet
 
-    figure = draw_sheet(curves, asked.page).figure
-    assert isinstance(figure, Drawn)
-    return figure
+    return draw_sheet(curves, asked.page).figure

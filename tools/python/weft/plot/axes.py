@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -15,6 +15,11 @@ from .sheet import Sheet
 ROOM = 1.06  # length of an axis relative to the highest value
 LOG_FROM = 15.0  # ratio of values from which their axis is logarithmic
 LOG_SPARSE = 1e3  # ratio from which only powers of ten have a number
+
+Of = Callable[[Point], Interval]
+x_of: Of = attrgetter("x")
+y_of: Of = attrgetter("y")
+y2_of: Of = attrgetter("y2")
 
 
 class Unit(NamedTuple):
@@ -34,46 +39,38 @@ def unit_for(ns: float) -> Unit:
     return next((unit for unit in units if ns >= 2 * unit.ns), Unit("ns", 1))
 
 
-def is_wide(low: float, high: float) -> bool:
-    """Whether values are so far apart that their axis is logarithmic."""
-    return high > LOG_FROM * low
+class Range(NamedTuple):
+    """The lowest mean and end of an interval above 0, or infinity, and the highest, or 0."""
+
+    low: float
+    low_end: float
+    high: float
+    end: float
+
+    @property
+    def log(self) -> bool:
+        """Whether values are so far apart that their axis is logarithmic."""
+        return self.high > LOG_FROM * self.low
+
+    @property
+    def floor(self) -> float:
+        """The start of a logarithmic axis, which has no 0: long intervals end there."""
+        return 0.7 * max(min(self.low, self.low_end), self.low / 3)
+
+    @property
+    def unit(self) -> Unit:
+        return unit_for(self.high / 10 if self.log else self.high)
 
 
-Of = Callable[[Point], Interval]
-x_of: Of = attrgetter("x")
-y_of: Of = attrgetter("y")
-y2_of: Of = attrgetter("y2")
-
-
-def _all(curves: Curves, of: Of) -> Iterator[Interval]:
-    for curve in curves.curves:
-        for point in curve.points:
-            if not math.isnan(of(point).mean):
-                yield of(point)
-
-
-def highest(curves: Curves, of: Of) -> float:
-    """The highest mean; 0 if there is none."""
-    return max((one.mean for one in _all(curves, of)), default=0)
-
-
-def highest_end(curves: Curves, of: Of) -> float:
-    """The highest end of an interval; 0 if there is none."""
-    return max((one.high for one in _all(curves, of)), default=0)
-
-
-def _lowest(values: Iterable[float]) -> float:
-    return min((value for value in values if value > 0), default=math.inf)
-
-
-def lowest(curves: Curves, of: Of) -> float:
-    """The lowest mean above 0; infinity if there is none."""
-    return _lowest(one.mean for one in _all(curves, of))
-
-
-def lowest_end(curves: Curves, of: Of) -> float:
-    """The lowest end of an interval above 0; infinity if there is none."""
-    return _lowest(one.low for one in _all(curves, of))
+def range_of(curves: Curves, *of: Of) -> Range:
+    points = [point for curve in curves.curves for point in curve.points]
+    known = [value(p) for p in points for value in of if not math.isnan(value(p).mean)]
+    return Range(
+        min((value.mean for value in known if value.mean > 0), default=math.inf),
+        min((value.low for value in known if value.low > 0), default=math.inf),
+        max((value.mean for value in known), default=0),
+        max((value.high for value in known), default=0),
+    )
 
 
 def set_range(sheet: Sheet, axis: str, high: float, ax: str = "ax") -> None:
@@ -110,9 +107,8 @@ def set_name(sheet: Sheet, axis: str, text: str, narrow: str = "", ax: str = "ax
 def set_title(sheet: Sheet, title: str, network: str) -> None:
     """The user's, or the kind's with the network below it, which a narrow page leaves to the
     caption."""
-    own = sheet.page.title
-    if own is None and sheet.page.narrow:
-        return
-    text = own if own is not None else "\n".join(filter(None, (title, network)))
+    text = sheet.page.title
+    if text is None and not sheet.page.narrow:
+        text = "\n".join(filter(None, (title, network)))
     if text:
         sheet.call("ax.set_title", text, loc="left", pad=10)

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING
 
 from ..command import options as options_of
 from ..error import Error, Exit
-from ..files import refuse_same, write_file
+from ..files import refuse_same, write_file, write_text
 from .page import ENDINGS, Page, format_of, set_font, set_size
 from .runs import READERS, Request, load_runs
 
@@ -56,8 +56,10 @@ Exit: 0 done, 2 bad request, 3 not able (no matplotlib).
 """
 
 KINDS = (*READERS, "waterfall")
-LISTS_MAX = {"--where": 16, "--label": 32}
-OPTIONS = ("kind", "where", "along", "unit", "latency", "by", "label", "size", "font", "title")
+# Options with one of two words, and those that may be given several times.
+WORDS = {"unit": ("share", "flits"), "latency": ("total", "network"), "by": ("arrival", "release")}
+FORMS = {"where": ("KEY=VALUE", 16), "label": ("KEY=VALUE=TEXT", 32)}
+OPTIONS = (*WORDS, *FORMS, "kind", "along", "size", "font", "title", "script")
 
 
 @dataclass
@@ -67,68 +69,59 @@ class Asked:
     inputs: list[str] = field(default_factory=list)
     request: Request = field(default_factory=lambda: Request(""))
     page: Page = field(default_factory=Page)
-    output: Optional[str] = None
-    script: Optional[str] = None
-
-
-def _word(option: str, words: tuple[str, str], text: str) -> str:
-    if text not in words:
-        raise Error(f"{option} {text}: expected {words[0]} or {words[1]}")
-    return text
+    output: str | None = None
+    script: str | None = None
 
 
 def _kind(text: str) -> str:
     if text not in KINDS:
-        kinds = list(KINDS)
         said = f"--kind {text}" if text else "--kind is missing"
-        raise Error(f"{said}: expected {', '.join(kinds[:-1])} or {kinds[-1]}")
+        raise Error(f"{said}: expected {', '.join(KINDS[:-1])} or {KINDS[-1]}")
     return text
 
 
-def _add(option: str, values: list[str], text: str, form: str) -> None:
-    parts = text.split("=", form.count("="))
-    if len(parts) <= form.count("=") or not parts[0]:
-        raise Error(f"{option} {text}: expected {form}")
-    if len(values) == LISTS_MAX[option]:
-        raise Error(f"{option}: at most {LISTS_MAX[option]} of them")
-    values.append(text)
+def _check(option: str, text: str, known: list[str]) -> None:
+    """Checks the form of an option; 'known' are those before it."""
+    if option in WORDS and text not in WORDS[option]:
+        raise Error(f"--{option} {text}: expected {' or '.join(WORDS[option])}")
+    if option in FORMS:
+        form, most = FORMS[option]
+        if text.count("=") < form.count("=") or text.startswith("="):
+            raise Error(f"--{option} {text}: expected {form}")
+        if len(known) == most:
+            raise Error(f"--{option}: at most {most} of them")
 
 
 def _take(asked: Asked, option: str, value: str) -> None:
-    request = asked.request
-    if option == "--kind":
+    request, page = asked.request, asked.page
+    known = {"where": request.where, "label": request.labels}.get(option, [])
+    _check(option, value, known)
+    known.append(value)
+    if option == "kind":
         request.kind = _kind(value)
-    elif option == "--where":
-        _add(option, request.where, value, "KEY=VALUE")
-    elif option == "--label":
-        _add(option, request.labels, value, "KEY=VALUE=TEXT")
-    elif option == "--along":
-        request.along = value
-    elif option == "--unit":
-        request.flits = _word(option, ("share", "flits"), value) == "flits"
-    elif option == "--latency":
-        request.latency = _word(option, ("total", "network"), value)
-    elif option == "--by":
-        request.released = _word(option, ("arrival", "release"), value) == "release"
-    elif option == "--size":
-        set_size(asked.page, value)
-    elif option == "--font":
-        set_font(asked.page, value)
-    elif option == "--title":
-        asked.page.title = value
-    elif option == "--script":
+    elif option == "unit":
+        request.flits = value == "flits"
+    elif option == "by":
+        request.released = value == "release"
+    elif option in ("along", "latency"):
+        setattr(request, option, value)
+    elif option == "size":
+        set_size(page, value)
+    elif option == "font":
+        set_font(page, value)
+    elif option == "title":
+        page.title = value
+    elif option == "script":
         asked.script = value
-    else:
+    elif option == "o":
         asked.output = value
 
 
 def parse(arguments: list[str]) -> Asked:
-    """What a command line asks for."""
     asked = Asked()
-    known = [f"{option}=" for option in (*OPTIONS, "script")]
-    options, asked.inputs = options_of("plot", arguments, known)
+    options, asked.inputs = options_of("plot", arguments, [f"{option}=" for option in OPTIONS])
     for option, value in options:
-        _take(asked, option if option == "o" else f"--{option}", value)
+        _take(asked, option, value)
     if not asked.inputs:
         raise Error("which results? A sweep's folder or a JSON file")
     _kind(asked.request.kind)
@@ -138,13 +131,10 @@ def parse(arguments: list[str]) -> Asked:
 
 
 def read_curves(asked: Asked) -> Curves:
-    """The curves of the inputs."""
     if asked.request.kind == "waterfall":
-        request = asked.request
-        if request != Request("waterfall"):
-            raise Error(
-                "--kind waterfall has no --where, --along, --unit, --latency, --by, --label"
-            )
+        if asked.request != Request("waterfall"):
+            options = "--where, --along, --unit, --latency, --by, --label"
+            raise Error(f"--kind waterfall has no {options}")
         from .waterfall import read_waterfall
 
         return read_waterfall(asked.inputs)
@@ -155,23 +145,23 @@ def read_curves(asked: Asked) -> Curves:
 
 
 def _check_outputs(asked: Asked) -> None:
+    expected = f"expected a file that ends in {ENDINGS}"
     if asked.output is None and asked.script is None:
-        raise Error(f"-o is missing: expected a file that ends in {ENDINGS}")
+        raise Error(f"-o is missing: {expected}")
     if asked.output is not None and format_of(asked.output) is None:
-        raise Error(f"-o {asked.output}: expected a file that ends in {ENDINGS}")
-
-
-def main(arguments: list[str]) -> int:
-    """The command."""
-    asked = parse(arguments)
-    _check_outputs(asked)
+        raise Error(f"-o {asked.output}: {expected}")
     for path in filter(None, (asked.output, asked.script)):
         for source in asked.inputs:
             refuse_same(path, source)
-    if asked.output is not None and asked.output == asked.script:
+    if asked.output == asked.script:
         raise Error(f"--script {asked.script}: expected another file than -o")
+
+
+def main(arguments: list[str]) -> int:
+    asked = parse(arguments)
+    _check_outputs(asked)
     curves = read_curves(asked)
-    from .sheets import draw_sheet, save_options
+    from .sheet import draw_sheet, save_options
 
     sheet = draw_sheet(curves, asked.page)
     name = asked.output or os.path.splitext(os.path.basename(asked.script or ""))[0] + ".pdf"
@@ -179,5 +169,5 @@ def main(arguments: list[str]) -> int:
     if asked.output is not None:
         write_file(asked.output, sheet.picture(options))
     if asked.script is not None:
-        write_file(asked.script, sheet.script(name, options).encode())
+        write_text(asked.script, sheet.script(name, options))
     return Exit.DONE

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Optional
 
 from ..error import Error
 from ..quantity import Interval, Number, mean_of, number_of
-from .runs import NAN, Request, Run, Runs, Value, key_is, label_of
+from ..sweeping.plan import normal_key, short_keys
+from .runs import NAN, Run, Runs, Value, label_of
 
 CURVES_MAX = 28
 WITH_ALONG = ("latency-throughput", "throughput-load", "completion")
@@ -65,82 +66,75 @@ class Curves:
 
 
 def last_part(key: str) -> str:
-    """The part of a key after its last point."""
     return key.rsplit(".", 1)[-1]
 
 
 class _Maker:
     def __init__(self, runs: Runs) -> None:
-        self.runs = runs.runs
-        self.inputs = runs.inputs
-        self.request: Request = runs.request
-        self.along: dict[int, Optional[str]] = {}  # per input
+        self.runs, self.inputs, self.request = runs.runs, runs.inputs, runs.request
+        self.along: dict[int, str] = {}  # the key along which curves go, per input that has one
         self.places: dict[str, float] = {}  # where values are on an axis with ticks
-        self.find_along()
-
-    def find_along(self) -> None:
         asked = self.request.along
-        if self.request.kind not in WITH_ALONG:
-            if asked is not None:
-                raise Error(
-                    f"--along {asked}: requires latency-throughput, throughput-load or completion"
-                )
-            return
-        for run in self.runs:
-            self.along[run.input] = _along_of(run.vary, asked)
-        if asked is not None and not any(self.along.values()):
-            raise Error(f"--along {asked}: no sweep here varies that key")
+        if self.request.kind in WITH_ALONG:
+            for run in self.runs:
+                self._find_along(run, asked)
+            if asked is not None and not self.along:
+                raise Error(f"--along {asked}: no sweep here varies that key")
+        elif asked is not None:
+            kinds = "latency-throughput, throughput-load or completion"
+            raise Error(f"--along {asked}: requires {kinds}")
 
-    def rest(self, run: Run) -> tuple[object, ...]:
+    def _find_along(self, run: Run, asked: str | None) -> None:
+        """The key asked for; else the first load, else the last key."""
+        loads = [key for key in run.vary if last_part(key) == "load"]
+        keys = loads or [*run.vary][-1:]
+        if asked is not None:
+            keys = [key for key in run.vary if normal_key(asked) == key]
+        if keys:
+            self.along[run.input] = keys[0]
+
+    def rest(self, run: Run) -> Hashable:
         """What the runs of a curve have in common."""
         along = self.along.get(run.input)
         return run.input, *((key, value) for key, value in run.vary.items() if key != along)
 
-    def number(self, run: Run) -> Optional[Number]:
-        """The number that the run has along its curve."""
-        return number_of(run.vary.get(self.along.get(run.input) or "", ""))
+    def number(self, run: Run) -> Number | None:
+        return number_of(run.vary.get(self.along.get(run.input, ""), ""))
 
     def value(self, run: Run) -> str:
         """The value along the curve; a result that is not of a sweep has its name."""
-        return run.vary.get(self.along.get(run.input) or "", self.inputs[run.input])
-
-    def differing(self, run: Run) -> list[str]:
-        """The keys that a label names."""
-        return [
-            key
-            for key, value in run.vary.items()
-            if key != self.along.get(run.input)
-            and any(o.input == run.input and o.vary.get(key) != value for o in self.runs)
-        ]
+        return run.vary.get(self.along.get(run.input, ""), self.inputs[run.input])
 
     def label(self, run: Run) -> str:
+        """The values of the keys in which the runs of the input differ."""
         parts = [self.inputs[run.input]] if len(self.inputs) > 1 else []
-        for key in self.differing(run):
-            value = run.vary[key]
+        others = [other.vary for other in self.runs if other.input == run.input]
+        for (key, value), short in zip(run.vary.items(), short_keys([*run.vary])):
+            alike = all(vary.get(key) == value for vary in others)
+            if alike or key == self.along.get(run.input):
+                continue
             text = label_of(self.request.labels, key, value)
             if text is None:
-                text = value if key == "case" else f"{_short_key(run.vary, key)} {value}"
+                text = value if key == "case" else f"{short} {value}"
             parts += [text] if text else []
         return ", ".join(parts)
 
     def curve(self, runs: list[Run]) -> Curve:
         curve = Curve(self.label(runs[0]))
-        along = self.along.get(runs[0].input)
-        groups = _grouped(runs, lambda run: tuple(run.vary.items()))
         if self.request.kind == "latency-cdf":
             curve.points = _cumulated(runs)
             return curve
-        for group in groups:
+        for group in _grouped(runs, lambda run: tuple(run.vary.items())):
             curve.points += self.points(group)
-            curve.apart = curve.apart or (along is not None and self.number(group[0]) is None)
-        if along is not None and not curve.apart:
-            curve.points.sort(key=lambda point: point.along)
+        if runs[0].input in self.along:
+            curve.apart = any(self.number(run) is None for run in runs)
+            if not curve.apart:
+                curve.points.sort(key=lambda point: point.along)
         return curve
 
     def points(self, group: list[Run]) -> list[Point]:
         """The points that runs with different seeds have in common."""
         number = self.number(group[0])
-        along = number.value if number else 0
         place = self.places.get(self.value(group[0]))
         return [
             Point(
@@ -148,28 +142,14 @@ class _Maker:
                 mean_of([value.y for value in values]),
                 mean_of([value.y2 for value in values]),
                 any(value.doubtful for value in values),
-                along,
+                number.value if number else 0,
             )
             for values in zip(*(run.values for run in group))
         ]
 
 
-def _along_of(vary: dict[str, str], asked: Optional[str]) -> Optional[str]:
-    """The key along which curves with these keys go; None if it is not among them."""
-    if asked is not None:
-        return next((key for key in vary if key_is(asked, key)), None)
-    loads = (key for key in vary if last_part(key) == "load")
-    return next(loads, next(reversed(vary), None))
-
-
-def _short_key(vary: dict[str, str], key: str) -> str:
-    """The last part of a key, or all of it if another key ends in the same."""
-    same = [other for other in vary if last_part(other) == last_part(key)]
-    return key if len(same) > 1 else last_part(key)
-
-
-def _grouped(runs: list[Run], key) -> list[list[Run]]:  # type: ignore[no-untyped-def]
-    groups: dict[object, list[Run]] = {}
+def _grouped(runs: list[Run], key: Callable[[Run], Hashable]) -> list[list[Run]]:
+    groups: dict[Hashable, list[Run]] = {}
     for run in runs:
         groups.setdefault(key(run), []).append(run)
     return list(groups.values())
@@ -193,70 +173,56 @@ def _make_ticks(curves: Curves, maker: _Maker) -> None:
     units = {number.unit if number else None for number in numbers}
     curves.words = len(units) != 1 or None in units
     for run, number in zip(maker.runs, numbers):
-        key = maker.along[run.input]
-        value = maker.value(run)
-        text = label_of(maker.request.labels, key, value) if key is not None else None
+        key, value = maker.along.get(run.input), maker.value(run)
+        text = label_of(maker.request.labels, key, value)
         place = number.value if number and not curves.words else len(curves.ticks)
-        unit = value
-        if number and number.unit == "ns":
-            unit = re.sub(r"([pnum]?s)$", r" \1", value).replace("us", "µs")
-        curves.ticks.setdefault(value, (unit if text is None else text, place))
+        if text is None:
+            text = value
+            if number and number.unit == "ns":
+                text = re.sub(r"([pnum]?s)$", r" \1", value).replace("us", "µs")
+        curves.ticks.setdefault(value, (text, place))
         curves.axis = last_part(key) if key is not None else curves.axis
     maker.places = {value: place for value, (_, place) in curves.ticks.items()}
 
 
 def make_curves(runs: Runs) -> Curves:
-    """The curves of the runs that were asked for."""
-    request = runs.request
-    maker = _Maker(runs)
+    request, maker = runs.request, _Maker(runs)
     curves = Curves(request.kind, [], request.flits, request.released, request.latency)
     curves.real_clock = runs.runs[0].real_clock
     if request.kind == "blocked-time" and len({run.real_clock for run in runs.runs}) > 1:
-        raise Error(
-            "results of the real and of the virtual clock: what they contain about blocked links "
-            "cannot be compared"
-        )
+        what = "results of the real and of the virtual clock: what they contain about blocked links"
+        raise Error(f"{what} cannot be compared")
     parts = _grouped(runs.runs, maker.rest)
     if len(parts) > CURVES_MAX:
         raise Error(f"more than {CURVES_MAX} curves: choose some with --where KEY=VALUE")
-    seeds = max(len(group) for group in _grouped(runs.runs, lambda r: (r.input, *r.vary.items())))
     if request.kind == "completion":
         _make_ticks(curves, maker)
     curves.curves = [maker.curve(part) for part in parts]
+    groups = _grouped(runs.runs, lambda run: (run.input, *run.vary.items()))
+    seeds = max(map(len, groups))
     curves.intervals = seeds > 1 and request.kind != "latency-cdf"
-    if curves.words:
-        _spread(curves)
-    _describe(curves, maker, seeds)
+    for index, curve in enumerate(curves.curves if curves.words else ()):
+        for point in curve.points:  # curves at one word stand side by side
+            shift = (index - (len(parts) - 1) / 2) * 0.5 / len(parts)
+            point.x = Interval(point.x.mean + shift)
+    _describe(curves, runs, seeds)
     return curves
 
 
-def _spread(curves: Curves) -> None:
-    """Points of several curves at one word stand side by side."""
-    middle = (len(curves.curves) - 1) / 2
-    for index, curve in enumerate(curves.curves):
-        for point in curve.points:
-            shift = (index - middle) * 0.5 / len(curves.curves)
-            point.x = Interval(point.x.mean + shift)
-
-
-def _common(values: list[str]) -> list[str]:
-    """The value that all have, if they have one."""
-    return [values[0]] if len(set(values)) == 1 and values[0] else []
-
-
-def _describe(curves: Curves, maker: _Maker, seeds: int) -> None:
+def _describe(curves: Curves, runs: Runs, seeds: int) -> None:
     """ "fat tree, 432 hosts, uniform, 5 seeds", as far as all runs have it in common."""
-    runs = maker.runs
-    hosts = [
-        f"{run.hosts} host{'' if run.hosts == 1 else 's'}" if run.hosts else "" for run in runs
-    ]
-    parts = _common([run.network for run in runs]) + _common(hosts)
-    parts += _common([run.traffic for run in runs]) + ([f"{seeds} seeds"] if seeds > 1 else [])
-    curves.network = ", ".join(parts)
-    known = sorted({run.seed for run in runs if isinstance(run.seed, int)})
-    versions = sorted({run.version for run in runs if isinstance(run.version, str)})
+    sets = (
+        {run.network for run in runs.runs},
+        {f"{run.hosts} host{'s' * (run.hosts != 1)}" if run.hosts else "" for run in runs.runs},
+        {run.traffic for run in runs.runs},
+    )
+    parts = [text for texts in sets if len(texts) == 1 for text in texts]
+    parts += [f"{seeds} seeds"] if seeds > 1 else []
+    curves.network = ", ".join(filter(None, parts))
+    known = sorted({run.seed for run in runs.runs if isinstance(run.seed, int)})
+    versions = sorted({run.version for run in runs.runs if isinstance(run.version, str)})
     curves.about = {
-        "inputs": ", ".join(maker.inputs),
+        "inputs": ", ".join(runs.inputs),
         "seeds": ", ".join(map(str, known)),
         "version": ", ".join(versions),
     }

@@ -8,12 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .axes import (
+    LOG_FROM,
     Of,
-    highest,
-    highest_end,
-    is_wide,
-    lowest,
-    lowest_end,
+    range_of,
     set_log,
     set_name,
     set_range,
@@ -34,24 +31,37 @@ BITS = "bits/µs of a host"
 MAP_COLOURS = ("#f7fbff", "#9ecae1", "#fdae6b", "#e6550d", "#67000d")
 
 
+def _traffic(curves: Curves) -> str:
+    return "released" if curves.released else "accepted"
+
+
 def _name_traffic(sheet: Sheet, curves: Curves, axis: str, unit: str, narrow: str = "") -> None:
-    what = "released" if curves.released else "accepted"
-    set_name(sheet, axis, f"{what} traffic [{unit}]", f"{what} traffic [{narrow or unit}]")
+    what = f"{_traffic(curves)} traffic"
+    set_name(sheet, axis, f"{what} [{unit}]", f"{what} [{narrow or unit}]")
 
 
-def _is_all_network(curve: Curve) -> bool:
-    """True if no message waits at its host: one line would hide the other."""
-    return all(point.y.mean == point.y2.mean for point in curve.points)
+def _set_time(sheet: Sheet, curves: Curves, name: str, *of: Of) -> Axis:
+    """The axis of y for times, which is logarithmic if they are far apart."""
+    found = range_of(curves, *of)
+    unit, log = found.unit, found.log
+    floor = found.floor / unit.ns if log else 0
+    set_name(sheet, "y", f"{name} [{unit.name}]")
+    if log:
+        set_log(sheet, "y", floor, 1.3 * found.end / unit.ns)
+    else:
+        set_range(sheet, "y", found.end / unit.ns)
+    return Axis(1 / unit.ns, floor)
 
 
 def _latency_lines(curves: Curves) -> list[Line]:
     """The total and the network latency of each curve, each with a look of its own."""
     lines = []
     for index, curve in enumerate(curves.curves):
-        alone = "" if curve.label else "mean"
         if curves.latency:
+            alone = "" if curve.label else "mean"
             lines.append(Line(index, index, alone, curves.latency == "network"))
-        elif _is_all_network(curve):
+        elif all(point.y.mean == point.y2.mean for point in curve.points):
+            # No message waits at its host: one line would hide the other.
             lines.append(Line(index, index, "total = network"))
         else:
             lines.append(Line(index, index, "total"))
@@ -59,115 +69,90 @@ def _latency_lines(curves: Curves) -> list[Line]:
     return lines
 
 
-def _latencies(curves: Curves, what: Callable[[Curves, Of], float]) -> list[float]:
-    """The value of each latency that is shown."""
-    shown = {"": (y_of, y2_of), "total": (y_of,), "network": (y2_of,)}[curves.latency]
-    return [what(curves, of) for of in shown]
-
-
-def _log_floor(low: float, low_end: float) -> float:
-    """The start of a logarithmic axis, which has no 0: long intervals end there."""
-    return 0.7 * max(min(low, low_end), low / 3)
-
-
 def _latency_throughput(sheet: Sheet, curves: Curves) -> None:
-    low, high = min(_latencies(curves, lowest)), max(_latencies(curves, highest))
-    end = max(_latencies(curves, highest_end))
-    log = is_wide(low, high)
-    unit = unit_for(high / 10 if log else high)
-    floor = _log_floor(low, min(_latencies(curves, lowest_end))) / unit.ns if log else 0
+    shown = {"": (y_of, y2_of), "total": (y_of,), "network": (y2_of,)}[curves.latency]
     x = Axis(1) if curves.flits else PERCENT
-    painter = Painter(sheet, curves, x, Axis(1 / unit.ns, floor))
     set_title(sheet, "Latency against throughput", curves.network)
     _name_traffic(sheet, curves, "x", "flits/ns/switch" if curves.flits else SHARE_OF_LINKS)
-    set_range(sheet, "x", min(x.scale * highest_end(curves, x_of), x.high))
-    which = f"mean {curves.latency} latency" if curves.latency else "mean latency"
-    set_name(sheet, "y", f"{which} [{unit.name}]")
-    if log:
-        set_log(sheet, "y", floor, 1.3 * end / unit.ns)
-    else:
-        set_range(sheet, "y", end / unit.ns)
+    set_range(sheet, "x", min(x.scale * range_of(curves, x_of).end, x.high))
+    name = f"mean {curves.latency} latency" if curves.latency else "mean latency"
+    painter = Painter(sheet, curves, x, _set_time(sheet, curves, name, *shown))
     painter.draw_lines(_latency_lines(curves))
 
 
 def _name_accepted(sheet: Sheet, curves: Curves, name: str) -> None:
     """The axis of accepted traffic; 'name' is its name in the papers."""
-    end = highest_end(curves, y_of)
     if curves.normalised:
         set_name(sheet, "y", name)
         sheet.call("ax.set_ylim", 0, 1.05)
     else:
         _name_traffic(sheet, curves, "y", SHARE_OF_LINKS, "%")
-        set_range(sheet, "y", min(100 * end, 100))
+        set_range(sheet, "y", min(100 * range_of(curves, y_of).end, 100))
 
 
 def _throughput_load(sheet: Sheet, curves: Curves) -> None:
     set_title(sheet, "Accepted against offered traffic", curves.network)
     scale = curves.bits_per_us or (1 if curves.normalised else 100)
-    axis = Axis(scale, 0, scale)
-    end = scale * highest_end(curves, x_of)
+    end = scale * range_of(curves, x_of).end
     if curves.bits_per_us:
         set_name(sheet, "x", f"offered traffic [{BITS}]")
         _name_traffic(sheet, curves, "y", BITS)
         set_range(sheet, "x", end)
-        set_range(sheet, "y", scale * highest_end(curves, y_of))
+        set_range(sheet, "y", scale * range_of(curves, y_of).end)
     else:
         unit = "" if curves.normalised else f" [{SHARE_OF_LINKS}]"
         set_name(sheet, "x", f"offered traffic{unit}")
         sheet.call("ax.set_xlim", 0, max(scale * 1.02, 1.06 * end))
         _name_accepted(sheet, curves, "normalised throughput")
-    alone = "released" if curves.released else "accepted"
-    Painter(sheet, curves, Axis(scale), axis).draw_lines(
-        [Line(i, i, "" if curve.label else alone) for i, curve in enumerate(curves.curves)]
-    )
+    labels = [curve.label for curve in curves.curves]
+    lines = [Line(i, i, "" if label else _traffic(curves)) for i, label in enumerate(labels)]
+    Painter(sheet, curves, Axis(scale), Axis(scale, 0, scale)).draw_lines(lines)
 
 
 def _latency_beside(sheet: Sheet, painter: Painter, latency: float) -> None:
     """A single run has room for its latency as well, on the right."""
-    unit = unit_for(latency)
-    points = painter.points(0)
-    size = painter.size
+    unit, points = unit_for(latency), painter.points(0)
+    width = round(1.7 * painter.size, 3)
     sheet.call("ax.twinx", to="right")
     set_name(sheet, "y", f"mean network latency [{unit.name}]", ax="right")
     set_range(sheet, "y", latency / unit.ns, ax="right")
     sheet.call("right.grid", False)
     sheet.call("right.spines.__getitem__", "right", to="edge")
     sheet.call("edge.set_visible", True)
-    look: dict[str, Any] = {
-        "color": colour_of(1),
-        "linestyle": dash_of(1),
-        "linewidth": round(1.7 * size, 3),
-    }
+    look: dict[str, Any] = {"color": colour_of(1), "linestyle": dash_of(1), "linewidth": width}
     x = painter.values("x0", points, x_of, painter.x)
     y = painter.values("latency", points, y2_of, Axis(1 / unit.ns))
     sheet.call("right.plot", x, y, **look)
-    what = "released" if painter.curves.released else "accepted"
-    first: dict[str, Any] = {"color": colour_of(0), "linewidth": round(1.7 * size, 3)}
-    sheet.call("ax.plot", [], [], **first, label=f"{what} traffic")
+    first: dict[str, Any] = {"color": colour_of(0), "linewidth": width}
+    sheet.call("ax.plot", [], [], **first, label=f"{_traffic(painter.curves)} traffic")
     sheet.call("ax.plot", [], [], **look, label="mean network latency (right)")
 
 
-def _efficiency_time(sheet: Sheet, curves: Curves) -> None:
-    latency = highest(curves, y2_of)
-    unit = unit_for(highest(curves, x_of))
-    axis = Axis(1, 0, 1) if curves.normalised else PERCENT
-    painter = Painter(sheet, curves, Axis(1 / unit.ns), axis)
-    set_title(sheet, "Efficiency against time", curves.network)
+def _set_course(sheet: Sheet, curves: Curves, title: str) -> Axis:
+    end = range_of(curves, x_of).high
+    unit = unit_for(end)
+    set_title(sheet, title, curves.network)
     set_name(sheet, "x", f"time [{unit.name}]")
-    sheet.call("ax.set_xlim", 0, highest(curves, x_of) / unit.ns)
+    sheet.call("ax.set_xlim", 0, end / unit.ns)
+    return Axis(1 / unit.ns)
+
+
+def _efficiency_time(sheet: Sheet, curves: Curves) -> None:
+    latency = range_of(curves, y2_of).high
+    x = _set_course(sheet, curves, "Efficiency against time")
     _name_accepted(sheet, curves, "network efficiency")
+    painter = Painter(sheet, curves, x, Axis(1, 0, 1) if curves.normalised else PERCENT)
     painter.draw_dense()
     if len(curves.curves) == 1 and latency > 0:
         _latency_beside(sheet, painter, latency)
 
 
 def _ranked(sheet: Sheet, curves: Curves, title: str, name: str, axis: Axis) -> None:
-    """Links in descending order, by rank."""
     set_title(sheet, title, curves.network)
     set_name(sheet, "x", "link directions, highest first")
     set_name(sheet, "y", name)
-    set_range(sheet, "x", highest(curves, x_of) / 1.06)
-    set_range(sheet, "y", min(axis.scale * highest_end(curves, y_of), axis.high))
+    set_range(sheet, "x", range_of(curves, x_of).high / 1.06)
+    set_range(sheet, "y", min(axis.scale * range_of(curves, y_of).end, axis.high))
     Painter(sheet, curves, Axis(), axis).draw_dense()
 
 
@@ -184,16 +169,15 @@ def _blocked_time(sheet: Sheet, curves: Curves) -> None:
 def _latency_cdf(sheet: Sheet, curves: Curves) -> None:
     which = curves.latency or "total"
     things = "frames" if which == "network" else "messages"
-    low, high = lowest(curves, x_of), highest(curves, x_of)
-    log = is_wide(low, high)
-    unit = unit_for(high / 10 if log else high)
+    found = range_of(curves, x_of)
+    unit = found.unit
     set_title(sheet, f"{which.capitalize()} latency", curves.network)
     set_name(sheet, "x", f"{which} latency [{unit.name}]")
     set_name(sheet, "y", f"{things} with at most this latency [%]", f"{things} [%]")
-    if log:
-        set_log(sheet, "x", 0.9 * low / unit.ns, 1.1 * high / unit.ns)
+    if found.log:
+        set_log(sheet, "x", 0.9 * found.low / unit.ns, 1.1 * found.high / unit.ns)
     else:
-        set_range(sheet, "x", high / unit.ns)
+        set_range(sheet, "x", found.high / unit.ns)
     sheet.call("ax.set_ylim", 0, 103)
     sheet.call("ax.set_yticks", [0, 20, 40, 60, 80, 100])
     Painter(sheet, curves, Axis(1 / unit.ns), PERCENT).draw_dense()
@@ -204,7 +188,7 @@ def _set_ticks(sheet: Sheet, curves: Curves) -> None:
     low, high = min(places), max(places)
     if curves.words:
         sheet.call("ax.set_xlim", -0.5, len(places) - 0.5)
-    elif low > 0 and is_wide(low, high):
+    elif low > 0 and high > LOG_FROM * low:
         sheet.call("ax.set_xscale", "log")
         sheet.call("ax.set_xlim", low / 1.4, high * 1.4)
         sheet.call("ax.set_xticks", [], minor=True)
@@ -214,21 +198,12 @@ def _set_ticks(sheet: Sheet, curves: Curves) -> None:
 
 
 def _completion(sheet: Sheet, curves: Curves) -> None:
-    low, high = lowest(curves, y_of), highest(curves, y_of)
-    log = is_wide(low, high)
-    unit = unit_for(high / 10 if log else high)
-    floor = _log_floor(low, lowest_end(curves, y_of)) / unit.ns if log else 0
     set_title(sheet, "Completion of the schedule", curves.network)
     set_name(sheet, "x", curves.axis)
-    set_name(sheet, "y", f"completion time [{unit.name}]")
     _set_ticks(sheet, curves)
-    end = highest_end(curves, y_of) / unit.ns
-    if log:
-        set_log(sheet, "y", floor, 1.3 * end)
-    else:
-        set_range(sheet, "y", end)
     lines = [Line(index, index) for index in range(len(curves.curves))]
-    Painter(sheet, curves, Axis(), Axis(1 / unit.ns, floor, math.inf)).draw_lines(lines)
+    y = _set_time(sheet, curves, "completion time", y_of)
+    Painter(sheet, curves, Axis(), y).draw_lines(lines)
 
 
 def _slowdown(sheet: Sheet, curves: Curves) -> None:
@@ -237,49 +212,48 @@ def _slowdown(sheet: Sheet, curves: Curves) -> None:
     set_name(sheet, "x", "length of flows, up to [bytes]", "length, up to [bytes]")
     set_name(sheet, "y", "slowdown against the empty network", "slowdown")
     set_log(sheet, "x", min(p.x.mean for p in points) / 2, 2 * max(p.x.mean for p in points))
-    low, low_end, end = (
-        what(what_of(curves, of) for of in (y_of, y2_of))
-        for what, what_of in ((min, lowest), (min, lowest_end), (max, highest_end))
-    )
-    floor = min(0.9, _log_floor(low, low_end))
-    set_log(sheet, "y", floor, 1.3 * end)
+    found = range_of(curves, y_of, y2_of)
+    floor = min(0.9, found.floor)
+    set_log(sheet, "y", floor, 1.3 * found.end)
     count = len(curves.curves)
     lines = [Line(index, index, "p99") for index in range(count)]
     lines += [Line(index, count + index, "p50", True, True) for index in range(count)]
     Painter(sheet, curves, Axis(), Axis(1, floor)).draw_lines(lines)
 
 
+def _bar(sheet: Sheet, painter: Painter, index: int, curve: Curve, width: float) -> None:
+    shift = (index - (len(painter.curves.curves) - 1) / 2) * width
+    ends = [painter.y.ends(point.y) for point in curve.points]
+    options: dict[str, Any] = {}
+    if painter.curves.intervals and any(sum(end) > 0 for end in ends):
+        options = {"yerr": [[end[side] for end in ends] for side in (0, 1)]}
+    sheet.call(
+        "ax.bar",
+        [round(point.x.mean + shift, 6) for point in curve.points],
+        sheet.series(f"y{index}", [point.y.mean for point in curve.points]),
+        round(0.9 * width, 6),
+        color=colour_of(index),
+        hatch=HATCHES[index % len(HATCHES)],
+        edgecolor="white",
+        linewidth=0,
+        label=curve.label or None,
+        error_kw={"ecolor": "#404040", "elinewidth": painter.size, "capsize": 2},
+        **options,
+    )
+
+
 def _bars(sheet: Sheet, curves: Curves) -> None:
     """A bar of each curve in every group, with its interval."""
-    quantity = curves.quantity.replace("[us]", "[µs]")
+    quantity, count = curves.quantity.replace("[us]", "[µs]"), len(curves.groups)
     set_title(sheet, quantity.split(" [")[0], curves.network)
     set_name(sheet, "y", quantity)
-    width = 0.8 / max(len(curves.curves), 1)
     share = Axis(high=100) if quantity.endswith("[%]") else Axis()
     painter = Painter(sheet, curves, Axis(), share)
     for index, curve in enumerate(curves.curves):
-        shift = (index - (len(curves.curves) - 1) / 2) * width
-        places = [round(point.x.mean + shift, 6) for point in curve.points]
-        ends = [painter.y.ends(point.y) for point in curve.points]
-        options: dict[str, Any] = {}
-        if curves.intervals and any(sum(end) > 0 for end in ends):
-            options = {"yerr": [[end[side] for end in ends] for side in (0, 1)]}
-        sheet.call(
-            "ax.bar",
-            places,
-            sheet.series(f"y{index}", [point.y.mean for point in curve.points]),
-            round(0.9 * width, 6),
-            color=colour_of(index),
-            hatch=HATCHES[index % len(HATCHES)],
-            edgecolor="white",
-            linewidth=0,
-            label=curve.label or None,
-            error_kw={"ecolor": "#404040", "elinewidth": painter.size, "capsize": 2},
-            **options,
-        )
-    rotated: dict[str, Any] = {"rotation": 45, "ha": "right"} if len(curves.groups) > 8 else {}
-    sheet.call("ax.set_xticks", list(range(len(curves.groups))), curves.groups, **rotated)
-    sheet.call("ax.set_xlim", -0.5, len(curves.groups) - 0.5)
+        _bar(sheet, painter, index, curve, 0.8 / len(curves.curves))
+    rotated: dict[str, Any] = {"rotation": 45, "ha": "right"} if count > 8 else {}
+    sheet.call("ax.set_xticks", list(range(count)), curves.groups, **rotated)
+    sheet.call("ax.set_xlim", -0.5, count - 0.5)
     sheet.call("ax.set_ylim", bottom=0)
     sheet.call("ax.grid", False, axis="x")
 
@@ -290,24 +264,18 @@ def _maps(sheet: Sheet, curves: Curves) -> None:
     own = sheet.page.title
     title = own if own is not None else "\n".join(filter(None, (curves.quantity, curves.network)))
     sheet.call("fig.suptitle", title, fontsize="medium")
-    top = highest(curves, y2_of)
-    sizes = [int(highest(curves, of)) + 1 for of in (x_of, y_of)]
+    sizes = [int(range_of(curves, of).high) + 1 for of in (x_of, y_of)]
     sheet.use("matplotlib.colors", "LinearSegmentedColormap")
     sheet.call("LinearSegmentedColormap.from_list", "waiting", list(MAP_COLOURS), to="colours")
+    options: dict[str, Any] = {"cmap": sheet.named("colours"), "vmin": 0}
+    options |= {"vmax": range_of(curves, y2_of).high, "origin": "lower"}
     for index, curve in enumerate(curves.curves):
         ax = f"ax{index}"
-        squares = [[float("nan")] * sizes[0] for _ in range(sizes[1])]
+        squares = [[math.nan] * sizes[0] for _ in range(sizes[1])]
         for point in curve.points:
             squares[int(point.y.mean)][int(point.x.mean)] = float(f"{point.y2.mean:.6g}")
         sheet.call("fig.add_subplot", 1, len(curves.curves), index + 1, to=ax)
-        drawn = f"map{index}"
-        options: dict[str, Any] = {
-            "cmap": sheet.named("colours"),
-            "vmin": 0,
-            "vmax": top,
-            "origin": "lower",
-        }
-        sheet.call(f"{ax}.imshow", squares, to=drawn, **options)
+        sheet.call(f"{ax}.imshow", squares, to=f"map{index}", **options)
         most = max((point.y2.mean for point in curve.points), default=0)
         sheet.call(f"{ax}.set_title", f"{curve.label}, at most {most:.3g}", fontsize="medium")
         sheet.call(f"{ax}.grid", False)
@@ -321,30 +289,25 @@ def _latency_load(sheet: Sheet, curves: Curves) -> None:
     scale = curves.bits_per_us or 100
     unit = BITS if curves.bits_per_us else SHARE_OF_LINKS
     set_name(sheet, "x", f"offered traffic [{unit}]")
-    set_range(sheet, "x", scale * highest_end(curves, x_of))
-    painter = Painter(sheet, curves, Axis(scale), _latency_axis(sheet, curves))
+    set_range(sheet, "x", scale * range_of(curves, x_of).end)
+    painter = Painter(sheet, curves, Axis(scale), _set_latency(sheet, curves, log=True))
     painter.draw_lines([Line(index, index) for index in range(len(curves.curves))])
 
 
 def _latency_time(sheet: Sheet, curves: Curves) -> None:
-    """Latency of each sample over time."""
-    unit = unit_for(highest(curves, x_of))
-    set_title(sheet, "Latency against time", curves.network)
-    set_name(sheet, "x", f"time [{unit.name}]")
-    sheet.call("ax.set_xlim", 0, highest(curves, x_of) / unit.ns)
-    Painter(sheet, curves, Axis(1 / unit.ns), _latency_axis(sheet, curves)).draw_dense()
+    x = _set_course(sheet, curves, "Latency against time")
+    Painter(sheet, curves, x, _set_latency(sheet, curves, log=False)).draw_dense()
 
 
-def _latency_axis(sheet: Sheet, curves: Curves) -> Axis:
-    unit = unit_for(highest(curves, y_of))
-    end = highest_end(curves, y_of) / unit.ns
+def _set_latency(sheet: Sheet, curves: Curves, log: bool) -> Axis:
+    found = range_of(curves, y_of)
+    unit = unit_for(found.high)
     set_name(sheet, "y", f"mean latency [{unit.name}]")
-    log = curves.kind == "latency-load" and is_wide(lowest(curves, y_of), highest(curves, y_of))
-    if not log:
-        set_range(sheet, "y", end)
+    if not log or not found.log:
+        set_range(sheet, "y", found.end / unit.ns)
         return Axis(1 / unit.ns)
-    floor = 0.7 * lowest(curves, y_of) / unit.ns
-    set_log(sheet, "y", floor, 1.3 * end)
+    floor = 0.7 * found.low / unit.ns
+    set_log(sheet, "y", floor, 1.3 * found.end / unit.ns)
     return Axis(1 / unit.ns, floor)
 
 

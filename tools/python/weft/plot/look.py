@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..quantity import Interval
-from .curves import Curve, Curves, Point
+from .curves import Curves, Point
 from .sheet import Series, Sheet
 
 BANDS_MAX = 4  # curves whose bands of confidence remain distinguishable
@@ -60,12 +60,10 @@ class Line:
     thin: bool = False
 
     def y_of(self, point: Point) -> Interval:
-        """The value of a point that the line shows."""
         return point.y2 if self.second else point.y
 
 
 def colour_of(curve: int) -> str:
-    """The colour of a curve."""
     return COLOURS[curve % len(COLOURS)]
 
 
@@ -75,7 +73,6 @@ def dash_of(look: int) -> Any:
 
 
 def mark_of(look: int) -> str:
-    """The mark of a line."""
     return MARKS[look % len(MARKS)]
 
 
@@ -83,16 +80,9 @@ class Painter:
     """Draws curves on the axes "ax" of a sheet."""
 
     def __init__(self, sheet: Sheet, curves: Curves, x: Axis, y: Axis) -> None:
-        self.sheet = sheet
-        self.curves = curves
-        self.x = x
-        self.y = y
+        self.sheet, self.curves, self.x, self.y = sheet, curves, x, y
         self.size = 0.75 if sheet.page.narrow else 1.0  # scale of marks and lines
         self.series: dict[str, Series] = {}
-
-    def entries(self) -> int:
-        """Entries of the legend so far."""
-        return len(self.sheet.objects["ax"].get_legend_handles_labels()[1])
 
     def points(self, curve: int, hollow: bool | None = None) -> list[Point]:
         """The points of a curve, or only those that are hollow or not."""
@@ -109,7 +99,6 @@ class Painter:
         return self.series[name]
 
     def places(self, line: Line, hollow: bool | None = None) -> tuple[Series, Series]:
-        """The x and y of a line's points."""
         points = self.points(line.curve, hollow)
         end = {None: "", True: "_hollow", False: "_full"}[hollow]
         second = "_second" if line.second else ""
@@ -117,35 +106,31 @@ class Painter:
         return x, self.values(f"y{line.curve}{second}{end}", points, line.y_of, self.y)
 
     def has_points(self, line: Line, hollow: bool | None = None) -> bool:
-        """Whether there is a point to draw."""
-        return any(
-            not math.isnan(line.y_of(point).mean) for point in self.points(line.curve, hollow)
-        )
+        values = (line.y_of(point).mean for point in self.points(line.curve, hollow))
+        return not all(map(math.isnan, values))
 
-    def width(self, line: Line) -> float:
-        """Normalised curves often coincide for a time: the first are the widest, so that they show
-        below the others."""
-        under = 0.25 * (len(self.curves.curves) - 1 - line.curve)
+    def stroke(self, line: Line) -> dict[str, Any]:
+        """The dash and the width of a line. Normalised curves often coincide for a time: the first
+        are the widest, so that they show below the others."""
         dense = self.curves.normalised and self.curves.kind == "efficiency-time"
-        return round(self.size * ((1.2 if line.thin else 1.7) + (under if dense else 0)), 3)
+        under = 0.25 * (len(self.curves.curves) - 1 - line.curve) if dense else 0
+        width = round(self.size * ((1.2 if line.thin else 1.7) + under), 3)
+        return {"linestyle": dash_of(line.look), "linewidth": width}
 
-    def mark_size(self, line: Line) -> float:
-        """Marks of later curves are smaller, so that those at the same place do not hide each
-        other."""
-        return round(self.size * max(7.2 - line.look, 4.2) * (0.85 if line.thin else 1), 3)
-
-    def draw_line(self, line: Line) -> None:
-        """The line through the points of a curve."""
-        self.sheet.call(
-            "ax.plot",
-            *self.places(line),
-            color=colour_of(line.curve),
-            linestyle=dash_of(line.look),
-            linewidth=self.width(line),
-        )
+    def mark(self, line: Line, hollow: bool = False) -> dict[str, Any]:
+        """The options of a mark. A hollow one is white inside: it hides the line. Marks of later
+        curves are smaller, so that those at the same place do not hide each other."""
+        colour = colour_of(line.curve)
+        size = self.size * max(7.2 - line.look, 4.2) * (0.85 if line.thin else 1)
+        return {
+            "marker": mark_of(line.look),
+            "markersize": round(size, 3),
+            "color": colour,
+            "markerfacecolor": "white" if hollow else colour,
+            "markeredgewidth": round(1.2 * self.size, 3),
+        }
 
     def draw_bars(self, line: Line) -> None:
-        """The intervals of a curve as error bars."""
         points = self.points(line.curve)
         x = [self.x.ends(point.x) for point in points]
         y = [self.y.ends(line.y_of(point)) for point in points]
@@ -170,48 +155,19 @@ class Painter:
         )
 
     def draw_marks(self, line: Line, hollow: bool) -> None:
-        """The marks of a curve. A hollow one is white inside: it hides the line."""
-        if not self.has_points(line, hollow):
-            return
-        self.sheet.call(
-            "ax.plot",
-            *self.places(line, hollow),
-            linestyle="none",
-            **self.mark(line, hollow),
-            clip_on=False,
-            zorder=3,
-        )
-
-    def mark(self, line: Line, hollow: bool) -> dict[str, Any]:
-        """matplotlib's options of a mark."""
-        colour = colour_of(line.curve)
-        return {
-            "marker": mark_of(line.look),
-            "markersize": self.mark_size(line),
-            "color": colour,
-            "markerfacecolor": "white" if hollow else colour,
-            "markeredgewidth": round(1.2 * self.size, 3),
-        }
-
-    def name_of(self, line: Line) -> str:
-        """The name of a line in the legend, with its part, and "(none)" without a point."""
-        parts = [text for text in (self.curves.curves[line.curve].label, line.part) if text]
-        return ", ".join(parts) + ("" if self.has_points(line) else " (none)")
+        if self.has_points(line, hollow):
+            look: dict[str, Any] = {"linestyle": "none", **self.mark(line, hollow)}
+            places = self.places(line, hollow)
+            self.sheet.call("ax.plot", *places, **look, clip_on=False, zorder=3)
 
     def draw_entry(self, line: Line) -> None:
-        """The entry of the legend."""
-        if not self.curves.curves[line.curve].label and not line.part:
-            return
-        apart = self.curves.curves[line.curve].apart
-        self.sheet.call(
-            "ax.plot",
-            [],
-            [],
-            linestyle="none" if apart else dash_of(line.look),
-            linewidth=self.width(line),
-            **self.mark(line, False),
-            label=self.name_of(line),
-        )
+        """The entry of the legend: the curve with its part, and "(none)" without a point."""
+        curve = self.curves.curves[line.curve]
+        name = ", ".join(filter(None, (curve.label, line.part)))
+        if name:
+            name += "" if self.has_points(line) else " (none)"
+            stroke = self.stroke(line) | ({"linestyle": "none"} if curve.apart else {})
+            self.sheet.call("ax.plot", [], [], **stroke, **self.mark(line), label=name)
 
     def draw_lines(self, lines: list[Line]) -> None:
         """Lines with a mark at each point, and intervals as error bars: first all lines and bars,
@@ -219,7 +175,8 @@ class Painter:
         drawn = [line for line in lines if self.has_points(line)]
         for line in drawn:
             if not self.curves.curves[line.curve].apart:
-                self.draw_line(line)
+                look = {"color": colour_of(line.curve), **self.stroke(line)}
+                self.sheet.call("ax.plot", *self.places(line), **look)
         for line in drawn if self.curves.intervals else []:
             self.draw_bars(line)
         for line in drawn:
@@ -241,9 +198,7 @@ class Painter:
             )
 
     def draw_band(self, line: Line) -> None:
-        """The intervals of a curve as a band."""
-        points = self.points(line.curve)
-        ends = [self.y.ends(point.y) for point in points]
+        ends = [self.y.ends(point.y) for point in self.points(line.curve)]
         x, y = self.places(line)
         low = self.sheet.series(f"y{line.curve}_low", [at - end[0] for at, end in zip(y, ends)])
         high = self.sheet.series(f"y{line.curve}_high", [at + end[1] for at, end in zip(y, ends)])
@@ -254,24 +209,18 @@ class Painter:
     def draw_dense(self) -> None:
         """Curves of many points: lines with a few marks, at other places for each curve, and bands
         for intervals."""
-        curves: list[Curve] = self.curves.curves
+        curves = self.curves.curves
         lines = [Line(index, index) for index in range(len(curves))]
         drawn = [line for line in lines if curves[line.curve].points]
         for line in drawn if self.curves.intervals and len(curves) <= BANDS_MAX else []:
             self.draw_band(line)
         for line in drawn:
-            spread: dict[str, Any] = {}
+            look: dict[str, Any] = {**self.stroke(line), "clip_on": False}
+            look["color"] = colour_of(line.curve)
             if len(curves) > 1:
                 step = max(len(curves[line.curve].points) // MARKS_SPREAD, 1)
                 every = (line.curve * step // len(curves), step)
-                spread = {**self.mark(line, False), "markevery": every}
-            self.sheet.call(
-                "ax.plot",
-                *self.places(line),
-                linestyle=dash_of(line.look),
-                linewidth=self.width(line),
-                clip_on=False,
-                **{"color": colour_of(line.curve), **spread},
-            )
+                look |= {**self.mark(line), "markevery": every}
+            self.sheet.call("ax.plot", *self.places(line), **look)
         for line in lines if len(curves) > 1 else []:
             self.draw_entry(line)

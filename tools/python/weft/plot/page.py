@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Optional
 
 from ..error import Error
 
-FORMATS = (".png", ".svg", ".pdf")
 ENDINGS = ".png, .svg or .pdf"
 PNG_PER_INCH = 300
 PIXELS_PER_INCH = 120  # 900 by 600 pixels are 7.5 by 5 inches
@@ -31,21 +29,18 @@ class Page:
     pixels: bool = False  # the size was given in pixels
     font: str = "sans"
     points: float = 0  # font size; 0: the default
-    title: Optional[str] = None  # None: the kind's own, on pages that are wide enough
+    title: str | None = None  # None: the kind's own, on pages that are wide enough
 
     @property
     def narrow(self) -> bool:
         """Too narrow for a title and long names of axes."""
         return 0 < self.width < NARROW_INCHES
 
-    def text_points(self) -> float:
-        """The size of text, in points."""
-        return self.points or (8 if self.narrow else 12)
 
-
-def format_of(path: str) -> Optional[str]:
+def format_of(path: str) -> str | None:
     """ "png", "svg" or "pdf" from the end of a file's name; None for another one."""
-    return next((end[1:] for end in FORMATS if path.endswith(end) and len(path) > len(end)), None)
+    found = re.search(r".\.(png|svg|pdf)\Z", path, re.S)
+    return found[1] if found else None
 
 
 def set_size(page: Page, text: str) -> None:
@@ -58,16 +53,15 @@ def set_size(page: Page, text: str) -> None:
     (3.4, 2.5, True)
     """
     match = _SIZE.fullmatch(text)
-    width_unit, height_unit = (match[2] or match[4], match[4] or match[2]) if match else ("", "")
-    width_unit, height_unit = width_unit or "px", height_unit or "px"
-    if not match or (width_unit == "px") != (height_unit == "px"):
+    units = (match[2] or match[4] or "px", match[4] or match[2] or "px") if match else ("", "px")
+    if not match or (units[0] == "px") != (units[1] == "px"):
         raise Error(
             f"--size {text}: expected WIDTH or WIDTHxHEIGHT with px, in, cm or mm, such as 3.4in, "
             "3.4x2.5in or 900x600"
         )
-    page.pixels = width_unit == "px"
-    page.width = float(match[1]) / _PER_INCH[width_unit]
-    page.height = float(match[3]) / _PER_INCH[height_unit] if match[3] else 0.75 * page.width
+    page.pixels = units[0] == "px"
+    page.width = float(match[1]) / _PER_INCH[units[0]]
+    page.height = float(match[3]) / _PER_INCH[units[1]] if match[3] else 0.75 * page.width
     low, high = (150 / PIXELS_PER_INCH, 10000 / PIXELS_PER_INCH) if page.pixels else (1.5, 30.0)
     if not (low <= page.width <= high and low * 2 / 3 <= page.height <= high):
         raise Error(

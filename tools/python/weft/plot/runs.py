@@ -8,11 +8,12 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any
 
 from ..asker import Asker
 from ..error import Error, os_error
 from ..sweeping import manifest as manifests
+from ..sweeping.plan import normal_key
 
 NAN = math.nan
 
@@ -33,19 +34,17 @@ class Request:
 
     kind: str
     where: list[str] = field(default_factory=list)  # KEY=VALUE
-    along: Optional[str] = None
+    along: str | None = None
     flits: bool = False
     latency: str = ""  # "total" or "network"; "": both, for latency-cdf total
     released: bool = False
     labels: list[str] = field(default_factory=list)  # KEY=VALUE=TEXT
 
     def latency_key(self, which: str) -> str:
-        """The key of a latency, "total" or "network", in a result."""
         return f"{which}_released" if self.released else which
 
     @property
     def traffic_key(self) -> str:
-        """The key of traffic in a result."""
         return "released" if self.released else "accepted"
 
 
@@ -69,14 +68,19 @@ class Run:
     result: dict[str, Any]
 
     def __post_init__(self) -> None:
-        config, wall = self.result.get("config"), self.result.get("wall")
-        self.config: dict[str, Any] = config if isinstance(config, dict) else {}
+        result, self.result = self.result, {}  # large, and its values have been taken
+        self.config, about, wall = (_map(result, key) for key in ("config", "topology", "wall"))
         self.real_clock = self.config.get("clock") == "real"
-        self.network, self.hosts = _describe_network(self.result, self.config)
+        kind, hosts = str(self.config.get("topology", "")).split(":")[0], about.get("hosts")
+        self.network = _NETWORKS.get(kind, str(about.get("name", "")))
+        self.hosts = hosts if isinstance(hosts, int) else 0
         self.traffic = _describe_traffic(self.config)
-        self.seed = self.result.get("seed")
-        self.version = wall.get("version") if isinstance(wall, dict) else None
-        self.result = {}  # large, and its values have been taken
+        self.seed, self.version = result.get("seed"), wall.get("version")
+
+
+def _map(document: dict[str, Any], key: str) -> dict[str, Any]:
+    found = document.get(key)
+    return found if isinstance(found, dict) else {}
 
 
 @dataclass
@@ -86,15 +90,6 @@ class Runs:
     request: Request
     runs: list[Run] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
-
-
-def _describe_network(result: dict[str, Any], config: dict[str, Any]) -> tuple[str, int]:
-    topology = result.get("topology")
-    about = topology if isinstance(topology, dict) else {}
-    kind = str(config.get("topology", "")).split(":")[0]
-    hosts = about.get("hosts")
-    name = _NETWORKS.get(kind, str(about.get("name", "")))
-    return name, hosts if isinstance(hosts, int) else 0
 
 
 def _describe_traffic(config: dict[str, Any]) -> str:
@@ -110,27 +105,12 @@ def _describe_traffic(config: dict[str, Any]) -> str:
     return " + ".join(dict.fromkeys(words))
 
 
-def key_is(asked: str, key: str) -> bool:
-    """Whether a user's key is this one of a manifest.
-
-    >>> key_is("traffic[0].load", "traffic.0.load"), key_is("load", "traffic.0.load")
-    (True, False)
-    """
-    return asked.replace("]", "").replace("[", ".") == key
-
-
-def label_of(labels: list[str], key: str, value: str) -> Optional[str]:
-    """The text of the first label for this value of a key; None if there is none."""
-    return next(
-        (text for text in (_label_text(label, key, value) for label in labels) if text is not None),
-        None,
-    )
-
-
-def _label_text(label: str, key: str, value: str) -> Optional[str]:
-    asked, rest = label.split("=", 1)
-    if key_is(asked, key) and rest.startswith(value + "="):
-        return rest[len(value) + 1 :]
+def label_of(labels: list[str], key: str | None, value: str) -> str | None:
+    """The text of the first KEY=VALUE=TEXT for this value of a key; None if there is none."""
+    for label in labels:
+        asked, rest = label.split("=", 1)
+        if normal_key(asked) == key and rest.startswith(f"{value}="):
+            return rest[len(value) + 1 :]
     return None
 
 
@@ -141,11 +121,11 @@ def load_runs(paths: list[str], request: Request) -> Runs:
     with Asker() as asker:
         for path in paths:
             try:
-                folder = os.path.isdir(path) if os.stat(path) else False
+                os.stat(path)
             except OSError as error:
                 raise os_error(error, path) from None
             runs.inputs.append(os.path.basename(path.rstrip("/") or "/").removesuffix(".json"))
-            if folder:
+            if os.path.isdir(path):
                 _add_points(runs, path, varied, asker)
             else:
                 _add_run(runs, asker.result(path), path, {}, False)
@@ -162,10 +142,10 @@ def load_runs(paths: list[str], request: Request) -> Runs:
 def _check_options(request: Request, varied: set[tuple[str, str]]) -> None:
     for where in request.where:
         asked = where.split("=", 1)[0]
-        if not any(key_is(asked, key) for key, _ in varied):
+        if not any(normal_key(asked) == key for key, _ in varied):
             raise Error(f"--where {where}: no sweep varies '{asked}'")
     for label in request.labels:
-        if all(_label_text(label, key, value) is None for key, value in varied):
+        if all(label_of([label], key, value) is None for key, value in varied):
             raise Error(
                 f"--label {label}: no point of a sweep has this value: expected KEY=VALUE=TEXT "
                 "with a varied key and one of its values"
@@ -173,7 +153,6 @@ def _check_options(request: Request, varied: set[tuple[str, str]]) -> None:
 
 
 def _points(folder: str, manifest: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
-    """The file and the varied values of each point."""
     for index, point in enumerate(manifest["points"]):
         file = point.get("file") if isinstance(point, dict) else None
         vary = (point.get("vary") or {}) if isinstance(point, dict) else {}
@@ -203,7 +182,9 @@ def _add_points(runs: Runs, folder: str, varied: set[tuple[str, str]], asker: As
 def _is_wanted(where: list[str], vary: dict[str, str]) -> bool:
     """Whether a point has every requested value of the keys that its sweep varies."""
     asked = [text.split("=", 1) for text in where]
-    return all(value == vary[key] for name, value in asked for key in vary if key_is(name, key))
+    return all(
+        value == vary[key] for name, value in asked for key in vary if normal_key(name) == key
+    )
 
 
 def _add_run(
@@ -212,7 +193,10 @@ def _add_run(
     """'sealed': the result must have a checksum."""
     if sealed and "sum" not in result:
         raise Error(f"{path}: expected a 'sum', as every result of this sweep has")
-    values = READERS[runs.request.kind](runs.request, result, path)
+    try:
+        values = READERS[runs.request.kind](runs.request, result)
+    except Error as error:
+        raise Error(f"{path}: {error}") from None
     runs.runs.append(Run(len(runs.inputs) - 1, vary, values, result))
 
 
@@ -221,121 +205,102 @@ def _number(section: Any, key: str) -> float:
     return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else NAN
 
 
-def _latency(request: Request, result: dict[str, Any], which: str) -> float:
-    section = result.get("latency_ns", {})
-    return _number(section.get(request.latency_key(which)), "mean")
-
-
 def is_doubtful(result: dict[str, Any]) -> bool:
     """Whether a run is saturated, not steady or too short to tell. Runs with a schedule or with
     traffic that ends never have an answer, however long they are."""
-    until = result.get("until")
+    until, needs = result.get("until"), (result.get("steady_needs"), result.get("saturated_needs"))
     return (
         result.get("saturated") is True
         or result.get("steady") is False
         or isinstance(until, dict)
         and until.get("reached") is False
-        or not math.isnan(_number(result.get("steady_needs"), "measured_ns"))
-        or not math.isnan(_number(result.get("saturated_needs"), "measured_ns"))
+        or any(not math.isnan(_number(section, "measured_ns")) for section in needs)
     )
 
 
-def _read_point(request: Request, result: dict[str, Any], path: str) -> list[Value]:
+def _read_point(request: Request, result: dict[str, Any]) -> list[Value]:
     key = "flits_per_ns_per_switch" if request.flits else request.traffic_key
     accepted = _number(result["throughput"], key)
     if request.flits and accepted == 0:
-        raise Error(
-            f"{path}: throughput in flits/ns/switch is not in it, as with results of the real clock"
-        )
-    total = NAN if request.latency == "network" else _latency(request, result, "total")
-    network = NAN if request.latency == "total" else _latency(request, result, "network")
+        what = "throughput in flits/ns/switch is not in it"
+        raise Error(f"{what}, as with results of the real clock")
+    sections = {which: request.latency_key(which) for which in ("total", "network")}
+    latencies = result.get("latency_ns", {})
+    total, network = (
+        _number(latencies.get(key), "mean") if request.latency in ("", which) else NAN
+        for which, key in sections.items()
+    )
     return [Value(accepted, total, network, is_doubtful(result))]
 
 
-def _read_load(request: Request, result: dict[str, Any], path: str) -> list[Value]:
+def _read_load(request: Request, result: dict[str, Any]) -> list[Value]:
     throughput = result["throughput"]
     accepted = _number(throughput, request.traffic_key)
     return [Value(_number(throughput, "offered"), accepted, NAN, is_doubtful(result))]
 
 
-def _read_series(request: Request, result: dict[str, Any], path: str) -> list[Value]:
+def _read_series(request: Request, result: dict[str, Any]) -> list[Value]:
     series = result.get("series")
     if not series:
-        raise Error(
-            f"{path}: no samples ('series'): expected a measure.sample shorter than the run"
-        )
+        raise Error("no samples ('series'): expected a measure.sample shorter than the run")
     latency = "released_latency_ns" if request.released else "latency_ns"
-    return [
-        Value(_number(at, "t_ns"), _number(at, request.traffic_key), _number(at, latency))
-        for at in series
-    ]
+    traffic = request.traffic_key
+    return [Value(_number(at, "t_ns"), _number(at, traffic), _number(at, latency)) for at in series]
 
 
-def _read_links(key: str) -> Callable[[Request, dict[str, Any], str], list[Value]]:
-    def read(request: Request, result: dict[str, Any], path: str) -> list[Value]:
-        links = result.get("links")
-        if not isinstance(links, list) or not links:
-            raise Error(
-                f"{path}: nothing about links ('links'): run it with --set measure.links=true"
-            )
-        figures = [_number(link, key) for link in links]
-        known = sorted((figure for figure in figures if not math.isnan(figure)), reverse=True)
-        return [Value(rank, figure) for rank, figure in enumerate(known, 1)]
-
-    return read
+def _links(result: dict[str, Any], key: str) -> list[Value]:
+    links = result.get("links")
+    if not isinstance(links, list) or not links:
+        raise Error("nothing about links ('links'): run it with --set measure.links=true")
+    figures = [_number(link, key) for link in links]
+    known = sorted((figure for figure in figures if not math.isnan(figure)), reverse=True)
+    return [Value(rank, figure) for rank, figure in enumerate(known, 1)]
 
 
-def _read_histogram(request: Request, result: dict[str, Any], path: str) -> list[Value]:
+def _read_histogram(request: Request, result: dict[str, Any]) -> list[Value]:
     """How many values are in each step of the histogram of a latency."""
-    which = request.latency_key("network" if request.latency == "network" else "total")
+    which = request.latency_key(request.latency or "total")
     section = result.get("latency_ns", {}).get(which)
     steps = section.get("histogram") if isinstance(section, dict) else None
+    name = f"latency_ns.{which}.histogram"
     if steps is None:
         raise Error(
-            f"{path}: no histogram of latencies ('latency_ns.{which}.histogram'): run it with "
-            "--set measure.latencies=true"
+            f"no histogram of latencies ('{name}'): run it with --set measure.latencies=true"
         )
     try:
         return [Value(float(end), float(count)) for end, count in steps]
     except (TypeError, ValueError):
-        raise Error(
-            f"{path}: latency_ns.{which}.histogram: expected a list of [ns, values]"
-        ) from None
+        raise Error(f"{name}: expected a list of [ns, values]") from None
 
 
-def _read_completion(request: Request, result: dict[str, Any], path: str) -> list[Value]:
+def _read_completion(_: Request, result: dict[str, Any]) -> list[Value]:
     counters = result.get("counters", {})
     if "goal_completion_ns" not in counters:
-        raise Error(
-            f"{path}: no schedule ('counters.goal_completion_ns'): expected a run whose traffic "
-            "is 'pattern: goal'"
-        )
+        what = "no schedule ('counters.goal_completion_ns')"
+        raise Error(f"{what}: expected a run whose traffic is 'pattern: goal'")
     ended = not _number(counters, "goal_unfinished") > 0
     return [Value(0, _number(counters, "goal_completion_ns") if ended else NAN)]
 
 
-def _read_slowdowns(request: Request, result: dict[str, Any], path: str) -> list[Value]:
+def _read_slowdowns(_: Request, result: dict[str, Any]) -> list[Value]:
     """99th percentile and median of each decade of lengths, at the longest length of it."""
     flows = result.get("flows")
     if not isinstance(flows, dict) or not isinstance(flows.get("by_size"), list):
-        raise Error(
-            f"{path}: no flows ('flows.by_size'): expected a run whose traffic is 'pattern: flows'"
-        )
+        what = "no flows ('flows.by_size')"
+        raise Error(f"{what}: expected a run whose traffic is 'pattern: flows'")
     ranges = {_number(part, "to_bytes"): part.get("slowdown") or {} for part in flows["by_size"]}
-    return [
-        Value(10.0**power, _number(slowdown, "p99"), _number(slowdown, "p50"))
-        for power in range(3, 14)
-        for slowdown in [ranges.get(10.0**power, {})]
-    ]
+    ends = [10.0**power for power in range(3, 14)]
+    found = ((end, ranges.get(end)) for end in ends)
+    return [Value(end, _number(part, "p99"), _number(part, "p50")) for end, part in found]
 
 
-# Kinds of plots: the function that takes the values of a result.
-READERS: dict[str, Callable[[Request, dict[str, Any], str], list[Value]]] = {
+# Kinds of plots: the function that takes the values of a result. Its error gets the result's path.
+READERS: dict[str, Callable[[Request, dict[str, Any]], list[Value]]] = {
     "latency-throughput": _read_point,
     "efficiency-time": _read_series,
     "throughput-load": _read_load,
-    "link-load": _read_links("utilisation"),
-    "blocked-time": _read_links("blocked"),
+    "link-load": lambda _, result: _links(result, "utilisation"),
+    "blocked-time": lambda _, result: _links(result, "blocked"),
     "latency-cdf": _read_histogram,
     "completion": _read_completion,
     "slowdown": _read_slowdowns,

@@ -1,32 +1,78 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""A figure that remembers how it was drawn: every call to matplotlib is made and written down, so
-that the script of a figure draws the same figure."""
+"""Figures from curves: the page, the legend outside of the frame, and files. A sheet remembers how its
+figure was drawn: every call to matplotlib is made and written down, so that the script of a figure
+draws the same figure."""
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import io
 import logging
+import math
 from typing import Any
 
 logging.getLogger("matplotlib").setLevel(logging.ERROR)  # where it writes its cache, and the like
 
 import matplotlib
 from matplotlib import font_manager
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from ..error import Error
-from .page import Page
+from ..files import write_file
+from .curves import Curves
+from .page import (
+    ENDINGS,
+    PIXELS_PER_INCH,
+    PNG_PER_INCH,
+    Page,
+    format_of,
+    set_font,
+    set_size,
+)
 
 GENERIC = ("sans", "serif", "monospace")
+SCREEN_PER_INCH = 100
+WIDTH, HEIGHT = 7.5, 5.0  # inches of a page without a size
+MAP_INCHES = (2.75, 2.85)  # per map
+BELOW_MAX = 8  # entries of a legend below the frame
+FRAME_MIN = (0.5, 0.4)  # shares of a page's width and height that a legend leaves to the frame
+GAP = 0.06  # inches around a legend
+
+
+class Drawn(Figure):  # type: ignore[misc]
+    """A figure of results, as 'weft plot' draws it."""
+
+    curves: Curves
+    page: Page
+
+    def save(self, path: str, size: str | None = None, font: str | None = None) -> None:
+        """Writes a PNG, SVG or PDF, which appears complete or not at all. With a size ("3.4x2.5in")
+        or a font (",9") the figure is drawn anew for it.
+        """
+        form = format_of(path)
+        if form is None:
+            raise Error(f"{path}: expected a file that ends in {ENDINGS}")
+        page = dataclasses.replace(self.page)
+        if size is not None:
+            set_size(page, size)
+        if font is not None:
+            set_font(page, font)
+        sheet = draw_sheet(self.curves, page)
+        write_file(path, sheet.picture(save_options(self.curves, page, form)))
+
+    def _repr_png_(self) -> bytes:
+        out = io.BytesIO()
+        self.savefig(out, format="png", dpi=SCREEN_PER_INCH)
+        return out.getvalue()
 
 
 class Named:
     """An object of the sheet as an argument of a call."""
 
     def __init__(self, name: str, value: Any) -> None:
-        self.name = name
-        self.value = value
+        self.name, self.value = name, value
 
     def __repr__(self) -> str:
         return self.name
@@ -38,7 +84,7 @@ def _value(of: Any) -> Any:
     return of.value if isinstance(of, Named) else of
 
 
-class Series(list):  # type: ignore[type-arg]
+class Series(list[float]):
     """Numbers with a name in the script."""
 
     def __init__(self, name: str, values: list[float]) -> None:
@@ -56,10 +102,9 @@ def settings(page: Page) -> dict[str, Any]:
         try:
             font_manager.findfont(page.font, fallback_to_default=False)
         except ValueError:
-            raise Error(
-                f"--font {page.font}: expected sans, serif, monospace, or a font of this machine"
-            ) from None
-    points = page.text_points()
+            expected = "sans, serif, monospace, or a font of this machine"
+            raise Error(f"--font {page.font}: expected {expected}") from None
+    points = page.points or (8 if page.narrow else 12)
     small = round(points * (1 if page.narrow else 5 / 6), 2)
     return {
         "font.family": family,
@@ -86,25 +131,22 @@ def settings(page: Page) -> dict[str, Any]:
     }
 
 
+def _options_text(options: dict[str, Any]) -> list[str]:
+    return [f"{key}={value!r}" for key, value in options.items()]
+
+
 class Sheet:
     """A figure, its objects by name, and the lines of its script."""
 
-    def __init__(
-        self, page: Page, width: float, height: float, make: type[Figure] = Figure
-    ) -> None:
+    def __init__(self, page: Page, width: float, height: float) -> None:
         self.page = page
         self.rc = settings(page)
-        self.lines: list[str] = []
-        self.objects: dict[str, Any] = {}
         with self.style():
-            self.figure = make(figsize=(width, height), layout="constrained")
-            self.lines.append(
-                f"fig = Figure(figsize=({width:g}, {height:g}), layout='constrained')"
-            )
-        self.objects["fig"] = self.figure
+            self.figure = Drawn(figsize=(width, height), layout="constrained")
+        self.lines = [f"fig = Figure(figsize=({width:g}, {height:g}), layout='constrained')"]
+        self.objects: dict[str, Any] = {"fig": self.figure}
 
     def style(self) -> Any:
-        """The settings, for a 'with' statement."""
         return matplotlib.rc_context(self.rc)
 
     def call(self, name: str, *args: Any, to: str = "", **options: Any) -> Any:
@@ -115,7 +157,7 @@ class Sheet:
             method = getattr(method, part)
         with self.style():
             result = method(*map(_value, args), **{k: _value(v) for k, v in options.items()})
-        words = [repr(arg) for arg in args] + [f"{key}={value!r}" for key, value in options.items()]
+        words = [*map(repr, args), *_options_text(options)]
         self.lines.append(f"{to} = " * bool(to) + f"{name}({', '.join(words)})")
         if to:
             self.objects[to] = result
@@ -128,17 +170,11 @@ class Sheet:
         return made
 
     def use(self, module: str, name: str) -> None:
-        """Imports an object of a module."""
         self.objects[name] = getattr(importlib.import_module(module), name)
         self.lines.append(f"from {module} import {name}")
 
     def named(self, name: str) -> Named:
-        """An object, as an option of a call."""
         return Named(name, self.objects[name])
-
-    def remark(self, text: str) -> None:
-        """Adds a comment to the script."""
-        self.lines += ["", "# " + " ".join(text.split())]
 
     def script(self, name: str, options: dict[str, Any]) -> str:
         """The Python that draws the figure into the file 'name', or its first argument."""
@@ -150,12 +186,101 @@ class Sheet:
             f"nan = float('nan')\nmatplotlib.rcParams.update({{\n{settings_text}\n}})\n\n"
             + "\n".join(self.lines)
             + f"\n\nfile = sys.argv[1] if len(sys.argv) > 1 else {name!r}\n"
-            + f"fig.savefig(file, {', '.join(f'{key}={value!r}' for key, value in options.items())})\n"
+            + f"fig.savefig(file, {', '.join(_options_text(options))})\n"
         )
 
     def picture(self, options: dict[str, Any]) -> bytes:
-        """The bytes of a file of the figure."""
         out = io.BytesIO()
         with self.style():
             self.figure.savefig(out, **options)
         return out.getvalue()
+
+
+def draw_sheet(curves: Curves, page: Page) -> Sheet:
+    """Draws the curves on a page. Error if the legend has no room on it."""
+    width, height = page.width or WIDTH, page.height or HEIGHT
+    if curves.kind == "maps" and not page.width:
+        width, height = MAP_INCHES[0] * len(curves.curves) + 0.6, MAP_INCHES[1]
+    sheet, needed = _draw(curves, page, width, height)
+    if height < needed < math.inf and not page.height:
+        height = math.ceil(needed * 100) / 100
+        sheet, needed = _draw(curves, page, width, height)
+    if needed > height:
+        raise Error(
+            "the legend has no room on the page: expected a larger --size, a smaller --font or "
+            "fewer curves (--where)"
+        )
+    sheet.figure.curves, sheet.figure.page = curves, page
+    return sheet
+
+
+def save_options(curves: Curves, page: Page, form: str) -> dict[str, Any]:
+    """matplotlib's options for a file, "png", "svg" or "pdf": no time, so that the same figure is
+    the same bytes."""
+    maker, about, date = {
+        "png": ("Software", "Description", ""),
+        "svg": ("Creator", "Description", "Date"),
+        "pdf": ("Creator", "Subject", "CreationDate"),
+    }[form]
+    metadata: dict[str, str | None] = {
+        maker: f"weft plot {curves.about.get('version', '')}".strip(),
+        "Title": curves.kind + (f" of {curves.network}" if curves.network else ""),
+        about: "; ".join(f"{key}: {text}" for key, text in curves.about.items() if text),
+    }
+    if date:
+        return {"format": form, "metadata": {**metadata, date: None}}
+    dpi = PIXELS_PER_INCH if page.pixels else PNG_PER_INCH
+    return {"format": form, "metadata": metadata, "dpi": dpi}
+
+
+def _draw(curves: Curves, page: Page, width: float, height: float) -> tuple[Sheet, float]:
+    """The sheet, and the height in inches that the page needs."""
+    from .kinds import DRAW
+
+    sheet = Sheet(page, width, height)
+    sheet.call("fig.add_subplot", to="ax")
+    DRAW[curves.kind](sheet, curves)
+    entries = sheet.objects["ax"].get_legend_handles_labels()[1]
+    if curves.kind == "maps" or not entries:
+        return sheet, 0
+    return sheet, _place_legend(sheet, len(entries), (width, height))
+
+
+def _legend_inches(sheet: Sheet, options: dict[str, Any]) -> tuple[float, float]:
+    """Width and height of the legend with these options, which is not kept."""
+    with sheet.style():
+        legend = sheet.figure.legend(**options)
+        renderer = FigureCanvasAgg(sheet.figure).get_renderer()
+        box = legend.get_window_extent(renderer)
+    legend.remove()
+    return box.width / sheet.figure.dpi, box.height / sheet.figure.dpi
+
+
+def _place_legend(sheet: Sheet, entries: int, size: tuple[float, float]) -> float:
+    """Puts the legend outside of the frame. Returns the height in inches that the page needs."""
+    look: dict[str, Any] = dict(frameon=False, handlelength=3.2, borderpad=0, borderaxespad=0)
+    if sheet.page.narrow:
+        look.update(labelspacing=0.25, columnspacing=1.2)
+    width, height = size
+    beside = entries > BELOW_MAX and not sheet.page.narrow
+    for count in (1,) if beside else range(min(entries, 4), 0, -1):
+        look["ncol"] = count
+        across, down = _legend_inches(sheet, look)
+        if across <= width - 2 * GAP:
+            break
+    sheet.lines += ["", "# The legend is outside of the frame."]
+    if beside:
+        rest = width - across - GAP
+        anchor, place = (1.0, 1 - GAP / height), "upper right"
+        box = (0.0, 0.0, round(rest / width, 4), 1.0)
+    else:
+        rest = height - down - 2 * GAP
+        anchor, place = (0.5, GAP / height), "lower center"
+        box = (0.0, round(1 - rest / height, 4), 1.0, round(rest / height, 4))
+    anchor = (anchor[0], round(anchor[1], 4))
+    sheet.call("fig.legend", loc=place, bbox_to_anchor=anchor, **look)
+    sheet.call("fig.get_layout_engine", to="layout")
+    sheet.call("layout.set", rect=box)
+    if across > width - 2 * GAP or (beside and rest < FRAME_MIN[0] * width):
+        return math.inf
+    return down + 2 * GAP if beside else (down + 2 * GAP) / (1 - FRAME_MIN[1])

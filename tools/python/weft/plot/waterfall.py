@@ -6,10 +6,10 @@ row, y2 its length in ns."""
 from __future__ import annotations
 
 import itertools
-import json
 from typing import Any
 
-from ..error import Error, os_error
+from ..error import Error
+from ..files import read_json
 from ..quantity import Interval
 from .axes import set_name, set_title, unit_for
 from .curves import Curve, Curves, Point
@@ -34,21 +34,14 @@ PARTS = {
 
 
 def _read(path: str) -> list[dict[str, Any]]:
-    try:
-        with open(path, encoding="utf-8") as file:
-            document = json.load(file)
-    except OSError as error:
-        raise os_error(error, path) from None
-    except (ValueError, RecursionError):
-        document = None
+    document = read_json(path, "expected a document of 'weft why --json'")
     if not isinstance(document, dict) or document.get("weft") != "why/1":
         raise Error(f"{path}: expected a document of 'weft why --json'")
     try:
         for packet in document["packets"]:
-            lengths = [int(part["ns"]) for part in packet["parts"]]
-            starts = [int(part["from_ns"]) for part in packet["parts"]]
+            lengths = [int(part[key]) for part in packet["parts"] for key in ("ns", "from_ns")]
             known = all(part["part"] in PARTS and str(part["port"]) for part in packet["parts"])
-            if min(lengths + starts, default=0) < 0 or not known or not int(packet["ns"]) >= 0:
+            if min(lengths, default=0) < 0 or not known or not int(packet["ns"]) >= 0:
                 raise ValueError
         return list(document["packets"])
     except (KeyError, TypeError, ValueError):
@@ -60,11 +53,10 @@ def _name(packet: dict[str, Any]) -> str:
 
 
 def read_waterfall(paths: list[str]) -> Curves:
-    """The packets of all documents."""
     packets = [packet for path in paths for packet in _read(path)]
     curves = Curves("waterfall", [Curve(part) for part in PARTS])
     by_part = {curve.label: curve for curve in curves.curves}
-    rows: list[tuple[str, list[dict[str, Any]]]] = [(_name(p), p["parts"]) for p in packets]
+    rows = [(_name(packet), packet["parts"]) for packet in packets]
     if len(packets) == 1:
         groups = itertools.groupby(packets[0]["parts"], lambda part: str(part["port"]))
         rows = [(port, list(parts)) for port, parts in groups]
@@ -88,9 +80,8 @@ def draw_waterfall(sheet: Sheet, curves: Curves) -> None:
     points = [point for curve in curves.curves for point in curve.points]
     end = max(point.x.mean + point.y2.mean for point in points)
     unit = unit_for(end)
-    set_title(
-        sheet, "Time of packets" if curves.axis != "port" else "Time of a packet", curves.network
-    )
+    what = "a packet" if curves.axis == "port" else "packets"
+    set_title(sheet, f"Time of {what}", curves.network)
     set_name(sheet, "x", f"time [{unit.name}]")
     set_name(sheet, "y", curves.axis, curves.axis.split(":", maxsplit=1)[0])
     for index, curve in enumerate(curves.curves):

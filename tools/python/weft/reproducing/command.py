@@ -87,7 +87,6 @@ class Request:
     members: dict[str, Definition] = field(default_factory=dict)  # by name, from a paper's file
 
     def take(self, option: str, text: str) -> None:
-        """Takes an option."""
         value: Any = text
         if option in NUMBERS:
             value = number(option, text, *NUMBERS[option])
@@ -99,7 +98,6 @@ class Request:
         setattr(self, name, value if option not in FLAGS else True)
 
     def check(self) -> None:
-        """Checks the request as a whole."""
         if self.lists == (self.name is not None):
             raise Error(f"expected --list or a NAME{', not both' if self.lists else ''}")
         if self.markdown and (self.json or self.lists):
@@ -122,7 +120,6 @@ def default_cache() -> str:
 
 
 def parse(words: list[str]) -> Request:
-    """The request of a command line."""
     request = Request(words)
     found, rest = options(NAME, words, [*FLAGS, *(f"{name}=" for name in (*TEXTS, *NUMBERS))])
     for option, value in found:
@@ -200,7 +197,6 @@ class Session:
             what.select(request.only)
 
     def reproduce(self, what: Definition) -> int:
-        """Runs a definition and prints the comparison."""
         request = self.request
         if what.missing:
             raise Error(f"{what.name} cannot be run: {what.missing}", Exit.NOT_ABLE)
@@ -286,7 +282,6 @@ class Session:
 
 
 def _sort_key(name: str) -> list[Any]:
-    """Numbers in names count as numbers."""
     parts = re.split(r"(\d+)", f"{name}.")
     return [int(part) if at % 2 else part for at, part in enumerate(parts)]
 
@@ -302,7 +297,6 @@ def _print_json(made: Any) -> None:
 
 
 def main(words: list[str]) -> int:
-    """The command. Returns its exit code."""
     request = parse(words)
     with Asker() as asker:
         session = Session(request, asker)

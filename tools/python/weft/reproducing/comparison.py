@@ -98,11 +98,9 @@ class Compared:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all instances could be compared."""
         return self.instances == self.wanted
 
     def fill(self, trials: Sequence[Trial]) -> None:
-        """Takes the numbers of the trials."""
         row = self.row
         values = [value_of(trials, row, copy) for copy in range(self.wanted)]
         values = [value for value in values if not math.isnan(value)]
@@ -124,7 +122,6 @@ class Compared:
             self.ratio = ratio_of(self.mean, reference)
 
     def check(self, what: Definition) -> None:
-        """Decides whether the row is checked, and whether it is met."""
         row = self.row
         judged = row.is_relative or row.quantity not in (*FACTORS, "value") and not row.is_link
         self.checked = row.is_claim or not math.isnan(row.mean) and judged
@@ -181,5 +178,4 @@ class Comparison:
 
     @property
     def good(self) -> bool:
-        """Whether everything is as published."""
         return not (self.missed or self.wrong or self.failed)

@@ -58,7 +58,6 @@ class Transient:
 
     @property
     def has_hot_spot(self) -> bool:
-        """Whether the traffic has one."""
         return self.start_ns < self.stop_ns
 
     def before(self) -> float:

@@ -194,7 +194,6 @@ class Choice:
     traffic: float = _key(_traffic, 0.0)  # a case's load in flits/ns/switch; 0: not given
 
     def varies(self) -> bool:
-        """Whether its changes differ between the instances."""
         return any("{n" in text for text in self.set)
 
     def sets(self, instance: int) -> list[str]:
@@ -289,12 +288,10 @@ class Definition:
 
     @property
     def measures_run(self) -> bool:
-        """Whether the measure is one number of a run as its file says."""
         return self.measure in RUN_TITLES
 
     @property
     def measures_links(self) -> bool:
-        """Whether the measure is one of each channel between switches."""
         return self.measure in (LINKS, BLOCKED)
 
     @property
@@ -304,15 +301,12 @@ class Definition:
 
     @property
     def lists(self) -> tuple[list[Choice], list[Choice], list[Choice]]:
-        """Networks, cases and algorithms."""
         return self.networks, self.cases, self.algorithms
 
     def has_instances(self) -> bool:
-        """Whether some change has {n}."""
         return any(choice.varies() for choices in self.lists for choice in choices)
 
     def reduce(self) -> None:
-        """Keeps only the parts that --quick uses."""
         quick = self.quick
         for choices, words in zip(self.lists, (quick.networks, quick.cases, quick.algorithms)):
             if not keep(choices, words):

@@ -92,7 +92,6 @@ def _length(what: Definition) -> Document | None:
 
 
 def make(found: Comparison, version: str, words: list[str]) -> Document:
-    """The document; 'words' are of the command line."""
     what = found.definition
     limit = what.latency_limit / 1000 if what.latency_limit > 0 else None
     made: Document = {

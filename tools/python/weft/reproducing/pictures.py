@@ -67,12 +67,10 @@ class Bundle:
         return mean_of([scale * number(l[at], key) for l in lists if at < len(l)])
 
     def list(self, name: str) -> list[Any]:
-        """The list of the first instance."""
         return self.trials[0].result.get(name) or []
 
 
 def _each(name: str) -> Values:
-    """This number of each point."""
     return lambda trial: [getattr(point, name) for point in trial.points]
 
 
@@ -113,7 +111,6 @@ def _over_loads(bundle: Bundle, y: Values) -> list[Point]:
 
 
 def _latencies(trial: Trial) -> list[Point]:
-    """Latency against accepted traffic."""
     searches = trial.definition.measure == d.SATURATION
     points = []
     for one in sorted(trial.points, key=lambda point: point.load):
@@ -146,12 +143,10 @@ def _points(kind: str, bundle: Bundle) -> list[Point]:
 
 
 def has_bars(what: Definition) -> bool:
-    """Whether the values are drawn as bars."""
     return what.measure == d.WAITING or what.measures_run and what.measure != d.LATENCY_TIME
 
 
 def wanted(what: Definition) -> bool:
-    """Whether there is anything to draw."""
     return what.curves or what.measures_links or not what.counts_messages or has_bars(what)
 
 
@@ -246,7 +241,6 @@ class Figures:
         return curves
 
     def _all(self) -> Iterator[tuple[str, str, str, Curves]]:
-        """Network, case, part and curves of each picture."""
         what, measure = self.what, self.what.measure
         for network in (network.name for network in what.networks):
             if has_bars(what):
@@ -277,7 +271,7 @@ def draw(what: Definition, trials: Sequence[Trial], asker: Asker, folder: str) -
     """Draws NAME-NETWORK-CASE-PART.png into the folder. Yields the names of the files."""
     for name, curves in Figures(what, trials, asker):
         from ..plot.page import Page
-        from ..plot.sheets import draw_sheet, save_options  # matplotlib is slow to import
+        from ..plot.sheet import draw_sheet, save_options  # matplotlib is slow to import
 
         curves.about = {"inputs": what.name, "version": asker.ask("about")["version"]}
         path, page = f"{folder}/{name}.png", Page()

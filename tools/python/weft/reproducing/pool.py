@@ -112,7 +112,6 @@ class Pool:
         return None
 
     def _store(self, child: Child, what: Definition, key: str, cut_short: bool) -> dict[str, Any]:
-        """The result of an ended process, now stored. Error: there is none."""
         path = f"{self.cache}/{key}.json"
         try:
             kept = extract(child.result(self.asker, cut_short, seal=False), what)

@@ -74,12 +74,10 @@ class Row:
 
     @property
     def is_transient(self) -> bool:
-        """Whether it describes an efficiency over time."""
         return self.quantity in TRANSIENT
 
     @property
     def is_link(self) -> bool:
-        """Whether it describes the channels between switches."""
         return self.quantity in LINK_QUANTITIES
 
     @property
@@ -94,7 +92,6 @@ class Row:
 
     @property
     def is_number(self) -> bool:
-        """Whether the paper prints a mean."""
         return not math.isnan(self.mean) and not self.words
 
     def kind(self, definition: Definition) -> str:
@@ -133,7 +130,6 @@ def _quantity(text: str) -> tuple[str, int]:
 
 
 def _row(cells: list[str]) -> Row:
-    """ValueError: something is wrong with it."""
     words = cells[8] if len(cells) == 9 else ""
     if not 8 <= len(cells) <= 9 or len(words) > WORDS_MAX:
         raise ValueError
@@ -147,7 +143,6 @@ def _row(cells: list[str]) -> Row:
 
 
 def _has(definition: Definition, row: Row) -> bool:
-    """Whether the definition has the network, the case and the algorithms."""
     networks, cases, algorithms = ({c.name for c in choices} for choices in definition.lists)
     over = cases if row.quantity == "slowdown" else algorithms
     return (

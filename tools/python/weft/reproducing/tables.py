@@ -186,7 +186,6 @@ def _counts(found: Comparison) -> str:
 
 
 def _wrong(found: Comparison, pair: tuple[int, int]) -> str:
-    """A published order that is not Weft's."""
     high, low = (found.rows[at] for at in pair)
     return (
         f"{subject(high.row)} is published above {subject(low.row)}, here below "
@@ -204,7 +203,6 @@ def _title(what: Definition) -> str:
 
 
 def _done(found: Comparison) -> list[Trial]:
-    """The trials with a curve."""
     curves = not found.definition.counts_messages
     return [trial for trial in found.trials if curves and trial.stage == Stage.DONE]
 
@@ -238,7 +236,6 @@ def _text_row(one: Compared, readings: bool) -> str:
 
 
 def _troubles(found: Comparison) -> Iterator[str]:
-    """Discarded messages and deadlocks of the networks."""
     for trial in found.trials:
         dropped = sum(point.dropped for point in trial.points)
         if dropped > 0:
@@ -250,7 +247,6 @@ def _troubles(found: Comparison) -> Iterator[str]:
 
 
 def has_readings(found: Comparison) -> bool:
-    """Whether some row has words in place of a number."""
     return any(one.row.words for one in found.rows)
 
 
@@ -340,12 +336,10 @@ class Wide:
         return before, last
 
     def _line_of(self, row: Row) -> tuple[object, ...]:
-        """Equal for the rows of one line."""
         own = (row.quantity, row.limit, row.case, row.algorithm, row.over)
         return (*own, self._split(row)[0])
 
     def has(self, one: Compared) -> bool:
-        """Whether the row stands in a wide table."""
         names = self.columns.get((one.row.quantity, one.row.limit), [])
         return one in self.rows and COLUMNS_MIN <= len(names) <= COLUMNS_MAX
 

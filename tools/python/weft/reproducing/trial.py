@@ -42,7 +42,6 @@ def _step_of(load: float) -> int:
 
 
 def load_of(step: int) -> float:
-    """The load of a step."""
     return MIN_LOAD * STEP**step
 
 
@@ -71,11 +70,9 @@ class Search:
 
     @property
     def load(self) -> float:
-        """The load to be tried next."""
         return load_of(self.at)
 
     def take(self, offered: float, accepted: float, traffic: float) -> None:
-        """Takes the result of that load."""
         if accepts_less(offered, accepted, self.messages):
             self.high = self.at
         else:
@@ -204,11 +201,9 @@ class Trial:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more is to be run."""
         return self.stage in (Stage.DONE, Stage.FAILED)
 
     def fail(self, why: str) -> None:
-        """Ends it without a value."""
         self.stage, self.fault = Stage.FAILED, why
 
     @property
@@ -218,7 +213,6 @@ class Trial:
         return ", ".join(filter(None, (self.algorithm.name, network, self.case.name)))
 
     def is_of(self, network: str, case: str, algorithm: str) -> bool:
-        """Whether it is of the curve with these names."""
         own = (self.network.name, self.case.name, self.algorithm.name)
         return own == (network, case, algorithm)
 
@@ -243,7 +237,6 @@ class Trial:
         yield f"measure.sample={max(math.ceil(duration / samples), 1000):.0f}ns"
 
     def sets(self) -> list[str]:
-        """The changes of the run file for the next point."""
         what, sets = self.definition, self._choices()
         loads = {d.EFFICIENCY: 0, d.THROUGHPUT: self.entries}.get(what.measure, 1)
         if what.measures_run:
@@ -252,7 +245,6 @@ class Trial:
         return [*sets, *self._lengths()] if what.counts_messages else sets
 
     def overrides(self) -> Overrides:
-        """The same for 'weft answer'."""
         return [("--set", self.sets())]
 
     def accepts_less(self, point: Point) -> bool:
@@ -351,7 +343,6 @@ def _lost_us(result: dict[str, Any]) -> float:
 
 
 def _first(result: dict[str, Any], *keys: str) -> float:
-    """A value of the first entry of the traffic."""
     found: Any = (result.get("traffic") or [{}])[0]
     for key in keys[:-1]:
         found = found.get(key) or {}

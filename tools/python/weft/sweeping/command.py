@@ -94,7 +94,6 @@ def _take(sweep: Sweep, option: str, text: str) -> None:
 
 
 def parse(words: list[str]) -> Sweep:
-    """The request of a command line."""
     sweep = Sweep(words=words)
     found, rest = options(NAME, words, [*FLAGS, *(f"{name}=" for name in VALUES)])
     for option, value in found:
@@ -110,8 +109,7 @@ def parse(words: list[str]) -> Sweep:
     return sweep
 
 
-def choose_jobs(sweep: Sweep, real_clock: bool) -> None:
-    """Settles how many points run at a time."""
+def _choose_jobs(sweep: Sweep, real_clock: bool) -> None:
     asked, cores = sweep.jobs, len(os.sched_getaffinity(0))
     wanted = asked or (1 if real_clock else cores)
     sweep.jobs = min(wanted, sweep.plan.points, JOBS_MAX)
@@ -138,8 +136,7 @@ def _document(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> dict[
     }
 
 
-def write_tables(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> dict[str, Any]:
-    """sweep.csv, sweep-mean.csv and sweep.json, which it returns."""
+def _write_tables(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> dict[str, Any]:
     plan, rows = sweep.plan, outcome.rows
     single, mean = table.headings(plan, rows)
     write_text(sweep.path("sweep.csv"), table.csv_text(plan, single, rows))
@@ -150,8 +147,17 @@ def write_tables(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> di
     return found
 
 
+def run_all(
+    sweep: Sweep, asker: Asker, asked: manifest.Document, real_clock: bool
+) -> tuple[Outcome, dict[str, Any]]:
+    """Runs what is missing in the folder; also returns sweep.json."""
+    with manifest.locked(sweep, asked):
+        _choose_jobs(sweep, real_clock)
+        outcome = slurm.run(sweep, asker) if sweep.on_slurm else run.run(sweep, asker)
+        return outcome, _write_tables(sweep, asked, outcome)
+
+
 def summary(outcome: Outcome) -> str:
-    """The line of points."""
     parts = {
         "skipped because they are not valid": len(outcome.sweep.invalid),
         "already there": outcome.had,
@@ -197,7 +203,6 @@ def _run_point(sweep: Sweep, asker: Asker, asked: manifest.Document) -> int:
 
 
 def _note_skipped(sweep: Sweep) -> None:
-    """The first points that are left out, and why."""
     for point in sorted(sweep.invalid)[:SKIPPED_SHOWN]:
         note(NAME, f"skipped: {sweep.plan.label(point)}: {sweep.invalid[point]}")
     if len(sweep.invalid) > SKIPPED_SHOWN:
@@ -205,7 +210,6 @@ def _note_skipped(sweep: Sweep) -> None:
 
 
 def main(words: list[str]) -> int:
-    """The command. Returns its exit code."""
     sweep = parse(words)
     with Asker() as asker:
         asked, real_clock = manifest.make(sweep, asker)
@@ -213,16 +217,13 @@ def main(words: list[str]) -> int:
             return _run_point(sweep, asker, asked)
         _note_skipped(sweep)
         if sweep.dry_run:
-            choose_jobs(sweep, real_clock)
+            _choose_jobs(sweep, real_clock)
             return estimate.show(sweep, asker, real_clock)
-        with manifest.locked(sweep):
-            manifest.settle(sweep, asked)
-            if sweep.prepare:
+        if sweep.prepare:
+            with manifest.locked(sweep, asked):
                 print(f"{len(sweep.valid)} points")
-                return Exit.DONE
-            choose_jobs(sweep, real_clock)
-            outcome = slurm.run(sweep, asker) if sweep.on_slurm else run.run(sweep, asker)
-            found = write_tables(sweep, asked, outcome)
+            return Exit.DONE
+        outcome, found = run_all(sweep, asker, asked, real_clock)
         if sweep.json:
             print(json.dumps(found, indent=2, ensure_ascii=False))
         return _report(sweep, outcome)

@@ -122,7 +122,6 @@ def _differences(there: Document, asked: Document) -> Iterator[str | None]:
 
 
 def compare(sweep: Sweep, there: Document, asked: Document) -> None:
-    """Refuses the manifest of another sweep."""
     why = next(filter(None, _differences(there, asked)), None)
     if why is not None:
         raise Error(f"{sweep.folder} has another sweep: {why}; --restart deletes it")
@@ -138,8 +137,8 @@ def _stems(manifest: Document | None) -> list[str]:
 
 
 @contextlib.contextmanager
-def locked(sweep: Sweep) -> Iterator[None]:
-    """Makes the folder and those above it, and locks it."""
+def locked(sweep: Sweep, asked: Document) -> Iterator[None]:
+    """Makes the folder and those above it, locks it, and writes the manifest if the folder suits."""
     folder = sweep.folder or "."
     try:
         with contextlib.suppress(FileExistsError):
@@ -155,12 +154,13 @@ def locked(sweep: Sweep) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise Error(f"{folder}: another sweep is running there", Exit.NOT_ABLE) from error
+        _settle(sweep, asked)
         yield
     finally:
         os.close(descriptor)
 
 
-def settle(sweep: Sweep, asked: Document) -> None:
+def _settle(sweep: Sweep, asked: Document) -> None:
     """Compares the folder with what is asked for, and writes the manifest."""
     for name in OUTPUTS:
         for given in (sweep.run_file, *asked["files"]):
@@ -187,5 +187,4 @@ def settle(sweep: Sweep, asked: Document) -> None:
 
 
 def write_json(path: str, document: object) -> None:
-    """Writes a document whole or not at all."""
     write_text(path, json.dumps(document, indent=2, ensure_ascii=False))

@@ -100,7 +100,6 @@ def _element(text: str) -> list[str]:
 
 
 def check_values(key: str, values: list[str]) -> None:
-    """Refuses too many values and duplicates."""
     if len(values) > VALUES_MAX:
         raise Error(f"--vary {key}: more than {VALUES_MAX} values")
     seen: set[str] = set()
@@ -135,7 +134,6 @@ class Plan:
     points: int = 0
 
     def add(self, vary: Vary) -> None:
-        """Adds a varied key."""
         if len(self.vary) == KEYS_MAX:
             raise Error(f"--vary: at most {KEYS_MAX} keys")
         if any(other.key == vary.key for other in self.vary):
@@ -160,7 +158,6 @@ class Plan:
         return max(self.seeds, 1)
 
     def values(self, point: int) -> list[str]:
-        """The values of the varied keys at a point."""
         index, values = point // self.repeats, []
         for vary in reversed(self.vary):
             index, at = divmod(index, len(vary.values))

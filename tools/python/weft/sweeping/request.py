@@ -61,7 +61,6 @@ def _case(reader: Reader, node: Any, known: list[Case]) -> Case:
 
 
 def load_cases(path: str) -> list[Case]:
-    """The cases of a file (docs/reference/sweep-folder.md)."""
     reader = Reader(path)
     reader.form("cases/1")
     pairs = reader.map(reader.root)
@@ -120,7 +119,6 @@ class Sweep:
     invalid: dict[int, str] = field(default_factory=dict)  # points left out, and why
 
     def check(self) -> None:
-        """Checks the request as a whole and counts its points."""
         plan = self.plan
         refused = {
             "which run file?": not self.run_file,
@@ -172,11 +170,9 @@ class Sweep:
         return by
 
     def point_sets(self, point: int) -> list[str]:
-        """All changes of a point."""
         return [text for _, texts in self.overrides(point) for text in texts]
 
     def path(self, name: str) -> str:
-        """Path of a file in the sweep's folder."""
         return f"{self.folder}/{name}"
 
     def stem(self, point: int) -> str:
@@ -189,5 +185,4 @@ class Sweep:
         return [point for point in range(self.plan.points) if point not in self.invalid]
 
     def config(self, asker: Asker, point: int) -> dict[str, Any]:
-        """The configuration of a point, and what it takes."""
         return asker.run(self.run_file, self.overrides(point), whole=True)

@@ -45,7 +45,6 @@ class Outcome:
         return [point for point in valid if self.rows[point] is None]
 
     def take(self, point: int, result: dict[str, Any]) -> None:
-        """The result of a point."""
         self.rows[point] = table.row(self.sweep.plan, point, result)
         self.bad += table.is_bad(result)
         self.empty += table.is_empty(result)
@@ -97,11 +96,9 @@ class Progress:
 
     @property
     def ended(self) -> int:
-        """Points with a result, and those that failed."""
         return self.done + self.failed_points
 
     def _left(self) -> str:
-        """Estimated from the points so far."""
         new, left = self.ended - self.had, self.points - self.ended
         if new == 0 or left == 0:
             return ""
@@ -118,7 +115,6 @@ class Progress:
         return f"[{'#' * full}{'.' * (room - full)}] {text}"
 
     def draw(self, running: int = 0) -> None:
-        """Redraws the bar, if there is one."""
         self.running = running
         if self.notebook is not None:
             self.notebook.total = self.points
@@ -135,14 +131,12 @@ class Progress:
             self.notebook.close()
 
     def line(self, text: str) -> None:
-        """A line with the count first, so that the texts are aligned."""
         self.last_ended = time.monotonic()
         count = f"[{self.ended:{len(str(self.points))}}/{self.points}]"
         clear = "\r\033[K" * self.terminal
         print(f"{clear}{count} {printable(text)}", file=self.out, flush=True)
 
     def finished(self, label: str, result: dict[str, Any], seconds: float) -> None:
-        """A point has a result after so many seconds."""
         self.done += 1
         self.last_ended = time.monotonic()
         nothing, bad = result.get("nothing_measured"), table.is_bad(result)
@@ -159,7 +153,6 @@ class Progress:
             self.line(f"{text}, total latency {latency}{more} ({seconds:.1f} s)")
 
     def failed(self, label: str, why: str) -> None:
-        """A point has failed."""
         self.failed_points += 1
         self.line(f"{label}: failed: {why}")
 
@@ -172,50 +165,48 @@ class Progress:
 class Runner:
     """Runs the points that are missing."""
 
-    def __init__(self, sweep: Sweep, asker: Asker, outcome: Outcome, progress: Progress) -> None:
-        self.sweep, self.asker, self.outcome, self.progress = sweep, asker, outcome, progress
+    def __init__(self, sweep: Sweep, asker: Asker) -> None:
+        self.sweep, self.asker = sweep, asker
         self.fabric: str = asker.ask("about")["fabric"]
-        self.left = iter(outcome.missing())
+        self.outcome = Outcome(sweep, asker)
+        self.progress = Progress(len(sweep.valid), self.outcome.had)
+        self.left = iter(self.outcome.missing())
         self.running: dict[Child, int] = {}
 
     def begin(self) -> Child | None:
-        """Starts the run of the next point."""
-        point = next(self.left, None)
-        if point is None:
-            return None
-        sets, stem = self.sweep.point_sets(point), self.sweep.stem(point)
-        child = Child(self.fabric, self.sweep.run_file, sets, stem)
-        self.running[child] = point
-        return child
+        for point in self.left:
+            sets, stem = self.sweep.point_sets(point), self.sweep.stem(point)
+            child = Child(self.fabric, self.sweep.run_file, sets, stem)
+            self.running[child] = point
+            return child
+        return None
 
     def _take(self, child: Child, stem: str, interrupted: bool) -> dict[str, Any]:
         """The result of an ended process, now in NAME.json. Error: then its log stays."""
         try:
             result = child.result(self.asker, cut_short=interrupted, seal=True)
-        except Error:
-            remove(child.part)
-            raise
-        try:
             os.rename(child.part, f"{stem}.json")
         except OSError as error:
             raise os_error(error, f"{stem}.json") from error
+        except Error:
+            remove(child.part)
+            raise
         remove(child.log)
         return result
 
     def end(self, child: Child, interrupted: bool) -> None:
-        """A point's process ended."""
         point = self.running.pop(child)
         label = self.sweep.plan.label(point)
         try:
             result = self._take(child, self.sweep.stem(point), interrupted)
         except Error as error:
-            if interrupted:
+            skip = self.sweep.skip_invalid and child.code == Exit.BAD_REQUEST
+            if interrupted or skip:
                 remove(child.log)
-            elif self.sweep.skip_invalid and child.code == Exit.BAD_REQUEST:
-                remove(child.log)
+            if skip and not interrupted:
                 self.sweep.invalid[point] = str(error)
                 self.progress.skipped(label, str(error))
-            else:
+            elif not interrupted:
                 self.outcome.failed += 1
                 self.progress.failed(label, str(error))
             return
@@ -226,9 +217,8 @@ class Runner:
 def run(sweep: Sweep, asker: Asker) -> Outcome:
     """Runs sweep.jobs points at a time, or sweep.point alone. Ctrl-C and SIGTERM end the running
     points and then the sweep; a second one kills them."""
-    outcome = Outcome(sweep, asker)
-    progress = Progress(len(sweep.valid), outcome.had)
-    runner = Runner(sweep, asker, outcome, progress)
+    runner = Runner(sweep, asker)
+    outcome, progress = runner.outcome, runner.progress
     try:
         outcome.interrupted = run_all(sweep.jobs, runner.begin, runner.end, progress.draw)
     finally:

@@ -85,7 +85,6 @@ class Slurm:
         self._write("slurm.jobs", f"{number[1]}\n", "a")
 
     def send(self) -> None:
-        """Sends all points without a result."""
         self._write("slurm.sh", script(self.sweep))
         remove(self.sweep.path("slurm.jobs"))
         self.jobs, self.gone, self.seen = [], 0, time.monotonic()
@@ -103,7 +102,6 @@ class Slurm:
             self.jobs = []
 
     def cancel(self, _: int = 0) -> None:
-        """Cancels the jobs."""
         for job in self.jobs:
             _shell(f"scancel {job} 2>/dev/null")
 
@@ -153,7 +151,6 @@ class Slurm:
                 self.take_results()
 
     def fail_missing(self) -> None:
-        """Points without a result have failed."""
         for point in self.outcome.missing():
             why = last_line(f"{self.sweep.stem(point)}.log")
             self.outcome.failed += 1

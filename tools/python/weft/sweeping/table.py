@@ -91,13 +91,11 @@ def _value(path: str, source: Any) -> Any:
 
 
 def is_bad(result: dict[str, Any]) -> bool:
-    """Something lost, duplicated, out of order, or a deadlock."""
     checks = result["checks"]
     return any(checks.get(key) for key in ("lost", "duplicated", "out_of_order", "deadlock"))
 
 
 def is_empty(result: dict[str, Any]) -> bool:
-    """Nothing was measured, and it is not bad."""
     return not is_bad(result) and isinstance(result.get("nothing_measured"), str)
 
 
@@ -117,7 +115,6 @@ def _cells(plan: Plan, point: int, more: Row) -> Row:
 
 
 def row(plan: Plan, point: int, result: dict[str, Any]) -> Row:
-    """The row of a point with this result."""
     cells = {column.name: _value(column.path, result) for column in COLUMNS}
     if (result.get("counters") or {}).get("goal_unfinished", 0) > 0:
         cells[COMPLETION] = None  # a schedule that did not end has no time
@@ -154,7 +151,6 @@ def means(plan: Plan, rows: Sequence[Row | None]) -> list[Row]:
 
 
 def headings(plan: Plan, rows: Sequence[Row | None]) -> tuple[list[str], list[str]]:
-    """The columns of sweep.csv and of sweep-mean.csv."""
     keys = [vary.key for vary in plan.vary]
     texts = [f"{vary.key}_text" for vary in plan.vary if vary.unit]
     single, mean = [*keys, "seed"], [*keys, "seeds"]
