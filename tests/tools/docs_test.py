@@ -9,7 +9,7 @@ import unittest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 DOCS = TOP / "docs"
 PAGES = [*sorted(TOP.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
-LINES_MAX = 8750  # results are data, and have no pages
+LINES_MAX = 8000  # results are data, and have no pages
 
 
 def prose(page):
