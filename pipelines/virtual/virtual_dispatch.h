@@ -70,10 +70,13 @@ void virtual_recovery_take(
 /* A lost frame would have arrived now at the port of 'order'. */
 void virtual_recovery_take_lost(
 	struct virtual_fabric *fabric, uint32_t order, struct weft_packet *packet, weft_time now);
-/* The frame was lost at 'device', a switch, or a host plus the number of switches. Its source
- * resends it, or gives it up after too many losses. Only where links lose frames. */
-void virtual_recovery_lose(
-	struct virtual_fabric *fabric, uint32_t device, struct weft_packet *packet, weft_time now);
+/* The frame was lost at 'device', a switch, or a host plus the number of switches; 'cut': so are
+ * those behind it. Its source resends it, or gives it up after 'nic.give-up'. Only where links
+ * lose frames. */
+void virtual_recovery_lose(struct virtual_fabric *fabric, uint32_t device,
+	struct weft_packet *packet, bool cut, weft_time now);
+/* Between rounds: frames that the host waits to resend would pass now. */
+void virtual_recovery_release(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 uint64_t virtual_recovery_held(const struct virtual_fabric *fabric); /* frames, now */
 const char *virtual_recovery_check(const struct virtual_fabric *fabric);
 void virtual_recovery_result(const struct virtual_fabric *fabric, struct run_result *result);

@@ -38,6 +38,7 @@ struct virtual_events {
 	struct run_event_plan plan;
 	struct cable *cable; /* [links] */
 	weft_time notice_at; /* the earliest */
+	weft_time resend_at; /* frames that were lost would pass now; WEFT_TIME_NEVER */
 	struct seen *seen;   /* sorted by time */
 	uint32_t count, room;
 	struct seen end; /* the sums at the end of the run */
@@ -60,7 +61,7 @@ int virtual_events_open(struct virtual_fabric *fabric, struct error *error)
 		return error_set(error, ENOMEM, "no memory for the events");
 	for (uint32_t i = 0; i < links; i++)
 		events->cable[i].notice_at = WEFT_TIME_NEVER;
-	events->notice_at = WEFT_TIME_NEVER;
+	events->notice_at = events->resend_at = WEFT_TIME_NEVER;
 	return run_event_plan_init(
 		&events->plan, run, fabric->topology, run->measure.duration_ps, error);
 }
@@ -87,6 +88,7 @@ weft_time virtual_events_due(const struct virtual_fabric *fabric)
 	due = run_event_plan_due(&events->plan);
 	if (virtual_reroute_due(fabric) < due)
 		due = virtual_reroute_due(fabric);
+	due = due < events->resend_at ? due : events->resend_at;
 	return due < events->notice_at ? due : events->notice_at;
 }
 
@@ -183,6 +185,22 @@ static void forget_sent(struct virtual_fabric *fabric, const struct virtual_tx *
 	cold->credits.at = cold->arns.at = WEFT_TIME_NEVER;
 }
 
+/* Frames pass where others were lost. Not in this moment: reports of frames that switches discard
+ * in it are in the mailboxes of other partitions. */
+static void resend_soon(struct virtual_events *events)
+{
+	events->resend_at = events->now + 1;
+}
+
+static void resend(struct virtual_fabric *fabric, weft_time now)
+{
+	fabric->happenings->resend_at = WEFT_TIME_NEVER;
+	for (uint32_t i = 0; i < fabric->hosts; i++)
+		if (virtual_is_ours(fabric, fabric->switches + i))
+			virtual_recovery_release(
+				virtual_partition_of(fabric, fabric->switches + i), i, now);
+}
+
 static void set_notice(struct virtual_events *events, uint32_t link, weft_time at)
 {
 	events->cable[link].notice_at = at;
@@ -234,6 +252,8 @@ static void join(void *ctx, uint32_t link)
 	events->cable[link].notice_at = WEFT_TIME_NEVER;
 	if (events->cable[link].down)
 		set_notice(events, link, (events->now / hello + 1) * hello + wire->delay_ps);
+	else
+		resend_soon(events);
 }
 
 /* --- ends that notice --- */
@@ -281,6 +301,9 @@ static void notice(struct virtual_events *events, uint32_t link, weft_time now)
 
 	cable->notice_at = WEFT_TIME_NEVER;
 	cable->down = !cable->down;
+	/* Switches that notice a cut use their alternatives. */
+	if (!cable->down || run_config_is_adaptive(fabric->run))
+		resend_soon(events);
 	if (!cable->down) {
 		notice_up(fabric, wire->a, wire->b, now);
 		notice_up(fabric, wire->b, wire->a, now);
@@ -442,6 +465,8 @@ void virtual_events_apply(struct virtual_fabric *fabric, weft_time now)
 
 	events->fabric = fabric;
 	events->now = now;
+	if (now >= events->resend_at)
+		resend(fabric, now);
 	while (run_event_plan_take(&events->plan, now, &act)) {
 		const struct run_event *event = &fabric->run->events.at[act.row];
 
@@ -456,8 +481,10 @@ void virtual_events_apply(struct virtual_fabric *fabric, weft_time now)
 	}
 	/* A cable that is joined in this moment was not missed. */
 	notice_all(events, now);
-	if (virtual_reroute_poll(fabric, now))
+	if (virtual_reroute_poll(fabric, now)) {
 		note_routes(events, now);
+		resend_soon(events);
+	}
 }
 
 static uint64_t sum_counter(const struct virtual_fabric *fabric, const char *name)

@@ -13,9 +13,6 @@
 #include "virtual_partitions.h"
 #include "virtual_send.h"
 
-/* A frame that was lost so often is given up: with the longest pause, a tenth of a second. */
-#define LOSSES_MAX 24u
-
 /* Links without queues, over so many switches. */
 static weft_time path_ps(
 	const struct virtual_fabric *fabric, const struct weft_packet *packet, unsigned switches)
@@ -87,18 +84,27 @@ void virtual_recovery_take_lost(
 	struct virtual_fabric *fabric, uint32_t order, struct weft_packet *packet, weft_time now)
 {
 	struct virtual_tx *channel = channel_into(fabric, port_of(fabric, order));
+	struct virtual_fault *fault = virtual_fault_of(fabric, channel);
 
-	virtual_fault_of(fabric, channel)->lost[packet->header_vc] += packet->blocks;
-	virtual_recovery_lose(fabric, virtual_device_of(fabric, order), packet, now);
+	fault->lost[packet->header_vc] += packet->blocks;
+	virtual_recovery_lose(
+		fabric, virtual_device_of(fabric, order), packet, fault->cuts > 0, now);
 }
 
-/* Until the source resends the frame: the return path, and longer with each loss. */
-static weft_time pause_of(
-	const struct virtual_fabric *fabric, const struct weft_packet *packet, unsigned losses)
+/* As the acknowledging interface (lib/nic/flow_tx.c). */
+#define DOUBLINGS_MAX 3u
+
+/* Until the source resends the frame: the return path, and longer with each loss. Nothing that
+ * arrives behind the frame tells of a cut: the source waits for its timer. */
+static weft_time pause_of(const struct virtual_fabric *fabric, const struct weft_packet *packet,
+	unsigned losses, bool cut)
 {
 	weft_time back = path_ps(fabric, packet, packet->cursor);
 	weft_time pause = back << (losses < 16 ? losses : 16);
 
+	if (cut)
+		return fabric->run->nic.retry_ps
+		       << (losses < DOUBLINGS_MAX ? losses : DOUBLINGS_MAX);
 	if (pause > fabric->run->nic.retry_ps)
 		pause = fabric->run->nic.retry_ps;
 	return pause > back ? pause : back;
@@ -114,22 +120,32 @@ static weft_time notice_of(const struct virtual_fabric *fabric, const struct wef
 	return 2 * path_ps(fabric, packet, switches);
 }
 
-void virtual_recovery_lose(
-	struct virtual_fabric *fabric, uint32_t device, struct weft_packet *packet, weft_time now)
+void virtual_recovery_release(struct virtual_fabric *fabric, uint32_t host, weft_time now)
+{
+	struct datagram_recovery *recovery = fabric->host[host].nic.recovery;
+
+	if (recovery == NULL || recovery->again == NULL)
+		return;
+	datagram_recovery_release(recovery, now);
+	virtual_host_wake_by(fabric, host, now);
+}
+
+void virtual_recovery_lose(struct virtual_fabric *fabric, uint32_t device,
+	struct weft_packet *packet, bool cut, weft_time now)
 {
 	struct datagram_origin *origin = virtual_origin_of(fabric, packet);
 	weft_time due;
 
 	fabric->fault_count.lost++;
-	if ((origin->losses >= LOSSES_MAX && fabric->pauses == NULL) ||
-		now - origin->injected_ps > fabric->run->nic.give_up_ps) {
+	if (now - origin->injected_ps > fabric->run->nic.give_up_ps) {
 		fabric->fault_count.abandoned++;
 		virtual_give_up(fabric, packet, now);
 		return;
 	}
+	origin->losses += origin->losses < UINT8_MAX;
 	due = now + jitter(fabric, packet, now) +
 	      (fabric->pauses != NULL ? notice_of(fabric, packet)
-				      : pause_of(fabric, packet, origin->losses++));
+				      : pause_of(fabric, packet, origin->losses - 1u, cut));
 	virtual_forget_flows(fabric, packet);
 	/* Decides between reports that arrive at the same time. */
 	packet->latency_ns = device;

@@ -263,6 +263,12 @@ void virtual_switch_done(struct virtual_fabric *fabric, uint32_t at, unsigned po
 		try_heads(fabric, at, input, now);
 }
 
+/* Those that follow a former source route are missed as soon as one with a new route arrives. */
+static bool is_behind_cut(const struct virtual_fabric *fabric, const struct weft_packet *packet)
+{
+	return packet->route_length == 0 || fabric->run->mapper.after_ps == WEFT_TIME_NEVER;
+}
+
 void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stored)
 {
 	struct weft_packet *packet = switch_take_discards(fabric->sw[at]), *next;
@@ -280,7 +286,8 @@ void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stor
 			grant(fabric, at, packet->in_port, packet->vc, fabric->now);
 		}
 		if (__builtin_expect(fabric->faults != NULL, 0))
-			virtual_recovery_lose(fabric, at, packet, fabric->now);
+			virtual_recovery_lose(
+				fabric, at, packet, is_behind_cut(fabric, packet), fabric->now);
 		else
 			virtual_give_up(fabric, packet, fabric->now);
 	}

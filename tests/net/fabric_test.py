@@ -277,6 +277,16 @@ class Fabric(unittest.TestCase):
         self.assertEqual(results[0]["counters"]["link_downs_ordered"], 2)
         self.assertIsNone(short["detect_ns"])
 
+    def test_drawn_flaps_cost_about_as_many_frames_on_both_clocks(self):
+        file = self.write("events.yaml", EVENTS)
+        flaps = ("events=[{every: 20ms, jitter: 50%, link: random, down: 6ms}]", "measure.duration=300ms")
+        lost = []
+        for clock in (("--dilation", "10"), ("--clock", "virtual")):
+            done = self.weft("run", file, "--json", "-", *clock, *(word for key in flaps for word in ("--set", key)))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            lost.append(json.loads(done.stdout)["counters"]["link_frames_lost"])
+        self.assertLess(max(lost), 2 * min(lost))
+
     def test_every_pattern_and_process_of_arrivals_delivers(self):
         for entry in ("pattern: local, switches: 2", "pattern: bit-reversal", "pattern: shuffle",
                       "pattern: butterfly", "pattern: all-to-all",

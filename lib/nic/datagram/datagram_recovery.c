@@ -47,6 +47,13 @@ void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, 
 	recovery->reported++;
 }
 
+void datagram_recovery_release(struct datagram_recovery *recovery, weft_time now)
+{
+	for (struct weft_packet *at = recovery->again; at != NULL; at = at->next)
+		if (at->arrived_ps > now)
+			at->arrived_ps = now;
+}
+
 /* Gives a frame a route of now, which may be longer or shorter. */
 static void reroute(struct datagram *nic, struct weft_packet *packet)
 {

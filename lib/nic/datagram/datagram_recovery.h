@@ -36,6 +36,9 @@ void datagram_recovery_discard(struct weft_packet *packet, uint16_t host);
  * interface again, with its original header. */
 void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, weft_time due);
 
+/* Reports that have not arrived by then arrive now. */
+void datagram_recovery_release(struct datagram_recovery *recovery, weft_time now);
+
 /* Before anything is sent: due frames that must wait for the timer do so. */
 void datagram_recovery_settle(struct datagram *nic, weft_time now);
 
