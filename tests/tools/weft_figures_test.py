@@ -15,7 +15,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
 from weft.error import Error
 from weft.quantity import Interval
-from weft.plot.axes import unit_for
+from weft.plot.look import unit_for
 from weft.plot.curves import CURVES_MAX, Curve, Curves, Point, make_curves
 from weft.plot.sheet import draw_sheet
 from weft.plot.look import Axis, colour_of, dash_of, mark_of

@@ -7,21 +7,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from .axes import (
-    LOG_FROM,
-    Of,
-    range_of,
-    set_log,
-    set_name,
-    set_range,
-    set_title,
-    unit_for,
-    x_of,
-    y2_of,
-    y_of,
-)
 from .curves import Curve, Curves
-from .look import HATCHES, Axis, Line, Painter, colour_of, dash_of
+from .look import HATCHES, LOG_FROM, Axis, Line, Of, Painter, colour_of, dash_of
+from .look import range_of, set_log, set_name, set_range, set_title, unit_for, x_of, y2_of, y_of
 from .sheet import Sheet
 from .waterfall import draw_waterfall
 

@@ -11,8 +11,8 @@ from typing import Any
 from ..error import Error
 from ..files import read_json
 from ..quantity import Interval
-from .axes import set_name, set_title, unit_for
 from .curves import Curve, Curves, Point
+from .look import set_name, set_title, unit_for
 from .sheet import Sheet
 
 ROWS_MAX = 40

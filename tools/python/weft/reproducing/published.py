@@ -20,24 +20,24 @@ from .definition import BLOCKED, COMPLETION, RUN_TITLES, SATURATION, Definition
 NAN = math.nan
 HEADER = "quantity,case,network,algorithm,over,min,max,mean"
 WORDS_MAX = 39
-# Quantity: the heading of its rows. %s: the measure; %u: the number in the quantity's name.
+# Quantity: the heading of its rows. {0}: the measure; {1}: the number in the quantity's name.
 QUANTITIES = {
-    "factor": "factor of %s",
-    "percent": "increase of %s, per cent",
-    "value": "%s",
-    "max": "maximum %s of a link, per cent",
-    "min": "minimum %s of a link, per cent",
-    "below": "links with a %s below %u %%, per cent",
-    "above": "links with a %s above %u %%, per cent",
+    "factor": "factor of {0}",
+    "percent": "increase of {0}, per cent",
+    "value": "{0}",
+    "max": "maximum {0} of a link, per cent",
+    "min": "minimum {0} of a link, per cent",
+    "below": "links with a {0} below {1} %, per cent",
+    "above": "links with a {0} above {1} %, per cent",
     "before": "efficiency before the hot spot",
     "minimum": "minimum efficiency in the hot spot",
-    "at": "efficiency %u ms into the hot spot",
+    "at": "efficiency {1} ms into the hot spot",
     "end": "efficiency at the end of the hot spot",
     "back": "time to recover, ms",
     "slowdown": "slowdown beside the other case",
-    "after": "mean latency after %u thousandths of the messages, away from the final one, per cent",
-    "interval": "95 %% interval of the %s, per cent of the mean",
-    "traffic-interval": "95 %% interval of the accepted traffic, per cent of the mean",
+    "after": "mean latency after {1} thousandths of the messages, away from the final one, per cent",
+    "interval": "95 % interval of the {0}, per cent of the mean",
+    "traffic-interval": "95 % interval of the accepted traffic, per cent of the mean",
 }
 FACTORS = ("factor", "percent")
 LINK_QUANTITIES = ("max", "min", "below", "above")
@@ -103,8 +103,7 @@ class Row:
             what = "blocked time" if what == BLOCKED else "utilisation"
         elif what == SATURATION:
             what = "productivity"  # the thesis' word
-        text = QUANTITIES[self.quantity].replace("%s", what).replace("%u", str(self.limit))
-        return text.replace("%%", "%")
+        return QUANTITIES[self.quantity].format(what, self.limit)
 
 
 def _number(text: str) -> float:
