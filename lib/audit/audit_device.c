@@ -33,9 +33,8 @@ static void decide_by_route(
 	const struct vc_rule *rule = audit->rules.vc_rule;
 	unsigned cursor = frame->header.cursor, length = frame->header.route_length;
 
-	decision->turn = VC_GO_ON;
-	if (cursor < length && frame->route[cursor] == ROUTE_TYPE_STEP) {
-		decision->turn = VC_NEXT_STEP;
+	decision->turn = cursor < length ? vc_turn_of(frame->route[cursor]) : VC_GO_ON;
+	if (decision->turn != VC_GO_ON) {
 		cursor++;
 	} else if (rule != NULL && rule->steps != VC_STEPS_NONE && cursor + 1 < length &&
 		   frame->route[cursor + 1] == ROUTE_TYPE_STEP) {

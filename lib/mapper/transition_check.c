@@ -124,8 +124,8 @@ static uint32_t first_node(const struct mixture *mixture, uint32_t host)
 
 static enum vc_turn turn_at(const uint8_t *element, unsigned length, unsigned i)
 {
-	if (i > 0 && element[i - 1] == ROUTE_TYPE_STEP)
-		return VC_NEXT_STEP;
+	if (i > 0 && vc_turn_of(element[i - 1]) != VC_GO_ON)
+		return vc_turn_of(element[i - 1]);
 	return i + 1 < length && element[i + 1] == ROUTE_TYPE_STEP ? VC_STEP_AHEAD : VC_GO_ON;
 }
 
@@ -141,7 +141,7 @@ static void add_route(
 		unsigned port = element[i] & ROUTE_PORT_MASK;
 		enum vc_turn turn = turn_at(element, length, i);
 
-		if (element[i] == ROUTE_TYPE_STEP && at.kind == DEVICE_SWITCH)
+		if (vc_turn_of(element[i]) != VC_GO_ON && at.kind == DEVICE_SWITCH)
 			continue;
 		if ((element[i] & ROUTE_PORT_BIT) == 0) {
 			if (at.kind != DEVICE_HOST || element[i] != ROUTE_TYPE_ITB)

@@ -65,6 +65,7 @@ static const char *const steps_name[VC_STEPS_COUNT] = {
 	[VC_STEPS_LINKS] = "links",
 	[VC_STEPS_EQUAL] = "equal",
 	[VC_STEPS_HALVES] = "halves",
+	[VC_STEPS_LAYERS] = "layers",
 };
 
 bool vc_steps_fit(unsigned steps, unsigned classes)
@@ -77,7 +78,7 @@ bool vc_steps_fit(unsigned steps, unsigned classes)
 		return classes >= 3 && classes % 3 == 0;
 	if (steps == VC_STEPS_HALVES)
 		return classes >= 2 && classes % 2 == 0;
-	return steps == VC_STEPS_NONE;
+	return steps == VC_STEPS_NONE || (steps == VC_STEPS_LAYERS && classes >= 1);
 }
 
 const char *vc_steps_name(unsigned steps)
@@ -122,6 +123,10 @@ uint8_t vc_rule_next_of_steps(const struct vc_rule *rule, uint32_t at, unsigned 
 	uint8_t entered = vc_rule_ring(rule, at, input);
 	unsigned step, class = 0, last;
 
+	if (rule->steps == VC_STEPS_LAYERS) {
+		class = entered == VC_RULE_NO_RING ? (unsigned)turn : from;
+		return (uint8_t)(class < rule->classes ? class : rule->classes - 1u);
+	}
 	if (vc_steps_is_ladder(rule->steps))
 		return vc_ladder_next(
 			rule, vc_ladder_find(rule->steps), at, input, from, output, turn);

@@ -19,6 +19,8 @@
  *     VC_STEPS_EQUAL  steps of any length with the same number of classes each; every path begins
  *                     in the first step.
  *     VC_STEPS_HALVES the same with two steps (dor_random.c).
+ *     VC_STEPS_LAYERS no steps: a packet keeps the class that its route names (layered.c). The turn
+ *                     of its first hop is that class.
  *
  * The layouts of a Dragonfly are ladders of VCs (vc_ladder.h). They have neither rings nor
  * datelines.
@@ -29,8 +31,9 @@
 #include <stdint.h>
 
 #include "topo/topology.h"
+#include "wire/frame.h"
 
-#define VC_RULE_CLASSES_MAX 6 /* three steps in a torus, two classes each */
+#define VC_RULE_CLASSES_MAX 8 /* layers of dfsssp and lash; every other layout has fewer */
 #define VC_RULE_NO_RING     0xFF
 #define VC_RULE_PORTS       64 /* no switch may have more */
 
@@ -46,16 +49,25 @@ enum vc_steps {
 	VC_STEPS_DF_UGAL_G,
 	VC_STEPS_DF_UGAL_NODE,
 	VC_STEPS_HALVES,
+	VC_STEPS_LAYERS,
 	VC_STEPS_COUNT
 };
 
-/* Steps in a route as a switch sees them. */
+/* Steps in a route as a switch sees them, or a layer. */
 enum vc_turn {
 	VC_GO_ON,
 	VC_STEP_AHEAD, /* 'next step' follows the hop */
 	VC_NEXT_STEP,  /* it precedes the hop */
 	VC_TURNS
 };
+
+/* The turn of an element that precedes a port; VC_GO_ON for others. */
+static inline enum vc_turn vc_turn_of(uint8_t element)
+{
+	if (element == ROUTE_TYPE_STEP)
+		return VC_NEXT_STEP;
+	return route_is_layer(element) ? (enum vc_turn)(element & ROUTE_LAYER_MASK) : VC_GO_ON;
+}
 
 struct vc_rule {
 	uint32_t switches;
@@ -80,7 +92,8 @@ static inline bool vc_steps_is_ladder(unsigned steps)
 
 /* Whether this many classes can be divided among the steps. */
 bool vc_steps_fit(unsigned steps, unsigned classes);
-/* The layout in route files: "links", "equal", "halves"; NULL for VC_STEPS_NONE and unknown ones.
+/* The layout in route files: "links", "equal", "halves", "layers"; NULL for VC_STEPS_NONE and
+ * unknown ones.
  */
 const char *vc_steps_name(unsigned steps);
 /* The layout of this name, or VC_STEPS_COUNT. */

@@ -137,6 +137,9 @@ struct route_table *route_compute_table(const struct topology *topology,
 	X(b50_itb)                                  \
 	X(b66_itb)                                  \
 	X(bmax_itb)                                 \
+	/* Shortest paths in layers of VCs. */      \
+	X(dfsssp)                                   \
+	X(lash)                                     \
 	/* Regular networks. */                     \
 	X(dmodk)                                    \
 	X(dor)                                      \

@@ -99,6 +99,18 @@ int route_path_add_steps(const struct route_graph *graph, const struct route_opt
 	return finish(graph, set, source, destination, route, (unsigned)length, error);
 }
 
+int route_path_add_layer(const struct route_graph *graph, struct route_set *set, uint32_t source,
+	uint32_t destination, const struct route_path *path, unsigned layer, struct error *error)
+{
+	unsigned elements = route_path_elements(path), length = layer > 0;
+	uint8_t route[ELEMENTS_ROOM] = {(uint8_t)(ROUTE_TYPE_LAYER | layer)};
+
+	if (elements > ROUTE_ELEMENTS_MAX)
+		return refuse_hosts(graph, source, destination, elements, error);
+	length += (unsigned)encode(graph, path, 0, NULL, route + length, error);
+	return finish(graph, set, source, destination, route, length, error);
+}
+
 int route_path_add(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
 	struct error *error)

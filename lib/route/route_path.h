@@ -44,6 +44,10 @@ int route_path_add_steps(const struct route_graph *graph, const struct route_opt
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
 	uint64_t steps, struct error *error);
 
+/* The same for a path without ITBs and steps in a layer of VCs (VC_STEPS_LAYERS). */
+int route_path_add_layer(const struct route_graph *graph, struct route_set *set, uint32_t source,
+	uint32_t destination, const struct route_path *path, unsigned layer, struct error *error);
+
 /* route_path_add() for all hosts of two switches at once (ROUTE_PER_SWITCH_PAIR): adds the paths,
  * in this order, to the routes of each pair of different hosts. ITB hosts are drawn for each route.
  * Both switches have hosts; at most ROUTE_ALTERNATIVES_MAX paths. */

@@ -12,17 +12,19 @@ static bool routing_error(const struct weft_switch *sw, const struct weft_packet
 	return (packet->hop & ROUTE_PORT_BIT) == 0 || (packet->hop & ROUTE_PORT_MASK) >= sw->ports;
 }
 
-/* Skips 'next step' at the cursor: the element after it counts, and the cursor advances past both.
- * Returns the route's instruction about steps here. */
+/* Skips 'next step' or a layer at the cursor: the element after it counts, and the cursor advances
+ * past both. Returns the route's instruction about steps here. */
 static enum vc_turn find_turn(
 	const struct weft_switch *sw, struct weft_packet *packet, unsigned *output)
 {
+	enum vc_turn turn = vc_turn_of(packet->hop);
+
 	if (packet->route_length == 0 || packet->cursor >= packet->route_length)
 		return VC_GO_ON;
-	if (packet->hop == ROUTE_TYPE_STEP) {
+	if (turn != VC_GO_ON) {
 		packet->hop = packet->route[packet->cursor];
 		*output = forward_output(sw, packet);
-		return VC_NEXT_STEP;
+		return turn;
 	}
 	if (sw->vc_rule == NULL || sw->vc_rule->steps == VC_STEPS_NONE)
 		return VC_GO_ON;

@@ -228,15 +228,18 @@ bool frame_steps_ok(const uint8_t *element, unsigned length)
 	unsigned steps = 0;
 
 	for (unsigned i = 0; i < length; i++) {
-		bool high = route_is_high(element[i]);
+		bool high = route_is_high(element[i]), step = element[i] == ROUTE_TYPE_STEP;
+		bool layer = route_is_layer(element[i]);
 
-		if (!high && element[i] != ROUTE_TYPE_STEP)
+		if (!high && !step && !layer)
 			continue;
 		if (i + 1 == length || ((element[i + 1] & ROUTE_PORT_BIT) == 0 &&
 					       (high || !route_is_high(element[i + 1]))))
 			return false;
-		if (!high && (++steps > ROUTE_STEPS_MAX || i == 0 ||
-				     (element[i - 1] & ROUTE_PORT_BIT) == 0))
+		if (step && (++steps > ROUTE_STEPS_MAX || i == 0 ||
+				    (element[i - 1] & ROUTE_PORT_BIT) == 0))
+			return false;
+		if (layer && i > 0)
 			return false;
 	}
 	return true;
@@ -248,7 +251,8 @@ bool frame_is_host_route(const uint8_t *element, unsigned length)
 		return false;
 	for (unsigned i = 0; i + 1 < length; i++)
 		if ((element[i] & ROUTE_PORT_BIT) == 0 && element[i] != ROUTE_TYPE_ITB &&
-			element[i] != ROUTE_TYPE_STEP && !route_is_high(element[i]))
+			element[i] != ROUTE_TYPE_STEP && !route_is_high(element[i]) &&
+			!route_is_layer(element[i]))
 			return false;
 	return frame_steps_ok(element, length);
 }

@@ -71,6 +71,10 @@ enum frame_kind {
  * at most ROUTE_STEPS_MAX times in a route. */
 #define ROUTE_TYPE_STEP 0x04
 #define ROUTE_STEPS_MAX 2
+/* For the switch, | 1 to 15: the first element of a route, before a port. The layer of VCs in which
+ * the packet travels; without it, layer 0. */
+#define ROUTE_TYPE_LAYER 0x10
+#define ROUTE_LAYER_MASK 0x0F
 /* For the switch, | 1 to 3: before a port, whose number is 64, 128 or 192 higher. */
 #define ROUTE_TYPE_HIGH 0x08
 #define ROUTE_HIGH_MASK 0x03
@@ -128,13 +132,18 @@ enum frame_fault {
 /* The counter name of a fault in the metrics: "short", "header_crc", … */
 const char *frame_fault_name(enum frame_fault fault);
 
-/* A source route from host to host: ports, in-transit marks and next steps, at most FRAME_ROUTE_MAX
- * elements, of which ROUTE_TYPE_HOST is the last. */
+/* A source route from host to host: ports, in-transit marks, next steps and a layer, at most
+ * FRAME_ROUTE_MAX elements, of which ROUTE_TYPE_HOST is the last. */
 bool frame_is_host_route(const uint8_t *element, unsigned length);
 
 static inline bool route_is_high(uint8_t element)
 {
 	return (element & ~ROUTE_HIGH_MASK) == ROUTE_TYPE_HIGH && element != ROUTE_TYPE_HIGH;
+}
+
+static inline bool route_is_layer(uint8_t element)
+{
+	return (element & ~ROUTE_LAYER_MASK) == ROUTE_TYPE_LAYER && element != ROUTE_TYPE_LAYER;
 }
 
 /* The port of the element at '*at'. Skips a high prefix: '*at' moves to the port element. Requires
@@ -159,8 +168,8 @@ static inline unsigned route_put_port(uint8_t *route, unsigned port)
 	return 1 + high;
 }
 
-/* Whether every ROUTE_TYPE_STEP of a route is between two ports, there are not too many, and a port
- * follows each high prefix. */
+/* Whether every ROUTE_TYPE_STEP of a route is between two ports, there are not too many, a layer is
+ * the first element, and a port follows it and each high prefix. */
 bool frame_steps_ok(const uint8_t *element, unsigned length);
 
 static inline struct frame_header *frame_header(uint8_t *frame)

@@ -41,9 +41,9 @@ int wormhole_net_check_route(const struct wormhole_net *net, uint32_t source, ui
 	if (length == 0 || net->channel[at].back == WORMHOLE_NONE)
 		return refuse_route(net, source, destination, 0, "it does not begin", error);
 	for (unsigned i = 0; i + 1 < length; i++) {
-		if (route[i] == ROUTE_TYPE_STEP)
+		if (route[i] == ROUTE_TYPE_STEP || route_is_layer(route[i]))
 			return refuse_route(net, source, destination, i,
-				"wormhole switches do not support 'next step'", error);
+				"wormhole switches do not support 'next step' and layers", error);
 		at = next_channel(net, at, route[i]);
 		if (at == WORMHOLE_NONE)
 			return refuse_route(

@@ -69,6 +69,9 @@ static json_t *follow_route(
 			good = take_host(&way);
 		else if (route[i] == ROUTE_TYPE_STEP)
 			json_array_append_new(way.hops, json_string("step"));
+		else if (route_is_layer(route[i]))
+			json_array_append_new(
+				way.hops, json_sprintf("layer %u", route[i] & ROUTE_LAYER_MASK));
 	}
 	return way.hops;
 }

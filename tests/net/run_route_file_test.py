@@ -77,7 +77,7 @@ class Routes(unittest.TestCase):
 
     def compute(self, topology, algorithm, *options, seed=7):
         """False: the algorithm does not do this network."""
-        return weft("route", "compute", topology, "--algorithm", algorithm, "--seed", str(seed), "-o",
+        return weft("route", "compute", topology, "--algorithm", algorithm, "--seed", str(seed), "--vcs", "4", "-o",
                     self.routes, *options).returncode in (0, 1)  # 1: they may deadlock
 
     def result(self, *values):

@@ -32,7 +32,10 @@ local sealed_kinds = { [2] = true, [3] = true, [4] = true, [5] = true, [6] = tru
 local flow_steps = { [1] = "ask", [2] = "offer" }
 local clock_steps = { [1] = "ask", [2] = "answer" }
 local element_types = { [1] = "host", [2] = "itb", [3] = "agent", [4] = "step", [9] = "+64", [10] = "+128", [11] = "+192" }
-local TYPE_AGENT, TYPE_STEP, TYPE_HIGH, TYPE_HIGH_MAX = 3, 4, 9, 11
+for layer = 1, 15 do
+	element_types[16 + layer] = "layer " .. layer
+end
+local TYPE_AGENT, TYPE_STEP, TYPE_HIGH, TYPE_HIGH_MAX, TYPE_LAYER = 3, 4, 9, 11, 16
 local STEPS_MAX = 2
 local device_kinds = { [0] = "switch", [1] = "interface" }
 
@@ -349,6 +352,10 @@ local function is_high(element)
 	return element >= TYPE_HIGH and element <= TYPE_HIGH_MAX
 end
 
+local function is_layer(element)
+	return element > TYPE_LAYER and element <= TYPE_LAYER + 15
+end
+
 -- Next steps stand between two ports; a port follows a high prefix.
 local function steps_fault(elements)
 	local steps = 0
@@ -359,6 +366,8 @@ local function steps_fault(elements)
 			if not is_port(elements[i - 1] or 0) or not (is_port(after) or is_high(after)) then
 				return string.format("element %d: a step begins, and ports are not around it", i - 1)
 			end
+		elseif is_layer(element) and (i > 1 or not (is_port(elements[2] or 0) or is_high(elements[2] or 0))) then
+			return string.format("element %d: a layer is first, before a port", i - 1)
 		elseif is_high(element) and not is_port(elements[i + 1] or 0) then
 			return string.format("element %d: a high prefix without a port", i - 1)
 		end

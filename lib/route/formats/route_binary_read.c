@@ -155,7 +155,7 @@ static int check_numbers(struct reader *reader)
 	if (!vc_steps_fit(reader->steps, reader->classes))
 		return refuse(reader, reader->start + 14,
 			"layout %u of steps with %u VC classes, expected 0 none, 1 links (3 and "
-			"more), 2 equal (3 or 6), the ladder of a Dragonfly or 10 halves (2 or 4)",
+			"more), 2 equal (3 or 6), the ladder of a Dragonfly, 10 halves (2 to 8) or 11 layers",
 			reader->steps, reader->classes);
 	return 0;
 }
@@ -305,7 +305,7 @@ static const char *step(
 	uint8_t element = route[*i];
 
 	if (at->kind == DEVICE_SWITCH) {
-		if (element == ROUTE_TYPE_STEP)
+		if (element == ROUTE_TYPE_STEP || route_is_layer(element))
 			return NULL;
 		if ((element & ROUTE_PORT_BIT) == 0)
 			return "has an interface element at a switch";
@@ -339,7 +339,7 @@ static int check_routes(struct reader *reader, uint32_t source, uint32_t destina
 			topology_peer(reader->topology, host, &start) ? NULL : "has no first link";
 
 		if (wrong == NULL && !frame_steps_ok(route, length))
-			wrong = "has too many steps, or one that is not between two ports";
+			wrong = "has too many steps, one that is not between two ports, or a layer elsewhere than first";
 		at = start;
 		for (unsigned k = 0; k + 1 < length && wrong == NULL; k++)
 			wrong = step(reader, route, &k, &at);

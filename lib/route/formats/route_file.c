@@ -23,6 +23,10 @@ int route_text(const struct topology *topology, uint32_t source, const uint8_t *
 		bool step = route[i] == ROUTE_TYPE_STEP && i + 1 < length;
 
 		i += step;
+		if (route_is_layer(route[i])) {
+			used += (size_t)snprintf(to, room, "+%u", route[i] & ROUTE_LAYER_MASK);
+			continue;
+		}
 		if (at.kind == DEVICE_SWITCH) {
 			at.port = (uint8_t)route_port(route, &i);
 			used += (size_t)snprintf(to, room, "%s%s%s:%u", gap, step ? "^" : "",

@@ -101,8 +101,8 @@ static int take_layout(struct reader *reader, const char *value)
 {
 	reader->steps = vc_steps_find(value);
 	if (reader->steps == VC_STEPS_COUNT)
-		return REFUSE(
-			reader, value, "steps '%.32s', expected links, equal or halves", value);
+		return REFUSE(reader, value,
+			"steps '%.32s', expected links, equal, halves or layers", value);
 	return 0;
 }
 
@@ -259,14 +259,28 @@ static int take_hop(struct reader *reader, const char *token, struct partial *ro
 	return result;
 }
 
+/* "+2" in front of the first hop: in layer 2. */
+static int take_layer(struct reader *reader, const char *token, struct partial *route)
+{
+	char *end;
+	unsigned long layer = strtoul(token + 1, &end, 10);
+
+	if (!isdigit((unsigned char)token[1]) || *end != '\0' || layer == 0 ||
+		layer >= VC_RULE_CLASSES_MAX)
+		return REFUSE(reader, token, "'%.80s', expected a layer of +1 to +%u", token,
+			VC_RULE_CLASSES_MAX - 1);
+	return push(reader, token, route, (uint8_t)(ROUTE_TYPE_LAYER | layer));
+}
+
 static int take_hops(struct reader *reader, char **rest, struct partial *route)
 {
 	int result = 0;
 	char *token;
 
 	while (result == 0 && (token = strtok_r(NULL, BLANK, rest)) != NULL)
-		result = route->at.kind == DEVICE_SWITCH ? take_hop(reader, token, route)
-							 : take_absorber(reader, token, route);
+		result = token[0] == '+' && route->length == 0 ? take_layer(reader, token, route)
+			 : route->at.kind == DEVICE_SWITCH     ? take_hop(reader, token, route)
+							   : take_absorber(reader, token, route);
 	return result;
 }
 

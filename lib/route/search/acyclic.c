@@ -181,20 +181,28 @@ static void change_places(struct acyclic *acyclic)
 	}
 }
 
-bool acyclic_add(struct acyclic *acyclic, uint32_t before, uint32_t after)
+bool acyclic_allows(struct acyclic *acyclic, uint32_t before, uint32_t after)
 {
 	size_t word;
 	uint64_t bit = bit_of(acyclic, before, after, &word);
 
 	if ((acyclic->accepted[word] & bit) != 0)
 		return true;
-	if ((acyclic->refused[word] & bit) != 0)
+	if ((acyclic->refused[word] & bit) == 0 &&
+		(acyclic_agrees(acyclic, before, after) || look_ahead(acyclic, before, after)))
+		return true;
+	acyclic->refused[word] |= bit;
+	return false;
+}
+
+bool acyclic_add(struct acyclic *acyclic, uint32_t before, uint32_t after)
+{
+	size_t word;
+	uint64_t bit = bit_of(acyclic, before, after, &word);
+
+	if (!acyclic_allows(acyclic, before, after))
 		return false;
 	if (!acyclic_agrees(acyclic, before, after)) {
-		if (!look_ahead(acyclic, before, after)) {
-			acyclic->refused[word] |= bit;
-			return false;
-		}
 		look_behind(acyclic, before, after);
 		change_places(acyclic);
 	}

@@ -30,6 +30,9 @@ void acyclic_destroy(struct acyclic *acyclic);
  * close a cycle with accepted ones. 'after' leaves the switch where 'before' ends. */
 bool acyclic_add(struct acyclic *acyclic, uint32_t before, uint32_t after);
 
+/* The answer that acyclic_add() would give; accepts nothing. */
+bool acyclic_allows(struct acyclic *acyclic, uint32_t before, uint32_t after);
+
 /* True if the current order has 'before' first. Any number of such dependencies can be accepted
  * together. */
 bool acyclic_agrees(const struct acyclic *acyclic, uint32_t before, uint32_t after);

@@ -47,7 +47,9 @@ struct channel_graph *channel_graph_create(
 	graph->words = topology_port_words(topology);
 	graph->channels = 2 * topology->links;
 	graph->classes = rule == NULL ? 1 : rule->classes;
-	graph->turns = rule == NULL || rule->steps == VC_STEPS_NONE ? 1 : VC_TURNS;
+	graph->turns = rule == NULL || rule->steps == VC_STEPS_NONE ? 1
+		       : rule->steps == VC_STEPS_LAYERS             ? VC_RULE_CLASSES_MAX
+								    : VC_TURNS;
 	if (graph_allocate(graph) < 0) {
 		channel_graph_destroy(graph);
 		errno = ENOMEM;

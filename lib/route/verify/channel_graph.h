@@ -26,7 +26,7 @@ struct channel_graph {
 	const struct topology *topology;
 	const struct vc_rule *rule; /* NULL: one class */
 	uint32_t channels, classes;
-	uint32_t turns; /* sets of dependencies of a node: VC_TURNS, or 1 without steps */
+	uint32_t turns; /* sets of dependencies of a node: VC_TURNS, layers, or 1 without either */
 	struct topology_port *from, *to; /* by channel */
 	uint32_t words;                  /* words in a set of ports */
 	uint64_t *dependencies; /* by node, turn and word: output ports used right after it */
@@ -65,7 +65,8 @@ static inline uint32_t channel_graph_channel(const struct channel_graph *graph, 
 static inline uint64_t *channel_graph_ports(
 	const struct channel_graph *graph, uint32_t node, enum vc_turn turn)
 {
-	return &graph->dependencies[((size_t)node * graph->turns + (graph->turns > 1 ? turn : 0)) *
+	return &graph->dependencies[((size_t)node * graph->turns +
+					    (turn < graph->turns ? turn : 0)) *
 				    graph->words];
 }
 

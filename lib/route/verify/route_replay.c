@@ -72,6 +72,13 @@ static const char *replay_host(
 	return NULL;
 }
 
+static bool has_layer(const struct replay *replay, unsigned layer)
+{
+	const struct vc_rule *rule = replay->verifier->channels->rule;
+
+	return rule != NULL && rule->steps == VC_STEPS_LAYERS && layer < rule->classes;
+}
+
 static inline const char *replay_element(
 	struct replay *replay, uint8_t element, uint32_t destination)
 {
@@ -91,9 +98,11 @@ static inline const char *replay_element(
 		replay->high = 64u * (element & ROUTE_HIGH_MASK);
 		return NULL;
 	}
-	if (element == ROUTE_TYPE_STEP && at.kind == DEVICE_SWITCH) {
-		replay->turn = VC_NEXT_STEP;
-		return NULL;
+	if (vc_turn_of(element) != VC_GO_ON && at.kind == DEVICE_SWITCH) {
+		replay->turn = vc_turn_of(element);
+		return route_is_layer(element) && !has_layer(replay, replay->turn)
+			       ? "it is in a layer that does not exist"
+			       : NULL;
 	}
 	return at.kind == DEVICE_SWITCH ? "it has an interface element"
 					: replay_host(replay, at.device, element, destination);
@@ -108,7 +117,7 @@ static bool replay_route(struct replay *replay, uint32_t source, uint32_t destin
 	if (!frame_steps_ok(route, length))
 		wrong = memchr(route, ROUTE_TYPE_STEP, length) != NULL
 				? "it has too many 'next step', or one that is not between two ports,"
-				: "it has a high prefix without a port,";
+				: "it has a layer that is not its first element, or a high prefix without a port,";
 	for (unsigned i = 0; i < length && wrong == NULL; i++) {
 		if (i + 1 < length && route[i + 1] == ROUTE_TYPE_STEP)
 			replay->turn = replay->turn == VC_GO_ON ? VC_STEP_AHEAD : replay->turn;

@@ -354,7 +354,7 @@ static void follow_nodes(
 		uint64_t ways[VC_TURNS];
 
 		ways_of(verifier, table, node, destination, ways);
-		for (unsigned turn = 0; turn < channels->turns; turn++) {
+		for (unsigned turn = 0; turn < VC_TURNS && turn < channels->turns; turn++) {
 			*channel_graph_ports(channels, node, turn) |= ways[turn];
 			for (uint64_t ports = ways[turn] & walk->inner[at]; ports != 0;
 				ports &= ports - 1)

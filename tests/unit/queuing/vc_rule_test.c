@@ -147,7 +147,7 @@ UNIT_TEST(equal_steps_have_as_many_classes_each_and_begin_in_the_first)
 /* From a neighbour that does not keep the rule. */
 UNIT_TEST(whatever_class_comes_in_a_class_of_the_rule_goes_out)
 {
-	static const unsigned classes[VC_STEPS_COUNT] = {2, 4, 6, 2, 3, 4, 3, 4, 3, 4, 4};
+	static const unsigned classes[VC_STEPS_COUNT] = {2, 4, 6, 2, 3, 4, 3, 4, 3, 4, 4, 5};
 
 	for (unsigned steps = 0; steps < VC_STEPS_COUNT; steps++) {
 		struct vc_rule *made = rule(classes[steps], steps);
@@ -155,12 +155,24 @@ UNIT_TEST(whatever_class_comes_in_a_class_of_the_rule_goes_out)
 		for (unsigned input = 0; input <= HOST; input++)
 			for (unsigned output = 0; output <= HOST; output++)
 				for (unsigned from = 0; from < 16; from++)
-					for (unsigned turn = 0; turn < VC_TURNS; turn++)
+					for (unsigned turn = 0; turn < VC_RULE_CLASSES_MAX; turn++)
 						assert_true(
 							vc_rule_next(made, 0, input, (uint8_t)from,
 								output, turn) < made->classes);
 		vc_rule_destroy(made);
 	}
+}
+
+UNIT_TEST(a_packet_stays_in_the_layer_of_its_first_hop)
+{
+	struct vc_rule *made = rule(4, VC_STEPS_LAYERS);
+
+	for (uint8_t layer = 0; layer < 4; layer++) {
+		assert_int_equal(layer,
+			vc_rule_next(made, 0, HOST, 0, 0, vc_turn_of(ROUTE_TYPE_LAYER + layer)));
+		assert_int_equal(layer, vc_rule_next(made, 0, 0, layer, 1, VC_GO_ON));
+	}
+	vc_rule_destroy(made);
 }
 
 UNIT_TEST(a_layout_fits_a_number_of_classes_that_it_can_divide)

@@ -218,7 +218,8 @@ UNIT_TEST(a_layout_that_cannot_divide_the_classes_is_refused)
 	bytes = write_file(topology, &file);
 	refuse(topology, &bytes,
 		"FILE: byte 26: layout 2 of steps with 4 VC classes, expected 0 none, 1 links (3 "
-		"and more), 2 equal (3 or 6), the ladder of a Dragonfly or 10 halves (2 or 4)");
+		"and more), 2 equal (3 or 6), the ladder of a Dragonfly, 10 halves (2 to 8) or 11 "
+		"layers");
 	free(bytes.at);
 }
 
@@ -263,7 +264,8 @@ UNIT_TEST(a_route_that_does_not_lead_there_is_refused)
 		{{0x80, 0x00, 0x82, 0x00}, "has an interface element at a switch"},
 		{{0x82, 0x80, 0x82, 0x00}, "continues at a host without an ITB"},
 		{{0x04, 0x80, 0x82, 0x01},
-			"has too many steps, or one that is not between two ports"},
+			"has too many steps, one that is not between two ports, or a layer "
+			"elsewhere than first"},
 	};
 
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

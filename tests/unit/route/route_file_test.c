@@ -184,12 +184,13 @@ static const struct bad bad[] = {
 						   "expected topology, algorithm, seed, root, vcs, "
 						   "steps or routes"},
 	{"# weft routes/1 topology=ring vcs=3 steps=some\n",
-		"FILE:1:43: steps 'some', expected links, equal or halves"},
+		"FILE:1:43: steps 'some', expected links, equal, halves or layers"},
 	{"# weft routes/1 topology=ring steps=links vcs=2\n",
 		"FILE:1:1: steps=links with vcs=2 in the header, expected vcs=3 or more"},
 	{"# weft routes/1 topology=ring vcs=4 steps=equal\n",
 		"FILE:1:1: steps=equal with vcs=4 in the header, expected vcs=3 or more, a "
 		"multiple of 3"},
+	{HEADER "h0 h1 +8 s0:0 s1:2\n", "FILE:2:7: '+8', expected a layer of +1 to +7"},
 	{HEADER "h0 h1 ^s0:0 s1:2\n",
 		"FILE:2:7: '^s0:0' begins a step, expected at most 2 steps, none at the first hop "
 		"or behind a host"},
@@ -203,7 +204,7 @@ static const struct bad bad[] = {
 		"FILE:2:13: 's0:2', expected 's1:PORT': the message is at s1"},
 	{HEADER "h0 h1 s0:0 s1:2 ^h1\n",
 		"FILE:2:17: '^h1', expected the end of the route or '!h1': the message is at h1"},
-	{"# weft routes/1 topology=ring vcs=9\n", "FILE:1:35: vcs '9', expected 1 to 6 VC classes"},
+	{"# weft routes/1 topology=ring vcs=9\n", "FILE:1:35: vcs '9', expected 1 to 8 VC classes"},
 	{HEADER "# vc s0:1 ring=0\n", "FILE:2:6: a VC class, expected vcs= in the header first"},
 	{CLASSES "# vc h0:0 ring=0\n", "FILE:2:6: 'h0:0', expected the port of a switch"},
 	{CLASSES "# vc \n", "FILE:2:6: '', expected the port of a switch"},

@@ -519,6 +519,24 @@ UNIT_TEST(a_next_step_stands_between_two_ports_at_most_twice)
 	}
 }
 
+UNIT_TEST(a_layer_is_the_first_element_and_a_port_follows)
+{
+	static const struct {
+		uint8_t element[4];
+		bool good;
+	} routes[] = {
+		{{ROUTE_TYPE_LAYER | 1, 0x80, 0x81, 1}, true},
+		{{ROUTE_TYPE_LAYER | 15, ROUTE_TYPE_HIGH | 1, 0x81, 1}, true},
+		{{ROUTE_TYPE_LAYER, 0x80, 0x81, 1}, false},
+		{{ROUTE_TYPE_LAYER | 1, ROUTE_TYPE_LAYER | 1, 0x81, 1}, false},
+		{{0x80, ROUTE_TYPE_LAYER | 1, 0x81, 1}, false},
+		{{ROUTE_TYPE_LAYER | 1, ROUTE_TYPE_STEP, 0x81, 1}, false},
+	};
+
+	for (unsigned i = 0; i < sizeof(routes) / sizeof(routes[0]); i++)
+		assert_true(frame_is_host_route(routes[i].element, 4) == routes[i].good);
+}
+
 UNIT_TEST(every_fault_and_every_kind_has_its_own_name)
 {
 	for (unsigned i = 0; i < FRAME_FAULT_COUNT; i++)

@@ -111,6 +111,11 @@ static int take_option(struct request *request, int option, const char *value)
 			return refuse("--jobs", value, "1 to 256");
 		request->options.jobs = (unsigned)number;
 		return EXIT_DONE;
+	case 'v':
+		if (!command_number(value, 1, FRAME_VCS_MAX, &number))
+			return refuse("--vcs", value, "1 to 16");
+		request->options.classes = (unsigned)number;
+		return EXIT_DONE;
 	case 'g':
 		return take_granularity(request, value);
 	case 'p':
@@ -179,6 +184,7 @@ static int parse(struct request *request, int argc, char **argv)
 		{"steps", required_argument, NULL, 'p'},
 		{"ties", required_argument, NULL, 't'},
 		{"jobs", required_argument, NULL, 'j'},
+		{"vcs", required_argument, NULL, 'v'},
 		{"output", required_argument, NULL, 'o'},
 		{"without", required_argument, NULL, 'w'},
 		{"tables", no_argument, NULL, OPTION_SET(S, tables)},
@@ -418,7 +424,14 @@ static int compute(const struct request *request, const struct topology *topolog
 	seconds = seconds_since(&start);
 	if (result < 0)
 		return command_error("route compute", result, &error);
-	result = finish(request, topology, &file, seconds);
+	if (!route_options_allow(&request->options, route_file_vc_rule(&file)))
+		result = command_fail("route compute", EXIT_BAD_REQUEST,
+			"--vcs %u, expected %u or more: %s needs %u VCs on %s",
+			request->options.classes, route_file_vc_rule(&file)->classes,
+			request->algorithms[0]->name, route_file_vc_rule(&file)->classes,
+			topology->name);
+	else
+		result = finish(request, topology, &file, seconds);
 	route_file_close(&file);
 	return result;
 }
