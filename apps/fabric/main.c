@@ -172,8 +172,7 @@ static int check_workers(const struct options *options, const struct run_config 
 		snprintf(asked, sizeof(asked), "--workers %u", options->workers);
 	if (config->clock != RUN_CLOCK_VIRTUAL)
 		return error_set(error, EINVAL,
-			"%s: only the virtual clock has workers; poll loops of the real one are "
-			"--lcores",
+			"%s: only the virtual clock has workers; on the real clock use --lcores",
 			asked);
 	if (config->sw.switching == RUN_SWITCHING_WORMHOLE)
 		return error_set(error, EINVAL,

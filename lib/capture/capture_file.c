@@ -412,7 +412,7 @@ struct capture_file *capture_file_open(
 	if (result == 0)
 		return file;
 err:
-	error_set(error, -result, "%s: cannot capture into it: %s", path, strerror(-result));
+	error_set(error, -result, "%s: cannot write a capture: %s", path, strerror(-result));
 	file_free(file);
 	errno = -result;
 	return NULL;

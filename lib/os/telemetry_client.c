@@ -83,7 +83,7 @@ int telemetry_client_open(const char *prefix, int timeout_ms, struct error *erro
 		return fd;
 	close(fd);
 	return error_set(
-		error, -result, "%s: does not greet on %s: %s", prefix, path, strerror(-result));
+		error, -result, "%s: no greeting on %s: %s", prefix, path, strerror(-result));
 }
 
 int telemetry_client_call(

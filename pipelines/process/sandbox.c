@@ -90,7 +90,7 @@ static void on_violation(int number, siginfo_t *info, void *context)
 	/* No allocation, no lock: only numbers and strings. */
 	int length = snprintf(text, sizeof(text),
 		"%s: ended by its sandbox: system call %d (%s) is not on the list; if that is a "
-		"mistake, 'security: {sandbox: false}' or --no-sandbox does without it\n",
+		"mistake, 'security: {sandbox: false}' or --no-sandbox turns it off\n",
 		program_name, call, name != NULL ? name : "unknown");
 
 	(void)number;
@@ -203,7 +203,7 @@ int sandbox_enter(const struct sandbox_options *options, struct error *error)
 	if (result == 0)
 		return 0;
 	return error_set(error, -result,
-		"no sandbox: %s; 'security: {sandbox: false}' or --no-sandbox does without it",
+		"no sandbox: %s; 'security: {sandbox: false}' or --no-sandbox turns it off",
 		strerror(-result));
 }
 

@@ -57,8 +57,8 @@ static int open_listener(const char *path, struct error *error)
 
 	if (strlen(path) >= sizeof(address.sun_path))
 		return error_set(error, ENAMETOOLONG,
-			"%s: the path of a socket has at most %zu characters; 'endpoints: 0' does "
-			"without it",
+			"%s: the path of a socket has at most %zu characters; shorten the run "
+			"directory, or use 'endpoints: 0'",
 			path, sizeof(address.sun_path) - 1);
 	strcpy(address.sun_path, path);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -132,8 +132,8 @@ int congestion_setup_switch(struct weft_switch *sw, const struct topology *topol
 	return result == 0
 		       ? 0
 		       : error_set(error, -result,
-				 "%s: %s cannot do what routing.adaptive, routing.afi and detector "
-				 "say",
+				 "%s: switch %s does not support these values of routing.adaptive, "
+				 "routing.afi and detector",
 				 run->origin, topology->switch_at[at].name);
 }
 

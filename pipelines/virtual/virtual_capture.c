@@ -493,7 +493,7 @@ static int file_open(struct virtual_capture *capture, const char *path, struct c
 			free(made->path);
 		free(made);
 		return error_set(
-			error, -result, "%s: cannot capture into it: %s", path, strerror(-result));
+			error, -result, "%s: cannot write a capture: %s", path, strerror(-result));
 	}
 	made->next = capture->files;
 	*file = capture->files = made;

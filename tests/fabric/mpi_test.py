@@ -194,7 +194,7 @@ class Mpi(unittest.TestCase):
         self.assertEqual(files[1:], [files[0]] * 2)
 
     def test_a_capture_that_cannot_be_written_is_told_once(self):
-        for path, code, text in (("/nowhere/x", 2, "/nowhere/x: cannot capture into it: No such file or directory"),
+        for path, code, text in (("/nowhere/x", 2, "/nowhere/x: cannot write a capture: No such file or directory"),
                                  ("/dev/full", 3, "/dev/full: the capture is not complete: No space left on device")):
             self.refused(code, f"weft run: {text}\n", WEFT, "run", str(self.file), "-q", "--mpi", "2", "--pcap",
                          f"all={path}")
@@ -281,7 +281,7 @@ class Mpi(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (2, "weft-fabric: nowhere.yaml: No such file or directory\n"))
 
     def test_features_of_one_process_are_refused(self):
-        self.run_refused("--mpi 2: only the virtual clock has workers; poll loops of the real one are --lcores",
+        self.run_refused("--mpi 2: only the virtual clock has workers; on the real clock use --lcores",
                          "--mpi", "2", "--clock", "real")
         self.refused(2, "weft run: --web: a run with --mpi is not shown while it is running; 'weft web RESULT.json' shows its "
                      "result\n", WEFT, "run", str(self.file), "--mpi", "2", "--web")

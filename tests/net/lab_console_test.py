@@ -324,7 +324,7 @@ class Console(unittest.TestCase):
         for pid in self.parts():
             self.stop(pid)
         capture.send_signal(signal.SIGINT)
-        self.assert_ends(capture, 3, "machine a does not capture to the end")
+        self.assert_ends(capture, 3, "machine a stopped capturing early")
 
     def test_a_second_ctrl_c_ends_a_capture_of_a_machine_that_does_not_hear_the_first(self):
         capture = self.capture()
@@ -334,7 +334,7 @@ class Console(unittest.TestCase):
         self.addCleanup(os.close, ends)
         while not select.select([ends], [], [], 0.01)[0]:
             capture.send_signal(signal.SIGINT)
-        self.assert_ends(capture, 3, "machine a does not capture to the end")
+        self.assert_ends(capture, 3, "machine a stopped capturing early")
 
     def test_a_capture_of_a_slow_machine_is_copied_to_the_end(self):
         self.write("a.slow", "")

@@ -491,7 +491,7 @@ class VirtualCapture(unittest.TestCase):
                 (2, (f"s9:0={path}",), "s9:0: no such port here"),
                 (2, (f"s0:7={path}",), "s0:7: no such port here"),
                 (2, (f"s0:0={path}", f"s0:0={path}2"), "s0:0: is being captured already"),
-                (2, ("s0:0=/nowhere/x",), "/nowhere/x: cannot capture into it: No such file")):
+                (2, ("s0:0=/nowhere/x",), "/nowhere/x: cannot write a capture: No such file")):
             done = self.run_file(*[part for arg in args for part in ("--pcap", arg)])
             self.assertEqual((done.returncode, done.stdout), (code, ""))
             self.assertIn(words, done.stderr)

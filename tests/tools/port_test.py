@@ -346,7 +346,7 @@ class Bind(Port):
         self.kernel.failing = {"vfio-pci", "ixgbe"}
         done = self.weft("bind", NIC)
         self.assertEqual(done.returncode, 3)
-        self.assertIn(f"the driver vfio-pci did not take it; see 'dmesg | tail', 'weft port release {NIC}'", done.stderr)
+        self.assertIn(f"the driver vfio-pci did not accept it; see 'dmesg | tail', 'weft port release {NIC}'", done.stderr)
         self.kernel.failing = {"vfio-pci"}
         self.kernel.own[NIC] = None
         done = self.weft("release", NIC, SECOND)

@@ -85,7 +85,7 @@ static int refuse(const struct bridge *bridge, uint32_t source, uint32_t destina
 	const struct topology_device *host = bridge->graph->topology->host_at;
 
 	return error_set(bridge->error, EBUSY,
-		"the route from %s to %s would need in-transit buffers for which it has no place",
+		"the route from %s to %s needs in-transit buffers that cannot be placed",
 		host[source].name, host[destination].name);
 }
 

@@ -182,11 +182,12 @@ static void write_below(
 
 static int write_slurm(const struct topology *topology, FILE *out, struct error *error)
 {
-	int result = topology_has_levels(topology)
-			     ? topology_check_parallel(topology, "Slurm", error)
-			     : error_set(error, EINVAL,
-				       "%s: it has no levels, Slurm's topology.conf is for trees",
-				       topology->name);
+	int result =
+		topology_has_levels(topology)
+			? topology_check_parallel(topology, "Slurm", error)
+			: error_set(error, EINVAL,
+				  "%s: has no levels, but Slurm's topology.conf describes trees",
+				  topology->name);
 
 	if (result == 0)
 		result = topology_check_single_ports(topology, "Slurm", error);

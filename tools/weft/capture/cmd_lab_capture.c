@@ -432,7 +432,7 @@ static int finish_there(struct capture_run *run, struct error *error)
 			continue;
 		code = lab_remote_finish(&tap->session, said);
 		if (code != EXIT_DONE && code != EXIT_INTERRUPTED)
-			result = error_set(error, EIO, "machine %s does not capture to the end",
+			result = error_set(error, EIO, "machine %s stopped capturing early",
 				tap->machine->target.name);
 		fputs(said, stderr);
 	}

@@ -222,7 +222,7 @@ static int order_process(
 			result = waiting;
 		else if (waiting > 0 && lab_now_ms() >= until)
 			result = error_set(
-				error, ETIMEDOUT, "%s does not follow the order", record->name);
+				error, ETIMEDOUT, "%s did not execute the command", record->name);
 		else if (waiting > 0)
 			lab_sleep_ms(STEP_MS);
 	}

@@ -192,7 +192,7 @@ int lab_uplink_prepare(struct lab_up *up, struct error *error)
 			path);
 	if (run("nft list tables ip >/dev/null 2>&1", "%s", "") < 0)
 		return error_set(error, ENODEV,
-			"uplink: 'nft list tables' fails; expected nftables, and a kernel with it");
+			"uplink: 'nft list tables' fails; install nftables and use a kernel that supports it");
 	snprintf(up->state.uplink, sizeof(up->state.uplink), "weft-%08x",
 		(uint32_t)byte_hash(0, dir, strlen(dir)));
 	return lab_state_save(&up->state, error);

@@ -218,7 +218,7 @@ static int wait_for(
 			return 0;
 		lab_sleep_ms(STEP_MS);
 	}
-	return error_set(error, ETIMEDOUT, "%s: its process does not follow the order", port);
+	return error_set(error, ETIMEDOUT, "%s: its process did not execute the command", port);
 }
 
 static int order_end(

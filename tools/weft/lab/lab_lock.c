@@ -64,7 +64,7 @@ static int try_lock(const char *path, const char *dir, struct error *error)
 				       : error_set(error, errno, "%s: %s", path, strerror(errno));
 	if (!is_ours(fd))
 		result =
-			error_set(error, EPERM, "%s: expected a file of user %u with no other name",
+			error_set(error, EPERM, "%s: expected a file of user %u without hard links",
 				path, (unsigned)geteuid());
 	else if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
 		result = refuse(fd, dir, error);

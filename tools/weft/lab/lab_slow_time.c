@@ -108,9 +108,10 @@ int lab_preload_find(const char *name, char path[PATH_MAX], struct error *error)
 		snprintf(strrchr(path, '/'), 64, "/preload/%s", name);
 	if (access(path, R_OK) != 0)
 		snprintf(path, PATH_MAX, "%s/%s", TIME_FOLDER, name);
-	return access(path, R_OK) == 0 ? 0
-				       : error_set(error, errno, "%s: %s; expected with weft", path,
-						 strerror(errno));
+	return access(path, R_OK) == 0
+		       ? 0
+		       : error_set(error, errno, "%s: %s; this file is installed with weft", path,
+				 strerror(errno));
 }
 
 static int find_library(char path[PATH_MAX], struct error *error)
@@ -121,11 +122,10 @@ static int find_library(char path[PATH_MAX], struct error *error)
 	if (result == 0)
 		snprintf(path, PATH_MAX, "%s", found.gl_pathv[0]);
 	globfree(&found);
-	return result == 0
-		       ? 0
-		       : error_set(error, ENOENT,
-				 "libfaketime is missing, which slows programs of a dilated lab "
-				 "down: 'apt install faketime', or --no-faketime for real time");
+	return result == 0 ? 0
+			   : error_set(error, ENOENT,
+				     "libfaketime, which slows down programs of a dilated lab, is "
+				     "missing: 'apt install faketime', or use --no-faketime");
 }
 
 /* --- the environment --- */

@@ -105,7 +105,7 @@ static int port_driver_set(struct pci_device *device, const char *driver, struct
 		return 0;
 	if (driver != NULL)
 		return error_set(error, ENODEV,
-			"%s: the driver %s did not take it; see 'dmesg | tail', 'weft "
+			"%s: the driver %s did not accept it; see 'dmesg | tail', 'weft "
 			"port release %s' gives it back to the kernel",
 			device->address, driver, device->address);
 	return error_set(error, ENODEV,
