@@ -69,7 +69,7 @@ static unsigned find_min(const struct mapper_agent *agent, weft_time now)
 
 	for (unsigned i = 0; i < agent->sender_count; i++) {
 		const struct mapper_agent_sender *sender = &agent->senders[i];
-		/* Its entry is not worth much: it spoke only once, or long ago. */
+		/* Such a sender may be replaced: it sent only one message, or none for a lease. */
 		bool unconfirmed = (sender->window.seen & (sender->window.seen - 1)) == 0 ||
 				   now - sender->heard_at > agent->config.lease_ps;
 

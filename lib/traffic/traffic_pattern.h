@@ -75,7 +75,7 @@ TRAFFIC_PATTERNS(X)
 /* The list of patterns. */
 extern const struct name_table traffic_patterns;
 
-/* The drawn-th of the hosts other than 'host'. */
+/* Host number 'drawn' among all hosts except 'host'. */
 static inline uint16_t traffic_other(uint16_t host, uint64_t drawn)
 {
 	return (uint16_t)(drawn + (drawn >= host));

@@ -66,7 +66,7 @@ static inline bool frame_is_data(const uint8_t *frame)
 	return identity == data;
 }
 
-/* The identity is right; 'frame' has a whole header. */
+/* The identity is correct; 'frame' has a complete header. */
 static inline bool frame_has_identity(const uint8_t *frame, const struct frame_identity *identity)
 {
 	uint64_t found;

@@ -689,7 +689,7 @@ UNIT_TEST(frames_on_a_cable_that_was_cut_are_not_lost)
 	cut->to_ns = 27000;
 	virtual_shot_feed(&by_table.run, by_table.run.bytes, by_table.run.length, add_cut, cut);
 	audit_end(cut->audit);
-	/* Credits are not judged: the ports of this run went on without those that were lost. */
+	/* Credits are not checked, because this run lost some. */
 	assert_int_equal(audit_finding(cut->audit, AUDIT_LOST)->count, 0);
 	assert_int_equal(audit_finding(cut->audit, AUDIT_NOWHERE)->count, 0);
 	assert_true(cut->losses > 10);

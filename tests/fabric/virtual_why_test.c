@@ -185,7 +185,7 @@ static void slow_down(struct virtual_shot *shot, uint32_t link)
 		fail_msg("%s", error.text);
 }
 
-/* The way on which frames leave a leaf for the destination. */
+/* The direction in which frames leave a leaf for the destination. */
 static uint32_t way_up(const struct virtual_shot *shot, uint32_t from, uint32_t to)
 {
 	const struct topology *topology = shot->lab.topology;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Headers of datagrams of a UDP link: a sender whose numbers rise, and between them any others, as
- * from forged addresses. The sender's next datagram is always taken, so nothing that others send
- * ends the link. Numbers of the current life only rise, and what is missing is what was left out.
+/* Headers of datagrams of a UDP link, from a sender with rising numbers and from forged addresses.
+ * The sender's next datagram is always accepted, so forged ones cannot end the link. Numbers of the
+ * current life only rise, and exactly the skipped numbers count as missing.
  *
  * Input: records of a kind, a life and a number. */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Two switches with a cable between them that loses its carrier. Hellos come once a second of the
- * test's clock, which hardly moves: what is seen within one of them is seen by the carrier. */
+/* Two switches with a cable between them that loses its carrier. Hellos are a second of the test's
+ * clock apart, so a change that is noticed earlier was noticed from the carrier. */
 
 #include "awkward_ports.h"
 

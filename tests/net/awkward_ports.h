@@ -31,7 +31,7 @@ static bool awkward_unstamped; /* ports are not asked for stamps of arrival */
 
 #define AWKWARD_TEST(name) UNIT_WITH(name, NULL, awkward_clear)
 
-/* The longest frame of a fabric with so long payloads. */
+/* The longest frame of a fabric with payloads of this length. */
 static inline unsigned awkward_frame(void)
 {
 	return FRAME_HEADER_BYTES + FRAME_ROUTE_USUAL + pair.mtu;

@@ -149,7 +149,7 @@ static int sort_packets(struct loader *loader)
 			loader->entry->from[senders++] = (uint16_t)host;
 		packets->first[host + 2] += packets->first[host + 1];
 	}
-	/* Ends as the start of the host after it. */
+	/* Afterwards each entry is the start of the next host's packets. */
 	for (uint32_t i = 0; i < loader->count; i++)
 		sorted[packets->first[packets->at[i].from + 1]++] = packets->at[i];
 	free(packets->at);

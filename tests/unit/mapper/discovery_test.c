@@ -495,7 +495,7 @@ UNIT_TEST(a_cable_whose_end_does_not_answer_as_it_should_is_none)
 	}
 }
 
-/* The host beside which the mapper is has no way to it that could be found by a cable. */
+/* No cable leads to the mapper's own host, so no discovery can find it. */
 UNIT_TEST(nobody_answers_in_the_mappers_own_name)
 {
 	OWNED(topology) *topology = network_ring(3);

@@ -240,8 +240,7 @@ static inline void mixture_tables_to(struct mixture *mixture, uint32_t to)
 	}
 }
 
-/* Takes channels away that wait for nobody, until none is left or all that are left wait for each
- * other. */
+/* Removes channels that wait for no other, until none is left or the rest wait for each other. */
 static inline bool mixture_has_cycle(struct mixture *mixture)
 {
 	uint32_t channels = 2 * mixture->net->topology->links, left = 0;

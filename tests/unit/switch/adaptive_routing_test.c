@@ -34,7 +34,7 @@ static void start(struct ups *ups, const char *mode, bool afi)
 	}
 }
 
-/* So many blocks of the VC behind the port are taken. */
+/* Occupies this number of blocks of the VC behind the port. */
 static void fill(struct ups *ups, unsigned port, unsigned vc, uint32_t blocks)
 {
 	ups->tx[port][vc].sent = ups->tx[port][vc].limit - BLOCKS + blocks;

@@ -161,7 +161,7 @@ static unsigned arns(struct bench *bench, struct congestion_control_arn *last)
 	return count;
 }
 
-/* Another switch tells of a root about packets to FAR. */
+/* Another switch notifies of a root for packets to FAR. */
 static void notify(struct bench *bench, unsigned port, uint8_t stage)
 {
 	const struct control_arn arn = {.id = 5, .destination = FAR, .vc = 0, .root_info = stage};

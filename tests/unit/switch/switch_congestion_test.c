@@ -238,7 +238,7 @@ UNIT_TEST(a_neighbour_that_has_restarted_may_have_another_buffer)
 	bench_destroy(bed.bench);
 }
 
-/* Nobody knows from it that 4 of 48 blocks are taken. */
+/* It does not show that 4 of 48 blocks are occupied. */
 UNIT_TEST(a_credit_frame_that_does_not_count_tells_nothing_of_the_far_buffer)
 {
 	struct control_credit other[2];

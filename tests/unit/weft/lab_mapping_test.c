@@ -40,7 +40,7 @@ static json_t *whole(json_t **mapper, json_t **agent)
 	return mapping;
 }
 
-/* With one thing of a device changed, which the reason names. */
+/* Changes one value of a device; the reason must name it. */
 static void expect_not_done(const char *key, json_t *value, const char *reason)
 {
 	json_t *mapper, *agent, *mapping = whole(&mapper, &agent);
