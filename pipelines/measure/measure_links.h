@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The load of links in each sample (measure.link-series), for all three engines. An engine reads the
- * counts of each direction since the run started; the differences are computed here. */
+/* The load of links in each sample (measure.link-series), for all three engines. An engine reads
+ * the counts of each direction since the run started; the differences are computed here. */
 
 #include "experiment/result/run_link_series.h"
 #include "experiment/run/run_config.h"
