@@ -7,37 +7,18 @@
 #include <string.h>
 
 #include "base/arrays.h"
+#include "wire/pcapng_format.h"
 
-/* pcapng: draft-ietf-opsawg-pcapng; pcap: draft-ietf-opsawg-pcap. */
-#define BLOCK_SECTION   0x0A0D0D0Au
-#define BLOCK_INTERFACE 1u
-#define BLOCK_SIMPLE    3u
-#define BLOCK_COUNTS    5u
-#define BLOCK_PACKET    6u
-#define ORDER_MAGIC     0x1A2B3C4Du
-#define PCAP_US         0xA1B2C3D4u
-#define PCAP_NS         0xA1B23C4Du
+/* draft-ietf-opsawg-pcap */
+#define PCAP_US 0xA1B2C3D4u
+#define PCAP_NS 0xA1B23C4Du
 
-#define BLOCK_MIN      12u
 #define PCAP_HEADER    24u
 #define PCAP_RECORD    16u
 #define ETHERNET       1u
 #define NS_PER_S       1000000000u
 #define INTERFACES_MAX (1u << 22)
 #define TIME_S_MAX     4000000000u /* the year 2096; sums of times stay in range */
-
-enum option {
-	OPTION_END = 0,
-	OPTION_COMMENT = 1,
-	OPTION_NAME = 2,    /* interface option */
-	OPTION_FLAGS = 2,   /* packet option */
-	OPTION_DROPPED = 5, /* statistics option */
-	OPTION_RECEIVED = 4,
-	OPTION_SPEED = 8,
-	OPTION_RESOLUTION = 9,
-	OPTION_FILTER = 11,
-	OPTION_OFFSET = 14,
-};
 
 static uint32_t word_at(const struct capture_reader *reader, size_t at)
 {
@@ -82,7 +63,7 @@ static bool next_option(const struct capture_reader *reader, struct option_at *o
 	option->code = half_at(reader, option->next);
 	option->bytes = half_at(reader, option->next + 2);
 	option->value = option->next + 4;
-	if (option->code == OPTION_END || end - option->value < option->bytes)
+	if (option->code == PCAPNG_OPTION_END || end - option->value < option->bytes)
 		return false;
 	option->next = option->value + ((option->bytes + 3u) & ~3u);
 	if (option->next > end)
@@ -114,15 +95,15 @@ static int add_interface(struct capture_reader *reader, size_t end, struct error
 			"%s: link type %u: expected captures of Ethernet (1)", reader->path,
 			half_at(reader, reader->at + 8));
 	while (next_option(reader, &option, end)) {
-		if (option.code == OPTION_NAME && option.bytes < CAPTURE_NAME_MAX)
+		if (option.code == PCAPNG_OPTION_NAME && option.bytes < CAPTURE_NAME_MAX)
 			memcpy(interface.name, reader->data + option.value, option.bytes);
-		else if (option.code == OPTION_RESOLUTION && option.bytes == 1)
+		else if (option.code == PCAPNG_OPTION_RESOLUTION && option.bytes == 1)
 			interface.ticks_per_s = resolution(reader->data[option.value]);
-		else if (option.code == OPTION_OFFSET && option.bytes == 8)
+		else if (option.code == PCAPNG_OPTION_OFFSET && option.bytes == 8)
 			interface.offset_s = (int64_t)long_at(reader, option.value);
-		else if (option.code == OPTION_SPEED && option.bytes == 8)
+		else if (option.code == PCAPNG_OPTION_SPEED && option.bytes == 8)
 			interface.rate_bps = long_at(reader, option.value);
-		else if (option.code == OPTION_FILTER && option.bytes > 0) {
+		else if (option.code == PCAPNG_OPTION_FILTER && option.bytes > 0) {
 			/* Starts after the block's kind. */
 			interface.filter = (const char *)reader->data + option.value + 1;
 			interface.filter_bytes = option.bytes - 1u;
@@ -160,9 +141,9 @@ static int add_counts(struct capture_reader *reader, size_t end, struct error *e
 	if (interface == UINT32_MAX)
 		return damaged(reader, error, "statistics of an unknown interface");
 	while (next_option(reader, &option, end))
-		if (option.code == OPTION_DROPPED && option.bytes == 8)
+		if (option.code == PCAPNG_OPTION_DROPPED && option.bytes == 8)
 			reader->interface[interface].dropped = long_at(reader, option.value);
-		else if (option.code == OPTION_RECEIVED && option.bytes == 8)
+		else if (option.code == PCAPNG_OPTION_RECEIVED && option.bytes == 8)
 			reader->interface[interface].received = long_at(reader, option.value);
 	return 0;
 }
@@ -208,10 +189,10 @@ static int take_packet(struct capture_reader *reader, struct capture_packet *pac
 	if (option.next > end)
 		option.next = end;
 	while (next_option(reader, &option, end)) {
-		if (option.code == OPTION_COMMENT && packet->comment == NULL) {
+		if (option.code == PCAPNG_OPTION_COMMENT && packet->comment == NULL) {
 			packet->comment = (const char *)reader->data + option.value;
 			packet->comment_bytes = option.bytes;
-		} else if (option.code == OPTION_FLAGS && option.bytes == 4) {
+		} else if (option.code == PCAPNG_OPTION_FLAGS && option.bytes == 4) {
 			packet->direction = word_at(reader, option.value) & 3;
 			if (packet->direction > CAPTURE_OUT)
 				packet->direction = CAPTURE_BOTH;
@@ -225,11 +206,11 @@ static int begin_section(struct capture_reader *reader, struct error *error)
 {
 	uint32_t magic;
 
-	if (reader->bytes - reader->at < BLOCK_MIN + 4)
+	if (reader->bytes - reader->at < PCAPNG_BLOCK_MIN + 4)
 		return damaged(reader, error, "the file ends in the header of a section");
 	memcpy(&magic, reader->data + reader->at + 8, sizeof(magic));
-	reader->swapped = magic == __builtin_bswap32(ORDER_MAGIC);
-	if (!reader->swapped && magic != ORDER_MAGIC)
+	reader->swapped = magic == __builtin_bswap32(PCAPNG_ORDER_MAGIC);
+	if (!reader->swapped && magic != PCAPNG_ORDER_MAGIC)
 		return damaged(reader, error, "a section without a byte order");
 	reader->section = reader->seen;
 	return 0;
@@ -243,27 +224,27 @@ static int take_block(
 	uint32_t type, length;
 	int result = 0;
 
-	if (left < BLOCK_MIN)
+	if (left < PCAPNG_BLOCK_MIN)
 		return damaged(reader, error, "the file ends in a block: expected a whole capture");
 	memcpy(&type, reader->data + reader->at, sizeof(type));
-	if (type == BLOCK_SECTION && (result = begin_section(reader, error)) < 0)
+	if (type == PCAPNG_BLOCK_SECTION && (result = begin_section(reader, error)) < 0)
 		return result;
 	type = word_at(reader, reader->at);
 	length = word_at(reader, reader->at + 4);
-	if (length < BLOCK_MIN || length % 4 != 0)
+	if (length < PCAPNG_BLOCK_MIN || length % 4 != 0)
 		return damaged(reader, error, "a block of an impossible length");
 	if (length > left)
 		return damaged(reader, error, "the file ends in a block: expected a whole capture");
 	if (word_at(reader, reader->at + length - 4) != length)
 		return damaged(reader, error, "a block with two lengths");
 	end = reader->at + length - 4;
-	if (type == BLOCK_INTERFACE)
+	if (type == PCAPNG_BLOCK_INTERFACE)
 		result = add_interface(reader, end, error);
-	else if (type == BLOCK_COUNTS)
+	else if (type == PCAPNG_BLOCK_COUNTS)
 		result = add_counts(reader, end, error);
-	else if (type == BLOCK_PACKET)
+	else if (type == PCAPNG_BLOCK_PACKET)
 		result = take_packet(reader, packet, end, error);
-	else if (type == BLOCK_SIMPLE)
+	else if (type == PCAPNG_BLOCK_SIMPLE)
 		result = damaged(reader, error, "a packet without a time");
 	if (result >= 0)
 		reader->at += length;
@@ -355,7 +336,7 @@ static int check_all(struct capture_reader *reader, struct error *error)
 		if (reader->interfaces > before)
 			reader->complete_ns = newest;
 		if (result == 0 && reader->ended_ns == UINT64_MAX &&
-			word_at(reader, at) == BLOCK_COUNTS)
+			word_at(reader, at) == PCAPNG_BLOCK_COUNTS)
 			reader->ended_ns = newest;
 		if (result != 1)
 			continue;
@@ -389,7 +370,7 @@ int capture_reader_open(struct capture_reader *reader, const char *path, const u
 	if (bytes < sizeof(magic))
 		return error_set(error, EINVAL, "%s: not a capture: it has %zu bytes", path, bytes);
 	memcpy(&magic, data, sizeof(magic));
-	if (magic != BLOCK_SECTION)
+	if (magic != PCAPNG_BLOCK_SECTION)
 		result = begin_pcap(reader, error);
 	capture_reader_rewind(reader);
 	if (result == 0)

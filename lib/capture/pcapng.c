@@ -6,28 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum block_type {
-	BLOCK_SECTION = 0x0A0D0D0A,
-	BLOCK_INTERFACE = 1,
-	BLOCK_COUNTS = 5,
-	BLOCK_PACKET = 6,
-};
+#include "wire/pcapng_format.h"
 
-/* Codes have different meanings in different blocks. */
-enum option_code {
-	OPTION_COMMENT = 1,
-	OPTION_SECTION_APPLICATION = 4,
-	OPTION_IF_NAME = 2,
-	OPTION_IF_SPEED = 8,
-	OPTION_IF_TSRESOL = 9,
-	OPTION_IF_FILTER = 11, /* a byte, 0: a text, and the text */
-	OPTION_PACKET_FLAGS = 2,
-	OPTION_COUNTS_RECEIVED = 4,
-	OPTION_COUNTS_DROPPED = 5,
-};
-
-#define BYTE_ORDER_MAGIC 0x1A2B3C4D
-#define TSRESOL_NS       9
+#define TSRESOL_NS 9
 
 /* Options of one block in file format. */
 struct options {
@@ -105,14 +86,14 @@ int pcapng_begin(struct pcapng *pcapng, pcapng_write_fn *write, void *ctx, const
 		uint32_t magic;
 		uint16_t major, minor;
 		int64_t section_bytes; /* -1: up to the end of the file */
-	} fixed = {BYTE_ORDER_MAGIC, 1, 0, -1};
+	} fixed = {PCAPNG_ORDER_MAGIC, 1, 0, -1};
 	struct options options;
 
 	options.used = 0;
 	*pcapng = (struct pcapng){.write = write, .ctx = ctx, .linktype = PCAPNG_ETHERNET};
-	option_add_text(&options, OPTION_SECTION_APPLICATION, application);
+	option_add_text(&options, PCAPNG_OPTION_APPLICATION, application);
 	option_end(&options);
-	return emit_block(pcapng, BLOCK_SECTION, &fixed, sizeof(fixed), NULL, 0, &options);
+	return emit_block(pcapng, PCAPNG_BLOCK_SECTION, &fixed, sizeof(fixed), NULL, 0, &options);
 }
 
 int pcapng_add_interface(
@@ -129,17 +110,19 @@ int pcapng_add_interface(
 
 	options.used = 0;
 
-	option_add_text(&options, OPTION_IF_NAME, name);
+	option_add_text(&options, PCAPNG_OPTION_NAME, name);
 	if (rate_bps != 0)
-		option_add(&options, OPTION_IF_SPEED, &rate_bps, sizeof(rate_bps));
-	option_add(&options, OPTION_IF_TSRESOL, &resolution, sizeof(resolution));
+		option_add(&options, PCAPNG_OPTION_SPEED, &rate_bps, sizeof(rate_bps));
+	option_add(&options, PCAPNG_OPTION_RESOLUTION, &resolution, sizeof(resolution));
 	if (pcapng->filter != NULL) {
 		filter[0] = 0;
 		snprintf(filter + 1, sizeof(filter) - 1, "%s", pcapng->filter);
-		option_add(&options, OPTION_IF_FILTER, filter, (uint16_t)(1 + strlen(filter + 1)));
+		option_add(
+			&options, PCAPNG_OPTION_FILTER, filter, (uint16_t)(1 + strlen(filter + 1)));
 	}
 	option_end(&options);
-	result = emit_block(pcapng, BLOCK_INTERFACE, &fixed, sizeof(fixed), NULL, 0, &options);
+	result = emit_block(
+		pcapng, PCAPNG_BLOCK_INTERFACE, &fixed, sizeof(fixed), NULL, 0, &options);
 	return result < 0 ? result : (int)pcapng->interfaces++;
 }
 
@@ -158,12 +141,12 @@ int pcapng_write_packet(struct pcapng *pcapng, const struct pcapng_packet *packe
 
 	options.used = 0;
 	if (packet->comment != NULL && packet->comment[0] != '\0')
-		option_add_text(&options, OPTION_COMMENT, packet->comment);
+		option_add_text(&options, PCAPNG_OPTION_COMMENT, packet->comment);
 	if (packet->direction != PCAPNG_UNKNOWN)
-		option_add(&options, OPTION_PACKET_FLAGS, &flags, sizeof(flags));
+		option_add(&options, PCAPNG_OPTION_FLAGS, &flags, sizeof(flags));
 	if (options.used > 0)
 		option_end(&options);
-	return emit_block(pcapng, BLOCK_PACKET, fixed, sizeof(fixed), packet->bytes,
+	return emit_block(pcapng, PCAPNG_BLOCK_PACKET, fixed, sizeof(fixed), packet->bytes,
 		packet->captured_bytes, &options);
 }
 
@@ -174,8 +157,8 @@ int pcapng_write_counts(struct pcapng *pcapng, uint32_t interface, uint64_t time
 	struct options options;
 
 	options.used = 0;
-	option_add(&options, OPTION_COUNTS_RECEIVED, &received, sizeof(received));
-	option_add(&options, OPTION_COUNTS_DROPPED, &dropped, sizeof(dropped));
+	option_add(&options, PCAPNG_OPTION_RECEIVED, &received, sizeof(received));
+	option_add(&options, PCAPNG_OPTION_DROPPED, &dropped, sizeof(dropped));
 	option_end(&options);
-	return emit_block(pcapng, BLOCK_COUNTS, fixed, sizeof(fixed), NULL, 0, &options);
+	return emit_block(pcapng, PCAPNG_BLOCK_COUNTS, fixed, sizeof(fixed), NULL, 0, &options);
 }

@@ -8,12 +8,9 @@
 #include <unistd.h>
 
 #include "lab/lab_signals.h"
+#include "wire/pcapng_format.h"
 
-/* draft-ietf-opsawg-pcapng */
-#define SECTION_HEADER 0x0A0D0D0Au
-#define INTERFACE      1u
-#define PACKET         6u
-#define TIME_AT        12u /* in a packet, upper half first */
+#define TIME_AT 12u /* in a packet, upper half first */
 
 static int open_file(struct capture_output *output, struct error *error)
 {
@@ -118,10 +115,10 @@ bool capture_output_write(void *ctx, const void *block, size_t bytes)
 	uint32_t type;
 
 	memcpy(&type, block, sizeof(type));
-	if (type == PACKET)
+	if (type == PCAPNG_BLOCK_PACKET)
 		return bytes >= TIME_AT + 8 && write_packet(output, block, bytes);
-	if ((type == SECTION_HEADER || type == INTERFACE) && capture_rotates(&output->rotation) &&
-		!keep_head(output, block, bytes))
+	if ((type == PCAPNG_BLOCK_SECTION || type == PCAPNG_BLOCK_INTERFACE) &&
+		capture_rotates(&output->rotation) && !keep_head(output, block, bytes))
 		return false;
 	return write_all(output, block, bytes);
 }

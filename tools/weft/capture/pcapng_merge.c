@@ -6,17 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* draft-ietf-opsawg-pcapng */
-#define SECTION_HEADER 0x0A0D0D0Au
-#define INTERFACE      1u
-#define STATISTICS     5u
-#define PACKET         6u
-#define ORDER_MAGIC    0x1A2B3C4Du
+#include "wire/pcapng_format.h"
 
-#define BLOCK_MIN  12u
 #define BLOCK_MAX  (1u << 20) /* more than a frame and its comment */
 #define OPTIONS_AT 16u        /* in an interface block */
-#define IF_FILTER  11u
 #define FILTER_MAX 500u
 #define NUMBER_AT  8u /* where the interface's number is, in packets and statistics */
 
@@ -39,7 +32,7 @@ static int write_interface(struct pcapng_merge *merge, const struct pcapng_merge
 {
 	size_t text = strnlen(stream->filter, FILTER_MAX);
 	uint32_t option = (uint32_t)(4 + ((1 + text + 3) & ~(size_t)3)), whole = bytes + option;
-	uint16_t head[2] = {IF_FILTER, (uint16_t)(1 + text)};
+	uint16_t head[2] = {PCAPNG_OPTION_FILTER, (uint16_t)(1 + text)};
 	uint8_t *copy = calloc(1, whole);
 	int result;
 
@@ -76,15 +69,15 @@ static int pass_block(struct pcapng_merge *merge, struct pcapng_merge_stream *st
 {
 	uint32_t type = word_at(block, 0), number;
 
-	if (type == SECTION_HEADER) {
-		if (bytes < BLOCK_MIN + 4 || word_at(block, NUMBER_AT) != ORDER_MAGIC)
+	if (type == PCAPNG_BLOCK_SECTION) {
+		if (bytes < PCAPNG_BLOCK_MIN + 4 || word_at(block, NUMBER_AT) != PCAPNG_ORDER_MAGIC)
 			return -EPROTO;
 		if (merge->begun)
 			return 0;
 		merge->begun = true;
 		return write_block(merge, block, bytes);
 	}
-	if (type == INTERFACE) {
+	if (type == PCAPNG_BLOCK_INTERFACE) {
 		int result = add_interface(stream, merge->interfaces++);
 
 		if (result < 0)
@@ -92,8 +85,8 @@ static int pass_block(struct pcapng_merge *merge, struct pcapng_merge_stream *st
 		if (merge->begun && stream->filter != NULL && bytes > OPTIONS_AT)
 			return write_interface(merge, stream, block, bytes);
 	}
-	if (type == PACKET || type == STATISTICS) {
-		number = bytes >= BLOCK_MIN + 4 ? word_at(block, NUMBER_AT) : UINT32_MAX;
+	if (type == PCAPNG_BLOCK_PACKET || type == PCAPNG_BLOCK_COUNTS) {
+		number = bytes >= PCAPNG_BLOCK_MIN + 4 ? word_at(block, NUMBER_AT) : UINT32_MAX;
 		if (number >= stream->interfaces)
 			return -EPROTO;
 		memcpy(block + NUMBER_AT, &stream->interface[number], sizeof(number));
@@ -123,10 +116,10 @@ int pcapng_merge_add(struct pcapng_merge *merge, struct pcapng_merge_stream *str
 	int result = append(stream, bytes, count);
 	size_t done = 0;
 
-	while (result == 0 && stream->used - done >= BLOCK_MIN) {
+	while (result == 0 && stream->used - done >= PCAPNG_BLOCK_MIN) {
 		uint32_t block = word_at(stream->bytes + done, 4);
 
-		if (block < BLOCK_MIN || block > BLOCK_MAX || block % 4 != 0)
+		if (block < PCAPNG_BLOCK_MIN || block > BLOCK_MAX || block % 4 != 0)
 			return -EPROTO;
 		if (stream->used - done < block)
 			break;

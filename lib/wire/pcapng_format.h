@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Numbers of pcapng files (draft-ietf-opsawg-pcapng), for what writes, reads and joins them. */
+
+#define PCAPNG_ORDER_MAGIC 0x1A2B3C4Du
+#define PCAPNG_BLOCK_MIN   12u /* type, and the length in front and behind */
+
+enum pcapng_block {
+	PCAPNG_BLOCK_SECTION = 0x0A0D0D0A,
+	PCAPNG_BLOCK_INTERFACE = 1,
+	PCAPNG_BLOCK_SIMPLE = 3,
+	PCAPNG_BLOCK_COUNTS = 5,
+	PCAPNG_BLOCK_PACKET = 6,
+};
+
+/* Codes have different meanings in different blocks. */
+enum pcapng_option {
+	PCAPNG_OPTION_END = 0,
+	PCAPNG_OPTION_COMMENT = 1,
+	PCAPNG_OPTION_NAME = 2,        /* interface */
+	PCAPNG_OPTION_FLAGS = 2,       /* packet */
+	PCAPNG_OPTION_APPLICATION = 4, /* section */
+	PCAPNG_OPTION_RECEIVED = 4,    /* counts */
+	PCAPNG_OPTION_DROPPED = 5,
+	PCAPNG_OPTION_SPEED = 8, /* interface, like the following */
+	PCAPNG_OPTION_RESOLUTION = 9,
+	PCAPNG_OPTION_FILTER = 11, /* a byte, 0: a text, and the text */
+	PCAPNG_OPTION_OFFSET = 14,
+};
