@@ -189,3 +189,7 @@ void audit_device_out(struct audit *audit, struct audit_seen *seen);
 void audit_device_in(struct audit *audit, struct audit_seen *seen);
 /* The device discards a frame that it stored. */
 void audit_device_gone(struct audit *audit, struct audit_seen *seen);
+
+/* audit_host.c: likewise, for a host. */
+void audit_host_out(struct audit *audit, struct audit_seen *seen);
+void audit_host_in(struct audit *audit, struct audit_seen *seen);
