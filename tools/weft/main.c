@@ -21,22 +21,22 @@ struct command {
 };
 
 static const struct command commands[] = {
-	{"demo", cmd_python, "a tour of two minutes, without root, that ends with a picture"},
+	{"demo", cmd_python, "a two-minute tour that needs no root and ends with a picture"},
 	{"audit", cmd_audit, "check captures against the rules of the fabric"},
 	{"capture", cmd_capture, "extract the packets of TAPs from a capture"},
-	{"goal", cmd_goal, "make and check schedules in GOAL"},
-	{"lab", cmd_lab, "a lab of real processes: up, status, top, web, run, exec, down and more"},
-	{"port", cmd_port, "network interfaces on PCI: list, bind, release, check"},
+	{"goal", cmd_goal, "generate and check GOAL schedules"},
+	{"lab", cmd_lab, "run a lab of real processes: up, status, web, run, exec, down and more"},
+	{"port", cmd_port, "manage PCI network interfaces: list, bind, release, check"},
 	{"route", cmd_route, "compute, verify and show routes"},
 	{"topo", cmd_topo, "generate, check and draw topologies"},
-	{"twin", cmd_twin, "what the cables and routes of a real network allow, from its listing"},
+	{"twin", cmd_twin, "show what the cables and routes of a real network allow"},
 	{"run", cmd_run, "run a fabric and measure it"},
-	{"sweep", cmd_python, "run it over values of its keys and over seeds"},
+	{"sweep", cmd_python, "run a file with several values of its keys and several seeds"},
 	{"plot", cmd_python, "draw sweeps and results"},
-	{"reproduce", cmd_python, "a figure or table of a paper: published, ours, ratio"},
-	{"why", cmd_why, "where the time of captured packets went, and what caused the waits"},
-	{"web", cmd_web, "a page that draws a result: loads, latencies by switch, series"},
-	{"complete", cmd_complete, "the words that commands and files take, for shells"},
+	{"reproduce", cmd_python, "rerun a figure or table of a paper and compare the values"},
+	{"why", cmd_why, "show where captured packets spent their time, and why they waited"},
+	{"web", cmd_web, "show a result in a browser: loads, latencies by switch, series"},
+	{"complete", cmd_complete, "list the words that commands and files accept, for shells"},
 	{"words", cmd_complete, NULL}, /* the former name of complete */
 	{"answer", cmd_answer, NULL},  /* for the Python package, not for people */
 	{NULL, NULL, NULL},
@@ -122,7 +122,7 @@ static void print_usage(FILE *out)
 		out);
 	for (const struct command *command = commands; command->help != NULL; command++)
 		fprintf(out, "  %-10s %s\n", command->name, command->help);
-	fputs("\n'weft help COMMAND [PART]' and weft(1) explain more. Topics of 'weft help':\n",
+	fputs("\n'weft help COMMAND [PART]' and weft(1) explain more. 'weft help' also has these topics:\n",
 		out);
 	for (const struct help_topic *topic = help_topics; topic->name != NULL; topic++)
 		fprintf(out, "    %-12s %s\n", topic->name, topic->title);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""weft demo: a tour of two minutes on the virtual clock, which ends with a picture."""
+"""weft demo: a two-minute tour on the virtual clock that ends with a picture."""
 from __future__ import annotations
 
 import importlib
