@@ -14,8 +14,8 @@
 /* Pause after an empty read, in real time: a system call takes some hundred nanoseconds, more than
  * an iteration of the loop. */
 #define PAUSE_PS (20 * PS_PER_US)
-/* IP packets in reassembly at the same time. */
-#define REASSEMBLIES 32
+/* IP packets in reassembly at the same time, one of each host. */
+#define REASSEMBLIES 1024
 
 static void write_piece(struct poll_nic_tap *tap, const struct iovec *piece, int count)
 {
@@ -149,7 +149,7 @@ int poll_nic_attach_tap(struct poll_nic *pn, int fd, const uint32_t *address, ui
 		.base = EDGE_BASE_DEFAULT,
 		.address = address,
 		.mtu_bytes = mtu_bytes,
-		.reassemblies = REASSEMBLIES};
+		.reassemblies = config->hosts < REASSEMBLIES ? config->hosts : REASSEMBLIES};
 	int result = check_payloads(pn, mtu_bytes, error);
 
 	if (result < 0)

@@ -14,7 +14,6 @@
 #include "switch/congestion_control.h"
 #include "topo/topology_hosts.h"
 
-#define TAP_MTU_MAX  9000
 #define TAP_MESSAGES 1024
 
 /* Routes of one host in the form of the interface. Mapped ones come later. */
@@ -128,10 +127,16 @@ static int prepare_netns(struct real_host *host, struct error *error)
 	return result == -EEXIST ? 0 : result;
 }
 
+static uint32_t tap_mtu(const struct real_fabric *fabric)
+{
+	const struct run_config_nic *nic = &fabric->options.run->nic;
+
+	return nic->tap_mtu_bytes != 0 ? nic->tap_mtu_bytes : nic->mtu_bytes;
+}
+
 static int open_edge(struct real_fabric *fabric, struct real_host *host, struct error *error)
 {
-	uint32_t mtu = fabric->options.run->nic.mtu_bytes;
-	struct tap_options tap = {.name = host->edge->tap};
+	struct tap_options tap = {.name = host->edge->tap, .mtu = tap_mtu(fabric)};
 	int result;
 
 	if (fabric->address == NULL) {
@@ -143,7 +148,6 @@ static int open_edge(struct real_fabric *fabric, struct real_host *host, struct 
 	if ((result = prepare_netns(host, error)) < 0)
 		return result;
 	tap.netns = host->edge->netns[0] != '\0' ? host->edge->netns : NULL;
-	tap.mtu = mtu < TAP_MTU_MAX ? mtu : TAP_MTU_MAX;
 	tap.ipv4 = host->edge->address[0] != '\0' ? host->edge->address : NULL;
 	frame_host_mac((uint16_t)host->number, tap.mac);
 	host->tap = tap_open(&tap, error);
@@ -173,7 +177,7 @@ static int create_host(struct real_fabric *fabric, struct real_host *host, struc
 	device_config_nic(&from, host->number, host->routes, host->end->port.slots, &config.nic);
 	if (host->edge != NULL) {
 		config.nic.payloads = TAP_MESSAGES;
-		config.nic.payload_bytes = TAP_MTU_MAX;
+		config.nic.payload_bytes = tap_mtu(fabric);
 	}
 	config.nic.fabric = fabric->options.fabric;
 	config.key = real_end_key(fabric, host->end);

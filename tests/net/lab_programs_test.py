@@ -22,7 +22,7 @@ LONG = os.environ.get("WEFT_LONG", "") not in ("", "0")
 LAB = """topology: topology.yaml
 seed: 1
 dilation: 20
-nic: {{give-up: 60s}}
+nic: {{give-up: 60s, {nic}}}
 mapper: {{key: fabric.key, """ + labs.MAPPER + """}}
 edges: {{hosts: {hosts}, network: {network}}}
 """
@@ -103,8 +103,8 @@ int main(int argc, char **argv)
 """
 
 
-def text_of(hosts, network="10.99.0.0/24"):
-    return LAB.format(hosts=hosts, network=network)
+def text_of(hosts, network="10.99.0.0/24", nic=""):
+    return LAB.format(hosts=hosts, network=network, nic=nic)
 
 
 def new_lab(tag, hosts="[h0, h1, h2, h3]", **network):
@@ -135,7 +135,7 @@ DNSMASQ = ("dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--port=0
 class Programs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.lab = new_lab("p")
+        cls.lab = new_lab("p", nic="tap-mtu: 65520B")
         cls.addClassCleanup(cls.lab.remove)
         cls.lab.up()
 
@@ -201,6 +201,12 @@ class Programs(unittest.TestCase):
         before = self.lab.delivered()
         labs.ping(self, [WEFT, "lab", "exec", self.lab.name, "h0", "--"], "h3")
         self.assertGreaterEqual(self.lab.delivered() - before, 6)
+
+    def test_a_packet_longer_than_a_frame_crosses_the_fabric_in_one_piece(self):
+        before = self.lab.delivered()
+        done = self.run_in("h0", "ping", "-M", "do", "-c", "1", "-W", "60", "-s", "65492", "h3")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertGreaterEqual(self.lab.delivered() - before, 2)
 
     def test_exit_codes_are_those_of_the_program(self):
         for command, code in ((("sh", "-c", "exit 7"), 7), (("no-such-program",), 127), (("/etc",), 126)):
@@ -335,7 +341,7 @@ with socket.create_server(("", 7007)) as server:
 
 class Restart(unittest.TestCase):
     def test_programs_keep_their_interfaces_and_connections(self):
-        lab = labs.Lab(WEFT, "r", LAB.format(hosts="all", network="10.99.0.0/24") + "groups: {far: [h2, h3]}\n", labs.two_switches())
+        lab = labs.Lab(WEFT, "r", text_of("all") + "groups: {far: [h2, h3]}\n", labs.two_switches())
         self.addCleanup(lab.remove)
         lab.up()
 

@@ -197,6 +197,7 @@ struct run_config_nic {
 	const struct route_choice_ops *selector; /* never NULL: the file's, or the algorithm's */
 	struct run_config_selection selection;
 	uint32_t mtu_bytes;     /* payload of a frame */
+	uint32_t tap_mtu_bytes; /* 0: mtu_bytes */
 	uint32_t window_frames; /* in flight per peer, a power of two */
 	weft_time retry_ps, give_up_ps;
 	bool hardware_stamps; /* use the NIC's hardware time stamps if it has them
