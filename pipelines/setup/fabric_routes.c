@@ -287,7 +287,9 @@ static bool has_itb(const struct route_set *set)
 	return false;
 }
 
-/* Both would decide in which VC a packet is stored. */
+/* Where routes have VC classes, a scheme chooses only the VC on the link of the sending host, from
+ * which any class may start. Classes of traffic keep their VC on the whole path, so they exclude
+ * each other. */
 static int make_queuing(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error)
 {
@@ -297,13 +299,11 @@ static int make_queuing(struct fabric_routes *routes, const struct topology *top
 		routes->sl_to_vc[sl] = sl < run->sw.sl_to_vc.count ? run->sw.sl_to_vc.vc[sl]
 				       : sl < run->sw.vcs          ? (uint8_t)sl
 								   : 0;
-	if (run->queuing == &queuing_1q && !run_config_has_classes(run))
-		return 0;
-	if (fabric_routes_vc_rule(routes) != NULL)
+	if (run_config_has_classes(run) && fabric_routes_vc_rule(routes) != NULL)
 		return error_set(error, EINVAL,
-			"%s: queuing %s: on this topology %s uses the VCs for its "
-			"classes; expected 1q",
-			run->origin, run->queuing->name, run_routing_origin(&run->routing, origin));
+			"%s: traffic.class and switch.sl-to-vc: on this topology %s uses the VCs "
+			"for its classes",
+			run->origin, run_routing_origin(&run->routing, origin));
 	if (run->queuing == &queuing_1q)
 		return 0;
 	routes->queuing = queuing_create(topology, run->queuing, run->sw.vcs, error);
