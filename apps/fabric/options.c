@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/option_key.h"
-#include "process/program.h"
 #include "virtual/parallel/ranks.h"
 
 enum { KEY_SET = 256, KEY_PCAP, KEY_LCORES, KEY_SNAPLEN, KEY_WORKERS, KEY_MPI, KEY_LIVE };

@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "measure/measure_window.h"
-#include "os/progress_line.h"
 #include "process/program.h"
 #include "rank.h"
 #include "virtual/virtual_capture.h"

@@ -3,7 +3,6 @@
 #include "goal_generate.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/name_table.h"

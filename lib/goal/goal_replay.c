@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "goal_replay_private.h"
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/arrays.h"
-#include "fabric_map.h"
 #include "mapper_agent.h"
 
 int distribution_init(struct distribution *distribution, const struct distribution_config *config,

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 
 #include <fcntl.h>
-#include <stdbool.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>

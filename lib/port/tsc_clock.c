@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #define CALIBRATE_NS    20000000u
 #define CALIBRATE_TRIES 8

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/name_table.h"
 #include "base/quantity.h"
 
 #define PAIR_MAX 64 /* "key=value" */

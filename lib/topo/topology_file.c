@@ -9,7 +9,6 @@
 #include "generator.h"
 #include "topology_hosts.h"
 #include "topology_levels.h"
-#include "yaml/yaml_fields.h"
 
 #define FORMAT       "topology/1"
 #define BINDINGS_MAX 4096 /* far more than the NIC ports of one machine */

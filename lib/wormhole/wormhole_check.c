@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "wire/frame.h"
 #include "wormhole_net_private.h"

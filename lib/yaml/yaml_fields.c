@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/name_table.h"
-
 static const enum quantity_kind field_quantity[] = {
 	[YAML_FIELD_RATE] = QUANTITY_RATE,
 	[YAML_FIELD_TIME] = QUANTITY_TIME,

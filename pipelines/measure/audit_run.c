@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "nic/selectors/route_choice.h"
 #include "setup/device_config.h"
 
 static int open_links(struct audit_run *audit, const struct topology *topology, struct error *error)

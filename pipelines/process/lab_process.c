@@ -5,15 +5,12 @@
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
 
-#include "experiment/lab/lab.h"
-#include "experiment/lab/lab_security.h"
 #include "host/endpoint_memory.h"
 #include "os/private_dir.h"
 #include "poll/poll_yield.h"
@@ -21,7 +18,6 @@
 #include "port/port_udp.h"
 #include "program.h"
 #include "real/real_calibrate.h"
-#include "real/real_fabric.h"
 #include "sandbox.h"
 
 /* Maximum for a process without NICs: the kernel allocates it page by page. A process with NICs

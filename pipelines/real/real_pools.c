@@ -7,7 +7,6 @@
 #include <rte_mempool.h>
 #include <stdio.h>
 
-#include "poll/tx_queue.h"
 #include "real_pools.h"
 #include "real_private.h"
 #include "wire/frame.h"

@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "congestion_setup.h"
-#include "nic/congestion/source_control.h"
 #include "wire/frame.h"
 
 #define STREAM_RED  3    /* a switch's random numbers */

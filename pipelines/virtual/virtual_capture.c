@@ -15,7 +15,6 @@
 #include "virtual_partitions.h"
 #include "virtual_private.h"
 #include "virtual_ranks.h"
-#include "virtual_trace.h"
 
 #define HEADERS_MAX (FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + FRAME_LATENCY_BYTES)
 

@@ -18,7 +18,6 @@
 #include "virtual_losses.h"
 #include "virtual_partitions.h"
 #include "virtual_pause.h"
-#include "virtual_private.h"
 #include "virtual_ranks.h"
 #include "virtual_reroute.h"
 #include "wire/frame.h"

@@ -10,7 +10,6 @@
 
 #include "experiment/run/run_events.h"
 #include "setup/congestion_setup.h"
-#include "virtual_send.h"
 
 /* Maximum number of frames besides those that the network and pools hold, for each host and for all
  * together. Address space, touched as needed. */

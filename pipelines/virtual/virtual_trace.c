@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "measure/capture_reason.h"
-#include "virtual_cn.h"
 #include "virtual_control.h"
 #include "virtual_partitions.h"
 #include "virtual_private.h"

@@ -5,7 +5,6 @@
 
 #include "virtual_dispatch.h"
 
-#include "virtual_measure.h"
 #include "virtual_partitions.h"
 #include "virtual_send.h"
 

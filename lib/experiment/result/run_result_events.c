@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/quantity.h"
-#include "run_result_private.h"
 
 #define PRINTED 8u
 #define ROOM    64u

@@ -3,10 +3,8 @@
 #include "run_result_jobs.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/quantity.h"
-#include "run_result_private.h"
 #include "run_result_ranks.h"
 
 #define UNKNOWN ((struct run_job_time){NAN, NAN})

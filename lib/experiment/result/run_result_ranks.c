@@ -3,12 +3,10 @@
 #include "run_result_ranks.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/quantity.h"
 #include "run_result_jobs.h"
-#include "run_result_private.h"
 
 int run_result_ranks_make(struct run_result *result, uint32_t count)
 {

@@ -10,7 +10,6 @@
 #include "topo/topology_file.h"
 #include "traffic/traffic_pattern.h"
 #include "wire/cn.h"
-#include "wire/frame.h"
 
 #define X(id, text) text,
 const char *const run_clock_choices[] = {RUN_CLOCKS(X) NULL};

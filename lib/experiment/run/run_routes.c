@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "route/formats/route_file.h"
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
 #include "run_config_fields.h"

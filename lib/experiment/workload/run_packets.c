@@ -7,7 +7,6 @@
 
 #include "base/arrays.h"
 #include "base/quantity.h"
-#include "packet_file.h"
 #include "topo/topology_hosts.h"
 #include "wire/frame.h"
 

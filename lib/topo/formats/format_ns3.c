@@ -10,9 +10,6 @@
  * Nodes that are not switches are hosts, and have a port per link. The format has neither names nor
  * ports, and error rates are not read. */
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/quantity.h"
 #include "listing_reader.h"
 

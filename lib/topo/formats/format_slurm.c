@@ -11,7 +11,6 @@
  * rates, and cannot express parallel cables. */
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "ranks.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

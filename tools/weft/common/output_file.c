@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "os/atomic_file.h"
 #include "os/stoppable_output.h"
 
 static bool to_file(const struct output_file *output)

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "console_commands.h"
-#include "lab/cmd_lab.h"
 #include "lab/lab_query.h"
 #include "lab/lab_signals.h"
 #include "os/private_dir.h"

@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/quantity.h"
-#include "common/commands.h"
 
 #define INTERVAL_MIN_PS (100 * PS_PER_MS) /* each look asks all processes */
 

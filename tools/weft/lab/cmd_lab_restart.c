@@ -8,8 +8,6 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "lab_snapshot.h"
-
 #define COMMAND "lab restart"
 
 /* 0, or -EINVAL and error. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "lab_query.h"
-#include "lab_state.h"
 
 /* Its other end is on another machine. */
 static bool leads_away(const json_t *link, const json_t *elsewhere)

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <libgen.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,6 @@
 #include "os/private_dir.h"
 #include "os/runtime_dir.h"
 #include "topo/topology.h"
-#include "yaml/yaml_tree.h"
 
 #define SOURCE_MARK "# started from "
 

@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/commands.h"
-
 bool port_address(const char *text, char out[PCI_ADDRESS_MAX])
 {
 	unsigned domain = 0, bus, device, function;

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "common/commands.h"
 #include "topo/topology_without.h"
 
 int topology_cut_add(struct topology_cut *cut, const char *command, const char *failed)

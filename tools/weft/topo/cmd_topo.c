@@ -5,10 +5,8 @@
 
 #include "cmd_topo.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "common/commands.h"
 #include "topo/generator.h"
 
 static const char usage[] =

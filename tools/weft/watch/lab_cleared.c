@@ -2,7 +2,6 @@
 /* Copyright (c) 2026, the Weft developers */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,15 +4,12 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lab/cmd_lab.h"
 #include "lab/lab_clocks.h"
 #include "lab/lab_ending.h"
 #include "lab/lab_mapping.h"
-#include "lab/lab_query.h"
 #include "link/link_end.h"
 #include "metrics_text.h"
 #include "topo/topology_hosts.h"

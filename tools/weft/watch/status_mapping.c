@@ -7,13 +7,11 @@
 #include "status_print.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/quantity.h"
 #include "lab/lab_mapping.h"
 #include "lab/lab_ready.h"
 #include "lab/lab_state.h"
-#include "lab_collect.h"
 
 /* Wrong cables, at the end, where they are seen. */
 void status_print_strangers(json_t *links, FILE *out)
