@@ -14,7 +14,7 @@
 #include "experiment/run/run_files.h"
 #include "job_runs.h"
 #include "os/atomic_file.h"
-#include "os/stoppable_output.h"
+#include "os/tty_escape.h"
 #include "setup/credit_cover.h"
 #include "traffic/traffic_pattern.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "tap_packet.h"
+#include "capture_filter.h"
 #include "wire/frame.h"
 
 #define PENDING 1024u /* packets at a time; more replace older ones */

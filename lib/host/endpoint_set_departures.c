@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "endpoint_private.h"
-#include "nic/nic_programs.h"
+#include "nic/nic.h"
 #include "wire/frame.h"
 
 /* Messages to other endpoints: pieces of programs, and the interface's own. */

@@ -18,7 +18,6 @@
 #include "message_pool.h"
 #include "nic.h"
 #include "nic/clock/peer_clocks.h"
-#include "nic_programs.h"
 #include "resequencer.h"
 #include "vc_share.h"
 #include "wire/cn.h"

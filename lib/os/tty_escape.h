@@ -6,7 +6,9 @@
  * names and messages are printed as "\xNN" (text_escape.h). On standard error a carriage return
  * passes, and "erase the line" directly after one, because our own progress lines use them. */
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 struct guarded_stream {
 	int fd;
@@ -21,3 +23,12 @@ struct tty_escape {
 /* Call it first in main(), with memory that lasts as long as the program: exit() writes the rest.
  * Pipes and files get all bytes as they are. */
 void tty_escape(struct tty_escape *guard);
+
+/* Output that a signal can end even if its reader does not read. A write() that a signal interrupts
+ * in the middle returns what it wrote, and stdio then writes the rest and waits for ever; and a
+ * signal just before a write() interrupts nothing. So this stream first waits until there is room,
+ * with signals enabled only there, and then writes no more than fits. */
+
+/* A stream into a descriptor, which stays open when the stream is closed. Once '*stop', which a
+ * signal handler sets, it fails with EINTR. NULL: no memory. */
+FILE *stoppable_output_open(int fd, const atomic_bool *stop);

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
+
+/* rte_eth_read_clock() is not in the stable ABI of DPDK 22.11, and has not changed since 19.08. */
+#define ALLOW_EXPERIMENTAL_API
+
 #include "ethdev_driver.h"
 
+#include <rte_alarm.h>
 #include <rte_common.h>
 #include <rte_ether.h>
+#include <rte_mbuf_dyn.h>
 #include <rte_pci.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include "ethdev_private.h"
 
 /* Room for everything that a driver may add to a frame in its buffer: two VLAN tags, a CRC,
  * virtio's header. The known maximum is 12 + 4 bytes (virtio) and 2 * 4 + 4 (Intel). */
@@ -139,4 +148,154 @@ uint32_t ethdev_driver_room(const struct ethdev_driver *driver, uint32_t frame_b
 		return frame_bytes;
 	return driver->buffers_are_powers ? rte_align32pow2(room)
 					  : RTE_ALIGN_CEIL(room, BUFFER_STEP);
+}
+
+/* Watches a NIC's carrier and losses. When its cable is pulled, the port counts as cut at once,
+ * without waiting for missed hellos. The device is polled: link interrupts are 4 s late with some
+ * drivers (ixgbe) and never come with others (vmxnet3 and e1000e in QEMU). All of this runs in
+ * DPDK's interrupt thread: some drivers must query their firmware, and a poll loop must not wait
+ * for that.
+ *
+ * Some devices never report their link as up and pass frames all the same: a port counts as dark
+ * only after its link has been up. */
+
+#define LOOK_US   10000
+#define LOSSES_US 1000000
+
+static void note_carrier(struct ethdev_ctx *ctx)
+{
+	struct rte_eth_link link = {.link_status = RTE_ETH_LINK_DOWN};
+	int result;
+
+	pthread_mutex_lock(&ctx->asking);
+	result = rte_eth_link_get_nowait(ctx->port->ethdev, &link);
+	pthread_mutex_unlock(&ctx->asking);
+	if (result != 0)
+		return;
+	if (link.link_status == RTE_ETH_LINK_UP)
+		ctx->was_up = true;
+	port_set_cut(
+		ctx->port, PORT_CUT_CARRIER, ctx->was_up && link.link_status != RTE_ETH_LINK_UP);
+}
+
+static void note_losses(struct ethdev_ctx *ctx)
+{
+	struct port_losses losses;
+
+	pthread_mutex_lock(&ctx->asking);
+	ethdev_read_losses(ctx, &losses);
+	pthread_mutex_unlock(&ctx->asking);
+#define X(name, text) __atomic_store_n(&ctx->seen.name, losses.name, __ATOMIC_RELAXED);
+	PORT_LOSSES(X)
+#undef X
+}
+
+static void look(void *arg)
+{
+	struct ethdev_ctx *ctx = arg;
+
+	note_carrier(ctx);
+	if (ctx->looks++ % (LOSSES_US / LOOK_US) == 0)
+		note_losses(ctx);
+	rte_eal_alarm_set(LOOK_US, look, ctx);
+}
+
+void port_watch_ethdev(struct port *port)
+{
+	struct ethdev_ctx *ctx = port->ctx;
+
+	if (port->ethdev >= RTE_MAX_ETHPORTS || ctx->watched || ctx->driver->is_virtual)
+		return;
+	ctx->watched = rte_eal_alarm_set(1, look, ctx) == 0;
+}
+
+void ethdev_forget(struct port *port)
+{
+	struct ethdev_ctx *ctx = port->ctx;
+
+	if (ctx->watched)
+		rte_eal_alarm_cancel(look, ctx);
+	ctx->watched = false;
+}
+
+void port_unwatch_ethdev(struct port *port)
+{
+	if (port->ethdev < RTE_MAX_ETHPORTS && port->ctx != NULL)
+		ethdev_forget(port);
+}
+
+/* Arrival stamps from the NIC's own clock. A driver implements one of the two calls that read that
+ * clock. */
+
+static int read_ticks(uint16_t ethdev, uint64_t *ticks)
+{
+	return rte_eth_read_clock(ethdev, ticks);
+}
+
+/* For IEEE 1588 drivers, whose stamps are nanoseconds. */
+static int read_nanoseconds(uint16_t ethdev, uint64_t *ticks)
+{
+	struct timespec now;
+	int result = rte_eth_timesync_read_time(ethdev, &now);
+
+	*ticks = result < 0 ? 0 : (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return result;
+}
+
+/* The call that reads the device's clock; NULL: neither does. */
+static ethdev_clock_fn *find_clock(uint16_t ethdev)
+{
+	uint64_t ticks;
+
+	if (read_ticks(ethdev, &ticks) == 0)
+		return read_ticks;
+	if (rte_eth_timesync_enable(ethdev) < 0)
+		return NULL;
+	if (read_nanoseconds(ethdev, &ticks) == 0)
+		return read_nanoseconds;
+	rte_eth_timesync_disable(ethdev);
+	return NULL;
+}
+
+void ethdev_stamps_begin(struct ethdev_ctx *ctx)
+{
+	struct ethdev_stamps stamps = {.read = NULL};
+	uint16_t ethdev = ctx->port->ethdev;
+	struct log_capture log;
+
+	log_capture_begin(&log);
+	if (rte_mbuf_dyn_rx_timestamp_register(&stamps.offset, &stamps.flag) == 0)
+		stamps.read = find_clock(ethdev);
+	log_capture_end(&log);
+	log_capture_free(&log);
+	ctx->stamps = stamps;
+}
+
+bool port_has_stamps(const struct port *port)
+{
+	const struct ethdev_ctx *ctx = port->ctx;
+
+	return port->ethdev < RTE_MAX_ETHPORTS && ctx->stamps.read != NULL;
+}
+
+bool port_stamp_of(const struct port *port, const struct rte_mbuf *mbuf, uint64_t *ticks)
+{
+	const struct ethdev_ctx *ctx = port->ctx;
+
+	if ((mbuf->ol_flags & ctx->stamps.flag) == 0)
+		return false;
+	*ticks = *RTE_MBUF_DYNFIELD(mbuf, ctx->stamps.offset, const rte_mbuf_timestamp_t *);
+	return true;
+}
+
+bool port_stamps_now(const struct port *port, uint64_t *ticks)
+{
+	struct ethdev_ctx *ctx = port->ctx;
+	bool good;
+
+	if (pthread_mutex_trylock(&ctx->asking) != 0)
+		return false;
+	good = ctx->stamps.read(port->ethdev, ticks) == 0;
+	pthread_mutex_unlock(&ctx->asking);
+	return good;
 }

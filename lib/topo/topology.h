@@ -14,6 +14,7 @@
  * (topology_create, topology_add_link, topology_finish). The creator owns it; topology_destroy().
  */
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -193,3 +194,35 @@ uint32_t topology_way_at(const struct topology *topology, struct topology_port f
 /* "s0:3" */
 void topology_port_name(
 	const struct topology *topology, struct topology_port port, char *out, size_t size);
+
+/* Switches with many ports: modules that keep a set of ports in 64 bits refuse more. */
+
+static inline unsigned topology_max_ports(const struct topology *topology)
+{
+	unsigned max = 0;
+
+	for (uint32_t i = 0; i < topology->switches; i++)
+		max = topology->switch_at[i].ports > max ? topology->switch_at[i].ports : max;
+	return max;
+}
+
+/* Number of 64-bit words for a set of ports. */
+static inline unsigned topology_port_words(const struct topology *topology)
+{
+	unsigned max = topology_max_ports(topology);
+
+	return max == 0 ? 1 : (max + 63) / 64;
+}
+
+/* -EINVAL with 'error': a switch has more than TOPOLOGY_PORTS_RUN ports, too many for 'what'. */
+static inline int topology_check_ports(
+	const struct topology *topology, const char *what, struct error *error)
+{
+	for (uint32_t i = 0; i < topology->switches; i++)
+		if (topology->switch_at[i].ports > TOPOLOGY_PORTS_RUN)
+			return error_set(error, EINVAL,
+				"%s: %s has %u ports, expected at most %u for %s", topology->name,
+				topology->switch_at[i].name, topology->switch_at[i].ports,
+				TOPOLOGY_PORTS_RUN, what);
+	return 0;
+}

@@ -8,7 +8,7 @@
  * here. */
 
 #include "experiment/result/run_result.h"
-#include "experiment/result/run_result_ranks.h"
+#include "experiment/result/run_result_jobs.h"
 #include "experiment/result/run_stream.h"
 #include "experiment/workload/run_goal.h"
 #include "experiment/workload/run_hosts.h"

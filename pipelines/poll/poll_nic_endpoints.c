@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
-#include "nic/nic_programs.h"
+#include "nic/nic.h"
 #include "poll_nic.h"
 
 static void pull(void *ctx, uint64_t cookie, uint32_t offset, uint8_t *out, uint32_t bytes)

@@ -11,7 +11,7 @@
 #include "route/search/route_root.h"
 #include "route/verify/route_verify.h"
 #include "switch/adaptive_routing.h"
-#include "topo/topology_ports.h"
+#include "topo/topology.h"
 #include "wire/frame.h"
 
 static int check_algorithm(

@@ -12,7 +12,7 @@
 #include "fuzz.h"
 #include "fuzz_record.h"
 #include "host/endpoint.h"
-#include "nic/nic_programs.h"
+#include "nic/nic.h"
 
 #define HOSTS     3
 #define ENDPOINTS 2

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "mapper/fabric_key.h"
+#include "mapper/mapper_frame.h"
 #include "wire/frame.h"
 #include "wire/mapper_message.h"
 

@@ -9,7 +9,7 @@
 #include "experiment/run/run_config_fields.h"
 #include "lab_config_private.h"
 #include "lab_security.h"
-#include "mapper/fabric_key.h"
+#include "mapper/mapper_frame.h"
 #include "os/atomic_file.h"
 #include "os/private_dir.h"
 

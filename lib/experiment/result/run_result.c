@@ -9,7 +9,6 @@
 #include "run_result.h"
 #include "run_result_jobs.h"
 #include "run_result_private.h"
-#include "run_result_ranks.h"
 #include "wire/frame.h"
 
 #define FIRST_ELEMENTS 64

@@ -18,7 +18,6 @@
 #include "run_result_events.h"
 #include "run_result_jobs.h"
 #include "run_result_private.h"
-#include "run_result_ranks.h"
 #include "yaml/yaml_tree.h"
 
 #define FORMAT "result/1"

@@ -13,7 +13,6 @@
 #include "run_result_events.h"
 #include "run_result_jobs.h"
 #include "run_result_private.h"
-#include "run_result_ranks.h"
 #include "switch/adaptive_routing.h"
 
 static void print_routing(const struct run_config_routing *routing, FILE *out)

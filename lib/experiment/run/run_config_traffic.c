@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "run_config_fields.h"
-#include "traffic/flow_sizes.h"
+#include "traffic/arrivals.h"
 #include "traffic/traffic_pattern.h"
 
 #define X(id, text) text,

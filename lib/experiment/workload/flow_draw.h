@@ -13,7 +13,7 @@
 
 #include "experiment/run/run_config.h"
 #include "run_flows.h"
-#include "traffic/flow_sizes.h"
+#include "traffic/arrivals.h"
 
 /* Entry 'which' of the run's traffic. The caller frees flows->at in every case. 0, or a negative
  * errno and error: a bad file, no flow, more than RUN_FLOWS_MAX. */

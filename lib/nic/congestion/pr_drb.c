@@ -2,7 +2,143 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "pr_drb.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRIES    64
+#define WHOLE_PPM  1000000u
+#define SIMILARITY 800000u
+
+void solutions_config_default(struct solutions_config *config)
+{
+	*config = (struct solutions_config){.entries = ENTRIES, .similarity_ppm = SIMILARITY};
+}
+
+int solutions_init(struct solutions *base, const struct solutions_config *config)
+{
+	memset(base, 0, sizeof(*base));
+	if (config->entries == 0 || config->similarity_ppm > WHOLE_PPM)
+		return -EINVAL;
+	base->config = *config;
+	base->changes = 1;
+	base->entry = calloc(config->entries, sizeof(base->entry[0]));
+	return base->entry == NULL ? -ENOMEM : 0;
+}
+
+void solutions_fini(struct solutions *base)
+{
+	free(base->entry);
+	base->entry = NULL;
+}
+
+static bool contains(const struct flow_pattern *pattern, struct cn_flow flow)
+{
+	for (unsigned i = 0; i < pattern->count; i++)
+		if (pattern->flow[i].source == flow.source &&
+			pattern->flow[i].destination == flow.destination)
+			return true;
+	return false;
+}
+
+bool flow_pattern_add(struct flow_pattern *pattern, struct cn_flow flow)
+{
+	if (pattern->count == SOLUTION_FLOWS_MAX || contains(pattern, flow))
+		return false;
+	pattern->flow[pattern->count++] = flow;
+	pattern->found_at = 0;
+	return true;
+}
+
+/* In parts of a million. */
+static uint32_t similarity(
+	const struct solutions *base, const struct flow_pattern *seen, const struct solution *entry)
+{
+	unsigned shared = 0, all;
+
+	for (unsigned i = 0; i < seen->count; i++)
+		shared += contains(&entry->pattern, seen->flow[i]);
+	all = base->config.of_union ? seen->count + entry->pattern.count - shared : seen->count;
+	return shared * WHOLE_PPM / all;
+}
+
+static struct solution *search(
+	struct solutions *base, uint16_t destination, const struct flow_pattern *pattern)
+{
+	struct solution *best = NULL;
+	uint32_t max = 0;
+
+	for (uint32_t i = 0; i < base->stored; i++) {
+		struct solution *entry = &base->entry[i];
+		uint32_t like;
+
+		if (entry->destination != destination)
+			continue;
+		like = similarity(base, pattern, entry);
+		if (like < base->config.similarity_ppm || (best != NULL && like <= max))
+			continue;
+		best = entry;
+		max = like;
+	}
+	return best;
+}
+
+static struct solution *match(
+	struct solutions *base, uint16_t destination, struct flow_pattern *pattern)
+{
+	if (pattern->count == 0)
+		return NULL;
+	if (pattern->found_at != base->changes) {
+		pattern->found = search(base, destination, pattern);
+		pattern->found_at = base->changes;
+	}
+	return pattern->found;
+}
+
+struct solution *solutions_find(
+	struct solutions *base, uint16_t destination, struct flow_pattern *pattern)
+{
+	struct solution *found = match(base, destination, pattern);
+
+	if (found != NULL)
+		found->used = ++base->uses;
+	return found;
+}
+
+/* An empty place, or the place of the least recently used entry. */
+static struct solution *place(struct solutions *base)
+{
+	struct solution *oldest = &base->entry[0];
+
+	if (base->stored < base->config.entries)
+		return &base->entry[base->stored++];
+	for (uint32_t i = 1; i < base->stored; i++)
+		if (base->entry[i].used < oldest->used)
+			oldest = &base->entry[i];
+	return oldest;
+}
+
+bool solutions_save(struct solutions *base, uint16_t destination, struct flow_pattern *pattern,
+	const struct metapath *path, uint64_t best)
+{
+	struct solution *entry = match(base, destination, pattern);
+
+	if (pattern->count == 0)
+		return false;
+	if (entry != NULL && best >= entry->best && path->open <= entry->open)
+		return false;
+	if (entry == NULL)
+		entry = place(base);
+	entry->pattern = *pattern;
+	base->changes++;
+	entry->destination = destination;
+	entry->open = path->open;
+	entry->best = best;
+	entry->used = ++base->uses;
+	memcpy(entry->latency_ns, path->latency_ns, sizeof(entry->latency_ns));
+	return true;
+}
 
 static void collect(struct episode *episode, const struct cn *cn)
 {

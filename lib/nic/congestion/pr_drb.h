@@ -14,9 +14,77 @@
  *
  * A plain state machine without a clock; no allocation. One thread. */
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "metapath.h"
-#include "solutions.h"
 #include "wire/cn.h"
+
+/* The database of PR-DRB (PR-DRB paper, table 2): what helped against which contending flows. A
+ * solution belongs to a destination and a pattern, which is the set of flows that contended. It
+ * consists of the open paths with their latencies, and the lowest L* that they reached.
+ *
+ * A pattern matches a solution if enough of the observed flows are among the stored ones (or of
+ * both together: the reading 'union'); the paper's words are "similar situation". If several match,
+ * the most similar one is used. The database has a fixed size; the least recently used entry is
+ * replaced. O(entries) with one comparison for entries of other destinations; no allocation after
+ * solutions_init(). One thread. */
+
+#define SOLUTION_FLOWS_MAX 32 /* flows in a pattern; further ones are ignored */
+
+struct solution;
+
+/* The flows on the path to one destination. It caches the answer of its database: a source asks
+ * once for each notification, and both seldom change. */
+struct flow_pattern {
+	uint8_t count;
+	struct cn_flow flow[SOLUTION_FLOWS_MAX];
+	struct solution *found;
+	uint64_t found_at; /* solutions.changes at that time; 0: not asked since the last flow */
+};
+
+struct solution {
+	struct flow_pattern pattern;
+	uint64_t used; /* by solutions.uses; 0: empty */
+	uint64_t best; /* L* */
+	uint32_t latency_ns[METAPATH_PATHS_MAX];
+	uint16_t destination;
+	uint8_t open;
+};
+
+struct solutions_config {
+	uint32_t entries;        /* 1 or more */
+	uint32_t similarity_ppm; /* up to 1000000 */
+	bool of_union;
+};
+
+struct solutions {
+	struct solutions_config config;
+	struct solution *entry; /* [config.entries] */
+	uint64_t uses;
+	uint64_t changes; /* counts from 1 */
+	uint32_t stored;
+};
+
+/* 64 entries, 80 % of the observed flows. */
+void solutions_config_default(struct solutions_config *config);
+
+/* 0, -EINVAL or -ENOMEM. */
+int solutions_init(struct solutions *base, const struct solutions_config *config);
+void solutions_fini(struct solutions *base);
+
+/* Adds the flow if it is new and there is room. True: it was added. */
+bool flow_pattern_add(struct flow_pattern *pattern, struct cn_flow flow);
+
+/* The most similar solution that matches, or NULL. It counts as used. An empty pattern matches
+ * none. */
+struct solution *solutions_find(
+	struct solutions *base, uint16_t destination, struct flow_pattern *pattern);
+
+/* Stores these open paths: as a new solution if none matches, or instead of the matching one if
+ * they are better: a lower L*, or more paths. True: stored. */
+bool solutions_save(struct solutions *base, uint16_t destination, struct flow_pattern *pattern,
+	const struct metapath *path, uint64_t best);
 
 struct pr_drb_rules {
 	bool save_below; /* save in zone L, not M */

@@ -6,7 +6,7 @@
 #include "queuing/vc_ladder.h"
 #include "route/route_algorithm.h"
 #include "route/search/dragonfly_groups.h"
-#include "topo/topology_ports.h"
+#include "topo/topology.h"
 
 /* Routing in a Dragonfly (Kim, Dally, Scott, Abts, ISCA 2008; progressive: Jiang, Kim, Dally, ISCA
  * 2009), as destination tables. The table's port is minimal:

@@ -8,7 +8,7 @@
 
 #include "base/arrays.h"
 #include "route_binary.h"
-#include "topo/topology_ports.h"
+#include "topo/topology.h"
 #include "wire/crc.h"
 #include "wire/frame.h"
 

@@ -9,7 +9,7 @@
 #include "base/file_text.h"
 #include "route_binary.h"
 #include "route_file.h"
-#include "topo/topology_ports.h"
+#include "topo/topology.h"
 #include "wire/frame.h"
 
 #define BLANK " \t\r\n"

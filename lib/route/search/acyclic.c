@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topo/topology_ports.h"
+#include "topo/topology.h"
 
 struct places {
 	uint32_t *place;

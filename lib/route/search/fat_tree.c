@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "topo/topology_ports.h"
+#include "topo/topology.h"
 
 static int check_switch(const struct fat_tree *tree, uint32_t at, struct error *error)
 {

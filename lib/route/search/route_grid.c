@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topo/topology_ports.h"
+#include "topo/topology.h"
 
 #define EXPECTED_PORTS                                                                                \
 	"a mesh, torus or ring (port 2d of dimension d leads to port 2d + 1) or a hypercube (port d " \

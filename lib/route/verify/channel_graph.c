@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "topo/topology_ports.h"
+#include "topo/topology.h"
 
 static void note_out(struct channel_graph *graph, uint32_t channel)
 {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "experiment/lab/lab.h"
-#include "experiment/lab/lab_form.h"
 #include "os/program_threads.h"
 
 /* Sixteen switches, and their hosts in a process of their own: seventeen processes. */

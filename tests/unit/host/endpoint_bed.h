@@ -16,7 +16,7 @@
 #include "host/endpoint.h"
 #include "host/weft_client.h"
 #include "host/weft_client_socket.h"
-#include "nic/nic_programs.h"
+#include "nic/nic.h"
 #include "nic_pair.h"
 
 #define BED_ENDPOINTS 2

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "mapper/fabric_key.h"
+#include "mapper/mapper_frame.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

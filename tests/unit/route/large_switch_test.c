@@ -6,7 +6,7 @@
 #include "route/formats/route_binary.h"
 #include "route/formats/route_file.h"
 #include "route/verify/route_verify.h"
-#include "topo/topology_ports.h"
+#include "topo/topology.h"
 
 #include "route_bench.h"
 

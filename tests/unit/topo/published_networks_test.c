@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "topo/generators/galois_field.h"
-#include "topo/topology_shape.h"
+#include "topo/topology_levels.h"
 #include "topology_walk.h"
 
 /* Mean distance of a network of diameter 2, from links and switches. */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "topo/topology_shape.h"
+#include "topo/topology_levels.h"
 #include "topo/topology_without.h"
 
 static struct topology_shape shape_of(const char *spec)

@@ -3,7 +3,7 @@
 
 /* How 'weft lab' says why a process has ended. */
 
-#include "lab/lab_ending.h"
+#include "lab/lab_spawn.h"
 
 #include <signal.h>
 

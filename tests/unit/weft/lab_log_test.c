@@ -3,7 +3,7 @@
 
 /* The error of a process in its log. */
 
-#include "lab/lab_log.h"
+#include "lab/lab_state.h"
 
 #include "unit.h"
 

@@ -13,7 +13,7 @@
 #include "experiment/lab/lab_security.h"
 #include "lab/cmd_lab.h"
 #include "lab/lab_snapshot.h"
-#include "topo/topology_ports.h"
+#include "topo/topology.h"
 
 /* Captures of the virtual clock count from 0, those of the real one from 1970. */
 #define REAL_NS UINT64_C(1000000000000000000)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "os/stoppable_output.h"
+#include "os/tty_escape.h"
 
 static bool to_file(const struct output_file *output)
 {

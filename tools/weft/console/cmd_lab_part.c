@@ -14,7 +14,7 @@
 #include "lab/cmd_lab.h"
 #include "lab/lab_bundle.h"
 #include "lab/lab_lock.h"
-#include "lab/lab_log.h"
+#include "lab/lab_state.h"
 #include "os/runtime_dir.h"
 #include "os/telemetry_client.h"
 #include "part_child.h"

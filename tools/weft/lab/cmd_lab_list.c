@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "experiment/lab/lab_form.h"
+#include "experiment/lab/lab.h"
 #include "lab_snapshot.h"
 #include "os/runtime_dir.h"
 

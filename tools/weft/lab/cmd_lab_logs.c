@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab_log.h"
+#include "lab_state.h"
 
 #define COMMAND "lab logs"
 

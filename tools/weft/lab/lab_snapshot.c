@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "experiment/lab/lab_form.h"
+#include "experiment/lab/lab.h"
 #include "experiment/lab/lab_machines.h"
 #include "os/atomic_file.h"
 #include "os/private_dir.h"

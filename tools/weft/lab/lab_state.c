@@ -3,6 +3,7 @@
 #include "lab_state.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -407,4 +408,61 @@ void lab_elsewhere_print(const json_t *elsewhere, FILE *out)
 			json_string_value(json_array_get(elsewhere, i)));
 	if (count > SHOWN_MAX)
 		fprintf(out, " and %zu more", count - SHOWN_MAX);
+}
+
+char *lab_log_read(
+	const struct lab_state *state, const struct lab_record *record, struct error *error)
+{
+	char path[400], *text = malloc(LAB_LOG_MAX + 1);
+	size_t count = 0;
+	FILE *file;
+
+	lab_record_log(state, record, path, sizeof(path));
+	file = fopen(path, "re");
+	if (file == NULL || text == NULL) {
+		error_set(error, errno, "%s: %s", path, strerror(errno));
+		free(text);
+		text = NULL;
+	} else {
+		if (fseek(file, -(long)LAB_LOG_MAX, SEEK_END) != 0)
+			rewind(file);
+		count = fread(text, 1, LAB_LOG_MAX, file);
+		for (size_t i = 0; i < count; i++)
+			if (text[i] == '\0' || (text[i] & 0x80) != 0)
+				text[i] = '?';
+		text[count] = '\0';
+	}
+	if (file != NULL)
+		fclose(file);
+	return text;
+}
+
+/* Behind "PROGRAM: " of a line; NULL: it does not begin so. */
+static char *behind(char *line, const char *program)
+{
+	size_t length = strlen(program);
+
+	return strncmp(line, program, length) == 0 && strncmp(line + length, ": ", 2) == 0
+		       ? line + length + 2
+		       : NULL;
+}
+
+bool lab_log_take_error(char *log, const char *program, char error[ERROR_TEXT])
+{
+	char *found = NULL, *rest;
+
+	for (char *line = log; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
+		const char *text = behind(line, program);
+
+		if (text != NULL && strncmp(text, "warning: ", 9) != 0)
+			found = line;
+	}
+	if (found == NULL)
+		return false;
+	rest = found + strcspn(found, "\n");
+	snprintf(error, ERROR_TEXT, "%.*s", (int)(rest - behind(found, program)),
+		behind(found, program));
+	rest += *rest == '\n';
+	memmove(found, rest, strlen(rest) + 1);
+	return true;
 }

@@ -108,3 +108,15 @@ bool lab_elsewhere_has(const json_t *elsewhere, const char *device);
 
 /* Prints "spine, h2, h3"; a long list is cut to its first eight and "and 12 more". */
 void lab_elsewhere_print(const json_t *elsewhere, FILE *out);
+
+/* The log of a process of this machine. */
+
+#define LAB_LOG_MAX (1u << 20) /* bytes; only the end of a longer log is printed */
+
+/* The caller frees the text; bytes that are not ASCII are '?'. NULL and error. */
+char *lab_log_read(
+	const struct lab_state *state, const struct lab_record *record, struct error *error);
+
+/* The last error in a log, a line "PROGRAM: TEXT" that is not a warning: the text goes to 'error',
+ * and the line is cut out of the log. False: there is none. */
+bool lab_log_take_error(char *log, const char *program, char error[ERROR_TEXT]);

@@ -22,7 +22,7 @@
 #include "experiment/workload/run_hosts.h"
 #include "lab_spawn.h"
 #include "lab_state.h"
-#include "mapper/fabric_key.h"
+#include "mapper/mapper_frame.h"
 #include "os/netns.h"
 #include "os/runtime_dir.h"
 #include "os/telemetry_client.h"

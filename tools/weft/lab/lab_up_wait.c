@@ -12,10 +12,10 @@
 #include <sys/statvfs.h>
 
 #include "common/kernel_view.h"
-#include "lab_ending.h"
-#include "lab_log.h"
 #include "lab_query.h"
 #include "lab_ready.h"
+#include "lab_spawn.h"
+#include "lab_state.h"
 
 #define STEP_MS   20
 #define LOG_LINES 10

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-
-/* weft topo: makes, shows and checks topologies. */
-
 #include "cmd_topo.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "common/output_file.h"
 #include "topo/generator.h"
+#include "topo/topology_levels.h"
+
+/* weft topo: makes, shows and checks topologies. */
 
 static const char usage[] =
 	"usage: weft topo gen KIND [--OPTION VALUE]... [-o FILE]\n"
@@ -140,4 +142,176 @@ int cmd_topo(int argc, char **argv)
 	}
 	part = command_parts_choose(&command, argc, argv, &code);
 	return part < 0 ? code : parts[part].run(argc - 1, argv + 1);
+}
+
+/* weft topo gen: a generator's options as command line options. */
+
+#define NAME     "topo gen"
+#define SPEC_MAX 512
+
+struct request {
+	char spec[SPEC_MAX]; /* KIND:key=value,… */
+	size_t length;
+	const char *out; /* NULL or "-": standard output */
+};
+
+static int append(struct request *request, const char *before, const char *text)
+{
+	int added = snprintf(
+		request->spec + request->length, SPEC_MAX - request->length, "%s%s", before, text);
+
+	request->length += (size_t)added;
+	if (request->length < SPEC_MAX)
+		return EXIT_DONE;
+	return command_fail(NAME, EXIT_BAD_REQUEST, "the options are too long");
+}
+
+/* "--key value" or "--key=value". Returns the arguments used, or 0 after an error was printed. */
+static int take_option(struct request *request, char **argv)
+{
+	const char *key = argv[0] + 2, *equals = strchr(key, '=');
+	const char *before = strchr(request->spec, ':') == NULL ? ":" : ",";
+
+	if (equals == NULL && argv[1] == NULL)
+		return command_fail(NAME, 0, "%s: expected a value after it", argv[0]);
+	if (append(request, before, key) != EXIT_DONE)
+		return 0;
+	if (equals != NULL)
+		return 1;
+	return append(request, "=", argv[1]) == EXIT_DONE ? 2 : 0;
+}
+
+/* The same for any argument. */
+static int take_argument(struct request *request, char **argv)
+{
+	if (strcmp(argv[0], "-o") == 0) {
+		if (argv[1] == NULL)
+			return command_fail(NAME, 0, "-o: expected a file after it");
+		request->out = argv[1];
+		return 2;
+	}
+	if (strncmp(argv[0], "--", 2) == 0)
+		return take_option(request, argv);
+	return command_fail(NAME, 0, "unexpected '%s'; options are --OPTION VALUE", argv[0]);
+}
+
+int cmd_topo_write(
+	const char *command, const struct topology *topology, const char *input, const char *path)
+{
+	struct output_file output = {.command = command, .path = path, .inputs = {input}};
+	int result = output_file_open(&output);
+
+	if (result != EXIT_DONE)
+		return result;
+	topology_write(topology, output.file);
+	return output_file_close(&output);
+}
+
+int cmd_topo_gen(int argc, char **argv)
+{
+	struct request request = {.length = 0};
+	struct topology *topology;
+	struct error error;
+	int used, result;
+
+	if (argc < 2 || argv[1][0] == '-')
+		return command_fail(
+			NAME, EXIT_BAD_REQUEST, "which kind? 'weft topo gen --help' lists them");
+	if (append(&request, "", argv[1]) != EXIT_DONE)
+		return EXIT_BAD_REQUEST;
+	for (int i = 2; i < argc; i += used) {
+		used = take_argument(&request, &argv[i]);
+		if (used == 0)
+			return EXIT_BAD_REQUEST;
+	}
+	topology = topology_generate(request.spec, &error);
+	if (topology == NULL)
+		return command_error(NAME, -errno, &error);
+	result = cmd_topo_write(NAME, topology, NULL, request.out);
+	topology_destroy(topology);
+	return result;
+}
+
+/* weft topo levels: the levels of a tree, stated in the file or found. */
+
+static json_t *range_json(unsigned min, unsigned max)
+{
+	return json_pack("{s:i, s:i}", "min", (int)min, "max", (int)max);
+}
+
+static json_t *levels_json(const struct topology *topology)
+{
+	struct topology_level level[UINT8_MAX];
+	json_t *list = json_array();
+	unsigned count;
+
+	topology_levels_describe(topology, level, &count);
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(list,
+			json_pack("{s:i, s:i, s:i, s:o, s:o}", "level", (int)i + 1, "switches",
+				(int)level[i].switches, "hosts", (int)level[i].hosts, "links_up",
+				range_json(level[i].up_min, level[i].up_max), "links_down",
+				range_json(level[i].down_min, level[i].down_max)));
+	return list;
+}
+
+static void print_range(unsigned min, unsigned max, const char *what, FILE *out)
+{
+	if (min == max)
+		fprintf(out, ", %u %s", max, what);
+	else
+		fprintf(out, ", %u to %u %s", min, max, what);
+}
+
+void cmd_topo_print_levels(const struct topology *topology, FILE *out)
+{
+	struct topology_level level[UINT8_MAX];
+	unsigned count;
+
+	topology_levels_describe(topology, level, &count);
+	for (unsigned i = 0; i < count; i++) {
+		fprintf(out, "level %u: %u switch%s, %u host%s", i + 1, level[i].switches,
+			level[i].switches == 1 ? "" : "es", level[i].hosts,
+			level[i].hosts == 1 ? "" : "s");
+		print_range(level[i].up_min, level[i].up_max, "up", out);
+		print_range(level[i].down_min, level[i].down_max, "down per switch", out);
+		fputc('\n', out);
+	}
+}
+
+static int show(struct topology *topology, bool json)
+{
+	struct error why = {""};
+	int result = topology_has_levels(topology) ? 0 : topology_levels_find(topology, &why);
+
+	if (result == -ENOMEM)
+		return command_error("topo levels", result, &why);
+	if (json)
+		command_print_json(json_pack("{s:b, s:o, s:o}", "ok", result == 0, "levels",
+					   levels_json(topology), "reason",
+					   result == 0 ? json_null() : json_string(why.text)),
+			0);
+	else if (result == 0)
+		cmd_topo_print_levels(topology, stdout);
+	else
+		return command_fail("topo levels", EXIT_BAD_ANSWER, "%s", why.text);
+	return result == 0 ? EXIT_DONE : EXIT_BAD_ANSWER;
+}
+
+int cmd_topo_levels(int argc, char **argv)
+{
+	struct topology *topology;
+	struct error error;
+	const char *spec;
+	bool json = false;
+	int result = cmd_topo_arguments(argc, argv, &spec, &json);
+
+	if (result != EXIT_DONE)
+		return result;
+	topology = topology_open(spec, &error);
+	if (topology == NULL)
+		return command_error("topo levels", -errno, &error);
+	result = show(topology, json);
+	topology_destroy(topology);
+	return result;
 }

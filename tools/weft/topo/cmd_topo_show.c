@@ -10,7 +10,7 @@
 
 #include "base/quantity.h"
 #include "topo/topology_hosts.h"
-#include "topo/topology_shape.h"
+#include "topo/topology_levels.h"
 
 #define PORT_TEXT (TOPOLOGY_NAME_MAX + 8)
 

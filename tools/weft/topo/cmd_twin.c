@@ -17,8 +17,8 @@
 #include "route/route_algorithm.h"
 #include "route/search/route_root.h"
 #include "route/verify/route_verify.h"
+#include "topo/topology.h"
 #include "topo/topology_levels.h"
-#include "topo/topology_ports.h"
 
 #define INPUT_MAX    ((size_t)1 << 30)
 #define ODDITIES_MAX 50

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "lab/lab_clocks.h"
-#include "lab/lab_ending.h"
 #include "lab/lab_mapping.h"
+#include "lab/lab_spawn.h"
 #include "link/link_end.h"
 #include "metrics_text.h"
 #include "topo/topology_hosts.h"
