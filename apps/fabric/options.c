@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/option_key.h"
+#include "base/quantity.h"
 #include "virtual/parallel/ranks.h"
 
 enum { KEY_SET = 256, KEY_PCAP, KEY_LCORES, KEY_SNAPLEN, KEY_WORKERS, KEY_MPI, KEY_LIVE };
@@ -64,10 +65,9 @@ static void add_capture(struct options *options, const char *text, struct argp_s
 static unsigned parse_number(
 	const char *option, const char *text, unsigned low, unsigned high, struct argp_state *state)
 {
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
+	uint64_t value;
 
-	if (*text < '0' || *text > '9' || *end != '\0' || value < low || value > high)
+	if (!quantity_number(text, low, high, &value))
 		argp_error(
 			state, "--%s %s: expected a number from %u to %u", option, text, low, high);
 	return (unsigned)value;

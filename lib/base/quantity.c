@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "name_table.h"
@@ -155,4 +156,14 @@ const char *quantity_expected(enum quantity_kind kind)
 	static const char *const expected[] = {QUANTITY_KINDS(WORD_TEXT)};
 
 	return expected[kind];
+}
+
+bool quantity_number(const char *text, uint64_t min, uint64_t max, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 10);
+	return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number >= min &&
+	       *number <= max;
 }

@@ -6,6 +6,7 @@
  * program keeps them: whole numbers of bits per second, picoseconds, bytes, or millionths. The unit
  * is required. Nothing is rounded: a value that is not a whole number of base units is refused. */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* kind, and its description for messages */
@@ -41,6 +42,9 @@ const char *quantity_time_text(uint64_t ns, unsigned digits, char text[QUANTITY_
 
 /* "a rate with its unit, such as …", for messages. */
 const char *quantity_expected(enum quantity_kind kind);
+
+/* Whether 'text' is a decimal number from 'min' to 'max', and nothing else. */
+bool quantity_number(const char *text, uint64_t min, uint64_t max, uint64_t *number);
 
 /* The ending of a noun after a count: "" after 1, else 'end'. */
 static inline const char *plural(uint64_t count, const char *end)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/quantity.h"
 #include "wire/frame.h"
 
 #define SPACES       " \t\n"
@@ -136,10 +137,9 @@ static int refuse_word(const struct word *word, const char *reason, struct error
 
 static int vc_of(const char *name)
 {
-	char *end;
-	unsigned long vc = strtoul(name, &end, 10);
+	uint64_t vc;
 
-	return *name >= '0' && *name <= '9' && *end == '\0' && vc < FRAME_VCS_MAX ? (int)vc : -1;
+	return quantity_number(name, 0, FRAME_VCS_MAX - 1, &vc) ? (int)vc : -1;
 }
 
 static int kind_of(const char *name)

@@ -35,15 +35,11 @@ static bool parse_size(const char *text, uint64_t *bytes)
 int capture_limits_parse(struct capture_limits *limits, const char *rotate, struct error *error)
 {
 	const char *comma = strchr(rotate, ',');
-	char text[64], *end = NULL;
-	unsigned long files = 0;
-	uint64_t time_ps;
+	uint64_t time_ps, files = 0;
+	char text[64];
 
 	snprintf(text, sizeof(text), "%.*s", (int)strcspn(rotate, ","), rotate);
-	if (comma != NULL)
-		files = strtoul(comma + 1, &end, 10);
-	if (comma != NULL &&
-		(comma[1] < '0' || comma[1] > '9' || *end != '\0' || files < 2 || files > 99999))
+	if (comma != NULL && !quantity_number(comma + 1, 2, 99999, &files))
 		return error_set(
 			error, EINVAL, "--rotate %s: expected from 2 to 99999 files", rotate);
 	limits->files = (uint32_t)files;

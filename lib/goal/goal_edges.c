@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file_text.h"
+#include "base/quantity.h"
 #include "goal.h"
 #include "goal_build.h"
 
@@ -101,15 +102,6 @@ int goal_build_edges(struct goal_builder *build)
 #define COLUMNS    3
 #define DELIMITERS " \t\r,"
 
-static bool take_number(const char *text, uint64_t max, uint64_t *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 && *number <= max;
-}
-
 static int take_line(char *line, unsigned number, const char *path, uint32_t ranks,
 	uint64_t *matrix, struct error *error)
 {
@@ -125,9 +117,10 @@ static int take_line(char *line, unsigned number, const char *path, uint32_t ran
 		return 0;
 	if (columns < COLUMNS || word != NULL)
 		return error_at(error, path, number, 0, "expected SRC DST BYTES");
-	if (!take_number(column[0], ranks - 1, &from) || !take_number(column[1], ranks - 1, &to))
+	if (!quantity_number(column[0], 0, ranks - 1, &from) ||
+		!quantity_number(column[1], 0, ranks - 1, &to))
 		return error_at(error, path, number, 0, "expected ranks from 0 to %u", ranks - 1);
-	if (!take_number(column[2], GOAL_BYTES_MAX, &bytes))
+	if (!quantity_number(column[2], 0, GOAL_BYTES_MAX, &bytes))
 		return error_at(error, path, number, 0,
 			"'%s': expected a number of bytes up to 2^40", column[2]);
 	if (from == to)

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/quantity.h"
 #include "port_ethdev.h"
 #include "wire/big_endian.h"
 
@@ -175,19 +176,18 @@ bool port_is_udp(const char *device)
 /* "192.0.2.1:4000", which ends at 'end' or the text. */
 static bool parse_address(const char *text, char end, struct sockaddr_in *out)
 {
-	char copy[32], *colon, *rest;
+	char copy[32], *colon;
 	size_t length = strcspn(text, (const char[]){end, '\0'});
-	unsigned long port;
+	uint64_t port;
 
 	snprintf(copy, sizeof(copy), "%.*s", (int)length, text);
 	colon = strchr(copy, ':');
-	if (length >= sizeof(copy) || colon == NULL || colon[1] < '0' || colon[1] > '9')
+	if (length >= sizeof(copy) || colon == NULL ||
+		!quantity_number(colon + 1, 1, UINT16_MAX, &port))
 		return false;
 	*colon = '\0';
-	port = strtoul(colon + 1, &rest, 10);
 	*out = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-	return *rest == '\0' && port >= 1 && port <= UINT16_MAX &&
-	       inet_pton(AF_INET, copy, &out->sin_addr) == 1;
+	return inet_pton(AF_INET, copy, &out->sin_addr) == 1;
 }
 
 /* Bound and connected, and never fragmented, because one lost fragment costs the whole datagram. */

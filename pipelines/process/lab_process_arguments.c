@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/option_key.h"
+#include "base/quantity.h"
 #include "lab_process.h"
 #include "program.h"
 
@@ -76,10 +77,9 @@ static const char *const doc_of[] = {
 
 static unsigned parse_lcores(const char *text, struct argp_state *state)
 {
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
+	uint64_t value;
 
-	if (*text == '\0' || *end != '\0' || value < 1 || value > 64)
+	if (!quantity_number(text, 1, 64, &value))
 		argp_error(state, "--lcores %s: expected a number from 1 to 64", text);
 	return (unsigned)value;
 }

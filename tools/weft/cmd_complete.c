@@ -89,21 +89,17 @@ static void print_lab(const struct request *request, const char *name, const cha
 		print_devices(request, name, dir);
 }
 
-static int visit_lab(
-	void *context, const char *name, const struct lab_state *state, struct error *error)
-{
-	(void)error;
-	print_lab(context, name, state->dir);
-	return 0;
-}
-
 /* A console may be one of the machines: then the lab is in the other list as well. */
-static int visit_console(void *context, const char *name, const char *dir)
+static int visit_lab(void *context, const char *name, const char *dir,
+	const struct lab_state *state, struct error *error)
 {
 	char here[PATH_MAX];
 
-	snprintf(here, sizeof(here), "%.*s", (int)(strlen(dir) - strlen(LAB_CONSOLE_END)), dir);
-	if (!lab_state_exists(here))
+	(void)error;
+	if (state == NULL)
+		snprintf(here, sizeof(here), "%.*s", (int)(strlen(dir) - strlen(LAB_CONSOLE_END)),
+			dir);
+	if (state != NULL || !lab_state_exists(here))
 		print_lab(context, name, dir);
 	return 0;
 }
@@ -111,10 +107,10 @@ static int visit_console(void *context, const char *name, const char *dir)
 static int print_of_labs(struct request *request)
 {
 	struct error error;
-	int result = lab_list_each(visit_lab, request, &error);
+	int result = lab_list_each(false, visit_lab, request, &error);
 
 	if (result == 0)
-		result = lab_list_consoles(visit_console, request);
+		result = lab_list_each(true, visit_lab, request, &error);
 	return result == 0 ? EXIT_DONE : command_error(NAME, result, &error);
 }
 

@@ -60,7 +60,7 @@ static int refuse(const char *option, const char *value, const char *expected)
 
 static int take_bytes(const char *option, const char *value, uint64_t *bytes)
 {
-	if (command_number(value, 0, UINT64_MAX, bytes) ||
+	if (quantity_number(value, 0, UINT64_MAX, bytes) ||
 		quantity_parse(QUANTITY_SIZE, value, bytes) == 0)
 		return EXIT_DONE;
 	return refuse(option, value, quantity_expected(QUANTITY_SIZE));
@@ -70,7 +70,7 @@ static int take_count(const char *option, const char *value, uint32_t *count)
 {
 	uint64_t number;
 
-	if (!command_number(value, 0, UINT32_MAX, &number))
+	if (!quantity_number(value, 0, UINT32_MAX, &number))
 		return refuse(option, value, "a number");
 	*count = (uint32_t)number;
 	return EXIT_DONE;
@@ -90,7 +90,7 @@ static int take_grid(struct request *request, const char *value)
 
 		end = at + strcspn(at, "x");
 		snprintf(part, sizeof(part), "%.*s", (int)(end - at), at);
-		if (end - at >= (int)sizeof(part) || !command_number(part, 1, UINT16_MAX, &number))
+		if (end - at >= (int)sizeof(part) || !quantity_number(part, 1, UINT16_MAX, &number))
 			break;
 		*size[count] = (uint32_t)number;
 	}

@@ -18,6 +18,7 @@
 
 #include "base/name_table.h"
 #include "base/option_key.h"
+#include "base/quantity.h"
 #include "common/child_process.h"
 #include "common/commands.h"
 #include "experiment/run/run_config.h"
@@ -53,7 +54,7 @@ static enum weft_exit run_mpi_take(int *argc, char **argv, unsigned *ranks)
 	*ranks = 0;
 	if (text == NULL)
 		return EXIT_DONE;
-	if (!command_number(text, 1, RUN_MPI_RANKS_MAX, &number))
+	if (!quantity_number(text, 1, RUN_MPI_RANKS_MAX, &number))
 		return command_fail("run", EXIT_BAD_REQUEST,
 			"--mpi '%s': expected a number of processes from 1 to %u", text,
 			RUN_MPI_RANKS_MAX);

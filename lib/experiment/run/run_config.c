@@ -468,15 +468,10 @@ int run_config_set_clock(struct run_config *config, const char *name, struct err
 /* "auto", or a number. */
 static bool parse_dilation(const char *text, uint32_t *dilation)
 {
-	unsigned long value = RUN_DILATION_AUTO;
-	char *end = NULL;
+	uint64_t value = RUN_DILATION_AUTO;
 
-	if (strcmp(text, "auto") != 0) {
-		value = strtoul(text, &end, 10);
-		if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < 1 ||
-			value > RUN_DILATION_MAX)
-			return false;
-	}
+	if (strcmp(text, "auto") != 0 && !quantity_number(text, 1, RUN_DILATION_MAX, &value))
+		return false;
 	*dilation = (uint32_t)value;
 	return true;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "flow_draw.h"
 #include "goal/goal.h"
 #include "job_placement.h"
@@ -23,10 +24,9 @@ struct reader {
 
 static int take_rank(const struct reader *reader, const char *text, uint32_t *rank)
 {
-	char *end;
-	unsigned long number = strtoul(text, &end, 10);
+	uint64_t number;
 
-	if (text[0] < '0' || text[0] > '9' || *end != '\0' || number >= reader->goal->goal->ranks)
+	if (!quantity_number(text, 0, reader->goal->goal->ranks - 1u, &number))
 		return error_set(reader->file.error, EINVAL,
 			"%s:%u: '%s': expected a rank from 0 to %u", reader->file.path,
 			reader->file.line, text, reader->goal->goal->ranks - 1);

@@ -38,16 +38,6 @@ bool command_wants_help(int argc, char **argv)
 	return false;
 }
 
-bool command_number(const char *text, uint64_t min, uint64_t max, uint64_t *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(text, &end, 10);
-	return errno == 0 && text[0] >= '0' && text[0] <= '9' && *end == '\0' && *number >= min &&
-	       *number <= max;
-}
-
 int command_print_json(json_t *document, size_t flags)
 {
 	int result = json_dumpf(document, stdout, JSON_INDENT(2) | flags);

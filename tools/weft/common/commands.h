@@ -24,8 +24,6 @@ enum weft_exit command_error(const char *name, int result, const struct error *e
 /* Whether an argument after the name is --help; main() has turned -h and 'weft help' into it. */
 bool command_wants_help(int argc, char **argv);
 
-/* Whether 'text' is a decimal number from 'min' to 'max'. */
-bool command_number(const char *text, uint64_t min, uint64_t max, uint64_t *number);
 /* Prints the document on standard output, with further 'flags' of json_dumpf(), and releases it. */
 int command_print_json(json_t *document, size_t flags);
 

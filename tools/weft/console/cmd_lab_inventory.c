@@ -100,7 +100,7 @@ enum weft_exit cmd_lab_inventory(const struct lab_arguments *arguments)
 	int result = lab_snapshot_open(arguments, &lab, &target, &error);
 
 	if (result < 0)
-		return command_fail(COMMAND, error_exit_code(result), "%s", error.text);
+		return command_error(COMMAND, result, &error);
 	if (lab.config->machines.count == 0)
 		result = error_set(&error, EINVAL, "%s: it has no 'machines'", lab.path);
 	else

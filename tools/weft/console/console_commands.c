@@ -197,7 +197,7 @@ enum weft_exit console_end(const struct lab *lab, const bool *spare)
 	int result = lab_remotes_open(lab, &state, &error);
 
 	if (result < 0)
-		return command_fail(COMMAND, error_exit_code(result), "%s", error.text);
+		return command_error(COMMAND, result, &error);
 	orders.code = calloc((size_t)state.remotes + 1, sizeof(*orders.code));
 	if (orders.code == NULL) {
 		lab_state_free(&state);

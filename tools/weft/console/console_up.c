@@ -415,14 +415,14 @@ static enum weft_exit bring_up(struct console *console, json_t *files)
 	unsigned done;
 
 	if (result < 0)
-		return command_fail(COMMAND, error_exit_code(result), "%s", error.text);
+		return command_error(COMMAND, result, &error);
 	done = (unsigned)send_parts(console, files);
 	if (lab_interrupted())
 		return command_fail(COMMAND, EXIT_INTERRUPTED, "interrupted");
 	if (done == console->state.remotes) {
 		result = wait_whole(console, &error);
 		if (result < 0)
-			return command_fail(COMMAND, error_exit_code(result), "%s", error.text);
+			return command_error(COMMAND, result, &error);
 	}
 	if (done > 0)
 		print_summary(console);
@@ -476,8 +476,7 @@ static enum weft_exit locked(struct console *console)
 		files = lab_bundle_make(console->lab, &error);
 		result = files == NULL ? -EINVAL : 0;
 	}
-	code = result == 0 ? bring_up(console, files)
-			   : command_fail(COMMAND, error_exit_code(result), "%s", error.text);
+	code = result == 0 ? bring_up(console, files) : command_error(COMMAND, result, &error);
 	json_decref(files);
 	return code;
 }
@@ -493,7 +492,7 @@ enum weft_exit console_up(const struct lab_arguments *arguments, struct lab *lab
 	if (result == 0)
 		result = lab_lock_take(&lock, lab->plan->run_dir, "brought up", &error);
 	if (result < 0) {
-		code = command_fail(COMMAND, error_exit_code(result), "%s", error.text);
+		code = command_error(COMMAND, result, &error);
 	} else {
 		code = locked(&console);
 		clean_up(&console, code);

@@ -4,6 +4,7 @@
 /* weft lab: a lab of real processes. The command line. */
 
 #include "cmd_lab.h"
+#include "base/option_key.h"
 
 #include <argp.h>
 #include <inttypes.h>
@@ -332,47 +333,33 @@ static weft_time parse_time(const char *option, const char *text, struct argp_st
 static uint64_t parse_number(
 	const char *option, const char *text, uint64_t low, uint64_t high, struct argp_state *state)
 {
-	char *end;
 	uint64_t value;
 
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value < low || value > high)
+	if (!quantity_number(text, low, high, &value))
 		argp_error(state, "--%s %s: expected a number from %" PRIu64 "%s", option, text,
 			low, high == SNAP_BYTES_MAX ? " to 65535" : " on");
 	return value;
 }
 
-/* Options without a value. */
-static const struct flag {
-	int key;
-	size_t at; /* in struct lab_arguments */
-} flags[] = {
-	{'j', offsetof(struct lab_arguments, json)},
-	{'e', offsetof(struct lab_arguments, explain)},
-	{'R', offsetof(struct lab_arguments, restart)},
-	{'A', offsetof(struct lab_arguments, alone)},
-	{'C', offsetof(struct lab_arguments, any_clock)},
-	{'a', offsetof(struct lab_arguments, all)},
-	{'U', offsetof(struct lab_arguments, if_up)},
-	{'D', offsetof(struct lab_arguments, dot)},
-	{'n', offsetof(struct lab_arguments, dry_run)},
-	{'W', offsetof(struct lab_arguments, wide)},
-	{'O', offsetof(struct lab_arguments, once)},
-	{'J', offsetof(struct lab_arguments, json_lines)},
-	{'G', offsetof(struct lab_arguments, joined)},
-	{'F', offsetof(struct lab_arguments, no_faketime)},
-	{'T', offsetof(struct lab_arguments, text)},
-	{'L', offsetof(struct lab_arguments, containerlab)},
-};
+/* Options that are only stored. */
+#define TEXT(member) OPTION_TEXT(struct lab_arguments, member)
+#define FLAG(member) OPTION_SET(struct lab_arguments, member)
+static const struct {
+	int key, place; /* option_key.h */
+} stored[] = {{'r', TEXT(run_dir)}, {'m', TEXT(machine)}, {'N', TEXT(dilation)},
+	{'o', TEXT(output)}, {KEY_FILTER, TEXT(filter)}, {KEY_WHERE, TEXT(where)},
+	{KEY_ROTATE, TEXT(rotate)}, {'l', TEXT(listen)}, {'Q', TEXT(record)}, {'Y', TEXT(why)},
+	{'j', FLAG(json)}, {'e', FLAG(explain)}, {'R', FLAG(restart)}, {'A', FLAG(alone)},
+	{'C', FLAG(any_clock)}, {'a', FLAG(all)}, {'U', FLAG(if_up)}, {'D', FLAG(dot)},
+	{'n', FLAG(dry_run)}, {'W', FLAG(wide)}, {'O', FLAG(once)}, {'J', FLAG(json_lines)},
+	{'G', FLAG(joined)}, {'F', FLAG(no_faketime)}, {'T', FLAG(text)},
+	{'L', FLAG(containerlab)}};
 
-static error_t parse_flag(int key, struct lab_arguments *arguments)
+static error_t store(struct lab_arguments *arguments, int key, const char *text)
 {
-	for (unsigned i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		if (flags[i].key == key) {
-			*(bool *)((char *)arguments + flags[i].at) = true;
+	for (unsigned i = 0; i < sizeof(stored) / sizeof(stored[0]); i++)
+		if (stored[i].key == key && option_key_store(arguments, stored[i].place, text))
 			return 0;
-		}
 	return ARGP_ERR_UNKNOWN;
 }
 
@@ -417,37 +404,16 @@ static error_t parse(int key, char *text, struct argp_state *state)
 	struct lab_arguments *arguments = state->input;
 
 	switch (key) {
-	case 'r':
-		arguments->run_dir = text;
-		return 0;
 	case 'w':
 		arguments->wait_ps = parse_time("wait", text, state);
-		return 0;
-	case 'm':
-		arguments->machine = text;
 		return 0;
 	case 'B':
 		arguments->fabric = text;
 		if (strcmp(text, "weft") != 0 && strcmp(text, "tcp") != 0)
 			argp_error(state, "--fabric %s: expected tcp or weft", text);
 		return 0;
-	case 'N':
-		arguments->dilation = text;
-		return 0;
 	case 'd':
 		arguments->duration_ps = parse_time("duration", text, state);
-		return 0;
-	case 'o':
-		arguments->output = text;
-		return 0;
-	case KEY_FILTER:
-		arguments->filter = text;
-		return 0;
-	case KEY_WHERE:
-		arguments->where = text;
-		return 0;
-	case KEY_ROTATE:
-		arguments->rotate = text;
 		return 0;
 	case KEY_SNAPLEN:
 		parse_number("snaplen", text, SNAP_BYTES_MIN, SNAP_BYTES_MAX, state);
@@ -455,15 +421,6 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_COUNT:
 		arguments->count = parse_number("count", text, 1, UINT64_MAX, state);
-		return 0;
-	case 'l':
-		arguments->listen = text;
-		return 0;
-	case 'Q':
-		arguments->record = text;
-		return 0;
-	case 'Y':
-		arguments->why = text;
 		return 0;
 	case 'i':
 		arguments->interval_ps = parse_time("interval", text, state);
@@ -484,7 +441,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
 		arguments->words = (unsigned)(state->argc - state->next) - 1;
 		return 0;
 	default:
-		return parse_flag(key, arguments);
+		return store(arguments, key, text);
 	}
 }
 

@@ -194,14 +194,10 @@ void lab_cover_report(const struct lab *lab, credit_cover_fn *tell, void *ctx);
 /* The user's labs that are up, or have remains, in the folder of labs. Labs with --run-dir
  * elsewhere are not found. */
 
-/* 0 continues; -errno and error ends the walk. */
-typedef int (*lab_list_visit)(
-	void *context, const char *name, const struct lab_state *state, struct error *error);
+/* 0 continues; -errno and error ends the walk. 'state' is NULL for a console. */
+typedef int (*lab_list_visit)(void *context, const char *name, const char *dir,
+	const struct lab_state *state, struct error *error);
 
-/* Names of labs on several machines that were brought up from here, where the console's folder
- * exists. 0, or what 'visit' returned. */
-typedef int (*lab_list_console)(void *context, const char *name, const char *dir);
-int lab_list_consoles(lab_list_console visit, void *context);
-
-/* Visits the labs by name. 0, or what 'visit' returned. */
-int lab_list_each(lab_list_visit visit, void *context, struct error *error);
+/* Visits the labs by name, or the labs on several machines that were brought up from here, where
+ * the console's folder exists. 0, or what 'visit' returned. */
+int lab_list_each(bool consoles, lab_list_visit visit, void *context, struct error *error);

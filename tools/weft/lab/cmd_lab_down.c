@@ -65,7 +65,7 @@ static enum weft_exit down_locked(const char *file, const char *dir)
 	}
 	result = lab_open(&lab, kept ? path : file, dir, &error);
 	if (result < 0)
-		return command_fail("lab down", error_exit_code(result), "%s", error.text);
+		return command_error("lab down", result, &error);
 	code = console_down(&lab);
 	lab_close(&lab);
 	return code;
@@ -79,7 +79,7 @@ static enum weft_exit down_there(const char *file, const char *dir)
 	int result = lab_lock_take(&lock, dir, "taken down", &error);
 
 	if (result < 0)
-		return command_fail("lab down", error_exit_code(result), "%s", error.text);
+		return command_error("lab down", result, &error);
 	code = down_locked(file, dir);
 	lab_lock_release(&lock);
 	return code;
@@ -126,26 +126,23 @@ static void print_down(const char *lab, unsigned processes, int killed)
 }
 
 /* 'context' is the number of labs that could not be taken down. */
-static int down_one(
-	void *context, const char *name, const struct lab_state *state, struct error *error)
+static int down_one(void *context, const char *name, const char *dir, const struct lab_state *state,
+	struct error *error)
 {
 	unsigned processes = 0, *failed = context;
-	int result = lab_down(state->dir, &processes, error);
+	int result;
 
+	if (state == NULL) {
+		*failed += down_there(name, dir) != EXIT_DONE;
+		return 0;
+	}
+	result = lab_down(dir, &processes, error);
 	if (result >= 0) {
 		print_down(name, processes, result);
 	} else if (result != -ENOENT) {
-		command_fail("lab down", error_exit_code(result), "%s", error->text);
+		command_error("lab down", result, error);
 		(*failed)++;
 	}
-	return 0;
-}
-
-static int down_console(void *context, const char *name, const char *dir)
-{
-	unsigned *failed = context;
-
-	*failed += down_there(name, dir) != EXIT_DONE;
 	return 0;
 }
 
@@ -154,8 +151,8 @@ static enum weft_exit down_all(void)
 	struct error error;
 	unsigned failed = 0;
 
-	lab_list_consoles(down_console, &failed);
-	lab_list_each(down_one, &failed, &error);
+	lab_list_each(true, down_one, &failed, &error);
+	lab_list_each(false, down_one, &failed, &error);
 	return failed == 0 ? EXIT_DONE : EXIT_NOT_ABLE;
 }
 
@@ -199,14 +196,14 @@ enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
 		strpbrk(arguments->file, "/.") == NULL)
 		return down_remains(arguments);
 	if (result < 0)
-		return command_fail("lab down", error_exit_code(result), "%s", error.text);
+		return command_error("lab down", result, &error);
 	if (console)
 		return down_there(arguments->file, dir);
 	result = lab_down(dir, &processes, &error);
 	if (result == -ENOENT)
 		return not_up(arguments, dir);
 	if (result < 0)
-		return command_fail("lab down", error_exit_code(result), "%s", error.text);
+		return command_error("lab down", result, &error);
 	print_down("", processes, result);
 	return EXIT_DONE;
 }

@@ -138,7 +138,7 @@ static enum weft_exit show(struct question *question, bool json)
 	if (result == 0)
 		result = ask_all(question, &error);
 	if (result < 0)
-		return command_fail(COMMAND, error_exit_code(result), "%s", error.text);
+		return command_error(COMMAND, result, &error);
 	answer = ask_leader(question, &error);
 	if (answer == NULL)
 		return command_fail(COMMAND, EXIT_BAD_ANSWER, "%s", error.text);

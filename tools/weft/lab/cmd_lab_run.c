@@ -304,7 +304,7 @@ static enum weft_exit measure_and_write(struct lab_run *run)
 		result = measure(run, &error);
 	if (result < 0) {
 		output_file_discard(&run->output);
-		return command_fail(COMMAND, error_exit_code(result), "%s", error.text);
+		return command_error(COMMAND, result, &error);
 	}
 	run->result->clocks_differ = hosts_elsewhere(run) || run->state.remotes > 1;
 	run->result->partial = lab_run_is_partial(run);
@@ -349,12 +349,12 @@ static enum weft_exit run_alone(struct lab_run *run)
 	else
 		result = lab_lock_take(&lock, dir, "sent traffic", &error);
 	if (result < 0)
-		return command_fail(COMMAND, error_exit_code(result), "%s", error.text);
+		return command_error(COMMAND, result, &error);
 	/* Before traffic starts, because a run with a wrong path would be useless. */
 	code = output_file_open(&run->output);
 	if (code == EXIT_DONE && (result = set_traffic(run, &error)) < 0) {
 		output_file_discard(&run->output);
-		code = command_fail(COMMAND, error_exit_code(result), "%s", error.text);
+		code = command_error(COMMAND, result, &error);
 	}
 	if (code == EXIT_DONE)
 		code = measure_and_write(run);

@@ -295,6 +295,5 @@ enum weft_exit cmd_lab_set(const struct lab_arguments *arguments)
 	free(setting.now);
 	lab_state_free(&state);
 	lab_close(&lab);
-	return result < 0 ? command_fail(COMMAND, error_exit_code(result), "%s", error.text)
-			  : EXIT_DONE;
+	return result < 0 ? command_error(COMMAND, result, &error) : EXIT_DONE;
 }

@@ -362,7 +362,7 @@ static enum weft_exit explain(const struct lab_arguments *arguments)
 	if (result == 0 && (result = dilate(arguments, &lab, &error)) < 0)
 		lab_close(&lab);
 	if (result < 0)
-		return command_fail("lab up", error_exit_code(result), "%s", error.text);
+		return command_error("lab up", result, &error);
 	result = lab_config_explain(lab.config, stdout);
 	if (result == 0)
 		result = print_plan(&lab);
@@ -384,7 +384,7 @@ static enum weft_exit up_there(const struct lab_arguments *arguments)
 	if (result == 0 && (result = dilate(arguments, &lab, &error)) < 0)
 		lab_close(&lab);
 	if (result < 0)
-		return command_fail("lab up", error_exit_code(result), "%s", error.text);
+		return command_error("lab up", result, &error);
 	return console_up(arguments, &lab);
 }
 
@@ -417,7 +417,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 	if (result == -ENOENT)
 		name_file(arguments, &error);
 	if (result < 0)
-		return command_fail("lab up", error_exit_code(result), "%s", error.text);
+		return command_error("lab up", result, &error);
 	lab_catch_signals();
 	if (up.lab.config->machines.count > 0 && arguments->machine == NULL && !arguments->again) {
 		lab_close(&up.lab);

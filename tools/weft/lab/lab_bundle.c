@@ -4,11 +4,13 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file_text.h"
 #include "lab_snapshot.h"
 #include "os/private_dir.h"
 
@@ -16,70 +18,28 @@
 #define FILE_MAX  (64u << 20) /* bytes of one */
 #define LAB_FILE  "lab.yaml"
 
-/* --- bytes --- */
-
-static char *hex_of(const unsigned char *bytes, size_t count)
+static char *hex_of(const char *bytes, size_t count)
 {
-	static const char digits[] = "0123456789abcdef";
 	char *text = malloc(2 * count + 1);
 
-	for (size_t i = 0; text != NULL && i < count; i++) {
-		text[2 * i] = digits[bytes[i] >> 4];
-		text[2 * i + 1] = digits[bytes[i] & 15];
-	}
-	if (text != NULL)
-		text[2 * count] = '\0';
-	return text;
-}
-
-static int digit_of(char digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+	return text == NULL
+		       ? NULL
+		       : sodium_bin2hex(text, 2 * count + 1, (const unsigned char *)bytes, count);
 }
 
 /* The bytes; NULL: no hexadecimal digits, or no memory. */
 static unsigned char *bytes_of(const char *text, size_t *count)
 {
 	size_t length = text != NULL ? strlen(text) : 1;
-	unsigned char *bytes = length % 2 == 0 ? malloc(length / 2 + 1) : NULL;
+	unsigned char *bytes = malloc(length / 2 + 1);
+	const char *end;
 
-	*count = length / 2;
-	for (size_t i = 0; bytes != NULL && i < length / 2; i++) {
-		int high = digit_of(text[2 * i]), low = digit_of(text[2 * i + 1]);
-
-		if (high < 0 || low < 0) {
-			free(bytes);
-			return NULL;
-		}
-		bytes[i] = (unsigned char)(high << 4 | low);
-	}
-	return bytes;
-}
-
-/* The whole file; NULL and error. */
-static unsigned char *read_file(const char *path, size_t *count, struct error *error)
-{
-	FILE *file = fopen(path, "re");
-	unsigned char *bytes = NULL;
-	long size = -1;
-
-	if (file != NULL && fseek(file, 0, SEEK_END) == 0)
-		size = ftell(file);
-	if (size >= 0 && size <= (long)FILE_MAX) {
-		rewind(file);
-		bytes = malloc((size_t)size + 1);
-	}
-	*count = bytes != NULL ? fread(bytes, 1, (size_t)size, file) : 0;
-	if (bytes == NULL || *count != (size_t)size) {
-		error_set(error, errno != 0 ? errno : EFBIG, "%s: cannot be read", path);
-		free(bytes);
-		bytes = NULL;
-	}
-	if (file != NULL)
-		fclose(file);
-	return bytes;
+	if (bytes != NULL && length % 2 == 0 &&
+		sodium_hex2bin(bytes, length / 2, text, length, NULL, count, &end) == 0 &&
+		*end == '\0')
+		return bytes;
+	free(bytes);
+	return NULL;
 }
 
 /* --- making it --- */
@@ -123,8 +83,8 @@ static void find_names(struct run_config *run, struct names *names)
 	}
 }
 
-static int add_bytes(json_t *files, const char *name, const unsigned char *bytes, size_t count,
-	struct error *error)
+static int add_bytes(
+	json_t *files, const char *name, const char *bytes, size_t count, struct error *error)
 {
 	char *text = hex_of(bytes, count);
 	int result = text == NULL || json_object_set_new(files, name, json_string(text)) != 0
@@ -141,7 +101,7 @@ static int add_files(const struct names *names, json_t *files, struct error *err
 
 	for (unsigned i = 0; i < names->count && result == 0; i++) {
 		size_t count;
-		unsigned char *bytes = read_file(names->at[i].own, &count, error);
+		char *bytes = file_text_read(names->at[i].own, FILE_MAX, &count, error);
 
 		result = bytes == NULL ? -EINVAL
 				       : add_bytes(files, names->at[i].name, bytes, count, error);
@@ -163,7 +123,7 @@ static int add_lab(const struct lab *lab, struct names *names, json_t *files, st
 		*names->at[i].path = names->at[i].own;
 	if (text == NULL)
 		return error_set(error, ENOMEM, "no memory");
-	result = add_bytes(files, LAB_FILE, (const unsigned char *)text, length, error);
+	result = add_bytes(files, LAB_FILE, text, length, error);
 	free(text);
 	return result;
 }
@@ -245,7 +205,7 @@ static bool is_same(const char *path, const char *text)
 {
 	struct error ignored;
 	size_t count;
-	unsigned char *bytes = read_file(path, &count, &ignored);
+	char *bytes = file_text_read(path, FILE_MAX, &count, &ignored);
 	char *there = bytes != NULL ? hex_of(bytes, count) : NULL;
 	bool same = there != NULL && text != NULL && strcmp(there, text) == 0;
 

@@ -283,7 +283,7 @@ enum weft_exit cmd_lab_link(const struct lab_arguments *arguments)
 	lab_state_free(&state);
 	lab_close(&lab);
 	if (result < 0)
-		return command_fail("lab link", error_exit_code(result), "%s", error.text);
+		return command_error("lab link", result, &error);
 	printf("%s - %s is %s\n", cable.name[0], cable.name[1], cable.cut ? "cut" : "joined");
 	return EXIT_DONE;
 }

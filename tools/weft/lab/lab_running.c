@@ -89,11 +89,11 @@ enum weft_exit lab_open_running(const struct lab_arguments *arguments, const cha
 	enum weft_exit code;
 
 	if (result < 0)
-		return command_fail(command, error_exit_code(result), "%s", error.text);
+		return command_error(command, result, &error);
 	result = check_output(arguments, lab, &target, &error);
 	if (result < 0) {
 		lab_close(lab);
-		return command_fail(command, error_exit_code(result), "%s", error.text);
+		return command_error(command, result, &error);
 	}
 	result = target.console ? load_there(lab, command, state, &error)
 				: load_here(lab, &target, state, &error);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/option_key.h"
+#include "base/quantity.h"
 #include "common/output_file.h"
 #include "route/formats/opensm_dump.h"
 #include "route/formats/route_binary.h"
@@ -92,22 +93,22 @@ static int take_option(struct request *request, int option, const char *value)
 		return topology_cut_add(&request->cut, "route compute", value);
 	case 's':
 		/* The largest integer that JSON readers support. */
-		if (!command_number(value, 0, INT64_MAX, &number))
+		if (!quantity_number(value, 0, INT64_MAX, &number))
 			return refuse("--seed", value, "0 to 9223372036854775807");
 		request->options.seed = number;
 		return EXIT_DONE;
 	case 'n':
-		if (!command_number(value, 1, ROUTE_ALTERNATIVES_MAX, &number))
+		if (!quantity_number(value, 1, ROUTE_ALTERNATIVES_MAX, &number))
 			return refuse("--alternatives", value, "1 to 10");
 		request->options.alternatives = (unsigned)number;
 		return EXIT_DONE;
 	case 'r':
-		if (!command_number(value, 1, ROUTE_RADIUS_MAX, &number))
+		if (!quantity_number(value, 1, ROUTE_RADIUS_MAX, &number))
 			return refuse("--radius", value, "1 to 4");
 		request->options.radius = (unsigned)number;
 		return EXIT_DONE;
 	case 'j':
-		if (!command_number(value, 1, JOBS_MAX, &number))
+		if (!quantity_number(value, 1, JOBS_MAX, &number))
 			return refuse("--jobs", value, "1 to 256");
 		request->options.jobs = (unsigned)number;
 		return EXIT_DONE;

@@ -143,7 +143,7 @@ static int show_result(struct shown_run *shown, int code)
 	int result = web_run_end(shown->run, shown->json, &error), number;
 
 	if (result < 0)
-		return command_fail(COMMAND, error_exit_code(result), "%s", error.text);
+		return command_error(COMMAND, result, &error);
 	close(shown->samples); /* which are in the result, and in memory until then */
 	shown->samples = -1;
 	if (isatty(STDERR_FILENO))
@@ -220,7 +220,7 @@ int web_show_run(int argc, char **argv, struct run_config *config, const char *f
 		code = run_and_show(&shown, argc, argv, listen);
 		web_show_close(&shown.show);
 	} else
-		code = command_fail(COMMAND, error_exit_code(result), "%s", error.text);
+		code = command_error(COMMAND, result, &error);
 	web_run_destroy(shown.run);
 	if (shown.samples >= 0)
 		close(shown.samples);

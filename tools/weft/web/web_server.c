@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file_text.h"
+#include "base/quantity.h"
 #include "cmd_web.h"
 #include "common/child_process.h"
 #include "common/commands.h"
@@ -69,7 +70,7 @@ static bool take_number(struct MHD_Connection *connection, const char *name, uin
 	const char *text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, name);
 
 	*number = 0;
-	return text == NULL || command_number(text, 0, UINT32_MAX, number);
+	return text == NULL || quantity_number(text, 0, UINT32_MAX, number);
 }
 
 #define WHY_BYTES_MAX ((size_t)64 << 20)
