@@ -47,13 +47,3 @@ bool virtual_fault_hits(struct virtual_fabric *fabric, const struct virtual_tx *
 	const struct weft_packet *packet, weft_time *at);
 /* The channel sends a credit frame. True: it is lost. */
 bool virtual_fault_hits_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel);
-
-/* Accounts for frames that links of a virtual fabric lose (virtual_faults.h), between rounds: ends
- * of links renew their totals, and losses are summed up. */
-
-/* Both ends of each link that loses frames renew their totals, unless its cable is cut. */
-void virtual_losses_refresh(struct virtual_fabric *fabric, weft_time now);
-
-/* Sum over all partitions of this process. */
-struct virtual_fault_count virtual_losses_sum(const struct virtual_fabric *fabric);
-void virtual_losses_result(const struct virtual_fabric *fabric, struct run_result *result);

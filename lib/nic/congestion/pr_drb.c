@@ -106,7 +106,7 @@ struct solution *solutions_find(
 	return found;
 }
 
-/* An empty place, or the place of the least recently used entry. */
+/* An empty place, or the place of the entry with the oldest use. */
 static struct solution *place(struct solutions *base)
 {
 	struct solution *oldest = &base->entry[0];

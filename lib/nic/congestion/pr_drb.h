@@ -26,7 +26,7 @@
  *
  * A pattern matches a solution if enough of the observed flows are among the stored ones (or of
  * both together: the reading 'union'); the paper's words are "similar situation". If several match,
- * the most similar one is used. The database has a fixed size; the least recently used entry is
+ * the most similar one is used. The database has a fixed size; the entry with the oldest use is
  * replaced. O(entries) with one comparison for entries of other destinations; no allocation after
  * solutions_init(). One thread. */
 

@@ -64,11 +64,11 @@ struct web_run {
 	uint64_t version;
 	json_t *about;  /* "run" of /topology, without what changes */
 	json_t *mean;   /* mean over the whole run */
-	json_t *series; /* series of a result; NULL: those of 'live' */
+	json_t *series; /* series of a result; NULL: taken from 'live' */
 	struct run_stream stream;
 	int fd;
 	bool begun;              /* the stream has its head */
-	struct run_result *live; /* its samples; NULL: those of the result */
+	struct run_result *live; /* its samples; NULL: the result's */
 	struct run_link_series links;
 	bool *known; /* [ways] */
 };
@@ -97,10 +97,10 @@ json_t *web_sample(const struct lab *lab, const json_t *before, const json_t *no
 
 /* The fabric of a lab or a run, for the page that draws it. */
 
-/* 'lab': its name, or that of the result. {"lab", "name", "vcs", "switches", "hosts", "links"}; the
- * caller's reference, NULL without memory. "name" is the topology's ("dragonfly-4-2-2", or that of
- * a file). Switches are [name, stage] (0: none), hosts names, links [port a, port b, bit/s], all in
- * the order of their numbers.
+/* 'lab': its name, or the result's name. {"lab", "name", "vcs", "switches", "hosts", "links"}; the
+ * caller's reference, NULL without memory. "name" is the topology's ("dragonfly-4-2-2", or a
+ * file's name). Switches are [name, stage] (0: none), hosts names, links [port a, port b, bit/s],
+ * all in the order of their numbers.
  */
 json_t *web_topology(const struct topology *topology, const char *lab, unsigned vcs);
 
@@ -144,7 +144,7 @@ uint64_t web_run_version(struct web_run *run);
  *	            "incomplete", "waiting_ns": {switch: mean}}; null or absent: not known (yet). While a run
  *	            counts messages, also "counts": {"warmup", "messages"}
  *	/series     objects of "series" of the result, from that number on, at most 4096
- *	/sample     that of web_sample() for the sample of that number; "stalls" are those in it
+ *	/sample     the document of web_sample() for the sample of that number; "stalls" are those in it
  *	/mean       the same for the whole run; on the real clock for the samples of links
  *	/link       {"utilisation", "blocked"} in both directions of that link, each in the samples from
  *	            'from' on, at most 4096 */
