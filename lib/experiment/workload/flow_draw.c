@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
-#include "flow_reader.h"
+#include "run_flows.h"
 #include "run_hosts.h"
 #include "traffic/arrivals.h"
 

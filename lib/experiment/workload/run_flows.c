@@ -10,7 +10,6 @@
 #include "base/arrays.h"
 #include "base/file_text.h"
 #include "base/quantity.h"
-#include "flow_reader.h"
 
 #define COLUMNS 5
 

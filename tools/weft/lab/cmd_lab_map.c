@@ -329,13 +329,16 @@ static enum weft_exit show_lead(const struct lab_arguments *arguments, enum form
 		lead.host, lab->plan->lab, (long long)lead.epoch);
 }
 
-static enum weft_exit show_map(const struct lab_arguments *arguments, enum form form,
-	const struct lab *lab, const struct lab_state *state)
+static enum weft_exit show_map(
+	const struct lab_arguments *arguments, const struct lab *lab, const struct lab_state *state)
 {
 	enum weft_exit result;
+	struct error error;
 	unsigned silent = 0;
 	json_t *mapping;
+	enum form form;
 
+	choose_form(arguments, &form, &error);
 	if (lab->config->run.mapper.routes == RUN_ROUTES_STATIC)
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
 			"%s: its routes are static, so no mapper runs; expected 'mapper: {routes: "
@@ -357,19 +360,10 @@ static enum weft_exit show_map(const struct lab_arguments *arguments, enum form 
 
 enum weft_exit cmd_lab_map(const struct lab_arguments *arguments)
 {
-	struct lab_state state;
-	struct lab lab;
 	struct error error;
-	enum weft_exit result;
 	enum form form;
 
 	if (choose_form(arguments, &form, &error) < 0)
 		return command_fail(COMMAND, EXIT_BAD_REQUEST, "%s", error.text);
-	result = lab_open_running(arguments, COMMAND, &lab, &state);
-	if (result != EXIT_DONE)
-		return result;
-	result = show_map(arguments, form, &lab, &state);
-	lab_state_free(&state);
-	lab_close(&lab);
-	return result;
+	return lab_with_running(arguments, COMMAND, show_map);
 }

@@ -88,15 +88,10 @@ static json_t *ask_leader(const struct question *question, struct error *error)
 /* The epoch of the tables that the sender uses, as its agent says; -1: unknown. */
 static json_int_t epoch_in_use(const struct question *question)
 {
-	json_t *agent;
-	size_t index;
+	const json_t *agent =
+		lab_row(json_object_get(question->mapping, "agents"), "device", question->from);
 
-	json_array_foreach(json_object_get(question->mapping, "agents"), index, agent)
-	{
-		if (strcmp(lab_text(agent, "device"), question->from) == 0)
-			return json_integer_value(json_object_get(agent, "epoch"));
-	}
-	return -1;
+	return agent != NULL ? json_integer_value(json_object_get(agent, "epoch")) : -1;
 }
 
 static void print_way(size_t number, const json_t *way)

@@ -268,21 +268,15 @@ static int order(struct setting *setting, struct error *error)
 	return result;
 }
 
-enum weft_exit cmd_lab_set(const struct lab_arguments *arguments)
+static enum weft_exit set_links(
+	const struct lab_arguments *arguments, const struct lab *lab, const struct lab_state *state)
 {
-	struct setting setting = {.reset = false};
-	struct lab_state state;
+	struct setting setting = {.lab = lab,
+		.state = state,
+		.now = calloc(lab->topology->links + 1u, sizeof(*setting.now))};
 	struct error error;
-	struct lab lab;
-	enum weft_exit opened = lab_open_running(arguments, COMMAND, &lab, &state);
-	int result;
+	int result = setting.now == NULL ? error_set(&error, ENOMEM, "no memory") : 0;
 
-	if (opened != EXIT_DONE)
-		return opened;
-	setting.lab = &lab;
-	setting.state = &state;
-	setting.now = calloc(lab.topology->links + 1u, sizeof(*setting.now));
-	result = setting.now == NULL ? error_set(&error, ENOMEM, "no memory") : 0;
 	if (result == 0)
 		result = read_target(&setting, arguments->word[0], &error);
 	if (result == 0)
@@ -290,10 +284,13 @@ enum weft_exit cmd_lab_set(const struct lab_arguments *arguments)
 	if (result == 0)
 		result = order(&setting, &error);
 	if (result == 0)
-		credit_cover_links(&lab.config->run, lab.topology, setting.now, credit_cover_warn,
+		credit_cover_links(&lab->config->run, lab->topology, setting.now, credit_cover_warn,
 			(void *)(uintptr_t) "weft lab set");
 	free(setting.now);
-	lab_state_free(&state);
-	lab_close(&lab);
 	return result < 0 ? command_error(COMMAND, result, &error) : EXIT_DONE;
+}
+
+enum weft_exit cmd_lab_set(const struct lab_arguments *arguments)
+{
+	return lab_with_running(arguments, COMMAND, set_links);
 }

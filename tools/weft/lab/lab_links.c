@@ -190,15 +190,7 @@ int lab_cable_find(
 
 static bool is_cut(json_t *links, const char *port)
 {
-	json_t *link;
-	size_t index;
-
-	json_array_foreach(links, index, link)
-	{
-		if (strcmp(lab_text(link, "port"), port) == 0)
-			return strcmp(lab_text(link, "state"), "cut") == 0;
-	}
-	return false;
+	return strcmp(lab_text(lab_row(links, "port", port), "state"), "cut") == 0;
 }
 
 /* The loop does it in its next iterations. */

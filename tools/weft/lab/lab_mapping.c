@@ -194,14 +194,9 @@ static json_t *find_leader(const json_t *mapping, const char *host)
 
 json_t *lab_mapping_leader_of(const json_t *mapping, const char *device)
 {
-	json_t *agent, *leader = NULL;
-	size_t index;
+	const json_t *agent = lab_row(json_object_get(mapping, "agents"), "device", device);
+	json_t *leader = agent != NULL ? find_leader(mapping, lab_text(agent, "follows")) : NULL;
 
-	json_array_foreach(json_object_get(mapping, "agents"), index, agent)
-	{
-		if (strcmp(lab_text(agent, "device"), device) == 0)
-			leader = find_leader(mapping, lab_text(agent, "follows"));
-	}
 	return leader != NULL ? leader : lab_mapping_leader(mapping);
 }
 

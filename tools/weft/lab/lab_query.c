@@ -197,6 +197,19 @@ const char *lab_text(const json_t *object, const char *name)
 	return value != NULL ? value : "";
 }
 
+json_t *lab_row(const json_t *list, const char *member, const char *text)
+{
+	json_t *row;
+	size_t index;
+
+	json_array_foreach(list, index, row)
+	{
+		if (strcmp(lab_text(row, member), text) == 0)
+			return row;
+	}
+	return NULL;
+}
+
 size_t lab_append_page(json_t *into, json_t *page)
 {
 	size_t before = json_array_size(into);

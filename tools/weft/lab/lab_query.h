@@ -59,6 +59,9 @@ static inline bool json_flag_of(const json_t *object, const char *name)
 	return json_is_true(json_object_get(object, name));
 }
 
+/* The object of a list with this text as a member; NULL: none. */
+json_t *lab_row(const json_t *list, const char *member, const char *text);
+
 /* All pages of /weft/links. */
 json_t *lab_ask_links(struct lab_connection *connection, struct error *error);
 

@@ -183,20 +183,6 @@ static void add_class(
 	}
 }
 
-/* The link's end at this port in an earlier document. */
-static const json_t *find_link(const json_t *all, const char *port)
-{
-	json_t *link;
-	size_t index;
-
-	json_array_foreach(json_object_get(all, "links"), index, link)
-	{
-		if (strcmp(lab_text(link, "port"), port) == 0)
-			return link;
-	}
-	return NULL;
-}
-
 /* The port of a switch, or the interface of a host, counts most of what its link counts. */
 static bool is_counted(const json_t *all, const char *port, const char *name)
 {
@@ -219,7 +205,7 @@ static void add_links(struct errors *errors, const json_t *all, const json_t *be
 	json_array_foreach(json_object_get(all, "links"), index, link)
 	{
 		const char *port = lab_text(link, "port");
-		const json_t *old = find_link(before, port);
+		const json_t *old = lab_row(json_object_get(before, "links"), "port", port);
 
 		json_object_foreach(link, name, value)
 		{

@@ -126,19 +126,6 @@ static void collect_here(json_t *all, const struct lab_state *state)
 
 /* --- other machines --- */
 
-static json_t *find_process(const json_t *part, const char *name)
-{
-	json_t *process;
-	size_t index;
-
-	json_array_foreach(json_object_get(part, "processes"), index, process)
-	{
-		if (strcmp(lab_text(process, "name"), name) == 0)
-			return process;
-	}
-	return NULL;
-}
-
 /* The processes that the machine has, by the plan; 'part' NULL: it does not say anything. */
 static void add_machine_processes(json_t *all, const struct lab_state *state,
 	const struct lab_remote *remote, const json_t *part)
@@ -147,7 +134,7 @@ static void add_machine_processes(json_t *all, const struct lab_state *state,
 
 	for (unsigned i = 0; i < state->processes; i++) {
 		const struct lab_record *record = &state->process[i];
-		json_t *process = find_process(part, record->name);
+		json_t *process = lab_row(json_object_get(part, "processes"), "name", record->name);
 
 		if (record->remote != remote)
 			continue;

@@ -337,15 +337,8 @@ static json_t *list_endpoints(const struct rates *rates)
 
 static json_int_t cpu_ns(const json_t *all, const char *process)
 {
-	json_t *entry;
-	size_t index;
-
-	json_array_foreach(json_object_get(all, "processes"), index, entry)
-	{
-		if (strcmp(lab_text(entry, "name"), process) == 0)
-			return json_integer_value(json_object_get(entry, "cpu_ns"));
-	}
-	return 0;
+	return json_integer_value(json_object_get(
+		lab_row(json_object_get(all, "processes"), "name", process), "cpu_ns"));
 }
 
 /* The longest absence of a loop of the process since traffic began. */
