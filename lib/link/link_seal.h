@@ -6,7 +6,7 @@
  * with SipHash-2-4 (docs/reference/wire-format.md, 'Seals'). Without the fabric's key an attacker
  * can neither forge such a frame nor replay a recorded one. Credit, hello, arn, ack, cn and flow
  * frames have a seal; data has none, and scout and mapper frames have tags of their own
- * (lib/mapper/fabric_key.h).
+ * (lib/mapper/mapper_frame.h).
  *
  * A seal covers one hop: each device checks it, removes it and seals the frame again for the next
  * link. Two counters and two keys per link therefore suffice for all kinds of frames; end-to-end

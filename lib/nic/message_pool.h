@@ -14,7 +14,7 @@
 
 #define MESSAGE_NONE UINT32_MAX
 
-/* See nic_programs.h. */
+/* See nic.h. */
 extern const uint8_t nic_pulled[1];
 
 struct message {

@@ -58,14 +58,14 @@ void ethdev_choose_rings(struct ethdev_ctx *ctx, const struct port_ethdev_config
 int ethdev_set_up(struct port *port, const struct port_ethdev_config *config,
 	struct rte_mempool *pool, struct error *error);
 
-/* ethdev_stamps.c: for a device that was started with RTE_ETH_RX_OFFLOAD_TIMESTAMP: finds out how
+/* ethdev_driver.c: for a device that was started with RTE_ETH_RX_OFFLOAD_TIMESTAMP: finds out how
  * its clock is read. Otherwise does nothing. */
 void ethdev_stamps_begin(struct ethdev_ctx *ctx);
 
 /* port_ethdev.c: queries the device; the caller holds ctx->asking. */
 void ethdev_read_losses(const struct ethdev_ctx *ctx, struct port_losses *losses);
 
-/* ethdev_carrier.c: ends port_watch_ethdev(), and waits for a running check. */
+/* ethdev_driver.c: ends port_watch_ethdev(), and waits for a running check. */
 void ethdev_forget(struct port *port);
 
 /*

@@ -5,8 +5,8 @@
 /* Payloads of scout and mapper frames (docs/reference/wire-format.md, 'Mapper payloads'): an
  * envelope that names sender and target, a body by type, and a tag of 16 bytes that authenticates
  * both. Big-endian on the wire, host order here. This header defines only the bytes:
- * docs/explanation/the-mapper.md defines the meaning of messages, lib/mapper/fabric_key.h the tag.
- * Decoding checks every length and range and refuses any encoding that mapper_message_encode()
+ * docs/explanation/the-mapper.md defines the meaning of messages, lib/mapper/mapper_frame.h the
+ * tag. Decoding checks every length and range and refuses any encoding that mapper_message_encode()
  * would not write. */
 
 #include <stdbool.h>

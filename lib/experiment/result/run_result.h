@@ -245,7 +245,7 @@ struct run_result {
 	uint32_t flows;
 	struct run_result_event *event; /* run_result_events.h, sorted by time */
 	uint32_t events;
-	struct run_result_ranks *ranks; /* schedules only (run_result_ranks.h); else NULL */
+	struct run_result_ranks *ranks; /* schedules only (run_result_jobs.h); else NULL */
 	struct run_result_jobs *jobs;   /* run_result_jobs.h; NULL: none */
 	struct run_switch *sw;          /* when asked for */
 	unsigned switch_count;

@@ -18,7 +18,7 @@
 #include "wire/frame.h"
 
 struct adaptive_mode;    /* lib/switch/adaptive_routing.h */
-struct flow_sizes;       /* lib/traffic/flow_sizes.h */
+struct flow_sizes;       /* lib/traffic/arrivals.h */
 struct route_algorithm;  /* lib/route/route_algorithm.h */
 struct route_choice_ops; /* lib/nic/selectors/route_choice.h */
 struct traffic_pattern;  /* lib/traffic/traffic_pattern.h */
@@ -184,7 +184,7 @@ struct run_config_drb {
 	enum run_drb_new_path new_path;
 };
 
-/* PR-DRB (pr_drb.h, solutions.h). */
+/* PR-DRB (pr_drb.h). */
 struct run_config_pr_drb {
 	uint32_t similarity_ppm;
 	enum run_similarity_of similarity_of;

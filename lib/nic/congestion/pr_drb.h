@@ -7,7 +7,7 @@
  *
  * An episode starts when the pair has one open path and ends when it is back at one in zone L. Its
  * pattern is the union of the contending flows in the acknowledgements of path 0. In zone H a
- * matching solution of the database (solutions.h) is applied as a whole, once per episode;
+ * matching solution of the database is applied as a whole, once per episode;
  * otherwise, and if the zone is still H afterwards, paths are opened as in DRB. With more than one
  * path open in zone M ('stable'), or in zone L ('below', the letter of table 2), the open paths are
  * saved.

@@ -6,7 +6,7 @@
  *
  *   GET  /              the page and its files
  *   GET  /topology      the document of web_topology()
- *   GET  /series?number=0   of runs: the documents of web_run.h
+ *   GET  /series?number=0   of runs: the documents of cmd_web.h
  *   GET  /why           a document of 'weft why --json', or null
  *   GET  /events        server-sent events: documents of web_sample()
  *   POST /cable?port=s0:1&state=down|up   with the header Weft-Token; {"port", "state"}
