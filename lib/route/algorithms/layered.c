@@ -5,7 +5,7 @@
 #include "route/route_algorithm.h"
 #include "route/search/shortest_trees.h"
 #include "route/search/vc_layers.h"
-#include "topo/topology_ports.h"
+#include "topo/topology.h"
 
 /* Balanced shortest paths for any topology, free of deadlock because each is in one of several
  * layers of VCs. The papers are named with the two searches.

@@ -113,7 +113,7 @@ static int take_option(struct request *request, int option, const char *value)
 		request->options.jobs = (unsigned)number;
 		return EXIT_DONE;
 	case 'v':
-		if (!command_number(value, 1, FRAME_VCS_MAX, &number))
+		if (!quantity_number(value, 1, FRAME_VCS_MAX, &number))
 			return refuse("--vcs", value, "1 to 16");
 		request->options.classes = (unsigned)number;
 		return EXIT_DONE;
