@@ -87,8 +87,7 @@ class Mpi(unittest.TestCase):
 
     def test_any_number_of_processes_gives_the_bytes_of_one(self):
         one = self.result()[1]
-        for words in (("--mpi", "1"), ("--mpi", "3"), ("--mpi", "4"), ("--mpi", "7"), ("--mpi", "16"),
-                      ("--mpi", "3", "--workers", "2")):
+        for words in (("--mpi", "1"), ("--mpi", "7"), ("--mpi", "3", "--workers", "2")):
             self.assertEqual(self.result(*words)[1], one, words)
         self.assertEqual(self.result(*MANY_ROUNDS, "--mpi=2")[1], self.result(*MANY_ROUNDS)[1])
 
@@ -105,8 +104,7 @@ class Mpi(unittest.TestCase):
                           " {at: 200us, link: 's0:2', rate: 25Gbps, delay: 700ns}, {when: {counter: data_in, above: 5000}, host: h3, drain: 9Gbps}]")
         one = self.result(*words)[1]
         self.assertGreater(json.loads(one)["counters"]["link_frames_lost"], 500)
-        for ranks in (("--mpi", "2"), ("--mpi", "3", "--workers", "2")):
-            self.assertEqual(self.result(*words, *ranks)[1], one, ranks)
+        self.assertEqual(self.result(*words, "--mpi", "3", "--workers", "2")[1], one)
 
     def test_routes_after_an_event_and_bridges_give_the_bytes_of_one_process(self):
         words = ("--set", "topology=irregular:switches=16,degree=4,hosts=2,seed=5", "--set", "seed=5", "--set", "hello=100us",
@@ -147,15 +145,14 @@ class Mpi(unittest.TestCase):
         one = self.result(*words)[1]
         entry = json.loads(one)["traffic"][0]
         self.assertEqual(entry["messages"], dict.fromkeys(("generated", "delivered"), 2 * (500 - entry["packets"]["same_host"])))
-        for more in (("--workers", "2"), ("--workers", "3"), ("--mpi", "2"), ("--mpi", "3", "--workers", "2")):
+        for more in (("--workers", "3"), ("--mpi", "3", "--workers", "2")):
             self.assertEqual(self.result(*words, *more)[1], one, more)
 
     def test_schedules_give_the_bytes_of_one(self):
         words = self.schedule(self.dir / "s.goal", "3000B")
         one = self.result(*words)[1]
         self.assertGreater(json.loads(one)["counters"]["goal_completion_ns"], 0)
-        for more in (("--mpi", "2"), ("--mpi", "3", "--workers", "2")):
-            self.assertEqual(self.result(*words, *more)[1], one, more)
+        self.assertEqual(self.result(*words, "--mpi", "3", "--workers", "2")[1], one)
 
     def test_jobs_and_their_baselines_give_the_bytes_of_one(self):
         for name in ("one", "two"):
@@ -181,17 +178,16 @@ class Mpi(unittest.TestCase):
             one = self.captures(*sets)
             self.assertEqual(one[:2], (0, ""))
             self.assertGreater(min(len(bytes) for bytes in one[2]), 10000)
-            for words in (("--mpi", "2"), ("--mpi", "3", "--workers", "2")):
-                self.assertEqual(self.captures(*sets, *words), one, (sets, words))
+            self.assertEqual(self.captures(*sets, "--mpi", "3", "--workers", "2"), one, sets)
 
     def test_what_a_watchdog_discards_is_captured_as_in_one(self):
         files = []
-        for words in ((), ("--mpi", "2"), ("--mpi", "3")):
+        for words in ((), ("--mpi", "3")):
             path = self.dir / "all.pcapng"
             done = call(WEFT, "run", str(TOPO / "ring-deadlock.yaml"), "-q", "--set", "watchdog=100us", "--pcap",
                         f"all={path}", *words)
             files.append((done.returncode, done.stderr, path.read_bytes()))
-        self.assertEqual(files[1:], [files[0]] * 2)
+        self.assertEqual(files[1], files[0])
 
     def test_a_capture_that_cannot_be_written_is_told_once(self):
         for path, code, text in (("/nowhere/x", 2, "/nowhere/x: cannot write a capture: No such file or directory"),
@@ -204,8 +200,7 @@ class Mpi(unittest.TestCase):
         words = ("--set", "measure.link-series=true")
         one = self.result(*words)[1]
         self.assertGreater(max(max(link["series"]["utilisation"]) for link in json.loads(one)["links"]), 0.5)
-        for more in (("--mpi", "2"), ("--mpi", "3", "--workers", "2")):
-            self.assertEqual(self.result(*words, *more)[1], one, more)
+        self.assertEqual(self.result(*words, "--mpi", "3", "--workers", "2")[1], one)
 
     def test_a_schedule_with_other_contents_is_refused(self):
         words = []

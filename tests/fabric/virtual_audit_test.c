@@ -15,9 +15,8 @@
 #include "wire/control.h"
 #include "wire/frame_check.h"
 
-#define POSITIONS 100
-#define FRAME_AT  28 /* in a packet block */
-#define SENT      5
+#define FRAME_AT 28 /* in a packet block */
+#define SENT     5
 
 /* A record of a capture, and the block that has it. */
 struct record {
@@ -610,10 +609,10 @@ static void plant_all(const struct shot *shot, plant_fn *fault, enum audit_kind 
 	audit_destroy(audit);
 	rng_init(&plant.rng, 51, kind, 0);
 	plant.bytes = malloc(shot->run.length + 65536);
-	for (; planted < POSITIONS; tries++) {
+	for (unsigned most = unit_draws(100); planted < most; tries++) {
 		const struct audit_finding *finding;
 
-		assert_true(tries < 1000 * POSITIONS);
+		assert_true(tries < 1000 * most);
 		plant.record = (unsigned)rng_below(&plant.rng, shot->records);
 		plant.number = plant.record + 1;
 		plant.length = shot->run.length;
