@@ -609,10 +609,10 @@ static void plant_all(const struct shot *shot, plant_fn *fault, enum audit_kind 
 	audit_destroy(audit);
 	rng_init(&plant.rng, 51, kind, 0);
 	plant.bytes = malloc(shot->run.length + 65536);
-	for (unsigned most = unit_draws(100); planted < most; tries++) {
+	for (unsigned wanted = unit_draws(100); planted < wanted; tries++) {
 		const struct audit_finding *finding;
 
-		assert_true(tries < 1000 * most);
+		assert_true(tries < 1000 * wanted);
 		plant.record = (unsigned)rng_below(&plant.rng, shot->records);
 		plant.number = plant.record + 1;
 		plant.length = shot->run.length;
