@@ -41,8 +41,9 @@ def machine(number, weft=None):
 
 
 def lab_text(machines, load="0.05%"):
+    # One core: the machines share this one's, and more loops than cores rest longer.
     return (f"weft: lab/1\nname: bench\nprocesses: each\ntopology:\n{TOPOLOGY}machines:\n{machines}"
-            "dilation: 10\nhello: 40ms\nnic: {retry: 50ms}\n"
+            "dilation: 10\ncores: 1\nhello: 40ms\nnic: {retry: 50ms}\n"
             f"mapper: {{key: fabric.key, hosts: [h0, h1], {labs.MAPPER.replace('60ms', '150ms').replace('80ms', '200ms')}}}\n"
             f"traffic: [{{pattern: uniform, from: all, to: all, load: {load}, message: 1KiB}}]\n"
             "measure: {duration: 100ms}\n")
