@@ -21,6 +21,7 @@ weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 # Slurm and Snakemake run the points of sweeps.
 # Lint reads the Python package, and its example notebook is executed.
 # podman builds the container image and runs it with runc.
+# dnsmasq and udhcpc are a DHCP server and client in hosts of labs.
 # prometheus checks and scrapes the metrics of labs, chromium shows their page, Open MPI and libfabric's
 # programs run in their hosts.
 weft_check_packages='clang llvm libclang-rt-14-dev clang-format clang-tidy libasan8 binutils
@@ -32,6 +33,7 @@ weft_check_packages='clang llvm libclang-rt-14-dev clang-format clang-tidy libas
 	ibsim-utils libumad2sim0 infiniband-diags ibutils opensm
 	qemu-system-x86 openvswitch-switch nftables openssh-client openssh-server ansible-core prometheus openmpi-bin libopenmpi-dev libfabric-bin
 	chromium chromium-driver podman runc
+	dnsmasq-base udhcpc
 	slurm-wlm munge snakemake'
 
 weft_package_list() {
