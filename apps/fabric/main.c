@@ -10,9 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/port_set.h"
 #include "capture/capture_expression.h"
 #include "job_runs.h"
 #include "options.h"
+#include "os/become.h"
 #include "os/tty_escape.h"
 #include "poll/poll_yield.h"
 #include "port/eal.h"
@@ -24,6 +26,7 @@
 #include "setup/credit_cover.h"
 #include "setup/fabric_routes.h"
 #include "simulated_run.h"
+#include "topo/topology.h"
 
 #define EAL_MEMORY_MIB 1024
 
@@ -353,6 +356,8 @@ static int run_file(struct options *options, struct ranks *ranks, int argc, char
 	int result, loaded;
 	struct run_config *config = load(options, ranks, &topology, &error, &loaded);
 
+	if (loaded == 0 && ranks == NULL && topology_max_ports(topology) > PORT_SET_LIMIT)
+		loaded = become("weft-fabric-wide", argv, &error);
 	result = ranks_agree(ranks, loaded, &error);
 	if (result == 0)
 		result = run_loaded(options, config, topology, ranks, argc, argv, &error);

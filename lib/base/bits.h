@@ -2,14 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* 64-bit sets of ports and VCs, and round-robin over them in O(1). A set is a uint64_t; member i
- * is bit i. */
+/* 64-bit sets and round-robin over them in O(1). A set is a uint64_t; member i is bit i. Sets of
+ * ports of the switch and its drivers: port_set.h. */
 
 #include <endian.h>
 #include <stdint.h>
 #include <string.h>
-
-#include "rng.h"
 
 #define BIT64(i) ((uint64_t)1 << (i))
 
@@ -34,15 +32,4 @@ static inline uint64_t bits_equal_bytes(const uint8_t bytes[BITS_BYTES], uint8_t
 	differ |= (differ & low) + low;
 	/* The multiplication brings bit 8 i to 56 + i. */
 	return ((~differ & ~low) >> 7) * UINT64_C(0x0102040810204080) >> 56;
-}
-
-/* A uniformly random member. 'set' is not empty; a set of one member draws no number. */
-static inline unsigned bits_draw(uint64_t set, struct rng *rng)
-{
-	unsigned count = (unsigned)__builtin_popcountll(set);
-	uint64_t skip = count > 1 ? rng_below(rng, count) : 0;
-
-	while (skip-- > 0)
-		set &= set - 1;
-	return (unsigned)__builtin_ctzll(set);
 }

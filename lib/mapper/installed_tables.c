@@ -110,9 +110,7 @@ static int create(struct mapper_generation *found, const struct counts *counts)
 	found->table = route_table_create(counts->switches, counts->hosts);
 	if (found->topology == NULL || found->set == NULL || found->table == NULL)
 		return -ENOMEM;
-	found->table->alternatives = calloc(
-		(size_t)counts->switches * counts->hosts + 1, sizeof(*found->table->alternatives));
-	return found->table->alternatives == NULL ? -ENOMEM : 0;
+	return route_table_add_alternatives(found->table, 1);
 }
 
 int installed_tables_make(struct mapper_generation *found, const struct image_reading *reading,

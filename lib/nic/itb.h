@@ -94,7 +94,8 @@ static inline bool itb_is_marked(const struct weft_packet *packet)
 static inline bool itb_is_route(const struct weft_packet *packet)
 {
 	return packet->cursor + 1 < packet->route_length &&
-	       (packet->route[packet->cursor + 1] & ROUTE_PORT_BIT) != 0;
+	       ((packet->route[packet->cursor + 1] & ROUTE_PORT_BIT) != 0 ||
+		       route_is_high(packet->route[packet->cursor + 1]));
 }
 
 /* True if the message's last frame must be refused: an in-transit host withheld its mark. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "route_demand.h"
+#include "topo/topology.h"
 
 #define X(name) &route_##name,
 static const void *const algorithms[] = {ROUTE_ALGORITHMS(X)};
@@ -102,6 +103,8 @@ static int compute(const struct topology *topology, const struct route_algorithm
 	struct route_options complete = *options;
 	int result;
 
+	if (algorithm->wide != NULL && topology_max_ports(topology) > TOPOLOGY_PORTS_RUN)
+		algorithm = algorithm->wide;
 	if (complete.alternatives == 0)
 		complete.alternatives = algorithm->alternatives;
 	if (complete.alternatives == 0)

@@ -73,8 +73,9 @@ static inline bool route_options_allow(
 
 struct route_algorithm {
 	const char *name;
-	const char *summary;   /* one line for 'weft route algorithms' */
-	bool deadlock_free;    /* it promises so */
+	const struct route_algorithm *wide; /* the same for switches of more than 64 ports */
+	const char *summary;                /* one line for 'weft route algorithms' */
+	bool deadlock_free;                 /* it promises so */
 	unsigned alternatives; /* routes for each pair if options do not say; 0 means 1 */
 	bool adaptive;         /* its tables may give a switch several ports to choose from */
 	bool vc_classes;       /* its routes may need VC classes (vc_rule.h) */

@@ -17,8 +17,17 @@ struct route_table *route_table_create(uint32_t switches, uint32_t hosts)
 		return NULL;
 	table->switches = switches;
 	table->hosts = hosts;
+	table->words = 1;
 	memset(table->primary, ROUTE_TABLE_NONE, entries);
 	return table;
+}
+
+int route_table_add_alternatives(struct route_table *table, unsigned words)
+{
+	table->words = words;
+	table->alternatives = calloc(
+		(size_t)table->switches * table->hosts * words + 1, sizeof(*table->alternatives));
+	return table->alternatives == NULL ? -ENOMEM : 0;
 }
 
 void route_table_destroy(struct route_table *table)

@@ -16,10 +16,14 @@
  * (vc_ladder.h). */
 #define ROUTE_TABLE_NONE 0xFF
 
+/* Words of the sets of alternatives in a table for the topology. */
+#define ROUTE_TABLE_WORDS(topology) (topology_max_ports(topology) > TOPOLOGY_PORTS_RUN ? 4u : 1u)
+
 struct route_table {
 	struct route_origin origin;
 	uint32_t switches, hosts;
-	uint64_t *alternatives;  /* [switch * hosts + host], sets of ports; NULL: none */
+	unsigned words;          /* per set of ports: one, or four if ports exceed 64 */
+	uint64_t *alternatives;  /* [(switch * hosts + host) * words]; NULL: none */
 	struct vc_rule *vc_rule; /* owned by the table; NULL if one class is enough */
 	uint8_t primary[];       /* [switch * hosts + host] */
 };
@@ -28,16 +32,21 @@ struct route_table {
 struct route_table *route_table_create(uint32_t switches, uint32_t hosts);
 void route_table_destroy(struct route_table *table);
 
+/* Empty sets of 'words' words. -ENOMEM. */
+int route_table_add_alternatives(struct route_table *table, unsigned words);
+
 /* The switch's row: one port for each destination host. */
 static inline uint8_t *route_table_row(const struct route_table *table, uint32_t at)
 {
 	return (uint8_t *)table->primary + (size_t)at * table->hosts;
 }
 
-/* The switch's sets of alternatives, one for each destination host; NULL if there are none. */
+/* The switch's sets of alternatives, 'words' for each destination host; NULL if there are none. */
 static inline uint64_t *route_table_alternatives(const struct route_table *table, uint32_t at)
 {
-	return table->alternatives == NULL ? NULL : table->alternatives + (size_t)at * table->hosts;
+	return table->alternatives == NULL
+		       ? NULL
+		       : table->alternatives + (size_t)at * table->hosts * table->words;
 }
 
 /* A port that leads to the host: the primary one, or without one the start of a detour. Following

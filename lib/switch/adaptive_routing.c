@@ -11,51 +11,51 @@ const struct name_table adaptive_modes = WORD_LIST(modes);
 typedef uint32_t measure_fn(const struct adaptive *adaptive, unsigned port, unsigned vc);
 
 static inline __attribute__((always_inline)) unsigned max(
-	struct adaptive *adaptive, uint64_t set, unsigned vc, measure_fn *measure)
+	struct adaptive *adaptive, port_set set, unsigned vc, measure_fn *measure)
 {
 	uint32_t max = 0;
-	uint64_t best = 0;
+	port_set best = PORT_SET_NONE;
 
-	for (; set != 0; set &= set - 1) {
-		unsigned port = (unsigned)__builtin_ctzll(set);
+	PORT_SET_EACH(left, set) {
+		unsigned port = port_set_first(left);
 		uint32_t blocks = measure(adaptive, port, vc);
 
-		if (best != 0 && blocks < max)
+		if (!port_set_is_empty(best) && blocks < max)
 			continue;
-		best = blocks > max ? BIT64(port) : best | BIT64(port);
+		best = blocks > max ? port_set_of(port) : (port_set)(best | port_set_of(port));
 		max = blocks;
 	}
-	return bits_draw(best, &adaptive->rng);
+	return port_set_draw(best, &adaptive->rng);
 }
 
-unsigned adaptive_max_credits(struct adaptive *adaptive, uint64_t set, unsigned vc)
+unsigned adaptive_max_credits(struct adaptive *adaptive, port_set set, unsigned vc)
 {
 	return max(adaptive, set, vc, adaptive_credits);
 }
 
-unsigned adaptive_max_free(struct adaptive *adaptive, uint64_t set, unsigned vc)
+unsigned adaptive_max_free(struct adaptive *adaptive, port_set set, unsigned vc)
 {
 	return max(adaptive, set, vc, adaptive_free);
 }
 
 /* Any of the ports, whatever the traffic. */
 static unsigned choose_oblivious(
-	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {
 	(void)vc;
-	return bits_draw(others | BIT64(primary), &adaptive->rng);
+	return port_set_draw(others | port_set_of(primary), &adaptive->rng);
 }
 
 /* Always the port with the most credits where the packet would be stored. With AFI an alternative
  * has to be better than the primary port (our choice: the papers combine AFI with adaptive-th
  * alone): a packet that leaves its primary port cannot return to it. */
 static unsigned choose_always(
-	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {
 	unsigned best;
 
 	if (!adaptive->afi)
-		return adaptive_max_credits(adaptive, others | BIT64(primary), vc);
+		return adaptive_max_credits(adaptive, others | port_set_of(primary), vc);
 	best = adaptive_max_credits(adaptive, others, adaptive->channel);
 	return adaptive_credits(adaptive, best, adaptive->channel) >
 			       adaptive_credits(adaptive, primary, vc)
@@ -77,7 +77,7 @@ static bool is_congested(const struct adaptive *adaptive, unsigned port, unsigne
  * alternatives' AFC count, and the packet takes the best in any case (a reading:
  * docs/explanation/congestion.md). */
 static unsigned choose_threshold(
-	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {
 	unsigned best;
 

@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/bits.h"
 #include "base/name_table.h"
+#include "base/port_set.h"
 #include "base/rng.h"
 #include "peer_buffer.h"
 #include "wire/packet.h"
@@ -39,7 +39,7 @@ struct adaptive_mode {
 	 * nor has 'primary' in it. 'vc' is where the packet is stored next if it stays on the
 	 * primary port. */
 	unsigned (*choose)(
-		struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc);
+		struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc);
 };
 
 #define ADAPTIVE_FLOWLETS 1024u /* places in its table */
@@ -75,11 +75,11 @@ static inline bool adaptive_chooses(const struct adaptive *adaptive)
 /* The port of a packet. 'set': the ports that lead to its destination and whose links are up, with
  * or without the primary one. */
 static inline unsigned adaptive_route(
-	struct adaptive *adaptive, unsigned primary, uint64_t set, unsigned vc, bool adapted)
+	struct adaptive *adaptive, unsigned primary, port_set set, unsigned vc, bool adapted)
 {
-	uint64_t others = set & ~BIT64(primary);
+	port_set others = set & ~port_set_of(primary);
 
-	if (adapted || others == 0 || !adaptive_chooses(adaptive))
+	if (adapted || port_set_is_empty(others) || !adaptive_chooses(adaptive))
 		return primary;
 	return adaptive->mode->choose(adaptive, primary, others, vc);
 }
@@ -105,9 +105,9 @@ static inline uint32_t adaptive_free(const struct adaptive *adaptive, unsigned p
 
 /* The member of 'set', not empty, with the most credits in 'vc'; ties are broken at random. Walks
  * the set: only for packets that may leave their primary port. */
-unsigned adaptive_max_credits(struct adaptive *adaptive, uint64_t set, unsigned vc);
+unsigned adaptive_max_credits(struct adaptive *adaptive, port_set set, unsigned vc);
 /* The same by free space, for a choice that lasts. */
-unsigned adaptive_max_free(struct adaptive *adaptive, uint64_t set, unsigned vc);
+unsigned adaptive_max_free(struct adaptive *adaptive, port_set set, unsigned vc);
 
 /* All modes, adaptive_NAME each. */
 #define ADAPTIVE_MODES(X) \

@@ -12,15 +12,14 @@ void arbiter_retry(struct weft_switch *sw, unsigned output)
 {
 	struct switch_output *out = &sw->port[output].output;
 
-	for (uint64_t left = sw->vcs > 1 ? out->stalled : 0; left != 0; left &= left - 1) {
-		struct crosspoint *cross =
-			switch_cross(sw, output, (unsigned)__builtin_ctzll(left));
+	PORT_SET_EACH(left, sw->vcs > 1 ? out->stalled : PORT_SET_NONE) {
+		struct crosspoint *cross = switch_cross(sw, output, port_set_first(left));
 
 		cross->ready |= cross->stalled;
 		cross->stalled = 0;
 	}
 	out->ready |= out->stalled;
-	out->stalled = 0;
+	out->stalled = PORT_SET_NONE;
 	arbiter_update(sw, output);
 }
 
@@ -30,7 +29,7 @@ void arbiter_report(struct weft_switch *sw, struct weft_packet *packet, unsigned
 	if (sw->signal.departures & CONGESTION_LEFT)
 		congestion_control_left(sw->congestion, packet, output, queue);
 	if ((sw->signal.departures & CONGESTION_TIMED) &&
-		(sw->contention->driven & BIT64(output)) == 0)
+		!port_set_has(sw->contention->driven, output))
 		contention_leave(sw, packet, output, now);
 }
 
@@ -76,7 +75,7 @@ static void rate(const struct weft_switch *sw, unsigned output, weft_time now, s
 	next = own->config.vcs == VC_SERVICE_ROUND_ROBIN ? sw->port[output].output.next_input
 							 : out->next[of->vc];
 	of->distance =
-		((of->input - next) & (SWITCH_PORTS_MAX - 1)) * FRAME_VCS_MAX +
+		((of->input - next) & (PORT_SET_PORTS - 1)) * FRAME_VCS_MAX +
 		((of->vc - switch_cross(sw, output, of->input)->next_vc) & (FRAME_VCS_MAX - 1));
 }
 
@@ -126,7 +125,7 @@ static void charge(struct weft_switch *sw, unsigned output, const struct candida
 	uint64_t cost = (uint64_t)of->packet->blocks * BLOCK_TIME;
 	unsigned weight = own->config.weight[of->vc] != 0 ? own->config.weight[of->vc] : 1;
 
-	out->next[of->vc] = (uint8_t)((of->input + 1) & (SWITCH_PORTS_MAX - 1));
+	out->next[of->vc] = (uint8_t)((of->input + 1) & (PORT_SET_PORTS - 1));
 	if (own->config.vcs == VC_SERVICE_WEIGHTED) {
 		out->vc_clock = of->class;
 		out->vc_time[of->vc] = of->class + cost / weight;
@@ -144,8 +143,8 @@ bool arbiter_aim(struct weft_switch *sw, unsigned output, weft_time now)
 {
 	struct candidate best = {.packet = NULL};
 
-	for (uint64_t set = sw->port[output].output.ready; set != 0; set &= set - 1)
-		look_at(sw, output, (unsigned)__builtin_ctzll(set), now, &best);
+	PORT_SET_EACH(set, sw->port[output].output.ready)
+		look_at(sw, output, port_set_first(set), now, &best);
 	if (best.packet == NULL)
 		return false;
 	sw->port[output].output.next_input = (uint8_t)best.input;

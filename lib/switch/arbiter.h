@@ -19,24 +19,24 @@ static inline void arbiter_offer(
 {
 	if (sw->vcs > 1)
 		switch_cross(sw, output, input)->ready |= (uint16_t)(1u << vc);
-	sw->port[output].output.ready |= BIT64(input);
-	sw->busy |= BIT64(output);
-	sw->idle &= ~BIT64(output);
+	sw->port[output].output.ready |= port_set_of(input);
+	sw->busy |= port_set_of(output);
+	sw->idle &= ~port_set_of(output);
 }
 
 /* Updates busy and idle after the packets waiting for 'output' changed. */
 static inline void arbiter_update(struct weft_switch *sw, unsigned output)
 {
 	const struct switch_output *out = &sw->port[output].output;
-	uint64_t bit = BIT64(output);
+	port_set bit = port_set_of(output);
 
-	if (out->ready != 0 || out->control_head != NULL) {
+	if (!port_set_is_empty(out->ready) || out->control_head != NULL) {
 		sw->busy |= bit;
 		sw->idle &= ~bit;
 		return;
 	}
 	sw->busy &= ~bit;
-	if (out->stalled == 0)
+	if (port_set_is_empty(out->stalled))
 		sw->idle |= bit & sw->usable;
 	else
 		sw->idle &= ~bit;
@@ -71,9 +71,9 @@ static inline void arbiter_withdraw(
 	unsigned last = arbiter_leave(sw, input, vc, output, ARBITER_READY | ARBITER_STALLED);
 
 	if (last & ARBITER_READY)
-		out->ready &= ~BIT64(input);
+		out->ready &= ~port_set_of(input);
 	if (last & ARBITER_STALLED)
-		out->stalled &= ~BIT64(input);
+		out->stalled &= ~port_set_of(input);
 }
 
 /* The head of (input, vc) found no credit: out of the ready set until credits come. */
@@ -84,9 +84,9 @@ static inline void arbiter_stall(struct weft_switch *sw, struct voq *queue, unsi
 
 	if (sw->vcs > 1)
 		switch_cross(sw, output, input)->stalled |= (uint16_t)(1u << vc);
-	port->output.stalled |= BIT64(input);
+	port->output.stalled |= port_set_of(input);
 	if (arbiter_leave(sw, input, vc, output, ARBITER_READY) != 0)
-		port->output.ready &= ~BIT64(input);
+		port->output.ready &= ~port_set_of(input);
 	port->count[SWITCH_STALL_CREDIT]++;
 	voq_stall(queue, now);
 }
@@ -116,10 +116,10 @@ static inline struct weft_packet *arbiter_remove(
 }
 
 /* Inputs that have something for this output now. */
-static inline uint64_t arbiter_ready(
+static inline port_set arbiter_ready(
 	const struct weft_switch *sw, const struct switch_port *port, const bool voq)
 {
-	return voq ? port->output.ready : port->output.ready & ~sw->held;
+	return voq ? port->output.ready : (port_set)(port->output.ready & ~sw->held);
 }
 
 /* The VC that a ready input sends from next, round robin. */
@@ -153,8 +153,8 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 	struct switch_port *port = &sw->port[output];
 	unsigned next_input = port->output.next_input, count = 0;
 
-	while (count < max && arbiter_ready(sw, port, voq) != 0) {
-		unsigned input = bits_round_robin(arbiter_ready(sw, port, voq), next_input);
+	while (count < max && !port_set_is_empty(arbiter_ready(sw, port, voq))) {
+		unsigned input = port_set_round_robin(arbiter_ready(sw, port, voq), next_input);
 		unsigned vc = arbiter_next_vc(sw, output, input);
 		struct voq *queue = &row[input * sw->vcs + vc];
 		struct weft_packet *packet = queue->head;
@@ -167,7 +167,7 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 		}
 		credit_take(credit, blocks);
 		credit_release(&sw->port[input].link.rx[vc], blocks);
-		next_input = (input + 1) & (SWITCH_PORTS_MAX - 1);
+		next_input = (input + 1) & (PORT_SET_PORTS - 1);
 		arbiter_advance_vc(sw, output, input, vc);
 		voq_pop(queue);
 		if (__builtin_expect(sw->signal.departures != 0, 0))

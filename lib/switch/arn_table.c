@@ -192,7 +192,7 @@ struct arn_entry *arn_table_process(struct arn_table *table, const struct contro
 {
 	uint16_t at;
 
-	if (arn->destination >= table->config.hosts || port >= ARN_PORTS_MAX)
+	if (arn->destination >= table->config.hosts || port >= PORT_SET_LIMIT)
 		return NULL;
 	arn_table_expire(table, now);
 	at = find(table, arn, port);
@@ -251,11 +251,11 @@ static bool may_notify(
 
 	if (entry->interval != interval) {
 		entry->interval = interval;
-		entry->notified = 0;
+		entry->notified = PORT_SET_NONE;
 	}
-	if ((entry->notified & BIT64(port)) != 0)
+	if (port_set_has(entry->notified, port))
 		return false;
-	entry->notified |= BIT64(port);
+	entry->notified |= port_set_of(port);
 	return true;
 }
 

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/bits.h"
+#include "base/port_set.h"
 #include "base/weft_time.h"
 #include "wire/control.h"
 
@@ -30,7 +30,6 @@
 #define ARN_ENTRIES_MAX    65534
 #define ARN_NO_ALTERNATIVE 0xFF
 #define ARN_BUCKETS        256 /* a power of two */
-#define ARN_PORTS_MAX      64
 
 /* The port that packets of (destination, VC) take instead of 'port': most credits in the AFC or in
  * the VC. ARN_NO_ALTERNATIVE if there is none. */
@@ -57,7 +56,7 @@ struct arn_table_config {
 struct arn_entry {
 	weft_time since_ps; /* when the notification was due, or the root found */
 	weft_time refreshed_ps;
-	uint64_t notified; /* ports that received it in 'interval' */
+	port_set notified; /* ports that received it in 'interval' */
 	uint32_t interval; /* current refresh_ps interval, by number */
 	struct control_arn arn;
 	uint8_t port; /* port through which the packets leave for the root, or where the root is */
@@ -84,7 +83,7 @@ struct arn_table {
 	uint16_t used;    /* high-water mark */
 	uint16_t oldest, newest;
 	uint32_t count;
-	uint16_t by_port[ARN_PORTS_MAX]; /* how many of them per port */
+	uint16_t by_port[PORT_SET_PORTS]; /* how many of them per port */
 	struct arn_table_counters counters;
 };
 

@@ -11,11 +11,12 @@
 static unsigned choose_alternative(void *ctx, uint16_t destination, uint8_t vc, uint8_t port)
 {
 	struct congestion_control *congestion = ctx;
-	uint64_t set = 0;
+	port_set set = PORT_SET_NONE;
 
 	if (destination < congestion->hosts)
-		set = congestion->alternatives[destination] & *congestion->usable & ~BIT64(port);
-	if (set == 0)
+		set = congestion->alternatives[destination] & *congestion->usable &
+		      ~port_set_of(port);
+	if (port_set_is_empty(set))
 		return ARN_NO_ALTERNATIVE;
 	return adaptive_max_free(
 		&congestion->adaptive, set, adaptive_vc(&congestion->adaptive, vc));
@@ -35,8 +36,8 @@ static bool is_valid(const struct congestion_control_config *config)
 static void set_signal(struct congestion_control *congestion)
 {
 	const struct congestion_detector *detector = congestion->detector;
-	bool counts =
-		detector != NULL && (detector->crowded != 0 || congestion->due != WEFT_TIME_NEVER);
+	bool counts = detector != NULL &&
+		      (!port_set_is_empty(detector->crowded) || congestion->due != WEFT_TIME_NEVER);
 	bool decides = adaptive_chooses(&congestion->adaptive) ||
 		       (congestion->table != NULL && congestion->table->count != 0);
 
@@ -144,7 +145,7 @@ static void update(struct congestion_control *congestion)
 }
 
 void congestion_control_set_tables(struct congestion_control *congestion,
-	const uint64_t *alternatives, uint32_t hosts, uint8_t stage)
+	const port_set *alternatives, uint32_t hosts, uint8_t stage)
 {
 	congestion->alternatives = alternatives;
 	congestion->hosts = hosts;
@@ -191,7 +192,7 @@ bool congestion_control_consult(struct congestion_control *congestion, struct we
 	switch (verdict) {
 	case ARN_ALTERNATIVE:
 		/* If that link has gone down since, the entry has no effect. */
-		if ((*congestion->usable & BIT64(entry->alternative)) == 0)
+		if (!port_set_has(*congestion->usable, entry->alternative))
 			return false;
 		if (packet->arrived_ps < entry->since_ps)
 			packet->arrived_ps = entry->since_ps;
@@ -222,7 +223,7 @@ void congestion_control_on_arn(struct congestion_control *congestion, unsigned p
 static void process_root(struct congestion_control *congestion, unsigned output,
 	const struct weft_packet *head, weft_time now)
 {
-	bool up = (congestion->up_ports & BIT64(output)) != 0;
+	bool up = port_set_has(congestion->up_ports, output);
 	uint32_t id = congestion_detector_root_id(congestion->detector, congestion->device, output);
 	struct control_arn arn =
 		arn_table_root(congestion->table, up, id, head->destination, head->vc_original);
@@ -234,10 +235,8 @@ static void process_root(struct congestion_control *congestion, unsigned output,
 /* For the VOQs of a root. */
 static void process_all_voqs(struct congestion_control *congestion, unsigned output, weft_time now)
 {
-	uint64_t inputs = congestion_detector_notifiers(congestion->detector, output);
-
-	for (; inputs != 0; inputs &= inputs - 1) {
-		unsigned input = (unsigned)__builtin_ctzll(inputs);
+	PORT_SET_EACH(inputs, congestion_detector_notifiers(congestion->detector, output)) {
+		unsigned input = port_set_first(inputs);
 		uint16_t vcs =
 			congestion_detector_speaking_vcs(congestion->detector, output, input);
 
@@ -288,7 +287,7 @@ void congestion_control_shrunk(struct congestion_control *congestion,
 
 	congestion_detector_depart(
 		detector, packet->in_port, packet->vc, output, queue->blocks, packet->blocks);
-	if ((detector->crowded >> output & 1) == 0)
+	if (!port_set_has(detector->crowded, output))
 		set_signal(congestion);
 }
 
@@ -364,7 +363,7 @@ const char *congestion_control_check(const struct congestion_control *congestion
 	if (wrong == NULL && congestion->signal->plain_vcs != 0 && table->count != 0)
 		wrong = "there are entries, and packets go past them";
 	if (wrong == NULL && !congestion->signal->alert &&
-		(detector->crowded != 0 || congestion->due != WEFT_TIME_NEVER))
+		(!port_set_is_empty(detector->crowded) || congestion->due != WEFT_TIME_NEVER))
 		wrong = "departures or a time count, and there is no alert";
 	return wrong;
 }

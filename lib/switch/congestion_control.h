@@ -51,17 +51,17 @@ struct congestion_control_config {
 	uint64_t seed;
 	uint8_t vcs;       /* the AFC included when there is one */
 	uint8_t stage;     /* 1 next to the hosts; 0: none */
-	uint64_t up_ports; /* set: towards higher stages */
+	port_set up_ports; /* set: towards higher stages */
 	const struct adaptive_mode *mode;
 	bool afi;
 	uint32_t threshold_ppm;
 	weft_time flowlet_gap_ps;
 	/* By destination: the ports that lead there. The caller's; NULL: none are known before
 	 * congestion_control_set_tables(), which may not bring more hosts than these. */
-	const uint64_t *alternatives;
+	const port_set *alternatives;
 	uint32_t hosts;
 	const struct peer_buffer *output; /* [ports], the caller's */
-	const uint64_t *usable;           /* set: outputs whose link is up, the caller's */
+	const port_set *usable;           /* set: outputs whose link is up, the caller's */
 	/* Detector and notifications, or NULL. Filled in here: vcs, hosts, stage, alternative,
 	 * ctx. */
 	const struct congestion_detector_config *detector;
@@ -78,7 +78,7 @@ struct congestion_control_arn {
 
 struct congestion_control {
 	/* Read for each packet that is not plain, in one cache line. */
-	const uint64_t *alternatives, *usable;
+	const port_set *alternatives, *usable;
 	struct congestion_detector *detector; /* NULL: none, and then there is no table either */
 	struct arn_table *table;
 	weft_time due;  /* latest time to poll; WEFT_TIME_NEVER: not before an event */
@@ -90,7 +90,7 @@ struct congestion_control {
 	uint8_t calm_vcs; /* signal->plain_vcs while there is nothing to decide here */
 	uint32_t device;
 	uint32_t hosts_max;
-	uint64_t up_ports;
+	port_set up_ports;
 	congestion_control_head_fn head;
 	void *ctx;
 	uint64_t adapted;      /* packets that left their primary port */
@@ -110,7 +110,7 @@ void congestion_control_destroy(struct congestion_control *congestion);
 /* Uses these tables from now on, in a switch of this stage, for no more hosts than in the config.
  * All entries are forgotten, as they name ports of the old tables; standing roots notify again. */
 void congestion_control_set_tables(struct congestion_control *congestion,
-	const uint64_t *alternatives, uint32_t hosts, uint8_t stage);
+	const port_set *alternatives, uint32_t hosts, uint8_t stage);
 
 /* Packets of VCs below 'vcs', except the AFC's, are plain while there is nothing to decide here. 0:
  * the switch decides on each packet for other reasons. */
@@ -186,7 +186,7 @@ static inline void congestion_control_left(struct congestion_control *congestion
 	const struct weft_packet *packet, unsigned output, const struct voq *queue)
 {
 	if (congestion->detector != NULL &&
-		__builtin_expect((congestion->detector->crowded >> output & 1) != 0, 0))
+		__builtin_expect(port_set_has(congestion->detector->crowded, output), 0))
 		congestion_control_shrunk(congestion, packet, output, queue);
 }
 

@@ -9,7 +9,7 @@
 
 static bool is_valid(const struct congestion_detector_config *config)
 {
-	if (config->ports == 0 || config->ports > CONGESTION_PORTS_MAX || config->vcs == 0 ||
+	if (config->ports - 1u >= PORT_SET_LIMIT || config->vcs == 0 ||
 		config->vcs > FRAME_VCS_MAX || config->hcdth_ppm > WHOLE_PPM ||
 		config->lcdth_ppm >= config->hcdth_ppm || config->fcth_ppm > WHOLE_PPM ||
 		config->refresh_ps == 0)
@@ -54,7 +54,7 @@ struct congestion_detector *congestion_detector_create(
 		errno = ENOMEM;
 		return NULL;
 	}
-	detector->crowded = config->by_vc ? 0 : UINT64_MAX;
+	detector->crowded = config->by_vc ? PORT_SET_NONE : ~PORT_SET_NONE;
 	detector->next_due = WEFT_TIME_NEVER;
 	detector->watched = (uint16_t)((1u << config->vcs) - 1);
 	if (!config->afc)
@@ -74,7 +74,7 @@ void congestion_detector_destroy(struct congestion_detector *detector)
 static void set_due(struct congestion_detector *detector, unsigned output, weft_time due)
 {
 	detector->output[output].due = due;
-	detector->timed |= BIT64(output);
+	detector->timed |= port_set_of(output);
 	if (due < detector->next_due)
 		detector->next_due = due;
 }
@@ -98,7 +98,7 @@ static void end_suspicion(struct congestion_detector *detector, unsigned output)
 	struct congestion_detector_output *out = &detector->output[output];
 
 	out->state = out->passed > 0 ? CONGESTION_BRANCH : CONGESTION_NONE;
-	detector->timed &= ~BIT64(output);
+	detector->timed &= ~port_set_of(output);
 }
 
 uint32_t congestion_detector_report_above(const struct congestion_detector *detector)
@@ -133,9 +133,9 @@ static bool set_above(
 
 	cross->passed |= bit;
 	cross->above |= bit;
-	detector->output[output].above |= BIT64(input);
+	detector->output[output].above |= port_set_of(input);
 	detector->output[output].passed += first;
-	detector->crowded |= BIT64(output);
+	detector->crowded |= port_set_of(output);
 	return first;
 }
 
@@ -184,7 +184,7 @@ void congestion_detector_shrunk(struct congestion_detector *detector, unsigned i
 		return;
 	cross->above &= (uint16_t)~bit;
 	if (cross->above == 0)
-		out->above &= ~BIT64(input);
+		out->above &= ~port_set_of(input);
 	if (blocks >= detector->low[input] || (cross->passed & bit) == 0)
 		return;
 	cross->passed &= (uint16_t)~bit;
@@ -193,7 +193,7 @@ void congestion_detector_shrunk(struct congestion_detector *detector, unsigned i
 	if (out->passed == 0 || is_the_suspect(detector, input, vc, output))
 		end_suspicion(detector, output);
 	if (out->passed == 0 && detector->config.by_vc)
-		detector->crowded &= ~BIT64(output);
+		detector->crowded &= ~port_set_of(output);
 }
 
 int congestion_detector_poll(
@@ -203,8 +203,8 @@ int congestion_detector_poll(
 
 	if (now < detector->next_due)
 		return -1;
-	for (uint64_t set = detector->timed; set != 0; set &= set - 1) {
-		unsigned at = (unsigned)__builtin_ctzll(set);
+	PORT_SET_EACH(set, detector->timed) {
+		unsigned at = port_set_first(set);
 		struct congestion_detector_output *out = &detector->output[at];
 
 		if (now < out->due) {
@@ -240,11 +240,11 @@ bool congestion_detector_confirm(struct congestion_detector *detector, unsigned 
 	return true;
 }
 
-uint64_t congestion_detector_notifiers(const struct congestion_detector *detector, unsigned output)
+port_set congestion_detector_notifiers(const struct congestion_detector *detector, unsigned output)
 {
 	const struct congestion_detector_output *out = &detector->output[output];
 
-	return detector->config.all_voqs ? out->above : BIT64(out->input);
+	return detector->config.all_voqs ? out->above : port_set_of(out->input);
 }
 
 uint16_t congestion_detector_speaking_vcs(
@@ -262,8 +262,8 @@ uint16_t congestion_detector_speaking_vcs(
 static const char *check_output(const struct congestion_detector *detector, unsigned output)
 {
 	const struct congestion_detector_output *out = &detector->output[output];
-	bool timed = (detector->timed & BIT64(output)) != 0;
-	uint64_t above = 0;
+	bool timed = port_set_has(detector->timed, output);
+	port_set above = PORT_SET_NONE;
 	unsigned passed = 0;
 
 	for (unsigned input = 0; input < detector->config.ports; input++) {
@@ -273,13 +273,13 @@ static const char *check_output(const struct congestion_detector *detector, unsi
 		if ((cross->above & ~cross->passed) != 0)
 			return "a VOQ is above HCDTh and has not passed it";
 		passed += (unsigned)__builtin_popcount(cross->passed);
-		above |= cross->above != 0 ? BIT64(input) : 0;
+		above |= cross->above != 0 ? port_set_of(input) : PORT_SET_NONE;
 	}
-	if (passed != 0 && (detector->crowded & BIT64(output)) == 0)
+	if (passed != 0 && !port_set_has(detector->crowded, output))
 		return "departures from an output with VOQs that passed HCDTh do not count";
 	if (passed != out->passed)
 		return "an output's counter is not the number of its VOQs that passed HCDTh";
-	if (above != out->above)
+	if (!port_set_equal(above, out->above))
 		return "an output's set of inputs does not match its VOQs above HCDTh";
 	if ((out->state == CONGESTION_NONE) != (passed == 0))
 		return "an output without VOQs that passed HCDTh has a state, or one with them none";

@@ -19,11 +19,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/bits.h"
+#include "base/port_set.h"
 #include "base/weft_time.h"
 #include "wire/frame.h"
-
-#define CONGESTION_PORTS_MAX 64
 
 /* When FCTh is tested again. The paper tests it when a VOQ passes HCDTh and at the end of CRT. */
 enum congestion_detector_retest {
@@ -34,11 +32,11 @@ enum congestion_detector_retest {
 };
 
 struct congestion_detector_config {
-	uint8_t ports; /* 1..CONGESTION_PORTS_MAX */
+	uint8_t ports; /* 1..PORT_SET_PORTS */
 	uint8_t vcs;   /* 1..FRAME_VCS_MAX, the AFC included when there is one */
-	uint32_t vc_blocks[CONGESTION_PORTS_MAX]; /* size of each VC, by input port */
-	uint32_t hcdth_ppm, lcdth_ppm;            /* thresholds of one VC; lcdth below hcdth */
-	uint32_t fcth_ppm;                        /* threshold of the VC in the next device */
+	uint32_t vc_blocks[PORT_SET_PORTS]; /* size of each VC, by input port */
+	uint32_t hcdth_ppm, lcdth_ppm;      /* thresholds of one VC; lcdth below hcdth */
+	uint32_t fcth_ppm;                  /* threshold of the VC in the next device */
 	weft_time crt_ps;
 	weft_time refresh_ps; /* interval of a standing root's notifications */
 	/* Readings; 0 is the paper's word each time. */
@@ -74,7 +72,7 @@ struct congestion_detector_cross {
 struct congestion_detector_output {
 	enum congestion_detector_state state;
 	uint16_t passed;   /* VOQs that must fall below LCDTh: the sum over its crosses */
-	uint64_t above;    /* inputs with a VOQ above HCDTh now */
+	port_set above;    /* inputs with a VOQ above HCDTh now */
 	uint8_t input, vc; /* SUSPECT, ROOT: the VOQ that started it */
 	uint8_t life;      /* counts the roots here */
 	weft_time due;     /* SUSPECT: when CRT expires; ROOT: when to refresh */
@@ -82,14 +80,14 @@ struct congestion_detector_output {
 };
 
 struct congestion_detector {
-	uint64_t crowded; /* outputs whose departures count: VOQs passed HCDTh, or VCs count
+	port_set crowded; /* outputs whose departures count: VOQs passed HCDTh, or VCs count
 			   * together */
 	struct congestion_detector_config config;
-	uint32_t high[CONGESTION_PORTS_MAX], low[CONGESTION_PORTS_MAX]; /* blocks, by input */
-	uint16_t watched;                                               /* VCs */
-	uint64_t timed;     /* outputs with a time in 'due' */
-	weft_time next_due; /* the smallest of them, or earlier */
-	struct congestion_detector_output output[CONGESTION_PORTS_MAX];
+	uint32_t high[PORT_SET_PORTS], low[PORT_SET_PORTS]; /* blocks, by input */
+	uint16_t watched;                                   /* VCs */
+	port_set timed;                                     /* outputs with a time in 'due' */
+	weft_time next_due;                                 /* the smallest of them, or earlier */
+	struct congestion_detector_output output[PORT_SET_PORTS];
 	struct congestion_detector_cross *cross; /* [output][input] */
 	uint64_t suspicions, roots;              /* counters: begun */
 };
@@ -167,7 +165,7 @@ bool congestion_detector_confirm(struct congestion_detector *detector, unsigned 
 	uint32_t free, uint32_t capacity, weft_time now);
 
 /* The inputs, and for each its set of VCs, whose heads are responsible for a root. */
-uint64_t congestion_detector_notifiers(const struct congestion_detector *detector, unsigned output);
+port_set congestion_detector_notifiers(const struct congestion_detector *detector, unsigned output);
 uint16_t congestion_detector_speaking_vcs(
 	const struct congestion_detector *detector, unsigned output, unsigned input);
 

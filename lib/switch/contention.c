@@ -45,11 +45,11 @@ static void search_queue(struct search *search, const struct voq *queue)
 /* Inputs where something may be stored for the output, and VCs of such an input. The sets of the
  * output have all of its VOQs that are not empty; a queue for several outputs is in the sets of its
  * head. */
-static uint64_t inputs_of(const struct weft_switch *sw, unsigned output)
+static port_set inputs_of(const struct weft_switch *sw, unsigned output)
 {
 	const struct switch_output *out = &sw->port[output].output;
 
-	return sw->voq ? out->ready | out->stalled : UINT64_MAX >> (SWITCH_PORTS_MAX - sw->ports);
+	return sw->voq ? (port_set)(out->ready | out->stalled) : port_set_all(sw->ports);
 }
 
 static unsigned vcs_of(const struct weft_switch *sw, unsigned output, unsigned input)
@@ -61,8 +61,8 @@ static unsigned vcs_of(const struct weft_switch *sw, unsigned output, unsigned i
 /* Packets that are stored for an output, at any input. */
 static void search_output(struct search *search, const struct weft_switch *sw)
 {
-	for (uint64_t inputs = inputs_of(sw, search->output); inputs != 0; inputs &= inputs - 1) {
-		unsigned input = (unsigned)__builtin_ctzll(inputs);
+	PORT_SET_EACH(inputs, inputs_of(sw, search->output)) {
+		unsigned input = port_set_first(inputs);
 		const struct voq *queue = switch_queues(sw, search->output, input);
 
 		for (unsigned vcs = vcs_of(sw, search->output, input); vcs != 0; vcs &= vcs - 1) {

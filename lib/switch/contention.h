@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/port_set.h"
 #include "base/weft_time.h"
 #include "wire/latency.h"
 #include "wire/packet.h"
@@ -46,7 +47,7 @@ struct contention_config {
 
 struct contention {
 	struct contention_config config;
-	uint64_t driven;    /* set: outputs whose driver calls contention_leave() */
+	port_set driven;    /* set: outputs whose driver calls contention_leave() */
 	uint64_t waited_ps; /* sum over all data packets that left; data_out is their number */
 	uint64_t recorded;  /* packets whose flows were recorded here (contention_recorded) */
 	uint64_t bad;       /* extensions in frames with a wrong check: left as they are */

@@ -42,26 +42,27 @@ static bool is_minimal_shorter(const struct weft_switch *sw, const struct vc_lad
 
 /* One of the group's global links: this switch's own, or one reached through a local port to a
  * switch that has as many. */
-static unsigned draw(struct weft_switch *sw, uint64_t ports)
+static unsigned draw(struct weft_switch *sw, port_set ports)
 {
-	uint64_t all = sw->vc_rule->dateline[sw->vc_rule_at];
-	uint64_t global = ports & all, local = ports & ~all;
-	uint32_t own = (uint32_t)__builtin_popcountll(global);
-	uint32_t each = all == 0 ? 1 : (uint32_t)__builtin_popcountll(all);
-	uint32_t links = own + each * (uint32_t)__builtin_popcountll(local);
+	port_set all = port_set_from(sw->vc_rule->dateline[sw->vc_rule_at], 0);
+	port_set global = ports & all, local = ports & ~all;
+	uint32_t own = port_set_count(global);
+	uint32_t each = port_set_is_empty(all) ? 1 : port_set_count(all);
+	uint32_t links = own + each * port_set_count(local);
 
-	return bits_draw(rng_below(&sw->detour.rng, links) < own ? global : local, &sw->detour.rng);
+	return port_set_draw(
+		rng_below(&sw->detour.rng, links) < own ? global : local, &sw->detour.rng);
 }
 
 static bool takes_primary(struct weft_switch *sw, const struct vc_ladder *ladder,
 	const struct weft_packet *packet, enum vc_ladder_move move, unsigned primary,
-	unsigned other, uint64_t ports)
+	unsigned other, port_set ports)
 {
-	if (primary >= sw->ports || (sw->usable >> primary & 1) == 0 || move == VC_LADDER_GLOBAL)
+	if (primary >= sw->ports || !port_set_has(sw->usable, primary) || move == VC_LADDER_GLOBAL)
 		return false;
 	/* This switch is one of those that a detour may lead to. */
 	if (move == VC_LADDER_LOCAL)
-		return rng_below(&sw->detour.rng, (uint64_t)__builtin_popcountll(ports) + 1) == 0;
+		return rng_below(&sw->detour.rng, port_set_count(ports) + 1u) == 0;
 	if (ladder->choice == VC_LADDER_ORACLE)
 		return sw->detour.oracle(sw->detour.oracle_ctx, sw, packet, primary, VC_GO_ON) <=
 		       2 * sw->detour.oracle(
@@ -71,20 +72,23 @@ static bool takes_primary(struct weft_switch *sw, const struct vc_ladder *ladder
 	       is_minimal_shorter(sw, ladder, packet, primary, other);
 }
 
-unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, uint64_t set,
+unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, port_set set,
 	unsigned primary, enum vc_turn *turn)
 {
 	const struct vc_ladder *ladder = vc_ladder_find(sw->vc_rule->steps);
 	enum vc_ladder_move move =
 		vc_ladder_move(sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port, packet->vc);
-	uint64_t ports = vc_ladder_ports(sw->vc_rule, sw->vc_rule_at, move, set) & sw->usable &
-			 ~BIT64(packet->in_port);
+	port_set ports = port_set_from(vc_ladder_ports(sw->vc_rule, sw->vc_rule_at, move,
+					       port_set_word(set, 0)),
+				 0) &
+			 sw->usable & ~port_set_of(packet->in_port);
 	bool drawn = ladder->choice == VC_LADDER_ORACLE && move == VC_LADDER_GLOBAL;
-	unsigned other = ports == 0 ? primary
-			 : drawn    ? detour_draw_for(sw->detour.config.seed, packet, ports)
-				    : draw(sw, ports);
+	unsigned other = port_set_is_empty(ports) ? primary
+			 : drawn ? detour_draw_for(sw->detour.config.seed, packet, ports)
+				 : draw(sw, ports);
 
-	if (ports != 0 && !takes_primary(sw, ladder, packet, move, primary, other, ports)) {
+	if (!port_set_is_empty(ports) &&
+		!takes_primary(sw, ladder, packet, move, primary, other, ports)) {
 		*turn = VC_NEXT_STEP;
 		return other;
 	}

@@ -23,8 +23,7 @@
 
 #include <stdint.h>
 
-#include "base/bits.h"
-#include "base/rng.h"
+#include "base/port_set.h"
 #include "queuing/vc_rule.h"
 #include "wire/packet.h"
 
@@ -56,17 +55,17 @@ struct detour {
 
 /* One of the ports, not empty, the same at each switch of the packet's path. */
 static inline unsigned detour_draw_for(
-	uint64_t seed, const struct weft_packet *packet, uint64_t ports)
+	uint64_t seed, const struct weft_packet *packet, port_set ports)
 {
 	struct rng rng;
 
 	rng_init(&rng, seed, (uint64_t)packet->source << 16 | packet->destination,
 		(uint64_t)packet->message << 32 | packet->sequence);
-	return bits_draw(ports, &rng);
+	return port_set_draw(ports, &rng);
 }
 
 /* The output of a packet without a route: 'primary' (which may be unusable), a member of 'set' (the
  * alternatives for its destination), or SWITCH_PORT_NONE if the ladder has no rung left. Sets
  * '*turn' if the packet starts or continues a detour. The VC rule must be a ladder. */
-unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, uint64_t set,
+unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, port_set set,
 	unsigned primary, enum vc_turn *turn);

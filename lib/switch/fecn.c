@@ -15,7 +15,7 @@ void fecn_init(struct fecn *fecn)
 void fecn_set_rules(struct fecn *fecn, const struct fecn_rules *rules)
 {
 	fecn->rules = *rules;
-	for (unsigned port = 0; port < FECN_PORTS_MAX; port++)
+	for (unsigned port = 0; port < PORT_SET_PORTS; port++)
 		for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
 			fecn->passed[port][vc] = rules->marking_rate;
 }

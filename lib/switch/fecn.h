@@ -20,11 +20,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/rng.h"
+#include "base/port_set.h"
 #include "wire/packet.h"
 
 #define FECN_THRESHOLD_MAX 15
-#define FECN_PORTS_MAX     64
 
 struct fecn_rules {
 	uint16_t marking_rate; /* packets that pass unmarked between two marks of a VC; 0: none */
@@ -42,8 +41,8 @@ struct fecn {
 	struct rng rng; /* for 'red' */
 	struct fecn_rules rules;
 	uint64_t marked;                                /* packets */
-	uint32_t limit[FECN_PORTS_MAX][FRAME_VCS_MAX];  /* blocks; UINT32_MAX: never */
-	uint16_t passed[FECN_PORTS_MAX][FRAME_VCS_MAX]; /* unmarked since the last mark */
+	uint32_t limit[PORT_SET_PORTS][FRAME_VCS_MAX];  /* blocks; UINT32_MAX: never */
+	uint16_t passed[PORT_SET_PORTS][FRAME_VCS_MAX]; /* unmarked since the last mark */
 };
 
 /* All thresholds 0, and rules that leave nothing out. */

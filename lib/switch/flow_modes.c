@@ -17,20 +17,20 @@ static uint64_t hash(const struct adaptive *adaptive, uint32_t entropy)
 }
 
 /* A member of the set, by 64 bits. */
-static unsigned member(uint64_t set, uint64_t bits)
+static unsigned member(port_set set, uint64_t bits)
 {
-	uint64_t count = (uint64_t)__builtin_popcountll(set);
+	uint64_t count = port_set_count(set);
 	uint64_t skip = (uint64_t)(((unsigned __int128)bits * count) >> 64);
 
 	while (skip-- > 0)
-		set &= set - 1;
-	return (unsigned)__builtin_ctzll(set);
+		set = port_set_rest(set);
+	return port_set_first(set);
 }
 
 static unsigned choose_ecmp(
-	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {
-	return member(others | BIT64(primary), hash(adaptive, 0));
+	return member(others | port_set_of(primary), hash(adaptive, 0));
 }
 
 const struct adaptive_mode adaptive_ecmp = {.name = "ecmp",
@@ -38,9 +38,9 @@ const struct adaptive_mode adaptive_ecmp = {.name = "ecmp",
 	.choose = choose_ecmp};
 
 static unsigned choose_any(
-	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {
-	return bits_draw(others | BIT64(primary), &adaptive->rng);
+	return port_set_draw(others | port_set_of(primary), &adaptive->rng);
 }
 
 const struct adaptive_mode adaptive_spray_random = {.name = "spray-random",
@@ -48,11 +48,11 @@ const struct adaptive_mode adaptive_spray_random = {.name = "spray-random",
 	.choose = choose_any};
 
 static unsigned choose_next(
-	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {
-	unsigned port = bits_round_robin(others | BIT64(primary), adaptive->turn);
+	unsigned port = port_set_round_robin(others | port_set_of(primary), adaptive->turn);
 
-	adaptive->turn = (uint8_t)((port + 1) & 63);
+	adaptive->turn = (uint8_t)((port + 1) & (PORT_SET_PORTS - 1));
 	return port;
 }
 
@@ -64,19 +64,19 @@ const struct adaptive_mode adaptive_spray_rr = {.name = "spray-rr",
  * take another path without overtaking those before. Flows that share a place of the table end each
  * other's flowlets. */
 static unsigned choose_flowlet(
-	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {
 	const struct weft_packet *packet = adaptive->packet;
 	uint32_t flow = (uint32_t)packet->source << 16 | packet->destination;
 	struct adaptive_flowlet *flowlet =
 		&adaptive->flowlet[hash(adaptive, 0) % ADAPTIVE_FLOWLETS];
-	uint64_t set = others | BIT64(primary);
+	port_set set = others | port_set_of(primary);
 	bool same = flowlet->used && flowlet->flow == flow &&
 		    adaptive->now - flowlet->last_ps <= adaptive->flowlet_gap_ps &&
-		    (set >> flowlet->port & 1) != 0;
+		    port_set_has(set, flowlet->port);
 
 	if (!same)
-		flowlet->port = (uint8_t)bits_draw(set, &adaptive->rng);
+		flowlet->port = (uint8_t)port_set_draw(set, &adaptive->rng);
 	flowlet->used = true;
 	flowlet->flow = flow;
 	flowlet->last_ps = adaptive->now;
@@ -90,9 +90,9 @@ const struct adaptive_mode adaptive_flowlet = {.name = "flowlet",
 
 /* The host chooses the entropy of each packet (nic/congestion/reps.h). */
 static unsigned choose_reps(
-	struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {
-	return member(others | BIT64(primary), hash(adaptive, 1 + adaptive->packet->entropy));
+	return member(others | port_set_of(primary), hash(adaptive, 1 + adaptive->packet->entropy));
 }
 
 const struct adaptive_mode adaptive_reps = {.name = "reps",

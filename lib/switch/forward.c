@@ -7,25 +7,38 @@
 #include "fecn.h"
 #include "switch_shard.h"
 
-static bool routing_error(const struct weft_switch *sw, const struct weft_packet *packet)
+static bool routing_error(
+	const struct weft_switch *sw, const struct weft_packet *packet, unsigned output)
 {
-	return (packet->hop & ROUTE_PORT_BIT) == 0 || (packet->hop & ROUTE_PORT_MASK) >= sw->ports;
+	return (packet->hop & ROUTE_PORT_BIT) == 0 || output >= sw->ports;
 }
 
-/* Skips 'next step' or a layer at the cursor: the element after it counts, and the cursor advances
- * past both. Returns the route's instruction about steps here. */
+/* The element after the one at the cursor counts. */
+static void pass_element(const struct weft_switch *sw, struct weft_packet *packet, unsigned *output)
+{
+	packet->hop = packet->route[packet->cursor];
+	*output = forward_output(sw, packet);
+}
+
+/* Skips 'next step' or a layer, and a high prefix, at the cursor, which advances past them and the
+ * port. Returns the route's instruction about steps here. */
 static enum vc_turn find_turn(
 	const struct weft_switch *sw, struct weft_packet *packet, unsigned *output)
 {
-	enum vc_turn turn = vc_turn_of(packet->hop);
+	const enum vc_turn turn = vc_turn_of(packet->hop);
+	uint8_t high;
 
 	if (packet->route_length == 0 || packet->cursor >= packet->route_length)
 		return VC_GO_ON;
-	if (turn != VC_GO_ON) {
-		packet->hop = packet->route[packet->cursor];
-		*output = forward_output(sw, packet);
-		return turn;
+	if (turn != VC_GO_ON)
+		pass_element(sw, packet, output);
+	high = packet->hop;
+	if (PORT_SET_WORDS > 1 && route_is_high(high) && packet->cursor < packet->route_length) {
+		pass_element(sw, packet, output);
+		*output += 64u * (high & ROUTE_HIGH_MASK);
 	}
+	if (turn != VC_GO_ON)
+		return turn;
 	if (sw->vc_rule == NULL || sw->vc_rule->steps == VC_STEPS_NONE)
 		return VC_GO_ON;
 	return packet->route[packet->cursor] == ROUTE_TYPE_STEP ? VC_STEP_AHEAD : VC_GO_ON;
@@ -45,17 +58,19 @@ static bool knows_detours(const struct weft_switch *sw, const struct weft_packet
 /* An alternative port whose link is up, for a destination whose primary port is down. */
 static unsigned alternative(const struct weft_switch *sw, const struct weft_packet *packet)
 {
-	uint64_t usable = 0;
+	port_set usable = PORT_SET_NONE, global = PORT_SET_NONE;
 
 	if (sw->table_alternatives != NULL && packet->route_length == 0)
 		usable = sw->table_alternatives[packet->destination] & sw->usable;
 	/* Control frames on a detour take an own global link if there is one, so they never
 	 * circulate. */
-	if (has_ladder(sw) && (usable & sw->vc_rule->dateline[sw->vc_rule_at]) != 0)
-		usable &= sw->vc_rule->dateline[sw->vc_rule_at];
-	if (usable == 0)
+	if (has_ladder(sw))
+		global = usable & port_set_from(sw->vc_rule->dateline[sw->vc_rule_at], 0);
+	if (!port_set_is_empty(global))
+		usable = global;
+	if (port_set_is_empty(usable))
 		return SWITCH_PORT_NONE;
-	return bits_round_robin(usable, packet->destination % SWITCH_PORTS_MAX);
+	return port_set_round_robin(usable, packet->destination % PORT_SET_PORTS);
 }
 
 /* Why a packet cannot leave through '*output', which is not usable; SWITCH_COUNTER_COUNT: it leaves
@@ -63,7 +78,7 @@ static unsigned alternative(const struct weft_switch *sw, const struct weft_pack
 static enum switch_counter find_other(
 	const struct weft_switch *sw, const struct weft_packet *packet, unsigned *output)
 {
-	if (packet->route_length != 0 && routing_error(sw, packet))
+	if (packet->route_length != 0 && routing_error(sw, packet, *output))
 		return SWITCH_DISCARD_ROUTING_ERROR;
 	if (packet->route_length == 0 && *output >= sw->ports)
 		return SWITCH_DISCARD_NO_ROUTE;
@@ -78,8 +93,8 @@ static uint32_t waiting_blocks(const struct weft_switch *sw, unsigned output, un
 	const struct switch_output *out = &sw->port[output].output;
 	uint32_t blocks = 0;
 
-	for (uint64_t inputs = out->ready | out->stalled; inputs != 0; inputs &= inputs - 1)
-		blocks += switch_queues(sw, output, (unsigned)__builtin_ctzll(inputs))[vc].blocks;
+	PORT_SET_EACH(inputs, out->ready | out->stalled)
+		blocks += switch_queues(sw, output, port_set_first(inputs))[vc].blocks;
 	return blocks;
 }
 
@@ -134,7 +149,8 @@ unsigned forward_exception(
 		return refuse(sw, packet, SWITCH_DISCARD_CREDIT_VIOLATION);
 	if (has_ladder(sw) && packet->route_length == 0)
 		output = detour_route(sw, packet,
-			knows_detours(sw, packet) ? sw->table_alternatives[packet->destination] : 0,
+			knows_detours(sw, packet) ? sw->table_alternatives[packet->destination]
+						  : PORT_SET_NONE,
 			output, &turn);
 	if (!forward_is_in(sw->usable, output)) {
 		reason = find_other(sw, packet, &output);
@@ -159,7 +175,8 @@ static bool control_route(
 	if (!is_of_mapper(packet))
 		(void)find_turn(sw, packet, output);
 	/* No table has a destination of the mapper's frames. */
-	if ((packet->route_length != 0 || is_of_mapper(packet)) && routing_error(sw, packet))
+	if ((packet->route_length != 0 || is_of_mapper(packet)) &&
+		routing_error(sw, packet, *output))
 		return false;
 	if (*output < sw->ports)
 		return true;
@@ -269,7 +286,7 @@ static inline __attribute__((always_inline)) unsigned transmit_burst(struct weft
 	count += arbiter_pick_burst(sw, output, packets + count, max - count, now, voq);
 	for (unsigned i = control; i < count; i++)
 		bytes += packets[i]->bytes;
-	if (port->output.ready == 0)
+	if (port_set_is_empty(port->output.ready))
 		arbiter_update(sw, output);
 	port->count[SWITCH_DATA_OUT] += count - control;
 	port->count[SWITCH_BYTES_OUT] += bytes;
@@ -286,7 +303,7 @@ static unsigned transmit_by_rules(struct weft_switch *sw, unsigned output,
 		count = transmit_burst(sw, output, packets, 1, now, true);
 	while (count < max && arbiter_aim(sw, output, now))
 		count += transmit_burst(sw, output, packets + count, 1, now, true);
-	if (sw->port[output].output.ready == 0)
+	if (port_set_is_empty(sw->port[output].output.ready))
 		arbiter_update(sw, output);
 	return count;
 }

@@ -20,6 +20,8 @@ static inline unsigned forward_output(const struct weft_switch *sw, struct weft_
 {
 	if (packet->route_length != 0) {
 		packet->mutable_word += MUTABLE_CURSOR(1);
+		if (PORT_SET_WORDS > 1 && (packet->hop & ROUTE_PORT_BIT) == 0)
+			return SWITCH_PORT_NONE;
 		return (packet->hop ^ ROUTE_PORT_BIT) & ~ROUTE_ADAPTIVE;
 	}
 	if (__builtin_expect(packet->destination > sw->table_last, 0))
@@ -32,16 +34,16 @@ void forward_queue_control(struct weft_switch *sw, struct weft_packet *packet, u
 /* The same for the agent of the device. */
 void forward_give_to_agent(struct weft_switch *sw, struct weft_packet *packet);
 
-static inline bool forward_is_in(uint64_t outputs, unsigned output)
+static inline bool forward_is_in(port_set outputs, unsigned output)
 {
-	return output < SWITCH_PORTS_MAX && (outputs >> output & 1) != 0;
+	return output < PORT_SET_PORTS && port_set_has(outputs, output);
 }
 
 /* Admission of a plain packet: nothing to decide but the next VC, by SL, and nothing wrong. Its
  * output is in 'outputs', which are usable; the sender had the credits. */
 static inline __attribute__((always_inline)) bool forward_is_plain(const struct weft_switch *sw,
 	const struct switch_port *port, const struct weft_packet *packet, unsigned output,
-	uint64_t outputs)
+	port_set outputs)
 {
 	return __builtin_expect(forward_is_in(outputs, output), 1) &&
 	       __builtin_expect(packet->vc < sw->signal.plain_vcs, 1) &&
@@ -100,7 +102,7 @@ static inline __attribute__((always_inline)) bool forward_pass(struct weft_switc
 static inline __attribute__((always_inline)) bool switch_pass(struct weft_switch *sw,
 	struct switch_port *port, const struct weft_packet *packet, unsigned output, const bool voq)
 {
-	return (sw->idle >> output & 1) != 0 && forward_pass(sw, port, packet, output, voq);
+	return port_set_has(sw->idle, output) && forward_pass(sw, port, packet, output, voq);
 }
 
 /* An admitted packet joins its queue. */
@@ -132,7 +134,7 @@ static inline void switch_receive(struct weft_switch *sw, struct weft_packet *pa
  * device. SWITCH_PORT_NONE: the switch is unchanged, and the packet needs a descriptor and
  * switch_receive(). */
 static inline __attribute__((always_inline)) unsigned switch_receive_direct(struct weft_switch *sw,
-	struct switch_port *port, struct weft_packet *packet, uint64_t outputs, const bool voq)
+	struct switch_port *port, struct weft_packet *packet, port_set outputs, const bool voq)
 {
 	unsigned output = forward_output(sw, packet);
 
@@ -161,7 +163,7 @@ static inline void switch_count_passed(struct weft_switch *sw, unsigned input, u
 
 	port->count[SWITCH_DATA_OUT] += packets;
 	port->count[SWITCH_BYTES_OUT] += bytes;
-	port->output.next_input = (uint8_t)((input + 1) & (SWITCH_PORTS_MAX - 1));
+	port->output.next_input = (uint8_t)((input + 1) & (PORT_SET_PORTS - 1));
 	arbiter_advance_vc(sw, output, input, vc);
 }
 
@@ -180,7 +182,7 @@ static inline __attribute__((always_inline)) struct weft_packet *switch_transmit
 		port->count[SWITCH_DATA_OUT]++;
 		port->count[SWITCH_BYTES_OUT] += packet->bytes;
 	}
-	if (port->output.ready == 0)
+	if (port_set_is_empty(port->output.ready))
 		arbiter_update(sw, output);
 	return packet;
 }

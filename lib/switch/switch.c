@@ -37,7 +37,7 @@ static void init_ports(struct weft_switch *sw, const struct switch_config *confi
 			.port = (uint8_t)port,
 			.device_kind = 0,
 			.vcs = sw->vcs,
-			.open = (config->open_ports & BIT64(port)) != 0,
+			.open = port_set_has(config->open_ports, port),
 			.each = config->credits_each,
 			.vc_blocks = port_blocks(config, port) / sw->vcs,
 			.session = config->session,
@@ -69,7 +69,7 @@ uint32_t switch_table_hosts(const struct weft_switch *sw)
 
 static bool config_valid(const struct switch_config *config)
 {
-	if (config->ports == 0 || config->ports > SWITCH_PORTS_MAX || config->vcs == 0 ||
+	if (config->ports - 1u >= SWITCH_PORTS_MAX || config->vcs == 0 ||
 		config->vcs > FRAME_VCS_MAX || config->session == 0 ||
 		(config->table_port != NULL && config->table_hosts > SWITCH_HOSTS_MAX))
 		return false;
@@ -133,7 +133,7 @@ static void configure(struct weft_switch *sw, const struct switch_config *config
 	sw->watchdog_ps = config->watchdog_ps;
 	sw->watchdog_due = now;
 	sw->absent = config->absent_ports;
-	sw->usable = ~config->absent_ports & (UINT64_MAX >> (SWITCH_PORTS_MAX - config->ports));
+	sw->usable = ~config->absent_ports & port_set_all(config->ports);
 	sw->idle = sw->usable;
 	switch_set_table(sw, config->table_port, config->table_block, config->table_hosts);
 	sw->table_alternatives = config->table_alternatives;
@@ -218,10 +218,11 @@ struct weft_packet *switch_take_for_agent(struct weft_switch *sw)
 
 bool switch_is_empty(const struct weft_switch *sw)
 {
-	if (sw->idle == sw->usable)
+	if (port_set_equal(sw->idle, sw->usable))
 		return true;
 	for (unsigned output = 0; output < sw->ports; output++)
-		if ((sw->port[output].output.ready | sw->port[output].output.stalled) != 0)
+		if (!port_set_is_empty(
+			    sw->port[output].output.ready | sw->port[output].output.stalled))
 			return false;
 	return true;
 }
@@ -252,8 +253,8 @@ static void discard_data(struct weft_switch *sw, unsigned output, enum switch_co
 	struct switch_output *out = &sw->port[output].output;
 
 	arbiter_retry(sw, output);
-	while (out->ready != 0) {
-		unsigned input = (unsigned)__builtin_ctzll(out->ready);
+	while (!port_set_is_empty(out->ready)) {
+		unsigned input = port_set_first(out->ready);
 		unsigned vc = (unsigned)__builtin_ctz(switch_ready_vcs(sw, output, input));
 
 		discard_stored(sw, arbiter_remove(sw, input, vc, output), reason);
@@ -302,8 +303,8 @@ void switch_purge(struct weft_switch *sw)
 
 static void link_is_up(struct weft_switch *sw, unsigned port)
 {
-	sw->usable |= BIT64(port);
-	sw->linked |= BIT64(port);
+	sw->usable |= port_set_of(port);
+	sw->linked |= port_set_of(port);
 	arbiter_retry(sw, port);
 }
 
@@ -312,21 +313,21 @@ unsigned switch_poll_link(struct weft_switch *sw, unsigned port, weft_time now)
 	struct link_end *link = &sw->port[port].link;
 	unsigned due;
 
-	if (sw->absent & BIT64(port))
+	if (port_set_has(sw->absent, port))
 		return 0;
 	if (link->config.open) {
 		link_end_renew_open(link);
-		if (sw->port[port].output.stalled != 0)
+		if (!port_set_is_empty(sw->port[port].output.stalled))
 			arbiter_retry(sw, port);
 		return 0;
 	}
 	due = link_end_poll(link, now);
 	if (due & LINK_WENT_DOWN) {
-		sw->usable &= ~BIT64(port);
-		sw->idle &= ~BIT64(port);
+		sw->usable &= ~port_set_of(port);
+		sw->idle &= ~port_set_of(port);
 		if (sw->peer_buffers != NULL)
 			peer_buffer_forget(&sw->peer_buffers[port]);
-		sw->linked &= ~BIT64(port);
+		sw->linked &= ~port_set_of(port);
 		discard_data(sw, port, SWITCH_DISCARD_LINK_DOWN);
 		discard_waiting_control(sw, port);
 	}
@@ -372,8 +373,8 @@ static void watch_output(struct weft_switch *sw, unsigned output, weft_time now)
 {
 	bool discarded = false;
 
-	for (uint64_t inputs = sw->port[output].output.stalled; inputs != 0; inputs &= inputs - 1) {
-		unsigned input = (unsigned)__builtin_ctzll(inputs);
+	PORT_SET_EACH(inputs, sw->port[output].output.stalled) {
+		unsigned input = port_set_first(inputs);
 		uint16_t vcs = switch_stalled_vcs(sw, output, input);
 
 		for (; vcs != 0; vcs &= (uint16_t)(vcs - 1)) {

@@ -53,6 +53,7 @@
 
 #include "arbitration.h"
 #include "base/bits.h"
+#include "base/port_set.h"
 #include "congestion_control.h"
 #include "detour.h"
 #include "link/link_end.h"
@@ -61,7 +62,7 @@
 #include "voq.h"
 #include "wire/packet.h"
 
-#define SWITCH_PORTS_MAX   64
+#define SWITCH_PORTS_MAX   PORT_SET_LIMIT
 #define SWITCH_HOSTS_MAX   65536 /* limit of a table: numbers have 16 bits */
 #define SWITCH_PORT_NONE   0xFF
 #define SWITCH_TABLE_BLOCK 64u /* hosts in a block of a table */
@@ -75,8 +76,8 @@ struct switch_config {
 	uint32_t buffer_blocks; /* per input port, split equally among the VCs */
 	uint32_t port_slots[SWITCH_PORTS_MAX]; /* frames its receive ring holds; 0: no such limit.
 						* All that is advertised never exceeds it */
-	uint64_t open_ports;                   /* set: peers without credits (link_end.h) */
-	uint64_t absent_ports; /* set: no cable; packets routed there are discarded as link down */
+	port_set open_ports;                   /* set: peers without credits (link_end.h) */
+	port_set absent_ports; /* set: no cable; packets routed there are discarded as link down */
 	uint8_t sl_to_vc[16];  /* queuing scheme */
 	weft_time hello_ps;    /* 10 ms in the papers; 3 missed: down */
 	weft_time credit_refresh_ps;
@@ -87,7 +88,7 @@ struct switch_config {
 	 * set of alternative ports, which may be NULL. The caller's, until the switch is destroyed
 	 * or switch_set_routing() has exchanged it. */
 	const uint8_t *table_port;
-	const uint64_t *table_alternatives;
+	const port_set *table_alternatives;
 	uint32_t table_hosts; /* up to SWITCH_HOSTS_MAX */
 	/* Not NULL: the primary ports of hosts from n * SWITCH_TABLE_BLOCK on are in block
 	 * table_block[n] of table_port, so that many switches can share memory. Owned by the
@@ -105,7 +106,7 @@ struct switch_config {
 /* The part of a switch that a mapper may change, all at once. Fields as in switch_config. */
 struct switch_routing {
 	const uint8_t *port;          /* [hosts]; NULL: no table */
-	const uint64_t *alternatives; /* [hosts] or NULL */
+	const port_set *alternatives; /* [hosts] or NULL */
 	uint32_t hosts;
 	const struct vc_rule *vc_rule; /* NULL: none */
 	uint32_t vc_rule_at;
@@ -125,14 +126,14 @@ struct crosspoint {
 _Static_assert(sizeof(struct crosspoint) == 8, "eight to a cache line");
 
 struct switch_output {
-	uint64_t ready;   /* inputs with a ready VC */
-	uint64_t stalled; /* inputs with a stalled VC */
+	port_set ready;   /* inputs with a ready VC */
+	port_set stalled; /* inputs with a stalled VC */
 	uint8_t next_input;
 	uint16_t control_waiting;
 	struct weft_packet *control_head;
 };
 
-_Static_assert(sizeof(struct switch_output) == 32, "half a cache line");
+_Static_assert(PORT_SET_WORDS > 1 || sizeof(struct switch_output) == 32, "half a cache line");
 
 /* A packet of VC 0 uses two cache lines of its input port and one of its output port. */
 struct switch_port {
@@ -145,10 +146,12 @@ struct switch_port {
 #define SWITCH_LINE_OF(member) (offsetof(struct switch_port, member) / 64)
 _Static_assert(SWITCH_LINE_OF(count[SWITCH_DATA_IN]) == SWITCH_LINE_OF(count[SWITCH_BYTES_IN]),
 	"what comes in counts in one line");
-_Static_assert(SWITCH_LINE_OF(count[SWITCH_DATA_OUT]) == SWITCH_LINE_OF(output) &&
-		       SWITCH_LINE_OF(link.tx[0]) == SWITCH_LINE_OF(output),
+_Static_assert(
+	PORT_SET_WORDS > 1 || (SWITCH_LINE_OF(count[SWITCH_DATA_OUT]) == SWITCH_LINE_OF(output) &&
+				      SWITCH_LINE_OF(link.tx[0]) == SWITCH_LINE_OF(output)),
 	"what leaves needs one line");
-_Static_assert(offsetof(struct switch_port, link.rx) % 64 == 0, "VCs 0 to 3 in one line");
+_Static_assert(PORT_SET_WORDS > 1 || offsetof(struct switch_port, link.rx) % 64 == 0,
+	"VCs 0 to 3 in one line");
 
 struct contention;
 struct peer_buffer;
@@ -168,23 +171,23 @@ struct weft_switch {
 	const uint8_t *table_port;
 	const uint16_t *table_block; /* by host / SWITCH_TABLE_BLOCK; NULL: table_port is by host */
 	uint8_t sl_to_vc[16];
-	uint64_t usable; /* outputs whose link is not down */
-	uint64_t busy;   /* outputs that may have something to send */
-	uint64_t idle; /* usable outputs where no packet waits, ready or stalled (switch_pass()) */
+	port_set usable; /* outputs whose link is not down */
+	port_set busy;   /* outputs that may have something to send */
+	port_set idle; /* usable outputs where no packet waits, ready or stalled (switch_pass()) */
 	struct voq *queue; /* all queues: [output][input][vc], or [input][vc] without VOQs */
 	/* A queue that grows above this size is reported to congestion control; UINT32_MAX: none.
 	 */
 	uint32_t report_above_blocks;
 	const struct vc_rule *vc_rule;
 	struct crosspoint *cross; /* [output][input] */
-	const uint64_t *table_alternatives;
+	const port_set *table_alternatives;
 	struct congestion_control *congestion; /* NULL: none (switch_congestion.h) */
 	/* Inputs that are reading a packet out. Without VOQs such an input gives nothing else
 	 * before the tail has left (switch_hold()). */
-	uint64_t held;
+	port_set held;
 	struct weft_packet *discarded;
-	uint64_t linked;                                /* ports whose link is up */
-	uint64_t absent;                                /* ports without a cable */
+	port_set linked;                                /* ports whose link is up */
+	port_set absent;                                /* ports without a cable */
 	struct weft_packet *for_agent, *for_agent_tail; /* the tail is valid if there is a head */
 	bool has_agent;
 	weft_time watchdog_ps, watchdog_due;
@@ -200,7 +203,8 @@ struct weft_switch {
 	struct switch_port port[]; /* [ports] */
 };
 
-_Static_assert(offsetof(struct weft_switch, queue) == 64, "the rest is in other lines");
+_Static_assert(PORT_SET_WORDS > 1 || offsetof(struct weft_switch, queue) == 64,
+	"the rest is in other lines");
 
 /* NULL with errno EINVAL (a number out of range) or ENOMEM. */
 struct weft_switch *switch_create(const struct switch_config *config, weft_time now);
@@ -228,12 +232,12 @@ unsigned switch_transmit(struct weft_switch *sw, unsigned output, struct weft_pa
  * driver whose transmissions take time calls these two; with VOQs they have no effect. */
 static inline void switch_hold(struct weft_switch *sw, unsigned input)
 {
-	sw->held |= BIT64(input);
+	sw->held |= port_set_of(input);
 }
 
 static inline void switch_let_go(struct weft_switch *sw, unsigned input)
 {
-	sw->held &= ~BIT64(input);
+	sw->held &= ~port_set_of(input);
 }
 
 /* The discarded packets, linked by 'next', each with 'discard'; NULL if none. The caller frees
@@ -322,7 +326,7 @@ static inline uint16_t switch_ready_vcs(
 	const struct weft_switch *sw, unsigned output, unsigned input)
 {
 	if (sw->vcs == 1)
-		return sw->port[output].output.ready >> input & 1;
+		return port_set_has(sw->port[output].output.ready, input);
 	return switch_cross(sw, output, input)->ready;
 }
 
@@ -330,7 +334,7 @@ static inline uint16_t switch_stalled_vcs(
 	const struct weft_switch *sw, unsigned output, unsigned input)
 {
 	if (sw->vcs == 1)
-		return sw->port[output].output.stalled >> input & 1;
+		return port_set_has(sw->port[output].output.stalled, input);
 	return switch_cross(sw, output, input)->stalled;
 }
 

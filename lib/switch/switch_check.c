@@ -88,33 +88,36 @@ static const char *check_crosspoint(const struct weft_switch *sw, unsigned outpu
 }
 
 /* Outputs whose queues are here. */
-static uint64_t own_outputs(const struct weft_switch *sw)
+static port_set own_outputs(const struct weft_switch *sw)
 {
-	return sw->shard == NULL ? UINT64_MAX : sw->shard->own;
+	return sw->shard == NULL ? ~PORT_SET_NONE : sw->shard->own;
 }
 
 /* The sets of an output against its crosspoints, busy and idle against the sets. */
 static const char *check_output(const struct weft_switch *sw, unsigned output)
 {
 	const struct switch_output *out = &sw->port[output].output;
-	uint64_t ready = 0, stalled = 0;
+	port_set ready = PORT_SET_NONE, stalled = PORT_SET_NONE;
 	const char *wrong = NULL;
 	bool busy, idle;
 
 	for (unsigned input = 0; input < sw->ports && wrong == NULL; input++) {
 		wrong = check_crosspoint(sw, output, input);
-		ready |= switch_ready_vcs(sw, output, input) != 0 ? BIT64(input) : 0;
-		stalled |= switch_stalled_vcs(sw, output, input) != 0 ? BIT64(input) : 0;
+		ready |= switch_ready_vcs(sw, output, input) != 0 ? port_set_of(input)
+								  : PORT_SET_NONE;
+		stalled |= switch_stalled_vcs(sw, output, input) != 0 ? port_set_of(input)
+								      : PORT_SET_NONE;
 	}
 	if (wrong != NULL)
 		return wrong;
-	if (ready != out->ready || stalled != out->stalled)
+	if (!port_set_equal(ready, out->ready) || !port_set_equal(stalled, out->stalled))
 		return "an output's sets differ from its crosspoints'";
-	busy = ready != 0 || out->control_head != NULL;
-	idle = !busy && stalled == 0 && (sw->usable & own_outputs(sw) & BIT64(output)) != 0;
-	if (busy && (sw->busy & BIT64(output)) == 0)
+	busy = !port_set_is_empty(ready) || out->control_head != NULL;
+	idle = !busy && port_set_is_empty(stalled) &&
+	       port_set_has(sw->usable & own_outputs(sw), output);
+	if (busy && !port_set_has(sw->busy, output))
 		return "an output with something to send is not busy";
-	if (idle != ((sw->idle & BIT64(output)) != 0))
+	if (idle != port_set_has(sw->idle, output))
 		return "idle differs from what waits for the output";
 	return NULL;
 }

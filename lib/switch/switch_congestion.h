@@ -25,7 +25,7 @@ struct switch_congestion_config {
 	uint32_t threshold_ppm;
 	weft_time flowlet_gap_ps;
 	uint8_t stage;     /* 1 next to the hosts; 0: none, entries are never consumed here */
-	uint64_t up_ports; /* set: towards higher stages, also with all later tables */
+	port_set up_ports; /* set: towards higher stages, also with all later tables */
 	uint32_t hosts;    /* maximum in later tables; not below the present number */
 	/* Both or none; they need VOQs. switch_congestion() fills in ports, VCs and vc_blocks of
 	 * the detector, and congestion_control_create() its part of the table. */

@@ -8,19 +8,14 @@
 
 #include "discard.h"
 
-static uint64_t ports_of(const struct switch_division *division, unsigned shard)
+static port_set ports_of(const struct switch_division *division, unsigned shard)
 {
-	uint64_t ports = 0;
+	port_set ports = PORT_SET_NONE;
 
 	for (unsigned port = 0; port < division->config.ports; port++)
 		if (division->owner[port] == shard)
-			ports |= BIT64(port);
+			ports |= port_set_of(port);
 	return ports;
-}
-
-static uint64_t all_ports(const struct switch_division *division)
-{
-	return UINT64_MAX >> (SWITCH_PORTS_MAX - division->config.ports);
 }
 
 static bool is_valid(const struct switch_config *config, const uint8_t *owner, unsigned shards)
@@ -49,7 +44,7 @@ struct switch_division *switch_division_create(
 	division->config = *config;
 	memcpy(division->owner, owner, config->ports);
 	for (unsigned shard = 0; shard < shards; shard++)
-		if (ports_of(division, shard) == 0) {
+		if (port_set_is_empty(ports_of(division, shard))) {
 			free(division);
 			errno = EINVAL;
 			return NULL;
@@ -64,8 +59,8 @@ static uint32_t max_under_way(const struct switch_division *division, unsigned f
 	const struct switch_config *config = &division->config;
 	uint32_t entries = config->control_reserve;
 
-	for (uint64_t ports = ports_of(division, from); ports != 0; ports &= ports - 1) {
-		unsigned port = (unsigned)__builtin_ctzll(ports);
+	PORT_SET_EACH(ports, ports_of(division, from)) {
+		unsigned port = port_set_first(ports);
 		uint32_t slots = config->port_slots[port];
 
 		entries +=
@@ -114,7 +109,7 @@ int switch_shard_create(struct switch_division *division, unsigned number, weft_
 	shard->division = division;
 	shard->number = number;
 	shard->own = ports_of(division, number);
-	shard->foreign = all_ports(division) & ~shard->own;
+	shard->foreign = port_set_all(division->config.ports) & ~shard->own;
 	result = create_switch(shard, now);
 	for (unsigned from = 0; from < division->shards && result == 0; from++)
 		if (from != number)
@@ -166,8 +161,8 @@ static void hear_releases(struct switch_shard *shard, unsigned from)
 	struct shard_other *other = &shard->other[from];
 	const struct shard_board *board = &shard->division->shard[from]->board;
 
-	for (uint64_t inputs = other->away; inputs != 0; inputs &= inputs - 1) {
-		unsigned input = (unsigned)__builtin_ctzll(inputs);
+	PORT_SET_EACH(inputs, other->away) {
+		unsigned input = port_set_first(inputs);
 		struct credit_rx *rx = shard->sw->port[input].link.rx;
 		bool holds = false;
 
@@ -183,20 +178,20 @@ static void hear_releases(struct switch_shard *shard, unsigned from)
 			holds = holds || credit_stored(&rx[vc]) != 0;
 		}
 		if (!holds)
-			other->away &= ~BIT64(input);
+			other->away &= ~port_set_of(input);
 	}
 }
 
 void switch_shard_pull(struct switch_shard *shard)
 {
 	const struct switch_division *division = shard->division;
-	uint64_t usable = shard->sw->usable & shard->own;
+	port_set usable = shard->sw->usable & shard->own;
 
 	for (unsigned from = 0; from < division->shards; from++) {
 		if (from == shard->number)
 			continue;
-		usable |= __atomic_load_n(&division->shard[from]->board.usable, __ATOMIC_RELAXED);
-		if (shard->other[from].away != 0)
+		usable |= port_set_load(&division->shard[from]->board.usable, __ATOMIC_RELAXED);
+		if (!port_set_is_empty(shard->other[from].away))
 			hear_releases(shard, from);
 	}
 	shard->sw->usable = usable;
@@ -204,8 +199,8 @@ void switch_shard_pull(struct switch_shard *shard)
 
 static void tell_releases(struct switch_shard *shard)
 {
-	for (uint64_t inputs = shard->guests; inputs != 0; inputs &= inputs - 1) {
-		unsigned input = (unsigned)__builtin_ctzll(inputs);
+	PORT_SET_EACH(inputs, shard->guests) {
+		unsigned input = port_set_first(inputs);
 		const struct credit_rx *rx = shard->sw->port[input].link.rx;
 		uint32_t *released = shard->board.released[input];
 		bool holds = false;
@@ -216,18 +211,18 @@ static void tell_releases(struct switch_shard *shard)
 			holds = holds || credit_stored(&rx[vc]) != 0;
 		}
 		if (!holds)
-			shard->guests &= ~BIT64(input);
+			shard->guests &= ~port_set_of(input);
 	}
 }
 
 void switch_shard_push(struct switch_shard *shard)
 {
-	uint64_t usable = shard->sw->usable & shard->own;
+	port_set usable = shard->sw->usable & shard->own;
 
 	switch_shard_flush(shard);
-	if (shard->board.usable != usable)
-		__atomic_store_n(&shard->board.usable, usable, __ATOMIC_RELAXED);
-	if (shard->guests != 0)
+	if (!port_set_equal(shard->board.usable, usable))
+		port_set_store(&shard->board.usable, usable, __ATOMIC_RELAXED);
+	if (!port_set_is_empty(shard->guests))
 		tell_releases(shard);
 }
 
@@ -352,8 +347,8 @@ void switch_division_drain(struct switch_division *division)
 
 bool switch_shard_is_empty(const struct switch_shard *shard)
 {
-	for (uint64_t inputs = shard->own; inputs != 0; inputs &= inputs - 1) {
-		const struct credit_rx *rx = shard->sw->port[__builtin_ctzll(inputs)].link.rx;
+	PORT_SET_EACH(inputs, shard->own) {
+		const struct credit_rx *rx = shard->sw->port[port_set_first(inputs)].link.rx;
 
 		for (unsigned vc = 0; vc < shard->sw->vcs; vc++)
 			if (credit_stored(&rx[vc]) != 0)

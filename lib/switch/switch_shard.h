@@ -103,7 +103,7 @@ static inline void shard_ring_take(struct shard_ring *ring, uint32_t entries)
 /* The values that a shard, their only writer, publishes for the others: per input, for its owner.
  */
 struct shard_board {
-	uint64_t usable; /* outputs, of its own */
+	port_set usable; /* outputs, of its own */
 	/* Control frames that it has taken from the ring of each shard. */
 	uint32_t control_taken[SWITCH_SHARDS_MAX] __attribute__((aligned(64)));
 	/* Blocks that have left it, of each VC of each foreign input. A line each. */
@@ -117,7 +117,7 @@ _Static_assert(sizeof(uint32_t[FRAME_VCS_MAX]) == 64, "a line for each input");
 /* A shard's view of another shard. */
 struct shard_other {
 	struct shard_ring *out; /* that ring is the other's memory */
-	uint64_t away;          /* own inputs that may have packets there */
+	port_set away;          /* own inputs that may have packets there */
 	uint32_t control_handed;
 	uint32_t heard[SWITCH_PORTS_MAX][FRAME_VCS_MAX]; /* value of 'released' there */
 };
@@ -128,10 +128,10 @@ struct switch_shard {
 	struct weft_switch *sw;
 	struct switch_division *division;
 	unsigned number;
-	uint64_t own;     /* ports */
-	uint64_t foreign; /* the other ones */
+	port_set own;     /* ports */
+	port_set foreign; /* the other ones */
 	uint64_t filled;  /* shards with handed-over packets that are not published yet */
-	uint64_t guests; /* foreign inputs that may have packets here, or had since the last push */
+	port_set guests; /* foreign inputs that may have packets here, or had since the last push */
 	struct shard_other other[SWITCH_SHARDS_MAX];
 	struct shard_ring in[SWITCH_SHARDS_MAX]; /* from each shard */
 	struct shard_board board;
@@ -182,7 +182,7 @@ static inline void switch_shard_flush(struct switch_shard *shard)
 
 static inline bool switch_shard_is_foreign(const struct switch_shard *shard, unsigned output)
 {
-	return (shard->foreign >> output & 1) != 0;
+	return port_set_has(shard->foreign, output);
 }
 
 /* Hands an admitted packet over to the shard of its output. */
@@ -201,7 +201,7 @@ static inline __attribute__((always_inline)) void switch_shard_hand(struct switc
 		.vc = as->vc,
 		.vc_next = as->vc_next,
 	};
-	shard->other[to].away |= BIT64(as->in_port);
+	shard->other[to].away |= port_set_of(as->in_port);
 	shard->filled |= BIT64(to);
 }
 
@@ -209,7 +209,7 @@ static inline __attribute__((always_inline)) void switch_shard_hand(struct switc
  * the driver calls switch_shard_hand() with 'packet' as its description. */
 static inline __attribute__((always_inline)) unsigned switch_receive_sharded(
 	struct switch_shard *shard, struct switch_port *port, struct weft_packet *packet,
-	uint64_t outputs)
+	port_set outputs)
 {
 	struct weft_switch *sw = shard->sw;
 	unsigned output = forward_output(sw, packet);
@@ -261,17 +261,17 @@ static inline bool switch_shard_is_own(const struct shard_entry *entry)
 static inline void switch_shard_admit(struct switch_shard *shard, const struct shard_entry *entry)
 {
 	credit_arrive(&shard->sw->port[entry->input].link.rx[entry->vc], entry->blocks);
-	shard->guests |= BIT64(entry->input);
+	shard->guests |= port_set_of(entry->input);
 }
 
 /* switch_pass() for a data packet from another shard. False: switch_shard_accept(). */
 static inline __attribute__((always_inline)) bool switch_shard_pass(
-	struct switch_shard *shard, const struct shard_entry *entry, uint64_t outputs)
+	struct switch_shard *shard, const struct shard_entry *entry, port_set outputs)
 {
 	struct weft_switch *sw = shard->sw;
 	struct credit_tx *tx = &sw->port[entry->output].link.tx[entry->vc_next];
 
-	if (__builtin_expect((sw->idle & outputs) >> entry->output & 1, 1) == 0 ||
+	if (!__builtin_expect(port_set_has(sw->idle & outputs, entry->output), 1) ||
 		__builtin_expect((entry->vc & SHARD_CONTROL) != 0, 0) ||
 		__builtin_expect(!credit_suffices(tx, entry->blocks), 0))
 		return false;

@@ -41,7 +41,7 @@ uint32_t switch_shard_elsewhere(const struct switch_shard *shard, unsigned input
 	const struct switch_division *division = shard->division;
 	uint32_t blocks = 0;
 
-	if ((shard->own & BIT64(input)) == 0)
+	if (!port_set_has(shard->own, input))
 		return 0;
 	for (unsigned to = 0; to < division->shards; to++) {
 		const struct switch_shard *there = division->shard[to];
@@ -122,8 +122,8 @@ static const char *check_memory(const struct switch_shard *shard)
 		for (unsigned vc = 0; vc < shard->sw->vcs; vc++) {
 			const struct credit_rx *rx = &shard->sw->port[input].link.rx[vc];
 
-			if ((shard->foreign & BIT64(input)) != 0 && credit_stored(rx) != 0 &&
-				(shard->guests & BIT64(input)) == 0)
+			if (port_set_has(shard->foreign, input) && credit_stored(rx) != 0 &&
+				!port_set_has(shard->guests, input))
 				return "packets of a foreign input are not among the guests";
 		}
 	return NULL;

@@ -23,7 +23,7 @@
 #include "base/weft_time.h"
 
 #define TOPOLOGY_PORTS_MAX      255   /* per switch: numbers are bytes, and 255 means none */
-#define TOPOLOGY_PORTS_RUN      64    /* per switch in runs and labs, which keep sets of 64 bits */
+#define TOPOLOGY_PORTS_RUN      64    /* per switch where a set of ports is one word */
 #define TOPOLOGY_HOSTS_MAX      65536 /* 16 bits in the frame */
 #define TOPOLOGY_SWITCHES_MAX   65535
 #define TOPOLOGY_NAME_MAX       64
@@ -214,15 +214,15 @@ static inline unsigned topology_port_words(const struct topology *topology)
 	return max == 0 ? 1 : (max + 63) / 64;
 }
 
-/* -EINVAL with 'error': a switch has more than TOPOLOGY_PORTS_RUN ports, too many for 'what'. */
+/* -EINVAL with 'error': a switch has more than 'max' ports, too many for 'what'. */
 static inline int topology_check_ports(
-	const struct topology *topology, const char *what, struct error *error)
+	const struct topology *topology, unsigned max, const char *what, struct error *error)
 {
 	for (uint32_t i = 0; i < topology->switches; i++)
-		if (topology->switch_at[i].ports > TOPOLOGY_PORTS_RUN)
+		if (topology->switch_at[i].ports > max)
 			return error_set(error, EINVAL,
 				"%s: %s has %u ports, expected at most %u for %s", topology->name,
-				topology->switch_at[i].name, topology->switch_at[i].ports,
-				TOPOLOGY_PORTS_RUN, what);
+				topology->switch_at[i].name, topology->switch_at[i].ports, max,
+				what);
 	return 0;
 }

@@ -50,6 +50,6 @@ void capture_decision(const struct weft_switch *sw, const struct weft_packet *pa
 		return;
 	primary = switch_table_port(sw, packet->destination);
 	if (output != primary)
-		state->reason = (sw->usable >> primary & 1) != 0 ? CAPTURE_REASON_ADAPTED
-								 : CAPTURE_REASON_DEFLECTED;
+		state->reason = port_set_has(sw->usable, primary) ? CAPTURE_REASON_ADAPTED
+								  : CAPTURE_REASON_DEFLECTED;
 }

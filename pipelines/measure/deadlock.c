@@ -23,7 +23,7 @@
 
 static uint32_t buffer_of(uint32_t at, unsigned input, unsigned vc)
 {
-	return (at * SWITCH_PORTS_MAX + input) * FRAME_VCS_MAX + vc;
+	return (at * TOPOLOGY_PORTS_MAX + input) * FRAME_VCS_MAX + vc;
 }
 
 /* Adds a head that waits for a switch behind 'from'; hosts take every frame. */
@@ -68,8 +68,8 @@ static int add_output(const struct deadlock_view *view, const struct weft_switch
 	const struct switch_output *output = &sw->port[from.port].output;
 	int result = 0;
 
-	for (uint64_t inputs = output->stalled | output->ready; inputs != 0; inputs &= inputs - 1) {
-		unsigned input = (unsigned)__builtin_ctzll(inputs);
+	PORT_SET_EACH(inputs, output->stalled | output->ready) {
+		unsigned input = port_set_first(inputs);
 		unsigned vcs = switch_stalled_vcs(sw, from.port, input) |
 			       switch_ready_vcs(sw, from.port, input);
 
@@ -312,8 +312,8 @@ struct topology_port deadlock_input(uint32_t buffer)
 {
 	if ((buffer & HOST_BIT) != 0)
 		return (struct topology_port){DEVICE_HOST, buffer & ~HOST_BIT, 0};
-	return (struct topology_port){DEVICE_SWITCH, buffer / FRAME_VCS_MAX / SWITCH_PORTS_MAX,
-		(uint8_t)(buffer / FRAME_VCS_MAX % SWITCH_PORTS_MAX)};
+	return (struct topology_port){DEVICE_SWITCH, buffer / FRAME_VCS_MAX / TOPOLOGY_PORTS_MAX,
+		(uint8_t)(buffer / FRAME_VCS_MAX % TOPOLOGY_PORTS_MAX)};
 }
 
 bool deadlock_is_host(const struct deadlock_head *head)
@@ -382,7 +382,7 @@ int deadlock_heads_read(
 			    &room, &queued, &needs, &output, &since) != 0 ||
 			!is_buffer(topology, buffer) || !is_buffer(topology, awaits) ||
 			!is_count(room) || !is_count(queued) || !is_count(needs) || output < 0 ||
-			output >= SWITCH_PORTS_MAX || since < 0)
+			output >= TOPOLOGY_PORTS_MAX || since < 0)
 			return -EINVAL;
 		if (deadlock_heads_reserve(heads, heads->count + 1) < 0)
 			return -ENOMEM;

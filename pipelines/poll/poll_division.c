@@ -183,13 +183,13 @@ static void tell(struct poll_switch *ps)
 		store(&report->idle_from, UINT64_MAX);
 	else if (report->idle_from == UINT64_MAX)
 		store(&report->idle_from, iterations);
-	store(&report->linked, ps->sw->linked & ps->present);
+	store(&report->linked, port_set_word(ps->sw->linked & ps->present, 0));
 	store(&report->iterations, iterations);
 }
 
 void poll_division_send(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
-	if ((ps->present & ps->sw->linked & BIT64(at)) == 0 ||
+	if (!port_set_has(ps->present & ps->sw->linked, at) ||
 		!tx_queue_has_room(&ps->port[at].tx)) {
 		ps->port[at].agent_lost++;
 		rte_pktmbuf_free(mbuf);

@@ -33,11 +33,11 @@ void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port,
 	ps->port[at].port = port;
 	poll_switch_guard(ps, at, FRAME_FABRIC_NONE, NULL);
 	tx_queue_init(&ps->port[at].tx, port, timing, impairment);
-	ps->present |= BIT64(at);
+	ps->present |= port_set_of(at);
 	if (port->idle != NULL)
-		ps->needs_idle |= BIT64(at);
+		ps->needs_idle |= port_set_of(at);
 	if (timing == NULL && ps->sw->arbitration == NULL)
-		ps->direct |= BIT64(at);
+		ps->direct |= port_set_of(at);
 }
 
 /* A packet of this input left, or will have left at 'at'. */
@@ -177,7 +177,7 @@ static inline void send_burst(struct poll_switch *ps, unsigned at, struct rte_mb
 		poll_switch_capture_out(ps, at, capture, mbufs, count, queued, now);
 	tx_queue_send(&ps->port[at].tx, mbufs, (uint16_t)count, now);
 	if (ps->port[at].tx.waiting != 0)
-		ps->direct &= ~BIT64(at);
+		ps->direct &= ~port_set_of(at);
 }
 
 /* Sends the frames that have passed the queues from 'input' to 'output'. */
@@ -195,7 +195,7 @@ static void flush_burst(struct poll_switch *ps, unsigned input, unsigned output,
  * gets those that have to be flushed. SWITCH_PORT_NONE: it has to be stored. */
 static inline __attribute__((always_inline)) unsigned pass_on(struct poll_switch *ps,
 	struct switch_port *port, struct rte_mbuf *mbuf, struct weft_packet *packet,
-	uint64_t *filled, weft_time now, const bool voq, const bool parted)
+	port_set *filled, weft_time now, const bool voq, const bool parted)
 {
 	uint32_t word = packet->mutable_word, bytes = packet->bytes;
 	unsigned output;
@@ -211,7 +211,7 @@ static inline __attribute__((always_inline)) unsigned pass_on(struct poll_switch
 		return output;
 	}
 	poll_switch_append(ps, output, mbuf, bytes, packet->vc);
-	*filled |= BIT64(output);
+	*filled |= port_set_of(output);
 	return output;
 }
 
@@ -229,7 +229,8 @@ static inline __attribute__((always_inline)) unsigned receive_burst(struct poll_
 	const struct frame_identity identity = ps->port[at].guard.identity;
 	const struct capture_quick quick =
 		captured ? capture_quick_of(capture) : (struct capture_quick){0, 0};
-	uint64_t data_bytes = 0, filled = 0;
+	port_set filled = PORT_SET_NONE;
+	uint64_t data_bytes = 0;
 	unsigned slow = 0, output = SWITCH_PORT_NONE;
 
 	for (unsigned i = 0; i < count; i++) {
@@ -321,8 +322,8 @@ static unsigned receive(struct poll_switch *ps, unsigned at, weft_time now)
 
 void poll_switch_flush(struct poll_switch *ps, unsigned input, weft_time now)
 {
-	for (; ps->filled != 0; ps->filled &= ps->filled - 1)
-		flush_burst(ps, input, (unsigned)__builtin_ctzll(ps->filled), now);
+	for (; !port_set_is_empty(ps->filled); ps->filled = port_set_rest(ps->filled))
+		flush_burst(ps, input, port_set_first(ps->filled), now);
 }
 
 /* The packets that may leave now through a port without a wire time. */
@@ -368,7 +369,7 @@ static void note_leaving(
 
 	ps->port[at].leaving = (struct poll_switch_leaving){
 		.end = end, .blocks = packet->blocks, .input = packet->in_port, .vc = packet->vc};
-	ps->port[packet->in_port].leaving_by |= BIT64(at);
+	ps->port[packet->in_port].leaving_by |= port_set_of(at);
 	note_left(ps, packet->in_port, end);
 	if (!ps->sw->voq && end > now)
 		switch_hold(ps->sw, packet->in_port);
@@ -396,7 +397,7 @@ static unsigned collect_timed(
 	unsigned count = 0;
 
 	if (ps->sw->contention != NULL)
-		ps->sw->contention->driven |= BIT64(at);
+		ps->sw->contention->driven |= port_set_of(at);
 	while (count < PORT_BURST && tx_queue_ready(&ps->port[at].tx, now) &&
 		switch_transmit(ps->sw, at, &packet, 1, now) == 1) {
 		depart(ps, at, packet, now);
@@ -414,11 +415,11 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 		return 0;
 	if (!ps->port[at].tx.timed) {
 		if (ps->sw->arbitration == NULL)
-			ps->direct |= BIT64(at);
+			ps->direct |= port_set_of(at);
 		if (ps->sw->contention != NULL)
-			ps->sw->contention->driven &= ~BIT64(at);
+			ps->sw->contention->driven &= ~port_set_of(at);
 	} else {
-		ps->direct &= ~BIT64(at);
+		ps->direct &= ~port_set_of(at);
 	}
 	count = ps->port[at].tx.timed ? collect_timed(ps, at, mbufs, now)
 				      : collect(ps, at, mbufs, now);
@@ -435,15 +436,15 @@ static __attribute__((noinline)) unsigned let_go(struct poll_switch *ps, weft_ti
 {
 	unsigned moved = 0;
 
-	for (uint64_t held = ps->sw->held; held != 0; held &= held - 1) {
-		unsigned input = (unsigned)__builtin_ctzll(held);
+	PORT_SET_EACH(held, ps->sw->held) {
+		unsigned input = port_set_first(held);
 
 		if (ps->port[input].left_at > now)
 			continue;
 		switch_let_go(ps->sw, input);
-		for (uint64_t by = ps->port[input].leaving_by; by != 0; by &= by - 1)
-			if (ps->port[__builtin_ctzll(by)].leaving.input == input)
-				moved += transmit(ps, (unsigned)__builtin_ctzll(by), now);
+		PORT_SET_EACH(by, ps->port[input].leaving_by)
+			if (ps->port[port_set_first(by)].leaving.input == input)
+				moved += transmit(ps, port_set_first(by), now);
 		for (unsigned vc = 0; vc < ps->sw->vcs; vc++) {
 			const struct weft_packet *head = switch_queues(ps->sw, 0, input)[vc].head;
 
@@ -462,8 +463,8 @@ void poll_switch_send_own(
 
 static __attribute__((noinline)) void keep_house(struct poll_switch *ps, weft_time now)
 {
-	for (uint64_t ports = ps->needs_idle; ports != 0; ports &= ports - 1)
-		port_idle(ps->port[__builtin_ctzll(ports)].port, now);
+	PORT_SET_EACH(ports, ps->needs_idle)
+		port_idle(ps->port[port_set_first(ports)].port, now);
 }
 
 /* Blocked at the end of this iteration and of the one before it: so it was in between, as credits
@@ -472,13 +473,14 @@ static __attribute__((noinline)) void keep_house(struct poll_switch *ps, weft_ti
 static inline void note_blocked(struct poll_switch *ps, unsigned at, weft_time now)
 {
 	const struct switch_output *output = &ps->sw->port[at].output;
-	uint64_t bit = BIT64(at);
+	port_set bit = port_set_of(at);
 
-	if (__builtin_expect(output->stalled == 0 || output->ready != 0, 1)) {
+	if (__builtin_expect(
+		    port_set_is_empty(output->stalled) || !port_set_is_empty(output->ready), 1)) {
 		ps->blocked &= ~bit;
 		return;
 	}
-	if (ps->blocked & bit)
+	if (port_set_has(ps->blocked, at))
 		ps->port[at].blocked_ps += now - ps->before;
 	ps->blocked |= bit;
 }
@@ -488,29 +490,29 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 	unsigned moved = 0;
 
 	ps->carried = 0;
-	if (__builtin_expect(ps->sw->held != 0, 0))
+	if (__builtin_expect(!port_set_is_empty(ps->sw->held), 0))
 		moved = let_go(ps, now);
 	if (__builtin_expect(ps->shard != NULL, 0))
 		moved += poll_switch_accept(ps, now);
 	for (unsigned at = 0; at < ps->ports; at++) {
-		if ((ps->present & BIT64(at)) == 0)
+		if (!port_set_has(ps->present, at))
 			continue;
 		moved += receive(ps, at, now);
 		/* Before the arbiter picks again, so that no packet overtakes another. */
 		poll_switch_flush(ps, at, now);
-		for (uint64_t busy = ps->sw->busy & ps->present; busy != 0; busy &= busy - 1)
-			moved += transmit(ps, (unsigned)__builtin_ctzll(busy), now);
+		PORT_SET_EACH(busy, ps->sw->busy & ps->present)
+			moved += transmit(ps, port_set_first(busy), now);
 	}
 	/* Once for all ports: the other core's cache line moves less often. */
 	if (__builtin_expect(ps->shard != NULL, 0))
 		switch_shard_flush(ps->shard);
 	for (unsigned at = 0; at < ps->ports; at++) {
-		if (ps->present & BIT64(at)) {
+		if (port_set_has(ps->present, at)) {
 			if (!tx_queue_flush(&ps->port[at].tx, now) || ps->port[at].tx.timed ||
 				ps->sw->arbitration != NULL)
-				ps->direct &= ~BIT64(at);
+				ps->direct &= ~port_set_of(at);
 			else
-				ps->direct |= BIT64(at);
+				ps->direct |= port_set_of(at);
 			note_blocked(ps, at, now);
 			poll_switch_poll_link(ps, at, now);
 		}
@@ -526,7 +528,7 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 	if (__builtin_expect(ps->shard != NULL, 0))
 		poll_switch_push(ps, now);
 	ps->carried += moved;
-	if (moved == 0 && ps->needs_idle != 0)
+	if (moved == 0 && !port_set_is_empty(ps->needs_idle))
 		keep_house(ps, now);
 	return moved;
 }

@@ -52,7 +52,7 @@ struct poll_switch_port {
 	struct tx_queue tx;
 	struct credit_times credits;
 	struct poll_switch_leaving leaving;
-	uint64_t leaving_by;  /* set: outputs that may still be sending a packet of this input */
+	port_set leaving_by;  /* set: outputs that may still be sending a packet of this input */
 	weft_time left_at;    /* when the last packet of this input has left */
 	weft_time granted_at; /* 'left_at' at the last credit frame, but not later than it */
 	uint64_t faults[FRAME_FAULT_COUNT]; /* frames refused, by reason */
@@ -90,10 +90,10 @@ struct poll_switch {
 	struct weft_switch *sw;
 	struct rte_mempool *pool; /* for control frames that it generates */
 	unsigned ports;
-	uint64_t present;    /* ports with a cable */
-	uint64_t direct;     /* ports to which frames may pass the queues: not timed, none waits */
-	uint64_t filled;     /* bursts that are not empty */
-	uint64_t needs_idle; /* ports that have something to do when nothing moves */
+	port_set present;    /* ports with a cable */
+	port_set direct;     /* ports to which frames may pass the queues: not timed, none waits */
+	port_set filled;     /* bursts that are not empty */
+	port_set needs_idle; /* ports that have something to do when nothing moves */
 	struct poll_switch_burst burst[SWITCH_PORTS_MAX];
 	struct rte_mbuf *burst_mbuf[SWITCH_PORTS_MAX][PORT_BURST];
 	struct poll_switch_port port[SWITCH_PORTS_MAX];
@@ -107,7 +107,7 @@ struct poll_switch {
 	struct poll_switch_control mapper;
 	struct arn_policer_config arn_policer;
 	weft_time before; /* time of the last iteration */
-	uint64_t blocked; /* ports that were blocked at its end */
+	port_set blocked; /* ports that were blocked at its end */
 	/* This shard of a divided switch; NULL: the switch is whole. */
 	struct switch_shard *shard;
 	struct poll_switch *const *shards;    /* all of them, by number */

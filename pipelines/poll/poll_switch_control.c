@@ -35,7 +35,7 @@ bool poll_switch_control_send(
 
 	if (at >= ps->ports)
 		return true;
-	if ((ps->present & ps->sw->linked & BIT64(at)) != 0) {
+	if (port_set_has(ps->present & ps->sw->linked, at)) {
 		/* A link that takes nothing for long goes down. */
 		if (!tx_queue_has_room(&ps->port[at].tx))
 			return false;
@@ -74,7 +74,8 @@ int poll_switch_control_use(struct poll_switch *ps, const struct switch_tables *
 {
 	uint8_t sl_to_vc[16];
 	const struct switch_routing routing = {.port = tables->port,
-		.alternatives = tables->alternatives,
+		/* The mapper knows switches of up to 64 ports alone. */
+		.alternatives = PORT_SET_WORDS == 1 ? (const port_set *)tables->alternatives : NULL,
 		.hosts = tables->hosts,
 		.vc_rule = tables->vc_rule,
 		.vc_rule_at = 0,
@@ -142,7 +143,7 @@ void poll_switch_control_poll(struct poll_switch *ps, weft_time now)
 		return;
 	}
 	poll_control_orders(ps->mapper.control, obey, ps, now);
-	device_control_update(ps->mapper.control, ps->sw->linked & ps->present,
+	device_control_update(ps->mapper.control, port_set_word(ps->sw->linked & ps->present, 0),
 		ps->mapper.paused && poll_switch_control_is_idle(ps));
 }
 

@@ -174,12 +174,12 @@ static void hold_leaving(struct poll_switch *ps, unsigned input, weft_time now, 
 {
 	struct credit_rx *rx = ps->sw->port[input].link.rx;
 
-	for (uint64_t set = ps->port[input].leaving_by; set != 0; set &= set - 1) {
-		unsigned at = (unsigned)__builtin_ctzll(set);
+	PORT_SET_EACH(set, ps->port[input].leaving_by) {
+		unsigned at = port_set_first(set);
 		const struct poll_switch_leaving *leaving = &ps->port[at].leaving;
 
 		if (leaving->input != input || leaving->end <= now) {
-			ps->port[input].leaving_by &= ~BIT64(at);
+			ps->port[input].leaving_by &= ~port_set_of(at);
 			continue;
 		}
 		if (held)
@@ -192,10 +192,10 @@ static void hold_leaving(struct poll_switch *ps, unsigned input, weft_time now, 
 void poll_switch_push(struct poll_switch *ps, weft_time now)
 {
 	struct switch_shard *shard = ps->shard;
-	uint64_t leaving = 0;
+	port_set leaving = PORT_SET_NONE;
 
-	for (uint64_t inputs = shard->guests; inputs != 0; inputs &= inputs - 1) {
-		unsigned input = (unsigned)__builtin_ctzll(inputs);
+	PORT_SET_EACH(inputs, shard->guests) {
+		unsigned input = port_set_first(inputs);
 		weft_time left = ps->port[input].left_at;
 
 		__atomic_store_n(
@@ -203,11 +203,11 @@ void poll_switch_push(struct poll_switch *ps, weft_time now)
 		if (left <= now)
 			continue;
 		hold_leaving(ps, input, now, true);
-		leaving |= BIT64(input);
+		leaving |= port_set_of(input);
 	}
 	switch_shard_push(shard);
-	for (; leaving != 0; leaving &= leaving - 1)
-		hold_leaving(ps, (unsigned)__builtin_ctzll(leaving), now, false);
+	PORT_SET_EACH(left, leaving)
+		hold_leaving(ps, port_set_first(left), now, false);
 }
 
 static void send_due(struct poll_switch *ps, unsigned at, unsigned due, weft_time now)
@@ -246,12 +246,12 @@ void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 
 void poll_switch_unplug(struct poll_switch *ps, unsigned at)
 {
-	ps->present &= ~BIT64(at);
-	ps->direct &= ~BIT64(at);
+	ps->present &= ~port_set_of(at);
+	ps->direct &= ~port_set_of(at);
 }
 
 void poll_switch_plug(struct poll_switch *ps, unsigned at)
 {
-	ps->present |= BIT64(at);
-	ps->sw->absent &= ~BIT64(at);
+	ps->present |= port_set_of(at);
+	ps->sw->absent &= ~port_set_of(at);
 }

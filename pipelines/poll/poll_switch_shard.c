@@ -31,7 +31,7 @@ static inline void accept_entry(
 		return;
 	}
 	poll_switch_append(ps, entry->output, packet_mbuf(entry->packet), entry->bytes, entry->vc);
-	ps->filled |= BIT64(entry->output);
+	ps->filled |= port_set_of(entry->output);
 }
 
 /* Up to a burst, so that the outputs have room. */

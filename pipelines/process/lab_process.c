@@ -11,7 +11,9 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/port_set.h"
 #include "host/endpoint_memory.h"
+#include "os/become.h"
 #include "os/private_dir.h"
 #include "poll/poll_yield.h"
 #include "port/eal.h"
@@ -19,6 +21,7 @@
 #include "program.h"
 #include "real/real_calibrate.h"
 #include "sandbox.h"
+#include "topo/topology.h"
 
 /* Maximum for a process without NICs: the kernel allocates it page by page. A process with NICs
  * locks all its memory at the start. */
@@ -186,6 +189,7 @@ static int open_lab(struct lab_process *process, struct error *error)
 {
 	const struct lab_process_options *options = process->options;
 	int result = lab_open(&process->lab, options->lab_file, options->run_dir, error);
+	char wide[32];
 
 	if (result == 0)
 		result = lab_trust_check(&process->lab, &options->trust, error);
@@ -194,6 +198,10 @@ static int open_lab(struct lab_process *process, struct error *error)
 		result = error_set(error, EINVAL,
 			"%s: dilation: auto: expected a number; 'weft lab up' chooses it",
 			process->lab.path);
+	if (result == 0 && topology_max_ports(process->lab.topology) > PORT_SET_LIMIT) {
+		snprintf(wide, sizeof(wide), "%s-wide", options->program);
+		result = become(wide, options->argv, error);
+	}
 	if (result < 0)
 		return result;
 	process->switch_here = calloc(process->lab.devices_max[DEVICE_SWITCH] + 1, sizeof(bool));

@@ -446,8 +446,13 @@ int real_fabric_count(
 	snprintf(result->topology, sizeof(result->topology), "%s", fabric->options.topology->name);
 	run_result_set_buffer(result, fabric->options.run);
 	result->switches = fabric->switch_count;
-	for (unsigned i = 0; i < fabric->host_count; i++)
-		result->hosts += !fabric->options.topology->host_at[fabric->hosts[i].number].absent;
+	for (unsigned i = 0; i < fabric->host_count; i++) {
+		const struct topology_device *host =
+			&fabric->options.topology->host_at[fabric->hosts[i].number];
+
+		result->host_ports += !host->absent;
+		result->hosts += !host->absent && host->rail == 0;
+	}
 	for (unsigned i = 0; i < fabric->switch_count; i++)
 		add_switch(result, &fabric->switches[i]);
 	for (unsigned i = 0; i < fabric->host_count; i++)

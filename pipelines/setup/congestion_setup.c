@@ -82,9 +82,9 @@ static struct arn_table_config find_table(const struct run_config_detector *run)
 }
 
 /* Ports with a switch of a higher stage at the far end. */
-static uint64_t find_up_ports(const struct topology *topology, uint32_t at)
+static port_set find_up_ports(const struct topology *topology, uint32_t at)
 {
-	uint64_t up = 0;
+	port_set up = PORT_SET_NONE;
 
 	for (uint8_t port = 0; port < topology->switch_at[at].ports; port++) {
 		struct topology_port peer;
@@ -93,7 +93,7 @@ static uint64_t find_up_ports(const struct topology *topology, uint32_t at)
 			    topology, (struct topology_port){DEVICE_SWITCH, at, port}, &peer) &&
 			peer.kind == DEVICE_SWITCH &&
 			topology->switch_at[peer.device].stage > topology->switch_at[at].stage)
-			up |= BIT64(port);
+			up |= port_set_of(port);
 	}
 	return up;
 }
@@ -111,7 +111,7 @@ int congestion_setup_alone(struct weft_switch *sw, const struct topology *topolo
 		.threshold_ppm = run->routing.threshold_ppm,
 		.flowlet_gap_ps = run->routing.flowlet_gap_ps,
 		.stage = topology != NULL ? topology->switch_at[at].stage : 1,
-		.up_ports = topology != NULL ? find_up_ports(topology, at) : 0,
+		.up_ports = topology != NULL ? find_up_ports(topology, at) : PORT_SET_NONE,
 		.hosts = topology != NULL ? topology->hosts : 0,
 		.detector = has_notifications(run) ? &detector : NULL,
 		.table = has_notifications(run) ? &table : NULL,

@@ -60,7 +60,7 @@ static void place_switch(
 		const struct topology_port at = {DEVICE_SWITCH, number, (uint8_t)port};
 
 		if (topology_link_at(from->topology, at) == NULL)
-			config->absent_ports |= BIT64(port);
+			config->absent_ports |= port_set_of(port);
 	}
 	config->vc_rule = fabric_routes_vc_rule(from->routes);
 	config->vc_rule_at = number;
@@ -73,7 +73,7 @@ static void place_switch(
 	} else {
 		config->table_port = route_table_row(table, number);
 	}
-	config->table_alternatives = route_table_alternatives(table, number);
+	config->table_alternatives = (const port_set *)route_table_alternatives(table, number);
 	config->table_hosts = table->hosts;
 }
 

@@ -110,9 +110,10 @@ static bool set_has_choice(const struct route_set *set, const struct topology *t
 static bool table_has_choice(const struct route_table *table)
 {
 	size_t entries = (size_t)table->switches * table->hosts;
+	const port_set *sets = (const port_set *)table->alternatives;
 
-	for (size_t i = 0; table->alternatives != NULL && i < entries; i++)
-		if ((table->alternatives[i] & (table->alternatives[i] - 1)) != 0)
+	for (size_t i = 0; sets != NULL && i < entries; i++)
+		if (port_set_count(sets[i]) > 1)
 			return true;
 	return false;
 }
@@ -324,7 +325,9 @@ int fabric_routes_compute(struct fabric_routes *routes, const struct topology *t
 	int result;
 
 	*routes = (struct fabric_routes){NULL, NULL};
-	result = topology_check_ports(topology, "a run", error);
+	result = topology_check_ports(topology,
+		run->sw.switching == RUN_SWITCHING_WORMHOLE ? TOPOLOGY_PORTS_RUN : PORT_SET_LIMIT,
+		"a run", error);
 	if (result < 0)
 		return result;
 	result = run->routing.file != NULL ? load(routes, topology, run, error)
@@ -349,7 +352,7 @@ int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topolog
 	int result;
 
 	*routes = (struct fabric_routes){NULL, NULL};
-	result = topology_check_ports(topology, "a run", error);
+	result = topology_check_ports(topology, TOPOLOGY_PORTS_RUN, "a mapper", error);
 	if (result == 0)
 		result = check_algorithm(run, run->routing.algorithm, error);
 	if (result == 0)

@@ -345,7 +345,8 @@ static void join_table(const struct virtual_fabric *fabric)
 	if (fabric->routes.blocks == NULL)
 		arena_join_pages(table->primary, entries);
 	if (table->alternatives != NULL && run_config_is_adaptive(fabric->run))
-		arena_join_pages(table->alternatives, entries * sizeof(*table->alternatives));
+		arena_join_pages(
+			table->alternatives, entries * table->words * sizeof(*table->alternatives));
 }
 
 static int build(struct virtual_fabric *fabric, struct error *error)

@@ -184,7 +184,7 @@ static int create_channels(struct virtual_fabric *fabric)
 	for (size_t i = 0; i < channels; i++)
 		fabric->channel[i] = (struct virtual_tx){.blocked_since = WEFT_TIME_NEVER};
 	for (uint32_t at = 0; at < fabric->switches; at++) {
-		memset(fabric->crossbar[at].input, SWITCH_PORT_NONE, SWITCH_PORTS_MAX);
+		memset(fabric->crossbar[at].input, SWITCH_PORT_NONE, PORT_SET_PORTS);
 		fabric->first[at] = &fabric->channel[used];
 		used += topology->switch_at[at].ports;
 	}

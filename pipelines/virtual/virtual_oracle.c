@@ -22,9 +22,9 @@ static uint64_t channel_blocks(const struct weft_switch *sw, unsigned output)
 	return blocks;
 }
 
-static uint64_t global_ports(const struct weft_switch *sw, uint64_t set)
+static port_set global_ports(const struct weft_switch *sw, port_set set)
 {
-	return set & sw->usable & sw->vc_rule->dateline[sw->vc_rule_at];
+	return set & sw->usable & port_set_from(sw->vc_rule->dateline[sw->vc_rule_at], 0);
 }
 
 static uint64_t global_queue(const void *ctx, const struct weft_switch *sw,
@@ -32,18 +32,19 @@ static uint64_t global_queue(const void *ctx, const struct weft_switch *sw,
 {
 	const struct virtual_fabric *fabric = ctx;
 	struct topology_port far;
-	uint64_t ports;
+	port_set ports;
 
-	if (global_ports(sw, BIT64(output)) != 0)
+	if (!port_set_is_empty(global_ports(sw, port_set_of(output))))
 		return channel_blocks(sw, output);
 	if (!topology_peer(fabric->topology,
 		    (struct topology_port){DEVICE_SWITCH, sw->vc_rule_at, (uint8_t)output}, &far))
 		return UINT32_MAX;
 	sw = fabric->sw[far.device];
-	ports = turn == VC_NEXT_STEP ? sw->table_alternatives[packet->destination]
-				     : BIT64(switch_table_port(sw, packet->destination) % 64u);
+	ports = turn == VC_NEXT_STEP
+			? sw->table_alternatives[packet->destination]
+			: port_set_of(switch_table_port(sw, packet->destination) % PORT_SET_PORTS);
 	ports = global_ports(sw, ports);
-	if (ports == 0)
+	if (port_set_is_empty(ports))
 		return UINT32_MAX;
 	return channel_blocks(sw, detour_draw_for(sw->detour.config.seed, packet, ports));
 }

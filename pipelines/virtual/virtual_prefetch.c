@@ -201,7 +201,8 @@ INLINE void first_step(const struct virtual_fabric *fabric,
 /* The input that an output serves next, round robin; any input if none is ready. */
 INLINE unsigned next_input(const struct switch_output *out)
 {
-	return out->ready != 0 ? bits_round_robin(out->ready, out->next_input) : 0;
+	return port_set_is_empty(out->ready) ? 0
+					     : port_set_round_robin(out->ready, out->next_input);
 }
 
 INLINE void fetch_queue(const struct weft_switch *sw, unsigned output, unsigned input)
@@ -258,7 +259,7 @@ INLINE void fetch_next_packet(const struct virtual_fabric *fabric, uint32_t orde
 		return;
 	fetch(&sw->port[before].link.rx);
 	/* VC 0 has most of the traffic. */
-	if (far && (fabric->crossbar[at].watched[0] >> before & 1) != 0)
+	if (far && port_set_has(fabric->crossbar[at].watched[0], before))
 		fetch_grant(fabric, at, before);
 }
 

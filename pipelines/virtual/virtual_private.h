@@ -46,9 +46,9 @@ enum virtual_lane { VIRTUAL_LANE_SWITCH, VIRTUAL_LANE_HOST, VIRTUAL_LANE_END };
  * and is made of its number and the kind: the fewer bits, the farther ahead the lanes of the event
  * queue reach. */
 #define VIRTUAL_SWITCH_ORDER(at, port, kind) \
-	((uint32_t)(at) << 8 | (uint32_t)(port) << 2 | (uint32_t)(kind))
-#define VIRTUAL_SWITCH(order) ((order) >> 8)
-#define VIRTUAL_PORT(order)   ((order) >> 2 & 63)
+	(((uint32_t)(at)*PORT_SET_PORTS + (uint32_t)(port)) << 2 | (uint32_t)(kind))
+#define VIRTUAL_SWITCH(order) ((order) / (4 * PORT_SET_PORTS))
+#define VIRTUAL_PORT(order)   ((order) >> 2 & (PORT_SET_PORTS - 1))
 #define VIRTUAL_KIND(order)   ((enum virtual_event)((order)&3))
 
 /* All packets that the buffers can hold; memory is touched only as needed. Those freed last are
@@ -87,8 +87,8 @@ _Static_assert(sizeof(struct virtual_tx) == 64, "one cache line");
 /* State of the ports of a switch that is read for many ports at once, or seldom, when the port's
  * own memory is not in the cache. */
 struct virtual_crossbar {
-	uint8_t input[SWITCH_PORTS_MAX]; /* by output: the input from which it sent last, or NONE */
-	uint64_t watched[FRAME_VCS_MAX]; /* by VC: set of inputs (virtual_switch.c) */
+	uint8_t input[PORT_SET_PORTS];   /* by output: the input from which it sent last, or NONE */
+	port_set watched[FRAME_VCS_MAX]; /* by VC: set of inputs (virtual_switch.c) */
 } __attribute__((aligned(64)));
 
 struct virtual_link_use {

@@ -440,7 +440,8 @@ static uint64_t hash_table(const struct route_table *table, uint64_t hash)
 
 	hash = byte_hash(hash, table->primary, entries);
 	if (table->alternatives != NULL)
-		hash = byte_hash(hash, table->alternatives, entries * sizeof(*table->alternatives));
+		hash = byte_hash(hash, table->alternatives,
+			entries * table->words * sizeof(*table->alternatives));
 	return hash;
 }
 

@@ -33,13 +33,13 @@ static inline bool grant_is_near(const struct virtual_fabric *fabric, const stru
 }
 
 /* Outputs whose last packet came from 'input': only they can be sending packets from its buffer. */
-static inline uint64_t outputs_of(const struct virtual_fabric *fabric, uint32_t at, unsigned input)
+static inline port_set outputs_of(const struct virtual_fabric *fabric, uint32_t at, unsigned input)
 {
 	const uint8_t *inputs = fabric->crossbar[at].input;
-	uint64_t outputs = 0;
+	port_set outputs = PORT_SET_NONE;
 
 	for (unsigned port = 0; port < fabric->sw[at]->ports; port += BITS_BYTES)
-		outputs |= bits_equal_bytes(&inputs[port], (uint8_t)input) << port;
+		outputs |= port_set_from(bits_equal_bytes(&inputs[port], (uint8_t)input), port);
 	return outputs;
 }
 
@@ -51,9 +51,9 @@ static void count_leaving(const struct virtual_fabric *fabric, uint32_t at, unsi
 
 	for (unsigned vc = 0; vc < sw->vcs; vc++)
 		leaving[vc] = 0;
-	for (uint64_t set = outputs_of(fabric, at, input); set != 0; set &= set - 1) {
+	PORT_SET_EACH(set, outputs_of(fabric, at, input)) {
 		const struct virtual_tx *channel =
-			virtual_switch_channel(fabric, at, (unsigned)__builtin_ctzll(set));
+			virtual_switch_channel(fabric, at, port_set_first(set));
 
 		if (virtual_is_sending(fabric, channel, now))
 			leaving[channel->vc] += channel->blocks;
@@ -66,14 +66,14 @@ static void send_credit(struct virtual_fabric *fabric, uint32_t at, unsigned inp
 {
 	const struct virtual_tx *back = virtual_switch_channel(fabric, at, input);
 	struct link_end *end = &fabric->sw[at]->port[input].link;
-	uint64_t *watched = fabric->crossbar[at].watched;
+	port_set *watched = fabric->crossbar[at].watched;
 
 	for (unsigned i = 0; i < fabric->vcs; i++)
 		end->rx[i].released -= leaving[i];
 	virtual_send_credit(fabric, end, back, now);
 	for (unsigned i = 0; i < fabric->vcs; i++) {
 		end->rx[i].released += leaving[i];
-		watched[i] &= ~BIT64(input);
+		watched[i] &= ~port_set_of(input);
 	}
 }
 
@@ -151,23 +151,23 @@ static void watch_input(struct virtual_fabric *fabric, uint32_t at, unsigned inp
 	const struct virtual_tx *begun, weft_time now)
 {
 	const struct virtual_tx *back = virtual_switch_channel(fabric, at, input);
-	uint64_t *watched = &fabric->crossbar[at].watched[vc];
+	port_set *watched = &fabric->crossbar[at].watched[vc];
 
-	if (*watched >> input & 1) {
+	if (port_set_has(*watched, input)) {
 		if (begun != NULL)
 			list_end(fabric, back, begun);
 		return;
 	}
-	*watched |= BIT64(input);
+	*watched |= port_set_of(input);
 	/* For the credit frame, which is at most one transmission away: in a small fabric that is
 	 * soon. */
 	virtual_fetch_link(&fabric->sw[at]->port[input].link);
 	__builtin_prefetch(back, 1);
 	if (!crosses(fabric, back))
 		__builtin_prefetch(virtual_tx_cold(fabric, back));
-	for (uint64_t set = outputs_of(fabric, at, input); set != 0; set &= set - 1) {
+	PORT_SET_EACH(set, outputs_of(fabric, at, input)) {
 		struct virtual_tx *channel =
-			virtual_switch_channel(fabric, at, (unsigned)__builtin_ctzll(set));
+			virtual_switch_channel(fabric, at, port_set_first(set));
 
 		if (!virtual_is_sending(fabric, channel, now))
 			continue;
@@ -192,7 +192,7 @@ static inline __attribute__((always_inline)) void send(struct virtual_fabric *fa
 		switch_hold(sw, input);
 	near = grant_is_near(fabric, &sw->port[input].link.rx[vc]);
 	/* Without VOQs the input may send again only then. */
-	if (!voq || near || (sw->busy >> port & 1) != 0)
+	if (!voq || near || port_set_has(sw->busy, port))
 		virtual_arm_begun(fabric, channel);
 	if (near)
 		watch_input(fabric, at, input, vc, channel, now);
@@ -215,7 +215,7 @@ static inline __attribute__((always_inline)) void transmit(struct virtual_fabric
 	packet = switch_transmit_one(sw, port, now, voq);
 	if (packet != NULL)
 		send(fabric, sw, at, port, channel, packet, now, voq);
-	else if (sw->port[port].output.stalled != 0)
+	else if (!port_set_is_empty(sw->port[port].output.stalled))
 		virtual_note_blocked(channel, now);
 }
 
@@ -223,7 +223,7 @@ void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned por
 {
 	struct weft_switch *sw = fabric->sw[at];
 
-	if ((sw->busy >> port & 1) == 0)
+	if (!port_set_has(sw->busy, port))
 		return;
 	if (sw->voq == SWITCH_VOQS)
 		transmit(fabric, sw, at, port, now, true, false);
@@ -310,13 +310,14 @@ static __attribute__((noinline)) void note_arrival(struct virtual_fabric *fabric
 static __attribute__((noinline)) void pass_host(const struct virtual_fabric *fabric,
 	const struct weft_switch *sw, uint32_t at, struct weft_packet *packet, weft_time now)
 {
-	const uint8_t *element = &packet->route[packet->cursor];
-	unsigned output, vc = sw->sl_to_vc[packet->sl & 15];
+	unsigned mark = packet->cursor + 1, next, output, vc = sw->sl_to_vc[packet->sl & 15];
 
-	if (packet->cursor + 2u >= packet->route_length || element[1] != ROUTE_TYPE_ITB)
+	mark += route_is_high(packet->hop);
+	if (mark + 1 >= packet->route_length || packet->route[mark] != ROUTE_TYPE_ITB)
 		return;
-	output = element[2] & ROUTE_PORT_MASK;
-	if ((sw->idle >> output & 1) == 0 ||
+	next = mark + 1;
+	output = route_port(packet->route, &next);
+	if (!port_set_has(sw->idle, output) ||
 		virtual_is_sending(fabric, virtual_switch_channel(fabric, at, output), now) ||
 		!credit_suffices(&sw->port[output].link.tx[vc], packet->blocks))
 		return;
@@ -324,8 +325,8 @@ static __attribute__((noinline)) void pass_host(const struct virtual_fabric *fab
 	if ((packet->flags & FRAME_F_TAIL) != 0 &&
 		memchr(packet->route, ROUTE_TYPE_ITB, packet->cursor) == NULL)
 		packet->flags |= FRAME_F_END_MARK;
-	packet->mutable_word += MUTABLE_CURSOR(2);
-	packet->hop = element[2];
+	packet->mutable_word += MUTABLE_CURSOR(mark + 1 - packet->cursor);
+	packet->hop = packet->route[mark + 1];
 }
 
 static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *fabric,
@@ -367,7 +368,7 @@ static inline __attribute__((always_inline)) void arrive(struct virtual_fabric *
 		return;
 	}
 	switch_store(sw, packet, output, now);
-	if ((sw->busy >> output & 1) != 0)
+	if (port_set_has(sw->busy, output))
 		transmit(fabric, sw, at, output, now, voq, rules);
 }
 

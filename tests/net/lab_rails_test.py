@@ -83,7 +83,8 @@ class Rails(Base):
 
     def test_a_run_uses_both_rails_and_loses_nothing(self):
         _, result, said = labs.Traffic(self.lab, "20ms").finish()
-        self.assertEqual(result["topology"]["hosts"], 6)
+        self.assertEqual((result["topology"]["hosts"], result["topology"]["host_ports"]), (3, 6))
+        self.assertIn("3 hosts with 6 ports", said)
         self.assertEqual([result["checks"][check] for check in labs.CHECKS], [0, 0, 0], said)
         self.assertGreater(self.received(0), 0)
         self.assertGreater(self.received(1), 0)

@@ -214,7 +214,7 @@ static json_t *network(const json_t *request, const struct run_config *config,
 	const struct topology *topology, struct error *error)
 {
 	const struct run_config_traffic *first = config->traffic.at;
-	json_t *answer = json_pack("{s:I,s:I,s:f,s:i,s:f}", "hosts", (json_int_t)topology->hosts,
+	json_t *answer = json_pack("{s:I,s:I,s:f,s:i,s:f}", "hosts", (json_int_t)topology->nodes,
 		"switches", (json_int_t)topology->switches, "bytes_per_s",
 		(double)topology->link_at[topology->host_link[0]].rate_bps / 8, "entries",
 		(int)config->traffic.count, "message_bytes",

@@ -265,7 +265,8 @@ void run_result_identify(
 	result->seed = run->seed;
 	snprintf(result->topology, sizeof(result->topology), "%s", topology->name);
 	result->switches = topology->switches;
-	result->hosts = topology->hosts;
+	result->hosts = topology->nodes;
+	result->host_ports = topology->hosts;
 }
 
 void run_result_set_wall(struct run_result *result, double seconds, time_t written)

@@ -213,7 +213,7 @@ struct run_result_event;
 struct run_result {
 	uint64_t seed;
 	char topology[64];
-	uint32_t hosts, switches;
+	uint32_t hosts, host_ports, switches; /* ports: more than hosts if some have several */
 	uint32_t vcs, vc_frames; /* an input port's buffer; frames of nic.mtu that one VC's buffer
 				    holds */
 	struct run_traffic packets, messages;

@@ -439,6 +439,9 @@ json_t *run_result_json(const struct run_result *result, json_t *config)
 		"throughput", throughput_json(result), "latency_ns", times, "latency_due_ns",
 		due_json(result, &latencies), "series", series_json(result));
 
+	if (root != NULL && result->host_ports != result->hosts)
+		json_object_set_new(json_object_get(root, "topology"), "host_ports",
+			json_integer(result->host_ports));
 	if (root != NULL) {
 		json_object_set(root, "dilation", json_object_get(config, "dilation"));
 		add_released(times, result, &latencies, histograms);

@@ -10,11 +10,12 @@
 #include <math.h>
 #include <string.h>
 
-#define FORMAT "weft-result-part/11"
+#define FORMAT "weft-result-part/12"
 
 /* Numbers that are added up: the name in a part and the place in the result. */
 #define SUMS(X)                                             \
 	X("hosts", hosts)                                   \
+	X("host_ports", host_ports)                         \
 	X("switches", switches)                             \
 	X("packets_generated", packets.generated)           \
 	X("packets_injected", packets.injected)             \

@@ -334,9 +334,12 @@ static void print_workers(const struct run_result *result, FILE *out)
 
 void run_result_print(const struct run_result *result, const struct run_config *run, FILE *out)
 {
-	fprintf(out, "%s: %" PRIu32 " switch%s, %" PRIu32 " host%s\n", result->topology,
+	fprintf(out, "%s: %" PRIu32 " switch%s, %" PRIu32 " host%s", result->topology,
 		result->switches, plural(result->switches, "es"), result->hosts,
 		plural(result->hosts, "s"));
+	if (result->host_ports != result->hosts)
+		fprintf(out, " with %" PRIu32 " ports", result->host_ports);
+	fputc('\n', out);
 	run_result_print_reasons(result, "  incomplete             ", out);
 	if (result->nothing[0] != '\0')
 		fprintf(out, "  %-22s %s\n", "nothing measured", result->nothing);
@@ -371,7 +374,7 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	/* One entry of all hosts without an end is the whole result. */
 	for (unsigned i = 0; i < result->entries; i++)
 		if (result->entries > 1 || result->entry[i].finite ||
-			result->entry[i].senders < result->hosts)
+			result->entry[i].senders < result->host_ports)
 			print_entry(&result->entry[i], i, out);
 	fprintf(out, "  %-22s %" PRIu64 " lost, %" PRIu64 " duplicated, %" PRIu64 " out of order\n",
 		"checks", result->lost, result->duplicated, result->out_of_order);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
 #include "route/route_jobs.h"
 #include "route/route_path.h"
 #include "route/search/fat_tree.h"
@@ -61,7 +60,7 @@ static int list_runs(struct tables *tables)
 }
 
 /* floor(host / divisor) mod count, host by host without division. 'set' has two ports or more. */
-static void fill_up(const struct tables *tables, uint32_t at, uint64_t set, uint32_t first,
+static void fill_up(const struct tables *tables, uint32_t at, port_set set, uint32_t first,
 	uint32_t end, uint8_t *row)
 {
 	uint32_t divisor = tables->tree->divisor[fat_tree_stage(tables->tree, at)];
@@ -72,8 +71,8 @@ static void fill_up(const struct tables *tables, uint32_t at, uint64_t set, uint
 		row[host] = (uint8_t)mod_k_up(tables->tree, at, set, host, 0);
 	if (tables->tree->mixed[at])
 		return;
-	for (uint64_t rest = set; rest != 0; rest &= rest - 1)
-		port[count++] = (uint8_t)__builtin_ctzll(rest);
+	PORT_SET_EACH(rest, set)
+		port[count++] = (uint8_t)port_set_first(rest);
 	digit = first / divisor % count;
 	for (uint32_t host = first; host < end; host++) {
 		row[host] = port[digit];
@@ -88,28 +87,28 @@ static void fill_own(const struct tables *tables, uint32_t at)
 {
 	const struct route_graph *graph = tables->tree->graph;
 	uint8_t *row = route_table_row(tables->table, at);
-	uint64_t *sets = route_table_alternatives(tables->table, at);
+	port_set *sets = (port_set *)route_table_alternatives(tables->table, at);
 
 	for (uint32_t i = graph->first_host[at]; i < graph->first_host[at + 1]; i++) {
 		uint32_t host = graph->host_of[i];
 
 		row[host] = graph->host_port[host];
-		sets[host] = BIT64(row[host]);
+		sets[host] = port_set_of(row[host]);
 	}
 }
 
 /* Hosts on other switches, all reached through the ports of 'set'. */
 static void fill_run(
-	const struct tables *tables, uint32_t at, uint64_t set, uint32_t first, uint32_t end)
+	const struct tables *tables, uint32_t at, port_set set, uint32_t first, uint32_t end)
 {
 	uint8_t *row = route_table_row(tables->table, at);
-	uint64_t *sets = route_table_alternatives(tables->table, at);
+	port_set *sets = (port_set *)route_table_alternatives(tables->table, at);
 
 	for (uint32_t host = first; host < end; host++)
 		sets[host] = set;
-	if ((set & (set - 1)) == 0)
-		memset(row + first, __builtin_ctzll(set), end - first);
-	else if ((set & tables->tree->up[at]) != 0)
+	if (port_set_is_empty(port_set_rest(set)))
+		memset(row + first, (int)port_set_first(set), end - first);
+	else if (!port_set_is_empty(set & tables->tree->up[at]))
 		fill_up(tables, at, set, first, end, row);
 	else
 		for (uint32_t host = first; host < end; host++)
@@ -122,13 +121,13 @@ static void fill_switch(const struct tables *tables, uint32_t at)
 	uint32_t i = 0;
 
 	while (i < tables->runs) {
-		uint64_t set = fat_tree_ports(tables->tree, at, run[i].to);
+		port_set set = fat_tree_ports(tables->tree, at, run[i].to);
 		uint32_t first = i++;
 
 		while (i < tables->runs && run[i].first == run[i - 1].end &&
-			fat_tree_ports(tables->tree, at, run[i].to) == set)
+			port_set_equal(fat_tree_ports(tables->tree, at, run[i].to), set))
 			i++;
-		if (set != 0 && run[first].to != at)
+		if (!port_set_is_empty(set) && run[first].to != at)
 			fill_run(tables, at, set, run[first].first, run[i - 1].end);
 	}
 	fill_own(tables, at);
@@ -153,9 +152,7 @@ static int dmodk_tables(const struct route_graph *graph, const struct route_opti
 
 	if (result < 0)
 		return result;
-	table->alternatives =
-		calloc((size_t)graph->switches * graph->hosts + 1, sizeof(*table->alternatives));
-	if (table->alternatives == NULL || list_runs(&tables) < 0)
+	if (route_table_add_alternatives(table, PORT_SET_WORDS) < 0 || list_runs(&tables) < 0)
 		result = route_graph_no_memory(graph, error);
 	else
 		result = route_jobs_run(options->jobs, fill_tables, &tables, error);
@@ -178,13 +175,13 @@ static bool walk(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32
 	path->links = 0;
 	path->itb = 0;
 	while (at != to) {
-		uint64_t set = fat_tree_ports(tree, at, to);
+		port_set set = fat_tree_ports(tree, at, to);
 		uint32_t arc;
 
-		if (set == 0)
+		if (port_set_is_empty(set))
 			return false;
-		if ((set & tree->up[at]) != 0) {
-			uint32_t count = (uint32_t)__builtin_popcountll(set);
+		if (!port_set_is_empty(set & tree->up[at])) {
+			uint32_t count = port_set_count(set);
 
 			arc = route_graph_arc_of_port(
 				tree->graph, at, mod_k_up(tree, at, set, host, number % count));
@@ -284,7 +281,14 @@ static int dmodk_routes(const struct route_graph *graph, const struct route_opti
 	return route_maker_fill(dmodk_pairs, graph, options, set, error);
 }
 
+#ifndef PORT_SET_WIDE
+extern const struct route_algorithm route_dmodk_wide;
+#endif
+
 const struct route_algorithm route_dmodk = {
+#ifndef PORT_SET_WIDE
+	.wide = &route_dmodk_wide,
+#endif
 	.name = "dmodk",
 	.summary = "D-mod-K for fat trees: up port floor(D / K^level) mod K, one path down",
 	.deadlock_free = true,

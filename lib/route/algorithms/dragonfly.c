@@ -245,9 +245,7 @@ static bool allocate(struct fly *fly, uint8_t steps)
 	fly->ladder = vc_ladder_find(steps);
 	table->vc_rule = make_rule(&fly->groups, steps);
 	if (fly->ladder->choice != VC_LADDER_NEVER) {
-		table->alternatives = calloc(
-			(size_t)graph->switches * graph->hosts + 1, sizeof(*table->alternatives));
-		if (table->alternatives == NULL)
+		if (route_table_add_alternatives(table, 1) < 0)
 			return false;
 	}
 	return table->vc_rule != NULL && !fly->groups.arrays.failed;
@@ -257,7 +255,7 @@ static int dragonfly_tables(const struct route_graph *graph, uint8_t steps,
 	struct route_table *table, struct error *error)
 {
 	struct fly fly = {.table = table};
-	int result = topology_check_ports(graph->topology, "detours", error);
+	int result = topology_check_ports(graph->topology, TOPOLOGY_PORTS_RUN, "detours", error);
 
 	if (result == 0)
 		result = dragonfly_groups_make(&fly.groups, graph, error);

@@ -87,7 +87,8 @@ static int compute(const struct route_graph *graph, const struct route_options *
 	bool per_switch, layers_fn find, struct route_set *set, struct error *error)
 {
 	struct shortest_trees trees;
-	int result = topology_check_ports(graph->topology, "layers of VCs", error);
+	int result =
+		topology_check_ports(graph->topology, TOPOLOGY_PORTS_RUN, "layers of VCs", error);
 
 	if (result < 0)
 		return result;

@@ -172,14 +172,11 @@ static int make_grid(struct pairs *pairs, struct route_set *set, struct error *e
 }
 
 /* The port of the set 'shift' places after this one. */
-static unsigned port_after(uint64_t set, unsigned port, uint32_t shift)
+static unsigned port_after(port_set set, unsigned port, uint32_t shift)
 {
-	shift %= (uint32_t)__builtin_popcountll(set);
-	while (shift-- > 0) {
-		uint64_t above = port < 63 ? set >> (port + 1) << (port + 1) : 0;
-
-		port = (unsigned)__builtin_ctzll(above != 0 ? above : set);
-	}
+	shift %= port_set_count(set);
+	while (shift-- > 0)
+		port = port_set_round_robin(set, (port + 1) % PORT_SET_PORTS);
 	return port;
 }
 
@@ -194,13 +191,13 @@ static bool climb(const struct fat_tree *tree, uint32_t at, uint32_t host, uint3
 
 	*found = (struct multi_step_path){.steps = 0};
 	while (at != to) {
-		uint64_t set = fat_tree_ports(tree, at, to);
-		bool turns = up && (set & tree->up[at]) == 0;
+		port_set set = fat_tree_ports(tree, at, to);
+		bool turns = up && port_set_is_empty(set & tree->up[at]);
 		uint32_t arc;
 
-		if (set == 0 || path->links == ROUTE_LINKS_MAX)
+		if (port_set_is_empty(set) || path->links == ROUTE_LINKS_MAX)
 			return false;
-		up = (set & tree->up[at]) != 0;
+		up = !port_set_is_empty(set & tree->up[at]);
 		arc = route_graph_arc_of_port(tree->graph, at,
 			up ? mod_k_up(tree, at, set, host, shift)
 			   : port_after(set, mod_k_down(tree, at, set, host), shift));
@@ -229,7 +226,7 @@ static int add_in_tree(const struct route_maker *maker, void *scratch, struct ro
 	const struct fat_tree *tree = &((const struct pairs *)maker)->tree;
 	const struct route_graph *graph = maker->graph;
 	uint32_t at = graph->host_switch[source], to = graph->host_switch[destination];
-	uint32_t shifts = at == to ? 1 : (uint32_t)__builtin_popcountll(tree->up[at]);
+	uint32_t shifts = at == to ? 1 : port_set_count(tree->up[at]);
 	struct multi_step_path found[ROUTE_ALTERNATIVES_MAX];
 	unsigned count = 0;
 	int result = 0;
@@ -324,7 +321,14 @@ static int msp_routes(const struct route_graph *graph, const struct route_option
 	return route_maker_fill(msp_pairs, graph, options, set, error);
 }
 
+#ifndef PORT_SET_WIDE
+extern const struct route_algorithm route_msp_wide;
+#endif
+
 const struct route_algorithm route_msp = {
+#ifndef PORT_SET_WIDE
+	.wide = &route_msp_wide,
+#endif
 	.name = "msp",
 	.summary = "for DRB: multi-step paths of grids and fat trees that share no link, dor's or "
 		   "dmodk's first",

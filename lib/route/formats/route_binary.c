@@ -102,15 +102,16 @@ static int write_routes(struct writer *writer, const struct route_set *set)
 
 static int write_tables(struct writer *writer, const struct route_table *table)
 {
-	size_t each = table->alternatives == NULL ? 1 : 1 + sizeof(uint64_t);
+	size_t words = table->alternatives == NULL ? 0 : table->words;
+	size_t each = 1 + words * sizeof(uint64_t);
 	int result = reserve(writer, table->hosts * each);
 
 	for (uint32_t at = 0; at < table->switches && result == 0; at++) {
 		const uint64_t *sets = route_table_alternatives(table, at);
 
 		memcpy(writer->room, route_table_row(table, at), table->hosts);
-		for (uint32_t host = 0; sets != NULL && host < table->hosts; host++)
-			put64(writer->room + table->hosts + host * sizeof(uint64_t), sets[host]);
+		for (size_t i = 0; i < table->hosts * words; i++)
+			put64(writer->room + table->hosts + i * sizeof(uint64_t), sets[i]);
 		result = write_section(writer, table->hosts * each);
 	}
 	return result;

@@ -183,16 +183,9 @@ static int make_contents(struct reader *reader)
 		file->set = route_set_create(topology->hosts);
 	else
 		file->table = route_table_create(topology->switches, topology->hosts);
-	if (reader->contents == CONTENTS_ADAPTIVE &&
-		topology_max_ports(topology) > TOPOLOGY_PORTS_RUN)
-		return refuse(reader, reader->start,
-			"alternative ports for switches with up to %u ports, expected at most %u",
-			topology_max_ports(topology), TOPOLOGY_PORTS_RUN);
-	if (reader->contents == CONTENTS_ADAPTIVE && file->table != NULL)
-		file->table->alternatives = calloc((size_t)topology->switches * topology->hosts + 1,
-			sizeof(*file->table->alternatives));
 	if ((file->set == NULL && file->table == NULL) ||
-		(reader->contents == CONTENTS_ADAPTIVE && file->table->alternatives == NULL))
+		(reader->contents == CONTENTS_ADAPTIVE &&
+			route_table_add_alternatives(file->table, ROUTE_TABLE_WORDS(topology)) < 0))
 		return no_memory(reader);
 	return 0;
 }
@@ -392,8 +385,9 @@ static int check_row(struct reader *reader, uint32_t at)
 	for (uint32_t host = 0; host < table->hosts; host++) {
 		bool good = row[host] == ROUTE_TABLE_NONE || is_linked(reader, at, row[host]);
 
-		for (unsigned port = 0; sets != NULL && port < TOPOLOGY_PORTS_RUN; port++)
-			good &= (sets[host] >> port & 1) == 0 || is_linked(reader, at, port);
+		for (unsigned port = 0; sets != NULL && port < 64 * table->words; port++)
+			good &= (sets[host * table->words + port / 64] >> port % 64 & 1) == 0 ||
+				is_linked(reader, at, port);
 		if (good)
 			continue;
 		return refuse(reader, reader->start + host,
@@ -406,7 +400,8 @@ static int check_row(struct reader *reader, uint32_t at)
 static int take_tables(struct reader *reader)
 {
 	struct route_table *table = reader->file->table;
-	size_t each = table->alternatives == NULL ? 1 : 1 + sizeof(uint64_t);
+	size_t words = table->alternatives == NULL ? 0 : table->words;
+	size_t each = 1 + words * sizeof(uint64_t);
 	int result = 0;
 
 	for (uint32_t at = 0; at < table->switches && result == 0; at++) {
@@ -417,8 +412,8 @@ static int take_tables(struct reader *reader)
 		if (result < 0)
 			return result;
 		memcpy(route_table_row(table, at), reader->room, table->hosts);
-		for (uint32_t host = 0; sets != NULL && host < table->hosts; host++)
-			sets[host] = get64(reader->room + table->hosts + host * sizeof(uint64_t));
+		for (size_t i = 0; i < table->hosts * words; i++)
+			sets[i] = get64(reader->room + table->hosts + i * sizeof(uint64_t));
 		result = check_row(reader, at);
 	}
 	return result;

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/bits.h"
 #include "topo/topology.h"
 
 static int check_switch(const struct fat_tree *tree, uint32_t at, struct error *error)
@@ -46,14 +45,14 @@ static unsigned weigh_ups(struct fat_tree *tree, uint32_t at)
 	unsigned common = 0, sum = 0;
 
 	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
-		if ((tree->up[at] >> graph->arc[arc].port & 1) != 0 &&
+		if (port_set_has(tree->up[at], graph->arc[arc].port) &&
 			graph->arc[arc].cost > slowest)
 			slowest = graph->arc[arc].cost;
 	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
 		unsigned cost = graph->arc[arc].cost;
 		unsigned weight = (WEIGHT_STEPS * slowest + cost / 2) / cost;
 
-		if ((tree->up[at] >> graph->arc[arc].port & 1) == 0)
+		if (!port_set_has(tree->up[at], graph->arc[arc].port))
 			continue;
 		tree->weight[arc] = (uint8_t)(weight < WEIGHT_MAX ? weight : WEIGHT_MAX);
 		common = gcd(tree->weight[arc], common);
@@ -76,7 +75,7 @@ static void find_ups(struct fat_tree *tree)
 
 		for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
 			if (fat_tree_stage(tree, graph->arc[arc].to) > stage)
-				tree->up[at] |= BIT64(graph->arc[arc].port);
+				tree->up[at] |= port_set_of(graph->arc[arc].port);
 		ups = weigh_ups(tree, at);
 		arity[stage] = ups > arity[stage] ? ups : arity[stage];
 	}
@@ -101,18 +100,18 @@ static void sort_by_stage(const struct fat_tree *tree, uint32_t *order)
 		order[first[fat_tree_stage(tree, at)]++] = at;
 }
 
-static uint64_t *row_of(const struct fat_tree *tree, uint32_t at)
+static port_set *row_of(const struct fat_tree *tree, uint32_t at)
 {
 	return tree->ports + (size_t)at * tree->columns;
 }
 
 /* Adds 'port' to 'row' for all destinations that the neighbour reaches. */
-static void add_port(uint64_t *row, const uint64_t *neighbour, uint32_t columns, unsigned port)
+static void add_port(port_set *row, const port_set *neighbour, uint32_t columns, unsigned port)
 {
-	const uint64_t bit = BIT64(port);
+	const port_set bit = port_set_of(port);
 
 	for (uint32_t i = 0; i < columns; i++)
-		row[i] |= neighbour[i] != 0 ? bit : 0;
+		row[i] |= port_set_is_empty(neighbour[i]) ? PORT_SET_NONE : bit;
 }
 
 static void descend(struct fat_tree *tree, uint32_t at)
@@ -120,26 +119,27 @@ static void descend(struct fat_tree *tree, uint32_t at)
 	const struct route_graph *graph = tree->graph;
 
 	for (uint32_t i = graph->first_host[at]; i < graph->first_host[at + 1]; i++)
-		row_of(tree, at)[tree->column[at]] |= BIT64(graph->host_port[graph->host_of[i]]);
+		row_of(tree, at)[tree->column[at]] |=
+			port_set_of(graph->host_port[graph->host_of[i]]);
 	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
-		if ((tree->up[at] >> graph->arc[arc].port & 1) == 0)
+		if (!port_set_has(tree->up[at], graph->arc[arc].port))
 			add_port(row_of(tree, at), row_of(tree, graph->arc[arc].to), tree->columns,
 				graph->arc[arc].port);
 }
 
 /* The rows above are complete, this one for the descending part. */
-static void climb(struct fat_tree *tree, uint32_t at, uint64_t *ups)
+static void climb(struct fat_tree *tree, uint32_t at, port_set *ups)
 {
 	const struct route_graph *graph = tree->graph;
-	uint64_t *row = row_of(tree, at);
+	port_set *row = row_of(tree, at);
 
 	memset(ups, 0, tree->columns * sizeof(*ups));
 	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
-		if ((tree->up[at] >> graph->arc[arc].port & 1) != 0)
+		if (port_set_has(tree->up[at], graph->arc[arc].port))
 			add_port(ups, row_of(tree, graph->arc[arc].to), tree->columns,
 				graph->arc[arc].port);
 	for (uint32_t i = 0; i < tree->columns; i++)
-		row[i] = row[i] != 0 ? row[i] : ups[i];
+		row[i] = port_set_is_empty(row[i]) ? ups[i] : row[i];
 }
 
 static int fill_rows(struct fat_tree *tree)
@@ -147,7 +147,7 @@ static int fill_rows(struct fat_tree *tree)
 	uint32_t switches = tree->graph->switches;
 	struct arrays scratch = {0};
 	uint32_t *order = arrays_add(&scratch, switches, sizeof(*order));
-	uint64_t *ups = arrays_add(&scratch, tree->columns, sizeof(*ups));
+	port_set *ups = arrays_add(&scratch, tree->columns, sizeof(*ups));
 	int result = scratch.failed ? -ENOMEM : 0;
 
 	if (result == 0) {
@@ -163,7 +163,8 @@ static int fill_rows(struct fat_tree *tree)
 
 int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct error *error)
 {
-	int result = topology_check_ports(graph->topology, "sets of ports up", error);
+	int result =
+		topology_check_ports(graph->topology, PORT_SET_LIMIT, "sets of ports up", error);
 
 	*tree = (struct fat_tree){.graph = graph};
 	for (uint32_t at = 0; at < graph->switches && result == 0; at++)
@@ -193,17 +194,17 @@ err:
 static bool measure_row(struct fat_tree *tree, uint32_t at, bool climbing, unsigned max)
 {
 	const struct route_graph *graph = tree->graph;
-	const uint64_t *ports = row_of(tree, at);
+	const port_set *ports = row_of(tree, at);
 	uint8_t *own = tree->links + (size_t)at * tree->columns;
 
 	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++) {
 		const uint8_t *next = tree->links + (size_t)graph->arc[arc].to * tree->columns;
 		unsigned port = graph->arc[arc].port;
 
-		if ((tree->up[at] >> port & 1) != climbing)
+		if (port_set_has(tree->up[at], port) != climbing)
 			continue;
 		for (uint32_t i = 0; i < tree->columns; i++) {
-			if ((ports[i] >> port & 1) == 0)
+			if (!port_set_has(ports[i], port))
 				continue;
 			if (next[i] > max || (own[i] != 0 && own[i] != next[i] + 1))
 				return false;
@@ -249,11 +250,11 @@ void fat_tree_free(struct fat_tree *tree)
 
 /* --- mod k --- */
 
-static unsigned nth_port(uint64_t set, uint32_t n)
+static unsigned nth_port(port_set set, uint32_t n)
 {
 	while (n-- > 0)
-		set &= set - 1;
-	return (unsigned)__builtin_ctzll(set);
+		set = port_set_rest(set);
+	return port_set_first(set);
 }
 
 static uint32_t quotient(const struct fat_tree *tree, uint32_t at, uint32_t host)
@@ -263,17 +264,17 @@ static uint32_t quotient(const struct fat_tree *tree, uint32_t at, uint32_t host
 
 /* The place in 'set' of the port for a number, each port counting by its weight. */
 static uint32_t weighted_place(
-	const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t number)
+	const struct fat_tree *tree, uint32_t at, port_set set, uint32_t number)
 {
 	const struct route_graph *graph = tree->graph;
 	uint32_t sum = 0, place = 0;
 
 	for (uint32_t arc = graph->first_arc[at]; arc < graph->first_arc[at + 1]; arc++)
-		if ((set >> graph->arc[arc].port & 1) != 0)
+		if (port_set_has(set, graph->arc[arc].port))
 			sum += tree->weight[arc];
 	number %= sum;
 	for (uint32_t arc = graph->first_arc[at];; arc++) {
-		if ((set >> graph->arc[arc].port & 1) == 0)
+		if (!port_set_has(set, graph->arc[arc].port))
 			continue;
 		if (number < tree->weight[arc])
 			return place;
@@ -283,29 +284,29 @@ static uint32_t weighted_place(
 }
 
 unsigned mod_k_up(
-	const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host, uint32_t shift)
+	const struct fat_tree *tree, uint32_t at, port_set set, uint32_t host, uint32_t shift)
 {
-	uint32_t count = (uint32_t)__builtin_popcountll(set), place = quotient(tree, at, host);
+	uint32_t count = port_set_count(set), place = quotient(tree, at, host);
 
 	if (tree->mixed[at])
 		place = weighted_place(tree, at, set, place);
 	return nth_port(set, (place + shift) % count);
 }
 
-unsigned mod_k_down(const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host)
+unsigned mod_k_down(const struct fat_tree *tree, uint32_t at, port_set set, uint32_t host)
 {
 	const struct route_arc *arc = tree->graph->arc;
 	uint32_t below = 0;
 
-	if ((set & (set - 1)) == 0)
-		return (unsigned)__builtin_ctzll(set);
-	for (uint64_t rest = set; rest != 0; rest &= rest - 1) {
-		unsigned port = (unsigned)__builtin_ctzll(rest);
+	if (port_set_is_empty(port_set_rest(set)))
+		return port_set_first(set);
+	PORT_SET_EACH(rest, set) {
+		unsigned port = port_set_first(rest);
 		uint32_t down = route_graph_arc_of_port(tree->graph, at, port);
 
 		below = arc[down].to;
 		if (mod_k_up(tree, below, tree->up[below], host, 0) == arc[arc[down].back].port)
 			return port;
 	}
-	return nth_port(set, quotient(tree, below, host) % (uint32_t)__builtin_popcountll(set));
+	return nth_port(set, quotient(tree, below, host) % port_set_count(set));
 }

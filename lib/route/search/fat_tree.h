@@ -12,23 +12,36 @@
  * same reason.
  *
  * Computed by whole rows of a switch, one OR per port and destination switch; constant afterwards,
- * any thread may read it. */
+ * any thread may read it.
+ *
+ * Compiled twice (base/port_set.h): so are the algorithms that use it. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/port_set.h"
 #include "base/weft_error.h"
 #include "route/route_graph.h"
 
 #define FAT_TREE_STAGES 256
 
+#ifdef PORT_SET_WIDE
+#define fat_tree_make    fat_tree_wide_make
+#define fat_tree_free    fat_tree_wide_free
+#define fat_tree_measure fat_tree_wide_measure
+#define mod_k_up         mod_k_wide_up
+#define mod_k_down       mod_k_wide_down
+#define route_dmodk      route_dmodk_wide
+#define route_msp        route_msp_wide
+#endif
+
 struct fat_tree {
 	const struct route_graph *graph;
 	uint32_t columns; /* switches with hosts */
 	uint32_t *column; /* by switch: its index among them, ROUTE_GRAPH_NONE if it has none */
-	uint64_t *ports;  /* [switch * columns + column]; for the switch itself: the ports of its
+	port_set *ports;  /* [switch * columns + column]; for the switch itself: the ports of its
 			     hosts */
-	uint64_t *up;     /* by switch: its ports that lead to higher stages */
+	port_set *up;     /* by switch: its ports that lead to higher stages */
 	uint8_t *links; /* [switch * columns + column], after fat_tree_measure(): 1 + links to there
 			 */
 	uint8_t *weight; /* by arc that leads up: its rate relative to the others of its switch */
@@ -53,7 +66,7 @@ static inline unsigned fat_tree_stage(const struct fat_tree *tree, uint32_t at)
 }
 
 /* The ports of switch 'at' towards the hosts of switch 'to', which has some. */
-static inline uint64_t fat_tree_ports(const struct fat_tree *tree, uint32_t at, uint32_t to)
+static inline port_set fat_tree_ports(const struct fat_tree *tree, uint32_t at, uint32_t to)
 {
 	return tree->ports[(size_t)at * tree->columns + tree->column[to]];
 }
@@ -70,8 +83,8 @@ static inline unsigned fat_tree_elements(const struct fat_tree *tree, uint32_t f
  * places after it. The set is not empty. Where the rates of a switch's links up differ, a port
  * counts as often as its rate asks for. */
 unsigned mod_k_up(
-	const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host, uint32_t shift);
+	const struct fat_tree *tree, uint32_t at, port_set set, uint32_t host, uint32_t shift);
 
 /* The port of 'set', all downs: among parallel links the one through which the host's own side
  * would go up to it. */
-unsigned mod_k_down(const struct fat_tree *tree, uint32_t at, uint64_t set, uint32_t host);
+unsigned mod_k_down(const struct fat_tree *tree, uint32_t at, port_set set, uint32_t host);

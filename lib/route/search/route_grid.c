@@ -314,7 +314,8 @@ int route_grid_make(struct route_grid *grid, const struct route_graph *graph, st
 	int result;
 
 	*grid = (struct route_grid){.graph = graph};
-	result = topology_check_ports(graph->topology, "dimension order", error);
+	result =
+		topology_check_ports(graph->topology, TOPOLOGY_PORTS_RUN, "dimension order", error);
 	if (result == 0)
 		result = check_ports(&survey);
 	if (result == 0)

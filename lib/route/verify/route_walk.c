@@ -181,11 +181,14 @@ static uint64_t primary_of(const struct route_table *table, uint32_t at, uint32_
 	return primary < VC_RULE_PORTS ? (uint64_t)1 << primary : 0;
 }
 
-static uint64_t alternatives_of(const struct route_table *table, uint32_t at, uint32_t destination)
+static uint64_t alternatives_of(
+	const struct route_table *table, uint32_t at, uint32_t destination, unsigned word)
 {
 	const uint64_t *alternatives = route_table_alternatives(table, at);
 
-	return alternatives == NULL ? 0 : alternatives[destination];
+	return alternatives == NULL || word >= table->words
+		       ? 0
+		       : alternatives[(size_t)destination * table->words + word];
 }
 
 static void verify_sources(
@@ -250,7 +253,7 @@ static void note_ports(struct verifier *verifier, const struct route_table *tabl
 	bool loses = false, any = false;
 
 	for (unsigned word = 0; word < verifier->channels->words; word++) {
-		uint64_t ports = word == 0 ? alternatives_of(table, at, destination) : 0;
+		uint64_t ports = alternatives_of(table, at, destination, word);
 
 		if (primary != ROUTE_TABLE_NONE && primary / 64 == word)
 			ports |= (uint64_t)1 << primary % 64;
@@ -273,7 +276,7 @@ static void ways_of(struct verifier *verifier, const struct route_table *table, 
 	uint64_t ports, good;
 
 	channel_graph_ways(channels, node, primary_of(table, at, destination),
-		alternatives_of(table, at, destination), ways);
+		alternatives_of(table, at, destination, 0), ways);
 	ports = ways[VC_GO_ON] | ways[VC_NEXT_STEP];
 	good = good_of(verifier, at, 0, ports);
 	if (good != ports || ports == 0)

@@ -4,6 +4,7 @@
 /* Sets of ports. */
 
 #include "base/bits.h"
+#include "base/rng.h"
 #include "unit.h"
 
 UNIT_TEST(bytes_that_are_equal_are_members_and_no_others)

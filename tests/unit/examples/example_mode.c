@@ -6,9 +6,9 @@
  * 2001): the primary port, unless one alternative drawn at random has more credits where the packet
  * would be stored. The cost does not grow with the number of ports. */
 
-static unsigned choose(struct adaptive *adaptive, unsigned primary, uint64_t others, unsigned vc)
+static unsigned choose(struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {
-	unsigned other = bits_draw(others, &adaptive->rng);
+	unsigned other = port_set_draw(others, &adaptive->rng);
 	uint32_t credits = adaptive_credits(adaptive, other, adaptive_vc(adaptive, vc));
 
 	return credits > adaptive_credits(adaptive, primary, vc) ? other : primary;

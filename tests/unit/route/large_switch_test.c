@@ -157,11 +157,30 @@ UNIT_TEST(what_keeps_sets_of_64_ports_refuses_more)
 
 	bench_expect_refused(
 		topology, "dor", "s0 has 70 ports, expected at most 64 for dimension order");
-	assert_int_equal(-EINVAL, topology_check_ports(topology, "a run", &error));
+	assert_int_equal(
+		-EINVAL, topology_check_ports(topology, TOPOLOGY_PORTS_RUN, "a run", &error));
 	assert_non_null(strstr(error.text, "s0 has 70 ports, expected at most 64 for a run"));
 	topology_destroy(topology);
-	topology = bench_generate("rlft:ports=66,stages=2");
-	bench_expect_refused(
-		topology, "dmodk", "s0 has 66 ports, expected at most 64 for sets of ports up");
+}
+
+UNIT_TEST(tables_of_dmodk_have_sets_of_ports_above_63)
+{
+	struct topology *topology = bench_generate("rlft:ports=70,stages=1");
+	struct route_options options = {.seed = 1};
+	struct route_table *table =
+		route_compute_table(topology, &route_dmodk, &options, NULL, NULL);
+
+	assert_non_null(table);
+	assert_int_equal(table->words, 4);
+	for (unsigned port = 0; port < 70; port++) {
+		uint32_t host = 0;
+
+		while (route_table_row(table, 0)[host] != port)
+			host++;
+		for (unsigned word = 0; word < 4; word++)
+			assert_int_equal(route_table_alternatives(table, 0)[4 * host + word],
+				word == port / 64 ? (uint64_t)1 << port % 64 : 0);
+	}
+	route_table_destroy(table);
 	topology_destroy(topology);
 }

@@ -100,7 +100,7 @@ static int open_topology(
 	if (subject->own == NULL)
 		return -errno;
 	subject->topology = subject->own;
-	result = topology_check_ports(subject->own, "an audit", error);
+	result = topology_check_ports(subject->own, TOPOLOGY_PORTS_RUN, "an audit", error);
 	if (result == 0 && request->routes != NULL)
 		result =
 			route_file_load(subject->own, request->routes, &subject->route_file, error);

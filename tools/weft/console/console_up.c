@@ -377,7 +377,7 @@ static void print_summary(const struct console *console)
 	       " ms: %u processes, %u switches, %u hosts, %u links\n",
 		console->lab->plan->lab, console_commands_done(&console->orders),
 		console->state.remotes, lab_now_ms() - console->began_ms, console->state.processes,
-		topology->switches, topology->hosts, topology->links);
+		topology->switches, topology->nodes, topology->links);
 	for (unsigned i = 0; i < console->state.remotes; i++)
 		print_devices(console, i);
 	if (mapper[0] != '\0')

@@ -122,7 +122,8 @@ static void print_devices(const struct lab_up *up)
 		switches += !topology->switch_at[i].absent &&
 			    is_here(up, up->lab.plan->switch_process[i]);
 	for (uint32_t i = 0; i < topology->hosts; i++)
-		hosts += !topology->host_at[i].absent && is_here(up, up->lab.plan->host_process[i]);
+		hosts += !topology->host_at[i].absent && topology->host_at[i].rail == 0 &&
+			 is_here(up, up->lab.plan->host_process[i]);
 	if (up->lab.config->processes == LAB_CONFIG_PROCESSES_ONE)
 		printf("%u switch%s, %u host%s in 1 process, %u core%s", switches,
 			plural(switches, "es"), hosts, plural(hosts, "s"), cpus, plural(cpus, "s"));

@@ -39,15 +39,18 @@ static void print_alternatives(const struct topology *topology, const struct rou
 	uint32_t at, uint32_t destination)
 {
 	const uint64_t *sets = route_table_alternatives(table, at);
-	uint64_t ports = sets == NULL ? 0 : sets[destination];
-	const char *gap = "";
+	const char *gap = NULL;
 
-	if (ports == 0)
-		return;
-	printf("# %s may take ", topology->switch_at[at].name);
-	for (; ports != 0; ports &= ports - 1, gap = ", ")
-		printf("%s%u", gap, (unsigned)__builtin_ctzll(ports));
-	putchar('\n');
+	for (unsigned word = 0; sets != NULL && word < table->words; word++)
+		for (uint64_t ports = sets[(size_t)destination * table->words + word]; ports != 0;
+			ports &= ports - 1, gap = ", ") {
+			if (gap == NULL)
+				printf("# %s may take ", topology->switch_at[at].name);
+			printf("%s%u", gap == NULL ? "" : gap,
+				64 * word + (unsigned)__builtin_ctzll(ports));
+		}
+	if (gap != NULL)
+		putchar('\n');
 }
 
 static int show_walk(const struct topology *topology, const struct route_table *table,

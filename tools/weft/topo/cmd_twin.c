@@ -297,8 +297,7 @@ static int try_algorithm(struct twin *twin, const struct topology *topology,
 static int try_algorithms(struct twin *twin, struct error *error)
 {
 	const struct topology *topology = twin->topology;
-	bool tree =
-		topology_has_levels(topology) && topology_max_ports(topology) <= TOPOLOGY_PORTS_RUN;
+	bool tree = topology_has_levels(topology);
 	const struct route_algorithm *best = tree                              ? &route_dmodk
 					     : topology->switches <= SMART_MAX ? &route_smart
 									       : &route_up_down;
@@ -467,7 +466,7 @@ static void print_json(const struct twin *twin)
 		json_array_append_new(oddities, json_string(twin->oddity[i]));
 	command_print_json(
 		json_pack("{s:s, s:i, s:i, s:i, s:b, s:i, s:o, s:O}", "name", topology->name,
-			"switches", (int)topology->switches, "hosts", (int)topology->hosts, "links",
+			"switches", (int)topology->switches, "hosts", (int)topology->nodes, "links",
 			(int)topology->links, "levels", topology_has_levels(topology), "irregular",
 			(int)twin->oddities, "irregularities", oddities, "routes", twin->routes),
 		0);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Sets of a switch's ports. The switch and what drives it are compiled twice: for up to 64 ports,
+ * where a set is one word, and with PORT_SET_WIDE for up to 255, where it is a vector of four. Both
+ * take the operators &, |, ~ and ^; everything else is a function here. Programs that use the wide
+ * form are separate ones (os/become.h), so that switches of up to 64 ports pay nothing for it.
+ *
+ * Files that are always compiled for 64 ports keep sets of ports in uint64_t (bits.h). */
+
+#include <stdbool.h>
+
+#include "bits.h"
+#include "rng.h"
+
+#ifdef PORT_SET_WIDE
+#define PORT_SET_WORDS 4u
+/* Tables hold sets as words, which the attributes allow for. */
+typedef uint64_t port_set __attribute__((vector_size(32), aligned(8), may_alias));
+#else
+#define PORT_SET_WORDS 1u
+typedef uint64_t port_set;
+#endif
+#define PORT_SET_PORTS (64u * PORT_SET_WORDS)
+/* Ports of a switch: in a byte 255 means none. */
+#define PORT_SET_LIMIT (PORT_SET_PORTS < 256 ? PORT_SET_PORTS : 255u)
+#define PORT_SET_NONE  ((port_set){0})
+
+static inline __attribute__((always_inline)) uint64_t port_set_word(port_set set, unsigned word)
+{
+#ifdef PORT_SET_WIDE
+	return set[word];
+#else
+	(void)word;
+	return set;
+#endif
+}
+
+/* The members of 'bits', counted from 'port', which must not reach into the next word. */
+static inline __attribute__((always_inline)) port_set port_set_from(uint64_t bits, unsigned port)
+{
+#ifdef PORT_SET_WIDE
+	port_set set = {0};
+
+	set[port / 64] = bits << port % 64;
+	return set;
+#else
+	return bits << port;
+#endif
+}
+
+static inline __attribute__((always_inline)) port_set port_set_of(unsigned port)
+{
+	return port_set_from(1, port);
+}
+
+/* All ports below 'ports', which is not 0. */
+static inline __attribute__((always_inline)) port_set port_set_all(unsigned ports)
+{
+#ifdef PORT_SET_WIDE
+	port_set set = {0};
+
+	for (unsigned port = 0; port < ports; port++)
+		set[port / 64] |= BIT64(port % 64);
+	return set;
+#else
+	return UINT64_MAX >> (64 - ports);
+#endif
+}
+
+static inline __attribute__((always_inline)) bool port_set_has(port_set set, unsigned port)
+{
+#ifdef PORT_SET_WIDE
+	return (set[port / 64] >> port % 64 & 1) != 0;
+#else
+	return (set >> port & 1) != 0;
+#endif
+}
+
+static inline __attribute__((always_inline)) bool port_set_is_empty(port_set set)
+{
+#ifdef PORT_SET_WIDE
+	return (set[0] | set[1] | set[2] | set[3]) == 0;
+#else
+	return set == 0;
+#endif
+}
+
+static inline __attribute__((always_inline)) bool port_set_equal(port_set a, port_set b)
+{
+	return port_set_is_empty(a ^ b);
+}
+
+static inline __attribute__((always_inline)) unsigned port_set_count(port_set set)
+{
+	unsigned count = 0;
+
+	for (unsigned word = 0; word < PORT_SET_WORDS; word++)
+		count += (unsigned)__builtin_popcountll(port_set_word(set, word));
+	return count;
+}
+
+/* The smallest member. 'set' is not empty. */
+static inline __attribute__((always_inline)) unsigned port_set_first(port_set set)
+{
+	unsigned word = 0;
+
+	while (word + 1 < PORT_SET_WORDS && port_set_word(set, word) == 0)
+		word++;
+	return 64 * word + (unsigned)__builtin_ctzll(port_set_word(set, word));
+}
+
+/* All but the smallest member. 'set' is not empty. */
+static inline __attribute__((always_inline)) port_set port_set_rest(port_set set)
+{
+#ifdef PORT_SET_WIDE
+	return set & ~port_set_of(port_set_first(set));
+#else
+	return set & (set - 1);
+#endif
+}
+
+/* For each member of a set, in order; 'left' is the set from the present one on. */
+#define PORT_SET_EACH(left, set) \
+	for (port_set left = (set); !port_set_is_empty(left); left = port_set_rest(left))
+
+/* The first member at or after 'from', wrapping round. 'set' is not empty. */
+static inline __attribute__((always_inline)) unsigned port_set_round_robin(
+	port_set set, unsigned from)
+{
+#ifdef PORT_SET_WIDE
+	unsigned word = from / 64;
+	uint64_t bits = set[word] & UINT64_MAX << from % 64;
+
+	while (bits == 0)
+		bits = set[word = (word + 1) % PORT_SET_WORDS];
+	return 64 * word + (unsigned)__builtin_ctzll(bits);
+#else
+	return bits_round_robin(set, from);
+#endif
+}
+
+/* A uniformly random member. 'set' is not empty; a set of one member draws no number. */
+static inline unsigned port_set_draw(port_set set, struct rng *rng)
+{
+	unsigned count = port_set_count(set);
+	uint64_t skip = count > 1 ? rng_below(rng, count) : 0;
+
+	while (skip-- > 0)
+		set = port_set_rest(set);
+	return port_set_first(set);
+}
+
+/* Between threads, each word on its own; 'order' as for __atomic_store_n() and __atomic_load_n().
+ */
+static inline __attribute__((always_inline)) void port_set_store(
+	port_set *place, port_set set, const int order)
+{
+	for (unsigned word = 0; word < PORT_SET_WORDS; word++)
+		__atomic_store_n((uint64_t *)place + word, port_set_word(set, word), order);
+}
+
+static inline __attribute__((always_inline)) port_set port_set_load(
+	const port_set *place, const int order)
+{
+	port_set set = PORT_SET_NONE;
+
+	for (unsigned word = 0; word < PORT_SET_WORDS; word++)
+		set |= port_set_from(
+			__atomic_load_n((const uint64_t *)place + word, order), 64 * word);
+	return set;
+}
