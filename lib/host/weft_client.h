@@ -78,6 +78,7 @@ int weft_recv(struct weft *weft, const struct weft_address *from, uint64_t tag, 
  * -ECANCELED. 0 or -ENOENT. */
 int weft_cancel(struct weft *weft, void *context);
 
+/* WEFT_IMMEDIATE does not change when the event comes: WEFT_EARLY does. */
 #define WEFT_NO_EVENT  1u /* no event unless there is an error */
 #define WEFT_EARLY     2u /* event as soon as the buffer is free; later errors have no event */
 #define WEFT_IMMEDIATE 4u /* the buffer is free at once, or -EAGAIN; up to weft_eager_bytes() */

@@ -305,6 +305,11 @@ static int make_queuing(struct fabric_routes *routes, const struct topology *top
 			"%s: traffic.class and switch.sl-to-vc: on this topology %s uses the VCs "
 			"for its classes",
 			run->origin, run_routing_origin(&run->routing, origin));
+	if (run->queuing->reference && fabric_routes_vc_rule(routes) != NULL)
+		return error_set(error, EINVAL,
+			"%s: queuing: %s has a VC per destination; on this topology %s uses the VCs "
+			"for its classes",
+			run->origin, run->queuing->name, run_routing_origin(&run->routing, origin));
 	if (run->queuing == &queuing_1q)
 		return 0;
 	routes->queuing = queuing_create(topology, run->queuing, run->sw.vcs, error);
@@ -319,15 +324,28 @@ void fabric_routes_map_sl(const struct fabric_routes *routes, uint8_t sl_to_vc[1
 							      : 0;
 }
 
+/* The part of a run that keeps sets of ports in words of 64 bits; NULL: none. */
+static const char *narrow_part(const struct run_config *run)
+{
+	if (run->sw.switching == RUN_SWITCHING_WORMHOLE)
+		return "wormhole switching";
+	if (run->mapper.after_ps != WEFT_TIME_NEVER)
+		return "mapper.after";
+	return run->routing.itb_hosts == RUN_ITB_HOSTS_BALANCED ? "routing.itb-hosts: balanced"
+								: NULL;
+}
+
 int fabric_routes_compute(struct fabric_routes *routes, const struct topology *topology,
 	const struct run_config *run, struct error *error)
 {
+	const char *narrow = narrow_part(run);
 	int result;
 
 	*routes = (struct fabric_routes){NULL, NULL};
-	result = topology_check_ports(topology,
-		run->sw.switching == RUN_SWITCHING_WORMHOLE ? TOPOLOGY_PORTS_RUN : PORT_SET_LIMIT,
-		"a run", error);
+	result = topology_check_ports(
+		topology, TOPOLOGY_PORTS_RUN, narrow != NULL ? narrow : "audits and --mpi", error);
+	if (result < 0 && narrow == NULL && PORT_SET_LIMIT > TOPOLOGY_PORTS_RUN)
+		result = topology_check_ports(topology, PORT_SET_LIMIT, "a run", error);
 	if (result < 0)
 		return result;
 	result = run->routing.file != NULL ? load(routes, topology, run, error)
@@ -355,6 +373,11 @@ int fabric_routes_init_mapped(struct fabric_routes *routes, const struct topolog
 	result = topology_check_ports(topology, TOPOLOGY_PORTS_RUN, "a mapper", error);
 	if (result == 0)
 		result = check_algorithm(run, run->routing.algorithm, error);
+	if (result == 0 && run->queuing != &queuing_1q && run->routing.algorithm->vc_classes)
+		result = error_set(error, EINVAL,
+			"%s: queuing: with routes of a mapper, VCs are either for %s or for the classes "
+			"of %s",
+			run->origin, run->queuing->name, run->routing.algorithm->name);
 	if (result == 0)
 		result = check_tables(run, error);
 	if (result == 0)

@@ -10,6 +10,7 @@
 #include "mapper/transition_check.h"
 #include "route/search/itb_bridge.h"
 #include "setup/device_config.h"
+#include "switch/switch_congestion.h"
 #include "topo/topology_without.h"
 #include "virtual_dispatch.h"
 #include "virtual_faults.h"
@@ -284,6 +285,7 @@ static void set_switches(struct virtual_fabric *fabric)
 		switch_set_table(sw, config.table_port, config.table_block, config.table_hosts);
 		sw->table_alternatives = config.table_alternatives;
 		sw->vc_rule = config.vc_rule;
+		switch_congestion_note_plain(sw);
 	}
 }
 

@@ -317,6 +317,9 @@ static __attribute__((noinline)) void pass_host(const struct virtual_fabric *fab
 		return;
 	next = mark + 1;
 	output = route_port(packet->route, &next);
+	if (sw->vc_rule != NULL)
+		vc = vc_rule_next(
+			sw->vc_rule, sw->vc_rule_at, packet->in_port, packet->vc, output, VC_GO_ON);
 	if (!port_set_has(sw->idle, output) ||
 		virtual_is_sending(fabric, virtual_switch_channel(fabric, at, output), now) ||
 		!credit_suffices(&sw->port[output].link.tx[vc], packet->blocks))

@@ -395,6 +395,9 @@ static const struct yaml_field run_itb_fields[] = {
 #undef S
 
 #define S struct run_config_nic
+/* The limit of the kernel for Ethernet devices, without the header. */
+#define TAP_MTU_MAX (65535 - 14)
+
 const struct yaml_field run_nic_fields[] = {
 	{"selector", YAML_FIELD_WORD, YAML_MEMBER(S, selector), .words = &route_choices,
 		.doc = "Chooses the route of each message. The algorithm decides the default."},
@@ -402,17 +405,17 @@ const struct yaml_field run_nic_fields[] = {
 		.doc = "Constants of the selectors."},
 	{"mtu", YAML_FIELD_BYTES, YAML_MEMBER(S, mtu_bytes), .min = 64, .max = FRAME_PAYLOAD_MAX,
 		.doc = "Payload of a frame, at most `switch.mtu`."},
-	{"tap-mtu", YAML_FIELD_BYTES, YAML_MEMBER(S, tap_mtu_bytes), .min = 64, .max = UINT16_MAX,
+	{"tap-mtu", YAML_FIELD_BYTES, YAML_MEMBER(S, tap_mtu_bytes), .min = 68, .max = TAP_MTU_MAX,
 		.present = number_present,
 		.doc = "MTU of TAPs, by default `mtu`. Longer packets take several frames."},
 	{"window", YAML_FIELD_NUMBER, YAML_MEMBER(S, window_frames), .min = 1, .max = 4096,
 		.doc = "Frames per destination that may be unacknowledged, on the real clock."},
 	{"retry", YAML_FIELD_TIME, YAML_MEMBER(S, retry_ps), .min = 10 * PS_PER_US,
 		.max = 10 * PS_PER_S,
-		.doc = "Time without an acknowledgement after which frames are sent again, on the real clock."},
+		.doc = "Time without an acknowledgement after which frames are sent again."},
 	{"give-up", YAML_FIELD_TIME, YAML_MEMBER(S, give_up_ps), .min = PS_PER_MS,
 		.max = 3600 * PS_PER_S,
-		.doc = "Time after which an unacknowledged message is dropped, on the real clock."},
+		.doc = "Time after which an unacknowledged message is dropped."},
 	{"hardware-stamps", YAML_FIELD_BOOL, YAML_MEMBER(S, hardware_stamps),
 		.doc = "Hosts on several machines compare clocks with the stamps of NICs that have them."},
 	{"itb", YAML_FIELD_SECTION, YAML_MEMBER(S, itb), .fields = run_itb_fields,
