@@ -38,15 +38,16 @@ def make_folder(path: str, option: str = "") -> None:
         raise os_error(error, option + path) from None
 
 
-def write_text(path: str, text: str) -> None:
-    write_file(path, text.encode("utf-8", "surrogateescape"))
+def write_text(path: str, text: str, ours: bool = False) -> None:
+    write_file(path, text.encode("utf-8", "surrogateescape"), ours)
 
 
-def write_file(path: str, data: bytes) -> None:
+def write_file(path: str, data: bytes, ours: bool = False) -> None:
     """Writes a file in place of the one there. A file that is not writable, has several names or is
-    not regular is written in place."""
+    not regular is written in place, unless it is 'ours': then its other names keep their content.
+    """
     try:
-        fresh = _open_fresh(path)
+        fresh = _open_fresh(path, ours)
         out = open(fresh or path, "wb")
     except OSError as error:
         raise os_error(error, path) from None
@@ -64,7 +65,7 @@ def write_file(path: str, data: bytes) -> None:
         raise Error(f"{path}: cannot be written: {error.strerror}", fault.code) from None
 
 
-def _open_fresh(path: str) -> str | None:
+def _open_fresh(path: str, ours: bool) -> str | None:
     """An empty file beside the one to write, with its mode; None if it is written in place."""
     try:
         about = os.stat(path)
@@ -76,7 +77,9 @@ def _open_fresh(path: str) -> str | None:
         mode = 0o666 & ~mask
     else:
         mode = stat.S_IMODE(about.st_mode)
-        if not stat.S_ISREG(about.st_mode) or about.st_nlink != 1 or not os.access(path, os.W_OK):
+        if not stat.S_ISREG(about.st_mode):
+            return None
+        if not ours and (about.st_nlink != 1 or not os.access(path, os.W_OK)):
             return None
     folder, name = os.path.split(os.path.realpath(path))
     try:

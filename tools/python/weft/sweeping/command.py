@@ -139,9 +139,9 @@ def _document(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> dict[
 def _write_tables(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> dict[str, Any]:
     plan, rows = sweep.plan, outcome.rows
     single, mean = table.headings(plan, rows)
-    write_text(sweep.path("sweep.csv"), table.csv_text(plan, single, rows))
+    write_text(sweep.path("sweep.csv"), table.csv_text(plan, single, rows), ours=True)
     means = table.csv_text(plan, mean, table.means(plan, rows))
-    write_text(sweep.path("sweep-mean.csv"), means)
+    write_text(sweep.path("sweep-mean.csv"), means, ours=True)
     found = _document(sweep, asked, outcome)
     manifest.write_json(sweep.path("sweep.json"), found)
     return found

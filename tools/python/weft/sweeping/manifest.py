@@ -187,4 +187,4 @@ def _settle(sweep: Sweep, asked: Document) -> None:
 
 
 def write_json(path: str, document: object) -> None:
-    write_text(path, json.dumps(document, indent=2, ensure_ascii=False))
+    write_text(path, json.dumps(document, indent=2, ensure_ascii=False), ours=True)
