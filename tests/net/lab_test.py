@@ -336,6 +336,7 @@ class Veth(LabCase):
         lab = self.lab("T")
         shell, terminal = pty.fork()
         if shell == 0:
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup leaves it ignored
             os.execv("/bin/sh", ["sh", "-c", f"'{WEFT}' lab up '{lab.file}' && echo and waits && while :; do read line; done"])
         said = b""
         while b"and waits" not in said:

@@ -8,6 +8,7 @@ lab_ssh_test.py.)
 
 usage: wrong_setup_test.py WEFT [TEST]...
 """
+import contextlib
 import os
 import re
 import shutil
@@ -97,7 +98,7 @@ class Cable(Setup):
         lab = self.machines("d")
         self.ip(lab, "left", "down")
         self.refused(lab, 3, r"link left:2 - right:2 is without carrier: is the cable in.*'ip link set NAME up'",
-                     "1200ms", lambda: lab.wait_status("left", lambda status: any(
+                     "5s", lambda: lab.wait_status("left", lambda status: any(
                          link["state"] == "no carrier" for link in status["links"]), "nobody sees it"))
 
     def test_an_interface_that_goes_down_is_a_cable_that_is_pulled_and_comes_back(self):
@@ -115,17 +116,27 @@ class Cable(Setup):
         for side in HERE:
             lab.wait_status(side, lambda _, side=side: state(side) == "up", "it does not come back")
 
-    def start_two_files(self, tag, change):
-        """'up' on machines whose lab files have the same name."""
+    def refused_two_files(self, tag, change):
+        """By 'up' on both machines, whose lab files have the same name."""
         lab = self.machines(tag)
         other = os.path.join(lab.folder, "right.yaml")
         with open(lab.file, encoding="utf-8") as file, open(other, "w", encoding="utf-8") as copy:
             text = file.read()
             self.assertNotEqual(change(text), text)
             copy.write(change(text))
-        first = lab.start_up("left", "4s")
-        lab.file = other
-        return first, lab.start_up("right", "4s")
+        files, ups = {"left": lab.file, "right": other}, []
+        with contextlib.ExitStack() as holds:
+            for side, lab.file in files.items():
+                ups.append(lab.start_up(side, "5s"))
+                holds.enter_context(labs.held(ups[-1], lab.directory(side), 2))
+            for side, lab.file in files.items():
+                lab.wait_status(side, lambda status: any(
+                    link["state"] == "other fabric" for link in status["links"]), "nobody sees it")
+        for up in ups:
+            out, err = up.communicate(timeout=600)
+            self.one_line(3, subprocess.CompletedProcess(up.args, up.returncode, out, err),
+                          r"(left:2|right:2) is cabled to another fabric \(number 0x[0-9a-f]{4}\): the lab there has "
+                          r"another name, key or lab file, which must agree on both machines")
 
     def test_two_files_or_two_fabric_keys_of_one_lab_do_not_join(self):
         key = os.path.join(tempfile.mkdtemp(), "other.key")
@@ -133,12 +144,8 @@ class Cable(Setup):
         with open(key, "w", encoding="ascii") as file:
             file.write(32 * "5f" + "\n")
         os.chmod(key, 0o600)
-        for up in (*self.start_two_files("f", lambda text: text + "switch: {vcs: 2}\n"),
-                   *self.start_two_files("g", lambda text: text.replace("fabric.key", key))):
-            out, err = up.communicate(timeout=600)
-            self.one_line(3, subprocess.CompletedProcess(up.args, up.returncode, out, err),
-                          r"(left:2|right:2) is cabled to another fabric \(number 0x[0-9a-f]{4}\): the lab there has "
-                          r"another name, key or lab file, which must agree on both machines")
+        self.refused_two_files("f", lambda text: text + "switch: {vcs: 2}\n")
+        self.refused_two_files("g", lambda text: text.replace("fabric.key", key))
 
     def test_files_that_differ_in_what_each_machine_may_decide_join(self):
         lab = self.machines("h")
