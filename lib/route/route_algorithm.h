@@ -73,8 +73,8 @@ static inline bool route_options_allow(
 
 struct route_algorithm {
 	const char *name;
-	const struct route_algorithm *wide; /* the same for switches of more than 64 ports */
 	const char *summary;                /* one line for 'weft route algorithms' */
+	const struct route_algorithm *wide; /* the same for switches of more than 64 ports */
 	bool deadlock_free;                 /* it promises so */
 	unsigned alternatives; /* routes for each pair if options do not say; 0 means 1 */
 	bool adaptive;         /* its tables may give a switch several ports to choose from */

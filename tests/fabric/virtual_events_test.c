@@ -182,6 +182,26 @@ UNIT_TEST(new_routes_avoid_what_is_down_and_come_after_the_time_of_the_file)
 	expect_each_frame_once(lab.fabric);
 }
 
+/* Five switches, each linked to all others, need one layer; the ring that is left needs two. */
+UNIT_TEST(new_routes_may_need_layers_that_the_first_ones_did_not)
+{
+	OWNED(virtual_lab) lab = RUN("topology=full:switches=5", "switch.vcs=2",
+		"routing={algorithm: dfsssp}", "mapper.after=100us", "traffic.0.stop=4ms",
+		"events=[{at: 500us, link: 's0:1', down: forever}, "
+		"{at: 500us, link: 's0:2', down: forever}, {at: 500us, link: 's1:2', down: forever}, "
+		"{at: 500us, link: 's1:3', down: forever}, {at: 500us, link: 's2:3', down: forever}]");
+	uint64_t second = 0;
+
+	for (uint32_t at = 0; at < 5; at++) {
+		assert_non_null(lab.fabric->sw[at]->vc_rule);
+		assert_int_equal(lab.fabric->sw[at]->signal.plain_vcs, 0);
+		for (unsigned port = 0; port < 4; port++)
+			second += lab.fabric->sw[at]->port[port].link.tx[1].sent;
+	}
+	assert_true(second > 0);
+	assert_int_equal(lab.result.packets.delivered, lab.result.packets.injected);
+}
+
 UNIT_TEST(without_new_routes_frames_for_a_dead_cable_never_arrive)
 {
 	OWNED(virtual_lab) lab = RUN("events=[{at: 500us, link: 's0:2', down: forever}]");

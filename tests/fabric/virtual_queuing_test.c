@@ -111,4 +111,9 @@ UNIT_TEST(what_a_network_cannot_have_is_refused)
 {
 	virtual_lab_assert_refused(tree, VIRTUAL_LAB_SET("queuing=voqnet"),
 		"queuing voqnet: a VC for each of 32 hosts, expected a network of at most 16");
+	virtual_lab_assert_refused(tree,
+		VIRTUAL_LAB_SET("topology=torus:dims=4x4", "routing.algorithm=dor", "switch.vcs=16",
+			"queuing=voqnet"),
+		"test: queuing: voqnet has a VC per destination; on this topology routing.algorithm dor uses "
+		"the VCs for its classes");
 }

@@ -37,12 +37,15 @@ def star(ports):
 
 
 class Wide(unittest.TestCase):
-    def run_with(self, topology, *more):
+    def done_with(self, topology, *more):
         with tempfile.TemporaryDirectory() as folder:
             pathlib.Path(folder, "topology.yaml").write_text(topology)
             pathlib.Path(folder, "run.yaml").write_text(RUN)
-            done = subprocess.run([FABRIC, "run.yaml", "--quiet", "--json=-", *more], cwd=folder, capture_output=True,
+            return subprocess.run([FABRIC, "run.yaml", "--quiet", "--json=-", *more], cwd=folder, capture_output=True,
                                   text=True, timeout=240, check=False)
+
+    def run_with(self, topology, *more):
+        done = self.done_with(topology, *more)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 
@@ -91,6 +94,13 @@ class Wide(unittest.TestCase):
 
     def test_source_routes_reach_255_ports(self):
         self.every_port("--set", "measure.links=true", "--set", "routing.mode=source")
+
+    def test_what_has_64_ports_refuses_more(self):
+        cut = ("--set", "mapper.after=10us", "--set", "events=[{at: 5us, link: h0, down: 1us}]")
+        for what, more in (("mapper.after", cut), ("routing.itb-hosts: balanced", ("--set", "routing.itb-hosts=balanced"))):
+            done = self.done_with(star(65), "--set", "routing.algorithm=ud", "--set", "routing.mode=source", *more)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertIn(f"s0 has 65 ports, expected at most 64 for {what}\n", done.stderr)
 
     def test_source_routes_reach_ports_above_63_on_the_real_clock(self):
         result = self.run_with(star(70), "--clock=real", "--dilation=200", "--set", "routing.algorithm=ud",

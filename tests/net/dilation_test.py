@@ -167,7 +167,7 @@ class Programs(unittest.TestCase):
                                             capture_output=True, text=True, timeout=240, check=False)
         done = run(self.lab.name, "h0", "--", "true")
         self.assertEqual(done.returncode, 3, done.stderr)
-        self.assertIn("'apt install faketime', or --no-faketime", done.stderr)
+        self.assertIn("'apt install faketime', or use --no-faketime", done.stderr)
         self.assertEqual(run("--no-faketime", self.lab.name, "h0", "--", "true").returncode, 0)
 
     def test_a_run_is_in_the_lab_s_time_and_has_the_wall_time(self):
