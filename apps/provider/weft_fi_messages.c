@@ -14,25 +14,24 @@ static uint64_t rx_flags(struct fid_ep *fid)
 	return ((struct weft_fi_ep *)fid)->rx_flags;
 }
 
-/* A message has at most one part (iov_limit). */
+/* False: the message has more than one part (iov_limit). */
+static bool set_buffer(struct weft_fi_call *call, const struct iovec *iov, size_t parts)
+{
+	call->buffer = parts > 0 ? iov->iov_base : NULL;
+	call->bytes = parts > 0 ? iov->iov_len : 0;
+	return parts <= 1;
+}
+
 static ssize_t receive(
 	struct fid_ep *ep, const struct iovec *iov, size_t parts, struct weft_fi_call call)
 {
-	if (parts > 1)
-		return -FI_EINVAL;
-	call.buffer = parts > 0 ? iov->iov_base : NULL;
-	call.bytes = parts > 0 ? iov->iov_len : 0;
-	return weft_fi_receive(ep, &call);
+	return set_buffer(&call, iov, parts) ? weft_fi_receive(ep, &call) : -FI_EINVAL;
 }
 
 static ssize_t transmit(
 	struct fid_ep *ep, const struct iovec *iov, size_t parts, struct weft_fi_call call)
 {
-	if (parts > 1)
-		return -FI_EINVAL;
-	call.buffer = parts > 0 ? iov->iov_base : NULL;
-	call.bytes = parts > 0 ? iov->iov_len : 0;
-	return weft_fi_send(ep, &call);
+	return set_buffer(&call, iov, parts) ? weft_fi_send(ep, &call) : -FI_EINVAL;
 }
 
 /* --- messages without tags --- */
