@@ -221,7 +221,7 @@ class One(unittest.TestCase):
 
     def test_a_machine_whose_other_is_not_up_says_where_it_waits(self):
         lab = self.machines("a")
-        up = lab.start_up("left", "20s")
+        up = lab.start_up("left", "1200ms")
         with labs.held(up, lab.directory("left"), 2):
             lab.wait_status("left", lambda status: all(
                 link["state"] == ("waiting" if link["port"] == "left:2" else "up") for link in status["links"])
@@ -229,7 +229,7 @@ class One(unittest.TestCase):
         out, err = up.communicate(timeout=240)
         self.assertEqual((up.returncode, out), (3, ""), err)
         self.assertEqual(err.splitlines()[-1],
-                         "weft lab up: after 20000 ms link left:2 - right:2 is waiting: nothing was heard "
+                         "weft lab up: after 1200 ms link left:2 - right:2 is waiting: nothing was heard "
                          "from right, which runs on another machine: its part of the lab must be up there, "
                          "and the cable be in these two ports; --wait gives it longer")
         self.assertFalse(os.path.exists(lab.directory("left")))

@@ -198,7 +198,7 @@ class Security(unittest.TestCase):
         return lab
 
     def hold_up(self, holds, lab, side):
-        up = lab.start_up(side, "20s")
+        up = lab.start_up(side, "200ms")
         holds.enter_context(labs.held(up, lab.directory(side), 2))
         return up
 

@@ -98,7 +98,7 @@ class Cable(Setup):
         lab = self.machines("d")
         self.ip(lab, "left", "down")
         self.refused(lab, 3, r"link left:2 - right:2 is without carrier: is the cable in.*'ip link set NAME up'",
-                     "20s", lambda: lab.wait_status("left", lambda status: any(
+                     "1200ms", lambda: lab.wait_status("left", lambda status: any(
                          link["state"] == "no carrier" for link in status["links"]), "nobody sees it"))
 
     def test_an_interface_that_goes_down_is_a_cable_that_is_pulled_and_comes_back(self):
@@ -127,7 +127,7 @@ class Cable(Setup):
         files, ups = {"left": lab.file, "right": other}, []
         with contextlib.ExitStack() as holds:
             for side, lab.file in files.items():
-                ups.append(lab.start_up(side, "20s"))
+                ups.append(lab.start_up(side, "1200ms"))
                 holds.enter_context(labs.held(ups[-1], lab.directory(side), 2))
             for side, lab.file in files.items():
                 lab.wait_status(side, lambda status: any(
