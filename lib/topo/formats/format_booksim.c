@@ -60,14 +60,16 @@ static int write_booksim(const struct topology *topology, FILE *out, struct erro
 	return result;
 }
 
-/* Links are listed at both ends; a second line for a pair is the same link. */
+/* Two devices have at most one link, which may be listed at both ends. */
 static bool is_connected(const struct listing_reader *reader, uint32_t a, uint32_t b)
 {
 	const struct ib_listing *listing = reader->listing;
 
 	for (uint32_t i = 0; i < listing->ports; i++)
-		if (listing->port_at[i].node == b &&
-			listing_find(reader, listing->port_at[i].peer) == a)
+		if ((listing->port_at[i].node == a &&
+			    listing->port_at[i].peer.start == listing->node_at[b].id.start) ||
+			(listing->port_at[i].node == b &&
+				listing->port_at[i].peer.start == listing->node_at[a].id.start))
 			return true;
 	return false;
 }

@@ -204,6 +204,20 @@ static void agree_on_kinds(struct listing_reader *reader, const struct end *a, s
 		b->kind = reader->listing->node_at[node].kind;
 }
 
+/* A line with another LID than the switch's earlier ones: one of them is in the wrong block. */
+static int refuse_lid(struct listing_reader *reader, const struct block *block, struct ib_text lid)
+{
+	const struct ib_text both[] = {block->id, lid};
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t node = listing_find(reader, both[i]);
+
+		if (node != UINT32_MAX)
+			reader->listing->node_at[node].disputed = true;
+	}
+	return listing_refuse(reader, "another LID than in the lines above");
+}
+
 static int read_link_line(struct listing_reader *reader)
 {
 	struct block *block = reader->context;
@@ -235,7 +249,7 @@ static int read_link_line(struct listing_reader *reader)
 			block->id = a.id;
 		if (block->id.length != a.id.length ||
 			memcmp(block->id.start, a.id.start, a.id.length) != 0)
-			return listing_refuse(reader, "another LID than in the lines above");
+			return refuse_lid(reader, block, a.id);
 	}
 	if (result == 0 && !listing_take(reader, "==("))
 		return listing_refuse(reader, "expected '==(' after the port");
@@ -260,7 +274,7 @@ static int read_link_line(struct listing_reader *reader)
 static struct topology *read_ports(const char *text, size_t length, const char *origin,
 	struct topology_import *import, struct error *error)
 {
-	struct listing_reader reader = {.line = read_ports_line};
+	struct listing_reader reader = {.line = read_ports_line, .twice = true};
 
 	return listing_reader_run(&reader, text, length, origin, import, error);
 }
@@ -268,7 +282,7 @@ static struct topology *read_ports(const char *text, size_t length, const char *
 static struct topology *read_subnet(const char *text, size_t length, const char *origin,
 	struct topology_import *import, struct error *error)
 {
-	struct listing_reader reader = {.line = read_subnet_line};
+	struct listing_reader reader = {.line = read_subnet_line, .twice = true};
 
 	return listing_reader_run(&reader, text, length, origin, import, error);
 }
@@ -277,7 +291,7 @@ static struct topology *read_links(const char *text, size_t length, const char *
 	struct topology_import *import, struct error *error)
 {
 	struct block block = {.known = false};
-	struct listing_reader reader = {.line = read_link_line, .context = &block};
+	struct listing_reader reader = {.line = read_link_line, .context = &block, .twice = true};
 
 	return listing_reader_run(&reader, text, length, origin, import, error);
 }

@@ -93,19 +93,32 @@ static void write_host(const struct topology *topology, uint32_t number, FILE *o
 	}
 }
 
-static struct topology *read_ibnetdiscover(const char *text, size_t length, const char *origin,
-	struct topology_import *import, struct error *error)
+static struct topology *read_listing(bool twice, const char *text, size_t length,
+	const char *origin, struct topology_import *import, struct error *error)
 {
 	struct topology *topology = NULL;
 	struct ib_listing listing;
 	int result = ib_listing_read(&listing, text, length, origin, import, error);
 
+	listing.twice = twice;
 	if (result == 0)
 		topology = ib_listing_topology(&listing, import, error);
 	else
 		errno = -result;
 	ib_listing_free(&listing);
 	return topology;
+}
+
+static struct topology *read_ibnetdiscover(const char *text, size_t length, const char *origin,
+	struct topology_import *import, struct error *error)
+{
+	return read_listing(true, text, length, origin, import, error);
+}
+
+static struct topology *read_ibsim(const char *text, size_t length, const char *origin,
+	struct topology_import *import, struct error *error)
+{
+	return read_listing(false, text, length, origin, import, error);
 }
 
 static int write_ibnetdiscover(const struct topology *topology, FILE *out, struct error *error)
@@ -130,5 +143,5 @@ const struct topology_format format_ibsim = {
 	.name = "ibsim",
 	.help = "the fabric that ibsim simulates: the same, and width, speed and include",
 	.write = write_ibnetdiscover,
-	.read = read_ibnetdiscover,
+	.read = read_ibsim,
 };

@@ -19,6 +19,7 @@ struct network {
 	bool headed;
 	uint32_t nodes;
 	uint32_t awaited; /* numbers of switches still to come */
+	uint32_t links, read;
 };
 
 static int read_head(struct listing_reader *reader, struct network *network)
@@ -38,6 +39,9 @@ static int read_head(struct listing_reader *reader, struct network *network)
 			reader, word[words == 3 ? 1 : 2], 10, TOPOLOGY_SWITCHES_MAX, &switches);
 	if (result == 0 && words > 3)
 		result = listing_number(reader, word[3], 10, TOPOLOGY_SWITCHES_MAX, &more);
+	if (result == 0)
+		result = listing_number(
+			reader, word[words == 3 ? 2 : 4], 10, UINT32_MAX, &network->links);
 	network->awaited = switches + more;
 	if (result == 0 && network->awaited > network->nodes)
 		result = listing_refuse(
@@ -111,7 +115,10 @@ static int read_link(struct listing_reader *reader, struct network *network)
 	if (result == 0)
 		result = take_quantity(reader, QUANTITY_TIME, TOPOLOGY_DELAY_MAX_PS,
 			TOPOLOGY_DELAY_RANGE, &delay_ps);
-	return result == 0 ? listing_connect(reader, a, b, rate_bps, delay_ps) : result;
+	if (result == 0)
+		result = listing_connect(reader, a, b, rate_bps, delay_ps);
+	network->read += result == 0;
+	return result;
 }
 
 static int read_line(struct listing_reader *reader)
@@ -125,11 +132,24 @@ static int read_line(struct listing_reader *reader)
 	return read_link(reader, network);
 }
 
+static int check_links(struct listing_reader *reader, struct error *error)
+{
+	const struct network *network = reader->context;
+	struct error odd;
+
+	if (network->links == network->read)
+		return 0;
+	error_set(&odd, 0, "%s: the first line counts %u links, %u are in the file", reader->origin,
+		network->links, network->read);
+	return topology_import_odd(reader->import, &odd, "these are kept", error);
+}
+
 static struct topology *read_ns3(const char *text, size_t length, const char *origin,
 	struct topology_import *import, struct error *error)
 {
 	struct network network = {.headed = false};
-	struct listing_reader reader = {.line = read_line, .context = &network};
+	struct listing_reader reader = {
+		.line = read_line, .finish = check_links, .context = &network};
 
 	return listing_reader_run(&reader, text, length, origin, import, error);
 }

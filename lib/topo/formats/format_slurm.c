@@ -143,10 +143,15 @@ static int read_line(struct listing_reader *reader)
 	if (name.length == 0)
 		return listing_refuse(reader, "expected SwitchName=");
 	result = listing_node(reader, DEVICE_SWITCH, name, name, &list.parent);
-	if (result == 0)
-		reader->listing->node_at[list.parent].order = reader->number;
+	if (result == 0 && reader->listing->node_at[list.parent].described)
+		result = listing_refuse(reader, "a second line of switch '%.*s'",
+			name.length < 40 ? (int)name.length : 40, name.start);
+	if (result < 0)
+		return result;
+	reader->listing->node_at[list.parent].order = reader->number;
+	reader->listing->node_at[list.parent].described = true;
 	list.kind = DEVICE_HOST;
-	if (result == 0 && nodes.length > 0)
+	if (nodes.length > 0)
 		result = add_items(&list, nodes);
 	list.kind = DEVICE_SWITCH;
 	if (result == 0 && switches.length > 0)

@@ -40,6 +40,8 @@ struct ib_builder {
 	struct ib_end *host; /* cabled ports of adapters, ordered by node and port */
 	uint32_t *entry;     /* by host node: the host in the topology */
 	uint32_t listed, cables, switches, hosts;
+	const struct ib_port *single; /* the first with a cable that the far end does not list */
+	uint32_t singles;
 	uint32_t nodes; /* adapters that have one of these */
 	struct arrays arrays;
 };

@@ -289,6 +289,14 @@ static int add_cable(struct ib_builder *builder, uint32_t number)
 	}
 	if (why != NULL)
 		return odd_port(builder, port, "it is left out", "%s", why);
+	if (other == port && listing->twice) {
+		if (listing->node_at[near.node].disputed || listing->node_at[far.node].disputed)
+			return odd_port(builder, port, "it is left out",
+				"only this end lists the cable, and lines about its nodes "
+				"contradict each other");
+		if (builder->singles++ == 0)
+			builder->single = port;
+	}
 	rate = cable_rate(port, other, &odd);
 	builder->cable[builder->cables++] = (struct ib_cable){near, far, rate, port};
 	return odd != NULL ? odd_port(builder, port, "the slower one counts", "%s", odd) : 0;
@@ -331,6 +339,19 @@ static int keep_one_cable_per_port(struct ib_builder *builder)
 	return result;
 }
 
+static void note_singles(struct ib_builder *builder)
+{
+	const struct ib_port *port = builder->single;
+	struct error note;
+
+	if (builder->singles == 0)
+		return;
+	error_at(&note, port->origin, port->line, port->column,
+		"the far end does not list this cable; it is taken from one end, %u in all",
+		builder->singles);
+	topology_import_note(builder->import, &note);
+}
+
 int ib_find_cables(struct ib_builder *builder)
 {
 	int result = index_nodes(builder);
@@ -343,5 +364,6 @@ int ib_find_cables(struct ib_builder *builder)
 	for (uint32_t i = 0; i < builder->listing->ports && result == 0; i++)
 		if (builder->peer[i] != IB_NONE)
 			result = add_cable(builder, i);
+	note_singles(builder);
 	return result == 0 ? keep_one_cable_per_port(builder) : result;
 }

@@ -25,6 +25,8 @@ struct ib_node {
 	struct ib_text name;   /* the description, or the id if there is none */
 	bool router;
 	bool aggregation; /* by device id: an aggregation node, without traffic of its own */
+	bool described;   /* Slurm: has a line of its own */
+	bool disputed;    /* lines contradict each other about what it is */
 	unsigned ports;
 	const char *origin; /* the file, for messages */
 	uint32_t line, column;
@@ -53,6 +55,7 @@ struct ib_source {
 
 struct ib_listing {
 	const char *origin; /* for messages */
+	bool twice;         /* both ends of a cable have a line */
 	struct ib_node *node_at;
 	struct ib_port *port_at; /* by node, in the order of the file */
 	uint32_t nodes, ports, node_room, port_room;

@@ -186,12 +186,16 @@ int listing_node(struct listing_reader *reader, enum device_kind kind, struct ib
 	struct ib_text name, uint32_t *node)
 {
 	struct ib_listing *listing = reader->listing;
+	int result;
 
 	if (id.length == 0)
 		return listing_refuse(reader, "a node without a name");
 	*node = listing_find(reader, id);
-	if (*node != UINT32_MAX)
-		return check_known(reader, &listing->node_at[*node], kind, name);
+	if (*node != UINT32_MAX) {
+		result = check_known(reader, &listing->node_at[*node], kind, name);
+		listing->node_at[*node].disputed |= result < 0;
+		return result;
+	}
 	if (grow(reader) < 0 || !array_reserve(&listing->node_at, &listing->node_room,
 					listing->nodes + 1u, sizeof(*listing->node_at)))
 		return -ENOMEM;
@@ -309,7 +313,7 @@ static int sort_nodes(struct ib_listing *listing)
 struct topology *listing_reader_run(struct listing_reader *reader, const char *text, size_t length,
 	const char *origin, struct topology_import *import, struct error *error)
 {
-	struct ib_listing listing = {.origin = origin};
+	struct ib_listing listing = {.origin = origin, .twice = reader->twice};
 	struct topology *topology = NULL;
 	int result;
 
@@ -317,6 +321,8 @@ struct topology *listing_reader_run(struct listing_reader *reader, const char *t
 	reader->import = import;
 	reader->origin = origin;
 	result = listing_reader_lines(reader, text, length, error);
+	if (result == 0 && reader->finish != NULL)
+		result = reader->finish(reader, error);
 	if (result == 0 && sort_nodes(&listing) < 0)
 		result = error_set(error, ENOMEM, "%s: no memory", origin);
 	if (result == 0)

@@ -15,10 +15,13 @@ struct listing_reader {
 	struct topology_import *import;
 	/* One line, without its end; -EINVAL after listing_refuse(), or -ENOMEM. */
 	int (*line)(struct listing_reader *reader);
+	/* After the last line; may be NULL. -EINVAL, -ENOMEM with 'error'. */
+	int (*finish)(struct listing_reader *reader, struct error *error);
 	void *context; /* owned by the format */
 	const char *origin;
 	const char *start, *at, *end; /* the line, and its unread rest */
 	uint32_t number;
+	bool twice; /* as in struct ib_listing */
 	struct error odd;
 	uint32_t *slot; /* hash of nodes by id; number + 1, 0 is free */
 	uint32_t slots;

@@ -30,6 +30,7 @@ static void keep_note(void *context, const char *text)
 	snprintf(notes->text + used, sizeof(notes->text) - used, "%s\n", text);
 }
 
+/* As ibsim's files are read, in which a cable may have one line. */
 static struct topology *import_leniently(
 	const char *text, const regex_t *only, const regex_t *exclude, struct notes *notes)
 {
@@ -37,7 +38,7 @@ static struct topology *import_leniently(
 		.only = only, .exclude = exclude, .note = keep_note, .context = notes};
 
 	notes->text[0] = '\0';
-	return format_ibnetdiscover.read(text, strlen(text), "net.txt", &import, NULL);
+	return format_ibsim.read(text, strlen(text), "net.txt", &import, NULL);
 }
 
 static struct topology *import(const char *text)
@@ -408,6 +409,20 @@ UNIT_TEST(what_does_not_belong_is_noted_and_left_out)
 		assert_non_null(topology);
 		assert_int_equal(topology->links, odd[i].links);
 	}
+}
+
+UNIT_TEST(cables_that_one_end_lists_are_counted_in_one_note)
+{
+	static const char text[] = "Switch 4 \"a\"\n[1] \"x\"[1]\n[2] \"y\"[1]\n[3] \"z\"[1]\n"
+				   "Ca 1 \"x\"\n[1] \"a\"[1]\nCa 1 \"y\"\nCa 1 \"z\"\n";
+	struct notes notes = {""};
+	struct topology_import import = {.note = keep_note, .context = &notes};
+	OWNED(topology) *topology =
+		format_ibnetdiscover.read(text, strlen(text), "net.txt", &import, NULL);
+
+	assert_int_equal(topology->links, 3);
+	assert_string_equal(notes.text, "net.txt:3:5: the far end does not list this cable; it is "
+					"taken from one end, 2 in all\n");
 }
 
 static const char special[] =
