@@ -140,7 +140,9 @@ class Machines(labs.Lab):
                 raise AssertionError(f"{side}: {said}")
 
     def wait_stranger(self, side):
-        """The number of the other fabric at the cable."""
+        """The number of the other fabric at the cable, once the links of the host are up."""
+        labs.wait_until(lambda: all(link["state"] == "up" for link in json.loads(self.on(side, "status", "--json")[1])["links"]
+                                    if f"{side}:0" in (link["port"], link["peer"])), f"{side}:0 is not up")
         return labs.wait_until(lambda: re.search(
             rf"^{side}:1 is cabled to another fabric \(number (0x[0-9a-f]{{4}})\)$", self.on(side, "status")[1],
             re.M), f"no other fabric at {side}:1")[1]

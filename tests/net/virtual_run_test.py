@@ -7,6 +7,7 @@ read by tshark with our dissector.
 usage: virtual_run_test.py WEFT DISSECTOR [TEST]...
 """
 import copy
+import fcntl
 import functools
 import json
 import os
@@ -17,9 +18,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 import captures
+import labs
 
 WEFT, DISSECTOR = (sys.argv.pop(1), sys.argv.pop(1)) if len(sys.argv) > 2 else ("", "")
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -322,6 +325,10 @@ class VirtualRun(unittest.TestCase):
         path = self.dir / "result.json"
         process, capture = self.start_and_capture("h0", "--json", str(path))
         capture.read(4096)
+        # Until it waits for room in the pipe.
+        room = fcntl.fcntl(capture, fcntl.F_GETPIPE_SZ)
+        labs.wait_until(lambda: fcntl.ioctl(capture, termios.FIONREAD, bytes(4)) == room.to_bytes(4, sys.byteorder)
+                        and ") S " in labs.read(f"/proc/{process.pid}/stat"), "it does not wait")
         process.send_signal(signal.SIGINT)
         capture.read()
         process.communicate(timeout=240)

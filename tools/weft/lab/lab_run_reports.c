@@ -210,13 +210,11 @@ static int collect(struct lab_run *run, bool whole, struct error *error)
 
 static int collect_fresh(struct lab_run *run, bool whole, struct error *error)
 {
-	int result;
+	int result = collect(run, whole, error);
 
-	result = collect(run, whole, error);
-	if (result < 0)
-		return result;
-	run_result_subtract(run->result, run->before);
-	return 0;
+	if (result == 0)
+		run_result_subtract(run->result, run->before);
+	return result;
 }
 
 /* Messages that arrived twice; 0 if that cannot be known, because hosts that are not asked sent
@@ -244,7 +242,7 @@ int lab_run_collect_drained(struct lab_run *run, struct error *error)
 {
 	/* Programs behind TAPs and hosts of other machines may go on sending. */
 	bool endless = lab_run_is_partial(run) || run->lab.config->run.edges.count > 0;
-	uint64_t began = lab_run_now_ms(run), arrived = began, now = began;
+	uint64_t began = lab_run_now_ms(run), arrived = began, now = began, delivered;
 	int result = collect_fresh(run, false, error), pause = LAB_RUN_STEP_MS;
 
 	while (result == 0 && !is_settled(run, now - arrived) &&
@@ -258,9 +256,12 @@ int lab_run_collect_drained(struct lab_run *run, struct error *error)
 		if (!endless && run->result->messages.delivered != before)
 			arrived = now;
 	}
+	delivered = run->result->messages.delivered;
 	if (result == 0)
 		result = collect_fresh(run, true, error);
+	/* Messages that arrived since then may have been sent after their source was asked. */
 	if (result == 0)
-		run->result->duplicated += surplus(run);
+		run->result->duplicated += run_result_minus(
+			surplus(run), run_result_minus(run->result->messages.delivered, delivered));
 	return result;
 }

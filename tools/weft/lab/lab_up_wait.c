@@ -115,7 +115,7 @@ static int look(struct lab_up *up, struct error *error)
 /* The reason why the first process is not ready: a process that is slow to start keeps its links
  * down as well. */
 struct missing {
-	unsigned slow, linkless; /* processes: without ports yet, without all links */
+	unsigned slow; /* processes without ports yet */
 	const struct lab_record *first_slow;
 	bool answers; /* the first slow one's EAL */
 	struct lab_ready first_linkless;
@@ -138,7 +138,8 @@ static void count_missing(const struct lab_up *up, struct missing *missing)
 			missing->first_slow = record;
 			missing->answers = ready.answers;
 		}
-		if (ready.links > 0 && missing->linkless++ == 0)
+		/* "": its last links have come up since it was looked at. */
+		if (missing->first_linkless.why[0] == '\0')
 			missing->first_linkless = ready;
 	}
 }
