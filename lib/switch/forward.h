@@ -7,6 +7,7 @@
 
 #include "arbiter.h"
 #include "congestion_control.h"
+#include "peer_buffer.h"
 #include "switch.h"
 
 /* Admits a packet that is not plain: finds out what is wrong, or decides. 'output' is by route or
@@ -117,6 +118,15 @@ static inline void switch_store(
 		arbiter_offer(sw, input, vc, output);
 	if (__builtin_expect(queue->blocks > sw->report_above_blocks, 0))
 		congestion_control_grown(sw->congestion, packet, output, queue, now);
+}
+
+/* Limits of a port rose, and its link was up. */
+static inline void switch_granted(struct weft_switch *sw, unsigned port)
+{
+	if (__builtin_expect(sw->peer_buffers != NULL, 0))
+		peer_buffer_told(&sw->peer_buffers[port], sw->vcs);
+	if (!port_set_is_empty(sw->port[port].output.stalled))
+		arbiter_retry(sw, port);
 }
 
 /* switch_admit() and switch_store(): a packet that may not pass the queues. */

@@ -66,7 +66,7 @@ static inline uint32_t take(struct virtual_fabric *fabric, struct virtual_contro
 {
 	uint32_t record = control->first_free;
 
-	if (record == control->size && !grow(control, fabric->items)) {
+	if (record == control->size && !grow(control, fabric->freed)) {
 		fabric->failed = true;
 		return NONE;
 	}
@@ -150,14 +150,6 @@ void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx 
 		(struct sim_event){at, order, item}, 0);
 }
 
-/* Delay of a channel that crosses, which always leads to a switch. The other partition writes the
- * cold state. */
-static inline weft_time crossing_delay(
-	const struct virtual_fabric *fabric, const struct virtual_tx *channel)
-{
-	return channel->arrive_ps - fabric->routing_delay_ps;
-}
-
 /* True if it has crossed to another part, or is lost. */
 static bool send_special_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_credit *credit, weft_time now)
@@ -171,7 +163,7 @@ static bool send_special_credit(struct virtual_fabric *fabric, const struct virt
 	if (!channel->crosses)
 		return false;
 	crossing = partition_send_control(fabric, VIRTUAL_CROSSING_CREDIT, channel, channel->credit,
-		now + crossing_delay(fabric, channel));
+		now + virtual_delay_of(fabric, channel));
 	if (crossing != NULL)
 		virtual_credit_totals(fabric, credit, crossing->credit);
 	return true;
@@ -193,7 +185,7 @@ static __attribute__((noinline)) void send_pause(struct virtual_fabric *fabric,
 		return;
 	}
 	crossing = partition_send_control(fabric, VIRTUAL_CROSSING_CREDIT, channel, channel->credit,
-		from + crossing_delay(fabric, channel));
+		from + virtual_delay_of(fabric, channel));
 	for (unsigned vc = 0; crossing != NULL && vc < fabric->vcs; vc++)
 		crossing->credit[vc] = total[vc];
 }
@@ -280,7 +272,7 @@ static void send_arn(struct virtual_fabric *fabric, const struct virtual_tx *cha
 		return;
 	if (channel->crosses) {
 		crossing = partition_send_control(fabric, VIRTUAL_CROSSING_ARN, channel,
-			channel->credit, now + crossing_delay(fabric, channel));
+			channel->credit, now + virtual_delay_of(fabric, channel));
 		if (crossing != NULL)
 			crossing->arn = *arn;
 		return;

@@ -245,7 +245,7 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 	weft_time delay = topology->links > 0 ? topology->link_at[0].delay_ps : 0;
 	weft_time packet = frame * ps_per_byte(rate);
 	weft_time width = 16 * packet * virtual_partitions_in_all(fabric) /
-			  (2 * (uint64_t)topology->links + 1);
+			  (2 * (uint64_t)topology->links + 1) / (fabric->credit_each ? 2 : 1);
 
 	return event_queue_create_reaching(width > 0 ? width : 1,
 		2 * packet + delay + fabric->routing_delay_ps,
@@ -304,7 +304,12 @@ int virtual_fabric_open_own(struct virtual_fabric *fabric)
 		virtual_control_init(&fabric->arns, sizeof(struct control_arn), 16) < 0)
 		return -ENOMEM;
 	/* There is hardly a credit frame in flight without a packet that made room for it. */
-	fabric->items = fabric->pool.size + 4 * (uint64_t)records;
+	fabric->freed = fabric->pool.size + 4 * records;
+	fabric->block_bits = bits_below(run_config_frame_blocks(fabric->run) + 1u);
+	fabric->items = fabric->freed;
+	if (fabric->credit_each && fabric->pauses == NULL)
+		fabric->items =
+			virtual_credit_item(fabric, topology_max_ports(fabric->topology), 0, 0);
 	if (virtual_fabric_fit_events(fabric) < 0)
 		return -ENOMEM;
 	return virtual_cn_open_own(fabric);
@@ -406,6 +411,7 @@ struct virtual_fabric *virtual_fabric_create(
 		fabric->counted_bytes -= FRAME_LATENCY_BYTES;
 	fabric->credit_each = fabric->every_end =
 		run->sw.credits == RUN_CREDITS_EACH || run_config_is_ethernet(run);
+	fabric->foretells = fabric->every_end && !run_config_is_ethernet(run);
 	measure_window_open(&fabric->window, topology, 0);
 	result = build(fabric, error);
 	if (result == 0)

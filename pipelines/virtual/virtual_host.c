@@ -224,9 +224,9 @@ static __attribute__((noinline)) void try_fifos(
 	if (__builtin_expect(host->nic.order != NULL, 0) && virtual_order_is_full(fabric))
 		next = now + FULL_PS < next ? now + FULL_PS : next;
 	/* A host with nothing to send after this packet needs no event for its end. */
-	if (sent &&
-		(host->nic.waiting != 0 || holds_transit(host) || resends(host, now) ||
-			next <= channel->free_at || fabric->replay != NULL || fabric->every_end))
+	if (sent && (host->nic.waiting != 0 || holds_transit(host) || resends(host, now) ||
+			    next <= channel->free_at || fabric->replay != NULL ||
+			    (fabric->every_end && !fabric->foretells)))
 		virtual_arm(fabric, channel);
 	else
 		virtual_host_wake_by(fabric, number, next);
@@ -243,9 +243,15 @@ void virtual_host_try(struct virtual_fabric *fabric, uint32_t number, weft_time 
 static void grant(struct virtual_fabric *fabric, uint32_t number, unsigned vc, weft_time now)
 {
 	struct link_end *link = &fabric->host[number].nic.link;
+	const struct virtual_tx *back = virtual_host_channel(fabric, number);
 
-	if (virtual_credit_due(fabric, &link->rx[vc]))
-		virtual_send_credit(fabric, link, virtual_host_channel(fabric, number), now);
+	if (!virtual_credit_due(fabric, &link->rx[vc]))
+		return;
+	if (__builtin_expect(back->foretells, 0))
+		virtual_send_freed(
+			fabric, &link->rx[vc], back, 0, vc, credit_ungranted(&link->rx[vc]), now);
+	else
+		virtual_send_credit(fabric, link, back, now);
 }
 
 /* A packet whose route cannot reach a willing host would be retried forever. */
@@ -510,8 +516,12 @@ void virtual_host_credit(
 		hear(fabric, number, item, now);
 		return;
 	}
-	virtual_open_credit(fabric, item, end, &credit);
-	link_end_on_credit(end, &credit, now);
+	if (item >= fabric->freed) {
+		virtual_take_freed(fabric, item, end);
+	} else {
+		virtual_open_credit(fabric, item, end, &credit);
+		link_end_on_credit(end, &credit, now);
+	}
 	if (fabric->host[number].stream != NULL &&
 		virtual_host_channel(fabric, number)->blocked_since == WEFT_TIME_NEVER)
 		return; /* the stream does not wait for credits */
@@ -524,8 +534,8 @@ static bool suits_stream(const struct virtual_fabric *fabric, uint32_t number)
 {
 	const struct virtual_host *host = &fabric->host[number];
 
-	return !fabric->every_end && fabric->replay == NULL && host->sources == 1 &&
-	       traffic_config(host->source[0])->queuing == NULL &&
+	return (!fabric->every_end || fabric->foretells) && fabric->replay == NULL &&
+	       host->sources == 1 && traffic_config(host->source[0])->queuing == NULL &&
 	       virtual_host_channel(fabric, number)->arrive_ps > 0 &&
 	       datagram_stream_suits(&host->nic);
 }

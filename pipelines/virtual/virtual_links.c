@@ -192,6 +192,17 @@ static int create_channels(struct virtual_fabric *fabric)
 	return 0;
 }
 
+void virtual_links_foretell(struct virtual_fabric *fabric)
+{
+	const struct run_config *run = fabric->run;
+	struct virtual_tx *end = &fabric->first[fabric->switches][fabric->hosts];
+	bool each = fabric->foretells && run->events.count == 0 && run->routing.file == NULL;
+
+	for (struct virtual_tx *channel = fabric->channel; channel < end; channel++)
+		channel->foretells =
+			each && !channel->special && virtual_delay_of(fabric, channel) > 0;
+}
+
 void virtual_links_destroy(struct virtual_fabric *fabric)
 {
 	free(fabric->first);

@@ -8,6 +8,10 @@
 
 int virtual_links_create(struct virtual_fabric *fabric, struct error *error);
 void virtual_links_destroy(struct virtual_fabric *fabric);
+/* Before a run: chooses the links where the arrival of a packet's credits is known as soon as the
+ * packet starts to leave, because nothing can change it: all packets that arrive have a route, and
+ * no event of the run touches the link. */
+void virtual_links_foretell(struct virtual_fabric *fabric);
 /* The end of the last transmission that started anywhere. */
 weft_time virtual_links_free_at(const struct virtual_fabric *fabric);
 

@@ -184,7 +184,7 @@ INLINE void second_step_credits(
 	const struct virtual_fabric *fabric, const struct virtual_prefetch_list *list)
 {
 	for (unsigned i = 0; i < list->count[CREDIT]; i++)
-		if (!virtual_is_arn(fabric, list->item[i]))
+		if (list->item[i] < fabric->freed)
 			fetch(virtual_credit_at(fabric, list->item[i]));
 }
 

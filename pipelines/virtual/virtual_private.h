@@ -28,8 +28,9 @@
 
 /* Events of one time come by device, port and kind. A device is a switch by its number, or a host
  * by the number of switches and its own.
- *	CREDIT	a credit frame arrives; item: the record; or a notification of congestion
- *		(virtual_is_arn(), virtual_is_cn())
+ *	CREDIT	a credit frame arrives; item: the record; or it is one for a single packet
+ *		(virtual_credit_item()), or a notification of congestion (virtual_is_arn(),
+ *		virtual_is_cn())
  *	DONE	the tail of what the port was sending has left; only if it was armed
  *	ARRIVE	a packet can be forwarded, or, at a host, has come whole; item: the packet
  *	WAKE	a host's next message is due; item 1: it is told that a frame will not arrive; from
@@ -79,7 +80,10 @@ struct virtual_tx {
 	uint8_t lane;            /* VIRTUAL_LANE_*, of arrivals at the far end */
 	bool special;            /* it crosses partitions, or is traced (virtual_trace.h) */
 	bool crosses;            /* the far end is in another partition (virtual_partitions.h) */
-	uint8_t reserved[4];
+	/* A credit frame for one packet is an event from the start of its transmission on
+	 * (virtual_send_freed()). */
+	bool foretells;
+	uint8_t reserved[3];
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct virtual_tx) == 64, "one cache line");
@@ -236,6 +240,8 @@ struct virtual_fabric {
 	struct arena arena;
 	struct event_queue *events;
 	uint64_t items; /* upper bound of event numbers, except for notifications */
+	uint32_t freed; /* the first that names blocks: virtual_credit_item() */
+	unsigned block_bits;
 	uint32_t switches, hosts;
 	unsigned vcs;
 	struct weft_switch **sw;
@@ -248,9 +254,9 @@ struct virtual_fabric {
 	uint32_t margin_blocks; /* more than what can arrive at an input during a transmission */
 	weft_time routing_delay_ps;
 	bool credit_each; /* a credit frame for each packet */
-	/* Each end of a transmission is an event: credit_each needs it, and tests compare with
-	 * it. */
-	bool every_end;
+	/* Each end of a transmission is an event: credit_each needs it, and tests compare with it.
+	 * Not where the ends are foretold (virtual_links_foretell()). */
+	bool every_end, foretells;
 	bool looks_ahead; /* prefetches */
 	bool looks_far;   /* then also what credit frames need */
 	struct virtual_prefetch ahead;
@@ -356,6 +362,14 @@ static inline struct virtual_tx_cold *virtual_tx_cold(
 	return &fabric->tx_cold[channel - fabric->channel];
 }
 
+/* The link's delay, without the cold state, which another partition may be writing. */
+static inline weft_time virtual_delay_of(
+	const struct virtual_fabric *fabric, const struct virtual_tx *channel)
+{
+	return channel->arrive_ps -
+	       (channel->lane == VIRTUAL_LANE_SWITCH ? fabric->routing_delay_ps : 0);
+}
+
 static inline uint32_t virtual_item_of(
 	const struct virtual_fabric *fabric, const struct weft_packet *packet)
 {
@@ -372,6 +386,24 @@ static inline struct datagram_origin *virtual_origin_of(
 static inline bool virtual_is_controlled(const struct virtual_fabric *fabric)
 {
 	return fabric->run->nic.control != SOURCE_CONTROL_NONE;
+}
+
+/* The item of a CREDIT event for the blocks of one packet. Those of one time are in the order of
+ * the outputs through which the packets left. */
+static inline uint32_t virtual_credit_item(
+	const struct virtual_fabric *fabric, unsigned output, unsigned vc, unsigned blocks)
+{
+	return fabric->freed + ((output * FRAME_VCS_MAX + vc) << fabric->block_bits | blocks);
+}
+
+/* Adds these blocks to the limit of their VC. */
+static inline void virtual_take_freed(
+	const struct virtual_fabric *fabric, uint32_t item, struct link_end *end)
+{
+	uint32_t freed = item - fabric->freed;
+
+	end->tx[(freed >> fabric->block_bits) % FRAME_VCS_MAX].limit +=
+		freed & ((1u << fabric->block_bits) - 1);
 }
 
 /* True if this item of a CREDIT event is an ARN. */

@@ -382,6 +382,7 @@ static void run_phases(struct run_loop *loop)
 	choose_to_look_ahead(fabric);
 	fabric->limit = loop->end;
 	find_first(fabric);
+	virtual_links_foretell(fabric);
 	virtual_hosts_open(fabric);
 	begin_measuring(fabric);
 	for (uint32_t i = 0; i < fabric->hosts; i++)

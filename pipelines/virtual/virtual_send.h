@@ -110,6 +110,18 @@ static inline bool virtual_credit_due(
 	return credit_grant_due(rx) || (fabric->credit_each && credit_ungranted(rx) > 0);
 }
 
+/* Credits for a packet whose blocks are free at 'at', and that left through 'output': the frame's
+ * arrival is an event at once. The event at the end of the transmission is not needed, nor a record
+ * of totals. */
+static inline void virtual_send_freed(struct virtual_fabric *fabric, struct credit_rx *rx,
+	const struct virtual_tx *back, unsigned output, unsigned vc, unsigned blocks, weft_time at)
+{
+	rx->granted += blocks;
+	event_queue_push(fabric->events,
+		(struct sim_event){at + virtual_delay_of(fabric, back), back->credit,
+			virtual_credit_item(fabric, output, vc, blocks)});
+}
+
 /* The channel, which is not sending, starts to send. */
 static inline void virtual_start(struct virtual_fabric *fabric, struct virtual_tx *channel,
 	struct weft_packet *packet, weft_time now)

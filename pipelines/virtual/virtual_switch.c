@@ -84,6 +84,9 @@ static void grant(
 	struct credit_rx left = fabric->sw[at]->port[input].link.rx[vc];
 	uint32_t leaving[FRAME_VCS_MAX];
 
+	if (__builtin_expect(fabric->foretells, 0) &&
+		virtual_switch_channel(fabric, at, input)->foretells)
+		return;
 	count_leaving(fabric, at, input, now, leaving);
 	left.released -= leaving[vc];
 	if (virtual_credit_due(fabric, &left))
@@ -176,6 +179,38 @@ static void watch_input(struct virtual_fabric *fabric, uint32_t at, unsigned inp
 	}
 }
 
+/* Sends a credit frame if one is due for a packet that was discarded. Those that are leaving may be
+ * foretold. */
+static void grant_discarded(
+	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
+{
+	struct credit_rx *rx = fabric->sw[at]->port[input].link.rx;
+	uint32_t leaving[FRAME_VCS_MAX];
+
+	if (!virtual_switch_channel(fabric, at, input)->foretells) {
+		watch_input(fabric, at, input, vc, NULL, now);
+		grant(fabric, at, input, vc, now);
+	} else if (credit_ungranted(&rx[vc]) > 0) {
+		count_leaving(fabric, at, input, now, leaving);
+		send_credit(fabric, at, input, now, leaving);
+		for (unsigned i = 0; i < fabric->vcs; i++)
+			rx[i].granted += leaving[i];
+	}
+}
+
+/* True if the credit frame for the packet, which has just started to leave, is an event already. */
+static bool foretell(struct virtual_fabric *fabric, uint32_t at, unsigned port,
+	const struct virtual_tx *channel, const struct weft_packet *packet)
+{
+	const struct virtual_tx *back = virtual_switch_channel(fabric, at, packet->in_port);
+
+	if (!back->foretells)
+		return false;
+	virtual_send_freed(fabric, &fabric->sw[at]->port[packet->in_port].link.rx[packet->vc], back,
+		port, packet->vc, packet->blocks, channel->free_at);
+	return true;
+}
+
 /* Starts to send a packet that left the switch through 'port'. */
 static inline __attribute__((always_inline)) void send(struct virtual_fabric *fabric,
 	struct weft_switch *sw, uint32_t at, unsigned port, struct virtual_tx *channel,
@@ -190,7 +225,9 @@ static inline __attribute__((always_inline)) void send(struct virtual_fabric *fa
 	virtual_start(fabric, channel, packet, now);
 	if (!voq)
 		switch_hold(sw, input);
-	near = grant_is_near(fabric, &sw->port[input].link.rx[vc]);
+	near = grant_is_near(fabric, &sw->port[input].link.rx[vc]) &&
+	       !(__builtin_expect(fabric->foretells, 0) &&
+		       foretell(fabric, at, port, channel, packet));
 	/* Without VOQs the input may send again only then. */
 	if (!voq || near || port_set_has(sw->busy, port))
 		virtual_arm_begun(fabric, channel);
@@ -281,10 +318,8 @@ void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stor
 		struct link_end *from = &fabric->sw[at]->port[packet->in_port].link;
 
 		next = packet->next;
-		if (packet->vc < from->config.vcs && grant_is_near(fabric, &from->rx[packet->vc])) {
-			watch_input(fabric, at, packet->in_port, packet->vc, NULL, fabric->now);
-			grant(fabric, at, packet->in_port, packet->vc, fabric->now);
-		}
+		if (packet->vc < from->config.vcs && grant_is_near(fabric, &from->rx[packet->vc]))
+			grant_discarded(fabric, at, packet->in_port, packet->vc, fabric->now);
 		if (__builtin_expect(fabric->faults != NULL, 0))
 			virtual_recovery_lose(
 				fabric, at, packet, is_behind_cut(fabric, packet), fabric->now);
@@ -388,16 +423,31 @@ void virtual_switch_arrive(struct virtual_fabric *fabric, uint32_t at, unsigned 
 		arrive(fabric, sw, at, input, packet, now, false, false);
 }
 
+/* The control frame has no record of credits. */
+static __attribute__((noinline)) void take_other(
+	struct virtual_fabric *fabric, uint32_t at, unsigned port, uint32_t item, weft_time now)
+{
+	struct weft_switch *sw = fabric->sw[at];
+
+	if (__builtin_expect(virtual_is_arn(fabric, item), 0)) {
+		const struct control_arn arn = virtual_take_arn(fabric, item);
+
+		congestion_control_on_arn(sw->congestion, port, &arn, now, now);
+		return;
+	}
+	virtual_take_freed(fabric, item, &sw->port[port].link);
+	switch_granted(sw, port);
+	virtual_switch_try(fabric, at, port, now);
+}
+
 void virtual_switch_credit(
 	struct virtual_fabric *fabric, uint32_t at, unsigned port, uint32_t item, weft_time now)
 {
 	struct weft_switch *sw = fabric->sw[at];
 	struct control_credit credit;
 
-	if (__builtin_expect(virtual_is_arn(fabric, item), 0)) {
-		const struct control_arn arn = virtual_take_arn(fabric, item);
-
-		congestion_control_on_arn(sw->congestion, port, &arn, now, now);
+	if (__builtin_expect(item >= fabric->freed, 0)) {
+		take_other(fabric, at, port, item, now);
 		return;
 	}
 	virtual_open_credit(fabric, item, &sw->port[port].link, &credit);

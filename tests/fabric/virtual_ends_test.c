@@ -32,7 +32,7 @@ static const char *pick(struct rng *rng, const char *const *from, unsigned count
 	pick(rng, (const char *const[]){__VA_ARGS__}, \
 		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-#define PICKS 8
+#define PICKS 9
 
 /* Buffers from a few packets on, where each end counts, to many. */
 static void draw(struct rng *rng, const char *set[PICKS])
@@ -47,12 +47,16 @@ static void draw(struct rng *rng, const char *set[PICKS])
 	set[5] = PICK(rng, "traffic[0].arrivals=constant", "traffic[0].arrivals=poisson");
 	set[6] = PICK(rng, "switch.routing-delay=0ns", "switch.routing-delay=100ns");
 	set[7] = PICK(rng, "switch.switching=cut-through", "switch.switching=store-and-forward");
+	set[8] = PICK(rng, "switch.credits=coalesced", "switch.credits=each");
 }
 
 static void run(struct virtual_lab *lab, const char *const set[PICKS], bool every_end)
 {
 	virtual_lab_open(lab, tree, set, PICKS);
-	lab->fabric->every_end = every_end;
+	if (every_end) {
+		lab->fabric->every_end = true;
+		lab->fabric->foretells = false;
+	}
 	virtual_lab_run(lab);
 }
 
@@ -103,7 +107,8 @@ UNIT_TEST(leaving_the_stream_changes_no_delivery)
 		const char *set[PICKS] = {"routing.adaptive=arn", "routing.afi=true",
 			"traffic[0].pattern=hotspot", "traffic[0].to=[h3]",
 			i % 2 == 0 ? "traffic[0].share=40%" : "traffic[0].share=15%",
-			message[i / 2], "detector.crt=5us", "measure.duration=150us"};
+			message[i / 2], "detector.crt=5us", "measure.duration=150us",
+			i < 3 ? "switch.credits=coalesced" : "switch.credits=each"};
 		OWNED(virtual_lab) lazy, eager;
 
 		run(&lazy, set, false);
