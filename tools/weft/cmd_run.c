@@ -270,7 +270,7 @@ static int parse(struct run_request *request, int argc, char **argv)
 	return result;
 }
 
-/* NULL, and it has been said why. */
+/* NULL after printing the reason. */
 static struct run_config *load(const struct run_request *request, int *code)
 {
 	struct run_config *config;
@@ -315,7 +315,7 @@ static int explain(int argc, char **argv)
 	return result;
 }
 
-/* "  KEY  word word", the words in lines of their column. */
+/* "  KEY  word word"; further words continue in their column. */
 static void print_words(const struct run_words *key, FILE *out)
 {
 	int column = fprintf(out, "  %-*s", WORDS_COLUMN - 2, key->key);

@@ -188,7 +188,7 @@ static int check_output(const char *name, int result)
 		errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
 }
 
-/* Words of another program, as after 'weft lab exec LAB HOST', may be -h as well. */
+/* The words of another program, as after 'weft lab exec LAB HOST', may contain -h as well. */
 #define HELP_WORDS 4
 
 /* -h after the command, its part or their first argument is --help. */
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 	static struct tty_escape guard;
 
 	tty_escape(&guard);
-	/* A parent may have ignored it. Then nothing would tell how our children have ended. */
+	/* If our parent ignored it, we could not learn how our children ended. */
 	signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {
 		print_usage(stderr);

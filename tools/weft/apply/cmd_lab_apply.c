@@ -180,7 +180,7 @@ static int order_cables(const struct lab_apply *apply, struct error *error)
 	return result;
 }
 
-/* The mapper has found what the file describes, or the time is over. */
+/* Waits until the mapper has found what the file describes, or time runs out. */
 static int wait_whole(struct lab_apply *apply, struct error *error)
 {
 	struct lab_up *up = &apply->up;
@@ -248,7 +248,8 @@ static int apply_locked(struct lab_apply *apply, struct error *error)
 	return 0;
 }
 
-/* 'up' and 'down' must not interfere, nor a run, whose traffic has the hosts of its start. */
+/* 'up' and 'down' must not interfere, nor a run: its traffic uses the hosts that it started with.
+ */
 static int take_locks(
 	struct lab_apply *apply, struct lab_lock *lab, struct lab_lock *run, struct error *error)
 {

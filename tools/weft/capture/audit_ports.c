@@ -52,7 +52,7 @@ static void set_lack(struct audit_interface *interface, const char *format, ...)
 	if (vasprintf(&interface->lack, format, args) < 0)
 		interface->lack = NULL;
 	va_end(args);
-	/* A file can have any bytes there. */
+	/* The bytes of a file there can be anything. */
 	for (char *at = interface->lack; at != NULL && *at != '\0'; at++)
 		*at = *at < ' ' || *at > '~' ? '?' : *at;
 }
@@ -216,7 +216,7 @@ static int look(struct audit_subject *subject, uint32_t file, const struct captu
 	return 1;
 }
 
-/* Ports that lack frames are not captured. */
+/* Ports that lack frames count as not captured. */
 static void note_parts(struct audit_subject *subject, uint32_t file, const uint32_t *owner)
 {
 	for (uint32_t i = 0; i < subject->reader[file].interfaces; i++) {
@@ -270,7 +270,7 @@ int audit_ports_find(struct audit_subject *subject, uint32_t *owner, struct erro
 
 	for (uint32_t file = 0; file < subject->files && result == 0; file++)
 		result = find_file(subject, file, owner, error);
-	/* A port is captured if both directions of its link are. */
+	/* A port counts as captured if both directions of its link are. */
 	for (uint32_t way = 0; way < 2 * subject->topology->links && result == 0; way++)
 		subject->captured[way] |= subject->wired[way] && subject->wired[way ^ 1];
 	return result;

@@ -23,8 +23,8 @@
 
 #define COMMAND "lab capture"
 #define LOOK_MS 100
-#define END_MS  8000  /* for which a machine may be silent before it has ended its captures */
-#define REST_MS 60000 /* for which it may go on to send what it has captured */
+#define END_MS  8000  /* how long a machine may be silent before its captures count as ended */
+#define REST_MS 60000 /* how long it may keep sending what it has captured */
 
 /* A captured port. */
 struct tap {
@@ -134,7 +134,7 @@ static unsigned count_open(const struct capture_run *run)
 	return open;
 }
 
-/* Machines whose captures go on: they take their time to end. */
+/* Machines that are still capturing: ending a capture takes a while. */
 static unsigned count_open_there(const struct capture_run *run)
 {
 	unsigned open = 0;
@@ -161,7 +161,7 @@ static bool copy_some(struct capture_run *run)
 	       lab_now_ms() < run->end_ms;
 }
 
-/* Silence, or a machine that does not hear that it shall end and goes on. */
+/* The machine is silent, or continues because the request to end has not reached it. */
 static bool is_overdue(const struct capture_run *run, unsigned i)
 {
 	const struct tap *tap = &run->tap[i];
@@ -419,7 +419,7 @@ static void report(const struct capture_run *run)
 	}
 }
 
-/* The machines have said what they captured, or why not. */
+/* The machines have reported what they captured, or why they could not. */
 static int finish_there(struct capture_run *run, struct error *error)
 {
 	char said[LAB_REMOTE_SAID];

@@ -50,14 +50,14 @@ void child_signals_block(sigset_t *signals, sigset_t *before)
 	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
 		sigaddset(signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, signals, before);
-	/* A caller may ignore it, and then the status of a child is lost. */
+	/* If the caller ignores it, the status of a child is lost. */
 	signal(SIGCHLD, SIG_DFL);
 }
 
 void child_become(pid_t parent, const sigset_t *mask)
 {
 	setpgid(0, 0);
-	/* A terminal with 'stty tostop' stops who writes to it out of another group. */
+	/* A terminal with 'stty tostop' stops writers of other process groups. */
 	signal(SIGTTOU, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	/* It may have ended before. */

@@ -65,7 +65,7 @@ static const struct lab_config_group *group_of(const struct lab_config *config, 
 	return NULL;
 }
 
-/* A machine for the device, and for the others of its group. */
+/* Makes a machine for the device and for the rest of its group. */
 static int add_machine(struct lab_config *config, const char *device, struct error *error)
 {
 	const struct lab_config_group *group = group_of(config, device);

@@ -362,7 +362,7 @@ static json_t *do_down(struct part *part, const json_t *request)
 	return answer != NULL ? answer : failed(-ENOMEM, &error);
 }
 
-/* From here on standard output is the capture. */
+/* From here on standard output carries the capture. */
 static json_t *do_capture(struct part *part, const json_t *request)
 {
 	static const char *const options[][2] = {

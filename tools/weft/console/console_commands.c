@@ -13,7 +13,7 @@
 #include "os/private_dir.h"
 
 #define LOOK_MS 100
-#define STOP_MS 15000 /* after a signal, for machines to end what they have begun */
+#define STOP_MS 15000 /* time for machines to end what they have begun after a signal */
 
 /* "weft lab up: x" of the machine is "weft lab up: machine b: x" here. */
 static void print_said(const struct console_commands *orders, const char *machine, const char *said)
@@ -32,7 +32,7 @@ static void print_said(const struct console_commands *orders, const char *machin
 	free(copy);
 }
 
-/* Until when the answers of all machines are waited for. */
+/* The time until which the answers of all machines are awaited. */
 struct patience {
 	uint64_t until_ms;
 	bool stopped;

@@ -30,9 +30,9 @@
 
 #define COMMAND "lab up"
 #define STEP_MS 100
-#define WORK_MS 120000 /* beside --wait, for a machine to start processes, or to end them */
+#define WORK_MS 120000 /* time beyond --wait for a machine to start or end processes */
 
-#define FAR_NS INT64_C(1000000000) /* more than NTP leaves, and than an answer takes */
+#define FAR_NS INT64_C(1000000000) /* more than NTP's error and the time of an answer */
 
 /* The time of day of machines, which captures of a lab have. Latencies do not depend on it
  * (lib/nic/clock). */
@@ -127,7 +127,7 @@ static int open_gone(
 	return 0;
 }
 
-/* Where nothing of the lab is up, nothing has to end. */
+/* Machines without anything of the lab need no command. */
 static void greet(struct lab_state *state, bool *spare)
 {
 	for (unsigned i = 0; i < state->remotes; i++) {
@@ -390,7 +390,7 @@ static void print_summary(const struct console *console)
 	lab_warn_without_key(console->lab, "weft lab up", stderr);
 }
 
-/* The parts are on the machines; whether they are a lab is another question. */
+/* The parts are on the machines, which does not yet mean that they form a lab. */
 static int send_parts(struct console *console, json_t *files)
 {
 	uint64_t wait_ms = console->arguments->wait_ps / PS_PER_MS;
@@ -449,7 +449,7 @@ static bool take_back(const struct console *console)
 	return console->made || spared == 0;
 }
 
-/* A lab that was up before stays up, whichever machines were reached now. */
+/* A lab that was up before stays up, whichever machines were reached this time. */
 static void clean_up(struct console *console, enum weft_exit code)
 {
 	bool nothing = console->made && console->orders.code != NULL &&

@@ -44,7 +44,7 @@ static int find_run_dir(const struct lab_arguments *arguments, char *dir, size_t
 	return 0;
 }
 
-/* The machines are those with which it was brought up from here, else those of the file. */
+/* The machines that it was brought up with from here, otherwise those of the file. */
 static enum weft_exit down_locked(const char *file, const char *dir)
 {
 	static const char *const names[] = {LAB_KEPT_FILE "*", NULL};
@@ -105,7 +105,7 @@ int lab_down(const char *dir, unsigned *processes, struct error *error)
 	int result = lab_lock_take(&lock, dir, "taken down", error);
 
 	if (result < 0 && result != -EINVAL && access(dir, F_OK) != 0 && errno == ENOENT)
-		return -ENOENT; /* This user may not lock it, and nothing needs the lock. */
+		return -ENOENT; /* This user may not lock it, but nothing needs the lock. */
 	if (result < 0)
 		return result;
 	result = take_down(dir, processes, error);

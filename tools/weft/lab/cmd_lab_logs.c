@@ -31,7 +31,7 @@ static int show(const struct lab_state *state, const struct lab_record *record, 
 
 	if (text == NULL)
 		return -ENOENT;
-	/* Each line behind the name of its process. */
+	/* Puts the name of its process before each line. */
 	rest = text;
 	while ((line = strsep(&rest, "\n")) != NULL)
 		if (*line != '\0' || rest != NULL)

@@ -21,7 +21,7 @@
 
 #define COMMAND "lab run"
 
-#define CIRCLE_LOOKS 5 /* looks at the processes per search for a deadlock */
+#define CIRCLE_LOOKS 5 /* rounds of queries per search for a deadlock */
 
 #define MAP_PS (10 * PS_PER_S) /* for a mapper that is running when traffic is about to start */
 
@@ -90,7 +90,7 @@ static void judge_refused(struct lab_run *run)
 			refused);
 }
 
-/* Keeps whose loop was away the longest. */
+/* Keeps the one whose loop was away the longest. */
 static void judge_stall(struct lab_run *run, unsigned i)
 {
 	const char *who = run->state.process[i].name;

@@ -215,7 +215,7 @@ static int order_process(
 				  : snprintf(text + length, sizeof(text) - (size_t)length,
 					    " %" PRIu64, setting->value[i]);
 	result = lab_control(&connection, text, error);
-	/* The loop applies it in its next iterations. */
+	/* The loop applies the change in its next iterations. */
 	while (result == 0 && waiting > 0) {
 		waiting = look(setting, &connection, false, error);
 		if (waiting < 0)

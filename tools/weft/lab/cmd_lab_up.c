@@ -258,7 +258,7 @@ static int dilate(const struct lab_arguments *arguments, struct lab *lab, struct
 	return result;
 }
 
-/* Without the numbers of the devices of an earlier lab, of which the rest is removed now. */
+/* Without the device numbers of an earlier lab, whose remains are removed now. */
 static int open_anew(struct lab_up *up, struct error *error)
 {
 	char dir[sizeof(up->lab.plan->run_dir)];
@@ -412,7 +412,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 
 	if (arguments->explain)
 		return explain(arguments);
-	/* A lab that is up keeps its form, however many CPUs there are now. */
+	/* A lab that is up keeps its form even if the number of CPUs has changed. */
 	result = (arguments->restart ? lab_open_new : lab_open)(
 		&up.lab, arguments->file, arguments->run_dir, &error);
 	if (result == -ENOENT)

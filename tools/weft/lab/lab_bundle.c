@@ -67,7 +67,7 @@ static void add_name(struct names *names, char **path, const char *name, unsigne
 	names->count++;
 }
 
-/* A further kind of file in lab files belongs here. */
+/* New kinds of files in lab files belong here. */
 static void find_names(struct run_config *run, struct names *names)
 {
 	names->count = 0;

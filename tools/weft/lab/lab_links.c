@@ -197,7 +197,7 @@ static bool is_cut(json_t *links, const char *port)
 static int wait_for(
 	struct lab_connection *connection, const char *port, bool cut, struct error *error)
 {
-	/* Asking takes its time where there are many links. */
+	/* Asking takes long if there are many links. */
 	for (uint64_t until = lab_now_ms() + LAB_FOLLOW_MS; lab_now_ms() < until;) {
 		json_t *links = lab_ask_links(connection, error);
 		bool done = links != NULL && is_cut(links, port) == cut;

@@ -17,7 +17,7 @@
 #include "os/private_dir.h"
 #include "os/runtime_dir.h"
 
-#define PASSED  "WEFT_LAB_LOCK" /* descriptor; from one weft to the next */
+#define PASSED  "WEFT_LAB_LOCK" /* descriptor; passed from one weft to the next */
 #define TRIES   100             /* others come and go */
 #define NAME_MS 1000            /* until a new holder wrote its id, or a child released the lock */
 

@@ -20,7 +20,7 @@
 #define ANSWER_MAX (256u << 20)
 #define END_MS     2000 /* for a session to end by itself */
 #define STEP_MS    5
-#define LOOK_MS    100 /* between two looks whether a signal has come */
+#define LOOK_MS    100 /* between two checks for a signal */
 
 /* --- the process --- */
 
@@ -131,7 +131,7 @@ bool lab_remote_is_broken(const struct lab_remote *remote)
 
 /* --- requests --- */
 
-/* Waits until the session takes something. A session that is stopped never does. */
+/* Waits until the session takes something. A stopped one never does. */
 static int wait_to_send(struct lab_remote *remote, uint64_t until, struct error *error)
 {
 	struct pollfd ready = {.fd = remote->fd, .events = POLLOUT};

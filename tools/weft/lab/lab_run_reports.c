@@ -17,7 +17,7 @@ bool lab_run_is_partial(const struct lab_run *run)
 
 /* --- orders --- */
 
-/* Asks this process no more: its counts are left out, and the run is incomplete. */
+/* Stops asking this process: its counts are left out, and the run is incomplete. */
 static void give_up(struct lab_run *run, unsigned i, const char *why)
 {
 	struct lab_run_asked *asked = &run->asked[i];

@@ -16,7 +16,7 @@
 #define LAB_RUN_LOOK_MS       200   /* between two checks whether any process is left */
 
 struct lab_run_asked {
-	struct lab_connection connection; /* fd -1: it is asked no more */
+	struct lab_connection connection; /* fd -1: it is no longer asked */
 	char why[RUN_REASON_MAX];         /* ... and why */
 	json_t *before;                   /* what it had counted before */
 	uint64_t stall_ns;                /* how long its loops have stalled, by its last report */

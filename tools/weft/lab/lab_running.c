@@ -17,7 +17,7 @@
 #include "os/atomic_file.h"
 #include "topo/topology_hosts.h"
 
-/* The lab that is up, for all commands of 'weft lab'. */
+/* Opens the lab that is up, for all commands of 'weft lab'. */
 
 const struct lab_record *lab_record_of(
 	const struct lab *lab, const struct lab_state *state, const char *device)

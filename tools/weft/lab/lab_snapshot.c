@@ -332,7 +332,7 @@ static bool find_by_name(const struct lab_arguments *arguments, struct lab_targe
 	return target->console || find_folder(name, "", target);
 }
 
-/* Nothing else can be meant: a file, or a generator of topologies with options. */
+/* Unambiguous: a file, or a topology generator with options. */
 static bool is_file(const char *name)
 {
 	struct stat status;

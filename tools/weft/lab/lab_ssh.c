@@ -56,7 +56,8 @@ static void add_option(struct lab_ssh_command *command, const char *option)
 	add(command, option);
 }
 
-/* Commands of one lab share a connection for a minute: the next one needs no new login. */
+/* The commands of a lab share a connection for a minute, so that the next one needs no new login.
+ */
 static void add_sharing(const struct lab_ssh_target *target, struct lab_ssh_command *command)
 {
 	char *path = command->text[command->texts];
@@ -119,7 +120,7 @@ void lab_ssh_end_command(const struct lab_ssh_target *target, struct lab_ssh_com
 
 /* --- why it ended --- */
 
-/* Messages of ssh, and what is to be done; the first one that is found. */
+/* Messages of ssh with their remedies; the first one found counts. */
 static const struct {
 	const char *said, *what, *mend;
 } known[] = {

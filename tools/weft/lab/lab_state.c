@@ -349,7 +349,8 @@ int lab_state_remove(const struct lab_state *state, struct error *error)
 		result = memory_dir_remove(state->dir, rings, error);
 	if (result < 0 && result != -ENOENT && result != -EPERM)
 		return result;
-	private_dir_remove(state->dir, names, NULL); /* but for the state, which is still there */
+	private_dir_remove(
+		state->dir, names, NULL); /* except for the state, which is still there */
 	return private_dir_remove(state->dir, state_names, error);
 }
 

@@ -84,7 +84,7 @@ int lab_state_add_netns(struct lab_state *state, const char *netns);
 bool lab_record_alive(const struct lab_record *record);
 /* Whether it is a process of this machine that a signal or a debugger stopped. */
 bool lab_record_stopped(const struct lab_record *record);
-/* For a process that did not answer: whether it ends within a second. A killed process has closed
+/* Whether a process that did not answer ends within a second. A killed process has closed
  * its socket, and is freeing its memory. A machine that is asked about its process may also take
  * LAB_REMOTE_CALL_MS (lab_remote.h); if it does not answer, true, because the process is
  * unreachable from here. */

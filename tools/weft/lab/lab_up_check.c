@@ -352,7 +352,7 @@ static int check_rest(struct lab_up *up, const struct lab_state *former, struct 
 		up->lab.plan->lab, alive->name, (long)alive->pid, up->arguments->file);
 }
 
-/* The records of the processes that are wanted, which are only borrowed. */
+/* The records of the wanted processes, borrowed. */
 static struct lab_state choose_wanted(const struct lab_up *up, const struct lab_state *former)
 {
 	struct lab_state wanted = {

@@ -138,7 +138,7 @@ static void count_missing(const struct lab_up *up, struct missing *missing)
 			missing->first_slow = record;
 			missing->answers = ready.answers;
 		}
-		/* "": its last links have come up since it was looked at. */
+		/* "": its last links have come up since the last check. */
 		if (missing->first_linkless.why[0] == '\0')
 			missing->first_linkless = ready;
 	}

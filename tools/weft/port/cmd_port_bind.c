@@ -91,7 +91,7 @@ static int unbind(struct pci_device *device, struct error *error)
  * none then). */
 static int port_driver_set(struct pci_device *device, const char *driver, struct error *error)
 {
-	/* An empty line takes an earlier wish back. */
+	/* An empty line cancels an earlier request. */
 	int result = write_device(device, "driver_override", driver != NULL ? driver : "\n", error);
 
 	if (result == 0)

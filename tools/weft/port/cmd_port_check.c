@@ -27,8 +27,8 @@
 struct check {
 	const struct lab *lab;
 	bool *here; /* by process: it is asked for */
-	bool *uses; /* by process: it has a PCI port in this machine */
-	bool all;   /* no process is named: ports that are elsewhere are none */
+	bool *uses; /* per process: it has a PCI port on this machine */
+	bool all;   /* without a named process, ports on other machines do not count */
 	unsigned ports, faults;
 	bool vfio, uio;
 };

@@ -19,7 +19,7 @@ struct pending {
 
 struct record {
 	FILE *out;
-	int incomplete; /* there was no memory for all of it */
+	int incomplete; /* memory ran out, so parts are missing */
 	char *text;
 	size_t length;
 	uint32_t labels, last;     /* the operation that the next one waits for; 0: none */

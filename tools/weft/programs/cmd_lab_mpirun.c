@@ -48,7 +48,7 @@ static enum weft_exit write_hostfile(struct mpirun *mpi)
 	int result;
 
 	snprintf(mpi->hostfile, sizeof(mpi->hostfile), "%s/" HOSTFILE, mpi->hosts.state.dir);
-	/* Another mpirun of this lab may be reading it. */
+	/* Another mpirun in this lab may be reading it. */
 	result = atomic_file_open(&file, &error);
 	if (result == 0) {
 		lab_hosts_print(&mpi->hosts, file.file);
@@ -101,7 +101,7 @@ static enum weft_exit add_record(struct mpirun *mpi, const struct lab_arguments 
 	return EXIT_DONE;
 }
 
-/* Prints the choice if it is not the user's. */
+/* Prints the choice unless the user made it. */
 static bool uses_endpoints(const struct mpirun *mpi, const struct lab_arguments *arguments)
 {
 	const char *missing = mpi->hosts.lab.config->endpoints == 0 ? "the lab has no endpoints"

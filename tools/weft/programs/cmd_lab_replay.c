@@ -98,7 +98,7 @@ static int read_options(struct replay *replay, const struct lab_arguments *argum
 	replay->options = run_config_parse(text, strlen(text), "options", NULL, 0, &replay->error);
 	free(text);
 	if (replay->options == NULL) {
-		/* The place is one of the text above. */
+		/* The place is in the text above. */
 		place = strstr(replay->error.text, ": ");
 		if (place != NULL && strncmp(replay->error.text, "options:", 8) == 0)
 			memmove(replay->error.text, place + 2, strlen(place + 2) + 1);
@@ -257,7 +257,8 @@ static uint64_t elapsed_ns(const struct replay *replay)
 	       (uint64_t)replay->start.tv_nsec;
 }
 
-/* Waits until a time of the lab has come. -EINTR: a signal, which may come just before a sleep. */
+/* Waits until this time on the lab's clock. -EINTR: a signal, which may arrive just before a sleep.
+ */
 static int wait_until(struct replay *replay, weft_time at_ps)
 {
 	uint64_t wait = at_ps / PS_PER_NS * replay->lab.lab.config->run.dilation;

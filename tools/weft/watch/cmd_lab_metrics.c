@@ -90,7 +90,7 @@ static bool is_up(struct exporter *exporter)
 	return up;
 }
 
-/* Until a signal, or until the lab has gone down. */
+/* Runs until a signal, or until the lab has gone down. */
 static enum weft_exit serve(struct exporter *exporter, const char *address)
 {
 	const struct http_calls calls = {.get = get, .ctx = exporter};

@@ -111,7 +111,7 @@ static int next(struct top *top, json_t **line, struct error *error)
 	return 0;
 }
 
-/* Until a signal, until the reader ends, or once. 0, or -errno and error. */
+/* Runs once, or until a signal or the reader ends it. 0, or -errno and error. */
 static int watch_lab(struct top *top, struct error *error)
 {
 	json_t *line;

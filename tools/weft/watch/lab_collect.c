@@ -14,7 +14,7 @@
 #include "metrics_text.h"
 #include "topo/topology_hosts.h"
 
-/* After a process that did not answer in its time (lab_query.c), others are asked for so long. */
+/* How long others are still asked after a process did not answer in time (lab_query.c). */
 #define PATIENCE_MS 4000u
 
 /* --- asking --- */
@@ -223,7 +223,7 @@ static bool check_mapping(const struct lab *lab, const struct lab_state *state, 
 	return done;
 }
 
-/* Removes latencies if frames have arrived and of no sender's clock anything was known. */
+/* Removes latencies if frames have arrived but nothing is known of any sender's clock. */
 static void forget_latencies(json_t *all)
 {
 	static const char *const names[] = {"network_latency_p50_ns", "network_latency_p99_ns"};

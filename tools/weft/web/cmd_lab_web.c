@@ -81,7 +81,7 @@ static void carry_out(struct web *web, struct web_order *order)
 	web_orders_finish(order);
 }
 
-/* Until a signal, or until the lab has gone down. 0, or -errno and error. */
+/* Runs until a signal, or until the lab has gone down. 0, or -errno and error. */
 static int watch_lab(struct web *web, struct error *error)
 {
 	int result = 0;
@@ -90,7 +90,7 @@ static int watch_lab(struct web *web, struct error *error)
 		struct web_order *order;
 		uint64_t soon = web->before_ns / 1000000 + SOON_MS;
 
-		/* All orders that wait; their effect shows soon. */
+		/* Carries out all waiting orders; their effect shows soon. */
 		while ((order = web_orders_take(web->setup.orders)) != NULL) {
 			carry_out(web, order);
 			web->next_ms = soon < web->next_ms ? soon : web->next_ms;
@@ -138,7 +138,8 @@ static bool make_token(struct web *web)
 	return true;
 }
 
-/* Makes the document of the fabric. A page knows by its id whether what it hears is still of it. */
+/* Makes the document of the fabric. Its id tells a page whether what it receives is still about
+ * that fabric. */
 static void make_topology(struct web *web)
 {
 	json_t *topology = web_topology(web->watch.lab.topology, web->watch.lab.plan->lab,

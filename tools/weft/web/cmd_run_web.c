@@ -22,14 +22,14 @@ struct shown_run {
 	struct web_show show;
 	struct web_run *run;
 	const char *json; /* where the result will be */
-	FILE *own;        /* it, without a name that could be left behind; NULL: the user's file */
+	FILE *own;        /* an unlinked file, which cannot be left behind; NULL: the user's file */
 	char own_path[32];
 	int samples; /* the stream (run_stream.h); -1: none */
 	bool add_links;
 	pid_t pid;
 	int status;   /* from waitpid() */
-	bool told;    /* a signal has asked for its end */
-	bool leaving; /* one has asked for more than the end of the run */
+	bool told;    /* a signal has asked it to end */
+	bool leaving; /* a signal has asked for more than the end of the run */
 };
 
 /* Links follow the samples unless there are too many of both. */
@@ -59,7 +59,7 @@ static void become(char **words, const sigset_t *mask, pid_t parent)
 	_exit(EXIT_NOT_ABLE);
 }
 
-/* weft-fabric with the words of the command and ours. 0 or -errno. */
+/* Starts weft-fabric with the words of the command and ours. 0 or -errno. */
 static int start(struct shown_run *shown, int argc, char **argv)
 {
 	static char name[] = "weft-fabric", set[] = "--set", series[] = LINK_SERIES;
@@ -117,7 +117,7 @@ static enum weft_exit look(struct shown_run *shown)
 	return web_show_start(&shown->show, shown->run, NULL);
 }
 
-/* Up to the end of the run, which comes at once if it cannot be shown. EXIT_DONE, or why. */
+/* Shows the run up to its end, which comes at once if it cannot be shown. EXIT_DONE, or why. */
 static enum weft_exit follow(struct shown_run *shown)
 {
 	enum weft_exit exit = EXIT_DONE;
@@ -125,7 +125,7 @@ static enum weft_exit follow(struct shown_run *shown)
 
 	while (!ended) {
 		obey(shown, web_show_wait(&shown->show));
-		/* Before the look: what comes in between is its last. */
+		/* Asked before the data is read: what arrives in between is the last of it. */
 		ended = waitpid(shown->pid, &shown->status, WNOHANG) != 0;
 		if (exit != EXIT_DONE)
 			continue;
@@ -144,7 +144,7 @@ static int show_result(struct shown_run *shown, int code)
 
 	if (result < 0)
 		return command_error(COMMAND, result, &error);
-	close(shown->samples); /* which are in the result, and in memory until then */
+	close(shown->samples); /* kept in memory until they are in the result */
 	shown->samples = -1;
 	if (isatty(STDERR_FILENO))
 		fputs("weft run: the page has the result until Ctrl-C\n", stderr);
@@ -169,7 +169,7 @@ static int run_and_show(struct shown_run *shown, int argc, char **argv, const ch
 	if (exit != EXIT_DONE)
 		return exit;
 	if (!WIFEXITED(shown->status) && shown->told)
-		return EXIT_INTERRUPTED; /* before it had begun, or by a second signal */
+		return EXIT_INTERRUPTED; /* by a signal before it had begun, or by a second one */
 	if (!WIFEXITED(shown->status))
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "weft-fabric was ended by signal %d",
 			WTERMSIG(shown->status));

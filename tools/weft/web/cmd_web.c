@@ -85,7 +85,7 @@ int cmd_web(int argc, char **argv)
 }
 
 #define SERIES_MAX 4096 /* samples in an answer */
-#define FOLLOW_MAX 4096 /* samples at once, so that the server need not wait */
+#define FOLLOW_MAX 4096 /* samples per turn, so that the server need not wait */
 #define NS_PER_S   UINT64_C(1000000000)
 #define DIGITS     12 /* digits of numbers: enough for millionths */
 

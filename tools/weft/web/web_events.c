@@ -13,7 +13,7 @@
 #define BLOCK_BYTES 16384
 
 struct event {
-	unsigned users; /* viewers that send it, and the list if it is the newest */
+	unsigned users; /* viewers that are sent it, and the list if it is the newest */
 	uint64_t number;
 	size_t bytes;
 	char *text;

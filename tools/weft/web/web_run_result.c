@@ -194,7 +194,7 @@ struct web_run *web_run_read(const char *path, struct error *error)
 	return NULL;
 }
 
-/* Viewers keep the name by which they came. */
+/* Viewers keep using the name that they came with. */
 int web_run_end(struct web_run *run, const char *path, struct error *error)
 {
 	struct web_run *ended = web_run_read(path, error), old;

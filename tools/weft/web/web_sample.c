@@ -10,7 +10,7 @@
 #include "watch/lab_collect.h"
 #include "wire/frame.h"
 
-#define ERRORS_MAX 40 /* the page says how many more there are */
+#define ERRORS_MAX 40 /* the page states how many more there are */
 
 static json_t *list_switches(const struct topology *topology)
 {

@@ -191,7 +191,7 @@ static enum MHD_Result post(
 	order->cut = strcmp(state, "down") == 0;
 	order->connection = connection;
 	request->ordered = true;
-	/* An accepted one may be done already, and answered when this is called again. */
+	/* An accepted order may already be done, and is then answered by the next call. */
 	return web_orders_add(setup->orders, order) ? MHD_YES : answer_order(connection, order);
 }
 
@@ -290,7 +290,7 @@ void web_orders_end(struct web_orders *orders)
 /* The server of the page of a run. */
 
 #define STEP_NS 100000000 /* between two looks at the run */
-#define EACH_S  1         /* a viewer hears at least as often that the server is there */
+#define EACH_S  1         /* a viewer hears from the server at least this often */
 
 enum weft_exit web_show_open(
 	struct web_show *show, const char *command, const char *option, const char *listen)
