@@ -7,6 +7,25 @@
 
 #include "wire/frame.h"
 
+/* As snprintf, which would take most of the time that a large file takes. */
+static size_t append(char *out, size_t size, size_t used, const char *text)
+{
+	for (; *text != '\0'; text++, used++)
+		if (used + 1 < size) {
+			out[used] = *text;
+			out[used + 1] = '\0';
+		}
+	return used;
+}
+
+static size_t append_number(char *out, size_t size, size_t used, unsigned number)
+{
+	const char text[] = {(char)('0' + number / 100), (char)('0' + number / 10 % 10),
+		(char)('0' + number % 10), '\0'};
+
+	return append(out, size, used, text + (number < 10 ? 2 : number < 100));
+}
+
 int route_text(const struct topology *topology, uint32_t source, const uint8_t *route,
 	unsigned length, char *out, size_t size)
 {
@@ -18,24 +37,26 @@ int route_text(const struct topology *topology, uint32_t source, const uint8_t *
 		    topology, (struct topology_port){.kind = DEVICE_HOST, .device = source}, &at))
 		return -EINVAL;
 	for (unsigned i = 0; i < length; i++, gap = " ") {
-		char *to = used < size ? out + used : NULL;
-		size_t room = used < size ? size - used : 0;
 		bool step = route[i] == ROUTE_TYPE_STEP && i + 1 < length;
 
 		i += step;
 		if (route_is_layer(route[i])) {
-			used += (size_t)snprintf(to, room, "+%u", route[i] & ROUTE_LAYER_MASK);
+			used = append(out, size, used, "+");
+			used = append_number(out, size, used, route[i] & ROUTE_LAYER_MASK);
 			continue;
 		}
-		if (at.kind == DEVICE_SWITCH) {
-			at.port = (uint8_t)route_port(route, &i);
-			used += (size_t)snprintf(to, room, "%s%s%s:%u", gap, step ? "^" : "",
-				topology->switch_at[at.device].name, at.port);
-		} else if (route[i] == ROUTE_TYPE_ITB) {
-			used += (size_t)snprintf(
-				to, room, "%s!%s", gap, topology->host_at[at.device].name);
-		} else {
+		if (at.kind != DEVICE_SWITCH && route[i] != ROUTE_TYPE_ITB)
 			break;
+		used = append(out, size, used, gap);
+		if (at.kind == DEVICE_SWITCH)
+			at.port = (uint8_t)route_port(route, &i);
+		else
+			used = append(out, size, used, "!");
+		used = append(out, size, used, step ? "^" : "");
+		used = append(out, size, used, topology_device_name(topology, at));
+		if (at.kind == DEVICE_SWITCH) {
+			used = append(out, size, used, ":");
+			used = append_number(out, size, used, at.port);
 		}
 		if (!topology_peer(topology, at, &at))
 			return -EINVAL;

@@ -6,11 +6,10 @@
 
 #include "balance_lane.h"
 
-/* With more paths the lanes sum each of them over ranges of sums (balance_lane.h). */
-#define EXACT_PATHS (1u << 16)
-#define SUMMED_MAX  (1u << 26) /* paths times ranges: some seconds */
-#define RANGES_MIN  32u
-#define UNIT_MIXED  840 /* most costs divide it */
+/* Deleting more paths, or more copies of them, would take seconds. */
+#define EXACT_PATHS  (1u << 16)
+#define EXACT_COPIES (1u << 20)
+#define UNIT_MIXED   840 /* most costs divide it */
 
 /* The best deletion. Let W be the counts of the n channels, S their sum, Q the sum of their
  * squares, and A(p) the sum of the counts along route p of L links. Without p the variance times
@@ -48,7 +47,7 @@ static int64_t lane_score(const struct work *work, const struct balance_lane *la
 {
 	int64_t links = lane->links;
 
-	return work->channels * (links - 2 * balance_lane_sum(lane)) +
+	return work->channels * (links - 2 * (int64_t)lane->top) +
 	       work->unit * (2 * (int64_t)work->sum * links - links * links);
 }
 
@@ -126,12 +125,8 @@ static int fill_lanes(struct work *work)
 {
 	const struct minimal_paths *paths = work->paths;
 	size_t pairs = (size_t)paths->places * paths->places;
-	uint32_t room[ROUTE_LINKS_MAX + 1] = {0}, ranges = SUMMED_MAX / (paths->paths + 1);
+	uint32_t room[ROUTE_LINKS_MAX + 1] = {0};
 
-	if (paths->paths <= EXACT_PATHS)
-		ranges = UINT32_MAX;
-	else if (ranges < RANGES_MIN)
-		ranges = RANGES_MIN;
 	for (size_t i = 0; i < pairs; i++)
 		room[paths->pair[i].links] += paths->pair[i].paths;
 	for (unsigned links = 1; links <= ROUTE_LINKS_MAX; links++) {
@@ -149,7 +144,7 @@ static int fill_lanes(struct work *work)
 				pair->arc + (size_t)k * pair->links);
 	}
 	for (unsigned i = 0; i < work->busy_lanes; i++)
-		if (balance_lane_start(work->busy[i], work->count, ranges) < 0)
+		if (balance_lane_start(work->busy[i], work->count) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -170,7 +165,7 @@ static int work_init(struct work *work, const struct minimal_paths *paths, struc
 	size_t pairs = (size_t)paths->places * paths->places;
 
 	*work = (struct work){.paths = paths, .balance = balance};
-	*balance = (struct balance){0};
+	*balance = (struct balance){.excess = -1};
 	count_channels(work);
 	ARRAYS_ADD(balance, copies, paths->paths + 1u);
 	ARRAYS_ADD(balance, order, paths->paths + 1u);
@@ -212,6 +207,17 @@ static void find_order(const struct work *work)
 	}
 }
 
+static bool is_large(const struct minimal_paths *paths, enum route_granularity granularity)
+{
+	uint64_t copies = 0;
+
+	for (size_t i = 0;
+		granularity == ROUTE_PER_HOST_PAIR && i < (size_t)paths->places * paths->places;
+		i++)
+		copies += (uint64_t)paths->pair[i].paths * minimal_paths_host_pairs(paths, i);
+	return paths->paths > EXACT_PATHS || copies > EXACT_COPIES;
+}
+
 static int delete_all(struct work *work, enum route_granularity granularity, struct error *error)
 {
 	const struct minimal_paths *paths = work->paths;
@@ -236,10 +242,12 @@ int balance_make(const struct minimal_paths *paths, enum route_granularity granu
 	struct work work;
 	int result;
 
-	if (work_init(&work, paths, balance) == 0)
-		result = delete_all(&work, granularity, error);
-	else
+	if (work_init(&work, paths, balance) < 0)
 		result = route_graph_no_memory(paths->graph, error);
+	else if (is_large(paths, granularity))
+		result = balance_descend(paths, granularity, balance, error);
+	else
+		result = delete_all(&work, granularity, error);
 	for (unsigned links = 1; links <= ROUTE_LINKS_MAX; links++)
 		balance_lane_fini(&work.lane[links]);
 	arrays_free(&work.arrays);

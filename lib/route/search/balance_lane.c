@@ -9,11 +9,6 @@
 #define END        UINT32_MAX
 #define CACHE_LINE 64u
 
-static inline uint32_t stride_of(uint32_t links)
-{
-	return links <= 2 ? links : links + (4 - links % 4) % 4;
-}
-
 static void *lines(size_t bytes)
 {
 	return aligned_alloc(CACHE_LINE, (bytes / CACHE_LINE + 1) * CACHE_LINE);
@@ -21,11 +16,12 @@ static void *lines(size_t bytes)
 
 int balance_lane_init(struct balance_lane *lane, unsigned links, uint32_t room)
 {
-	*lane = (struct balance_lane){.links = links, .stride = stride_of(links), .free = END};
+	*lane = (struct balance_lane){
+		.links = links, .stride = links <= 2 ? links : (links + 3) / 4 * 4, .free = END};
 	lane->arc = lines((size_t)room * lane->stride * sizeof(*lane->arc));
 	lane->path = calloc(room + 1u, sizeof(*lane->path));
 	lane->ready = calloc(room + 1u, sizeof(*lane->ready));
-	/* No chunk of a bucket is empty, and empty_bucket() needs one more. */
+	/* No chunk of a bucket is empty, and empty_highest() needs one more. */
 	lane->chunk = lines((room + (size_t)1) * sizeof(*lane->chunk));
 	if (lane->arc == NULL || lane->path == NULL || lane->ready == NULL || lane->chunk == NULL)
 		return -ENOMEM;
@@ -41,35 +37,27 @@ void balance_lane_fini(struct balance_lane *lane)
 	free(lane->ready);
 }
 
-static inline uint32_t *arcs_of(const struct balance_lane *lane, uint32_t route, uint32_t stride)
+static inline uint32_t *arcs_of(const struct balance_lane *lane, uint32_t route)
 {
-	return lane->arc + (size_t)route * stride;
+	return lane->arc + (size_t)route * lane->stride;
 }
 
 void balance_lane_add(struct balance_lane *lane, uint32_t path, const uint32_t *arc)
 {
 	lane->path[lane->routes] = path;
-	memcpy(arcs_of(lane, lane->routes, lane->stride), arc, lane->links * sizeof(*arc));
+	memcpy(arcs_of(lane, lane->routes), arc, lane->links * sizeof(*arc));
 	lane->routes++;
 }
 
-static inline uint32_t sum_up(const uint32_t *arc, uint32_t links, const uint32_t *count)
+static inline uint32_t sum_of(
+	const struct balance_lane *lane, uint32_t route, const uint32_t *count)
 {
+	const uint32_t *arc = arcs_of(lane, route);
 	uint32_t sum = 0;
 
-	for (uint32_t i = 0; i < links; i++)
+	for (uint32_t i = 0; i < lane->links; i++)
 		sum += count[arc[i]];
 	return sum;
-}
-
-static uint32_t sum_of(const struct balance_lane *lane, uint32_t route, const uint32_t *count)
-{
-	return sum_up(arcs_of(lane, route, lane->stride), lane->links, count);
-}
-
-static inline uint32_t bucket_of(const struct balance_lane *lane, uint32_t sum)
-{
-	return (uint32_t)(((uint64_t)sum + ((uint64_t)1 << lane->shift) - 1) >> lane->shift);
 }
 
 static uint32_t take_chunk(struct balance_lane *lane)
@@ -84,7 +72,7 @@ static uint32_t take_chunk(struct balance_lane *lane)
 
 static inline void put(struct balance_lane *lane, uint32_t route, uint32_t sum)
 {
-	uint32_t *bucket = &lane->bucket[bucket_of(lane, sum)];
+	uint32_t *bucket = &lane->bucket[sum];
 	struct balance_chunk *chunk;
 
 	if (sum == 0)
@@ -100,7 +88,7 @@ static inline void put(struct balance_lane *lane, uint32_t route, uint32_t sum)
 	chunk->route[chunk->routes++] = route;
 }
 
-int balance_lane_start(struct balance_lane *lane, const uint32_t *count, uint32_t ranges)
+int balance_lane_start(struct balance_lane *lane, const uint32_t *count)
 {
 	uint32_t max = 0;
 
@@ -109,9 +97,7 @@ int balance_lane_start(struct balance_lane *lane, const uint32_t *count, uint32_
 
 		max = sum > max ? sum : max;
 	}
-	while (max >> lane->shift > ranges)
-		lane->shift++;
-	lane->top = bucket_of(lane, max);
+	lane->top = max;
 	lane->bucket = malloc((lane->top + 1u) * sizeof(*lane->bucket));
 	if (lane->bucket == NULL)
 		return -ENOMEM;
@@ -153,9 +139,9 @@ static void ready_pop(struct balance_lane *lane)
 }
 
 /* Empties the highest bucket: routes whose sum is still right become ready. */
-static inline void empty_bucket(struct balance_lane *lane, uint32_t links, const uint32_t *count)
+static void empty_highest(struct balance_lane *lane, const uint32_t *count)
 {
-	uint32_t at = lane->bucket[lane->top], stride = stride_of(links);
+	uint32_t at = lane->bucket[lane->top];
 
 	lane->bucket[lane->top] = END;
 	while (at != END) {
@@ -165,12 +151,12 @@ static inline void empty_bucket(struct balance_lane *lane, uint32_t links, const
 		if (next != END)
 			__builtin_prefetch(&lane->chunk[next]);
 		for (uint32_t i = 0; i < chunk->routes; i++)
-			__builtin_prefetch(arcs_of(lane, chunk->route[i], stride));
+			__builtin_prefetch(arcs_of(lane, chunk->route[i]));
 		for (uint32_t i = 0; i < chunk->routes; i++) {
 			uint32_t route = chunk->route[i];
-			uint32_t sum = sum_up(arcs_of(lane, route, stride), links, count);
+			uint32_t sum = sum_of(lane, route, count);
 
-			if (bucket_of(lane, sum) == lane->top)
+			if (sum == lane->top)
 				ready_push(lane, route);
 			else
 				put(lane, route, sum);
@@ -181,41 +167,12 @@ static inline void empty_bucket(struct balance_lane *lane, uint32_t links, const
 	}
 }
 
-static void empty_highest(struct balance_lane *lane, const uint32_t *count)
-{
-	switch (lane->links) {
-	case 2:
-		empty_bucket(lane, 2, count);
-		break;
-	case 3:
-		empty_bucket(lane, 3, count);
-		break;
-	case 4:
-		empty_bucket(lane, 4, count);
-		break;
-	case 5:
-		empty_bucket(lane, 5, count);
-		break;
-	case 6:
-		empty_bucket(lane, 6, count);
-		break;
-	case 7:
-		empty_bucket(lane, 7, count);
-		break;
-	case 8:
-		empty_bucket(lane, 8, count);
-		break;
-	default:
-		empty_bucket(lane, lane->links, count);
-	}
-}
-
 static bool find_ready(struct balance_lane *lane, const uint32_t *count)
 {
 	for (; lane->ready_routes > 0; ready_pop(lane)) {
 		uint32_t sum = sum_of(lane, lane->ready[0], count);
 
-		if (bucket_of(lane, sum) == lane->top)
+		if (sum == lane->top)
 			return true;
 		put(lane, lane->ready[0], sum);
 	}
@@ -240,7 +197,7 @@ bool balance_lane_settle(struct balance_lane *lane, const uint32_t *count)
 
 void balance_lane_delete(struct balance_lane *lane, const struct route_arc *arcs, uint32_t *count)
 {
-	const uint32_t *arc = arcs_of(lane, lane->ready[0], lane->stride);
+	const uint32_t *arc = arcs_of(lane, lane->ready[0]);
 
 	for (uint32_t i = 0; i < lane->links; i++)
 		count[arc[i]] -= arcs[arc[i]].cost;
@@ -261,5 +218,5 @@ void balance_lane_put_out(struct balance_lane *lane, uint32_t path, uint32_t now
 	if (from == lane->routes || lane->path[from] != path)
 		return;
 	for (uint32_t i = 0; i < lane->links; i++)
-		arcs_of(lane, from, lane->stride)[i] = nowhere;
+		arcs_of(lane, from)[i] = nowhere;
 }

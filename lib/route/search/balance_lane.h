@@ -9,9 +9,6 @@
  * which is an upper bound, and only those of the highest bucket are summed again: most drop to
  * lower buckets, and those that do not are the best ones.
  *
- * With many routes a bucket holds a range of sums, whose routes count as equal. Each route is then
- * summed once per range that it drops through.
- *
  * Almost all time goes into routes that are summed and drop (107 per deletion in a network of 512
  * switches), and most of that into memory latency. So a bucket is a list of chunks of many routes,
  * which are prefetched together. */
@@ -49,8 +46,7 @@ struct balance_lane {
 	uint32_t stride;
 	uint32_t *arc;    /* route i: arc[i * stride] .. */
 	uint32_t *path;   /* route i: its path's number, ascending */
-	unsigned shift;   /* bucket i: sums above (i - 1) << shift, up to i << shift */
-	uint32_t *bucket; /* its first chunk, the only one that may have room */
+	uint32_t *bucket; /* by sum: its first chunk, the only one that may have room */
 	struct balance_chunk *chunk;
 	uint32_t fresh;  /* first chunk that was never used */
 	uint32_t free;   /* first chunk of the free list */
@@ -66,15 +62,8 @@ void balance_lane_fini(struct balance_lane *lane);
 /* Adds a route; path numbers must increase. */
 void balance_lane_add(struct balance_lane *lane, uint32_t path, const uint32_t *arc);
 
-/* Call this after the last route. 'count' is per arc, at most BALANCE_COUNT_MAX each; 'ranges': the
- * number of buckets wanted, UINT32_MAX for one per sum. -ENOMEM. */
-int balance_lane_start(struct balance_lane *lane, const uint32_t *count, uint32_t ranges);
-
-/* The largest sum in the highest bucket. */
-static inline int64_t balance_lane_sum(const struct balance_lane *lane)
-{
-	return (int64_t)lane->top << lane->shift;
-}
+/* Call this after the last route. 'count' is per arc, at most BALANCE_COUNT_MAX each. -ENOMEM. */
+int balance_lane_start(struct balance_lane *lane, const uint32_t *count);
 
 /* One step towards the best route: true if 'top' is the bucket of a route, the one that
  * balance_lane_best() returns; false if 'top' has decreased and the call must be repeated. */

@@ -28,6 +28,7 @@ struct fill {
 	uint32_t *found_at;     /* by pair of switches: where in 'found', plus 1 */
 	struct route_path *found;
 	uint32_t founds, found_room;
+	bool others; /* some pair cannot use its first choice */
 	struct arrays arrays;
 };
 
@@ -199,6 +200,7 @@ static int decide_couple(
 		for (; seen < choices && usable < wanted; seen++) {
 			decide(fill, couple->pair, (unsigned)choice[seen]);
 			usable += fill->state[pair->first + choice[seen]] == USABLE;
+			fill->others |= usable == 0;
 		}
 	}
 	return usable == 0 && pair->paths > 0 ? find(fill, couple->pair, error) : 0;
@@ -364,6 +366,8 @@ int itb_routes_fill(const struct route_graph *graph, const struct route_options 
 		result = decide_all(&fill, wanted, error);
 	if (result == 0)
 		result = route_jobs_run(options->jobs, add_part, &fill, error);
+	if (balanced && !fill.others)
+		route_set_note_excess(set, fill.balance.excess);
 	fill_fini(&fill);
 	return result;
 }

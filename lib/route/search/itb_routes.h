@@ -50,6 +50,7 @@ struct balance {
 			     pairs of hosts, or one (ROUTE_PER_SWITCH_PAIR); 0 within a switch */
 	uint8_t *order;   /* by path: order[first + i] is the i-th candidate in order of preference:
 			     remaining ones, then the others, the last deleted first */
+	double excess;    /* route_set_excess(); negative: deleted as above */
 	struct arrays arrays;
 };
 
@@ -57,6 +58,10 @@ struct balance {
 int balance_make(const struct minimal_paths *paths, enum route_granularity granularity,
 	struct balance *balance, struct error *error);
 void balance_free(struct balance *balance);
+/* balance_descent.c: fills zeroed arrays of 'balance', for networks with many candidates. -ENOMEM.
+ */
+int balance_descend(const struct minimal_paths *paths, enum route_granularity granularity,
+	struct balance *balance, struct error *error);
 
 /* Draws different routes of a pair without listing all: routes are identified by ranks 0 .. count -
  * 1 (legal_search.h), and all sets of ranks are equally likely. */

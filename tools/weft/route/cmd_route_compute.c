@@ -329,8 +329,7 @@ static void print_text(const struct topology *topology, const struct route_file 
 		(double)peak_bytes / (1 << 20));
 	if (file->set != NULL && route_set_excess(file->set) >= 0)
 		fprintf(stderr,
-			"bounded search: largest plus mean load at most %.1f %% above the optimum over the "
-			"allowed turns\n",
+			"bounded search: largest plus mean load at most %.1f %% above the optimum\n",
 			100 * route_set_excess(file->set));
 }
 
