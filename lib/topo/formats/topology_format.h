@@ -12,7 +12,8 @@
 
 #define TOPOLOGY_FORMATS(X) \
 	X(ibnetdiscover)    \
-	X(ibnetdiscover_p) X(ibsim) X(iblinkinfo) X(opensm) X(slurm) X(ns3) X(booksim) X(dot)
+	X(ibnetdiscover_p)  \
+	X(ibsim) X(iblinkinfo) X(opensm) X(slurm) X(ns3) X(booksim) X(htsim) X(dot)
 
 /* How a foreign file is read. Listings of real networks have lines that do not belong there,
  * contradictions and devices that take no part in traffic. These are left out, each with a note;

@@ -119,11 +119,11 @@ static char *export_as(const char *format, const struct topology *topology)
 /* Levels come back as well. */
 UNIT_TEST(export_and_import_change_nothing)
 {
-	static const char *const formats[] = {"ibnetdiscover", "slurm", "ns3", "booksim"};
+	static const char *const formats[] = {"ibnetdiscover", "slurm", "ns3", "booksim", "htsim"};
 	static const char *const specs[] = {"rlft:ports=4,stages=2", "rlft:ports=4,stages=3",
 		"rlft:ports=8,stages=2,rate=100Gbps,delay=45ns"};
 
-	for (unsigned i = 0; i < 12; i++) {
+	for (unsigned i = 0; i < 15; i++) {
 		OWNED(topology) *tree = walk_generate(specs[i % 3]);
 		struct topology *again;
 		char *first = export_as(formats[i / 3], tree), *second;
@@ -198,6 +198,10 @@ UNIT_TEST(wrong_lines_name_their_place)
 		{"slurm", "SwitchName=a Node=n\n",
 			"net:1:14: expected SwitchName=, Nodes=, Switches= or LinkSpeed=, found "
 			"'Node=n'"},
+		{"htsim", "Nodes 8\nTiers 2\nPodsize 8\n",
+			"net:3:1: tier 0 has no Downlink_speed_Gbps"},
+		{"htsim", "Nodes 8\nRadix_Down 2\n",
+			"net:2:1: expected a key of htsim such as Nodes, found 'Radix_Down'"},
 		{"booksim", "node 1\n", "net:1:7: expected 'router' first in the line"},
 		{"iblinkinfo", "  3  1[  ] ==(\n",
 			"net:1:3: expected 'Switch:' or 'CA:' before this line"},
@@ -286,21 +290,21 @@ static void look_for_single(void *context, const char *text)
 UNIT_TEST(damaged_listings_give_less_but_nothing_else)
 {
 	struct topology *tree = walk_generate("rlft:ports=4,stages=2");
-	const char *const exported[] = {"ibnetdiscover", "ns3", "slurm", "booksim"};
+	const char *const exported[] = {"ibnetdiscover", "ns3", "slurm", "booksim", "htsim"};
 	struct {
 		const char *format;
 		char *text;
-	} listings[7] = {{"iblinkinfo", strdup(links)}, {"ibnetdiscover-p", strdup(ports)},
+	} listings[8] = {{"iblinkinfo", strdup(links)}, {"ibnetdiscover-p", strdup(ports)},
 		{"opensm", strdup(subnet)}};
 	unsigned accepted = 0;
 
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < 5; i++) {
 		listings[3 + i].format = exported[i];
 		listings[3 + i].text = export_as(exported[i], tree);
 	}
-	for (uint64_t draw = 0; draw < 120 * 7; draw++) {
-		unsigned which = (unsigned)(draw % 7);
-		enum damage kind = (enum damage)(draw / 7 % 6);
+	for (uint64_t draw = 0; draw < 120 * 8; draw++) {
+		unsigned which = (unsigned)(draw % 8);
+		enum damage kind = (enum damage)(draw / 8 % 6);
 		OWNED(topology) *whole = must_import(listings[which].format, listings[which].text);
 		OWNED(topology) *damaged;
 		bool single = false;
@@ -310,7 +314,7 @@ UNIT_TEST(damaged_listings_give_less_but_nothing_else)
 		struct rng rng;
 		size_t length;
 
-		rng_init(&rng, draw / 7, 0, 0);
+		rng_init(&rng, draw / 8, 0, 0);
 		length = mutate(listings[which].text, kind, &rng, text);
 		damaged = topology_format_find(listings[which].format)
 				  ->read(text, length, "net", &import, &error);
@@ -326,7 +330,7 @@ UNIT_TEST(damaged_listings_give_less_but_nothing_else)
 			which < 4 ? single : import.notes > 0 || kind == CUT || kind >= REPLACED);
 	}
 	assert_true(accepted > 500);
-	for (unsigned i = 0; i < 7; i++)
+	for (unsigned i = 0; i < 8; i++)
 		free(listings[i].text);
 	topology_destroy(tree);
 }

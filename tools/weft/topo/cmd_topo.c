@@ -28,9 +28,9 @@ static const char usage[] =
 	"  levels prints the levels of a tree, or why it has none\n"
 	"  dot    writes it for graphviz: weft topo dot TOPO | dot -Tsvg -o topo.svg\n"
 	"  import makes a topology file from another program's: ibnetdiscover, ibnetdiscover-p,\n"
-	"         ibsim, iblinkinfo, opensm, slurm, ns3, booksim. It lists what it leaves out;\n"
+	"         ibsim, iblinkinfo, opensm, slurm, ns3, booksim, htsim. It lists what it leaves out;\n"
 	"         --strict refuses that; --only and --exclude choose nodes by description\n"
-	"  export writes another program's format: ibnetdiscover, ibsim, slurm, ns3, booksim, dot\n"
+	"  export writes another program's format: ibnetdiscover, ibsim, slurm, ns3, booksim, htsim, dot\n"
 	"Exit: 0 done, 1 there are no levels, 2 bad request or bad topology, 3 not able.\n"
 	"\n"
 	"'weft topo gen --help' lists the kinds and their options.\n";

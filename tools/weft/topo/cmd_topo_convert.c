@@ -229,7 +229,8 @@ static const struct topology_format *recognise(const char *text, size_t length)
 	} signs[] = {{")==>", &format_iblinkinfo}, {"PHY=", &format_opensm},
 		{"SwitchName=", &format_slurm}, {"Switch\t", &format_ibnetdiscover},
 		{"Switch ", &format_ibsim}, {" - CA ", &format_ibnetdiscover_p},
-		{" - SW ", &format_ibnetdiscover_p}, {"router ", &format_booksim}};
+		{" - SW ", &format_ibnetdiscover_p}, {"router ", &format_booksim},
+		{"Podsize", &format_htsim}};
 
 	if (memmem(text, length, "weft: topology", strlen("weft: topology")) != NULL)
 		return NULL;
