@@ -26,6 +26,7 @@ struct member {
 	struct port *port;
 	struct capture *capture;
 	uint64_t offered_before, dropped_before, abandoned;
+	uint64_t written, told; /* in this file; drops that earlier ones report */
 	uint32_t interface;
 	bool leaving;
 };
@@ -77,11 +78,36 @@ static int member_begin(struct capture_file *file, struct member *member)
 	return interface < 0 ? interface : 0;
 }
 
+static struct capture_counts member_counts(const struct member *member)
+{
+	const struct capture *capture = member->capture;
+
+	return (struct capture_counts){
+		.offered = atomic_load(&capture->offered) - member->offered_before,
+		.dropped =
+			atomic_load(&capture->dropped) - member->dropped_before + member->abandoned,
+	};
+}
+
+/* For the file that ends: its reader can tell whether frames were taken out. */
+static void member_write_counts(struct capture_file *file, struct member *member)
+{
+	uint64_t dropped = member_counts(member).dropped - member->told;
+
+	pcapng_write_counts(&file->pcapng, member->interface,
+		file->options->epoch_ns + file->newest / PS_PER_NS, member->written + dropped,
+		dropped);
+	member->told += dropped;
+	member->written = 0;
+}
+
 /* The file that ends gets the frames so far. */
 static void next_file(struct capture_file *file)
 {
 	int result;
 
+	for (unsigned i = 0; i < file->members; i++)
+		member_write_counts(file, &file->member[i]);
 	do
 		result = flush(file);
 	while (result == -EAGAIN);
@@ -97,7 +123,7 @@ static void next_file(struct capture_file *file)
 }
 
 static void slot_write(
-	struct capture_file *file, const struct member *member, const struct capture_slot *slot)
+	struct capture_file *file, struct member *member, const struct capture_slot *slot)
 {
 	char comment[PCAPNG_COMMENT_MAX];
 	struct pcapng_packet packet = {
@@ -115,6 +141,7 @@ static void slot_write(
 		file->pcapng.failed == 0)
 		next_file(file);
 	packet.interface = member->interface;
+	member->written++;
 	pcapng_write_packet(&file->pcapng, &packet);
 }
 
@@ -150,17 +177,6 @@ static struct capture_slot *oldest(struct capture_file *file, struct member **of
 	return best;
 }
 
-static struct capture_counts member_counts(const struct member *member)
-{
-	const struct capture *capture = member->capture;
-
-	return (struct capture_counts){
-		.offered = atomic_load(&capture->offered) - member->offered_before,
-		.dropped =
-			atomic_load(&capture->dropped) - member->dropped_before + member->abandoned,
-	};
-}
-
 /* Returns true if more frames wait than 'out' takes. */
 static bool write_frames(struct capture_file *file, weft_time watermark)
 {
@@ -186,14 +202,6 @@ static weft_time newest_offered(const struct capture_file *file)
 		newest = RTE_MAX(newest, at);
 	}
 	return newest;
-}
-
-static void member_write_counts(struct capture_file *file, const struct member *member)
-{
-	struct capture_counts counts = member_counts(member);
-
-	pcapng_write_counts(&file->pcapng, member->interface,
-		file->options->epoch_ns + file->newest / PS_PER_NS, counts.offered, counts.dropped);
 }
 
 static void member_delete(struct capture_file *file, struct member *member)

@@ -7,7 +7,7 @@ import struct
 import subprocess
 
 DATA, CREDIT, ARN, ACK = 1, 2, 3, 4
-ENHANCED_PACKET = 6
+COUNTS, ENHANCED_PACKET = 5, 6
 FRAME_AT = 28  # in a block: type, length, interface, time, lengths of the frame
 KIND_AT = 15   # in a frame: Ethernet, version
 

@@ -51,6 +51,19 @@ events:
 traffic:
   - {pattern: uniform, from: all, load: 20%, message: 1KiB}
 """
+DRAGONFLY = """
+weft: run/1
+topology: "dragonfly:a=4,p=2,h=2"
+clock: real
+hello: 5ms
+link: {rate: 100Mbps, delay: 1us}
+switch: {buffer: 64KiB, mtu: 1KiB, vcs: 3}
+nic: {mtu: 1KiB, retry: 5ms}
+routing: {algorithm: df-ugal-l}
+measure: {duration: 60ms}
+events: [{at: 10ms, link: "s0:4", down: 30ms}]
+traffic: [{pattern: uniform, from: all, load: 3%, message: 1KiB}]
+"""
 EDGES = """
 edges:
   - {host: h0, tap: wtest0, namespace: weft-test-a, address: 10.87.0.1/24}
@@ -286,6 +299,17 @@ class Fabric(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             lost.append(json.loads(done.stdout)["counters"]["link_frames_lost"])
         self.assertLess(max(lost), 2 * min(lost))
+
+    def test_ugal_on_72_hosts_delivers_all_past_a_cut_cable_and_its_captures_say_so(self):
+        file, path = self.write("dragonfly.yaml", DRAGONFLY), self.dir / "dragonfly.pcapng"
+        done = self.weft("run", file, "--dilation", "20", "--json", "-", "--pcap", f"all={path}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)
+        self.assertEqual([result["checks"][key] for key in ("lost", "duplicated", "out_of_order")], [0, 0, 0])
+        self.assertEqual(result["packets"]["delivered"], result["packets"]["generated"])
+        self.assertGreater(min(result["packets"]["delivered"] - 1000, result["events"][0]["frames_lost"]), 0)
+        done = self.weft("audit", path, "--run", file, "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
 
     def test_every_pattern_and_process_of_arrivals_delivers(self):
         for entry in ("pattern: local, switches: 2", "pattern: bit-reversal", "pattern: shuffle",

@@ -101,9 +101,14 @@ class VirtualRun(unittest.TestCase):
             path.write_bytes(b"".join(block for at, (_, block) in enumerate(captures.blocks(path.read_bytes()))
                                       if at < first or at % 2 or at > last))
 
+        def copy():
+            self.packets()
+            path.write_bytes(b"".join(block for kind, block in captures.blocks(path.read_bytes()) if kind != captures.COUNTS))
+
         for make, why in ((lambda: self.packets("--where", "kind=data"), r"only the frames of --where 'kind=data' were"),
                           (lambda: self.packets("--snaplen", "46"), "frames were cut to 46 bytes"),
-                          (truncate, r"\d+ frames were captured, the file has \d+")):
+                          (truncate, r"\d+ frames were captured, the file has \d+"),
+                          (copy, "its frames are not counted, as after tshark or editcap")):
             make()
             whole, part = (weft([WEFT, "audit", path, *run, *partial]) for partial in ((), ("--partial",)))
             self.assertEqual((whole.returncode, whole.stdout), (2, ""))

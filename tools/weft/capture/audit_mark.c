@@ -3,7 +3,6 @@
 #include "audit_mark.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "capture/pcapng.h"
@@ -34,20 +33,22 @@ static void write_comment(const struct audit *audit, const struct capture_packet
 static int copy(struct audit_subject *subject, const struct audit *audit, FILE *out)
 {
 	struct capture_reader *reader = &subject->reader[0];
-	uint64_t *passed = calloc(reader->interfaces + 1u, sizeof(*passed));
 	char comment[PCAPNG_COMMENT_MAX + 1];
 	struct capture_packet packet;
 	struct pcapng pcapng;
-	int result = passed == NULL
-			     ? -ENOMEM
-			     : pcapng_begin(&pcapng, pcapng_write_stdio, out, "weft " WEFT_VERSION);
+	int result = pcapng_begin(&pcapng, pcapng_write_stdio, out, "weft " WEFT_VERSION);
 
-	for (uint32_t i = 0; result >= 0 && i < reader->interfaces; i++)
-		result = pcapng_add_interface(&pcapng, reader->interface[i].name, SNAP_BYTES, 0);
+	for (uint32_t i = 0; result >= 0 && i < reader->interfaces; i++) {
+		const struct capture_interface *from = &reader->interface[i];
+
+		snprintf(comment, sizeof(comment), "%.*s", (int)from->filter_bytes,
+			from->filter != NULL ? from->filter : "");
+		pcapng.filter = from->filter != NULL ? comment : NULL;
+		result = pcapng_add_interface(&pcapng, from->name, SNAP_BYTES, 0);
+	}
 	capture_reader_rewind(reader);
 	while (result >= 0 && capture_reader_next(reader, &packet)) {
 		write_comment(audit, &packet, comment);
-		passed[packet.interface]++;
 		result = pcapng_write_packet(&pcapng,
 			&(struct pcapng_packet){
 				.interface = packet.interface,
@@ -62,9 +63,9 @@ static int copy(struct audit_subject *subject, const struct audit *audit, FILE *
 			});
 	}
 	for (uint32_t i = 0; result >= 0 && i < reader->interfaces; i++)
-		result = pcapng_write_counts(&pcapng, i, reader->ended_ns,
-			passed[i] + reader->interface[i].dropped, reader->interface[i].dropped);
-	free(passed);
+		if (reader->interface[i].received != UINT64_MAX)
+			result = pcapng_write_counts(&pcapng, i, reader->ended_ns,
+				reader->interface[i].received, reader->interface[i].dropped);
 	return result < 0 ? result : 0;
 }
 

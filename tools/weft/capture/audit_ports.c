@@ -10,6 +10,9 @@
 #include "base/quantity.h"
 #include "wire/frame.h"
 
+/* Kinds of frames that were captured on a wire: audit_subject.wired. */
+enum { WIRED = 1, WIRED_DATA = 2, WIRED_CREDIT = 4 };
+
 const char *audit_way_name(const struct topology *topology, uint32_t way, char text[AUDIT_WAY_NAME])
 {
 	const struct topology_link *link = &topology->link_at[way / 2];
@@ -57,10 +60,10 @@ static void set_lack(struct audit_interface *interface, const char *format, ...)
 		*at = *at < ' ' || *at > '~' ? '?' : *at;
 }
 
-/* The file describes its interface. On the virtual clock its counts are exact; a lab may have
- * rotated its files. */
+/* The file describes its interface. Weft ends the frames of each port with their exact counts, so a
+ * file from which another program took some of them does not match. */
 static void find_lack(
-	const struct capture_interface *from, bool virtual, struct audit_interface *interface)
+	const struct capture_interface *from, bool port, struct audit_interface *interface)
 {
 	uint64_t kept = from->received - from->dropped;
 
@@ -69,7 +72,9 @@ static void find_lack(
 			(int)from->filter_bytes, from->filter);
 	else if (from->dropped > 0)
 		set_lack(interface, "%" PRIu64 " frames were dropped", from->dropped);
-	else if (virtual && from->received != UINT64_MAX && kept != from->packets)
+	else if (port && from->received == UINT64_MAX)
+		set_lack(interface, "its frames are not counted, as after tshark or editcap");
+	else if (port && kept != from->packets)
 		set_lack(interface, "%" PRIu64 " frames were captured, the file has %" PRIu64, kept,
 			from->packets);
 }
@@ -169,11 +174,12 @@ static int find_port(struct audit_subject *subject, uint32_t file, uint32_t inte
 	const struct topology *topology = subject->topology;
 	const struct capture_interface *from = &subject->reader[file].interface[interface];
 	struct audit_interface *to = &subject->capture[file].interface[interface];
+	bool is_port = strchr(from->name, ':') != NULL;
 	struct topology_port port;
 
 	to->way = AUDIT_NO_WAY;
-	find_lack(from, subject->virtual, to);
-	if (strchr(from->name, ':') == NULL)
+	find_lack(from, is_port, to);
+	if (!is_port)
 		return 0;
 	if (topology_find_port(topology, from->name, &port) < 0 ||
 		topology_link_at(topology, port) == NULL)
@@ -210,7 +216,11 @@ static int look(struct audit_subject *subject, uint32_t file, const struct captu
 		return 0;
 	if ((subject->captured[way] || subject->wired[way]) && owner[way] != file)
 		return refuse_twice(subject, file, owner[way], way, error);
-	subject->wired[way] = true;
+	subject->wired[way] |= WIRED;
+	if (frame_header_const(packet->bytes)->kind == FRAME_DATA)
+		subject->wired[way] |= WIRED_DATA;
+	else if (frame_header_const(packet->bytes)->kind == FRAME_CREDIT)
+		subject->wired[way] |= WIRED_CREDIT;
 	owner[way] = file;
 	subject->rules.timed[way / 2] = false;
 	return 1;
@@ -226,10 +236,24 @@ static void note_parts(struct audit_subject *subject, uint32_t file, const uint3
 			if (interface->lack != NULL && owner[way] == file &&
 				(interface->way == way ||
 					(interface->way == AUDIT_NO_WAY && subject->wired[way]))) {
-				subject->captured[way] = subject->wired[way] = false;
+				subject->captured[way] = false;
+				subject->wired[way] = 0;
 				subject->part[way] = interface->lack;
 			}
 	}
+}
+
+/* A port counts as captured if both directions of its link are. A file of another program does not
+ * say what selected its frames, but credit frames follow data. */
+static void join_wire(struct audit_subject *subject, uint32_t way)
+{
+	unsigned out = subject->wired[way], in = subject->wired[way ^ 1];
+
+	if (((out & WIRED_DATA) != 0 && (in & WIRED_CREDIT) == 0) ||
+		((in & WIRED_DATA) != 0 && (out & WIRED_CREDIT) == 0))
+		subject->part[way] = "data without credit frames";
+	else
+		subject->captured[way] |= out != 0 && in != 0;
 }
 
 static int find_file(
@@ -270,9 +294,8 @@ int audit_ports_find(struct audit_subject *subject, uint32_t *owner, struct erro
 
 	for (uint32_t file = 0; file < subject->files && result == 0; file++)
 		result = find_file(subject, file, owner, error);
-	/* A port counts as captured if both directions of its link are. */
 	for (uint32_t way = 0; way < 2 * subject->topology->links && result == 0; way++)
-		subject->captured[way] |= subject->wired[way] && subject->wired[way ^ 1];
+		join_wire(subject, way);
 	return result;
 }
 

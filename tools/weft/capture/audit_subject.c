@@ -213,7 +213,7 @@ int audit_subject_open(
 	if (result < 0)
 		return result;
 	subject->captured = calloc(2 * subject->topology->links + 1u, sizeof(bool));
-	subject->wired = calloc(2 * subject->topology->links + 1u, sizeof(bool));
+	subject->wired = calloc(2 * subject->topology->links + 1u, sizeof(*subject->wired));
 	subject->part = calloc(2 * subject->topology->links + 1u, sizeof(*subject->part));
 	owner = calloc(2 * subject->topology->links + 1u, sizeof(*owner));
 	if (subject->captured == NULL || subject->wired == NULL || subject->part == NULL ||

@@ -77,7 +77,7 @@ struct audit_subject {
 	struct audit_capture *capture;
 	uint32_t files;
 	bool *captured;    /* [way]: all frames of the port */
-	bool *wired;       /* [way]: frames of this direction were captured on the wire */
+	uint8_t *wired;    /* [way]: frames of this direction captured on the wire, a set */
 	const char **part; /* [way]: why only some frames of the port were captured; NULL */
 	bool cut;          /* payloads of data were not captured whole */
 	bool virtual;      /* the clock */

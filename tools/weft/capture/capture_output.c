@@ -7,10 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/arrays.h"
+#include "capture/pcapng.h"
 #include "lab/lab_signals.h"
 #include "wire/pcapng_format.h"
 
-#define TIME_AT 12u /* in a packet, upper half first */
+#define INTERFACE_AT 8u  /* its number, in a packet and in counts */
+#define TIME_AT      12u /* in a packet, upper half first */
+#define COUNTS_BYTES 52u /* counts of Weft: numbers of frames received and dropped */
+#define RECEIVED_AT  24u
+#define DROPPED_AT   36u
 
 static int open_file(struct capture_output *output, struct error *error)
 {
@@ -78,10 +84,29 @@ static bool keep_head(struct capture_output *output, const void *block, size_t b
 	return true;
 }
 
-static bool next_file(struct capture_output *output)
+static int write_part(void *output, const void *bytes, size_t count)
+{
+	return write_all(output, bytes, count) ? 0 : -EIO;
+}
+
+/* Without drops, which only the last file knows. */
+static bool write_counts(struct capture_output *output, uint64_t now_ns)
+{
+	struct pcapng pcapng = {.write = write_part, .ctx = output};
+
+	for (uint32_t i = 0; i < output->interfaces; i++) {
+		pcapng_write_counts(&pcapng, i, now_ns, output->counted[i], 0);
+		output->counted[i] = 0;
+	}
+	return pcapng.failed == 0;
+}
+
+static bool next_file(struct capture_output *output, uint64_t now_ns)
 {
 	struct error error;
 
+	if (!write_counts(output, now_ns))
+		return false;
 	if (close(output->fd) != 0) {
 		output->write_errno = errno;
 		return false;
@@ -95,30 +120,68 @@ static bool next_file(struct capture_output *output)
 
 static bool write_packet(struct capture_output *output, const void *block, size_t bytes)
 {
-	uint32_t time[2];
+	uint32_t time[2], interface;
 	uint64_t now_ns;
 
 	if (capture_output_is_full(output))
 		return true;
+	memcpy(&interface, (const uint8_t *)block + INTERFACE_AT, sizeof(interface));
 	memcpy(time, (const uint8_t *)block + TIME_AT, sizeof(time));
 	now_ns = (uint64_t)time[0] << 32 | time[1];
 	while (capture_rotation_is_due(&output->rotation, now_ns, bytes))
-		if (!next_file(output))
+		if (!next_file(output, now_ns))
 			return false;
 	output->frames++;
+	if (interface < output->interfaces)
+		output->counted[interface]++;
 	return write_all(output, block, bytes);
+}
+
+static bool add_interface(struct capture_output *output)
+{
+	if (!array_reserve(&output->counted, &output->room, output->interfaces + 1u,
+		    sizeof(*output->counted))) {
+		output->write_errno = ENOMEM;
+		return false;
+	}
+	output->counted[output->interfaces++] = 0;
+	return true;
+}
+
+/* An interface ends: its counts are of all files. */
+static bool write_last_counts(struct capture_output *output, const uint8_t *block, size_t bytes)
+{
+	uint8_t own[COUNTS_BYTES];
+	uint32_t interface;
+	uint64_t dropped;
+
+	if (bytes != sizeof(own))
+		return write_all(output, block, bytes);
+	memcpy(own, block, sizeof(own));
+	memcpy(&interface, own + INTERFACE_AT, sizeof(interface));
+	memcpy(&dropped, own + DROPPED_AT, sizeof(dropped));
+	if (interface < output->interfaces) {
+		dropped += output->counted[interface];
+		memcpy(own + RECEIVED_AT, &dropped, sizeof(dropped));
+	}
+	return write_all(output, own, sizeof(own));
 }
 
 bool capture_output_write(void *ctx, const void *block, size_t bytes)
 {
 	struct capture_output *output = ctx;
+	bool rotates = capture_rotates(&output->rotation);
 	uint32_t type;
 
 	memcpy(&type, block, sizeof(type));
 	if (type == PCAPNG_BLOCK_PACKET)
 		return bytes >= TIME_AT + 8 && write_packet(output, block, bytes);
-	if ((type == PCAPNG_BLOCK_SECTION || type == PCAPNG_BLOCK_INTERFACE) &&
-		capture_rotates(&output->rotation) && !keep_head(output, block, bytes))
+	if (type == PCAPNG_BLOCK_COUNTS && rotates)
+		return write_last_counts(output, block, bytes);
+	if (type == PCAPNG_BLOCK_INTERFACE && rotates && !add_interface(output))
+		return false;
+	if ((type == PCAPNG_BLOCK_SECTION || type == PCAPNG_BLOCK_INTERFACE) && rotates &&
+		!keep_head(output, block, bytes))
 		return false;
 	return write_all(output, block, bytes);
 }
@@ -134,7 +197,9 @@ int capture_output_close(struct capture_output *output, struct error *error)
 	int fd = output->fd;
 
 	free(output->head);
+	free(output->counted);
 	output->head = NULL;
+	output->counted = NULL;
 	output->fd = -1;
 	if (fd <= STDOUT_FILENO || close(fd) == 0)
 		return 0;

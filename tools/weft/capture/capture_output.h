@@ -21,6 +21,9 @@ struct capture_output {
 	uint8_t *head;     /* section and interface blocks at the start of each file */
 	size_t head_bytes; /* what they are */
 	uint64_t frames;   /* in all files */
+	/* By interface, for rotated files: frames in this file, for its counts. */
+	uint64_t *counted;
+	uint32_t interfaces, room;
 };
 
 /* 'path' NULL or "-": standard output, if it is not a terminal. An existing file stays unchanged
