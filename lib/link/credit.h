@@ -45,6 +45,12 @@ static inline void credit_take(struct credit_tx *tx, uint32_t blocks)
 	tx->sent += blocks;
 }
 
+/* The sender has not used them. */
+static inline void credit_return(struct credit_tx *tx, uint32_t blocks)
+{
+	tx->sent -= blocks;
+}
+
 /* Blocks that the sender may still send after an arriving frame of 'blocks'. */
 static inline uint32_t credit_expected(const struct credit_rx *rx, uint32_t blocks)
 {

@@ -60,10 +60,22 @@ static uint8_t count_missing(const struct nic *nic, const struct flow_rx *rx)
 	return gap < UINT8_MAX ? (uint8_t)gap : UINT8_MAX;
 }
 
+static bool has_asked(const struct flow_rx *rx)
+{
+	return rx->asked && rx->asked_at == rx->expected;
+}
+
+/* Each request for the same frame waits twice as long as the last, up to the sender's timeout:
+ * while a cable is cut, more of them would only cost frames. */
 static void ask_again(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_rx *rx = &nic->rx[peer];
 
+	if (!has_asked(rx))
+		rx->gap_waits = 1;
+	else if (2 * rx->gap_waits * nic->gap.delay_ps <= nic->config.retry_ps)
+		rx->gap_waits *= 2;
+	rx->gap_wait = rx->gap_waits;
 	rx->again = rx->again == UINT8_MAX ? 1 : (uint8_t)(rx->again + 1);
 	rx->missing = count_missing(nic, rx);
 	rx->asked_at = rx->expected;
@@ -148,7 +160,7 @@ static void receive_expected(
 	uint16_t peer = packet->source;
 	struct flow_rx *rx = &nic->rx[peer];
 
-	if (rx->window != RESEQUENCER_NONE && !(rx->asked && rx->asked_at == rx->expected))
+	if (rx->window != RESEQUENCER_NONE && !has_asked(rx))
 		adapt_gap_time(nic, now - nic->gap.node[peer].since);
 	rx->ask = false; /* cancels a request not yet sent */
 	deliver(nic, packet, frame, now, now);
@@ -294,7 +306,7 @@ static void receive_defective(
 {
 	uint16_t peer = packet->source;
 	struct flow_rx *rx = &nic->rx[peer];
-	bool asked = rx->asked && rx->asked_at == rx->expected;
+	bool asked = has_asked(rx);
 	uint32_t ahead = packet->sequence - rx->expected;
 
 	if (is_ours(rx, packet) && !sequence_before(packet->sequence, rx->expected) && !asked) {
@@ -346,6 +358,16 @@ void flow_rx_data(struct nic *nic, struct weft_packet *packet, const uint8_t *fr
 	}
 }
 
+static void expire_gap(struct nic *nic, uint16_t peer, weft_time now)
+{
+	struct flow_rx *rx = &nic->rx[peer];
+
+	if (has_asked(rx) && --rx->gap_wait > 0)
+		deadline_queue_arm(&nic->gap, peer, now);
+	else
+		ask_again(nic, peer, now);
+}
+
 void flow_rx_poll(struct nic *nic, weft_time now)
 {
 	uint16_t peer;
@@ -353,7 +375,7 @@ void flow_rx_poll(struct nic *nic, weft_time now)
 	while ((peer = deadline_queue_expired(&nic->ack_delay, now)) != DEADLINE_NONE)
 		ack_now(nic, peer);
 	while ((peer = deadline_queue_expired(&nic->gap, now)) != DEADLINE_NONE)
-		ask_again(nic, peer, now); /* armed while a frame is missing */
+		expire_gap(nic, peer, now);
 }
 
 struct control_ack flow_rx_take_ack(struct nic *nic, uint16_t peer)

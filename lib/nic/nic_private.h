@@ -113,9 +113,10 @@ struct flow_tx {
 /* Receiving from one peer. */
 struct flow_rx {
 	uint32_t expected;
-	uint32_t first;    /* frame of the flow */
-	uint32_t offset;   /* delivered bytes of the current message */
-	uint32_t asked_at; /* 'expected' of the last request */
+	uint32_t first;               /* frame of the flow */
+	uint32_t offset;              /* delivered bytes of the current message */
+	uint32_t asked_at;            /* 'expected' of the last request */
+	uint32_t gap_wait, gap_waits; /* gap times until the next request: left, and in all */
 	uint16_t flow;
 	uint16_t window;  /* RESEQUENCER_NONE: nothing is out of order */
 	uint16_t unacked; /* frames since the last acknowledgement */

@@ -251,6 +251,9 @@ void device_config_datagram(const struct device_config *from, uint32_t host,
 		config->held_max = UINT32_MAX;
 		config->lossy = true;
 		config->last_wait_ps = run_config_is_ethernet(run) ? run->nic.retry_ps : 0;
+		config->retry_ps = run->nic.retry_ps;
+		config->give_up_ps = run->nic.give_up_ps;
+		config->window_frames = run->nic.window_frames;
 		config->go_back = run->nic.recovery == RUN_RECOVERY_GO_BACK;
 	}
 	config->reps = run->routing.adaptive->entropies;

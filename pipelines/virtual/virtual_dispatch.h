@@ -4,6 +4,7 @@
 
 /* Carries out the events of a virtual run. */
 
+#include "nic/datagram/datagram_cuts.h"
 #include "virtual_private.h"
 
 /* Up to '*max' events before fabric->limit. False: there are no more, and '*max' is the rest of
@@ -70,13 +71,16 @@ void virtual_recovery_take(
 /* A lost frame would have arrived now at the port of 'order'. */
 void virtual_recovery_take_lost(
 	struct virtual_fabric *fabric, uint32_t order, struct weft_packet *packet, weft_time now);
-/* The frame was lost at 'device', a switch, or a host plus the number of switches; 'cut': so are
- * those behind it. Its source resends it, or gives it up after 'nic.give-up'. Only where links
- * lose frames. */
+/* The frame was lost at 'device', a switch, or a host plus the number of switches. 'cut': so are
+ * those behind it, on that cable, or DATAGRAM_CAUSE_ANY: an unknown one; VIRTUAL_NO_CUT: no. Its
+ * source resends it, or gives it up after 'nic.give-up'. Only where links lose frames. */
+#define VIRTUAL_NO_CUT (DATAGRAM_CAUSE_ANY - 1)
 void virtual_recovery_lose(struct virtual_fabric *fabric, uint32_t device,
-	struct weft_packet *packet, bool cut, weft_time now);
-/* Between rounds: frames that the host waits to resend would pass now. */
-void virtual_recovery_release(struct virtual_fabric *fabric, uint32_t host, weft_time now);
+	struct weft_packet *packet, uint32_t cut, weft_time now);
+/* Before a host sends: its timers (datagram_recovery_settle()). */
+void virtual_recovery_settle(struct virtual_fabric *fabric, uint32_t host, weft_time now);
+/* Between rounds: frames pass where those with this cause were lost (datagram_cuts.h). */
+void virtual_recovery_release(struct virtual_fabric *fabric, uint32_t cause, weft_time now);
 uint64_t virtual_recovery_held(const struct virtual_fabric *fabric); /* frames, now */
 const char *virtual_recovery_check(const struct virtual_fabric *fabric);
 void virtual_recovery_result(const struct virtual_fabric *fabric, struct run_result *result);

@@ -23,6 +23,7 @@
 struct cable {
 	weft_time notice_at; /* WEFT_TIME_NEVER: nothing to notice */
 	bool down;           /* they have noticed the cut */
+	bool passes;         /* for 'resend_at' */
 	uint32_t occurrence; /* the event that cut it last */
 };
 
@@ -38,7 +39,8 @@ struct virtual_events {
 	struct run_event_plan plan;
 	struct cable *cable; /* [links] */
 	weft_time notice_at; /* the earliest */
-	weft_time resend_at; /* frames that were lost would pass now; WEFT_TIME_NEVER */
+	weft_time resend_at; /* frames pass where others were lost; WEFT_TIME_NEVER */
+	bool resend_all;     /* then: wherever they were lost */
 	struct seen *seen;   /* sorted by time */
 	uint32_t count, room;
 	struct seen end; /* the sums at the end of the run */
@@ -187,18 +189,26 @@ static void forget_sent(struct virtual_fabric *fabric, const struct virtual_tx *
 
 /* Frames pass where others were lost. Not in this moment: reports of frames that switches discard
  * in it are in the mailboxes of other partitions. */
-static void resend_soon(struct virtual_events *events)
+static void resend_soon(struct virtual_events *events, uint32_t link)
 {
 	events->resend_at = events->now + 1;
+	if (link == DATAGRAM_CAUSE_ANY)
+		events->resend_all = true;
+	else
+		events->cable[link].passes = true;
 }
 
-static void resend(struct virtual_fabric *fabric, weft_time now)
+static void resend(struct virtual_events *events, weft_time now)
 {
-	fabric->happenings->resend_at = WEFT_TIME_NEVER;
-	for (uint32_t i = 0; i < fabric->hosts; i++)
-		if (virtual_is_ours(fabric, fabric->switches + i))
-			virtual_recovery_release(
-				virtual_partition_of(fabric, fabric->switches + i), i, now);
+	events->resend_at = WEFT_TIME_NEVER;
+	if (events->resend_all)
+		virtual_recovery_release(events->fabric, DATAGRAM_CAUSE_ANY, now);
+	events->resend_all = false;
+	for (uint32_t i = 0; i < events->fabric->topology->links; i++) {
+		if (events->cable[i].passes)
+			virtual_recovery_release(events->fabric, i, now);
+		events->cable[i].passes = false;
+	}
 }
 
 static void set_notice(struct virtual_events *events, uint32_t link, weft_time at)
@@ -253,7 +263,7 @@ static void join(void *ctx, uint32_t link)
 	if (events->cable[link].down)
 		set_notice(events, link, (events->now / hello + 1) * hello + wire->delay_ps);
 	else
-		resend_soon(events);
+		resend_soon(events, link);
 }
 
 /* --- ends that notice --- */
@@ -303,7 +313,7 @@ static void notice(struct virtual_events *events, uint32_t link, weft_time now)
 	cable->down = !cable->down;
 	/* Switches that notice a cut use their alternatives. */
 	if (!cable->down || run_config_is_adaptive(fabric->run))
-		resend_soon(events);
+		resend_soon(events, link);
 	if (!cable->down) {
 		notice_up(fabric, wire->a, wire->b, now);
 		notice_up(fabric, wire->b, wire->a, now);
@@ -466,7 +476,7 @@ void virtual_events_apply(struct virtual_fabric *fabric, weft_time now)
 	events->fabric = fabric;
 	events->now = now;
 	if (now >= events->resend_at)
-		resend(fabric, now);
+		resend(events, now);
 	while (run_event_plan_take(&events->plan, now, &act)) {
 		const struct run_event *event = &fabric->run->events.at[act.row];
 
@@ -483,7 +493,7 @@ void virtual_events_apply(struct virtual_fabric *fabric, weft_time now)
 	notice_all(events, now);
 	if (virtual_reroute_poll(fabric, now)) {
 		note_routes(events, now);
-		resend_soon(events);
+		resend_soon(events, DATAGRAM_CAUSE_ANY);
 	}
 }
 

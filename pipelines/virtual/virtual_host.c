@@ -89,6 +89,8 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 	struct virtual_host *host = &fabric->host[number];
 	struct weft_packet *packet;
 
+	if (__builtin_expect(host->nic.recovery != NULL, 0) && !fabric->paused)
+		virtual_recovery_settle(fabric, number, now);
 	if (__builtin_expect(holds_transit(host), 0)) {
 		packet = virtual_transit_next(fabric, number, now);
 		if (packet != NULL) {
@@ -98,24 +100,26 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 	}
 	if (__builtin_expect(fabric->paused, 0))
 		return false;
-	if (__builtin_expect(host->nic.recovery != NULL, 0))
-		datagram_recovery_settle(&host->nic, now);
 	if (__builtin_expect(resends(host, now), 0))
 		return resend(fabric, number, now);
-	if (__builtin_expect(host->nic.order != NULL, 0) && virtual_order_is_full(fabric))
+	if (__builtin_expect(host->nic.order != NULL, 0) &&
+		(virtual_order_is_full(fabric) || datagram_cuts_are_full(&host->nic)))
 		return false;
-	packet = host->nic.waiting != 0 || datagram_control_held(&host->nic) != 0
-			 ? virtual_take_packet(fabric)
-			 : NULL;
-	if (packet == NULL)
-		return false;
-	if (!datagram_inject(&host->nic, now, packet, virtual_origin_of(fabric, packet))) {
-		virtual_give_packet(fabric, packet);
-		/* Messages that pause wait for no credits. */
-		if (host->nic.waiting != 0)
-			virtual_note_blocked(channel, now);
-		return false;
-	}
+	do {
+		packet = host->nic.waiting != 0 || datagram_control_held(&host->nic) != 0
+				 ? virtual_take_packet(fabric)
+				 : NULL;
+		if (packet == NULL)
+			return false;
+		if (!datagram_inject(&host->nic, now, packet, virtual_origin_of(fabric, packet))) {
+			virtual_give_packet(fabric, packet);
+			/* Messages that pause wait for no credits. */
+			if (host->nic.waiting != 0)
+				virtual_note_blocked(channel, now);
+			return false;
+		}
+	} while (__builtin_expect(host->nic.recovery != NULL, 0) &&
+		 datagram_cuts_keep(&host->nic, packet));
 	virtual_start(fabric, channel, packet, now);
 	return true;
 }

@@ -83,28 +83,23 @@ static struct virtual_tx *channel_into(const struct virtual_fabric *fabric, stru
 void virtual_recovery_take_lost(
 	struct virtual_fabric *fabric, uint32_t order, struct weft_packet *packet, weft_time now)
 {
-	struct virtual_tx *channel = channel_into(fabric, port_of(fabric, order));
-	struct virtual_fault *fault = virtual_fault_of(fabric, channel);
+	struct topology_port at = port_of(fabric, order);
+	struct virtual_fault *fault = virtual_fault_of(fabric, channel_into(fabric, at));
+	uint32_t link =
+		(uint32_t)(topology_link_at(fabric->topology, at) - fabric->topology->link_at);
 
 	fault->lost[packet->header_vc] += packet->blocks;
-	virtual_recovery_lose(
-		fabric, virtual_device_of(fabric, order), packet, fault->cuts > 0, now);
+	virtual_recovery_lose(fabric, virtual_device_of(fabric, order), packet,
+		fault->cuts > 0 ? link : VIRTUAL_NO_CUT, now);
 }
 
-/* As the acknowledging interface (lib/nic/flow_tx.c). */
-#define DOUBLINGS_MAX 3u
-
-/* Until the source resends the frame: the return path, and longer with each loss. Nothing that
- * arrives behind the frame tells of a cut: the source waits for its timer. */
-static weft_time pause_of(const struct virtual_fabric *fabric, const struct weft_packet *packet,
-	unsigned losses, bool cut)
+/* Until the source resends a damaged frame: the return path, and longer with each loss. */
+static weft_time pause_of(
+	const struct virtual_fabric *fabric, const struct weft_packet *packet, unsigned losses)
 {
 	weft_time back = path_ps(fabric, packet, packet->cursor);
 	weft_time pause = back << (losses < 16 ? losses : 16);
 
-	if (cut)
-		return fabric->run->nic.retry_ps
-		       << (losses < DOUBLINGS_MAX ? losses : DOUBLINGS_MAX);
 	if (pause > fabric->run->nic.retry_ps)
 		pause = fabric->run->nic.retry_ps;
 	return pause > back ? pause : back;
@@ -120,35 +115,61 @@ static weft_time notice_of(const struct virtual_fabric *fabric, const struct wef
 	return 2 * path_ps(fabric, packet, switches);
 }
 
-void virtual_recovery_release(struct virtual_fabric *fabric, uint32_t host, weft_time now)
+void virtual_recovery_release(struct virtual_fabric *fabric, uint32_t cause, weft_time now)
+{
+	for (uint32_t i = 0; i < fabric->hosts; i++) {
+		struct datagram *nic = &fabric->host[i].nic;
+
+		if (!virtual_is_ours(fabric, fabric->switches + i) || nic->recovery == NULL ||
+			nic->recovery->again_count == 0)
+			continue;
+		datagram_cuts_release(nic, cause, now);
+		virtual_host_wake_by(virtual_partition_of(fabric, fabric->switches + i), i, now);
+	}
+}
+
+void virtual_recovery_settle(struct virtual_fabric *fabric, uint32_t host, weft_time now)
 {
 	struct datagram_recovery *recovery = fabric->host[host].nic.recovery;
+	struct weft_packet *packet;
 
-	if (recovery == NULL || recovery->again == NULL)
-		return;
-	datagram_recovery_release(recovery, now);
-	virtual_host_wake_by(fabric, host, now);
+	datagram_recovery_settle(&fabric->host[host].nic, now);
+	while ((packet = recovery->given_up) != NULL) {
+		recovery->given_up = packet->next;
+		fabric->fault_count.abandoned++;
+		virtual_give_up(fabric, packet, now);
+	}
+}
+
+/* When the source learns of it. */
+static weft_time report_due(const struct virtual_fabric *fabric, const struct weft_packet *packet,
+	unsigned losses, bool cut, weft_time now)
+{
+	if (fabric->pauses != NULL)
+		return now + jitter(fabric, packet, now) + notice_of(fabric, packet);
+	return now +
+	       (cut ? path_ps(fabric, packet, packet->cursor) : pause_of(fabric, packet, losses));
 }
 
 void virtual_recovery_lose(struct virtual_fabric *fabric, uint32_t device,
-	struct weft_packet *packet, bool cut, weft_time now)
+	struct weft_packet *packet, uint32_t cut, weft_time now)
 {
 	struct datagram_origin *origin = virtual_origin_of(fabric, packet);
-	weft_time due;
+	bool waits = cut != VIRTUAL_NO_CUT && fabric->pauses == NULL;
+	weft_time due = report_due(fabric, packet, origin->losses, waits, now);
 
 	fabric->fault_count.lost++;
-	if (now - origin->injected_ps > fabric->run->nic.give_up_ps) {
+	if (!waits && now - origin->injected_ps > fabric->run->nic.give_up_ps) {
 		fabric->fault_count.abandoned++;
 		virtual_give_up(fabric, packet, now);
 		return;
 	}
 	origin->losses += origin->losses < UINT8_MAX;
-	due = now + jitter(fabric, packet, now) +
-	      (fabric->pauses != NULL ? notice_of(fabric, packet)
-				      : pause_of(fabric, packet, origin->losses - 1u, cut));
+	packet->stalled = waits ? DATAGRAM_WAIT_CUT : DATAGRAM_WAIT_REPORT;
 	virtual_forget_flows(fabric, packet);
 	/* Decides between reports that arrive at the same time. */
-	packet->latency_ns = device;
+	packet->latency_ns =
+		waits && cut != DATAGRAM_CAUSE_ANY ? cut : DATAGRAM_CAUSE_DEVICE | device;
 	if (virtual_is_elsewhere(fabric, fabric->switches + packet->source))
 		partition_send_packet(fabric, packet, VIRTUAL_CROSSING_REPORT, due,
 			virtual_host_order(fabric, packet->source, VIRTUAL_WAKE));

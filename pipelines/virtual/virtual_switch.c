@@ -300,10 +300,22 @@ void virtual_switch_done(struct virtual_fabric *fabric, uint32_t at, unsigned po
 		try_heads(fabric, at, input, now);
 }
 
-/* Those that follow a former source route are missed as soon as one with a new route arrives. */
-static bool is_behind_cut(const struct virtual_fabric *fabric, const struct weft_packet *packet)
+/* The cable for which a discarded packet was meant. Those that follow a former source route are
+ * missed as soon as one with a new route arrives. */
+static uint32_t cut_of(
+	const struct virtual_fabric *fabric, uint32_t at, const struct weft_packet *packet)
 {
-	return packet->route_length == 0 || fabric->run->mapper.after_ps == WEFT_TIME_NEVER;
+	const struct weft_switch *sw = fabric->sw[at];
+	struct topology_port port = {
+		DEVICE_SWITCH, at, (packet->hop ^ ROUTE_PORT_BIT) & ~ROUTE_ADAPTIVE};
+	const struct topology_link *link;
+
+	if (packet->route_length != 0 && fabric->run->mapper.after_ps != WEFT_TIME_NEVER)
+		return VIRTUAL_NO_CUT;
+	if (packet->route_length == 0 && packet->destination <= sw->table_last)
+		port.port = switch_table_port(sw, packet->destination);
+	link = topology_link_at(fabric->topology, port);
+	return link != NULL ? (uint32_t)(link - fabric->topology->link_at) : DATAGRAM_CAUSE_ANY;
 }
 
 void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stored)
@@ -322,7 +334,7 @@ void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stor
 			grant_discarded(fabric, at, packet->in_port, packet->vc, fabric->now);
 		if (__builtin_expect(fabric->faults != NULL, 0))
 			virtual_recovery_lose(
-				fabric, at, packet, is_behind_cut(fabric, packet), fabric->now);
+				fabric, at, packet, cut_of(fabric, at, packet), fabric->now);
 		else
 			virtual_give_up(fabric, packet, fabric->now);
 	}

@@ -409,7 +409,7 @@ const struct yaml_field run_nic_fields[] = {
 		.present = number_present,
 		.doc = "MTU of TAPs, by default `mtu`. Longer packets take several frames."},
 	{"window", YAML_FIELD_NUMBER, YAML_MEMBER(S, window_frames), .min = 1, .max = 4096,
-		.doc = "Frames per destination that may be unacknowledged, on the real clock."},
+		.doc = "Frames per destination that may be unacknowledged, or lost on a cut cable."},
 	{"retry", YAML_FIELD_TIME, YAML_MEMBER(S, retry_ps), .min = 10 * PS_PER_US,
 		.max = 10 * PS_PER_S,
 		.doc = "Time without an acknowledgement after which frames are sent again."},

@@ -116,7 +116,7 @@ static int allocate_order(struct datagram *nic)
 	nic->order = datagram_reorder_create(
 		config->go_back ? 0 : config->held_max, config->numbers, config->hosts);
 	if (config->itb != NULL || config->lossy)
-		nic->recovery = calloc(1, sizeof(*nic->recovery));
+		nic->recovery = datagram_recovery_create();
 	return nic->order == NULL ||
 			       ((config->itb != NULL || config->lossy) && nic->recovery == NULL)
 		       ? -ENOMEM
@@ -191,6 +191,7 @@ int datagram_init(struct datagram *nic, const struct datagram_config *config,
 bool datagram_failed(const struct datagram *nic)
 {
 	return nic->sent.failed || nic->come.failed ||
+	       (nic->recovery != NULL && nic->recovery->failed) ||
 	       (nic->order != NULL && nic->order->latest.failed);
 }
 
@@ -203,7 +204,7 @@ void datagram_fini(struct datagram *nic)
 	pair_numbers_fini(&nic->sent);
 	pair_numbers_fini(&nic->come);
 	itb_destroy(nic->itb);
-	free(nic->recovery);
+	datagram_recovery_destroy(nic->recovery);
 	free(nic->reps);
 	datagram_reorder_destroy(nic->order);
 	datagram_control_destroy(nic->control);

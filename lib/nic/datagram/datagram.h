@@ -61,6 +61,9 @@ struct datagram_config {
 	bool go_back; /* holds none: frames after a lost one are also sent again, in order */
 	/* A lost frame that was the last one to its destination is sent again only after this. */
 	weft_time last_wait_ps;
+	/* For frames that cut cables lose (datagram_cuts.h); 'lossy' only. */
+	weft_time retry_ps, give_up_ps;
+	uint32_t window_frames;
 	bool reps; /* frames have entropies (reps.h) */
 	/* Congestion management, read only at creation; NULL: none. Kinds that spread need source
 	 * routes, and choose among them instead of 'choice'. */

@@ -2,6 +2,26 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "datagram_recovery.h"
 
+#include <stdlib.h>
+
+#include "datagram_cuts.h"
+
+struct datagram_recovery *datagram_recovery_create(void)
+{
+	struct datagram_recovery *recovery = calloc(1, sizeof(*recovery));
+
+	if (recovery != NULL)
+		recovery->pairs_due = WEFT_TIME_NEVER;
+	return recovery;
+}
+
+void datagram_recovery_destroy(struct datagram_recovery *recovery)
+{
+	if (recovery != NULL)
+		free(recovery->pair);
+	free(recovery);
+}
+
 /* If two reports have equal arrival times, the one that was made first wins, whatever order the
  * driver processes them in. Any order that prefers some destinations starves others while discards
  * go on for long. */
@@ -17,18 +37,19 @@ void datagram_recovery_discard(struct weft_packet *packet, uint16_t host)
 	packet->latency_ns = (uint32_t)(UINT8_MAX - packet->cursor) << 16 | host;
 }
 
-static void insert(struct datagram_recovery *recovery, struct weft_packet *packet)
+void datagram_recovery_insert(
+	struct datagram_recovery *recovery, struct weft_packet *first, struct weft_packet *last)
 {
 	struct weft_packet **at = &recovery->again;
 
-	if (*at != NULL && is_before(recovery->latest, packet))
+	if (*at != NULL && is_before(recovery->latest, first))
 		at = &recovery->latest->next;
-	while (*at != NULL && is_before(*at, packet))
+	while (*at != NULL && is_before(*at, first))
 		at = &(*at)->next;
 	if (*at == NULL)
-		recovery->latest = packet;
-	packet->next = *at;
-	*at = packet;
+		recovery->latest = last;
+	last->next = *at;
+	*at = first;
 }
 
 void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, weft_time due)
@@ -40,18 +61,12 @@ void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, 
 	packet->flags &= FRAME_F_TAIL | FRAME_F_LATENCY;
 	packet->vc = packet->vc_next = packet->header_vc = packet->vc_original =
 		nic->config.sl_to_vc[packet->sl & 15];
-	packet->stalled = 0;
+	if (packet->stalled != DATAGRAM_WAIT_CUT)
+		packet->stalled = DATAGRAM_WAIT_REPORT;
 	packet->arrived_ps = due;
-	insert(recovery, packet);
+	datagram_recovery_insert(recovery, packet, packet);
 	recovery->again_count++;
 	recovery->reported++;
-}
-
-void datagram_recovery_release(struct datagram_recovery *recovery, weft_time now)
-{
-	for (struct weft_packet *at = recovery->again; at != NULL; at = at->next)
-		if (at->arrived_ps > now)
-			at->arrived_ps = now;
 }
 
 /* Gives a frame a route of now, which may be longer or shorter. */
@@ -75,7 +90,7 @@ static bool waits_for_timer(const struct datagram *nic, struct weft_packet *pack
 	if (nic->config.last_wait_ps == 0 || packet->stalled ||
 		pair_numbers_get(&nic->sent, packet->destination) != packet->sequence + 1)
 		return false;
-	packet->stalled = 1;
+	packet->stalled = DATAGRAM_WAIT_TIMER;
 	packet->arrived_ps += nic->config.last_wait_ps;
 	return true;
 }
@@ -87,11 +102,15 @@ void datagram_recovery_settle(struct datagram *nic, weft_time now)
 	while (datagram_recovery_waits(recovery, now)) {
 		struct weft_packet *packet = recovery->again;
 
-		if (!waits_for_timer(nic, packet))
-			return;
+		if (packet->stalled != DATAGRAM_WAIT_CUT && !waits_for_timer(nic, packet))
+			break;
 		recovery->again = packet->next;
-		insert(recovery, packet);
+		if (packet->stalled == DATAGRAM_WAIT_CUT)
+			datagram_cuts_hold(nic, packet, now);
+		else
+			datagram_recovery_insert(recovery, packet, packet);
 	}
+	datagram_cuts_poll(nic, now);
 }
 
 /* Go-back-N: the earliest due frame to the first one's destination is sent first. */
@@ -134,7 +153,11 @@ struct weft_packet *datagram_recovery_resend(struct datagram *nic, weft_time now
 	packet->next = NULL;
 	packet->latency_ns = 0;
 	recovery->again_count--;
-	recovery->retransmitted++;
+	if (packet->stalled == DATAGRAM_WAIT_FIRST)
+		recovery->unsent--;
+	else
+		recovery->retransmitted++;
+	packet->stalled = 0;
 	credit_take(&nic->link.tx[packet->vc], packet->blocks);
 	if (nic->itb != NULL)
 		itb_share_sent_own(&nic->itb->turn);
@@ -143,11 +166,10 @@ struct weft_packet *datagram_recovery_resend(struct datagram *nic, weft_time now
 
 weft_time datagram_recovery_due(const struct datagram_recovery *recovery, weft_time now)
 {
-	const struct weft_packet *packet = recovery->again;
+	const struct weft_packet *head = recovery->again;
+	weft_time due = head != NULL && head->arrived_ps > now ? head->arrived_ps : WEFT_TIME_NEVER;
 
-	while (packet != NULL && packet->arrived_ps <= now)
-		packet = packet->next;
-	return packet != NULL ? packet->arrived_ps : WEFT_TIME_NEVER;
+	return recovery->pairs_due > now && recovery->pairs_due < due ? recovery->pairs_due : due;
 }
 
 const char *datagram_recovery_check(const struct datagram_recovery *recovery)
@@ -160,7 +182,9 @@ const char *datagram_recovery_check(const struct datagram_recovery *recovery)
 			return "frames to be sent again are not in the order of their reports";
 		again++;
 	}
-	if (again != recovery->again_count || recovery->reported != recovery->retransmitted + again)
-		return "frames reported are not sent again + those to be";
+	if (again + recovery->waits != recovery->again_count ||
+		recovery->reported + recovery->unsent !=
+			recovery->retransmitted + recovery->abandoned + recovery->again_count)
+		return "frames reported are not sent again + given up + those to be";
 	return NULL;
 }

@@ -13,19 +13,39 @@
  * destination without room for another held frame refuses early frames, which it reports in the
  * same way; it always accepts the expected frame.
  *
- * A plain state machine, zero-initialised, no allocation. One thread. */
+ * A plain state machine, no allocation except for a pair that a cut cable separates. One thread. */
 
 #include "datagram.h"
+
+/* 'stalled' of a frame that waits to be resent: */
+enum datagram_wait {
+	DATAGRAM_WAIT_REPORT, /* for its report */
+	DATAGRAM_WAIT_TIMER,  /* also for the timer (waits_for_timer()) */
+	DATAGRAM_WAIT_CUT,    /* it was lost on a cut cable (datagram_cuts.h) */
+	DATAGRAM_WAIT_FIRST,  /* so were those before it; it was never sent */
+};
+
+struct datagram_pair;
 
 struct datagram_recovery {
 	/* Reported frames to resend, earliest first; 'arrived_ps' is the arrival time of the
 	 * report, and 'latency_ns' breaks ties. */
 	struct weft_packet *again, *latest; /* the last of them, while there are some */
-	uint32_t again_count;
-	uint64_t reported;      /* frames of this host that another host discarded */
-	uint64_t retransmitted; /* reported = retransmitted + those in 'again' */
-	bool rerouted;          /* frames may have old routes (datagram_set_routes()) */
+	uint32_t again_count;               /* all that wait */
+	uint64_t reported;                  /* frames of this host that another host discarded */
+	uint64_t retransmitted;       /* reported = retransmitted + abandoned + those that wait */
+	uint64_t abandoned;           /* after 'give_up_ps' */
+	bool rerouted, failed;        /* frames may have old routes; no memory for a pair */
+	struct datagram_pair *pair;   /* [pairs]: destinations that cut cables separate */
+	uint32_t pairs, room, waits;  /* 'waits': frames in 'pair', */
+	uint32_t unsent;              /* and those among them that were never sent */
+	weft_time pairs_due;          /* the earliest; WEFT_TIME_NEVER: no pairs */
+	struct weft_packet *given_up; /* for the driver */
 };
+
+/* NULL: no memory. */
+struct datagram_recovery *datagram_recovery_create(void);
+void datagram_recovery_destroy(struct datagram_recovery *recovery); /* or NULL */
 
 /* At host 'host', which discards the frame: records what decides the order of reports. If two
  * reports arrive at the same time, the frame that was further along its path was discarded earlier;
@@ -36,10 +56,12 @@ void datagram_recovery_discard(struct weft_packet *packet, uint16_t host);
  * interface again, with its original header. */
 void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, weft_time due);
 
-/* Reports that have not arrived by then arrive now. */
-void datagram_recovery_release(struct datagram_recovery *recovery, weft_time now);
+/* Puts linked frames of one 'arrived_ps' into 'again'. */
+void datagram_recovery_insert(
+	struct datagram_recovery *recovery, struct weft_packet *first, struct weft_packet *last);
 
-/* Before anything is sent: due frames that must wait for the timer do so. */
+/* Before anything is sent: due frames that must wait for a timer do so, and frames whose timer has
+ * expired become due, or are given up. */
 void datagram_recovery_settle(struct datagram *nic, weft_time now);
 
 /* True if a frame is due to be resent. */
@@ -51,7 +73,8 @@ static inline bool datagram_recovery_waits(const struct datagram_recovery *recov
 /* The next frame to resend, its credits taken; NULL: none, or no credits. */
 struct weft_packet *datagram_recovery_resend(struct datagram *nic, weft_time now);
 
-/* When the next report arrives; WEFT_TIME_NEVER: none is in flight. */
+/* When the next report arrives, or a timer expires; WEFT_TIME_NEVER: neither, or a frame that is
+ * due goes first. */
 weft_time datagram_recovery_due(const struct datagram_recovery *recovery, weft_time now);
 
 /* Checks invariants. NULL, or a description of the violation. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
-#include "nic/datagram/datagram_recovery.h"
+#include "nic/datagram/datagram_cuts.h"
 
 #include "unit.h"
 
@@ -149,4 +149,121 @@ UNIT_TEST(what_may_not_leave_takes_no_turn)
 	assert_null(datagram_transit(&bed.nic, 1, false, 10, &blocked));
 	assert_ptr_equal(datagram_recovery_resend(&bed.nic, 10), &bed.frame[7]);
 	assert_non_null(datagram_transit(&bed.nic, 1, false, 10, &blocked));
+}
+
+/* --- frames that cut cables lose --- */
+
+static void start_cuts(struct bed *bed)
+{
+	start(bed);
+	bed->nic.config.retry_ps = 100;
+	bed->nic.config.give_up_ps = 8000;
+	bed->nic.config.window_frames = 2;
+}
+
+static void lose(struct bed *bed, unsigned at, uint16_t destination, uint32_t cable, weft_time now)
+{
+	struct weft_packet *packet = fill(bed, at, 1, destination, at);
+
+	packet->stalled = DATAGRAM_WAIT_CUT;
+	packet->latency_ns = cable;
+	datagram_recovery_report(&bed->nic, packet, now);
+	datagram_recovery_settle(&bed->nic, now);
+}
+
+static struct weft_packet *next(struct bed *bed, weft_time now)
+{
+	datagram_recovery_settle(&bed->nic, now);
+	return datagram_recovery_resend(&bed->nic, now);
+}
+
+UNIT_TEST(of_frames_for_a_cut_cable_one_goes_again_after_a_time_that_doubles)
+{
+	static const weft_time at[] = {100, 300, 700, 1500, 2300};
+	OWNED(bed) bed;
+
+	start_cuts(&bed);
+	for (unsigned i = 0; i < 3; i++)
+		lose(&bed, i, 3, 7, 0);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_null(next(&bed, at[i] - 1));
+		assert_ptr_equal(next(&bed, at[i]), &bed.frame[i % 3]);
+		assert_null(next(&bed, at[i]));
+		lose(&bed, i % 3, 3, 7, at[i] + 10);
+	}
+	assert_null(next(&bed, 2400));
+	assert_int_equal(datagram_recovery_due(bed.nic.recovery, 2400), 3100);
+}
+
+UNIT_TEST(if_that_frame_is_not_reported_lost_the_others_follow)
+{
+	OWNED(bed) bed;
+
+	start_cuts(&bed);
+	for (unsigned i = 0; i < 3; i++)
+		lose(&bed, i, 3, 7, 0);
+	assert_ptr_equal(next(&bed, 100), &bed.frame[0]);
+	assert_null(next(&bed, 199));
+	assert_ptr_equal(next(&bed, 200), &bed.frame[1]);
+	assert_ptr_equal(next(&bed, 200), &bed.frame[2]);
+	assert_int_equal(bed.nic.recovery->pairs, 0);
+}
+
+UNIT_TEST(a_cable_that_is_joined_lets_go_only_the_frames_that_it_lost)
+{
+	OWNED(bed) bed;
+
+	start_cuts(&bed);
+	lose(&bed, 0, 3, 7, 0);
+	lose(&bed, 1, 4, 8, 0);
+	/* The report of this one arrives after the cable is joined. */
+	fill(&bed, 2, 1, 5, 2)->stalled = DATAGRAM_WAIT_CUT;
+	bed.frame[2].latency_ns = 7;
+	datagram_recovery_report(&bed.nic, &bed.frame[2], 50);
+	datagram_cuts_release(&bed.nic, 7, 20);
+	assert_ptr_equal(next(&bed, 20), &bed.frame[2]);
+	assert_ptr_equal(next(&bed, 20), &bed.frame[0]);
+	assert_null(next(&bed, 99));
+	datagram_cuts_release(&bed.nic, DATAGRAM_CAUSE_ANY, 99);
+	assert_ptr_equal(next(&bed, 99), &bed.frame[1]);
+}
+
+UNIT_TEST(frames_beyond_the_window_wait_without_being_sent)
+{
+	const struct datagram_message message = {.bytes = 100, .destination = 3};
+	struct datagram_origin origin;
+	struct weft_packet *packet;
+	OWNED(bed) bed;
+	uint32_t sent;
+
+	start_cuts(&bed);
+	packet = &bed.frame[2];
+	lose(&bed, 0, 3, 7, 0);
+	lose(&bed, 1, 3, 7, 0);
+	sent = bed.nic.link.tx[0].sent;
+	datagram_send(&bed.nic, &message);
+	assert_true(datagram_inject(&bed.nic, 10, packet, &origin));
+	assert_true(datagram_cuts_keep(&bed.nic, packet));
+	assert_int_equal(bed.nic.link.tx[0].sent, sent);
+	datagram_cuts_release(&bed.nic, 7, 20);
+	for (unsigned i = 0; i < 3; i++)
+		assert_ptr_equal(next(&bed, 20), &bed.frame[i]);
+	assert_int_equal(bed.nic.recovery->retransmitted, 2);
+}
+
+UNIT_TEST(all_frames_for_a_destination_are_given_up_at_a_time)
+{
+	unsigned given_up = 0;
+	OWNED(bed) bed;
+
+	start_cuts(&bed);
+	for (unsigned i = 0; i < 3; i++)
+		lose(&bed, i, 3, 7, i);
+	assert_ptr_equal(next(&bed, 100), &bed.frame[0]);
+	lose(&bed, 0, 3, 7, 110);
+	assert_null(next(&bed, 8000));
+	for (struct weft_packet *at = bed.nic.recovery->given_up; at != NULL; at = at->next)
+		given_up++;
+	assert_int_equal(given_up, 3);
+	assert_int_equal(bed.nic.recovery->abandoned, 3);
 }

@@ -373,6 +373,24 @@ PAIR_TEST(a_gap_that_lasts_is_asked_for)
 	end_expect(a, &box[0], 0);
 }
 
+/* Retry is 20 ms: a cable that is cut again loses few requests and answers. */
+PAIR_TEST(requests_without_an_answer_become_rarer)
+{
+	static struct box box[2];
+	unsigned requests = 0;
+	struct box ack;
+
+	end_send(a, 1, 0, 2 * PAIR_MTU);
+	end_expect(a, &box[0], 0);
+	end_expect(a, &box[1], 1);
+	end_give(b, &box[1]);
+	for (unsigned ms = 0; ms < 31; ms++) {
+		end_wait(b, PS_PER_MS);
+		requests += end_take(b, &ack) && box_ack(&ack).again != 0;
+	}
+	assert_int_equal(requests, 5); /* after 1, 2, 4, 8, 16 ms */
+}
+
 PAIR_TEST(a_request_that_arrives_twice_is_obeyed_once)
 {
 	static struct box box[2];
