@@ -19,6 +19,9 @@
  * (with K links up the formula spreads the destinations there), or, if that one has failed, uses
  * the same quotient.
  *
+ * D is the number of the host or, if the hosts of a switch are not numbered in one run, as in many
+ * listings, its place in the order of the switches.
+ *
  * Where the rates of the links up differ, a port counts as often as its rate asks for.
  *
  * Alternatives are all ports that lead to D without going up after down (fat_tree.h). */
@@ -67,9 +70,11 @@ static void fill_up(const struct tables *tables, uint32_t at, port_set set, uint
 	uint32_t count = 0, digit, left = divisor - first % divisor;
 	uint8_t port[TOPOLOGY_PORTS_MAX];
 
-	for (uint32_t host = first; tables->tree->mixed[at] && host < end; host++)
+	bool each = tables->tree->mixed[at] || tables->tree->scattered;
+
+	for (uint32_t host = first; each && host < end; host++)
 		row[host] = (uint8_t)mod_k_up(tables->tree, at, set, host, 0);
-	if (tables->tree->mixed[at])
+	if (each)
 		return;
 	PORT_SET_EACH(rest, set)
 		port[count++] = (uint8_t)port_set_first(rest);

@@ -161,6 +161,26 @@ static int fill_rows(struct fat_tree *tree)
 	return result;
 }
 
+/* In listings, the numbers of hosts need not follow the switches. The formula spreads the hosts of
+ * a switch over its links only if they have consecutive numbers. */
+static void rank_hosts(struct fat_tree *tree)
+{
+	const struct route_graph *graph = tree->graph;
+	uint32_t last = ROUTE_GRAPH_NONE;
+
+	for (uint32_t host = 0; host < graph->hosts; host++) {
+		uint32_t at = graph->host_switch[host];
+
+		tree->rank[host] = host;
+		if (at == ROUTE_GRAPH_NONE)
+			continue;
+		tree->scattered |= at != last && graph->host_of[graph->first_host[at]] != host;
+		last = at;
+	}
+	for (uint32_t i = 0; tree->scattered && i < graph->first_host[graph->switches]; i++)
+		tree->rank[graph->host_of[i]] = i;
+}
+
 int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct error *error)
 {
 	int result =
@@ -175,12 +195,14 @@ int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct
 	ARRAYS_ADD(tree, up, graph->switches + 1u);
 	ARRAYS_ADD(tree, mixed, graph->switches + 1u);
 	ARRAYS_ADD(tree, weight, graph->arcs + 1u);
+	ARRAYS_ADD(tree, rank, graph->hosts + 1u);
 	if (tree->arrays.failed)
 		goto err;
 	for (uint32_t at = 0; at < graph->switches; at++)
 		tree->column[at] =
 			route_graph_hosts_at(graph, at) > 0 ? tree->columns++ : ROUTE_GRAPH_NONE;
 	find_ups(tree);
+	rank_hosts(tree);
 	ARRAYS_ADD(tree, ports, (size_t)graph->switches * tree->columns + 1);
 	if (tree->ports != NULL && fill_rows(tree) == 0)
 		return 0;
@@ -259,7 +281,7 @@ static unsigned nth_port(port_set set, uint32_t n)
 
 static uint32_t quotient(const struct fat_tree *tree, uint32_t at, uint32_t host)
 {
-	return host / tree->divisor[fat_tree_stage(tree, at)];
+	return tree->rank[host] / tree->divisor[fat_tree_stage(tree, at)];
 }
 
 /* The place in 'set' of the port for a number, each port counting by its weight. */

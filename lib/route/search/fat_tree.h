@@ -44,6 +44,8 @@ struct fat_tree {
 	port_set *up;     /* by switch: its ports that lead to higher stages */
 	uint8_t *links; /* [switch * columns + column], after fat_tree_measure(): 1 + links to there
 			 */
+	uint32_t *rank; /* by host: its number or, if 'scattered', its place in host_of */
+	bool scattered; /* the hosts of a switch are not numbered in one run */
 	uint8_t *weight; /* by arc that leads up: its rate relative to the others of its switch */
 	bool *mixed;     /* by switch: these differ */
 	struct arrays arrays;
