@@ -134,12 +134,16 @@ static void find_bound(struct verifier *verifier)
 	/* On planes each port sends to the ports of its own. */
 	double others = (double)report->pairs / (double)topology->hosts;
 
+	report->uniform.load = calloc(2u * topology->links + 1u, sizeof(double));
 	for (uint32_t channel = 0; channel < verifier->channels->channels; channel++) {
 		struct topology_port from = verifier->channels->from[channel];
 		double room = (double)topology_link_at(topology, from)->rate_bps * others;
 
 		if (verifier->demand[channel] > 0)
 			note_hot(report, from, verifier->demand[channel] / room);
+		if (report->uniform.load != NULL)
+			report->uniform.load[topology_way_at(topology, from)] =
+				verifier->demand[channel] / room;
 	}
 	report->uniform.bound = 1 / report->uniform.hot[0].load;
 	report->uniform.full = report->uniform.hot[0].from;
@@ -312,6 +316,8 @@ int route_verify_set(const struct topology *topology, const struct route_set *se
 
 void route_report_free(struct route_report *report)
 {
+	free(report->uniform.load);
+	report->uniform.load = NULL;
 	free(report->cycle);
 	report->cycle = NULL;
 	report->cycle_length = 0;

@@ -63,6 +63,7 @@ struct route_report {
 			double load; /* relative to the channel's rate; above 1: more than it
 					carries */
 		} hot[ROUTE_REPORT_HOT];
+		double *load; /* the same for all, by topology_way_at(); NULL without memory */
 	} uniform;
 	/* A cycle of dependencies; length 0 if none. */
 	struct route_channel *cycle;

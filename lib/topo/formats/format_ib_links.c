@@ -41,6 +41,7 @@ struct end {
 	enum device_kind kind;
 	struct ib_text id, name;
 	uint32_t port;
+	uint64_t guid, lid; /* 0: unknown */
 };
 
 static int connect(
@@ -53,23 +54,32 @@ static int connect(
 		result = listing_node(reader, b->kind, b->id, b->name, &far.node);
 	if (result == 0 && (a->port == 0 || b->port == 0))
 		return listing_refuse(reader, "port 0, expected one from 1");
-	return result == 0 ? listing_connect(reader, near, far, rate_bps, WEFT_TIME_NEVER) : result;
+	if (result == 0)
+		result = listing_connect(reader, near, far, rate_bps, WEFT_TIME_NEVER);
+	if (result == 0) {
+		struct ib_port *line = &reader->listing->port_at[reader->listing->ports - 1];
+
+		line->guid = a->guid;
+		line->lid = (uint32_t)a->lid;
+	}
+	return result;
 }
 
 static int take_ports_end(struct listing_reader *reader, struct end *end)
 {
 	int result = take_kind(reader, &end->kind);
 
-	listing_word(reader); /* LID */
+	ib_number(listing_word(reader), 10, UINT16_MAX, &end->lid);
 	if (result == 0)
 		result = listing_number(reader, listing_word(reader), 10, 254, &end->port);
 	end->id = listing_word(reader);
+	ib_number(end->id, 16, UINT64_MAX, &end->guid);
 	return result;
 }
 
 static int read_ports_line(struct listing_reader *reader)
 {
-	struct end a, b;
+	struct end a = {0}, b = {0};
 	struct ib_text width, lane;
 	uint64_t rate_bps = 0;
 	char rate[IB_RATE_TEXT];
@@ -115,9 +125,13 @@ static int take_subnet_end(struct listing_reader *reader, struct end *end)
 	if (result == 0)
 		end->id = listing_word(reader);
 	if (result == 0)
+		ib_number(end->id, 16, UINT64_MAX, &end->guid);
+	if (result == 0)
 		result = listing_until(reader, "{", &ignored);
 	if (result == 0)
 		result = listing_until(reader, "} LID:", &end->name);
+	if (result == 0)
+		ib_number(listing_word(reader), 16, UINT16_MAX, &end->lid);
 	if (result == 0)
 		result = listing_until(reader, "PN:", &ignored);
 	port = listing_word(reader);
@@ -131,7 +145,7 @@ static int take_subnet_end(struct listing_reader *reader, struct end *end)
 static int read_subnet_line(struct listing_reader *reader)
 {
 	struct ib_text ignored, width;
-	struct end a, b;
+	struct end a = {0}, b = {0};
 	int result = take_subnet_end(reader, &a);
 
 	if (result == 0)
@@ -156,6 +170,7 @@ struct block {
 	bool known;
 	enum device_kind kind;
 	struct ib_text name;
+	uint64_t guid;     /* the switch's */
 	struct ib_text id; /* the switch's id: the same in all lines; empty before the first */
 };
 
@@ -176,7 +191,7 @@ static int read_block_head(struct listing_reader *reader, struct block *block)
 static int take_lid_port(struct listing_reader *reader, struct end *end)
 {
 	struct ib_text port;
-	uint32_t lid;
+	uint32_t lid = 0;
 	int result;
 
 	end->id = listing_word(reader);
@@ -189,6 +204,7 @@ static int take_lid_port(struct listing_reader *reader, struct end *end)
 		result = listing_until(reader, "]", &port);
 	if (lid == 0)
 		end->id = nothing;
+	end->lid = lid;
 	return result;
 }
 
@@ -227,22 +243,23 @@ static int read_link_line(struct listing_reader *reader)
 
 	if (listing_take(reader, "Switch:")) {
 		block->kind = DEVICE_SWITCH;
-		listing_word(reader); /* GUID */
+		ib_number(listing_word(reader), 16, UINT64_MAX, &block->guid);
 		return read_block_head(reader, block);
 	}
 	if (listing_take(reader, "CA:") || listing_take(reader, "RT:")) {
 		block->kind = DEVICE_HOST;
+		block->guid = 0;
 		return read_block_head(reader, block);
 	}
 	if (!block->known)
 		return listing_refuse(reader, "expected 'Switch:' or 'CA:' before this line");
-	a = (struct end){.kind = block->kind, .name = block->name};
+	a = (struct end){.kind = block->kind, .name = block->name, .guid = block->guid};
 	result = listing_take(reader, "0x");
 	if (result != (block->kind == DEVICE_HOST))
 		return listing_refuse(reader, "a line of a%s in the block of a%s",
 			result ? "n adapter" : " switch", result ? " switch" : "n adapter");
 	if (result)
-		listing_word(reader);
+		ib_number(listing_word(reader), 16, UINT64_MAX, &a.guid);
 	result = take_lid_port(reader, &a);
 	if (result == 0 && block->kind == DEVICE_SWITCH) {
 		if (block->id.length == 0)

@@ -138,6 +138,19 @@ static int find_description(const struct line *line, struct ib_text *text)
 	return 0;
 }
 
+static uint32_t find_lid(const char *from, const char *end)
+{
+	const char *word = memmem(from, (size_t)(end - from), " lid ", 5), *at;
+	uint64_t lid = 0;
+
+	if (word == NULL)
+		return 0;
+	for (at = word += 5; at < end && isdigit((unsigned char)*at);)
+		at++;
+	ib_number((struct ib_text){word, (uint32_t)(at - word)}, 10, UINT16_MAX, &lid);
+	return (uint32_t)lid;
+}
+
 static int read_node(struct line *line, enum device_kind kind)
 {
 	struct ib_listing *listing = line->listing;
@@ -159,6 +172,11 @@ static int read_node(struct line *line, enum device_kind kind)
 		result = find_description(line, &node.name);
 	if (result < 0)
 		return result;
+	if (node.id.length > 2)
+		ib_number((struct ib_text){node.id.start + 2, node.id.length - 2}, 16, UINT64_MAX,
+			&node.guid);
+	node.lid = find_lid(
+		node.name.length > 0 ? node.name.start + node.name.length : line->at, line->end);
 	if (!array_reserve(
 		    &listing->node_at, &listing->node_room, listing->nodes + 1u, sizeof(node)))
 		return -ENOMEM;
@@ -236,6 +254,16 @@ static int read_abilities(struct line *line, struct ib_port *port)
 	return result;
 }
 
+/* [1](2c903000a1b2d), the port of an adapter. */
+static void read_port_guid(const struct line *line, uint64_t *guid)
+{
+	const char *close = memchr(line->at, ')', (size_t)(line->end - line->at));
+
+	if (close != NULL)
+		ib_number((struct ib_text){line->at + 1, (uint32_t)(close - line->at - 1)}, 16,
+			UINT64_MAX, guid);
+}
+
 static int read_port(struct line *line)
 {
 	struct ib_listing *listing = line->listing;
@@ -253,6 +281,8 @@ static int read_port(struct line *line)
 	result = read_number(line, 1, listing->node_at[port.node].ports, "a port", &port.port);
 	if (result == 0)
 		result = expect(line, ']', "']'");
+	if (result == 0 && line->at < line->end && *line->at == '(')
+		read_port_guid(line, &port.guid);
 	if (result == 0)
 		result = skip_extras(line);
 	if (result == 0)
@@ -263,6 +293,8 @@ static int read_port(struct line *line)
 		result = expect_end(line);
 	if (result == 0)
 		result = find_description(line, &port.peer_name);
+	if (result == 0 && port.peer_name.length > 0)
+		port.lid = find_lid(line->at, port.peer_name.start);
 	if (result == 0)
 		result = read_rate(line, &port.rate_bps);
 	if (result < 0)

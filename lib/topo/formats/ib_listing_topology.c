@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ib_builder.h"
+#include "ib_counters.h"
 #include "ib_listing.h"
 #include "topo/topology_hosts.h"
 
@@ -197,6 +198,31 @@ static int link_devices(const struct ib_builder *builder, struct topology *topol
 	return result;
 }
 
+static int note_addresses(const struct ib_builder *builder)
+{
+	struct ib_addresses *addresses = builder->import->addresses;
+
+	for (uint32_t i = 0; addresses != NULL && i < builder->listing->ports; i++) {
+		const struct ib_port *port = &builder->listing->port_at[i];
+		const struct ib_node *node = &builder->listing->node_at[port->node];
+		struct ib_end end = {port->node, port->port};
+
+		if (ib_is_host(builder, end) ? bsearch(&end, builder->host, builder->hosts,
+						       sizeof(end), compare_host_ends) == NULL
+					     : builder->number[port->node] == IB_NONE)
+			continue;
+		if (!array_reserve(&addresses->at, &addresses->room, addresses->count + 1u,
+			    sizeof(*addresses->at)))
+			return -ENOMEM;
+		addresses->at[addresses->count++] =
+			(struct ib_address){.guid = port->guid != 0 ? port->guid : node->guid,
+				.lid = port->lid != 0 ? port->lid : node->lid,
+				.port = port->port,
+				.at = device_port(builder, end)};
+	}
+	return 0;
+}
+
 static void name_topology(const char *origin, char name[TOPOLOGY_NAME_MAX])
 {
 	const char *slash = strrchr(origin, '/'), *start = slash != NULL ? slash + 1 : origin;
@@ -235,6 +261,8 @@ static int make(const struct ib_builder *builder, struct topology **made)
 		result = topology_split_hosts(topology, builder->listing->origin, builder->error);
 	if (result == 0)
 		result = link_devices(builder, topology);
+	if (result == 0)
+		result = note_addresses(builder);
 	if (result == 0)
 		result = topology_finish(topology, builder->listing->origin, builder->error);
 	if (result < 0)

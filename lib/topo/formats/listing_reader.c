@@ -78,22 +78,31 @@ int listing_until(struct listing_reader *reader, const char *mark, struct ib_tex
 	return 0;
 }
 
-int listing_number(struct listing_reader *reader, struct ib_text text, unsigned base, uint32_t max,
-	uint32_t *number)
+bool ib_number(struct ib_text text, unsigned base, uint64_t max, uint64_t *number)
 {
+	uint32_t i = base == 16 && text.length > 2 && memcmp(text.start, "0x", 2) == 0 ? 2 : 0;
+	bool good = text.length > i;
 	uint64_t value = 0;
-	bool good = text.length > 0;
 
-	for (uint32_t i = 0; i < text.length && good; i++) {
+	for (; i < text.length && good; i++) {
 		char letter = text.start[i] | ' ';
 		unsigned digit = letter >= 'a' ? (unsigned)(letter - 'a') + 10
 					       : (unsigned)(text.start[i] - '0');
 
-		good = digit < base;
+		good = digit < base && digit <= max && value <= (max - digit) / base;
 		value = value * base + digit;
-		good = good && value <= max;
 	}
-	if (!good) {
+	if (good)
+		*number = value;
+	return good;
+}
+
+int listing_number(struct listing_reader *reader, struct ib_text text, unsigned base, uint32_t max,
+	uint32_t *number)
+{
+	uint64_t value;
+
+	if (!ib_number(text, base, max, &value)) {
 		reader->at = text.start;
 		return listing_refuse(reader, "expected a number up to %u, found '%.*s'", max,
 			shown(text), text.start);
@@ -260,7 +269,7 @@ int listing_reader_lines(
 		reader->end = next > text && next[-1] == '\r' ? next - 1 : next;
 		reader->number++;
 		skip_spaces(reader);
-		if (reader->at == reader->end || *reader->at == '#')
+		if (reader->at == reader->end || (*reader->at == '#' && !reader->comments))
 			continue;
 		result = reader->line(reader);
 		if (result == -EINVAL)

@@ -18,6 +18,7 @@ struct listing_reader {
 	/* After the last line; may be NULL. -EINVAL, -ENOMEM with 'error'. */
 	int (*finish)(struct listing_reader *reader, struct error *error);
 	void *context; /* owned by the format */
+	bool comments; /* 'line' also gets lines that begin with # */
 	const char *origin;
 	const char *start, *at, *end; /* the line, and its unread rest */
 	uint32_t number;

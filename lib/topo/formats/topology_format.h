@@ -10,6 +10,8 @@
 
 #include "topo/topology.h"
 
+struct ib_addresses;
+
 #define TOPOLOGY_FORMATS(X) \
 	X(ibnetdiscover)    \
 	X(ibnetdiscover_p)  \
@@ -26,6 +28,8 @@ struct topology_import {
 	void (*note)(void *context, const char *text);
 	void *context;
 	uint32_t notes;
+	/* NULL, or receives the ports of InfiniBand listings (ib_counters.h). */
+	struct ib_addresses *addresses;
 };
 
 /* 'odd' describes something that does not belong there. In strict mode 'error' gets it, and -EINVAL

@@ -23,8 +23,9 @@ int output_file_open(struct output_file *output)
 		output->file = stdout;
 		return EXIT_DONE;
 	}
-	for (const char **input = output->inputs; *input != NULL; input++)
-		if (same_file_refuse(output->path, *input, &error) < 0)
+	for (unsigned i = 0; i < sizeof(output->inputs) / sizeof(output->inputs[0]); i++)
+		if (output->inputs[i] != NULL &&
+			same_file_refuse(output->path, output->inputs[i], &error) < 0)
 			return command_fail(output->command, EXIT_BAD_REQUEST, "%s", error.text);
 	output->to.path = output->path;
 	result = atomic_file_open(&output->to, &error);

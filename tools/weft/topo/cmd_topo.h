@@ -25,8 +25,11 @@ int cmd_topo_export(int argc, char **argv);
 int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json);
 
 /* Reads a listing of any format, with its notes on standard error, or a topology file or generator,
- * and finds levels. NULL and '*result' after an error was printed. */
-struct topology *cmd_topo_read_listing(const char *command, const char *path, int *result);
+ * and finds levels. 'addresses' as topology_import.addresses. NULL and '*result' after an error was
+ * printed. */
+struct ib_addresses;
+struct topology *cmd_topo_read_listing(
+	const char *command, const char *path, struct ib_addresses *addresses, int *result);
 
 /* Prints the topology's levels, one per line. */
 void cmd_topo_print_levels(const struct topology *topology, FILE *out);

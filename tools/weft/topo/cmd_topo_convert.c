@@ -24,6 +24,7 @@ struct request {
 	bool strict;
 	regex_t only, exclude;
 	bool has_only, has_exclude;
+	struct ib_addresses *addresses;
 };
 
 /* "ibnetdiscover, booksim or dot": the formats that can be read, or written. */
@@ -205,7 +206,8 @@ static struct topology *import_from(struct request *request, int *result)
 		.only = request->has_only ? &request->only : NULL,
 		.exclude = request->has_exclude ? &request->exclude : NULL,
 		.note = print_note,
-		.context = request};
+		.context = request,
+		.addresses = request->addresses};
 	struct topology *topology = NULL;
 	struct error error;
 	size_t length;
@@ -240,9 +242,10 @@ static const struct topology_format *recognise(const char *text, size_t length)
 	return length > 0 && text[0] >= '0' && text[0] <= '9' ? &format_ns3 : NULL;
 }
 
-struct topology *cmd_topo_read_listing(const char *command, const char *path, int *result)
+struct topology *cmd_topo_read_listing(
+	const char *command, const char *path, struct ib_addresses *addresses, int *result)
 {
-	struct request request = {.name = command, .in = path};
+	struct request request = {.name = command, .in = path, .addresses = addresses};
 	struct topology *topology;
 	struct error error;
 	size_t length;

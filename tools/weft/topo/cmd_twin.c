@@ -19,6 +19,7 @@
 #include "route/verify/route_verify.h"
 #include "topo/topology.h"
 #include "topo/topology_levels.h"
+#include "twin_counters.h"
 
 #define INPUT_MAX    ((size_t)1 << 30)
 #define ODDITIES_MAX 50
@@ -28,17 +29,20 @@
 #define PORT_TEXT    (TOPOLOGY_NAME_MAX + 8)
 
 static const char usage[] =
-	"usage: weft twin LISTING [--routes DUMP [--subnet FILE]] [--html PAGE] [--json]\n"
+	"usage: weft twin LISTING [--routes DUMP [--subnet FILE]] [--counters FILE]...\n"
+	"                 [--html PAGE] [--json]\n"
 	"\n"
 	"LISTING is a topology file or what 'weft topo import' reads; its format is recognised.\n"
 	"DUMP are the routes in force, as for 'weft route import'. Prints what was read, the levels,\n"
 	"irregular cables, the verdict on the routes, the hot links under uniform traffic, and what\n"
 	"other routes and faster cables would change. PAGE gets the same with a picture.\n"
+	"--counters: what perfquery -x, ibqueryerrors --data or ibdiagnet (ibdiagnet2.pm) prints, for\n"
+	"measured loads beside predicted ones; given twice, the difference counts.\n"
 	"Exit: 0 done, 1 the routes in force are not connected or may deadlock, 2 bad request, 3 not\n"
 	"able.\n";
 
 struct request {
-	const char *listing, *routes, *subnet, *html;
+	const char *listing, *routes, *subnet, *html, *counters[2];
 	bool json;
 };
 
@@ -50,6 +54,9 @@ struct twin {
 	uint32_t oddities; /* more than ODDITIES_MAX are counted only */
 	uint32_t slow;     /* cables */
 	json_t *routes;    /* what was verified */
+	struct ib_addresses addresses;
+	struct twin_prediction prediction; /* by the routes in force, else the best ones */
+	json_t *measured;                  /* NULL: no counters */
 	bool bad;
 };
 
@@ -223,6 +230,13 @@ static json_t *cycle_json(const struct topology *topology, const struct route_re
 	return list;
 }
 
+/* Whether counters are compared with these routes rather than with those before. */
+static bool is_best(const struct twin *twin, const char *name)
+{
+	return twin->prediction.load == NULL ||
+	       (twin->request->routes == NULL && strcmp(name, route_bsmart_itb.name) != 0);
+}
+
 static int verify(struct twin *twin, const char *name, const struct topology *topology,
 	const struct route_subject *subject, bool in_force, struct error *error)
 {
@@ -232,6 +246,11 @@ static int verify(struct twin *twin, const char *name, const struct topology *to
 	if (result < 0)
 		return result;
 	twin->bad |= in_force && !route_report_good(&report);
+	if (topology == twin->topology && is_best(twin, name)) {
+		free(twin->prediction.load);
+		twin->prediction = (struct twin_prediction){name, report.uniform.load};
+		report.uniform.load = NULL;
+	}
 	json_array_append_new(twin->routes,
 		json_pack("{s:s, s:b, s:b, s:b, s:o, s:o, s:o}", "routes", name, "in_force",
 			in_force, "connected", report.connected, "deadlock_free",
@@ -364,6 +383,8 @@ static void print_text(const struct twin *twin, FILE *out)
 	if (twin->oddities == 0)
 		fprintf(out, "%s\n", "cables: nothing irregular");
 	print_routes(twin, out);
+	if (twin->measured != NULL)
+		twin_counters_print(twin->measured, out);
 }
 
 /* --- the page --- */
@@ -427,7 +448,8 @@ static int write_page(const struct twin *twin)
 	const struct topology *topology = twin->topology;
 	struct output_file output = {.command = "twin",
 		.path = twin->request->html,
-		.inputs = {twin->request->listing, twin->request->routes, twin->request->subnet}};
+		.inputs = {twin->request->listing, twin->request->routes, twin->request->subnet,
+			twin->request->counters[0], twin->request->counters[1]}};
 	struct place *place = calloc(topology->switches + 1u, sizeof(*place));
 	struct topology_level level[UINT8_MAX];
 	unsigned levels;
@@ -460,16 +482,17 @@ static int write_page(const struct twin *twin)
 static void print_json(const struct twin *twin)
 {
 	const struct topology *topology = twin->topology;
-	json_t *oddities = json_array();
+	json_t *oddities = json_array(), *document;
 
 	for (uint32_t i = 0; i < twin->oddities && i < ODDITIES_MAX; i++)
 		json_array_append_new(oddities, json_string(twin->oddity[i]));
-	command_print_json(
-		json_pack("{s:s, s:i, s:i, s:i, s:b, s:i, s:o, s:O}", "name", topology->name,
-			"switches", (int)topology->switches, "hosts", (int)topology->nodes, "links",
-			(int)topology->links, "levels", topology_has_levels(topology), "irregular",
-			(int)twin->oddities, "irregularities", oddities, "routes", twin->routes),
-		0);
+	document = json_pack("{s:s, s:i, s:i, s:i, s:b, s:i, s:o, s:O}", "name", topology->name,
+		"switches", (int)topology->switches, "hosts", (int)topology->nodes, "links",
+		(int)topology->links, "levels", topology_has_levels(topology), "irregular",
+		(int)twin->oddities, "irregularities", oddities, "routes", twin->routes);
+	if (twin->measured != NULL)
+		json_object_set(document, "measured", twin->measured);
+	command_print_json(document, 0);
 }
 
 static int examine(struct twin *twin)
@@ -484,6 +507,17 @@ static int examine(struct twin *twin)
 		result = try_algorithms(twin, &error);
 	if (result < 0)
 		return command_error("twin", result, &error);
+	if (twin->request->counters[0] != NULL && twin->addresses.count == 0)
+		return command_fail("twin", EXIT_BAD_REQUEST,
+			"no GUIDs and LIDs in %s, expected a listing of an InfiniBand network",
+			twin->request->listing);
+	if (twin->request->counters[0] != NULL) {
+		ib_addresses_sort(&twin->addresses);
+		twin->measured = twin_counters_compare(twin->topology, &twin->addresses,
+			twin->request->counters, &twin->prediction, &result);
+		if (result != EXIT_DONE)
+			return result;
+	}
 	if (twin->request->html != NULL) {
 		result = write_page(twin);
 		if (result != EXIT_DONE)
@@ -501,7 +535,9 @@ static int take_argument(struct request *request, int *i, int argc, char **argv)
 	const char **option = strcmp(argv[*i], "--routes") == 0   ? &request->routes
 			      : strcmp(argv[*i], "--subnet") == 0 ? &request->subnet
 			      : strcmp(argv[*i], "--html") == 0   ? &request->html
-								  : NULL;
+			      : strcmp(argv[*i], "--counters") == 0
+				      ? &request->counters[request->counters[0] != NULL]
+				      : NULL;
 
 	if (strcmp(argv[*i], "--json") == 0) {
 		request->json = true;
@@ -516,7 +552,8 @@ static int take_argument(struct request *request, int *i, int argc, char **argv)
 	}
 	if (argv[*i][0] == '-' || request->listing != NULL)
 		return command_fail("twin", EXIT_BAD_REQUEST,
-			"unexpected '%s', expected LISTING [--routes DUMP] [--subnet FILE] [--html PAGE]",
+			"unexpected '%s', expected LISTING [--routes DUMP] [--subnet FILE] "
+			"[--counters FILE] [--html PAGE]",
 			argv[*i]);
 	request->listing = argv[*i];
 	return EXIT_DONE;
@@ -541,12 +578,16 @@ int cmd_twin(int argc, char **argv)
 	if (result == EXIT_DONE) {
 		twin->request = &request;
 		twin->routes = json_array();
-		twin->topology = cmd_topo_read_listing("twin", request.listing, &result);
+		twin->topology =
+			cmd_topo_read_listing("twin", request.listing, &twin->addresses, &result);
 	}
 	if (result == EXIT_DONE)
 		result = examine(twin);
 	if (twin != NULL) {
 		json_decref(twin->routes);
+		json_decref(twin->measured);
+		free(twin->addresses.at);
+		free(twin->prediction.load);
 		topology_destroy(twin->topology);
 		topology_destroy(twin->mended);
 	}
