@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "wire/frame.h"
+#include "wire/segment.h"
 
 #define IPV4_BYTES 20u
 
@@ -32,8 +33,10 @@ const uint8_t *tap_packet_payload(const uint8_t *frame, uint32_t frame_bytes, ui
  * payload of Weft's own traffic. */
 uint32_t tap_packet_bytes(const uint8_t *payload, uint32_t bytes)
 {
-	uint32_t header, length, sum = 0;
+	uint32_t header, length, sum = 0, before = segment_header(payload, bytes);
 
+	payload += before;
+	bytes -= before;
 	if (bytes < IPV4_BYTES || payload[0] >> 4 != 4)
 		return 0;
 	header = 4u * (payload[0] & 15u);
@@ -43,7 +46,7 @@ uint32_t tap_packet_bytes(const uint8_t *payload, uint32_t bytes)
 	for (uint32_t i = 0; i < header; i += 2)
 		sum += (uint32_t)payload[i] << 8 | payload[i + 1];
 	sum = (sum & 0xFFFF) + (sum >> 16);
-	return (sum & 0xFFFF) + (sum >> 16) == 0xFFFF ? length : 0;
+	return (sum & 0xFFFF) + (sum >> 16) == 0xFFFF ? before + length : 0;
 }
 
 #define STEP_DIGITS 14u /* digits of a step; classic BPF codes are below 256 */
@@ -101,7 +104,7 @@ _Static_assert(CAPTURE_FILTER_HELD == 256, "the hash has eight bits");
 static bool packet_matches(const struct capture_filter *filter, struct capture_filter_held *held,
 	const uint8_t *bytes, uint32_t frame_bytes)
 {
-	uint32_t payload_bytes, packet_bytes;
+	uint32_t payload_bytes, packet_bytes, header;
 	const uint8_t *payload = tap_packet_payload(bytes, frame_bytes, &payload_bytes);
 	uint64_t message, *place;
 	bool matches;
@@ -113,8 +116,9 @@ static bool packet_matches(const struct capture_filter *filter, struct capture_f
 	packet_bytes = tap_packet_bytes(payload, payload_bytes);
 	if (packet_bytes == 0)
 		return place != NULL && *place == message && message != 0;
-	matches = bpf_filter((const struct bpf_insn *)(const void *)filter->program, payload,
-			  packet_bytes, payload_bytes) != 0;
+	header = segment_header(payload, payload_bytes);
+	matches = bpf_filter((const struct bpf_insn *)(const void *)filter->program,
+			  payload + header, packet_bytes - header, payload_bytes - header) != 0;
 	if (place != NULL && matches)
 		*place = message;
 	else if (place != NULL && *place == message)

@@ -14,13 +14,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The packets of TAPs in data frames (lib/host/edge.h): a message is an IPv4 packet, which the
- * interface splits if it is longer than a frame's payload. Safe for any input. */
+/* The packets of TAPs in data frames (lib/host/edge.h): a message is an IPv4 packet, behind a
+ * header if that is a long TCP segment (wire/segment.h), which the interface splits if it is longer
+ * than a frame's payload. Safe for any input. */
 
 /* The payload of a data frame. NULL: not a data frame, or shorter than its header. 'bytes' gets the
  * length in the header, limited to the bytes present. */
 const uint8_t *tap_packet_payload(const uint8_t *frame, uint32_t frame_bytes, uint32_t *bytes);
-/* The length of the IPv4 packet that starts in the payload; 0: none. */
+/* The length of the message that starts in the payload with an IPv4 packet; 0: none. */
 uint32_t tap_packet_bytes(const uint8_t *payload, uint32_t bytes);
 
 #define CAPTURE_FILTER_STEPS 48  /* longest program */

@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "capture_filter.h"
 #include "wire/frame.h"
+#include "wire/segment.h"
 
 #define PENDING 1024u /* packets at a time; more replace older ones */
 #define PLACES  16u   /* for each of them */
@@ -111,15 +112,23 @@ static bool take_part(struct decap *decap, struct pending *pending, uint32_t seq
 	return --pending->missing == 0;
 }
 
+/* Without the header of a long segment. */
+static void put_out(struct decap *decap, const uint8_t *message, uint32_t captured, uint32_t bytes,
+	struct decap_packet *packet)
+{
+	uint32_t header = segment_header(message, captured);
+
+	*packet = (struct decap_packet){message + header, captured - header, bytes - header};
+	decap->counts.packets++;
+}
+
 static void complete(struct decap *decap, struct pending *pending, struct decap_packet *packet)
 {
 	free(decap->last);
 	decap->last = pending->got;
-	*packet =
-		(struct decap_packet){pending->bytes, pending->packet_bytes, pending->packet_bytes};
+	put_out(decap, pending->bytes, pending->packet_bytes, pending->packet_bytes, packet);
 	pending->got = NULL;
 	pending->bytes = NULL;
-	decap->counts.packets++;
 }
 
 /* Only frames that are captured completely are checked. */
@@ -147,8 +156,7 @@ int decap_add(struct decap *decap, const struct decap_frame *frame, struct decap
 	sent = ntohs(header->payload_bytes_be);
 	packet_bytes = tap_packet_bytes(payload, bytes);
 	if (packet_bytes != 0 && packet_bytes <= sent) {
-		*packet = (struct decap_packet){payload, bytes, packet_bytes};
-		decap->counts.packets++;
+		put_out(decap, payload, bytes, packet_bytes, packet);
 		return 1;
 	}
 	now.message = (uint64_t)ntohs(header->source_be) << 48 |

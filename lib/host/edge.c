@@ -25,8 +25,9 @@ struct edge_progress {
 
 struct edge {
 	struct edge_config config;
+	uint32_t message_bytes;         /* the longest message */
 	struct edge_progress *progress; /* [hosts] */
-	uint8_t *buffer;                /* [reassemblies][mtu_bytes] */
+	uint8_t *buffer;                /* [reassemblies][message_bytes] */
 	uint16_t *free;
 	uint16_t free_count;
 	uint64_t count[EDGE_COUNTER_COUNT];
@@ -55,8 +56,9 @@ struct edge *edge_create(const struct edge_config *config)
 	if (edge == NULL)
 		return NULL;
 	edge->config = *config;
+	edge->message_bytes = SEGMENT_BYTES + config->mtu_bytes;
 	ARRAYS_ADD(edge, progress, config->hosts);
-	ARRAYS_ADD(edge, buffer, (size_t)config->reassemblies * config->mtu_bytes);
+	ARRAYS_ADD(edge, buffer, (size_t)config->reassemblies * edge->message_bytes);
 	ARRAYS_ADD(edge, free, config->reassemblies);
 	if (edge->arrays.failed) {
 		edge_destroy(edge);
@@ -164,21 +166,27 @@ static uint32_t ip_bytes(const uint8_t *packet, uint32_t bytes)
 	return header >= EDGE_IPV4_MIN && total >= header && total <= bytes ? total : 0;
 }
 
-static void send_ip(struct edge *edge, const uint8_t *frame, uint32_t bytes, uint8_t version,
-	struct edge_action *action)
+static void send_ip(struct edge *edge, const struct virtio_net_hdr *offload, uint8_t *frame,
+	uint32_t bytes, struct edge_action *action)
 {
 	bool group = (frame[0] & 1) != 0;
 	uint16_t host = host_of_mac(edge, frame);
+	uint8_t *packet = frame + EDGE_ETHERNET_BYTES;
+	uint8_t version = get16(frame + 12) == ETHERTYPE_IPV6 ? 6 : 4;
+	int header;
 
-	action->packet = frame + EDGE_ETHERNET_BYTES;
-	action->bytes = ip_bytes(action->packet, bytes - EDGE_ETHERNET_BYTES);
-	if (action->bytes == 0 || action->packet[0] >> 4 != version) {
+	action->bytes = ip_bytes(packet, bytes - EDGE_ETHERNET_BYTES);
+	if (action->bytes == 0 || packet[0] >> 4 != version) {
 		drop(edge, action, EDGE_DROP_SHORT);
 	} else if (!group && (host == FRAME_HOST_NONE || host == edge->config.host)) {
 		drop(edge, action, EDGE_DROP_UNKNOWN_HOST);
 	} else if (action->bytes > edge->config.mtu_bytes) {
 		drop(edge, action, EDGE_DROP_TOO_LONG);
+	} else if ((header = edge_offload_send(offload, packet, action->bytes)) < 0) {
+		drop(edge, action, EDGE_DROP_SHORT);
 	} else {
+		action->message = packet - header;
+		action->bytes += (uint32_t)header;
 		action->destination = host;
 		action->verdict = group ? EDGE_GROUP : EDGE_MESSAGE;
 	}
@@ -192,8 +200,8 @@ uint16_t edge_member(const struct edge *edge, uint16_t host)
 	return host < edge->config.hosts ? host : FRAME_HOST_NONE;
 }
 
-void edge_from_tap(
-	struct edge *edge, const uint8_t *frame, uint32_t bytes, struct edge_action *action)
+void edge_from_tap(struct edge *edge, const struct virtio_net_hdr *offload, uint8_t *frame,
+	uint32_t bytes, struct edge_action *action)
 {
 	edge->count[EDGE_FROM_TAP]++;
 	if (bytes < EDGE_ETHERNET_BYTES) {
@@ -205,10 +213,8 @@ void edge_from_tap(
 		answer_arp(edge, frame, bytes, action);
 		break;
 	case ETHERTYPE_IPV4:
-		send_ip(edge, frame, bytes, 4, action);
-		break;
 	case ETHERTYPE_IPV6:
-		send_ip(edge, frame, bytes, 6, action);
+		send_ip(edge, offload, frame, bytes, action);
 		break;
 	default:
 		drop(edge, action, EDGE_DROP_ETHERTYPE);
@@ -220,7 +226,7 @@ void edge_from_tap(
  * incomplete. */
 static uint8_t *buffer_of(struct edge *edge, const struct edge_progress *progress)
 {
-	return edge->buffer + (size_t)progress->buffer * edge->config.mtu_bytes;
+	return edge->buffer + (size_t)progress->buffer * edge->message_bytes;
 }
 
 static void stop(struct edge *edge, struct edge_progress *progress, enum edge_state state)
@@ -247,7 +253,7 @@ static void collect(
 {
 	if (progress->state != EDGE_COLLECTING)
 		return;
-	if (delivery->bytes > edge->config.mtu_bytes - progress->bytes) {
+	if (delivery->bytes > edge->message_bytes - progress->bytes) {
 		edge->count[EDGE_DROP_OVERSIZE]++;
 		stop(edge, progress, EDGE_SKIPPING);
 		return;
@@ -311,10 +317,15 @@ static bool group_mac4(const uint8_t *address, uint8_t mac[6])
 /* Fills the Ethernet header as if the source's interface had sent it to ours. */
 static bool complete(struct edge *edge, uint16_t source, struct edge_packet *packet)
 {
-	const uint8_t *ip = packet->packet;
+	uint32_t header = segment_header(packet->packet, packet->bytes);
+	const uint8_t *message = packet->packet, *ip = message + header;
 	bool six;
 
-	if (packet->bytes == 0 || ip_bytes(ip, packet->bytes) != packet->bytes) {
+	packet->packet = ip;
+	packet->bytes -= header;
+	if (packet->bytes == 0 || ip_bytes(ip, packet->bytes) != packet->bytes ||
+		!edge_offload_receive(
+			header != 0 ? message : NULL, ip, packet->bytes, &packet->offload)) {
 		edge->count[EDGE_DROP_NOT_IP]++;
 		return false;
 	}

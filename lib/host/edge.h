@@ -3,10 +3,11 @@
 #pragma once
 
 /* The edge of an emulated host towards Linux: Ethernet frames of a TAP interface on one side,
- * messages on the other. An IPv4 or IPv6 packet is a message. The edge answers ARP for all hosts:
- * host i has the MAC address frame_host_mac(i), and the IPv4 address in the list or base + 1 + i.
- * A packet to a group (broadcast, multicast, so also neighbour discovery) goes to each member of
- * the network, as a message of its own. Everything else is counted and dropped.
+ * messages on the other. An IPv4 or IPv6 packet is a message; a TCP segment of up to 64 KiB that
+ * the kernel did not cut is one, too (edge_offload.h). The edge answers ARP for all hosts: host i
+ * has the MAC address frame_host_mac(i), and the IPv4 address in the list or base + 1 + i. A packet
+ * to a group (broadcast, multicast, so also neighbour discovery) goes to each member of the
+ * network, as a message of its own. Everything else is counted and dropped.
  *
  * No file descriptor and no clock: the driver reads and writes the TAP. Input from a TAP is as
  * untrusted as input from a link (tests/fuzz/edge_fuzz.c). */
@@ -15,7 +16,9 @@
 #include <stdint.h>
 
 #include "base/weft_error.h"
+#include "edge_offload.h"
 #include "nic/nic.h"
+#include "wire/segment.h"
 
 #define EDGE_BASE_DEFAULT   0x0a570000u /* 10.87.0.0 */
 #define EDGE_PREFIX_BITS    16
@@ -23,6 +26,7 @@
 #define EDGE_ARP_BYTES      42 /* including the Ethernet header */
 #define EDGE_IPV4_MIN       20
 #define EDGE_IPV6_MIN       40
+#define EDGE_MESSAGE_MAX    (SEGMENT_BYTES + UINT16_MAX)
 
 #define EDGE_COUNTERS(X)                                                                       \
 	X(FROM_TAP, "tap_frames_in")                                                           \
@@ -79,20 +83,22 @@ enum edge_verdict { EDGE_DROP, EDGE_REPLY, EDGE_MESSAGE, EDGE_GROUP };
 /* The action for a frame from the TAP. */
 struct edge_action {
 	enum edge_verdict verdict;
-	uint16_t destination;  /* MESSAGE */
-	const uint8_t *packet; /* MESSAGE, GROUP: in the frame, the IP packet without padding */
+	uint16_t destination;   /* MESSAGE */
+	const uint8_t *message; /* MESSAGE, GROUP: in the frame, without padding */
 	uint32_t bytes;
 	uint8_t reply[EDGE_ARP_BYTES]; /* REPLY: to write to the TAP */
 };
 
-void edge_from_tap(
-	struct edge *edge, const uint8_t *frame, uint32_t bytes, struct edge_action *action);
+/* Writes into the frame: the message may have a header, and its packet gets its checksum. */
+void edge_from_tap(struct edge *edge, const struct virtio_net_hdr *offload, uint8_t *frame,
+	uint32_t bytes, struct edge_action *action);
 
 /* GROUP: the first destination from 'host' on; FRAME_HOST_NONE: no more. */
 uint16_t edge_member(const struct edge *edge, uint16_t host);
 
-/* An Ethernet frame for the TAP in two pieces; the packet is valid until the next call. */
+/* An Ethernet frame for the TAP in pieces; the packet is valid until the next call. */
 struct edge_packet {
+	struct virtio_net_hdr offload;
 	uint8_t ethernet[EDGE_ETHERNET_BYTES];
 	const uint8_t *packet;
 	uint32_t bytes;

@@ -68,7 +68,8 @@ static int fault_step(
 static int create(const struct tap_options *options, struct error *error)
 {
 	/* Exclusive: fail if another process holds an interface of this name. */
-	struct ifreq request = {.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_TUN_EXCL)};
+	struct ifreq request = {
+		.ifr_flags = (short)(IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | IFF_TUN_EXCL)};
 	int fd = open(TUN_DEVICE, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	int code;
 
@@ -80,7 +81,8 @@ static int create(const struct tap_options *options, struct error *error)
 		return error_set(
 			error, errno, "TAP %s: %s: %s", options->name, TUN_DEVICE, strerror(errno));
 	snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", options->name);
-	if (ioctl(fd, TUNSETIFF, &request) == 0)
+	if (ioctl(fd, TUNSETIFF, &request) == 0 &&
+		ioctl(fd, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6) == 0)
 		return fd;
 	code = errno;
 	close(fd);

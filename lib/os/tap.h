@@ -3,7 +3,8 @@
 #pragma once
 
 /* A Linux TAP interface: the side of an emulated host that real programs see. One file descriptor,
- * one Ethernet frame per read() and write(), no header in front, non-blocking. The interface is not
+ * one Ethernet frame per read() and write() behind a struct virtio_net_hdr, non-blocking. The
+ * kernel leaves checksums and the cutting of TCP segments to the reader. The interface is not
  * persistent: it disappears with its last descriptor, however the process ends. A process that
  * inherits the descriptor of an interface (open across exec) opens the same interface.
  *

@@ -504,7 +504,7 @@ bool poll_nic_busy(const struct poll_nic *pn, weft_time now)
 	for (unsigned i = 0; i < pn->sources; i++)
 		if (!traffic_finished(pn->source[i], now))
 			return true;
-	return nic_busy(pn->nic) || pn->tap.held > 0 || pn->tx.waiting > 0;
+	return nic_busy(pn->nic) || pn->tap.held || pn->tx.waiting > 0;
 }
 
 struct traffic_counters poll_nic_traffic(const struct poll_nic *pn)

@@ -30,7 +30,8 @@
 #include "tx_queue.h"
 
 #define POLL_NIC_SOURCES_MAX 128
-#define POLL_NIC_TAP_BYTES   (EDGE_ETHERNET_BYTES + 4 + UINT16_MAX) /* with a VLAN tag */
+/* With a VLAN tag. */
+#define POLL_NIC_TAP_BYTES (sizeof(struct virtio_net_hdr) + EDGE_ETHERNET_BYTES + 4 + UINT16_MAX)
 
 struct poll_nic_config {
 	/* 'above' is filled here. A quarter of the window, or 48 frames, are acknowledged at once
@@ -52,9 +53,11 @@ struct poll_nic_tap {
 	struct edge *edge;
 	weft_time due;   /* next read; an empty one costs as much as a few frames */
 	weft_time pause; /* after an empty one */
-	uint32_t held;   /* bytes in 'frame' that the interface has not taken yet */
+	bool held;       /* the interface has not taken 'action' yet */
 	uint16_t member; /* next one, if that is a packet to a group */
-	uint8_t *frame;  /* POLL_NIC_TAP_BYTES */
+	struct edge_action action;
+	uint8_t *frame; /* POLL_NIC_TAP_BYTES: the kernel's description (edge_offload.h), and the
+			   frame */
 	uint64_t read_errors;
 	uint64_t frames; /* fabric frames for messages from the TAP */
 };
@@ -120,10 +123,9 @@ void poll_nic_set_goal(
 	struct poll_nic *pn, uint8_t entry, struct goal_replay *replay, weft_time from_ps);
 
 /* Binds the host to a TAP, a non-blocking descriptor (tap.h) that the caller owns. The interface
- * needs payloads (nic_config.payloads, with payload_bytes >= mtu_bytes). 'address': as in
+ * needs payloads (nic_config.payloads), and payload_bytes limits what it carries. 'address': as in
  * edge.h; NULL: from EDGE_BASE_DEFAULT. 0, or -errno and error. */
-int poll_nic_attach_tap(struct poll_nic *pn, int fd, const uint32_t *address, uint32_t mtu_bytes,
-	struct error *error);
+int poll_nic_attach_tap(struct poll_nic *pn, int fd, const uint32_t *address, struct error *error);
 
 /* Like nic_set_clocks(), with the port's arrival stamps if it has them; latencies use the measured
  * offsets. -EINVAL without a clock to read: the loop's time is older than the frames that it

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -17,42 +18,42 @@
 /* IP packets in reassembly at the same time, one of each host. */
 #define REASSEMBLIES 1024
 
-static void write_piece(struct poll_nic_tap *tap, const struct iovec *piece, int count)
+static void write_packet(void *ctx, const struct edge_packet *packet)
 {
-	if (writev(tap->fd, piece, count) < 0)
+	struct poll_nic_tap *tap = ctx;
+	const struct iovec piece[] = {
+		{(void *)(uintptr_t)&packet->offload, sizeof(packet->offload)},
+		{(void *)(uintptr_t)packet->ethernet, sizeof(packet->ethernet)},
+		{(void *)(uintptr_t)packet->packet, packet->bytes},
+	};
+
+	if (writev(tap->fd, piece, 3) < 0)
 		edge_counters(tap->edge)[EDGE_DROP_TAP_FULL]++;
 }
 
-static void write_packet(void *ctx, const struct edge_packet *packet)
+/* An ARP frame. */
+static void write_reply(struct poll_nic_tap *tap)
 {
-	struct iovec piece[2] = {
-		{.iov_base = (void *)(uintptr_t)packet->ethernet,
-			.iov_len = sizeof(packet->ethernet)},
-		{.iov_base = (void *)(uintptr_t)packet->packet, .iov_len = packet->bytes},
-	};
+	struct edge_packet packet = {.packet = tap->action.reply + EDGE_ETHERNET_BYTES,
+		.bytes = EDGE_ARP_BYTES - EDGE_ETHERNET_BYTES};
 
-	write_piece(ctx, piece, 2);
+	memcpy(packet.ethernet, tap->action.reply, EDGE_ETHERNET_BYTES);
+	write_packet(tap, &packet);
 }
 
-static void write_reply(struct poll_nic_tap *tap, uint8_t *reply)
+static int send_packet(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 {
-	struct iovec piece = {.iov_base = reply, .iov_len = EDGE_ARP_BYTES};
-
-	write_piece(tap, &piece, 1);
-}
-
-static int send_packet(
-	struct poll_nic_tap *tap, struct nic *nic, const struct edge_action *action, weft_time now)
-{
+	const struct edge_action *action = &tap->action;
 	struct nic_message message = {.destination = action->destination,
-		.payload = action->packet,
+		.payload = action->message,
 		.bytes = action->bytes,
 		.generated_ps = now};
 	int result = nic_send(nic, &message, now);
 
 	if (result == 0) {
 		edge_counters(tap->edge)[EDGE_MESSAGES_OUT]++;
-		edge_counters(tap->edge)[EDGE_BYTES_OUT] += action->bytes;
+		edge_counters(tap->edge)[EDGE_BYTES_OUT] +=
+			action->bytes - segment_header(action->message, action->bytes);
 		tap->frames += (action->bytes + nic_config(nic)->mtu_bytes - 1) /
 			       nic_config(nic)->mtu_bytes;
 	} else if (result == -EHOSTDOWN)
@@ -63,56 +64,50 @@ static int send_packet(
 }
 
 /* A message to each member; those who cannot be reached do not stop the others. */
-static int send_copies(
-	struct poll_nic_tap *tap, struct nic *nic, struct edge_action *action, weft_time now)
+static int send_copies(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 {
-	while ((action->destination = edge_member(tap->edge, tap->member)) != FRAME_HOST_NONE) {
-		int result = send_packet(tap, nic, action, now);
+	while ((tap->action.destination = edge_member(tap->edge, tap->member)) != FRAME_HOST_NONE) {
+		int result = send_packet(tap, nic, now);
 
 		if (result == -EAGAIN)
 			return result;
 		edge_counters(tap->edge)[EDGE_COPIES] += result == 0;
-		tap->member = (uint16_t)(action->destination + 1);
+		tap->member = (uint16_t)(tap->action.destination + 1);
 	}
 	tap->member = 0;
 	return 0;
 }
 
-/* Passes on the frame in tap->frame. False: the interface is full; the frame stays. */
+/* Carries out tap->action. False: the interface is full; the action stays. */
 static bool take_frame(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 {
-	struct edge_action action;
 	int result = 0;
 
-	edge_from_tap(tap->edge, tap->frame, tap->held, &action);
-	if (action.verdict == EDGE_MESSAGE)
-		result = send_packet(tap, nic, &action, now);
-	else if (action.verdict == EDGE_GROUP)
-		result = send_copies(tap, nic, &action, now);
-	if (result == -EAGAIN) {
-		edge_counters(tap->edge)[EDGE_FROM_TAP]--; /* counted again at the next attempt */
-		return false;
-	}
-	if (action.verdict == EDGE_REPLY)
-		write_reply(tap, action.reply);
-	tap->held = 0;
-	return true;
+	if (tap->action.verdict == EDGE_MESSAGE)
+		result = send_packet(tap, nic, now);
+	else if (tap->action.verdict == EDGE_GROUP)
+		result = send_copies(tap, nic, now);
+	else if (tap->action.verdict == EDGE_REPLY)
+		write_reply(tap);
+	tap->held = result == -EAGAIN;
+	return !tap->held;
 }
 
-/* Reads the next frame into tap->frame. */
 static bool read_frame(struct poll_nic_tap *tap, weft_time now)
 {
+	const size_t before = sizeof(struct virtio_net_hdr);
 	ssize_t got;
 
 	if (now < tap->due)
 		return false;
 	got = read(tap->fd, tap->frame, POLL_NIC_TAP_BYTES);
-	if (got <= 0) {
-		tap->read_errors += got < 0 && errno != EAGAIN && errno != EINTR;
+	if (got < (ssize_t)before) {
+		tap->read_errors += got >= 0 || (errno != EAGAIN && errno != EINTR);
 		tap->due = now + tap->pause;
 		return false;
 	}
-	tap->held = (uint32_t)got;
+	edge_from_tap(tap->edge, (const struct virtio_net_hdr *)(const void *)tap->frame,
+		tap->frame + before, (uint32_t)((size_t)got - before), &tap->action);
 	return true;
 }
 
@@ -120,7 +115,7 @@ unsigned poll_nic_tap_read(struct poll_nic_tap *tap, struct nic *nic, weft_time 
 {
 	unsigned count = 0;
 
-	while (count < FRAMES_A_TURN && (tap->held > 0 || read_frame(tap, now))) {
+	while (count < FRAMES_A_TURN && (tap->held || read_frame(tap, now))) {
 		if (!take_frame(tap, nic, now))
 			break;
 		count++;
@@ -128,37 +123,21 @@ unsigned poll_nic_tap_read(struct poll_nic_tap *tap, struct nic *nic, weft_time 
 	return count;
 }
 
-static int check_payloads(const struct poll_nic *pn, uint32_t mtu_bytes, struct error *error)
-{
-	const struct nic_config *config = nic_config(pn->nic);
-
-	if (config->payloads == 0 || config->payload_bytes < mtu_bytes)
-		return error_set(error, EINVAL,
-			"%s: a TAP with an MTU of %u needs payloads of that size, there are %u of %u "
-			"bytes",
-			pn->port->name, mtu_bytes, config->payloads, config->payload_bytes);
-	return 0;
-}
-
-int poll_nic_attach_tap(struct poll_nic *pn, int fd, const uint32_t *address, uint32_t mtu_bytes,
-	struct error *error)
+int poll_nic_attach_tap(struct poll_nic *pn, int fd, const uint32_t *address, struct error *error)
 {
 	const struct nic_config *config = nic_config(pn->nic);
 	struct edge_config edge = {.host = config->host,
 		.hosts = config->hosts,
 		.base = EDGE_BASE_DEFAULT,
 		.address = address,
-		.mtu_bytes = mtu_bytes,
+		.mtu_bytes = config->payload_bytes - SEGMENT_BYTES,
 		.reassemblies = config->hosts < REASSEMBLIES ? config->hosts : REASSEMBLIES};
-	int result = check_payloads(pn, mtu_bytes, error);
 
-	if (result < 0)
-		return result;
 	pn->tap.edge = edge_create(&edge);
 	if (pn->tap.edge == NULL)
 		return error_set(error, errno,
-			"%s: cannot bind a TAP: MTU %u or %u hosts out of range, or no memory",
-			pn->port->name, mtu_bytes, config->hosts);
+			"%s: cannot bind a TAP: payloads of %u bytes or %u hosts out of range, or no memory",
+			pn->port->name, config->payload_bytes, config->hosts);
 	pn->tap.frame = malloc(POLL_NIC_TAP_BYTES);
 	if (pn->tap.frame == NULL) {
 		poll_nic_tap_fini(&pn->tap);

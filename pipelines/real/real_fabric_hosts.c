@@ -154,7 +154,7 @@ static int open_edge(struct real_fabric *fabric, struct real_host *host, struct 
 	if (host->tap < 0)
 		return host->tap;
 	tap_losses_open(&host->losses, &tap, host->made_netns);
-	return poll_nic_attach_tap(host->poll, host->tap, fabric->address, tap.mtu, error);
+	return poll_nic_attach_tap(host->poll, host->tap, fabric->address, error);
 }
 
 static int create_host(struct real_fabric *fabric, struct real_host *host, struct error *error)
@@ -177,7 +177,7 @@ static int create_host(struct real_fabric *fabric, struct real_host *host, struc
 	device_config_nic(&from, host->number, host->routes, host->end->port.slots, &config.nic);
 	if (host->edge != NULL) {
 		config.nic.payloads = TAP_MESSAGES;
-		config.nic.payload_bytes = tap_mtu(fabric);
+		config.nic.payload_bytes = EDGE_MESSAGE_MAX;
 	}
 	config.nic.fabric = fabric->options.fabric;
 	config.key = real_end_key(fabric, host->end);

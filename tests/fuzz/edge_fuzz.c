@@ -37,19 +37,25 @@ static void require_is_arp_reply(const uint8_t *reply)
 	REQUIRE(memcmp(reply + 6, reply + 22, 6) == 0);
 }
 
-static void try_frame(struct edge *edge, const uint8_t *frame, uint32_t bytes, uint64_t *accepted)
+static void try_frame(struct edge *edge, uint8_t *frame, uint32_t bytes, uint64_t *accepted)
 {
+	struct virtio_net_hdr offload;
 	struct edge_action action;
 
-	edge_from_tap(edge, frame, bytes, &action);
+	if (bytes < sizeof(offload))
+		return;
+	memcpy(&offload, frame, sizeof(offload));
+	frame += sizeof(offload);
+	bytes -= sizeof(offload);
+	edge_from_tap(edge, &offload, frame, bytes, &action);
 	if (action.verdict == EDGE_REPLY) {
 		require_is_arp_reply(action.reply);
 	} else if (action.verdict == EDGE_MESSAGE || action.verdict == EDGE_GROUP) {
 		(*accepted)++;
 		REQUIRE(action.verdict == EDGE_GROUP ||
 			(action.destination < HOSTS && action.destination != HOST));
-		REQUIRE(action.bytes >= EDGE_IPV4_MIN && action.bytes <= MTU);
-		REQUIRE(action.packet >= frame && action.packet + action.bytes <= frame + bytes);
+		REQUIRE(action.bytes >= EDGE_IPV4_MIN && action.bytes <= SEGMENT_BYTES + MTU);
+		REQUIRE(action.message >= frame && action.message + action.bytes <= frame + bytes);
 	}
 }
 
@@ -61,13 +67,15 @@ static void try_part(struct edge *edge, uint8_t command, const uint8_t *payload,
 		.payload = payload,
 		.bytes = bytes};
 	struct edge_packet packet;
-	uint8_t copy[MTU];
+	uint8_t copy[SEGMENT_BYTES + MTU];
 
 	if (!edge_deliver(edge, &delivery, &packet))
 		return;
 	REQUIRE(packet.bytes >= EDGE_IPV4_MIN);
-	REQUIRE(packet.bytes <= MTU || (delivery.first && packet.bytes == bytes));
-	if (packet.bytes <= MTU)
+	REQUIRE(packet.bytes <= SEGMENT_BYTES + MTU || delivery.first);
+	REQUIRE(packet.offload.csum_start + packet.offload.csum_offset <=
+		EDGE_ETHERNET_BYTES + packet.bytes);
+	if (packet.bytes <= sizeof(copy))
 		memcpy(copy, packet.packet, packet.bytes);
 }
 

@@ -4,8 +4,10 @@
 """Programs in the hosts of a lab: exec, shell, hosts, mpirun.
 
 usage: lab_programs_test.py WEFT [CASE...]      WEFT_LONG=1: 40 ping-pongs of MPI in each form of lab"""
+import hashlib
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -238,6 +240,19 @@ while True:
     print(source, len(data), data[0], flush=True)
 """
 
+# Prints the hash of what comes to port 9, and the other end of the connection.
+STREAM_TAKE = """
+import hashlib, socket
+with socket.create_server(("", 9)) as s:
+    print("ready", flush=True)
+    print(hashlib.file_digest(s.accept()[0].makefile("rb"), "sha256").hexdigest())
+"""
+STREAM_GIVE = """
+import random, socket
+with socket.create_connection(("10.99.0.4", 9)) as s:
+    s.sendall(random.Random(1).randbytes(1000000))
+"""
+
 
 class Replay(unittest.TestCase):
     @classmethod
@@ -251,8 +266,18 @@ class Replay(unittest.TestCase):
         captures.write_udp(self.capture, [(0, 7, 9, 40, 1), (0.001, 9, 7, 50, 2), (0.002, 7, 9, 1000, 3), (0.003, 7, 7, 10, 4),
                                      (0.004, 7, 9, 8800, 5)])
 
-    def receiver(self, host):
-        program = subprocess.Popen([WEFT, "lab", "exec", self.lab.name, host, "--", "python3", "-c", RECEIVE], text=True,
+    def test_tcp_crosses_in_segments_longer_than_a_frame(self):
+        def messages():
+            return self.lab.status()["nics"]["h0"]["tap_messages_out"]
+
+        before, taker = messages(), self.receiver("h3", STREAM_TAKE)
+        done = self.lab.weft("exec", "h0", "--", "python3", "-c", STREAM_GIVE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(taker.read(), hashlib.sha256(random.Random(1).randbytes(1000000)).hexdigest() + "\n")
+        self.assertLess(messages() - before, 0.75 * 1000000 / 4044)
+
+    def receiver(self, host, script=RECEIVE):
+        program = subprocess.Popen([WEFT, "lab", "exec", self.lab.name, host, "--", "python3", "-c", script], text=True,
                                    stdout=subprocess.PIPE)
         self.addCleanup(lambda: (program.kill(), program.wait(), program.stdout.close()))
         self.assertEqual(program.stdout.readline(), "ready\n")

@@ -59,7 +59,7 @@ static inline struct poll_nic_config side_config(struct side *side, uint16_t hos
 	config.nic.mtu_bytes = MTU;
 	config.nic.routes = side->routes;
 	config.nic.payloads = 128; /* one peer alone gets half */
-	config.nic.payload_bytes = IP_MTU;
+	config.nic.payload_bytes = SEGMENT_BYTES + IP_MTU;
 	config.nic.link.session = 1000u + host;
 	config.nic.link.hello_ps = PS_PER_MS;
 	config.nic.link.refresh_ps = 50 * PS_PER_US;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <linux/virtio_net.h>
 #include <net/if.h>
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -19,8 +20,9 @@
 #include "os/netns.h"
 #include "os/tap.h"
 
-#define NAMESPACE "weft-tap-test"
-#define WAIT_MS   5000
+#define NAMESPACE     "weft-tap-test"
+#define WAIT_MS       5000
+#define OFFLOAD_BYTES sizeof(struct virtio_net_hdr)
 
 static int setup(void **state)
 {
@@ -169,23 +171,24 @@ UNIT_TEST(frames_cross_both_ways)
 {
 	struct pollfd poll_fd = {.events = POLLIN};
 	struct tap_options options = {.name = "h7", .netns = NAMESPACE, .ipv4 = "10.0.0.7/24"};
-	uint8_t frame[1600], answer[42];
+	uint8_t read_bytes[1600], written[OFFLOAD_BYTES + 42] = {0};
+	uint8_t *frame = read_bytes + OFFLOAD_BYTES, *answer = written + OFFLOAD_BYTES;
 	char text[4096];
 
 	need_root();
 	poll_fd.fd = open_tap(options);
-	assert_int_equal(read(poll_fd.fd, frame, sizeof(frame)), -1);
+	assert_int_equal(read(poll_fd.fd, read_bytes, sizeof(read_bytes)), -1);
 	assert_int_equal(errno, EAGAIN);
 	inside("ping -c 1 -W 0.05 10.0.0.8", text, sizeof(text));
 	assert_int_equal(poll(&poll_fd, 1, WAIT_MS), 1);
-	assert_int_equal(read(poll_fd.fd, frame, sizeof(frame)), 42);
+	assert_int_equal(read(poll_fd.fd, read_bytes, sizeof(read_bytes)), OFFLOAD_BYTES + 42);
 	assert_memory_equal(frame + 12, "\x08\x06", 2);
 	assert_memory_equal(frame + 38, "\x0a\x00\x00\x08", 4);
 	memcpy(answer, frame + 6, 6);
 	memcpy(answer + 6, "\x02\x57\x46\x54\x00\x08\x08\x06\x00\x01\x08\x00\x06\x04\x00\x02", 16);
 	memcpy(answer + 22, "\x02\x57\x46\x54\x00\x08\x0a\x00\x00\x08", 10);
 	memcpy(answer + 32, frame + 22, 10);
-	assert_int_equal(write(poll_fd.fd, answer, sizeof(answer)), sizeof(answer));
+	assert_int_equal(write(poll_fd.fd, written, sizeof(written)), sizeof(written));
 	inside("ip neigh show 10.0.0.8", text, sizeof(text));
 	assert_non_null(strstr(text, "02:57:46:54:00:08"));
 	tap_close(poll_fd.fd);

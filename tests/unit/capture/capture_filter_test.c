@@ -88,13 +88,14 @@ UNIT_TEST(a_packet_matches_as_it_does_alone)
 			pcap_compile(pcap, &program, expressions[e], 1, PCAP_NETMASK_UNKNOWN), 0);
 		for (unsigned i = 0; i < DRAWS; i++) {
 			struct frame_fields fields = draw_fields(&rng, route);
-			uint32_t bytes = tap_frames_draw(&rng, packet), frame_bytes;
-			struct pcap_pkthdr alone = {.caplen = bytes, .len = bytes};
+			uint32_t at, bytes = tap_frames_draw_message(&rng, packet, &at),
+				     frame_bytes;
+			struct pcap_pkthdr alone = {.caplen = bytes - at, .len = bytes - at};
 			bool expected;
 
 			frame_bytes = tap_frames_build(frame, &fields, packet, bytes);
 			expected = fields.kind == FRAME_DATA &&
-				   pcap_offline_filter(&program, &alone, packet) != 0;
+				   pcap_offline_filter(&program, &alone, packet + at) != 0;
 			assert_int_equal(capture_filter_matches(&filter, NULL, frame, frame_bytes),
 				expected);
 			matched += expected;
@@ -125,7 +126,7 @@ UNIT_TEST(all_frames_of_a_cut_packet_share_the_result_of_the_first)
 		uint32_t part;
 
 		if (at[host] == bytes[host]) {
-			bytes[host] = tap_frames_draw(&rng, packet[host]);
+			bytes[host] = tap_frames_draw_message(&rng, packet[host], &at[host]);
 			at[host] = 0;
 		}
 		part = bytes[host] - at[host] < PAYLOAD ? bytes[host] - at[host] : PAYLOAD;

@@ -14,7 +14,7 @@
 
 struct sent {
 	uint8_t bytes[1400], frame[20][FRAME_HEADER_BYTES + 1400];
-	uint32_t packet_bytes, frame_bytes[20], frames, next;
+	uint32_t packet_at, packet_bytes, frame_bytes[20], frames, next;
 	bool lost; /* a frame of it */
 	bool found;
 };
@@ -36,7 +36,7 @@ static int tear_down(void **state)
 static void cut(struct rng *rng, unsigned i)
 {
 	struct sent *one = &sent[i];
-	uint32_t part = 64 + (uint32_t)rng_below(rng, 1500), at = 0;
+	uint32_t part = 64 + (uint32_t)rng_below(rng, 1500), at = 0, message_bytes;
 	struct frame_fields fields = {.kind = FRAME_DATA,
 		.source = (uint16_t)rng_below(rng, 4),
 		.destination = (uint16_t)(4 + rng_below(rng, 4)),
@@ -44,11 +44,12 @@ static void cut(struct rng *rng, unsigned i)
 		.sequence = (uint32_t)rng_next(rng)};
 
 	memset(one, 0, sizeof(*one));
-	one->packet_bytes = tap_frames_draw(rng, one->bytes);
+	message_bytes = tap_frames_draw_message(rng, one->bytes, &one->packet_at);
+	one->packet_bytes = message_bytes - one->packet_at;
 	/* Tells it from all others. */
-	memcpy(one->bytes + one->packet_bytes - 4, &(uint32_t){i}, 4);
-	while (at < one->packet_bytes) {
-		uint32_t bytes = one->packet_bytes - at < part ? one->packet_bytes - at : part;
+	memcpy(one->bytes + message_bytes - 4, &(uint32_t){i}, 4);
+	while (at < message_bytes) {
+		uint32_t bytes = message_bytes - at < part ? message_bytes - at : part;
 
 		one->frame_bytes[one->frames] =
 			tap_frames_build(one->frame[one->frames], &fields, one->bytes + at, bytes);
@@ -81,7 +82,7 @@ static void check(const struct decap_packet *packet)
 	assert_true(i < PACKETS);
 	assert_int_equal(packet->packet_bytes, sent[i].packet_bytes);
 	assert_int_equal(packet->captured_bytes, sent[i].packet_bytes);
-	assert_memory_equal(packet->bytes, sent[i].bytes, packet->packet_bytes);
+	assert_memory_equal(packet->bytes, sent[i].bytes + sent[i].packet_at, packet->packet_bytes);
 	assert_false(sent[i].lost);
 	assert_false(sent[i].found);
 	sent[i].found = true;
@@ -177,7 +178,7 @@ UNIT_TEST(a_packet_that_the_capture_cut_off_keeps_its_length)
 	rng_init(&rng, 6, 0, 0);
 	do
 		cut(&rng, 0);
-	while (sent[0].frames > 1 || sent[0].packet_bytes < 200);
+	while (sent[0].frames > 1 || sent[0].packet_bytes < 200 || sent[0].packet_at > 0);
 	const struct decap_frame frame = {
 		sent[0].frame[0], FRAME_HEADER_BYTES + 50, sent[0].frame_bytes[0], 0, 0};
 

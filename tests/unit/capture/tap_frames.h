@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "wire/frame.h"
+#include "wire/segment.h"
 
 /* An IPv4 packet of 60 to 1,259 bytes between 10.99.0.0 and 10.99.0.4. */
 static inline uint32_t tap_frames_draw(struct rng *rng, uint8_t *packet)
@@ -35,6 +36,15 @@ static inline uint32_t tap_frames_draw(struct rng *rng, uint8_t *packet)
 	packet[10] = (uint8_t)(sum >> 8);
 	packet[11] = (uint8_t)sum;
 	return bytes;
+}
+
+/* Such a packet in a message, one in three as a long segment. '*packet_at': where it starts. */
+static inline uint32_t tap_frames_draw_message(
+	struct rng *rng, uint8_t *message, uint32_t *packet_at)
+{
+	*packet_at = rng_below(rng, 3) == 0 ? SEGMENT_BYTES : 0;
+	memcpy(message, (uint8_t[]){SEGMENT_MARK, 5, 1, 0}, SEGMENT_BYTES);
+	return *packet_at + tap_frames_draw(rng, message + *packet_at);
 }
 
 /* Returns the bytes of the frame. */

@@ -3,6 +3,7 @@
 #include "host/edge.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 
 #include "unit.h"
 #include "wire/big_endian.h"
@@ -17,6 +18,8 @@ static const struct edge_config good = {.host = HOST,
 	.base = EDGE_BASE_DEFAULT,
 	.mtu_bytes = MTU,
 	.reassemblies = 2};
+
+static const struct virtio_net_hdr plain;
 
 /* An IPv4 packet of 'bytes' in a frame for 'host'. */
 static uint32_t make_ip(uint8_t *frame, uint16_t host, uint16_t bytes)
@@ -99,7 +102,7 @@ UNIT_TEST(arp_for_a_host_is_answered_with_its_address)
 	struct edge_action action;
 
 	make_arp(frame, EDGE_BASE_DEFAULT + 1 + 257);
-	edge_from_tap(edge, frame, sizeof(frame), &action);
+	edge_from_tap(edge, &plain, frame, sizeof(frame), &action);
 	assert_int_equal(action.verdict, EDGE_REPLY);
 	assert_memory_equal(action.reply, frame + 6, 6); /* to who asked */
 	frame_host_mac(257, mac);
@@ -117,32 +120,32 @@ UNIT_TEST(arp_for_nobody_or_for_itself_is_not_answered)
 	struct edge_action action;
 
 	make_arp(frame, edge_address(edge, HOST));
-	edge_from_tap(edge, frame, sizeof(frame), &action);
+	edge_from_tap(edge, &plain, frame, sizeof(frame), &action);
 	assert_int_equal(action.verdict, EDGE_DROP);
 	make_arp(frame, EDGE_BASE_DEFAULT + 1 + HOSTS);
-	edge_from_tap(edge, frame, sizeof(frame), &action);
+	edge_from_tap(edge, &plain, frame, sizeof(frame), &action);
 	assert_int_equal(action.verdict, EDGE_DROP);
 	make_arp(frame, edge_address(edge, 5));
 	frame[21] = 2; /* an answer */
-	edge_from_tap(edge, frame, sizeof(frame), &action);
+	edge_from_tap(edge, &plain, frame, sizeof(frame), &action);
 	assert_int_equal(action.verdict, EDGE_DROP);
 	frame[21] = 1;
-	edge_from_tap(edge, frame, sizeof(frame) - 1, &action);
+	edge_from_tap(edge, &plain, frame, sizeof(frame) - 1, &action);
 	assert_int_equal(action.verdict, EDGE_DROP);
 	assert_int_equal(edge_counters(edge)[EDGE_DROP_ARP], 4);
 }
 
 /* To host 299. */
-static void expect_message(const uint8_t *frame, uint32_t padded_bytes, uint32_t packet_bytes)
+static void expect_message(uint8_t *frame, uint32_t padded_bytes, uint32_t packet_bytes)
 {
 	OWNED(edge) *edge = edge_create(&good);
 	struct edge_action action;
 
-	edge_from_tap(edge, frame, padded_bytes, &action);
+	edge_from_tap(edge, &plain, frame, padded_bytes, &action);
 	assert_int_equal(action.verdict, EDGE_MESSAGE);
 	assert_int_equal(action.destination, 299);
 	assert_int_equal(action.bytes, packet_bytes);
-	assert_ptr_equal(action.packet, frame + EDGE_ETHERNET_BYTES);
+	assert_ptr_equal(action.message, frame + EDGE_ETHERNET_BYTES);
 }
 
 UNIT_TEST(an_ip_packet_becomes_a_message_without_its_padding)
@@ -182,7 +185,7 @@ UNIT_TEST(a_packet_to_a_group_is_for_all_members)
 
 	make_ip6(frame, 1, 8);
 	memset(frame, 0x33, 2);
-	edge_from_tap(edge, frame, 62, &action);
+	edge_from_tap(edge, &plain, frame, 62, &action);
 	assert_int_equal(action.verdict, EDGE_GROUP);
 	assert_int_equal(edge_member(edge, 0), 1);
 	assert_int_equal(edge_member(edge, 2), 4);
@@ -195,10 +198,10 @@ UNIT_TEST(what_is_no_packet_for_a_host_is_counted_and_dropped)
 	struct edge_action action;
 	uint8_t frame[700];
 
-#define DROPPED(bytes, reason)                            \
-	edge_from_tap(edge, frame, bytes, &action);       \
-	assert_int_equal(action.verdict, EDGE_DROP);      \
-	assert_int_equal(edge_counters(edge)[reason], 1); \
+#define DROPPED(bytes, reason)                              \
+	edge_from_tap(edge, &plain, frame, bytes, &action); \
+	assert_int_equal(action.verdict, EDGE_DROP);        \
+	assert_int_equal(edge_counters(edge)[reason], 1);   \
 	edge_counters(edge)[reason] = 0
 	make_ip(frame, HOSTS, 40);
 	DROPPED(54, EDGE_DROP_UNKNOWN_HOST);
@@ -335,6 +338,147 @@ UNIT_TEST(a_message_that_is_too_long_or_no_packet_is_dropped)
 	assert_false(deliver(edge, 4, frame, 100, 0, 100, &out));
 	assert_false(deliver(edge, 4, frame + 14, 0, 0, 0, &out));
 	assert_int_equal(edge_counters(edge)[EDGE_DROP_NOT_IP], 3);
+}
+
+/* Sum of the big-endian words of 'bytes' bytes, as in RFC 1071. */
+static uint32_t sum_words(const uint8_t *at, uint32_t bytes)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t i = 0; i < bytes; i++)
+		sum += (uint32_t)at[i] << (i % 2 == 0 ? 8 : 0);
+	while (sum > UINT16_MAX)
+		sum = (sum >> 16) + (sum & UINT16_MAX);
+	return sum;
+}
+
+UNIT_TEST(a_checksum_that_the_kernel_left_is_completed)
+{
+	OWNED(edge) *edge = edge_create(&good);
+	struct virtio_net_hdr offload = {.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+		.csum_start = EDGE_ETHERNET_BYTES + 20,
+		.csum_offset = 6};
+	struct edge_action action;
+	uint8_t frame[700];
+
+	for (uint16_t bytes = 28; bytes < 100; bytes++) {
+		uint32_t partial, expected;
+
+		make_ip(frame, 5, bytes);
+		for (uint16_t i = 20; i < bytes; i++)
+			frame[14 + i] = (uint8_t)(i * bytes);
+		partial = sum_words(frame + 34, bytes - 20u);
+		expected = ~partial & UINT16_MAX;
+		edge_from_tap(edge, &offload, frame, EDGE_ETHERNET_BYTES + bytes, &action);
+		assert_int_equal(action.verdict, EDGE_MESSAGE);
+		assert_int_equal(action.bytes, bytes);
+		assert_int_equal(get16(action.message + 26), expected != 0 ? expected : UINT16_MAX);
+	}
+	make_ip(frame, 5, 28); /* zeros: the sum is 0, and its complement not what means none */
+	memset(frame + 34, 0xFF, 8);
+	edge_from_tap(edge, &offload, frame, EDGE_ETHERNET_BYTES + 28, &action);
+	assert_int_equal(get16(action.message + 26), UINT16_MAX);
+}
+
+/* A TCP segment that is to be cut into 100 bytes each. */
+static struct virtio_net_hdr make_segment(uint8_t *frame, bool six)
+{
+	uint16_t tcp = EDGE_ETHERNET_BYTES + (six ? EDGE_IPV6_MIN : 24);
+
+	if (six)
+		make_ip6(frame, HOST, 500);
+	else
+		make_ip(frame, HOST, 540);
+	if (!six)
+		frame[14] = 0x46; /* with options */
+	frame[23] = six ? frame[23] : IPPROTO_TCP;
+	for (unsigned i = tcp; i < 554; i++)
+		frame[i] = (uint8_t)i;
+	return (struct virtio_net_hdr){.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+		.gso_type = six ? VIRTIO_NET_HDR_GSO_TCPV6 : VIRTIO_NET_HDR_GSO_TCPV4,
+		.hdr_len = (uint16_t)(tcp + 20),
+		.gso_size = 100,
+		.csum_start = tcp,
+		.csum_offset = 16};
+}
+
+UNIT_TEST(a_long_segment_arrives_with_the_description_that_it_had)
+{
+	struct edge_config config = good;
+	OWNED(edge) *edge = edge_create(&good);
+	OWNED(edge) *sender = NULL;
+
+	config.host = 7;
+	sender = edge_create(&config);
+	for (unsigned six = 0; six < 2; six++) {
+		uint8_t frame[700], was[700];
+		struct virtio_net_hdr offload = make_segment(frame, six);
+		struct edge_action action;
+		struct edge_packet out;
+
+		memcpy(was, frame, 554);
+		edge_from_tap(sender, &offload, frame, 554, &action);
+		assert_int_equal(action.verdict, EDGE_MESSAGE);
+		assert_int_equal(action.bytes, SEGMENT_BYTES + 540);
+		assert_false(deliver(edge, 7, action.message, action.bytes, 0, 300, &out));
+		assert_true(deliver(
+			edge, 7, action.message, action.bytes, 300, action.bytes - 300, &out));
+		assert_int_equal(out.bytes, 540);
+		assert_memory_equal(out.packet, was + EDGE_ETHERNET_BYTES, 540);
+		assert_memory_equal(out.ethernet, was, 6);
+		assert_memory_equal(out.ethernet + 12, was + 12, 2);
+		assert_memory_equal(&out.offload, &offload, sizeof(offload));
+	}
+}
+
+UNIT_TEST(a_description_that_does_not_fit_the_frame_is_dropped)
+{
+	OWNED(edge) *edge = edge_create(&(struct edge_config){
+		.host = 7, .hosts = HOSTS, .mtu_bytes = MTU, .base = EDGE_BASE_DEFAULT});
+	struct edge_action action;
+	uint8_t frame[700];
+
+#define DROPPED(field, value)                                               \
+	do {                                                                \
+		struct virtio_net_hdr offload = make_segment(frame, false); \
+                                                                            \
+		offload.field = value;                                      \
+		edge_from_tap(edge, &offload, frame, 554, &action);         \
+		assert_int_equal(action.verdict, EDGE_DROP);                \
+	} while (0)
+	DROPPED(flags, 0);
+	DROPPED(gso_size, 0);
+	DROPPED(csum_offset, 6);
+	DROPPED(csum_start, 13);
+	DROPPED(csum_start, 36);
+	DROPPED(csum_start, 554 - 17);
+	DROPPED(csum_start, UINT16_MAX);
+#undef DROPPED
+	assert_int_equal(edge_counters(edge)[EDGE_DROP_SHORT], 7);
+}
+
+UNIT_TEST(a_segment_with_a_bad_header_is_dropped)
+{
+	OWNED(edge) *edge = edge_create(&good);
+	struct edge_packet out;
+	uint8_t frame[700];
+
+	make_segment(frame, false);
+#define DROPPED(words, size, bytes)                                                         \
+	memcpy(frame + 10, (const uint8_t[]){SEGMENT_MARK, words, (size) >> 8, (size)}, 4); \
+	assert_false(deliver(edge, 4, frame + 10, bytes, 0, bytes, &out))
+	DROPPED(6, 0, 544);
+	DROPPED(5, 100, 544); /* in the options */
+	DROPPED(131, 100, 544);
+	DROPPED(6, 100, 543);
+	DROPPED(6, 100, 4);
+	frame[23] = IPPROTO_UDP;
+	DROPPED(6, 100, 544);
+	make_segment(frame, true);
+	DROPPED(9, 100, 544);
+	DROPPED(131, 100, 544);
+#undef DROPPED
+	assert_int_equal(edge_counters(edge)[EDGE_DROP_NOT_IP], 8);
 }
 
 UNIT_TEST(names_of_all_counters_are_there)
