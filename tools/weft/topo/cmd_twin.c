@@ -26,6 +26,7 @@
 /* Switches for which these take seconds. */
 #define SMART_MAX    32
 #define BALANCED_MAX 64
+#define LAYERED_MAX  256
 #define PORT_TEXT    (TOPOLOGY_NAME_MAX + 8)
 
 static const char usage[] =
@@ -56,6 +57,7 @@ struct twin {
 	json_t *routes;    /* what was verified */
 	struct ib_addresses addresses;
 	struct twin_prediction prediction; /* by the routes in force, else the best ones */
+	bool predicted;                    /* these are known */
 	json_t *measured;                  /* NULL: no counters */
 	bool bad;
 };
@@ -230,13 +232,6 @@ static json_t *cycle_json(const struct topology *topology, const struct route_re
 	return list;
 }
 
-/* Whether counters are compared with these routes rather than with those before. */
-static bool is_best(const struct twin *twin, const char *name)
-{
-	return twin->prediction.load == NULL ||
-	       (twin->request->routes == NULL && strcmp(name, route_bsmart_itb.name) != 0);
-}
-
 static int verify(struct twin *twin, const char *name, const struct topology *topology,
 	const struct route_subject *subject, bool in_force, struct error *error)
 {
@@ -246,7 +241,7 @@ static int verify(struct twin *twin, const char *name, const struct topology *to
 	if (result < 0)
 		return result;
 	twin->bad |= in_force && !route_report_good(&report);
-	if (topology == twin->topology && is_best(twin, name)) {
+	if (!twin->predicted) {
 		free(twin->prediction.load);
 		twin->prediction = (struct twin_prediction){name, report.uniform.load};
 		report.uniform.load = NULL;
@@ -312,6 +307,27 @@ static int try_algorithm(struct twin *twin, const struct topology *topology,
 	return result;
 }
 
+/* Shortest paths in layers of VCs, if at most VC_RULE_CLASSES_MAX are enough. */
+static int try_layered(
+	struct twin *twin, const struct route_algorithm *algorithm, struct error *error)
+{
+	struct route_options options = {.seed = 1};
+	int result;
+	struct route_set *set = route_compute(twin->topology, algorithm, &options, &result, error);
+	const struct vc_rule *rule = set != NULL ? route_set_vc_rule(set) : NULL;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s, %u VC%s", algorithm->name,
+		rule != NULL ? rule->classes : 1, rule != NULL ? "s" : "");
+	if (set != NULL)
+		result = verify(twin, name, twin->topology, &(struct route_subject){.set = set},
+			false, error);
+	route_set_destroy(set);
+	if (result == -EINVAL)
+		fprintf(stderr, "weft twin: %s; it is not tried\n", error->text);
+	return result == -EINVAL ? 0 : result;
+}
+
 /* Algorithms that fit the network and take seconds. */
 static int try_algorithms(struct twin *twin, struct error *error)
 {
@@ -324,6 +340,11 @@ static int try_algorithms(struct twin *twin, struct error *error)
 
 	if (result == 0 && best != &route_up_down)
 		result = try_algorithm(twin, topology, best, best->name, error);
+	twin->predicted = true;
+	if (result == 0 && !tree && topology->switches <= LAYERED_MAX)
+		result = try_layered(twin, &route_dfsssp, error);
+	if (result == 0 && !tree && topology->switches <= LAYERED_MAX)
+		result = try_layered(twin, &route_lash, error);
 	if (result == 0 && topology->switches <= BALANCED_MAX)
 		result = try_algorithm(twin, topology, &route_bsmart_itb, "bsmart-itb", error);
 	if (result == 0 && twin->slow > 0)
@@ -503,6 +524,7 @@ static int examine(struct twin *twin)
 	find_uneven(twin);
 	if (result == 0 && twin->request->routes != NULL)
 		result = verify_in_force(twin, &error);
+	twin->predicted = twin->prediction.load != NULL;
 	if (result == 0)
 		result = try_algorithms(twin, &error);
 	if (result < 0)
