@@ -51,8 +51,7 @@ static void decide_by_route(
 	}
 }
 
-/* Whether a switch in a Dragonfly may send a packet on a detour, given the rung on which it
- * arrived. */
+/* Whether a switch may send a packet on a detour, given the rung on which it arrived. */
 static bool decide_by_ladder(const struct audit *audit, const struct audit_frame *frame,
 	uint32_t at, struct decision *decision, uint64_t primary, uint64_t others)
 {
@@ -63,7 +62,7 @@ static bool decide_by_ladder(const struct audit *audit, const struct audit_frame
 	if (frame->class == AUDIT_DATA)
 		others = vc_ladder_ports(rule, at,
 			vc_ladder_move(rule, vc_ladder_find(rule->steps), at,
-				audit->port[frame->way].at.port, frame->header.vc),
+				audit->port[frame->way].at.port, frame->header.vc, others),
 			others);
 	decision->allowed = primary | others;
 	decision->detours = others;

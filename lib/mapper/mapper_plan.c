@@ -129,6 +129,9 @@ static int compute_routes(struct mapper *mapper, const struct route_algorithm *a
 	int result = 0;
 
 	options.root = mapper->root;
+	/* A ladder may use all VCs. */
+	if (algorithm->ladder != VC_STEPS_NONE)
+		options.classes = config->vcs;
 	if (algorithm->tables != NULL && (config->tables || algorithm->routes == NULL)) {
 		next->table = route_compute_table(
 			next->topology, algorithm, &options, &result, &mapper->error);

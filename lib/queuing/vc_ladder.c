@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "base/bits.h"
+
 static const struct vc_ladder ladders[VC_STEPS_COUNT] = {
 	[VC_STEPS_DF_MIN] = {VC_LADDER_NEVER, 2, 1, .local = {0, 2}, .global = {1}},
 	[VC_STEPS_DF_VALIANT] = {VC_LADDER_ALWAYS, 3, 2, .local = {0, 2, 4}, .global = {1, 3},
@@ -18,6 +20,10 @@ static const struct vc_ladder ladders[VC_STEPS_COUNT] = {
 		.minimal = 2},
 	[VC_STEPS_DF_PAR] = {VC_LADDER_QUEUES, 4, 2, .local = {0, 1, 3, 5}, .global = {2, 4},
 		.detour = 1, .again = true},
+	/* Every hop, of whatever kind a rule may say. */
+	[VC_STEPS_OMNI_WAR] = {VC_LADDER_QUEUES, VC_LADDER_RUNGS, VC_LADDER_RUNGS,
+		.local = {0, 1, 2, 3, 4, 5, 6, 7}, .global = {0, 1, 2, 3, 4, 5, 6, 7},
+		.rows = true},
 };
 
 #define FROM_HOST (-1)
@@ -76,13 +82,40 @@ uint8_t vc_ladder_next(const struct vc_rule *rule, const struct vc_ladder *ladde
 	return (uint8_t)(rung < rungs ? rung : rungs - 1);
 }
 
-enum vc_ladder_move vc_ladder_move(const struct vc_rule *rule, const struct vc_ladder *ladder,
-	uint32_t at, unsigned input, uint8_t from)
+uint64_t vc_ladder_rows(const struct vc_rule *rule, uint32_t at, uint64_t ports)
 {
-	int place = place_of(rule, ladder, at, input, from);
+	uint64_t rows = 0;
+
+	for (; ports != 0; ports &= ports - 1)
+		rows |= BIT64(vc_rule_ring(rule, at, (unsigned)__builtin_ctzll(ports)) % 64);
+	return rows;
+}
+
+uint64_t vc_ladder_row_ports(const struct vc_rule *rule, uint32_t at, uint64_t ports)
+{
+	uint64_t rows = vc_ladder_rows(rule, at, ports), all = 0;
+
+	for (unsigned port = 0; port < VC_RULE_PORTS; port++) {
+		uint8_t row = vc_rule_ring(rule, at, port);
+
+		if (row != VC_RULE_NO_RING && (rows >> row % 64 & 1) != 0)
+			all |= BIT64(port);
+	}
+	return all;
+}
+
+enum vc_ladder_move vc_ladder_move(const struct vc_rule *rule, const struct vc_ladder *ladder,
+	uint32_t at, unsigned input, uint8_t from, uint64_t set)
+{
+	int place = place_of(rule, ladder, at, input, from), links;
 
 	if (ladder->choice == VC_LADDER_NEVER)
 		return VC_LADDER_TABLE;
+	if (ladder->rows) {
+		links = __builtin_popcountll(vc_ladder_rows(rule, at, set));
+		return links > 0 && place + 1 + links < rule->classes ? VC_LADDER_ROWS
+								      : VC_LADDER_CHOOSE;
+	}
 	if (place == FROM_HOST || (ladder->again && place < ladder->detour))
 		return VC_LADDER_CHOOSE;
 	if (place == ladder->detour)

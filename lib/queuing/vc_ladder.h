@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Ladders of VCs in a Dragonfly (Kim, Dally, Scott, Abts, ISCA 2008, section 4.1). A path is a
+/* Ladders of VCs. In a Dragonfly (Kim, Dally, Scott, Abts, ISCA 2008, section 4.1) a path is a
  * sequence of local links (l, within a group) and global links (g, between groups). The rungs are
  * the hops of the longest path of an algorithm, in order. Each hop of a packet takes a rung of its
  * kind above the rung of the previous hop, so no dependency leads down and no cycle can close. The
@@ -21,7 +21,16 @@
  * nothing but its VC, and a switch decides from its own ports and credits.
  *
  * In struct vc_rule: 'steps' is the ladder; links between switches are in ring 0; 'dateline' has
- * the global ports. Pure functions; any thread. */
+ * the global ports.
+ *
+ * In a HyperX (omni-war: McDonald et al., SC 2019) each hop is a rung, and there are as many as the
+ * rule has classes. The alternatives of a destination are the ports of all minimal paths, one row
+ * of switches for each dimension in which the destination is elsewhere. While more rungs are left
+ * than rows, a detour to any other switch of these rows is possible; it leaves the number of rows
+ * unchanged. In struct vc_rule the ring of a port is its row, counted at each switch; no port is
+ * global.
+ *
+ * Pure functions; any thread. */
 
 #include "vc_rule.h"
 
@@ -38,20 +47,21 @@ enum vc_ladder_move {
 	VC_LADDER_TABLE,  /* the table's port */
 	VC_LADDER_CHOOSE, /* the table's port, or a detour through any port of the set */
 	VC_LADDER_GLOBAL, /* on a detour: a global port of the set */
-	VC_LADDER_LOCAL   /* at the first switch of another group: a local port, or onward */
+	VC_LADDER_LOCAL,  /* at the first switch of another group: a local port, or onward */
+	VC_LADDER_ROWS    /* any port of the rows that the set has ports of */
 };
 
-#define VC_LADDER_LOCALS  4
-#define VC_LADDER_GLOBALS 2
+#define VC_LADDER_RUNGS VC_RULE_CLASSES_MAX /* a kind */
 
 struct vc_ladder {
 	enum vc_ladder_choice choice;
-	uint8_t locals, globals;           /* rungs of each kind */
-	uint8_t local[VC_LADDER_LOCALS];   /* their positions on the ladder, from 0 */
-	uint8_t global[VC_LADDER_GLOBALS]; /* the same for global links */
-	uint8_t minimal, detour;           /* first position of packets from hosts */
+	uint8_t locals, globals;         /* rungs of each kind */
+	uint8_t local[VC_LADDER_RUNGS];  /* their positions on the ladder, from 0 */
+	uint8_t global[VC_LADDER_RUNGS]; /* the same for global links */
+	uint8_t minimal, detour;         /* first position of packets from hosts */
 	bool again; /* the second switch of the group decides again for minimal packets */
 	bool node;  /* a detour leads to a switch of another group, not to the group */
+	bool rows;  /* a HyperX: any hop may be a detour */
 };
 
 /* NULL: 'steps' (enum vc_steps) is not a ladder. */
@@ -73,9 +83,15 @@ bool vc_ladder_allows(const struct vc_rule *rule, const struct vc_ladder *ladder
 uint8_t vc_ladder_next(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t from, unsigned output, enum vc_turn turn);
 
-/* For a packet that arrived at switch 'at' through 'input' in class 'from'. */
+/* For a packet that arrived at switch 'at' through 'input' in class 'from', to a destination with
+ * these alternatives. */
 enum vc_ladder_move vc_ladder_move(const struct vc_rule *rule, const struct vc_ladder *ladder,
-	uint32_t at, unsigned input, uint8_t from);
+	uint32_t at, unsigned input, uint8_t from, uint64_t set);
+
+/* A HyperX: a set of the rows that the ports are in, with minimal ports as many as there are links
+ * of a minimal path; and all ports of these rows. */
+uint64_t vc_ladder_rows(const struct vc_rule *rule, uint32_t at, uint64_t ports);
+uint64_t vc_ladder_row_ports(const struct vc_rule *rule, uint32_t at, uint64_t ports);
 
 /* The members of 'set', the alternatives of the destination, that a detour may take. */
 static inline uint64_t vc_ladder_ports(
@@ -87,5 +103,7 @@ static inline uint64_t vc_ladder_ports(
 		return set;
 	if (move == VC_LADDER_TABLE)
 		return 0;
+	if (move == VC_LADDER_ROWS)
+		return vc_ladder_row_ports(rule, at, set);
 	return move == VC_LADDER_GLOBAL ? set & global : set & ~global;
 }

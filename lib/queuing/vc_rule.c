@@ -70,6 +70,8 @@ static const char *const steps_name[VC_STEPS_COUNT] = {
 
 bool vc_steps_fit(unsigned steps, unsigned classes)
 {
+	if (steps == VC_STEPS_LAYERS || steps == VC_STEPS_OMNI_WAR)
+		return classes >= 1;
 	if (vc_steps_is_ladder(steps))
 		return classes == vc_ladder_classes(vc_ladder_find(steps));
 	if (steps == VC_STEPS_LINKS)
@@ -78,7 +80,7 @@ bool vc_steps_fit(unsigned steps, unsigned classes)
 		return classes >= 3 && classes % 3 == 0;
 	if (steps == VC_STEPS_HALVES)
 		return classes >= 2 && classes % 2 == 0;
-	return steps == VC_STEPS_NONE || (steps == VC_STEPS_LAYERS && classes >= 1);
+	return steps == VC_STEPS_NONE;
 }
 
 const char *vc_steps_name(unsigned steps)

@@ -22,8 +22,7 @@
  *     VC_STEPS_LAYERS no steps: a packet keeps the class that its route names (layered.c). The turn
  *                     of its first hop is that class.
  *
- * The layouts of a Dragonfly are ladders of VCs (vc_ladder.h). They have neither rings nor
- * datelines.
+ * The layouts of a Dragonfly and of a HyperX are ladders of VCs (vc_ladder.h), without datelines.
  *
  * Part of a route set or of tables; the verifier applies it, and so do the switches. */
 
@@ -33,7 +32,7 @@
 #include "topo/topology.h"
 #include "wire/frame.h"
 
-#define VC_RULE_CLASSES_MAX 8 /* layers of dfsssp and lash; every other layout has fewer */
+#define VC_RULE_CLASSES_MAX 8 /* layers of dfsssp and lash, hops of omni-war */
 #define VC_RULE_NO_RING     0xFF
 #define VC_RULE_PORTS       64 /* no switch may have more */
 
@@ -50,6 +49,7 @@ enum vc_steps {
 	VC_STEPS_DF_UGAL_NODE,
 	VC_STEPS_HALVES,
 	VC_STEPS_LAYERS,
+	VC_STEPS_OMNI_WAR,
 	VC_STEPS_COUNT
 };
 
@@ -87,7 +87,8 @@ bool vc_rule_equal(const struct vc_rule *a, const struct vc_rule *b);
 /* A ladder of VCs (vc_ladder.h). */
 static inline bool vc_steps_is_ladder(unsigned steps)
 {
-	return steps >= VC_STEPS_DF_MIN && steps <= VC_STEPS_DF_UGAL_NODE;
+	return (steps >= VC_STEPS_DF_MIN && steps <= VC_STEPS_DF_UGAL_NODE) ||
+	       steps == VC_STEPS_OMNI_WAR;
 }
 
 /* Whether this many classes can be divided among the steps. */

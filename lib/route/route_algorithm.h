@@ -153,6 +153,7 @@ struct route_table *route_compute_table(const struct topology *topology,
 	X(df_ugal_l_node)                           \
 	X(df_ugal_g)                                \
 	X(df_par)                                   \
+	X(omni_war)                                 \
 	/* Several paths for one message stream. */ \
 	X(disjoint)                                 \
 	X(msp)

@@ -54,11 +54,41 @@ static unsigned draw(struct weft_switch *sw, port_set ports)
 		rng_below(&sw->detour.rng, links) < own ? global : local, &sw->detour.rng);
 }
 
+/* The port with the smallest weight in a HyperX; 'minimal' has the ports of minimal paths. */
+static unsigned find_lightest(struct weft_switch *sw, const struct vc_ladder *ladder,
+	const struct weft_packet *packet, port_set ports, uint64_t minimal)
+{
+	const struct detour_config *config = &sw->detour.config;
+	unsigned links = (unsigned)__builtin_popcountll(
+		vc_ladder_rows(sw->vc_rule, sw->vc_rule_at, minimal));
+	unsigned vc = vc_ladder_next(sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port,
+		packet->vc, port_set_first(ports), VC_NEXT_STEP);
+	port_set lightest = PORT_SET_NONE;
+	uint64_t smallest = UINT64_MAX;
+
+	PORT_SET_EACH(left, ports) {
+		unsigned output = port_set_first(left);
+		uint64_t blocks = queue_of(sw, output, vc, config->queues != DETOUR_VC);
+		bool detour = (minimal >> output & 1) == 0;
+		uint64_t weight = (blocks + packet->blocks) * (links + detour) +
+				  (detour ? config->bias_blocks : 0);
+
+		if (weight < smallest)
+			lightest = PORT_SET_NONE;
+		if (weight <= smallest) {
+			smallest = weight;
+			lightest |= port_set_of(output);
+		}
+	}
+	return port_set_draw(lightest, &sw->detour.rng);
+}
+
 static bool takes_primary(struct weft_switch *sw, const struct vc_ladder *ladder,
 	const struct weft_packet *packet, enum vc_ladder_move move, unsigned primary,
 	unsigned other, port_set ports)
 {
-	if (primary >= sw->ports || !port_set_has(sw->usable, primary) || move == VC_LADDER_GLOBAL)
+	if (primary >= sw->ports || !port_set_has(sw->usable, primary) ||
+		move == VC_LADDER_GLOBAL || ladder->rows)
 		return false;
 	/* This switch is one of those that a detour may lead to. */
 	if (move == VC_LADDER_LOCAL)
@@ -76,16 +106,17 @@ unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, 
 	unsigned primary, enum vc_turn *turn)
 {
 	const struct vc_ladder *ladder = vc_ladder_find(sw->vc_rule->steps);
-	enum vc_ladder_move move =
-		vc_ladder_move(sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port, packet->vc);
-	port_set ports = port_set_from(vc_ladder_ports(sw->vc_rule, sw->vc_rule_at, move,
-					       port_set_word(set, 0)),
-				 0) &
-			 sw->usable & ~port_set_of(packet->in_port);
+	uint64_t starts = port_set_word(set, 0);
+	enum vc_ladder_move move = vc_ladder_move(
+		sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port, packet->vc, starts);
+	port_set ports =
+		port_set_from(vc_ladder_ports(sw->vc_rule, sw->vc_rule_at, move, starts), 0) &
+		sw->usable & ~port_set_of(packet->in_port);
 	bool drawn = ladder->choice == VC_LADDER_ORACLE && move == VC_LADDER_GLOBAL;
 	unsigned other = port_set_is_empty(ports) ? primary
-			 : drawn ? detour_draw_for(sw->detour.config.seed, packet, ports)
-				 : draw(sw, ports);
+			 : drawn        ? detour_draw_for(sw->detour.config.seed, packet, ports)
+			 : ladder->rows ? find_lightest(sw, ladder, packet, ports, starts)
+					: draw(sw, ports);
 
 	if (!port_set_is_empty(ports) &&
 		!takes_primary(sw, ladder, packet, move, primary, other, ports)) {

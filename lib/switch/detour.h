@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Detours in a Dragonfly (lib/queuing/vc_ladder.h): the switch where a packet enters the network
+/* Detours (lib/queuing/vc_ladder.h). In a Dragonfly the switch where a packet enters the network
  * sends it through the table's minimal port or on a random detour. Each global link of the group is
  * equally likely, because all its switches have equally many. UGAL-L (Kim, Dally, Scott, Abts, ISCA
  * 2008, section 4.2) compares the two queues q and takes the minimal port if
@@ -18,6 +18,13 @@
  * are: blocks that wait for the output, and those behind it. For that it reads other switches, and
  * both the first switch and the one with the link draw that link from the packet. So it is for a
  * fabric in one thread.
+ *
+ * In a HyperX (omni-war: McDonald et al., SC 2019) each switch takes the port with the smallest
+ *
+ *     (q + packet) x links from here to the destination [+ bias for a detour]
+ *
+ * and draws among equal ones. The packet counts, so that idle links have weights in the order of
+ * their paths.
  *
  * Otherwise only the thread of the switch. No allocation; one or two random numbers per packet. */
 

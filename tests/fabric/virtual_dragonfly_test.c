@@ -31,16 +31,8 @@ static char shift[] = "/tmp/weft-shift-XXXXXX";
 /* Every host sends to the same place of the next group. */
 static int write_shift(void **state)
 {
-	int file = mkstemp(shift);
-	FILE *out;
-
 	(void)state;
-	assert_true(file >= 0);
-	out = fdopen(file, "w");
-	assert_non_null(out);
-	for (unsigned host = 0; host < HOSTS; host++)
-		fprintf(out, "h%u h%u\n", host, (host + GROUP) % HOSTS);
-	fclose(out);
+	virtual_lab_write_shift(shift, HOSTS, GROUP);
 	return 0;
 }
 

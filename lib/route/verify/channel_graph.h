@@ -121,7 +121,8 @@ static inline void channel_graph_ways(const struct channel_graph *graph, uint32_
 			    (unsigned)__builtin_ctzll(primary), VC_GO_ON))
 			ways[VC_GO_ON] &= ~(primary & -primary);
 	ways[VC_NEXT_STEP] = vc_ladder_ports(rule, at->device,
-		vc_ladder_move(rule, ladder, at->device, at->port, class), alternatives);
+		vc_ladder_move(rule, ladder, at->device, at->port, class, alternatives),
+		alternatives);
 }
 
 /* True for a link between two switches. */

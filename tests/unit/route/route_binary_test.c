@@ -218,8 +218,8 @@ UNIT_TEST(a_layout_that_cannot_divide_the_classes_is_refused)
 	bytes = write_file(topology, &file);
 	refuse(topology, &bytes,
 		"FILE: byte 26: layout 2 of steps with 4 VC classes, expected 0 none, 1 links (3 "
-		"and more), 2 equal (3 or 6), the ladder of a Dragonfly, 10 halves (2 to 8) or 11 "
-		"layers");
+		"and more), 2 equal (3 or 6), the ladder of a Dragonfly, 10 halves (2 to 8), 11 "
+		"layers or 12 omni-war");
 	free(bytes.at);
 }
 

@@ -28,7 +28,7 @@ static inline bool route_expect_serves_all(const struct route_algorithm *algorit
 {
 	return strcmp(algorithm->name, "dmodk") != 0 && strncmp(algorithm->name, "dor", 3) != 0 &&
 	       strcmp(algorithm->name, "valiant") != 0 && strcmp(algorithm->name, "msp") != 0 &&
-	       strncmp(algorithm->name, "df-", 3) != 0;
+	       algorithm->ladder == VC_STEPS_NONE;
 }
 
 /* As short as the topology allows where each switch can hold an ITB. */

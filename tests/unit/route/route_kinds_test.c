@@ -15,8 +15,9 @@ static const struct {
 	bool stages, grid; /* what dmodk and dor were made for */
 	bool hosts_everywhere;
 	bool groups; /* df-* */
+	bool rows;   /* omni-war */
 } networks[] = {
-	{"rlft:ports=4,stages=1", true, true, true, true}, /* a switch alone is a grid, too */
+	{"rlft:ports=4,stages=1", true, true, true, true, true}, /* a switch alone is a grid, too */
 	{"rlft:ports=8,stages=2", true, false, false},
 	{"rlft:ports=4,stages=3", true, false, false},
 	{"rail:rails=2,ports=4,stages=2", true, false, false},
@@ -28,14 +29,14 @@ static const struct {
 	{"torus-express:dims=5x5", false, false, true},
 	{"ring:switches=9,hosts=2", false, true, true},
 	{"ring:switches=4", false, true, true},
-	{"hypercube:dims=4", false, true, true},
-	{"full:switches=6,hosts=2", false, false, true, true},
+	{"hypercube:dims=4", false, true, true, false, true},
+	{"full:switches=6,hosts=2", false, false, true, true, true},
 	{"dragonfly:a=4,p=2,h=2", false, false, true, true},
 	{"dragonfly:a=2,p=1,h=2,wiring=absolute", false, false, true, true},
 	{"dragonfly-plus:l=2,s=2,p=1,h=1", false, false, false},
 	{"clos:ports=4,stages=2,over=3:1", true, false, false},
 	{"clos:ports=4,stages=3", true, false, false},
-	{"hyperx:shape=3x3", false, false, true},
+	{"hyperx:shape=3x3", false, false, true, false, true},
 	{"slimfly:q=3,hosts=1", false, false, true},
 	{"polarfly:q=2", false, false, true},
 	{"jellyfish:switches=12,degree=4,hosts=1", false, false, true},
@@ -63,13 +64,15 @@ static bool serves(const struct route_algorithm *algorithm, unsigned i)
 		return networks[i].stages || networks[i].grid;
 	if (strncmp(algorithm->name, "df-", 3) == 0)
 		return networks[i].groups;
+	if (strcmp(algorithm->name, "omni-war") == 0)
+		return networks[i].rows;
 	return true;
 }
 
 static bool minimal(const struct route_algorithm *algorithm, unsigned i)
 {
 	return (!route_expect_serves_all(algorithm) && strcmp(algorithm->name, "msp") != 0 &&
-		       strncmp(algorithm->name, "df-", 3) != 0 &&
+		       algorithm->ladder == VC_STEPS_NONE &&
 		       strcmp(algorithm->name, "valiant") != 0) ||
 	       (networks[i].hosts_everywhere && route_expect_minimal(algorithm));
 }

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* The decisions of a switch of a Dragonfly: ports 0 to 2 are local, 3 and 4 global, 5 has a host.
- * The table sends everything to host 8 by port 0. */
+ * In a HyperX ports 0 to 4 are a row. The table sends everything to host 8 by port 0. */
 
 #include "switch/detour.h"
 
@@ -61,7 +61,8 @@ static void fill(struct place *place, unsigned port, unsigned vc, uint32_t used)
 static unsigned way(struct place *place, unsigned input, uint8_t vc, unsigned *next)
 {
 	struct weft_switch *sw = place->bench->sw;
-	struct weft_packet packet = {.destination = HOST, .vc = vc, .in_port = (uint8_t)input};
+	struct weft_packet packet = {
+		.destination = HOST, .blocks = 2, .vc = vc, .in_port = (uint8_t)input};
 	enum vc_turn turn = VC_GO_ON;
 	unsigned output = detour_route(
 		sw, &packet, place->bench->alternatives[HOST], switch_table_port(sw, HOST), &turn);
@@ -254,6 +255,28 @@ UNIT_TEST(a_pair_may_have_detours_alone)
 	for (unsigned port = 3; port < 5; port++)
 		found += bench_leave(bench, port) == (int)number;
 	assert_int_equal(found, 1);
+}
+
+/* (queue + packet) x links: 2 x 1 beside 2 x 2 on idle links. */
+UNIT_TEST(a_switch_of_a_hyperx_weighs_queues_by_the_links_that_follow)
+{
+	for (uint32_t bias = 0; bias <= 3; bias += 3) {
+		OWNED(place) place = create(VC_STEPS_OMNI_WAR, DETOUR_PORT, bias);
+		unsigned out[PORTS];
+
+		place.bench->alternatives[HOST] = BIT64(1);
+		fill(&place, 3, 0, 1);
+		fill(&place, 1, 1, 1 + bias);
+		count_ways(&place, FROM_HOST, 0, out);
+		assert_int_equal(out[1], PACKETS);
+		fill(&place, 1, 2, 2);
+		count_ways(&place, FROM_HOST, 0, out);
+		for (unsigned port = 0; port < 5; port += 2)
+			expect_about(out[port], PACKETS / 3);
+		/* On the last rung. */
+		count_ways(&place, 4, 2, out);
+		assert_int_equal(out[1], PACKETS);
+	}
 }
 
 /* The link of the minimal port is down, and on its rung the packet has no other. */

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+
+/* omni-war in whole fabrics on the virtual clock (McDonald et al., SC 2019). With a high
+ * bias there are no detours, and switches choose among minimal links. */
+
+#include <unistd.h>
+
+#include "virtual_drawn.h"
+#include "virtual_lab.h"
+
+#define HYPERX                                                      \
+	"weft: run/1\n"                                             \
+	"topology: \"hyperx:shape=4x4,hosts=4\"\n"                  \
+	"clock: virtual\n"                                          \
+	"link: {rate: 100Gbps, delay: 30ns}\n"                      \
+	"switch: {vcs: 4}\n"                                        \
+	"routing: {algorithm: omni-war}\n"                          \
+	"measure: {warmup: 100us, duration: 200us, sample: 50us}\n" \
+	"traffic:\n"
+
+static const char uniform[] = HYPERX "  - {pattern: uniform, from: all, load: 100%, "
+				     "message: 4KiB, arrivals: poisson}\n";
+static const char shifted[] = HYPERX "  - {pattern: permutation, file: none, load: 100%, "
+				     "message: 4KiB, arrivals: poisson}\n";
+
+#define HOSTS 64
+#define EACH  4
+
+static char shift[] = "/tmp/weft-shift-XXXXXX";
+
+/* Every host sends to the same place at the next switch. */
+static int write_shift(void **state)
+{
+	(void)state;
+	virtual_lab_write_shift(shift, HOSTS, EACH);
+	return 0;
+}
+
+static int remove_shift(void **state)
+{
+	(void)state;
+	return unlink(shift);
+}
+
+#define DETOURS "routing.ugal-bias=0B"
+#define MINIMAL "routing.ugal-bias=1MiB"
+
+/* Accepted traffic in thousandths of the hosts' rate. */
+static unsigned accepted(const char *bias, const char *load, bool shifts)
+{
+	char file[64];
+	const char *set[] = {bias, load, file};
+	OWNED(virtual_lab) lab = {0};
+
+	snprintf(file, sizeof(file), "traffic[0].file=%s", shift);
+	lab = virtual_lab_ran(shifts ? shifted : uniform, set, shifts ? 3 : 2);
+	virtual_lab_expect_whole(&lab);
+	return (unsigned)(lab.result.accepted * 1000 + 0.5);
+}
+
+UNIT_TEST(uniform_traffic_is_carried_as_on_minimal_links_until_these_are_nearly_full)
+{
+	assert_in_range(accepted(MINIMAL, "traffic[0].load=70%", false), 690, 710);
+	assert_in_range(accepted(DETOURS, "traffic[0].load=70%", false), 690, 710);
+	assert_in_range(accepted(MINIMAL, "traffic[0].load=100%", false), 860, 900);
+	assert_in_range(accepted(DETOURS, "traffic[0].load=100%", false), 740, 900);
+}
+
+/* Minimal: four hosts have one link. With detours the row carries them over two others as well. */
+UNIT_TEST(detours_carry_a_shift_that_minimal_links_do_not)
+{
+	assert_in_range(accepted(MINIMAL, "traffic[0].load=45%", true), 245, 255);
+	assert_in_range(accepted(DETOURS, "traffic[0].load=45%", true), 380, 450);
+}
+
+UNIT_TEST(the_result_is_that_of_one_worker)
+{
+	const struct drawn drawn = {
+		.set = {"topology=hyperx:shape=3x3,hosts=2", "routing.algorithm=omni-war",
+			"switch.vcs=4", "traffic[0].load=100%", "traffic[0].arrivals=poisson"},
+		.sets = 5};
+
+	drawn_expect_workers(&drawn, 0, NULL, (const unsigned[]){2, 3, 0});
+}
+
+UNIT_MAIN(write_shift, remove_shift)
