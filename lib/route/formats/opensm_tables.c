@@ -29,7 +29,8 @@ struct tables {
 	uint32_t blocks, unknown;
 };
 
-static int find_device(const struct topology *topology, enum device_kind kind, struct ib_text name)
+int32_t opensm_find_device(
+	const struct topology *topology, enum device_kind kind, struct ib_text name)
 {
 	char text[TOPOLOGY_NAME_MAX];
 
@@ -88,8 +89,8 @@ static int read_named_block(struct listing_reader *reader)
 	while (name.length > 0 && name.start[name.length - 1] != ')')
 		name.length--;
 	name.length -= name.length > 0;
-	return begin_block(reader,
-		find_device(((struct tables *)reader->context)->topology, DEVICE_SWITCH, name));
+	return begin_block(reader, opensm_find_device(((struct tables *)reader->context)->topology,
+					   DEVICE_SWITCH, name));
 }
 
 static int read_named_entry(struct listing_reader *reader, uint32_t port)
@@ -108,7 +109,7 @@ static int read_named_entry(struct listing_reader *reader, uint32_t port)
 	name.length -= name.length > 0;
 	if (result < 0)
 		return result;
-	host = find_device(tables->topology, DEVICE_HOST, name);
+	host = opensm_find_device(tables->topology, DEVICE_HOST, name);
 	tables->unknown += host == UNKNOWN;
 	return set_port(reader, host, port);
 }
@@ -212,7 +213,7 @@ static int read_subnet_line(struct listing_reader *reader)
 		result = listing_number(reader, lid, 16, LIDS - 1, &value);
 	if (result < 0)
 		return result;
-	number = find_device(tables->topology, kind, name);
+	number = opensm_find_device(tables->topology, kind, name);
 	snprintf(
 		text, sizeof(text), "%.*s", (int)(guid.length < 31 ? guid.length : 31), guid.start);
 	if (kind == DEVICE_SWITCH)

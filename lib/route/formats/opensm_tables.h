@@ -8,7 +8,7 @@
  * 1 of the topology. */
 
 #include "route/route_table.h"
-#include "topo/formats/topology_format.h"
+#include "topo/formats/ib_listing.h"
 
 struct opensm_tables_input {
 	const char *text, *origin; /* 'length' bytes */
@@ -17,6 +17,10 @@ struct opensm_tables_input {
 		*subnet_origin; /* opensm-subnet.lst of 'subnet_length' bytes; or NULL */
 	size_t subnet_length;
 };
+
+/* The device that importing the listing named after this description; -1 if there is none. */
+int32_t opensm_find_device(
+	const struct topology *topology, enum device_kind kind, struct ib_text name);
 
 /* Nodes that the topology does not have are left out with a note; with import->strict they are an
  * error. NULL with errno EINVAL or ENOMEM. The caller owns the table. */

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "opensm_lanes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arrays.h"
+#include "topo/formats/listing_reader.h"
+
+#define UNKNOWN (-1)
+#define LIDS    65536
+#define LEVELS  16 /* SLs, and lanes with number 15 for management */
+
+struct lanes {
+	const struct topology *topology;
+	uint8_t **map;  /* by switch: [(in * (ports + 1) + out) * LEVELS + SL]; NULL: no table */
+	uint8_t *level; /* SL by source and destination; NULL: 0 */
+	int32_t *host_of_lid;
+	/* Device of the block that is being read; UNKNOWN before the first. */
+	enum device_kind kind;
+	int32_t current;
+	struct arrays arrays;
+};
+
+/* Switch 0x0002c902, base LID 5, "leaf 1"
+ * Channel Adapter 0x0002c903, base LID 7, "node1 HCA-1", port 1 */
+static int read_head(struct listing_reader *reader)
+{
+	struct lanes *lanes = reader->context;
+	struct ib_text ignored, lid, name;
+	uint32_t number = 0;
+	int result;
+
+	lanes->kind = listing_take(reader, "Switch") ? DEVICE_SWITCH : DEVICE_HOST;
+	lanes->current = UNKNOWN;
+	result = listing_until(reader, "base LID ", &ignored);
+	if (result == 0)
+		result = listing_until(reader, ",", &lid);
+	if (result == 0)
+		result = listing_number(reader, lid, 10, LIDS - 1, &number);
+	if (result == 0)
+		result = listing_until(reader, "\"", &ignored);
+	if (result < 0)
+		return result;
+	name = (struct ib_text){reader->at, (uint32_t)(reader->end - reader->at)};
+	while (name.length > 0 && name.start[name.length - 1] != '"')
+		name.length--;
+	name.length -= name.length > 0;
+	lanes->current = opensm_find_device(lanes->topology, lanes->kind, name);
+	if (lanes->kind == DEVICE_HOST)
+		lanes->host_of_lid[number] = lanes->current;
+	return 0;
+}
+
+static bool is_head(const struct listing_reader *reader)
+{
+	return *reader->at >= 'A' && *reader->at <= 'Z';
+}
+
+/* 1   2   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7 */
+static int read_map_line(struct listing_reader *reader)
+{
+	struct lanes *lanes = reader->context;
+	uint32_t ports, in, out, lane;
+	uint8_t **map, *row;
+	int result;
+
+	if (is_head(reader))
+		return read_head(reader);
+	if (lanes->kind == DEVICE_HOST || lanes->current == UNKNOWN)
+		return 0;
+	ports = lanes->topology->switch_at[lanes->current].ports;
+	result = listing_number(reader, listing_word(reader), 10, 254, &in);
+	if (result == 0)
+		result = listing_number(reader, listing_word(reader), 10, 254, &out);
+	if (result == 0 && !listing_take(reader, ":"))
+		return listing_refuse(reader, "expected ':' after two ports");
+	if (result < 0 || in > ports || out > ports)
+		return result; /* a port without a cable in the topology */
+	map = &lanes->map[lanes->current];
+	if (*map == NULL)
+		*map = arrays_add(&lanes->arrays, (size_t)(ports + 1) * (ports + 1), LEVELS);
+	if (*map == NULL)
+		return -ENOMEM;
+	row = *map + ((size_t)in * (ports + 1) + out) * LEVELS;
+	for (unsigned level = 0; level < LEVELS && result == 0; level++) {
+		result = listing_number(reader, listing_word(reader), 10, LEVELS - 1, &lane);
+		row[level] = (uint8_t)lane;
+	}
+	return result;
+}
+
+/* 0x0004 : 2  : 4   : 3 */
+static int read_record_line(struct listing_reader *reader)
+{
+	struct lanes *lanes = reader->context;
+	uint32_t lid, level;
+	struct ib_text word;
+	int result;
+
+	if (is_head(reader))
+		return read_head(reader);
+	listing_take(reader, "0x");
+	result = listing_number(reader, listing_word(reader), 16, LIDS - 1, &lid);
+	listing_take(reader, ":");
+	word = listing_word(reader);
+	if (result < 0 || listing_is(word, "UNREACHABLE"))
+		return result;
+	result = listing_number(reader, word, 10, LEVELS - 1, &level);
+	if (result == 0 && lanes->kind == DEVICE_HOST && lanes->current != UNKNOWN &&
+		lanes->host_of_lid[lid] != UNKNOWN)
+		lanes->level[(size_t)lanes->current * lanes->topology->hosts +
+			     (uint32_t)lanes->host_of_lid[lid]] = (uint8_t)level;
+	return result;
+}
+
+/* Lane of a hop; LEVELS without a table of the switch. */
+static unsigned lane_of(
+	const struct lanes *lanes, uint32_t at, unsigned in, unsigned out, unsigned level)
+{
+	size_t ports = lanes->topology->switch_at[at].ports + 1u;
+
+	if (lanes->map[at] == NULL)
+		return LEVELS;
+	return lanes->map[at][((in + 1) * ports + out + 1) * LEVELS + level];
+}
+
+static int refuse_path(const struct lanes *lanes, uint32_t from, uint32_t to, uint32_t at,
+	unsigned lane, unsigned next, struct error *error)
+{
+	const struct topology *topology = lanes->topology;
+
+	if (next == LEVELS)
+		return error_set(error, EINVAL, "%s: switch %s has no SL2VL table", topology->name,
+			topology->switch_at[at].name);
+	return error_set(error, EINVAL,
+		"%s: the path from %s to %s takes VL %u at switch %s after VL %u, expected one VL "
+		"per path, 0 to %u",
+		topology->name, topology->host_at[from].name, topology->host_at[to].name, next,
+		topology->switch_at[at].name, lane, VC_RULE_CLASSES_MAX - 1);
+}
+
+/* Follows the tables; '*classes' grows with the lane. */
+static int add_route(const struct lanes *lanes, const struct route_table *table,
+	struct route_set *set, uint32_t from, uint32_t to, unsigned *classes, struct error *error)
+{
+	unsigned level = 0, lane = LEVELS, length = 1;
+	uint8_t route[ROUTE_ELEMENTS_MAX + 4];
+	struct topology_port at;
+
+	if (from == to || !topology_host_switch(lanes->topology, from, &at))
+		return 0;
+	if (lanes->level != NULL)
+		level = lanes->level[(size_t)from * table->hosts + to];
+	while (at.kind == DEVICE_SWITCH && length < ROUTE_ELEMENTS_MAX) {
+		struct topology_port out = {
+			DEVICE_SWITCH, at.device, route_table_port(table, at.device, to)};
+		struct topology_port next;
+		unsigned taken;
+
+		if (out.port == ROUTE_TABLE_NONE || !topology_peer(lanes->topology, out, &next))
+			return 0;
+		taken = lane_of(lanes, at.device, at.port, out.port, level);
+		if (next.kind == DEVICE_SWITCH && lane == LEVELS)
+			lane = taken;
+		if (next.kind == DEVICE_SWITCH && (taken != lane || taken >= VC_RULE_CLASSES_MAX))
+			return refuse_path(lanes, from, to, at.device, lane, taken, error);
+		length += route_put_port(route + length, out.port);
+		at = next;
+	}
+	if (at.kind != DEVICE_HOST || at.device != to)
+		return 0;
+	lane = lane == LEVELS ? 0 : lane;
+	*classes = lane >= *classes ? lane + 1 : *classes;
+	route[length++] = ROUTE_TYPE_HOST;
+	route[0] = (uint8_t)(ROUTE_TYPE_LAYER | lane);
+	return lane > 0 ? route_set_add(set, from, to, route, length)
+			: route_set_add(set, from, to, route + 1, length - 1);
+}
+
+static int use_rule(const struct topology *topology, struct route_set *set, unsigned classes)
+{
+	struct vc_rule *rule = vc_rule_create(topology->switches, (uint8_t)classes);
+
+	if (rule == NULL)
+		return -ENOMEM;
+	rule->steps = VC_STEPS_LAYERS;
+	for (uint32_t i = 0; i < topology->links; i++) {
+		const struct topology_link *link = &topology->link_at[i];
+
+		if (link->a.kind == DEVICE_HOST || link->b.kind == DEVICE_HOST)
+			continue;
+		rule->ring[(size_t)link->a.device * VC_RULE_PORTS + link->a.port] = 0;
+		rule->ring[(size_t)link->b.device * VC_RULE_PORTS + link->b.port] = 0;
+	}
+	route_set_use_vc_rule(set, rule);
+	return 0;
+}
+
+static int read_all(struct lanes *lanes, const struct route_table *table,
+	const struct opensm_lanes_input *input, struct topology_import *import,
+	struct route_set *set, struct error *error)
+{
+	struct listing_reader map = {.line = read_map_line,
+		.context = lanes,
+		.origin = input->map_origin,
+		.import = import};
+	struct listing_reader records = {.line = read_record_line,
+		.context = lanes,
+		.origin = input->records_origin,
+		.import = import};
+	unsigned classes = 1;
+	int result = topology_check_ports(lanes->topology, VC_RULE_PORTS, "lanes", error);
+
+	for (uint32_t i = 0; i < LIDS; i++)
+		lanes->host_of_lid[i] = UNKNOWN;
+	if (result == 0)
+		result = listing_reader_lines(&map, input->map, input->map_length, error);
+	if (result == 0 && input->records != NULL)
+		result = listing_reader_lines(
+			&records, input->records, input->records_length, error);
+	for (uint32_t from = 0; from < table->hosts; from++)
+		for (uint32_t to = 0; to < table->hosts && result == 0; to++)
+			result = add_route(lanes, table, set, from, to, &classes, error);
+	return result == 0 && classes > 1 ? use_rule(lanes->topology, set, classes) : result;
+}
+
+struct route_set *opensm_lanes_read(const struct topology *topology,
+	const struct route_table *table, const struct opensm_lanes_input *input,
+	struct topology_import *import, struct error *error)
+{
+	struct lanes lanes = {.topology = topology, .current = UNKNOWN};
+	struct route_set *set = route_set_create(topology->hosts);
+	int result = -ENOMEM;
+
+	ARRAYS_ADD(&lanes, map, topology->switches + 1u);
+	if (input->records != NULL)
+		ARRAYS_ADD(&lanes, level, (size_t)topology->hosts * topology->hosts + 1);
+	ARRAYS_ADD(&lanes, host_of_lid, LIDS);
+	error_set(error, ENOMEM, "%s: no memory", input->map_origin);
+	if (set != NULL && !lanes.arrays.failed)
+		result = read_all(&lanes, table, input, import, set, error);
+	arrays_free(&lanes.arrays);
+	if (result < 0) {
+		route_set_destroy(set);
+		errno = -result;
+		return NULL;
+	}
+	*route_set_origin(set) = table->origin;
+	return set;
+}

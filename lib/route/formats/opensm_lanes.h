@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Virtual lanes of imported tables, from what OpenSM dumps: opensm-sl2vl.dump, the lane of each
+ * service level (SL) between two ports of a switch, and opensm-path-records.dump, the SL of each
+ * pair. Routes take one lane, which becomes their layer of VCs (VC_STEPS_LAYERS). */
+
+#include "opensm_tables.h"
+
+struct opensm_lanes_input {
+	const char *map, *map_origin; /* 'map_length' bytes */
+	size_t map_length;
+	const char *records, *records_origin; /* NULL: all pairs have SL 0 */
+	size_t records_length;
+};
+
+/* Routes through the tables. A pair whose tables do not lead to its destination has none. NULL with
+ * errno EINVAL, as well for a path that changes its lane or takes one above 7, or ENOMEM. The
+ * caller owns the set. */
+struct route_set *opensm_lanes_read(const struct topology *topology,
+	const struct route_table *table, const struct opensm_lanes_input *input,
+	struct topology_import *import, struct error *error);
