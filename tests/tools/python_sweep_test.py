@@ -7,14 +7,16 @@ weft_sweep_test.py.
 usage: python_sweep_test.py [TEST]...
 """
 import io
+import os
 import pathlib
+import signal
 import sys
 import types
 import unittest
 from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
-from weft import Error
+from weft import Error, child
 from weft.sweeping import manifest, plan, table
 from weft.sweeping.plan import Plan, Vary, parse_seeds, parse_vary
 from weft.sweeping.run import Progress
@@ -163,6 +165,17 @@ class Manifests(unittest.TestCase):
             with self.subTest(now=now), self.assertRaisesRegex(Error, "^out has another sweep: ") as caught:
                 self.difference(**now)
             self.assertIn(why, str(caught.exception))
+
+
+class Together(unittest.TestCase):
+    def test_a_run_that_cannot_start_interrupts_those_that_run(self):
+        one, ends = mock.Mock(pidfd=os.eventfd(1), ended=mock.Mock(side_effect=[False, True])), []
+        self.addCleanup(os.close, one.pidfd)
+        begin = mock.Mock(side_effect=[one, Error("no fabric")])
+        with self.assertRaisesRegex(Error, "^no fabric$"):
+            child.run_all(2, begin, lambda *end: ends.append(end))
+        one.signal.assert_called_once_with(signal.SIGINT)
+        self.assertEqual(ends, [(one, True)])
 
 
 class Bar(unittest.TestCase):

@@ -63,7 +63,7 @@ class Definitions(Folder):
     def test_wrong_ones_are_refused_with_their_place(self):
         for text, said in (
             (HEAD + "cases: [{name: C, set: [load]}]\n", "e.yaml:11:25: expected KEY=VALUE"),
-            (HEAD + "cases: [{name: C, traffic: 0}]\n", "e.yaml:11:28: expected flits/ns/switch, such as 0.015"),
+            (HEAD + "cases: [{name: C, traffic: 0}]\n", "e.yaml:11:28: 'traffic: 0': expected flits/ns/switch, such as 0.015"),
             (HEAD + "cases: []\n", "e.yaml:11:8: expected 1 to 32 of them"),
             (HEAD + "tolerances: 1%\n", "e.yaml:11:1: unknown key 'tolerances', nearest is tolerance; known are: weft, "),
             (HEAD + "load: 101%\n", "e.yaml:11:7: 'load: 101%': expected from 0.0001% to 100%"),
@@ -190,8 +190,7 @@ class Searches(unittest.TestCase):
         for off in (0.8, 0.9, 1, 1.1, 1.2):
             found, points = search(0.1 * off, 0.1)
             self.assertLessEqual(points, 8)
-            low, points = found.low, 0
-            found.verify(10000)
+            low, points, found = found.low, 0, found.verify(10000)
             while not found.done:
                 found.take(found.load, min(found.load, 0.1), 1)
                 points += 1

@@ -148,7 +148,7 @@ class Watch:
     def _note(self, *_: object) -> None:
         os.write(self._pipe[1], b"\0")
 
-    def _interrupt(self) -> None:
+    def interrupt(self) -> None:
         self._signal_all(signal.SIGKILL if self.interrupted else signal.SIGINT)
         if not self.interrupted:
             self._kill_at = time.monotonic() + PATIENCE_S
@@ -161,14 +161,9 @@ class Watch:
             poll.register(fd, select.POLLIN)
         if self._pipe[0] in (fd for fd, _ in poll.poll(LOOK_S * 1000)):
             for _ in os.read(self._pipe[0], 64):
-                self._interrupt()
+                self.interrupt()
         if self.interrupted and time.monotonic() >= self._kill_at:
             self._signal_all(signal.SIGKILL)
-
-
-def signal_all(children: Iterable[Child], number: int) -> None:
-    for child in children:
-        child.signal(number)
 
 
 def run_all(
@@ -179,29 +174,34 @@ def run_all(
 ) -> bool:
     """Runs at most 'jobs' children at a time until 'begin' starts none and all have ended. 'end' gets
     each one, and whether they were interrupted, as the result does; 'draw' their number. An Error of
-    theirs is raised once the running children have ended."""
+    theirs interrupts the running children, and is raised once they have ended."""
     children: list[Child] = []
     failure: Error | None = None
-    with Watch(lambda number: signal_all(children, number)) as watch:
+
+    def signal_all(number: int) -> None:
+        for child in children:
+            child.signal(number)
+
+    with Watch(signal_all) as watch:
         while True:
             try:
-                while not failure and not watch.interrupted and len(children) < jobs:
+                while not watch.interrupted and len(children) < jobs:
                     child = begin()
                     if child is None:
                         break
                     children.append(child)
+                draw(len(children))
+                if not children:
+                    break
+                watch.wait(children)
+                for child in [*children]:
+                    if child.ended():
+                        children.remove(child)
+                        end(child, watch.interrupted)
             except Error as error:
-                failure = error
-            draw(len(children))
-            if not children:
-                break
-            watch.wait(children)
-            for child in [child for child in children if child.ended()]:
-                children.remove(child)
-                try:
-                    end(child, watch.interrupted)
-                except Error as error:
-                    failure = failure or error
+                failure = failure or error
+                if not watch.interrupted:
+                    watch.interrupt()
     if failure is not None:
         raise failure
     return watch.interrupted

@@ -163,6 +163,12 @@ class Reader:
             listed = f", expected {words}" if words else f"{nearest}; known are: {', '.join(known)}"
             raise self.refuse(name, f"unknown key '{key[:60]}'{listed}")
 
+    def needs(self, node: Any, pairs: Pairs, keys: Iterable[str]) -> None:
+        """Error if a key is not in the map of a node."""
+        for key in keys:
+            if key not in pairs:
+                raise self.refuse(node, f"key '{key}' is missing")
+
     def form(self, *forms: str) -> str:
         """What kind of file it is: the value of 'weft'."""
         pairs = self.map(self.root)

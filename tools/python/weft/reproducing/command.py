@@ -3,6 +3,7 @@
 """weft reproduce: figures and tables of papers, published numbers beside those of Weft."""
 from __future__ import annotations
 
+import contextlib
 import glob
 import json
 import os
@@ -51,7 +52,7 @@ so does the file of a paper. The same command continues after an interruption.
 Exit: 0 done, 1 a value is not as published, 2 bad request, 3 not able, 130 ended by Ctrl-C.
 """
 
-
+LISTED = ("name", "paper", "place", "title", "time", "quick_time")
 NUMBERS = {
     "instances": (1, COPIES_MAX),
     "warmup": (0, MESSAGES_MAX),
@@ -59,7 +60,7 @@ NUMBERS = {
     "jobs": (1, JOBS_MAX),
 }
 TEXTS = ("only", "on", "srun", "cache", "latency-limit")
-FLAGS = {"list": "lists", **{name: name for name in ("quick", "json", "markdown", "again")}}
+FLAGS = ("list", "quick", "json", "markdown", "again")
 
 
 @dataclass
@@ -94,7 +95,7 @@ class Request:
             value = parse_kind(TIME, text)
             if value is None:
                 raise Error(f"--latency-limit {text}: expected a time such as 20us, or 0s")
-        name = FLAGS.get(option, "folder" if option == "o" else option.replace("-", "_"))
+        name = {"o": "folder", "list": "lists"}.get(option, option.replace("-", "_"))
         setattr(self, name, value if option not in FLAGS else True)
 
     def check(self) -> None:
@@ -112,10 +113,8 @@ def default_cache() -> str:
     """$XDG_CACHE_HOME/weft, ~/.cache/weft, or a folder here if there is no home."""
     cache, home = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", "")
     folder = cache if cache.startswith("/") else f"{home}/.cache" if home.startswith("/") else "."
-    try:
+    with contextlib.suppress(OSError):
         os.mkdir(folder)
-    except OSError:
-        pass
     return f"{folder}/weft"
 
 
@@ -170,9 +169,14 @@ class Session:
     def list(self) -> int:
         """Prints all definitions, in the order of their names and numbers."""
         found = [one for path in self.papers for one in load(path)]
-        found.sort(key=lambda one: _sort_key(one.name))
+        parts = re.compile(r"(\d+)").split
+        found.sort(key=lambda one: [int(p) if p.isdigit() else p for p in parts(f"{one.name}.")])
         if self.request.json:
-            _print_json([_entry(one) for one in found])
+            entries: list[dict[str, Any]] = []
+            for one in found:
+                entries.append({key: getattr(one, key) for key in LISTED})
+                entries[-1] |= {"missing": one.missing or None, "group": bool(one.members)}
+            _print_json(entries)
             return Exit.DONE
         form = "{:22} {:20} {:17} {:10} {:10} {}".format
         print(form("NAME", "PAPER", "PLACE", "TIME", "--quick", "WHAT"))
@@ -182,9 +186,12 @@ class Session:
             print(form(one.name, one.paper, one.place, time, one.quick_time, what))
         return Exit.DONE
 
-    def _apply(self, what: Definition) -> None:
-        """Makes the definition the one that the options ask for."""
+    def reproduce(self, what: Definition) -> int:
         request = self.request
+        if what.missing:
+            raise Error(f"{what.name} cannot be run: {what.missing}", Exit.NOT_ABLE)
+        from . import pictures  # which needs the package's plots
+
         if request.quick:
             what.reduce()
         if request.instances:
@@ -195,14 +202,6 @@ class Session:
                 what.set_length(name, value)
         if request.only is not None:
             what.select(request.only)
-
-    def reproduce(self, what: Definition) -> int:
-        request = self.request
-        if what.missing:
-            raise Error(f"{what.name} cannot be run: {what.missing}", Exit.NOT_ABLE)
-        from . import pictures  # which needs the package's plots
-
-        self._apply(what)
         draws = pictures.wanted(what)
         if draws:
             pictures.check_folder(request.folder)
@@ -257,8 +256,13 @@ class Session:
                 expected = f"expected members of the group, such as {chosen[0]}"
                 raise Error(f"{group.name}: --only {request.only}: {expected}")
             chosen = [name for name in chosen if name in words]
-        for name in chosen:
-            self._check_member(name)
+        for name in chosen:  # before anything runs, which may take hours
+            is_group = False
+            with contextlib.suppress(Error):  # an unreadable one is named when it is its turn
+                is_group = bool(self.open(name).members)
+            if is_group:
+                expected = f"expected experiments as members, '{name}' is a group"
+                raise Error(f"{request.name}: {expected}")
         request.documents = [] if request.json else None
         for name in chosen:
             code = max(code, self._member(name))
@@ -268,28 +272,6 @@ class Session:
             form = {"weft": "reproduction-group/1", "name": group.name}
             _print_json({**form, "members": request.documents})
         return code
-
-    def _check_member(self, name: str) -> None:
-        """Before anything runs, which may take hours. A member that cannot be read is named when it
-        is its turn."""
-        try:
-            is_group = bool(self.open(name).members)
-        except Error:
-            return
-        if is_group:
-            expected = f"expected experiments as members, '{name}' is a group"
-            raise Error(f"{self.request.name}: {expected}")
-
-
-def _sort_key(name: str) -> list[Any]:
-    parts = re.split(r"(\d+)", f"{name}.")
-    return [int(part) if at % 2 else part for at, part in enumerate(parts)]
-
-
-def _entry(one: Definition) -> dict[str, Any]:
-    keys = ("name", "paper", "place", "title", "time", "quick_time")
-    found = {key: getattr(one, key) for key in keys}
-    return {**found, "missing": one.missing or None, "group": bool(one.members)}
 
 
 def _print_json(made: Any) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from ..quantity import mean_of
 from .courses import number
@@ -28,27 +27,22 @@ def link_value(what: Definition, link: object) -> float:
     return number(link, "blocked" if what.measure == BLOCKED else "utilisation")
 
 
-def _links(trial: Trial, row: Row) -> float:
-    """In per cent."""
-    what = trial.definition
-    uses = [100 * link_value(what, link) for link in trial.links if is_between_switches(link)]
-    if not uses:
-        return NAN
-    if row.quantity == "below":
-        return 100 * sum(use < row.limit for use in uses) / len(uses)
-    if row.quantity == "above":
-        return 100 * sum(use > row.limit for use in uses) / len(uses)
-    return max(uses) if row.quantity == "max" else min(uses)
-
-
 def _own(trial: Trial, row: Row) -> float:
-    course, unit_ns = trial.transient, trial.definition.unit_ns
+    """The value of a trial; those of links are in per cent."""
+    what, course = trial.definition, trial.transient
+    uses = [100 * link_value(what, link) for link in trial.links if is_between_switches(link)]
+    if row.is_link and not uses:
+        return NAN
     own: dict[str, Callable[[], float]] = {
+        "below": lambda: 100 * sum(use < row.limit for use in uses) / len(uses),
+        "above": lambda: 100 * sum(use > row.limit for use in uses) / len(uses),
+        "max": lambda: max(uses),
+        "min": lambda: min(uses),
         "before": course.before,
         "minimum": course.minimum,
-        "at": lambda: course.at(row.limit * unit_ns),
+        "at": lambda: course.at(row.limit * what.unit_ns),
         "end": course.end,
-        "back": lambda: course.back_ns() / unit_ns,
+        "back": lambda: course.back_ns() / what.unit_ns,
         "after": lambda: trial.settling.deviation(row.limit / 1000.0),
         "traffic-interval": lambda: trial.points[-1].traffic if trial.points else NAN,
     }
@@ -64,68 +58,48 @@ def ratio_of(one: float, other: float) -> float:
 
 def value_of(trials: Sequence[Trial], row: Row, copy: int) -> float:
     """NaN: this instance has not been measured."""
-    own = find(trials, row, row.case, row.algorithm, copy)
-    if own is None:
+    own = other = find(trials, row, row.case, row.algorithm, copy)
+    if row.over:
+        case, algorithm = (row.case, row.over)
+        if row.quantity == "slowdown":
+            case, algorithm = row.over, row.algorithm
+        other = find(trials, row, case, algorithm, copy)
+    if own is None or other is None:
         return NAN
-    if row.is_link:
-        return _links(own, row)
-    if not row.over:
+    if not row.over or row.is_link:
         return _own(own, row)
-    if row.quantity == "slowdown":
-        other = find(trials, row, row.over, row.algorithm, copy)
-    else:
-        other = find(trials, row, row.case, row.over, copy)
-    if other is None:
-        return NAN
     ratio = ratio_of(_own(own, row), _own(other, row))
     return 100 * (ratio - 1) if row.quantity == "percent" else ratio
 
 
-@dataclass
 class Compared:
     """A row and the numbers of Weft."""
 
-    row: Row
-    wanted: int  # instances of its network
-    instances: int = 0  # that could be compared
-    min: float = NAN
-    max: float = NAN
-    mean: float = NAN
-    half: float = NAN  # width of the mean's 95 % interval; NaN: fewer than two instances
-    ratio: float = NAN  # to the published value; for increases, the ratio of 1 + each
-    checked: bool = False
-    within: bool = False
-
-    @property
-    def is_whole(self) -> bool:
-        return self.instances == self.wanted
-
-    def fill(self, trials: Sequence[Trial]) -> None:
-        row = self.row
+    def __init__(self, what: Definition, row: Row, trials: Sequence[Trial]) -> None:
+        self.row = row
+        self.wanted = next(net.n for net in what.networks if net.name == row.network)  # instances
         values = [value_of(trials, row, copy) for copy in range(self.wanted)]
         values = [value for value in values if not math.isnan(value)]
-        self.instances = len(values)
-        if values:
-            self.min, self.max = min(values), max(values)
-            self.mean = sum(values) / len(values)
-            self.half = mean_of(values).half
+        self.instances = len(values)  # that could be compared
+        self.min, self.max = min(values, default=NAN), max(values, default=NAN)
+        self.mean = sum(values) / len(values) if values else NAN
+        # Width of the mean's 95 % interval; NaN: fewer than two instances.
+        self.half = mean_of(values).half
         if row.quantity in ("interval", "traffic-interval"):
             # The row's value is the interval of its mean, not the mean.
             self.mean = ratio_of(100 * 2 * self.half, self.mean)
             self.min = self.max = self.half = NAN
-        reference = row.mean
-        if math.isnan(reference):
-            reference = row.max if math.isnan(row.min) else row.min
-        if row.quantity == "percent":
-            self.ratio = ratio_of(100 + self.mean, 100 + reference)
-        else:
-            self.ratio = ratio_of(self.mean, reference)
-
-    def check(self, what: Definition) -> None:
-        row = self.row
+        known = (value for value in (row.mean, row.min) if not math.isnan(value))
+        # Of increases, the ratio of 1 + each.
+        whole = 100 if row.quantity == "percent" else 0
+        self.ratio = ratio_of(whole + self.mean, whole + next(known, row.max))
         judged = row.is_relative or row.quantity not in (*FACTORS, "value") and not row.is_link
         self.checked = row.is_claim or not math.isnan(row.mean) and judged
         self.within = self.is_whole and self._is_within(what)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.instances == self.wanted
 
     def _is_within(self, what: Definition) -> bool:
         row, slack = self.row, 0.0
@@ -144,12 +118,8 @@ class Comparison:
     the other order here."""
 
     def __init__(self, what: Definition, rows: Sequence[Row], trials: Sequence[Trial]) -> None:
-        wanted = {network.name: network.n for network in what.networks}
         self.definition, self.trials = what, trials
-        self.rows = [Compared(row, wanted[row.network]) for row in rows]
-        for one in self.rows:
-            one.fill(trials)
-            one.check(what)
+        self.rows = [Compared(what, row, trials) for row in rows]
         checked = [one for one in self.rows if one.checked]
         numbers = [one.within for one in checked if one.row.is_number]
         others = [one.within for one in checked if not one.row.is_number]
@@ -158,24 +128,18 @@ class Comparison:
         bad = [not one.is_whole or one.checked and not one.within for one in self.rows]
         self.missed = sum(bad)
         self.failed = sum(trial.stage == Stage.FAILED for trial in trials)
-        self.orders = 0
-        self.wrong: list[tuple[int, int]] = []
-        for first, second in itertools.permutations(range(len(self.rows)), 2):
-            self._compare_order(first, second)
+        pairs = itertools.permutations(range(len(self.rows)), 2)
+        ordered = [(first, second) for first, second in pairs if self._has_order(first, second)]
+        self.orders = len(ordered)
+        self.wrong = [(a, b) for a, b in ordered if self.rows[a].mean < self.rows[b].mean]
+        self.good = not (self.missed or self.wrong or self.failed)
 
-    def _compare_order(self, first: int, second: int) -> None:
+    def _has_order(self, first: int, second: int) -> bool:
+        """Whether the first one is published clearly above the second one."""
         one, two = self.rows[first], self.rows[second]
         a, b = one.row, two.row
         same = (a.quantity, a.case, a.network, a.over) == (b.quantity, b.case, b.network, b.over)
         if a.quantity not in FACTORS or not same or not (one.is_whole and two.is_whole):
-            return
+            return False
         high, low = (1 + r.mean / 100 if r.quantity == "percent" else r.mean for r in (a, b))
-        if not high >= low * (1 + self.definition.order / 1e6):
-            return
-        self.orders += 1
-        if one.mean < two.mean:
-            self.wrong.append((first, second))
-
-    @property
-    def good(self) -> bool:
-        return not (self.missed or self.wrong or self.failed)
+        return high >= low * (1 + self.definition.order / 1e6)

@@ -7,13 +7,12 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..quantity import SHARE, TIME, parse_kind
+from ..quantity import SHARE, TIME, mean_of, parse_kind
 from .published import NAN
 
 BACK_SHARE = 0.9  # share of the deliverable at which a network has recovered
 LAST = 0.1  # share of the hot spot whose samples are its end
 SLACK_NS = 1.0
-AFTER, AFTER_CRT = 8, 13  # ms: the paper's "less than 8 ms", and the same after the detector's 5 ms
 
 
 def number(entry: Any, key: str) -> float:
@@ -53,8 +52,7 @@ class Transient:
         return [s for s in self.samples if start + SLACK_NS < s.t_ns <= stop + SLACK_NS]
 
     def _mean(self, start: float, stop: float) -> float:
-        found = [sample.accepted for sample in self._between(start, stop)]
-        return sum(found) / len(found) if found else NAN
+        return mean_of([sample.accepted for sample in self._between(start, stop)]).mean
 
     @property
     def has_hot_spot(self) -> bool:
@@ -94,7 +92,7 @@ class Transient:
 
 def transient_of(whole: dict[str, Any], network: dict[str, Any]) -> Transient:
     """What a configuration and its network have of a hot spot (answers of 'weft answer')."""
-    end = whole["duration_ps"] / 1000
+    end, hosts = whole["duration_ps"] / 1000, network["hosts"]
     found = Transient(end, end)
     others = hot = 0.0  # shares of hosts' links
     destinations = 0  # hot hosts
@@ -110,7 +108,6 @@ def transient_of(whole: dict[str, Any], network: dict[str, Any]) -> Transient:
         start, stop = (parse_kind(TIME, entry[key]) for key in ("start", "stop"))
         found.start_ns = min(end, (start or 0) / 1000)
         found.stop_ns = end if stop is None else min(end, stop / 1000)
-    hosts = network["hosts"]
     elsewhere = others * (hosts - destinations) / hosts
     accepted_hot = min(others * destinations / hosts + hot, destinations)
     found.deliverable = (elsewhere + accepted_hot) / hosts

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
@@ -61,20 +61,6 @@ MEASURES = (*COUNTING, EFFICIENCY, THROUGHPUT, *RUN_TITLES)
 Read = Callable[[Reader, str, Any], Any]  # the value of a key and its node
 
 
-def _text(reader: Reader, key: str, node: Any) -> str:
-    return str(reader.expect(node, "scalar", key))
-
-
-def _number(low: int, high: int) -> Read:
-    def read(reader: Reader, key: str, node: Any) -> int:
-        text = _text(reader, key, node)
-        if re.fullmatch("[0-9]{1,20}", text) and low <= int(text) <= high:
-            return int(text)
-        raise reader.refuse(node, f"'{key}: {text}': expected a whole number from {low} to {high}")
-
-    return read
-
-
 EXPECTED = {
     TIME.unit: "a time with its unit, such as 30ns (ps, ns, us, ms, s)",
     SIZE.unit: "a size with its unit, such as 128KiB (B, KiB, MiB)",
@@ -82,46 +68,58 @@ EXPECTED = {
 }
 
 
+def _text(reader: Reader, key: str, node: Any) -> str:
+    return str(reader.expect(node, "scalar", key))
+
+
+def _parsed(parse: Callable[[str], Any], expected: str) -> Read:
+    """A value from a text; 'parse' returns None for one that has none."""
+
+    def read(reader: Reader, key: str, node: Any) -> Any:
+        text = _text(reader, key, node)
+        value = parse(text)
+        if value is None:
+            raise reader.refuse(node, f"'{key}: {text}': expected {expected}")
+        return value
+
+    return read
+
+
+def _number(low: int, high: int) -> Read:
+    def parse(text: str) -> int | None:
+        known = re.fullmatch("[0-9]{1,20}", text) and low <= int(text) <= high
+        return int(text) if known else None
+
+    return _parsed(parse, f"a whole number from {low} to {high}")
+
+
 def _quantity(kind: Kind, low: int = 0, high: int = 2**64 - 2) -> Read:
     def read(reader: Reader, key: str, node: Any) -> int:
-        text = _text(reader, key, node)
-        value = parse_kind(kind, text)
-        if value is not None and low <= value <= high:
-            return value
-        expected = f"from {format_kind(kind, low)} to {format_kind(kind, high)}"
-        expected = EXPECTED[kind.unit] if value is None else expected
-        raise reader.refuse(node, f"'{key}: {text}': expected {expected}")
+        value = int(
+            _parsed(lambda text: parse_kind(kind, text), EXPECTED[kind.unit])(reader, key, node)
+        )
+        if not low <= value <= high:
+            expected = f"from {format_kind(kind, low)} to {format_kind(kind, high)}"
+            raise reader.refuse(node, f"'{key}: {node.value}': expected {expected}")
+        return value
 
     return read
 
 
-def _choice(*known: str) -> Read:
-    def read(reader: Reader, key: str, node: Any) -> str:
-        text = _text(reader, key, node)
-        if text not in known:
-            raise reader.refuse(node, f"'{key}: {text}': expected one of {', '.join(known)}")
-        return text
-
-    return read
+def _choice(known: Sequence[str], **others: Any) -> Read:
+    """One of some words; 'others' have a meaning of their own."""
+    values = {**dict(zip(known, known)), **others}
+    return _parsed(values.get, f"one of {', '.join(known)}")
 
 
-def _measure(reader: Reader, key: str, node: Any) -> str:
-    former = "productivity"  # the thesis' word, which was the name up to 0.1
-    return SATURATION if node == former else str(_choice(*MEASURES)(reader, key, node))
-
-
-def _bool(reader: Reader, key: str, node: Any) -> bool:
-    return bool(_choice("false", "true")(reader, key, node) == "true")
-
-
-def _traffic(reader: Reader, key: str, node: Any) -> float:
+def _traffic(text: str) -> float | None:
     try:
-        value = float(_text(reader, key, node))
+        return float(text) if 0 < float(text) < 1000 else None
     except ValueError:
-        value = 0
-    if not 0 < value < 1000:
-        raise reader.refuse(node, "expected flits/ns/switch, such as 0.015")
-    return value
+        return None
+
+
+_BOOL = _choice(("false", "true"), false=False, true=True)
 
 
 def _list(read: Read) -> Read:
@@ -153,19 +151,17 @@ def _key(read: Read, default: Any = MISSING, needed: bool = False) -> Any:
     return field(default=default, metadata=about)
 
 
-def _reads(section: type) -> dict[str, Read]:
-    known = (one for one in fields(section) if "read" in one.metadata)
-    return {one.name.replace("_", "-"): one.metadata["read"] for one in known}
-
-
-def _values(reader: Reader, node: Any, table: dict[str, Read], needed: list[str]) -> dict[str, Any]:
-    """The values of a map by their names in Python."""
-    pairs = reader.map(node)
-    reader.only(pairs, table)
-    for key in needed:
-        if key not in pairs:
-            raise reader.refuse(node, f"key '{key}' is missing")
-    found = {key: table[key](reader, key, value) for key, (_, value) in pairs.items()}
+def _values(
+    reader: Reader, node: Any, section: type, needed: list[str], known: list[str] | None = None
+) -> dict[str, Any]:
+    """The values of a section by their names in Python. 'known': its keys; None: all."""
+    pairs, reads = reader.map(node), {}
+    for one in fields(section):
+        if "read" in one.metadata:
+            reads[one.name.replace("_", "-")] = one.metadata["read"]
+    reader.only(pairs, reads if known is None else known)
+    reader.needs(node, pairs, needed)
+    found = {key: reads[key](reader, key, pair[1]) for key, pair in pairs.items()}
     return {key.replace("-", "_"): value for key, value in found.items()}
 
 
@@ -173,12 +169,13 @@ def _section(section: type) -> Read:
     def read(reader: Reader, key: str, node: Any) -> Any:
         reader.expect(node, "mapping", key)
         needed = [one.name for one in fields(section) if one.metadata.get("needed")]
-        return section(**_values(reader, node, _reads(section), needed))
+        return section(**_values(reader, node, section, needed))
 
     return read
 
 
 COPIES, MESSAGES, LOADS = _number(1, COPIES_MAX), _number(1, MESSAGES_MAX), _number(1, LOADS_MAX)
+TRAFFIC = _parsed(_traffic, "flits/ns/switch, such as 0.015")
 WARMUP, UNIT, ANY_SHARE = _number(0, MESSAGES_MAX), _quantity(TIME, PS_PER_US), _quantity(SHARE)
 
 
@@ -191,7 +188,7 @@ class Choice:
     n: int = _key(COPIES, 1)  # instances of a network
     # Ppm, in place of the definition's; the case's takes precedence. 0: not given.
     load: int = _key(_quantity(SHARE, 0, 10**6), 0)
-    traffic: float = _key(_traffic, 0.0)  # a case's load in flits/ns/switch; 0: not given
+    traffic: float = _key(TRAFFIC, 0.0)  # a case's load in flits/ns/switch; 0: not given
 
     def varies(self) -> bool:
         return any("{n" in text for text in self.set)
@@ -248,6 +245,7 @@ class Definition:
 
     name: str = ""
     origin: str = ""  # for messages
+    weft: str = field(default="", metadata={"read": _text}, compare=False)
     paper: str = _key(_text, "")
     place: str = _key(_text, "")
     title: str = _key(_text, "")
@@ -255,12 +253,13 @@ class Definition:
     members: list[str] = _key(_list(_text), list)  # groups only
     time: str = _key(_text, "")  # for people
     quick_time: str = _key(_text, "")
-    measure: str = _key(_measure, "")
-    axis: str = _key(_choice("share", "bits/us"), "share")
-    latency: bool = _key(_bool, False)  # a throughput has a picture of the latency as well
-    means: bool = _key(_bool, False)  # tables in Markdown have means over instances
+    # 'productivity' is the thesis' word, which was the name up to 0.1.
+    measure: str = _key(_choice(MEASURES, productivity=SATURATION), "")
+    axis: str = _key(_choice(("share", "bits/us")), "share")
+    latency: bool = _key(_BOOL, False)  # a throughput has a picture of the latency as well
+    means: bool = _key(_BOOL, False)  # tables in Markdown have means over instances
     # Latency against traffic, a picture for each network and case.
-    curves: bool = _key(_bool, False)
+    curves: bool = _key(_BOOL, False)
     run: str = _key(_text, "")
     published: str = _key(_text, "")
     # Ppm; where the search starts, or the load.
@@ -372,23 +371,17 @@ def _no_warmup(reader: Reader, section: Any, found: Definition | Quick) -> None:
 
 def _definition(reader: Reader, node: Any, inherited: dict[str, str]) -> Definition:
     """A definition; 'inherited' is what the file has for all of them."""
-    pairs = reader.map(node)
-    table: dict[str, Read] = {"weft": _text, **_reads(Definition)}
+    pairs, known = reader.map(node), None
     needed = ["time", "measure", "run", "published", "networks", "algorithms"]
     if "missing" in pairs:
         needed = ["missing"]
-        table = {key: table[key] for key in (*HEAD, "missing")}
+        known = [*HEAD, *needed]
     elif "members" in pairs:
         needed = ["time", "members"]
-        table = {key: table[key] for key in (*HEAD, *needed, "quick-time")}
+        known = [*HEAD, *needed, "quick-time"]
     needed = [key for key in [*HEAD[1:], *needed] if key not in inherited]
-    whole: dict[str, Any] = {
-        **inherited,
-        **_values(reader, node, table, needed),
-        "origin": reader.path,
-    }
-    whole.pop("weft", None)
-    made = Definition(**whole)
+    values: dict[str, Any] = {**inherited, **_values(reader, node, Definition, needed, known)}
+    made = Definition(**values, origin=reader.path)
     if made.measure == SETTLING:
         _no_warmup(reader, node, made)
         _no_warmup(reader, pairs["quick"][1] if "quick" in pairs else None, made.quick)
@@ -408,9 +401,7 @@ def load(path: str, only: str = "") -> list[Definition]:
         return [found]
     pairs = reader.map(reader.root)
     reader.only(pairs, ("weft", "paper", "published", "definitions"))
-    for key in ("paper", "definitions"):
-        if key not in pairs:
-            raise reader.refuse(reader.root, f"key '{key}' is missing")
+    reader.needs(reader.root, pairs, ["paper", "definitions"])
     keys = [key for key in ("paper", "published") if key in pairs]
     shared = {key: _text(reader, key, pairs[key][1]) for key in keys}
     made = []

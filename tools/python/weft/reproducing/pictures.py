@@ -61,6 +61,11 @@ class Bundle:
         known = [v[at] for v in lists if at < len(v) and not math.isnan(v[at])]
         return mean_of(known), len(known)
 
+    def points(self, x: Values, y: Values) -> list[Point]:
+        """As many as the first instance has."""
+        places = enumerate(x(self.trials[0]))
+        return [Point(Interval(place), self.mean(y, at)[0], NOTHING) for at, place in places]
+
     def entry(self, name: str, at: int, key: str, scale: float) -> Interval:
         """The mean of a number in the entry of a list of the results."""
         lists = [trial.result.get(name) or [] for trial in self.trials]
@@ -80,28 +85,22 @@ def _total(trial: Trial) -> Sequence[float]:
 
 
 def _series(key: str) -> Values:
+    """Samples of a course, or of a result, where 0 was not measured."""
+
     def values(trial: Trial) -> Sequence[float]:
+        if trial.definition.measure == d.EFFICIENCY:
+            return [getattr(sample, key) for sample in trial.transient.samples]
         found = [number(sample, key) for sample in trial.result.get("series") or []]
         return [value if value > 0 else NAN for value in found]
 
     return values
 
 
-def _sample(name: str) -> Values:
-    return lambda trial: [getattr(sample, name) for sample in trial.transient.samples]
-
-
-def _means(bundle: Bundle, x: Values, y: Values) -> list[Point]:
-    """As many points as the first instance has."""
-    places = enumerate(x(bundle.trials[0]))
-    return [Point(Interval(place), bundle.mean(y, at)[0], NOTHING) for at, place in places]
-
-
 def _over_loads(bundle: Bundle, y: Values) -> list[Point]:
     """Offered traffic differs a little between the instances of one load: the load is the place. A
     load at which an instance has no such number has no mean, which would be of the better ones only.
     """
-    points = _means(bundle, _each("load"), y)
+    points = bundle.points(_each("load"), y)
     for at, point in enumerate(points):
         if bundle.mean(y, at)[1] < len(bundle.trials):
             point.y = Interval(NAN)
@@ -111,11 +110,11 @@ def _over_loads(bundle: Bundle, y: Values) -> list[Point]:
 
 
 def _latencies(trial: Trial) -> list[Point]:
-    searches = trial.definition.measure == d.SATURATION
     points = []
     for one in sorted(trial.points, key=lambda point: point.load):
         hollow = one.accepted < ACCEPTS_LESS * one.offered
-        hollow = trial.accepts_less(one) if searches else hollow
+        if trial.definition.measure == d.SATURATION:
+            hollow = trial.accepts_less(one)
         if one.traffic > 0:
             x, y, y2 = map(Interval, (one.traffic, one.total_ns, one.network_ns))
             points.append(Point(x, y, y2, hollow))
@@ -130,12 +129,11 @@ def _ranks(trial: Trial) -> list[Point]:
 
 
 def _points(kind: str, bundle: Bundle) -> list[Point]:
-    if kind == "efficiency-time":
-        return _means(bundle, _sample("t_ns"), _sample("accepted"))
     if kind in ("throughput-load", "latency-load"):
         return _over_loads(bundle, _each("accepted") if kind == "throughput-load" else _total)
-    if kind == "latency-time":
-        return _means(bundle, _series("t_ns"), _series("released_latency_ns"))
+    if kind in ("efficiency-time", "latency-time"):
+        key = "accepted" if kind == "efficiency-time" else "released_latency_ns"
+        return bundle.points(_series("t_ns"), _series(key))
     first = bundle.trials[0]
     if first.copy > 0:
         return []
@@ -165,7 +163,8 @@ class Figures:
 
     def _bundles(self, network: str, case: str) -> Iterator[Bundle]:
         for algorithm in self.what.algorithms:
-            own = [one for one in self.trials if one.is_of(network, case, algorithm.name)]
+            names = (network, case, algorithm.name)
+            own = [one for one in self.trials if one.names == names]
             done = [trial for trial in own if trial.stage == Stage.DONE and trial.points]
             if done:
                 yield Bundle(algorithm.name, done, len(own))

@@ -8,6 +8,7 @@ build runs it again.
 """
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -51,8 +52,8 @@ class Pool:
         again: bool = False,
     ) -> None:
         """'srun' as in Child; 'again': results that are there do not count."""
-        self.trials, self.asker, self.cache = trials, asker, cache
-        self.srun, self.again = srun, again
+        self.trials, self.asker, self.cache, self.srun = trials, asker, cache, srun
+        self.again = again
         about = asker.ask("about")
         self.fabric, self.mark = about["fabric"], about["mark"]
         self.queue = deque(trials)
@@ -72,11 +73,10 @@ class Pool:
 
     def _known(self, key: str) -> dict[str, Any] | None:
         path = f"{self.cache}/{key}.json"
-        try:
-            there = not self.again and os.path.exists(path)
-            return self.asker.whole_result(path) if there else None
-        except Error:
-            return None
+        with contextlib.suppress(Error):
+            if not self.again and os.path.exists(path):
+                return self.asker.whole_result(path)
+        return None
 
     def take_known(self, trial: Trial) -> str | None:
         """Gives the trial all stored results that it asks for. The key of the point that must be run;

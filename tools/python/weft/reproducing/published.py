@@ -106,13 +106,6 @@ class Row:
         return QUANTITIES[self.quantity].format(what, self.limit)
 
 
-def _number(text: str) -> float:
-    value = float(text) if text else NAN
-    if math.isinf(value) or text and math.isnan(value):
-        raise ValueError
-    return value
-
-
 def _quantity(text: str) -> tuple[str, int]:
     """The name and its number.
 
@@ -133,7 +126,9 @@ def _row(cells: list[str]) -> Row:
     if not 8 <= len(cells) <= 9 or len(words) > WORDS_MAX:
         raise ValueError
     case, network, algorithm, over = cells[1:5]
-    low, high, mean = map(_number, cells[5:8])
+    low, high, mean = (float(text or "nan") for text in cells[5:8])
+    if any(text and not math.isfinite(float(text)) for text in cells[5:8]):
+        raise ValueError
     row = Row(*_quantity(cells[0]), case, network, algorithm, over, low, high, mean, words)
     wants_over = row.quantity in (*FACTORS, "slowdown")
     if not row.is_transient and wants_over != bool(row.over):
@@ -141,41 +136,31 @@ def _row(cells: list[str]) -> Row:
     return row
 
 
-def _has(definition: Definition, row: Row) -> bool:
-    networks, cases, algorithms = ({c.name for c in choices} for choices in definition.lists)
-    over = cases if row.quantity == "slowdown" else algorithms
-    return (
-        row.network in networks
-        and row.case in cases
-        and row.algorithm in algorithms
-        and (not row.over or row.over in over)
-    )
-
-
 def load(definition: Definition) -> list[Row]:
     """The definition's rows of what it has."""
-    path, rows, skipped = definition.published, [], -1
+    path, rows = definition.published, []
+    networks, cases, algorithms = ({c.name for c in choices} for choices in definition.lists)
     try:
         with open(path, encoding="utf-8") as file:
-            lines = file.read().splitlines()
+            lines = list(enumerate(file.read().splitlines(), 1))
     except OSError as error:
         raise os_error(error, path) from None
-    for number, line in enumerate(lines, 1):
-        if not line or line.startswith("#"):
-            continue
+    lines = [(at, line) for at, line in lines if line and not line.startswith("#")]
+    whole = any(line.startswith("definition,") for _, line in lines[:1])
+    for at, line in lines[:1]:
+        if not line.removeprefix("definition,").startswith(HEADER):
+            raise Error(f"{path}:{at}: expected '{HEADER}'")
+    for at, line in lines[1:]:
         cells = line.split(",")
-        if skipped < 0:
-            skipped = int(line.startswith("definition,"))
-            if not ",".join(cells[skipped:]).startswith(HEADER):
-                raise Error(f"{path}:{number}: expected '{HEADER}'")
-            continue
-        if skipped and cells[0] != definition.name:
+        if whole and cells.pop(0) != definition.name:
             continue
         try:
-            row = _row(cells[skipped:])
+            row = _row(cells)
         except ValueError:
-            raise Error(f"{path}:{number}: expected a row of '{HEADER}'") from None
-        if _has(definition, row):
+            raise Error(f"{path}:{at}: expected a row of '{HEADER}'") from None
+        over = cases if row.quantity == "slowdown" else algorithms
+        known = row.network in networks and row.case in cases and row.algorithm in algorithms
+        if known and (not row.over or row.over in over):
             rows.append(row)
     if not rows and definition.counts_messages:
         raise Error(f"{path}: no row of what the experiment has")

@@ -3,28 +3,22 @@
 """A comparison as text for a terminal and as Markdown, which tests/bench/pages reads."""
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ..quantity import mean_of
 from .comparison import Compared, Comparison
-from .courses import AFTER, AFTER_CRT
 from .definition import COMPLETION, EFFICIENCY, RUN_TITLES, THROUGHPUT, Definition
 from .published import LINK_QUANTITIES, NAN, Row
 from .trial import Stage, Trial
 
 COLUMNS_MIN, COLUMNS_MAX = 2, 4  # for a wide table
 PLAIN = ("factor", "percent", "value", *LINK_QUANTITIES)  # show a minimum equal to the maximum
-# Name in documents and heading in tables of the course of a trial around its hot spot.
-COURSE = {
-    "deliverable": "possible",
-    "before": "before",
-    "minimum": "minimum",
-    "at_8ms": f"+{AFTER} ms",
-    "at_13ms": f"+{AFTER_CRT} ms",
-    "end": "end",
-    "back_ms": "back, ms",
-}
+# The headings of Transient.course().
+COURSE = ("possible", "before", "minimum", "+8 ms", "+13 ms", "end", "back, ms")
 
 
 def _joined(*words: str) -> str:
@@ -36,99 +30,81 @@ def subject(row: Row) -> str:
     return f"{row.algorithm} / {row.over}" if row.is_relative else row.algorithm
 
 
-def _bound_digits(quantity: str, bound: float) -> int:
-    """Decimals of a bound: two, or for a value up to four, as its paper prints."""
-    digits = 2
-    while quantity == "value" and digits < 4:
-        scaled = bound * 10**digits
-        if abs(scaled - round(scaled)) <= 1e-6:
-            break
-        digits += 1
-    return digits
-
-
 def numbers(quantity: str, low: float, high: float, mean: float) -> str:
-    """ "1.42 (1.27..1.56)"."""
+    """ "1.42 (1.27..1.56)". Bounds of a value have up to four decimals, as its paper prints."""
     if math.isnan(mean):
-        if not math.isnan(low) and not math.isnan(high):
+        if not math.isnan(low + high):
             return f"{low:.2f} to {high:.2f}"
-        bounds = (("at least", low), ("at most", high))
-        known = ((words, bound) for words, bound in bounds if not math.isnan(bound))
-        texts = (f"{words} {bound:.{_bound_digits(quantity, bound)}f}" for words, bound in known)
-        return next(texts, "-")
+        words, bound = ("at least", low) if math.isnan(high) else ("at most", high)
+        decimals = re.sub("0{1,2}$", "", f"{bound:.4f}") if quantity == "value" else f"{bound:.2f}"
+        return "-" if math.isnan(bound) else f"{words} {decimals}"
     if math.isinf(mean):
         return "never"
     digits = 2
     if quantity == "value":
         digits = 4 if mean < 10 and mean != math.floor(mean) else 0
-    alone = math.isnan(low) or math.isnan(high) or math.isinf(low)
-    if alone or quantity not in PLAIN and low == high:
+    if not math.isfinite(low) or math.isnan(high) or quantity not in PLAIN and low == high:
         return f"{mean:.{digits}f}"
     return f"{mean:.{digits}f} ({low:.{digits}f}..{high:.{digits}f})"
 
 
-class Cells:
+class Cells(NamedTuple):
     """The texts of a row."""
 
-    def __init__(self, one: Compared) -> None:
-        row = one.row
-        self.network, self.subject = _joined(row.network, row.case), subject(row)
-        self.reading = ""
-        self.theirs = numbers(row.quantity, row.min, row.max, row.mean)
+    network: str
+    subject: str
+    theirs: str
+    reading: str
+    ours: str
+    mean: str
+    ratio: str
+    spread: str
+    match: str
+
+    @classmethod
+    def of(cls, one: Compared) -> Cells:
+        row, ends = one.row, (one.min, one.max) if one.instances > 1 else (NAN, NAN)
+        theirs, reading = numbers(row.quantity, row.min, row.max, row.mean), ""
         if row.words:
-            self.reading = self.theirs
-            self.theirs = "-" if row.words == "-" else f"'{row.words}'"
-        ends = (one.min, one.max) if one.instances > 1 else (NAN, NAN)
-        self.ours = numbers(row.quantity, *ends, one.mean)
-        self.mean = numbers(row.quantity, NAN, NAN, one.mean)
-        finite = one.instances > 0 and math.isfinite(one.ratio)
-        self.ratio = f"{one.ratio:.2f}" if finite else "-"
-        self.spread = f"{one.half:.2f}" if row.is_relative and math.isfinite(one.half) else ""
-        self.match = _match(one)
-
-
-def _match(one: Compared) -> str:
-    if not one.is_whole:
-        many = f"{one.instances} of {one.wanted} measured"
-        return many if one.instances > 0 else "not measured"
-    if not one.checked:
-        return ""
-    words = ("holds", "does not hold") if one.row.is_claim else ("near", "apart")
-    return words[not one.within]
-
-
-def course(trial: Trial) -> dict[str, float]:
-    """Shares of the hosts' links, and the time to recover in the paper's ms: infinity for never."""
-    found, unit_ns = trial.transient, trial.definition.unit_ns
-    values = (found.deliverable, found.before(), found.minimum(), found.at(AFTER * unit_ns))
-    late = (found.at(AFTER_CRT * unit_ns), found.end(), found.back_ns() / unit_ns)
-    return dict(zip(COURSE, (*values, *late)))
+            theirs, reading = "-" if row.words == "-" else f"'{row.words}'", theirs
+        match = ""
+        if not one.is_whole:
+            many = f"{one.instances} of {one.wanted}" if one.instances > 0 else "not"
+            match = f"{many} measured"
+        elif one.checked:
+            match = (("apart", "near"), ("does not hold", "holds"))[row.is_claim][one.within]
+        return cls(
+            _joined(row.network, row.case),
+            subject(row),
+            theirs,
+            reading,
+            numbers(row.quantity, *ends, one.mean),
+            numbers(row.quantity, NAN, NAN, one.mean),
+            f"{one.ratio:.2f}" if one.instances > 0 and math.isfinite(one.ratio) else "-",
+            f"{one.half:.2f}" if row.is_relative and math.isfinite(one.half) else "",
+            match,
+        )
 
 
 def curve(trial: Trial) -> dict[str, float]:
     """The numbers of a curve by heading. Trials of an experiment that have ended have the same."""
     measure = trial.definition.measure
     if measure == EFFICIENCY:
-        return {COURSE[name]: value for name, value in course(trial).items()}
+        return dict(zip(COURSE, trial.course().values()))
     if measure == THROUGHPUT:
         return {f"{100 * point.load:.0f} %": point.accepted for point in trial.points}
     return {"time, ms" if measure == COMPLETION else measure: trial.value}
 
 
-def _digits(head: str) -> int:
-    """Times to recover have one digit, shares three."""
-    return 1 if head == COURSE["back_ms"] else 3
-
-
-def _curve_cell(value: float, digits: int) -> str:
+def _cell(head: str, value: float) -> str:
+    """ "0.850"; "-": there is none. Times to recover have one digit, shares three."""
     if math.isnan(value):
         return "-"
-    return "never" if math.isinf(value) else f"{value:.{digits}f}"
+    return "never" if math.isinf(value) else f"{value:.{1 if head == COURSE[-1] else 3}f}"
 
 
 def curve_cells(trial: Trial) -> list[str]:
-    """ "0.850"; "-": there is none."""
-    return [_curve_cell(value, _digits(head)) for head, value in curve(trial).items()]
+    return [_cell(head, value) for head, value in curve(trial).items()]
 
 
 def mean_cells(trials: list[Trial], wanted: int) -> Iterator[str]:
@@ -138,38 +114,33 @@ def mean_cells(trials: list[Trial], wanted: int) -> Iterator[str]:
     for head, values in zip(curve(trials[0]), columns):
         finite = [value for value in values if math.isfinite(value)]
         mean, half = mean_of(finite)
-        text = _curve_cell(mean if finite else values[0], _digits(head))
+        text = _cell(head, mean if finite else values[0])
         if finite and len(finite) < wanted:
             text += f" ({len(finite)} of {wanted})"
         elif not math.isnan(half):
-            text += f" ± {half:.{_digits(head)}f}"
+            text += f" ± {_cell(head, half)}"
         yield text
-
-
-def _latency_limit(what: Definition) -> str:
-    text, defined = "", what.defined[2]
-    if what.latency_limit > 0:
-        text = f"; saturated above a mean latency of {what.latency_limit / 1e6:.4g} us"
-    elif defined > 0:
-        text = "; not saturated by any latency"
-    if what.latency_limit != defined:
-        text += f" (the definition: {defined / 1e6:.4g} us)"
-    return text
 
 
 def _extent(what: Definition) -> str:
     """A line with the messages of each run, beside those of the definition if they differ, and the
     instances that were asked for; "" if there is neither."""
-    text = ""
+    parts, (warmup, messages, limit) = [], what.defined
     if what.counts_messages:
         text = f"Each run: {what.warmup} messages discarded, {what.messages} measured"
-        if (what.warmup, what.messages) != what.defined[:2]:
-            text += f" (the full run: {what.defined[0]}, {what.defined[1]})"
-    text += _latency_limit(what)
+        if (what.warmup, what.messages) != (warmup, messages):
+            text += f" (the full run: {warmup}, {messages})"
+        parts.append(text)
+    if what.latency_limit > 0:
+        mean = f"a mean latency of {what.latency_limit / 1e6:.4g} us"
+        parts.append(f"saturated above {mean}")
+    elif limit > 0:
+        parts.append("not saturated by any latency")
+    if what.latency_limit != limit:
+        parts[-1] += f" (the definition: {limit / 1e6:.4g} us)"
     if what.instances > 0:
-        text += "; " if what.counts_messages else ""
-        text += f"{what.instances} instances of each network"
-    return f"{text}.\n" if what.counts_messages or what.instances > 0 else text
+        parts.append(f"{what.instances} instances of each network")
+    return f"{'; '.join(parts)}.\n" if parts else ""
 
 
 def _counts(found: Comparison) -> str:
@@ -193,16 +164,8 @@ def _wrong(found: Comparison, pair: tuple[int, int]) -> str:
     )
 
 
-def _title(what: Definition) -> str:
-    if what.measure == EFFICIENCY:
-        unit = f"; a ms stands for {what.unit / 1e6:.4g} us" if what.unit != 10**9 else ""
-        return f"efficiency over time, shares of the hosts' links{unit}"
-    if what.measure == THROUGHPUT:
-        return "accepted at each load, per cent of the hosts' links: share"
-    return "time of the schedule, ms" if what.measure == COMPLETION else RUN_TITLES[what.measure]
-
-
 def _done(found: Comparison) -> list[Trial]:
+    """Those whose numbers are listed."""
     curves = not found.definition.counts_messages
     return [trial for trial in found.trials if curves and trial.stage == Stage.DONE]
 
@@ -211,28 +174,23 @@ def _text_curves(found: Comparison) -> Iterator[str]:
     what = found.definition
     if what.counts_messages:
         return
-    yield _title(what)
-    if what.measure == EFFICIENCY and found.trials:
-        # Only a course has columns that need a name.
-        yield f"  {'':48}" + "".join(f" {head:>8}" for head in curve(found.trials[0]))
+    if what.measure == EFFICIENCY:
+        unit = f"; a ms stands for {what.unit / 1e6:.4g} us" if what.unit != 10**9 else ""
+        yield f"efficiency over time, shares of the hosts' links{unit}"
+        if found.trials:  # only a course has columns that need a name
+            yield f"  {'':48}" + "".join(f" {head:>8}" for head in COURSE)
+    elif what.measure == THROUGHPUT:
+        yield "accepted at each load, per cent of the hosts' links: share"
+    else:
+        title = RUN_TITLES[what.measure]
+        yield "time of the schedule, ms" if what.measure == COMPLETION else title
     for trial in _done(found):
-        texts = curve_cells(trial)
+        texts = [f" {text:>8}" for text in curve_cells(trial)]
         if what.measure == THROUGHPUT:
             # Loads stand beside the shares: a line may have no room for their names.
-            texts = [f" {100 * p.load:4.0f}:{text}" for p, text in zip(trial.points, texts)]
-        else:
-            texts = [f" {text:>8}" for text in texts]
-        yield f"  {trial.label:48}" + "".join(texts)
-
-
-def _text_row(one: Compared, readings: bool) -> str:
-    cell = Cells(one)
-    reading = f" {cell.reading:15} |" if readings else ""
-    spread = f" ours +-{cell.spread}" if cell.spread else ""
-    return (
-        f"  {cell.network:24} {cell.subject:24} | {cell.theirs:22} |{reading} {cell.ours:22} | "
-        f"{cell.ratio:>5}  {cell.match}{spread}"
-    )
+            cells = zip(trial.points, curve_cells(trial))
+            texts = [f" {100 * point.load:4.0f}:{text}" for point, text in cells]
+        yield f"  {trial.label:48}{''.join(texts)}"
 
 
 def _troubles(found: Comparison) -> Iterator[str]:
@@ -246,25 +204,33 @@ def _troubles(found: Comparison) -> Iterator[str]:
             yield f"  {trial.label}: {trial.fault}"
 
 
-def has_readings(found: Comparison) -> bool:
-    return any(one.row.words for one in found.rows)
-
-
 def _failed(found: Comparison) -> str:
     return f"{found.failed} of {len(found.trials)} measurements failed"
 
 
+def _by_kind(
+    found: Comparison, rows: Sequence[Compared]
+) -> Iterator[tuple[str, list[str], list[Cells]]]:
+    """The tables of rows: the heading of each, its columns with numbers, and its cells."""
+    readings = any(one.row.words for one in found.rows)
+    columns = ["published", *["our reading"] * readings, "ours", "ratio"]
+    for kind, ones in itertools.groupby(rows, lambda one: one.row.kind(found.definition)):
+        yield kind, columns, [Cells.of(one) for one in ones]
+
+
 def _lines(found: Comparison) -> Iterator[str]:
-    before, readings = "", has_readings(found)
     yield from _text_curves(found)
-    for one in found.rows:
-        kind = one.row.kind(found.definition)
-        if kind != before:
-            reading = " our reading     |" if readings else ""
-            yield kind
-            yield f"  {'network':24} {'algorithm':24} | {'published':22} |{reading} {'ours':22} | ratio"
-        before = kind
-        yield _text_row(one, readings)
+    for kind, columns, cells in _by_kind(found, found.rows):
+        readings = len(columns) > 3
+        form = (
+            f"  {{:24}} {{:24}} | {{:22}} |{' {:15} |' * readings} {{:22}} | {{:>5}}  {{}}".format
+        )
+        yield kind
+        yield form("network", "algorithm", *columns, "").rstrip()
+        for cell in cells:
+            numbers = [cell.theirs, *[cell.reading] * readings, cell.ours, cell.ratio]
+            spread = f" ours +-{cell.spread}" if cell.spread else ""
+            yield form(cell.network, cell.subject, *numbers, cell.match + spread).rstrip()
     yield from _troubles(found)
     if found.failed > 0:
         yield _failed(found)
@@ -297,110 +263,83 @@ def _mark_curves(found: Comparison) -> Iterator[str]:
         return
     by_name: dict[tuple[str, str, str], list[Trial]] = {}
     for trial in done:
-        names = (trial.network.name, trial.case.name, trial.algorithm.name)
-        by_name.setdefault(names, []).append(trial)
+        by_name.setdefault(trial.names, []).append(trial)
     for names, trials in by_name.items():
-        wanted = sum(other.is_of(*names) for other in found.trials)
+        wanted = sum(other.names == names for other in found.trials)
         yield _line(_joined(names[2], *names[:2]), *mean_cells(trials, wanted))
 
 
-class Wide:
-    """Wide tables: a line for each subject ("UD_ITB / UD"), a column for each network. If there are
-    more networks than columns, the last word of a network's name ("hot-spot 16") is its column, and
-    the words before it are part of the line's subject."""
-
-    def __init__(self, found: Comparison) -> None:
-        self.found, self.what = found, found.definition
-        rows = [one.row for one in found.rows]
-        # Bounds and readings have a column of their own, so they cannot share a line. A row without
-        # a number is in the line of those that have one.
-        numbered = {self._line_of(row) for row in rows if row.is_number}
-        self.rows = [
-            one
-            for one in found.rows
-            if not (one.row.is_claim or one.row.words) and self._line_of(one.row) in numbered
-        ]
-        order = {network.name: at for at, network in enumerate(self.what.networks)}
-        self.columns: dict[tuple[str, int], list[str]] = {}  # by quantity
-        for one in sorted(self.rows, key=lambda one: order[one.row.network]):
-            names = self.columns.setdefault((one.row.quantity, one.row.limit), [])
-            column = self._split(one.row)[1]
-            if column not in names:
-                names.append(column)
-
-    def _split(self, row: Row) -> tuple[str, str]:
-        """The parts of a network's name for the line and for the column."""
-        before, space, last = row.network.rpartition(" ")
-        if len(self.what.networks) <= COLUMNS_MAX or not space:
-            return "", row.network
-        return before, last
-
-    def _line_of(self, row: Row) -> tuple[object, ...]:
-        own = (row.quantity, row.limit, row.case, row.algorithm, row.over)
-        return (*own, self._split(row)[0])
-
-    def has(self, one: Compared) -> bool:
-        names = self.columns.get((one.row.quantity, one.row.limit), [])
-        return one in self.rows and COLUMNS_MIN <= len(names) <= COLUMNS_MAX
-
-    def _cell(self, one: Compared | None) -> str:
-        """ "1.42 (1.27..1.56) → 1.51 ± 0.05 (1.06)"."""
-        if one is None:
-            return ""
-        cell = Cells(one)
-        bold = "**" if one.checked and not one.within else ""
-        text = f"{cell.theirs if one.row.is_number else '–'} →"
-        if one.instances > 0:
-            text += f" {cell.mean}" + (f" ± {cell.spread}" if cell.spread else "")
-            text += f" ({bold}{cell.ratio}{bold})" if one.row.is_number else ""
-        return text if one.is_whole else f"{text} **{cell.match}**"
-
-    def _table(self, quantity: tuple[str, int]) -> Iterator[str]:
-        own = [one for one in self.rows if (one.row.quantity, one.row.limit) == quantity]
-        columns = self.columns[quantity]
-        yield _head(own[0].row.kind(self.what), *columns)
-        lines: dict[tuple[object, ...], list[Compared]] = {}
-        for one in own:
-            lines.setdefault(self._line_of(one.row), []).append(one)
-        for ones in lines.values():
-            row, by_column = ones[0].row, {self._split(o.row)[1]: o for o in reversed(ones)}
-            first = _joined(subject(row), self._split(row)[0], row.case)
-            yield _line(first, *(self._cell(by_column.get(column)) for column in columns))
-
-    def lines(self) -> Iterator[str]:
-        """All tables, and before them what their cells have."""
-        wide = [(one.row.quantity, one.row.limit) for one in self.rows if self.has(one)]
-        if wide:
-            yield (
-                "Cells: published mean (min..max) → ours ± half of its 95 % interval (ratio, "
-                f"bold if it differs from 1 by more than {self.what.tolerance / 1e4:.4g} %)."
-            )
-        for quantity in dict.fromkeys(wide):
-            yield from self._table(quantity)
+def _wide_cell(one: Compared) -> str:
+    """ "1.42 (1.27..1.56) → 1.51 ± 0.05 (1.06)"."""
+    cell, bold = Cells.of(one), "**" if one.checked and not one.within else ""
+    text = f"{cell.theirs if one.row.is_number else '–'} →"
+    if one.instances > 0:
+        text += f" {cell.mean}" + (f" ± {cell.spread}" if cell.spread else "")
+        text += f" ({bold}{cell.ratio}{bold})" if one.row.is_number else ""
+    return text if one.is_whole else f"{text} **{cell.match}**"
 
 
-def _mark_rows(found: Comparison, wide: Wide) -> Iterator[str]:
-    readings, before = has_readings(found), ""
-    for one in found.rows:
-        if wide.has(one):
+def _wide(found: Comparison) -> tuple[list[str], list[Compared]]:
+    """Wide tables, and the rows that have none: a line for each subject ("UD_ITB / UD"), a column for
+    each network. If there are more networks than columns, the last word of a network's name
+    ("hot-spot 16") is its column, and the words before it are part of the line's subject."""
+    order = [network.name for network in found.definition.networks]
+    tables: dict[tuple[str, int], dict[tuple[str, ...], dict[str, Compared]]] = {}
+
+    def split(name: str) -> tuple[str, str]:
+        before, space, last = name.rpartition(" ")
+        return (before, last) if len(order) > COLUMNS_MAX and space else ("", name)
+
+    def line_of(row: Row) -> tuple[str, ...]:
+        return split(row.network)[0], row.case, row.algorithm, row.over
+
+    # Bounds and readings have a column of their own, so they cannot share a line. A row without a
+    # number is in the line of those that have one.
+    rows = [(one, one.row, (one.row.quantity, one.row.limit)) for one in found.rows]
+    numbered = {(kind, line_of(row)) for _, row, kind in rows if row.is_number}
+    for one, row, kind in rows:
+        if not (row.is_claim or row.words) and (kind, line_of(row)) in numbered:
+            line = tables.setdefault(kind, {}).setdefault(line_of(row), {})
+            line.setdefault(row.network, one)
+    made, shown = [], []
+    for lines in tables.values():
+        known = sorted({name for line in lines.values() for name in line}, key=order.index)
+        columns = list(dict.fromkeys(split(name)[1] for name in known))
+        if not COLUMNS_MIN <= len(columns) <= COLUMNS_MAX:
             continue
-        kind, cell = one.row.kind(found.definition), Cells(one)
-        if kind != before:
-            names = ["published", *["our reading"] * readings, "ours", "ratio"]
-            yield _head(kind, "", *names, "")
-        before = kind
-        reading = f" {cell.reading} |" if readings else ""
-        spread = f" ± {cell.spread}" if cell.spread else ""
-        yield (
-            f"| {cell.network} | {cell.subject} | {cell.theirs} |{reading} {cell.ours}{spread} | "
-            f"{cell.ratio} | {cell.match} |"
-        )
+        ones = [one for line in lines.values() for one in line.values()]
+        made.append(_head(ones[0].row.kind(found.definition), *columns))
+        for line in lines.values():
+            cells = {split(name)[1]: _wide_cell(one) for name, one in line.items()}
+            row = next(iter(line.values())).row
+            first = _joined(subject(row), split(row.network)[0], row.case)
+            made.append(_line(first, *(cells.get(column, "") for column in columns)))
+        shown += [id(one) for one in ones]
+    return made, [one for one in found.rows if id(one) not in shown]
 
 
 def markdown(found: Comparison, version: str) -> str:
     """The same as tables in Markdown, with the version of Weft."""
-    what, wide = found.definition, Wide(found)
-    lines = [*_mark_curves(found), *wide.lines(), *_mark_rows(found, wide)]
+    what, lines = found.definition, [*_mark_curves(found)]
+    wide, rest = _wide(found)
+    if wide:
+        lines.append(
+            "Cells: published mean (min..max) → ours ± half of its 95 % interval (ratio, "
+            f"bold if it differs from 1 by more than {what.tolerance / 1e4:.4g} %)."
+        )
+    lines += wide
+    for kind, columns, cells in _by_kind(found, rest):
+        lines.append(_head(kind, "", *columns, ""))
+        for cell in cells:
+            ours = cell.ours + (f" ± {cell.spread}" if cell.spread else "")
+            texts = [
+                cell.theirs,
+                *[cell.reading] * (len(columns) > 3),
+                ours,
+                cell.ratio,
+                cell.match,
+            ]
+            lines.append(f"| {' | '.join([cell.network, cell.subject, *texts])} |")
     lines.append(f"\n{_counts(found)}; {_failed(found)}.")
     lines += [f"Order: {_wrong(found, pair)}." for pair in found.wrong]
     body = "".join(f"{line}\n" for line in lines)

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..asker import Asker, Overrides
 from ..error import Error
+from ..quantity import mean_of
 from . import definition as d
 from .courses import Settling, Transient, number, transient_of
 from .definition import Choice, Definition
@@ -37,10 +38,6 @@ def accepts_less(offered: float, accepted: float, messages: int) -> bool:
     return accepted < offered * max(ACCEPTS_LESS, 1 - 1 / math.sqrt(messages))
 
 
-def _step_of(load: float) -> int:
-    return math.floor(math.log(load / MIN_LOAD) / math.log(STEP) + 1e-9)
-
-
 def load_of(step: int) -> float:
     return MIN_LOAD * STEP**step
 
@@ -51,22 +48,19 @@ class Search:
     guess in growing strides until one load that is accepted and one that is not are known, then by
     bisection."""
 
-    LAST = _step_of(1.0)
+    LAST = math.floor(math.log(1 / MIN_LOAD) / math.log(STEP) + 1e-9)
 
-    def __init__(self, load: float, messages: int) -> None:
-        self.at = min(_step_of(max(load, MIN_LOAD)), self.LAST)  # step to be tried next
-        self._begin(messages, STRIDE)
-
-    def _begin(self, messages: int, stride: int) -> None:
+    def __init__(self, load: float, messages: int, stride: int = STRIDE) -> None:
+        step = math.floor(math.log(max(load / MIN_LOAD, 1)) / math.log(STEP) + 1e-9)
+        self.at = min(step, self.LAST)  # to be tried next
         self.messages, self.stride = messages, stride
         self.low = self.high = -1  # highest step that was accepted, lowest one that was not
         self.traffic = 0.0  # accepted at 'low'
         self.done = False
 
-    def verify(self, messages: int) -> None:
-        """Starts again at the answer, with strides of one step and longer runs."""
-        self.at = max(self.low, 0)
-        self._begin(messages, 1)
+    def verify(self, messages: int) -> Search:
+        """One that starts at the answer, with strides of one step and longer runs."""
+        return Search(load_of(max(self.low, 0)), messages, 1)
 
     @property
     def load(self) -> float:
@@ -105,10 +99,6 @@ class Point(NamedTuple):
     ended_early: bool
 
 
-def _value(section: dict[str, Any], key: str) -> float:
-    return 0.0 if section[key] is None else float(section[key])
-
-
 def read_point(load: float, result: dict[str, Any]) -> Point:
     """A point of a result: frames count when they are released in order, as in the published tables.
     What was not measured counts as 0. KeyError, TypeError or ValueError: a value is missing."""
@@ -117,15 +107,15 @@ def read_point(load: float, result: dict[str, Any]) -> Point:
     deadlock, early = result["checks"]["deadlock"], result["incomplete"]
     if not isinstance(deadlock, bool) or not isinstance(early, bool):
         raise TypeError
-    accepted, traffic = (_value(throughput, k) for k in ("released", "flits_per_ns_per_switch"))
+    accepted, traffic = (throughput[key] or 0 for key in ("released", "flits_per_ns_per_switch"))
     ended = not counts.get("goal_unfinished")
     return Point(
         load,
         float(throughput["offered"]),
-        0.0 if early else accepted,
-        0.0 if early else traffic,
-        _value(latency["network_released"], "mean"),
-        _value(latency["total_released"], "mean"),
+        0.0 if early else float(accepted),
+        0.0 if early else float(traffic),
+        float(latency["network_released"]["mean"] or 0),
+        float(latency["total_released"]["mean"] or 0),
         number(counts, "goal_completion_ns") / 1e6 if ended else NAN,
         int(result["messages"]["dropped"]) + int(counts.get("itb_discarded") or 0),
         int(counts.get("host_messages_waiting_most") or 0),
@@ -186,18 +176,15 @@ class Trial:
         if loaded and not 0 < self.entries <= ENTRIES_MAX:
             raise Error(f"{what.run}: expected 1 to {ENTRIES_MAX} entries of traffic")
         searches = what.measure == d.SATURATION
+        self.load = (self.case.load or self.network.load or what.load) / 1e6
+        if what.measure == d.THROUGHPUT:
+            self.load = 1.0 / what.loads
+        elif self.case.traffic > 0:
+            self.load = self.case.traffic * self.switches / (self.hosts * self.bytes_per_s / 1e9)
         self.scouting = searches and what.messages >= SCOUTED_FROM
-        self.load = self._first_load()
         self.search = Search(self.load, what.messages // (SCOUT_SHARE if self.scouting else 1))
         if searches:
             self.load = self.search.load
-
-    def _first_load(self) -> float:
-        if self.definition.measure == d.THROUGHPUT:
-            return 1.0 / self.definition.loads
-        if self.case.traffic > 0:
-            return self.case.traffic * self.switches / (self.hosts * self.bytes_per_s / 1e9)
-        return (self.case.load or self.network.load or self.definition.load) / 1e6
 
     @property
     def is_over(self) -> bool:
@@ -212,26 +199,37 @@ class Trial:
         network = self.network.name + (f" {self.copy + 1}" if self.network.n > 1 else "")
         return ", ".join(filter(None, (self.algorithm.name, network, self.case.name)))
 
-    def is_of(self, network: str, case: str, algorithm: str) -> bool:
-        own = (self.network.name, self.case.name, self.algorithm.name)
-        return own == (network, case, algorithm)
+    @property
+    def names(self) -> tuple[str, str, str]:
+        return self.network.name, self.case.name, self.algorithm.name
+
+    def course(self) -> dict[str, float]:
+        """Shares of the hosts' links, and the time to recover in the paper's ms: infinity for never.
+        The paper's "less than 8 ms", and the same after the detector's 5 ms."""
+        found, unit_ns = self.transient, self.definition.unit_ns
+        return {
+            "deliverable": found.deliverable,
+            "before": found.before(),
+            "minimum": found.minimum(),
+            "at_8ms": found.at(8 * unit_ns),
+            "at_13ms": found.at(13 * unit_ns),
+            "end": found.end(),
+            "back_ms": found.back_ns() / unit_ns,
+        }
 
     def _choices(self) -> list[str]:
         choices = (self.network, self.case, self.algorithm, Choice(set=self.definition.also))
         return [text for choice in choices for text in choice.sets(self.copy + 1)]
 
-    def _time_of(self, messages: int) -> float:
-        """ns in which the hosts generate so many messages."""
-        per_s = self.hosts * self.load * self.bytes_per_s / self.message_bytes
-        return math.ceil(1e9 * messages / per_s)
-
     def _lengths(self) -> Iterable[str]:
-        """As much time as so many messages take."""
+        """As much time as the hosts need to generate so many messages."""
         what = self.definition
+        per_s = self.hosts * self.load * self.bytes_per_s / self.message_bytes
         share = SCOUT_SHARE if self.scouting else 1
+        counts = (what.warmup // share, what.messages // share)
+        warmup, measured = (math.ceil(1e9 * messages / per_s) for messages in counts)
         samples = SETTLING_SAMPLES if what.measure == d.SETTLING else 1
-        warmup = self._time_of(what.warmup // share)
-        duration = warmup + max(self._time_of(what.messages // share), 1000)
+        duration = warmup + max(measured, 1000)
         yield f"measure.warmup={warmup:.0f}ns"
         yield f"measure.duration={duration:.0f}ns"
         yield f"measure.sample={max(math.ceil(duration / samples), 1000):.0f}ns"
@@ -291,7 +289,7 @@ class Trial:
         accepted = 0 if self._is_slow(point) else point.accepted
         self.search.take(point.offered, accepted, point.traffic)
         if self.search.done and self.scouting:
-            self.search.verify(self.definition.messages)
+            self.search = self.search.verify(self.definition.messages)
             self.scouting = False
             self.points = []
         self.load = self.search.load
@@ -317,28 +315,18 @@ def is_between_switches(link: Any) -> bool:
     return all(str(link.get(end, "")).startswith("s") for end in ("from", "to"))
 
 
-def _max_of(entries: Any, key: str) -> float:
-    return max((number(entry, key) for entry in entries or []), default=NAN)
-
-
-def _bursts_us(series: list[Any]) -> float:
-    """Bursts and the pauses between them take a sample each, a burst the first."""
-    found = [number(sample, "released_latency_ns") for sample in series]
-    return sum(found) / len(found) / 1e3 if found else NAN
-
-
 def _lost_us(result: dict[str, Any]) -> float:
     """The largest deficit of the accepted traffic since the first event, at its mean before; what
     is accepted later, from a backlog, does not make it smaller."""
     series, events = result.get("series") or [], result.get("events") or []
     at = number(events[0], "at_ns") if events else math.inf
-    before = [number(sample, "accepted") for sample in series if sample["t_ns"] <= at]
+    before = [number(sample, "accepted") for sample in series if number(sample, "t_ns") <= at]
     if not before or sum(before) == 0:
         return NAN
     mean, deficit, worst = sum(before) / len(before), 0.0, 0.0
     for sample in series[len(before) :]:
-        deficit += (1 - number(sample, "accepted") / mean) * (sample["t_ns"] - at) / 1e3
-        worst, at = max(worst, deficit), sample["t_ns"]
+        deficit += (1 - number(sample, "accepted") / mean) * (number(sample, "t_ns") - at) / 1e3
+        worst, at = max(worst, deficit), number(sample, "t_ns")
     return worst
 
 
@@ -349,16 +337,6 @@ def _first(result: dict[str, Any], *keys: str) -> float:
     return number(found, keys[-1])
 
 
-def _accepted_of_offered(result: dict[str, Any]) -> float:
-    offered = _first(result, "throughput", "offered")
-    return _first(result, "throughput", "accepted") / offered if offered > 0 else NAN
-
-
-def _positive(value: float) -> float:
-    """0: nothing arrived."""
-    return value if value > 0 else NAN
-
-
 def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
     """The value of a measure of one point; NaN or 0 if a deadlock ended the run."""
     series, links = result.get("series") or [], result.get("links") or []
@@ -366,24 +344,32 @@ def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
         return point.accepted
     if point.ended_early:
         return NAN
-    own: dict[str, Callable[[], float]] = {
-        d.LATENCY: lambda: _positive(point.network_ns),
-        d.SETTLING: lambda: _positive(point.network_ns),
-        d.WAITING: lambda: float(point.waiting),
-        d.COMPLETION: lambda: point.completion_ms,
-        "accepted": lambda: point.accepted,
-        "total-latency": lambda: _positive(point.total_ns / 1e3),
-        d.LATENCY_TIME: lambda: _positive(point.network_ns / 1e3),
-        d.WORST_SWITCH: lambda: _max_of(result.get("switches"), "waiting_ns") / 1e3,
-        d.WORST_LINK: lambda: _max_of(filter(is_between_switches, links), "utilisation"),
-        d.FIRST_BURST: lambda: _bursts_us(series[:1]),
-        d.LOST_TRAFFIC: lambda: _lost_us(result),
-        d.VICTIMS: lambda: _accepted_of_offered(result),
-        d.VICTIMS_P99: lambda: _first(result, "latency_ns", "total", "p99") / 1e3,
-        d.SLOWDOWN: lambda: number((result.get("flows") or {}).get("slowdown") or {}, "p99"),
-        "later-bursts": lambda: _bursts_us(series[2::2]),
-    }
-    return own.get(measure, lambda: point.traffic)()
+    offered, accepted = (_first(result, "throughput", key) for key in ("offered", "accepted"))
+    switches, links = result.get("switches") or [], filter(is_between_switches, links)
+    waits, uses = (
+        [number(at, "waiting_ns") for at in switches],
+        [number(at, "utilisation") for at in links],
+    )
+    # Bursts and the pauses between them take a sample each, a burst the first.
+    bursts = [number(sample, "released_latency_ns") / 1e3 for sample in series[::2]]
+    network_ns, total_ns = (ns if ns > 0 else NAN for ns in (point.network_ns, point.total_ns))
+    return {
+        d.LATENCY: network_ns,  # NaN: nothing arrived
+        d.SETTLING: network_ns,
+        d.WAITING: float(point.waiting),
+        d.COMPLETION: point.completion_ms,
+        "accepted": point.accepted,
+        "total-latency": total_ns / 1e3,
+        d.LATENCY_TIME: network_ns / 1e3,
+        d.WORST_SWITCH: max(waits, default=NAN) / 1e3,
+        d.WORST_LINK: max(uses, default=NAN),
+        d.FIRST_BURST: mean_of(bursts[:1]).mean,
+        d.LOST_TRAFFIC: _lost_us(result),
+        d.VICTIMS: accepted / offered if offered > 0 else NAN,
+        d.VICTIMS_P99: _first(result, "latency_ns", "total", "p99") / 1e3,
+        d.SLOWDOWN: number((result.get("flows") or {}).get("slowdown") or {}, "p99"),
+        "later-bursts": mean_of(bursts[1:]).mean,
+    }.get(measure, point.traffic)
 
 
 def make(what: Definition, rows: list[Row], asker: Asker) -> list[Trial]:
@@ -406,7 +392,7 @@ def make(what: Definition, rows: list[Row], asker: Asker) -> list[Trial]:
 
 def find(trials: Iterable[Trial], row: Row, case: str, algorithm: str, copy: int) -> Trial | None:
     """The trial of an instance; None if it has not been measured."""
-    for trial in trials:
-        if trial.copy == copy and trial.is_of(row.network, case, algorithm):
-            return trial if trial.stage == Stage.DONE else None
-    return None
+    names = (row.network, case, algorithm)
+    own = (trial for trial in trials if trial.copy == copy and trial.names == names)
+    found = next(own, None)
+    return found if found and found.stage == Stage.DONE else None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..quantity import mean_of, number_of
@@ -69,9 +69,8 @@ COLUMNS = (
 )
 
 
-def _entry_columns(entry: int) -> Iterator[Column]:
-    for column in ENTRY_COLUMNS:
-        yield Column(f"traffic.{entry}_{column.name}", column.path)
+def _entry_columns(entry: int) -> list[Column]:
+    return [Column(f"traffic.{entry}_{one.name}", one.path) for one in ENTRY_COLUMNS]
 
 
 def columns(rows: Sequence[Row | None]) -> list[Column]:
@@ -177,9 +176,9 @@ def csv_text(plan: Plan, heading: Sequence[str], rows: Sequence[Row | None]) -> 
 
 
 def rounded(value: Any) -> Any:
-    """A document with ten digits of each real number, as sweep.json has them."""
+    """A document with ten digits of each real number, as sweep.json has them. Others are None."""
     if isinstance(value, float):
-        return float(f"{value:.10g}")
+        return float(f"{value:.10g}") if math.isfinite(value) else None
     if isinstance(value, dict):
         return {key: rounded(inner) for key, inner in value.items()}
     return [rounded(inner) for inner in value] if isinstance(value, list) else value
