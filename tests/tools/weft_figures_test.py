@@ -135,13 +135,13 @@ class FromRuns(unittest.TestCase):
     def test_a_label_stands_for_its_value_and_a_case_for_itself(self):
         runs = [run(1, {"load": "1%", "r.0.algorithm": value}) for value in ("ud", "a=b", "dfs", "minhop")]
         labels = ["r[0].algorithm=ud=up*/down*", "r.0.algorithm=a=b=c", "r.0.algorithm=minhop="]
-        self.assertEqual([curve.label for curve in make("latency-throughput", *runs, labels=labels).curves],
+        self.assertEqual([curve.label for curve in make("latency-throughput", *runs, label=labels).curves],
                          ["up*/down*", "c", "algorithm dfs", ""])
         runs = [run(1, {"case": case, "load": "1%"}) for case in ("four VCs", "one VC")]
         self.assertEqual([curve.label for curve in make("latency-throughput", *runs).curves], ["four VCs", "one VC"])
 
     def test_completion_goes_along_numbers_at_their_places(self):
-        curves = make("completion", run(20, {"size": "4KiB"}), run(10, {"size": "1KiB"}), labels=["size=1KiB=small"])
+        curves = make("completion", run(20, {"size": "4KiB"}), run(10, {"size": "1KiB"}), label=["size=1KiB=small"])
         self.assertEqual((curves.words, curves.axis), (False, "size"))
         self.assertEqual(list(curves.ticks.values()), [("4KiB", 4096), ("small", 1024)])
         self.assertEqual([point.x.mean for point in curves.curves[0].points], [1024, 4096])

@@ -80,41 +80,28 @@ def _kind(text: str) -> str:
     return text
 
 
-def _check(option: str, text: str, known: list[str]) -> None:
-    """Checks the form of an option; 'known' are those before it."""
-    if option in WORDS and text not in WORDS[option]:
-        raise Error(f"--{option} {text}: expected {' or '.join(WORDS[option])}")
+def _take(asked: Asked, option: str, value: str) -> None:
+    """Checks an option and takes its value."""
+    request = asked.request
+    if option in WORDS and value not in WORDS[option]:
+        raise Error(f"--{option} {value}: expected {' or '.join(WORDS[option])}")
     if option in FORMS:
-        form, most = FORMS[option]
-        if text.count("=") < form.count("=") or text.startswith("="):
-            raise Error(f"--{option} {text}: expected {form}")
+        known, form, most = getattr(request, option), *FORMS[option]
+        if value.count("=") < form.count("=") or value.startswith("="):
+            raise Error(f"--{option} {value}: expected {form}")
         if len(known) == most:
             raise Error(f"--{option}: at most {most} of them")
-
-
-def _take(asked: Asked, option: str, value: str) -> None:
-    request, page = asked.request, asked.page
-    known = {"where": request.where, "label": request.labels}.get(option, [])
-    _check(option, value, known)
-    known.append(value)
-    if option == "kind":
-        request.kind = _kind(value)
-    elif option == "unit":
-        request.flits = value == "flits"
-    elif option == "by":
-        request.released = value == "release"
-    elif option in ("along", "latency"):
-        setattr(request, option, value)
-    elif option == "size":
-        set_size(page, value)
-    elif option == "font":
-        set_font(page, value)
+        known.append(value)
+    elif option in ("size", "font"):
+        {"size": set_size, "font": set_font}[option](asked.page, value)
     elif option == "title":
-        page.title = value
-    elif option == "script":
-        asked.script = value
-    elif option == "o":
-        asked.output = value
+        asked.page.title = value
+    elif option in ("script", "o"):
+        setattr(asked, "output" if option == "o" else option, value)
+    else:
+        values = {"kind": _kind, "unit": "flits".__eq__, "by": "release".__eq__}
+        name = {"unit": "flits", "by": "released"}.get(option, option)
+        setattr(request, name, values.get(option, str)(value))
 
 
 def parse(arguments: list[str]) -> Asked:

@@ -75,35 +75,32 @@ class _Maker:
         self.along: dict[int, str] = {}  # the key along which curves go, per input that has one
         self.places: dict[str, float] = {}  # where values are on an axis with ticks
         asked = self.request.along
-        if self.request.kind in WITH_ALONG:
-            for run in self.runs:
-                self._find_along(run, asked)
-            if asked is not None and not self.along:
-                raise Error(f"--along {asked}: no sweep here varies that key")
-        elif asked is not None:
-            kinds = "latency-throughput, throughput-load or completion"
-            raise Error(f"--along {asked}: requires {kinds}")
-
-    def _find_along(self, run: Run, asked: str | None) -> None:
-        """The key asked for; else the first load, else the last key."""
-        loads = [key for key in run.vary if last_part(key) == "load"]
-        keys = loads or [*run.vary][-1:]
-        if asked is not None:
-            keys = [key for key in run.vary if normal_key(asked) == key]
-        if keys:
-            self.along[run.input] = keys[0]
+        if self.request.kind not in WITH_ALONG:
+            if asked is not None:
+                kinds = "latency-throughput, throughput-load or completion"
+                raise Error(f"--along {asked}: requires {kinds}")
+            return
+        for run in self.runs:  # the key asked for; else the first load, else the last key
+            loads = [key for key in run.vary if last_part(key) == "load"]
+            keys = loads or [*run.vary][-1:]
+            if asked is not None:
+                keys = [key for key in run.vary if normal_key(asked) == key]
+            if keys:
+                self.along[run.input] = keys[0]
+        if asked is not None and not self.along:
+            raise Error(f"--along {asked}: no sweep here varies that key")
 
     def rest(self, run: Run) -> Hashable:
         """What the runs of a curve have in common."""
         along = self.along.get(run.input)
         return run.input, *((key, value) for key, value in run.vary.items() if key != along)
 
-    def number(self, run: Run) -> Number | None:
-        return number_of(run.vary.get(self.along.get(run.input, ""), ""))
-
     def value(self, run: Run) -> str:
         """The value along the curve; a result that is not of a sweep has its name."""
         return run.vary.get(self.along.get(run.input, ""), self.inputs[run.input])
+
+    def number(self, run: Run) -> Number | None:
+        return number_of(run.vary.get(self.along.get(run.input, ""), ""))
 
     def label(self, run: Run) -> str:
         """The values of the keys in which the runs of the input differ."""
@@ -113,7 +110,7 @@ class _Maker:
             alike = all(vary.get(key) == value for vary in others)
             if alike or key == self.along.get(run.input):
                 continue
-            text = label_of(self.request.labels, key, value)
+            text = label_of(self.request.label, key, value)
             if text is None:
                 text = value if key == "case" else f"{short} {value}"
             parts += [text] if text else []
@@ -174,7 +171,7 @@ def _make_ticks(curves: Curves, maker: _Maker) -> None:
     curves.words = len(units) != 1 or None in units
     for run, number in zip(maker.runs, numbers):
         key, value = maker.along.get(run.input), maker.value(run)
-        text = label_of(maker.request.labels, key, value)
+        text = label_of(maker.request.label, key, value)
         place = number.value if number and not curves.words else len(curves.ticks)
         if text is None:
             text = value

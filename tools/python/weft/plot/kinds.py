@@ -10,7 +10,7 @@ from typing import Any
 from .curves import Curve, Curves
 from .look import HATCHES, LOG_FROM, Axis, Line, Of, Painter, colour_of, dash_of
 from .look import range_of, set_log, set_name, set_range, set_title, unit_for, x_of, y2_of, y_of
-from .sheet import Sheet
+from .sheet import Recorded, Sheet
 from .waterfall import draw_waterfall
 
 PERCENT = Axis(100, 0, 100)  # shares are never outside
@@ -28,10 +28,11 @@ def _name_traffic(sheet: Sheet, curves: Curves, axis: str, unit: str, narrow: st
     set_name(sheet, axis, f"{what} [{unit}]", f"{what} [{narrow or unit}]")
 
 
-def _set_time(sheet: Sheet, curves: Curves, name: str, *of: Of) -> Axis:
-    """The axis of y for times, which is logarithmic if they are far apart."""
+def _set_time(sheet: Sheet, curves: Curves, name: str, *of: Of, course: bool = False) -> Axis:
+    """The axis of y for times, which is logarithmic if they are far apart, but not of a course."""
     found = range_of(curves, *of)
-    unit, log = found.unit, found.log
+    log = found.log and not course
+    unit = found.unit if log else unit_for(found.high)
     floor = found.floor / unit.ns if log else 0
     set_name(sheet, "y", f"{name} [{unit.name}]")
     if log:
@@ -72,7 +73,7 @@ def _name_accepted(sheet: Sheet, curves: Curves, name: str) -> None:
     """The axis of accepted traffic; 'name' is its name in the papers."""
     if curves.normalised:
         set_name(sheet, "y", name)
-        sheet.call("ax.set_ylim", 0, 1.05)
+        sheet.ax.set_ylim(0, 1.05)
     else:
         _name_traffic(sheet, curves, "y", SHARE_OF_LINKS, "%")
         set_range(sheet, "y", min(100 * range_of(curves, y_of).end, 100))
@@ -90,7 +91,7 @@ def _throughput_load(sheet: Sheet, curves: Curves) -> None:
     else:
         unit = "" if curves.normalised else f" [{SHARE_OF_LINKS}]"
         set_name(sheet, "x", f"offered traffic{unit}")
-        sheet.call("ax.set_xlim", 0, max(scale * 1.02, 1.06 * end))
+        sheet.ax.set_xlim(0, max(scale * 1.02, 1.06 * end))
         _name_accepted(sheet, curves, "normalised throughput")
     labels = [curve.label for curve in curves.curves]
     lines = [Line(i, i, "" if label else _traffic(curves)) for i, label in enumerate(labels)]
@@ -101,19 +102,18 @@ def _latency_beside(sheet: Sheet, painter: Painter, latency: float) -> None:
     """A single run has room for its latency as well, on the right."""
     unit, points = unit_for(latency), painter.points(0)
     width = round(1.7 * painter.size, 3)
-    sheet.call("ax.twinx", to="right")
-    set_name(sheet, "y", f"mean network latency [{unit.name}]", ax="right")
-    set_range(sheet, "y", latency / unit.ns, ax="right")
-    sheet.call("right.grid", False)
-    sheet.call("right.spines.__getitem__", "right", to="edge")
-    sheet.call("edge.set_visible", True)
+    right = sheet.ax.twinx(to="right")
+    set_name(sheet, "y", f"mean network latency [{unit.name}]", ax=right)
+    set_range(sheet, "y", latency / unit.ns, ax=right)
+    right.grid(False)
+    right.spines.__getitem__("right", to="edge").set_visible(True)
     look: dict[str, Any] = {"color": colour_of(1), "linestyle": dash_of(1), "linewidth": width}
     x = painter.values("x0", points, x_of, painter.x)
     y = painter.values("latency", points, y2_of, Axis(1 / unit.ns))
-    sheet.call("right.plot", x, y, **look)
+    right.plot(x, y, **look)
     first: dict[str, Any] = {"color": colour_of(0), "linewidth": width}
-    sheet.call("ax.plot", [], [], **first, label=f"{_traffic(painter.curves)} traffic")
-    sheet.call("ax.plot", [], [], **look, label="mean network latency (right)")
+    sheet.ax.plot([], [], **first, label=f"{_traffic(painter.curves)} traffic")
+    sheet.ax.plot([], [], **look, label="mean network latency (right)")
 
 
 def _set_course(sheet: Sheet, curves: Curves, title: str) -> Axis:
@@ -121,7 +121,7 @@ def _set_course(sheet: Sheet, curves: Curves, title: str) -> Axis:
     unit = unit_for(end)
     set_title(sheet, title, curves.network)
     set_name(sheet, "x", f"time [{unit.name}]")
-    sheet.call("ax.set_xlim", 0, end / unit.ns)
+    sheet.ax.set_xlim(0, end / unit.ns)
     return Axis(1 / unit.ns)
 
 
@@ -135,23 +135,18 @@ def _efficiency_time(sheet: Sheet, curves: Curves) -> None:
         _latency_beside(sheet, painter, latency)
 
 
-def _ranked(sheet: Sheet, curves: Curves, title: str, name: str, axis: Axis) -> None:
+def _ranked(sheet: Sheet, curves: Curves) -> None:
+    title, name, axis = "Link load", "utilisation [%]", PERCENT
+    if curves.kind == "blocked-time":
+        title, name = "Links blocked for want of credit", "share of the time [%]"
+        if curves.real_clock:
+            name, axis = "stalls [1/s]", Axis()
     set_title(sheet, title, curves.network)
     set_name(sheet, "x", "link directions, highest first")
     set_name(sheet, "y", name)
     set_range(sheet, "x", range_of(curves, x_of).high / 1.06)
     set_range(sheet, "y", min(axis.scale * range_of(curves, y_of).end, axis.high))
     Painter(sheet, curves, Axis(), axis).draw_dense()
-
-
-def _link_load(sheet: Sheet, curves: Curves) -> None:
-    _ranked(sheet, curves, "Link load", "utilisation [%]", PERCENT)
-
-
-def _blocked_time(sheet: Sheet, curves: Curves) -> None:
-    name = "stalls [1/s]" if curves.real_clock else "share of the time [%]"
-    axis = Axis() if curves.real_clock else PERCENT
-    _ranked(sheet, curves, "Links blocked for want of credit", name, axis)
 
 
 def _latency_cdf(sheet: Sheet, curves: Curves) -> None:
@@ -166,29 +161,25 @@ def _latency_cdf(sheet: Sheet, curves: Curves) -> None:
         set_log(sheet, "x", 0.9 * found.low / unit.ns, 1.1 * found.high / unit.ns)
     else:
         set_range(sheet, "x", found.high / unit.ns)
-    sheet.call("ax.set_ylim", 0, 103)
-    sheet.call("ax.set_yticks", [0, 20, 40, 60, 80, 100])
+    sheet.ax.set_ylim(0, 103)
+    sheet.ax.set_yticks([0, 20, 40, 60, 80, 100])
     Painter(sheet, curves, Axis(1 / unit.ns), PERCENT).draw_dense()
-
-
-def _set_ticks(sheet: Sheet, curves: Curves) -> None:
-    places = [place for _, place in curves.ticks.values()]
-    low, high = min(places), max(places)
-    if curves.words:
-        sheet.call("ax.set_xlim", -0.5, len(places) - 0.5)
-    elif low > 0 and high > LOG_FROM * low:
-        sheet.call("ax.set_xscale", "log")
-        sheet.call("ax.set_xlim", low / 1.4, high * 1.4)
-        sheet.call("ax.set_xticks", [], minor=True)
-    else:
-        sheet.call("ax.set_xlim", min(0, low), 1.06 * high if high > 0 else 1)
-    sheet.call("ax.set_xticks", places, [text for text, _ in curves.ticks.values()])
 
 
 def _completion(sheet: Sheet, curves: Curves) -> None:
     set_title(sheet, "Completion of the schedule", curves.network)
     set_name(sheet, "x", curves.axis)
-    _set_ticks(sheet, curves)
+    places = [place for _, place in curves.ticks.values()]
+    low, high = min(places), max(places)
+    if curves.words:
+        sheet.ax.set_xlim(-0.5, len(places) - 0.5)
+    elif low > 0 and high > LOG_FROM * low:
+        sheet.ax.set_xscale("log")
+        sheet.ax.set_xlim(low / 1.4, high * 1.4)
+        sheet.ax.set_xticks([], minor=True)
+    else:
+        sheet.ax.set_xlim(min(0, low), 1.06 * high if high > 0 else 1)
+    sheet.ax.set_xticks(places, [text for text, _ in curves.ticks.values()])
     lines = [Line(index, index) for index in range(len(curves.curves))]
     y = _set_time(sheet, curves, "completion time", y_of)
     Painter(sheet, curves, Axis(), y).draw_lines(lines)
@@ -215,8 +206,7 @@ def _bar(sheet: Sheet, painter: Painter, index: int, curve: Curve, width: float)
     options: dict[str, Any] = {}
     if painter.curves.intervals and any(sum(end) > 0 for end in ends):
         options = {"yerr": [[end[side] for end in ends] for side in (0, 1)]}
-    sheet.call(
-        "ax.bar",
+    sheet.ax.bar(
         [round(point.x.mean + shift, 6) for point in curve.points],
         sheet.series(f"y{index}", [point.y.mean for point in curve.points]),
         round(0.9 * width, 6),
@@ -240,35 +230,34 @@ def _bars(sheet: Sheet, curves: Curves) -> None:
     for index, curve in enumerate(curves.curves):
         _bar(sheet, painter, index, curve, 0.8 / len(curves.curves))
     rotated: dict[str, Any] = {"rotation": 45, "ha": "right"} if count > 8 else {}
-    sheet.call("ax.set_xticks", list(range(count)), curves.groups, **rotated)
-    sheet.call("ax.set_xlim", -0.5, count - 0.5)
-    sheet.call("ax.set_ylim", bottom=0)
-    sheet.call("ax.grid", False, axis="x")
+    sheet.ax.set_xticks(list(range(count)), curves.groups, **rotated)
+    sheet.ax.set_xlim(-0.5, count - 0.5)
+    sheet.ax.set_ylim(bottom=0)
+    sheet.ax.grid(False, axis="x")
 
 
 def _maps(sheet: Sheet, curves: Curves) -> None:
     """A map of squares for each curve, side by side, all in the colours of one scale."""
-    sheet.call("fig.clear")
+    sheet.fig.clear()
     own = sheet.page.title
     title = own if own is not None else "\n".join(filter(None, (curves.quantity, curves.network)))
-    sheet.call("fig.suptitle", title, fontsize="medium")
+    sheet.fig.suptitle(title, fontsize="medium")
     sizes = [int(range_of(curves, of).high) + 1 for of in (x_of, y_of)]
-    sheet.use("matplotlib.colors", "LinearSegmentedColormap")
-    sheet.call("LinearSegmentedColormap.from_list", "waiting", list(MAP_COLOURS), to="colours")
-    options: dict[str, Any] = {"cmap": sheet.named("colours"), "vmin": 0}
-    options |= {"vmax": range_of(curves, y2_of).high, "origin": "lower"}
+    maker = sheet.use("matplotlib.colors", "LinearSegmentedColormap")
+    colours = maker.from_list("waiting", list(MAP_COLOURS), to="colours")
+    vmax = range_of(curves, y2_of).high
+    options: dict[str, Any] = {"cmap": colours, "vmin": 0, "vmax": vmax, "origin": "lower"}
+    axes: list[Recorded] = []
     for index, curve in enumerate(curves.curves):
-        ax = f"ax{index}"
         squares = [[math.nan] * sizes[0] for _ in range(sizes[1])]
         for point in curve.points:
             squares[int(point.y.mean)][int(point.x.mean)] = float(f"{point.y2.mean:.6g}")
-        sheet.call("fig.add_subplot", 1, len(curves.curves), index + 1, to=ax)
-        sheet.call(f"{ax}.imshow", squares, to=f"map{index}", **options)
+        axes.append(sheet.fig.add_subplot(1, len(curves.curves), index + 1, to=f"ax{index}"))
+        shown = axes[-1].imshow(squares, to=f"map{index}", **options)
         most = max((point.y2.mean for point in curve.points), default=0)
-        sheet.call(f"{ax}.set_title", f"{curve.label}, at most {most:.3g}", fontsize="medium")
-        sheet.call(f"{ax}.grid", False)
-    all_axes = [sheet.named(f"ax{index}") for index in range(len(curves.curves))]
-    sheet.call("fig.colorbar", sheet.named("map0"), ax=all_axes, shrink=0.8)
+        axes[-1].set_title(f"{curve.label}, at most {most:.3g}", fontsize="medium")
+        axes[-1].grid(False)
+    sheet.fig.colorbar(shown, ax=axes, shrink=0.8)
 
 
 def _latency_load(sheet: Sheet, curves: Curves) -> None:
@@ -278,25 +267,14 @@ def _latency_load(sheet: Sheet, curves: Curves) -> None:
     unit = BITS if curves.bits_per_us else SHARE_OF_LINKS
     set_name(sheet, "x", f"offered traffic [{unit}]")
     set_range(sheet, "x", scale * range_of(curves, x_of).end)
-    painter = Painter(sheet, curves, Axis(scale), _set_latency(sheet, curves, log=True))
+    painter = Painter(sheet, curves, Axis(scale), _set_time(sheet, curves, "mean latency", y_of))
     painter.draw_lines([Line(index, index) for index in range(len(curves.curves))])
 
 
 def _latency_time(sheet: Sheet, curves: Curves) -> None:
     x = _set_course(sheet, curves, "Latency against time")
-    Painter(sheet, curves, x, _set_latency(sheet, curves, log=False)).draw_dense()
-
-
-def _set_latency(sheet: Sheet, curves: Curves, log: bool) -> Axis:
-    found = range_of(curves, y_of)
-    unit = unit_for(found.high)
-    set_name(sheet, "y", f"mean latency [{unit.name}]")
-    if not log or not found.log:
-        set_range(sheet, "y", found.end / unit.ns)
-        return Axis(1 / unit.ns)
-    floor = 0.7 * found.low / unit.ns
-    set_log(sheet, "y", floor, 1.3 * found.end / unit.ns)
-    return Axis(1 / unit.ns, floor)
+    y = _set_time(sheet, curves, "mean latency", y_of, course=True)
+    Painter(sheet, curves, x, y).draw_dense()
 
 
 # How each kind draws its curves on the axes "ax"; the last four are only drawn for papers.
@@ -304,8 +282,8 @@ DRAW: dict[str, Callable[[Sheet, Curves], None]] = {
     "latency-throughput": _latency_throughput,
     "efficiency-time": _efficiency_time,
     "throughput-load": _throughput_load,
-    "link-load": _link_load,
-    "blocked-time": _blocked_time,
+    "link-load": _ranked,
+    "blocked-time": _ranked,
     "latency-cdf": _latency_cdf,
     "completion": _completion,
     "slowdown": _slowdown,

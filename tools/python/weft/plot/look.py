@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..quantity import Interval
 from .curves import Curves, Point
-from .sheet import Series, Sheet
+from .sheet import Recorded, Series, Sheet
 
 ROOM = 1.06  # length of an axis relative to the highest value
 LOG_FROM = 15.0  # ratio of values from which their axis is logarithmic
@@ -93,21 +93,23 @@ def range_of(curves: Curves, *of: Of) -> Range:
     )
 
 
-def set_range(sheet: Sheet, axis: str, high: float, ax: str = "ax") -> None:
+def set_range(sheet: Sheet, axis: str, high: float, ax: Recorded | None = None) -> None:
     """From 0, with room above the highest value."""
-    sheet.call(f"{ax}.set_{axis}lim", 0, float(f"{max(high * ROOM, 1e-3):.9g}"))
+    set_limits = getattr(ax or sheet.ax, f"set_{axis}lim")
+    set_limits(0, float(f"{max(high * ROOM, 1e-3):.9g}"))
 
 
 def set_log(sheet: Sheet, axis: str, low: float, high: float) -> None:
     """A logarithmic axis with a number at 1, 2, 5, 10 and so on, or at powers of ten."""
     low, high = float(f"{low:.9g}"), float(f"{high:.9g}")
-    sheet.call(f"ax.set_{axis}scale", "log")
-    sheet.call(f"ax.set_{axis}lim", low, high)
+    getattr(sheet.ax, f"set_{axis}scale")("log")
+    getattr(sheet.ax, f"set_{axis}lim")(low, high)
     steps = (1, 2, 5) if high <= LOG_SPARSE * low else (1,)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     places = [float(f"{step}e{power}") for power in powers for step in steps]
     places = [place for place in places if low <= place <= high]
-    sheet.call(f"ax.set_{axis}ticks", places, [number_text(place) for place in places])
+    texts = [number_text(place) for place in places]
+    getattr(sheet.ax, f"set_{axis}ticks")(places, texts)
 
 
 def number_text(value: float) -> str:
@@ -119,9 +121,12 @@ def number_text(value: float) -> str:
     return f"{value:,.0f}" if value >= 10000 else f"{value:g}"
 
 
-def set_name(sheet: Sheet, axis: str, text: str, narrow: str = "", ax: str = "ax") -> None:
+def set_name(
+    sheet: Sheet, axis: str, text: str, narrow: str = "", ax: Recorded | None = None
+) -> None:
     """The name of an axis; 'narrow' is the name on narrow pages, if it is another."""
-    sheet.call(f"{ax}.set_{axis}label", narrow if narrow and sheet.page.narrow else text)
+    name = narrow if narrow and sheet.page.narrow else text
+    getattr(ax or sheet.ax, f"set_{axis}label")(name)
 
 
 def set_title(sheet: Sheet, title: str, network: str) -> None:
@@ -131,7 +136,7 @@ def set_title(sheet: Sheet, title: str, network: str) -> None:
     if text is None and not sheet.page.narrow:
         text = "\n".join(filter(None, (title, network)))
     if text:
-        sheet.call("ax.set_title", text, loc="left", pad=10)
+        sheet.ax.set_title(text, loc="left", pad=10)
 
 
 @dataclass
@@ -245,8 +250,7 @@ class Painter:
             for which, of in (("x", x), ("y", y))
             for side, end in ((0, "below"), (1, "above"))
         ]
-        self.sheet.call(
-            "ax.errorbar",
+        self.sheet.ax.errorbar(
             *self.places(line),
             xerr=ends[:2],
             yerr=ends[2:],
@@ -261,7 +265,7 @@ class Painter:
         if self.has_points(line, hollow):
             look: dict[str, Any] = {"linestyle": "none", **self.mark(line, hollow)}
             places = self.places(line, hollow)
-            self.sheet.call("ax.plot", *places, **look, clip_on=False, zorder=3)
+            self.sheet.ax.plot(*places, **look, clip_on=False, zorder=3)
 
     def draw_entry(self, line: Line) -> None:
         """The entry of the legend: the curve with its part, and "(none)" without a point."""
@@ -270,7 +274,7 @@ class Painter:
         if name:
             name += "" if self.has_points(line) else " (none)"
             stroke = self.stroke(line) | ({"linestyle": "none"} if curve.apart else {})
-            self.sheet.call("ax.plot", [], [], **stroke, **self.mark(line), label=name)
+            self.sheet.ax.plot([], [], **stroke, **self.mark(line), label=name)
 
     def draw_lines(self, lines: list[Line]) -> None:
         """Lines with a mark at each point, and intervals as error bars: first all lines and bars,
@@ -279,7 +283,7 @@ class Painter:
         for line in drawn:
             if not self.curves.curves[line.curve].apart:
                 look = {"color": colour_of(line.curve), **self.stroke(line)}
-                self.sheet.call("ax.plot", *self.places(line), **look)
+                self.sheet.ax.plot(*self.places(line), **look)
         for line in drawn if self.curves.intervals else []:
             self.draw_bars(line)
         for line in drawn:
@@ -288,8 +292,7 @@ class Painter:
         for line in lines:
             self.draw_entry(line)
         if any(self.has_points(line, True) for line in lines):
-            self.sheet.call(
-                "ax.plot",
+            self.sheet.ax.plot(
                 [],
                 [],
                 linestyle="none",
@@ -300,15 +303,6 @@ class Painter:
                 label=f"hollow: {self.curves.hollow}",
             )
 
-    def draw_band(self, line: Line) -> None:
-        ends = [self.y.ends(point.y) for point in self.points(line.curve)]
-        x, y = self.places(line)
-        low = self.sheet.series(f"y{line.curve}_low", [at - end[0] for at, end in zip(y, ends)])
-        high = self.sheet.series(f"y{line.curve}_high", [at + end[1] for at, end in zip(y, ends)])
-        self.sheet.call(
-            "ax.fill_between", x, low, high, color=colour_of(line.curve), alpha=0.2, linewidth=0
-        )
-
     def draw_dense(self) -> None:
         """Curves of many points: lines with a few marks, at other places for each curve, and bands
         for intervals."""
@@ -316,7 +310,16 @@ class Painter:
         lines = [Line(index, index) for index in range(len(curves))]
         drawn = [line for line in lines if curves[line.curve].points]
         for line in drawn if self.curves.intervals and len(curves) <= BANDS_MAX else []:
-            self.draw_band(line)
+            ends = [self.y.ends(point.y) for point in self.points(line.curve)]
+            x, y = self.places(line)
+            low = [at - end[0] for at, end in zip(y, ends)]
+            high = [at + end[1] for at, end in zip(y, ends)]
+            band = (
+                self.sheet.series(f"y{line.curve}_low", low),
+                self.sheet.series(f"y{line.curve}_high", high),
+            )
+            colour = colour_of(line.curve)
+            self.sheet.ax.fill_between(x, *band, color=colour, alpha=0.2, linewidth=0)
         for line in drawn:
             look: dict[str, Any] = {**self.stroke(line), "clip_on": False}
             look["color"] = colour_of(line.curve)
@@ -324,6 +327,6 @@ class Painter:
                 step = max(len(curves[line.curve].points) // MARKS_SPREAD, 1)
                 every = (line.curve * step // len(curves), step)
                 look |= {**self.mark(line), "markevery": every}
-            self.sheet.call("ax.plot", *self.places(line), **look)
+            self.sheet.ax.plot(*self.places(line), **look)
         for line in lines if len(curves) > 1 else []:
             self.draw_entry(line)

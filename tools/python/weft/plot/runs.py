@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,7 +38,7 @@ class Request:
     flits: bool = False
     latency: str = ""  # "total" or "network"; "": both, for latency-cdf total
     released: bool = False
-    labels: list[str] = field(default_factory=list)  # KEY=VALUE=TEXT
+    label: list[str] = field(default_factory=list)  # KEY=VALUE=TEXT
 
     def latency_key(self, which: str) -> str:
         return f"{which}_released" if self.released else which
@@ -74,7 +74,11 @@ class Run:
         kind, hosts = str(self.config.get("topology", "")).split(":")[0], about.get("hosts")
         self.network = _NETWORKS.get(kind, str(about.get("name", "")))
         self.hosts = hosts if isinstance(hosts, int) else 0
-        self.traffic = _describe_traffic(self.config)
+        traffic = self.config.get("traffic")
+        flows = [at for at in traffic if isinstance(at, dict)] if isinstance(traffic, list) else []
+        patterns = [str(flow["pattern"]) for flow in flows if flow.get("pattern")]
+        words = ["schedule" if word == "goal" else word.replace("-", " ") for word in patterns]
+        self.traffic = " + ".join(dict.fromkeys(words))  # each once
         self.seed, self.version = result.get("seed"), wall.get("version")
 
 
@@ -90,19 +94,6 @@ class Runs:
     request: Request
     runs: list[Run] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
-
-
-def _describe_traffic(config: dict[str, Any]) -> str:
-    """The patterns of a run, each once."""
-    traffic = config.get("traffic")
-    flows = traffic if isinstance(traffic, list) else []
-    patterns = [flow.get("pattern") for flow in flows if isinstance(flow, dict)]
-    words = (
-        "schedule" if pattern == "goal" else pattern.replace("-", " ")
-        for pattern in patterns
-        if isinstance(pattern, str)
-    )
-    return " + ".join(dict.fromkeys(words))
 
 
 def label_of(labels: list[str], key: str | None, value: str) -> str | None:
@@ -144,7 +135,7 @@ def _check_options(request: Request, varied: set[tuple[str, str]]) -> None:
         asked = where.split("=", 1)[0]
         if not any(normal_key(asked) == key for key, _ in varied):
             raise Error(f"--where {where}: no sweep varies '{asked}'")
-    for label in request.labels:
+    for label in request.label:
         if all(label_of([label], key, value) is None for key, value in varied):
             raise Error(
                 f"--label {label}: no point of a sweep has this value: expected KEY=VALUE=TEXT "
@@ -152,39 +143,28 @@ def _check_options(request: Request, varied: set[tuple[str, str]]) -> None:
             )
 
 
-def _points(folder: str, manifest: dict[str, Any]) -> Iterator[tuple[str, dict[str, str]]]:
-    for index, point in enumerate(manifest["points"]):
-        file = point.get("file") if isinstance(point, dict) else None
-        vary = (point.get("vary") or {}) if isinstance(point, dict) else {}
-        texts = isinstance(vary, dict) and all(isinstance(value, str) for value in vary.values())
-        if not isinstance(file, str) or "/" in file or not texts:
-            raise Error(
-                f"{folder}/{manifests.NAME}: points[{index}]: expected a file and texts in 'vary'"
-            )
-        yield file, vary
-
-
 def _add_points(runs: Runs, folder: str, varied: set[tuple[str, str]], asker: Asker) -> None:
+    """The points with every requested value of the keys that their sweep varies."""
     manifest = manifests.read(folder)
     if manifest is None:
         raise Error(f"{folder}: the folder has no {manifests.NAME} of a sweep")
-    before = len(runs.runs)
-    for file, vary in _points(folder, manifest):
+    before, asked = len(runs.runs), [text.split("=", 1) for text in runs.request.where]
+    for index, point in enumerate(manifest["points"]):
+        file, vary = (
+            (point.get("file"), point.get("vary") or {}) if isinstance(point, dict) else ("/", {})
+        )
+        texts = isinstance(vary, dict) and all(isinstance(value, str) for value in vary.values())
+        if not isinstance(file, str) or "/" in file or not texts:
+            place = f"{folder}/{manifests.NAME}: points[{index}]"
+            raise Error(f"{place}: expected a file and texts in 'vary'")
         varied.update(vary.items())
         path = os.path.join(folder, file)
-        if _is_wanted(runs.request.where, vary) and os.path.exists(path):
+        wanted = all(vary.get(normal_key(name), value) == value for name, value in asked)
+        if wanted and os.path.exists(path):
             _add_run(runs, asker.result(path), path, vary, manifest.get("sums") is True)
     if len(runs.runs) == before:
         _check_options(runs.request, varied)
         raise Error(f"{folder}: no results of the points that are asked for")
-
-
-def _is_wanted(where: list[str], vary: dict[str, str]) -> bool:
-    """Whether a point has every requested value of the keys that its sweep varies."""
-    asked = [text.split("=", 1) for text in where]
-    return all(
-        value == vary[key] for name, value in asked for key in vary if normal_key(name) == key
-    )
 
 
 def _add_run(

@@ -68,20 +68,32 @@ class Drawn(Figure):  # type: ignore[misc]
         return out.getvalue()
 
 
-class Named:
-    """An object of the sheet as an argument of a call."""
+class Recorded:
+    """An object of matplotlib by its name in the script. Its calls are made and written down; the
+    result gets the name 'to'."""
 
-    def __init__(self, name: str, value: Any) -> None:
-        self.name, self.value = name, value
+    def __init__(self, sheet: Sheet, name: str, value: Any) -> None:
+        self.sheet, self.name, self.value = sheet, name, value
 
     def __repr__(self) -> str:
         return self.name
 
+    def __getattr__(self, part: str) -> Recorded:
+        return Recorded(self.sheet, f"{self.name}.{part}", getattr(self.value, part))
+
+    def __call__(self, *args: Any, to: str = "", **options: Any) -> Recorded:
+        with self.sheet.style():
+            made = self.value(*map(_value, args), **{k: _value(v) for k, v in options.items()})
+        words = [*map(repr, args), *_options_text(options)]
+        self.sheet.lines.append(f"{to} = " * bool(to) + f"{self.name}({', '.join(words)})")
+        self.sheet.objects |= {to: made} if to else {}
+        return Recorded(self.sheet, to, made)
+
 
 def _value(of: Any) -> Any:
-    if isinstance(of, list) and of and isinstance(of[0], Named):
-        return [named.value for named in of]
-    return of.value if isinstance(of, Named) else of
+    if isinstance(of, list) and of and isinstance(of[0], Recorded):
+        return [one.value for one in of]
+    return of.value if isinstance(of, Recorded) else of
 
 
 class Series(list[float]):
@@ -144,24 +156,12 @@ class Sheet:
         with self.style():
             self.figure = Drawn(figsize=(width, height), layout="constrained")
         self.lines = [f"fig = Figure(figsize=({width:g}, {height:g}), layout='constrained')"]
-        self.objects: dict[str, Any] = {"fig": self.figure}
+        self.objects: dict[str, Any] = {}
+        self.fig = Recorded(self, "fig", self.figure)
+        self.ax = self.fig.add_subplot(to="ax")
 
     def style(self) -> Any:
         return matplotlib.rc_context(self.rc)
-
-    def call(self, name: str, *args: Any, to: str = "", **options: Any) -> Any:
-        """Calls a method, such as "ax.plot"; the result gets the name 'to'."""
-        target, *parts = name.split(".")
-        method: Any = self.objects[target]
-        for part in parts:
-            method = getattr(method, part)
-        with self.style():
-            result = method(*map(_value, args), **{k: _value(v) for k, v in options.items()})
-        words = [*map(repr, args), *_options_text(options)]
-        self.lines.append(f"{to} = " * bool(to) + f"{name}({', '.join(words)})")
-        if to:
-            self.objects[to] = result
-        return result
 
     def series(self, name: str, values: list[float]) -> Series:
         """Puts numbers into the script under a name."""
@@ -169,12 +169,9 @@ class Sheet:
         self.lines.append(f"{name} = {list(made)!r}")
         return made
 
-    def use(self, module: str, name: str) -> None:
-        self.objects[name] = getattr(importlib.import_module(module), name)
+    def use(self, module: str, name: str) -> Recorded:
         self.lines.append(f"from {module} import {name}")
-
-    def named(self, name: str) -> Named:
-        return Named(name, self.objects[name])
+        return Recorded(self, name, getattr(importlib.import_module(module), name))
 
     def script(self, name: str, options: dict[str, Any]) -> str:
         """The Python that draws the figure into the file 'name', or its first argument."""
@@ -238,9 +235,8 @@ def _draw(curves: Curves, page: Page, width: float, height: float) -> tuple[Shee
     from .kinds import DRAW
 
     sheet = Sheet(page, width, height)
-    sheet.call("fig.add_subplot", to="ax")
     DRAW[curves.kind](sheet, curves)
-    entries = sheet.objects["ax"].get_legend_handles_labels()[1]
+    entries = sheet.ax.value.get_legend_handles_labels()[1]
     if curves.kind == "maps" or not entries:
         return sheet, 0
     return sheet, _place_legend(sheet, len(entries), (width, height))
@@ -278,9 +274,8 @@ def _place_legend(sheet: Sheet, entries: int, size: tuple[float, float]) -> floa
         anchor, place = (0.5, GAP / height), "lower center"
         box = (0.0, round(1 - rest / height, 4), 1.0, round(rest / height, 4))
     anchor = (anchor[0], round(anchor[1], 4))
-    sheet.call("fig.legend", loc=place, bbox_to_anchor=anchor, **look)
-    sheet.call("fig.get_layout_engine", to="layout")
-    sheet.call("layout.set", rect=box)
+    sheet.fig.legend(loc=place, bbox_to_anchor=anchor, **look)
+    sheet.fig.get_layout_engine(to="layout").set(rect=box)
     if across > width - 2 * GAP or (beside and rest < FRAME_MIN[0] * width):
         return math.inf
     return down + 2 * GAP if beside else (down + 2 * GAP) / (1 - FRAME_MIN[1])

@@ -86,8 +86,7 @@ def draw_waterfall(sheet: Sheet, curves: Curves) -> None:
     set_name(sheet, "y", curves.axis, curves.axis.split(":", maxsplit=1)[0])
     for index, curve in enumerate(curves.curves):
         colour, hatch = PARTS[curve.label]
-        sheet.call(
-            "ax.barh",
+        sheet.ax.barh(
             [point.y.mean for point in curve.points],
             sheet.series(f"ns{index}", [point.y2.mean / unit.ns for point in curve.points]),
             0.8,
@@ -100,7 +99,7 @@ def draw_waterfall(sheet: Sheet, curves: Curves) -> None:
         )
     room = sheet.figure.get_figheight() * 72 * 0.6 / len(curves.groups)
     size = round(max(min(sheet.rc["ytick.labelsize"], 0.9 * room), 3), 2)
-    sheet.call("ax.set_yticks", list(range(len(curves.groups))), curves.groups, fontsize=size)
-    sheet.call("ax.set_ylim", len(curves.groups) - 0.5, -0.5)
-    sheet.call("ax.set_xlim", 0, end / unit.ns or 1)
-    sheet.call("ax.grid", False, axis="y")
+    sheet.ax.set_yticks(list(range(len(curves.groups))), curves.groups, fontsize=size)
+    sheet.ax.set_ylim(len(curves.groups) - 0.5, -0.5)
+    sheet.ax.set_xlim(0, end / unit.ns or 1)
+    sheet.ax.grid(False, axis="y")
