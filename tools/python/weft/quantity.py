@@ -3,6 +3,7 @@
 """Quantities with their unit as files of Weft have them, numbers in base units, and their means."""
 from __future__ import annotations
 
+import decimal
 import functools
 import math
 import re
@@ -15,6 +16,7 @@ from .error import Error
 
 LIMIT = 2**64 - 1
 VALUES_MAX = 10000
+EXACT = decimal.Context(prec=60)  # 2**64 by any unit, which are powers of 10 and of 1024
 PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -68,23 +70,15 @@ def number_of(text: str) -> Number | None:
     return Number("", value) if math.isfinite(value) else None
 
 
-def _in_unit(value: int, unit: str, factor: int) -> str | None:
-    digits, rest = "", value % factor
-    while rest != 0 and len(digits) < 24:
-        digits += str(rest * 10 // factor)
-        rest = rest * 10 % factor
-    text = f"{value // factor}.{digits}" if digits else str(value // factor)
-    return text + unit if rest == 0 else None
-
-
 def format_kind(kind: Kind, value: int) -> str:
     """The shortest text of a quantity, at least 1 of its unit if there is such a unit.
 
     >>> format_kind(TIME, 400000000000)
     '400ms'
     """
-    texts = [_in_unit(value, unit, factor) for unit, factor in kind.units.items()]
-    return min((t for t in texts if t is not None), key=lambda t: (t.startswith("0."), len(t)))
+    numbers = ((unit, EXACT.divide(value, factor)) for unit, factor in kind.units.items())
+    texts = [f"{number.normalize(EXACT):f}{unit}" for unit, number in numbers]
+    return min(texts, key=lambda text: (text.startswith("0."), len(text)))
 
 
 def span(low: str | int, high: str | int, step: str | int) -> list[str]:

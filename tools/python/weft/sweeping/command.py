@@ -51,46 +51,40 @@ or nothing was measured, 2 bad request, 3 not able, 130 ended by Ctrl-C.
 SKIPPED_SHOWN = 5
 GRACE_S = 90  # a client of NFS may remember for 60 s that there was no file
 GRACE_MAX_S = 86400
-FLAGS = {name: name.replace("-", "_") for name in ("skip-invalid", "dry-run", "prepare")}
-FLAGS |= {"restart": "restart", "json": "json"}
+FLAGS = ("skip-invalid", "dry-run", "prepare", "restart", "json")
 VALUES = ("vary", "cases", "seeds", "set", "jobs", "on", "sbatch", "grace", "point")
-
-
-def _take_cases(sweep: Sweep, path: str) -> None:
-    if sweep.cases:
-        raise Error(f"--cases: expected one file, not also '{path}'")
-    sweep.cases = load_cases(path)
-    sweep.plan.add(Vary(CASES_KEY, [case.name for case in sweep.cases]))
+NUMBERS = {
+    "jobs": (1, JOBS_MAX, ""),
+    "grace": (0, GRACE_MAX_S, f"0 to {GRACE_MAX_S} seconds"),
+    "point": (0, POINTS_MAX - 1, "the number of a point"),
+}
 
 
 def _take(sweep: Sweep, option: str, text: str) -> None:
     plan = sweep.plan
     if option in FLAGS:
-        setattr(sweep, FLAGS[option], True)
+        setattr(sweep, option.replace("-", "_"), True)
+    elif option in NUMBERS:
+        setattr(sweep, option, number(option, text, *NUMBERS[option]))
     elif option == "vary":
         plan.add(parse_vary(text))
     elif option == "cases":
-        _take_cases(sweep, text)
+        if sweep.cases:
+            raise Error(f"--cases: expected one file, not also '{text}'")
+        sweep.cases = load_cases(text)
+        plan.add(Vary(CASES_KEY, [case.name for case in sweep.cases]))
     elif option == "seeds":
         plan.first_seed, plan.seeds = parse_seeds(text)
     elif option == "set":
         if len(sweep.sets) == SETS_MAX:
             raise Error(f"--set: at most {SETS_MAX} of them")
         sweep.sets.append(text)
-    elif option == "jobs":
-        sweep.jobs = number(option, text, 1, JOBS_MAX)
     elif option == "on":
         if text != "slurm":
             raise Error(f"--on {text}: expected slurm")
         sweep.on_slurm = True
-    elif option == "sbatch":
-        sweep.sbatch = text
-    elif option == "grace":
-        sweep.grace = number(option, text, 0, GRACE_MAX_S, f"0 to {GRACE_MAX_S} seconds")
-    elif option == "point":
-        sweep.point = number(option, text, 0, POINTS_MAX - 1, "the number of a point")
     else:
-        sweep.folder = text
+        setattr(sweep, "folder" if option == "o" else option, text)
 
 
 def parse(words: list[str]) -> Sweep:
@@ -119,30 +113,22 @@ def _choose_jobs(sweep: Sweep, real_clock: bool) -> None:
         note(NAME, f"{sweep.jobs} points at a time on the real clock disturb each other")
 
 
-def _document(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> dict[str, Any]:
-    """sweep.json: the results that exist and the points that are missing."""
-    plan, rows = sweep.plan, outcome.rows
-    return {
+def _write_tables(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> dict[str, Any]:
+    """Also returns sweep.json: the results that exist and the points that are missing."""
+    plan, rows = sweep.plan, [row for row in outcome.rows if row is not None]
+    means, (single, mean) = table.means(plan, outcome.rows), table.headings(plan, rows)
+    write_text(sweep.path("sweep.csv"), table.csv_text(plan, single, rows), ours=True)
+    write_text(sweep.path("sweep-mean.csv"), table.csv_text(plan, mean, means), ours=True)
+    found = {
         "weft": "sweep-result/1",
-        "configuration": asked["configuration"],
-        "vary": asked["vary"],
-        "seeds": asked["seeds"],
-        "points": table.rounded([row for row in rows if row is not None]),
-        "means": table.rounded(table.means(plan, rows)),
+        **{key: asked[key] for key in ("configuration", "vary", "seeds")},
+        "points": table.rounded(rows),
+        "means": table.rounded(means),
         "missing": [plan.name(point) for point in outcome.missing()],
         "skipped": [
             {"point": plan.name(point), "why": why} for point, why in sorted(sweep.invalid.items())
         ],
     }
-
-
-def _write_tables(sweep: Sweep, asked: manifest.Document, outcome: Outcome) -> dict[str, Any]:
-    plan, rows = sweep.plan, outcome.rows
-    single, mean = table.headings(plan, rows)
-    write_text(sweep.path("sweep.csv"), table.csv_text(plan, single, rows), ours=True)
-    means = table.csv_text(plan, mean, table.means(plan, rows))
-    write_text(sweep.path("sweep-mean.csv"), means, ours=True)
-    found = _document(sweep, asked, outcome)
     manifest.write_json(sweep.path("sweep.json"), found)
     return found
 
@@ -202,20 +188,16 @@ def _run_point(sweep: Sweep, asker: Asker, asked: manifest.Document) -> int:
     return Exit.BAD_ANSWER if outcome.failed else Exit.DONE
 
 
-def _note_skipped(sweep: Sweep) -> None:
-    for point in sorted(sweep.invalid)[:SKIPPED_SHOWN]:
-        note(NAME, f"skipped: {sweep.plan.label(point)}: {sweep.invalid[point]}")
-    if len(sweep.invalid) > SKIPPED_SHOWN:
-        note(NAME, f"and {len(sweep.invalid) - SKIPPED_SHOWN} more skipped")
-
-
 def main(words: list[str]) -> int:
     sweep = parse(words)
     with Asker() as asker:
         asked, real_clock = manifest.make(sweep, asker)
         if sweep.point is not None:
             return _run_point(sweep, asker, asked)
-        _note_skipped(sweep)
+        for point in sorted(sweep.invalid)[:SKIPPED_SHOWN]:
+            note(NAME, f"skipped: {sweep.plan.label(point)}: {sweep.invalid[point]}")
+        if len(sweep.invalid) > SKIPPED_SHOWN:
+            note(NAME, f"and {len(sweep.invalid) - SKIPPED_SHOWN} more skipped")
         if sweep.dry_run:
             _choose_jobs(sweep, real_clock)
             return estimate.show(sweep, asker, real_clock)

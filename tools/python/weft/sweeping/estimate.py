@@ -12,6 +12,7 @@ import math
 import os
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..asker import Asker
@@ -65,17 +66,12 @@ def _cost_of(run: Callable[[float], Cost]) -> Cost:
     return last._replace(cpu_s=last.cpu_s + rest)
 
 
-def _try(sweep: Sweep, asker: Asker, point: int, folder: str) -> Cost:
-    fabric, takes = asker.ask("about")["fabric"], sweep.config(asker, point)
-    sets = sweep.point_sets(point)
-
-    def run(share: float) -> Cost:
-        child = run_one(fabric, sweep.run_file, sets + _sets(takes, share), folder)
-        counters = read_json(child.part, "no result").get("counters") or {}
-        unfinished = counters.get("goal_unfinished")
-        return Cost(child.cpu_s, unfinished is not None, unfinished == 0)
-
-    return _cost_of(run)
+def _run(sweep: Sweep, asker: Asker, point: int, folder: str, share: float) -> Cost:
+    sets = sweep.point_sets(point) + _sets(sweep.config(asker, point), share)
+    child = run_one(asker.ask("about")["fabric"], sweep.run_file, sets, folder)
+    counters = read_json(child.part, "no result").get("counters") or {}
+    unfinished = counters.get("goal_unfinished")
+    return Cost(child.cpu_s, unfinished is not None, unfinished == 0)
 
 
 def _try_points(sweep: Sweep, asker: Asker) -> list[Cost]:
@@ -86,7 +82,7 @@ def _try_points(sweep: Sweep, asker: Asker) -> list[Cost]:
     with tempfile.TemporaryDirectory(prefix="weft-sweep-") as folder:
         for point in sorted(chosen - set(sweep.invalid)):
             try:
-                costs.append(_try(sweep, asker, point, os.path.realpath(folder)))
+                costs.append(_cost_of(partial(_run, sweep, asker, point, os.path.realpath(folder))))
             except Error as error:
                 if error.code != Exit.BAD_REQUEST or not sweep.skip_invalid:
                     raise Error(f"{sweep.plan.label(point)}: {error}", error.code) from error
@@ -105,17 +101,14 @@ def time_text(seconds: float) -> str:
     return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
 
 
-def _real(sweep: Sweep, asker: Asker) -> str:
-    takes = [sweep.config(asker, point) for point in sweep.valid]
-    seconds = sum(t["duration_ps"] / 1e12 * t["dilation"] + REAL_START for t in takes)
-    return f", about {time_text(seconds / sweep.jobs)}, {sweep.jobs} at a time on the real clock"
-
-
 def show(sweep: Sweep, asker: Asker, real_clock: bool) -> int:
     """Prints how many points there are and about how long they take; the exit code."""
     costs = [] if real_clock else _try_points(sweep, asker)
     if real_clock:
-        more = _real(sweep, asker)
+        takes = [sweep.config(asker, point) for point in sweep.valid]
+        seconds = sum(t["duration_ps"] / 1e12 * t["dilation"] + REAL_START for t in takes)
+        each = time_text(seconds / sweep.jobs)
+        more = f", about {each}, {sweep.jobs} at a time on the real clock"
     elif not costs:
         more = "; none of those that were tried is valid"
     else:

@@ -86,12 +86,6 @@ def read(folder: str) -> Document | None:
     return dict(document)
 
 
-def _show(value: object) -> str:
-    if value is None:
-        return "nothing"
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)[:60]
-
-
 def _difference(path: str, there: object, asked: object) -> str | None:
     """The first difference of two documents; 'path' is its place."""
     if there == asked:
@@ -104,26 +98,31 @@ def _difference(path: str, there: object, asked: object) -> str | None:
     elif isinstance(there, list) and isinstance(asked, list) and len(there) == len(asked):
         for index, (before, now) in enumerate(zip(there, asked)):
             deeper = deeper or _difference(f"{path}[{index}]", before, now)
-    return deeper or f"{path} is now {_show(asked)}, the sweep there began with {_show(there)}"
-
-
-def _differences(there: Document, asked: Document) -> Iterator[str | None]:
-    for key in ("configuration", "vary", "seeds", "cases"):
-        path = "" if key == "configuration" else f"--{key}"
-        yield _difference(path, there.get(key), asked.get(key))
-    files = there.get("files")
-    for path, total in asked["files"].items():
-        if not isinstance(files, dict) or files.get(path) != total:
-            yield f"{path} has changed since the sweep there began"
-    if not isinstance(there.get("program"), str):
-        yield "the sweep there does not say which build of weft-fabric it ran"
-    elif there["program"] != asked["program"]:
-        yield "weft-fabric is another build than the one that the sweep there began with"
+    now, then = (
+        "nothing"
+        if value is None
+        else json.dumps(value, separators=(",", ":"), ensure_ascii=False)[:60]
+        for value in (asked, there)
+    )
+    return deeper or f"{path} is now {now}, the sweep there began with {then}"
 
 
 def compare(sweep: Sweep, there: Document, asked: Document) -> None:
-    why = next(filter(None, _differences(there, asked)), None)
-    if why is not None:
+    """Error with the first difference."""
+    found = []
+    for key in ("configuration", "vary", "seeds", "cases"):
+        path = "" if key == "configuration" else f"--{key}"
+        found.append(_difference(path, there.get(key), asked.get(key)))
+    files = there.get("files")
+    for path, total in asked["files"].items():
+        if not isinstance(files, dict) or files.get(path) != total:
+            found.append(f"{path} has changed since the sweep there began")
+    if not isinstance(there.get("program"), str):
+        found.append("the sweep there does not say which build of weft-fabric it ran")
+    elif there["program"] != asked["program"]:
+        build = "weft-fabric is another build than the one that the sweep there began with"
+        found.append(build)
+    for why in filter(None, found):
         raise Error(f"{sweep.folder} has another sweep: {why}; --restart deletes it")
 
 

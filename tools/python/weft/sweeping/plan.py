@@ -15,6 +15,7 @@ KEYS_MAX = 8
 POINTS_MAX = 100000
 NAME_MAX = 143  # bytes of a point's file without its end
 LABEL_MAX = 255
+OPTION = re.compile("[^,:=\\[{\"']*=")
 
 
 @dataclass
@@ -44,12 +45,6 @@ def normal_key(text: str) -> str:
     return text.replace("[", ".").replace("]", "")
 
 
-def _option_follows(rest: str) -> bool:
-    """A comma inside a generator's text, "rlft:ports=4,stages=2", is followed by an option."""
-    found = re.search("[,:=\\[{\"']", rest)
-    return found is not None and found[0] == "="
-
-
 def split_values(text: str) -> list[str]:
     """The values between commas outside brackets, quotes and generators.
 
@@ -66,7 +61,8 @@ def split_values(text: str) -> list[str]:
             depth += 1
         elif letter in "]}":
             depth -= depth > 0
-        elif letter == "," and depth == 0 and not _option_follows(text[at + 1 :]):
+        # A comma inside a generator's text, "rlft:ports=4,stages=2", is followed by an option.
+        elif letter == "," and depth == 0 and not OPTION.match(text, at + 1):
             values.append(text[start:at])
             start = at + 1
     return [*values, text[start:]]
@@ -81,22 +77,16 @@ def parse_vary(text: str) -> Vary:
     for element in split_values(rest):
         if not element:
             raise Error(f"--vary {key}: an empty value")
+        # Numbers with a colon are a range: no value of a run file has that form.
+        words = element.split(":") if re.match("[0-9].*:", element, re.S) else []
         try:
-            values += _element(element)
+            if words and len(words) != 3:
+                raise not_a_span(element)
+            values += span(*words) if words else [element]
         except Error as error:
             raise Error(f"--vary {key}: {error}") from error
     check_values(key, values)
     return Vary(key, values)
-
-
-def _element(text: str) -> list[str]:
-    # Numbers with a colon are a range: no value of a run file has that form.
-    if not re.match("[0-9].*:", text, re.S):
-        return [text]
-    words = text.split(":")
-    if len(words) != 3:
-        raise not_a_span(text)
-    return span(*words)
 
 
 def check_values(key: str, values: list[str]) -> None:

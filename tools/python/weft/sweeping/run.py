@@ -78,11 +78,6 @@ def _notebook_bar(points: int, had: int) -> Any:
     return tqdm(total=points, initial=had, unit="point")
 
 
-def _time_left(seconds: int) -> str:
-    hours, rest = divmod(seconds, 3600)
-    return (f"{hours}:{rest // 60:02}" if hours else f"{rest // 60}") + f":{rest % 60:02}"
-
-
 class Progress:
     """'points' in all, 'had' of them there before."""
 
@@ -102,7 +97,9 @@ class Progress:
         new, left = self.ended - self.had, self.points - self.ended
         if new == 0 or left == 0:
             return ""
-        return f", {_time_left(int((self.last_ended - self.started) * left / new + 0.5))} left"
+        seconds = int((self.last_ended - self.started) * left / new + 0.5)
+        hours, minutes = seconds // 3600, seconds // 60 % 60
+        return f", {f'{hours}:{minutes:02}' if hours else minutes}:{seconds % 60:02} left"
 
     def bar(self, width: int) -> str:
         """ "[####....] 3/20 points, 2 running, 1 failed, 1:05 left" in 'width' columns."""
@@ -181,25 +178,18 @@ class Runner:
             return child
         return None
 
-    def _take(self, child: Child, stem: str, interrupted: bool) -> dict[str, Any]:
-        """The result of an ended process, now in NAME.json. Error: then its log stays."""
+    def end(self, child: Child, interrupted: bool) -> None:
+        """Takes the result of an ended process into NAME.json; the log of a failed one stays."""
+        point = self.running.pop(child)
+        label, path = self.sweep.plan.label(point), f"{self.sweep.stem(point)}.json"
         try:
             result = child.result(self.asker, cut_short=interrupted, seal=True)
-            os.rename(child.part, f"{stem}.json")
-        except OSError as error:
-            raise os_error(error, f"{stem}.json") from error
-        except Error:
-            remove(child.part)
-            raise
-        remove(child.log)
-        return result
-
-    def end(self, child: Child, interrupted: bool) -> None:
-        point = self.running.pop(child)
-        label = self.sweep.plan.label(point)
-        try:
-            result = self._take(child, self.sweep.stem(point), interrupted)
+            try:
+                os.rename(child.part, path)
+            except OSError as error:
+                raise os_error(error, path) from error
         except Error as error:
+            remove(child.part)
             skip = self.sweep.skip_invalid and child.code == Exit.BAD_REQUEST
             if interrupted or skip:
                 remove(child.log)
@@ -210,6 +200,7 @@ class Runner:
                 self.outcome.failed += 1
                 self.progress.failed(label, str(error))
             return
+        remove(child.log)
         self.outcome.take(point, result)
         self.progress.finished(label, result, time.monotonic() - child.started)
 

@@ -10,6 +10,7 @@ task has been left for sweep.grace seconds, and has no result yet: NFS shows fil
 """
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -93,14 +94,6 @@ class Slurm:
         for first in range(0, len(points), TASKS_MAX):
             self._send_array(first, min(len(points) - first, TASKS_MAX))
 
-    def read_jobs(self) -> None:
-        """Those of an earlier command, which may still have tasks."""
-        try:
-            with open(self.sweep.path("slurm.jobs"), encoding="utf-8") as text:
-                self.jobs = [int(word) for word in text.read().split() if word.isdecimal()]
-        except OSError:
-            self.jobs = []
-
     def cancel(self, _: int = 0) -> None:
         for job in self.jobs:
             _shell(f"scancel {job} 2>/dev/null")
@@ -150,17 +143,11 @@ class Slurm:
             if gone:
                 self.take_results()
 
-    def fail_missing(self) -> None:
-        for point in self.outcome.missing():
-            why = last_line(f"{self.sweep.stem(point)}.log")
-            self.outcome.failed += 1
-            self.progress.failed(
-                self.sweep.plan.label(point), why or "its task has ended without a result"
-            )
-
     def run(self, watch: Watch) -> None:
         """Tasks of an earlier command get no grace: a point that is sent twice costs only time."""
-        self.read_jobs()
+        with contextlib.suppress(OSError):
+            with open(self.sweep.path("slurm.jobs"), encoding="utf-8") as text:
+                self.jobs = [int(word) for word in text.read().split() if word.isdecimal()]
         if self.jobs:
             self.wait(watch, 0)
         if watch.interrupted or not self.outcome.missing():
@@ -171,8 +158,11 @@ class Slurm:
             self.cancel()
             raise
         self.wait(watch, self.sweep.grace or 0)
-        if not watch.interrupted:
-            self.fail_missing()
+        for point in self.outcome.missing() if not watch.interrupted else ():
+            why = last_line(f"{self.sweep.stem(point)}.log")
+            self.outcome.failed += 1
+            why = why or "its task has ended without a result"
+            self.progress.failed(self.sweep.plan.label(point), why)
 
 
 def run(sweep: Sweep, asker: Asker) -> Outcome:
