@@ -404,13 +404,12 @@ print(table.groupby("traffic.0.load").accepted.mean().round(6).to_dict())
                       "configuration", done.stdout)
         self.assertEqual([row["offered"] for row in self.rows()], ["0.1", "0.2", "0.3", "0.4"])
 
-    def test_a_log_that_cannot_be_opened_ends_the_sweep_once_the_running_points_have_ended(self):
+    def test_a_log_that_cannot_be_opened_ends_the_sweep_and_its_running_points(self):
         (self.out / "1_load=20%.log").mkdir(parents=True)
-        process, child = self.start_blocked("traffic.0.load=10%", *LOADS, "--jobs", "2")
-        os.kill(child, signal.SIGTERM)
-        _, said = process.communicate(timeout=240)
-        self.assertEqual(process.returncode, 2, said)
-        self.assertRegex(said, r"\[1/4\] load=10%: failed: (.*\n)*weft sweep: \S*/1_load=20%.log: Is a directory\n$")
+        self.write("block", "traffic.0.load=10%")
+        said = self.sweep(*LOADS, "--jobs", "2", code=2).stderr
+        self.assertRegex(said, r"weft sweep: \S*/1_load=20%.log: Is a directory\n$")
+        self.assertEqual(self.files(), ["1_load=20%.log", "manifest.json"])
 
     def test_a_failing_point_is_reported_and_the_rest_goes_on(self):
         self.write("fail", "traffic.0.load=20%")

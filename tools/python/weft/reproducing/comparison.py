@@ -90,7 +90,7 @@ class Compared:
             self.mean = ratio_of(100 * 2 * self.half, self.mean)
             self.min = self.max = self.half = NAN
         known = (value for value in (row.mean, row.min) if not math.isnan(value))
-        # Of increases, the ratio of 1 + each.
+        # For increases, the ratio of 1 + each.
         whole = 100 if row.quantity == "percent" else 0
         self.ratio = ratio_of(whole + self.mean, whole + next(known, row.max))
         judged = row.is_relative or row.quantity not in (*FACTORS, "value") and not row.is_link
