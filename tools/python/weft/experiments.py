@@ -15,7 +15,7 @@ from .error import Error, Exit
 from .files import read_json
 from .sweeping import command, manifest
 from .sweeping.plan import Vary, check_values, normal_key
-from .sweeping.request import CASES_KEY, JOBS_MAX, Case, cases_of, load_cases
+from .sweeping.request import CASES_KEY, JOBS_MAX, check_cases, load_cases
 from .sweeping.request import Sweep as Request
 
 if TYPE_CHECKING:
@@ -155,20 +155,12 @@ def run(file: PathName, set: Mapping[str, Value] | None = None) -> Result:
         return Result(asker.result(done.part))
 
 
-def _cases(cases: Mapping[str, Mapping[str, Value]] | PathName | None) -> list[Case]:
-    if cases is None:
-        return []
-    if isinstance(cases, Mapping):
-        return cases_of({name: sets_of(changes) for name, changes in cases.items()})
-    return load_cases(os.fspath(cases))
-
-
 def _add_values(
     request: Request, vary: Mapping[str, Iterable[Value]], seeds: Sequence[int] | None
 ) -> None:
     plan = request.plan
     if request.cases:
-        plan.add(Vary(CASES_KEY, [case.name for case in request.cases]))
+        plan.add(Vary(CASES_KEY, [*request.cases]))
     for name, listed in vary.items():
         key = normal_key(name)
         values = [text_of(value) for value in ([listed] if isinstance(listed, str) else listed)]
@@ -201,7 +193,11 @@ def sweep(
     are cores, one on the real clock. Error if a point fails; the others have results then."""
     if not 0 <= jobs <= JOBS_MAX:
         raise Error(f"jobs: {jobs}: expected 0 to {JOBS_MAX}")
-    request = Request(os.fspath(file), cases=_cases(cases), sets=sets_of(set), jobs=jobs)
+    request = Request(os.fspath(file), sets=sets_of(set), jobs=jobs)
+    if isinstance(cases, Mapping):
+        request.cases = check_cases({name: sets_of(case) for name, case in cases.items()})
+    elif cases is not None:
+        request.cases = load_cases(os.fspath(cases))
     request.folder, request.skip_invalid, request.restart = os.fspath(out), skip_invalid, restart
     _add_values(request, vary or {}, seeds)
     request.check()

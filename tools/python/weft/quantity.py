@@ -89,11 +89,18 @@ def span(low: str | int, high: str | int, step: str | int) -> list[str]:
     """
     words = [str(low), str(high), str(step)]
     for kind in (None, *KINDS):
-        values = [_plain(word) if kind is None else parse_kind(kind, word) for word in words]
-        found = [value for value in values if value is not None]
-        if len(found) == len(words):
-            counted = _count(found, ":".join(words))
-            return [str(at) if kind is None else format_kind(kind, at) for at in counted]
+        numbers = [int(word) for word in words if re.fullmatch("[0-9]{1,20}", word)]
+        if kind is not None:
+            numbers = [at for at in (parse_kind(kind, word) for word in words) if at is not None]
+        if len(numbers) < len(words) or max(numbers) > LIMIT:
+            continue
+        first, last, by = numbers
+        if by == 0 or first > last:
+            raise Error(f"'{':'.join(words)}': counts up from LO to HI by a STEP above 0")
+        if (last - first) // by >= VALUES_MAX:
+            raise Error(f"more than {VALUES_MAX} values")
+        counted = range(first, last + 1, by)
+        return [str(at) if kind is None else format_kind(kind, at) for at in counted]
     raise not_a_span(":".join(words))
 
 
@@ -102,19 +109,6 @@ def not_a_span(text: str) -> Error:
         f"'{text}': expected LO:HI:STEP, three numbers with the same kind of unit or none, "
         "such as 10%:100%:10%"
     )
-
-
-def _plain(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"[0-9]{1,20}", text) and int(text) <= LIMIT else None
-
-
-def _count(numbers: list[int], words: str) -> Sequence[int]:
-    low, high, step = numbers
-    if step == 0 or low > high:
-        raise Error(f"'{words}': counts up from LO to HI by a STEP above 0")
-    if (high - low) // step >= VALUES_MAX:
-        raise Error(f"more than {VALUES_MAX} values")
-    return range(low, high + 1, step)
 
 
 class Interval(NamedTuple):

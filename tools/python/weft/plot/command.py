@@ -131,7 +131,8 @@ def read_curves(asked: Asked) -> Curves:
     return make_curves(runs)
 
 
-def _check_outputs(asked: Asked) -> None:
+def main(arguments: list[str]) -> int:
+    asked = parse(arguments)
     expected = f"expected a file that ends in {ENDINGS}"
     if asked.output is None and asked.script is None:
         raise Error(f"-o is missing: {expected}")
@@ -142,11 +143,6 @@ def _check_outputs(asked: Asked) -> None:
             refuse_same(path, source)
     if asked.output == asked.script:
         raise Error(f"--script {asked.script}: expected another file than -o")
-
-
-def main(arguments: list[str]) -> int:
-    asked = parse(arguments)
-    _check_outputs(asked)
     curves = read_curves(asked)
     from .sheet import draw_sheet, save_options
 

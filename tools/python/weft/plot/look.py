@@ -190,7 +190,6 @@ class Painter:
     def __init__(self, sheet: Sheet, curves: Curves, x: Axis, y: Axis) -> None:
         self.sheet, self.curves, self.x, self.y = sheet, curves, x, y
         self.size = 0.75 if sheet.page.narrow else 1.0  # scale of marks and lines
-        self.series: dict[str, Series] = {}
 
     def points(self, curve: int, hollow: bool | None = None) -> list[Point]:
         """The points of a curve, or only those that are hollow or not."""
@@ -200,11 +199,7 @@ class Painter:
     def values(
         self, name: str, points: list[Point], of: Callable[[Point], Interval], axis: Axis
     ) -> Series:
-        """Means for the script; once for each name."""
-        if name not in self.series:
-            means = [of(point).mean * axis.scale for point in points]
-            self.series[name] = self.sheet.series(name, means)
-        return self.series[name]
+        return self.sheet.series(name, [of(point).mean * axis.scale for point in points])
 
     def places(self, line: Line, hollow: bool | None = None) -> tuple[Series, Series]:
         points = self.points(line.curve, hollow)

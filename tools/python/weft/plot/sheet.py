@@ -157,6 +157,7 @@ class Sheet:
             self.figure = Drawn(figsize=(width, height), layout="constrained")
         self.lines = [f"fig = Figure(figsize=({width:g}, {height:g}), layout='constrained')"]
         self.objects: dict[str, Any] = {}
+        self.known: dict[str, Series] = {}
         self.fig = Recorded(self, "fig", self.figure)
         self.ax = self.fig.add_subplot(to="ax")
 
@@ -164,10 +165,11 @@ class Sheet:
         return matplotlib.rc_context(self.rc)
 
     def series(self, name: str, values: list[float]) -> Series:
-        """Puts numbers into the script under a name."""
-        made = Series(name, [float(f"{value:.9g}") for value in values])
-        self.lines.append(f"{name} = {list(made)!r}")
-        return made
+        """Puts numbers into the script under a name, once."""
+        if name not in self.known:
+            self.known[name] = Series(name, [float(f"{value:.9g}") for value in values])
+            self.lines.append(f"{name} = {list(self.known[name])!r}")
+        return self.known[name]
 
     def use(self, module: str, name: str) -> Recorded:
         self.lines.append(f"from {module} import {name}")

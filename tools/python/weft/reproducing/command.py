@@ -17,8 +17,8 @@ from ..command import note, number, options
 from ..error import Error, Exit
 from ..files import make_folder
 from ..quantity import TIME, parse_kind
-from . import document, pool, published, tables, trial
-from .comparison import Comparison
+from . import pool, published, tables, trial
+from .comparison import Comparison, Document, document
 from .definition import COPIES_MAX, MESSAGES_MAX, Definition, load
 
 NAME = "reproduce"
@@ -84,7 +84,7 @@ class Request:
     json: bool = False
     markdown: bool = False
     again: bool = False
-    documents: list[document.Document] | None = None  # from a group's members, with --json
+    documents: list[Document] | None = None  # from a group's members, with --json
     members: dict[str, Definition] = field(default_factory=dict)  # by name, from a paper's file
 
     def take(self, option: str, text: str) -> None:
@@ -224,7 +224,7 @@ class Session:
             whole = tables.markdown(found, self.version)
             print(whole if self.request.markdown else tables.text(found), end="", flush=True)
             return
-        made = document.make(found, self.version, self.request.words)
+        made = document(found, self.version, self.request.words)
         if self.request.documents is not None:
             self.request.documents.append(made)
         else:

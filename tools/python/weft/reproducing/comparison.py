@@ -6,19 +6,31 @@ A row's value is the mean over the instances of the network, each compared with 
 under the other algorithm. Checked are whether the mean of a factor or increase is within the
 tolerance of the published one, whether algorithms compared with the same one are in the published
 order, and bounds. Other absolute values are only shown. A row without all of its instances fails,
-and so does everything if a trial failed.
+and so does everything if a trial failed. document() has all of it as JSON ("reproduction/1").
 """
 from __future__ import annotations
 
 import itertools
 import math
+import os
+import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
+from ..asker import program
 from ..quantity import mean_of
+from ..sweeping.table import rounded
 from .courses import number
-from .definition import BLOCKED, Definition
-from .published import FACTORS, NAN, Row
+from .definition import BLOCKED, EFFICIENCY, Definition
+from .published import FACTORS, NAN, NUMBERED, Row
 from .trial import Stage, Trial, find, is_between_switches
+
+Document = dict[str, Any]
+ENDS = ("min", "max", "mean")
+# What documents have of a point, and the name of it in Python.
+POINT = {key: key for key in ("load", "offered", "accepted")}
+POINT |= {"flits_per_ns_per_switch": "traffic"}
+POINT |= {key: key for key in ("network_ns", "total_ns", "dropped", "deadlock")}
 
 
 def link_value(what: Definition, link: object) -> float:
@@ -143,3 +155,72 @@ class Comparison:
             return False
         high, low = (1 + r.mean / 100 if r.quantity == "percent" else r.mean for r in (a, b))
         return high >= low * (1 + self.definition.order / 1e6)
+
+
+def _of(thing: object, *keys: str) -> Document:
+    return {key: getattr(thing, key) for key in keys}
+
+
+def _row(one: Compared) -> Document:
+    """The numbers are the paper's, Weft's reading of its words, or bounds that no paper has."""
+    row, published, reading = one.row, _of(one.row, *ENDS), None
+    if row.words:
+        reading = published
+        words = None if row.words == "-" else row.words
+        published = {**dict.fromkeys(ENDS), "words": words}
+    return {
+        **_of(row, "quantity", "case", "network", "algorithm"),
+        "over": row.over or None,
+        **({NUMBERED[row.quantity]: row.limit} if row.quantity in NUMBERED else {}),
+        "published": published,
+        "reading": reading,
+        "ours": {**_of(one, *ENDS, "instances", "wanted"), "half_width": one.half},
+        "ratio": one.ratio,
+        "within": one.within if one.checked else None,
+    }
+
+
+def _trial(trial: Trial) -> Document:
+    course: Document | None = None
+    if trial.definition.measure == EFFICIENCY:
+        samples = [sample._asdict() for sample in trial.transient.samples]
+        course = {**trial.course(), "samples": samples}
+    return {
+        "case": trial.case.name,
+        "network": trial.network.name,
+        "instance": trial.copy + 1,
+        "algorithm": trial.algorithm.name,
+        "value": trial.value,
+        "points": [
+            {name: getattr(point, key) for name, key in POINT.items()} for point in trial.points
+        ],
+        "course": course,
+        "fault": trial.fault,
+    }
+
+
+def document(found: Comparison, version: str, words: list[str]) -> Document:
+    """A comparison as JSON. Numbers that are not finite are null."""
+    what, length = found.definition, None
+    if what.counts_messages:
+        defined = {"defined_warmup": what.defined[0], "defined_messages": what.defined[1]}
+        length = {**_of(what, "warmup", "messages"), **defined}
+    made = {
+        "weft": "reproduction/1",
+        **_of(what, "name", "paper", "place", "title", "measure"),
+        "length": length,
+        "latency_limit_ns": what.latency_limit / 1000 if what.latency_limit > 0 else None,
+        "tolerance": what.tolerance / 1e6,
+        "rows": [_row(one) for one in found.rows],
+        "orders": found.orders,
+        "wrong_orders": [list(pair) for pair in found.wrong],
+        "trials": [_trial(trial) for trial in found.trials],
+        **_of(found, "means", "near", "claims", "held", "missed", "failed", "good"),
+        "wall": {
+            "version": version,
+            "command": [program(), "reproduce", *words],
+            "host": os.uname().nodename,
+            "written": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        },
+    }
+    return {key: rounded(value) for key, value in made.items()}

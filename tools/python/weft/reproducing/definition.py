@@ -39,21 +39,20 @@ EFFICIENCY = "efficiency"  # accepted over time, around a hot spot
 THROUGHPUT = "throughput"  # accepted at each of several loads
 # The same, one number per run. The titles are for axes of pictures.
 COMPLETION, WORST_SWITCH, WORST_LINK = "completion", "worst-switch", "worst-link"
-FIRST_BURST, LATENCY_TIME, LOST_TRAFFIC = "first-burst", "latency-time", "lost-traffic"
-VICTIMS, VICTIMS_P99, SLOWDOWN = "victims", "victims-p99", "flow-slowdown"
+LATENCY_TIME = "latency-time"
 RUN_TITLES = {
     COMPLETION: "Time of the schedule [ms]",
     "accepted": "Accepted, share of the hosts' links",
     "total-latency": "Mean latency from generation [us]",
     WORST_SWITCH: "Mean waiting time of the worst switch [us]",
     WORST_LINK: "Utilisation of the worst link",
-    FIRST_BURST: "Mean latency of the first burst [us]",
+    "first-burst": "Mean latency of the first burst [us]",
     "later-bursts": "Mean latency of the later bursts [us]",
     LATENCY_TIME: "Mean network latency [us]",
-    LOST_TRAFFIC: "Traffic lost after the event, as time at the rate before [us]",
-    VICTIMS: "Accepted of what traffic[0] offers",
-    VICTIMS_P99: "Latency of traffic[0], p99 [us]",
-    SLOWDOWN: "Slowdown of flows, p99",
+    "lost-traffic": "Traffic lost after the event, as time at the rate before [us]",
+    "victims": "Accepted of what traffic[0] offers",
+    "victims-p99": "Latency of traffic[0], p99 [us]",
+    "flow-slowdown": "Slowdown of flows, p99",
 }
 COUNTING = (SATURATION, LATENCY, WAITING, LINKS, BLOCKED, SETTLING)
 MEASURES = (*COUNTING, EFFICIENCY, THROUGHPUT, *RUN_TITLES)

@@ -121,13 +121,6 @@ def _latencies(trial: Trial) -> list[Point]:
     return points
 
 
-def _ranks(trial: Trial) -> list[Point]:
-    """The links between switches by their use, the highest first, as the thesis has them."""
-    links = filter(is_between_switches, trial.links)
-    uses = sorted((link_value(trial.definition, link) for link in links), reverse=True)
-    return [Point(Interval(rank), Interval(use), NOTHING) for rank, use in enumerate(uses, 1)]
-
-
 def _points(kind: str, bundle: Bundle) -> list[Point]:
     if kind in ("throughput-load", "latency-load"):
         return _over_loads(bundle, _each("accepted") if kind == "throughput-load" else _total)
@@ -137,7 +130,12 @@ def _points(kind: str, bundle: Bundle) -> list[Point]:
     first = bundle.trials[0]
     if first.copy > 0:
         return []
-    return _ranks(first) if kind in ("link-load", "blocked-time") else _latencies(first)
+    if kind == "latency-throughput":
+        return _latencies(first)
+    # The links between switches by their use, the highest first, as the thesis has them.
+    links = filter(is_between_switches, first.links)
+    uses = sorted((link_value(first.definition, link) for link in links), reverse=True)
+    return [Point(Interval(rank), Interval(use), NOTHING) for rank, use in enumerate(uses, 1)]
 
 
 def has_bars(what: Definition) -> bool:

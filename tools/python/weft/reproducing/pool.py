@@ -71,23 +71,19 @@ class Pool:
         whole = json.dumps([self.mark, config, files], sort_keys=True)
         return hashlib.blake2b(whole.encode(), digest_size=8).hexdigest()
 
-    def _known(self, key: str) -> dict[str, Any] | None:
-        path = f"{self.cache}/{key}.json"
-        with contextlib.suppress(Error):
-            if not self.again and os.path.exists(path):
-                return self.asker.whole_result(path)
-        return None
-
     def take_known(self, trial: Trial) -> str | None:
         """Gives the trial all stored results that it asks for. The key of the point that must be run;
         None: the trial is over."""
         while not trial.is_over:
+            result = None
             try:
                 key = self.key(trial)
             except Error as error:
                 trial.fail(str(error))
                 break
-            result = self._known(key)
+            with contextlib.suppress(Error):
+                if not self.again and os.path.exists(f"{self.cache}/{key}.json"):
+                    result = self.asker.whole_result(f"{self.cache}/{key}.json")
             if result is None or not trial.take(result):
                 return key
             self.had += 1

@@ -345,11 +345,8 @@ def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
     if point.ended_early:
         return NAN
     offered, accepted = (_first(result, "throughput", key) for key in ("offered", "accepted"))
-    switches, links = result.get("switches") or [], filter(is_between_switches, links)
-    waits, uses = (
-        [number(at, "waiting_ns") for at in switches],
-        [number(at, "utilisation") for at in links],
-    )
+    waits = [number(switch, "waiting_ns") for switch in result.get("switches") or []]
+    uses = [number(link, "utilisation") for link in filter(is_between_switches, links)]
     # Bursts and the pauses between them take a sample each, a burst the first.
     bursts = [number(sample, "released_latency_ns") / 1e3 for sample in series[::2]]
     network_ns, total_ns = (ns if ns > 0 else NAN for ns in (point.network_ns, point.total_ns))
@@ -363,11 +360,11 @@ def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
         d.LATENCY_TIME: network_ns / 1e3,
         d.WORST_SWITCH: max(waits, default=NAN) / 1e3,
         d.WORST_LINK: max(uses, default=NAN),
-        d.FIRST_BURST: mean_of(bursts[:1]).mean,
-        d.LOST_TRAFFIC: _lost_us(result),
-        d.VICTIMS: accepted / offered if offered > 0 else NAN,
-        d.VICTIMS_P99: _first(result, "latency_ns", "total", "p99") / 1e3,
-        d.SLOWDOWN: number((result.get("flows") or {}).get("slowdown") or {}, "p99"),
+        "first-burst": mean_of(bursts[:1]).mean,
+        "lost-traffic": _lost_us(result),
+        "victims": accepted / offered if offered > 0 else NAN,
+        "victims-p99": _first(result, "latency_ns", "total", "p99") / 1e3,
+        "flow-slowdown": number((result.get("flows") or {}).get("slowdown") or {}, "p99"),
         "later-bursts": mean_of(bursts[1:]).mean,
     }.get(measure, point.traffic)
 

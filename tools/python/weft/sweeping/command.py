@@ -72,7 +72,7 @@ def _take(sweep: Sweep, option: str, text: str) -> None:
         if sweep.cases:
             raise Error(f"--cases: expected one file, not also '{text}'")
         sweep.cases = load_cases(text)
-        plan.add(Vary(CASES_KEY, [case.name for case in sweep.cases]))
+        plan.add(Vary(CASES_KEY, [*sweep.cases]))
     elif option == "seeds":
         plan.first_seed, plan.seeds = parse_seeds(text)
     elif option == "set":

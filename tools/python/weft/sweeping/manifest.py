@@ -49,7 +49,7 @@ def make(sweep: Sweep, asker: Asker) -> tuple[Document, bool]:
         ],
     }
     if sweep.cases:
-        manifest["cases"] = [{"name": case.name, "set": case.sets} for case in sweep.cases]
+        manifest["cases"] = [{"name": name, "set": sets} for name, sets in sweep.cases.items()]
     return manifest, real_clock
 
 

@@ -8,7 +8,6 @@ one, and the tables. Cases are named settings of several keys each, as the value
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +15,8 @@ from ..asker import Asker, Overrides
 from ..error import Error, os_error
 from ..files import Reader
 from .plan import Plan, normal_key
+
+Cases = dict[str, list[str]]  # the KEY=VALUE of each by its name
 
 SETS_MAX = 48  # --set of the user
 RUN_SETS_MAX = 64  # limit in weft-fabric
@@ -25,27 +26,7 @@ CASES_MAX = 1000
 CASE_SETS_MAX = 16
 
 
-@dataclass
-class Case:
-    """A name and its KEY=VALUE."""
-
-    name: str
-    sets: list[str]
-
-
-def _sets(reader: Reader, node: Any) -> list[str]:
-    sets: list[str] = []
-    for key, (name, value) in reader.map(node, "set").items():
-        text = reader.expect(value, "scalar", key)
-        if len(sets) == CASE_SETS_MAX:
-            raise reader.refuse(name, f"expected at most {CASE_SETS_MAX} keys of a case")
-        if key == "seed":
-            raise reader.refuse(name, "expected --seeds LO:HI for seeds")
-        sets.append(f"{key}={text}")
-    return sets
-
-
-def _case(reader: Reader, node: Any, known: list[Case]) -> Case:
+def _add_case(reader: Reader, node: Any, cases: Cases) -> None:
     pairs = reader.map(node)
     reader.only(pairs, ("name", "set"), "name or set")
     for key in ("name", "set"):
@@ -55,12 +36,19 @@ def _case(reader: Reader, node: Any, known: list[Case]) -> Case:
     name = str(reader.expect(value, "scalar", "name"))
     if not name:
         raise reader.refuse(value, "expected a name that is not empty")
-    if any(case.name == name for case in known):
+    if name in cases:
         raise reader.refuse(value, f"'{name[:100]}' is the name of two cases")
-    return Case(name, _sets(reader, pairs["set"][1]))
+    cases[name] = []
+    for key, (place, value) in reader.map(pairs["set"][1], "set").items():
+        text = reader.expect(value, "scalar", key)
+        if len(cases[name]) == CASE_SETS_MAX:
+            raise reader.refuse(place, f"expected at most {CASE_SETS_MAX} keys of a case")
+        if key == "seed":
+            raise reader.refuse(place, "expected --seeds LO:HI for seeds")
+        cases[name].append(f"{key}={text}")
 
 
-def load_cases(path: str) -> list[Case]:
+def load_cases(path: str) -> Cases:
     reader = Reader(path)
     reader.form("cases/1")
     pairs = reader.map(reader.root)
@@ -71,16 +59,16 @@ def load_cases(path: str) -> list[Case]:
     nodes = reader.expect(listed, "sequence", "cases")
     if not 1 <= len(nodes) <= CASES_MAX:
         raise reader.refuse(listed, f"expected 1 to {CASES_MAX} cases")
-    cases: list[Case] = []
+    cases: Cases = {}
     for node in nodes:
-        cases.append(_case(reader, node, cases))
+        _add_case(reader, node, cases)
     return cases
 
 
-def cases_of(cases: Mapping[str, Sequence[str]]) -> list[Case]:
-    """Cases from names and their KEY=VALUE, within the limits of a file.
+def check_cases(cases: Cases) -> Cases:
+    """The cases, within the limits of a file.
 
-    >>> cases_of({"small": ["switch.buffer=4KiB", "seed=1"]})
+    >>> check_cases({"small": ["switch.buffer=4KiB", "seed=1"]})
     Traceback (most recent call last):
     weft.error.Error: cases small: expected seeds=range(LO, HI) for seeds
     """
@@ -93,7 +81,7 @@ def cases_of(cases: Mapping[str, Sequence[str]]) -> list[Case]:
             raise Error(f"cases {name}: expected at most {CASE_SETS_MAX} keys of a case")
         if any(text.partition("=")[0] == "seed" for text in sets):
             raise Error(f"cases {name}: expected seeds=range(LO, HI) for seeds")
-    return [Case(name, list(sets)) for name, sets in cases.items()]
+    return cases
 
 
 @dataclass
@@ -102,7 +90,7 @@ class Sweep:
 
     run_file: str = ""  # absolute once it is checked
     plan: Plan = field(default_factory=Plan)
-    cases: list[Case] = field(default_factory=list)
+    cases: Cases = field(default_factory=dict)
     sets: list[str] = field(default_factory=list)
     folder: str | None = None
     jobs: int = 0  # 0: not given
@@ -147,10 +135,10 @@ class Sweep:
     def _check_keys(self) -> None:
         """A key has one value at a point, and weft-fabric takes only so many."""
         for vary in self.plan.vary:
-            for case in self.cases:
-                if any(normal_key(text.partition("=")[0]) == vary.key for text in case.sets):
-                    raise Error(f"--vary {vary.key}: the case '{case.name}' also sets that key")
-        most = max((len(case.sets) for case in self.cases), default=0)
+            for name, sets in self.cases.items():
+                if any(normal_key(text.partition("=")[0]) == vary.key for text in sets):
+                    raise Error(f"--vary {vary.key}: the case '{name}' also sets that key")
+        most = max(map(len, self.cases.values()), default=0)
         # A trial of --dry-run sets three more.
         if len(self.sets) + len(self.plan.vary) + most + 4 > RUN_SETS_MAX:
             left = RUN_SETS_MAX - 3 - len(self.plan.vary)
@@ -159,10 +147,9 @@ class Sweep:
     def overrides(self, point: int) -> Overrides:
         """The changes of a point by the option that they come from."""
         by: Overrides = [("--set", self.sets)]
-        cases = {case.name: case.sets for case in self.cases}
         for vary, value in zip(self.plan.vary, self.plan.values(point)):
-            if vary.key == CASES_KEY and value in cases:
-                by.append(("--cases", cases[value]))
+            if vary.key == CASES_KEY and value in self.cases:
+                by.append(("--cases", self.cases[value]))
             else:
                 by.append(("--vary", [f"{vary.key}={value}"]))
         if self.plan.seeds > 0:
