@@ -20,6 +20,7 @@
 #include "topo/topology.h"
 #include "topo/topology_levels.h"
 #include "twin_counters.h"
+#include "twin_trial.h"
 
 #define INPUT_MAX    ((size_t)1 << 30)
 #define ODDITIES_MAX 50
@@ -59,6 +60,7 @@ struct twin {
 	struct twin_prediction prediction; /* by the routes in force, else the best ones */
 	bool predicted;                    /* these are known */
 	json_t *measured;                  /* NULL: no counters */
+	json_t *trial;                     /* NULL: none */
 	bool bad;
 };
 
@@ -404,6 +406,8 @@ static void print_text(const struct twin *twin, FILE *out)
 	if (twin->oddities == 0)
 		fprintf(out, "%s\n", "cables: nothing irregular");
 	print_routes(twin, out);
+	if (twin->trial != NULL)
+		twin_trial_print(twin->trial, out);
 	if (twin->measured != NULL)
 		twin_counters_print(twin->measured, out);
 }
@@ -511,6 +515,8 @@ static void print_json(const struct twin *twin)
 		"switches", (int)topology->switches, "hosts", (int)topology->nodes, "links",
 		(int)topology->links, "levels", topology_has_levels(topology), "irregular",
 		(int)twin->oddities, "irregularities", oddities, "routes", twin->routes);
+	if (twin->trial != NULL)
+		json_object_set(document, "hot_spot", twin->trial);
 	if (twin->measured != NULL)
 		json_object_set(document, "measured", twin->measured);
 	command_print_json(document, 0);
@@ -540,6 +546,7 @@ static int examine(struct twin *twin)
 		if (result != EXIT_DONE)
 			return result;
 	}
+	twin->trial = twin_trial_run(twin->topology);
 	if (twin->request->html != NULL) {
 		result = write_page(twin);
 		if (result != EXIT_DONE)
@@ -608,6 +615,7 @@ int cmd_twin(int argc, char **argv)
 	if (twin != NULL) {
 		json_decref(twin->routes);
 		json_decref(twin->measured);
+		json_decref(twin->trial);
 		free(twin->addresses.at);
 		free(twin->prediction.load);
 		topology_destroy(twin->topology);

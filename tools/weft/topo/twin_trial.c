@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "twin_trial.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/child_process.h"
+#include "topo/topology_hosts.h"
+#include "topo/topology_levels.h"
+
+/* Every tenth host sends to the hot spot. The time of a run grows with the hosts. */
+#define HOSTS_MIN 20
+#define HOSTS_MAX 1024
+
+/* The ARN+AFI paper's times are for links of 100 Gbps; others take as many bytes. */
+#define PAPER_BPS 1e11
+
+#define FOLDER "/tmp/weft-twin-XXXXXX"
+
+struct trial {
+	char folder[sizeof(FOLDER)];
+	char topology[sizeof(FOLDER) + 16], run[sizeof(FOLDER) + 16];
+};
+
+static bool write_files(const struct trial *trial, const struct topology *topology)
+{
+	double scale = PAPER_BPS / (double)topology->link_at[topology->host_link[0]].rate_bps;
+	FILE *file = fopen(trial->topology, "w");
+	bool good = file != NULL && topology_write(topology, file) == 0;
+
+	if (file != NULL)
+		good = fclose(file) == 0 && good;
+	file = good ? fopen(trial->run, "w") : NULL;
+	if (file == NULL)
+		return false;
+	fprintf(file,
+		"weft: run/1\ntopology: %s\nclock: virtual\nseed: 1\nwatchdog: off\n"
+		"routing: {algorithm: dmodk, mode: table}\n"
+		"switch: {buffer: 344KiB, mtu: 4KiB, voq: true, credits: each}\nnic: {mtu: 4KiB}\n"
+		"detector: {crt: %.0fns, arn-ttl: %.0fns}\ntraffic:\n"
+		"  - {pattern: uniform, from: rest, load: 100%%, message: 4KiB}\n"
+		"  - {pattern: hotspot, from: 10%%, to: [\"%s\"], load: 100%%, message: 4KiB, "
+		"start: %.0fns}\n"
+		"measure: {warmup: %.0fns, duration: %.0fns}\n",
+		trial->topology, 5e6 * scale, 10e6 * scale, topology->host_at[0].name, 1e6 * scale,
+		9e6 * scale, 12e6 * scale);
+	return fclose(file) == 0;
+}
+
+/* Negative: no result. */
+static double run(const struct trial *trial, const char *program, const char *sets)
+{
+	char command[PATH_MAX + 256];
+	const json_t *throughput;
+	double accepted;
+	json_t *result;
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "'%s' '%s' --quiet --json - %s", program, trial->run,
+		sets);
+	pipe = popen(command, "r");
+	result = pipe != NULL ? json_loadf(pipe, 0, NULL) : NULL;
+	if (pipe != NULL)
+		pclose(pipe);
+	throughput = json_object_get(
+		json_array_get(json_object_get(result, "traffic"), 0), "throughput");
+	throughput = json_object_get(throughput, "accepted");
+	accepted = json_is_real(throughput) ? json_real_value(throughput) : -1;
+	json_decref(result);
+	return accepted;
+}
+
+static json_t *run_both(const struct trial *trial, const struct topology *topology)
+{
+	char program[PATH_MAX];
+	double plain = -1, notified = -1;
+
+	program_path_find("weft-fabric", program, sizeof(program));
+	if (write_files(trial, topology) && strchr(program, '\'') == NULL)
+		plain = run(trial, program, "");
+	if (plain >= 0)
+		notified = run(trial, program, "--set routing.adaptive=arn --set routing.afi=true");
+	if (notified >= 0)
+		return json_pack("{s:s, s:f, s:f}", "to", topology->host_at[0].name, "dmodk", plain,
+			"dmodk_arn_afi", notified);
+	fprintf(stderr, "weft twin: no trial run with a hot spot: weft-fabric gave no result\n");
+	return NULL;
+}
+
+json_t *twin_trial_run(const struct topology *topology)
+{
+	struct trial trial = {.folder = FOLDER};
+	json_t *both;
+
+	if (!topology_has_levels(topology) || topology_has_rails(topology) ||
+		topology->hosts < HOSTS_MIN || topology->hosts > HOSTS_MAX ||
+		mkdtemp(trial.folder) == NULL)
+		return NULL;
+	snprintf(trial.topology, sizeof(trial.topology), "%s/topology.yaml", trial.folder);
+	snprintf(trial.run, sizeof(trial.run), "%s/run.yaml", trial.folder);
+	both = run_both(&trial, topology);
+	unlink(trial.topology);
+	unlink(trial.run);
+	rmdir(trial.folder);
+	return both;
+}
+
+void twin_trial_print(const json_t *trial, FILE *out)
+{
+	fprintf(out,
+		"\ntrial run: 10 %% of the hosts send all to %s; of the others' uniform traffic is "
+		"accepted\nwith dmodk %.1f %%, with dmodk, ARN and AFI %.1f %%\n",
+		json_string_value(json_object_get(trial, "to")),
+		100 * json_real_value(json_object_get(trial, "dmodk")),
+		100 * json_real_value(json_object_get(trial, "dmodk_arn_afi")));
+}
