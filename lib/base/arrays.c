@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spill.h"
+
 #define ROOM_MIN 16u /* elements */
 
 struct arrays_block {
@@ -19,7 +21,7 @@ void *arrays_add(struct arrays *arrays, size_t count, size_t size)
 
 	if (!__builtin_mul_overflow(count, size, &bytes) &&
 		!__builtin_add_overflow(bytes, sizeof(*block), &bytes))
-		block = calloc(1, bytes);
+		block = arrays->spills ? spill_zeroed(1, bytes) : calloc(1, bytes);
 	if (block == NULL) {
 		arrays->failed = true;
 		return NULL;
@@ -35,12 +37,16 @@ void arrays_free(struct arrays *arrays)
 		struct arrays_block *block = arrays->last;
 
 		arrays->last = block->before;
-		free(block);
+		if (arrays->spills)
+			spill_free(block);
+		else
+			free(block);
 	}
 	arrays->failed = false;
 }
 
-bool array_reserve(void *array, uint32_t *room, size_t wanted, size_t size)
+static bool reserve(void *array, uint32_t *room, size_t wanted, size_t size,
+	void *(*resize)(void *memory, size_t bytes))
 {
 	size_t more = *room > UINT32_MAX / 2 ? UINT32_MAX : 2 * *room;
 	void *old, *grown;
@@ -54,10 +60,20 @@ bool array_reserve(void *array, uint32_t *room, size_t wanted, size_t size)
 	if (size > SIZE_MAX / more)
 		return false;
 	memcpy(&old, array, sizeof(old));
-	grown = realloc(old, more * size);
+	grown = resize(old, more * size);
 	if (grown == NULL)
 		return false;
 	memcpy(array, &grown, sizeof(grown));
 	*room = (uint32_t)more;
 	return true;
+}
+
+bool array_reserve(void *array, uint32_t *room, size_t wanted, size_t size)
+{
+	return reserve(array, room, wanted, size, realloc);
+}
+
+bool array_reserve_spill(void *array, uint32_t *room, size_t wanted, size_t size)
+{
+	return reserve(array, room, wanted, size, spill_resize);
 }

@@ -12,6 +12,7 @@
 /* The arrays of one owner. Zero-initialised it is empty. */
 struct arrays {
 	struct arrays_block *last;
+	bool spills; /* they are in memory of spill.h; set it before the first */
 	bool failed; /* an allocation failed: the owner checks once, after all of them */
 };
 
@@ -29,3 +30,5 @@ void arrays_free(struct arrays *arrays);
  * be NULL; '*room' counts elements. False: no memory or more than UINT32_MAX elements, and nothing
  * changed. New elements are not zeroed. */
 bool array_reserve(void *array, uint32_t *room, size_t wanted, size_t size);
+/* The same for an array in memory of spill.h. */
+bool array_reserve_spill(void *array, uint32_t *room, size_t wanted, size_t size);

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "spill.h"
+
 static char *refuse_file(const char *path, struct error *error)
 {
 	int code = errno;
@@ -19,10 +21,16 @@ static char *refuse_file(const char *path, struct error *error)
 	return NULL;
 }
 
-static char *read_all(FILE *in, size_t max, size_t *length)
+/* Where the text is. */
+struct memory {
+	void *(*resize)(void *memory, size_t bytes);
+	void (*free)(void *memory);
+};
+
+static char *read_all(FILE *in, size_t max, size_t *length, struct memory memory)
 {
 	size_t room = 1 << 16;
-	char *text = malloc(room), *grown;
+	char *text = memory.resize(NULL, room), *grown;
 
 	*length = 0;
 	while (text != NULL) {
@@ -30,18 +38,18 @@ static char *read_all(FILE *in, size_t max, size_t *length)
 		if (*length < room)
 			break;
 		if (room > max) {
-			free(text);
+			memory.free(text);
 			errno = EFBIG;
 			return NULL;
 		}
 		room *= 2;
-		grown = realloc(text, room);
+		grown = memory.resize(text, room);
 		if (grown == NULL)
-			free(text);
+			memory.free(text);
 		text = grown;
 	}
 	if (text != NULL && ferror(in)) {
-		free(text);
+		memory.free(text);
 		return NULL;
 	}
 	if (text != NULL)
@@ -93,16 +101,27 @@ FILE *file_text_open(const char *path, struct error *error)
 	return NULL;
 }
 
-char *file_text_read(const char *path, size_t max, size_t *length, struct error *error)
+static char *read_text(
+	const char *path, size_t max, size_t *length, struct memory memory, struct error *error)
 {
 	FILE *in = file_text_open(path, error);
 	char *text;
 
 	if (in == NULL)
 		return NULL;
-	text = read_all(in, max, length);
+	text = read_all(in, max, length, memory);
 	if (text == NULL)
 		refuse_file(path, error);
 	fclose(in);
 	return text;
+}
+
+char *file_text_read(const char *path, size_t max, size_t *length, struct error *error)
+{
+	return read_text(path, max, length, (struct memory){realloc, free}, error);
+}
+
+char *file_text_read_spill(const char *path, size_t max, size_t *length, struct error *error)
+{
+	return read_text(path, max, length, (struct memory){spill_resize, spill_free}, error);
 }

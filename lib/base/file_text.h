@@ -14,6 +14,9 @@
  * large), ENOENT, EACCES, ENOMEM, … The caller frees it. */
 char *file_text_read(const char *path, size_t max, size_t *length, struct error *error);
 
+/* The same for a file that may be larger than the memory: the caller frees it with spill_free(). */
+char *file_text_read_spill(const char *path, size_t max, size_t *length, struct error *error);
+
 /* Opens it for reading. A FIFO without a writer is refused (EINVAL), because opening it would wait
  * for one. NULL with 'error' and errno as above. */
 FILE *file_text_open(const char *path, struct error *error);

@@ -26,7 +26,8 @@
  * Stricter than txt2bin: no rank appears twice, labels are defined once, in any order, and
  * dependencies have no cycle.
  *
- * A schedule is constant once read; any thread may read it. */
+ * A schedule is constant once read; any thread may read it. Its large arrays are in memory of
+ * base/spill.h. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,9 +37,10 @@
 #include "base/weft_error.h"
 
 #define GOAL_RANKS_MAX   65534
-#define GOAL_OPS_MAX     (1u << 25)
-#define GOAL_EDGES_MAX   (1u << 26)
-#define GOAL_TEXT_MAX    ((size_t)1 << 30)
+#define GOAL_OPS_MAX     (1u << 28)
+#define GOAL_EDGES_MAX   (1u << 29)
+#define GOAL_FILE_MAX    ((size_t)1 << 34)
+#define GOAL_TEXT_MAX    ((size_t)1 << 30) /* matrices, flows */
 #define GOAL_BYTES_MAX   ((uint64_t)1 << 40)
 #define GOAL_CALC_MAX_NS ((uint64_t)1 << 63)
 #define GOAL_CPU_MAX     UINT16_MAX

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arrays.h"
+#include "base/spill.h"
 
 #define ROOM_FIRST 64
 
@@ -16,7 +17,7 @@ int goal_build_begin(struct goal_builder *build, const struct goal_lexer *lexer,
 	build->lexer = lexer;
 	goal->ranks = ranks;
 	goal->rank = calloc(ranks, sizeof(*goal->rank));
-	goal->labels = calloc(1, ROOM_FIRST);
+	goal->labels = spill_zeroed(1, ROOM_FIRST);
 	build->labels_room = ROOM_FIRST;
 	build->labels_length = 1; /* offset 0: no label */
 	build->rank_line = calloc(ranks, sizeof(*build->rank_line));
@@ -44,9 +45,9 @@ static int keep_label(struct goal_builder *build, const struct goal_token *label
 {
 	struct goal *goal = build->goal;
 
-	if (!array_reserve(&goal->labels, &build->labels_room,
+	if (!array_reserve_spill(&goal->labels, &build->labels_room,
 		    build->labels_length + label->length + 1, 1) ||
-		!array_reserve(&build->by_label, &build->by_label_room, build->labelled + 1,
+		!array_reserve_spill(&build->by_label, &build->by_label_room, build->labelled + 1,
 			sizeof(*build->by_label)))
 		return -ENOMEM;
 	*offset = (uint32_t)build->labels_length;
@@ -64,7 +65,7 @@ int goal_build_op(
 	struct goal_op kept = *op;
 	int result = 0;
 
-	if (!array_reserve(&goal->op, &build->ops_room, goal->ops + 1u, sizeof(*goal->op)))
+	if (!array_reserve_spill(&goal->op, &build->ops_room, goal->ops + 1u, sizeof(*goal->op)))
 		return -ENOMEM;
 	if (goal->ops == GOAL_OPS_MAX)
 		return error_at(build->lexer->error, build->lexer->origin, op->line, 1,
@@ -81,11 +82,11 @@ int goal_build_op(
 int goal_build_requires(struct goal_builder *build, const struct goal_token *waiting,
 	const struct goal_token *other, bool started)
 {
-	if (!array_reserve(&build->requires, &build->requires_room, build->requires_count + 1,
+	if (!array_reserve_spill(&build->requires, &build->requires_room, build->requires_count + 1,
 		    sizeof(*build->requires)))
 		return -ENOMEM;
-	build->requires[build->requires_count++] =
-		(struct goal_requires){*waiting, *other, started};
+	build->requires[build->requires_count++] = (struct goal_requires){waiting->text,
+		other->text, (uint32_t)waiting->length, (uint32_t)other->length, started};
 	return 0;
 }
 
@@ -118,21 +119,23 @@ static int sort_labels(struct goal_builder *build)
 	return 0;
 }
 
-static int compare_token(const struct goal_token *token, const char *label)
+static int compare_text(const char *text, uint32_t length, const char *label)
 {
-	int order = strncmp(token->text, label, token->length);
+	int order = strncmp(text, label, length);
 
-	return order != 0 ? order : -(label[token->length] != '\0');
+	return order != 0 ? order : -(label[length] != '\0');
 }
 
 static int find_label(
-	const struct goal_builder *build, const struct goal_token *token, uint32_t *op)
+	const struct goal_builder *build, const char *text, uint32_t length, uint32_t *op)
 {
+	struct goal_token token;
 	size_t low = 0, high = build->labelled;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = compare_token(token, goal_label(build->goal, build->by_label[middle]));
+		int order = compare_text(
+			text, length, goal_label(build->goal, build->by_label[middle]));
 
 		if (order == 0) {
 			*op = build->by_label[middle];
@@ -143,8 +146,9 @@ static int find_label(
 		else
 			low = middle + 1;
 	}
-	return GOAL_REFUSE(build->lexer, token, "rank %u has no operation '%.*s'", build->rank,
-		token->length > 32 ? 32 : (int)token->length, token->text);
+	goal_lexer_place(build->lexer, text, &token);
+	return GOAL_REFUSE(build->lexer, &token, "rank %u has no operation '%.*s'", build->rank,
+		length > 32 ? 32 : (int)length, text);
 }
 
 int goal_build_pair(struct goal_builder *build, uint32_t from, uint32_t to)
@@ -152,7 +156,7 @@ int goal_build_pair(struct goal_builder *build, uint32_t from, uint32_t to)
 	if (build->pairs == GOAL_EDGES_MAX)
 		return error_at(build->lexer->error, build->lexer->origin,
 			build->goal->op[from].line, 1, "more than %u dependencies", GOAL_EDGES_MAX);
-	if (!array_reserve(
+	if (!array_reserve_spill(
 		    &build->pair, &build->pairs_room, build->pairs + 1, sizeof(*build->pair)))
 		return -ENOMEM;
 	build->pair[build->pairs++] = (struct goal_pair){from, to};
@@ -162,10 +166,10 @@ int goal_build_pair(struct goal_builder *build, uint32_t from, uint32_t to)
 static int tie(struct goal_builder *build, const struct goal_requires *requires)
 {
 	uint32_t from, to;
-	int result = find_label(build, &requires->waiting, &to);
+	int result = find_label(build, requires->waiting, requires->waiting_length, &to);
 
 	if (result == 0)
-		result = find_label(build, &requires->other, &from);
+		result = find_label(build, requires->other, requires->other_length, &from);
 	return result < 0 ? result
 			  : goal_build_pair(
 				    build, from, to | (requires->started ? GOAL_EDGE_STARTED : 0));
@@ -209,7 +213,7 @@ void goal_build_fini(struct goal_builder *build)
 {
 	free(build->rank_line);
 	free(build->cpu_at);
-	free(build->requires);
-	free(build->by_label);
-	free(build->pair);
+	spill_free(build->requires);
+	spill_free(build->by_label);
+	spill_free(build->pair);
 }

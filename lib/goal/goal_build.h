@@ -11,7 +11,8 @@
 #include "goal_lexer.h"
 
 struct goal_requires {
-	struct goal_token waiting, other;
+	const char *waiting, *other; /* labels in the text */
+	uint32_t waiting_length, other_length;
 	bool started;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/file_text.h"
 #include "base/quantity.h"
+#include "base/spill.h"
 #include "goal.h"
 #include "goal_build.h"
 
@@ -21,8 +22,8 @@ static int sort_edges(struct goal_builder *build)
 	struct goal *goal = build->goal;
 
 	goal->edges = (uint32_t)build->pairs;
-	goal->first_edge = calloc((size_t)goal->ops + 2, sizeof(*goal->first_edge));
-	goal->edge = calloc(build->pairs + 1, sizeof(*goal->edge));
+	goal->first_edge = spill_zeroed((size_t)goal->ops + 2, sizeof(*goal->first_edge));
+	goal->edge = spill_zeroed(build->pairs + 1, sizeof(*goal->edge));
 	if (goal->first_edge == NULL || goal->edge == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < build->pairs; i++) {
@@ -88,14 +89,14 @@ int goal_build_edges(struct goal_builder *build)
 
 	if (result < 0)
 		return result;
-	waits = calloc((size_t)goal->ops + 1, sizeof(*waits));
-	queue = calloc((size_t)goal->ops + 1, sizeof(*queue));
+	waits = spill_zeroed((size_t)goal->ops + 1, sizeof(*waits));
+	queue = spill_zeroed((size_t)goal->ops + 1, sizeof(*queue));
 	if (waits == NULL || queue == NULL)
 		result = -ENOMEM;
 	else if (take_away(goal, waits, queue) < goal->ops)
 		result = refuse_cycle(build, find_cycle(goal, waits, queue));
-	free(waits);
-	free(queue);
+	spill_free(waits);
+	spill_free(queue);
 	return result;
 }
 

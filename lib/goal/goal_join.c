@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/spill.h"
+
 #define START_LABEL "start"
 
 struct sizes {
@@ -113,10 +115,10 @@ static struct goal *allocate(const struct sizes *sizes, uint32_t parts)
 	if (goal == NULL)
 		return NULL;
 	goal->rank = calloc(sizes->ranks + 1, sizeof(*goal->rank));
-	goal->op = calloc(sizes->ops + 1, sizeof(*goal->op));
-	goal->first_edge = calloc(sizes->ops + 1, sizeof(*goal->first_edge));
-	goal->edge = calloc(sizes->edges + 1, sizeof(*goal->edge));
-	goal->labels = calloc(sizes->labels, 1);
+	goal->op = spill_zeroed(sizes->ops + 1, sizeof(*goal->op));
+	goal->first_edge = spill_zeroed(sizes->ops + 1, sizeof(*goal->first_edge));
+	goal->edge = spill_zeroed(sizes->edges + 1, sizeof(*goal->edge));
+	goal->labels = spill_zeroed(sizes->labels, 1);
 	goal->part = calloc(parts, sizeof(*goal->part));
 	goal->parts = parts;
 	if (goal->rank != NULL && goal->op != NULL && goal->first_edge != NULL &&

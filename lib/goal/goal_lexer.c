@@ -12,6 +12,7 @@ void goal_lexer_init(struct goal_lexer *lexer, const char *text, size_t length, 
 	struct error *error)
 {
 	*lexer = (struct goal_lexer){.at = text,
+		.start = text,
 		.end = text + length,
 		.line_start = text,
 		.line = 1,
@@ -36,6 +37,16 @@ static void set_place(const struct goal_lexer *lexer, struct goal_token *token)
 	token->length = 1;
 	token->line = lexer->line;
 	token->column = (uint32_t)(lexer->at - lexer->line_start) + 1;
+}
+
+void goal_lexer_place(const struct goal_lexer *lexer, const char *text, struct goal_token *token)
+{
+	const char *start = lexer->start, *end;
+
+	for (token->line = 1; (end = memchr(start, '\n', (size_t)(text - start))) != NULL;
+		token->line++)
+		start = end + 1;
+	token->column = (uint32_t)(text - start) + 1;
 }
 
 static int skip_comment(struct goal_lexer *lexer)

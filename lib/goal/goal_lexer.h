@@ -27,7 +27,7 @@ struct goal_token {
 };
 
 struct goal_lexer {
-	const char *at, *end, *line_start;
+	const char *at, *start, *end, *line_start;
 	uint32_t line;
 	const char *origin;
 	struct error *error;
@@ -37,6 +37,9 @@ void goal_lexer_init(struct goal_lexer *lexer, const char *text, size_t length, 
 	struct error *error);
 /* The next token. -EINVAL and error: a character outside all tokens, an unterminated comment. */
 int goal_lexer_next(struct goal_lexer *lexer, struct goal_token *token);
+
+/* Sets line and column for a place in the text. */
+void goal_lexer_place(const struct goal_lexer *lexer, const char *text, struct goal_token *token);
 
 /* -EINVAL with "ORIGIN:LINE:COLUMN: 'TOKEN': expected WHAT". */
 int goal_expected(

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file_text.h"
+#include "base/spill.h"
 #include "goal.h"
 #include "goal_build.h"
 #include "goal_lexer.h"
@@ -319,10 +320,10 @@ void goal_destroy(struct goal *goal)
 	if (goal == NULL)
 		return;
 	free(goal->rank);
-	free(goal->op);
-	free(goal->first_edge);
-	free(goal->edge);
-	free(goal->labels);
+	spill_free(goal->op);
+	spill_free(goal->first_edge);
+	spill_free(goal->edge);
+	spill_free(goal->labels);
 	free(goal->part);
 	free(goal);
 }
@@ -330,11 +331,11 @@ void goal_destroy(struct goal *goal)
 struct goal *goal_load(const char *path, struct error *error)
 {
 	size_t length;
-	char *text = file_text_read(path, GOAL_TEXT_MAX, &length, error);
+	char *text = file_text_read_spill(path, GOAL_FILE_MAX, &length, error);
 	struct goal *goal = text != NULL ? goal_parse(text, length, path, error) : NULL;
 	int number = errno;
 
-	free(text);
+	spill_free(text);
 	errno = number;
 	return goal;
 }

@@ -63,6 +63,7 @@ struct goal_replay_config {
 	uint64_t piece_bytes;      /* that an interface takes at once; 0: any */
 	uint64_t rendezvous_bytes; /* longer messages send a request; 0: no requests, no copies */
 	bool interleave;           /* destinations take turns */
+	bool spills;               /* its arrays are in memory of base/spill.h; no fork() */
 	bool times;                /* goal_replay_times() will be asked for */
 };
 

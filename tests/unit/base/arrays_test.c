@@ -2,6 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "base/arrays.h"
 
+#include "base/spill.h"
+
 #include "unit.h"
 
 struct owner {
@@ -83,4 +85,38 @@ UNIT_TEST(an_array_grows_beyond_half_of_the_largest_room)
 	assert_int_equal(UINT32_MAX, room);
 	assert_false(array_reserve(&array, &room, (size_t)UINT32_MAX + 1, 0));
 	free(array);
+}
+
+/* 64 MiB and more are in a file, if there is room for one. */
+UNIT_TEST(an_array_that_outgrows_memory_keeps_its_contents)
+{
+	const char *const folder[] = {"/var/tmp", "/nowhere"};
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t *array = NULL;
+		uint32_t room = 0, before;
+
+		setenv("TMPDIR", folder[i], 1);
+		assert_true(array_reserve_spill(&array, &room, 100, sizeof(*array)));
+		array[99] = 7;
+		assert_true(array_reserve_spill(&array, &room, 9u << 20, sizeof(*array)));
+		before = room;
+		array[before - 1] = 8;
+		assert_true(array_reserve_spill(&array, &room, before + 1, sizeof(*array)));
+		assert_int_equal(7, array[99]);
+		assert_int_equal(8, array[before - 1]);
+		spill_free(array);
+	}
+	unsetenv("TMPDIR");
+}
+
+UNIT_TEST(arrays_that_spill_are_zeroed)
+{
+	struct owner owner = {.arrays.spills = true};
+
+	ARRAYS_ADD(&owner, first, 9u << 20);
+	ARRAYS_ADD(&owner, second, 1);
+	assert_int_equal(0, owner.first[0] | owner.first[(9u << 20) - 1] | owner.second[0]);
+	assert_null(ARRAYS_ADD(&owner, first, SIZE_MAX));
+	arrays_free(&owner.arrays);
 }

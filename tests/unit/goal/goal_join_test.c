@@ -151,5 +151,5 @@ UNIT_TEST(more_ranks_than_a_schedule_may_have_are_refused)
 	assert_int_equal(errno, EINVAL);
 	assert_string_equal(error.text,
 		"the schedules of all jobs have 80000 ranks, 0 operations and 0 dependencies, "
-		"expected at most 65534, 33554432 and 67108864");
+		"expected at most 65534, 268435456 and 536870912");
 }

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "spill.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MAPPED_FROM ((size_t)64 << 20)
+
+struct spill {
+	size_t bytes; /* with this head */
+	bool mapped;
+	max_align_t data[];
+};
+
+static struct spill *head(void *memory)
+{
+	return (struct spill *)((char *)memory - offsetof(struct spill, data));
+}
+
+/* Zeroed. The space in the file is reserved: writing to a page without any would kill the process.
+ */
+static struct spill *map(size_t bytes)
+{
+	const char *folder = getenv("TMPDIR");
+	int fd = open(folder != NULL ? folder : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	void *at = MAP_FAILED;
+
+	if (fd >= 0 && posix_fallocate(fd, 0, (off_t)bytes) == 0)
+		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (at == MAP_FAILED)
+		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return at != MAP_FAILED ? at : NULL;
+}
+
+static struct spill *get(size_t bytes)
+{
+	bool mapped = bytes >= MAPPED_FROM;
+	struct spill *spill = mapped ? map(bytes) : calloc(1, bytes);
+
+	if (spill != NULL)
+		*spill = (struct spill){.bytes = bytes, .mapped = mapped};
+	return spill;
+}
+
+static void put(struct spill *spill)
+{
+	if (spill->mapped)
+		munmap(spill, spill->bytes);
+	else
+		free(spill);
+}
+
+void *spill_resize(void *memory, size_t bytes)
+{
+	struct spill *old = memory != NULL ? head(memory) : NULL, *spill;
+
+	if (__builtin_add_overflow(bytes, sizeof(*spill), &bytes))
+		return NULL;
+	if (old != NULL && !old->mapped && bytes < MAPPED_FROM) {
+		spill = realloc(old, bytes);
+		if (spill != NULL)
+			spill->bytes = bytes;
+		return spill != NULL ? spill->data : NULL;
+	}
+	spill = get(bytes);
+	if (spill == NULL)
+		return NULL;
+	if (old != NULL) {
+		size_t kept = old->bytes < bytes ? old->bytes : bytes;
+
+		memcpy(spill->data, old->data, kept - sizeof(*spill));
+		put(old);
+	}
+	return spill->data;
+}
+
+void *spill_zeroed(size_t count, size_t size)
+{
+	struct spill *spill = NULL;
+	size_t bytes;
+
+	if (!__builtin_mul_overflow(count, size, &bytes) &&
+		!__builtin_add_overflow(bytes, sizeof(*spill), &bytes))
+		spill = get(bytes);
+	return spill != NULL ? spill->data : NULL;
+}
+
+void spill_free(void *memory)
+{
+	if (memory != NULL)
+		put(head(memory));
+}
