@@ -12,6 +12,7 @@ import time
 
 import cables
 import lab as labs
+import machine
 import traffic
 from lab import Wrong
 
@@ -102,7 +103,7 @@ def a_capture_is_read_by_tshark(lab):
     near, far = lab.bench.edges
     path = f"{lab.folder}/capture.pcapng"
     capture = switch.start(lab.command("capture", "s0:0", "-o", path), seconds=60)
-    lab.wait(lambda: switch.run(f"test -s {path}").code == 0 or capture.is_over(), "the capture does not begin")
+    switch.run(machine.until_file(path, "s0:0"))
     ping = lab.bench.site_of_host(near).machine.run(
         f"ip netns exec {lab.namespace(near)} ping -c {PINGS} -i 0.2 -W 5 -s 400 {labs.address(far)}", seconds=60)
     capture.signal(signal.SIGINT)

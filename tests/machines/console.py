@@ -15,8 +15,9 @@ import time
 import bench
 import cables
 import clock_truth
+import machine
 import playbook
-from guest import LOGIN_ADDRESS, LOGIN_PORT
+from guest import LOGIN_ADDRESS
 from lab import HELLO_MS, Wrong
 
 NAMES = ("m0", "m1", "m2")
@@ -144,12 +145,12 @@ class Console:
         guest = self.guests.guests[name]
         guest.must(f"mkdir -p -m 700 {FOLDER} && mkdir -p -m 755 /run/sshd && ln -sf {self.weft} /usr/local/bin/weft")
         for file, data in (("host", self.read("host")), ("authorized", self.read("user.pub")), ("config", (
-                f"HostKey {FOLDER}/host\nAuthorizedKeysFile {FOLDER}/authorized\nPidFile none\nStrictModes no\n"
+                f"HostKey {FOLDER}/host\nAuthorizedKeysFile {FOLDER}/authorized\nPidFile {FOLDER}/pid\nStrictModes no\n"
                 "UsePAM yes\nPasswordAuthentication no\nPermitRootLogin prohibit-password\nUseDNS no\n").encode())):
             guest.put(f"{FOLDER}/{file}", data)
         guest.must(f"chmod 600 {FOLDER}/* && ip address add {LOGIN_ADDRESS}/24 dev eth0 && ip link set eth0 up && "
-                   # It goes to the background before it listens.
-                   f"{SSHD} -f {FOLDER}/config && until : < /dev/tcp/127.0.0.1/{LOGIN_PORT}; do sleep 0.1; done")
+                   # It goes to the background before it listens, and then writes this file.
+                   f"{SSHD} -f {FOLDER}/config && {machine.until_file(f'{FOLDER}/pid')}")
 
     def boot_again(self, name):
         """After a reset. A guest has no disk: what Ansible wrote is gone, too."""

@@ -8,6 +8,12 @@ import subprocess
 import threading
 
 
+def until_file(path, word=""):
+    """The command that ends when the machine has the file, with the word in it."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wait_file.py")
+    return shlex.join(("python3", script, path, word))
+
+
 class Broken(Exception):
     """A machine does not do what any machine does: no claim about Weft."""
 

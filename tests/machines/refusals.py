@@ -12,6 +12,7 @@ import cables
 import guest
 import initramfs
 import kernel
+import machine
 from guest import LOGIN_ADDRESS, LOGIN_SLOT
 from lab import Wrong
 
@@ -210,10 +211,8 @@ def a_nic_that_another_program_has(machines):
 
 
 def wait_open(machines):
-    """Until the first program has it; that of the case before may still be ending."""
-    pid = r"$(sed -n 's/^process s0 [^ ]* [^ ]* \([0-9]*\) .*/\1/p' /run/weft/wrong/state 2>/dev/null)"
-    machines.guests["m0"].must(f"until pid={pid}; [ -n \"$pid\" ] && ls -l /proc/$pid/fd 2>/dev/null | "
-                               "grep -q '/dev/vfio/[0-9]'; do sleep 0.1; done", seconds=180)
+    """Until the first program has it; 'up' of the case before has removed its folder."""
+    machines.guests["m0"].must(machine.until_file("/run/weft/wrong/s0.log", "weft-switch runs"), seconds=180)
 
 
 def vfio_without_an_iommu(machines):
@@ -227,7 +226,7 @@ def an_iommu_that_is_off(machines):
 
 def no_hugepages(machines):
     machines.bind("m1", machines.old(), "uio_pci_generic")
-    return machines.up_refused("m1", machines.old(), r"wants memory with known physical addresses: provide hugepages "
+    return machines.up_refused("m1", machines.old(), r"needs memory with known physical addresses: provide hugepages "
                                r"\('echo 256 > ")
 
 

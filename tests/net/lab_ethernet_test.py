@@ -24,11 +24,11 @@ MACHINES = ("a", "b", "c")
 LINKS = (("a", 0, "b", 1), ("b", 0, "c", 1), ("c", 0, "a", 1))  # machine, NIC, machine, NIC
 VLAN = 120                                                     # on the first link; the next ones follow
 DEVICE = "net_af_packet{nic},iface=nic{nic},blocksz=1089536,framesz=4256,framecnt=1024"
-LONG = os.environ.get("WEFT_LONG", "") not in ("", "0")
 
 # A part of a lab waits four seconds of the lab's time for frames of others: rare hellos instead of a slow clock.
 LAB = """topology: topology.yaml
 seed: 1
+cores: 1
 groups: {na: [ha], nb: [hb], nc: [hc]}
 hello: 300ms
 nic: {retry: 100ms, give-up: 200s}
@@ -70,7 +70,7 @@ class Ethernet(labs.Lab):
     """The lab, and between its machines the namespace 'middle', where NIC n of machine a is port an."""
 
     def __init__(self, tag, port, routes):
-        super().__init__(WEFT, tag, LAB.replace("ROUTES", routes).replace("LOAD", "5%" if LONG else "1%"),
+        super().__init__(WEFT, tag, LAB.replace("ROUTES", routes).replace("LOAD", "5%" if labs.LONG else "1%"),
                          {"topology.yaml": topology(port), "fabric.key": 32 * "5e" + "\n"})
         for side in (*MACHINES, "middle"):
             ip("netns", "add", self.netns(side))
@@ -135,7 +135,7 @@ class Cases:
     def send(self, meanwhile):
         """Runs the traffic on all machines: the results."""
         path = {side: os.path.join(self.lab.folder, f"{side}.json") for side in MACHINES}
-        runs = [self.lab.start(side, "run", "--duration", "90s" if LONG else "1s", "--json", path[side])
+        runs = [self.lab.start(side, "run", "--duration", "90s" if labs.LONG else "1s", "--json", path[side])
                 for side in MACHINES]
         meanwhile()
         said = [run.communicate(timeout=300) for run in runs]
@@ -155,7 +155,7 @@ class Cases:
             self.assertEqual([result["checks"][check] for check in labs.CHECKS], [0, 0, 0], result["checks"])
         delivered = sum(result["messages"]["delivered"] for result in results)
         print(f"{type(self).__name__}: {delivered} frames delivered", file=sys.stderr)
-        self.assertGreater(delivered, 1_000_000 if LONG else 300)
+        self.assertGreater(delivered, 1_000_000 if labs.LONG else 300)
 
 
 class Bridged(Cases):

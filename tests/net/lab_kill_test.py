@@ -20,7 +20,6 @@ import unittest
 import labs
 
 WEFT = KILL_AT = None
-LONG = os.environ.get("WEFT_LONG", "") not in ("", "0")
 PROGRAMS = ("weft-switch", "weft-nic", "weft-fabric")
 LAB = """topology: "full:switches=1,hosts=2"
 dilation: 20
@@ -174,7 +173,7 @@ class Kills(unittest.TestCase):
         self.assertGreater(step, 10)
         print(f"up of a console: {step - 1} steps", file=sys.stderr)
 
-    if LONG:
+    if labs.LONG:
         def test_up_can_be_killed_at_any_time(self):
             rng = random.Random(47)
             for number in range(300):

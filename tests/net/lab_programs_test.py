@@ -20,7 +20,6 @@ import captures
 import labs
 
 WEFT = None
-LONG = os.environ.get("WEFT_LONG", "") not in ("", "0")
 LAB = """topology: topology.yaml
 seed: 1
 dilation: 20
@@ -486,7 +485,7 @@ class PingPong(Mpi):
                               timeout=labs.HANG_SECONDS).stdout
         self.assertIn("2 ranks, ", said)
 
-    if LONG:
+    if labs.LONG:
         def test_no_ping_pong_waits_for_ticks(self):
             """Else nine of ten round trips take 6 ms or more; with twelve loads per CPU they took 3 ms at most."""
             for form in self.FORMS:

@@ -100,6 +100,7 @@ def own_kind_of_process(pid):
 
 
 HANG_SECONDS = 240
+LONG = os.environ.get("WEFT_LONG", "") not in ("", "0")  # as long as nobody waits for
 UP_WAIT = "200s"  # for 'weft lab up', which reports what is missing before HANG_SECONDS are over
 CHECKS = ("lost", "duplicated", "out_of_order")
 # A lab that is slow for its links need not be slow for its mapper: a fifth of the defaults.

@@ -37,7 +37,7 @@ def experiment_cell(name, paper, quick, share, suite):
     words = ["reproduce", name, "--json", *(["--quick"] if quick else [])]
 
     def measure(weft):
-        found = json.loads(weft.call([*words, "--cache", "cache"], good=(0, 1)))
+        found = json.loads(weft.call(words, good=(0, 1)))
         if found["failed"]:
             raise NotAble(f"{found['failed']} runs failed")
         within = [row["within"] for row in found["rows"] if row.get("within") is not None and is_published(row)]
