@@ -95,10 +95,10 @@ class Lab:
     # --- up and down ---
 
     def check_ports(self):
-        """'weft port check' on each machine, for its own processes."""
-        return [site.machine.run(" ".join(shlex.quote(word) for word in (
-            self.weft, "port", "check", self.file, *(word for name in site.processes for word in ("--process", name)))))
-                for site in self.bench.sites]
+        """'weft port check' on each machine, for its own processes; at the same time."""
+        runs = [site.machine.start(shlex.join((self.weft, "port", "check", self.file, *(
+            word for name in site.processes for word in ("--process", name)))), seconds=180) for site in self.bench.sites]
+        return [run.finish() for run in runs]
 
     def try_up(self):
         """The result of 'up' on each machine; if one refuses, the others need not wait."""
