@@ -36,6 +36,14 @@ def star(ports):
     return f"weft: topology/1\nname: star\nswitches: [{{name: s0, ports: {ports}}}]\nhosts: [{hosts}]\nlinks:\n{links}"
 
 
+def ring(host_port):
+    switches = ", ".join(f"{{name: s{i}, ports: {host_port + 1}}}" for i in range(6))
+    hosts = ", ".join(f"{{name: h{i}}}" for i in range(6))
+    links = "".join(f"  - {{a: s{i}:0, b: s{(i + 1) % 6}:1}}\n  - {{a: h{i}:0, b: s{i}:{host_port}}}\n"
+                    for i in range(6))
+    return f"weft: topology/1\nname: ring\nswitches: [{switches}]\nhosts: [{hosts}]\nlinks:\n{links}"
+
+
 class Wide(unittest.TestCase):
     def done_with(self, topology, *more):
         with tempfile.TemporaryDirectory() as folder:
@@ -94,6 +102,16 @@ class Wide(unittest.TestCase):
 
     def test_source_routes_reach_255_ports(self):
         self.every_port("--set", "measure.links=true", "--set", "routing.mode=source")
+
+    def test_in_transit_hosts_above_port_63_pass_packets_on(self):
+        """Routes have an element more for each port above 63, which takes 0.1 % of the links."""
+        itbs = ("--set", "routing.algorithm=ud-itb", "--set", "routing.mode=source")
+        narrow, wide = (self.run_with(ring(port), *itbs) for port in (2, 69))
+        self.assertEqual(wide["checks"], dict.fromkeys(wide["checks"], 0))
+        for result in (narrow, wide):
+            self.assertGreater(result["counters"]["host_itb_reinjected"], 50)
+            self.assertEqual(result["counters"]["host_itb_discarded"], 0)
+        self.assertLess(abs(wide["throughput"]["accepted"] / narrow["throughput"]["accepted"] - 1), 0.005)
 
     def test_what_has_64_ports_refuses_more(self):
         cut = ("--set", "mapper.after=10us", "--set", "events=[{at: 5us, link: h0, down: 1us}]")
