@@ -437,8 +437,7 @@ static unsigned offer(struct poll_nic *pn, weft_time now)
 
 	if (pn->tap.fd >= 0)
 		moved += poll_nic_tap_read(&pn->tap, pn->nic, now);
-	if (pn->endpoints != NULL &&
-		atomic_load_explicit(&pn->endpoints->active, memory_order_relaxed))
+	if (poll_nic_endpoints_active(pn))
 		moved += poll_nic_endpoints_run(pn, now);
 	for (unsigned i = 0; i < pn->sources; i++)
 		moved += generate(pn, pn->source[i], now);

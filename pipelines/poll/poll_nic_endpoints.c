@@ -7,7 +7,6 @@
 #include <sys/eventfd.h>
 
 #include "nic/nic.h"
-#include "poll_nic.h"
 
 static void pull(void *ctx, uint64_t cookie, uint32_t offset, uint8_t *out, uint32_t bytes)
 {

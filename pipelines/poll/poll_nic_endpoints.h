@@ -18,8 +18,7 @@
 
 #include "host/endpoint.h"
 #include "nic/nic.h"
-
-struct poll_nic;
+#include "poll_nic.h"
 
 enum poll_nic_endpoint_state {
 	POLL_NIC_ENDPOINT_FREE,
@@ -49,6 +48,13 @@ void poll_nic_endpoints_fini(struct poll_nic *pn);
 void poll_nic_endpoint_attach(
 	struct poll_nic *pn, unsigned number, struct endpoint *endpoint, int bell);
 void poll_nic_endpoint_detach(struct poll_nic *pn, unsigned number);
+
+/* Loop: a program is attached, or was and something is left to do. */
+static inline bool poll_nic_endpoints_active(const struct poll_nic *pn)
+{
+	return pn->endpoints != NULL &&
+	       atomic_load_explicit(&pn->endpoints->active, memory_order_relaxed);
+}
 
 /* Loop: passes messages of programs to the interface. Returns the number of pieces moved. */
 unsigned poll_nic_endpoints_run(struct poll_nic *pn, weft_time now);

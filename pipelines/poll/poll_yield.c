@@ -16,6 +16,7 @@
  * than CPUs, the longest sleeps start after some 25 ms, because waking up costs CPU time that
  * others need. */
 #define IDLE_SPINNING    64
+#define IDLE_SERVING     4 /* a program may need this CPU to send the next message */
 #define IDLE_YIELDING    128
 #define IDLE_SHORT       160
 #define IDLE_MOST        512
@@ -43,8 +44,7 @@ void poll_yield_precede(unsigned loops)
 
 void poll_yield_init(struct poll_yield *yield, bool crowded)
 {
-	yield->idle = 0;
-	yield->crowded = crowded;
+	*yield = (struct poll_yield){.crowded = crowded};
 	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
 }
 
@@ -59,7 +59,7 @@ void poll_yield_idle(struct poll_yield *yield)
 {
 	if (yield->idle < IDLE_MOST)
 		yield->idle++;
-	if (yield->idle <= IDLE_SPINNING)
+	if (yield->idle <= (yield->serves ? IDLE_SERVING : IDLE_SPINNING))
 		rte_pause();
 	else if (yield->idle <= IDLE_YIELDING)
 		sched_yield();

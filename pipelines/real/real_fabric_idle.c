@@ -115,7 +115,7 @@ static bool has_busy_host(const struct real_worker *worker)
 	for (unsigned i = worker->first_host; i < worker->last_host; i++) {
 		const struct poll_nic *poll = fabric->hosts[i].poll;
 
-		if (nic_busy(poll->nic) || poll->tap.held > 0 || poll->tx.waiting > 0)
+		if (nic_busy(poll->nic) || poll->tap.held || poll->tx.waiting > 0)
 			return true;
 	}
 	return false;

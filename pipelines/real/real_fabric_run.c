@@ -8,6 +8,7 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
+#include "poll/poll_nic_endpoints.h"
 #include "poll/poll_yield.h"
 #include "real_endpoints.h"
 #include "real_fabric_idle.h"
@@ -164,6 +165,14 @@ static unsigned poll_devices(struct real_worker *worker)
 	return moved;
 }
 
+static bool serves_programs(const struct real_worker *worker)
+{
+	for (unsigned i = worker->first_host; i < worker->last_host; i++)
+		if (poll_nic_endpoints_active(worker->fabric->hosts[i].poll))
+			return true;
+	return false;
+}
+
 static void halt(struct real_fabric *fabric)
 {
 	atomic_store(&fabric->halt, true);
@@ -194,8 +203,10 @@ static int work(void *ctx)
 		if (leads && real_lead(fabric))
 			halt(fabric);
 		/* The leader has read commands before it sleeps. */
-		if (leads != worker->leader || !real_idle(worker, now))
+		if (leads != worker->leader || !real_idle(worker, now)) {
+			yield.serves = worker->carried == 0 && serves_programs(worker);
 			poll_yield_update(&yield, worker->carried);
+		}
 	}
 	return 0;
 }

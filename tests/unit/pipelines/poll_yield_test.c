@@ -55,6 +55,19 @@ UNIT_TEST(an_idle_loop_spins_then_yields_then_sleeps)
 	assert_int_equal(seen.last_ns, 20000);
 }
 
+UNIT_TEST(a_loop_that_serves_programs_yields_after_four_polls)
+{
+	struct poll_yield yield;
+
+	begin(&yield, true);
+	yield.serves = true;
+	iterate(&yield, 4);
+	assert_int_equal(seen.yields, 0);
+	iterate(&yield, 124);
+	assert_int_equal(seen.yields, 124);
+	assert_int_equal(seen.sleeps, 0);
+}
+
 UNIT_TEST(sleeps_grow_to_200_us_where_loops_are_more_than_cpus)
 {
 	struct poll_yield yield;
