@@ -12,7 +12,7 @@
 /* The arrays of one owner. Zero-initialised it is empty. */
 struct arrays {
 	struct arrays_block *last;
-	bool spills; /* they are in memory of spill.h; set it before the first */
+	bool spills; /* uses spill.h; set it before the first allocation */
 	bool failed; /* an allocation failed: the owner checks once, after all of them */
 };
 

@@ -14,7 +14,7 @@
  * large), ENOENT, EACCES, ENOMEM, … The caller frees it. */
 char *file_text_read(const char *path, size_t max, size_t *length, struct error *error);
 
-/* The same for a file that may be larger than the memory: the caller frees it with spill_free(). */
+/* The same for a file that may be larger than RAM; the caller frees the text with spill_free(). */
 char *file_text_read_spill(const char *path, size_t max, size_t *length, struct error *error);
 
 /* Opens it for reading. A FIFO without a writer is refused (EINVAL), because opening it would wait

@@ -23,8 +23,8 @@ static struct spill *head(void *memory)
 	return (struct spill *)((char *)memory - offsetof(struct spill, data));
 }
 
-/* Zeroed. The space in the file is reserved: writing to a page without any would kill the process.
- */
+/* Zeroed. Reserves the space in the file: writing to a page that a full file system cannot hold
+ * would raise SIGBUS. */
 static struct spill *map(size_t bytes)
 {
 	const char *folder = getenv("TMPDIR");

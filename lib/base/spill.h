@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Memory for arrays that may exceed a machine's memory. A large array is a shared mapping of a file
- * without a name in TMPDIR (default /var/tmp), whose pages the kernel can write out; without room
- * there it is anonymous memory. A process that forks shares large arrays with its children. */
+/* Memory for arrays that may be larger than RAM. A large array is a shared mapping of an unlinked
+ * file in TMPDIR (default /var/tmp), so the kernel can write out its pages; if the file system is
+ * full it is anonymous memory. After fork(), large arrays are shared with the child. */
 
 #include <stddef.h>
 

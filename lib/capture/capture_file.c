@@ -89,7 +89,7 @@ static struct capture_counts member_counts(const struct member *member)
 	};
 }
 
-/* For the file that ends: its reader can tell whether frames were taken out. */
+/* Ends the file with counts, from which its reader can tell whether frames were removed. */
 static void member_write_counts(struct capture_file *file, struct member *member)
 {
 	uint64_t dropped = member_counts(member).dropped - member->told;

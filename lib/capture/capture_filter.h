@@ -21,7 +21,7 @@
 /* The payload of a data frame. NULL: not a data frame, or shorter than its header. 'bytes' gets the
  * length in the header, limited to the bytes present. */
 const uint8_t *tap_packet_payload(const uint8_t *frame, uint32_t frame_bytes, uint32_t *bytes);
-/* The length of the message that starts in the payload with an IPv4 packet; 0: none. */
+/* Length of the message that starts in this payload with an IPv4 packet; 0: none starts. */
 uint32_t tap_packet_bytes(const uint8_t *payload, uint32_t bytes);
 
 #define CAPTURE_FILTER_STEPS 48  /* longest program */

@@ -26,7 +26,7 @@
  * Stricter than txt2bin: no rank appears twice, labels are defined once, in any order, and
  * dependencies have no cycle.
  *
- * A schedule is constant once read; any thread may read it. Its large arrays are in memory of
+ * A schedule is constant once read; any thread may read it. Its large arrays come from
  * base/spill.h. */
 
 #include <stdbool.h>

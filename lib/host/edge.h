@@ -44,7 +44,7 @@
 	X(TO_TAP, "tap_frames_out")                                                            \
 	X(BYTES_TO_TAP, "tap_bytes_delivered")    /* packets, without Ethernet headers */      \
 	X(DROP_NOT_IP, "tap_drop_not_ip")         /* a message that is not an IP packet */     \
-	X(DROP_OVERSIZE, "tap_drop_oversize")     /* a message longer than the MTU */          \
+	X(DROP_OVERSIZE, "tap_drop_oversize")     /* a message longer than a TAP takes */      \
 	X(DROP_NO_BUFFER, "tap_drop_no_buffer")   /* too many messages in reassembly */        \
 	X(DROP_INCOMPLETE, "tap_drop_incomplete") /* the sender gave up or restarted */        \
 	X(DROP_TAP_FULL, "tap_drop_full")         /* the kernel did not take it */
@@ -89,7 +89,7 @@ struct edge_action {
 	uint8_t reply[EDGE_ARP_BYTES]; /* REPLY: to write to the TAP */
 };
 
-/* Writes into the frame: the message may have a header, and its packet gets its checksum. */
+/* Modifies the frame: adds the header that the message may need, and the packet's checksum. */
 void edge_from_tap(struct edge *edge, const struct virtio_net_hdr *offload, uint8_t *frame,
 	uint32_t bytes, struct edge_action *action);
 

@@ -11,9 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Does what the kernel left to do for an IP packet with SEGMENT_BYTES of room before it. Returns
- * the bytes of the header that it wrote there, or -EINVAL: the description does not fit the packet.
- */
+/* Carries out the offloads of an IP packet that has SEGMENT_BYTES of room before it. Returns the
+ * number of header bytes written there, or -EINVAL: the description does not fit the packet. */
 int edge_offload_send(const struct virtio_net_hdr *offload, uint8_t *packet, uint32_t bytes);
 
 /* Describes an IP packet for the kernel; 'header': the segment header of its message, or NULL.

@@ -110,6 +110,7 @@ static int find_inherited(const struct tap_options *options)
 
 	for (int fd = STDERR_FILENO + 1; fd < INHERITED_MAX; fd++)
 		if (fcntl(fd, F_GETFD) == 0 && ioctl(fd, TUNGETIFF, &request) == 0 &&
+			(request.ifr_flags & IFF_VNET_HDR) != 0 &&
 			strcmp(request.ifr_name, options->name) == 0 && is_in_namespace(fd)) {
 			fcntl(fd, F_SETFD, FD_CLOEXEC);
 			return fd;

@@ -48,10 +48,10 @@ enum vc_ladder_move {
 	VC_LADDER_CHOOSE, /* the table's port, or a detour through any port of the set */
 	VC_LADDER_GLOBAL, /* on a detour: a global port of the set */
 	VC_LADDER_LOCAL,  /* at the first switch of another group: a local port, or onward */
-	VC_LADDER_ROWS    /* any port of the rows that the set has ports of */
+	VC_LADDER_ROWS    /* any port of a row with a port in the set */
 };
 
-#define VC_LADDER_RUNGS VC_RULE_CLASSES_MAX /* a kind */
+#define VC_LADDER_RUNGS VC_RULE_CLASSES_MAX /* per kind */
 
 struct vc_ladder {
 	enum vc_ladder_choice choice;
@@ -83,13 +83,13 @@ bool vc_ladder_allows(const struct vc_rule *rule, const struct vc_ladder *ladder
 uint8_t vc_ladder_next(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t from, unsigned output, enum vc_turn turn);
 
-/* For a packet that arrived at switch 'at' through 'input' in class 'from', to a destination with
- * these alternatives. */
+/* The choices for a packet that arrived at switch 'at' through 'input' in class 'from'. 'set': the
+ * alternatives of its destination. */
 enum vc_ladder_move vc_ladder_move(const struct vc_rule *rule, const struct vc_ladder *ladder,
 	uint32_t at, unsigned input, uint8_t from, uint64_t set);
 
-/* A HyperX: a set of the rows that the ports are in, with minimal ports as many as there are links
- * of a minimal path; and all ports of these rows. */
+/* In a HyperX: the set of the rows that contain these ports, and all ports of these rows. The
+ * minimal ports of a destination have one row per link of a minimal path. */
 uint64_t vc_ladder_rows(const struct vc_rule *rule, uint32_t at, uint64_t ports);
 uint64_t vc_ladder_row_ports(const struct vc_rule *rule, uint32_t at, uint64_t ports);
 

@@ -3,9 +3,9 @@
 #pragma once
 
 /* The header in front of the IP packet in a message that carries a TCP segment longer than the
- * connection's segment size. The sending kernel left cutting it and its TCP checksum to the
- * interface, and the receiving one takes it as it is: the fabric cuts and protects every message
- * itself. Other packets of TAPs have no header. */
+ * connection's segment size. The sending kernel leaves segmentation and the TCP checksum
+ * to the interface, and the receiving one accepts the segment as it is: the fabric splits and
+ * protects every message itself. Other packets of TAPs have no header. */
 
 #include <stdint.h>
 

@@ -28,7 +28,7 @@ static void write_packet(void *ctx, const struct edge_packet *packet)
 	};
 
 	if (writev(tap->fd, piece, 3) < 0)
-		edge_counters(tap->edge)[EDGE_DROP_TAP_FULL]++;
+		edge_counters(tap->edge)[errno == EINVAL ? EDGE_DROP_NOT_IP : EDGE_DROP_TAP_FULL]++;
 }
 
 /* An ARP frame. */

@@ -71,9 +71,10 @@ void virtual_recovery_take(
 /* A lost frame would have arrived now at the port of 'order'. */
 void virtual_recovery_take_lost(
 	struct virtual_fabric *fabric, uint32_t order, struct weft_packet *packet, weft_time now);
-/* The frame was lost at 'device', a switch, or a host plus the number of switches. 'cut': so are
- * those behind it, on that cable, or DATAGRAM_CAUSE_ANY: an unknown one; VIRTUAL_NO_CUT: no. Its
- * source resends it, or gives it up after 'nic.give-up'. Only where links lose frames. */
+/* The frame was lost at 'device': a switch, or a host plus the number of switches. 'cut': the cut
+ * cable, where later frames are lost as well; DATAGRAM_CAUSE_ANY: an unknown cable; VIRTUAL_NO_CUT:
+ * none. The source resends the frame, or gives it up after 'nic.give-up'. Only if links lose
+ * frames. */
 #define VIRTUAL_NO_CUT (DATAGRAM_CAUSE_ANY - 1)
 void virtual_recovery_lose(struct virtual_fabric *fabric, uint32_t device,
 	struct weft_packet *packet, uint32_t cut, weft_time now);

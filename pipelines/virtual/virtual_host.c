@@ -70,15 +70,16 @@ static inline bool resends(const struct virtual_host *host, weft_time now)
 static bool resend(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
 	struct virtual_tx *channel = virtual_host_channel(fabric, number);
-	struct weft_packet *packet = datagram_recovery_resend(&fabric->host[number].nic, now);
+	struct datagram *nic = &fabric->host[number].nic;
+	struct weft_packet *packet = datagram_recovery_resend(nic, now);
 
 	if (packet == NULL) {
 		virtual_note_blocked(channel, now);
 		return false;
 	}
 	/* It counts against the flow's rate, and does not wait for it. */
-	if (fabric->pauses != NULL && fabric->host[number].nic.control != NULL)
-		datagram_control_resent(&fabric->host[number].nic, packet, now);
+	if (fabric->pauses != NULL && nic->control != NULL)
+		datagram_control_resent(nic, packet, now);
 	virtual_start(fabric, channel, packet, now);
 	return true;
 }
@@ -102,10 +103,10 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 		return false;
 	if (__builtin_expect(resends(host, now), 0))
 		return resend(fabric, number, now);
-	if (__builtin_expect(host->nic.order != NULL, 0) &&
-		(virtual_order_is_full(fabric) || datagram_cuts_are_full(&host->nic)))
-		return false;
 	do {
+		if (__builtin_expect(host->nic.order != NULL, 0) &&
+			(virtual_order_is_full(fabric) || datagram_cuts_are_full(&host->nic)))
+			return false;
 		packet = host->nic.waiting != 0 || datagram_control_held(&host->nic) != 0
 				 ? virtual_take_packet(fabric)
 				 : NULL;

@@ -254,8 +254,8 @@ struct virtual_fabric {
 	uint32_t margin_blocks; /* more than what can arrive at an input during a transmission */
 	weft_time routing_delay_ps;
 	bool credit_each; /* a credit frame for each packet */
-	/* Each end of a transmission is an event: credit_each needs it, and tests compare with it.
-	 * Not where the ends are foretold (virtual_links_foretell()). */
+	/* The end of each transmission is an event: credit_each needs it, and tests compare with
+	 * it. Not for channels that foretell credits (virtual_links_foretell()). */
 	bool every_end, foretells;
 	bool looks_ahead; /* prefetches */
 	bool looks_far;   /* then also what credit frames need */

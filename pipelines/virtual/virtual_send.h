@@ -110,9 +110,9 @@ static inline bool virtual_credit_due(
 	return credit_grant_due(rx) || (fabric->credit_each && credit_ungranted(rx) > 0);
 }
 
-/* Credits for a packet whose blocks are free at 'at', and that left through 'output': the frame's
- * arrival is an event at once. The event at the end of the transmission is not needed, nor a record
- * of totals. */
+/* Returns credits for a packet that left through 'output' and whose blocks are free at 'at'. The
+ * arrival of the credit frame is scheduled at once, so neither an event at the end of the
+ * transmission nor a record of totals is needed. */
 static inline void virtual_send_freed(struct virtual_fabric *fabric, struct credit_rx *rx,
 	const struct virtual_tx *back, unsigned output, unsigned vc, unsigned blocks, weft_time at)
 {

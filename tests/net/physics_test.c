@@ -303,6 +303,7 @@ int __wrap_tap_open(const struct tap_options *options, struct error *error)
 static void write_tap(unsigned from)
 {
 	struct {
+		struct virtio_net_hdr offload;
 		uint8_t ethernet[EDGE_ETHERNET_BYTES];
 		struct watch_written written;
 		uint8_t more[1200];
@@ -316,7 +317,7 @@ static void write_tap(unsigned from)
 	frame.written.ip[0] = 0x45;
 	frame.written.ip[2] = (uint8_t)(bytes >> 8);
 	frame.written.ip[3] = (uint8_t)bytes;
-	(void)send(world.tap[from], &frame, (size_t)EDGE_ETHERNET_BYTES + bytes, 0);
+	(void)send(world.tap[from], &frame, offsetof(__typeof__(frame), written) + bytes, 0);
 	while (recv(world.tap[from], read_back, sizeof(read_back), 0) > 0)
 		continue;
 }

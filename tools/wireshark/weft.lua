@@ -812,7 +812,8 @@ local function dissect_data(tvb, bytes, pinfo, tree, root)
 	if tvb:len() == 0 then
 		return
 	end
-	if tvb:len() > 4 and tvb(0, 1):uint() == 0x51 then -- a long TCP segment (lib/wire/segment.h)
+	-- a long TCP segment (lib/wire/segment.h)
+	if tvb:len() > 4 and tvb(0, 1):uint() == 0x51 and is_ipv4(tvb(4):tvb(), bytes - 4) then
 		tvb, bytes = tvb(4):tvb(), bytes - 4
 	end
 	local is_ip = weft.prefs.decode_payload and is_ipv4(tvb, bytes)

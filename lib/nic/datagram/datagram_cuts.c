@@ -25,6 +25,15 @@ static void set_due(struct datagram *nic, struct datagram_pair *pair, weft_time 
 		nic->recovery->pairs_due = pair->due;
 }
 
+static weft_time retry_wait(const struct datagram *nic, const struct datagram_pair *pair)
+{
+	weft_time retry = nic->config.retry_ps, max = nic->config.give_up_ps / TRIES_MIN,
+		  wait = retry << pair->timeouts;
+
+	max = max > retry ? max : retry;
+	return wait < max ? wait : max;
+}
+
 /* NULL: no memory. */
 static struct datagram_pair *add(struct datagram *nic, uint16_t destination, weft_time now)
 {
@@ -104,17 +113,24 @@ void datagram_cuts_hold(struct datagram *nic, struct weft_packet *packet, weft_t
 	pair->probing = false;
 }
 
+void datagram_cuts_sent(struct datagram *nic, uint16_t destination, weft_time now)
+{
+	struct datagram_pair *pair = find(nic->recovery, destination);
+
+	if (pair == NULL || !pair->probing)
+		return;
+	pair->probe_at = now + retry_wait(nic, pair);
+	set_due(nic, pair, now + nic->config.retry_ps);
+}
+
 static void probe(struct datagram *nic, struct datagram_pair *pair, weft_time now)
 {
-	weft_time retry = nic->config.retry_ps, max = nic->config.give_up_ps / TRIES_MIN, wait;
 	struct weft_packet *packet = take_first(nic->recovery, pair);
 
 	pair->timeouts += pair->timeouts < DOUBLINGS_MAX;
-	wait = retry << pair->timeouts;
-	max = max > retry ? max : retry;
-	pair->probe_at = now + (wait < max ? wait : max);
+	pair->probe_at = now + retry_wait(nic, pair);
 	pair->probing = true;
-	set_due(nic, pair, now + retry);
+	set_due(nic, pair, now + nic->config.retry_ps);
 	packet->next = NULL;
 	make_due(nic->recovery, packet, packet, now);
 }

@@ -161,6 +161,7 @@ struct weft_packet *datagram_recovery_resend(struct datagram *nic, weft_time now
 	credit_take(&nic->link.tx[packet->vc], packet->blocks);
 	if (nic->itb != NULL)
 		itb_share_sent_own(&nic->itb->turn);
+	datagram_cuts_sent(nic, packet->destination, now);
 	return packet;
 }
 

@@ -22,7 +22,7 @@ enum datagram_wait {
 	DATAGRAM_WAIT_REPORT, /* for its report */
 	DATAGRAM_WAIT_TIMER,  /* also for the timer (waits_for_timer()) */
 	DATAGRAM_WAIT_CUT,    /* it was lost on a cut cable (datagram_cuts.h) */
-	DATAGRAM_WAIT_FIRST,  /* so were those before it; it was never sent */
+	DATAGRAM_WAIT_FIRST,  /* never sent: it waits behind such frames */
 };
 
 struct datagram_pair;
@@ -60,8 +60,8 @@ void datagram_recovery_report(struct datagram *nic, struct weft_packet *packet, 
 void datagram_recovery_insert(
 	struct datagram_recovery *recovery, struct weft_packet *first, struct weft_packet *last);
 
-/* Before anything is sent: due frames that must wait for a timer do so, and frames whose timer has
- * expired become due, or are given up. */
+/* Call this before anything is sent. Due frames that must wait for a timer start to wait; frames
+ * whose timer has expired become due or are given up. */
 void datagram_recovery_settle(struct datagram *nic, weft_time now);
 
 /* True if a frame is due to be resent. */

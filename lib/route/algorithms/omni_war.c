@@ -12,14 +12,14 @@
  * ports of all minimal paths, the table's port is the first of them. At each hop the switch chooses
  * among them and detours in their rows (lib/switch/detour.h).
  *
- * Rows are found from the links: two neighbours of a switch are in the same row if they are linked
- * with each other. A network is accepted if, at each switch and for each destination, as many rows
- * have ports of minimal paths as there are links on such a path, and no port of these rows leads
- * away. So a minimal link takes one row from those that are left, and a detour none. That holds in
- * a HyperX with all its links, with hypercubes and full meshes among them.
+ * Rows follow from the links: two neighbours of a switch are in the same row if they are linked
+ * with each other. A network is accepted if, at each switch and for each destination, the ports of
+ * minimal paths are in as many rows as such a path has links, and no port of these rows leads away
+ * from the destination. A minimal link then completes one of the remaining rows, and a detour none.
+ * This holds in every HyperX without missing links, including hypercubes and full meshes.
  *
- * No deadlock: each hop takes the next rung of the ladder (vc_ladder.h), and detours end while
- * there are rungs for a minimal path. It has at most as many links as there are dimensions. */
+ * No deadlock: each hop takes the next rung of the ladder (vc_ladder.h), and detours stop while
+ * there are still rungs for a minimal path, which has at most one link per dimension. */
 
 struct hyper {
 	const struct route_graph *graph;

@@ -80,10 +80,14 @@ static int read_map_line(struct listing_reader *reader)
 	if (result < 0 || in > ports || out > ports)
 		return result; /* a port without a cable in the topology */
 	map = &lanes->map[lanes->current];
-	if (*map == NULL)
-		*map = arrays_add(&lanes->arrays, (size_t)(ports + 1) * (ports + 1), LEVELS);
-	if (*map == NULL)
-		return -ENOMEM;
+	if (*map == NULL) {
+		size_t pairs = (size_t)(ports + 1) * (ports + 1);
+
+		*map = arrays_add(&lanes->arrays, pairs, LEVELS);
+		if (*map == NULL)
+			return -ENOMEM;
+		memset(*map, LEVELS, pairs * LEVELS); /* no line yet */
+	}
 	row = *map + ((size_t)in * (ports + 1) + out) * LEVELS;
 	for (unsigned level = 0; level < LEVELS && result == 0; level++) {
 		result = listing_number(reader, listing_word(reader), 10, LEVELS - 1, &lane);
@@ -116,7 +120,7 @@ static int read_record_line(struct listing_reader *reader)
 	return result;
 }
 
-/* Lane of a hop; LEVELS without a table of the switch. */
+/* Lane of a hop; LEVELS if the dump has no line for it. */
 static unsigned lane_of(
 	const struct lanes *lanes, uint32_t at, unsigned in, unsigned out, unsigned level)
 {
@@ -133,8 +137,10 @@ static int refuse_path(const struct lanes *lanes, uint32_t from, uint32_t to, ui
 	const struct topology *topology = lanes->topology;
 
 	if (next == LEVELS)
-		return error_set(error, EINVAL, "%s: switch %s has no SL2VL table", topology->name,
-			topology->switch_at[at].name);
+		return error_set(error, EINVAL,
+			"%s: switch %s has no line of SL2VL for the path from %s to %s",
+			topology->name, topology->switch_at[at].name, topology->host_at[from].name,
+			topology->host_at[to].name);
 	return error_set(error, EINVAL,
 		"%s: the path from %s to %s takes VL %u at switch %s after VL %u, expected one VL "
 		"per path, 0 to %u",

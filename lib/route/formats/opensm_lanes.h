@@ -15,9 +15,9 @@ struct opensm_lanes_input {
 	size_t records_length;
 };
 
-/* Routes through the tables. A pair whose tables do not lead to its destination has none. NULL with
- * errno EINVAL, as well for a path that changes its lane or takes one above 7, or ENOMEM. The
- * caller owns the set. */
+/* The routes that follow the tables. Pairs that the tables do not connect have none. NULL with
+ * errno EINVAL (also if a path changes its lane or takes one above 7) or ENOMEM. The caller owns
+ * the set. */
 struct route_set *opensm_lanes_read(const struct topology *topology,
 	const struct route_table *table, const struct opensm_lanes_input *input,
 	struct topology_import *import, struct error *error);

@@ -7,7 +7,7 @@
  *     for each pair: put its routes on candidates with the smallest rise of the variance;
  *     a few times more, for each pair: take its routes off and put them back in this way.
  *
- * A route more on an arc with n routes of cost c each raises the sum of the squared utilisations,
+ * One more route on an arc with n routes of cost c each raises the sum of the squared utilisations,
  * weighted by the rates, by 2 n c + c. So a candidate costs the sum of these over its arcs. */
 
 #include <math.h>

@@ -15,8 +15,8 @@
  *     Bundle 1               parallel links down to each switch
  *
  * A switch of tier 0 has Bundle links to each switch of tier 1 in its pod. Switch a of tier 1 in
- * each pod has them to the switches a + i A of tier 2, where A is the number of tier 1 per pod.
- * Latencies of switches and queues are properties of a run and not read. */
+ * each pod has as many to each switch a + i A of tier 2, where A is the number of tier 1 switches
+ * per pod. Latencies of switches and queues are properties of a run and are not read. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +111,7 @@ static bool is_oversubscribed(const struct tree *tree, unsigned tier)
 	       (uint64_t)value[UP] * tree->value[tier + 1][SPEED] * value[OVER];
 }
 
-/* htsim ends with the same conditions, so that a lost line never makes another tree. */
+/* htsim exits on the same conditions. They ensure that a missing line never yields another tree. */
 static int check_shape(struct listing_reader *reader, struct tree *tree)
 {
 	const uint32_t *head = tree->value[0], *middle = tree->value[1], *last = tree->value[2];

@@ -73,8 +73,8 @@ int ib_listing_read(struct ib_listing *listing, const char *text, size_t length,
 	struct topology_import *import, struct error *error);
 void ib_listing_free(struct ib_listing *listing);
 
-/* The described network: port n becomes port n - 1, and where a port above TOPOLOGY_PORTS_MAX has a
- * cable the switch's cabled ports are counted anew; a channel adapter becomes a host for each
+/* The described network: port n becomes port n - 1, and up to TOPOLOGY_PORTS_RUN cables of a switch
+ * move from higher ports to ones without a cable; a channel adapter becomes a host for each
  * connected port, "NAME" or, if there are several, "NAME-pN". Unless strict, what contradicts
  * itself and what is not connected to the largest part is left out. NULL with errno as for
  * ib_listing_read(). */

@@ -23,14 +23,14 @@ static int compare_host_ends(const void *a, const void *b)
 	return ib_compare_ends(*(const struct ib_end *)a, *(const struct ib_end *)b);
 }
 
-/* Ports of runs end at TOPOLOGY_PORTS_RUN. If a cable is in a later one, the switch's cabled ports
- * get new numbers, unless they are more. */
+/* Ports of runs end at TOPOLOGY_PORTS_RUN. Cables in later ports get the numbers of ports without a
+ * cable, unless there are too many cables. */
 static void number_ports(struct ib_builder *builder, uint32_t number, const bool *cabled)
 {
 	const struct ib_node *node = &builder->listing->node_at[number];
-	uint8_t *port_at = &builder->port_at[(size_t)number * IB_PORTS], count = 0;
+	uint8_t *port_at = &builder->port_at[(size_t)number * IB_PORTS];
 	struct error note;
-	unsigned last = 0, cables = 0;
+	unsigned last = 0, cables = 0, spare = 1;
 
 	for (unsigned port = 1; port < IB_PORTS; port++) {
 		port_at[port] = (uint8_t)(port - 1);
@@ -41,12 +41,19 @@ static void number_ports(struct ib_builder *builder, uint32_t number, const bool
 	port_at[0] = cables > TOPOLOGY_PORTS_RUN ? TOPOLOGY_PORTS_MAX : TOPOLOGY_PORTS_RUN;
 	if (last <= port_at[0])
 		return;
-	for (unsigned port = 1; port < IB_PORTS; port++)
-		if (cabled[port])
-			port_at[port] = count++;
+	for (unsigned port = TOPOLOGY_PORTS_RUN + 1; port < IB_PORTS; port++) {
+		port_at[port] = TOPOLOGY_PORTS_MAX; /* none */
+		if (!cabled[port])
+			continue;
+		while (cabled[spare])
+			spare++;
+		port_at[port] = (uint8_t)(spare - 1);
+		port_at[spare++] = TOPOLOGY_PORTS_MAX;
+	}
 	error_at(&note, node->origin, node->line, node->column,
-		"\"%.*s\" has a cable in port %u; its %u ports with cables get the numbers 0 to %u",
-		ib_shown(node->name), node->name.start, last, count, count - 1u);
+		"\"%.*s\" has a cable in port %u; cables in ports above %u get the numbers of ports "
+		"without one",
+		ib_shown(node->name), node->name.start, last, TOPOLOGY_PORTS_RUN);
 	topology_import_note(builder->import, &note);
 }
 

@@ -149,10 +149,11 @@ UNIT_TEST(what_failures_leave_connected_has_good_routes)
 	}
 }
 
-/* Fat trees, grids and Dragonflies, for which the particular algorithms were made. */
+/* Fat trees, grids, Dragonflies and a HyperX, for which the particular algorithms were made. */
 static const char *const regular[] = {"rlft:ports=4,stages=3", "rlft:ports=6,stages=2",
 	"torus:dims=7x4", "torus:dims=3x3x3", "mesh:dims=4x3", "hypercube:dims=4",
-	"ring:switches=7", "full:switches=6", "dragonfly:a=4,p=1,h=2,g=5,parallel=2"};
+	"ring:switches=7", "full:switches=6", "dragonfly:a=4,p=1,h=2,g=5,parallel=2",
+	"hyperx:shape=3x3,hosts=1"};
 
 UNIT_TEST(what_failures_leave_of_regular_networks_is_free_of_deadlock)
 {
@@ -169,7 +170,8 @@ UNIT_TEST(what_failures_leave_of_regular_networks_is_free_of_deadlock)
 			assert_non_null(topology);
 			routes += try_damaged(topology, algorithm, seed);
 		}
-		assert_true(routes > networks);
+		/* It refuses a HyperX with a missing link. */
+		assert_true(routes > networks || algorithm == &route_omni_war);
 	}
 }
 

@@ -495,8 +495,8 @@ UNIT_TEST(ports_without_cables_do_not_count)
 	topology_destroy(topology);
 	topology = import_leniently(spread, NULL, NULL, &notes);
 	assert_string_equal(notes.text,
-		"net.txt:1:12: \"a\" has a cable in port 127; its 64 ports with cables get the numbers "
-		"0 to 63\n");
+		"net.txt:1:12: \"a\" has a cable in port 127; cables in ports above 64 get the numbers "
+		"of ports without one\n");
 	assert_peer(topology, "x63", "a:63");
 	topology_destroy(topology);
 	topology = import_leniently(many, NULL, NULL, &notes);

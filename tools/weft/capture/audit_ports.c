@@ -73,7 +73,8 @@ static void find_lack(
 	else if (from->dropped > 0)
 		set_lack(interface, "%" PRIu64 " frames were dropped", from->dropped);
 	else if (port && from->received == UINT64_MAX)
-		set_lack(interface, "its frames are not counted, as after tshark or editcap");
+		set_lack(interface,
+			"its frames are not counted: the capture was not ended, or another program rewrote it");
 	else if (port && kept != from->packets)
 		set_lack(interface, "%" PRIu64 " frames were captured, the file has %" PRIu64, kept,
 			from->packets);

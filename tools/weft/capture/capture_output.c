@@ -17,6 +17,7 @@
 #define COUNTS_BYTES 52u /* counts of Weft: numbers of frames received and dropped */
 #define RECEIVED_AT  24u
 #define DROPPED_AT   36u
+#define ENDED        UINT64_MAX /* in 'counted': the last counts of the interface were written */
 
 static int open_file(struct capture_output *output, struct error *error)
 {
@@ -95,6 +96,8 @@ static bool write_counts(struct capture_output *output, uint64_t now_ns)
 	struct pcapng pcapng = {.write = write_part, .ctx = output};
 
 	for (uint32_t i = 0; i < output->interfaces; i++) {
+		if (output->counted[i] == ENDED)
+			continue;
 		pcapng_write_counts(&pcapng, i, now_ns, output->counted[i], 0);
 		output->counted[i] = 0;
 	}
@@ -163,6 +166,7 @@ static bool write_last_counts(struct capture_output *output, const uint8_t *bloc
 	if (interface < output->interfaces) {
 		dropped += output->counted[interface];
 		memcpy(own + RECEIVED_AT, &dropped, sizeof(dropped));
+		output->counted[interface] = ENDED;
 	}
 	return write_all(output, own, sizeof(own));
 }

@@ -5,30 +5,25 @@
 
 #include <errno.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file_text.h"
-#include "base/quantity.h"
 #include "cmd_topo.h"
-#include "common/output_file.h"
 #include "route/formats/opensm_tables.h"
 #include "route/route_algorithm.h"
 #include "route/search/route_root.h"
 #include "route/verify/route_verify.h"
 #include "topo/topology.h"
 #include "topo/topology_levels.h"
-#include "twin_counters.h"
+#include "twin.h"
 #include "twin_trial.h"
 
-#define INPUT_MAX    ((size_t)1 << 30)
-#define ODDITIES_MAX 50
+#define INPUT_MAX ((size_t)1 << 30)
 /* Switches for which these take seconds. */
 #define SMART_MAX    32
 #define BALANCED_MAX 64
 #define LAYERED_MAX  256
-#define PORT_TEXT    (TOPOLOGY_NAME_MAX + 8)
 
 static const char usage[] =
 	"usage: weft twin LISTING [--routes DUMP [--subnet FILE]] [--counters FILE]...\n"
@@ -39,180 +34,20 @@ static const char usage[] =
 	"irregular cables, the verdict on the routes, the hot links under uniform traffic, and what\n"
 	"other routes and faster cables would change. PAGE gets the same with a picture.\n"
 	"--counters: what perfquery -x, ibqueryerrors --data or ibdiagnet (ibdiagnet2.pm) prints, for\n"
-	"measured loads beside predicted ones; given twice, the difference counts.\n"
+	"measured loads beside predicted ones; given twice, it uses the difference.\n"
 	"Exit: 0 done, 1 the routes in force are not connected or may deadlock, 2 bad request, 3 not\n"
 	"able.\n";
 
-struct request {
-	const char *listing, *routes, *subnet, *html, *counters[2];
-	bool json;
-};
-
-struct twin {
-	const struct request *request;
-	struct topology *topology;
-	struct topology *mended; /* all cables at the usual rate; NULL: they are */
-	char oddity[ODDITIES_MAX][256];
-	uint32_t oddities; /* more than ODDITIES_MAX are counted only */
-	uint32_t slow;     /* cables */
-	json_t *routes;    /* what was verified */
-	struct ib_addresses addresses;
-	struct twin_prediction prediction; /* by the routes in force, else the best ones */
-	bool predicted;                    /* these are known */
-	json_t *measured;                  /* NULL: no counters */
-	json_t *trial;                     /* NULL: none */
-	bool bad;
-};
-
-static void add_oddity(struct twin *twin, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void add_oddity(struct twin *twin, const char *format, ...)
+void twin_note(void *context, const char *text)
 {
-	va_list args;
-
-	if (twin->oddities < ODDITIES_MAX) {
-		va_start(args, format);
-		vsnprintf(twin->oddity[twin->oddities], sizeof(twin->oddity[0]), format, args);
-		va_end(args);
-	}
-	twin->oddities++;
+	(void)context;
+	fprintf(stderr, "weft twin: %s\n", text);
 }
-
-/* --- cables --- */
-
-static unsigned links_up(const struct topology *topology, uint32_t at)
-{
-	struct topology_port port = {DEVICE_SWITCH, at, 0}, peer;
-	unsigned up = 0;
-
-	for (; port.port < topology->switch_at[at].ports; port.port++)
-		up += topology_peer(topology, port, &peer) && peer.kind == DEVICE_SWITCH &&
-		      topology->switch_at[peer.device].stage > topology->switch_at[at].stage;
-	return up;
-}
-
-/* The value that occurs most often among the links up of a level's switches. */
-static unsigned usual_links_up(const struct topology *topology, unsigned stage)
-{
-	uint32_t count[TOPOLOGY_PORTS_MAX + 1] = {0};
-	unsigned usual = 0;
-
-	for (uint32_t s = 0; s < topology->switches; s++)
-		if (topology->switch_at[s].stage == stage)
-			count[links_up(topology, s)]++;
-	for (unsigned up = 0; up <= TOPOLOGY_PORTS_MAX; up++)
-		usual = count[up] >= count[usual] ? up : usual;
-	return usual;
-}
-
-static void find_uneven(struct twin *twin)
-{
-	const struct topology *topology = twin->topology;
-	struct topology_level level[UINT8_MAX];
-	unsigned levels;
-
-	topology_levels_describe(topology, level, &levels);
-	for (unsigned stage = 1; stage < levels; stage++) {
-		unsigned usual = usual_links_up(topology, stage);
-
-		for (uint32_t s = 0; s < topology->switches; s++) {
-			unsigned up = links_up(topology, s);
-
-			if (topology->switch_at[s].stage == stage && up != usual)
-				add_oddity(twin,
-					"%s has %u link%s up, the usual number on level %u is %u",
-					topology->switch_at[s].name, up, up == 1 ? "" : "s", stage,
-					usual);
-		}
-	}
-}
-
-/* The lower level of a cable, 0 for one to a host: cables of one class are compared. */
-static unsigned class_of(const struct topology *topology, const struct topology_link *link)
-{
-	unsigned a, b;
-
-	if (link->a.kind == DEVICE_HOST || link->b.kind == DEVICE_HOST)
-		return 0;
-	a = topology->switch_at[link->a.device].stage;
-	b = topology->switch_at[link->b.device].stage;
-	return a < b ? a : b;
-}
-
-struct rate {
-	unsigned class;
-	uint64_t rate_bps;
-};
-
-static int compare_rates(const void *a, const void *b)
-{
-	const struct rate *x = a, *y = b;
-
-	if (x->class != y->class)
-		return x->class < y->class ? -1 : 1;
-	return (x->rate_bps > y->rate_bps) - (x->rate_bps < y->rate_bps);
-}
-
-/* usual[class]: the rate that most cables of the class have. */
-static int find_usual_rates(const struct topology *topology, uint64_t usual[UINT8_MAX + 1])
-{
-	struct rate *rate = calloc(topology->links + 1u, sizeof(*rate));
-	uint32_t max = 0, run = 0;
-
-	if (rate == NULL)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < topology->links; i++)
-		rate[i] = (struct rate){
-			class_of(topology, &topology->link_at[i]), topology->link_at[i].rate_bps};
-	qsort(rate, topology->links, sizeof(*rate), compare_rates);
-	for (uint32_t i = 0; i < topology->links; i++) {
-		if (i == 0 || rate[i].class != rate[i - 1].class)
-			max = run = 0;
-		else if (rate[i].rate_bps != rate[i - 1].rate_bps)
-			run = 0;
-		if (++run >= max) {
-			max = run;
-			usual[rate[i].class] = rate[i].rate_bps;
-		}
-	}
-	free(rate);
-	return 0;
-}
-
-static int find_slow(struct twin *twin)
-{
-	const struct topology *topology = twin->topology;
-	uint64_t usual[UINT8_MAX + 1] = {0};
-	char a[PORT_TEXT], b[PORT_TEXT], rate[QUANTITY_TEXT], expected[QUANTITY_TEXT];
-
-	twin->mended = topology_copy(topology);
-	if (twin->mended == NULL || find_usual_rates(topology, usual) < 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < topology->links; i++) {
-		const struct topology_link *link = &topology->link_at[i];
-		uint64_t wanted = usual[class_of(topology, link)];
-
-		if (link->rate_bps >= wanted)
-			continue;
-		twin->slow++;
-		twin->mended->link_at[i].rate_bps = wanted;
-		topology_port_name(topology, link->a, a, sizeof(a));
-		topology_port_name(topology, link->b, b, sizeof(b));
-		quantity_format(QUANTITY_RATE, link->rate_bps, rate);
-		quantity_format(QUANTITY_RATE, wanted, expected);
-		add_oddity(twin, "the cable from %s to %s has %s, the usual rate there is %s", a, b,
-			rate, expected);
-	}
-	return 0;
-}
-
-/* --- routes --- */
 
 static json_t *hot_json(const struct topology *topology, const struct route_report *report)
 {
 	json_t *list = json_array();
-	char name[PORT_TEXT];
+	char name[TWIN_PORT_TEXT];
 
 	for (unsigned i = 0; i < report->uniform.hot_channels; i++) {
 		topology_port_name(topology, report->uniform.hot[i].from, name, sizeof(name));
@@ -261,8 +96,8 @@ static int verify(struct twin *twin, const char *name, const struct topology *to
 
 static int verify_in_force(struct twin *twin, struct error *error)
 {
-	const struct request *request = twin->request;
-	struct topology_import import = {.strict = false};
+	const struct twin_request *request = twin->request;
+	struct topology_import import = {.note = twin_note};
 	struct opensm_tables_input input = {
 		.origin = request->routes, .subnet_origin = request->subnet};
 	struct route_table *table = NULL;
@@ -355,179 +190,11 @@ static int try_algorithms(struct twin *twin, struct error *error)
 	return result;
 }
 
-/* --- output --- */
-
-static void print_routes(const struct twin *twin, FILE *out)
-{
-	json_t *entry, *hot;
-	size_t i, k;
-
-	fprintf(out, "\n%-28s %10s %10s %12s  %s\n", "routes", "connected", "deadlock",
-		"uniform, max", "most loaded links at full load");
-	json_array_foreach(twin->routes, i, entry)
-	{
-		const json_t *bound = json_object_get(entry, "uniform_bound");
-
-		fprintf(out, "%-28s %10s %10s ",
-			json_string_value(json_object_get(entry, "routes")),
-			json_is_true(json_object_get(entry, "connected")) ? "yes" : "NO",
-			json_is_true(json_object_get(entry, "deadlock_free")) ? "free" : "MAY");
-		if (json_is_real(bound))
-			fprintf(out, "%10.1f %% ", 100 * json_real_value(bound));
-		else
-			fprintf(out, "%12s ", "-");
-		json_array_foreach(json_object_get(entry, "hot"), k, hot) if (k < 3)
-			fprintf(out, " %s %.0f %%", json_string_value(json_object_get(hot, "port")),
-				100 * json_real_value(json_object_get(hot, "load")));
-		fputc('\n', out);
-		if (json_array_size(json_object_get(entry, "cycle")) == 0)
-			continue;
-		fputs("  cycle:", out);
-		json_array_foreach(json_object_get(entry, "cycle"), k, hot)
-			fprintf(out, " %s", json_string_value(hot));
-		fputc('\n', out);
-	}
-}
-
-static void print_text(const struct twin *twin, FILE *out)
-{
-	const struct topology *topology = twin->topology;
-
-	fprintf(out, "%s: %u switches, %u hosts, %u links\n", topology->name, topology->switches,
-		topology->nodes, topology->links);
-	if (topology_has_levels(topology))
-		cmd_topo_print_levels(topology, out);
-	else
-		fprintf(out, "%s\n", "no levels: it is not a tree");
-	for (uint32_t i = 0; i < twin->oddities && i < ODDITIES_MAX; i++)
-		fprintf(out, "%s\n", twin->oddity[i]);
-	if (twin->oddities > ODDITIES_MAX)
-		fprintf(out, "and %u more\n", twin->oddities - ODDITIES_MAX);
-	if (twin->oddities == 0)
-		fprintf(out, "%s\n", "cables: nothing irregular");
-	print_routes(twin, out);
-	if (twin->trial != NULL)
-		twin_trial_print(twin->trial, out);
-	if (twin->measured != NULL)
-		twin_counters_print(twin->measured, out);
-}
-
-/* --- the page --- */
-
-#define PICTURE_WIDTH 1000
-#define ROW_HEIGHT    140
-
-struct place {
-	double x, y;
-};
-
-/* Levels in rows, the highest on top; other networks on a circle. */
-static void place_switches(const struct topology *topology, unsigned levels, struct place *place)
-{
-	uint32_t count[UINT8_MAX + 1] = {0}, at[UINT8_MAX + 1] = {0};
-
-	for (uint32_t s = 0; s < topology->switches; s++)
-		count[topology->switch_at[s].stage]++;
-	for (uint32_t s = 0; s < topology->switches; s++) {
-		unsigned stage = topology->switch_at[s].stage;
-		double part = (at[stage]++ + 0.5) / count[stage];
-
-		place[s].x = PICTURE_WIDTH * part;
-		place[s].y = ROW_HEIGHT * (levels - stage + 0.5);
-		if (levels > 0)
-			continue;
-		place[s].x = PICTURE_WIDTH * (0.5 + 0.45 * cos(2 * M_PI * part));
-		place[s].y = PICTURE_WIDTH * (0.5 + 0.45 * sin(2 * M_PI * part));
-	}
-}
-
-static void draw_switches(const struct topology *topology, const struct place *place, FILE *out)
-{
-	for (uint32_t s = 0; s < topology->switches; s++)
-		fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"6\"><title>%s</title></circle>\n",
-			place[s].x, place[s].y, topology->switch_at[s].name);
-}
-
-static void draw_links(const struct twin *twin, const struct place *place, FILE *out)
-{
-	const struct topology *topology = twin->topology;
-
-	for (uint32_t i = 0; i < topology->links; i++) {
-		const struct topology_link *link = &topology->link_at[i];
-		bool slow = link->rate_bps < twin->mended->link_at[i].rate_bps;
-		const struct place *a = &place[link->a.device], *b = &place[link->b.device];
-
-		if (link->a.kind == DEVICE_HOST || link->b.kind == DEVICE_HOST)
-			continue;
-		fprintf(out,
-			"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"%s\">"
-			"<title>%s:%u - %s:%u</title></line>\n",
-			a->x, a->y, b->x, b->y, slow ? "slow" : "usual",
-			topology_device_name(topology, link->a), link->a.port,
-			topology_device_name(topology, link->b), link->b.port);
-	}
-}
-
-static int write_page(const struct twin *twin)
-{
-	const struct topology *topology = twin->topology;
-	struct output_file output = {.command = "twin",
-		.path = twin->request->html,
-		.inputs = {twin->request->listing, twin->request->routes, twin->request->subnet,
-			twin->request->counters[0], twin->request->counters[1]}};
-	struct place *place = calloc(topology->switches + 1u, sizeof(*place));
-	struct topology_level level[UINT8_MAX];
-	unsigned levels;
-	int result;
-
-	if (place == NULL)
-		return command_fail("twin", EXIT_NOT_ABLE, "no memory");
-	topology_levels_describe(topology, level, &levels);
-	place_switches(topology, levels, place);
-	result = output_file_open(&output);
-	if (result == EXIT_DONE) {
-		fprintf(output.file,
-			"<!DOCTYPE html>\n<meta charset=\"utf-8\"><title>%s</title>\n<style>line "
-			"{stroke: #999} .slow {stroke: #c00; stroke-width: 3} circle {fill: #036}"
-			"</style>\n<h1>%s</h1>\n<svg viewBox=\"0 0 %d %d\" width=\"100%%\">\n",
-			topology->name, topology->name, PICTURE_WIDTH,
-			levels > 0 ? (int)levels * ROW_HEIGHT : PICTURE_WIDTH);
-		draw_links(twin, place, output.file);
-		draw_switches(topology, place, output.file);
-		fputs("</svg>\n<p>Red: slower than the other cables of its level.</p>\n<pre>\n",
-			output.file);
-		print_text(twin, output.file);
-		fputs("</pre>\n", output.file);
-		result = output_file_close(&output);
-	}
-	free(place);
-	return result;
-}
-
-static void print_json(const struct twin *twin)
-{
-	const struct topology *topology = twin->topology;
-	json_t *oddities = json_array(), *document;
-
-	for (uint32_t i = 0; i < twin->oddities && i < ODDITIES_MAX; i++)
-		json_array_append_new(oddities, json_string(twin->oddity[i]));
-	document = json_pack("{s:s, s:i, s:i, s:i, s:b, s:i, s:o, s:O}", "name", topology->name,
-		"switches", (int)topology->switches, "hosts", (int)topology->nodes, "links",
-		(int)topology->links, "levels", topology_has_levels(topology), "irregular",
-		(int)twin->oddities, "irregularities", oddities, "routes", twin->routes);
-	if (twin->trial != NULL)
-		json_object_set(document, "hot_spot", twin->trial);
-	if (twin->measured != NULL)
-		json_object_set(document, "measured", twin->measured);
-	command_print_json(document, 0);
-}
-
 static int examine(struct twin *twin)
 {
 	struct error error = {"no memory"};
-	int result = find_slow(twin);
+	int result = twin_examine_cables(twin);
 
-	find_uneven(twin);
 	if (result == 0 && twin->request->routes != NULL)
 		result = verify_in_force(twin, &error);
 	twin->predicted = twin->prediction.load != NULL;
@@ -548,18 +215,18 @@ static int examine(struct twin *twin)
 	}
 	twin->trial = twin_trial_run(twin->topology);
 	if (twin->request->html != NULL) {
-		result = write_page(twin);
+		result = twin_write_page(twin);
 		if (result != EXIT_DONE)
 			return result;
 	}
 	if (twin->request->json)
-		print_json(twin);
+		twin_print_json(twin);
 	else
-		print_text(twin, stdout);
+		twin_print_text(twin, stdout);
 	return twin->bad ? EXIT_BAD_ANSWER : EXIT_DONE;
 }
 
-static int take_argument(struct request *request, int *i, int argc, char **argv)
+static int take_argument(struct twin_request *request, int *i, int argc, char **argv)
 {
 	const char **option = strcmp(argv[*i], "--routes") == 0   ? &request->routes
 			      : strcmp(argv[*i], "--subnet") == 0 ? &request->subnet
@@ -573,6 +240,9 @@ static int take_argument(struct request *request, int *i, int argc, char **argv)
 		return EXIT_DONE;
 	}
 	if (option != NULL) {
+		if (option == &request->counters[1] && *option != NULL)
+			return command_fail("twin", EXIT_BAD_REQUEST,
+				"a third --counters, expected one file or two");
 		if (*i + 1 == argc)
 			return command_fail(
 				"twin", EXIT_BAD_REQUEST, "%s, expected a file after it", argv[*i]);
@@ -590,7 +260,7 @@ static int take_argument(struct request *request, int *i, int argc, char **argv)
 
 int cmd_twin(int argc, char **argv)
 {
-	struct request request = {.listing = NULL};
+	struct twin_request request = {.listing = NULL};
 	struct twin *twin = calloc(1, sizeof(*twin));
 	int result =
 		twin != NULL ? EXIT_DONE : (int)command_fail("twin", EXIT_NOT_ABLE, "no memory");

@@ -10,6 +10,7 @@
 #include "base/file_text.h"
 #include "common/commands.h"
 #include "topo/topology.h"
+#include "twin.h"
 
 #define INPUT_MAX   ((size_t)1 << 30)
 #define HOT_MAX     10
@@ -39,12 +40,6 @@ struct comparison {
 	struct arrays arrays;
 };
 
-static void print_note(void *context, const char *text)
-{
-	(void)context;
-	fprintf(stderr, "weft twin: %s\n", text);
-}
-
 static void add_unknown(struct comparison *comparison, const struct ib_counter *counter)
 {
 	char text[64];
@@ -57,7 +52,7 @@ static void add_unknown(struct comparison *comparison, const struct ib_counter *
 	json_array_append_new(comparison->unknown, json_string(text));
 }
 
-/* Port 0 of a switch is its management port; ports without a cable have sent nothing. */
+/* Port 0 of a switch is its management port. Ports whose cable was left out have no link. */
 static void take_counters(
 	struct comparison *comparison, const struct ib_counters *counters, struct reading *file)
 {
@@ -67,6 +62,8 @@ static void take_counters(
 			comparison->addresses, counter->guid, counter->lid, counter->port);
 
 		if (!counter->known || counter->port == 0)
+			continue;
+		if (address != NULL && topology_link_at(comparison->topology, address->at) == NULL)
 			continue;
 		if (address != NULL)
 			file[topology_way_at(comparison->topology, address->at)] =
@@ -78,7 +75,7 @@ static void take_counters(
 
 static int read_file(struct comparison *comparison, const char *path, struct reading *file)
 {
-	struct topology_import import = {.note = print_note};
+	struct topology_import import = {.note = twin_note};
 	struct ib_counters counters = {0};
 	struct error error;
 	size_t length;
@@ -104,7 +101,10 @@ static bool measure(
 		return false;
 	channel->way = way;
 	channel->bytes = WORD_BYTES * (double)(two ? after->words - before->words : before->words);
-	channel->wait = (double)(two ? after->wait - before->wait : before->wait);
+	/* A counter of 32 bits sticks at its end, and can be cleared alone. */
+	channel->wait = !two                         ? (double)before->wait
+			: after->wait < before->wait ? 0
+						     : (double)(after->wait - before->wait);
 	return true;
 }
 

@@ -15,9 +15,8 @@ struct twin_prediction {
 	double *load;       /* route_report.uniform.load; NULL: none */
 };
 
-/* Reads one file of counters, or two whose difference counts (path[1] NULL: one), and compares the
- * data of links between switches with the prediction. NULL and '*result' after an error was
- * printed. */
+/* Reads one file of counters, or the difference of two (path[1] NULL: one), and compares the data
+ * of links between switches with the prediction. NULL and '*result' after an error was printed. */
 json_t *twin_counters_compare(const struct topology *topology, const struct ib_addresses *addresses,
 	const char *const path[2], const struct twin_prediction *prediction, int *result);
 /* The same as text. */

@@ -57,18 +57,18 @@ static double run(const struct trial *trial, const char *program, const char *se
 	const json_t *throughput;
 	double accepted;
 	json_t *result;
+	bool whole;
 	FILE *pipe;
 
 	snprintf(command, sizeof(command), "'%s' '%s' --quiet --json - %s", program, trial->run,
 		sets);
 	pipe = popen(command, "r");
 	result = pipe != NULL ? json_loadf(pipe, 0, NULL) : NULL;
-	if (pipe != NULL)
-		pclose(pipe);
+	whole = pipe != NULL && pclose(pipe) == 0;
 	throughput = json_object_get(
 		json_array_get(json_object_get(result, "traffic"), 0), "throughput");
 	throughput = json_object_get(throughput, "accepted");
-	accepted = json_is_real(throughput) ? json_real_value(throughput) : -1;
+	accepted = whole && json_is_real(throughput) ? json_real_value(throughput) : -1;
 	json_decref(result);
 	return accepted;
 }
@@ -111,8 +111,8 @@ json_t *twin_trial_run(const struct topology *topology)
 void twin_trial_print(const json_t *trial, FILE *out)
 {
 	fprintf(out,
-		"\ntrial run: 10 %% of the hosts send all to %s; of the others' uniform traffic is "
-		"accepted\nwith dmodk %.1f %%, with dmodk, ARN and AFI %.1f %%\n",
+		"\ntrial run: 10 %% of the hosts send all to %s; accepted uniform traffic of "
+		"the others:\n%.1f %% with dmodk, %.1f %% with dmodk, ARN and AFI\n",
 		json_string_value(json_object_get(trial, "to")),
 		100 * json_real_value(json_object_get(trial, "dmodk")),
 		100 * json_real_value(json_object_get(trial, "dmodk_arn_afi")));

@@ -29,7 +29,7 @@ def _name_traffic(sheet: Sheet, curves: Curves, axis: str, unit: str, narrow: st
 
 
 def _set_time(sheet: Sheet, curves: Curves, name: str, *of: Of, course: bool = False) -> Axis:
-    """The axis of y for times, which is logarithmic if they are far apart, but not of a course."""
+    """Sets up the y axis for times: logarithmic if they are far apart, except for a course."""
     found = range_of(curves, *of)
     log = found.log and not course
     unit = found.unit if log else unit_for(found.high)

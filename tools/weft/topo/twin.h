@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#pragma once
+
+/* Shared by the files of 'weft twin' (cmd_twin.c, twin_cables.c, twin_output.c) only. */
+
+#include <jansson.h>
+
+#include "topo/topology.h"
+#include "twin_counters.h"
+
+#define TWIN_ODDITIES_MAX 50
+#define TWIN_PORT_TEXT    (TOPOLOGY_NAME_MAX + 8)
+
+struct twin_request {
+	const char *listing, *routes, *subnet, *html, *counters[2];
+	bool json;
+};
+
+struct twin {
+	const struct twin_request *request;
+	struct topology *topology;
+	struct topology *mended; /* all cables at the usual rate; NULL: they are */
+	char oddity[TWIN_ODDITIES_MAX][256];
+	uint32_t oddities; /* more than TWIN_ODDITIES_MAX are counted only */
+	uint32_t slow;     /* cables */
+	json_t *routes;    /* what was verified */
+	struct ib_addresses addresses;
+	struct twin_prediction prediction; /* by the routes in force, else the best ones */
+	bool predicted;                    /* these are known */
+	json_t *measured;                  /* NULL: no counters */
+	json_t *trial;                     /* NULL: none */
+	bool bad;
+};
+
+/* cmd_twin.c: prints a note of an import. */
+void twin_note(void *context, const char *text);
+
+/* twin_cables.c: notes switches with fewer or more links up than their level, and slow cables, and
+ * makes the copy of the topology without slow cables. 0 or -ENOMEM. */
+int twin_examine_cables(struct twin *twin);
+
+/* twin_output.c: the answer as text, as a JSON document on standard output, and as the page, which
+ * returns EXIT_DONE or the code of the error that it printed. */
+void twin_print_text(const struct twin *twin, FILE *out);
+void twin_print_json(const struct twin *twin);
+int twin_write_page(const struct twin *twin);
