@@ -72,14 +72,14 @@ static int run_set(struct runner *runner, uint32_t set)
 	return code;
 }
 
-/* Two jobs beside each other, and no other traffic. */
+/* The run has two jobs and no other traffic. */
 static bool is_pair(const struct run_config *config)
 {
 	return config->jobs.count == 2 && config->traffic.count == 2;
 }
 
-/* The sets with a schedule, or those without; each job alone and each pair of jobs, unless that is
- * the run itself. */
+/* Runs each job alone and each pair of jobs, except a pair that is the run itself. 'schedule'
+ * selects the sets that contain a schedule, or those that do not. */
 static int run_sets(struct runner *runner, bool schedule)
 {
 	const struct run_config *config = runner->config;
@@ -98,7 +98,7 @@ static int run_sets(struct runner *runner, bool schedule)
 	return result;
 }
 
-/* Traffic without an end lasts in its runs as long as the longest of the others. */
+/* Traffic without an end lasts as long as the longest of the other traffic in these runs. */
 static int run_all(struct runner *runner)
 {
 	const struct run_config *config = runner->config;

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Runs that measure how jobs slow each other down. Before the run itself, each job with 'baseline'
- * runs alone and beside each other job, with the hosts that jobs have in the run itself. */
+/* Runs that measure how much jobs slow each other down. Before the run itself, each job with
+ * 'baseline' runs alone and together with each other job, on the same hosts as in the run
+ * itself. */
 
 #include <stdatomic.h>
 
@@ -17,7 +18,7 @@ typedef int job_run_fn(
 	void *ctx, const struct run_config *config, struct run_result *result, struct error *error);
 
 struct job_runs {
-	struct run_result kept; /* its jobs have the times of these runs */
+	struct run_result kept; /* the times in these runs are stored in its jobs */
 };
 
 /* Ends early when 'stop', which may be NULL, is set. Changes config->jobs.absent meanwhile. Does
@@ -26,6 +27,7 @@ int job_runs_make(struct job_runs *runs, struct run_config *config, const atomic
 	job_run_fn *run, void *ctx, struct error *error);
 void job_runs_free(struct job_runs *runs);
 
-/* Passes the jobs to the result of the run itself. 0, or a negative errno and error. */
+/* Stores the times of the jobs in the result of the run itself. 0, or a negative errno and
+ * error. */
 int job_runs_finish(struct job_runs *runs, const struct run_config *config,
 	const struct topology *topology, struct run_result *result, struct error *error);

@@ -161,7 +161,8 @@ static int run_jobs(const struct options *options, struct run_config *config,
 	return job_runs_make(options->jobs, config, stop, run_baseline, &baseline, error);
 }
 
-/* Refuses what several threads cannot run; virtual_fabric_set_ranks() refuses the rest. */
+/* Refuses options that several threads cannot handle; virtual_fabric_set_ranks() refuses the
+ * rest. */
 static int check_workers(const struct options *options, const struct run_config *config,
 	const struct ranks *ranks, struct error *error)
 {
@@ -258,8 +259,8 @@ static int run_real(const struct options *options, struct run_config *config,
 	const atomic_bool *stop;
 	int result = 0;
 
-	/* Signals end the program while routes are computed, which may take long: nothing is left
-	 * behind. */
+	/* Signals end the program while it computes routes, which may take long: nothing needs
+	 * cleaning up. */
 	if (config->mapper.routes != RUN_ROUTES_MAPPER)
 		result = fabric_routes_compute(&routes, topology, config, error);
 	stop = program_catch_signals();
@@ -296,7 +297,7 @@ static int check_output(int result)
 	return result == EXIT_DONE || result == EXIT_BAD_ANSWER ? EXIT_NOT_ABLE : result;
 }
 
-/* The stream is for a program that shows the run. */
+/* The stream is read by a program that displays the run. */
 static int begin_stream(struct options *options, struct run_stream *stream,
 	const struct run_config *config, const struct topology *topology, struct error *error)
 {
@@ -348,7 +349,7 @@ static int run_loaded(struct options *options, struct run_config *config,
 	return result;
 }
 
-/* The file, by all ranks; NULL: one process. */
+/* All ranks write the file; NULL: one process. */
 static int run_file(struct options *options, struct ranks *ranks, int argc, char **argv)
 {
 	struct topology *topology = NULL;

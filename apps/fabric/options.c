@@ -140,8 +140,9 @@ void options_parse(struct options *options, int argc, char **argv)
 	FILE *out = stdout, *errors = stderr, *nowhere = NULL;
 
 	memset(options, 0, sizeof(*options));
-	/* All ranks have the same command line: rank 0 reports what is wrong with it. A program of
-	 * mpirun's may call this one by itself, and has only its environment. */
+	/* All ranks have the same command line, so only rank 0 reports errors in it. A program
+	 * started by mpirun may run this one by itself; then only the environment looks like a
+	 * rank's. */
 	if (ranks_of_environment() != 0 && is_rank(argc, argv))
 		nowhere = fopen("/dev/null", "w");
 	if (nowhere != NULL)

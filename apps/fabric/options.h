@@ -27,18 +27,18 @@ struct options {
 		const char *path;
 	} capture[OPTIONS_CAPTURES_MAX];
 	unsigned captures;
-	const char *filter, *where;           /* which frames captures keep and where; NULL: all */
+	const char *filter, *where;           /* which frames are captured, and where; NULL: all */
 	struct capture_filter capture_filter; /* made of both */
-	const char *rotate;                   /* size or time of the files of captures; NULL: one */
+	const char *rotate;                   /* size or time per capture file; NULL: one file */
 	struct capture_limits limits;         /* made of it */
 	const char *json, *csv, *flows;       /* NULL: none; "-": standard output */
 	unsigned lcores;
 	unsigned workers;          /* 0: not said, 1 */
 	unsigned snap_bytes;       /* 0: whole frames */
 	int live;                  /* a file for run_stream.h; 0: none */
-	struct run_stream *stream; /* in that file, once it has begun; NULL: none */
+	struct run_stream *stream; /* in that file, once writing has started; NULL: none */
 	struct job_runs *jobs;     /* before the run (job_runs.h); NULL: none */
-	bool mpi;                  /* this is a rank of MPI's, or the only one */
+	bool mpi;                  /* this is one of MPI's ranks, or the only one */
 	bool quiet;
 };
 

@@ -83,8 +83,8 @@ static int hash_file(const char *path, uint8_t hash[HASH_BYTES], struct error *e
 	return result;
 }
 
-/* A permutation or a schedule: the same name may be another file on another machine. Pipes are read
- * once, by the run. */
+/* Compares the contents of a permutation or a schedule, because the same name may be a different
+ * file on another machine. Pipes can be read only once, which the run does. */
 static int compare_file(struct ranks *ranks, const char *path, struct error *error)
 {
 	uint8_t hash[HASH_BYTES] = {0};

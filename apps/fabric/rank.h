@@ -13,15 +13,15 @@
 #include "virtual/parallel/ranks.h"
 
 /* The ranks, if this process was started as one of them; NULL with '*result' 0, or negative and
- * fault. 'argv': main()'s. */
+ * fault. 'argv' as in main(). */
 struct ranks *rank_open(
 	const struct options *options, char **argv, struct error *error, int *result);
 
-/* rank_mpi.c or rank_elsewhere.c: joins the others, or becomes the program that can. 0 or negative
- * and fault. */
+/* rank_mpi.c or rank_elsewhere.c: joins the other ranks, or executes the program that can. 0 or
+ * negative and fault. */
 int rank_join(char **argv, struct ranks **ranks, struct error *error);
 
-/* -EINVAL for all ranks if they would not run the same. */
+/* Returns -EINVAL in all ranks if their runs would differ. */
 int rank_compare(struct ranks *ranks, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct error *error);
 
@@ -31,5 +31,5 @@ static inline bool rank_speaks(const struct ranks *ranks)
 	return ranks == NULL || ranks->own == 0;
 }
 
-/* The exit code of all ranks, which leave; it does not return if a rank is lost. */
+/* Returns the exit code of all ranks, which then leave; does not return if a rank is lost. */
 int rank_close(struct ranks *ranks, int code);

@@ -24,7 +24,7 @@ static bool is_standard_output(const char *path)
 	return path != NULL && strcmp(path, "-") == 0;
 }
 
-/* An existing file, or the folder that it would be in. */
+/* Checks an existing file, or the folder in which it would be created. */
 static int check_file(const char *path, struct error *error)
 {
 	char folder[PATH_MAX];
@@ -112,7 +112,8 @@ struct report {
 	const struct topology *topology;
 };
 
-/* Each false if it cannot be written; the owner of the stream asks for its own errors. */
+/* Each returns false if it cannot create its output; the owner of the stream checks for write
+ * errors. */
 static bool write_json(const struct report *report, FILE *out)
 {
 	json_t *document = run_result_json(report->result, run_config_json(report->config));
@@ -173,7 +174,7 @@ static int write_to_reader(bool (*write)(const struct report *, FILE *),
 	return 0;
 }
 
-/* An existing file keeps its contents unless the whole result gets into it. */
+/* An existing file keeps its contents unless the whole result can be written. */
 static int write_to(const char *path, bool (*write)(const struct report *, FILE *),
 	const struct report *report, struct error *error)
 {

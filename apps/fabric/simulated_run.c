@@ -22,7 +22,7 @@ struct progress {
 	double started, told;
 };
 
-/* Does nothing within half a second of its last line. */
+/* Prints nothing within half a second of the previous line. */
 static void tell(void *ctx, uint64_t done, uint64_t whole, uint64_t packet_hops)
 {
 	struct progress *progress = ctx;
@@ -146,7 +146,7 @@ int virtual_run_jobs(const struct options *options, struct job_runs *runs,
 {
 	struct baseline baseline = {options, topology, ranks, program_catch_signals()};
 
-	/* All ranks make the same runs, however early a signal comes to each. */
+	/* All ranks make the same runs, even if a signal reaches them at different times. */
 	return job_runs_make(
 		runs, config, ranks == NULL ? baseline.stop : NULL, run_baseline, &baseline, error);
 }
@@ -154,13 +154,13 @@ int virtual_run_jobs(const struct options *options, struct job_runs *runs,
 int virtual_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, struct ranks *ranks, struct error *error)
 {
-	/* Signals end the program while it is created, which may take long: nothing is left
-	 * behind. */
+	/* Signals end the program during creation, which may take long: nothing needs cleaning
+	 * up. */
 	struct virtual_fabric *fabric = virtual_fabric_create(topology, config, error);
 	int result = ranks_agree(ranks, fabric == NULL ? -errno : 0, error);
 	const atomic_bool *stop = program_catch_signals();
 
-	/* mpirun passes it on to all ranks, and does not end them a while later, as with
+	/* mpirun forwards SIGUSR1 to all ranks without killing them a while later, as it does after
 	 * SIGTERM. */
 	if (ranks != NULL)
 		program_catch_also(SIGUSR1);

@@ -21,7 +21,7 @@
  * before the run starts, and the run afterwards. */
 int virtual_run(const struct options *options, const struct run_config *config,
 	const struct topology *topology, struct ranks *ranks, struct error *error);
-/* The runs of its jobs before it. Signals are caught from then on. */
+/* The baseline runs of its jobs, before the run itself. Signals are caught from then on. */
 int virtual_run_jobs(const struct options *options, struct job_runs *runs,
 	struct run_config *config, const struct topology *topology, struct ranks *ranks,
 	struct error *error);
@@ -30,7 +30,7 @@ int wormhole_run(const struct options *options, const struct run_config *config,
 
 /* Writes a result to the outputs in the options. */
 
-/* Before a run that may be long: whether the requested files can be written. 0 or -errno and
+/* Checks before a run, which may be long, that the requested files can be written. 0 or -errno and
  * fault. */
 int report_check(
 	const struct options *options, const struct run_config *config, struct error *error);
@@ -40,7 +40,7 @@ int report_check(
 int report_result(struct run_result *result, const struct options *options,
 	const struct run_config *config, const struct topology *topology, struct error *error);
 
-/* The other end of standard output, a pipe, was closed, or the terminal hung up. */
+/* The reader closed the pipe on standard output, or the terminal hung up. */
 bool report_reader_is_gone(void);
 
 /* Prints the progress of a run on the real clock, in a thread of its own: no loop may wait for a

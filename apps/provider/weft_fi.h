@@ -30,7 +30,7 @@
 #define WEFT_FI_CONTEXTS     65536
 #define WEFT_FI_MESSAGE_MAX  (UINT64_C(1) << 32)
 
-/* Flags of calls that are honoured, or only hints. Others are refused. */
+/* Call flags that are honoured or are only hints. All others are refused. */
 #define WEFT_FI_SEND_FLAGS                                                                 \
 	(FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE | FI_MORE | \
 		FI_REMOTE_CQ_DATA)
@@ -61,13 +61,13 @@ struct weft_fi_completion {
 	size_t olen; /* bytes that did not fit */
 };
 
-/* The endpoints that a queue or counter belongs to, and sleep until they have news. */
+/* The endpoints that a queue or counter belongs to; a caller can sleep until they have news. */
 struct weft_fi_watch {
 	struct weft_fi_domain *domain;
 	struct weft_fi_ep *eps[2]; /* lists: senders, receivers */
 	unsigned kind;             /* WATCH_... */
 	int poll;                  /* epoll descriptor; -1: no wait object */
-	int bell;                  /* eventfd in it, for news that another thread has taken */
+	int bell;                  /* eventfd in it, for news that another thread took */
 	bool armed, signalled;     /* signalled: by fi_cq_signal() */
 };
 enum { WATCH_QUEUE, WATCH_COUNTER };
@@ -92,7 +92,7 @@ struct weft_fi_request {
 	void *context, *buffer;
 	uint64_t flags; /* reported with its completion */
 	size_t bytes;
-	bool quiet;   /* no completion, unless it is an error */
+	bool quiet;   /* no completion, except for an error */
 	bool claim;   /* receives into 'own' until a call claims the message */
 	bool discard; /* the claim does not want the data */
 	bool multi;   /* the buffer is for several messages */
@@ -102,7 +102,7 @@ struct weft_fi_request {
 	struct weft_event event; /* an arrived message to claim */
 };
 
-/* A call, in the form of the most general one. */
+/* A call, converted to the most general form. */
 struct weft_fi_call {
 	const void *buffer;
 	size_t bytes;
@@ -125,7 +125,7 @@ struct weft_fi_ep {
 	bool selective[2];
 	bool enabled, directed; /* directed: receives name their sender */
 	uint64_t tx_flags, rx_flags;
-	size_t multi_bytes;            /* a buffer for several messages ends with less than this */
+	size_t multi_bytes;            /* a multi-message buffer ends with less than this */
 	struct weft_fi_request active; /* head of a ring */
 	struct weft_fi_request *spare;
 };
@@ -149,7 +149,7 @@ extern struct fi_ops_tagged weft_fi_tagged_ops;
 
 ssize_t weft_fi_send(struct fid_ep *ep, const struct weft_fi_call *call);
 ssize_t weft_fi_receive(struct fid_ep *ep, const struct weft_fi_call *call);
-/* The request has ended, or was not started. */
+/* The request has ended, or could not be started. */
 void weft_fi_put_request(struct weft_fi_ep *ep, struct weft_fi_request *request);
 /* Moves data and completes finished operations. The caller holds the domain's lock. -FI_ENETDOWN:
  * the lab process that runs the host has ended. */
@@ -167,7 +167,7 @@ int weft_fi_watch_close(struct weft_fi_watch *watch);
 /* FI_GETWAIT. */
 int weft_fi_watch_control(struct weft_fi_watch *watch, int command, void *argument);
 
-/* For these, the caller holds the domain's lock. */
+/* The caller of these holds the domain's lock. */
 int weft_fi_watch_add(struct weft_fi_watch *watch, struct weft_fi_ep *ep, enum weft_fi_side side);
 void weft_fi_watch_remove(
 	struct weft_fi_watch *watch, const struct weft_fi_ep *ep, enum weft_fi_side side);
@@ -179,10 +179,10 @@ bool weft_fi_watch_arm(struct weft_fi_watch *watch);
 void weft_fi_watch_wake(struct weft_fi_watch *watch);
 /* In ms of now_ms(); INT64_MAX: none. */
 int64_t weft_fi_deadline(int timeout_ms);
-/* Sleeps, without the lock. 0: look again. -FI_ETIMEDOUT or another error. */
+/* Sleeps without holding the lock. 0: look again. -FI_ETIMEDOUT or another error. */
 int weft_fi_watch_sleep(struct weft_fi_watch *watch, int64_t deadline);
 
-/* A call that the provider does not support: libfabric needs a function. */
+/* A call that the provider does not support: libfabric requires a function for it. */
 #define NOT_SUPPORTED(type, name, ...)       \
 	static inline type name(__VA_ARGS__) \
 	{                                    \

@@ -40,7 +40,7 @@ NOT_SUPPORTED(int, no_service, struct fid_av *av, const char *node, const char *
 NOT_SUPPORTED(int, no_symmetric, struct fid_av *av, const char *node, size_t nodes,
 	const char *service, size_t services, fi_addr_t *fi_addr, uint64_t flags, void *context)
 
-/* An index stays valid for the others; the address no longer names anyone. */
+/* The indices of other entries stay valid; the address no longer names a peer. */
 static int take_out(struct fid_av *fid, fi_addr_t *fi_addr, size_t count, uint64_t flags)
 {
 	struct weft_fi_av *av = (void *)fid;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "weft_fi.h"
 
-/* The calls of libfabric that send and receive, in the form of the most general one. */
+/* libfabric's calls that send and receive, converted to the most general form. */
 
 static uint64_t tx_flags(struct fid_ep *fid)
 {

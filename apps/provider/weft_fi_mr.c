@@ -4,7 +4,7 @@
 
 #include "weft_fi.h"
 
-/* Memory registration, which programs may do and the provider does not need. */
+/* Memory registration: programs may use it, but the provider does not need it. */
 
 static int close_mr(struct fid *fid)
 {

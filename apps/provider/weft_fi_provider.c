@@ -65,7 +65,7 @@ static void describe(struct fi_info *info, const struct fi_info *hints)
 {
 	uint64_t caps = hints != NULL && hints->caps != 0 ? hints->caps : WEFT_FI_CAPS;
 
-	/* Either of these without a direction means both. */
+	/* A capability without a direction implies both directions. */
 	if (!(caps & (FI_SEND | FI_RECV)))
 		caps |= FI_SEND | FI_RECV;
 	info->caps = caps | WEFT_FI_DOMAIN_CAPS;
@@ -112,7 +112,8 @@ static void describe_domain(struct fi_domain_attr *domain, const struct fi_info 
 		.caps = WEFT_FI_DOMAIN_CAPS};
 }
 
-/* An endpoint has its number when it is opened: until then the address is any of the host. */
+/* An endpoint gets its number when it is opened; until then the address matches any endpoint of the
+ * host. */
 static int describe_source(struct fi_info *info)
 {
 	const struct weft_address any = {UINT16_MAX, UINT16_MAX, 0};
@@ -125,7 +126,7 @@ static int describe_source(struct fi_info *info)
 	return 0;
 }
 
-/* Names of hosts are not resolved here: programs exchange addresses (fi_getname()). */
+/* Host names are not resolved here: programs exchange addresses (fi_getname()). */
 static int get_info(uint32_t version, const char *node, const char *service, uint64_t flags,
 	const struct fi_info *hints, struct fi_info **info)
 {
@@ -168,7 +169,7 @@ NOT_SUPPORTED(int, no_passive, struct fid_fabric *fabric, struct fi_info *info,
 NOT_SUPPORTED(
 	int, no_wait, struct fid_fabric *fabric, struct fi_wait_attr *attr, struct fid_wait **set)
 
-/* Whether the wait objects of these may be waited for. */
+/* Checks whether a caller may wait on the wait objects of 'fids'. */
 static int try_wait(struct fid_fabric *fabric, struct fid **fids, int count)
 {
 	int result = 0;

@@ -5,8 +5,8 @@
 
 #include "weft_fi.h"
 
-/* Sends and receives, with and without tags: each goes through one function, and a space of libweft
- * keeps the two kinds apart. */
+/* Sends and receives, tagged and untagged: each goes through one function, and separate spaces of
+ * libweft keep the two kinds apart. */
 
 /* --- requests --- */
 
@@ -113,7 +113,7 @@ static void complete_request(
 		last = true;
 	}
 	count(ep->cntr[side], completion.error);
-	/* Without memory for it a completion is lost, and the program waits. */
+	/* If memory runs out, the completion is lost and the program waits for it. */
 	if (ep->cq[side] != NULL &&
 		(!request->quiet || completion.error != 0 || (request->multi && last)) &&
 		weft_fi_complete(ep->cq[side], &completion) < 0)
@@ -122,7 +122,7 @@ static void complete_request(
 		weft_fi_put_request(ep, request);
 }
 
-/* The message of a claim goes from its own memory to the buffer of the call. */
+/* Copies the claimed message from its own memory to the buffer of the call. */
 static void end_claim(struct weft_fi_ep *ep, struct weft_fi_request *request)
 {
 	struct weft_event event = request->event;
@@ -221,7 +221,7 @@ ssize_t weft_fi_send(struct fid_ep *fid, const struct weft_fi_call *call)
 	return result;
 }
 
-/* Takes the message that was looked at, into memory of its own, for the call that claims it. */
+/* Receives the message that was peeked at into its own memory, for the call that will claim it. */
 static ssize_t take_for_claim(
 	struct weft_fi_ep *ep, const struct weft_fi_call *call, const struct weft_event *seen)
 {
@@ -238,7 +238,7 @@ static ssize_t take_for_claim(
 		return -FI_ENOMEM;
 	request->claim = true;
 	request->claimed = request->quiet = (call->flags & FI_DISCARD) != 0;
-	/* The peer chose the length: with SIZE_MAX the sum would be 0. */
+	/* The peer chose the length: SIZE_MAX + 1 would wrap to 0. */
 	request->own = receive.bytes < SIZE_MAX ? malloc(receive.bytes + 1) : NULL;
 	receive.buffer = request->own;
 	result = request->own != NULL ? weft_post_recv(ep->weft, &receive) : -ENOMEM;
@@ -247,7 +247,7 @@ static ssize_t take_for_claim(
 	return result;
 }
 
-/* A look always ends with a completion: what is there, or FI_ENOMSG. */
+/* A peek always ends with a completion: a message, or FI_ENOMSG. */
 static ssize_t peek(
 	struct weft_fi_ep *ep, const struct weft_fi_call *call, const struct weft_receive *receive)
 {

@@ -82,7 +82,7 @@ const struct audit_counts *audit_counts(const struct audit *audit)
 
 /* --- frames that wait --- */
 
-/* It may have been in flight when the capture started. */
+/* The frame may have been in flight when the capture started. */
 bool audit_began_before(const struct audit *audit, const struct audit_frame *frame)
 {
 	uint16_t source = ntohs(frame->header.source_be);
@@ -102,7 +102,7 @@ void audit_wait(struct audit *audit, const struct audit_frame *frame, uint32_t p
 {
 	uint32_t index;
 
-	/* A later frame that repeats it must not be taken for it. */
+	/* A later frame that repeats it must not be mistaken for it. */
 	if (frame->class != AUDIT_DATA && audit_began_before(audit, frame))
 		return;
 	index = audit_keep(audit, frame, place, &audit->waiting);
@@ -218,8 +218,8 @@ static enum audit_class class_of(unsigned kind)
 }
 
 /* Hashes kind, source, destination, message, sequence and the time of injection, which differs when
- * a frame is resent. Control frames may repeat these: for them, the payload as well. 'fixed' covers
- * everything that no switch changes. */
+ * a frame is resent. Control frames may repeat these, so their payload is also hashed. 'fixed'
+ * covers everything that no switch changes. */
 static void identify(struct audit_seen *seen, uint32_t captured)
 {
 	struct audit_frame *frame = &seen->frame;
@@ -238,8 +238,8 @@ static void identify(struct audit_seen *seen, uint32_t captured)
 	frame->fixed = byte_hash(frame->fixed, frame->route, frame->header.route_length);
 }
 
-/* The headers of a captured frame, where bytes that were not captured are zero. False: they are not
- * whole, or not a frame of Weft. */
+/* The headers of a captured frame; bytes that were not captured are zero. False: the headers are
+ * incomplete, or it is not a Weft frame. */
 static bool read_frame(struct audit *audit, struct audit_seen *seen)
 {
 	const struct audit_frame_at *at = seen->at;
@@ -312,8 +312,8 @@ int audit_add(struct audit *audit, const struct audit_frame_at *at)
 	return audit->failed ? -ENOMEM : 0;
 }
 
-/* A frame that overtook another one although that never left: without the record of its departure,
- * the overtaken frame may still be there. */
+/* Reports a frame that was overtaken and never left: without a record of its departure it may still
+ * be there. */
 static void report_lost(struct audit *audit, const struct audit_frame *frame)
 {
 	char text[AUDIT_TEXT], port[TOPOLOGY_NAME_MAX + 8];

@@ -3,8 +3,8 @@
 #pragma once
 
 /* Follows every captured frame from port to port and checks the rules of the fabric
- * (docs/man/weft-audit.1). It gets frames in time order and reports violations; it opens no
- * file.
+ * (docs/man/weft-audit.1). It receives frames in time order and reports violations; it opens no
+ * files.
  *
  * Memory: a record for each frame in flight, and one for each pair of hosts that exchanges data.
  * One thread. */
@@ -66,7 +66,7 @@ struct audit_finding {
 	char text[200];
 };
 
-/* The promises of the fabric. Everything outlives the audit. */
+/* The guarantees of the fabric. Everything here must outlive the audit. */
 struct audit_rules {
 	const struct topology *topology;
 	const struct route_set *set;     /* NULL: source routes are not compared */
@@ -82,23 +82,23 @@ struct audit_rules {
 	bool marks;         /* switches set FECN bits */
 	bool whole;         /* hosts send each message under one number */
 	bool ordered;       /* frames of a pair in a VC keep their order */
-	bool passes_itbs;   /* switches pass frames by hosts with in-transit buffers */
-	uint32_t window;    /* frames that a host may resend to another one */
+	bool passes_itbs;   /* switches may pass frames by hosts with in-transit buffers */
+	uint32_t window;    /* maximum frames that a host may resend to another */
 	uint32_t vc_blocks; /* buffer of a VC at a switch; 0: unknown */
-	const bool *timed;  /* [link]: the fabric enforces rate and delay; NULL: all */
+	const bool *timed;  /* [link]: the fabric enforces its rate and delay; NULL: all */
 	const bool *waits;  /* [way]: arrivals count from the end of the tail; NULL: from the end of
 			       the header */
 	uint64_t routing_delay_ps;
-	/* A complete capture of the virtual clock in the order of events: no tolerance. */
+	/* A complete capture on the virtual clock, in the order of events: no tolerance. */
 	bool exact;
-	/* For any other capture: when all ports were captured. */
+	/* For any other capture: the time from which on all ports were captured. */
 	uint64_t complete_ns, ended_ns;
 };
 
 struct audit_frame_at {
 	uint32_t way; /* the port's direction: topology_way_at() */
 	bool out;     /* it leaves the device; otherwise it arrives, */
-	bool gone;    /* or is discarded after it was stored */
+	bool gone;    /* or is discarded after being stored */
 	bool alone;   /* others of its port are missing: only its bytes are checked */
 	uint64_t time_ns, number;
 	uint32_t file;
@@ -115,7 +115,7 @@ struct audit *audit_create(const struct audit_rules *rules, const bool *captured
 void audit_destroy(struct audit *audit);
 /* 0 or -ENOMEM. */
 int audit_add(struct audit *audit, const struct audit_frame_at *frame);
-/* Check 7: outputs have to be known in advance. */
+/* Check 7 requires that outputs are known in advance. */
 bool audit_judges_fairness(const struct audit_rules *rules);
 /* After the last frame. */
 void audit_end(struct audit *audit);

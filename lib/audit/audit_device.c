@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Devices: a switch sends what entered it, through the output and in the VC given by route, tables
- * and rules, in order and fairly. Hosts: audit_host.c. */
+/* Devices: a switch sends the frames that entered it, in order and fairly, through the output and
+ * in the VC that route, tables and rules give. Hosts: audit_host.c. */
 
 #include "audit_private.h"
 
@@ -51,7 +51,7 @@ static void decide_by_route(
 	}
 }
 
-/* Whether a switch may send a packet on a detour, given the rung on which it arrived. */
+/* True if a switch may send a packet on a detour, given the rung on which it arrived. */
 static bool decide_by_ladder(const struct audit *audit, const struct audit_frame *frame,
 	uint32_t at, struct decision *decision, uint64_t primary, uint64_t others)
 {
@@ -102,7 +102,7 @@ static void decide_by_table(const struct audit *audit, const struct audit_frame 
 		decision->allowed = BIT64(primary);
 }
 
-/* Ports of the mapper's frames are in their routes. */
+/* The mapper's frames have their ports in their routes. */
 static struct decision decide(
 	const struct audit *audit, const struct audit_frame *frame, uint32_t at)
 {
@@ -136,8 +136,8 @@ static uint8_t next_vc(const struct audit *audit, const struct audit_frame *fram
 
 /* --- queues and fairness --- */
 
-/* Without VOQs a VC has one queue; if that is unknown, the order for each output is judged, which
- * both keep. */
+/* Without VOQs a VC has one queue. If it is unknown whether there are VOQs, only the order for each
+ * output is judged, which holds in both cases. */
 static struct audit_list *queue_of(
 	const struct audit *audit, const struct audit_port *input, uint8_t output, unsigned vc)
 {
@@ -162,7 +162,7 @@ bool audit_judges_fairness(const struct audit_rules *rules)
 	       !rules->passes_itbs;
 }
 
-/* A frame waits for 'out' at this input, and has the credits to leave. */
+/* True if a frame that has the credits to leave waits for 'out' at this input. */
 static bool could_go(
 	const struct audit *audit, const struct audit_port *out, const struct audit_port *input)
 {
@@ -182,8 +182,8 @@ static bool could_go(
 	return false;
 }
 
-/* The frame at 'went' leaves through 'out', and has not been taken from its queue yet. No input may
- * pass another one twice. */
+/* The frame at 'went' leaves through 'out', and is still in its queue. No input may overtake
+ * another one twice. */
 static void check_turns(struct audit *audit, const struct audit_seen *seen, struct audit_port *out,
 	const struct audit_port *went)
 {
@@ -271,7 +271,7 @@ static void check_mutable(struct audit *audit, const struct audit_seen *seen,
 	unsigned cursor = decision->cursor + (past ? 2u : 0);
 	char text[PORT_TEXT];
 
-	/* The same output may lead on or begin a detour. */
+	/* The same output may continue the path or begin a detour. */
 	if ((decision->detours >> seen->port->at.port & 1) != 0 && vc != out->vc)
 		vc = next_vc(audit, entered, input, seen->port->at.port, VC_NEXT_STEP, out->flags);
 
@@ -335,7 +335,7 @@ static void leave_switch(struct audit *audit, struct audit_seen *seen)
 	struct audit_port *input;
 
 	if (found == AUDIT_NONE || audit->frame[found].waits) {
-		/* One from before the capture is older than any other. */
+		/* A frame from before the capture is older than any other. */
 		if (!audit_began_before(audit, &seen->frame))
 			seen->frame.birth = ++audit->births;
 		if (!is_of_mapper(&seen->frame))
@@ -404,7 +404,7 @@ void audit_device_gone(struct audit *audit, struct audit_seen *seen)
 	if (found == AUDIT_NONE || audit->frame[found].waits)
 		return;
 	frame = audit_take(audit, found);
-	/* A host releases what it takes at once. */
+	/* A host releases a frame's blocks at once. */
 	if (frame->class != AUDIT_DATA || seen->port->at.kind == DEVICE_HOST)
 		return;
 	audit_release(audit, frame);

@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* From a packet of a capture to what an audit takes. */
+/* Converts a packet of a capture to the input of an audit. */
 
 #include <string.h>
 
 #include "audit.h"
 #include "capture_order.h"
 
-/* Begins what 'weft audit --mark' adds to comments. */
+/* Precedes the text that 'weft audit --mark' adds to comments. */
 #define AUDIT_MARK "audit check "
 
 /* The part of a comment that the device wrote. */

@@ -59,7 +59,7 @@ static bool grow_buckets(struct audit *audit)
 	for (uint32_t i = 0; i < audit->buckets; i++) {
 		uint32_t reversed = AUDIT_NONE, next;
 
-		/* The oldest of a chain is its last, also in the new chains. */
+		/* The oldest frame of a chain is its last, in the new chains too. */
 		for (uint32_t at = audit->bucket[i]; at != AUDIT_NONE; at = next) {
 			next = audit->frame[at].chain;
 			audit->frame[at].chain = reversed;
@@ -176,7 +176,7 @@ void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *ma
 	uint32_t prev;
 
 	if (audit->frame[index].list == NULL)
-		return; /* nothing is ahead of it, or it was overtaken itself */
+		return; /* nothing is ahead of it, or it was itself overtaken */
 	for (uint32_t at = audit->frame[index].prev; at != AUDIT_NONE; at = prev) {
 		prev = audit->frame[at].prev;
 		if (!audit->rules.exact && audit->frame[at].seen.time_ns <

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Hosts: they number what they send without gaps, forward what they absorb, and acknowledge what
- * arrived. */
+/* Hosts number the frames that they send without gaps, forward frames that they absorb, and
+ * acknowledge frames that arrived. */
 
 #include "audit_private.h"
 
@@ -32,8 +32,8 @@ static bool has_route(const struct route_set *set, const struct audit_frame *fra
 
 #define OFFERED (1u << 16) /* in an audit_pair: a flow */
 
-/* The first frames of a flow that started before the capture may be resent, after others that it
- * lacks: at most a window of them. */
+/* The first captured frames of a flow that started before the capture may be resent ones, after
+ * others that the capture lacks: at most a window of them. */
 static bool is_new(const struct audit *audit, const struct audit_pair *pair, uint32_t sequence)
 {
 	return (int32_t)(sequence - pair->first) >= (int32_t)audit->rules.window;
@@ -58,8 +58,8 @@ static void check_number(struct audit *audit, const struct audit_seen *seen,
 			audit_describe(&seen->frame, frame), pair->message, pair->sent);
 }
 
-/* Data that a host sends for the first time, or again. The upper half of a message number is the
- * flow, and the lower half wraps; resent frames are older. */
+/* Judges data that a host sends for the first time, or again. The upper half of a message number is
+ * the flow, and the lower half wraps; resent frames are older. */
 static void begin(struct audit *audit, struct audit_seen *seen)
 {
 	const struct frame_header *header = &seen->frame.header;
@@ -114,7 +114,7 @@ static void check_first_vc(struct audit *audit, const struct audit_seen *seen)
 			adapted ? rules->vcs - 1u : rules->sl_to_vc[sl]);
 }
 
-/* An in-transit host forwards what it absorbed. */
+/* An in-transit host forwards the frames that it absorbed. */
 static void reinject(struct audit *audit, struct audit_seen *seen)
 {
 	uint32_t found = audit_find(audit, seen->frame.identity, seen->port->device);
@@ -204,7 +204,7 @@ static void deliver(struct audit *audit, struct audit_seen *seen)
 	}
 }
 
-/* The next flow of a pair starts within the capture. */
+/* A pair's next flow starts within the capture. */
 static void take_offer(struct audit *audit, const struct audit_seen *seen)
 {
 	struct audit_pair *pair = audit_pair_of(

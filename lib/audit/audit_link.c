@@ -22,14 +22,14 @@ static uint16_t bit(unsigned vc)
 	return (uint16_t)(1u << vc);
 }
 
-/* False: the payload was not captured, or is not a credit frame's. */
+/* False: the payload was not captured, or does not belong to a credit frame. */
 static bool read_credit(const struct audit_seen *seen, struct control_credit *credit)
 {
 	return seen->payload_at + seen->payload_bytes <= seen->at->captured_bytes &&
 	       control_credit_decode(credit, seen->bytes + seen->payload_at, seen->payload_bytes);
 }
 
-/* Frames of a link that was down did not arrive. */
+/* Frames on a link that was down did not arrive. */
 static void drop_all(struct audit *audit, struct audit_port *port)
 {
 	for (unsigned class = 0; class < AUDIT_CLASSES; class ++)
@@ -76,8 +76,9 @@ static void check_rise(struct audit *audit, const struct audit_seen *seen, unsig
 
 #define LEAVING_MAX 8
 
-/* Blocks of the input's frames that outputs are sending. Those whose transmission ends in this
- * nanosecond, to which captures cut times, may count or not: up to LEAVING_MAX are listed. */
+/* Blocks of the input's frames that outputs are sending. Captures truncate times to nanoseconds, so
+ * blocks whose transmission ends in this nanosecond may or may not count: up to LEAVING_MAX of them
+ * are listed. */
 static uint32_t leaving_blocks(const struct audit *audit, const struct audit_seen *seen,
 	unsigned vc, uint32_t ending[LEAVING_MAX], unsigned *endings)
 {
@@ -138,7 +139,7 @@ static void check_grant(
 		check_rise(audit, seen, vc, "the limit", port->granted[vc], limit);
 	if (port->at.kind == DEVICE_SWITCH && audit->rules.vc_blocks != 0)
 		port->capacity[vc] = audit->rules.vc_blocks;
-	/* The peer's first frame shows what it was granted before the capture. */
+	/* The peer's first frame shows which credits it was granted before the capture. */
 	else if ((port->granted_known & bit(vc)) == 0 && (peer->limit_known & bit(vc)) != 0)
 		port->capacity[vc] = peer->limit[vc];
 	else if ((port->granted_known & bit(vc)) == 0)
@@ -193,7 +194,7 @@ static void take_credit(struct audit_port *port, const struct audit_seen *seen)
 
 	if (seen->discarded || is_overtaken(&port->credit_in, seen) || !read_credit(seen, &credit))
 		return;
-	/* A limit counts for the session to which it was granted. */
+	/* A limit is valid for the session to which it was granted. */
 	if (port->session != 0 && credit.peer_session != port->session)
 		return;
 	for (unsigned vc = 0; vc < credit.vcs; vc++)
@@ -201,7 +202,7 @@ static void take_credit(struct audit_port *port, const struct audit_seen *seen)
 	port->limit_known = (uint16_t)((1u << credit.vcs) - 1);
 }
 
-/* Data leaves: its blocks count, and the limit must cover them. */
+/* Data leaves: counts its blocks, which the limit must cover. */
 static void spend(struct audit *audit, const struct audit_seen *seen)
 {
 	struct audit_port *port = seen->port;
@@ -333,7 +334,7 @@ static void compare(struct audit *audit, uint32_t way, const struct audit_frame 
 		audit_report(audit, AUDIT_CHANGED, &arrived->seen,
 			"%s: differs from what was sent in frame %" PRIu64, text,
 			left->seen.number);
-	/* On the real clock frames that a loop makes itself are stamped with its time. */
+	/* On the real clock, a loop stamps frames of its own with its time. */
 	if (left->passed && (audit->rules.exact || left->class == AUDIT_DATA))
 		audit_report(audit, AUDIT_OVERTAKEN, &left->passer,
 			"%s: arrives before frame %" PRIu64 ", which was sent earlier", text,
@@ -341,8 +342,8 @@ static void compare(struct audit *audit, uint32_t way, const struct audit_frame 
 	check_arrival(audit, way, left, arrived);
 }
 
-/* Control frames repeat, and data is resent. A frame that arrived before this one was sent, just
- * after the capture started, is an earlier one that the capture lacks. */
+/* Control frames repeat, and data is resent. Just after the start of the capture, a frame that
+ * arrived before this one was sent is an earlier one that the capture lacks. */
 static bool is_of_earlier(
 	const struct audit *audit, const struct audit_frame *arrived, const struct audit_seen *sent)
 {
@@ -372,7 +373,7 @@ void audit_link_out(struct audit *audit, struct audit_seen *seen)
 		audit_keep(audit, &seen->frame, place, &seen->port->on_link[seen->frame.class]);
 }
 
-/* The frame that this one was when it was sent: a refused one may have lost its identity. */
+/* Finds the transmission of this frame: a refused frame may have lost its identity. */
 static uint32_t find_sent(struct audit *audit, const struct audit_seen *seen, uint32_t way)
 {
 	uint32_t found = audit_find(audit, seen->frame.identity, audit_place_of_way(audit, way));
@@ -388,7 +389,7 @@ static uint32_t find_sent(struct audit *audit, const struct audit_seen *seen, ui
 	return AUDIT_NONE;
 }
 
-/* The newest of the frames like this one that were sent by then: control frames repeat. */
+/* The newest frame like this one that was sent by then, because control frames repeat. */
 static uint32_t find_newest(const struct audit *audit, uint32_t found, uint64_t until_ns)
 {
 	uint32_t newer = audit_find_next(audit, found);

@@ -2,15 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The state of an audit, for the files of this folder. A port is named by the way (one direction of
- * a link) that starts at it; its peer is the other direction of the link, way ^ 1. A frame is at a
- * place: in a device, or on a way. */
+/* The state of an audit, for the files of this folder. A port has the number of the way (one
+ * direction of a link) that starts at it; its peer is the other direction of the link, way ^ 1. A
+ * frame is at a place: in a device, or on a way. */
 
 #include "audit.h"
 
 #define AUDIT_NONE UINT32_MAX
-/* A control frame never waits for credits, so it is not in the fabric for longer. A port that is up
- * always receives something within this time, because hellos and credits repeat. */
+/* Control frames never wait for credits, so none is in the fabric for longer than this. A port that
+ * is up always receives something within this time, because hellos and credits repeat. */
 #define AUDIT_CONTROL_NS UINT64_C(20000000)
 
 enum audit_class { AUDIT_DATA, AUDIT_END_TO_END, AUDIT_LINK_LOCAL, AUDIT_CLASSES };
@@ -31,7 +31,7 @@ struct audit_frame {
 	uint32_t chain;          /* next in the hash bucket */
 	uint32_t place;
 	uint32_t way; /* the direction in which it arrived or left */
-	bool waits;   /* the record that comes before this one is missing: not judged yet */
+	bool waits;   /* the record before this one is missing: not judged yet */
 	bool passed;  /* a later one left, at 'passer' */
 	struct audit_mark seen, passer;
 	uint64_t identity; /* identifies the frame on every link */
@@ -53,12 +53,12 @@ struct audit_port {
 	bool whole; /* all ports of its device are captured */
 	bool timed;
 	uint64_t ps_per_byte, delay_ps, free_ps;
-	struct audit_list on_link[AUDIT_CLASSES]; /* frames that left and did not arrive */
+	struct audit_list on_link[AUDIT_CLASSES]; /* frames that left and have not arrived */
 	/* Credits by VC; sets of VCs whose values are known. */
 	uint16_t limit_known, granted_known, reported_known;
 	uint64_t arrived_ns;            /* when its peer last received something; 0: never */
-	bool cut;                       /* after this time without an arrival its link was down */
-	uint64_t credit_in, credit_out; /* numbers in the file of the last such frames */
+	bool cut;                       /* without an arrival after this time, its link was down */
+	uint64_t credit_in, credit_out; /* numbers of the last such frames in the file */
 	uint32_t sent[FRAME_VCS_MAX], reported[FRAME_VCS_MAX]; /* counted, in its credit frames */
 	uint32_t limit[FRAME_VCS_MAX];                         /* that had arrived */
 	uint32_t granted[FRAME_VCS_MAX], capacity[FRAME_VCS_MAX];
@@ -118,7 +118,7 @@ struct audit {
 	bool failed; /* no memory */
 };
 
-/* The record that is being added: its frame, not in any place yet, and the contents of its
+/* The record that is being added: its frame, which is not in any place yet, and the contents of its
  * comment. */
 struct audit_seen {
 	const struct audit_frame_at *at;
@@ -130,7 +130,7 @@ struct audit_seen {
 	uint32_t credits;
 };
 
-/* [device]: some of its ports are not captured. NULL: no memory. */
+/* [device]: true if some of its ports are not captured. NULL: no memory. */
 bool *audit_partial_devices(const struct topology *topology, const bool *captured);
 
 /* "h0>h5 message 3 frame 17" */
@@ -161,7 +161,7 @@ uint32_t audit_keep(struct audit *audit, const struct audit_frame *frame, uint32
 uint32_t audit_find(const struct audit *audit, uint64_t identity, uint32_t place);
 /* The next younger one with the same identity and place; AUDIT_NONE. */
 uint32_t audit_find_next(const struct audit *audit, uint32_t index);
-/* Removes it from place and list: returns the frame itself, valid until the next is kept. */
+/* Removes the frame from its place and list, and returns it; valid until the next is kept. */
 struct audit_frame *audit_take(struct audit *audit, uint32_t index);
 /* The latest frame with this identity that left the place; NULL: none, or no longer known. */
 const struct audit_ghost *audit_ghost_of(
@@ -171,7 +171,7 @@ const struct audit_ghost *audit_ghost_of(
 void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *mark);
 /* The frame may have been in flight when the capture started. */
 bool audit_began_before(const struct audit *audit, const struct audit_frame *frame);
-/* A record without its predecessor: kept until that arrives, or time has passed. */
+/* A record without its predecessor is kept until that arrives, or for some time. */
 void audit_wait(struct audit *audit, const struct audit_frame *frame, uint32_t place);
 
 /* The pair's record; NULL: no memory. */

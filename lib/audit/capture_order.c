@@ -8,7 +8,7 @@
 
 struct source {
 	struct capture_reader *reader;
-	uint64_t frontier_ns; /* nothing earlier follows; UINT64_MAX: it is at its end */
+	uint64_t frontier_ns; /* nothing earlier follows; UINT64_MAX: the source is at its end */
 	uint64_t newest_ns;
 };
 
@@ -139,7 +139,7 @@ int capture_order_next(struct capture_order *order, struct capture_ordered *next
 		struct source *source = earliest(order);
 		int result;
 
-		/* A packet of the same time that is read later comes later. */
+		/* Among packets with the same time, the one that is read later comes later. */
 		if (order->used > 0 &&
 			(source->frontier_ns > order->heap[0].packet.packet.time_ns ||
 				(source->frontier_ns == order->heap[0].packet.packet.time_ns &&

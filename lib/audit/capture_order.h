@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The packets of several captures, merged by time. A lab's captures are not quite in order, because
- * each process delivers its frames with some delay. The reader therefore holds back as much as the
- * files' disorder requires, which is nothing in a capture of a run. One thread. */
+/* Merges the packets of several captures by time. A lab's captures are not quite in order, because
+ * each process delivers its frames with some delay. The reader therefore holds back as many packets
+ * as the files' disorder requires, which is none in a capture of a run. One thread. */
 
 #include "capture_reader.h"
 

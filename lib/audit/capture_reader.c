@@ -50,7 +50,7 @@ static int damaged(const struct capture_reader *reader, struct error *error, con
 	return error_set(error, EINVAL, "%s: byte %zu: %s", reader->path, reader->at, what);
 }
 
-/* An option of a block: its code and place. False: the list ends at 'end'. */
+/* Reads the code and place of a block's option. False: the list ends at 'end'. */
 struct option_at {
 	size_t next, value;
 	uint16_t code, bytes;
@@ -201,7 +201,7 @@ static int take_packet(struct capture_reader *reader, struct capture_packet *pac
 	return 1;
 }
 
-/* Whether the words of a section are in the other byte order than this machine's. */
+/* True if a section's words are not in this machine's byte order. */
 static int begin_section(struct capture_reader *reader, struct error *error)
 {
 	uint32_t magic;
@@ -216,7 +216,7 @@ static int begin_section(struct capture_reader *reader, struct error *error)
 	return 0;
 }
 
-/* One block of pcapng. 1: a packet; 0: something else; negative: an error. */
+/* Reads one pcapng block. 1: a packet; 0: something else; negative: an error. */
 static int take_block(
 	struct capture_reader *reader, struct capture_packet *packet, struct error *error)
 {

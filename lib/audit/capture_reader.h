@@ -23,7 +23,7 @@ struct capture_interface {
 	uint64_t ticks_per_s;
 	int64_t offset_s;
 	uint64_t rate_bps;  /* 0: the file has none */
-	const char *filter; /* in the file, without an end: what selected its packets; NULL */
+	const char *filter; /* in the file, not terminated: the filter of its packets; NULL: none */
 	uint32_t filter_bytes;
 	uint64_t packets;  /* in the file */
 	uint64_t received; /* from its statistics; UINT64_MAX: the file has none */
@@ -51,9 +51,9 @@ struct capture_reader {
 	uint32_t interfaces, room;
 	uint64_t packets;
 	uint64_t first_ns;    /* earliest time */
-	uint64_t disorder_ns; /* maximum by which a packet is older than one before it */
-	/* When the last interface appeared and each that has packets has its first one: from then
-	 * on all are captured. */
+	uint64_t disorder_ns; /* maximum time by which a packet is older than one before it */
+	/* The time when the last interface had appeared and each one with packets had its first
+	 * packet: from then on all are captured. */
 	uint64_t complete_ns;
 	uint64_t ended_ns; /* likewise, before the first one ends */
 	/* Private. */

@@ -151,7 +151,7 @@ static bool follows(
 	       why->port[later->way].device == why->port[event->way].device;
 }
 
-/* Joins the records of one packet; keeps its life if it was delivered. */
+/* Joins the records of one packet, and keeps them if it was delivered. */
 static void join(struct why *why, const uint32_t *group, uint32_t count)
 {
 	uint32_t first = WHY_NONE, last = WHY_NONE;
@@ -283,7 +283,7 @@ static uint64_t took(const struct why *why, uint32_t packet)
 	return why->event[why->life[packet].last].time_ns - why->life[packet].start_ns;
 }
 
-/* Inserts into a list that is sorted, and 'max' long at most. */
+/* Inserts into a sorted list of at most 'max' entries. */
 uint32_t why_slowest(const struct why *why, uint32_t max, uint32_t *slowest)
 {
 	uint32_t count = 0;
@@ -359,7 +359,7 @@ uint32_t why_critical_path(const struct why *why, uint32_t max, uint32_t *path)
 			at = i;
 	while (count < max && at != WHY_NONE && at < why->lives) {
 		path[count++] = at;
-		/* A packet takes time, so the path ends. */
+		/* The path ends, because each packet takes time. */
 		if (took(why, at) == 0)
 			break;
 		at = find_received(
@@ -377,7 +377,7 @@ static int compare_rates(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-/* A link is slow if it takes longer for a byte than the median of its kind. */
+/* A link is slow if it takes longer per byte than the median of its kind. */
 static bool find_slow(struct why *why, bool host)
 {
 	uint64_t *times = malloc((why->ways + 1u) * sizeof(*times));

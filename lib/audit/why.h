@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Explains where the time of captured packets went (docs/man/weft-why.1). It gets frames in time
- * order, joins the records of each packet, and divides the time between two records into parts. The
- * parts of a packet add up to its time exactly. Each wait has a cause: the port where the
- * congestion starts, found by following the buffers that lack credits.
+/* Explains where the time of captured packets went (docs/man/weft-why.1). It receives frames in
+ * time order, joins the records of each packet, and divides the time between two records into
+ * parts. The parts of a packet add up to its time exactly. Each wait has a cause: the port where
+ * the congestion starts, found by following the buffers that lack credits.
  *
  * Memory: a record of 64 bytes per captured data frame. One thread. */
 
@@ -66,7 +66,7 @@ struct why_piece {
 	enum why_part part;
 	uint32_t way;     /* the port where it waits or leaves */
 	uint64_t from_ns; /* since the packet's start; the end of the piece before it */
-	uint64_t ns;      /* total; waits of a kind in one device are one piece */
+	uint64_t ns;      /* total; waits of one kind in one device form one piece */
 	enum why_cause cause;
 	uint32_t cause_way;              /* the port with the cause; UINT32_MAX: none */
 	struct why_flow flow[WHY_FLOWS]; /* what it waits for, longest first; ns 0: no more */
@@ -96,11 +96,11 @@ int why_add(struct why *why, const struct audit_frame_at *frame);
 /* After the last frame. 0 or -ENOMEM. */
 int why_end(struct why *why);
 
-/* Packets that were captured from their source to their destination. */
+/* Number of packets that were captured from their source to their destination. */
 uint32_t why_count(const struct why *why);
-/* Fills 'slowest' with up to 'max' of them, slowest first; returns how many. */
+/* Fills 'slowest' with up to 'max' of them, slowest first. Returns their number. */
 uint32_t why_slowest(const struct why *why, uint32_t max, uint32_t *slowest);
-/* The packet with the last delivery of a message; the packet of a record. UINT32_MAX: none. */
+/* Find the packet of a message's last delivery, or the packet of a record. UINT32_MAX: none. */
 uint32_t why_find_message(
 	const struct why *why, uint16_t source, uint16_t destination, uint32_t message);
 uint32_t why_find_frame(const struct why *why, uint32_t file, uint64_t number);

@@ -13,7 +13,7 @@
 struct why_event {
 	uint64_t time_ns, number;
 	uint32_t file, way;
-	uint32_t next; /* the record that follows in the packet's life; WHY_NONE */
+	uint32_t next; /* the packet's next record; WHY_NONE */
 	uint32_t message, sequence;
 	uint32_t credits;   /* left after it; WHY_UNKNOWN */
 	uint32_t waited_ns; /* at its source */

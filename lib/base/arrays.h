@@ -9,26 +9,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The arrays of one owner. Zero-initialised it is empty. */
+/* The arrays of one owner. Empty if zero-initialised. */
 struct arrays {
 	struct arrays_block *last;
 	bool spills; /* uses spill.h; set it before the first allocation */
 	bool failed; /* an allocation failed: the owner checks once, after all of them */
 };
 
-/* 'count' zeroed elements of 'size' bytes; never NULL for 0 of them. NULL and 'failed': no memory.
- */
+/* 'count' zeroed elements of 'size' bytes. NULL with 'failed' set: no memory; never NULL because
+ * 'count' is 0. */
 void *arrays_add(struct arrays *arrays, size_t count, size_t size);
-/* The same for the array 'name' of an owner whose member 'arrays' has all its arrays. */
+/* The same for the array 'name' of an owner that keeps its arrays in its member 'arrays'. */
 #define ARRAYS_ADD(owner, name, count) \
 	((owner)->name = arrays_add(&(owner)->arrays, (count), sizeof(*(owner)->name)))
 /* Frees all of them; 'arrays' is empty again. */
 void arrays_free(struct arrays *arrays);
 
-/* Makes room for 'wanted' elements of 'size' bytes in an array on the heap, at least twice the room
- * that it had, as far as UINT32_MAX allows. 'array' is the address of the pointer to it, which may
- * be NULL; '*room' counts elements. False: no memory or more than UINT32_MAX elements, and nothing
- * changed. New elements are not zeroed. */
+/* Makes room for 'wanted' elements of 'size' bytes in an array on the heap, at least doubling its
+ * capacity, up to UINT32_MAX. 'array' is the address of the pointer to it, which may be NULL;
+ * '*room' is the capacity in elements. False: no memory or more than UINT32_MAX elements; nothing
+ * has changed. New elements are not zeroed. */
 bool array_reserve(void *array, uint32_t *room, size_t wanted, size_t size);
 /* The same for an array in memory of spill.h. */
 bool array_reserve_spill(void *array, uint32_t *room, size_t wanted, size_t size);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* 64-bit sets and round-robin over them in O(1). A set is a uint64_t; member i is bit i. Sets of
+/* 64-bit sets, with round-robin selection in O(1). A set is a uint64_t; member i is bit i. Sets of
  * ports of the switch and its drivers: port_set.h. */
 
 #include <endian.h>
@@ -28,8 +28,8 @@ static inline uint64_t bits_equal_bytes(const uint8_t bytes[BITS_BYTES], uint8_t
 
 	memcpy(&word, bytes, sizeof(word));
 	differ = le64toh(word) ^ each * value;
-	/* The top bit of each byte says that it is not 0. */
+	/* The top bit of each byte is set if the byte is not 0. */
 	differ |= (differ & low) + low;
-	/* The multiplication brings bit 8 i to 56 + i. */
+	/* The multiplication moves bit 8 i to bit 56 + i. */
 	return ((~differ & ~low) >> 7) * UINT64_C(0x0102040810204080) >> 56;
 }

@@ -15,7 +15,7 @@ static char *refuse_file(const char *path, struct error *error)
 	int code = errno;
 
 	error_set(error, code, "%s: %s", path, strerror(code));
-	/* A folder, an impossible name, a file that is too large: bad requests. */
+	/* A folder, an impossible name or a file that is too large is a bad request. */
 	errno = code == EISDIR || code == ENOTDIR || code == ENAMETOOLONG || code == EFBIG ? EINVAL
 											   : code;
 	return NULL;

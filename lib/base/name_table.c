@@ -48,7 +48,8 @@ static unsigned min(unsigned a, unsigned b)
 
 unsigned did_you_mean_distance(const char *a, const char *b)
 {
-	/* Three rows of the table: two letters back, one letter back, current. */
+	/* Three rows of the table: the ones for two letters back, one letter back and the current
+	 * letter. */
 	unsigned rows[3][NAME_MAX_BYTES + 1];
 	size_t length_a = strlen(a), length_b = strlen(b);
 

@@ -3,16 +3,16 @@
 #pragma once
 
 /* The words of one concept: routing algorithms, selectors, traffic patterns, adaptive modes,
- * queuing schemes, topology kinds. Each concept has one list, beside its functions; files, options,
- * help texts and messages read that list. An entry is a constant struct whose first member is
- * 'const char *name', the word that users type. */
+ * queuing schemes, topology kinds. Each concept has one list, kept with its functions, from which
+ * files, options, help texts and messages take the words. An entry is a constant struct whose first
+ * member is 'const char *name', the word that users type. */
 
 #include <stddef.h>
 
 #define WORD_LIST_MAX  64  /* entries */
 #define WORD_LIST_HINT 384 /* bytes of name_table_hint() */
 
-/* For the texts of an X-macro list of (id, text), in its order: {COUNTERS(WORD_TEXT)}. */
+/* Extracts the texts, in order, from an X-macro list of (id, text): {COUNTERS(WORD_TEXT)}. */
 #define WORD_TEXT(id, text) text,
 
 struct name_table {
@@ -51,8 +51,8 @@ const void *name_table_find(const struct name_table *list, const char *name);
 /* All names in the order of the list; NULL ends them. */
 void name_table_names(const struct name_table *list, const char *names[WORD_LIST_MAX + 1]);
 
-/* All names: "a, b, c"; for messages about an unknown word with the one that is nearest to it, if
- * one is similar: "a, b, c; nearest is 'b'". NULL: there is no such word. */
+/* All names, for messages: "a, b, c". If 'word' is similar to one of them, that one is added: "a,
+ * b, c; nearest is 'b'". 'word' NULL: only the names. */
 void name_table_hint(const struct name_table *list, const char *word, char hint[WORD_LIST_HINT]);
 
 /* Finds the known name closest to a misspelt one, for messages: offer every known name, then read

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Sets of a switch's ports. The switch and what drives it are compiled twice: for up to 64 ports,
+/* Sets of a switch's ports. The switch and its drivers are compiled twice: for up to 64 ports,
  * where a set is one word, and with PORT_SET_WIDE for up to 255, where it is a vector of four. Both
- * take the operators &, |, ~ and ^; everything else is a function here. Programs that use the wide
- * form are separate ones (os/become.h), so that switches of up to 64 ports pay nothing for it.
+ * take the operators &, |, ~ and ^; everything else is a function here. The wide form is used in
+ * separate programs (os/become.h), so it costs switches of up to 64 ports nothing.
  *
  * Files that are always compiled for 64 ports keep sets of ports in uint64_t (bits.h). */
 
@@ -16,7 +16,7 @@
 
 #ifdef PORT_SET_WIDE
 #define PORT_SET_WORDS 4u
-/* Tables hold sets as words, which the attributes allow for. */
+/* Tables store sets as arrays of words; the attributes permit this (aliasing and alignment). */
 typedef uint64_t port_set __attribute__((vector_size(32), aligned(8), may_alias));
 #else
 #define PORT_SET_WORDS 1u
@@ -121,7 +121,7 @@ static inline __attribute__((always_inline)) port_set port_set_rest(port_set set
 #endif
 }
 
-/* For each member of a set, in order; 'left' is the set from the present one on. */
+/* Loops over the members of a set in order; 'left' holds the current member and those after it. */
 #define PORT_SET_EACH(left, set) \
 	for (port_set left = (set); !port_set_is_empty(left); left = port_set_rest(left))
 
@@ -152,8 +152,8 @@ static inline unsigned port_set_draw(port_set set, struct rng *rng)
 	return port_set_first(set);
 }
 
-/* Between threads, each word on its own; 'order' as for __atomic_store_n() and __atomic_load_n().
- */
+/* Access shared between threads, atomic per word; 'order' as for __atomic_store_n() and
+ * __atomic_load_n(). */
 static inline __attribute__((always_inline)) void port_set_store(
 	port_set *place, port_set set, const int order)
 {

@@ -140,7 +140,7 @@ const char *quantity_time_text(uint64_t ns, unsigned digits, char text[QUANTITY_
 	digits += unit == 3 ? 2 : 0;
 	for (unsigned i = 0; i < digits; i++)
 		whole *= 10;
-	/* %g would write 410 ms to two digits as 4.1e+02. */
+	/* With two digits %g would write 410 ms as 4.1e+02. */
 	while (value / step + 0.5 >= whole)
 		step *= 10;
 	if (step > 1)

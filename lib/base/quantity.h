@@ -37,7 +37,8 @@ int quantity_parse(enum quantity_kind kind, const char *text, uint64_t *value);
  * unit is used. */
 void quantity_format(enum quantity_kind kind, uint64_t value, char out[QUANTITY_TEXT]);
 
-/* "1.25 ms": rounded to 'digits' digits, times from 1 s on to two more, in a suitable unit. */
+/* "1.25 ms": in a suitable unit, rounded to 'digits' digits, or two more for times of 1 s and
+ * above. */
 const char *quantity_time_text(uint64_t ns, unsigned digits, char text[QUANTITY_TEXT]);
 
 /* "a rate with its unit, such as …", for messages. */

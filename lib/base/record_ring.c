@@ -7,7 +7,7 @@
 
 #define ALIGN    8u
 #define LINE     64
-#define SKIPPING UINT32_MAX /* instead of a length: the rest of the memory is unused */
+#define SKIPPING UINT32_MAX /* in place of a length: unused from here to the end of the memory */
 
 struct record {
 	uint32_t bytes;
@@ -21,7 +21,7 @@ _Static_assert(sizeof(struct record) == ALIGN, "records stay aligned");
 struct record_ring {
 	uint64_t size;
 	uint8_t *memory;
-	uint64_t end;       /* the writer's: end of the room it was given */
+	uint64_t end;       /* the writer's: end of the space last reserved */
 	uint64_t reclaimed; /* the writer's */
 	_Alignas(LINE) atomic_uint_fast64_t written;
 	_Alignas(LINE) atomic_uint_fast64_t read;
@@ -44,7 +44,7 @@ struct record_ring *record_ring_create(uint32_t bytes, uint32_t records)
 
 	if (ring == NULL)
 		return NULL;
-	/* One more, because a record is contiguous. */
+	/* One record more, because a record must be contiguous. */
 	while (size < whole(bytes) * ((uint64_t)records + 1))
 		size *= 2;
 	*ring = (struct record_ring){.size = size, .memory = aligned_alloc(LINE, size)};
@@ -74,7 +74,7 @@ void *record_ring_room(struct record_ring *ring, uint32_t bytes, unsigned keep, 
 	uint64_t place = atomic_load_explicit(&ring->written, memory_order_relaxed);
 	uint64_t taken = takes(ring, place, whole(bytes)), kept = keep * whole(keep_bytes);
 
-	/* The bytes skipped for the kept records are less than one of them. */
+	/* Fewer bytes are skipped to keep these records contiguous than one of them takes. */
 	if (keep > 0)
 		kept += whole(keep_bytes);
 	if (place + taken + kept - ring->reclaimed > ring->size)

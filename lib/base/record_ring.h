@@ -17,8 +17,9 @@ void record_ring_destroy(struct record_ring *ring);
 
 /* ---- For the writer. */
 
-/* Room for a record of 'bytes' bytes with 'keep' more records of at most 'keep_bytes' left free;
- * NULL: no room. Repeated calls return the same room until it is published. */
+/* Reserves space for a record of 'bytes' bytes, provided that space for 'keep' more records of at
+ * most 'keep_bytes' stays free; NULL: no room. Repeated calls return the same space until it is
+ * published. */
 void *record_ring_room(
 	struct record_ring *ring, uint32_t bytes, unsigned keep, uint32_t keep_bytes);
 void record_ring_flush(struct record_ring *ring);
@@ -29,7 +30,7 @@ void record_ring_reclaim_all(struct record_ring *ring);
 
 /* ---- For the reader. */
 
-/* The oldest unread record and its bytes; NULL: none. Costs one load if the ring is empty. */
+/* The oldest unread record and its length; NULL: none. Costs one load if the ring is empty. */
 void *record_ring_next(struct record_ring *ring, uint32_t *bytes);
 /* Marks that record as read. */
 void record_ring_done(struct record_ring *ring);

@@ -3,8 +3,8 @@
 #pragma once
 
 /* Tracks which message counters of a sender were seen (the window of RFC 4303, appendix A):
- * counters above the highest are new, each of the 64 up to it is accepted once, older ones are
- * stale. Counters start at 1; a window of zeros has seen nothing. */
+ * counters above the highest are new; each of the last 64, up to the highest, is accepted once;
+ * older ones are stale. Counters start at 1; a zeroed window has seen none. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,9 +38,9 @@ static inline void replay_record(struct replay_window *window, uint64_t counter)
 	window->highest = counter;
 }
 
-/* True once per counter, which it records. Without authentication a sender can forge a counter far
+/* Records the counter; true the first time. Without authentication a sender can forge a counter far
  * above the true ones, so a counter far below the highest restarts the window. Very old copies are
- * then accepted, but a forger gains nothing by that. */
+ * then accepted, which gains a forger nothing. */
 static inline bool replay_admit(struct replay_window *window, uint64_t counter, bool authenticated)
 {
 	if (replay_is_new(window, counter)) {

@@ -6,7 +6,7 @@
  * stream, n), so a result cannot depend on the order in which devices are served, on cores or on
  * addresses. The function is SplitMix64's finaliser over a keyed counter (Steele, Lea, Flood,
  * OOPSLA 2014): one multiply-xorshift chain, no tables, statistically sound for traffic and ties,
- * not for secrets. One stream has one user; streams are independent of each other. */
+ * not for secrets. Each stream has one user; streams are independent of each other. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -51,8 +51,9 @@ static inline int rng_chance_ppm(struct rng *rng, uint32_t parts)
 	return rng_below(rng, 1000000) < parts;
 }
 
-/* A hash of bytes, for finding and comparing equal ones, not for secrets. It reads words in the
- * machine's byte order, so two machines can compare hashes only if their byte order is the same. */
+/* A hash of a byte string, for lookups and comparisons, not for secrets. It reads words in the
+ * machine's byte order, so two machines can compare hashes only if they have the same byte
+ * order. */
 
 /* 'hash': the hash of the preceding bytes; any number at first. */
 static inline uint64_t byte_hash(uint64_t hash, const void *bytes, size_t size)

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* An error of the user, in one line: "FILE:LINE: what is wrong, what was expected". A function that
+/* A user-facing error, in one line: "FILE:LINE: what is wrong, what was expected". A function that
  * can fail on untrusted input takes a struct error, fills it once and returns a negative errno; the
  * top of the program prints the text. Never used per packet. */
 
@@ -17,7 +17,7 @@
  * reproduce, lab up. */
 enum weft_exit {
 	EXIT_DONE = 0,          /* the work was done */
-	EXIT_BAD_ANSWER = 1,    /* the work was done and the result is bad */
+	EXIT_BAD_ANSWER = 1,    /* the work was done, but its result is bad */
 	EXIT_BAD_REQUEST = 2,   /* usage or a bad file */
 	EXIT_NOT_ABLE = 3,      /* the environment lacks something: memory, port, privilege */
 	EXIT_INTERRUPTED = 130, /* Ctrl-C or SIGTERM ended it early, as in shells */

@@ -17,7 +17,7 @@ typedef uint64_t weft_time;
 
 #define WEFT_TIME_NEVER UINT64_MAX
 
-/* To the nearest nanosecond, for figures of results. Undefined for WEFT_TIME_NEVER. */
+/* Rounded to the nearest nanosecond, for results. Undefined for WEFT_TIME_NEVER. */
 static inline uint64_t ps_to_ns(weft_time time)
 {
 	return (time + PS_PER_NS / 2) / PS_PER_NS;
@@ -30,7 +30,7 @@ static inline uint64_t ps_per_byte(uint64_t rate_bps)
 	return rate_bps == 0 ? 0 : (8 * PS_PER_S + rate_bps - 1) / rate_bps;
 }
 
-/* The lowest rate with this time per byte: ps_per_byte() of it returns the same time. */
+/* The lowest rate for which ps_per_byte() returns this time. */
 static inline uint64_t rate_of_time(uint64_t ps_per_byte)
 {
 	return ps_per_byte == 0 ? 0 : (8 * PS_PER_S + ps_per_byte - 1) / ps_per_byte;

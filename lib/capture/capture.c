@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* One writer: no locked instruction is needed. */
+/* There is one writer, so no locked instruction is needed. */
 static void count(_Atomic uint64_t *counter)
 {
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
@@ -55,7 +55,7 @@ void capture_end(
 	slot->state = *state;
 	now = slot->now; /* the slot is the writer's from here on */
 	record_ring_flush(capture->ring);
-	/* A loop that catches up dates frames back. */
+	/* A loop that catches up backdates frames. */
 	if (now > atomic_load_explicit(&capture->newest, memory_order_relaxed))
 		atomic_store_explicit(&capture->newest, now, memory_order_release);
 }

@@ -13,7 +13,7 @@
 #define PACKET_BYTES 65535
 #define TEXT_MAX     2048 /* a text plus what is_start() adds */
 #define LINE_MAX     72   /* length of a text in a message */
-#define BEFORE_MAX   48   /* how much of it precedes the error */
+#define BEFORE_MAX   48   /* how much of the text precedes the error */
 
 /* "--filter 'TEXT': REASON, at character 5: 'WORD'", and a caret below the place. */
 static int refuse(struct error *error, const char *option, const char *text, const char *at,
@@ -37,7 +37,7 @@ static bool compiles(pcap_t *pcap, struct bpf_program *program, const char *text
 	return pcap_compile(pcap, program, text, 1, PCAP_NETMASK_UNKNOWN) == 0;
 }
 
-/* The first 'bytes' of a text are the start of some expression. */
+/* True if the first 'bytes' of a text could start some expression. */
 static bool is_start(pcap_t *pcap, const char *text, size_t bytes)
 {
 	static const char *const rest[] = {
@@ -150,7 +150,7 @@ static int kind_of(const char *name)
 	return -1;
 }
 
-/* The members of a list that commas separate. -1: one is unknown. */
+/* The members of a comma-separated list. -1: one is unknown. */
 static int parse_set(struct word *word, int (*number_of)(const char *name))
 {
 	char *rest = word->value, *name;

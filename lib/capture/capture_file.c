@@ -18,8 +18,8 @@
 #include "port/tsc_clock.h"
 
 #define ROUND_MS       1
-#define READER_WAIT_MS 20           /* between checks for the reader of a FIFO */
-#define STUCK_MS       1000         /* without progress at the end: give up */
+#define READER_WAIT_MS 20           /* between checks for a FIFO's reader */
+#define STUCK_MS       1000         /* time without progress at the end before it gives up */
 #define OUT_ENOUGH     (256u << 10) /* stop reading the rings above this */
 
 struct member {
@@ -48,7 +48,7 @@ struct capture_file {
 	uint32_t out_room;
 	weft_time newest;
 	bool closing;
-	bool ended; /* on its own: its reader closed it, or an error */
+	bool ended; /* on its own: its reader closed it, or an error occurred */
 	int result; /* 0, or why writing failed */
 };
 
@@ -101,7 +101,7 @@ static void member_write_counts(struct capture_file *file, struct member *member
 	member->written = 0;
 }
 
-/* The file that ends gets the frames so far. */
+/* The frames so far go to the file that ends. */
 static void next_file(struct capture_file *file)
 {
 	int result;
@@ -177,7 +177,7 @@ static struct capture_slot *oldest(struct capture_file *file, struct member **of
 	return best;
 }
 
-/* Returns true if more frames wait than 'out' takes. */
+/* Returns true if more frames wait than fit into 'out'. */
 static bool write_frames(struct capture_file *file, weft_time watermark)
 {
 	struct capture_slot *slot;
@@ -268,7 +268,7 @@ static int pause_round(struct capture_file *file, bool blocked, int ms)
 	return fds[1].revents & POLLERR ? -EPIPE : 0;
 }
 
-/* At the end: waits only for room. -ETIMEDOUT: the reader has stopped reading. */
+/* At the end this waits only for room. -ETIMEDOUT: the reader has stopped reading. */
 static int pause_last(struct capture_file *file)
 {
 	struct pollfd fd = {.fd = file->fd, .events = POLLOUT};
@@ -313,7 +313,7 @@ static int turn(struct capture_file *file)
 	pthread_mutex_lock(&file->lock);
 	more = drain(file);
 	closing = file->closing && file->members == 0;
-	/* Writes nothing before a port has joined, so that an error is always reported to one. */
+	/* Writes nothing before a port has joined, so that an error can be reported to a port. */
 	result = file->pcapng.interfaces > 0 ? flush(file) : 0;
 	pthread_mutex_unlock(&file->lock);
 	blocked = result == -EAGAIN;
@@ -353,7 +353,7 @@ static void *writer_main(void *ctx)
 	return NULL;
 }
 
-/* The thread takes no signal: they go to the program, and SIGPIPE is an errno here. */
+/* The thread takes no signals: they go to the program, and SIGPIPE becomes an errno here. */
 static int start_thread(struct capture_file *file)
 {
 	sigset_t all, before;
@@ -435,7 +435,7 @@ static void wake(struct capture_file *file)
 {
 	const uint64_t one = 1;
 
-	/* It can only fail if the thread is about to wake up anyway. */
+	/* This can only fail if the thread is about to wake up anyway. */
 	if (write(file->wake_fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -490,8 +490,8 @@ int capture_file_add(struct capture_file *file, struct port *port, struct captur
 	return result;
 }
 
-/* Waits for the thread to release the member; if the reader is stuck its frames are lost. Returns
- * their number. */
+/* Waits for the thread to release the member. If the reader is stuck, the member's frames are lost;
+ * returns their number. */
 static uint64_t wait_left(struct capture_file *file, struct port *port)
 {
 	struct timespec until;
@@ -501,7 +501,8 @@ static uint64_t wait_left(struct capture_file *file, struct port *port)
 	wake(file);
 	while (find(file, port) != NULL && file->fd >= 0) {
 		clock_deadline(&until, STUCK_MS);
-		/* Below that size, the thread has had no CPU. */
+		/* If less is waiting to be written, the reader is not stuck: the thread has had no
+		 * CPU. */
 		if (pthread_cond_timedwait(&file->left, &file->lock, &until) != 0 &&
 			file->out_used >= OUT_ENOUGH)
 			break;

@@ -156,7 +156,7 @@ void capture_filter_write(const struct capture_filter *filter, char text[CAPTURE
 			filter->program[i].jf, filter->program[i].k);
 }
 
-/* bpf_validate() lets codes pass for which bpf_filter() aborts. */
+/* bpf_validate() accepts codes on which bpf_filter() aborts. */
 static bool is_code(unsigned code)
 {
 	/* clang-format off: a class a line */

@@ -6,9 +6,9 @@
  * frame, and by a libpcap program (pcap_compile() for DLT_RAW) on the IPv4 packet that data frames
  * carry for a TAP. capture_expression.h makes filters from the texts of users.
  *
- * If an interface splits a packet into several frames, the program runs on the first one, and the
- * other frames of the message share its result. A damaged frame can have any header. A filter does
- * not change while in use; any thread. */
+ * If an interface splits a packet into several frames, the program runs on the first one, and its
+ * result applies to the other frames of the message. A damaged frame can have any header. A filter
+ * does not change while in use; any thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,7 +35,7 @@ uint32_t tap_packet_bytes(const uint8_t *payload, uint32_t bytes);
 struct capture_filter {
 	/* A quick test, for the data path. */
 	uint64_t word, mask; /* eight header bytes in memory order, and the bits that count */
-	uint32_t snap_bytes; /* kept of each frame; 0: the capture's length */
+	uint32_t snap_bytes; /* bytes kept of each frame; 0: the capture's setting */
 	uint16_t kinds, vcs; /* sets of enum frame_kind and VCs; UINT16_MAX: all */
 	bool dropped;        /* only frames that the device refused or discarded */
 	uint8_t steps;       /* 0: no program */
@@ -44,7 +44,8 @@ struct capture_filter {
 		uint8_t jt, jf;
 		uint32_t k;
 	} program[CAPTURE_FILTER_STEPS];
-	char text[CAPTURE_FILTER_WORDS]; /* for the capture's header: the options that made it */
+	char text[CAPTURE_FILTER_WORDS]; /* for the capture's header: the options that it was made
+					    from */
 };
 
 /* The messages whose first frame matched, by hash. Zeroed at the start; one thread. */
@@ -54,16 +55,16 @@ struct capture_filter_held {
 
 /* Matches every frame. */
 void capture_filter_init(struct capture_filter *filter);
-/* Add a condition each. 'kinds': a set of enum frame_kind. */
+/* Each function adds a condition. 'kinds': a set of enum frame_kind. */
 void capture_filter_set_kinds(struct capture_filter *filter, uint16_t kinds);
 void capture_filter_set_source(struct capture_filter *filter, uint16_t host);
 void capture_filter_set_destination(struct capture_filter *filter, uint16_t host);
 
-/* Whether header and packet match; 'dropped' is not considered. The bytes need not be a Weft frame.
- * 'held' may be NULL: only first frames match a program. */
+/* True if header and packet match; 'dropped' is ignored. The bytes need not be a Weft frame. 'held'
+ * may be NULL: only first frames match a program. */
 bool capture_filter_matches(const struct capture_filter *filter, struct capture_filter_held *held,
 	const uint8_t *bytes, uint32_t frame_bytes);
 
-/* A filter as a word of lower-case hexadecimal digits, and back. False: not a filter. */
+/* Converts a filter to a word of lower-case hexadecimal digits, and back. False: not a filter. */
 void capture_filter_write(const struct capture_filter *filter, char text[CAPTURE_FILTER_TEXT]);
 bool capture_filter_read(struct capture_filter *filter, const char *text);

@@ -24,7 +24,7 @@ struct capture_manager {
 	unsigned ports, ports_room;
 	struct capture_file **file;
 	unsigned files, files_room;
-	struct capture_filter **filter; /* all that were used: a data plane may still read them */
+	struct capture_filter **filter; /* every used one: a data plane may still read them */
 	unsigned filters, filters_room;
 	char failed[ERROR_TEXT]; /* error of the last file that ended on its own */
 };
@@ -153,7 +153,7 @@ static int start_one(struct capture_manager *manager, struct known_port *known,
 	return result;
 }
 
-/* Ports that match and are not captured; a captured port is an error only if it was named. */
+/* Finds matching ports that are not captured; a captured port is an error only if it was named. */
 static int check_start(struct capture_manager *manager, const char *name, struct error *error)
 {
 	unsigned matching = 0, busy = 0;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* When a capture continues in the next file, and the names of these files: "lab.pcapng" becomes
+/* Decides when a capture continues in the next file, and names these files: "lab.pcapng" becomes
  * "lab-00001.pcapng" and so on. Each file can be read on its own. One thread. */
 
 #include <stdbool.h>
@@ -13,20 +13,20 @@
 
 struct capture_limits {
 	uint64_t rotate_bytes, rotate_ns; /* maximum per file, by time stamps; 0: none */
-	uint32_t files;                   /* number of last files to keep; 0: all */
+	uint32_t files;                   /* number of latest files to keep; 0: all */
 	uint64_t frames;                  /* in all files; 0: any number */
 };
 
 /* Parses '100MB', '60s' and both with ',FILES'. 0, or -EINVAL and error. */
 int capture_limits_parse(struct capture_limits *limits, const char *rotate, struct error *error);
 
-/* Zeroed at first, but for limits and path. */
+/* Zeroed at first, except limits and path. */
 struct capture_rotation {
 	const struct capture_limits *limits; /* NULL: one file */
 	const char *path;
 	char name[4096];        /* current file */
 	uint32_t file;          /* its number, from 1 on */
-	uint64_t bytes, frames; /* in it; 'bytes' is the owner's to count */
+	uint64_t bytes, frames; /* in the file; the owner counts 'bytes' */
 	uint64_t began_ns;      /* time of its first frame */
 };
 
@@ -37,9 +37,8 @@ static inline bool capture_rotates(const struct capture_rotation *rotation)
 	return limits != NULL && (limits->rotate_bytes > 0 || limits->rotate_ns > 0);
 }
 
-/* Opens the next file for writing, with these flags of open(), and removes the one that is too
- * many. Its descriptor or -errno. */
+/* Opens the next file for writing, with these flags of open(), and removes the oldest one if there
+ * are too many. Returns the descriptor or -errno. */
 int capture_rotation_open(struct capture_rotation *rotation, int flags);
-/* Whether a frame with this time, of so many bytes, has to go to the next file. If not, counts it.
- */
+/* True if a frame with this time and length has to go to the next file. If not, counts it. */
 bool capture_rotation_is_due(struct capture_rotation *rotation, uint64_t now_ns, size_t bytes);

@@ -12,16 +12,16 @@
 #define CAPTURE_UNKNOWN UINT32_MAX
 
 struct capture_state {
-	uint32_t credits_blocks;   /* left in 'vc' towards the far end; CAPTURE_UNKNOWN */
+	uint32_t credits_blocks;   /* remaining in 'vc' towards the far end; CAPTURE_UNKNOWN */
 	uint32_t voq_depth_blocks; /* depth of the queue that holds the frame; CAPTURE_UNKNOWN */
-	uint32_t waited_ns;        /* at its source, since its message was generated; 0: unknown */
+	uint32_t waited_ns; /* time at its source since its message was generated; 0: unknown */
 	uint8_t vc;
 	uint8_t reason; /* why deflected, delayed or dropped; 0: none */
 };
 
-/* The text of a reason of the device that owns the port, from its own X-macro list. NULL: none. */
+/* The text of a reason, from the X-macro list of the device that owns the port. NULL: none. */
 typedef const char *capture_reason_fn(uint8_t reason);
-/* True: a frame with this reason is not forwarded. */
+/* True if a frame with this reason is not forwarded. */
 typedef bool capture_drops_fn(uint8_t reason);
 
 /* "vc 1, credits 113, voq 4, waited 250, REASON", without unknown parts. 'reason' may be NULL. Cut

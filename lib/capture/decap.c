@@ -12,15 +12,15 @@
 #include "wire/frame.h"
 #include "wire/segment.h"
 
-#define PENDING 1024u /* packets at a time; more replace older ones */
+#define PENDING 1024u /* packets at a time; further ones replace the oldest */
 #define PLACES  16u   /* for each of them */
 
-/* A packet of which some frames have come. */
+/* A packet of which some frames have arrived. */
 struct pending {
 	uint64_t message; /* source, destination, message */
 	uint32_t port;    /* interface and direction */
 	uint32_t sequence, part_bytes, packet_bytes, missing;
-	uint64_t *got;  /* a bit for each part, before the bytes in one allocation */
+	uint64_t *got;  /* a bit for each part, in front of the bytes in the same allocation */
 	uint8_t *bytes; /* NULL: not used */
 };
 
@@ -58,7 +58,7 @@ static bool is_of(const struct pending *pending, const struct pending *other)
 	       pending->port == other->port;
 }
 
-/* The place of the packet, or one for it. */
+/* The packet's place, or a new one for it. */
 static struct pending *place_of(struct decap *decap, const struct pending *packet)
 {
 	uint64_t hash = rng_mix(packet->message ^ rng_mix(packet->port));
@@ -131,7 +131,7 @@ static void complete(struct decap *decap, struct pending *pending, struct decap_
 	pending->bytes = NULL;
 }
 
-/* Only frames that are captured completely are checked. */
+/* Only completely captured frames are checked. */
 static const uint8_t *payload_of(const struct decap_frame *frame, uint32_t *bytes)
 {
 	if (frame->captured_bytes >= frame->frame_bytes &&

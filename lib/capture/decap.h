@@ -25,7 +25,7 @@ struct decap_packet {
 
 struct decap_counts {
 	uint64_t frames;     /* all */
-	uint64_t other;      /* without a packet of a TAP, or damaged */
+	uint64_t other;      /* without a TAP packet, or damaged */
 	uint64_t packets;    /* extracted */
 	uint64_t incomplete; /* packets that lack a part */
 };

@@ -36,7 +36,7 @@ static void option_add_text(struct options *options, uint16_t code, const char *
 {
 	size_t bytes = strnlen(text, PCAPNG_COMMENT_MAX);
 
-	/* Does not cut inside a multi-byte character. */
+	/* Truncates, but not inside a multi-byte character. */
 	if (text[bytes] != '\0')
 		while (bytes > 0 && ((uint8_t)text[bytes] & 0xC0) == 0x80)
 			bytes--;
@@ -85,7 +85,7 @@ int pcapng_begin(struct pcapng *pcapng, pcapng_write_fn *write, void *ctx, const
 	const struct {
 		uint32_t magic;
 		uint16_t major, minor;
-		int64_t section_bytes; /* -1: up to the end of the file */
+		int64_t section_bytes; /* -1: extends to the end of the file */
 	} fixed = {PCAPNG_ORDER_MAGIC, 1, 0, -1};
 	struct options options;
 

@@ -3,8 +3,9 @@
 #pragma once
 
 /* Writes pcapng (draft-ietf-opsawg-pcapng): one section, an interface per emulated port, packets
- * with nanosecond time, direction and comment, and at the end the frames that each interface saw
- * and missed. librte_pcapng 22.11 needs an ethdev and TSC time; this works the same on both clocks.
+ * with nanosecond time, direction and comment, and at the end the numbers of frames that each
+ * interface saw and missed. librte_pcapng 22.11 needs an ethdev and TSC time; this works the same
+ * on both clocks.
  *
  * No EAL, no allocation, no clock. Blocks go out through a callback in the order of the calls; a
  * block may take several callbacks. The first failure is permanent: every later call returns it and
@@ -36,14 +37,14 @@ enum pcapng_direction { PCAPNG_UNKNOWN = 0, PCAPNG_IN = 1, PCAPNG_OUT = 2 };
 struct pcapng_packet {
 	uint32_t interface;
 	enum pcapng_direction direction;
-	uint64_t time_ns; /* since 1970-01-01; on the virtual clock since the start */
+	uint64_t time_ns; /* since 1970-01-01; on the virtual clock, since the start */
 	const void *bytes;
 	uint32_t captured_bytes;
-	uint32_t frame_bytes; /* before the cut to the snapshot length */
+	uint32_t frame_bytes; /* before truncation to the snapshot length */
 	const char *comment;  /* NULL or "": none */
 };
 
-/* The most that the packet's block can have. */
+/* Maximum length of the packet's block. */
 size_t pcapng_packet_bytes(const struct pcapng_packet *packet);
 
 /* A pcapng_write_fn with a FILE as ctx. */
@@ -59,6 +60,6 @@ int pcapng_add_interface(
 
 int pcapng_write_packet(struct pcapng *pcapng, const struct pcapng_packet *packet);
 
-/* Writes the number of frames that the interface saw and how many are not in the file. */
+/* Writes the numbers of frames that the interface saw and that are missing in the file. */
 int pcapng_write_counts(struct pcapng *pcapng, uint32_t interface, uint64_t time_ns,
 	uint64_t received, uint64_t dropped);

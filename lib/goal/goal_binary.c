@@ -15,8 +15,8 @@
  *         and u32 index of the first of them in the list; then the same for its start
  *     the list: u32 numbers of operations that wait
  *
- * Peer or tag 2^32 - 1 of a recv stands for any. An operation has no label, and instead of a line
- * its number in the rank, from 1 on. */
+ * Peer or tag 2^32 - 1 of a recv stands for any. An operation has no label, and its number in the
+ * rank, starting at 1, takes the place of a line. */
 
 #include "goal.h"
 
@@ -172,7 +172,7 @@ static int read_rank(struct reader *reader, uint32_t rank)
 	return result == 0 ? goal_build_rank_end(&reader->build) : result;
 }
 
-/* The numbers of requirements, which say the same as the lists. */
+/* The numbers of requirements are redundant: they must agree with the lists. */
 static int check_waits(const struct reader *reader)
 {
 	const struct goal *goal = reader->build.goal;

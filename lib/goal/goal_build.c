@@ -175,7 +175,7 @@ static int tie(struct goal_builder *build, const struct goal_requires *requires)
 				    build, from, to | (requires->started ? GOAL_EDGE_STARTED : 0));
 }
 
-/* Gives the CPUs that the rank names the numbers 0, 1, …: a file may name few and large ones. */
+/* Renumbers the CPUs that the rank names as 0, 1, …: a file may name few with large numbers. */
 static void number_cpus(struct goal_builder *build)
 {
 	const struct goal_rank *rank = &build->goal->rank[build->rank];

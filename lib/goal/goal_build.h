@@ -35,7 +35,7 @@ struct goal_builder {
 	uint32_t *by_label; /* operations with labels, sorted */
 	size_t labelled;
 	uint32_t by_label_room;
-	uint16_t *cpu_at; /* [GOAL_CPU_MAX + 1] scratch: the place of each CPU among those named */
+	uint16_t *cpu_at; /* [GOAL_CPU_MAX + 1] scratch: each CPU's place among the named ones */
 	/* Pairs over all ranks. */
 	struct goal_pair *pair;
 	size_t pairs;

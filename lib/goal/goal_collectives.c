@@ -8,7 +8,7 @@
 #include "goal.h"
 #include "goal_generate_private.h"
 
-/* Ranks 'stride' apart that pass messages to the next one. */
+/* A ring of ranks 'stride' apart; each passes messages to the next. */
 struct ring {
 	uint32_t first, stride, count;
 	uint32_t index; /* the rank's place in it */
@@ -40,8 +40,8 @@ static struct ring whole_ring(const struct goal_writer *writer)
 
 /* --- allreduce --- */
 
-/* The highest power of two of ranks. In the first 2 * 'over' ranks, each even one passes its data
- * to the next odd one before, and gets the result after. */
+/* Folds the ranks to the highest power of two. Among the first 2 * 'over' ranks, each even one
+ * first passes its data to the next odd one, and finally gets the result from it. */
 struct fold {
 	uint32_t power, over, place;
 	bool paired, out;
@@ -139,7 +139,7 @@ uint64_t goal_allreduce_ring_ops(const struct goal_generate_config *config)
 	return (uint64_t)4 * config->ranks * (config->ranks - 1);
 }
 
-/* From the leaves of a binomial tree to rank 0. */
+/* Sends from the leaves of a binomial tree to rank 0. */
 static void reduce(struct goal_writer *writer)
 {
 	uint32_t ranks = writer->config->ranks, rank = writer->rank;
@@ -318,8 +318,8 @@ static void allreduce_along(struct goal_writer *writer, const struct ring *ring,
 	go_round(writer, ring, 2 * (ring->count - 1), part_of(bytes, ring->count));
 }
 
-/* All microbatches through the stages, forwards or backwards, which computes twice as long. Every
- * rank passes a microbatch to its own place in the next stage. */
+/* Passes all microbatches through the stages, forwards, or backwards with twice the computation.
+ * Every rank passes a microbatch to its counterpart in the next stage. */
 static void pass_stages(struct goal_writer *writer, const struct place *place, bool back)
 {
 	const struct goal_generate_config *config = writer->config;

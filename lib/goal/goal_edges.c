@@ -37,7 +37,7 @@ static int sort_edges(struct goal_builder *build)
 	return 0;
 }
 
-/* Kahn's algorithm: removes operations that wait for no remaining one, and counts them. */
+/* Kahn's algorithm: removes and counts operations that wait for no remaining one. */
 static uint32_t take_away(const struct goal *goal, uint32_t *waits, uint32_t *queue)
 {
 	uint32_t head = 0, tail = 0;
@@ -57,8 +57,8 @@ static uint32_t take_away(const struct goal *goal, uint32_t *waits, uint32_t *qu
 	return tail;
 }
 
-/* Each remaining operation waits for another remaining one, so following predecessors often enough
- * ends in a cycle. */
+/* Each remaining operation waits for another remaining one, so following predecessors eventually
+ * leads into a cycle. */
 static uint32_t find_cycle(const struct goal *goal, const uint32_t *waits, uint32_t *before)
 {
 	uint32_t at = 0;

@@ -12,13 +12,13 @@
 struct kind {
 	const char *name;
 	void (*round)(struct goal_writer *writer);
-	/* Sends and receives of a round, of all ranks. */
+	/* Number of sends and receives of all ranks in a round. */
 	uint64_t (*ops)(const struct goal_generate_config *config);
 	int (*check)(const struct goal_generate_config *config, struct error *error); /* or NULL */
 	unsigned takes; /* enum takes */
 };
 
-/* Members of the configuration that a kind has. */
+/* Members of the configuration that a kind accepts. */
 enum takes {
 	GRID = 1,
 	NEIGHBOURS = 2, /* up to three dimensions, and periodic, if the check permits */
@@ -97,7 +97,7 @@ static uint64_t alltoall_ops(const struct goal_generate_config *config)
 	return (uint64_t)2 * config->ranks * (config->ranks - 1);
 }
 
-/* The processes of a matrix; 'common' is the greatest common divisor of both numbers. */
+/* The process grid of a matrix; 'common' is the greatest common divisor of rows and columns. */
 struct grid {
 	uint32_t rows, columns, common;
 };
@@ -117,7 +117,7 @@ uint32_t goal_square_rows(uint32_t ranks)
 	return rows;
 }
 
-/* The one that was asked for, or the one of these ranks that is nearest to a square. */
+/* The configured grid, or the grid of these ranks that is nearest to a square. */
 static struct grid grid_of(const struct goal_generate_config *config)
 {
 	struct grid grid = {config->rows, config->columns, 1};
@@ -165,7 +165,7 @@ static void transpose(struct goal_writer *writer)
 	}
 }
 
-/* One rank in 'common' has a block that stays. */
+/* One of every 'common' ranks has a block that stays. */
 static uint64_t transpose_ops(const struct goal_generate_config *config)
 {
 	struct grid grid = grid_of(config);
@@ -245,7 +245,7 @@ static int check_length(
 {
 	bool computes = config->calc_ns > 0 && (kind->takes & MICROBATCHES) == 0;
 	uint64_t round = kind->ops(config) + (computes ? config->ranks : 0);
-	/* Every operation of a step may wait for every one of the step before. */
+	/* Every operation of a step may wait for every operation of the previous step. */
 	unsigned step = (kind->takes & NEIGHBOURS) == 0 ? 2
 			: config->layers == 0           ? 8
 							: GOAL_STEP_MAX;

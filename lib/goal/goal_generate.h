@@ -38,8 +38,8 @@
  *                with those 2^l places away, as long as two ranks are left in some dimension;
  *                then the levels back (a V cycle as in MG), the coarsest one once
  *
- * A rank begins a step when it has sent and received in the step before; there is no other
- * synchronisation. Further rounds repeat the exchange. */
+ * A rank begins a step when its sends and receives of the previous step have ended; there is no
+ * other synchronisation. Further rounds repeat the exchange. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,8 +50,8 @@
 struct goal_generate_config {
 	const char *kind; /* one of the kinds above */
 	uint32_t ranks;   /* 2 to GOAL_RANKS_MAX */
-	/* Size of each message, or of the vector that a collective cuts into parts, rounded up; up
-	 * to GOAL_BYTES_MAX. */
+	/* Size of each message, or of the vector that a collective divides into parts (rounded up);
+	 * at most GOAL_BYTES_MAX. */
 	uint64_t bytes;
 	uint32_t rounds;  /* 1 or more */
 	uint64_t calc_ns; /* computation of each rank before each round; 0: none */

@@ -30,8 +30,8 @@ struct goal_step {
 	struct goal_partner to[GOAL_NEIGHBOURS_MAX], from[GOAL_NEIGHBOURS_MAX];
 };
 
-/* Sends and receives concurrently, when those of the previous step have ended. A step without any
- * leaves the previous one in place. */
+/* Sends and receives concurrently once the previous step has ended. After a step without
+ * operations, the next one waits for the one before it. */
 void goal_writer_put(struct goal_writer *writer, const struct goal_step *step);
 
 #define GOAL_NO_RANK UINT32_MAX
@@ -42,7 +42,7 @@ void goal_writer_exchange(struct goal_writer *writer, uint32_t to, uint32_t from
 /* A step that computes; nothing for 0 ns. */
 void goal_writer_compute(struct goal_writer *writer, uint64_t calc_ns);
 
-/* Rows of the matrix of these ranks that is nearest to a square. */
+/* Rows of the grid of these ranks that is nearest to a square. */
 uint32_t goal_square_rows(uint32_t ranks);
 
 /* goal_grid.c */

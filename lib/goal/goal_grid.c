@@ -10,7 +10,7 @@
 
 #define DIMS 3
 
-/* Ranks count fastest in the last dimension. A grid of two dimensions has one layer. */
+/* Ranks are numbered along the last dimension first. A grid of two dimensions has one layer. */
 struct grid {
 	uint32_t size[DIMS];
 	uint32_t place[DIMS]; /* the rank's coordinates */
@@ -32,14 +32,14 @@ static struct grid grid_of(const struct goal_generate_config *config, uint32_t r
 	return grid;
 }
 
-/* Counts every 'stride'-th rank along a dimension. */
+/* Number of ranks along a dimension, counting every 'stride'-th one. */
 static uint32_t count_along(const struct grid *grid, unsigned dim, uint32_t stride)
 {
 	return (grid->size[dim] - 1) / stride + 1;
 }
 
-/* The neighbour 'stride' ranks on, or back, in a dimension; false at an end, or if it would be the
- * rank itself. */
+/* Finds the neighbour 'stride' ranks forwards or backwards in a dimension. False at an end, or if
+ * it would be the rank itself. */
 static bool find_neighbour(
 	const struct grid *grid, unsigned dim, bool back, uint32_t stride, uint32_t *rank)
 {
@@ -62,8 +62,8 @@ static bool takes_part(const struct grid *grid, uint32_t stride)
 	return true;
 }
 
-/* With all neighbours at once. The tag gives the direction: on a ring of two ranks both neighbours
- * are the same rank. */
+/* Exchanges with all neighbours at once. The tag tells the directions apart, because on a ring of
+ * two ranks both neighbours are the same rank. */
 static void exchange(struct goal_writer *writer, const struct grid *grid, uint32_t stride)
 {
 	struct goal_step step = {.sends = 0};
@@ -108,7 +108,7 @@ uint64_t goal_halo_ops(const struct goal_generate_config *config)
 	return exchange_ops(&grid, 1);
 }
 
-/* From the neighbours on one side in all dimensions, then to those on the other. */
+/* Receives from the neighbours on one side in all dimensions, then sends to those on the other. */
 static void sweep(struct goal_writer *writer, const struct grid *grid, bool back)
 {
 	struct goal_step in = {.sends = 0}, out = {.sends = 0};
@@ -133,7 +133,7 @@ void goal_sweep(struct goal_writer *writer)
 	sweep(writer, &grid, true);
 }
 
-/* As many as a halo that is not periodic: each link once in each direction. */
+/* The same number as in a halo that is not periodic: one per link and direction. */
 uint64_t goal_sweep_ops(const struct goal_generate_config *config)
 {
 	return goal_halo_ops(config);

@@ -13,7 +13,7 @@ struct sizes {
 	uint64_t ranks, ops, edges, labels;
 };
 
-/* Operations of a rank that begin at once. */
+/* Counts the operations of a rank that can begin at once. */
 static uint32_t count_first(const struct goal *goal, uint32_t rank)
 {
 	uint32_t count = 0;

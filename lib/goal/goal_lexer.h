@@ -38,7 +38,7 @@ void goal_lexer_init(struct goal_lexer *lexer, const char *text, size_t length, 
 /* The next token. -EINVAL and error: a character outside all tokens, an unterminated comment. */
 int goal_lexer_next(struct goal_lexer *lexer, struct goal_token *token);
 
-/* Sets line and column for a place in the text. */
+/* Finds the line and column of a place in the text. */
 void goal_lexer_place(const struct goal_lexer *lexer, const char *text, struct goal_token *token);
 
 /* -EINVAL with "ORIGIN:LINE:COLUMN: 'TOKEN': expected WHAT". */

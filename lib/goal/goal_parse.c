@@ -75,7 +75,7 @@ static int take_number(struct parser *parser, const char *what, uint64_t max, ui
 	return advance(parser);
 }
 
-/* A number, or -1 in a recv. */
+/* Parses a number, or -1 in a recv. */
 static int take_match(struct parser *parser, const char *what, struct goal_op *op, uint64_t max,
 	uint32_t *number, bool *any)
 {
@@ -164,7 +164,7 @@ static bool at_operation(const struct parser *parser)
 	return is_word(parser, "send") || is_word(parser, "recv") || is_word(parser, "calc");
 }
 
-/* send, recv or calc; 'label' may be NULL. */
+/* Parses a send, recv or calc; 'label' may be NULL. */
 static int take_operation(struct parser *parser, const struct goal_token *label)
 {
 	struct goal_op op = {.line = parser->token.line};
@@ -186,7 +186,7 @@ static bool is_label(const struct parser *parser)
 	return parser->token.kind == GOAL_TOKEN_WORD || parser->token.kind == GOAL_TOKEN_NUMBER;
 }
 
-/* LABEL: operation, LABEL requires LABEL, or an operation alone. */
+/* Parses 'LABEL: operation', 'LABEL requires LABEL', or an operation without a label. */
 static int take_statement(struct parser *parser)
 {
 	struct goal_token label = parser->token, other;

@@ -39,8 +39,8 @@ static bool fits(const struct goal_replay *replay, uint32_t recv, uint32_t send)
 	       (wanted->any_tag || wanted->tag == sent->tag);
 }
 
-/* Tells the operations that wait for 'op' that it started or ended; appends those that wait for
- * nothing more to 'ready'. */
+/* Records that 'op' started or ended for the operations that wait for it, and appends those that no
+ * longer wait for anything to 'ready'. */
 static void release(struct goal_replay *replay, uint32_t op, uint32_t moment, struct op_list *ready)
 {
 	const struct goal *goal = replay->goal;
@@ -75,7 +75,7 @@ static weft_time copy_ps(const struct goal_replay *replay, uint64_t bytes)
 	return ps < WEFT_TIME_NEVER ? (weft_time)ps : WEFT_TIME_NEVER;
 }
 
-/* Work of a CPU for a recv that has its message. */
+/* Time that a CPU works on a recv that has its message. */
 static weft_time recv_ps(const struct goal_replay *replay, uint32_t recv)
 {
 	uint32_t send = replay->next_message[recv];
@@ -87,7 +87,7 @@ static weft_time recv_ps(const struct goal_replay *replay, uint32_t recv)
 	return replay->overhead_ps + copy;
 }
 
-/* When what a CPU begins at 'at' ends: a calc, a copy, or the work for a message. */
+/* When an operation that a CPU begins at 'at' ends: a calc, a copy, or the work on a message. */
 static weft_time end_of(const struct goal_replay *replay, const struct goal_replay_cpu *cpu,
 	uint32_t op, weft_time at)
 {
@@ -160,7 +160,7 @@ static uint32_t host_of(const struct goal_replay *replay, uint32_t rank)
 	return replay->rank[rank].host;
 }
 
-/* Next message of a host for 'op': its own operation, or one that it answers. */
+/* The host's next message for 'op': its own operation's, or an answer to another host's. */
 static uint32_t word_of(const struct goal_replay *replay, uint32_t host, uint32_t op)
 {
 	if (!goal_replay_asks(replay, op) || replay->state[op] == OP_ANSWERED)
@@ -189,7 +189,7 @@ static uint64_t bytes_of(const struct goal_replay *replay, uint32_t word)
 	return word > GOAL_SEND_OF ? 0 : replay->goal->op[word].amount;
 }
 
-/* Appends to the send list of host 'number'. */
+/* Appends to the send list of host number 'number'. */
 static void enqueue(struct goal_replay *replay, uint32_t number, uint32_t op, weft_time at)
 {
 	uint32_t to = to_of(replay, word_of(replay, number, op));
@@ -243,8 +243,8 @@ static void post_recv(struct goal_replay *replay, uint32_t op, weft_time at, str
 	op_list_push(&rank->posted, replay->next, op);
 }
 
-/* The message of a send, or its request, has arrived: a waiting recv takes it, or a later one will.
- */
+/* The message of a send, or its request, has arrived: a waiting recv takes it, or a later one
+ * will. */
 static void arrive(struct goal_replay *replay, uint32_t send, weft_time at, struct op_list *ready)
 {
 	struct goal_replay_rank *rank = &replay->rank[replay->goal->op[send].peer];
@@ -301,7 +301,7 @@ void goal_replay_begin(struct goal_replay *replay, weft_time at, struct op_list 
 	}
 }
 
-/* Takes a message, request or answer that has arrived. */
+/* Handles a message, request or answer that has arrived. */
 static void take(struct goal_replay *replay, uint32_t word, weft_time now, struct op_list *ready)
 {
 	uint32_t send = word & GOAL_SEND_OF;

@@ -3,8 +3,8 @@
 #pragma once
 
 /* Replay of a schedule (goal.h): a state machine for each host, which has any number of ranks. The
- * driver, on either clock, passes the time and the arrivals; the replay returns the message that is
- * due, in the manner of traffic.h:
+ * driver, on either clock, passes the time and the arrivals; as in traffic.h, the replay returns
+ * the message that is due:
  *
  *     goal_replay_poll(), goal_replay_accept()   while a message is due and the interface takes it
  *     goal_replay_deliver()                      for each message that has arrived completely
@@ -13,7 +13,7 @@
  * An operation begins at the moment at which everything it requires has happened, however late the
  * driver polls. Then
  *
- *     calc  waits for its CPU, which runs one calc at a time in the order of becoming ready
+ *     calc  waits for its CPU, which runs one calc at a time, in the order of readiness
  *     send  is due; hosts send in the order in which messages became due. It ends when the
  *           interface has taken the message (an eager send), not when it arrives. A message longer
  *           than a piece goes to the interface piece by piece. With 'interleave' the destinations
@@ -23,14 +23,14 @@
  *     recv  ends when it has a message: the first arrived one that matches (source, tag), else the
  *           first to arrive that no earlier recv takes. Lengths are not compared
  *
- * With 'overhead_ps' a CPU is busy for so long before a send is due, and after a recv has its
- * message. With 'gap_ps' the first pieces of two messages of a host are so far apart. Both are
- * parameters of LogGP (Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995).
+ * With 'overhead_ps' a CPU is busy for that time before a send is due, and after a recv has its
+ * message. With 'gap_ps' the first pieces of two messages of a host are at least that far apart.
+ * Both are parameters of LogGP (Alexandrov, Ionescu, Schauser, Scheiman, SPAA 1995).
  *
- * With 'rendezvous_bytes' a longer message between hosts is preceded by a request to the
- * receiver, which answers when a recv takes it; then the message leaves. Requests and answers are
- * messages without bytes, and use no CPU. A shorter message is eager: when a recv has it, the
- * CPU copies it at 'copy_rate_bps' out of a buffer.
+ * With 'rendezvous_bytes' a longer message between hosts is preceded by a request to the receiver,
+ * which answers when a recv takes it; then the message leaves. Requests and answers are messages
+ * without bytes, and use no CPU. A shorter message is eager: when a recv has it, the CPU copies it
+ * out of a buffer at 'copy_rate_bps'.
  *
  * Ranks and tags do not travel: messages from one host to another must be delivered in the order in
  * which they were accepted, as the interfaces guarantee; the n-th delivered is the n-th accepted.
@@ -40,10 +40,10 @@
  * Nothing is allocated after goal_replay_create(). The calls for one host come from one thread;
  * hosts may have different threads.
  *
- * A schedule can be replayed by several processes, each of which has a replay of the whole of it
- * and calls these functions for its own hosts: goal_replay_accept_elsewhere() where a message goes,
- * and at the end goal_replay_end() and goal_replay_set_end(), after which a replay can be asked
- * about ranks of others. */
+ * Several processes can replay a schedule together. Each has a replay of the whole schedule and
+ * calls these functions for its own hosts, goal_replay_accept_elsewhere() in the process to which a
+ * message goes, and at the end goal_replay_end() and goal_replay_set_end(): then each replay can be
+ * queried about the ranks of other processes. */
 
 #include <stdbool.h>
 
@@ -60,7 +60,7 @@ struct goal_replay_config {
 	uint64_t copy_rate_bps;    /* between ranks of one host; 0: no time */
 	weft_time overhead_ps;     /* CPU time of each send and each recv: o of LogGP */
 	weft_time gap_ps;          /* from one message of a host to the next, at least: g */
-	uint64_t piece_bytes;      /* that an interface takes at once; 0: any */
+	uint64_t piece_bytes;      /* that an interface accepts at once; 0: any size */
 	uint64_t rendezvous_bytes; /* longer messages send a request; 0: no requests, no copies */
 	bool interleave;           /* destinations take turns */
 	bool spills;               /* its arrays are in memory of base/spill.h; no fork() */
@@ -86,18 +86,18 @@ bool goal_replay_poll(
 /* The interface has taken the message or piece; call before it can be delivered. */
 void goal_replay_accept(struct goal_replay *replay, uint32_t host, weft_time now);
 /* The same for the first piece of a message that was accepted in another process, which replays its
- * sender: then it is in flight here as well. False: 'op' is not a send over the network, or too
- * many were in flight. */
+ * sender: the message is then also in flight here. False: 'op' is not a send over the network, or
+ * too many were in flight. */
 bool goal_replay_accept_elsewhere(struct goal_replay *replay, uint32_t op);
 /* The oldest message or piece in flight from host 'from' to 'host' has arrived. False: none is in
  * flight. */
 bool goal_replay_deliver(struct goal_replay *replay, uint32_t host, uint32_t from, weft_time now);
 
-/* When this host next acts without a delivery: the end of a calc or copy, 0 for a message that is
- * due; WEFT_TIME_NEVER: only after a delivery. */
+/* When this host next acts without a delivery: the end of a calc or copy, or 0 if a message is due;
+ * WEFT_TIME_NEVER: only after a delivery. */
 weft_time goal_replay_next(const struct goal_replay *replay, uint32_t host);
 
-/* All operations of the host's ranks have ended. For the host's thread. */
+/* True if all operations of the host's ranks have ended. For the host's thread. */
 bool goal_replay_host_done(const struct goal_replay *replay, uint32_t host);
 /* Those of all ranks have ended. */
 bool goal_replay_done(const struct goal_replay *replay);
@@ -106,7 +106,7 @@ weft_time goal_replay_ended(const struct goal_replay *replay);
 /* Operations that have ended. */
 uint64_t goal_replay_count(const struct goal_replay *replay);
 
-/* The end of a rank, for a copy of the replay in another process. */
+/* The final state of a rank, for a copy of the replay in another process. */
 struct goal_replay_end {
 	weft_time ended_ps;
 	uint32_t ended, posted, unexpected;

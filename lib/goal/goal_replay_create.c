@@ -13,13 +13,13 @@ static int compare_numbers(const void *a, const void *b)
 	return (one > two) - (one < two);
 }
 
-/* Size of channels and slots. With rendezvous a send has a request, an answer and a message. */
+/* Capacity for channels and slots. With rendezvous a send has request, answer and message. */
 static size_t messages_max(const struct goal_replay *replay)
 {
 	return (replay->rendezvous_bytes != 0 ? 3 : 1) * (size_t)replay->goal->ops + 1;
 }
 
-/* By host, in a range that ends at 'end', the hosts that it answers. */
+/* For each host, the hosts that it answers: a range of 'to' that ends at 'end'. */
 struct answers {
 	uint32_t *end, *to;
 };

@@ -44,10 +44,10 @@ struct goal_replay_channel {
 	uint32_t pieces; /* pieces of the oldest message that have arrived */
 };
 
-/* Sends over the network that are due, in this order. A host has one queue, or one per channel. */
+/* Due sends over the network, in order. A host has one queue, or one per channel. */
 struct goal_replay_queue {
 	struct op_list due;
-	uint64_t accepted_bytes; /* taken from the first one so far */
+	uint64_t accepted_bytes; /* accepted of the first send so far */
 };
 
 /* State of one rank; used by its host's thread. */
@@ -85,7 +85,7 @@ struct goal_replay {
 	uint32_t *slot; /* sends, GOAL_REQUEST, GOAL_ANSWER */
 	/* By operation. */
 	uint32_t *waits, *next;
-	uint32_t *next_message; /* the receiver's; once matched, the other operation */
+	uint32_t *next_message; /* in a list of the receiver; once matched, the other operation */
 	uint32_t *owner;        /* its rank */
 	weft_time *due_ps;
 	struct goal_replay_times *times; /* NULL: not asked for */
@@ -93,14 +93,14 @@ struct goal_replay {
 	struct arrays arrays; /* all of these */
 };
 
-/* The message of this send stays on its host. */
+/* True if the message of this send stays on its host. */
 static inline bool goal_replay_is_copy(const struct goal_replay *replay, uint32_t send)
 {
 	return replay->rank[replay->goal->op[send].peer].host ==
 	       replay->rank[replay->owner[send]].host;
 }
 
-/* A send that requires a request first. */
+/* True if the send requires a request first. */
 static inline bool goal_replay_asks(const struct goal_replay *replay, uint32_t send)
 {
 	return replay->rendezvous_bytes != 0 &&

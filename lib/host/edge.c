@@ -221,7 +221,7 @@ void edge_from_tap(struct edge *edge, const struct virtio_net_hdr *offload, uint
 	}
 }
 
-/* Reassembly. Single-frame messages, the usual case, pass without a copy; longer ones are
+/* Reassembly. Single-frame messages, the usual case, pass without a copy. Longer ones are
  * reassembled in one of a few buffers, which a source occupies only while its message is
  * incomplete. */
 static uint8_t *buffer_of(struct edge *edge, const struct edge_progress *progress)
@@ -292,7 +292,7 @@ static bool edge_reassemble(
 	return collected;
 }
 
-/* The MAC address of an address that is a group (RFC 2464, RFC 1112). False: it is not. */
+/* The MAC address for a group address (RFC 2464, RFC 1112). False: the address is not a group. */
 static bool group_mac(const uint8_t *address6, uint8_t mac[6])
 {
 	mac[0] = mac[1] = 0x33;
@@ -314,7 +314,7 @@ static bool group_mac4(const uint8_t *address, uint8_t mac[6])
 	return address[0] >> 4 == 0xE;
 }
 
-/* Fills the Ethernet header as if the source's interface had sent it to ours. */
+/* Fills the Ethernet header as if the source's interface had sent the packet to this host's. */
 static bool complete(struct edge *edge, uint16_t source, struct edge_packet *packet)
 {
 	uint32_t header = segment_header(packet->packet, packet->bytes);
@@ -330,7 +330,7 @@ static bool complete(struct edge *edge, uint16_t source, struct edge_packet *pac
 		return false;
 	}
 	six = ip[0] >> 4 == 6;
-	/* A kernel does not take a packet to a group from a frame to itself. */
+	/* A kernel ignores a packet to a group if the frame is addressed to itself. */
 	if (six ? !group_mac(ip + 24, packet->ethernet) : !group_mac4(ip + 16, packet->ethernet))
 		frame_host_mac(edge->config.host, packet->ethernet);
 	frame_host_mac(source, packet->ethernet + 6);

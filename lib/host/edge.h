@@ -3,11 +3,11 @@
 #pragma once
 
 /* The edge of an emulated host towards Linux: Ethernet frames of a TAP interface on one side,
- * messages on the other. An IPv4 or IPv6 packet is a message; a TCP segment of up to 64 KiB that
- * the kernel did not cut is one, too (edge_offload.h). The edge answers ARP for all hosts: host i
+ * messages on the other. An IPv4 or IPv6 packet is a message, and so is a TCP segment of up to 64
+ * KiB that the kernel did not split (edge_offload.h). The edge answers ARP for all hosts: host i
  * has the MAC address frame_host_mac(i), and the IPv4 address in the list or base + 1 + i. A packet
- * to a group (broadcast, multicast, so also neighbour discovery) goes to each member of the
- * network, as a message of its own. Everything else is counted and dropped.
+ * to a group (broadcast or multicast, including neighbour discovery) goes to each member of the
+ * network as a message of its own. Everything else is counted and dropped.
  *
  * No file descriptor and no clock: the driver reads and writes the TAP. Input from a TAP is as
  * untrusted as input from a link (tests/fuzz/edge_fuzz.c). */
@@ -74,7 +74,8 @@ struct edge;
 struct edge *edge_create(const struct edge_config *config);
 void edge_destroy(struct edge *edge);
 
-/* IPv4 address of a host, host order; and the host of an address, FRAME_HOST_NONE if none. */
+/* IPv4 address of a host, in host order; and the host of an address, FRAME_HOST_NONE if there is
+ * none. */
 uint32_t edge_address(const struct edge *edge, uint16_t host);
 uint16_t edge_host_of(const struct edge *edge, uint32_t address);
 
@@ -93,7 +94,7 @@ struct edge_action {
 void edge_from_tap(struct edge *edge, const struct virtio_net_hdr *offload, uint8_t *frame,
 	uint32_t bytes, struct edge_action *action);
 
-/* GROUP: the first destination from 'host' on; FRAME_HOST_NONE: no more. */
+/* GROUP: the next destination, starting at 'host'; FRAME_HOST_NONE: no more. */
 uint16_t edge_member(const struct edge *edge, uint16_t host);
 
 /* An Ethernet frame for the TAP in pieces; the packet is valid until the next call. */

@@ -54,7 +54,7 @@ int edge_offload_send(const struct virtio_net_hdr *offload, uint8_t *packet, uin
 	return SEGMENT_BYTES;
 }
 
-/* IPv6 may have more headers, which the kernel checks. */
+/* IPv6 packets may have more headers, which the kernel checks. */
 static bool is_tcp(const uint8_t *packet, uint32_t bytes, uint32_t at)
 {
 	if (at + TCP_BYTES > bytes)

@@ -3,18 +3,19 @@
 #pragma once
 
 /* The interface's side of the endpoints of one host. Programs send and receive messages over the
- * fabric through shared memory (endpoint_memory.h), without TAP and kernel. This module takes their
- * orders, passes pieces to the interface, and stores arriving data in the destination's memory.
+ * fabric through shared memory (endpoint_memory.h), without TAP and kernel. This module accepts
+ * their orders, passes pieces to the interface, and stores arriving data in the destination's
+ * memory.
  *
  * A slow program must not block the interface. So each pair of endpoints has a window, in frames:
  * the sender's interface sends no more than the receiver's interface has granted (absolute limits,
  * like link credits), so there is a slot for each arriving frame. Pieces to a peer with a closed
  * window wait in a queue of that pair. The interface (nic.h) keeps the order and resends lost
- * frames. If a peer's program has ended or the interface gave the peer up, all pieces to that life
+ * frames. If a peer's program ended or the interface gave up on the peer, all pieces to that life
  * of the peer fail.
  *
- * No descriptors, no clock, no system calls: the driver owns memory and bells. Called by the loop
- * of the interface; endpoint_create() and endpoint_destroy() by any thread. */
+ * No descriptors, no clock, no system calls: the driver owns memory and bells. The interface's loop
+ * calls these functions; any thread may call endpoint_create() and endpoint_destroy(). */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,13 +84,13 @@ struct endpoint *endpoint_set_remove(struct endpoint_set *set, unsigned number);
 
 /* Takes orders and passes messages to the interface. Returns how many pieces and slots moved. */
 unsigned endpoint_set_poll(struct endpoint_set *set, struct nic *nic, weft_time now);
-/* Bit set of the endpoints whose programs sleep and have new events. Each is reported once. */
+/* Bit set of the endpoints that have new events and whose programs sleep. Each is reported once. */
 uint64_t endpoint_set_bells(struct endpoint_set *set);
-/* With 'rests', asks the programs to ring the bell with their next order. True: nothing waits in
+/* With 'rests', asks the programs to ring the bell with their next order. True if nothing waits in
  * their memory. */
 bool endpoint_set_rest(struct endpoint_set *set, bool rests);
 
-/* Whether this payload of a first frame belongs to an endpoint. */
+/* True if this payload of a first frame belongs to an endpoint. */
 static inline bool endpoint_is(const uint8_t *payload, uint32_t bytes)
 {
 	return bytes >= ENDPOINT_WIRE_BYTES && payload[0] == ENDPOINT_MARK;
@@ -102,5 +103,5 @@ void endpoint_set_pull(
 	struct endpoint_set *set, uint64_t cookie, uint32_t offset, uint8_t *out, uint32_t bytes);
 
 uint64_t *endpoint_set_counters(struct endpoint_set *set); /* [ENDPOINT_COUNTER_COUNT] */
-/* NULL, or a description of the broken invariant; visits everything. */
+/* Checks all invariants. NULL, or a description of the violation. */
 const char *endpoint_set_check(const struct endpoint_set *set);

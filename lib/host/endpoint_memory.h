@@ -24,7 +24,7 @@
 #define ENDPOINTS_MAX         64  /* per host */
 #define ENDPOINT_SEND_SLOTS   128 /* a power of two */
 #define ENDPOINT_PIECE_FRAMES 8   /* maximum; also each peer's initial window */
-#define ENDPOINT_WINDOW       64  /* max frames of a peer in the memory, if it has room */
+#define ENDPOINT_WINDOW       64  /* maximum frames of a peer in the memory, if there is room */
 #define ENDPOINT_WIDE_PEERS   128 /* peers with such a window */
 #define ENDPOINT_HEAD_BYTES   40
 #define ENDPOINT_WIRE_BYTES   64 /* interface and head, before a piece's data */
@@ -42,7 +42,7 @@ _Static_assert(sizeof(struct endpoint_order) == 64, "layout of shared memory");
 
 struct endpoint_completion {
 	uint32_t slot;
-	int32_t error; /* 0: the interface of the destination has the piece; or -errno */
+	int32_t error; /* 0: the piece is at the destination's interface; or -errno */
 };
 
 enum endpoint_arrival_kind {

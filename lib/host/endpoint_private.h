@@ -28,7 +28,8 @@ struct endpoint_wire {
 	uint32_t number; /* CREDIT: the new limit */
 };
 
-/* HELD: the other interface has it, but it is not yet known whether a program is attached. */
+/* HELD: the piece is at the other interface, but it is not yet known whether a program is
+ * attached. */
 enum order_state { ORDER_FREE, ORDER_QUEUED, ORDER_SENT, ORDER_HELD };
 
 /* The interface's copy of the order for a send slot. */
@@ -39,16 +40,16 @@ struct order {
 	uint8_t head[ENDPOINT_HEAD_BYTES];
 };
 
-/* Messages to send to a pair, apart from pieces. */
+/* Messages other than pieces that are due to a pair. */
 #define OWES_CREDIT 1
 #define OWES_PROBE  2
 #define OWES_GONE   4
 
-/* This endpoint and a peer. Lives are lives of the peer; 0: unknown. */
+/* A pair of this endpoint and a peer. Lives are the peer's; 0: unknown. */
 struct pair {
 	uint32_t tx_life, sent, limit; /* frames */
 	uint32_t ready_next, owed_next;
-	weft_time refused_ps; /* since when there is no route; 0: there is one */
+	weft_time refused_ps; /* when the route was found missing; 0: there is one */
 	uint16_t head, tail;  /* queued orders */
 	uint16_t held;        /* stack of orders */
 	int16_t error;        /* why this life ended; 0: it has not */
@@ -58,7 +59,7 @@ struct pair {
 	uint8_t owes;
 	bool cut;        /* rx_life sent beyond its window */
 	bool partial;    /* in the middle of a piece */
-	bool gone_waits; /* for a slot: the notice that gone_life has ended */
+	bool gone_waits; /* the notice that gone_life has ended waits for a slot */
 	uint8_t window;  /* frames */
 	uint32_t rx_life, received, returned, granted, gone_life;
 };
@@ -98,7 +99,7 @@ struct endpoint {
 
 #define CONTROLS 64
 
-/* Cookies of messages: never 0, which other users of the interface have. */
+/* Cookies of messages, never 0: other users of the interface use 0. */
 #define COOKIE_PIECE   (UINT64_C(1) << 62)
 #define COOKIE_CONTROL (UINT64_C(1) << 63)
 
@@ -136,9 +137,9 @@ unsigned endpoint_take_orders(struct endpoint *endpoint, uint64_t *count);
 unsigned endpoint_take_returns(struct endpoint *endpoint, uint64_t *count);
 /* Returns the send slot to the program. */
 void endpoint_complete(struct endpoint *endpoint, unsigned slot, int error, uint64_t *count);
-/* The interface has done with a piece: 0, or its error. */
+/* The interface has finished with a piece: 0, or its error. */
 void endpoint_end_piece(struct endpoint *endpoint, unsigned slot, int error, uint64_t *count);
-/* Ends all queued and held pieces of the pair, and later ones to this life, with 'error'. */
+/* Fails all queued and held pieces of the pair, and later ones to this life, with 'error'. */
 void endpoint_fail_pair(
 	struct endpoint *endpoint, uint32_t pair, int error, bool tell, uint64_t *count);
 /* A message from this peer starts. False: the sender is disconnected. */
@@ -157,8 +158,8 @@ void endpoint_wire_encode(const struct endpoint_wire *wire, uint8_t *out);
 bool endpoint_wire_decode(struct endpoint_wire *wire, const uint8_t *in);
 /* The endpoint that a message names; NULL: its program has ended, or never was there. */
 struct endpoint *endpoint_set_find(struct endpoint_set *set, const struct endpoint_wire *wire);
-/* A free record; NULL: there are too many messages. */
+/* Returns a free record; NULL: too many messages are under way. */
 struct endpoint_control *endpoint_set_get_control(struct endpoint_set *set);
-/* Takes a message of another interface, or of this one. */
+/* Handles a message of another interface, or of this one. */
 void endpoint_set_take_control(
 	struct endpoint_set *set, uint16_t host, const struct endpoint_wire *wire);

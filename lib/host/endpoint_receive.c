@@ -4,7 +4,7 @@
 
 #include "endpoint_private.h"
 
-/* Receive slots: frames that arrive, and slots that the program returns. */
+/* Receive slots: stores arriving frames, and takes back slots from the program. */
 
 static void publish(struct endpoint *endpoint, uint32_t slot)
 {
@@ -19,8 +19,9 @@ static struct endpoint_arrival *slot_at(struct endpoint *endpoint, uint32_t slot
 	return (void *)(endpoint->receive + (size_t)slot * endpoint->receive_slot_bytes);
 }
 
-/* A new program at the other end: slots of the former one come back without being counted. False:
- * those that the program has not returned leave too few for the first window. */
+/* A new program is at the other end: slots used by the former one are not counted when they come
+ * back. False: too few free slots are left for the first window, because the program has not
+ * returned enough. */
 static bool begin_receiving(struct endpoint *endpoint, struct pair *pair, uint32_t life)
 {
 	uint32_t spare = endpoint->frees - endpoint->promised;
@@ -83,7 +84,7 @@ bool endpoint_store(struct endpoint *endpoint, uint32_t index, const struct nic_
 	return true;
 }
 
-/* Its slot belongs to no window. If all others are in use, the notice waits for one. */
+/* The notice uses a slot outside all windows. If none is free, the notice waits for one. */
 void endpoint_store_gone(struct endpoint *endpoint, uint32_t index, uint32_t life)
 {
 	struct pair *pair = &endpoint->pair[index];
@@ -91,7 +92,7 @@ void endpoint_store_gone(struct endpoint *endpoint, uint32_t index, uint32_t lif
 
 	pair->partial = false;
 	if (endpoint->frees == endpoint->promised) {
-		/* Two programs, one notice: it means all. */
+		/* One notice for two programs means all programs. */
 		pair->gone_life = pair->gone_waits && pair->gone_life != life ? 0 : life;
 		endpoint->gone_waiting += !pair->gone_waits;
 		pair->gone_waits = true;
@@ -130,7 +131,7 @@ static void store_waiting(struct endpoint *endpoint)
 	}
 }
 
-/* A frame that is worth a credit message has come back: a quarter of the window. */
+/* A slot has come back. A credit message is sent for each quarter of the window. */
 static void count_return(struct endpoint *endpoint, uint32_t index, uint32_t life)
 {
 	struct pair *pair = &endpoint->pair[index];

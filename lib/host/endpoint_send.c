@@ -5,7 +5,7 @@
 
 #include "endpoint_private.h"
 
-/* Orders of the program, and the queues of its pairs. */
+/* Takes orders from the program, and keeps the queues of its pairs. */
 
 /* --- queues of pairs --- */
 
@@ -115,7 +115,7 @@ void endpoint_fail_pair(
 		endpoint_store_gone(endpoint, index, pair->tx_life);
 }
 
-/* The pieces that follow are for another program. */
+/* From here on pieces are for another program. */
 static void begin_life(struct endpoint *endpoint, uint32_t index, uint32_t life, uint64_t *count)
 {
 	struct pair *pair = &endpoint->pair[index];
@@ -130,7 +130,8 @@ static void begin_life(struct endpoint *endpoint, uint32_t index, uint32_t life,
 	pair->tx_generation++;
 }
 
-/* Which life an order without one means: the present one, or the next after that has ended. */
+/* Chooses the life for an order without one: the present life, or the next one if that has
+ * ended. */
 static void choose_life(
 	struct endpoint *endpoint, uint32_t index, struct order *order, uint64_t *count)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The endpoints of a host as users of its interface. */
+/* A host's endpoints as users of its interface. */
 
 #include <stdlib.h>
 #include <string.h>

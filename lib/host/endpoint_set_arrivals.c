@@ -16,7 +16,7 @@ struct endpoint *endpoint_set_find(struct endpoint_set *set, const struct endpoi
 	return endpoint;
 }
 
-/* The peer has ended, or never was there. Lives are its own and this endpoint's. */
+/* The peer has ended, or never existed. The message has its life and this endpoint's. */
 static void take_gone(struct endpoint_set *set, struct endpoint *endpoint, uint32_t index,
 	const struct endpoint_wire *wire)
 {
@@ -34,8 +34,8 @@ static void take_gone(struct endpoint_set *set, struct endpoint *endpoint, uint3
 
 static void owe_answer(struct endpoint_set *set, uint16_t host, const struct endpoint_wire *to)
 {
-	/* Waits among the records until the next poll, because a callback of the interface cannot
-	 * be refused. */
+	/* The answer waits in a record until the next poll, because a send may be refused during a
+	 * callback of the interface. */
 	struct endpoint_control *control = endpoint_set_get_control(set);
 	const struct endpoint_wire gone = {.kind = ENDPOINT_GONE,
 		.from = to->to,
@@ -52,7 +52,7 @@ static void owe_answer(struct endpoint_set *set, uint16_t host, const struct end
 		set->answers |= UINT64_C(1) << (control - set->control);
 }
 
-/* Whether the peer's pieces are still to come, or were for another program. */
+/* The peer asks whether its pieces can still be accepted, or were for another program. */
 static void take_probe(struct endpoint_set *set, struct endpoint *endpoint, uint16_t host,
 	uint32_t index, const struct endpoint_wire *wire)
 {
@@ -132,7 +132,7 @@ void endpoint_set_deliver(struct endpoint_set *set, const struct nic_delivery *d
 	set->count[ENDPOINT_OVERRUN]++;
 }
 
-/* A probe without an answer of the other interface means the same as such a piece. */
+/* A probe that the other interface does not answer means the same as an unanswered piece. */
 static void end_control(struct endpoint_set *set, struct endpoint_control *control, int error)
 {
 	const struct endpoint_wire *wire = &control->wire;

@@ -9,7 +9,7 @@
 /* Messages to other endpoints: pieces of programs, and the interface's own. */
 
 #define PIECES_A_TURN 32
-#define PROBE_PS      (100 * PS_PER_MS) /* how long a piece waits for a grant before it asks */
+#define PROBE_PS      (100 * PS_PER_MS) /* wait for a grant before a probe is sent */
 
 struct endpoint_control *endpoint_set_get_control(struct endpoint_set *set)
 {
@@ -62,7 +62,7 @@ static void deliver_here(struct endpoint_set *set, uint64_t cookie, uint32_t byt
 	}
 }
 
-/* A route may return within the time for which a peer may be silent. */
+/* Waits for a route to return for as long as a peer may be silent. */
 static int wait_for_route(struct endpoint_set *set, struct pair *pair, int result, weft_time now)
 {
 	if (result == 0)
@@ -74,7 +74,7 @@ static int wait_for_route(struct endpoint_set *set, struct pair *pair, int resul
 	return now - pair->refused_ps < set->give_up_ps ? -EAGAIN : result;
 }
 
-/* 0: the piece has left. -EAGAIN: not now. Else its pair has failed. */
+/* 0: the piece has left. -EAGAIN: not now. Any other error: its pair has failed. */
 static int send_piece(struct endpoint_set *set, struct endpoint *endpoint, uint32_t index,
 	struct nic *nic, weft_time now)
 {
@@ -197,7 +197,8 @@ static unsigned send_controls(
 	return count;
 }
 
-/* Answers that waited for this poll. One that cannot be sent is dropped: the peer probes. */
+/* Sends answers that waited for this poll. An answer that cannot be sent is dropped: the peer
+ * probes again. */
 static void send_answers(struct endpoint_set *set, struct nic *nic, weft_time now)
 {
 	for (; set->answers != 0; set->answers &= set->answers - 1) {
@@ -229,7 +230,7 @@ static bool is_known(const struct pair *pair)
 	return pair->used || pair->rx_life != 0;
 }
 
-/* Ends an endpoint whose orders have left, or have had the time that peers have. */
+/* Ends an endpoint whose orders have left, or have waited for as long as a peer may be silent. */
 static void close_drained(struct endpoint_set *set, struct endpoint *endpoint, weft_time now)
 {
 	if (!endpoint->closing || endpoint->closed)
@@ -242,7 +243,7 @@ static void close_drained(struct endpoint_set *set, struct endpoint *endpoint, w
 	for (uint32_t i = 0; i < endpoint->pairs; i++) {
 		endpoint_fail_pair(endpoint, i, -ESHUTDOWN, false, set->count);
 		endpoint->pair[i].owes &= (uint8_t)~OWES_PROBE;
-		/* A grant that is due goes first: it says that the program was there. */
+		/* A due grant is sent first: it shows that the program was attached. */
 		if (is_known(&endpoint->pair[i]))
 			endpoint_owe(endpoint, i, OWES_GONE);
 	}

@@ -3,9 +3,9 @@
 #pragma once
 
 /* The layer above an interface: passes synthetic messages to the measuring sink, messages between
- * endpoints to the endpoints, and others to the edge, if the host has these. The first byte
- * identifies the kind of message (synthetic.h, endpoint.h). The sink checks the order of all
- * messages. */
+ * endpoints to the endpoints, and others to the edge; a host may lack endpoints or an edge. The
+ * first byte identifies the kind of message (synthetic.h, endpoint.h). The sink checks the order of
+ * all messages. */
 
 #include "edge.h"
 #include "measure_sink.h"
@@ -25,7 +25,7 @@ struct host_demux {
 	/* Receives frames between endpoints; NULL: none. */
 	void *endpoint_ctx;
 	void (*endpoint)(void *endpoint_ctx, const struct nic_delivery *delivery);
-	uint64_t unclaimed; /* frames of programs' messages without an edge or endpoints */
+	uint64_t unclaimed; /* frames of programs' messages that found no edge or endpoints */
 };
 
 enum host_demux_to { HOST_DEMUX_SINK, HOST_DEMUX_EDGE, HOST_DEMUX_ENDPOINT };

@@ -52,7 +52,7 @@ void measure_sink_set_flows(struct measure_sink *sink, struct measure_sink_flow 
 		sink->entry[i].flow = flow[i];
 }
 
-/* An empty histogram is not touched: it may have no memory yet. */
+/* An empty histogram is skipped: it may have no memory yet. */
 static void reset_entry(struct measure_sink_entry *entry)
 {
 	if (entry->network_ns.count > 0)
@@ -183,7 +183,7 @@ static uint64_t network_of(const struct nic_delivery *delivery, uint64_t at_ns)
 	return network_ns > UINT32_MAX - SKEW_NS ? 0 : network_ns;
 }
 
-/* From the delivery back to an earlier moment of this host's clock. */
+/* Time from an earlier moment on this host's clock to the delivery. */
 static uint64_t since_ns(const struct nic_delivery *delivery, weft_time earlier)
 {
 	return minus(delivery->now / PS_PER_NS, earlier / PS_PER_NS);

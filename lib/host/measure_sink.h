@@ -4,18 +4,18 @@
 
 /* A measuring host: takes synthetic messages, records their latency and checks the guarantees of
  * delivery: nothing lost, duplicated, out of order or altered. The three counters of 'checks' in a
- * result come from here; the sink counts by itself, independently of the interface.
+ * result come from the sink, which counts independently of the interface.
  *
  * Network latency: from the injection of a frame's header to its arrival, one sample per frame.
  * Total latency: from the generation of a message to the arrival of the last of its frames, one
  * sample per message. Both are recorded for the arrival that the loop observed, and for the due
- * arrival (the fabric alone). 'waited' has the time that frames then waited for earlier ones
- * (lateness.h). Frames for a TAP edge have their own network latency. Stamps from a source on
- * another machine are converted with what is known of its clock when the frame arrives
+ * arrival (the fabric's latency alone). 'waited' has the time that frames then waited for earlier
+ * ones (lateness.h). Frames for a TAP edge have their own network latency. Stamps from a source on
+ * another machine are converted with the estimate of its clock at the frame's arrival
  * (clock_offset.h), and the maximum error bound is kept. While nothing is known of that clock, its
  * frames are counted but give no sample. Nothing that arrives before 'measure_from' is recorded.
  *
- * Messages are also counted by the entry of the run's traffic that they belong to (synthetic.h). */
+ * Messages are also counted per entry of the run's traffic (synthetic.h). */
 
 #include "nic/clock/clock_offset.h"
 #include "nic/nic.h"
@@ -44,7 +44,7 @@ struct measure_sink_flow {
 struct measure_sink_entry {
 	uint64_t frames, messages, bytes;
 	struct histogram network_ns, total_ns; /* from measure_from on */
-	/* [hosts] messages by source, and when the last one arrived, the caller's; NULL: not
+	/* [hosts] messages by source, and when the last one arrived. Owned by the caller; NULL: not
 	 * wanted. */
 	struct measure_sink_flow *flow;
 };
@@ -79,17 +79,17 @@ struct measure_sink {
 struct measure_sink *measure_sink_create(uint16_t host, uint16_t hosts);
 void measure_sink_destroy(struct measure_sink *sink);
 
-/* Tells 'entries' entries apart from now on; where flow[entry] is not NULL, it also counts by
- * source there [hosts]. These counters are the caller's, who clears them; sinks that one thread
- * serves may share them. 0 or -ENOMEM: the sink is as before. */
+/* From now on distinguishes 'entries' entries, and counts by source in flow[entry], [hosts], unless
+ * that is NULL. The caller owns and clears these counters; sinks that one thread serves may share
+ * them. 0, or -ENOMEM: the sink is unchanged. */
 int measure_sink_set_entries(
 	struct measure_sink *sink, unsigned entries, struct measure_sink_flow *const *flow);
 
-/* The same entries count by source elsewhere from now on. */
+/* From now on counts the same entries by source elsewhere. */
 void measure_sink_set_flows(struct measure_sink *sink, struct measure_sink_flow *const *flow);
 
-/* The time stamps in frames of 'source' are of another clock; the caller owns its estimate. Call
- * before the first frame. */
+/* The time stamps in frames of 'source' come from another clock, whose estimate the caller owns.
+ * Call before the first frame. */
 void measure_sink_set_clock(
 	struct measure_sink *sink, uint16_t source, const struct clock_offset *clock);
 

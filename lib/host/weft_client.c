@@ -18,8 +18,8 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define IDLE_POLLS 4096 /* empty ones between looks at the socket */
-#define SPIN_POLLS 64   /* empty ones before the poll loops of the lab get the CPU */
+#define IDLE_POLLS 4096 /* empty polls between checks of the socket */
+#define SPIN_POLLS 64   /* empty polls before the CPU is yielded to the lab's poll loops */
 
 /* --- progress --- */
 
@@ -73,7 +73,7 @@ int weft_poll(struct weft *weft, struct weft_event *events, int max)
 	return count == 0 && weft->events == 0 && weft->down ? -ENETDOWN : count;
 }
 
-/* Also if there is an event already. */
+/* Also true if there is an event already. */
 static bool has_news(const struct weft *weft)
 {
 	return weft->events > 0 || weft->down || weft->broken ||
@@ -96,7 +96,7 @@ int weft_fd(const struct weft *weft)
 	return weft->waits;
 }
 
-/* The descriptor is readable after 'timeout_ms'; -1: never. */
+/* Makes the descriptor readable after 'timeout_ms'; -1: never. */
 static int set_timer(struct weft *weft, int timeout_ms)
 {
 	const struct itimerspec at = {

@@ -52,12 +52,13 @@ struct weft_event {
 int weft_open(const char *host, struct weft **weft);
 /* The same for one endpoint of the host; -1: any. */
 int weft_open_endpoint(const char *host, int endpoint, struct weft **weft);
-/* Notifies peers. Buffers belong to the caller again, and no events follow. NULL is allowed. */
+/* Detaches and notifies peers. Buffers belong to the caller again, and no events follow. NULL is
+ * allowed. */
 void weft_close(struct weft *weft);
 
 /* The endpoint's own address, for its peers. */
 struct weft_address weft_address(const struct weft *weft);
-/* The address of an endpoint by the name of its host. 0 or -ENOENT. */
+/* Finds the address of an endpoint by its host's name. 0 or -ENOENT. */
 int weft_find(struct weft *weft, const char *host, unsigned endpoint, struct weft_address *address);
 /* The name of a host. 0 or -ENOENT. */
 int weft_host_name(struct weft *weft, unsigned host, char *name, unsigned bytes);
@@ -74,11 +75,11 @@ int weft_send(struct weft *weft, const struct weft_address *to, uint64_t tag, co
  */
 int weft_recv(struct weft *weft, const struct weft_address *from, uint64_t tag, uint64_t mask,
 	void *buffer, uint64_t bytes, void *context);
-/* Cancels the receive with this context if nothing has arrived for it; its event has the error
+/* Cancels the receive with this context if nothing has arrived for it. Its event has the error
  * -ECANCELED. 0 or -ENOENT. */
 int weft_cancel(struct weft *weft, void *context);
 
-/* WEFT_IMMEDIATE does not change when the event comes: WEFT_EARLY does. */
+/* WEFT_IMMEDIATE does not change when the event comes; WEFT_EARLY does. */
 #define WEFT_NO_EVENT  1u /* no event unless there is an error */
 #define WEFT_EARLY     2u /* event as soon as the buffer is free; later errors have no event */
 #define WEFT_IMMEDIATE 4u /* the buffer is free at once, or -EAGAIN; up to weft_eager_bytes() */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames in receive slots, and peers that have ended. */
+/* Handles frames in receive slots, and peers that have ended. */
 
 static void take_grant(
 	struct weft *weft, const struct weft_address *from, const struct piece *piece)
@@ -45,7 +45,7 @@ static void begin_piece(struct weft *weft, struct arriving *arriving,
 	}
 }
 
-/* Copies what fits into the receive's buffer. */
+/* Copies as much as fits into the receive's buffer. */
 static void copy_into(struct operation *op, uint64_t at, const uint8_t *data, uint32_t bytes)
 {
 	uint64_t room = at < op->agreed ? op->agreed - at : 0;
@@ -71,7 +71,7 @@ static void end_piece(struct weft *weft, struct arriving *arriving)
 		client_copy_stored(weft, stored->claimed, stored);
 }
 
-/* Fails what waits for the peer. Messages that have arrived from it stay. */
+/* Fails the operations that wait for the peer. Messages that have arrived from it stay. */
 static void lose(struct weft *weft, struct operation_list *list, const struct weft_address *peer,
 	bool receives_only, int error)
 {
@@ -85,7 +85,7 @@ static void lose(struct weft *weft, struct operation_list *list, const struct we
 	}
 }
 
-/* The rest of the piece does not come. */
+/* The rest of the piece will not arrive. */
 static void abandon(struct weft *weft, struct arriving *arriving)
 {
 	if (arriving->into != NULL)
@@ -101,7 +101,7 @@ static void lose_peer(struct weft *weft, struct arriving *arriving, const struct
 {
 	struct unexpected **at = &weft->unexpected;
 
-	/* A notice may come after pieces of the next program. */
+	/* The notice may arrive after pieces of the next program. */
 	if (peer->life == 0 || peer->life == arriving->life)
 		abandon(weft, arriving);
 	while (*at != NULL) {
@@ -118,7 +118,7 @@ static void lose_peer(struct weft *weft, struct arriving *arriving, const struct
 	lose(weft, &weft->posted, peer, true, -ECONNRESET);
 	lose(weft, &weft->moving, peer, true, -ECONNRESET);
 	lose(weft, &weft->asking, peer, false, -ECONNRESET);
-	/* The pieces of sends end with errors of their own. */
+	/* Pieces of sends fail with errors of their own. */
 	lose(weft, &weft->sending, peer, true, -ECONNRESET);
 }
 

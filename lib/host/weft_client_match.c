@@ -68,7 +68,7 @@ void client_unlink(struct weft *weft, struct unexpected **at)
 		weft->unexpected_end = at;
 }
 
-/* Gives a message that has arrived to the receive, or lets the receive wait. */
+/* Gives the receive a message that has arrived, or lets it wait. */
 void client_post(struct weft *weft, struct operation *op)
 {
 	struct unexpected **at = client_find_unexpected(weft, op), *stored = *at;

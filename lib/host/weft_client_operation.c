@@ -138,7 +138,7 @@ static bool grow_ids(struct weft *weft)
 	return true;
 }
 
-/* A number is not used again soon, so that a late piece of an ended message finds nothing. */
+/* A number is not reused soon, so that a late piece of an ended message finds no operation. */
 bool operation_give_id(struct weft *weft, struct operation *op)
 {
 	for (uint32_t tried = 0; tried < weft->ids || grow_ids(weft); tried++) {
@@ -159,7 +159,7 @@ bool client_is_same(const struct weft_address *a, const struct weft_address *b)
 	       (a->life == b->life || a->life == 0 || b->life == 0);
 }
 
-/* The operation that a peer names; NULL: there is none of this kind with this peer. */
+/* The operation that a peer refers to; NULL: there is none of this kind with this peer. */
 struct operation *operation_find_id(const struct weft *weft, uint32_t id, enum weft_event_kind kind,
 	const struct weft_address *from)
 {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by the files of libweft: operations (weft_client_operation.c), what leaves
- * (weft_client_send.c), what arrives and the receive that it matches (weft_client_match.c,
+/* Shared by the files of libweft: operations (weft_client_operation.c), departures
+ * (weft_client_send.c), arrivals and the receives that they match (weft_client_match.c,
  * weft_client_arrivals.c), and the calls of programs (weft_client.c). */
 
 #include <stdbool.h>
@@ -52,13 +52,13 @@ struct operation_list {
 	struct operation *head, *tail;
 };
 
-/* A message that has arrived, or is arriving, without a receive. */
+/* A message without a receive that has arrived or is arriving. */
 struct unexpected {
 	struct unexpected *next;
 	struct weft_address from;
 	struct piece piece;
 	bool whole;                /* all of it has arrived */
-	struct operation *claimed; /* by this receive, while it arrives */
+	struct operation *claimed; /* by this receive, while the message arrives */
 	uint8_t data[];
 };
 
@@ -99,7 +99,7 @@ struct weft {
 	int timer; /* -1: none yet */
 	int waits; /* epoll descriptor */
 	bool down;
-	bool broken; /* the process has ended, or there was no memory for an arrival */
+	bool broken; /* the process has ended, or memory ran out for an arrival */
 };
 
 /* --- operations --- */
@@ -114,7 +114,7 @@ void operation_finish(struct weft *weft, struct operation *op, int error);
 void operation_finish_receive(struct weft *weft, struct operation *op);
 /* Numbers a long message. False: no memory. */
 bool operation_give_id(struct weft *weft, struct operation *op);
-/* The operation that a peer names; NULL: there is none of this kind with this peer. */
+/* The operation that a peer refers to; NULL: there is none of this kind with this peer. */
 struct operation *operation_find_id(const struct weft *weft, uint32_t id, enum weft_event_kind kind,
 	const struct weft_address *from);
 bool client_is_same(const struct weft_address *a, const struct weft_address *b);
@@ -131,7 +131,7 @@ unsigned client_take_completions(struct weft *weft);
 
 /* --- what arrives --- */
 
-/* The link to the first unexpected message that the receive matches, or to NULL. */
+/* Points to the link to the first unexpected message that the receive matches, or to NULL. */
 struct unexpected **client_find_unexpected(struct weft *weft, const struct operation *op);
 void client_unlink(struct weft *weft, struct unexpected **at);
 /* Matches the receive with an arrived message, or lets it wait. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-/* Pieces in send slots, and their completions. */
+/* Fills send slots with pieces, and handles their completions. */
 
 /* The data is in the slot. 'waits': the operation must be told when it has been sent. */
 static void order(struct weft *weft, struct operation *op, unsigned slot, const struct piece *piece,
@@ -112,7 +112,7 @@ static void send_grant(struct weft *weft, struct operation *op)
 		operation_move(&weft->moving, op);
 }
 
-/* Fills free slots. A long message sends a piece, and stands in line again. */
+/* Fills free slots. A long message sends one piece, then queues again. */
 void client_send_pieces(struct weft *weft)
 {
 	struct operation *op;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* How a program finds the lab process that runs its host, and gets the shared memory. */
+/* Finds the lab process that runs a program's host, and gets the shared memory. */
 
 #include <stdbool.h>
 #include <stddef.h>

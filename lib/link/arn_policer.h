@@ -3,11 +3,11 @@
 #pragma once
 
 /* Decides which adaptive-routing notifications a port accepts: only from a switch, only about roots
- * that exist, and only up to a rate. A forged notification costs throughput, as packets leave their
- * path or enter the adapted-flow channel for no reason, but never a packet.
+ * that exist, and only up to a rate. A forged notification can reduce throughput, because packets
+ * leave their path or enter the adapted-flow channel for no reason, but it never causes loss.
  *
- * The token bucket is one time (the generic cell rate algorithm): when it would be full again. One
- * thread per port. */
+ * The token bucket is stored as a single time, at which it would be full again (the generic cell
+ * rate algorithm). One thread per port. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
  * make the protocol self-healing: the next credit frame repairs the loss of a credit frame or a
  * data frame.
  *
- * Inline because two of these calls happen per packet. One writer: the lcore of the device. */
+ * Inline because two of these functions are called per packet. One writer: the device's lcore. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@ struct credit_tx {
 	uint32_t limit; /* FCCL last granted by the receiver */
 };
 
-/* The receiving end, owner of the buffer. It stores received - released blocks. */
+/* The receiving end, which owns the buffer. 'received' - 'released' blocks are stored. */
 struct credit_rx {
 	uint32_t received; /* ABR: blocks received, adjusted to the sender's total */
 	uint32_t released; /* blocks that left the buffer or never reached it */
@@ -59,7 +59,7 @@ static inline uint32_t credit_expected(const struct credit_rx *rx, uint32_t bloc
 	return left > 0 ? (uint32_t)left : 0;
 }
 
-/* True if the blocks of a frame that is arriving were granted. */
+/* True if credits were granted for the blocks of an arriving frame. */
 static inline bool credit_covers(const struct credit_rx *rx, uint32_t blocks)
 {
 	return (int32_t)(rx->granted - rx->received - blocks) >= 0;
@@ -84,7 +84,7 @@ static inline uint32_t credit_stored(const struct credit_rx *rx)
 	return rx->received - rx->released;
 }
 
-/* The limit that could be granted now: received blocks plus free blocks. */
+/* The highest limit that could be granted now: received blocks plus free blocks. */
 static inline uint32_t credit_limit(const struct credit_rx *rx)
 {
 	return rx->released + rx->capacity;
@@ -96,9 +96,9 @@ static inline uint32_t credit_ungranted(const struct credit_rx *rx)
 	return credit_limit(rx) - rx->granted;
 }
 
-/* True if the ungranted blocks are worth a credit frame: if they are many, or more than the sender
- * has left. Without the second rule a buffer nearly full of blocked packets would pass the others
- * at a fraction of a buffer per refresh. */
+/* True if the ungranted blocks justify a credit frame: if there are many, or more than the sender
+ * has left. Without the second rule, a buffer nearly full of blocked packets would pass other
+ * packets at only a fraction of a buffer per refresh. */
 static inline bool credit_grant_due(const struct credit_rx *rx)
 {
 	uint32_t ungranted = credit_ungranted(rx);
@@ -109,7 +109,7 @@ static inline bool credit_grant_due(const struct credit_rx *rx)
 }
 
 /* The maximum that a receiver with this buffer withholds under the rule above while its sender has
- * 'left' blocks left. Packets in flight may have raised it a little. */
+ * 'left' blocks left. Packets in flight may have raised this number slightly. */
 static inline uint32_t credit_withheld_max(uint32_t capacity, uint32_t left)
 {
 	uint32_t needed = left > capacity / 8 ? left : capacity / 8;

@@ -6,7 +6,7 @@
 
 /* Maximum number of frames in a buffer; if more fit, several count as one. */
 #define FRAMES_MAX 512u
-/* Buffers of frames until the pattern repeats, and buffers that are then measured. */
+/* Number of buffers' worth of frames until the pattern repeats, and number then measured. */
 #define SETTLE  8u
 #define MEASURE 32u
 #define STARTS  16u
@@ -80,7 +80,8 @@ static void advance(struct play *play)
 		play->freed++;
 		grant(play);
 	} else if (play->loop->refresh_ps != WEFT_TIME_NEVER) {
-		grant(play); /* a poll loop polls at any time, an event only at releases */
+		grant(play); /* a poll loop polls at any time, the event-driven model only at
+			      * releases */
 	}
 }
 
@@ -98,7 +99,7 @@ static void send(struct play *play)
 	play->free_at = begin + play->frame_ps;
 }
 
-/* A sender that has the credits of 'first' frames at the start; the receiver has the rest. */
+/* Starts with a sender that has credits for 'first' frames; the receiver has the rest. */
 static uint32_t ppm_from(
 	const struct credit_loop *loop, uint64_t frames, uint32_t together, uint64_t first)
 {
@@ -123,7 +124,8 @@ static uint32_t ppm_from(
 			  (play.now - from));
 }
 
-/* Credit frames combine a quarter of the buffer at most: the sender has room until they return. */
+/* A credit frame returns at most a quarter of the buffer at once, so the sender has credits left
+ * until it arrives. */
 static bool is_enough(const struct credit_loop *loop, uint32_t fit)
 {
 	uint32_t combined = loop->each ? 1 : loop->vc_blocks / 4 / loop->frame_blocks + 1;
@@ -131,7 +133,8 @@ static bool is_enough(const struct credit_loop *loop, uint32_t fit)
 	return loop->free_ps + loop->return_ps + combined * loop->frame_ps <= fit * loop->frame_ps;
 }
 
-/* If credit frames combine several frames, the start matters: the best of some is used. */
+/* If a credit frame returns the credits of several frames, the initial state matters: several are
+ * tried and the best result is used. */
 uint32_t credit_loop_ppm(const struct credit_loop *loop)
 {
 	uint32_t fit = loop->vc_blocks / loop->frame_blocks, max = 0;

@@ -2,11 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The share of a link's rate that the credits of one VC allow. The credits of a frame are in use
- * from the start of its transmission until a credit frame has returned them. If the buffer is
- * smaller than what the link carries in that time, the sender has to wait. The loop is simulated by
- * the rules of credit.h, for a sender that always has a frame and a receiver that forwards each
- * frame at once, so the result is an upper bound for all traffic of such frames. For set-up. */
+/* Calculates the share of a link's rate that the credits of one VC allow. A frame's credits are in
+ * use from the start of its transmission until a credit frame returns them. If the buffer is
+ * smaller than what the link carries in that time, the sender has to wait. The loop is simulated
+ * with the rules of credit.h, for a sender that always has a frame and a receiver that forwards
+ * each frame immediately, so the result is an upper bound for all traffic of such frames. For
+ * set-up. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,8 +23,9 @@ struct credit_loop {
 	/* From the start of its transmission until it counts as received, and until its blocks are
 	 * free (not earlier). */
 	weft_time arrive_ps, free_ps;
-	weft_time return_ps;  /* transmission and delay of a credit frame */
-	weft_time refresh_ps; /* one is sent at least that often; WEFT_TIME_NEVER: only when due */
+	weft_time return_ps;  /* transmission time and delay of a credit frame */
+	weft_time refresh_ps; /* maximum interval between credit frames; WEFT_TIME_NEVER: sent only
+			       * when due */
 	bool each;            /* one is sent for each frame */
 };
 

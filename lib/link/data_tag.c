@@ -9,7 +9,7 @@
 
 _Static_assert(DATA_TAG_BYTES == crypto_shorthash_BYTES, "SipHash-2-4");
 
-/* From the start of the fixed header to the mutable bytes. */
+/* Number of bytes from the start of the fixed header to the mutable bytes. */
 #define COVERED_BYTES offsetof(struct frame_header, vc)
 
 /* Continues the purposes of link_seal.c. */

@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* When a transmitter was allowed to send what it sends now. Its peer raises a limit with control
- * frames: credits of a link, the window of a flow. A poll loop reads such a frame after its due
- * arrival, perhaps together with later ones. A transmission that needs the new limit may start when
- * the frame was due, not earlier (pacer.h). The most recent limits are kept with their times. If
- * there are too many, a limit gets the due time of the next one: late, never early. Limits are
- * wrapping totals. One thread. */
+/* Records when a transmitter became allowed to send what it sends now. Its peer raises a limit with
+ * control frames: the credits of a link, the window of a flow. A poll loop reads such a frame some
+ * time after its due arrival, perhaps together with later ones. A transmission that needs the new
+ * limit may start when the frame was due, not earlier (pacer.h). The most recent limits are kept
+ * with their times. If there are too many, a limit takes the due time of the next one, which is
+ * later but never earlier than its own. Limits are wrapping totals. One thread. */
 
 #include <stdint.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 
 struct limit_times {
 	uint32_t known; /* the limit last seen */
-	uint32_t base;  /* up to this one was allowed long ago */
+	uint32_t base;  /* totals up to this one were allowed long ago */
 	uint32_t kept;
 	uint32_t limit[LIMIT_TIMES_KEPT]; /* ascending */
 	weft_time due[LIMIT_TIMES_KEPT];
@@ -40,8 +40,8 @@ static inline void limit_times_drop(struct limit_times *times)
 }
 
 /* A control frame that was due at 'due' raised the limit. A frame that did not raise it changes
- * nothing. Frames arrive in order: after the link's delay became shorter, not before the preceding
- * frame. */
+ * nothing. Frames arrive in order: even if the link's delay became shorter, none is due before the
+ * preceding one. */
 static inline void limit_times_raise(struct limit_times *times, uint32_t limit, weft_time due)
 {
 	if ((int32_t)(limit - times->known) <= 0)
@@ -71,8 +71,8 @@ struct credit_times {
 	struct limit_times vc[FRAME_VCS_MAX];
 };
 
-/* After each credit frame: the transmitter's totals, and the frame's due arrival. A new session
- * counts from 0. */
+/* Call it after each credit frame, with the transmitter's totals and the frame's due arrival. The
+ * totals of a new session count from 0. */
 static inline void credit_times_update(
 	struct credit_times *times, const struct credit_tx *tx, unsigned vcs, weft_time due)
 {
@@ -83,8 +83,8 @@ static inline void credit_times_update(
 	}
 }
 
-/* When the credits of the last frame that was taken became available ('tx' counts it as sent); 0:
- * long ago. */
+/* When credits became available for the frame taken last, which 'tx' counts as sent; 0: long
+ * ago. */
 static inline weft_time credit_times_of(struct credit_times *times, unsigned vc, uint32_t sent)
 {
 	return limit_times_of(&times->vc[vc], sent);

@@ -49,7 +49,7 @@ static bool grants_due(const struct link_end *end)
 	return false;
 }
 
-/* Time during which this end did not poll does not count as silence. */
+/* Time during which this end did not poll does not count as the neighbour's silence. */
 static void excuse_absence(struct link_end *end, weft_time now)
 {
 	weft_time away = now - end->polled_at;
@@ -137,9 +137,9 @@ static void meet_session(struct link_end *end, uint32_t session)
 		end->tx[vc] = (struct credit_tx){0};
 }
 
-/* True if the frame names our current session. From the first such frame on the neighbour counts
- * from zero, and it has sent nothing in that count, because nothing was granted: frames received
- * until now belong to an earlier session. */
+/* True if the frame names this end's current session. From the first such frame on, the neighbour
+ * counts from zero. Its count is still zero, because nothing was granted: frames received so far
+ * belong to an earlier session. */
 static bool is_known(struct link_end *end, uint32_t session)
 {
 	if (session != end->config.session)
@@ -159,8 +159,8 @@ static void hear(struct link_end *end, weft_time now)
 }
 
 /* Blocks sent but never received were lost on the link; they now count as received and released, so
- * the limit advances and no credit leaks. A total below ours is a sender that miscounts: the
- * difference also reduces the grant, so that the sender gains nothing. */
+ * the limit advances and no credit leaks. A total below this end's means that the sender miscounts:
+ * the difference also reduces the grant, so that the sender gains nothing. */
 static void adopt_sent_total(struct link_end *end, unsigned vc, uint32_t sent)
 {
 	struct credit_rx *rx = &end->rx[vc];
@@ -230,7 +230,8 @@ static bool prove(struct link_end *end, const struct control_hello *hello, weft_
 	end->peer_generation = hello->generation;
 	if (judged == LINK_HELLO_PROVEN) {
 		end->generation++;
-		/* Before the first credit frame, which the neighbour can only open then. */
+		/* Sent before the first credit frame, because the neighbour can open that frame
+		 * only after this hello. */
 		end->hello_due = now;
 	}
 	return true;

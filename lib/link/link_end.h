@@ -3,8 +3,8 @@
 #pragma once
 
 /* One end of a link: credits of all VCs in both directions, sessions, hello, up and down. Sessions
- * are Weft's own addition, because a process may restart while its neighbour keeps running. Every
- * switch port and every interface contains one of these objects.
+ * are Weft's own addition: a process may restart while its neighbour keeps running. Every switch
+ * port and every interface contains one of these objects.
  *
  * The caller passes decoded control frames and the time, and builds and sends the control frames
  * that are due. No clock, no allocation after link_end_init(). One thread.
@@ -30,13 +30,13 @@
 #include "credit.h"
 #include "wire/control.h"
 
-/* A link goes down after this many missed hellos, that is after a silence of more than
- * LINK_HELLOS_MISSED * hello_ps. Between two polls at most one hello interval counts as silence:
- * for the rest this end itself was not polled, and the neighbour's hellos may have arrived and wait
- * unread behind other frames. A dead neighbour is therefore detected by an end polled at least once
- * per hello interval: at its first poll after three of them; an end polled every G, longer than
- * that: at its fourth poll after the last frame; any end whose polls are at most G apart: within
- * four times the longer of G and hello_ps. */
+/* A link goes down after this many missed hellos, that is, after a silence longer than
+ * LINK_HELLOS_MISSED * hello_ps. At most one hello interval between two polls counts as silence:
+ * for the rest of the time this end was not polled, and hellos may have arrived that wait unread
+ * behind other frames. An end that is polled at least once per hello interval therefore detects a
+ * dead neighbour at its first poll after three intervals; an end that is polled at a longer
+ * interval G, at its fourth poll after the last frame; and any end whose polls are at most G apart,
+ * within four times the longer of G and hello_ps. */
 #define LINK_HELLOS_MISSED 3
 
 struct link_end_config {
@@ -57,35 +57,37 @@ enum link_end_state { LINK_WAITING, LINK_UP, LINK_DOWN };
 
 struct link_end {
 	struct credit_tx tx[FRAME_VCS_MAX];
-	uint64_t peer_device; /* a field of switch_port, here for its cache-line layout */
+	uint64_t peer_device; /* belongs to switch_port; stored here for the cache-line layout */
 	struct credit_rx rx[FRAME_VCS_MAX];
 	struct link_end_config config;
 	enum link_end_state state;
 	uint32_t peer_session;
 	uint8_t peer_port, peer_kind;
-	bool known;         /* the neighbour has confirmed our session; nothing is granted before */
+	bool known;         /* the neighbour has confirmed this session; until then nothing is
+			     * granted */
 	bool credit_wanted; /* a credit frame is urgent: a new session, a limit gone stale */
 	bool dark;          /* link_end_set_dark() */
-	weft_time heard_at; /* or later, to allow for the time in which this end was not polled */
+	weft_time heard_at; /* time of the last frame, moved forward by time in which this end was
+			     * not polled */
 	weft_time polled_at;
 	weft_time hello_due, credit_due;
 	uint64_t credit_frames_sent, credit_frames_received, blocks_healed, sessions_seen;
 	uint64_t downs; /* times it went down after it had been up */
 	/* Proving ends only. */
-	uint32_t generation; /* sessions that it has adopted */
-	uint32_t
-		peer_generation; /* generation of the session that it announces, as last received */
-	uint32_t announced;      /* session received before the first one is adopted; 0: none */
+	uint32_t generation;      /* sessions that it has adopted */
+	uint32_t peer_generation; /* generation of the session that the peer announced last */
+	uint32_t announced;       /* session received from the peer while none is adopted yet; 0:
+				   * none */
 };
 
-/* For a hello to a proving end. */
+/* Judgement of a hello at a proving end. */
 enum link_hello {
-	LINK_HELLO_KNOWN,    /* from the session that it has adopted */
+	LINK_HELLO_KNOWN,    /* from the session that this end has adopted */
 	LINK_HELLO_PROVEN,   /* from another session, which may be adopted */
 	LINK_HELLO_UNPROVEN, /* perhaps recorded long ago */
 };
 
-/* Which of these a hello is; its tag was right. */
+/* Classifies a hello whose tag was correct. */
 enum link_hello link_end_judge_hello(const struct link_end *end, const struct control_hello *hello);
 
 /* Result of link_end_poll(), a set. */
@@ -95,17 +97,17 @@ enum link_hello link_end_judge_hello(const struct link_end *end, const struct co
 
 void link_end_init(struct link_end *end, const struct link_end_config *config, weft_time now);
 
-/* Call once per loop. Grants are sent when they reach a quarter of a VC's buffer, an eighth if the
- * sender has less than that left, and at each refresh; with 'each' also when a single block is
- * free. */
+/* Call once per loop. Grants are sent when they reach a quarter of a VC's buffer, or an eighth if
+ * the sender has less than that left, and at each refresh; with 'each', also for a single free
+ * block. */
 unsigned link_end_poll(struct link_end *end, weft_time now);
 
 /* The device has lost or regained its carrier. Without carrier a link goes down at its next poll; a
  * regained one sends a hello at once. */
 void link_end_set_dark(struct link_end *end, bool dark, weft_time now);
 
-/* The neighbour is known not to be scheduled, like a loop of this process without a CPU: at most
- * one hello interval of its silence until now counts. */
+/* The neighbour is known not to be scheduled, for example because it is a loop of this process that
+ * has no CPU: at most one hello interval of its silence so far counts. */
 void link_end_forgive_stall(struct link_end *end, weft_time now);
 
 /* Fills the control frame that link_end_poll() requested and records it as sent. Data frames sent
@@ -118,12 +120,12 @@ void link_end_fill_hello(struct link_end *end, struct control_hello *hello, weft
 bool link_end_on_credit(struct link_end *end, const struct control_credit *credit, weft_time now);
 bool link_end_on_hello(struct link_end *end, const struct control_hello *hello, weft_time now);
 
-/* True if the limits of this frame count: it is for our session and number of VCs. */
+/* True if the limits in this frame are valid: it is for this end's session and number of VCs. */
 static inline bool link_end_accepts(const struct link_end *end, const struct control_credit *credit)
 {
 	return !end->config.open && credit->vcs == end->config.vcs &&
 	       credit->peer_session == end->config.session;
 }
 
-/* Open ends only: renews both directions' totals. */
+/* Open ends only: renews the totals of both directions. */
 void link_end_renew_open(struct link_end *end);

@@ -22,7 +22,7 @@ _Static_assert(LINK_KEY_BYTES == crypto_generichash_KEYBYTES, "256 bits");
 /* The purposes of keys. */
 enum purpose { PURPOSE_SESSION = 1, PURPOSE_HELLO, PURPOSE_PAIR };
 
-/* One sender and the sessions of both ends. */
+/* Identifies one sender and the sessions of both ends. */
 struct direction {
 	uint64_t device;
 	uint8_t port;
@@ -66,7 +66,7 @@ void link_seal_init(struct link_seal *seal, const struct link_key *key, struct l
 	derive(key, PURPOSE_HELLO, &none, seal->hello_key);
 }
 
-/* Rare, and out of the way of frames: inlined it costs each of them thirty instructions. */
+/* Rarely called, and not inlined, because inlining costs every frame thirty instructions. */
 static __attribute__((noinline)) void change_keys(
 	struct link_seal *seal, const struct link_end *end)
 {
@@ -88,14 +88,15 @@ static inline void follow_sessions(struct link_seal *seal, const struct link_end
 		change_keys(seal, end);
 }
 
-/* Length of the frame whose payload ends there, padding included. */
+/* Length of a frame whose payload ends at this offset, padding included. */
 static unsigned padded(unsigned bytes)
 {
 	return bytes < FRAME_BYTES_MIN ? FRAME_BYTES_MIN : bytes;
 }
 
-/* The text of a tag: the fixed header without the fields that are meaningless in control frames and
- * without the payload CRC, which follows from the payload; then everything up to the counter. */
+/* The bytes that a tag authenticates: the fixed header without the fields that are meaningless in
+ * control frames and without the payload CRC, which follows from the payload; then everything up to
+ * the counter. */
 #define HEADER_FIRST_BYTES    10
 #define HEADER_LEFT_OUT_BYTES 16
 _Static_assert(
@@ -103,7 +104,7 @@ _Static_assert(
 		offsetof(struct frame_header, vc) == HEADER_FIRST_BYTES + HEADER_LEFT_OUT_BYTES,
 	"the fields between are left out");
 
-/* While it is made, the first bytes stand in the place of the omitted ones. */
+/* While the tag is computed, the first bytes overwrite the omitted ones. */
 static void make_tag(uint8_t *frame, unsigned end, const uint8_t *key, uint8_t tag[TAG_BYTES])
 {
 	uint8_t *header = frame + FRAME_HEADER_OFFSET, *text = header + HEADER_LEFT_OUT_BYTES;
@@ -135,7 +136,7 @@ static bool tag_matches(uint8_t *frame, unsigned at, const uint8_t *key)
 
 	make_tag(frame, at, key, (uint8_t *)&right);
 	memcpy(&tag, frame + at + COUNTER_BYTES, sizeof(tag));
-	/* One comparison of registers: it takes as long whichever bytes differ. */
+	/* A single register comparison takes the same time whichever bytes differ. */
 	return right == tag;
 }
 
@@ -155,7 +156,7 @@ static __attribute__((noinline)) bool open_hello(
 	const struct frame_header *header = frame_header_const(frame);
 	struct control_hello hello;
 
-	/* The link's end refuses what is not a hello. */
+	/* If it is not a valid hello, link_end refuses it. */
 	if (!control_hello_decode(
 		    &hello, frame + frame_payload_offset(header), ntohs(header->payload_bytes_be)))
 		return true;
@@ -173,7 +174,7 @@ static __attribute__((noinline)) bool open_hello(
 	}
 }
 
-/* The bytes after the payload belonged to this link. */
+/* The bytes after the payload belonged to this link only. */
 static unsigned remove_seal(uint8_t *frame, unsigned at)
 {
 	if (at < FRAME_BYTES_MIN)

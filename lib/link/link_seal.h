@@ -10,15 +10,15 @@
  *
  * A seal covers one hop: each device checks it, removes it and seals the frame again for the next
  * link. Two counters and two keys per link therefore suffice for all kinds of frames; end-to-end
- * seals would need them for each pair of hosts. End-to-end seals would not protect better: all
- * devices have the same key, and the source check of the switches stops a host that sends under
- * another host's number.
+ * seals would need two of each per pair of hosts, and would not protect better: all devices have
+ * the same key, and the source check of the switches stops a host that sends under another host's
+ * number.
  *
  * Each direction of a pair of sessions has its own key, derived from identity and port of the
  * sender and both sessions: frames of other sessions, other links and the other direction have
  * wrong tags. Within a pair of sessions the counter rises with each frame. Hellos, which agree on
  * the sessions, have a key of their own; link_end.h ('proving') explains how old ones are
- * recognized.
+ * recognised.
  *
  * No clock, no allocation, no log. Only the thread of the link's end calls this. */
 
@@ -47,7 +47,7 @@ struct link_seal_counters {
 };
 
 struct link_seal {
-	const struct link_key *key; /* NULL: frames have no seals; the caller's */
+	const struct link_key *key; /* owned by the caller; NULL: frames have no seals */
 	uint64_t sent;              /* counter of the last frame */
 	/* The sessions that the keys are for; 0: none yet. */
 	uint32_t session, peer_session;
@@ -57,11 +57,12 @@ struct link_seal {
 	struct link_seal_counters count;
 };
 
-/* From now on frames of 'end' get seals; before its first frame. Gives the end a session that no
- * other end has and makes it proving. The caller keeps 'key'. sodium_init() was called. */
+/* From now on frames of 'end' get seals; call it before the end's first frame. Gives the end a
+ * session that no other end has, and makes it proving. The caller keeps 'key' valid. Call
+ * sodium_init() first. */
 void link_seal_init(struct link_seal *seal, const struct link_key *key, struct link_end *end);
 
-/* Frames of this kind have a seal where there is a key. */
+/* Whether frames of this kind have a seal if there is a key. */
 static inline bool link_seal_covers(unsigned kind)
 {
 	const unsigned covered = 1u << FRAME_CREDIT | 1u << FRAME_ARN | 1u << FRAME_ACK |
@@ -77,9 +78,9 @@ static inline bool link_seal_covers(unsigned kind)
 unsigned link_seal_close(
 	struct link_seal *seal, const struct link_end *end, uint8_t *frame, unsigned room);
 
-/* Checks a frame of a kind that has a seal, good by frame_check(). If the seal is genuine and new,
- * removes it and returns the length without it. Otherwise counts the frame and returns 0. A hello
- * that may prove nothing passes until the first session is adopted: link_end_on_hello() then
- * changes nothing. */
+/* Checks a frame of a kind that has a seal; it has passed frame_check(). If the seal is genuine and
+ * new, removes it and returns the length without it. Otherwise counts the frame and returns 0.
+ * Until the first session is adopted, a hello that proves nothing also passes; link_end_on_hello()
+ * does not act on it. */
 unsigned link_seal_open(
 	struct link_seal *seal, const struct link_end *end, uint8_t *frame, unsigned bytes);

@@ -5,17 +5,18 @@
 /* The transmitter of a link on the real clock: when each transmission starts, and when the wire is
  * free again.
  *
- * A frame is ready when an ideal device could have sent it: it is there and has credits. A poll
- * loop polls only at intervals, so its time is later. A transmission starts as soon as the frame is
- * ready and the wire is free. This may be before the loop's time: the loop catches up. It never
- * starts earlier, so unused time of the wire is lost, and no interval carries more than the rate.
- * Catching up is bounded: a transmission that should have started more than 'catch_up_ps' ago
- * starts that long ago, and the difference counts as the transmitter's lateness.
+ * A frame is ready when an ideal device could have sent it: it has arrived and has credits. A poll
+ * loop polls only at intervals, so it sees the frame later. A transmission starts as soon as the
+ * frame is ready and the wire is free. This may be before the loop's current time: the loop catches
+ * up. A transmission never starts before its frame is ready, so unused wire time is lost, and no
+ * interval carries more than the rate allows. Catching up is bounded: a transmission that should
+ * have started more than 'catch_up_ps' ago starts that long ago, and the difference counts as the
+ * transmitter's lateness.
  *
- * Frames that the loop itself makes (credits, hellos, acknowledgements) are sent at once. Frames of
- * other loops that were ready earlier may arrive only later. The loop's own frames therefore use
- * time on the wire, but do not end catching up: a frame that was ready before them starts as if
- * they were not there, and the next one starts later instead. */
+ * Frames that the loop itself makes (credits, hellos, acknowledgements) are sent at once, although
+ * frames of other loops that were ready earlier may arrive only later. The loop's own frames
+ * therefore take time on the wire, but do not end catching up: a frame that was ready before them
+ * starts as if they were not there, and the next one starts later instead. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,12 +26,12 @@
 struct pacer {
 	uint64_t ps_per_byte; /* 0: unlimited */
 	weft_time catch_up_ps;
-	weft_time free_at; /* end of the last transmission, without the loop's own frames since
-			      then: */
+	weft_time free_at; /* end of the last transmission, apart from later frames of the loop
+			    * itself, which are: */
 	weft_time own_from, own_until; /* start of the first, end of the last */
 	weft_time owed_ps;             /* their time on the wire; 0: none */
-	/* Transmissions that the bound delayed, the total delay, and the longest. One writer, any
-	 * reader. */
+	/* Number of transmissions that the bound delayed, their total delay, and the longest one.
+	 * One writer, any reader. */
 	uint64_t moved;
 	weft_time moved_ps, moved_max_ps;
 };
@@ -62,7 +63,7 @@ static inline weft_time pacer_begin(struct pacer *pacer, weft_time ready, weft_t
 	return begin + late;
 }
 
-/* Sends 'bytes' (the caller adds FRAME_WIRE_OVERHEAD) from 'begin' on, as returned by
+/* Sends 'bytes' (the caller adds FRAME_WIRE_OVERHEAD) starting at 'begin', as returned by
  * pacer_begin(). Returns when the last bit leaves. */
 static inline weft_time pacer_send(struct pacer *pacer, weft_time begin, uint32_t bytes)
 {

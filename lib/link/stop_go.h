@@ -23,8 +23,8 @@ struct stop_go_marks {
 
 enum stop_go_signal { STOP_GO_NONE, STOP_GO_STOPS, STOP_GO_GOES };
 
-/* True if a link of 'delay' cycles never overflows the buffer: the flits of two delays still arrive
- * after the one that passed the mark. */
+/* True if the buffer of a link of 'delay' cycles never overflows: after the flit that passed the
+ * mark, the flits of two more delays still arrive. */
 static inline bool stop_go_never_over(const struct stop_go_marks *marks, uint64_t delay)
 {
 	return marks->stop >= marks->go && marks->slack >= marks->stop + 2 * delay;
@@ -37,7 +37,8 @@ static inline bool stop_go_never_empty(const struct stop_go_marks *marks, uint64
 	return marks->go >= 2 * delay + 2;
 }
 
-/* The signal that a receiver at this level sends; 'stopped' is its record of the last signal. */
+/* The signal that a receiver at this level sends; '*stopped' records whether the last signal was
+ * STOP. */
 static inline enum stop_go_signal stop_go_update(
 	const struct stop_go_marks *marks, bool *stopped, uint64_t level)
 {

@@ -118,8 +118,8 @@ static void build_probe(
 	discovery->sent++;
 }
 
-/* Obsolete probes. Either the device on its path is lost: finding it again probes its ports anew.
- * Or the link is down: it is probed when it comes up. */
+/* True if a probe is obsolete: the device on its path is lost, whose ports are probed anew when it
+ * is found again, or the link is down, which is probed when it comes up. */
 static bool is_void(const struct discovery *discovery, const struct discovery_probe *probe)
 {
 	const struct map_device *device = &discovery->map->device[probe->device];
@@ -174,7 +174,8 @@ static bool is_worthwhile(struct discovery *discovery, struct discovery_place pl
 		return false;
 	if (link_is_held(&device->port[place.port], now))
 		return false;
-	/* Room for the ports, the next one and the final element, in both directions. */
+	/* True if there is room for the ports, the next one and the final element, in both
+	 * directions. */
 	if (device->depth + 2 <= MAPPER_BACK_MAX)
 		return true;
 	discovery_find(discovery, DISCOVERY_TOO_FAR, place.device, place.port);
@@ -263,8 +264,7 @@ static void probe_ports(struct discovery *discovery, uint32_t at)
 	}
 }
 
-/* A cable that appeared or disappeared since the device's last reply, whose report the reply
- * overtook. */
+/* A cable came or went since the device's last reply; this reply overtook the report. */
 static void update_link(struct discovery *discovery, uint32_t at, uint8_t port, bool up)
 {
 	if (!up)
@@ -320,7 +320,7 @@ static void restart(struct discovery *discovery, uint32_t at)
 	discovery->map->changes++;
 }
 
-/* The device that answered; MAP_NONE if it cannot be added. */
+/* Returns the device that answered; MAP_NONE if it cannot be added. */
 static uint32_t identify(struct discovery *discovery, const struct mapper_message *message,
 	struct discovery_place from, bool *entered)
 {
@@ -335,7 +335,7 @@ static uint32_t identify(struct discovery *discovery, const struct mapper_messag
 		return at;
 	}
 	device = &map->device[at];
-	/* Another mapper gave it other tables, or it lost them. */
+	/* Another mapper gave the device other tables, or the device lost them. */
 	if (device->facts.digest != message->reply.digest ||
 		device->facts.session != message->reply.session)
 		device->known_in = 0;
@@ -345,7 +345,7 @@ static uint32_t identify(struct discovery *discovery, const struct mapper_messag
 		return MAP_NONE;
 	}
 	if (device->facts.session != message->reply.session) {
-		/* It has restarted, or two devices with one identity answer alternately. */
+		/* The device has restarted, or two devices with one identity answer alternately. */
 		if (device->lives == DISCOVERY_RESTARTS_MAX ||
 			device->former == message->reply.session) {
 			discovery_find(discovery, DISCOVERY_TWO_SESSIONS, at, message->reply.entry);
@@ -362,7 +362,7 @@ static uint32_t identify(struct discovery *discovery, const struct mapper_messag
 	return at;
 }
 
-/* A port has one cable; the first one found stays. */
+/* A port has one cable: the first one that was found stays. */
 static void connect(struct discovery *discovery, struct discovery_place from, uint32_t at)
 {
 	struct fabric_map *map = discovery->map;
@@ -380,7 +380,7 @@ static void connect(struct discovery *discovery, struct discovery_place from, ui
 		fabric_map_cut(map, from.device, from.port, MAP_SILENT);
 		return;
 	}
-	/* Probed again, and another device is there now. */
+	/* The port was probed again, and another device is there now. */
 	if (near->state == MAP_LINKED && (near->peer != at || near->peer_port != entry))
 		fabric_map_cut(map, from.device, from.port, MAP_UNKNOWN);
 	fabric_map_connect(map, from.device, from.port, at, entry);
@@ -408,7 +408,7 @@ enum mapper_refusal discovery_on_reply(
 	bool known, entered;
 	uint32_t at;
 
-	/* The mapper's own agent would not admit a probe of its mapper from a cable either. */
+	/* The mapper's own agent does not accept its mapper's probes from a cable either. */
 	if (probe == NULL || message->sender == discovery->speaker->id) {
 		discovery->unasked++;
 		return MAPPER_REFUSED_STALE;
@@ -416,7 +416,7 @@ enum mapper_refusal discovery_on_reply(
 	from = (struct discovery_place){probe->device, probe->port, false};
 	probe->used = false;
 	discovery->outstanding--;
-	/* The route to a neighbour leads through the device: a lost device has none. */
+	/* The neighbour's route leads through the device: if that is lost, there is none. */
 	if (!discovery->map->device[from.device].present)
 		return MAPPER_REFUSED_STALE;
 	discovery->replies++;

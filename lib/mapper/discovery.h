@@ -3,9 +3,9 @@
 #pragma once
 
 /* Discovery (docs/explanation/the-mapper.md): decides which probes to send and how replies change
- * the map, for the whole fabric from the mapper's own port on, or for single ports after a link
- * went up or down. Retries depend on 'now' alone. A mapper owns it, passes replies on and sends the
- * frames that discovery_poll() fills. One thread. */
+ * the map, for the whole fabric, starting at the mapper's own port, or for single ports after a
+ * link went up or down. Retries depend on 'now' alone. A mapper owns it, passes replies on and
+ * sends the frames that discovery_poll() fills. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,11 +14,10 @@
 #include "fabric_map.h"
 #include "mapper_frame.h"
 
-/* Flap damping: a flapping link is held down when it comes up again, because each known link that
- * goes down cancels the current distribution, and without damping no other change would complete.
- * After its first loss a link is used again at once; from the second on it is held, twice as long
- * each time, until it has been up for LINK_HOLD_FORGET times the shortest hold. One thread; no
- * clock. */
+/* Flap damping: a flapping link is held down when it comes up again. Each known link that goes down
+ * cancels the current distribution, so without damping no other change would complete. After its
+ * first loss a link is used again at once. From the second loss on it is held, each time twice as
+ * long, until it has been up for LINK_HOLD_FORGET times the shortest hold. One thread; no clock. */
 
 #define LINK_HOLD_DOWNS_MAX 9
 /* Twice the longest hold. */
@@ -119,7 +118,7 @@ struct discovery {
 
 const char *discovery_finding_name(enum discovery_finding_kind kind);
 
-/* The map already has device 0. -ENOMEM. */
+/* The map must already have device 0. -ENOMEM. */
 int discovery_init(struct discovery *discovery, const struct discovery_config *config,
 	struct fabric_map *map, struct mapper_speaker *speaker);
 void discovery_fini(struct discovery *discovery);
@@ -127,12 +126,12 @@ void discovery_fini(struct discovery *discovery);
 /* Forgets pending probes and all findings. */
 void discovery_reset(struct discovery *discovery);
 /* Forgets the findings and the restart counts of devices. Call it from time to time; otherwise a
- * device that restarts often is taken for two with one identity. */
+ * device that restarts often is mistaken for two with one identity. */
 void discovery_forget_findings(struct discovery *discovery);
 /* Adds a finding, if there is room. */
 void discovery_find(struct discovery *discovery, enum discovery_finding_kind kind, uint32_t device,
 	uint8_t port);
-/* Queues a probe of the neighbour behind this port; if it is known, only if 'again'. */
+/* Queues a probe of the neighbour behind this port; a known neighbour is probed only if 'again'. */
 void discovery_ask(struct discovery *discovery, uint32_t device, uint8_t port, bool again);
 
 /* True if there is a frame to send on port 0. */

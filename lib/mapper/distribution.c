@@ -114,7 +114,7 @@ static void advance(struct distribution *distribution, weft_time now)
 		break;
 	case DISTRIBUTION_PAUSE:
 	case DISTRIBUTION_PURGE:
-		/* A purged device may still receive from a neighbour that is not yet purged: so
+		/* A purged device may still receive from a neighbour that is not yet purged, so
 		 * draining is checked again after a purge. */
 		distribution->idle_rounds = 0;
 		distribution->drain_until = now + distribution->config.drain_ps;
@@ -167,7 +167,7 @@ void distribution_start(
 void distribution_stop(struct distribution *distribution)
 {
 	distribution->step = DISTRIBUTION_IDLE;
-	/* The greater mapper may be gone when this one leads again. */
+	/* The greater mapper may be gone by the time this one leads again. */
 	distribution->greater = 0;
 	distribution->greater_priority = 0;
 }
@@ -188,8 +188,8 @@ static bool is_before_commit(const struct distribution *distribution)
 	       distribution->step == DISTRIBUTION_DRAIN || distribution->step == DISTRIBUTION_PURGE;
 }
 
-/* Also fails other devices that were asked as often without success and had time to answer: a loss
- * on the path to one device affects all beyond it. */
+/* Also fails other devices that were asked equally often without success and had time to answer,
+ * because a loss on the path to one device affects all devices beyond it. */
 static void refuse_silent(struct distribution *distribution, weft_time now)
 {
 	weft_time late = now + distribution->config.retry_ps / 2;
@@ -203,7 +203,7 @@ static void refuse_silent(struct distribution *distribution, weft_time now)
 	}
 }
 
-/* The device does not answer or refuses. Before the first commit that cancels the distribution;
+/* The device does not answer, or refuses. Before the first commit this cancels the distribution;
  * afterwards the device is left behind with its current tables. */
 static void fail_target(
 	struct distribution *distribution, struct distribution_target *target, weft_time now)
@@ -353,7 +353,7 @@ weft_time distribution_due(const struct distribution *distribution, weft_time no
 		return due;
 	if (distribution->step == DISTRIBUTION_DRAIN && now < distribution->round_at)
 		return distribution->round_at;
-	/* Some have not been asked, and may be. */
+	/* Some devices have not been asked yet, and may be asked now. */
 	if (distribution->open > distribution->outstanding &&
 		distribution->outstanding < distribution->config.outstanding)
 		return now;
@@ -433,7 +433,7 @@ void distribution_on_status(struct distribution *distribution, uint32_t device,
 		advance_while_complete(distribution, now);
 		break;
 	case AGAIN:
-		/* At once if it has made progress, else when it is due. */
+		/* Asks at once if the device has made progress, otherwise when it is due. */
 		if (target->tries == 0)
 			target->due = now;
 		break;

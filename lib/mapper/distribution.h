@@ -24,9 +24,9 @@ struct distribution_config {
 	weft_time retry_ps;
 	unsigned tries;
 	unsigned part_bytes; /* bytes of an image per frame, 1 to MAPPER_PART_MAX */
-	weft_time drain_ps;  /* longest wait for an idle fabric, before and after a purge */
-	weft_time settle_ps; /* interval between two idle reports that count as idle: longer than a
-				frame is on a cable */
+	weft_time drain_ps;  /* maximum wait for an idle fabric, before and after a purge */
+	weft_time settle_ps; /* minimum time between two idle reports that prove idleness: longer
+				than a frame is on a cable */
 };
 
 enum distribution_step {
@@ -59,8 +59,8 @@ struct distribution {
 	uint32_t targets, room;
 	uint32_t *target_of; /* by device of the map; MAP_NONE */
 	uint32_t known;      /* entries of target_of */
-	uint32_t next, open; /* first target that may not have been asked in this step; targets not
-				done in it */
+	uint32_t next,
+		open; /* first target that may be unasked in this step; targets not yet done */
 	unsigned outstanding;
 
 	enum distribution_step step;
@@ -74,7 +74,7 @@ struct distribution {
 	unsigned idle_rounds;
 	bool round_idle;
 	weft_time drain_until, round_at;
-	/* A greater mapper that a status named. */
+	/* A greater mapper named in a status. */
 	uint64_t greater;
 	uint16_t greater_priority;
 	uint64_t sent, retried, changes, pauses, purges;
@@ -92,12 +92,12 @@ int distribution_add(
 	struct distribution *distribution, uint32_t device, const struct table_image *image);
 void distribution_start(
 	struct distribution *distribution, uint32_t epoch, bool pause, weft_time now);
-/* Abandons it in its current state, as if the mapper had died. */
+/* Abandons the distribution in its current state, as if the mapper had died. */
 void distribution_stop(struct distribution *distribution);
 
 /* Cancels it unless something was committed. */
 void distribution_call_off(struct distribution *distribution, weft_time now);
-/* The device is gone: stop waiting for it. */
+/* The device is gone: stops waiting for it. */
 void distribution_lose(struct distribution *distribution, uint32_t device, weft_time now);
 
 /* True if there is a frame to send: on port 0, or to the local agent (MAPPER_PORT_LOCAL). */

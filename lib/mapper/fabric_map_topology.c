@@ -75,11 +75,11 @@ struct drawing {
 	uint32_t *number;  /* [device of the map]: its switch or host number in the topology;
 			      MAP_NONE: not in it */
 	uint32_t count[2]; /* numbers of an enum device_kind */
-	bool left_out;     /* include cables of devices that are left out of routes */
+	bool left_out;     /* includes cables of devices that are left out of routes */
 	bool plain;        /* without the devices' own names */
 };
 
-/* Numbers as assigned: an absent device has one as well. */
+/* Numbers as assigned: absent devices also have numbers. */
 static void number_all(struct drawing *drawing)
 {
 	for (uint32_t i = 0; i < drawing->map->devices; i++) {
@@ -102,7 +102,7 @@ static int by_number(const void *a, const void *b)
 	return x->number != y->number ? x->number - y->number : by_identity(a, b);
 }
 
-/* Present devices, without gaps, in the order of their numbers. */
+/* Numbers the present devices without gaps, in the order of their assigned numbers. */
 static int number_present(struct drawing *drawing)
 {
 	const struct fabric_map *map = drawing->map;
@@ -184,7 +184,7 @@ static struct topology_device *switch_of(struct topology *topology, struct topol
 	return port.kind == DEVICE_SWITCH ? &topology->switch_at[port.device] : NULL;
 }
 
-/* One step away from the hosts; true if a stage was found or lowered. */
+/* Goes one step further from the hosts. True if a stage was found or lowered. */
 static bool lower_stage(struct topology_device *from, struct topology_device *to)
 {
 	if (from == NULL || to == NULL || from->stage == TOPOLOGY_NO_STAGE ||

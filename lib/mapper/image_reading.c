@@ -70,8 +70,8 @@ static void build_question(struct image_reading *reading, struct image_read *rea
 	reading->sent++;
 }
 
-/* A read that may be requested now, or again. Gives up reads of lost devices and those requested
- * too often. */
+/* Finds a read that may be requested now, or again. Gives up reads of lost devices and reads that
+ * were requested too often. */
 static struct image_read *next_read(struct image_reading *reading, weft_time now)
 {
 	for (uint32_t i = 0; i < reading->reads && reading->open > 0; i++) {

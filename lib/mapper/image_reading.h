@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Reads the images that devices use, part by part, for a mapper that has not made them itself
+/* Reads the images that devices use, part by part, for a mapper that did not make them
  * (docs/explanation/the-mapper.md, 'Distribution'). It requests parts from each device until its
  * image is complete; the number of outstanding requests is bounded. Digests tell the images apart:
  * an image that is replaced meanwhile is read again from the start. One thread; no clock. */

@@ -179,8 +179,8 @@ static weft_time stand_by_until(const struct mapper *mapper)
 				  ? agent->heard_at
 				  : mapper->state_since;
 
-	/* One more than candidates without a rank, and two more than the last ranked one: it may
-	 * have heard the mapper up to half a lease earlier. */
+	/* One period more than candidates without a rank, and two more than the last ranked one:
+	 * this candidate may have received the mapper's last message up to half a lease earlier. */
 	if (agent->rank == MAPPER_RANK_OTHER)
 		return heard + mapper->config.takeover_ps * (2 + mapper->config.standbys);
 	if (agent->rank == MAPPER_RANK_NONE || agent->followed == 0)
@@ -222,7 +222,7 @@ static void poll_election(struct mapper *mapper, weft_time now)
 	}
 }
 
-/* A cable was removed: devices beyond it may be unreachable, so no step waits for them. */
+/* A link went down: devices beyond it may be unreachable, so no step waits for them. */
 static void link_down(struct mapper *mapper, uint32_t device, uint8_t port, weft_time now)
 {
 	fabric_map_cut(&mapper->map, device, port, MAP_EMPTY);
@@ -241,7 +241,8 @@ static void link_changed(struct mapper *mapper, uint32_t at, uint8_t port, bool 
 	device->facts.linked |= (uint64_t)up << port;
 	link_damping_record(&mapper->discovery.hold, &device->port[port], up, now);
 	if (up) {
-		/* Again: the report that it went down may have been overtaken. */
+		/* Asks even a known neighbour: the report that the link went down may have been
+		 * overtaken. */
 		discovery_ask(&mapper->discovery, at, port, true);
 	} else if (device->port[port].state == MAP_LINKED) {
 		link_down(mapper, at, port, now);
@@ -282,7 +283,7 @@ static enum mapper_refusal admit(
 		return MAPPER_REFUSED_NONE;
 	if (*at == MAP_NONE || !mapper->map.device[*at].present)
 		return MAPPER_REFUSED_STALE;
-	/* The agent of a leading mapper sends no reports: this one comes from elsewhere. */
+	/* The agent of a leading mapper sends no reports, so this one comes from elsewhere. */
 	if (*at == 0 && message->type == MAPPER_REPORT)
 		return MAPPER_REFUSED_STALE;
 	return replay_admit(&mapper->map.device[*at].window, message->counter,
@@ -302,7 +303,7 @@ static void plan_end_of_pause(struct mapper *mapper, uint32_t at)
 		mapper->stale = true;
 }
 
-/* The generation of tables that a device is known to use; 0: none. */
+/* The table generation that a device is known to use; 0: none. */
 static uint32_t known_tables(const struct mapper *mapper, uint64_t id)
 {
 	uint32_t at = fabric_map_find(&mapper->map, id);
@@ -320,7 +321,7 @@ static enum mapper_refusal on_reply(
 	if (refusal != MAPPER_REFUSED_NONE || at == MAP_NONE)
 		return refusal;
 	plan_end_of_pause(mapper, at);
-	/* Another mapper gave the device other tables: it gets its own again. */
+	/* Another mapper gave the device other tables: this mapper sends it its own again. */
 	mapper->stale |= before != 0 && mapper->map.device[at].known_in == 0;
 	return refusal;
 }
@@ -361,15 +362,15 @@ void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, u
 }
 
 /* True if a lower mapper has addressed the local agent since all devices were last probed. All
- * devices are probed once at a time, however often it does so. */
+ * devices are probed only once at a time, however often it does so. */
 static bool has_to_reclaim(const struct mapper *mapper)
 {
 	return mapper->agent->refused[MAPPER_REFUSED_LESSER] != mapper->lesser_seen &&
 	       discovery_done(&mapper->discovery);
 }
 
-/* A lower mapper is active and is followed by devices that have received nothing from this mapper
- * for long. */
+/* A lower mapper is active, and devices that have received nothing from this mapper for a long time
+ * follow it. */
 static void reclaim(struct mapper *mapper)
 {
 	mapper->lesser_seen = mapper->agent->refused[MAPPER_REFUSED_LESSER];
@@ -459,7 +460,7 @@ static void poll_work(struct mapper *mapper, weft_time now)
 	if (!wants_routes(mapper) || now < mapper->not_before)
 		return;
 	update_self(mapper, now);
-	/* A failed attempt is not repeated at once. */
+	/* The delay keeps a failed attempt from being repeated at once. */
 	mapper->not_before = now + mapper->config.gather_ps;
 	if (fabric_map_find_ways(&mapper->map) < 0)
 		return;

@@ -7,10 +7,10 @@
  * for changes.
  *
  * Its owner passes it every scout and mapper frame that reached the interface's agent element and
- * is not a command, and sends the frames that mapper_poll() fills: on the interface's port, or, if
- * the port is MAPPER_PORT_LOCAL, to the local agent, whose answer goes to the mapper. mapper_poll()
- * may take long, because it computes routes; nothing else does. No clock: 'now' is an argument and
- * never decreases. One thread. */
+ * is not a command. The owner sends the frames that mapper_poll() fills on the interface's port or,
+ * if the port is MAPPER_PORT_LOCAL, to the local agent, whose answer goes to the mapper.
+ * mapper_poll() may take long, because it computes routes; nothing else does. No clock: 'now' is an
+ * argument and never decreases. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,18 +27,17 @@
 #define MAPPER_STANDBYS_MAX    16
 #define MAPPER_ACKNOWLEDGE_MAX 64
 
-/* Number of times a mapper asks a device before it gives up, if the device's neighbours declare a
- * link dead after 'down_ps': enough for three times as long, at least MAPPER_TRIES_MIN. The link
- * layer decides whether a device is there. A less patient mapper would map around processes that
- * were only descheduled for a while, which no link has detected. */
+/* Number of times that a mapper asks a device before it gives up, if the device's neighbours
+ * declare a link dead after 'down_ps': enough tries for three times that time, at least
+ * MAPPER_TRIES_MIN. The link layer decides whether a device is there. A less patient mapper would
+ * map around processes that were only descheduled for a while, which no link has detected. */
 #define MAPPER_TRIES_MIN 10
 unsigned mapper_tries(weft_time retry_ps, weft_time down_ps);
 
 struct mapper_config {
 	uint32_t session; /* identifies this run, not 0 */
 	const struct route_algorithm *algorithm;
-	/* Algorithms whose source routes are added (route_merge.h), 'others' of them; not with
-	 * tables. */
+	/* 'others' algorithms whose source routes are added (route_merge.h); not with tables. */
 	const struct route_algorithm *other[ROUTE_MERGE_MAX - 1];
 	unsigned others;
 	/* For networks that 'algorithm' refuses, for example after a failure; NULL: none. */
@@ -53,14 +52,14 @@ struct mapper_config {
 	const struct queuing_scheme *queuing; /* NULL: all packets use VC 0 */
 	uint32_t vcs; /* VCs that all buffers have, for the scheme and VC rules; 0: unknown */
 
-	weft_time listen_ps;    /* before it first leads; up to half as long is added */
+	weft_time listen_ps;    /* time before it first leads, plus up to half of it */
 	weft_time heartbeat_ps; /* interval */
 	weft_time takeover_ps;  /* silence after which the first standby takes over; rank r takes
 				   over after (r + 1) times that, unranked ones after all of these;
 				   more than an agent's lease */
 	unsigned standbys;      /* ranks to assign, at most MAPPER_STANDBYS_MAX */
-	weft_time gather_ps;    /* from a report to the computation of routes */
-	weft_time linger_ps;    /* longest time that a packet stays in the fabric */
+	weft_time gather_ps;    /* time from a report to the computation of routes */
+	weft_time linger_ps;    /* maximum time that a packet stays in the fabric */
 	weft_time sweep_ps; /* interval at which silent ports, and one device, are probed again */
 	struct discovery_config discovery;       /* the mapper fills in priority and session */
 	struct distribution_config distribution; /* the mapper fills in priority and session */
@@ -94,7 +93,7 @@ struct mapper_counters {
 	uint64_t unchanged; /* and nothing had to be sent */
 	uint64_t live, paused;
 	uint64_t called_off; /* distributions */
-	uint64_t found;      /* tables of another mapper that were read */
+	uint64_t found;      /* another mapper's tables that were read */
 	uint64_t led, stepped_down;
 	uint64_t heartbeats, reports;
 	uint64_t refused[MAPPER_REFUSED_COUNT];
@@ -117,7 +116,7 @@ struct mapper {
 	bool stale;           /* compute routes although the map has not changed */
 	bool no_memory;       /* the last computation lacked memory: retry at the next sweep */
 	weft_time not_before; /* gathering reports */
-	weft_time live_from;  /* until then unknown packets may be in the fabric */
+	weft_time live_from;  /* before then unknown packets may be in the fabric */
 	uint64_t lesser_seen; /* the agent's count of lower mappers' commands */
 
 	uint32_t epoch, generation_number;
@@ -129,7 +128,7 @@ struct mapper {
 
 	uint32_t *candidate; /* devices, highest first */
 	uint32_t candidates;
-	uint32_t beat, beats; /* next rank of this interval, and how many in it */
+	uint32_t beat, beats; /* next rank of this interval, and the number of ranks in it */
 	uint32_t turn;        /* next one of those without rank */
 	weft_time beat_at;
 	uint32_t sweep; /* next device to ask again */
@@ -155,13 +154,13 @@ void mapper_receive(struct mapper *mapper, weft_time now, const uint8_t *data, u
 bool mapper_poll(struct mapper *mapper, weft_time now, struct mapper_frame *frame);
 weft_time mapper_due(const struct mapper *mapper, weft_time now);
 
-/* The process was stopped, or had no CPU, for this long, which 'now' may not show. Above the lease,
- * another mapper may have led meanwhile and distributed other tables, even tables without this
- * host. A mapper that leads then takes the lead again and asks all devices. */
+/* The process was stopped, or had no CPU, for this long, which 'now' may not show. If that is
+ * longer than the lease, another mapper may have led meanwhile and distributed other tables, even
+ * tables without this host. A leading mapper then takes the lead again and asks all devices. */
 void mapper_absent(struct mapper *mapper, weft_time away_ps, weft_time now);
 
-/* Upper bound on takeover, after which a paused device resumes on its own: the longest standby
- * time, and as long again for the new leader to reach all devices. */
+/* Upper bound on the time of a takeover, after which a paused device resumes on its own: the
+ * longest standby time, and the same time again for the new leader to reach all devices. */
 static inline weft_time mapper_patience_ps(const struct mapper_config *config)
 {
 	return 2 * (2 + config->standbys) * config->takeover_ps;
@@ -172,10 +171,10 @@ static inline bool mapper_leads(const struct mapper *mapper)
 	return mapper->state >= MAPPER_MAPPING;
 }
 
-/* Its own last tables, NULL before the first. Valid until the next poll. */
+/* The mapper's own latest tables, NULL before the first ones. Valid until the next poll. */
 const struct mapper_generation *mapper_current(const struct mapper *mapper);
 
-/* The epoch under which host number 'host' of mapper_current() got its tables of that generation,
- * which may be an earlier one: unchanged tables are not sent again. 0: it has not got them all
- * yet. */
+/* The epoch in which host number 'host' of mapper_current() got its tables of that generation. The
+ * epoch may be an earlier one, because unchanged tables are not sent again. 0: the host does not
+ * have them all yet. */
 uint32_t mapper_host_epoch(const struct mapper *mapper, uint32_t host);

@@ -40,7 +40,7 @@ static void drop_staged(struct mapper_agent *agent)
 	agent->stage = MAPPER_STAGE_NONE;
 }
 
-/* Position of this identity among the senders, or its insertion point. */
+/* Position of this identity among the senders, or the position to insert it. */
 static unsigned place_of(const struct mapper_agent *agent, uint64_t sender)
 {
 	unsigned low = 0, high = agent->sender_count;
@@ -69,7 +69,7 @@ static unsigned find_min(const struct mapper_agent *agent, weft_time now)
 
 	for (unsigned i = 0; i < agent->sender_count; i++) {
 		const struct mapper_agent_sender *sender = &agent->senders[i];
-		/* Such a sender may be replaced: it sent only one message, or none for a lease. */
+		/* Replaceable: the sender sent only one message, or none for a lease. */
 		bool unconfirmed = (sender->window.seen & (sender->window.seen - 1)) == 0 ||
 				   now - sender->heard_at > agent->config.lease_ps;
 
@@ -176,7 +176,7 @@ static void record_told(struct mapper_agent *agent)
 	agent->told |= (uint64_t)agent->report_up << agent->report_port;
 }
 
-/* A new mapper may lack its predecessor's information: all ports are reported. (A probe replaces
+/* A new mapper may lack its predecessor's information, so all ports are reported. (A probe replaces
  * this: its answer has the state of all ports.) */
 static void forget_told(struct mapper_agent *agent)
 {
@@ -262,8 +262,8 @@ static void fill_status(const struct mapper_agent *agent, uint32_t epoch, uint16
 	};
 }
 
-/* Parts of the epoch in use and of earlier ones are late. But without a key the epoch in use may be
- * forged, so it blocks lower ones only for a lease after its commit. */
+/* Parts of the epoch in use and of earlier epochs are late. But without a key the epoch in use may
+ * be forged, so it blocks lower ones only for a lease after its commit. */
 static bool is_over(
 	const struct mapper_agent *agent, const struct mapper_table *part, weft_time now)
 {
@@ -276,8 +276,8 @@ static bool is_over(
 /* A part must continue the previous one; duplicates and early parts are only answered. */
 static void stage_part(struct mapper_agent *agent, const struct mapper_table *part, weft_time now)
 {
-	/* Parts of an earlier epoch than the staged one are late. But an image that gets no more
-	 * parts for a lease may be of a forged epoch, and then blocks no other image. */
+	/* Parts of an epoch before the staged one are late. But an image that receives no parts for
+	 * a lease may belong to a forged epoch, and then blocks no other image. */
 	if (is_over(agent, part, now) || (part->epoch < agent->staged_epoch &&
 						 now - agent->staged_at <= agent->config.lease_ps))
 		return;
@@ -451,7 +451,7 @@ void mapper_agent_set_link(struct mapper_agent *agent, uint8_t port, bool up)
 	agent->linked |= (uint64_t)up << port;
 }
 
-/* When a pause ends that no mapper ends. A leading mapper ends its own. */
+/* When a pause ends if no mapper ends it. A leading mapper ends its own pause. */
 static weft_time pause_until(const struct mapper_agent *agent)
 {
 	return agent->paused && !agent->leading && agent->config.pause_ps > 0
@@ -474,8 +474,8 @@ static void choose_report(struct mapper_agent *agent, weft_time now)
 	if (agent->reporting) {
 		if ((agent->linked >> agent->report_port & 1) == (uint64_t)agent->report_up)
 			return;
-		/* The report is obsolete and not repeated. But it may have arrived: so report again
-		 * that the link is back in its former state. */
+		/* The report is obsolete and is not repeated. But it may have arrived, so another
+		 * one reports that the link is back in its former state. */
 		record_told(agent);
 	}
 	changed = agent->linked ^ agent->told;
@@ -523,7 +523,7 @@ weft_time mapper_agent_due(const struct mapper_agent *agent)
 
 void mapper_agent_lead(struct mapper_agent *agent, uint32_t session, weft_time now)
 {
-	/* Parts that another mapper sent do not belong to this one's image, whatever its epoch. */
+	/* Parts from another mapper do not belong to this mapper's image, whatever its epoch. */
 	drop_staged(agent);
 	agent->rank = MAPPER_RANK_NONE;
 	agent->leading = true;

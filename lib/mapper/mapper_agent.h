@@ -12,10 +12,10 @@
  * an admitted command, up to a configured number.
  *
  * With a key every sender is a device of the fabric, and none is forgotten, because its messages
- * could be replayed then. Without a key a sender can claim any identity, and replaying messages is
- * its cheapest attack. When all places are taken, a sender that spoke only once or has been silent
- * for longer than the lease makes room, else the one that spoke longest ago, but never the followed
- * mapper. */
+ * could then be replayed. Without a key a sender can claim any identity, and replaying messages is
+ * its cheapest attack. When all places are taken, a sender that sent only one message or was silent
+ * for longer than the lease is replaced, otherwise the one that has been silent longest, but never
+ * the followed mapper. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@
 #include "base/weft_time.h"
 #include "mapper_frame.h"
 
-/* Mappers whose counters are kept, if the owner does not know how many hosts there may be. */
+/* Mappers whose counters are kept if the owner does not know how many hosts are possible. */
 #define MAPPER_AGENT_SENDERS 64
 #define MAPPER_RANK_NONE     0xFFFF
 #define MAPPER_RANK_OTHER    0xFFFE /* standby after the ranked ones */
@@ -43,13 +43,13 @@ struct mapper_agent_config {
 	const struct fabric_key *key; /* NULL: none; outlives the agent */
 	bool candidate;               /* a mapper runs in this device */
 	uint16_t priority;            /* that mapper's priority */
-	weft_time lease_ps; /* a mapper silent for longer is dropped if a lower one asks */
-	/* When paused, it resumes on its own after this time without a mapper: longer than any
-	 * standby waits (mapper_patience_ps()); 0: never. */
+	weft_time lease_ps; /* a mapper that is silent for longer is dropped if a lower one asks */
+	/* A paused device resumes on its own after this time without a mapper, which is longer than
+	 * any standby waits (mapper_patience_ps()); 0: never. */
 	weft_time pause_ps;
 	weft_time report_retry_ps;
 	uint32_t image_bytes_max;
-	uint32_t senders_max; /* more than there can be mappers; 0: MAPPER_AGENT_SENDERS */
+	uint32_t senders_max; /* more than the possible mappers; 0: MAPPER_AGENT_SENDERS */
 };
 
 /* Actions that a received frame requires of the owner, in this order; a set. */
@@ -110,7 +110,7 @@ struct mapper_agent {
 	uint64_t pauses_left; /* pauses that no mapper has ended */
 };
 
-/* 'counter' is above every counter of earlier runs (from a wall clock, say), or 0. */
+/* 'counter' is above every counter of earlier runs (for example from a wall clock), or 0. */
 void mapper_agent_init(
 	struct mapper_agent *agent, const struct mapper_agent_config *config, uint64_t counter);
 void mapper_agent_fini(struct mapper_agent *agent);
@@ -131,14 +131,14 @@ bool mapper_agent_poll(struct mapper_agent *agent, weft_time now, struct mapper_
 /* When mapper_agent_wait() or mapper_agent_poll() next has something to do; WEFT_TIME_NEVER. */
 weft_time mapper_agent_due(const struct mapper_agent *agent);
 
-/* Age of the tables in use, as sent in replies (struct mapper_reply). */
+/* Age of the tables in use, in the form of replies (struct mapper_reply). */
 uint8_t mapper_agent_age(const struct mapper_agent *agent, weft_time now);
 
-/* The local candidate takes or gives up the lead. */
+/* The local candidate takes the lead, or gives it up. */
 void mapper_agent_lead(struct mapper_agent *agent, uint32_t session, weft_time now);
 void mapper_agent_stand_by(struct mapper_agent *agent);
 
-/* Mapper a is greater than mapper b. */
+/* True if mapper a is greater than mapper b. */
 static inline bool mapper_greater(uint16_t priority_a, uint64_t a, uint16_t priority_b, uint64_t b)
 {
 	return priority_a != priority_b ? priority_a > priority_b : a > b;

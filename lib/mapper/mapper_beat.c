@@ -36,8 +36,8 @@ static uint32_t ranked(const struct mapper *mapper)
 							    : mapper->config.standbys;
 }
 
-/* Devices without rank, including switches, must receive their mapper's heartbeat twice within
- * their lease: otherwise they follow the next mapper that asks, and report their links to it. */
+/* Devices without a rank, including switches, must receive their mapper's heartbeat twice within
+ * their lease. Otherwise they follow the next mapper that asks, and report their links to it. */
 static uint32_t unranked_per_beat(const struct mapper *mapper)
 {
 	uint64_t beats = mapper->agent->config.lease_ps / 2 / mapper->config.heartbeat_ps;

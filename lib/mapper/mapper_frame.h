@@ -18,7 +18,7 @@
  * device with the key can be the mapper; one without it can change nothing. Keys for other purposes
  * are derived from it, such as the key of the seals of links (lib/link/link_seal.h).
  *
- * On disk it is a file of 64 hexadecimal digits that only its owner may read or write. */
+ * On disk the key is a file of 64 hexadecimal digits that only its owner may read or write. */
 
 #define FABRIC_KEY_BYTES 32
 #define FABRIC_TAG_BYTES 16
@@ -39,13 +39,13 @@ void fabric_key_tag(const struct fabric_key *key, const uint8_t *data, unsigned 
 bool fabric_key_matches(const struct fabric_key *key, const uint8_t *data, unsigned bytes,
 	const uint8_t tag[FABRIC_TAG_BYTES]);
 
-/* The key for another purpose, a word; it reveals nothing about this key. */
+/* Derives the key for another purpose, named by a word; it reveals nothing about this key. */
 void fabric_key_derive(
 	const struct fabric_key *key, const char *purpose, uint8_t out[FABRIC_KEY_BYTES]);
 
-/* Number of the fabric of this identity, not 0: the same for all devices with this text and key.
- * 'key' may be NULL: then the text alone decides. Two texts share a number with a probability of 1
- * in 65,535. */
+/* The fabric number of this identity, not 0: the same for all devices with this text and key. 'key'
+ * may be NULL: then the number depends on the text alone. Two texts share a number with a
+ * probability of 1 in 65,535. */
 uint16_t fabric_number(const char *identity, const struct fabric_key *key);
 
 /* Erases the key from memory. */
@@ -77,7 +77,7 @@ enum mapper_refusal {
 /* "forged", … */
 const char *mapper_refusal_name(enum mapper_refusal refusal);
 
-/* A sender. One for each run of a device, and one for a mapper in it. */
+/* A sender. There is one for each run of a device, and one for a mapper in it. */
 struct mapper_speaker {
 	const struct fabric_key *key; /* NULL: none */
 	uint16_t fabric;              /* number in its frames (frame.h) */

@@ -68,7 +68,7 @@ static uint32_t min_switch(const struct mapper *mapper)
 	return min == UINT32_MAX ? 0 : min;
 }
 
-/* As configured. A draw may hit a gap in the numbers: then it is repeated. */
+/* The configured choice of a root. A draw that hits a gap in the numbers is repeated. */
 static int ask_for_root(struct mapper *mapper)
 {
 	const struct mapper_config *config = &mapper->config;
@@ -162,7 +162,7 @@ static int check_vcs(struct mapper *mapper)
 	return 0;
 }
 
-/* Devices that wait for a mapper have ports for usual routes. */
+/* Devices that wait for a mapper have ports for routes of the usual length. */
 static int check_lengths(struct mapper *mapper)
 {
 	unsigned longest = mapper->next.set != NULL ? route_set_longest(mapper->next.set) : 0;
@@ -280,7 +280,7 @@ static int add_target(struct mapper *mapper, uint32_t at, bool with_image, struc
 		outlook->known &=
 			device->facts.epoch == 0 || knows_generation(mapper, device->known_in);
 	}
-	/* An epoch is above those that devices have in use. However, one that is higher than a
+	/* A new epoch is above those that devices use. However, an epoch that is higher than a
 	 * mapper's changes can reach is forged, and numbers above it would soon be used up. */
 	if (device->facts.epoch > mapper->epoch && device->facts.epoch <= MAPPER_EPOCH_TRUE_MAX)
 		mapper->epoch = device->facts.epoch;
@@ -346,7 +346,7 @@ static void rank_candidates(struct mapper *mapper)
 	}
 }
 
-/* Tells devices their new routes to the mapper if their old ones lead elsewhere and no frame of
+/* Sends devices their new routes to the mapper if their old ones lead elsewhere and no frame of
  * this distribution reaches them. */
 static void refresh_ways(struct mapper *mapper, bool all_are_asked)
 {
@@ -370,7 +370,7 @@ static void refresh_ways(struct mapper *mapper, bool all_are_asked)
 static void adopt(struct mapper *mapper, weft_time now)
 {
 	mapper->counters.unchanged++;
-	/* The same routes replace the last generation. */
+	/* The last generation is replaced because its routes are the same. */
 	if (mapper->generations > 0 && !mapper->generation[mapper->generations - 1].found)
 		free_generation(&mapper->generation[--mapper->generations]);
 	/* The result of the last distribution is obsolete as well. */
@@ -403,7 +403,7 @@ static bool is_replaced(const struct mapper *mapper, uint32_t at)
 	return distribution->target[distribution->target_of[at]].image.bytes != NULL;
 }
 
-/* Once per map: tables that cannot be read are replaced with a pause. */
+/* Reads unknown tables once per map. If that fails, the change to new tables takes a pause. */
 static bool read_unknown(struct mapper *mapper)
 {
 	if (mapper->read_at == mapper->computed || mapper->generations == LIVE_GENERATIONS_MAX)
@@ -503,7 +503,7 @@ static void note_tables(struct mapper *mapper, const struct distribution_target 
 	device->facts.digest = table_image_digest(target->image.bytes, target->image.length);
 }
 
-/* The others wait for it once; then they proceed without it. */
+/* The other devices wait for it once; then they proceed without it. */
 static void count_refusal(struct mapper *mapper, uint32_t at)
 {
 	struct map_device *device = &mapper->map.device[at];
@@ -542,7 +542,7 @@ void mapper_plan_done(struct mapper *mapper, weft_time now)
 	/* After a complete pause no old packet is in flight; otherwise unknown ones may be. */
 	if (distribution->pause && !distribution->drained)
 		mapper->live_from = now + mapper->config.linger_ps;
-	/* Without routes: only a pause was ended. */
+	/* Without routes, the distribution only ended a pause. */
 	if (mapper->next.number == 0)
 		return;
 	while (distribution->pause && mapper->generations > 0)
@@ -552,7 +552,8 @@ void mapper_plan_done(struct mapper *mapper, weft_time now)
 			mapper->generation[i].until = now + mapper->config.linger_ps;
 	mapper->generation_number = mapper->next.number;
 	if (mapper->generations == LIVE_GENERATIONS_MAX) {
-		/* Only if nothing was sent. The next change asks again, or takes a pause. */
+		/* This occurs only if nothing was sent. The next change asks again, or takes a
+		 * pause. */
 		free_generation(&mapper->next);
 		return;
 	}

@@ -2,13 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Internals of the mapper: plans for a complete map, that is routes, images, and how to put them in
- * use (mapper_plan.c); the installed tables of devices (installed_tables.c); and heartbeats and
- * acknowledgements (mapper_beat.c). */
+/* Internals of the mapper: plans for a complete map, that is, routes, images, and how to put them
+ * into use (mapper_plan.c); the installed tables of devices (installed_tables.c); and heartbeats
+ * and acknowledgements (mapper_beat.c). */
 
 #include "mapper.h"
 
-/* The highest epoch that a mapper accepts from a device: two thousand million changes. */
+/* The highest epoch that a mapper accepts from a device: two billion changes. */
 #define MAPPER_EPOCH_TRUE_MAX (UINT32_MAX / 2)
 
 /* Computes the routes of the current map and starts to distribute changes, or to read the installed
@@ -16,7 +16,7 @@
  * distribution without tables if a device is paused, to end the pause. True if a distribution
  * started. */
 bool mapper_plan(struct mapper *mapper, weft_time now);
-/* All images were read or given up: plan again with the result. */
+/* All images were read or given up: plans again with the result. */
 void mapper_plan_found(struct mapper *mapper, weft_time now);
 /* A distribution ended: records which device uses which tables. */
 void mapper_plan_done(struct mapper *mapper, weft_time now);

@@ -12,10 +12,10 @@ struct comparison {
 	const struct topology *found, *expected;
 	FILE *out;
 	unsigned differences;
-	bool *unseen; /* [switches expected]: in planes of which nothing was found; NULL: none */
+	bool *unseen; /* [expected switches]: in planes without discovered switches; NULL: none */
 };
 
-/* A mapper sees the plane that it is in. */
+/* A mapper sees only the plane that it is in. */
 static bool *find_unseen(const struct topology *found, const struct topology *expected)
 {
 	uint32_t *part = topology_has_rails(expected) ? topology_parts(expected) : NULL;
@@ -67,7 +67,7 @@ static bool same_place(const struct topology_port *a, const struct topology_port
 	return a->kind == b->kind && a->device == b->device && a->port == b->port;
 }
 
-/* "s0:3 leads to h4:0", in names of the discovered topology. */
+/* "s0:3 leads to h4:0", with names of the discovered topology. */
 static void describe_end(
 	const struct comparison *comparison, struct topology_port expected, char *text, size_t size)
 {

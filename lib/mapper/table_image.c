@@ -51,7 +51,7 @@ static const uint8_t *parts_of(const struct table_image_source *source, uint32_t
 	return source->set == NULL ? NULL : route_set_parts(source->set, host);
 }
 
-/* Writes the routes to one destination; only counts if 'at' is NULL. Returns the bytes. */
+/* Writes the routes to one destination, or only counts if 'at' is NULL. Returns the length. */
 static uint32_t put_routes(
 	uint8_t *at, const struct table_image_source *source, uint32_t host, uint32_t destination)
 {
@@ -77,7 +77,7 @@ static uint32_t put_routes(
 	return bytes;
 }
 
-/* Likewise all destinations; consecutive ones reached by table are one run. */
+/* Likewise for all destinations; consecutive ones that are reached by table form one run. */
 static uint32_t put_destinations(
 	uint8_t *at, const struct table_image_source *source, uint32_t host)
 {
@@ -176,7 +176,8 @@ int table_image_of_switch(
 	return 0;
 }
 
-/* The bytes of one destination's routes, or of a run of 'run' reached by table; 0 if invalid. */
+/* Number of bytes of one destination's routes, or of a run of 'run' destinations reached by table;
+ * 0 if invalid. */
 static uint32_t check_routes(const uint8_t *at, uint32_t left, bool parts, uint32_t *run)
 {
 	uint32_t used = 1;

@@ -4,11 +4,11 @@
 
 /*
  * The tables of one device as the bytes that the mapper sends (docs/explanation/the-mapper.md,
- * 'Images'). A host's image has, for each destination, its routes in order of preference or a mark
+ * 'Images'). A host's image has the routes to each destination in order of preference, or a mark
  * that switch tables lead there, and the queuing scheme with the data for service levels. A
- * switch's image has, for each destination, the port, sets of alternatives, its stage, its part of
- * the VC rule, the queues of the scheme. The epoch is not included: equal tables have equal images.
- * */
+ * switch's image has the port for each destination, sets of alternatives, its stage, its part of
+ * the VC rule, and the queues of the scheme. The epoch is not included, so equal tables have equal
+ * images. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,7 +63,8 @@ struct table_image_route {
 typedef void (*table_image_route_fn)(void *context, const struct table_image_route *route);
 void table_image_each_route(const uint8_t *bytes, table_image_route_fn each, void *context);
 
-/* The queues of the scheme, 0 without one: the VC of service level n is n if below that, else 0. */
+/* Number of queues of the scheme, 0 without one. The VC of service level n is n if n is below this
+ * number, else 0. */
 uint8_t table_image_queues(const uint8_t *bytes);
 /* The queuing scheme of a host's image, from which it chooses service levels; NULL without one.
  * -ENOMEM. The caller owns it, queuing_destroy(). */
@@ -105,7 +106,7 @@ static inline uint64_t image_get(const uint8_t *at, unsigned bytes)
 
 /* Writes scheme and leaves; only counts if 'at' is NULL. Returns the bytes, 0 without a scheme. */
 uint32_t image_queuing_put(uint8_t *at, const struct queuing *queuing);
-/* The bytes of scheme and leaves; 0 if they are invalid. */
+/* Number of bytes of scheme and leaves; 0 if they are invalid. */
 uint32_t image_queuing_check(const uint8_t *at, uint32_t left, uint32_t hosts, unsigned queues);
 /* The bytes of a checked scheme. */
 uint32_t image_queuing_length(const uint8_t *at);

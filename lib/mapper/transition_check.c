@@ -12,7 +12,7 @@ struct mixture {
 	unsigned generations;
 	struct topology *cables; /* cables of all generations */
 	struct channel_graph *channels;
-	uint32_t *visited; /* by node: destination + 1 of the last walk */
+	uint32_t *visited; /* per node: destination + 1 of the last walk */
 	uint32_t *queue;
 	struct arrays arrays;
 };
@@ -83,7 +83,7 @@ static int merge_cables(struct mixture *mixture, struct error *reason)
 		return -ENOMEM;
 	free_ports(mixture->cables);
 	for (unsigned i = 0; i < mixture->generations && result == 0; i++) {
-		/* The index of ports shows which cables are already there. */
+		/* The port index shows which cables already exist. */
 		result = finish_cables(mixture->cables);
 		if (result == 0)
 			result = add_cables(

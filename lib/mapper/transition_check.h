@@ -5,9 +5,9 @@
 /* Checks whether a fabric may change from one generation of routes to the next without a pause
  * (docs/explanation/the-mapper.md). During the change packets of all generations are in flight, and
  * with tables each switch may use the old or the new one. That cannot deadlock if the channel
- * dependency graph of the whole mixture is acyclic: the cables of all generations, all their
- * routes, and for each destination every path that leaves each switch through a port of any
- * generation's table. */
+ * dependency graph of the whole mixture is acyclic. The mixture consists of the cables of all
+ * generations, all their routes, and for each destination every path that leaves each switch
+ * through a port of any generation's table. */
 
 #include <stdbool.h>
 

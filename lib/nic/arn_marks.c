@@ -27,7 +27,7 @@ int arn_marks_create(struct arn_marks **marks, weft_time ttl_ps)
 	return 0;
 }
 
-/* The first place of a mark; the others follow cyclically. */
+/* The first of the mark's places; the others follow cyclically. */
 static unsigned first_place(uint16_t destination, uint8_t vc)
 {
 	return (unsigned)(rng_mix((uint64_t)destination << 8 | vc) & (ARN_MARKS - 1));
@@ -38,7 +38,7 @@ static bool is_of(const struct arn_mark *mark, uint16_t destination, uint8_t vc)
 	return mark->until_ps != 0 && mark->destination == destination && mark->vc == vc;
 }
 
-/* Uses its own place, or evicts the mark that ends first. */
+/* Updates the mark if it exists, otherwise replaces the one that ends first. */
 void arn_marks_set(struct arn_marks *marks, uint16_t destination, uint8_t vc, weft_time now)
 {
 	unsigned first = first_place(destination, vc);
@@ -131,8 +131,8 @@ bool nic_afi_admit(struct nic *nic, struct message *message, weft_time now)
 	return true;
 }
 
-/* It has been admitted, so it cannot wait: it moves even if the AFC has no share left, and then
- * keeps counting in its old share. */
+/* The message was admitted already and cannot wait: it moves even if the AFC has no share left, and
+ * then still counts in its old share. */
 bool nic_afi_change(struct nic *nic, struct message *message, weft_time now)
 {
 	if (!is_marked(nic, message, now))

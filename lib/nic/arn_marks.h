@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Marks of a host, set by the ARNs that reached it (docs/explanation/congestion.md): no switch can
- * route around their root, so the host acts. Its packets to that destination on that VC leave with
- * the adapted bit on the adapted-flow channel, on their usual route, for as long as an entry of a
- * switch lives.
+/* Marks of a host, set by the ARNs that reached it (docs/explanation/congestion.md): no switch
+ * could route around the root of the congestion, so the host acts. For the lifetime of a switch's
+ * entry, its packets to that destination on that VC leave with the adapted bit on the adapted-flow
+ * channel, on their usual route.
  *
  * A mark is looked up when a packet reaches the head of its FIFO. The table has a fixed size and a
  * few places for each mark: everything is O(1), and without marks a lookup is one comparison. One

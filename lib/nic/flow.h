@@ -21,11 +21,11 @@ void flow_rx_on_ask(struct nic *nic, uint16_t peer, const struct control_flow *a
 /* Sends delayed acknowledgements, and requests for gaps that lasted too long. */
 void flow_rx_poll(struct nic *nic, weft_time now);
 
-/* The acknowledgement that is due to the peer, now being sent. */
+/* Returns the acknowledgement that is due to the peer and is now being sent. */
 struct control_ack flow_rx_take_ack(struct nic *nic, uint16_t peer);
 
 /* A route to the peer exists again: acknowledges received frames, because earlier acknowledgements
- * may be lost. */
+ * may have been lost. */
 void flow_rx_acknowledge_again(struct nic *nic, uint16_t peer);
 
 /* Transmission resumed: restarts all timers. */

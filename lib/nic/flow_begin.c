@@ -76,7 +76,7 @@ void flow_begin_answer(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t s
 	flow_due(nic, peer, FLOW_DUE_OFFER);
 }
 
-/* Differs from the flow that is answered, and from the one in use. */
+/* Differs from the flow of the answered frame, and from the one in use. */
 static uint16_t name(const struct nic *nic, uint16_t peer)
 {
 	const struct flow_rx *rx = &nic->rx[peer];

@@ -10,31 +10,32 @@
  *                          number to begin with
  *     sender -> receiver   data of that flow
  *
- * A frame of a flow that the receiver does not know is answered by an offer as well: a sender whose
+ * A frame of a flow that the receiver does not know is also answered with an offer: a sender whose
  * receiver has restarted begins anew as soon as one of its frames arrives there. All other senders
- * ignore such an offer, because it repeats nothing that they have in flight. A flow that is in use
- * or on offer is never answered by an offer, whatever frame names it: its sender would begin anew,
- * and send again all that has arrived.
+ * ignore such an offer, because it repeats nothing that they have in flight. A frame that names a
+ * flow in use or on offer is never answered with an offer: the flow's sender would begin anew and
+ * resend everything that has arrived.
  *
  * An offer costs the receiver no memory: message and sequence number follow from the flow's name by
  * a keyed hash (SipHash), and are computed again when a frame of an unknown flow arrives. They
- * change with each flow that the receiver takes up, so that no earlier offer remains valid. Who
- * guesses has to hit 48 bits, less what is in flight: FLOW_FLIGHT frames at most until the first
- * acknowledgement. Who reads the link can do everything that the sender can. */
+ * change with each flow that the receiver accepts, so that no earlier offer remains valid. An
+ * attacker who guesses has to hit 48 bits, minus the bits for frames in flight: at most FLOW_FLIGHT
+ * frames until the first acknowledgement. An attacker who reads the link can do everything that the
+ * sender can. */
 
 #include "nic_private.h"
 
 /* Frames that may be in flight in a flow without an acknowledgement. */
 #define FLOW_FLIGHT 64
 
-/* Control frames of these kinds (enum flow_due) are due to a peer; cheap. */
+/* Control frames of these kinds (enum flow_due) are due to a peer; a cheap call. */
 void flow_due(struct nic *nic, uint16_t peer, enum flow_due kind);
 
 /* The next peer with a control frame due, and the kind; ID_NONE if none. */
 uint16_t flow_next_due(struct nic *nic, enum flow_due *kind);
 
-/* The sender's flow to the peer ended, or never existed: it gets a random name and number, and asks
- * with them. */
+/* The flow to the peer ended, or never existed: the sender chooses a random name and number and
+ * asks with them. */
 void flow_begin_name(struct nic *nic, uint16_t peer);
 
 /* The frame that asks. */
@@ -43,7 +44,7 @@ struct control_flow flow_begin_ask(const struct nic *nic, uint16_t peer);
 /* The receiver was asked, or got a frame of an unknown flow: an offer is due. */
 void flow_begin_answer(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t sequence);
 
-/* The frame that answers the last one. */
+/* Returns the frame that answers the last ask or unknown frame. */
 struct control_flow flow_begin_offer(const struct nic *nic, uint16_t peer);
 
 /* That frame offers this flow. */

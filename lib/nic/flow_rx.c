@@ -41,7 +41,8 @@ static void ack_soon(struct nic *nic, uint16_t peer, weft_time now)
 		deadline_queue_arm(&nic->ack_delay, peer, now);
 }
 
-/* A frame before a received one is missing. With several paths it is lost only after a time. */
+/* A frame before a received one is missing. With several paths it counts as lost only after some
+ * time. */
 static void notice_gap(struct nic *nic, uint16_t peer, weft_time now)
 {
 	if (!deadline_queue_armed(&nic->gap, peer))
@@ -66,7 +67,7 @@ static bool has_asked(const struct flow_rx *rx)
 }
 
 /* Each request for the same frame waits twice as long as the last, up to the sender's timeout:
- * while a cable is cut, more of them would only cost frames. */
+ * while a cable is cut, more requests would only waste frames. */
 static void ask_again(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_rx *rx = &nic->rx[peer];
@@ -166,7 +167,7 @@ static void receive_expected(
 	deliver(nic, packet, frame, now, now);
 	nic_release_packet(nic, packet);
 	deliver_held(nic, peer, now);
-	/* Held frames have another gap before them: its time starts now. */
+	/* Held frames follow another gap, whose time starts now. */
 	if (nic->rx[peer].window != RESEQUENCER_NONE)
 		deadline_queue_arm(&nic->gap, peer, now);
 	else
@@ -174,7 +175,7 @@ static void receive_expected(
 	ack_soon(nic, peer, now);
 }
 
-/* A duplicate. If it was requested, it was only overtaken, for longer than assumed. */
+/* A duplicate. If it was requested, it was not lost but overtaken, for longer than assumed. */
 static void receive_duplicate(struct nic *nic, struct weft_packet *packet)
 {
 	struct flow_rx *rx = &nic->rx[packet->source];
@@ -245,7 +246,7 @@ static void adopt_flow(struct nic *nic, uint16_t peer, uint16_t flow, uint32_t f
 }
 
 /* True for a flow number and a sequence number of the flow in use. A sequence number that far away
- * is of another flow of that name. */
+ * belongs to another flow with that name. */
 static bool is_in_use(const struct flow_rx *rx, uint16_t flow, uint32_t sequence)
 {
 	return rx->known && rx->flow == flow && sequence - rx->expected + FAR < 2 * FAR;
@@ -264,9 +265,10 @@ static bool is_genuine(
 		       nic->config.data_key, nic->config.link.session, frame, packet->bytes);
 }
 
-/* A frame of another flow than the one in use. An offered flow replaces it, from its first frame
- * on. Any other is answered with an offer, which the true sender of a flow in use ignores; its tag
- * may be one for an earlier session of this host. NIC_COUNTER_COUNT, or the reason to discard. */
+/* The frame does not belong to the flow in use. An offered flow replaces that one, from its first
+ * frame on. Any other frame is answered with an offer, which the true sender of a flow in use
+ * ignores; its tag may be for an earlier session of this host. NIC_COUNTER_COUNT, or the reason to
+ * discard. */
 static enum nic_counter check_new_flow(
 	struct nic *nic, const struct weft_packet *packet, const uint8_t *frame)
 {
@@ -298,9 +300,9 @@ void flow_rx_on_ask(struct nic *nic, uint16_t peer, const struct control_flow *a
 		flow_begin_answer(nic, peer, ask->flow, ask->sequence);
 }
 
-/* The payload is corrupt, the header is not; or it is the end of a message that an in-transit host
- * re-injected too early. Requests it at once, but only once for the same loss: the gap timer does
- * the rest. */
+/* The payload is corrupt but the header is not, or an in-transit host re-injected the end of the
+ * message too early. Requests the frame at once, but only once for the same loss: the gap timer
+ * does the rest. */
 static void receive_defective(
 	struct nic *nic, struct weft_packet *packet, enum nic_counter reason, weft_time now)
 {

@@ -7,11 +7,11 @@
 #include "flow_begin.h"
 #include "nic_control.h"
 
-/* Each consecutive timeout doubles the wait, up to this many times; and however long answers take,
- * a message gets at least this many tries. */
+/* Each consecutive timeout doubles the wait, up to this many times; and a message gets at least
+ * this many tries, however long answers take. */
 #define DOUBLINGS_MAX 3
 #define TRIES_MIN     8
-/* Consecutive timeouts after which a peer counts as silent. One lost frame causes one. */
+/* Consecutive timeouts after which a peer counts as silent. One lost frame causes one timeout. */
 #define TIMEOUTS_SILENT 2
 
 static uint16_t window_of(const struct nic *nic, uint16_t peer)
@@ -105,7 +105,7 @@ static void ask(struct nic *nic, uint16_t peer)
 		flow_due(nic, peer, FLOW_DUE_ASK);
 }
 
-/* Without this, a message lost together with the ask would pass for one that was never sent. */
+/* Without this, a message lost together with the ask would count as never sent. */
 void flow_tx_asked(struct nic *nic, uint16_t peer, weft_time now)
 {
 	struct flow_tx *tx = &nic->tx[peer];
@@ -171,7 +171,7 @@ void flow_tx_place(struct nic *nic, uint16_t peer)
 	nic->ready_vcs[class] |= 1u << vc;
 }
 
-/* The last frame of a message leaves for the first time: reports what its route has shown. */
+/* The last frame of a message leaves for the first time: reports how its route performed. */
 static void record_end(
 	struct nic *nic, const struct message *message, uint32_t last_bytes, weft_time now)
 {
@@ -198,7 +198,7 @@ static void sent_fresh(struct nic *nic, struct flow_tx *tx, struct message *mess
 	tx->high++;
 }
 
-/* After the last frame to repeat come those never sent. */
+/* Frames that were never sent follow the last repeated frame. */
 static void end_repetition(struct flow_tx *tx)
 {
 	if (sequence_before(tx->send, tx->repeat_end) && sequence_before(tx->send, tx->high))
@@ -307,7 +307,7 @@ static void begin_flow(
 	flow_tx_place(nic, peer);
 }
 
-/* An offer answers what is in flight, or the ask. A receiver that makes it has not accepted this
+/* An offer answers frames in flight, or the ask. A receiver that makes it has not accepted this
  * flow and never will: all its frames up to the first acknowledgement are valid there until another
  * flow is accepted. So nothing is delivered twice to one session of a receiver. */
 void flow_tx_on_offer(
@@ -324,8 +324,9 @@ void flow_tx_on_offer(
 	begin_flow(nic, peer, offer, now);
 }
 
-/* Measures the round trip, smoothed as in RFC 6298. The longer waits after timeouts end here and
- * not with any answer: otherwise a slow receiver would never be timed (Karn). */
+/* Measures the round trip, smoothed as in RFC 6298. The longer waits after timeouts end only here,
+ * not with just any answer: otherwise the round trip of a slow receiver would never be measured
+ * (Karn). */
 static void take_time(struct flow_tx *tx, weft_time now)
 {
 	uint64_t ns = (now - tx->timed_at) / PS_PER_NS;
@@ -390,14 +391,14 @@ static void continue_after_timeout(struct nic *nic, uint16_t peer)
 	if ((int32_t)left <= 0)
 		tx->repeat = 0;
 	if (tx->repeat == 0 || tx->acked != tx->repeat_end)
-		return; /* done, or more of the answer will arrive, or it went further */
+		return; /* done, or more of the answer will arrive, or it covers more frames */
 	if (tx->repeat < nic->config.window_frames)
 		tx->repeat = (uint16_t)(tx->repeat * 2);
 	go_back(nic, peer, tx->repeat < left ? tx->repeat : left);
 }
 
-/* True if the acknowledgement is of this flow and session, and of frames that were sent. A receiver
- * that restarts makes an offer before it acknowledges anything. */
+/* True if the acknowledgement belongs to this flow and session, and to frames that were sent. A
+ * receiver that restarts makes an offer before it acknowledges anything. */
 static bool belongs(struct nic *nic, const struct flow_tx *tx, const struct control_ack *ack)
 {
 	if (tx->phase == FLOW_ASKING || ack->flow != tx->flow || ack->session != tx->peer_session ||
@@ -517,7 +518,7 @@ static void reroute_message(struct nic *nic, struct message *message, bool same,
 		return;
 	}
 	choose_route(nic, message, now);
-	/* The measurements of its frames would mix several routes. */
+	/* Measurements of its frames would mix several routes. */
 	if (message->started)
 		message->alternatives = 0;
 }
@@ -564,7 +565,7 @@ void flow_tx_resume(struct nic *nic, weft_time held_ps, weft_time now)
 		wait_for_this(nic, tx);
 		if (tx->messages.head == MESSAGE_NONE)
 			continue;
-		/* It may have made progress while it was held. */
+		/* The peer may have made progress while frames were held. */
 		tx->progress_at +=
 			held_ps < now - tx->progress_at ? held_ps : now - tx->progress_at;
 		tx->timing = false;

@@ -66,7 +66,7 @@ static bool inject_link_local(struct nic *nic, weft_time now, struct weft_packet
 	return true;
 }
 
-/* Has the peer asked for its time, if that is due. */
+/* Queues a request for the peer's time, if one is due. */
 static void ask_clock(struct nic *nic, uint16_t peer, weft_time now)
 {
 	if (!peer_clocks_wants(nic->clocks, peer, now))
@@ -84,7 +84,7 @@ static void plan_ack(struct nic *nic, uint16_t peer, weft_time now)
 	nic->count[NIC_AGAIN_SENT] += nic->plan.ack.again != 0;
 }
 
-/* If it was asked for its time together with the offer, the peer has answered by the time its data
+/* A peer that is asked for its time together with the offer has answered before its data
  * arrives. */
 static void offer_clock(struct nic *nic, uint16_t peer, weft_time now)
 {
@@ -115,7 +115,7 @@ static void plan_clock(struct nic *nic, enum flow_due kind)
 	nic->count[nic->plan.clock_answer ? NIC_CLOCK_ANSWERS_SENT : NIC_CLOCK_ASKS_SENT]++;
 }
 
-/* Plans a control frame to the peer. Its payload's length. */
+/* Plans a control frame to the peer. Returns the length of its payload. */
 static unsigned plan_due(
 	struct nic *nic, uint16_t peer, enum flow_due kind, enum frame_kind *frame, weft_time now)
 {
@@ -136,7 +136,7 @@ static unsigned plan_due(
 	}
 }
 
-/* False for an ask whose offer arrived in the meantime: it would name the flow that has started. */
+/* False for an ask whose offer arrived meanwhile: the ask would name the flow that has started. */
 static bool flow_is_due(const struct nic *nic, uint16_t peer, enum flow_due kind)
 {
 	return kind != FLOW_DUE_ASK || nic->tx[peer].phase == FLOW_ASKING;
@@ -223,7 +223,7 @@ static void drop_head(struct nic *nic, enum ready_class class, unsigned vc)
 
 /* The next peer of this class and VC; ID_NONE if none. Its state may have changed since it was
  * queued, so it is checked again and requeued if it belongs elsewhere. A new message is admitted
- * only if the earlier ones cannot use the VC: that makes it a FIFO. */
+ * only if the earlier ones cannot use the VC, which makes the VC a FIFO. */
 static uint16_t next_peer(struct nic *nic, enum ready_class class, unsigned vc, weft_time now)
 {
 	for (;;) {
@@ -328,7 +328,7 @@ static bool inject_frame(struct nic *nic, enum ready_class class, unsigned vc, u
 	nic->stalled_vcs &= ~(1u << vc);
 	describe_data(nic, peer, offset, packet, now);
 	credit_take(&nic->link.tx[vc], packet->blocks);
-	/* A FIFO whose messages move to another VC makes progress as well. */
+	/* A FIFO whose messages move to another VC also makes progress. */
 	nic->backlog_moved[vc] = nic->backlog_moved[packet->vc_original] = now;
 	nic_control_sent(nic, message, tx->send, packet->bytes + FRAME_WIRE_OVERHEAD, now);
 	flow_tx_sent(nic, peer, packet->bytes + FRAME_WIRE_OVERHEAD, now);
@@ -365,8 +365,8 @@ static bool inject_class(
 	return false;
 }
 
-/* Checking the new frames may turn some into retransmissions, and admitting one may ask for a flow.
- */
+/* The check of the new frames may turn some into retransmissions, and the admission of one may ask
+ * for a flow. */
 static bool inject_own(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	return inject_class(nic, READY_RETRY, now, packet) ||
@@ -406,7 +406,7 @@ static struct weft_packet *pass_control(struct nic *nic, weft_time now)
 	return passing;
 }
 
-/* While no own frame may leave: only the link's frames and those in transit do. */
+/* For times when no own frame may leave: sends only the link's frames and those in transit. */
 static struct weft_packet *inject_held(struct nic *nic, weft_time now, struct weft_packet *packet)
 {
 	struct weft_packet *passing;
@@ -423,7 +423,8 @@ static struct weft_packet *inject_held(struct nic *nic, weft_time now, struct we
 	return vc != FRAME_VCS_MAX ? reinject(nic, vc, now) : NULL;
 }
 
-/* Serves own or transit frames by their shares; the other kind if the chosen one cannot leave. */
+/* Serves own or transit frames according to their shares, or the other kind if the chosen one
+ * cannot leave. */
 static struct weft_packet *inject_in_turn(
 	struct nic *nic, weft_time now, struct weft_packet *packet)
 {

@@ -43,7 +43,7 @@ static bool is_of(const struct itb_message *message, const struct weft_packet *p
 	       message->destination == packet->destination && message->message == packet->message;
 }
 
-/* Adds a frame to its message; an unknown message begins with it. False: all earlier frames were
+/* Adds a frame to its message, which starts here if it is unknown. False: all earlier frames were
  * sent on long ago. */
 static bool join_message(struct itb *itb, const struct weft_packet *packet, weft_time now)
 {

@@ -12,8 +12,8 @@
  * keeps the frames of a message in order; VCs are served round robin; control frames, which need no
  * credits, precede data. The caller discards frames that the pool cannot hold.
  *
- * End mark: if the sender pauses for longer than 'pause_ps' within a message, when all received
- * frames of it have been sent on, re-injection has overtaken reception. Then the last frame of the
+ * End mark: if the sender pauses for longer than 'pause_ps' within a message after all its received
+ * frames have been sent on, re-injection has overtaken reception. Then the last frame of the
  * message leaves without FRAME_F_END_MARK, and the destination refuses it and requests it again.
  * Otherwise the last frame gets the mark, unless an earlier host withheld it.
  *
@@ -36,7 +36,7 @@
 #define ITB_PAUSE_DEFAULT_PS (50 * PS_PER_MS)
 
 #define ITB_OPEN_MESSAGES \
-	64 /* multi-frame messages in transit at a time; beyond that some are forgotten \ */
+	64 /* multi-frame messages in transit; if there are more, some are forgotten */
 
 struct itb_config {
 	uint64_t pool_bytes;      /* 0: not an in-transit host */
@@ -83,7 +83,7 @@ struct itb *itb_create(const struct itb_config *config);
 /* The caller frees held packets first: itb_drain(). NULL is allowed. */
 void itb_destroy(struct itb *itb);
 
-/* True if the element at the cursor is the ITB mark; 'hop' need not be set. */
+/* True if the element at the cursor is the ITB mark. 'hop' need not be set. */
 static inline bool itb_is_marked(const struct weft_packet *packet)
 {
 	return packet->cursor < packet->route_length &&
@@ -106,8 +106,9 @@ static inline bool itb_was_overtaken(const struct weft_packet *packet)
 	       memchr(packet->route, ROUTE_TYPE_ITB, packet->route_length) != NULL;
 }
 
-/* Takes a frame that itb_is_route(), completely received by now, with its header received at
- * 'header_ps'; it leaves in 'vc'. False: no room, which is counted; the caller keeps the packet. */
+/* Takes a completely received frame for which itb_is_route() is true and whose header was received
+ * at 'header_ps'; it leaves in 'vc'. False: no room, which is counted; the caller keeps the
+ * packet. */
 bool itb_absorb(struct itb *itb, struct weft_packet *packet, uint8_t vc, weft_time header_ps,
 	weft_time now);
 

@@ -103,18 +103,18 @@ static void init_queues(struct nic *nic)
 	vc_share_init(&nic->payload_share, nic->config.payloads, nic->config.link.vcs);
 }
 
-/* hold_begin: for this reason no own frame leaves any more, and no timer runs. hold_end: if it was
- * the last reason, transmission resumes, without any effect on timers. */
+/* hold_begin: from now on no own frame leaves for this reason, and no timer runs. hold_end: if it
+ * was the last reason, transmission resumes as if no time had passed for the timers. */
 static void hold_begin(struct nic *nic, unsigned reason, weft_time now)
 {
 	if (nic->held == 0) {
 		nic->held_since = now;
-		nic->stalled_vcs = 0; /* what follows is another reason to wait */
+		nic->stalled_vcs = 0; /* from here on frames wait for another reason */
 	}
 	nic->held |= reason;
 }
 
-/* No FIFO has waited for any other reason. */
+/* The FIFOs waited for no other reason. */
 static void resume(struct nic *nic, weft_time now)
 {
 	for (unsigned vc = 0; vc < FRAME_VCS_MAX; vc++)
@@ -213,8 +213,8 @@ static uint8_t sl_of(const struct nic *nic, uint16_t destination, uint8_t sl)
 	return queuing == NULL ? sl : queuing_sl(queuing, nic->config.host, destination);
 }
 
-/* True if a peer with 'held' messages may hold one more: always less than is left, so that N peers
- * that take all they can leave 1 / (N + 1). */
+/* True if a peer with 'held' messages may hold one more. A peer always holds less than is left, so
+ * N peers that take all they can leave 1 / (N + 1). */
 static bool peer_has_room(const struct vc_share *share, unsigned vc, uint32_t held)
 {
 	uint32_t left = vc_share_left(share, vc);
@@ -237,7 +237,7 @@ bool nic_is_silent(const struct nic *nic, uint16_t destination)
 	return nic->tx[destination].silent;
 }
 
-/* A record for the message, in the shares of its VC and its peer. MESSAGE_NONE: no room. */
+/* Takes a record for the message from the shares of its VC and its peer. MESSAGE_NONE: no room. */
 static uint32_t get_message(struct nic *nic, const struct nic_message *from, unsigned vc)
 {
 	struct flow_tx *tx = &nic->tx[from->destination];
@@ -432,10 +432,10 @@ struct link_end *nic_link(struct nic *nic)
 
 /* --- nic hold --- */
 
-/* Holding the interface's own frames (docs/explanation/the-mapper.md, 'Distribution'). While held
- * its timers stand still: the events that they wait for cannot occur, because every device is held,
- * or nothing has been sent. On resumption they restart, so that no interface takes the pause for
- * losses and retransmits. */
+/* Holding the interface's own frames (docs/explanation/the-mapper.md, 'Distribution'). While frames
+ * are held, the timers stand still: the events that they wait for cannot occur, because every
+ * device is held, or nothing has been sent. On resumption the timers restart, so that no interface
+ * mistakes the pause for losses and retransmits. */
 
 void nic_pause(struct nic *nic, weft_time now)
 {
@@ -459,7 +459,7 @@ bool nic_is_idle(const struct nic *nic)
 
 /* --- nic tables --- */
 
-/* Replaces the routes and the queuing scheme of an interface, for a mapper. */
+/* Lets a mapper replace the routes and the queuing scheme of an interface. */
 
 bool nic_has_routes(const struct nic *nic)
 {
@@ -510,8 +510,8 @@ int nic_set_routes(struct nic *nic, const struct nic_routes *routes, weft_time n
 	return 0;
 }
 
-/* The VCs of service levels are fixed at creation; another scheme may only assign messages to
- * others of them. */
+/* The VCs of service levels are fixed at creation; another scheme can only distribute messages
+ * among them differently. */
 int nic_set_queuing(struct nic *nic, const struct queuing *queuing)
 {
 	if (queuing != NULL && queuing->hosts < nic->config.hosts)

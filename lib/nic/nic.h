@@ -9,7 +9,7 @@
  * Entry points, in the order of a driver's iteration:
  *     nic_receive()   each arrived frame that passed frame_check(); returns packets to free
  *     nic_poll()      timers and the link
- *     nic_inject(), nic_frame_build()   until there is nothing to send, or no room
+ *     nic_inject(), nic_frame_build()   until there is nothing to send, or no room for it
  *
  * The host above calls nic_send(); its callbacks (struct nic_host) deliver and report.
  *
@@ -100,11 +100,11 @@ struct nic_config {
 		*routes; /* the caller's, constant; NULL: none yet, nothing leaves */
 	const struct route_choice_ops *choice;
 	struct route_choice_options selection; /* input of the route choice */
-	/* Assigns service levels to messages instead of their own, the caller's; or NULL. */
+	/* Replaces the messages' own service levels; owned by the caller. May be NULL. */
 	const struct queuing *queuing;
 	/* Both are divided among the VCs by vc_share.h. */
 	uint32_t messages;        /* held in total, waiting or not acknowledged */
-	uint32_t payloads;        /* how many of those have a payload of their own; may be 0 */
+	uint32_t payloads;        /* how many of those may have a payload of their own; may be 0 */
 	uint32_t payload_bytes;   /* largest payload of a message */
 	uint32_t window_frames;   /* in flight per peer, a power of two up to 4096 */
 	uint16_t reorder_windows; /* peers with frames out of order at a time */
@@ -122,15 +122,15 @@ struct nic_config {
 	/* Random, different in each run, secret: the starts of flows are derived from it
 	 * (flow_begin.h). */
 	uint8_t secret[NIC_SECRET_BYTES];
-	/* Data frames have tags from host to host (data_tag.h); NULL: none; the caller's. */
+	/* For end-to-end tags of data frames (data_tag.h); owned by the caller. NULL: no tags. */
 	const struct data_tag_key *data_key;
 	struct itb_config itb; /* pool_bytes 0: frames in transit are routing errors */
 	/* Validity of an ARN (arn_marks.h); 0: ARNs are ignored. With them the last VC is the
 	 * adapted-flow channel and sl_to_vc excludes it. */
 	weft_time mark_ps;
-	struct arn_policer_config arn_policer; /* which ARNs are taken; zeros: all of a switch */
-	/* Congestion management (nic_control.h); kind SOURCE_CONTROL_NONE: without. Kinds that
-	 * spread choose the routes of messages instead of 'choice'. */
+	struct arn_policer_config arn_policer; /* ARNs to accept; zeros: all from a switch */
+	/* Congestion management (nic_control.h); kind SOURCE_CONTROL_NONE: none. Kinds that spread
+	 * choose the routes of messages instead of 'choice'. */
 	struct source_control_config control;
 	struct cn_generator_config answers;
 	struct nic_host above;
@@ -165,10 +165,11 @@ int nic_send(struct nic *nic, const struct nic_message *message, weft_time now);
  * now, so frames that the driver still has cannot be received. */
 bool nic_poll(struct nic *nic, weft_time now);
 
-/* The next frame to send, its credits taken; NULL: nothing can be sent now. It is either 'packet'
- * (NULL: the caller has no memory for one) with the description of a frame to build; or a packet in
- * transit that nic_receive() kept: it is the caller's again, and its frame is sent as is except for
- * the described mutable bytes (frame_update_mutable()). Send in this order.
+/* The next frame to send, its credits taken; NULL: nothing can be sent now. The result is either
+ * 'packet' (NULL: the caller has no memory for one) with the description of a frame to build, or a
+ * packet in transit that nic_receive() kept: it belongs to the caller again, and its frame is sent
+ * as is except for the described mutable bytes (frame_update_mutable()). Frames must be sent in
+ * this order.
  *
  * packet->arrived_ps is when an ideal interface could have sent the frame, as far as its credits
  * allowed it. For a packet in transit: when it was ready to continue. For data: the generation of
@@ -177,9 +178,9 @@ bool nic_poll(struct nic *nic, weft_time now);
 struct weft_packet *nic_inject(struct nic *nic, weft_time now, struct weft_packet *packet);
 
 /* Writes the frame that nic_inject() has just described in 'packet', packet->bytes in total; a
- * FRAME_CLOCK has 'now' as the time at which it leaves, which is not later than it does.
- * 'frame' has room for mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX, and with a kind of control
- * that measures for FRAME_LATENCY_BYTES. */
+ * FRAME_CLOCK gives 'now' as its departure time, which must not be later than the departure.
+ * 'frame' has room for mtu_bytes + FRAME_HEADER_BYTES + FRAME_ROUTE_MAX, plus FRAME_LATENCY_BYTES
+ * with a kind of control that measures latencies. */
 void nic_frame_build(
 	struct nic *nic, const struct weft_packet *packet, uint8_t *frame, weft_time now);
 
@@ -195,8 +196,8 @@ struct weft_packet *nic_receive(
 	struct nic *nic, struct weft_packet *packet, const uint8_t *frame, weft_time now);
 
 /* Replaces the routes; the caller keeps them, and the old ones are no longer referenced. Built
- * frames keep theirs; everything that leaves from now on, also the rest of a message or a
- * retransmission, uses the new ones. The receiver restores the order. Messages to a host without a
+ * frames keep theirs; everything that leaves from now on, including the rest of a message and
+ * retransmissions, uses the new ones. The receiver restores the order. Messages to a host without a
  * route wait until it has one again or they fail after give_up_ps; new ones are refused. The choice
  * forgets what it learnt of changed routes; the routes' sets replace selection.sets. -EINVAL: for
  * fewer hosts, or more alternatives than selection.routes. */
@@ -211,18 +212,18 @@ int nic_set_queuing(struct nic *nic, const struct queuing *queuing);
 void nic_pause(struct nic *nic, weft_time now);
 void nic_resume(struct nic *nic, weft_time now);
 
-/* Discards the packets in transit: returns a chain of packets, as nic_receive(). Their sources
+/* Discards the packets in transit: returns them as a chain, like nic_receive(). Their sources
  * retransmit them. */
 struct weft_packet *nic_purge(struct nic *nic);
 
-/* Returns all held packets, also those in transit, for the end of a run. */
+/* Returns all held packets, including those in transit, at the end of a run. */
 struct weft_packet *nic_drain(struct nic *nic);
 
-/* True if nic_send() has room for a message without a payload of its own. If not, messages that are
- * older than 'now' could not leave before there was room. */
+/* True if nic_send() has room for a message without a payload of its own. If not, messages older
+ * than 'now' count as unable to leave before there is room. */
 bool nic_has_room(struct nic *nic, uint16_t destination, uint8_t sl, weft_time now);
-/* True if the peer has acknowledged nothing through two timeouts in a row; it may receive all the
- * same. If it has no room left, nic_send() returns -EHOSTDOWN. */
+/* True if the peer acknowledged nothing through two timeouts in a row; it may nevertheless receive.
+ * If it has no room left, nic_send() returns -EHOSTDOWN. */
 bool nic_is_silent(const struct nic *nic, uint16_t destination);
 /* True while a message is waiting or not acknowledged, or a frame is in transit. */
 bool nic_busy(const struct nic *nic);
@@ -232,10 +233,10 @@ bool nic_link_up(const struct nic *nic);
  * the link is down. */
 uint32_t nic_stalled(const struct nic *nic, weft_time *since);
 
-/* True if it is paused and nothing is in transit. */
+/* True if the interface is paused and nothing is in transit. */
 bool nic_is_idle(const struct nic *nic);
 bool nic_is_paused(const struct nic *nic);
-/* True if it was created with routes or got some later. */
+/* True if the interface was created with routes or got some later. */
 bool nic_has_routes(const struct nic *nic);
 
 const uint64_t *nic_counters(const struct nic *nic); /* [NIC_COUNTER_COUNT] */
@@ -246,20 +247,20 @@ void nic_control_counters(const struct nic *nic, uint64_t *count);
 const struct nic_config *nic_config(const struct nic *nic);
 struct link_end *nic_link(struct nic *nic);
 
-/* Some hosts are on another machine, whose clock differs: all except 'same' [hosts]. The interface
- * measures its offset (peer_clocks.h). 'clock' is the number of this machine's clock, not 0. Once,
- * before the first frame. -ENOMEM. */
+/* All hosts except 'same' [hosts] are on other machines, whose clocks differ. The interface
+ * measures their offsets (peer_clocks.h). 'clock' is the number of this machine's clock, not 0.
+ * Call this once, before the first frame. -ENOMEM. */
 int nic_set_clocks(struct nic *nic, const bool *same, uint32_t clock);
-/* Its estimate of that clock; NULL: the host has this one. */
+/* The interface's estimate of the host's clock; NULL: the host has this machine's clock. */
 const struct clock_offset *nic_clock_of(const struct nic *nic, uint16_t host);
 
 /* Checks invariants, for tests and debug builds; visits all peers. NULL, or a description of the
  * violation. */
 const char *nic_check(const struct nic *nic);
 
-/* Messages whose payload stays with the host until a frame leaves. The interface asks for the
- * bytes of each frame, also when it resends the frame. So a message may be long and is copied only
- * once. nic_message.payload is nic_pulled; nic_message.bytes may exceed payload_bytes. */
+/* Messages whose payload stays with the host until a frame leaves. The interface asks for the bytes
+ * of each frame, again if it resends the frame. So a message may be long and is copied only once.
+ * nic_message.payload is nic_pulled; nic_message.bytes may exceed payload_bytes. */
 
 extern const uint8_t nic_pulled[1];
 

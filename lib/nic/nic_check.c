@@ -127,7 +127,7 @@ static const char *check_shares(const struct nic *nic)
 	return "what the VCs hold of the pool is counted wrongly";
 }
 
-/* Subtracts the messages of a queue from the counts that peers claim to hold. */
+/* Subtracts the messages of a queue from the peers' counts of held messages. */
 static void take_off_held(
 	const struct nic *nic, const struct message_queue *queue, uint16_t peer, struct flow_tx *tx)
 {

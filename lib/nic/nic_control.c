@@ -200,7 +200,7 @@ void nic_control_answer(struct nic *nic, const struct weft_packet *packet, const
 		nic->count[NIC_EXTENSION_BAD]++;
 		return;
 	}
-	/* Sources that learn from latencies have no use for an answer without one. */
+	/* An answer without a latency is of no use to sources that learn from latencies. */
 	if (control->measures && cn.path == CN_PATH_UNKNOWN)
 		return;
 	if (!cn_generator_take(&control->answers, packet->source,

@@ -9,8 +9,8 @@
  * A cn frame that arrives counts only if it answers an outstanding frame: one that belongs to this
  * flow, is not acknowledged and was not answered before, with the number of its message and the
  * path that it took. All others only increment a counter: cns_stale (acknowledged or answered
- * already), cns_foreign (anything else). Answers that have not left wait in a ring; one without
- * room is lost (cns_lost).
+ * already) or cns_foreign (anything else). Answers wait in a ring until they leave; if it is full,
+ * an answer is lost (cns_lost).
  *
  * Only lib/nic includes this. No allocation after nic_control_create(). One thread. */
 
@@ -47,7 +47,7 @@ struct nic_control {
 	bool measures, spreads, throttles;
 };
 
-/* For nic->config.control, if that is not SOURCE_CONTROL_NONE. 0 or -ENOMEM. */
+/* Creates the state for nic->config.control, if that is not SOURCE_CONTROL_NONE. 0 or -ENOMEM. */
 int nic_control_create(struct nic *nic);
 void nic_control_destroy(struct nic *nic);
 
@@ -69,7 +69,7 @@ unsigned nic_control_choose(struct nic *nic, uint16_t peer, weft_time now);
 /* The peer has new routes: measurements of the old ones are forgotten. */
 void nic_control_rerouted(struct nic *nic, uint16_t peer);
 
-/* The peer's next frame must wait; it is placed among the ready ones again when it may leave. */
+/* The peer's next frame must wait: the peer becomes ready again when the frame may leave. */
 bool nic_control_pauses(struct nic *nic, uint16_t peer, weft_time now);
 /* When the pause before the peer's next frame ended; 0: there was none. */
 weft_time nic_control_ready_ps(const struct nic *nic, uint16_t peer);
@@ -85,6 +85,6 @@ void nic_control_answer(struct nic *nic, const struct weft_packet *packet, const
 /* The next answer to send; NULL: none. Valid until the next call of this module. */
 const struct nic_cn_generator *nic_control_next(struct nic *nic);
 
-/* A cn frame of a valid source, whose payload is whole. */
+/* Handles a cn frame of a valid source whose payload is undamaged. */
 void nic_control_receive(struct nic *nic, const struct weft_packet *packet, const uint8_t *payload,
 	unsigned bytes, weft_time now);

@@ -73,7 +73,7 @@ enum flow_due {
 	FLOW_DUE_CLOCK_ANSWER = 16,
 };
 
-/* Sending to one peer. Its messages are a queue, numbered through by frames:
+/* Sending to one peer. Its messages are a queue whose frames are numbered consecutively:
  *
  *     acked <= send <= high <= next        (serial arithmetic)
  *
@@ -105,7 +105,7 @@ struct flow_tx {
 	bool queued;               /* in one of the ready queues */
 	bool silent;               /* consecutive timeouts, and nothing acknowledged since */
 	struct limit_times opened; /* the window, by sequence number */
-	weft_time since;           /* when the flow, a repetition or a route allowed to go on */
+	weft_time since; /* when the flow, a repetition or a route last allowed frames to leave */
 	weft_time timed_at;
 	weft_time progress_at; /* last acknowledgement, or beginning of activity */
 };
@@ -116,7 +116,7 @@ struct flow_rx {
 	uint32_t first;               /* frame of the flow */
 	uint32_t offset;              /* delivered bytes of the current message */
 	uint32_t asked_at;            /* 'expected' of the last request */
-	uint32_t gap_wait, gap_waits; /* gap times until the next request: left, and in all */
+	uint32_t gap_wait, gap_waits; /* gap times until the next request: remaining, and total */
 	uint16_t flow;
 	uint16_t window;  /* RESEQUENCER_NONE: nothing is out of order */
 	uint16_t unacked; /* frames since the last acknowledgement */
@@ -155,13 +155,13 @@ struct nic {
 	struct nic_config config;
 	struct link_end link;
 	unsigned link_due;
-	/* When the input that is being handled was due: a received frame, else the present time. */
+	/* The due arrival of the received frame being handled, otherwise the present time. */
 	weft_time due_ps;
 	weft_time heard_ps;  /* last due arrival of the frames since the last poll; 0: none */
 	weft_time credit_ps; /* when the credit frame that is due could have left */
 	weft_time up_ps;     /* when the link came up */
 	weft_time marked_ps; /* when the ARN of the last new mark was due */
-	/* When the store last had room again; when it was full, in this turn and the one before. */
+	/* When the store last got room; when it was full, in this iteration and the one before. */
 	weft_time room_ps, refusing_ps, refused_ps;
 	unsigned held; /* NIC_HELD_...; 0: frames leave, timers run */
 	weft_time held_since;
@@ -172,7 +172,7 @@ struct nic {
 	struct arn_marks *marks;                      /* NULL: no marks */
 	struct arn_policer arn_policer;
 	struct message_queue backlog[FRAME_VCS_MAX]; /* one FIFO per VC */
-	weft_time backlog_moved[FRAME_VCS_MAX];      /* last frame of the VC, or first wait */
+	weft_time backlog_moved[FRAME_VCS_MAX];      /* the VC's last frame or first wait */
 	uint32_t backlog_vcs;
 	uint32_t own_waiting; /* messages of which no frame has left */
 	struct itb *itb;      /* NULL: not an in-transit host */
@@ -226,7 +226,7 @@ struct nic_route_chosen {
 	uint8_t which, alternatives; /* number of alternatives */
 };
 
-/* A given route of a destination that has one; the choice is not asked. */
+/* Returns the given route of a destination that has one, without asking the choice. */
 static inline const uint8_t *nic_take_route(
 	struct nic *nic, uint16_t destination, unsigned which, struct nic_route_chosen *chosen)
 {
@@ -235,8 +235,8 @@ static inline const uint8_t *nic_take_route(
 	return nic_routes_get(nic->config.routes, destination, which, &chosen->length);
 }
 
-/* Elements of a route to 'destination' for a message of this size, from the configured choice; NULL
- * and length 0 if switches use tables. */
+/* Elements of the route to 'destination' that the configured choice selects for a message of this
+ * size; NULL and length 0 if switches use tables. */
 const uint8_t *nic_choose_route(
 	struct nic *nic, uint16_t destination, uint32_t bytes, struct nic_route_chosen *chosen);
 
@@ -250,8 +250,8 @@ const uint8_t *nic_choose_route(
 bool nic_afi_on_arn(struct nic *nic, const struct control_arn *arn, weft_time now);
 
 /* True if the message at the head of the FIFO 'vc' may join its peer's queue; the VC of a marked
- * message is changed. False: it is marked and the AFC has no room for it. It blocks the FIFO,
- * because on its own VC it would feed the congestion tree that it must stay out of. */
+ * message is changed. False: it is marked and the AFC has no room for it. It then blocks the FIFO,
+ * because on its own VC it would feed the congestion tree that it must avoid. */
 bool nic_afi_admit(struct nic *nic, struct message *message, weft_time now);
 
 /* True if 'message', whose frame is next, was marked after its admission: its VC was changed. */

@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The routes of one host: for each destination up to NIC_ROUTES_MAX alternatives in order of
- * preference, in frame format (lib/wire/frame.h), or none because switch tables route to it. Other
- * destinations are unreachable.
+/* The routes of one host. A destination has up to NIC_ROUTES_MAX alternatives in order of
+ * preference, in frame format (lib/wire/frame.h), or none if switch tables route to it; all others
+ * are unreachable.
  *
- * Filled destination by destination before an interface gets them, then constant; several
- * interfaces may read them. nic_set_routes() replaces them as a whole. */
+ * They are filled destination by destination before an interface gets them, and are constant
+ * afterwards; several interfaces may read them. nic_set_routes() replaces them as a whole. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,7 +47,8 @@ int nic_routes_add(
 int nic_routes_in_sets(
 	struct nic_routes *routes, uint16_t destination, unsigned which, uint8_t sets);
 
-/* Switch tables route to the destination. -EINVAL: no such destination, or it has source routes. */
+/* Records that switch tables route to the destination. -EINVAL: no such destination, or it has
+ * source routes. */
 int nic_routes_by_table(struct nic_routes *routes, uint16_t destination);
 
 static inline bool nic_routes_reaches(const struct nic_routes *routes, uint16_t destination)

@@ -119,10 +119,10 @@ static void receive_link_local(struct nic *nic, const struct weft_packet *packet
 		nic->up_ps = nic->due_ps;
 }
 
-/* NIC_COUNTER_COUNT if an end-to-end frame is ours, else the reason to discard it. */
+/* NIC_COUNTER_COUNT if an end-to-end frame is for this host, else the reason to discard it. */
 static enum nic_counter check(const struct nic *nic, const struct weft_packet *packet)
 {
-	/* An interface must find its element at the cursor, or no route at all; after the last
+	/* The cursor must be at the interface's element, unless there is no route; after the last
 	 * element 'hop' is 0. */
 	if (packet->route_length != 0 && packet->hop != ROUTE_TYPE_HOST)
 		return NIC_DISCARD_ROUTING_ERROR;
@@ -149,7 +149,7 @@ static bool is_in_transit(const struct weft_packet *packet)
 	return packet->route_length != 0 && packet->hop == ROUTE_TYPE_ITB;
 }
 
-/* Mapper frames end at interfaces; those for an agent do not get here. */
+/* Mapper frames end at interfaces; frames for an agent do not get here. */
 static bool is_astray(const struct weft_packet *packet)
 {
 	return packet->kind == FRAME_SCOUT || packet->kind == FRAME_MAPPER;
@@ -208,7 +208,7 @@ static void receive_control(
 	nic_release_packet(nic, packet);
 }
 
-/* Accounts for the blocks: they are free again at once, because the host takes every arrival. Even
+/* Accounts for the blocks, which are free again at once because the host takes every arrival. Even
  * frames that wait for others wait in the host's memory: if they held credits, the awaited frames
  * might never arrive. */
 static enum nic_counter account_credits(struct nic *nic, const struct weft_packet *packet)

@@ -17,8 +17,8 @@ static mode_t usual_mode(void)
 	return 0666 & ~mask;
 }
 
-/* True if a file can be replaced or created. A file that is not writable, has several names or
- * none, or is not regular is opened in place. */
+/* True if a file can be replaced or created. A file that is not writable, not regular, or does not
+ * have exactly one name is opened in place. */
 static bool find_target(struct atomic_file *file, mode_t *mode)
 {
 	struct stat status;
@@ -40,8 +40,9 @@ static void remove_fresh(const struct atomic_file *file)
 		unlink(file->fresh);
 }
 
-/* A file without a name in the target's folder, so that nothing remains however the program ends.
- * -1 if the file system does not support that or could not name it later (link_fresh()). */
+/* A file without a name in the target's folder, so that no file is left behind, however the program
+ * ends. -1 if the file system does not support such files or could not name them later
+ * (link_fresh()). */
 static int open_nameless(const struct atomic_file *file)
 {
 	char folder[PATH_MAX];

@@ -3,8 +3,9 @@
 #pragma once
 
 /* A file that keeps its contents until the new ones are complete: they are written to a file in the
- * same folder, which replaces it when it is closed. Devices, pipes, files with several names or
- * none, and files in a folder that accepts no other file are written in place and never removed. */
+ * same folder, which replaces it when it is closed. Devices, pipes, files that do not have exactly
+ * one name, and files in a folder where no other file can be created are written in place and never
+ * removed. */
 
 #include <limits.h>
 #include <stdbool.h>
@@ -16,7 +17,7 @@ struct atomic_file {
 	const char *path; /* set by the caller */
 	FILE *file;
 	char target[PATH_MAX]; /* the file to replace, links followed; "" if none */
-	char fresh[PATH_MAX];  /* the temporary or future name; "" if none */
+	char fresh[PATH_MAX];  /* the temporary name, or the one that it will get; "" if none */
 	bool nameless;         /* it has no name yet */
 };
 
@@ -24,7 +25,7 @@ struct atomic_file {
 int atomic_file_open(struct atomic_file *file, struct error *error);
 /* On failure nothing has changed. */
 int atomic_file_close(struct atomic_file *file, struct error *error);
-/* Instead of closing: the work failed, and nothing has changed. */
+/* Called instead of close if the work failed: the old contents stay. */
 void atomic_file_discard(struct atomic_file *file);
 
 /* Prevents commands from overwriting a file that they read. */
@@ -32,5 +33,6 @@ void atomic_file_discard(struct atomic_file *file);
 /* True if both names refer to the same existing regular file. */
 bool same_file(const char *a, const char *b);
 
-/* -EINVAL and error if the output is the input; either may be NULL, "-" or no file. */
+/* -EINVAL and error if the output is the same file as the input. Either may be NULL or "-", or may
+ * not exist. */
 int same_file_refuse(const char *output, const char *input, struct error *error);

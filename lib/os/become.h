@@ -2,11 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Programs of Weft that another one becomes: in the build folder beside it, when installed in
- * LIBEXECDIR/weft. */
+/* Weft programs with which another one replaces itself (exec): beside it in the build folder, in
+ * LIBEXECDIR/weft when installed. */
 
 #include "base/weft_error.h"
 
-/* Executes 'name' with these arguments. Returns only on an error: -ENOENT, there is none; others
- * with 'error'. */
+/* Executes 'name' with these arguments. Returns only on failure: -ENOENT if there is no such
+ * program; other errors are described in 'error'. */
 int become(const char *name, char **argv, struct error *error);

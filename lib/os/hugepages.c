@@ -47,7 +47,7 @@ uint64_t hugepages_free_bytes(const char *root)
 	return bytes;
 }
 
-/* The directory itself is the lock: every user has it, and nothing needs to be created. */
+/* The directory itself is the lock: it exists for every user, and nothing needs to be created. */
 int hugepages_lock(void)
 {
 	int fd = open(FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

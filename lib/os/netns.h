@@ -3,8 +3,8 @@
 #pragma once
 
 /* Network namespaces by name, as in 'ip netns': a bind mount in /run/netns. Only a thread enters a
- * namespace, for the time of one call; the process does not. Needs CAP_SYS_ADMIN. No clock, no EAL;
- * any thread. */
+ * namespace, for the duration of one call; the process as a whole never does. Needs CAP_SYS_ADMIN.
+ * No clock, no EAL; any thread. */
 
 #include "base/weft_error.h"
 
@@ -13,7 +13,7 @@
 /* Creates the namespace and brings its loopback up. -EEXIST: the name is in use. */
 int netns_create(const char *name, struct error *error);
 
-/* Removes its name; the namespace disappears with its last process. -ENOENT: unknown name. */
+/* Removes the name; the namespace disappears with its last process. -ENOENT: unknown name. */
 int netns_remove(const char *name, struct error *error);
 
 /* Work to do inside: returns 0, or -errno and error. */

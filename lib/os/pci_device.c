@@ -15,7 +15,7 @@
 #define DRIVERS "/sys/bus/pci/drivers"
 #define GROUPS  "/sys/kernel/iommu_groups"
 
-/* Bridges of a group may keep their driver: vfio does not count them. */
+/* Bridges in a group may keep their driver, because vfio ignores them. */
 #define PCI_CLASS_BRIDGE 0x06
 
 #define SCOPE_LINK 0x20 /* scope in /proc/net/if_inet6 */
@@ -24,7 +24,7 @@
 static void add(char *out, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Appends a use, with a comma after an earlier one. */
+/* Appends a use, separated by a comma from earlier ones. */
 static void add(char *out, size_t size, const char *format, ...)
 {
 	size_t length = strlen(out);
@@ -39,7 +39,7 @@ static void add(char *out, size_t size, const char *format, ...)
 	va_end(args);
 }
 
-/* Calls 'matches' with each line of a file of /proc. Returns whether one did. */
+/* Calls 'matches' with each line of a file in /proc. Returns whether a line matched. */
 static bool any_line(const char *root, const char *file, const char *name,
 	bool (*matches)(const char *line, const char *name))
 {
@@ -105,11 +105,11 @@ static void add_uppers(const char *folder, char *out, size_t size)
 		closedir(entries);
 }
 
-/* The uses of an interface by the machine's own network: "default route" or "routes" of IPv4 (an
- * address makes one), "IPv6 address", "part of NAME" (a bridge, a bond), "NAME on top of it" (a
- * VLAN, a macvlan), several with commas; "" if there are none. An IPv6 address that the kernel made
- * itself (link-local) does not count. 'folder' is the interface's folder in sysfs, 'root' a prefix
- * of /proc; "" except in tests. */
+/* How the machine's own network uses an interface: "default route" or "routes" of IPv4 (an address
+ * makes one), "IPv6 address", "part of NAME" (a bridge, a bond), "NAME on top of it" (a VLAN, a
+ * macvlan), several with commas; "" if there are none. An IPv6 address that the kernel made itself
+ * (link-local) does not count. 'folder' is the interface's folder in sysfs, 'root' a prefix of
+ * /proc; "" except in tests. */
 static void network_use(
 	const char *root, const char *folder, const char *name, char *out, size_t size)
 {
@@ -162,7 +162,7 @@ static void link_name(const char *folder, const char *name, char *out, size_t si
 	snprintf(out, size, "%s", slash != NULL ? slash + 1 : target);
 }
 
-/* Calls 'visit' for each entry of a folder, until one returns true. Returns whether one did. */
+/* Calls 'visit' for each entry of a folder until a call returns true. Returns whether one did. */
 static bool each_entry(
 	const char *path, bool (*visit)(void *context, const char *name), void *context)
 {
@@ -210,7 +210,7 @@ static void add_interfaces(struct walk *walk)
 	each_entry(path, add_interface, walk);
 }
 
-/* The interfaces of virtio belong to a device of their own, virtioN. */
+/* A virtio interface belongs to a child device, virtioN. */
 static bool add_virtio(void *context, const char *name)
 {
 	const struct walk *walk = context;
@@ -341,7 +341,7 @@ static bool copy_name(void *context, const char *name)
 	return true;
 }
 
-/* vfio has a file for each group, with another name without an IOMMU; uio one for each device. */
+/* vfio has one file per group, named differently if there is no IOMMU; uio has one per device. */
 bool pci_device_file(const char *root, const struct pci_device *device, char file[PCI_FILE_MAX])
 {
 	char path[PATH_MAX], name[PCI_NAME_MAX];

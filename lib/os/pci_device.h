@@ -31,12 +31,12 @@ struct pci_device {
 	unsigned vendor, device;
 	char driver[PCI_NAME_MAX]; /* "": none */
 	char group[16];            /* IOMMU group; "": none */
-	long numa;                 /* node; -1: unknown, or the machine has no nodes */
+	long numa;                 /* NUMA node; -1: unknown, or the machine has no NUMA nodes */
 	unsigned interfaces;
 	struct pci_interface interface[PCI_INTERFACES_MAX];
 };
 
-/* Reads a device. 0, or -ENODEV: the machine has none with this address. */
+/* Reads a device. 0, or -ENODEV: the machine has no device with this address. */
 int pci_device_read(const char *root, const char *address, struct pci_device *device);
 
 bool pci_device_is_network(const struct pci_device *device);
@@ -55,17 +55,17 @@ bool pci_has_iommu(const char *root);
 /* Whether vfio-pci accepts devices without an IOMMU (enable_unsafe_noiommu_mode). */
 bool pci_vfio_without_iommu(const char *root);
 
-/* A device of the IOMMU group, other than 'address' and bridges, that a kernel driver holds.
+/* Finds a device of the IOMMU group, other than 'address' and bridges, that a kernel driver holds.
  * Returns whether there is one. */
 bool pci_group_blocker(
 	const char *root, const char *group, const char *address, char *out, size_t size);
 
 #define PCI_FILE_MAX 80
 
-/* The file through which a process drives a device of DPDK's drivers: "/dev/vfio/7",
+/* The file through which a process drives a device bound to one of DPDK's drivers: "/dev/vfio/7",
  * "/dev/vfio/noiommu-0" or "/dev/uio1", without 'root'. False: it has none. */
 bool pci_device_file(const char *root, const struct pci_device *device, char file[PCI_FILE_MAX]);
 
-/* The id of another process that has the file 'device' open, such as /dev/vfio/7; 0: none that is
- * visible. Its name in 'name'. */
+/* The id of another process that has the file 'device', such as /dev/vfio/7, open; 0: none is
+ * visible. Its name is stored in 'name'. */
 long pci_holder(const char *root, const char *device, char *name, size_t size);

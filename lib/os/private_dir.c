@@ -29,7 +29,7 @@ static int refuse(struct error *error, const char *path, const struct stat *stat
 
 /* --- the way to it --- */
 
-/* Another user could rename the entries of a folder that is not safe, or point a link elsewhere. */
+/* In an unsafe folder another user could rename entries or redirect a symbolic link. */
 static bool is_safe_above(const struct stat *status)
 {
 	if (status->st_uid != 0 && status->st_uid != geteuid())
@@ -38,7 +38,7 @@ static bool is_safe_above(const struct stat *status)
 	       (status->st_mode & S_ISVTX) != 0;
 }
 
-/* Root may, but not the processes that give this privilege back. */
+/* Root can use any folder, but not a process that drops this privilege later. */
 static int check_entry(
 	const char *path, const struct stat *status, mode_t wanted, struct error *error)
 {
@@ -76,7 +76,7 @@ static int check_steps(const char *path, struct error *error)
 	return result;
 }
 
-/* The same for where links lead to, and above the working directory. */
+/* The same check for the targets of links, and for folders above the working directory. */
 static int check_resolved(const char *path, struct error *error)
 {
 	const char *slash = strrchr(path, '/');
@@ -222,8 +222,8 @@ static bool read_link(const char *path, char target[PATH_MAX])
 }
 
 /* The link comes before the folder: a process that is killed in between leaves no folder without a
- * link. A file next to the link gives the random name. Another process may have made a link
- * meanwhile. */
+ * link. The random part of the folder's name comes from a temporary file next to the link. Another
+ * process may have made a link meanwhile. */
 static int link_fresh(const char *path, struct error *error)
 {
 	char target[PATH_MAX], name[PATH_MAX];

@@ -8,7 +8,7 @@
  * with the sticky bit (as /tmp) is writable by others. Only the user and root can put a link into
  * such a folder or replace it, so one check is enough.
  *
- * Any thread; nothing here keeps state. Messages name the path and what was expected. */
+ * Any thread; no state. Messages name the path and the expected owner or mode. */
 
 #include <stdbool.h>
 
@@ -17,7 +17,7 @@
 /* A descriptor of the folder, which the caller closes. -ENOENT: there is none. -EPERM: it is not
  * private. Else -errno. */
 int private_dir_open(const char *path, struct error *error);
-/* The same check alone: 0, or as above. */
+/* Only the check: 0, or an error as above. */
 int private_dir_check(const char *path, struct error *error);
 
 /* Whether only the user and root can replace 'path', which need not exist: checks owner and mode of
@@ -30,8 +30,9 @@ int private_dir_check_way(const char *path, struct error *error);
 int private_dir_make(const char *path, struct error *error);
 
 /* Removes the files whose names match one of the patterns of fnmatch(3) (the list ends with NULL),
- * and then the folder. Files with other names stay, and with them the folder: -ENOTEMPTY. A folder
- * that is missing is not an error; one that is not private is left as it is: -EPERM. */
+ * and then the folder. If it also has files with other names, these and the folder stay:
+ * -ENOTEMPTY. A missing folder is not an error; one that is not private is left as it is:
+ * -EPERM. */
 int private_dir_remove(const char *path, const char *const *patterns, struct error *error);
 
 /* Whether only the user and root can change or replace the file: checks owner and mode of the file
@@ -40,9 +41,9 @@ int private_dir_remove(const char *path, const char *const *patterns, struct err
 int private_file_check(const char *path, struct error *error);
 
 /* The folder for files that the processes of a lab share as memory: "memory" in its run directory.
- * The run directory may lie on a disk, whose file system would stop a process that writes into such
- * memory while it is written back to the disk. "memory" is therefore a symbolic link to a private
- * folder in /dev/shm, or a folder itself where /dev/shm is not in memory. */
+ * If the run directory is on a disk, its file system can block a process that writes into such
+ * memory during write-back. "memory" is therefore a symbolic link to a private folder in /dev/shm,
+ * or a folder itself where /dev/shm is not in memory. */
 
 #define MEMORY_DIR "memory"
 
@@ -51,6 +52,6 @@ int private_file_check(const char *path, struct error *error);
  * else -errno and error. */
 int memory_dir_make(const char *run_dir, struct error *error);
 
-/* Removes both (but not a file RUN_DIR/memory-*, which a killed process may leave), with the files
- * whose names match one of the patterns, as private_dir_remove(). */
+/* Removes both, and the files whose names match one of the patterns, like private_dir_remove(). A
+ * file RUN_DIR/memory-* that a killed process left is not removed. */
 int memory_dir_remove(const char *run_dir, const char *const *patterns, struct error *error);

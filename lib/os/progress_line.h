@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The progress of a run: one line on a terminal, which is overwritten, and nothing if standard
- * error is not a terminal. */
+/* Shows a run's progress in one line that is overwritten on the terminal; prints nothing if
+ * standard error is not a terminal. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,5 +27,5 @@ void progress_line_wait(struct progress_line *line, const char *what);
 /* Any other text, below 78 columns. */
 void progress_line_print(struct progress_line *line, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Leaves an empty line, if there is one. */
+/* Clears the progress line, if one was printed. */
 void progress_line_wipe(struct progress_line *line);

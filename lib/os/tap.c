@@ -89,7 +89,7 @@ static int create(const struct tap_options *options, struct error *error)
 	return fault_step(options, "make it", code, error);
 }
 
-/* The interface of the descriptor is in the namespace of this thread. */
+/* Whether the descriptor's interface is in this thread's namespace. */
 static bool is_in_namespace(int fd)
 {
 	int namespace = ioctl(fd, TUNGETDEVNETNS);
@@ -103,7 +103,7 @@ static bool is_in_namespace(int fd)
 	return same;
 }
 
-/* An inherited descriptor of the interface; -1: there is none. */
+/* A descriptor of the interface that this process inherited; -1: there is none. */
 static int find_inherited(const struct tap_options *options)
 {
 	struct ifreq request;
@@ -167,7 +167,7 @@ static int set_up(int socket_fd, const struct tap_options *options)
 	return ioctl(socket_fd, SIOCSIFFLAGS, &request);
 }
 
-/* A kernel without IPv6 has no such file, which is fine. */
+/* A kernel without IPv6 does not have this file, which is fine. */
 static void ipv6_off(const struct tap_options *options)
 {
 	char path[96];
@@ -177,7 +177,7 @@ static void ipv6_off(const struct tap_options *options)
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	/* If it stays on, a few router solicitations cross the fabric: not an error. */
+	/* If it stays on, a few router solicitations cross the fabric, which is not an error. */
 	if (write(fd, "1", 1) != 1)
 		errno = 0;
 	close(fd);
@@ -248,7 +248,7 @@ void tap_close(int fd)
 #define INTERFACES "/proc/thread-self/net/dev"
 #define SOCKETS    "/proc/thread-self/net/snmp"
 #define FULL       "RcvbufErrors"
-#define TX_DROPPED 11    /* numbers before it in the line of an interface */
+#define TX_DROPPED 11    /* numbers before this one in an interface's line */
 #define TEXT_BYTES 32768 /* some 250 interfaces */
 
 struct losses_job {
@@ -300,7 +300,7 @@ static void read_text(int fd, char text[TEXT_BYTES])
 	text[used] = '\0';
 }
 
-/* The text behind name and colon in the first line that begins with them; NULL: none does. */
+/* The text after "NAME:" in the first line that begins with it; NULL: there is no such line. */
 static char *find_line(char *text, const char *name)
 {
 	size_t length = strlen(name);
@@ -326,7 +326,7 @@ uint64_t tap_losses_queue(const struct tap_losses *losses, const char *name)
 	return at != NULL ? strtoull(at, NULL, 10) : 0;
 }
 
-/* A line has the names, and the next one their values. */
+/* One line lists the names, the next one their values. */
 static uint64_t count_sockets(int fd)
 {
 	char text[TEXT_BYTES];

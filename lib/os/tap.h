@@ -4,9 +4,9 @@
 
 /* A Linux TAP interface: the side of an emulated host that real programs see. One file descriptor,
  * one Ethernet frame per read() and write() behind a struct virtio_net_hdr, non-blocking. The
- * kernel leaves checksums and the cutting of TCP segments to the reader. The interface is not
- * persistent: it disappears with its last descriptor, however the process ends. A process that
- * inherits the descriptor of an interface (open across exec) opens the same interface.
+ * kernel leaves checksums and TCP segmentation to the reader. The interface is not persistent: it
+ * disappears with its last descriptor, however the process ends. A process that inherits the
+ * descriptor of an interface (open across exec) opens the same interface.
  *
  * Needs CAP_NET_ADMIN, and CAP_SYS_ADMIN for a namespace. The interface is created inside its
  * namespace, in a thread that enters it: it is never moved, and no partial state is visible. */
@@ -22,7 +22,7 @@ struct tap_options {
 	uint8_t mac[6];    /* all zero: the kernel chooses */
 	uint32_t mtu;      /* MTU for IP; 0: 1500 */
 	const char *ipv4;  /* "10.0.0.1/24"; NULL: no address */
-	bool ipv6;         /* false: off, so that the kernel sends nothing by itself */
+	bool ipv6;         /* false: IPv6 is off, so that the kernel sends nothing by itself */
 };
 
 /* Creates the interface and brings it up. Returns the descriptor, or -errno and error: EINVAL
@@ -31,21 +31,21 @@ int tap_open(const struct tap_options *options, struct error *error);
 
 void tap_close(int fd);
 
-/* Losses on the programs' side, as the kernel counts them. The files always show the namespace in
+/* Losses on the programs' side, as the kernel counts them. The files keep showing the namespace in
  * which they were opened. -1: unknown. */
 struct tap_losses {
 	int interfaces, sockets; /* descriptors */
 	uint64_t sockets_before;
 };
 
-/* For an open TAP, with the options with which it was opened. 'sockets': also the losses of sockets
- * in the namespace, which has no other TAP of a host. Without memory, or without a namespace of
- * that name, the losses are unknown. */
+/* For an open TAP; pass the options with which it was opened. 'sockets': also count losses of
+ * sockets in the namespace, which must have no other host's TAP. If memory or the namespace is
+ * missing, the losses are unknown. */
 void tap_losses_open(struct tap_losses *losses, const struct tap_options *options, bool sockets);
 void tap_losses_close(struct tap_losses *losses);
 
-/* Programs' frames that did not fit in the interface's queue. 0 if the interface is gone. */
+/* Frames from programs that did not fit in the interface's queue. 0 if the interface is gone. */
 uint64_t tap_losses_queue(const struct tap_losses *losses, const char *name);
 
-/* UDP packets for which their receiver's socket had no room, since tap_losses_open(). */
+/* UDP packets dropped because the receiving socket had no room, since tap_losses_open(). */
 uint64_t tap_losses_sockets(const struct tap_losses *losses);

@@ -37,8 +37,8 @@ static int receive(int fd, char *text, size_t size, int timeout_ms)
 	return (int)length;
 }
 
-/* A stopped program accepts nothing: once its queue is full, connect() waits until its timeout, for
- * which 0 would mean none. */
+/* A stopped program accepts nothing: once its queue is full, connect() waits until its timeout; 0
+ * would mean no timeout. */
 static int connect_to(const char *path, int timeout_ms)
 {
 	const struct timeval timeout = {
@@ -77,7 +77,7 @@ int telemetry_client_open(const char *prefix, int timeout_ms, struct error *erro
 			error, -fd, "%s: no program with this prefix runs (%s)", prefix, path);
 	if (fd < 0)
 		return error_set(error, -fd, "%s: %s: %s", prefix, path, strerror(-fd));
-	/* DPDK sends version and process id unasked. */
+	/* DPDK sends its version and process id first, without a request. */
 	result = receive(fd, greeting, sizeof(greeting), timeout_ms);
 	if (result >= 0)
 		return fd;

@@ -3,7 +3,7 @@
 #pragma once
 
 /* Queries a running program over DPDK's telemetry socket (v2: a UNIX socket with whole messages).
- * Without DPDK: for 'weft lab'. Blocks no longer than a given time per call. Any thread; a
+ * Does not need DPDK: used by 'weft lab'. Blocks for at most the given time per call. Any thread; a
  * connection has one user at a time. */
 
 #include <stddef.h>

@@ -13,8 +13,8 @@
 
 #include "base/text_escape.h"
 
-/* Our other sequences do not pass here: 'weft lab top', which uses some, writes to the terminal
- * itself. */
+/* Weft's other sequences do not pass through here: 'weft lab top', which uses them, writes to the
+ * terminal directly. */
 #define ERASE_LINE "\033[K"
 
 static bool put(int fd, const char *text, size_t bytes)
@@ -42,7 +42,7 @@ static bool put_escaped(int fd, const char *text, unsigned bytes)
 	return good;
 }
 
-/* The length of our own progress line's bytes at 'text'; 0: none. */
+/* The length of a progress line's control sequence at 'text'; 0: none. */
 static unsigned of_progress(const struct guarded_stream *guarded, const char *text, size_t bytes)
 {
 	const size_t erase = strlen(ERASE_LINE);
@@ -128,7 +128,8 @@ static int wait_for_room(const struct stoppable_output *output)
 	return ready < 0 || atomic_load(output->stop) ? -1 : 0;
 }
 
-/* A cookie_write_function_t: all of it, or 0 and errno. A pipe with room has it for PIPE_BUF. */
+/* A cookie_write_function_t: writes everything, or returns 0 with errno. A pipe that polls as
+ * writable has room for PIPE_BUF bytes. */
 static ssize_t write_all(void *cookie, const char *bytes, size_t count)
 {
 	const struct stoppable_output *output = cookie;

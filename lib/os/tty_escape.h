@@ -2,9 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Standard output and standard error of a program, where they are a terminal: control characters in
- * names and messages are printed as "\xNN" (text_escape.h). On standard error a carriage return
- * passes, and "erase the line" directly after one, because our own progress lines use them. */
+/* Guards a program's standard output and standard error where they are a terminal: control
+ * characters in names and messages are printed as "\xNN" (text_escape.h). On standard error a
+ * carriage return, and "erase the line" directly after one, pass unchanged, because Weft's progress
+ * lines use them. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -13,22 +14,22 @@
 struct guarded_stream {
 	int fd;
 	bool returns;         /* a carriage return passes, and "erase the line" after it */
-	unsigned char before; /* the last byte of the piece before */
+	unsigned char before; /* the last byte of the previous write */
 };
 
 struct tty_escape {
 	struct guarded_stream out, err;
 };
 
-/* Call it first in main(), with memory that lasts as long as the program: exit() writes the rest.
+/* Call it first in main(), with memory that lasts as long as the program: exit() flushes the rest.
  * Pipes and files get all bytes as they are. */
 void tty_escape(struct tty_escape *guard);
 
-/* Output that a signal can end even if its reader does not read. A write() that a signal interrupts
- * in the middle returns what it wrote, and stdio then writes the rest and waits for ever; and a
- * signal just before a write() interrupts nothing. So this stream first waits until there is room,
- * with signals enabled only there, and then writes no more than fits. */
+/* Output that a signal can end even if its reader does not read. A write() that is interrupted
+ * half-way returns the bytes written so far; stdio then writes the rest and waits forever. A signal
+ * just before write() interrupts nothing. So this stream first waits for room, with signals enabled
+ * only during the wait, and then writes no more than fits. */
 
-/* A stream into a descriptor, which stays open when the stream is closed. Once '*stop', which a
- * signal handler sets, it fails with EINTR. NULL: no memory. */
+/* A stream that writes to a descriptor, which stays open when the stream is closed. It fails with
+ * EINTR once '*stop', which a signal handler sets, is true. NULL: no memory. */
 FILE *stoppable_output_open(int fd, const atomic_bool *stop);

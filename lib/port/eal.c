@@ -23,10 +23,10 @@
 #include "os/telemetry_client.h"
 #include "pci_fault.h"
 
-#define FILES_OF_EAL       32 /* it has 16 open with one lcore, and opens more for a while */
+#define FILES_OF_EAL       32 /* EAL keeps 16 open with one lcore, and temporarily opens more */
 #define ARGUMENTS_MAX      192
 #define MEMORY_MIB_DEFAULT 256
-#define DEAD_MS            100 /* for a program in another container to answer */
+#define DEAD_MS            100 /* time for a program in another container to answer */
 
 struct arguments {
 	char *at[ARGUMENTS_MAX + 1];
@@ -240,8 +240,8 @@ static void silence_end(const struct silence *silence, char *errors, size_t size
 	errors[length > 0 ? length : 0] = '\0';
 }
 
-/* getopt() is the most precise about a wrong argument: "PROGRAM: unrecognized option '--x'". EAL's
- * log comes next, its FATAL lines last. */
+/* getopt() gives the most precise message about a wrong argument: "PROGRAM: unrecognized option
+ * '--x'". EAL's log comes next, its FATAL lines last. */
 static int fault_from_texts(struct error *error, int code, const struct arguments *arguments,
 	const char *errors, const struct log_capture *log)
 {

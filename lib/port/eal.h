@@ -29,5 +29,6 @@ int eal_start(int argc, char **argv, const struct eal_options *options, struct e
 /* The current prefix: the name of the runtime directory. */
 const char *eal_prefix(void);
 
-/* Removes runtime directory, sockets and hugepage files. All ports are closed, lcores idle. */
+/* Removes runtime directory, sockets and hugepage files. All ports must be closed and all lcores
+ * idle. */
 void eal_stop(void);

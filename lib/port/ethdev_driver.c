@@ -139,8 +139,8 @@ uint32_t ethdev_driver_slots(const struct ethdev_driver *driver, const char *arg
 uint32_t ethdev_driver_room(const struct ethdev_driver *driver, uint32_t frame_bytes,
 	uint32_t min_mtu, uint32_t min_bytes)
 {
-	/* A device keeps an MTU of 1,500 even if a smaller one suffices, and its driver needs room
-	 * for it. */
+	/* A device keeps an MTU of 1,500 even if a smaller one suffices, and its driver needs
+	 * buffers of that size. */
 	uint32_t longest = RTE_MAX(min_mtu, (uint32_t)RTE_ETHER_MTU) + RTE_ETHER_HDR_LEN;
 	uint32_t room = RTE_MAX(RTE_MAX(frame_bytes, longest) + BUFFER_SPARE, min_bytes);
 
@@ -156,8 +156,8 @@ uint32_t ethdev_driver_room(const struct ethdev_driver *driver, uint32_t frame_b
  * DPDK's interrupt thread: some drivers must query their firmware, and a poll loop must not wait
  * for that.
  *
- * Some devices never report their link as up and pass frames all the same: a port counts as dark
- * only after its link has been up. */
+ * Some devices pass frames but never report their link as up, so a port counts as dark only after
+ * its link has been up. */
 
 #define LOOK_US   10000
 #define LOSSES_US 1000000
@@ -242,7 +242,7 @@ static int read_nanoseconds(uint16_t ethdev, uint64_t *ticks)
 	return result;
 }
 
-/* The call that reads the device's clock; NULL: neither does. */
+/* The call that reads the device's clock; NULL: neither of them works. */
 static ethdev_clock_fn *find_clock(uint16_t ethdev)
 {
 	uint64_t ticks;

@@ -3,8 +3,8 @@
 #pragma once
 
 /* Properties of DPDK's drivers that rte_eth_dev_info_get() does not report: the real ring size of a
- * virtual device, the granularity of a NIC's buffers. An unlisted driver counts as a NIC with every
- * property. From the sources of DPDK 22.11. */
+ * virtual device, the granularity of a NIC's buffers. An unlisted driver is treated as a NIC with
+ * every property. The values are from the sources of DPDK 22.11. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,8 +28,8 @@ struct ethdev_driver {
 
 /* Never NULL. */
 const struct ethdev_driver *ethdev_driver_find(const char *name);
-/* The same for a device that EAL has not probed: for a PCI address, the driver of its vendor that
- * needs the most memory. 'root' is a prefix of /sys; "" except in tests. */
+/* The same for a device that EAL has not probed; for a PCI address, returns the driver of the
+ * device's vendor that needs the most memory. 'root' is a prefix of /sys; "" except in tests. */
 const struct ethdev_driver *ethdev_driver_guess(const char *root, const char *dpdk);
 
 /* Frames of 'frame_bytes' that fit into the receive ring of a device. 'arguments': its devargs, may

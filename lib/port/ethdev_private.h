@@ -19,7 +19,7 @@
 /* Reads the clock of a device; 0 or -errno. */
 typedef int ethdev_clock_fn(uint16_t ethdev, uint64_t *ticks);
 
-/* Stamps of arrival, and how the clock that they are of is read. */
+/* Arrival stamps, and how to read the clock from which they are taken. */
 struct ethdev_stamps {
 	ethdev_clock_fn *read; /* NULL: the device stamps nothing */
 	int offset;            /* in an mbuf */
@@ -35,7 +35,7 @@ struct ethdev_ctx {
 	struct rte_eth_dev_info info;
 	uint16_t rx_descriptors, tx_descriptors; /* after the start */
 	struct ethdev_stamps stamps;             /* likewise */
-	bool ours;    /* plugged in by us: removed when the port is closed */
+	bool ours;    /* plugged in by Weft: removed when the port is closed */
 	bool running; /* started */
 	bool watched; /* port_watch_ethdev() */
 	/* Held by the thread that queries the device: drivers do not support concurrent queries. */
@@ -69,9 +69,8 @@ void ethdev_read_losses(const struct ethdev_ctx *ctx, struct port_losses *losses
 void ethdev_forget(struct port *port);
 
 /*
- * Keeps DPDK's log during an operation for the text of a fault, instead of the terminal. Main
- * thread, one at a time: DPDK's log stream is one per process.
- */
+ * Captures DPDK's log during an operation for use in an error message, instead of printing it. Main
+ * thread, one at a time: DPDK's log stream is one per process. */
 
 struct log_capture {
 	char *text; /* after log_capture_end(); may be NULL */

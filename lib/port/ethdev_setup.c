@@ -16,7 +16,7 @@
 #include "ethdev_private.h"
 #include "pci_fault.h"
 
-/* An attempt and the step that failed, for the message. */
+/* An attempt to start a device, and the step that failed, for the error message. */
 struct attempt {
 	const char *step;
 	struct log_capture log;
@@ -78,7 +78,7 @@ void ethdev_choose_rings(struct ethdev_ctx *ctx, const struct port_ethdev_config
 	rx = rx != 0 ? rx : PORT_RX_DESCRIPTORS;
 	if (tx == 0)
 		tx = ctx->driver->is_virtual ? rx : choose_tx(ctx);
-	/* Refuses only values that a later step refuses as well. */
+	/* Refuses only values that a later step would also refuse. */
 	if (rte_eth_dev_adjust_nb_rx_tx_desc(ctx->port->ethdev, &rx, &tx) == 0) {
 		ctx->rx_descriptors = rx;
 		ctx->tx_descriptors = tx;
@@ -172,8 +172,8 @@ static int start_somehow(
 	return result < 0 && starts_with(ctx, RTE_ETH_RX_OFFLOAD_SCATTER, mtu, pool) ? 0 : result;
 }
 
-/* With stamps of arrival if they are wanted, the driver starts with them and their clock can be
- * read. Not together with scattering. */
+/* Arrival stamps are used if they are wanted, the driver starts with them and their clock can be
+ * read. They are not combined with scattering. */
 static int start_device(struct ethdev_ctx *ctx, const struct port_ethdev_config *config,
 	struct rte_mempool *pool, struct error *error)
 {
@@ -240,7 +240,7 @@ static bool is_pci(const char *dpdk, char address[PCI_PRI_STR_SIZE])
 	return true;
 }
 
-/* DPDK's memory, which a device's IOMMU maps whole. */
+/* Size of DPDK's memory, all of which is mapped for a device by the IOMMU. */
 static uint64_t memory_bytes(void)
 {
 	struct rte_malloc_socket_stats stats;

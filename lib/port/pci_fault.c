@@ -27,7 +27,7 @@ static int fault_busy(const struct pci_failure *failure, const char *device, str
 		failure->port, failure->address, pid, name);
 }
 
-/* A device that should be bound to vfio-pci. */
+/* Explains the fault of a device that should be bound to vfio-pci. */
 static int fault_unbound(const struct pci_failure *failure, const char *driver, struct error *error)
 {
 	char state[300];
@@ -76,7 +76,7 @@ static int fault_other(const struct pci_failure *failure, const char *driver, st
 	const char *cause;
 	int length = log_lines_cause(failure->log, &cause);
 
-	/* EAL's own words where no driver has said anything. */
+	/* EAL's own messages, used if no driver has logged anything. */
 	if (length == 0 || strncmp(cause, "Driver cannot attach", 20) == 0)
 		return error_set(error, ENODEV,
 			"%s: PCI device %s (%s) is not usable: DPDK has no driver for it, or it "

@@ -17,7 +17,7 @@
 struct rte_mempool *port_pool_create(
 	const char *name, unsigned count, unsigned frame_bytes, int socket, struct error *error)
 {
-	/* An lcore's cache must not hold all of a small pool. */
+	/* An lcore's cache must not hold all mbufs of a small pool. */
 	unsigned cache = RTE_MIN(POOL_CACHE, count / 4);
 	unsigned room = RTE_PKTMBUF_HEADROOM + frame_bytes;
 	struct rte_mempool *pool;
@@ -136,7 +136,8 @@ static struct rte_ring *spsc_ring_create(unsigned slots)
 struct memory_end {
 	struct rte_ring *rx, *tx;
 	struct memory_link *link;
-	/* Taken from the ring, not yet due. Avoids reading the shared indexes per packet. */
+	/* Packets taken from the ring that are not due yet. Saves reading the shared indexes for
+	 * each packet. */
 	uint16_t first, waiting;
 	struct rte_mbuf *ahead[PORT_BURST];
 } __rte_cache_aligned;

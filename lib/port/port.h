@@ -47,7 +47,7 @@ typedef void port_losses_fn(const struct port *port, struct port_losses *losses)
 /* For port_ethdev_link(); any thread. */
 typedef void port_link_fn(const struct port *port, struct port_ethdev_link *link);
 
-/* Reasons why the port passes nothing; a set. */
+/* Reasons for which a port passes no frames; a set. */
 enum port_cut_reason {
 	PORT_CUT_ORDER = 1,   /* port_cut() */
 	PORT_CUT_CARRIER = 2, /* the device lost its carrier */
@@ -55,8 +55,8 @@ enum port_cut_reason {
 	PORT_CUT_ORDERED = PORT_CUT_ORDER | PORT_CUT_EVENT,
 };
 
-/* The Ethernet addresses of a port, of its thread: port_set_address(). Links in memory do not look
- * at them; captures show them. */
+/* The Ethernet addresses of a port, used only by its thread: port_set_address(). Links in memory do
+ * not look at them; captures show them. */
 struct port_ether {
 	struct {
 		uint8_t to[6], from[6];
@@ -86,7 +86,7 @@ struct port {
 	struct lateness *late;
 	uint8_t cut;     /* port_cut_reason (atomic) */
 	bool stamped;    /* received frames have their due arrival (port_rx_fn) */
-	bool timed;      /* frames to be sent have one (atomic) */
+	bool timed;      /* frames to be sent have their due arrival (atomic) */
 	uint16_t ethdev; /* RTE_MAX_ETHPORTS if it is not one */
 	uint32_t slots; /* frames that fit into its receive ring while the core is busy elsewhere */
 	char name[72];  /* "s0:1" */
@@ -122,12 +122,12 @@ static inline void packet_free_list(struct weft_packet *packet)
 }
 
 /* Counts the lateness of received frames, which were due at arrived_ps, not after 'now'. The link's
- * own frames do not count: if a late credit frame matters, it makes data late. */
+ * own frames are not counted: if a late credit frame matters, it makes data late. */
 void port_note_lateness(
 	struct port *port, struct rte_mbuf *const *mbufs, unsigned count, weft_time now);
 
 /* A pool of mbufs with room for a weft_packet and frames of 'frame_bytes', in the memory of this
- * socket if there is enough, else, and with -1, where there is. NULL and error. */
+ * socket if there is enough; otherwise, or if the socket is -1, in any memory. NULL and error. */
 struct rte_mempool *port_pool_create(
 	const char *name, unsigned count, unsigned frame_bytes, int socket, struct error *error);
 
@@ -163,7 +163,7 @@ static inline void port_write_addresses(const struct port *port, uint8_t *frame)
 
 void port_close(struct port *port);
 
-/* Sets or clears a reason to pass nothing. While one is set, received and sent frames are
+/* Sets or clears a reason to pass no frames. While one is set, received and sent frames are
  * discarded. Any thread; the port's own thread sees it with its next burst. */
 static inline void port_set_cut(struct port *port, enum port_cut_reason reason, bool cut)
 {

@@ -11,7 +11,7 @@
 /* Interval of reclaiming sent mbufs, if the driver supports it. */
 #define IDLE_PS (1 * PS_PER_MS)
 
-/* Merges the segments of a frame into one, or drops it. */
+/* Merges the segments of a frame into one, or drops the frame. */
 static bool linearise(struct port *port, struct rte_mbuf *mbuf)
 {
 	struct ethdev_ctx *ctx = port->ctx;
@@ -66,7 +66,7 @@ static uint16_t ethdev_tx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 #define VLAN_ID(tci)  ((tci)&0xFFF)
 #define ADDRESS_BYTES (2 * RTE_ETHER_ADDR_LEN)
 
-/* Inserts the port's tag after the addresses, using the headroom that our pools and drivers
+/* Inserts the port's tag after the addresses, using the headroom that Weft's pools and the drivers
  * leave. */
 static void tag(const struct port *port, struct rte_mbuf *mbuf)
 {
@@ -90,8 +90,7 @@ static void remove_tag(struct rte_mbuf *mbuf)
 	rte_pktmbuf_adj(mbuf, TAG_BYTES);
 }
 
-/* True if the frame has the port's VLAN, of which it then keeps no trace. A priority tag is not a
- * VLAN. */
+/* True if the frame has the port's VLAN; its tag is then removed. A priority tag is not a VLAN. */
 static bool take_tag(const struct port *port, struct rte_mbuf *mbuf)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(mbuf, const uint8_t *);
@@ -115,7 +114,7 @@ static uint64_t other_address(const struct port *port, struct rte_mbuf *mbuf)
 	return (word ^ port->ether.own) & port->ether.mask;
 }
 
-/* A tag, or a frame that is not Weft's. */
+/* A VLAN tag, or a frame that is not from Weft. */
 static unsigned other_type(struct rte_mbuf *mbuf)
 {
 	rte_be16_t type;

@@ -29,7 +29,7 @@ struct port_ethdev_config {
 	uint16_t rx_descriptors; /* 0: PORT_RX_DESCRIPTORS */
 	uint16_t tx_descriptors; /* 0: chosen from the device's speed */
 	uint16_t vlan;           /* VLAN tag of all frames, 1..4094; 0: none */
-	bool stamps; /* port_stamp_of(), if the NIC can; its driver may be slower then */
+	bool stamps; /* port_stamp_of(), if the NIC supports it; may slow its driver down */
 };
 
 /* The mbufs that an ethdev takes from the pools of its users, and their size. */
@@ -73,7 +73,7 @@ bool port_has_stamps(const struct port *port);
  * stamps. */
 bool port_stamp_of(const struct port *port, const struct rte_mbuf *mbuf, uint64_t *ticks);
 /* Reads the NIC's clock: a register of the device, about a microsecond. False: the driver fails, or
- * another thread asks it something else. Any thread; never waits. */
+ * another thread is querying the device. Any thread; never waits. */
 bool port_stamps_now(const struct port *port, uint64_t *ticks);
 
 /* Starts watching a NIC's carrier, and its losses once per second, in DPDK's interrupt thread. Does

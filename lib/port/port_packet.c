@@ -29,7 +29,7 @@
 
 /* The port's thread writes it; counters may be read by others. */
 struct packet_ctx {
-	int fd, index; /* the interface's socket and index; 0: it is gone */
+	int fd, index; /* the interface's socket and index; 0: the interface is gone */
 	struct rte_mempool *pool;
 	uint8_t *ring;
 	uint32_t slots, slot_bytes, next, room_bytes;
@@ -171,8 +171,8 @@ static uint16_t packet_rx(
 	return kept;
 }
 
-/* Frames to drop when the kernel refuses the first one. A frame whose interface is down or has a
- * full queue waits: if there is no carrier, the port is cut soon. */
+/* Number of frames to drop when the kernel refuses the first one. A frame whose interface is down
+ * or has a full queue waits: if there is no carrier, the port is cut soon. */
 static unsigned skip_refused(struct packet_ctx *ctx)
 {
 	if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR || errno == ENETDOWN ||

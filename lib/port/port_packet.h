@@ -8,9 +8,9 @@
  * collide between processes, and hides its sockets and the interface's carrier.
  *
  * The kernel delivers frames with Weft's EtherType that arrive at the interface, so other traffic
- * takes no slots. port_losses: rx_missed, frames that found the ring full; rx_errors, frames longer
- * than a slot; rx_no_buffer, attempts to take a frame without a free mbuf; tx_errors, frames that
- * the kernel refused, such as those longer than the MTU.
+ * takes no slots. port_losses: rx_missed, frames that arrived while the ring was full; rx_errors,
+ * frames longer than a slot; rx_no_buffer, attempts to take a frame without a free mbuf; tx_errors,
+ * frames that the kernel refused, such as those longer than the MTU.
  *
  * An interface without carrier, or one that is gone, is noticed within 10 ms of the port's clock.
  * One that appears again under the same name is used again. */

@@ -26,7 +26,7 @@ struct shared_ctx {
 	struct shared_ring_tx tx; /* used by the port's thread, like 'rx' */
 	struct shared_ring_rx rx;
 	struct rte_mempool *pool;
-	uint64_t no_mbuf; /* times that frames began to wait for mbufs; atomic */
+	uint64_t no_mbuf; /* how often frames started to wait for mbufs; atomic */
 	bool starved;
 	struct shared_file file;
 };
@@ -38,8 +38,8 @@ static __attribute__((noinline, cold)) void note_starved(struct shared_ctx *ctx)
 	ctx->starved = true;
 }
 
-/* A broken neighbour may write any time: a time that is further from now than loops differ is
- * ignored. */
+/* A faulty neighbour may write an arbitrary time: one that is further from now than loops can
+ * differ is ignored. */
 #define AHEAD_MAX_PS  PS_PER_S
 #define BEHIND_MAX_PS (10 * PS_PER_S)
 
@@ -49,7 +49,7 @@ static bool has_due(const struct shared_ring_record *record, weft_time now)
 	       record->due + BEHIND_MAX_PS >= now;
 }
 
-/* The leading records that are due by 'now'. */
+/* Number of leading records that are due by 'now'. */
 static uint16_t count_due(const struct shared_ring_record *record, uint16_t found, weft_time now)
 {
 	uint16_t due = 0;
@@ -86,7 +86,7 @@ static uint16_t shared_rx(struct port *port, struct rte_mbuf **mbufs, uint16_t c
 	found = count_due(record, found, now);
 	if (found == 0)
 		return 0;
-	/* One frame, such as a credit frame, may be what frees mbufs. */
+	/* Even a single frame helps: it may be a credit frame, which lets mbufs be freed. */
 	while (unlikely(rte_pktmbuf_alloc_bulk(ctx->pool, mbufs, found) != 0)) {
 		if (found == 1) {
 			note_starved(ctx);

@@ -5,17 +5,17 @@
 /* A port that leads to another process of this machine, through memory that both share
  * (shared_ring.h). It is not an ethdev, so DPDK's limit of 32 does not count it. If the other
  * process dies, this one continues: its ring fills up and accepts no more frames, and the link
- * detects it by missing hellos. A process that comes back opens the same end and goes on; frames
+ * detects this by missing hellos. A process that comes back opens the same end and goes on; frames
  * that its predecessor did not take are lost, as in a cut cable. */
 
 #include <stdbool.h>
 
 #include "port.h"
 
-/* Frames of one block, in any VC, for which there is room besides control frames. */
+/* Number of one-block frames, of any VC, for which there is room in addition to control frames. */
 #define PORT_SHARED_SLOTS 2048u
 
-/* Whether the text is "shared:PATH:END", of an end (0 or 1) of a link's file. */
+/* Whether the text has the form "shared:PATH:END", which names an end (0 or 1) of a link's file. */
 bool port_is_shared(const char *device);
 
 /* Opens the port. Frames are copied to mbufs of 'pool', which have room for 'frame_bytes', the

@@ -114,8 +114,8 @@ static uint16_t udp_rx(
 	return kept;
 }
 
-/* Frames to drop, of which the kernel refuses the first. Without a port at the far end, it reports
- * one that left earlier. */
+/* Number of frames to drop when the kernel refuses the first one. If there is no port at the far
+ * end, the error refers to a frame that left earlier. */
 static unsigned skip_refused(struct udp_ctx *ctx)
 {
 	if (errno == EAGAIN || errno == ENOBUFS || errno == EINTR)
@@ -173,7 +173,7 @@ bool port_is_udp(const char *device)
 	return strncmp(device, PORT_UDP_SCHEME, strlen(PORT_UDP_SCHEME)) == 0;
 }
 
-/* "192.0.2.1:4000", which ends at 'end' or the text. */
+/* Parses "192.0.2.1:4000", which ends at 'end' or with the text. */
 static bool parse_address(const char *text, char end, struct sockaddr_in *out)
 {
 	char copy[32], *colon;
@@ -190,7 +190,8 @@ static bool parse_address(const char *text, char end, struct sockaddr_in *out)
 	return inet_pton(AF_INET, copy, &out->sin_addr) == 1;
 }
 
-/* Bound and connected, and never fragmented, because one lost fragment costs the whole datagram. */
+/* Makes a bound and connected socket that never fragments, because one lost fragment costs the
+ * whole datagram. */
 static int open_socket(const struct sockaddr_in *local, const struct sockaddr_in *remote)
 {
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -43,11 +43,11 @@ struct udp_peer {
 
 enum udp_verdict {
 	UDP_TAKEN,
-	UDP_LATE,   /* a later one was accepted before, and counted this one as missing */
+	UDP_LATE,   /* a later one was accepted before, so this one was counted as missing */
 	UDP_FOREIGN /* no session, or a late datagram of the former one */
 };
 
-/* 'missing': datagrams before this one that did not arrive, if it is taken. */
+/* 'missing': number of datagrams before this one that did not arrive, if it is accepted. */
 static inline enum udp_verdict udp_peer_take(
 	struct udp_peer *peer, uint32_t life, uint32_t number, uint32_t *missing)
 {

@@ -15,7 +15,8 @@ void shared_ring_tx_init(struct shared_ring_tx *tx, const struct shared_ring *ri
 		.written = atomic_load_explicit(&ring->marks->written, memory_order_acquire),
 		.read = atomic_load_explicit(&ring->marks->read, memory_order_acquire),
 	};
-	/* No writer leaves this; the reader takes the ring for empty from here on. */
+	/* No correct writer leaves such positions; the reader then treats the ring as empty from
+	 * here on. */
 	if (tx->written - tx->read > ring->size)
 		tx->written = tx->read;
 	shared_ring_flush(tx);
@@ -76,7 +77,7 @@ static uint64_t page_bytes(void)
 
 /* --- the file --- */
 
-/* The lock ends with the process, however that ends. */
+/* The kernel releases the lock when the process ends, however it ends. */
 static int lock_end(int fd, const char *path, unsigned end, struct error *error)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = end, .l_len = 1};

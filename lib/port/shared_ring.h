@@ -4,7 +4,7 @@
 
 /* A ring of frames in memory that two processes share: one writes, the other reads. Neither waits
  * for the other, makes a system call or holds a lock, so either may be stopped or killed at any
- * instruction. All bytes of such memory may be wrong, because a process that broke may have written
+ * instruction. All bytes of such memory may be wrong, because a faulty process may have written
  * them: positions and lengths are read once and checked before use, and a frame is copied before
  * anyone looks into it.
  *
@@ -30,7 +30,7 @@
 
 #define SHARED_RING_ALIGN 16u
 #define SHARED_RING_HEAD  16u /* bytes of a record before the frame */
-#define SHARED_RING_DUE   8u  /* where the due arrival is in these */
+#define SHARED_RING_DUE   8u  /* offset of the due arrival in these bytes */
 
 /* Positions of one ring, in the shared memory. Two cache lines each: processors fetch pairs. */
 struct shared_ring_marks {
@@ -55,11 +55,11 @@ struct shared_ring_rx {
 	struct shared_ring ring;
 	uint64_t read;
 	uint32_t longest; /* frame */
-	uint64_t damaged; /* times that the ring held nonsense and was emptied; atomic */
+	uint64_t damaged; /* how often the ring had invalid contents and was emptied; atomic */
 };
 
 struct shared_ring_record {
-	const uint8_t *frame; /* in shared memory: copy it, do not look into it */
+	const uint8_t *frame; /* in shared memory: copy the frame before reading it */
 	uint32_t length;      /* 1 to 'longest' */
 	weft_time due;        /* on the clock that both processes read; 0: not timed */
 	uint64_t next;        /* position after the record */

@@ -79,17 +79,17 @@ void queuing_destroy(struct queuing *queuing)
 
 /* --- queuing pair --- */
 
-/* Schemes that know the source and the destination. */
+/* Schemes that use the source and the destination. */
 
 /* vFtree (Guay, Bogdanski, Reinemo, Lysne, Skeie, "vFtree: A Fat-Tree Routing Algorithm Using
  * Virtual Lanes to Alleviate Congestion", IPDPS 2011): packets between the same two leaf switches
- * share a queue; seen from one leaf, consecutive destination leaves have consecutive queues.
+ * share a queue; from the view of one leaf, consecutive destination leaves have consecutive queues.
  *
- * (leaf(D) - leaf(S) - 1) mod Q, the remainder that is never negative: the queues go on in their
- * order across the source's own leaf, which gets Q - 1 like any leaf before its neighbour. So the
- * destinations of one leaf are spread evenly, to one leaf more or less, however the numbers of
- * leaves and queues relate; a remainder in the ring of leaves would break the order at one place.
- */
+ * The queue is (leaf(D) - leaf(S) - 1) mod Q, with a non-negative remainder: the order of the
+ * queues continues across the source's own leaf, which gets Q - 1, so that the next leaf gets 0. So
+ * the destinations from one leaf are spread evenly, with a difference of at most one leaf, whatever
+ * the numbers of leaves and queues are; a difference modulo the number of leaves would break the
+ * order at one place. */
 
 static uint32_t queue_of_leaves(
 	const struct queuing *queuing, uint32_t source, uint32_t destination)
@@ -107,9 +107,9 @@ const struct queuing_scheme queuing_vftree = {
 };
 
 /* Flow2SL (Escudero-Sahuquillo et al., "A new proposal to deal with congestion in InfiniBand-based
- * fat-trees", JPDC 74, 2014): the hosts in Q groups of N / Q consecutive ones, a queue for each
- * group of destinations, and another queue from each group of sources: (group(S) + group(D)) mod Q.
- * Where Q does not divide N some groups have one host more. */
+ * fat-trees", JPDC 74, 2014): the hosts in Q groups of N / Q consecutive ones, a different queue
+ * for each group of destinations and, for the same destinations, for each group of sources:
+ * (group(S) + group(D)) mod Q. Where Q does not divide N some groups have one host more. */
 
 static uint32_t group(const struct queuing *queuing, uint32_t host)
 {
@@ -131,7 +131,7 @@ const struct queuing_scheme queuing_flow2sl = {
 
 /* --- queuing destination --- */
 
-/* Schemes that know the destination alone, or nothing. */
+/* Schemes that use only the destination, or neither host. */
 
 /* One queue: the reference for the other schemes. */
 
@@ -162,9 +162,9 @@ const struct queuing_scheme queuing_dbbm = {
 	.queue = queue_of_destination,
 };
 
-/* VOQs at the level of the network (Dally, Carvey, Dennison, "Architecture of the Avici Terabit
- * Switch/Router", Hot Interconnects 1998): a queue for each destination, so no packet ever waits
- * for one to another host: the bound that other schemes approach. Frames can number 16 VCs, so only
+/* Network-level VOQs (Dally, Carvey, Dennison, "Architecture of the Avici Terabit Switch/Router",
+ * Hot Interconnects 1998): a queue for each destination, so no packet ever waits behind one for
+ * another host. This is the bound that other schemes approach. Frames can number 16 VCs, so only
  * networks of at most 16 hosts can have it. */
 
 static int check_hosts(const struct queuing *queuing, struct error *error)
@@ -181,7 +181,7 @@ static int check_hosts(const struct queuing *queuing, struct error *error)
 		queuing->queues, queuing->hosts, queuing->hosts);
 }
 
-/* Without the remainder: there are as many queues as hosts. */
+/* No remainder is needed: there are as many queues as hosts. */
 static uint32_t queue_of_host(const struct queuing *queuing, uint32_t source, uint32_t destination)
 {
 	return destination;

@@ -2,14 +2,13 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Static queuing schemes: in which of the Q virtual channels a packet travels, by its source, its
- * destination and the network, fixed before it is sent. The sending host writes it into the frame
- * as the service level, and every device stores service level n in VC n, so the choice is made
- * once. Q does not count the adapted-flow channel of AFI.
+/* Static queuing schemes determine, before a packet is sent, in which of the Q virtual channels it
+ * travels, based on its source, its destination and the network. The sending host writes it into
+ * the frame as the service level, and every device stores service level n in VC n, so the choice is
+ * made once. Q does not count the adapted-flow channel of AFI.
  *
- * A scheme is one struct queuing_scheme and one word in QUEUING_SCHEMES; it gets numbers of hosts
- * and leaves and nothing else (docs/developer/extending.md). Constant once created; any thread may
- * read. */
+ * A scheme is one struct queuing_scheme and one word in QUEUING_SCHEMES; a scheme sees only numbers
+ * of hosts and leaves (docs/developer/extending.md). Constant once created; any thread may read. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,9 +22,9 @@ struct queuing;
 struct queuing_scheme {
 	const char *name;
 	const char *summary; /* one line */
-	bool reference;      /* for comparison: on the virtual clock only */
-	/* 0, or -EINVAL and error: the network or the number of queues is not supported. NULL: all
-	 * are. */
+	bool reference;      /* only for comparisons, on the virtual clock */
+	/* 0, or -EINVAL and error: the network or the number of queues is not supported. NULL:
+	 * every network and number is supported. */
 	int (*check)(const struct queuing *queuing, struct error *error);
 	/* Below queuing->queues, for two different hosts. */
 	uint32_t (*queue)(const struct queuing *queuing, uint32_t source, uint32_t destination);

@@ -20,7 +20,7 @@ static const struct vc_ladder ladders[VC_STEPS_COUNT] = {
 		.minimal = 2},
 	[VC_STEPS_DF_PAR] = {VC_LADDER_QUEUES, 4, 2, .local = {0, 1, 3, 5}, .global = {2, 4},
 		.detour = 1, .again = true},
-	/* Every hop, of whatever kind a rule may say. */
+	/* Every hop takes the next rung, whatever its kind. */
 	[VC_STEPS_OMNI_WAR] = {VC_LADDER_QUEUES, VC_LADDER_RUNGS, VC_LADDER_RUNGS,
 		.local = {0, 1, 2, 3, 4, 5, 6, 7}, .global = {0, 1, 2, 3, 4, 5, 6, 7},
 		.rows = true},
@@ -33,7 +33,7 @@ const struct vc_ladder *vc_ladder_find(unsigned steps)
 	return vc_steps_is_ladder(steps) ? &ladders[steps] : NULL;
 }
 
-/* The place on the ladder of the hop on which the packet came. */
+/* The position on the ladder of the hop on which the packet arrived. */
 static int place_of(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t class)
 {
@@ -44,7 +44,8 @@ static int place_of(const struct vc_rule *rule, const struct vc_ladder *ladder, 
 	return ladder->local[class < ladder->locals ? class : ladder->locals - 1];
 }
 
-/* The number among the rungs of its kind that the hop takes; all of them: there is none above. */
+/* Index, among the rungs of the hop's kind, of the rung that it takes; the number of such rungs if
+ * none is left above. */
 static unsigned rung_of(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t from, unsigned output, enum vc_turn turn)
 {

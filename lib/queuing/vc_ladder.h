@@ -34,19 +34,20 @@
 
 #include "vc_rule.h"
 
-/* When a packet takes a detour instead of the table's port. */
+/* The condition for taking a detour instead of the table's port. */
 enum vc_ladder_choice {
 	VC_LADDER_NEVER,
 	VC_LADDER_ALWAYS, /* whenever there is a detour */
 	VC_LADDER_QUEUES, /* if the queue of the table's port is longer (lib/switch/detour.h) */
-	VC_LADDER_ORACLE  /* likewise, the queues of the links between groups, wherever they are */
+	VC_LADDER_ORACLE  /* likewise, comparing the queues of the links between groups, wherever
+			   * they are */
 };
 
-/* The choices of a switch for a packet, depending on the rung on which it arrived. */
+/* A switch's choices for a packet, depending on the rung on which the packet arrived. */
 enum vc_ladder_move {
 	VC_LADDER_TABLE,  /* the table's port */
 	VC_LADDER_CHOOSE, /* the table's port, or a detour through any port of the set */
-	VC_LADDER_GLOBAL, /* on a detour: a global port of the set */
+	VC_LADDER_GLOBAL, /* on a detour: a global port in the set */
 	VC_LADDER_LOCAL,  /* at the first switch of another group: a local port, or onward */
 	VC_LADDER_ROWS    /* any port of a row with a port in the set */
 };
@@ -78,8 +79,8 @@ static inline uint8_t vc_ladder_classes(const struct vc_ladder *ladder)
 bool vc_ladder_allows(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t from, unsigned output, enum vc_turn turn);
 
-/* vc_rule_next() for a ladder; VC_NEXT_STEP: on a detour. With fewer classes than rungs it stays in
- * the last class, which the verifier reports as a cycle. */
+/* vc_rule_next() for a ladder; VC_NEXT_STEP: on a detour. If there are fewer classes than rungs,
+ * the packet stays in the last class, which the verifier reports as a cycle. */
 uint8_t vc_ladder_next(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t from, unsigned output, enum vc_turn turn);
 
@@ -93,7 +94,7 @@ enum vc_ladder_move vc_ladder_move(const struct vc_rule *rule, const struct vc_l
 uint64_t vc_ladder_rows(const struct vc_rule *rule, uint32_t at, uint64_t ports);
 uint64_t vc_ladder_row_ports(const struct vc_rule *rule, uint32_t at, uint64_t ports);
 
-/* The members of 'set', the alternatives of the destination, that a detour may take. */
+/* The ports in 'set' (the destination's alternatives) that a detour may take. */
 static inline uint64_t vc_ladder_ports(
 	const struct vc_rule *rule, uint32_t at, enum vc_ladder_move move, uint64_t set)
 {

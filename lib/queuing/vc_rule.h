@@ -3,10 +3,11 @@
 #pragma once
 
 /* Dateline virtual channels (Dally and Seitz, 1987): how a switch chooses the VC class of a packet
- * where classes are part of the routing algorithm. The ports of a switch belong to rings (a torus
- * has one ring a dimension through each switch). A packet starts each ring in class 0 and goes on
- * in the next class once it crosses the ring's dateline, so no chain of dependencies closes around
- * the ring. The rule is local: it needs the two ports and the class in which the packet came.
+ * where classes are part of the routing algorithm. The ports of a switch belong to rings (in a
+ * torus one ring per dimension passes through each switch). A packet starts each ring in class 0
+ * and goes on in the next class once it crosses the ring's dateline, so no chain of dependencies
+ * closes around the ring. The rule is local: it needs only the two ports and the class in which the
+ * packet arrived.
  *
  * Multi-step paths (msp.c) are up to three such paths one after the other. Each step has its own
  * classes, above the previous step's, so classes never fall along a path. A packet enters the next
@@ -24,7 +25,7 @@
  *
  * The layouts of a Dragonfly and of a HyperX are ladders of VCs (vc_ladder.h), without datelines.
  *
- * Part of a route set or of tables; the verifier applies it, and so do the switches. */
+ * A rule is part of a route set or of tables; both the verifier and the switches apply it. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -74,11 +75,11 @@ struct vc_rule {
 	uint8_t classes;
 	uint8_t steps;      /* enum vc_steps */
 	uint8_t *ring;      /* [switch * VC_RULE_PORTS + port]; VC_RULE_NO_RING: in none */
-	uint64_t *dateline; /* by switch: output ports whose link crosses a dateline */
+	uint64_t *dateline; /* by switch: set of output ports whose link crosses a dateline */
 };
 
-/* Every port in no ring, which keeps all packets in class 0, and no steps. NULL with errno ENOMEM.
- */
+/* A rule without steps, whose ports are in no ring, which keeps all packets in class 0. NULL with
+ * errno ENOMEM. */
 struct vc_rule *vc_rule_create(uint32_t switches, uint8_t classes);
 void vc_rule_destroy(struct vc_rule *rule);
 struct vc_rule *vc_rule_copy(const struct vc_rule *rule);
@@ -97,7 +98,7 @@ bool vc_steps_fit(unsigned steps, unsigned classes);
  * unknown ones.
  */
 const char *vc_steps_name(unsigned steps);
-/* The layout of this name, or VC_STEPS_COUNT. */
+/* The layout with this name, or VC_STEPS_COUNT. */
 unsigned vc_steps_find(const char *name);
 
 static inline uint8_t vc_rule_ring(const struct vc_rule *rule, uint32_t at, unsigned port)
@@ -109,8 +110,8 @@ static inline uint8_t vc_rule_ring(const struct vc_rule *rule, uint32_t at, unsi
 uint8_t vc_rule_next_of_steps(const struct vc_rule *rule, uint32_t at, unsigned input, uint8_t from,
 	unsigned output, enum vc_turn turn);
 
-/* The class in which a packet continues that arrived at switch 'at' on 'input' in class 'from' and
- * leaves through 'output'. From a host it arrives on a port in no ring. */
+/* The class in which a packet continues if it arrived at switch 'at' on 'input' in class 'from' and
+ * leaves through 'output'. A port from a host is in no ring. */
 static inline uint8_t vc_rule_next(const struct vc_rule *rule, uint32_t at, unsigned input,
 	uint8_t from, unsigned output, enum vc_turn turn)
 {

@@ -9,11 +9,11 @@
  * Output         a set of source routes (route_set.h), destination tables (route_table.h), or both
  * Callers        runs and labs (fabric_routes.h), the mapper, 'weft route compute'; any thread, and
  *                several at once: an algorithm keeps no state
- * Failure        0 or -errno with an error; a network that the algorithm does not do is -EINVAL
+ * Failure        0 or -errno with an error; -EINVAL if the algorithm does not support the network
  * Verification   route_verify.h, which knows no algorithm, checks what it claims
  * Source         each algorithm names its paper and section in its own file
  *
- * docs/developer/extending.md adds one. */
+ * docs/developer/extending.md explains how to add one. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,8 +32,8 @@ enum route_granularity {
 
 #define ROUTE_RADIUS_MAX 4
 
-/* The transition from one step of a path to the next: an element of the route, which switches pass
- * over and VC classes follow, or a host of the switch, which absorbs and re-injects (an in-transit
+/* The transition from one step of a path to the next: an element of the route, which switches skip
+ * and VC classes follow, or a host of the switch, which absorbs and re-injects (an in-transit
  * buffer). */
 enum route_steps { ROUTE_STEPS_NEXT, ROUTE_STEPS_ITB };
 
@@ -43,7 +43,7 @@ enum route_ties { ROUTE_TIES_SEED, ROUTE_TIES_PORT };
 
 struct route_options {
 	uint64_t seed;
-	uint32_t root;          /* switch; the first one (0) by default. Where there is a tree */
+	uint32_t root;          /* root switch of a tree; the first one (0) by default */
 	unsigned alternatives;  /* 0 means the algorithm's own number; at most
 				 * ROUTE_ALTERNATIVES_MAX */
 	unsigned jobs;          /* threads; 0 means 1 */
@@ -54,8 +54,8 @@ struct route_options {
 	/* VC classes that the switches have; 0: no limit. Routes that need more are not computed:
 	 * the set or the table then has only its rule. */
 	unsigned classes;
-	/* The set may make routes on demand, if the algorithm can (route_algorithm.pairs). Then the
-	 * topology outlives it. */
+	/* The set may make routes on demand, if the algorithm can (route_algorithm.pairs). The
+	 * topology must then outlive the set. */
 	bool on_demand;
 };
 
@@ -75,8 +75,8 @@ struct route_algorithm {
 	const char *name;
 	const char *summary;                /* one line for 'weft route algorithms' */
 	const struct route_algorithm *wide; /* the same for switches of more than 64 ports */
-	bool deadlock_free;                 /* it promises so */
-	unsigned alternatives; /* routes for each pair if options do not say; 0 means 1 */
+	bool deadlock_free;                 /* as the algorithm promises */
+	unsigned alternatives; /* routes for each pair unless options set a number; 0 means 1 */
 	bool adaptive;         /* its tables may give a switch several ports to choose from */
 	bool vc_classes;       /* its routes may need VC classes (vc_rule.h) */
 	bool steps;            /* its paths have several steps; options->radius counts */
@@ -87,23 +87,23 @@ struct route_algorithm {
 	/* How interfaces choose among the routes of a pair: the name of a selector
 	 * (lib/nic/selectors/route_choice.h); NULL means "first". */
 	const char *selector;
-	/* The labels that its routes obey, or at whose forbidden turns ITBs stand; options->root
-	 * counts. NULL: it has no tree. */
+	/* The labels that its routes obey, or at whose forbidden turns it places ITBs;
+	 * options->root counts. NULL: it has no tree. */
 	route_label_fn label;
 	/* Fills an empty set; options->alternatives is not 0. Pairs without any path are left
 	 * without a route; that is not an error here (route_set_check_connected). NULL: the
 	 * algorithm has tables only. */
 	int (*routes)(const struct route_graph *graph, const struct route_options *options,
 		struct route_set *set, struct error *error);
-	/* Routes pair by pair, the same ones. NULL: it must look at all pairs to route one, or some
-	 * of its routes have in-transit buffers. */
+	/* Computes the same routes pair by pair. NULL: the algorithm must look at all pairs to
+	 * route one, or some of its routes have in-transit buffers. */
 	route_maker_fn pairs;
 	/* Fills an empty table in the same way. NULL: the algorithm has routes only. */
 	int (*tables)(const struct route_graph *graph, const struct route_options *options,
 		struct route_table *table, struct error *error);
 };
 
-/* Computes routes, or destination tables, of a finished topology. NULL and 'error': -EINVAL in
+/* Computes routes, or destination tables, for a finished topology. NULL and 'error': -EINVAL in
  * '*result' for a request that the algorithm cannot serve, -ENOMEM. The caller owns what is
  * returned; 'result' may be NULL. */
 struct route_set *route_compute(const struct topology *topology,

@@ -5,8 +5,8 @@
 /* A copy of the primary ports of a route table for switches to read, in less memory: for fabrics
  * whose table is larger than the processor's cache. Rows are cut into blocks of 64 destinations.
  * Equal blocks are stored once, and so are equal rows of blocks. In a fat tree with deterministic
- * routes all leaf switches send most destinations up through the same ports: the 19 MB of 11,664
- * hosts become 0.3 MB. Constant once filled. */
+ * routes all leaf switches send most destinations up through the same ports: the table for 11,664
+ * hosts shrinks from 19 MB to 0.3 MB. Constant once filled. */
 
 #include "route_table.h"
 
@@ -20,7 +20,7 @@ struct route_blocks {
 	uint8_t *port;         /* [blocks][ROUTE_BLOCK_HOSTS] */
 };
 
-/* NULL with errno ENOMEM; or ERANGE: more than 65,536 blocks differ. */
+/* NULL with errno ENOMEM, or ERANGE if there are more than 65,536 different blocks. */
 struct route_blocks *route_blocks_create(const struct route_table *table);
 void route_blocks_destroy(struct route_blocks *blocks);
 

@@ -33,13 +33,13 @@ struct route_demand {
 	struct slots *_Atomic *slots; /* by row */
 	uint8_t **chunk;
 	atomic_bool failed;
-	/* The rest belongs to the owner of the lock. */
+	/* The lock protects the following members. */
 	pthread_mutex_t lock;
 	void *scratch;
 	uint32_t next_unit;
 	unsigned bytes;             /* size of 'entry' */
 	uint32_t source;            /* source of the pair that is being computed */
-	uint8_t entry[ENTRY_BYTES]; /* its destination, then as route_demand_entry() */
+	uint8_t entry[ENTRY_BYTES]; /* its destination, then as in route_demand_entry() */
 	struct error error;         /* the first one */
 };
 

@@ -8,7 +8,7 @@
  *
  * Any thread may read at any time. A known pair takes no lock: each row of hosts with the same
  * routes has a hash table of destinations that only grows, and entries never move. A new pair takes
- * the lock of the set, and memory from time to time. */
+ * the lock of the set and, from time to time, allocates memory. */
 
 #include <stdint.h>
 
@@ -27,7 +27,7 @@ void route_demand_destroy(struct route_demand *demand);
 const uint8_t *route_demand_entry(
 	struct route_demand *demand, uint32_t source, uint32_t destination);
 bool route_demand_failed(const struct route_demand *demand);
-/* The first fault, to be read while no thread asks; "": no memory, or nothing. */
+/* The first error, to be read while no thread asks for routes; "": no memory, or no error. */
 const char *route_demand_fault(const struct route_demand *demand);
 
 /* Appends a route to the entry under construction; for route_set_add(). -EINVAL if it belongs to
@@ -35,5 +35,5 @@ const char *route_demand_fault(const struct route_demand *demand);
 int route_demand_add(struct route_demand *demand, uint32_t source, uint32_t destination,
 	const uint8_t *route, unsigned length);
 
-/* Adds to sum[source], for every host, the lengths of its first routes to all others. */
+/* For every source host, adds to sum[source] the lengths of its first routes to all other hosts. */
 void route_demand_sum(const struct route_demand *demand, uint64_t *sum);

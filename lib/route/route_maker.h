@@ -28,8 +28,8 @@ struct route_maker {
 	 * a route does not fit into a frame; -ENOMEM. */
 	int (*add)(const struct route_maker *maker, void *scratch, struct route_set *set,
 		uint32_t source, uint32_t destination, struct error *error);
-	/* Hosts with the same number have the same routes to all other hosts. Below twice the
-	 * number of switches. NULL: each host has its own routes. */
+	/* The host's row, a number below twice the number of switches: hosts of one row have the
+	 * same routes to all other hosts. NULL: each host has its own routes. */
 	uint32_t (*row)(const struct route_maker *maker, uint32_t host);
 	/* Elements of the first route between two hosts of these switches. */
 	unsigned (*elements)(const struct route_maker *maker, uint32_t from, uint32_t to);

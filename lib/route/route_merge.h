@@ -10,14 +10,14 @@
 
 #define ROUTE_MERGE_MAX 4
 
-/* Finds "ud" or "ud+ud-itb" among the algorithms: their number with them in 'algorithms', or
- * -ENOENT with the unknown part in 'unknown' (of ROUTE_LABEL_MAX bytes); -E2BIG. */
+/* Finds the algorithms of a text such as "ud" or "ud+ud-itb". Returns their number and stores them
+ * in 'algorithms'; -ENOENT with the unknown part in 'unknown' (ROUTE_LABEL_MAX bytes); -E2BIG. */
 int route_merge_find(const char *names, const struct route_algorithm *algorithms[ROUTE_MERGE_MAX],
 	char *unknown);
 
-/* Like route_compute(), all with the same options. The routes of each pair are those of the first
- * algorithm, then the additional ones of the others; options->alternatives applies to each. The
- * origin names all, joined by '+'. Also -EINVAL if a pair would have more than
+/* Like route_compute() for several algorithms with the same options. Each pair has the routes of
+ * the first algorithm, then the additional routes of the others; options->alternatives applies to
+ * each. The origin names all, joined by '+'. Also -EINVAL if a pair would have more than
  * ROUTE_ALTERNATIVES_MAX routes, or VC rules differ. route_set_parts() returns the algorithms of a
  * route. */
 struct route_set *route_merge_compute(const struct topology *topology,

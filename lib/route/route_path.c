@@ -11,7 +11,8 @@
 /* Each port may have a prefix. */
 #define ELEMENTS_ROOM (2 * ROUTE_ELEMENTS_MAX)
 
-/* Into a host of the switch and out again; returns the elements written, 0 if it has no host. */
+/* Writes the elements that lead into a host of the switch and out again; returns their number, 0 if
+ * the switch has no host. */
 static unsigned absorb(
 	const struct route_graph *graph, uint32_t at, struct rng *rng, uint8_t *element)
 {

@@ -16,7 +16,7 @@
 
 struct route_path {
 	uint32_t arc[ROUTE_LINKS_MAX];
-	uint64_t itb; /* bit i: absorbed at the switch where arc i ends; never set for the last */
+	uint64_t itb; /* bit i: a host at the end of arc i absorbs; never set for the last arc */
 	unsigned links;
 };
 
@@ -32,14 +32,14 @@ int route_path_refuse(const struct route_graph *graph, const char *from, const c
 
 /* Adds the path from the source host's switch to the destination host's switch to the routes of the
  * pair. Each ITB gets a host of its switch, drawn by options->seed for this pair, to spread the
- * load of absorbing. -EINVAL: it does not fit into a frame, or an ITB is at a switch without hosts;
- * -ENOMEM. */
+ * load of absorbing. -EINVAL: the route does not fit into a frame, or an ITB is at a switch without
+ * hosts; -ENOMEM. */
 int route_path_add(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
 	struct error *error);
 
-/* The same for a multi-step path: bit i of 'steps': 'next step' precedes arc i. Never the first,
- * and at most ROUTE_STEPS_MAX. */
+/* The same for a multi-step path. Bit i of 'steps' puts a 'next step' before arc i, never before
+ * the first arc; at most ROUTE_STEPS_MAX bits are set. */
 int route_path_add_steps(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, uint32_t source, uint32_t destination, const struct route_path *path,
 	uint64_t steps, struct error *error);

@@ -12,7 +12,7 @@
 /* All routes to one destination. A pair's entry is a count byte and for each route a length byte
  * and the route; offset 0 means none, so the first byte of the block is unused. */
 struct column {
-	uint32_t *entry; /* offset by source; NULL while there is no route at all */
+	uint32_t *entry; /* offset by source; NULL while the column has no routes */
 	uint8_t *bytes;
 	uint32_t used, room;
 };
@@ -221,7 +221,7 @@ void route_set_add_lengths(const struct route_set *set, uint64_t *sum)
 		route_demand_sum(set->demand, sum);
 		return;
 	}
-	/* The routes to one destination lie together. */
+	/* The routes to one destination are adjacent in memory. */
 	for (uint32_t to = 0; to < set->hosts; to++)
 		for (uint32_t from = 0; from < set->hosts; from++)
 			if (route_set_get(set, from, to, 0, &length) != NULL)

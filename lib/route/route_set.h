@@ -38,7 +38,7 @@ struct route_origin {
 
 struct route_set;
 
-/* Without any route. NULL with errno ENOMEM. */
+/* Creates a set without routes. NULL with errno ENOMEM. */
 struct route_set *route_set_create(uint32_t hosts);
 void route_set_destroy(struct route_set *set);
 
@@ -51,18 +51,18 @@ uint32_t route_set_hosts(const struct route_set *set);
 void route_set_use_vc_rule(struct route_set *set, struct vc_rule *rule);
 const struct vc_rule *route_set_vc_rule(const struct route_set *set);
 
-/* For an algorithm whose search is bounded: its largest plus mean load is at most this share above
+/* For algorithms that know a bound: the sum of largest and mean load is at most this fraction above
  * the optimum. Kept in memory only. Negative, the initial value: unknown. */
 void route_set_note_excess(struct route_set *set, double excess);
 double route_set_excess(const struct route_set *set);
 
-/* From now on the routes are made on demand. The set is empty, and becomes the owner. */
+/* From now on the routes are made on demand. The set must be empty; it becomes the owner. */
 struct route_demand;
 void route_set_use_demand(struct route_set *set, struct route_demand *demand);
 bool route_set_is_on_demand(const struct route_set *set);
-/* True if the routes of a pair could not be made, which therefore seemed to have none. */
+/* True if the routes of some pair could not be made, so that the pair seemed to have none. */
 bool route_set_failed(const struct route_set *set);
-/* The first fault, to be read while no thread asks for routes; "": no memory, or nothing. */
+/* The first error, to be read while no thread asks for routes; "": no memory, or no error. */
 const char *route_set_fault(const struct route_set *set);
 
 /* Adds a copy of a route to the pair's routes. -EINVAL: hosts out of range or equal, length 0 or
@@ -97,15 +97,15 @@ unsigned route_set_count(const struct route_set *set, uint32_t source, uint32_t 
 const uint8_t *route_set_get(const struct route_set *set, uint32_t source, uint32_t destination,
 	unsigned i, unsigned *length);
 
-/* Adds to sum[source], for every host, the lengths of its first routes to all others. Computes no
- * routes. */
+/* For every source host, adds to sum[source] the lengths of its first routes to all other hosts.
+ * Computes no routes. */
 void route_set_add_lengths(const struct route_set *set, uint64_t *sum);
 
 /* Elements of the longest route; FRAME_ROUTE_USUAL for routes on demand, which are never longer. */
 unsigned route_set_longest(const struct route_set *set);
 
 /* The sets from which a set was merged (route_merge.h): bit k of a route's parts means that the
- * k-th has it. Kept in memory only, not in files. -EINVAL: no such route; -ENOMEM. */
+ * k-th set has the route. Kept in memory only, not in files. -EINVAL: no such route; -ENOMEM. */
 int route_set_mark_parts(
 	struct route_set *set, uint32_t source, uint32_t destination, unsigned i, uint8_t parts);
 /* The parts of a host's routes, [destination][route], ROUTE_ALTERNATIVES_MAX per destination; 0
@@ -113,8 +113,8 @@ int route_set_mark_parts(
 const uint8_t *route_set_parts(const struct route_set *set, uint32_t source);
 
 /* Packs all routes to one destination into one block: for each source host the number of its
- * routes, each with its length and its elements, a byte each. Returns the bytes; writes them unless
- * 'out' is NULL. */
+ * routes, each with its length and its elements, a byte each. Returns the number of bytes, and
+ * writes them unless 'out' is NULL. */
 size_t route_set_pack(const struct route_set *set, uint32_t destination, uint8_t *out);
 /* Unpacks such a block into a set without routes to this destination. -EINVAL for an invalid block,
  * with the first bad byte in '*where'; -ENOMEM. */

@@ -48,12 +48,13 @@ uint8_t route_table_port(const struct route_table *table, uint32_t at, uint32_t 
 	if (primary != ROUTE_TABLE_NONE || sets == NULL || sets[host] == 0 ||
 		table->vc_rule == NULL || !vc_steps_is_ladder(table->vc_rule->steps))
 		return primary;
-	/* An own link to another group is nearer. */
+	/* The switch's own link to another group is nearer. */
 	global = sets[host] & table->vc_rule->dateline[at];
 	return (uint8_t)__builtin_ctzll(global != 0 ? global : sets[host]);
 }
 
-/* Destinations that the switch of a host should reach and cannot; the first one in 'first'. */
+/* The number of destinations that the switch of a host should reach but cannot; '*first' gets the
+ * first of them. */
 static uint32_t row_holes(const struct route_table *table, const struct topology *topology,
 	uint32_t source, uint32_t at, uint32_t *first)
 {

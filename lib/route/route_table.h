@@ -28,7 +28,7 @@ struct route_table {
 	uint8_t primary[];       /* [switch * hosts + host] */
 };
 
-/* All entries ROUTE_TABLE_NONE, no alternatives. NULL with errno ENOMEM. */
+/* Creates a table with all entries ROUTE_TABLE_NONE and no alternatives. NULL with errno ENOMEM. */
 struct route_table *route_table_create(uint32_t switches, uint32_t hosts);
 void route_table_destroy(struct route_table *table);
 
@@ -49,8 +49,8 @@ static inline uint64_t *route_table_alternatives(const struct route_table *table
 		       : table->alternatives + (size_t)at * table->hosts * table->words;
 }
 
-/* A port that leads to the host: the primary one, or without one the start of a detour. Following
- * these ports leads to the host. ROUTE_TABLE_NONE: unreachable. */
+/* A port that leads to the host: the primary port or, if there is none, the start of a detour.
+ * Following these ports leads to the host. ROUTE_TABLE_NONE: unreachable. */
 uint8_t route_table_port(const struct route_table *table, uint32_t at, uint32_t host);
 
 /* 0 if every switch that has hosts has a port for every host; else -EINVAL with the first switch

@@ -3,9 +3,9 @@
 #pragma once
 
 /* A queue of events that arrive almost in order, because each occurs a constant time after its
- * cause. They need no sorting, and the next ones are known. An event earlier than the last one
- * moves a few places forward; if it would have to move further, the caller is told and stores it
- * elsewhere (event_queue.h).
+ * cause. They need no sorting, and the next events are known in advance. An event earlier than the
+ * last one moves a few places forward; if it would have to move further, the caller is told and
+ * stores it elsewhere (event_queue.h).
  *
  * An event is a number of 64 bits: its time, truncated at the top, above the bits that distinguish
  * events of one time. Such numbers wrap; all numbers in a lane lie within half of their range. Part
@@ -33,7 +33,7 @@ int event_lane_grow(struct event_lane *lane);
  * 'max' forward. There is room. */
 bool event_lane_insert(struct event_lane *lane, uint64_t number, uint32_t max);
 
-/* Adds 'count' numbers in ascending order, wherever they belong. There is room. */
+/* Adds 'count' numbers, which are in ascending order, wherever they belong. The lane has room. */
 void event_lane_merge(struct event_lane *lane, const uint64_t *number, uint32_t count);
 
 static inline bool event_lane_is_empty(const struct event_lane *lane)

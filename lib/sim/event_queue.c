@@ -113,7 +113,7 @@ struct event_queue *event_queue_create_reaching(
 		errno = ENOMEM;
 		return NULL;
 	}
-	/* The sort reads entries after the last one. */
+	/* Cleared because the sort also reads entries after the last one. */
 	memset(queue->bucket, 0, buckets * sizeof(*queue->bucket));
 	begin_bucket(queue, 0);
 	update_heads(queue);
@@ -143,8 +143,8 @@ static inline bool before(const struct sim_event *a, const struct sim_event *b)
 	return a->order != b->order ? a->order < b->order : a->item < b->item;
 }
 
-/* Doubles the room of a list with elements of 'size' bytes, LIST_ROOM at first; without memory
- * false, and the queue has failed. */
+/* Doubles the capacity of a list with elements of 'size' bytes, which starts with LIST_ROOM. False:
+ * no memory, and the queue has failed. */
 static bool grow(struct event_queue *queue, void **list, uint32_t *room, size_t size)
 {
 	uint32_t more = *room == 0 ? LIST_ROOM : *room * 2;
@@ -356,7 +356,7 @@ static void remove_from_bucket(
 	filled = remove_keys(queue, number << queue->shift, key, filled, removes, ctx);
 	spill->count =
 		remove_keys(queue, number << queue->shift, spill->key, spill->count, removes, ctx);
-	/* A bucket with a spill is full. */
+	/* A bucket that has a spill must be full. */
 	while (filled < EVENT_SORT_FEW && spill->count > 0)
 		key[filled++] = spill->key[--spill->count];
 	queue->filled[place] = (uint8_t)filled;
@@ -370,7 +370,8 @@ void event_queue_remove(struct event_queue *queue, event_remove_fn *removes, voi
 		remove_from_lane(queue, i, removes, ctx);
 	for (uint64_t ahead = 1; ahead <= queue->mask; ahead++)
 		remove_from_bucket(queue, queue->current + ahead, removes, ctx);
-	/* Those that stay are never more than those that were looked at. */
+	/* The heap can be refilled in place: it never has more events than were already
+	 * examined. */
 	queue->heap.count = 0;
 	for (uint32_t i = 0; i < far; i++) {
 		struct sim_event event = queue->heap.event[i];

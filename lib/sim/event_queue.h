@@ -176,7 +176,8 @@ void event_queue_merge_lane(struct event_queue *queue, unsigned which);
 
 /* True: remove the event. Must not change the queue. */
 typedef bool event_remove_fn(void *ctx, struct sim_event event);
-/* Asks for each event, in any order, whether it is to be removed. Nothing is set aside. */
+/* Calls 'removes' for each event, in any order, to decide whether it is removed. No events may be
+ * set aside. */
 void event_queue_remove(struct event_queue *queue, event_remove_fn *removes, void *ctx);
 
 /* The rare path of a pop: another limit, or the next bucket with events. False if no event is due
@@ -192,8 +193,8 @@ static inline void event_queue_update_head(struct event_queue *queue, unsigned w
 	queue->head[which] = key | -(uint64_t)event_lane_is_empty(lane);
 }
 
-/* Recomputes the runner-up: the earliest head of sources 1 to 3, or the limit. Without branches,
- * because the smallest is unpredictable. */
+/* Recomputes the runner-up: the earliest head of sources 1 to 3, or the limit. Uses no branches,
+ * because it is unpredictable which one is smallest. */
 static inline void event_queue_update_others(struct event_queue *queue)
 {
 	uint64_t min = queue->limit_key;

@@ -49,12 +49,12 @@ static inline void histogram_record(struct histogram *histogram, uint64_t value)
 void histogram_reset(struct histogram *histogram);
 /* Adds 'from' to 'into'. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
-/* The value at or below which 'fraction' (0..1) of the samples lie, never too low: the end of its
- * step, or the exact maximum if that is lower. 0 when empty. */
+/* The value at or below which 'fraction' (0..1) of the samples lie. Never too low: it is the end of
+ * that value's step, or the exact maximum if this is lower. 0 when empty. */
 uint64_t histogram_quantile(const struct histogram *histogram, double fraction);
-/* The largest value that counts into bucket[index]. */
+/* The largest value that is counted in bucket[index]. */
 uint64_t histogram_upper(unsigned index);
 /* 0 when empty. */
 double histogram_mean(const struct histogram *histogram);
-/* From the middles of the steps. 0 when empty. */
+/* Calculated from the middles of the steps. 0 when empty. */
 double histogram_stddev(const struct histogram *histogram);

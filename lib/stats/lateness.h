@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Lateness of the arrivals at one end of a link: the time from a frame's due arrival until the loop
+/* Lateness of arrivals at one end of a link: the time from a frame's due arrival until the loop
  * took the frame. Never negative: a link delivers no frame early.
  *
  * Two counters always run. While 'total' is set, arrivals also count in the coarse histogram of the
@@ -14,7 +14,7 @@
 
 #include "histogram.h"
 
-#define LATENESS_STEP_LOG2 4 /* steps of the histogram in a step of an end */
+#define LATENESS_STEP_LOG2 4 /* fine steps in a step of an end's histogram */
 #define LATENESS_STEPS     (HISTOGRAM_BUCKETS >> LATENESS_STEP_LOG2)
 
 struct lateness {
@@ -31,7 +31,7 @@ struct lateness_summary {
 	uint64_t arrivals, p50_ns, p99_ns, max_ns;
 };
 
-/* Restarts measuring into the loop's histogram; NULL ends it. 'late' may be NULL. */
+/* Restarts the measurement, into the loop's histogram; NULL ends it. 'late' may be NULL. */
 void lateness_measure(struct lateness *late, struct histogram *total);
 /* 'late' may be NULL. */
 struct lateness_summary lateness_summary(const struct lateness *late);
@@ -66,17 +66,17 @@ static inline void lateness_note(struct lateness *late, const uint64_t *ns, unsi
 	total->sum += sum;
 }
 
-/* The cost of restoring the order: frames that arrive before earlier ones of their source wait at
- * the destination until those have arrived. Latencies are measured to the arrival. For the frames
- * that waited, this keeps the latency to the arrival and to the release. The release latencies for
- * all frames follow from them. Frames that need not wait cost nothing here.
+/* The cost of reordering: frames that overtook earlier ones of their source wait at the destination
+ * until those have arrived. Latencies are measured to the arrival. For the frames that waited, this
+ * keeps the latency to the arrival and to the release. The release latencies for all frames follow
+ * from them. Frames that need not wait cost nothing here.
  *
- * A message arrives with the last of its frames, whichever that is. It is released with its tail.
- */
+ * A message has arrived when the last of its frames arrives, whichever that is. It is released
+ * together with its tail. */
 
 struct order_wait {
-	/* Frames that waited: their latencies in the fabric's histograms, and the ones that replace
-	 * these at release. */
+	/* For the frames that waited: their latencies in the fabric's histograms, and the release
+	 * latencies that replace these. */
 	struct histogram network_arrived_ns, network_released_ns;
 	struct histogram total_arrived_ns, total_released_ns;
 	struct histogram waited_ns; /* waits of released frames */
@@ -86,7 +86,7 @@ struct order_wait {
 void order_wait_merge(struct order_wait *into, const struct order_wait *from);
 void order_wait_reset(struct order_wait *wait);
 
-/* Latencies to the release: 'all', in which 'released' replaces 'arrived' for the frames that
+/* Latencies up to the release: 'all', in which 'released' replaces 'arrived' for the frames that
  * waited. The maximum remains the one in 'all' if a frame with that latency is still waiting. */
 void order_wait_release(const struct histogram *all, const struct histogram *arrived,
 	const struct histogram *released, struct histogram *out);

@@ -13,7 +13,7 @@
 /* The means of parts of a series, and estimates of their spread. */
 struct parts {
 	double value[STEADINESS_PARTS];
-	double mean;               /* sum of all sums by sum of all weights */
+	double mean;               /* sum of all sums, divided by the sum of all weights */
 	double slope, slope_error; /* per part */
 	double error;              /* standard error of the mean, without a trend */
 };
@@ -32,7 +32,7 @@ unsigned mser5(const double *value, unsigned count)
 	unsigned groups = count / MSER_GROUP, best = 0;
 	double sum = 0, squares = 0, min = INFINITY;
 
-	/* Backwards, because each cut adds one group to the ones after it. */
+	/* Backwards, because each earlier cut adds one group to those after it. */
 	for (unsigned i = groups; i-- > 0;) {
 		double mean = add(value, i * MSER_GROUP, (i + 1) * MSER_GROUP) / MSER_GROUP;
 		double left = groups - i, spread;
@@ -40,7 +40,7 @@ unsigned mser5(const double *value, unsigned count)
 		sum += mean;
 		squares += mean * mean;
 		spread = fmax(0, squares - sum * sum / left) / (left * left);
-		/* The last few may be equal by chance. */
+		/* The last few values may be equal by chance. */
 		if (left >= MSER_GROUP && spread <= min) {
 			min = spread;
 			best = i;
@@ -49,7 +49,7 @@ unsigned mser5(const double *value, unsigned count)
 	return 2 * best > groups || groups < 2 * MSER_GROUP ? count : best * MSER_GROUP;
 }
 
-/* Correlation of neighbours, which enlarges the error of their mean. */
+/* Correlation of neighbouring values, which increases the error of their mean. */
 static double inflation(const double *rest, double squares)
 {
 	double product = 0, r;
@@ -133,7 +133,7 @@ static unsigned values_of(const double *sum, const double *weight, unsigned coun
 	return values;
 }
 
-/* The batch after which this many with weight have passed. */
+/* The index of the batch before which there are this many batches with weight. */
 static unsigned place_of(const double *weight, unsigned count, unsigned values)
 {
 	unsigned at = 0;
@@ -143,7 +143,7 @@ static unsigned place_of(const double *weight, unsigned count, unsigned values)
 	return at;
 }
 
-/* A trend that the second half does not have is the end of a warm-up. */
+/* A trend that is absent from the second half is the end of a warm-up. */
 static bool goes_on(const double *sum, const double *weight, unsigned count, double slope)
 {
 	struct parts parts;
@@ -196,8 +196,8 @@ struct steadiness growth_of(const double *more, const double *generated, unsigne
 	if (count < 2 * STEADINESS_PARTS || !divide(more, generated, count, &parts) ||
 		!divide(more + half, generated + half, count - half, &late))
 		return unknown(0, 0);
-	/* A backlog may grow faster and faster. One that grows only in the first half fills the
-	 * fabric. */
+	/* A backlog may grow faster and faster. If it grows only in the first half, the fabric is
+	 * just filling up. */
 	if (late.mean > STEADINESS_GROWTH && (grows(&parts, 1, P_NO) || grows(&late, 1, P_NO)))
 		return (struct steadiness){VERDICT_YES, 0, parts.mean};
 	if (grows(&late, -1, P_YES))

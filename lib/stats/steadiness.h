@@ -10,7 +10,7 @@
  * MSER-5 removes the start of a series (White, Cobb and Spratt, "A comparison of five steady-state
  * truncation heuristics for simulation", WSC 2000). The rest becomes STEADINESS_PARTS parts, whose
  * means are tested for a trend by linear regression. If neighbouring parts are correlated, the
- * standard error is larger by sqrt((1 + r) / (1 - r)), r their correlation.
+ * standard error is multiplied by sqrt((1 + r) / (1 - r)), where r is their correlation.
  *
  * Every answer has three states. 'No' needs p < 0.0001 and 'yes' p < 0.05, so a definite answer
  * rarely changes in a longer run. */
@@ -27,8 +27,8 @@ enum verdict { VERDICT_NO, VERDICT_YES, VERDICT_UNKNOWN };
 
 struct steadiness {
 	enum verdict verdict;
-	/* For VERDICT_UNKNOWN: the length that is likely to give an answer, in lengths of the
-	 * series, from 2 to STEADINESS_NEEDED_MAX. */
+	/* For VERDICT_UNKNOWN: the length that is likely to give an answer, as a multiple of the
+	 * series' length, from 2 to STEADINESS_NEEDED_MAX. */
 	double needed;
 	double value; /* the change, or the growth, as a share */
 };

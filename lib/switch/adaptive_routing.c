@@ -46,9 +46,9 @@ static unsigned choose_oblivious(
 	return port_set_draw(others | port_set_of(primary), &adaptive->rng);
 }
 
-/* Always the port with the most credits where the packet would be stored. With AFI an alternative
- * has to be better than the primary port (our choice: the papers combine AFI with adaptive-th
- * alone): a packet that leaves its primary port cannot return to it. */
+/* Always the port with the most credits for the VC in which the packet would be stored. With AFI an
+ * alternative has to be better than the primary port, because a packet that leaves its primary port
+ * cannot return to it (our choice: the papers combine AFI only with adaptive-th). */
 static unsigned choose_always(
 	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {
@@ -73,9 +73,9 @@ static bool is_congested(const struct adaptive *adaptive, unsigned port, unsigne
 
 /* Adaptive-Th (Rocher-Gonzalez et al., JPDC 147, 2021): the primary port, unless the VC in which
  * the packet would be stored there is fuller than the threshold; then the alternative with the most
- * credits. Without AFI it needs more credits than the primary port; with AFI the credits of the
- * alternatives' AFC count, and the packet takes the best in any case (a reading:
- * docs/explanation/congestion.md). */
+ * credits. Without AFI that alternative needs more credits than the primary port; with AFI the
+ * alternatives are compared by their credits for the AFC, and the packet takes the best one in any
+ * case (a reading: docs/explanation/congestion.md). */
 static unsigned choose_threshold(
 	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)
 {

@@ -11,7 +11,7 @@
  * own VC; the caller sets the adapted bit when the answer is not the primary port. Packets that
  * already have the bit are not adapted again.
  *
- * Ties are broken at random, from a stream of the switch's own. One thread; no allocation. */
+ * Ties are broken at random, from the switch's own random stream. One thread; no allocation. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,17 +26,17 @@ struct adaptive;
 
 struct adaptive_mode {
 	const char *name;
-	const char *summary; /* the port that it takes, for the page */
+	const char *summary; /* the port that it takes, for the documentation page */
 	/* Needs notifications (ARN): packets keep their path, as with 'none', until a notification
 	 * arrives; the switch has a detector and an ARN table. */
 	bool notified;
-	/* Compares ports by their credits. Withheld credits (credit_grant_due()) would exceed the
-	 * differences that it compares, so it needs a credit frame for each packet. */
+	/* Compares ports by their credits. Credits that the receiver withholds (credit_grant_due())
+	 * would outweigh the differences, so the mode needs a credit frame for each packet. */
 	bool compares;
 	bool flowlets;  /* the switch has a table of flowlets */
-	bool entropies; /* packets need an entropy: on the virtual clock only */
-	/* NULL: always 'primary'. Returns 'primary' or a member of 'others', which is neither empty
-	 * nor has 'primary' in it. 'vc' is where the packet is stored next if it stays on the
+	bool entropies; /* packets need an entropy, so only for the virtual clock */
+	/* NULL: always 'primary'. Returns 'primary' or a member of 'others', which is not empty and
+	 * does not contain 'primary'. 'vc' is where the packet is stored next if it stays on the
 	 * primary port. */
 	unsigned (*choose)(
 		struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc);
@@ -58,7 +58,7 @@ struct adaptive {
 	const struct adaptive_mode *mode;
 	const struct peer_buffer *output; /* [ports], the buffers behind; the owner's */
 	struct rng rng;
-	/* The packet, and when it arrived: for modes that look at them. */
+	/* The packet and its arrival time, for modes that use them. */
 	const struct weft_packet *packet;
 	weft_time now;
 	uint8_t turn; /* spray-rr */
@@ -66,7 +66,7 @@ struct adaptive {
 	struct adaptive_flowlet *flowlet; /* [ADAPTIVE_FLOWLETS]; NULL: none */
 };
 
-/* The mode may take another port than the primary one. */
+/* The mode may take a port other than the primary one. */
 static inline bool adaptive_chooses(const struct adaptive *adaptive)
 {
 	return adaptive->mode->choose != NULL;
@@ -90,14 +90,14 @@ static inline unsigned adaptive_vc(const struct adaptive *adaptive, unsigned vc)
 	return adaptive->afi ? adaptive->channel : vc;
 }
 
-/* Blocks that may be sent now. For comparing ports packet by packet: it includes packets that just
- * went there, which the free space below does not yet. */
+/* Blocks that may be sent now. For comparing ports packet by packet: it already accounts for
+ * packets that were just sent there, unlike the free space below. */
 static inline uint32_t adaptive_credits(const struct adaptive *adaptive, unsigned port, unsigned vc)
 {
 	return credit_available(&adaptive->output[port].tx[vc]);
 }
 
-/* Free space there (peer_buffer.h). For comparing with a share of the buffer. */
+/* Free space there (peer_buffer.h). For comparisons with a share of the buffer. */
 static inline uint32_t adaptive_free(const struct adaptive *adaptive, unsigned port, unsigned vc)
 {
 	return peer_buffer_free(&adaptive->output[port], vc);

@@ -25,7 +25,7 @@ static inline bool afi_is_adapted(const struct weft_packet *packet)
 	return (packet->flags & FRAME_F_ADAPTED) != 0;
 }
 
-/* In one word, as all changes of the mutable bytes inside a switch. */
+/* Written as one word, like all changes of the mutable bytes inside a switch. */
 static inline void afi_adapt(struct weft_packet *packet)
 {
 	packet->mutable_word |= MUTABLE_FLAGS(FRAME_F_ADAPTED);

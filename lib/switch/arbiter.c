@@ -5,8 +5,8 @@
 #include "arbitration.h"
 #include "contention.h"
 
-#define PERIOD     256u   /* packets of an output after which flows are counted again */
-#define BLOCK_TIME 65536u /* what a block costs at weight 1 */
+#define PERIOD     256u   /* packets from an output after which its flows are counted anew */
+#define BLOCK_TIME 65536u /* cost of a block at weight 1 */
 
 void arbiter_retry(struct weft_switch *sw, unsigned output)
 {
@@ -41,7 +41,7 @@ struct candidate {
 	const struct weft_packet *packet;
 	uint64_t class;    /* the lowest goes first; */
 	uint64_t key;      /* among those the lowest of these; */
-	unsigned distance; /* and of these the next in turn */
+	unsigned distance; /* and among these the one that is next in turn */
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -86,7 +86,7 @@ static bool is_before(const struct candidate *a, const struct candidate *b)
 	return a->key != b->key ? a->key < b->key : a->distance < b->distance;
 }
 
-/* The best of the heads of an input; those without credits stall. */
+/* Finds the best head of an input; heads without credits stall. */
 static void look_at(struct weft_switch *sw, unsigned output, unsigned input, weft_time now,
 	struct candidate *best)
 {
@@ -106,7 +106,7 @@ static void look_at(struct weft_switch *sw, unsigned output, unsigned input, wef
 	}
 }
 
-/* A period ends: flows are counted again. */
+/* Ends a period: flows are counted anew. */
 static void begin_period(struct weft_switch *sw, unsigned output)
 {
 	sw->arbitration->output[output].packets = 0;

@@ -3,9 +3,9 @@
 #pragma once
 
 /* Arbitration: per output, round-robin over the inputs, and at each input round-robin over its VCs,
- * all VCs with equal priority, only over heads that can leave now. O(1) per decision: a head that
- * lacks credits moves from the ready set to the stalled set, and back when credits for that output
- * arrive.
+ * all with equal priority and considering only heads that can leave now. O(1) per decision: a head
+ * that lacks credits moves from the ready set to the stalled set, and back when credits for that
+ * output arrive.
  *
  * Without VOQs the queue of an (input, VC) is in the sets of the output of its head. 'voq'
  * is sw->voq as a constant, so that each form is compiled on its own. */
@@ -42,8 +42,7 @@ static inline void arbiter_update(struct weft_switch *sw, unsigned output)
 		sw->idle &= ~bit;
 }
 
-/* A VC of an input leaves the sets of a crosspoint. Returns the sets in which it was the last
- * one. */
+/* Removes a VC of an input from the sets of a crosspoint. Returns the sets that became empty. */
 #define ARBITER_READY   0x1
 #define ARBITER_STALLED 0x2
 static inline unsigned arbiter_leave(
@@ -76,7 +75,7 @@ static inline void arbiter_withdraw(
 		out->stalled &= ~port_set_of(input);
 }
 
-/* The head of (input, vc) found no credit: out of the ready set until credits come. */
+/* The head of (input, vc) has no credits: it leaves the ready set until credits arrive. */
 static inline void arbiter_stall(struct weft_switch *sw, struct voq *queue, unsigned input,
 	unsigned vc, unsigned output, weft_time now)
 {
@@ -102,7 +101,7 @@ static inline void arbiter_settle(struct weft_switch *sw, unsigned input, unsign
 		arbiter_offer(sw, input, vc, queue->head->out_port);
 }
 
-/* Takes the head of (input, vc) regardless of credits. */
+/* Removes the head of (input, vc) from its queue, regardless of credits. */
 static inline struct weft_packet *arbiter_remove(
 	struct weft_switch *sw, unsigned input, unsigned vc, unsigned output)
 {
@@ -122,7 +121,7 @@ static inline port_set arbiter_ready(
 	return voq ? port->output.ready : (port_set)(port->output.ready & ~sw->held);
 }
 
-/* The VC that a ready input sends from next, round robin. */
+/* The VC from which a ready input sends next, in round-robin order. */
 static inline unsigned arbiter_next_vc(struct weft_switch *sw, unsigned output, unsigned input)
 {
 	const struct crosspoint *cross = switch_cross(sw, output, input);
@@ -130,7 +129,7 @@ static inline unsigned arbiter_next_vc(struct weft_switch *sw, unsigned output, 
 	return sw->vcs == 1 ? 0 : bits_round_robin(cross->ready, cross->next_vc);
 }
 
-/* A packet of the VC left: the round robin advances, unless there is a single VC. */
+/* A packet of the VC left: the round robin advances, unless there is only one VC. */
 static inline void arbiter_advance_vc(
 	struct weft_switch *sw, unsigned output, unsigned input, unsigned vc)
 {
@@ -139,13 +138,13 @@ static inline void arbiter_advance_vc(
 			(uint8_t)((vc + 1) & (FRAME_VCS_MAX - 1));
 }
 
-/* A packet leaves and its departure counts: the rare part of arbiter_pick_burst(). */
+/* A packet leaves whose departure must be reported: the rare part of arbiter_pick_burst(). */
 void arbiter_report(struct weft_switch *sw, struct weft_packet *packet, unsigned output,
 	const struct voq *queue, weft_time now);
 
-/* Up to 'max' packets for 'output' in round-robin order, their credits taken; returns how many.
- * Their buffer space is free at once. The state of the round robin is kept in registers during the
- * burst. */
+/* Picks up to 'max' packets for 'output' in round-robin order and takes their credits; returns
+ * their number. Their buffer space is free at once. The state of the round robin is kept in
+ * registers during the burst. */
 static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct weft_switch *sw,
 	unsigned output, struct weft_packet **packets, unsigned max, weft_time now, const bool voq)
 {
@@ -182,7 +181,7 @@ static inline __attribute__((always_inline)) unsigned arbiter_pick_burst(struct 
 /* New credits, or the link is up: every stalled head of this output is ready again. */
 void arbiter_retry(struct weft_switch *sw, unsigned output);
 
-/* With rules other than round robin (arbitration.h): gives the place of the round robin to the head
- * that is next by them, so that it is picked. Heads without credits stall. False: none can leave.
- */
+/* For rules other than round robin (arbitration.h): sets the round-robin position to the head that
+ * these rules select, so that it is picked next. Heads without credits stall. False: none can
+ * leave. */
 bool arbiter_aim(struct weft_switch *sw, unsigned output, weft_time now);

@@ -12,13 +12,13 @@
  *             age: the head whose message is oldest (Abts and Weisser, SC 2007)
  *             weighted: blocks in proportion to the flows behind the input
  *
- * Round robin per input gives each input of a merge the same share, however many hosts are behind
- * it, so what merged early starves. The flows behind an input are the sources of the packets that
- * it sent to the output lately, estimated from a bitmap of hashes (linear counting, Whang 1990).
+ * Round robin gives each input of an output the same share, however many hosts are behind it, so
+ * flows that merged upstream starve. The flows behind an input are the sources of the packets that
+ * it recently sent to the output, estimated from a bitmap of hashes (linear counting, Whang 1990).
  *
- * The choice is made by setting the places of the round robin (arbiter_aim()), so a switch with
- * round robin pays nothing. Each packet counts, so drivers store all of them: none passes an idle
- * output. One thread. */
+ * The choice is made by setting the round-robin positions (arbiter_aim()), so it costs a
+ * round-robin switch nothing. Every packet has to be counted, so drivers store all of them: none
+ * passes the queues of an idle output. One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,14 +50,14 @@ struct arbitration_config {
 
 /* An input at an output. */
 struct arbitration_input {
-	uint64_t seen, before; /* sources by hash, in this period and the last one */
-	uint64_t time;         /* what it has had, in blocks by its weight */
+	uint64_t seen, before; /* hashes of the sources, in this period and the last one */
+	uint64_t time;         /* service received, in blocks divided by its weight */
 };
 
 struct arbitration_output {
 	uint64_t vc_time[FRAME_VCS_MAX];
-	uint64_t vc_clock, clock;    /* where those begin that had nothing to send */
-	uint8_t next[FRAME_VCS_MAX]; /* input that is next in turn, by VC */
+	uint64_t vc_clock, clock;    /* initial value for VCs and inputs that had nothing to send */
+	uint8_t next[FRAME_VCS_MAX]; /* by VC: the input that is next in turn */
 	uint32_t packets;            /* in this period */
 };
 

@@ -26,7 +26,8 @@ struct arn_table *arn_table_create(const struct arn_table_config *config)
 		return NULL;
 	table->config = *config;
 	table->free = table->oldest = table->newest = ARN_ENTRY_NONE;
-	/* Not cleared: an entry is written completely before it is used, and most never are. */
+	/* Not cleared: an entry is written completely before it is used, and most are never
+	 * used. */
 	table->entry = malloc(config->entries * sizeof(*table->entry));
 	table->marked = calloc(config->hosts / 64 + 1, sizeof(*table->marked));
 	table->bucket = malloc(ARN_BUCKETS * sizeof(*table->bucket));
@@ -109,7 +110,7 @@ static void remove_entry(struct arn_table *table, uint16_t at)
 		table->marked[destination / 64] &= ~BIT64(destination % 64);
 }
 
-/* Room for an entry of this port. */
+/* Whether there is room for an entry of this port. */
 static uint16_t take_free(struct arn_table *table, uint8_t port)
 {
 	uint16_t at = table->free;
@@ -203,7 +204,7 @@ struct arn_entry *arn_table_process(struct arn_table *table, const struct contro
 		table->counters.refreshed++;
 		return NULL;
 	}
-	/* A different root than before: the old one moved. */
+	/* The root differs from the previous one: it has moved. */
 	if (at != ARN_ENTRY_NONE) {
 		remove_entry(table, at);
 		table->counters.replaced++;
@@ -243,7 +244,7 @@ weft_time arn_table_next_due(const struct arn_table *table)
 		       : table->entry[table->oldest].refreshed_ps + table->config.ttl_ps;
 }
 
-/* One notification of an entry for each port in each interval. */
+/* An entry is notified to each port at most once per interval. */
 static bool may_notify(
 	const struct arn_table *table, struct arn_entry *entry, unsigned port, weft_time now)
 {
@@ -259,7 +260,7 @@ static bool may_notify(
 	return true;
 }
 
-/* The newest entries of the packet's destination and VC, one of each kind. */
+/* Finds the newest entry of each kind for the packet's destination and VC. */
 static void look_up(const struct arn_table *table, uint16_t destination, uint8_t vc, weft_time now,
 	struct arn_entry **consumed, struct arn_entry **waiting)
 {

@@ -8,12 +8,13 @@
  *
  * An entry states that packets for a destination and of a VC (the one of their queuing scheme, even
  * while they travel in the AFC) contend at a root. At the switch that acts, the entry is consumed:
- * those packets take its alternative port. Elsewhere it waits: each of those packets causes the
- * notification to be sent back through its input. Entries live as long as they are refreshed.
+ * those packets take its alternative port. At other switches it waits: each of those packets causes
+ * the notification to be sent back through the packet's input. Entries live as long as they are
+ * refreshed.
  *
- * The entries of one port occupy at most as much space as they leave free. However many
+ * The entries of one port may occupy at most as much space as is left free. However many
  * notifications a neighbour sends, it therefore neither replaces the entries of others nor takes
- * their space: N ports that send all they can leave one part in N + 1.
+ * their space: N ports that send as much as they can leave one part in N + 1 free.
  *
  * A state machine: its owner sends and chooses ports. A bit per destination records whether it has
  * entries, so packets for other destinations cost one test. One thread; no allocation after
@@ -31,8 +32,8 @@
 #define ARN_NO_ALTERNATIVE 0xFF
 #define ARN_BUCKETS        256 /* a power of two */
 
-/* The port that packets of (destination, VC) take instead of 'port': most credits in the AFC or in
- * the VC. ARN_NO_ALTERNATIVE if there is none. */
+/* The port that packets of (destination, VC) take instead of 'port': the one with the most credits
+ * in the AFC or in the VC. ARN_NO_ALTERNATIVE if there is none. */
 typedef unsigned (*arn_alternative_fn)(void *ctx, uint16_t destination, uint8_t vc, uint8_t port);
 
 struct arn_table_config {
@@ -43,23 +44,25 @@ struct arn_table_config {
 	weft_time refresh_ps; /* minimum time between notifications of an entry to one port */
 	arn_alternative_fn alternative;
 	void *ctx;
-	/* Readings; false is the paper's word each time. */
-	bool adapted_notify; /* packets with the adapted bit also have waiting entries sent back */
-	bool waiting_first;  /* if a consumed and a waiting entry match a packet, the waiting one
-			      * counts */
-	bool down_roots_to_hosts; /* a root on the way down is for the hosts, not for its stage - 1
-				   */
-	bool adapted_roots;       /* a root that is for the hosts makes an entry even if the packet
-				     responsible is adapted: the hosts must continue to act */
+	/* Readings (interpretations of the paper); false follows its text literally. */
+	bool adapted_notify; /* packets with the adapted bit also cause waiting entries to be sent
+			      * back */
+	bool waiting_first;  /* if a consumed and a waiting entry match a packet, the waiting one is
+			      * used */
+	bool down_roots_to_hosts; /* a root on a downward output is for the hosts to handle, not for
+				   * its stage - 1 */
+	bool adapted_roots;       /* a root that the hosts handle makes an entry even if the
+				   * responsible packet is adapted: the hosts must continue to
+				   * act */
 };
 
 struct arn_entry {
-	weft_time since_ps; /* when the notification was due, or the root found */
+	weft_time since_ps; /* when the notification was due, or when the root was found */
 	weft_time refreshed_ps;
 	port_set notified; /* ports that received it in 'interval' */
 	uint32_t interval; /* current refresh_ps interval, by number */
 	struct control_arn arn;
-	uint8_t port; /* port through which the packets leave for the root, or where the root is */
+	uint8_t port; /* port through which packets leave towards the root, or that is the root */
 	bool consumed;
 	uint8_t alternative;   /* alternative that a consumed one took */
 	uint16_t next;         /* in its bucket, or free */
@@ -68,8 +71,8 @@ struct arn_entry {
 
 struct arn_table_counters {
 	uint64_t created, refreshed, expired, replaced;
-	uint64_t no_room;   /* notifications dropped because their port used up its share */
-	uint64_t forgotten; /* entries, with the tables that were in force when they were made */
+	uint64_t no_room;   /* notifications dropped because their port had used up its share */
+	uint64_t forgotten; /* entries removed when the tables that they refer to were exchanged */
 	uint64_t adapted;   /* packets that took an alternative */
 	uint64_t sent_back; /* notifications */
 };
@@ -91,22 +94,22 @@ struct arn_table {
 struct arn_table *arn_table_create(const struct arn_table_config *config);
 void arn_table_destroy(struct arn_table *table);
 
-/* congestionRootDetected(), pseudo-code 1: the notification of a root at an output that goes up, or
- * down, whose responsible packet goes to 'destination' and has the original VC 'vc'. */
+/* congestionRootDetected(), pseudo-code 1: makes the notification of a root at an upward or
+ * downward output. The responsible packet goes to 'destination' and has the original VC 'vc'. */
 struct control_arn arn_table_root(
 	const struct arn_table *table, bool up, uint32_t id, uint16_t destination, uint8_t vc);
 
-/* processARN(), pseudo-code 2: a notification that arrived on 'port', or a root of our own at the
- * output 'port'; only then may 'adapted' be true, if the responsible packet is adapted. Returns the
- * new entry, or NULL if none was made. */
+/* processARN(), pseudo-code 2: a notification that arrived on 'port', or a root of this switch at
+ * the output 'port'. Only in the latter case may 'adapted' be true, which means that the
+ * responsible packet is adapted. Returns the new entry, or NULL if none was made. */
 struct arn_entry *arn_table_process(struct arn_table *table, const struct control_arn *arn,
 	uint8_t port, bool adapted, weft_time now);
 
 /* Removes entries that were not refreshed in time. Cheap when there are none. */
 void arn_table_expire(struct arn_table *table, weft_time now);
 
-/* Removes all entries, because their alternatives belong to tables that are being exchanged; the
- * switch is of 'stage' from now on. */
+/* Removes all entries, because their alternatives belong to tables that are being exchanged. The
+ * switch's stage is 'stage' from now on. */
 void arn_table_forget(struct arn_table *table, uint8_t stage);
 
 /* When the oldest entry expires; WEFT_TIME_NEVER: there is none. */
@@ -115,10 +118,10 @@ weft_time arn_table_next_due(const struct arn_table *table);
 enum arn_verdict {
 	ARN_IGNORE,      /* no entry concerns the packet */
 	ARN_ALTERNATIVE, /* it takes the entry's alternative port and, with AFI, the adapted bit */
-	ARN_SEND_BACK,   /* its port is sent the entry's notification */
+	ARN_SEND_BACK,   /* the entry's notification is sent through the packet's input port */
 };
 
-/* True if packets for this destination must be looked up. */
+/* True if packets for this destination require a lookup. */
 static inline bool arn_table_concerns(const struct arn_table *table, uint16_t destination)
 {
 	return table->count != 0 && destination < table->config.hosts &&

@@ -32,7 +32,7 @@ static bool is_valid(const struct congestion_control_config *config)
 	       (config->detector == NULL || config->head != NULL);
 }
 
-/* Whether packets are plain, and whether the switch must poll and report departures. */
+/* Updates whether packets are plain, and whether the switch must poll and report departures. */
 static void set_signal(struct congestion_control *congestion)
 {
 	const struct congestion_detector *detector = congestion->detector;
@@ -64,7 +64,7 @@ static int add_notifications(
 	struct arn_table_config table = *config->table;
 
 	detector.vcs = config->vcs;
-	/* Without AFI the last VC is one like the others. */
+	/* Without AFI the last VC is an ordinary one. */
 	detector.afc = detector.afc || !config->afi;
 	table.hosts = config->hosts;
 	table.stage = config->stage;
@@ -134,7 +134,7 @@ void congestion_control_destroy(struct congestion_control *congestion)
 	free(congestion);
 }
 
-/* After each event in the detector or the table. */
+/* Called after each event in the detector or the table. */
 static void update(struct congestion_control *congestion)
 {
 	weft_time detector = congestion_detector_next_due(congestion->detector);

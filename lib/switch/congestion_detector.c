@@ -116,13 +116,13 @@ static bool gets_away(const struct congestion_detector *detector, uint32_t free,
 	return (uint64_t)free * WHOLE_PPM > (uint64_t)capacity * detector->config.fcth_ppm;
 }
 
-/* Where a VOQ has its bit: those that count together are one. */
+/* The position of a VOQ's bit: VOQs that count together share one. */
 static unsigned bit_of(const struct congestion_detector *detector, unsigned vc)
 {
 	return detector->config.by_vc ? vc : 0;
 }
 
-/* Records that the VOQ is above HCDTh; true if it passed it just now. */
+/* Records that the VOQ is above HCDTh; true if it has only just exceeded it. */
 static bool set_above(
 	struct congestion_detector *detector, unsigned input, unsigned vc, unsigned output)
 {
@@ -189,7 +189,7 @@ void congestion_detector_shrunk(struct congestion_detector *detector, unsigned i
 		return;
 	cross->passed &= (uint16_t)~bit;
 	out->passed--;
-	/* A root stands as long as one of its VOQs does, a suspicion as long as its own. */
+	/* A root ends with the last of its VOQs, a suspicion with the VOQ that started it. */
 	if (out->passed == 0 || is_the_suspect(detector, input, vc, output))
 		end_suspicion(detector, output);
 	if (out->passed == 0 && detector->config.by_vc)

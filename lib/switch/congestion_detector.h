@@ -6,15 +6,15 @@
  * High-Performance Interconnection Networks Using Adaptive Routing Notifications", section 3.3;
  * readings: docs/explanation/congestion.md): which outputs are roots of congestion trees.
  *
- * A VOQ, the packets of one (input, VC) for one output, that grows above HCDTh makes its output
- * suspect. If the credits left for its head in the next device are above FCTh, packets still
+ * An output becomes suspect when a VOQ (the packets of one (input, VC) for one output) grows above
+ * HCDTh. If the credits left for the VOQ's head in the next device are above FCTh, packets still
  * advance there: the output may be a root, and CRT starts; otherwise it is a branch of a tree that
- * is rooted further downstream. If both still hold for that VOQ when CRT expires, the output is a
- * root, until every VOQ that was above HCDTh is back below LCDTh.
+ * is rooted further downstream. If both conditions still hold for that VOQ when CRT expires, the
+ * output is a root, until every VOQ that was above HCDTh is back below LCDTh.
  *
- * A state machine: the caller reports what happens to VOQs; it holds no packets and knows no
- * credits. Each event is O(1): counters and sets, no scans. While no VOQ is above HCDTh an event is
- * one comparison. One thread; no allocation after congestion_detector_create(). */
+ * A state machine: the caller reports changes of VOQs; the detector holds no packets and has no
+ * access to credits. Each event is O(1): counters and sets, no scans. While no VOQ is above HCDTh
+ * an event is one comparison. One thread; no allocation after congestion_detector_create(). */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,9 +26,10 @@
 /* When FCTh is tested again. The paper tests it when a VOQ passes HCDTh and at the end of CRT. */
 enum congestion_detector_retest {
 	CONGESTION_RETEST_NEVER,  /* as in the paper */
-	CONGESTION_RETEST_STARTS, /* and at each arrival above HCDTh: a branch may become suspect */
-	CONGESTION_RETEST_HOLDS,  /* and there it also ends the suspicion: FCTh must hold throughout
-				   */
+	CONGESTION_RETEST_STARTS, /* also at each arrival above HCDTh: a branch may become
+				   * suspect */
+	CONGESTION_RETEST_HOLDS,  /* as above, and a failed test ends the suspicion: FCTh must hold
+				   * throughout */
 };
 
 struct congestion_detector_config {
@@ -36,15 +37,15 @@ struct congestion_detector_config {
 	uint8_t vcs;   /* 1..FRAME_VCS_MAX, the AFC included when there is one */
 	uint32_t vc_blocks[PORT_SET_PORTS]; /* size of each VC, by input port */
 	uint32_t hcdth_ppm, lcdth_ppm;      /* thresholds of one VC; lcdth below hcdth */
-	uint32_t fcth_ppm;                  /* threshold of the VC in the next device */
+	uint32_t fcth_ppm;                  /* threshold for the VC in the next device */
 	weft_time crt_ps;
 	weft_time refresh_ps; /* interval of a standing root's notifications */
-	/* Readings; 0 is the paper's word each time. */
+	/* Readings (interpretations of the paper); 0 follows its text literally. */
 	enum congestion_detector_retest retest;
-	bool by_vc; /* a VOQ counts against its VC; else all VCs of (input, output) together count
-		     * against the input's buffer */
+	bool by_vc;    /* a VOQ is compared with its VC's size; otherwise all VCs of (input, output)
+			* together are compared with the size of the input's buffer */
 	bool all_voqs; /* notify for all VOQs of a root above HCDTh, not only for the first */
-	bool afc;      /* the AFC's VOQs also count */
+	bool afc;      /* the AFC's VOQs are also considered */
 };
 
 enum congestion_detector_state {
@@ -57,7 +58,7 @@ enum congestion_detector_state {
 /* The caller's task. */
 enum congestion_detector_change {
 	CONGESTION_NO_CHANGE,
-	/* This VOQ of a root just passed HCDTh: its head is a packet responsible. */
+	/* This VOQ of a root just exceeded HCDTh: its head is a responsible packet. */
 	CONGESTION_ROOT_GROWS,
 };
 
@@ -80,8 +81,8 @@ struct congestion_detector_output {
 };
 
 struct congestion_detector {
-	port_set crowded; /* outputs whose departures count: VOQs passed HCDTh, or VCs count
-			   * together */
+	port_set crowded; /* outputs whose departures must be reported: a VOQ exceeded HCDTh, or VCs
+			   * count together */
 	struct congestion_detector_config config;
 	uint32_t high[PORT_SET_PORTS], low[PORT_SET_PORTS]; /* blocks, by input */
 	uint16_t watched;                                   /* VCs */
@@ -109,7 +110,7 @@ enum congestion_detector_change congestion_detector_above(struct congestion_dete
 	unsigned input, unsigned vc, unsigned output, uint32_t free, uint32_t capacity,
 	weft_time now);
 
-/* A VOQ of an output with VOQs that passed HCDTh shrank to 'blocks'. */
+/* A VOQ shrank to 'blocks'; its output has VOQs that exceeded HCDTh. */
 void congestion_detector_shrunk(struct congestion_detector *detector, unsigned input, unsigned vc,
 	unsigned output, uint32_t blocks);
 
@@ -154,9 +155,10 @@ static inline weft_time congestion_detector_next_due(const struct congestion_det
 	return detector->next_due;
 }
 
-/* Takes one output whose timer expired. CONGESTION_SUSPECT: CRT expired; the caller passes the
- * present credits for the head of the output's (input, vc) to congestion_detector_confirm().
- * CONGESTION_ROOT: its refresh is due, and the next one is set. Returns the output, or -1. */
+/* Takes one output whose timer has expired. CONGESTION_SUSPECT: CRT expired; the caller passes the
+ * current credits for the head of the output's (input, vc) to congestion_detector_confirm().
+ * CONGESTION_ROOT: its refresh is due; the next one is already scheduled. Returns the output, or
+ * -1. */
 int congestion_detector_poll(
 	struct congestion_detector *detector, weft_time now, enum congestion_detector_state *what);
 
@@ -164,13 +166,13 @@ int congestion_detector_poll(
 bool congestion_detector_confirm(struct congestion_detector *detector, unsigned output,
 	uint32_t free, uint32_t capacity, weft_time now);
 
-/* The inputs, and for each its set of VCs, whose heads are responsible for a root. */
+/* The inputs, and the set of VCs of each, whose heads are responsible for a root. */
 port_set congestion_detector_notifiers(const struct congestion_detector *detector, unsigned output);
 uint16_t congestion_detector_speaking_vcs(
 	const struct congestion_detector *detector, unsigned output, unsigned input);
 
-/* Names a root for as long as it stands: 16 bits for the switch, then the output and the number of
- * the root there. */
+/* Identifies a root while it stands: 16 bits for the switch, then the output and the number of the
+ * root there. */
 static inline uint32_t congestion_detector_root_id(
 	const struct congestion_detector *detector, uint32_t device, unsigned output)
 {

@@ -6,7 +6,7 @@
 #include "switch_congestion.h"
 #include "wire/frame.h"
 
-/* A search for the flows that delay a packet. */
+/* State of a search for the flows that delay a packet. */
 struct search {
 	const struct weft_packet *packet; /* whose own flow does not count */
 	unsigned output;                  /* SWITCH_PORT_NONE: packets for any output */
@@ -42,9 +42,9 @@ static void search_queue(struct search *search, const struct voq *queue)
 	}
 }
 
-/* Inputs where something may be stored for the output, and VCs of such an input. The sets of the
- * output have all of its VOQs that are not empty; a queue for several outputs is in the sets of its
- * head. */
+/* Inputs that may store packets for the output, and the VCs of such an input. An output's sets
+ * contain all of its VOQs that are not empty; a queue for several outputs is in the sets of its
+ * head's output. */
 static port_set inputs_of(const struct weft_switch *sw, unsigned output)
 {
 	const struct switch_output *out = &sw->port[output].output;
@@ -58,7 +58,7 @@ static unsigned vcs_of(const struct weft_switch *sw, unsigned output, unsigned i
 		       : (1u << sw->vcs) - 1;
 }
 
-/* Packets that are stored for an output, at any input. */
+/* Searches the packets that are stored for an output, at all inputs. */
 static void search_output(struct search *search, const struct weft_switch *sw)
 {
 	PORT_SET_EACH(inputs, inputs_of(sw, search->output)) {
@@ -73,7 +73,7 @@ static void search_output(struct search *search, const struct weft_switch *sw)
 	}
 }
 
-/* Packets in the VC of an input in which the packet was. */
+/* Searches the packets in the VC of the input in which the packet was stored. */
 static void search_buffer(struct search *search, const struct weft_switch *sw)
 {
 	unsigned input = search->packet->in_port, vc = search->packet->vc;
@@ -84,7 +84,8 @@ static void search_buffer(struct search *search, const struct weft_switch *sw)
 		search_queue(search, &switch_queues(sw, output, input)[vc]);
 }
 
-/* A switch where the packet waited for long: the first one, or each. */
+/* Called where the packet waited too long: only the first such switch records the flows, or each of
+ * them does. */
 static void record(const struct weft_switch *sw, const struct weft_packet *packet, unsigned output,
 	struct latency_extension *extension)
 {
@@ -105,7 +106,8 @@ static uint32_t saturate(uint64_t ns)
 	return ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
 }
 
-/* The extension, if it must be read or written; NULL: it need not, or its check is wrong. */
+/* The extension if it must be read or written; NULL: this is not necessary, or its check is
+ * wrong. */
 static struct latency_extension *open_extension(
 	struct contention *contention, const struct weft_packet *packet, bool is_long)
 {

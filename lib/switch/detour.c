@@ -40,8 +40,8 @@ static bool is_minimal_shorter(const struct weft_switch *sw, const struct vc_lad
 	       2 * queue_of(sw, other, detour, all) + config->bias_blocks;
 }
 
-/* One of the group's global links: this switch's own, or one reached through a local port to a
- * switch that has as many. */
+/* Draws one of the group's global links: one of this switch, or one that is reached through a local
+ * port, of a switch that has equally many. */
 static unsigned draw(struct weft_switch *sw, port_set ports)
 {
 	port_set all = port_set_from(sw->vc_rule->dateline[sw->vc_rule_at], 0);
@@ -90,7 +90,7 @@ static bool takes_primary(struct weft_switch *sw, const struct vc_ladder *ladder
 	if (primary >= sw->ports || !port_set_has(sw->usable, primary) ||
 		move == VC_LADDER_GLOBAL || ladder->rows)
 		return false;
-	/* This switch is one of those that a detour may lead to. */
+	/* A detour may lead to this switch. */
 	if (move == VC_LADDER_LOCAL)
 		return rng_below(&sw->detour.rng, port_set_count(ports) + 1u) == 0;
 	if (ladder->choice == VC_LADDER_ORACLE)

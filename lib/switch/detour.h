@@ -4,8 +4,8 @@
 
 /* Detours (lib/queuing/vc_ladder.h). In a Dragonfly the switch where a packet enters the network
  * sends it through the table's minimal port or on a random detour. Each global link of the group is
- * equally likely, because all its switches have equally many. UGAL-L (Kim, Dally, Scott, Abts, ISCA
- * 2008, section 4.2) compares the two queues q and takes the minimal port if
+ * equally likely, because all switches of the group have equally many. UGAL-L (Kim, Dally, Scott,
+ * Abts, ISCA 2008, section 4.2) compares the two queues q and takes the minimal port if
  *
  *     q(minimal) <= 2 q(detour) + bias
  *
@@ -14,19 +14,20 @@
  * BookSim
  * 2. 'queues' selects which VCs count (the paper's UGAL-L, UGAL-L_VC, UGAL-L_VCH).
  *
- * UGAL-G (section 4.2 as well) compares the queues of the two links between groups, wherever they
- * are: blocks that wait for the output, and those behind it. For that it reads other switches, and
- * both the first switch and the one with the link draw that link from the packet. So it is for a
- * fabric in one thread.
+ * UGAL-G (also section 4.2) compares the queues of the two links between groups, wherever they are:
+ * blocks that wait for the output, and those behind it. To do so it reads the state of other
+ * switches, and both the first switch and the one with the link derive that link from the packet.
+ * So the fabric must run in one thread.
  *
  * In a HyperX (omni-war: McDonald et al., SC 2019) each switch takes the port with the smallest
  *
  *     (q + packet) x links from here to the destination [+ bias for a detour]
  *
- * and draws among equal ones. The packet counts, so that idle links have weights in the order of
- * their paths.
+ * and draws among equal ones. The packet's own blocks are included, so that idle links are ordered
+ * by the length of their paths.
  *
- * Otherwise only the thread of the switch. No allocation; one or two random numbers per packet. */
+ * Apart from UGAL-G, runs in the switch's own thread. No allocation; one or two random numbers per
+ * packet. */
 
 #include <stdint.h>
 
@@ -48,8 +49,8 @@ struct detour_config {
 	enum detour_queues queues;
 };
 
-/* The queue of the link to another group on the path of a packet that leaves 'sw' through 'output'
- * for its minimal path (VC_GO_ON) or a detour (VC_NEXT_STEP). */
+/* Queue length of the link between groups that is on the path of a packet that leaves 'sw' through
+ * 'output', on its minimal path (VC_GO_ON) or on a detour (VC_NEXT_STEP). */
 typedef uint64_t (*detour_oracle_fn)(const void *ctx, const struct weft_switch *sw,
 	const struct weft_packet *packet, unsigned output, enum vc_turn turn);
 
@@ -60,7 +61,8 @@ struct detour {
 	struct rng rng;
 };
 
-/* One of the ports, not empty, the same at each switch of the packet's path. */
+/* Draws one of 'ports', which is not empty; the draw is the same at each switch on the packet's
+ * path. */
 static inline unsigned detour_draw_for(
 	uint64_t seed, const struct weft_packet *packet, port_set ports)
 {

@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Discards of a switch: each counts at the packet's input port, its buffer space is returned, and
- * the packet joins the list from which the driver frees it. */
+/* Discards in a switch: each is counted at the packet's input port, the packet's buffer space is
+ * returned, and the packet joins the list from which the driver frees it. */
 
 #include "switch.h"
 
-/* A frame that takes no buffer space. */
+/* Discards a frame that takes no buffer space. */
 static inline void discard_frame(
 	struct weft_switch *sw, struct weft_packet *packet, enum switch_counter reason)
 {

@@ -8,9 +8,9 @@
  * which occupancy each means. Here w stands for (16 - w) / 16 of the VC: 15 marks above a
  * sixteenth, 1 above fifteen sixteenths. The occupancy is measured before the packet joins.
  *
- * Beside it, or instead, RED as in Ethernet's ECN (DCQCN, section 3.1): by the blocks that wait for
- * the packet's output in its VC, none up to 'min_blocks', all above 'max_blocks', in between a
- * share that rises to 'max_ppm'.
+ * In addition or instead, RED as in Ethernet's ECN (DCQCN, section 3.1) can mark packets, depending
+ * on the blocks that wait for the packet's output in its VC: none up to 'min_blocks', all above
+ * 'max_blocks', in between a share that rises to 'max_ppm'.
  *
  * A packet above the threshold is still left unmarked if it is small (Packet_Size), if too few
  * packets have passed since the last mark (Marking_Rate), or, without the Victim_Mask, if the next
@@ -45,11 +45,11 @@ struct fecn {
 	uint16_t passed[PORT_SET_PORTS][FRAME_VCS_MAX]; /* unmarked since the last mark */
 };
 
-/* All thresholds 0, and rules that leave nothing out. */
+/* Sets all thresholds to 0, and the rules so that they exempt no packet. */
 void fecn_init(struct fecn *fecn);
-/* Each VC marks the next packet that it may mark. */
+/* Makes each VC mark the next packet that it may mark. */
 void fecn_set_rules(struct fecn *fecn, const struct fecn_rules *rules);
-/* 'vc_blocks': the VC's buffer. False: the threshold exceeds the largest one. */
+/* 'vc_blocks': size of the VC's buffer. False: the threshold is above the maximum. */
 bool fecn_set(
 	struct fecn *fecn, unsigned port, unsigned vc, unsigned threshold, uint32_t vc_blocks);
 

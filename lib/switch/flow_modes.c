@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Adaptive modes of Clos networks of today: by flows and by packets, whatever the credits. */
+/* Adaptive modes of today's Clos networks, which choose per flow or per packet, regardless of
+ * credits. */
 
 #include "adaptive_routing.h"
 
 #include <stdlib.h>
 
-/* The same for all packets with the same addresses and entropy at this switch. */
+/* A hash that is the same for all packets with the same addresses and entropy at this switch. */
 static uint64_t hash(const struct adaptive *adaptive, uint32_t entropy)
 {
 	const struct weft_packet *packet = adaptive->packet;
@@ -16,7 +17,7 @@ static uint64_t hash(const struct adaptive *adaptive, uint32_t entropy)
 	return rng_mix(adaptive->rng.key ^ rng_mix(flow | entropy));
 }
 
-/* A member of the set, by 64 bits. */
+/* A member of the set, chosen from 64 bits. */
 static unsigned member(port_set set, uint64_t bits)
 {
 	uint64_t count = port_set_count(set);
@@ -61,7 +62,7 @@ const struct adaptive_mode adaptive_spray_rr = {.name = "spray-rr",
 	.choose = choose_next};
 
 /* LetFlow (Vanini et al., NSDI 2017): a pause longer than the gap lets the next packets of a flow
- * take another path without overtaking those before. Flows that share a place of the table end each
+ * take another path without overtaking those before. Flows that share a table entry end each
  * other's flowlets. */
 static unsigned choose_flowlet(
 	struct adaptive *adaptive, unsigned primary, port_set others, unsigned vc)

@@ -13,15 +13,15 @@ static bool routing_error(
 	return (packet->hop & ROUTE_PORT_BIT) == 0 || output >= sw->ports;
 }
 
-/* The element after the one at the cursor counts. */
+/* Continues with the next element of the route, which gives the output. */
 static void pass_element(const struct weft_switch *sw, struct weft_packet *packet, unsigned *output)
 {
 	packet->hop = packet->route[packet->cursor];
 	*output = forward_output(sw, packet);
 }
 
-/* Skips 'next step' or a layer, and a high prefix, at the cursor, which advances past them and the
- * port. Returns the route's instruction about steps here. */
+/* Moves the cursor past a step mark or a layer, a high prefix, and the port. Returns the route's
+ * instruction about steps at this switch. */
 static enum vc_turn find_turn(
 	const struct weft_switch *sw, struct weft_packet *packet, unsigned *output)
 {
@@ -62,8 +62,8 @@ static unsigned alternative(const struct weft_switch *sw, const struct weft_pack
 
 	if (sw->table_alternatives != NULL && packet->route_length == 0)
 		usable = sw->table_alternatives[packet->destination] & sw->usable;
-	/* Control frames on a detour take an own global link if there is one, so they never
-	 * circulate. */
+	/* Control frames on a detour take one of this switch's own global links if it has any, so
+	 * they never circulate. */
 	if (has_ladder(sw))
 		global = usable & port_set_from(sw->vc_rule->dateline[sw->vc_rule_at], 0);
 	if (!port_set_is_empty(global))
@@ -73,8 +73,8 @@ static unsigned alternative(const struct weft_switch *sw, const struct weft_pack
 	return port_set_round_robin(usable, packet->destination % PORT_SET_PORTS);
 }
 
-/* Why a packet cannot leave through '*output', which is not usable; SWITCH_COUNTER_COUNT: it leaves
- * through another one, to which '*output' is set. */
+/* The reason why a packet cannot leave through '*output', which is not usable; or
+ * SWITCH_COUNTER_COUNT if it leaves through another output, to which '*output' is set. */
 static enum switch_counter find_other(
 	const struct weft_switch *sw, const struct weft_packet *packet, unsigned *output)
 {
@@ -82,7 +82,7 @@ static enum switch_counter find_other(
 		return SWITCH_DISCARD_ROUTING_ERROR;
 	if (packet->route_length == 0 && *output >= sw->ports)
 		return SWITCH_DISCARD_NO_ROUTE;
-	/* detour_route() has tried all that the ladder allows. */
+	/* detour_route() has already tried everything that the ladder allows. */
 	*output = has_ladder(sw) ? SWITCH_PORT_NONE : alternative(sw, packet);
 	return *output != SWITCH_PORT_NONE ? SWITCH_COUNTER_COUNT : SWITCH_DISCARD_LINK_DOWN;
 }
@@ -108,9 +108,9 @@ static void mark(struct weft_switch *sw, struct weft_packet *packet, unsigned ou
 		fecn_mark_red(sw->fecn, packet, waiting_blocks(sw, output, packet->vc));
 }
 
-/* The output, and the VC in which the next device stores the packet: by SL; where routes have VC
- * classes by the ports between which it passes; with AFI the AFC for an adapted one. Sets marks,
- * and from when the packet waits. */
+/* Decides the output, and the VC in which the next device stores the packet: by SL; if routes have
+ * VC classes, by the packet's input and output ports; with AFI, the AFC for an adapted packet. Also
+ * marks the packet, and sets the time from which it waits. */
 static unsigned decide(struct weft_switch *sw, struct weft_packet *packet, unsigned output,
 	enum vc_turn turn, weft_time now)
 {
@@ -162,7 +162,8 @@ unsigned forward_exception(
 	return decide(sw, packet, output, turn, now);
 }
 
-/* Frames of the mapper have a list of ports, then an element for the device that they reach. */
+/* The mapper's frames have a list of ports, followed by an element for the device that they
+ * reach. */
 static bool is_of_mapper(const struct weft_packet *packet)
 {
 	return packet->kind == FRAME_SCOUT || packet->kind == FRAME_MAPPER;
@@ -174,13 +175,13 @@ static bool control_route(
 	*output = forward_output(sw, packet);
 	if (!is_of_mapper(packet))
 		(void)find_turn(sw, packet, output);
-	/* No table has a destination of the mapper's frames. */
+	/* The mapper's frames have no destination that a table contains. */
 	if ((packet->route_length != 0 || is_of_mapper(packet)) &&
 		routing_error(sw, packet, *output))
 		return false;
 	if (*output < sw->ports)
 		return true;
-	/* Its pair may have detours alone. */
+	/* For this pair of hosts there may be only detours. */
 	if (has_ladder(sw) && knows_detours(sw, packet))
 		*output = alternative(sw, packet);
 	return *output < sw->ports;
@@ -293,7 +294,7 @@ static inline __attribute__((always_inline)) unsigned transmit_burst(struct weft
 	return count;
 }
 
-/* Each packet is chosen on its own. */
+/* Arbitration chooses each packet individually. */
 static unsigned transmit_by_rules(struct weft_switch *sw, unsigned output,
 	struct weft_packet **packets, unsigned max, weft_time now)
 {

@@ -10,13 +10,14 @@
 #include "peer_buffer.h"
 #include "switch.h"
 
-/* Admits a packet that is not plain: finds out what is wrong, or decides. 'output' is by route or
- * table. Sets vc_next. Returns the output, or SWITCH_PORT_NONE if the packet was discarded. */
+/* Admits a packet that is not plain: finds the fault, or makes the decisions. 'output' comes from
+ * route or table. Sets vc_next. Returns the output, or SWITCH_PORT_NONE if the packet was
+ * discarded. */
 unsigned forward_exception(
 	struct weft_switch *sw, struct weft_packet *packet, unsigned output, weft_time now);
 
 /* The output by source route (packet.hop, which has ROUTE_PORT_BIT; the cursor advances) or by
- * table. No route gives a port that is not usable. */
+ * table. If there is no route, the result is a port that is not usable. */
 static inline unsigned forward_output(const struct weft_switch *sw, struct weft_packet *packet)
 {
 	if (packet->route_length != 0) {
@@ -32,7 +33,7 @@ static inline unsigned forward_output(const struct weft_switch *sw, struct weft_
 
 /* A control frame joins those that wait for its output, or is discarded if too many wait. */
 void forward_queue_control(struct weft_switch *sw, struct weft_packet *packet, unsigned output);
-/* The same for the agent of the device. */
+/* The same for frames to the device's agent. */
 void forward_give_to_agent(struct weft_switch *sw, struct weft_packet *packet);
 
 static inline bool forward_is_in(port_set outputs, unsigned output)
@@ -40,8 +41,8 @@ static inline bool forward_is_in(port_set outputs, unsigned output)
 	return output < PORT_SET_PORTS && port_set_has(outputs, output);
 }
 
-/* Admission of a plain packet: nothing to decide but the next VC, by SL, and nothing wrong. Its
- * output is in 'outputs', which are usable; the sender had the credits. */
+/* Admission of a plain packet: nothing is wrong with it, and only the next VC has to be decided, by
+ * SL. Its output is in 'outputs', which are usable; the sender had the credits. */
 static inline __attribute__((always_inline)) bool forward_is_plain(const struct weft_switch *sw,
 	const struct switch_port *port, const struct weft_packet *packet, unsigned output,
 	port_set outputs)
@@ -61,8 +62,8 @@ static inline void forward_set_header_vc(struct weft_packet *packet)
 
 /* Admits a data packet that arrived whole on packet->in_port. Filled in by the driver: bytes,
  * blocks, in_port, vc, the mutable header bytes, hop, route, route_length, sl, control,
- * destination, and with contention arrived_ps. Returns the output; SWITCH_PORT_NONE: discarded. The
- * caller then calls switch_pass() or switch_store(). */
+ * destination, and and, with contention, arrived_ps. Returns the output; SWITCH_PORT_NONE:
+ * discarded. The caller then calls switch_pass() or switch_store(). */
 static inline __attribute__((always_inline)) unsigned switch_admit(
 	struct weft_switch *sw, struct switch_port *port, struct weft_packet *packet, weft_time now)
 {
@@ -97,7 +98,7 @@ static inline __attribute__((always_inline)) bool forward_pass(struct weft_switc
 }
 
 /* Takes an admitted packet past the queues if the driver can send through its output now, the
- * output is idle and there are credits. Arbitration would pick this packet next in any case, so the
+ * output is idle and there are credits. Arbitration would pick this packet next anyway, so the
  * outcome is the same as with switch_store() and switch_transmit(). False: nothing changed, and the
  * packet has to be stored. The driver calls switch_count_passed() for packets that passed. */
 static inline __attribute__((always_inline)) bool switch_pass(struct weft_switch *sw,
@@ -120,7 +121,7 @@ static inline void switch_store(
 		congestion_control_grown(sw->congestion, packet, output, queue, now);
 }
 
-/* Limits of a port rose, and its link was up. */
+/* The limits of a port rose while its link was up. */
 static inline void switch_granted(struct weft_switch *sw, unsigned port)
 {
 	if (__builtin_expect(sw->peer_buffers != NULL, 0))
@@ -139,10 +140,10 @@ static inline void switch_receive(struct weft_switch *sw, struct weft_packet *pa
 }
 
 /* switch_admit() and switch_pass() for a plain packet, for a driver that has read the frame but has
- * no descriptor yet: this saves the descriptor and two queue operations. 'outputs': those through
- * which the driver can send now. Returns the output, with the mutable header bytes for the next
- * device. SWITCH_PORT_NONE: the switch is unchanged, and the packet needs a descriptor and
- * switch_receive(). */
+ * not made a descriptor yet: this saves the descriptor and two queue operations. 'outputs': the
+ * outputs through which the driver can send now. Returns the output, with the mutable header bytes
+ * for the next device. SWITCH_PORT_NONE: the switch is unchanged, and the packet needs a descriptor
+ * and switch_receive(). */
 static inline __attribute__((always_inline)) unsigned switch_receive_direct(struct weft_switch *sw,
 	struct switch_port *port, struct weft_packet *packet, port_set outputs, const bool voq)
 {
@@ -164,8 +165,8 @@ static inline void switch_count_in(struct switch_port *port, unsigned packets, u
 	port->count[SWITCH_BYTES_IN] += bytes;
 }
 
-/* Packets that passed the queues from 'input' to 'output': they count, and the round robin advances
- * as if they had been stored. 'vc': the VC of the last one. */
+/* Accounts for packets that passed the queues from 'input' to 'output': counts them, and advances
+ * the round robin as if they had been stored. 'vc': the VC of the last one. */
 static inline void switch_count_passed(struct weft_switch *sw, unsigned input, unsigned vc,
 	unsigned output, unsigned packets, uint64_t bytes)
 {

@@ -2,15 +2,15 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The buffer at the far end of an output's link, as this switch knows it: from credits alone.
+/* An estimate of the buffer at the far end of an output's link, from credits alone.
  *
- * The credits that are left are not the free space. A receiver withholds freed blocks until they
- * are worth a credit frame (credit_grant_due()), so the credits fall by up to a quarter of the
- * buffer and jump up again while the buffer stays just as empty. This must not be mistaken for
- * packets. The space is known exactly when a credit frame arrives. Afterwards it lies between the
- * credits left and that number plus the maximum that can be withheld (credit_withheld_max()). So
- * the estimate is the space at the last credit frame, limited by the latter. It costs no credit
- * frame.
+ * The remaining credits are not the same as the free space. A receiver withholds freed blocks until
+ * they are worth a credit frame (credit_grant_due()), so the credits fall by up to a quarter of the
+ * buffer and jump up again although the buffer is no fuller. Withheld credits must not be mistaken
+ * for stored packets. The space is known exactly when a credit frame arrives. Afterwards it lies
+ * between the credits left and that number plus the maximum that can be withheld
+ * (credit_withheld_max()). So the estimate is the space at the last credit frame, limited by this
+ * sum. It needs no additional credit frames.
  *
  * Inline: per packet where a mode compares ports. One thread, the switch's. */
 
@@ -21,14 +21,14 @@
 #include "wire/frame.h"
 
 struct peer_buffer {
-	const struct credit_tx *tx; /* [VCs], the link's */
-	uint32_t vc_blocks;         /* size of each VC there: the most space that ever was left */
-	bool exact;                 /* a credit frame comes for each packet: nothing is withheld */
-	uint32_t told[FRAME_VCS_MAX]; /* what was left when the last credit frame came */
+	const struct credit_tx *tx;   /* [VCs], the link's */
+	uint32_t vc_blocks;           /* size of each VC there: the most free space ever seen */
+	bool exact;                   /* each packet causes a credit frame: nothing is withheld */
+	uint32_t told[FRAME_VCS_MAX]; /* free space when the last credit frame arrived */
 };
 
-/* A credit frame that counts arrived, and 'tx' has its totals. The first VC gives the size, which
- * all share. */
+/* A valid credit frame arrived, and 'tx' has its totals. The first VC gives the size, which all
+ * share. */
 static inline void peer_buffer_told(struct peer_buffer *buffer, unsigned vcs)
 {
 	uint32_t blocks = credit_available(&buffer->tx[0]);
@@ -39,7 +39,7 @@ static inline void peer_buffer_told(struct peer_buffer *buffer, unsigned vcs)
 		buffer->told[vc] = credit_available(&buffer->tx[vc]);
 }
 
-/* The link is down, or the neighbour restarted: its buffer may have another size now. */
+/* The link is down, or the neighbour restarted: its buffer may have a different size now. */
 static inline void peer_buffer_forget(struct peer_buffer *buffer)
 {
 	buffer->vc_blocks = 0;

@@ -20,8 +20,8 @@ const char *switch_counter_name(unsigned counter)
 	return counter < SWITCH_COUNTER_COUNT ? name[counter] : NULL;
 }
 
-/* Blocks of a port's buffer: no more than the frames that its receive ring holds while the core is
- * busy elsewhere, since a frame may be as small as one block. */
+/* Blocks of a port's buffer: no more than the number of frames that its receive ring holds while
+ * the core is busy elsewhere, because a frame may be as small as one block. */
 static uint32_t port_blocks(const struct switch_config *config, unsigned port)
 {
 	uint32_t slots = config->port_slots[port];
@@ -49,7 +49,7 @@ static void init_ports(struct weft_switch *sw, const struct switch_config *confi
 	}
 }
 
-/* With this, a host beyond the table costs one comparison. */
+/* This reduces the check for a host beyond the table to one comparison. */
 static const uint8_t no_table[] = {SWITCH_PORT_NONE};
 
 void switch_set_table(
@@ -87,7 +87,7 @@ static bool config_valid(const struct switch_config *config)
 	return true;
 }
 
-/* Where the parts of a switch lie in its memory, each at the start of a cache line. */
+/* Offsets of a switch's parts in its memory, each at the start of a cache line. */
 struct layout {
 	size_t cross, queue, rules, end;
 };
@@ -247,7 +247,7 @@ static void discard_behind_head(
 	queue->tail = before;
 }
 
-/* Empties the queues of 'output': counted as 'reason' at their input. */
+/* Empties the queues of 'output'; the packets are counted as 'reason' at their inputs. */
 static void discard_data(struct weft_switch *sw, unsigned output, enum switch_counter reason)
 {
 	struct switch_output *out = &sw->port[output].output;
@@ -259,7 +259,7 @@ static void discard_data(struct weft_switch *sw, unsigned output, enum switch_co
 
 		discard_stored(sw, arbiter_remove(sw, input, vc, output), reason);
 	}
-	/* Without VOQs they also wait behind heads for other outputs. */
+	/* Without VOQs, packets for this output also wait behind heads for other outputs. */
 	for (unsigned i = 0; !sw->voq && i < (unsigned)sw->ports * sw->vcs; i++)
 		discard_behind_head(sw, &sw->queue[i], output, reason);
 	arbiter_update(sw, output);
@@ -368,7 +368,7 @@ void switch_on_hello(
 		link_is_up(sw, port);
 }
 
-/* The stalled heads of one output that waited too long. */
+/* Discards the stalled heads of one output that waited too long. */
 static void watch_output(struct weft_switch *sw, unsigned output, weft_time now)
 {
 	bool discarded = false;
@@ -396,7 +396,7 @@ void switch_poll_watchdog(struct weft_switch *sw, weft_time now)
 {
 	if (now < sw->watchdog_due || sw->watchdog_ps == WEFT_TIME_NEVER)
 		return;
-	/* A sixteenth of its time is precise enough for a watchdog. */
+	/* Checking every sixteenth of its time is precise enough for a watchdog. */
 	sw->watchdog_due = now + sw->watchdog_ps / 16;
 	for (unsigned output = 0; output < sw->ports; output++)
 		watch_output(sw, output, now);

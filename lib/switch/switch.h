@@ -38,12 +38,14 @@
  *   At any time data_in = data_out + stored + discarded: switch_check()
  *
  * Threads
- *   One thread per switch, or per part of one (switch_shard.h). Packets are the driver's memory; a stored packet belongs to the switch.
+ *   One thread per switch, or per part of one (switch_shard.h). Packets are in the driver's memory;
+ *   while a packet is stored, it belongs to the switch.
  *
  * Where the behaviour comes from
  *   Credits: InfiniBand FCTBS and FCCL (credit.h). Frames and routes: docs/reference/wire-format.md.
  *   VOQs, adaptive routing, AFI, notifications: the papers named in congestion_detector.h,
- *   arn_table.h, adaptive_routing.c and afi.h. Marks: fecn.h. Waiting times: contention.h. Watchdog, control reserve: ours.
+ *   arn_table.h, adaptive_routing.c and afi.h. Marks: fecn.h. Waiting times: contention.h. The
+ *   watchdog and the reserve for control frames are Weft's own.
  */
 /* clang-format on */
 
@@ -63,7 +65,7 @@
 #include "wire/packet.h"
 
 #define SWITCH_PORTS_MAX   PORT_SET_LIMIT
-#define SWITCH_HOSTS_MAX   65536 /* limit of a table: numbers have 16 bits */
+#define SWITCH_HOSTS_MAX   65536 /* limit of a table: host numbers have 16 bits */
 #define SWITCH_PORT_NONE   0xFF
 #define SWITCH_TABLE_BLOCK 64u /* hosts in a block of a table */
 
@@ -74,8 +76,9 @@ struct switch_config {
 	uint8_t vcs;            /* 1..FRAME_VCS_MAX, the AFC included when there is one */
 	bool voq;               /* false: one queue per (input, VC), only its head can leave */
 	uint32_t buffer_blocks; /* per input port, split equally among the VCs */
-	uint32_t port_slots[SWITCH_PORTS_MAX]; /* frames its receive ring holds; 0: no such limit.
-						* All that is advertised never exceeds it */
+	uint32_t port_slots[SWITCH_PORTS_MAX]; /* frames that its receive ring holds; 0: no such
+						* limit. The buffer advertised for a port never
+						* exceeds it */
 	port_set open_ports;                   /* set: peers without credits (link_end.h) */
 	port_set absent_ports; /* set: no cable; packets routed there are discarded as link down */
 	uint8_t sl_to_vc[16];  /* queuing scheme */
@@ -83,10 +86,10 @@ struct switch_config {
 	weft_time credit_refresh_ps;
 	bool credits_each;        /* link_end_config.each */
 	weft_time watchdog_ps;    /* WEFT_TIME_NEVER: off */
-	uint16_t control_reserve; /* control frames that may wait at an output */
+	uint16_t control_reserve; /* number of control frames that may wait at an output */
 	/* Destination table: for each host, the primary port (SWITCH_PORT_NONE: no route) and the
-	 * set of alternative ports, which may be NULL. The caller's, until the switch is destroyed
-	 * or switch_set_routing() has exchanged it. */
+	 * set of alternative ports, which may be NULL. Owned by the caller, and in use until the
+	 * switch is destroyed or switch_set_routing() has exchanged it. */
 	const uint8_t *table_port;
 	const port_set *table_alternatives;
 	uint32_t table_hosts; /* up to SWITCH_HOSTS_MAX */
@@ -94,16 +97,17 @@ struct switch_config {
 	 * table_block[n] of table_port, so that many switches can share memory. Owned by the
 	 * caller. */
 	const uint16_t *table_block;
-	/* VC classes that are part of the routes, or NULL: then they choose the next VC instead of
-	 * sl_to_vc, class n in VC n, and 'vcs' is not less than the classes. The caller's, as the
-	 * table is; 'vc_rule_at' is this switch in it. */
+	/* VC classes that are part of the routes; may be NULL. Otherwise they determine the next VC
+	 * instead of sl_to_vc: class n uses VC n, and 'vcs' is at least the number of classes.
+	 * Owned by the caller, like the table; 'vc_rule_at' is this switch's number in it. */
 	const struct vc_rule *vc_rule;
 	uint32_t vc_rule_at;
-	struct detour_config detour;           /* counts with the VC rule of a Dragonfly */
+	struct detour_config detour;           /* used only with the VC rule of a Dragonfly */
 	struct arbitration_config arbitration; /* other than round robin: with VOQs */
 };
 
-/* The part of a switch that a mapper may change, all at once. Fields as in switch_config. */
+/* The part of a switch's configuration that a mapper may change, all at once. Fields as in
+ * switch_config. */
 struct switch_routing {
 	const uint8_t *port;          /* [hosts]; NULL: no table */
 	const port_set *alternatives; /* [hosts] or NULL */
@@ -114,8 +118,8 @@ struct switch_routing {
 	uint8_t stage;           /* for congestion control (switch_congestion.h) */
 };
 
-/* A crosspoint of the crossbar: the VCs of an input that have something for an output. Not used by
- * a switch with a single VC: there the sets of the outputs suffice (switch_ready_vcs()). */
+/* A crosspoint of the crossbar: the VCs of an input that have packets for an output. A switch with
+ * a single VC does not use it: there the sets of the outputs suffice (switch_ready_vcs()). */
 struct crosspoint {
 	uint16_t ready;   /* VCs whose head may be able to leave */
 	uint16_t stalled; /* VCs whose head waits for credits */
@@ -161,15 +165,16 @@ struct switch_shard;
 #define SWITCH_VOQS  1
 #define SWITCH_RULES 2
 
-/* The first cache line has all that a plain packet needs. */
+/* The first cache line has everything that a plain packet needs. */
 struct weft_switch {
 	uint8_t ports, vcs;
 	uint8_t voq; /* 0: no VOQs; SWITCH_VOQS; SWITCH_RULES: VOQs, and 'arbitration' */
 	struct congestion_signal signal;
-	uint16_t
-		table_last; /* the last host of the table; without one it has host 0, unreachable */
+	uint16_t table_last; /* last host of the table; without a table 0, and host 0 is
+			      * unreachable */
 	const uint8_t *table_port;
-	const uint16_t *table_block; /* by host / SWITCH_TABLE_BLOCK; NULL: table_port is by host */
+	const uint16_t *table_block; /* indexed by host / SWITCH_TABLE_BLOCK; NULL: table_port is
+				      * indexed by host */
 	uint8_t sl_to_vc[16];
 	port_set usable; /* outputs whose link is not down */
 	port_set busy;   /* outputs that may have something to send */
@@ -182,23 +187,24 @@ struct weft_switch {
 	struct crosspoint *cross; /* [output][input] */
 	const port_set *table_alternatives;
 	struct congestion_control *congestion; /* NULL: none (switch_congestion.h) */
-	/* Inputs that are reading a packet out. Without VOQs such an input gives nothing else
-	 * before the tail has left (switch_hold()). */
+	/* Inputs whose packet is being transmitted. Without VOQs such an input provides no other
+	 * packet before the tail has left (switch_hold()). */
 	port_set held;
 	struct weft_packet *discarded;
 	port_set linked;                                /* ports whose link is up */
 	port_set absent;                                /* ports without a cable */
-	struct weft_packet *for_agent, *for_agent_tail; /* the tail is valid if there is a head */
+	struct weft_packet *for_agent, *for_agent_tail; /* the tail is valid only if there is a
+							 * head */
 	bool has_agent;
 	weft_time watchdog_ps, watchdog_due;
 	uint32_t vc_rule_at;
 	uint16_t control_reserve;
 	struct fecn *fecn;                /* the caller's; NULL: nothing is marked */
-	struct contention *contention;    /* the caller's; NULL: departures are not timed */
-	struct peer_buffer *peer_buffers; /* [ports], behind the outputs, if there is
+	struct contention *contention;    /* owned by the caller; NULL: departures are not timed */
+	struct peer_buffer *peer_buffers; /* [ports], the buffers behind the outputs, if there is
 					   * congestion control */
 	struct arbitration *arbitration;  /* NULL: round robin */
-	struct switch_shard *shard;       /* NULL: it is a whole one (switch_shard.h) */
+	struct switch_shard *shard;       /* NULL: the switch is not divided (switch_shard.h) */
 	struct detour detour;
 	struct switch_port port[]; /* [ports] */
 };
@@ -219,8 +225,8 @@ void switch_destroy(struct weft_switch *sw);
 /* A control frame that passes through the switch: into the reserve of its output. One of the
  * mapper, kind FRAME_SCOUT or FRAME_MAPPER, is routed by ports only; if its last element is for the
  * agent of the device that it has reached, and that is this one, it goes there
- * (switch_take_for_agent()). Anything else that such a frame asks for is a routing error. Filled in
- * by the driver: as for switch_receive(), and 'kind'. */
+ * (switch_take_for_agent()). Any other element in such a frame is a routing error. Filled in by the
+ * driver: as for switch_receive(), and 'kind'. */
 void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, weft_time now);
 
 /* Up to 'max' packets that may leave through 'output' now, control frames first; returns how many.
@@ -228,8 +234,8 @@ void switch_receive_control(struct weft_switch *sw, struct weft_packet *packet, 
 unsigned switch_transmit(struct weft_switch *sw, unsigned output, struct weft_packet **packets,
 	unsigned max, weft_time now);
 
-/* Without VOQs an input reads one packet out at a time: nothing more is taken from a held input. A
- * driver whose transmissions take time calls these two; with VOQs they have no effect. */
+/* Without VOQs an input reads one packet out at a time: nothing more is taken from a held input.
+ * Drivers whose transmissions take time call these two functions; with VOQs they have no effect. */
 static inline void switch_hold(struct weft_switch *sw, unsigned input)
 {
 	sw->held |= port_set_of(input);
@@ -245,15 +251,15 @@ static inline void switch_let_go(struct weft_switch *sw, unsigned input)
  */
 struct weft_packet *switch_take_discards(struct weft_switch *sw);
 
-/* Whether the driver takes the mapper's frames for this device itself. If not (the default), they
+/* Sets whether the driver accepts the mapper's frames for this device. If not (the default), they
  * are routing errors. */
 static inline void switch_serve_agent(struct weft_switch *sw, bool served)
 {
 	sw->has_agent = served;
 }
 
-/* The mapper's frames that arrived, in order, linked by 'next'; NULL if none. The caller frees
- * them. */
+/* The mapper's frames that arrived for this device, in order, linked by 'next'; NULL if none. The
+ * caller frees them. */
 struct weft_packet *switch_take_for_agent(struct weft_switch *sw);
 
 /* Link protocol: returns a set of LINK_SEND_* for 'port'; handles a link that went down (its queues
@@ -275,9 +281,9 @@ uint32_t switch_table_hosts(const struct weft_switch *sw);
 
 /* Exchanges tables, VC rule and SL to VC, at any time: packets that arrive from now on use the new
  * ones. The old ones are not read again, so they may be freed. A stored packet keeps its output and
- * next VC: the old generation that transition_check.h counts. Congestion control forgets its
- * entries. Returns 0, or -EINVAL with the switch unchanged: a number out of range, or, with
- * congestion control, VC classes, no alternatives, or more hosts than it has room for. */
+ * next VC; such packets are the old generation that transition_check.h counts. Congestion control
+ * removes its entries. Returns 0, or -EINVAL with the switch unchanged: a number out of range, or,
+ * with congestion control, VC classes, no alternatives, or more hosts than it has room for. */
 int switch_set_routing(struct weft_switch *sw, const struct switch_routing *routing);
 
 /* Discards all stored packets, for the end of a run. */
@@ -285,7 +291,7 @@ void switch_drain(struct weft_switch *sw);
 /* Discards all stored data; control frames, the mapper's among them, stay. */
 void switch_purge(struct weft_switch *sw);
 
-/* No data packet is stored. One comparison while no control frame waits either. */
+/* Whether no data packet is stored. A single comparison if no control frame waits either. */
 bool switch_is_empty(const struct weft_switch *sw);
 
 /* Data packets and blocks stored at all inputs. */
@@ -296,7 +302,7 @@ uint64_t switch_stored_packets(const struct weft_switch *sw);
  * description of the violation. */
 const char *switch_check(const struct weft_switch *sw);
 
-/* The primary port of a host up to table_last. */
+/* The primary port of a host whose number is at most table_last. */
 static inline uint8_t switch_table_port(const struct weft_switch *sw, unsigned destination)
 {
 	const uint8_t *port = sw->table_port;
@@ -321,7 +327,8 @@ static inline struct crosspoint *switch_cross(
 	return &sw->cross[output * sw->ports + input];
 }
 
-/* VCs of an input whose head may be able to leave for an output, or waits for its credits. */
+/* VCs of an input whose head may be able to leave through an output, or waits for credits of that
+ * output. */
 static inline uint16_t switch_ready_vcs(
 	const struct weft_switch *sw, unsigned output, unsigned input)
 {

@@ -67,7 +67,7 @@ static const char *check_control(const struct weft_switch *sw)
 		       : "control frames in differ from out + waiting + discarded";
 }
 
-/* Each VC in the sets of a crosspoint stands for a head that leaves through this output. */
+/* Checks that each VC in a crosspoint's sets has a head that leaves through this output. */
 static const char *check_crosspoint(const struct weft_switch *sw, unsigned output, unsigned input)
 {
 	unsigned ready = switch_ready_vcs(sw, output, input);
@@ -93,7 +93,7 @@ static port_set own_outputs(const struct weft_switch *sw)
 	return sw->shard == NULL ? ~PORT_SET_NONE : sw->shard->own;
 }
 
-/* The sets of an output against its crosspoints, busy and idle against the sets. */
+/* Checks the sets of an output against its crosspoints, and 'busy' and 'idle' against the sets. */
 static const char *check_output(const struct weft_switch *sw, unsigned output)
 {
 	const struct switch_output *out = &sw->port[output].output;
@@ -122,7 +122,7 @@ static const char *check_output(const struct weft_switch *sw, unsigned output)
 	return NULL;
 }
 
-/* Walks one queue: its own sums, and the sets that must contain its head. */
+/* Walks one queue: checks its totals, and the sets that must contain its head. */
 static const char *check_queue(const struct weft_switch *sw, unsigned input, unsigned vc,
 	const struct voq *queue, uint32_t *blocks)
 {

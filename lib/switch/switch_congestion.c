@@ -134,7 +134,7 @@ void switch_congestion_note_plain(struct weft_switch *sw)
 		congestion_control_set_calm(sw->congestion, vcs);
 }
 
-/* A VOQ is recorded as above HCDTh if and only if it is. */
+/* Checks that exactly the VOQs above HCDTh are recorded as such. */
 static const char *check_crossing(const struct weft_switch *sw, unsigned output, unsigned input)
 {
 	const struct congestion_detector *detector = sw->congestion->detector;

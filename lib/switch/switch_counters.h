@@ -26,7 +26,7 @@
 	X(DISCARD_CREDIT_VIOLATION,                                                               \
 		"discard_credit_violation") /* the neighbour overran its credits */               \
 	X(DISCARD_LINK_DOWN, "discard_link_down")                                                 \
-	X(DISCARD_WATCHDOG, "discard_watchdog") /* could not move for the watchdog's time */      \
+	X(DISCARD_WATCHDOG, "discard_watchdog") /* did not move for the watchdog's time */        \
 	X(DISCARD_PURGED, "discard_purged")     /* stored when the mapper ordered a purge */      \
 	/* Discards of control frames. */                                                         \
 	X(CONTROL_DISCARD_ROUTE, "control_discard_route")                                         \

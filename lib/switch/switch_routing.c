@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Exchange of a switch's tables, VC rule and SL to VC. */
+/* Exchanges a switch's tables, VC rule and SL-to-VC mapping. */
 
 #include <errno.h>
 #include <string.h>
 
 #include "switch_congestion.h"
 
-/* Service levels stay out of the AFC. */
+/* No service level may be mapped to the AFC. */
 static bool vcs_fit(const struct weft_switch *sw, const uint8_t *sl_to_vc)
 {
 	bool afi = sw->congestion != NULL && sw->congestion->adaptive.afi;

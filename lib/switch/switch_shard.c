@@ -52,8 +52,8 @@ struct switch_division *switch_division_create(
 	return division;
 }
 
-/* Entries that a shard can have in a ring: each packet takes at least a block of its buffers, or
- * one place of the reserve of control frames. */
+/* Maximum number of ring entries per shard: each packet takes at least one block of the shard's
+ * buffers, or one place in the reserve for control frames. */
 static uint32_t max_under_way(const struct switch_division *division, unsigned from)
 {
 	const struct switch_config *config = &division->config;
@@ -155,7 +155,7 @@ static void hear_time(struct switch_shard *shard, const struct shard_board *boar
 		shard->left_at[input] = left_at;
 }
 
-/* Packets that arrived here and left shard 'from'. */
+/* Releases the blocks of packets that arrived here and left shard 'from'. */
 static void hear_releases(struct switch_shard *shard, unsigned from)
 {
 	struct shard_other *other = &shard->other[from];
@@ -280,7 +280,7 @@ static void accept_control(
 		discard_frame(shard->sw, packet, SWITCH_CONTROL_DISCARD_DOWN);
 }
 
-/* The rest of a descriptor is of no use to an output. */
+/* An output does not need the rest of a descriptor. */
 static void describe(struct weft_packet *packet, const struct shard_entry *entry)
 {
 	packet->bytes = entry->bytes;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "switch_shard.h"
 
-/* Packets in the rings that lead to a shard, data or control; published or not. */
+/* Counts the packets in the rings that lead to a shard, data or control, published or not. */
 static uint64_t count_ring(const struct shard_ring *ring, bool control)
 {
 	uint64_t count = 0;
@@ -49,7 +49,8 @@ uint32_t switch_shard_elsewhere(const struct switch_shard *shard, unsigned input
 
 		if (to == shard->number)
 			continue;
-		/* On the way there, stored there, and released but not read yet. */
+		/* Blocks on the way to the other shards, stored there, and released there but not
+		 * read here yet. */
 		blocks += ring_blocks(&there->in[shard->number], input, vc);
 		blocks += credit_stored(shadow);
 		blocks += shadow->released - shard->other[to].heard[input][vc];
@@ -113,7 +114,7 @@ static const char *check_rings(const struct switch_shard *shard)
 	return NULL;
 }
 
-/* A shard may forget only an input from which it has nothing. */
+/* A shard may drop an input from its set only if it has no packets from it. */
 static const char *check_memory(const struct switch_shard *shard)
 {
 	const struct switch_division *division = shard->division;

@@ -3,8 +3,8 @@
 #pragma once
 
 /* A virtual output queue: the packets of one (input, VC) that leave through one output, in order of
- * arrival. Without VOQs there is one per (input, VC). Intrusive through weft_packet.next; inline
- * because both calls happen per packet. */
+ * arrival. Without VOQs there is one per (input, VC). Intrusive, linked by weft_packet.next; inline
+ * because both functions are called per packet. */
 
 #include <stdint.h>
 
@@ -45,7 +45,7 @@ static inline struct weft_packet *voq_pop(struct voq *queue)
 	return packet;
 }
 
-/* The head lacks credits; its wait counts from the first time that this was noticed. */
+/* The head lacks credits; its waiting time counts from when this was first noticed. */
 static inline void voq_stall(struct voq *queue, weft_time now)
 {
 	queue->head->stalled = 1;

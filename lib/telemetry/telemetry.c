@@ -31,17 +31,17 @@ struct telemetry {
 	char control[TELEMETRY_CONTROL_MAX];
 };
 
-/* rte_telemetry 22.11 calls back without a context pointer, and a command cannot be unregistered.
- * So this points to the one object of the process. */
+/* rte_telemetry 22.11 passes no context pointer to callbacks, and a command cannot be unregistered.
+ * So this variable points to the process's only object. */
 static struct {
 	pthread_mutex_t lock; /* held by every callback */
 	struct telemetry *telemetry;
 } here = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Replaces libc's strtok() in the whole process. rte_telemetry 22.11 splits each request with two
- * calls, in one thread per client, and libc keeps the rest of the text once for all threads: one of
- * two concurrent clients could lose its parameter, or get the other's. It is here and not in a file
- * of its own, because the linker takes from an archive only files that are referenced. */
+ * calls, in one thread per client, and libc's strtok() keeps its position in one variable for all
+ * threads: one of two concurrent clients could lose its parameter, or get the other's. The function
+ * is not in a separate file, because the linker takes only referenced files from an archive. */
 char *strtok(char *restrict text, const char *restrict separators)
 {
 	static _Thread_local char *rest;
@@ -136,7 +136,7 @@ static int reply_links(struct telemetry *telemetry, const char *command, const c
 	unsigned from = parameters == NULL ? 0 : (unsigned)strtoul(parameters, NULL, 10);
 
 	(void)command;
-	/* By number: 22.11 has no arrays of objects, and port names are not valid keys. */
+	/* Keyed by number: 22.11 has no arrays of objects, and port names are not valid keys. */
 	rte_tel_data_start_dict(reply);
 	for (unsigned i = 0; i < LINKS_PER_PAGE && telemetry->link != NULL; i++) {
 		struct telemetry_link link = {.state = "", .counters = 0};

@@ -14,13 +14,14 @@
  *     /weft/control,TEXT                               a command for the program's own loop
  *
  * stats is an object of counters; list an array of names; links an object of numbered links, empty
- * past the last one; clocks the same, whose numbers have gaps (their total is one object); commands
- * answer "ok …" or "error: …".
+ * past the last one; clocks the same, whose numbers have gaps (their total is one object); the
+ * answer to a command is "ok …" or "error: …".
  *
  * Callbacks run in threads of DPDK, one per connected client. The data plane writes the values
  * concurrently: snapshots use relaxed atomic loads where needed and are not consistent in time.
  *
- * One object per process (DPDK's commands have no context pointer). Its functions: any thread. */
+ * One object per process (DPDK's commands have no context pointer). Any thread may call its
+ * functions. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +32,7 @@
 #define TELEMETRY_CONTROL_MAX       256
 #define TELEMETRY_COUNTERS_MAX      200 /* DPDK's objects hold 256 members */
 #define TELEMETRY_LINK_COUNTERS_MAX 32
-#define TELEMETRY_LIST_MAX          500 /* names in a page; DPDK's arrays hold 512 */
+#define TELEMETRY_LIST_MAX          500 /* names per page; DPDK's arrays hold 512 */
 
 #define TELEMETRY_CLASSES(X) \
 	X(SWITCH, "switch")  \
@@ -44,7 +45,7 @@ enum telemetry_class {
 		TELEMETRY_CLASS_COUNT
 };
 
-/* Fills the values of all counters in the order of their names. */
+/* Fills in the values of all counters, in the order of their names. */
 typedef void telemetry_snapshot_fn(const void *ctx, uint64_t *values);
 
 /* Strings, arrays and ctx live until the device is removed. */
@@ -66,19 +67,20 @@ struct telemetry_link {
 	uint64_t value[TELEMETRY_LINK_COUNTERS_MAX];
 };
 
-/* Fills link number 'index'; false past the last. */
+/* Fills in link number 'index'; false past the last one. */
 typedef bool telemetry_link_fn(const void *ctx, unsigned index, struct telemetry_link *link);
 
 /* The clock of a host on another machine (clock_offset.h). */
 struct telemetry_clock {
 	const char *at, *of; /* hosts */
-	bool known;          /* now; else the next three are 0 */
+	bool known;          /* known at present; if not, the next three are 0 */
 	uint64_t local_ns, remote_ns, bound_ns;
 	int drift_ppb, drift_bound_ppb; /* remote against local */
 	uint64_t samples, steps;
 };
 
-/* Fills the next one from number '*at' on and sets '*at' to its number; false: there is none. */
+/* Fills in the next clock, from number '*at' on, and sets '*at' to its number; false: there is
+ * none. */
 typedef bool telemetry_clock_fn(const void *ctx, uint64_t *at, struct telemetry_clock *clock);
 
 struct telemetry;
@@ -94,8 +96,8 @@ int telemetry_add_device(
 void telemetry_set_links(struct telemetry *telemetry, telemetry_link_fn *link, const void *ctx);
 void telemetry_set_clocks(struct telemetry *telemetry, telemetry_clock_fn *clock, const void *ctx);
 
-/* Calls 'wake', in a thread of DPDK, when a command arrives: for a loop that sleeps. NULL: no more,
- * and no call is in progress. */
+/* Calls 'wake', in a thread of DPDK, when a command arrives: for a loop that sleeps. NULL ends
+ * this; afterwards no call is in progress. */
 typedef void telemetry_wake_fn(void *ctx);
 void telemetry_set_wake(struct telemetry *telemetry, telemetry_wake_fn *wake, void *ctx);
 

@@ -55,7 +55,7 @@ static int refuse_option(const struct generator *generator, const struct generat
 		generator->name, nearest.known);
 }
 
-/* Decimal digits up to 'stop'; false if there are none, or too many. */
+/* Parses decimal digits up to 'stop'; false if there are none, or too many. */
 static bool number_parse(const char *text, char stop, uint64_t *number, const char **rest)
 {
 	const char *start = text;
@@ -219,7 +219,7 @@ static int options_parse(
 	return result;
 }
 
-/* Left out, and its default follows from the others. */
+/* True if the option was left out and its default follows from the other options. */
 static bool is_derived(const struct generator_option *option, const struct generator_value *value)
 {
 	return !option->required && option->fallback == 0 && value->number == 0;

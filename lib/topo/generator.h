@@ -45,7 +45,7 @@ enum generator_option_type {
 struct generator_option {
 	const char *name; /* NULL ends the list */
 	enum generator_option_type type;
-	bool required; /* or the value is 'fallback', without dimensions */
+	bool required; /* if not, the default is 'fallback', or no dimensions */
 	uint64_t min, max, fallback;
 	const char *help;
 	const char *const *words; /* NULL ends the list */
@@ -71,8 +71,8 @@ struct generator {
 	const char *name;
 	const char *help; /* one line */
 	struct generator_option options[GENERATOR_OPTIONS_MAX + 1];
-	/* '*topology' has to be made with generator_create() and filled with links; the caller
-	 * finishes it, and destroys it when this fails. 0, -EINVAL, -ENOMEM with error. */
+	/* Creates '*topology' with generator_create() and adds links; the caller finishes it, and
+	 * destroys it if this function fails. 0, -EINVAL, -ENOMEM with error. */
 	int (*build)(const struct generator_request *request, struct topology **topology);
 };
 
@@ -100,8 +100,8 @@ int generator_run(const char *spec, const struct topology_defaults *defaults,
 int generator_run_kind(const struct generator *generator, const char *spec,
 	const struct topology_defaults *defaults, struct topology **topology, struct error *error);
 
-/* For build(): a topology of this size with 'ports' ports per switch, refused with a message above
- * the limits. */
+/* For build(): creates a topology of this size with 'ports' ports per switch; sizes above the
+ * limits are refused with a message. */
 int generator_create(const struct generator_request *request, uint64_t switches, uint64_t hosts,
 	uint64_t ports, struct topology **topology);
 /* Links a switch's port to another's, or to a host. */
@@ -109,7 +109,7 @@ int generator_link_switches(const struct generator_request *request, struct topo
 	uint32_t a, unsigned port_a, uint32_t b, unsigned port_b);
 int generator_link_host(const struct generator_request *request, struct topology *topology,
 	uint32_t host, uint32_t at, unsigned port);
-/* All hosts, 'per_switch' at each switch from port 'first_port' on, in order. */
+/* Links all hosts in order, 'per_switch' to each switch from port 'first_port' on. */
 int generator_link_hosts(const struct generator_request *request, struct topology *topology,
 	uint32_t per_switch, unsigned first_port);
 /* Links between all pairs of switches that are 'adjacent'. The first ports of each lead to its

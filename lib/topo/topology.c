@@ -26,7 +26,7 @@ struct topology *topology_create(const char *name, uint32_t switches, uint32_t h
 	topology->default_delay_ps = TOPOLOGY_DELAY_PS;
 	topology->switches = switches;
 	topology->hosts = hosts;
-	/* One more than needed: calloc(0) may be NULL. */
+	/* One more than needed: calloc(0) may return NULL. */
 	topology->switch_at = calloc((size_t)switches + 1, sizeof(*topology->switch_at));
 	topology->host_at = calloc((size_t)hosts + 1, sizeof(*topology->host_at));
 	if (topology->switch_at == NULL || topology->host_at == NULL) {
@@ -57,7 +57,8 @@ void topology_destroy(struct topology *topology)
 	free(topology);
 }
 
-/* Copies 'count' elements into room for 'room'. NULL stays NULL; sets '*failed' without memory. */
+/* Copies 'count' elements to a new array of 'room'. NULL stays NULL; sets '*failed' without
+ * memory. */
 static void *copy_array(const void *from, size_t count, size_t room, size_t bytes, bool *failed)
 {
 	void *to;

@@ -39,8 +39,8 @@ struct topology_device {
 	uint8_t stage;  /* switches: 1 next to the hosts; TOPOLOGY_NO_STAGE where stages are
 			   undefined */
 	bool cut_off;   /* hosts: its link was removed (topology_without.h), so it may have none */
-	bool absent;    /* it was removed from a lab that is up, and keeps its number; no links */
-	uint32_t line;  /* in the file that named it; 0 if generated */
+	bool absent;    /* removed from a running lab; keeps its number, has no links */
+	uint32_t line;  /* in the file that defines it; 0 if generated */
 	uint32_t owner; /* hosts: the entry of the host's first port */
 	uint32_t next;  /* hosts: the entry of its next port; 0 after the last */
 	uint32_t
@@ -77,7 +77,7 @@ struct topology {
 	weft_time default_delay_ps;
 	bool default_given; /* one of them is not a default of Weft */
 	uint32_t switches, hosts, links, bindings;
-	uint32_t nodes; /* hosts, with several ports or one; 'hosts' counts their ports */
+	uint32_t nodes; /* number of hosts; 'hosts' counts their ports */
 	struct topology_device *switch_at, *host_at;
 	struct topology_link *link_at;
 	struct topology_binding *binding_at;
@@ -122,9 +122,9 @@ struct topology *topology_open_with(
 struct topology *topology_parse(
 	const char *text, size_t length, const char *origin, struct error *error);
 
-/* Creates devices s0…, h0… without ports of switches, links and stages; NULL without memory or
- * above the limits. The caller sets names, ports and stages, adds links and calls
- * topology_finish(). A switch with 0 ports gets as many as its links need. */
+/* Creates devices s0…, h0… without switch ports, links or stages; NULL without memory or above the
+ * limits. The caller sets names, ports and stages, adds links and calls topology_finish(). A switch
+ * with 0 ports gets as many as its links need. */
 struct topology *topology_create(const char *name, uint32_t switches, uint32_t hosts);
 /* A rate of 0 and a delay of WEFT_TIME_NEVER select the topology's defaults. Returns 0 or -ENOMEM;
  * topology_finish() checks the ends. */
@@ -155,7 +155,7 @@ bool topology_host_switch(const struct topology *topology, uint32_t host, struct
  * absent devices. Loading it gives the same topology, but refuses a host that is cut off. -EIO. */
 int topology_write(const struct topology *topology, FILE *out);
 
-/* The number of ports of hosts, and of hosts, that are not absent. */
+/* The numbers of host ports and of hosts that are not absent. */
 uint32_t topology_present_hosts(const struct topology *topology);
 uint32_t topology_present_nodes(const struct topology *topology);
 

@@ -82,7 +82,7 @@ static bool share_plane(
 	}
 }
 
-/* Some plane contains all hosts, as a rule. */
+/* True if one of the planes contains all hosts, which is the usual case. */
 static bool all_share(const struct topology *topology, const uint32_t *plane)
 {
 	for (uint32_t i = topology->host_at[0].owner;; i = topology->host_at[i].next) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Switches and the links between them, as METIS takes them. */
+/* Switches and the links between them, in the form that METIS expects. */
 struct cut_graph {
 	idx_t *first;     /* [switches + 1]: where each switch's neighbours start */
 	idx_t *neighbour; /* [first[switches]] */
@@ -21,7 +21,7 @@ static bool joins_switches(const struct topology_link *link)
 	       link->a.device != link->b.device;
 }
 
-/* Events happen at ports; a host has a share of its own. */
+/* Weights count ports, where events happen; a host's link counts twice, once for the host. */
 static void count_ends(const struct topology *topology, struct cut_graph *graph)
 {
 	for (uint32_t i = 0; i < topology->links; i++) {

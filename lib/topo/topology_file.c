@@ -295,7 +295,7 @@ static int check_count(
 		list, error, "%u %s, at most %u are possible", list->count, what, max);
 }
 
-/* A tree without stages gets them; any other topology stays without. */
+/* Adds stages to a tree that has none; any other topology remains without stages. */
 static int add_levels(struct topology *topology, struct error *error)
 {
 	struct error why;
@@ -396,7 +396,7 @@ static struct topology *or_errno(struct topology *topology, int code)
 	return NULL;
 }
 
-/* Takes over the tree; NULL stays NULL. */
+/* Takes ownership of the tree; NULL stays NULL. */
 static struct topology *of_tree(
 	struct yaml_tree *tree, const struct topology_defaults *defaults, struct error *error)
 {

@@ -39,6 +39,6 @@ void topology_write_udp(const void *member, FILE *out, unsigned indent);
 bool topology_is_udp(const void *member);
 /* Whether a row has 'dpdk'. */
 bool topology_is_dpdk(const void *member);
-/* Refuses a row that does not have exactly one of them. 'vlan' is for Ethernet ports. */
+/* Refuses a row without exactly one of 'dpdk' and 'udp'. 'vlan' is for Ethernet ports. */
 int topology_check_device(
 	const struct yaml_tree_node *row, const char *device, uint16_t vlan, struct error *error);

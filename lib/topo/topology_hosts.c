@@ -75,7 +75,7 @@ static int32_t find_port(const struct topology *topology, const char *host, unsi
 	return topology_find_host(topology, name);
 }
 
-/* The entry is the first present one of its host. */
+/* Groups the entries of a host, given the first that is present. */
 static int group_host(
 	struct topology *topology, uint32_t first, const char *origin, struct error *error)
 {

@@ -72,7 +72,7 @@ static int allocate(struct levels *levels)
 	return 0;
 }
 
-/* Breadth first from all switches with that many hosts; returns the number of switches reached. */
+/* Breadth first from all switches with at least that many hosts; returns the number reached. */
 static uint32_t spread(struct levels *levels, uint32_t min_hosts)
 {
 	const struct topology *topology = levels->topology;

@@ -4,9 +4,9 @@
 
 /* Levels of a tree: finds the stages of switches in a topology that does not state them, such as
  * the listing of a real network. The leaves are the switches with hosts; the level of any other
- * switch is its distance from the nearest leaf, plus one. Where that fails, switches with less than
- * half as many hosts as the fullest switch are not taken as leaves: a management host on a spine
- * must not hide the tree.
+ * switch is its distance from the nearest leaf, plus one. Where that fails, switches with fewer
+ * than half as many hosts as the fullest switch are not taken as leaves: a management host on a
+ * spine must not hide the tree.
  *
  * The result is checked: links join different levels only, and every switch with hosts reaches
  * every other by going up and then down. So algorithms for fat trees work on it. */
@@ -17,7 +17,7 @@
  * two or more levels; then no stage is set. -ENOMEM. */
 int topology_levels_find(struct topology *topology, struct error *why);
 
-/* A switch has a stage. */
+/* True if any switch has a stage. */
 bool topology_has_levels(const struct topology *topology);
 
 /* One level. Links are counted per switch. */
@@ -26,7 +26,7 @@ struct topology_level {
 	unsigned up_min, up_max, down_min, down_max;
 };
 
-/* 0 and the levels 1 .. '*count' in level[0] .., for up to UINT8_MAX levels. */
+/* Describes level i in level[i - 1]; '*count' is the number of levels, 0 without stages. */
 void topology_levels_describe(
 	const struct topology *topology, struct topology_level level[UINT8_MAX], unsigned *count);
 

@@ -11,7 +11,7 @@
 
 #include "base/name_table.h"
 
-/* By number in the common space: switches, then hosts. */
+/* The device with this number in the common numbering of switches, then hosts. */
 static const struct topology_device *device_at(const struct topology *topology, uint32_t number)
 {
 	return number < topology->switches ? &topology->switch_at[number]
@@ -72,7 +72,7 @@ static int32_t find_linear(const struct topology_device *devices, uint32_t count
 	return -1;
 }
 
-/* The number in the common space; -1 if none. */
+/* The number in the common numbering; -1 if there is none. */
 static int32_t find_indexed(const struct topology *topology, const char *name)
 {
 	uint32_t low = 0, high = topology->switches + topology->hosts;

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "arrivals.h"
 
-/* -ln(1 - i / 512) for i = 0 .. 256, fixed point, over the mean that straight lines between the
- * points give: one half-life is passed in the mean before the last one. All sources read the same
+/* -ln(1 - i / 512) for i = 0 .. 256, fixed point, divided by the mean that straight lines between
+ * the points give: on average one half-life passes before the last one. All sources read the same
  * table, so that it stays in the cache. */
 static const uint32_t quantile[ARRIVALS_STEPS + 1] = {0, 32800, 65664, 98593, 131587, 164645,
 	197769, 230958, 264213, 297535, 330922, 364376, 397897, 431485, 465140, 498863, 532654,
@@ -64,15 +64,15 @@ static weft_time draw_exponential(struct rng *rng, weft_time mean_ps)
 	return (weft_time)(((unsigned __int128)mean_ps * exponential(rng)) >> ARRIVALS_SHIFT);
 }
 
-/* A time in the mean as time within bursts. */
+/* Converts an average time to time within bursts. */
 static weft_time within_bursts(const struct arrivals *arrivals, weft_time mean_ps)
 {
 	return (weft_time)((unsigned __int128)mean_ps * arrivals->on_ps /
 			   (arrivals->on_ps + arrivals->off_ps));
 }
 
-/* How long it takes to spend 'on_ps' within bursts. The distance of messages goes on where the last
- * burst broke it off, so that bursts shorter than it neither gain nor lose any. */
+/* The time until 'on_ps' has passed within bursts. A distance of messages that the end of a burst
+ * cuts off continues in the next burst, so that short bursts neither gain nor lose messages. */
 static weft_time pass_bursts(
 	const struct arrivals *arrivals, struct arrivals_stream *stream, weft_time on_ps)
 {
@@ -95,7 +95,7 @@ weft_time arrivals_first(
 	stream->burst_left_ps = 0;
 	if (arrivals->kind != ARRIVALS_BURSTY)
 		return phase_ps;
-	/* Exponential times have no memory: the rest of one is like a whole one. */
+	/* Exponential times have no memory: the rest of one is distributed like a whole one. */
 	if (rng_below(&stream->rng, arrivals->on_ps + arrivals->off_ps) >= arrivals->on_ps)
 		off = draw_exponential(&stream->rng, arrivals->off_ps);
 	stream->burst_left_ps = draw_exponential(&stream->rng, arrivals->on_ps);
@@ -141,7 +141,7 @@ static const struct flow_sizes sizes_hadoop = SIZES("hadoop", hadoop);
 static const void *const known[] = {&sizes_web_search, &sizes_hadoop};
 const struct name_table flow_sizes_known = WORD_LIST(known);
 
-/* The size that a share of the flows, below 1, does not exceed. */
+/* The size that this share of the flows, below 1, does not exceed. */
 static uint64_t size_at(const struct flow_sizes *sizes, double share)
 {
 	const struct flow_size_point *point = sizes->at, *before;

@@ -4,7 +4,7 @@
 
 /* When messages are generated. The processes:
  *
- *   constant  at constant distance
+ *   constant  at constant distances
  *   poisson   exponential distances
  *   uniform   distances equally likely from 0 to twice the mean ("uniform generation intervals" of
  *             the thesis, 4.1.1 and 4.5)
@@ -12,9 +12,9 @@
  *             on, at constant distance, so much shorter that the mean over all is as asked for
  *
  * No floating point after arrivals_init(). An exponential time is a number of half-lives, each with
- * probability 1/2, and what passes of the last one: the inverse of the distribution up to there is
- * a table of 257 points with straight lines between them, scaled so that the mean is exact. The
- * square of the coefficient of variation is 1 within 10^-5, and the tail is not cut. */
+ * probability 1/2, plus a part of the last one: for this part the inverse distribution is a table
+ * of 257 points with straight lines between them, scaled so that the mean is exact. The square of
+ * the coefficient of variation is 1 within 10^-5, and the tail is not cut. */
 
 #include <stdint.h>
 
@@ -55,9 +55,9 @@ struct arrivals_stream {
 void arrivals_init(
 	struct arrivals *arrivals, enum arrivals_kind kind, weft_time on_ps, weft_time off_ps);
 
-/* Starts a sequence; stream->rng is set. The time of the first arrival from the start is
- * 'phase_ps', which the caller has drawn below the mean distance. Bursty sources start as if they
- * had always run. */
+/* Starts a sequence; stream->rng is set. The first arrival is 'phase_ps' after the start; the
+ * caller has drawn this time below the mean distance. Bursty sources start as if they had always
+ * run. */
 weft_time arrivals_first(
 	const struct arrivals *arrivals, struct arrivals_stream *stream, weft_time phase_ps);
 
@@ -72,7 +72,7 @@ weft_time arrivals_next(
  *     hadoop      Roy et al., Inside the Social Network's (Datacenter) Network, SIGCOMM 2015,
  *                 figure 6
  *
- * Both with the points that Li et al., HPCC, SIGCOMM 2019, read from the figures. Constant; any
+ * Both use the points that Li et al., HPCC, SIGCOMM 2019, read from the figures. Constant; any
  * thread may read them. */
 
 #define FLOW_SIZE_MAX        ((uint64_t)1 << 40) /* bytes */
@@ -96,7 +96,7 @@ extern const struct name_table flow_sizes_known;
 /* A size in bytes, 1 or more. */
 uint64_t flow_sizes_draw(const struct flow_sizes *sizes, struct rng *rng);
 
-/* Mean length on the wire, in bytes, of a flow that is cut into frames of 'mtu_bytes' with
- * 'overhead_bytes' each: from 65,536 equally likely sizes. */
+/* Mean length on the wire, in bytes, of a flow that is split into frames of 'mtu_bytes' with
+ * 'overhead_bytes' each, computed from 65,536 equally likely sizes. */
 double flow_sizes_wire_bytes(
 	const struct flow_sizes *sizes, uint32_t mtu_bytes, uint32_t overhead_bytes);

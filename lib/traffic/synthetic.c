@@ -8,7 +8,7 @@
 #include "base/rng.h"
 
 #define STEP 0x9e3779b97f4a7c15u
-/* An entry is in each byte of the check value, so that no change of three bits passes. */
+/* The entry is in each byte of the check value, so that no change of three bits goes undetected. */
 #define ENTRY_BYTES 0x01010101u
 
 struct prefix {

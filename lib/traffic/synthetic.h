@@ -2,12 +2,12 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Payloads that need no memory: made from (source, destination, message, offset) when a frame is
- * built, and checked against the same when it arrives. The first frame starts with 16 bytes, all
- * big-endian: when the message was generated (ns), its length, and a check value of the flow. The
- * message's entry of the run's traffic is combined with each byte of the check value by exclusive
- * or. The rest is a pattern of 64-bit words that depends on all of these, so that a frame of
- * another message, or of another place in this one, does not pass.
+/* Payloads that need no memory: they are generated from (source, destination, message, offset) when
+ * a frame is built, and compared with the same bytes when it arrives. The first frame starts with
+ * 16 bytes, all big-endian: when the message was generated (ns), its length, and a check value of
+ * the flow. The message's entry of the run's traffic is combined with each byte of the check value
+ * by exclusive or. The rest is a pattern of 64-bit words that depends on all of these, so that a
+ * frame from another message, or from another place in this one, is detected.
  *
  * The first byte is 0 for the first two years of a run's clock, which an IP packet never starts
  * with. The host uses it to distinguish the two (host_demux.h). */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Each message by one of four patterns, all equally likely: uniform, local, hotspot, bit-reversal
- * (the thesis, 4.5, its combined pattern). Where one of them sends nothing (a number that reads
- * the same backwards, no near host) the others share its messages; the thesis leaves this open. */
+/* Each message follows one of four patterns, all equally likely: uniform, local, hotspot,
+ * bit-reversal (the thesis, 4.5, its combined pattern). Where one of them sends nothing (a number
+ * that reads the same backwards, no near host) the others share its messages; the thesis leaves
+ * this open. */
 
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Patterns in which each host sends to one other, always the same: by a list of all hosts, or by
- * permuting the bits of the host's number (Duato, Yalamanchili, Ni, Interconnection Networks, 9.1;
- * the thesis, 4.5), which needs 2^n hosts. A host that is its own partner sends nothing. */
+/* Patterns in which each host always sends to the same other host, given by a list of all hosts, or
+ * by permuting the bits of the host's number (Duato, Yalamanchili, Ni, Interconnection Networks,
+ * 9.1; the thesis, 4.5), which needs 2^n hosts. A host that is its own partner sends nothing. */
 
 #include <stdlib.h>
 
@@ -69,8 +69,8 @@ static uint16_t reverse(uint16_t host, unsigned bits)
 	return reversed;
 }
 
-/* Host a(n-1) ... a(0) to host a(n/2-1) ... a(0) a(n-1) ... a(n/2): row and column of a square
- * matrix exchanged. */
+/* Host a(n-1) ... a(0) to host a(n/2-1) ... a(0) a(n-1) ... a(n/2): exchanges row and column of a
+ * square matrix. */
 static uint16_t transpose(uint16_t host, unsigned bits)
 {
 	unsigned half = bits / 2;
@@ -84,8 +84,7 @@ static uint16_t shuffle(uint16_t host, unsigned bits)
 	return (uint16_t)((host << 1 & ((1u << bits) - 1)) | host >> (bits - 1));
 }
 
-/* Host a(n-1) ... a(0) to host a(0) a(n-2) ... a(1) a(n-1): the first and the last bit exchanged.
- */
+/* Host a(n-1) ... a(0) to host a(0) a(n-2) ... a(1) a(n-1): exchanges first and last bit. */
 static uint16_t exchange_ends(uint16_t host, unsigned bits)
 {
 	unsigned ends = (host >> (bits - 1) ^ host) & 1;

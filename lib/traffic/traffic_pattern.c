@@ -9,7 +9,7 @@ const struct traffic_pattern traffic_goal = {.name = "goal",
 	.keys = TRAFFIC_FILE | TRAFFIC_RANKS,
 	.schedule = true};
 
-/* Flows, from a list or drawn, which become a schedule of their own (run_flows.h). */
+/* Flows, from a list or drawn, which become a separate schedule (run_flows.h). */
 const struct traffic_pattern traffic_flows = {.name = "flows",
 	.summary =
 		"as in a [list of flows](schedule-file.md#lists-of-flows), or [drawn](schedule-file.md#drawn-flows) with `sizes`, `load`, `stop` and perhaps `matrix`. No `message`, no `arrivals`",

@@ -15,27 +15,26 @@
 enum traffic_keys {
 	TRAFFIC_FROM = 1,
 	TRAFFIC_TO = 2,
-	TRAFFIC_SHARE = 4, /* share of messages for 'to', which is then required */
+	TRAFFIC_SHARE = 4, /* share of messages for 'to', which it requires */
 	TRAFFIC_SWITCHES = 8,
 	TRAFFIC_FILE = 16,
 	TRAFFIC_RANKS = 32,
-	TRAFFIC_RATE = 64,   /* load, lengths and arrivals */
-	TRAFFIC_SIZES = 128, /* load, a distribution of sizes and a matrix, instead of a file */
-	TRAFFIC_PACKETS =
-		256, /* a capture with the hosts of its addresses, and its speed or load */
+	TRAFFIC_RATE = 64,     /* load, lengths and arrivals */
+	TRAFFIC_SIZES = 128,   /* load, size distribution and matrix, instead of a file */
+	TRAFFIC_PACKETS = 256, /* a capture, the hosts of its addresses, and its speed or load */
 	TRAFFIC_PEERS = TRAFFIC_FROM | TRAFFIC_TO | TRAFFIC_RATE,
 };
 
 struct traffic_pattern {
 	const char *name;
-	const char *summary;      /* the destination of each message, for the page */
+	const char *summary;      /* the destination of each message, for the documentation page */
 	unsigned keys;            /* enum traffic_keys */
 	bool all_without_targets; /* a source without targets sends to all hosts */
 	bool anywhere;            /* messages also go to hosts that 'to' does not name */
 	bool pairs;               /* a file or the seed gives the pairs: no 'from', no 'to' */
-	bool bursty;              /* its arrivals are bursty and cannot be others */
+	bool bursty;              /* its arrivals are always bursty */
 	bool packets;             /* messages are packets of a capture, which give size and time */
-	bool schedule;            /* messages come from a schedule: it has no sources */
+	bool schedule;            /* messages come from a schedule: the pattern has no sources */
 	/* Checks the configuration and keeps what it needs in '*state', which 'fini' frees; both
 	 * may leave it NULL. 0 or -errno with error. */
 	int (*init)(void **state, const struct traffic_config *config, struct error *error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The packets of a capture, each to the host that stands for its destination address, or to a host
- * that is drawn from a list. The caller, which knows the addresses, makes them. */
+/* The packets of a capture, each sent to the host that stands for its destination address, or to a
+ * host drawn from a list. The caller, which knows the addresses, prepares them. */
 
 #include <stdlib.h>
 

@@ -18,7 +18,7 @@ static uint16_t draw_of(const struct targets *targets, struct rng *rng)
 	return targets->target[rng_below(rng, targets->count)];
 }
 
-/* Copies the list without the sender into '*state'; 'what' is for messages. */
+/* Copies the list without the sender into '*state'; 'what' names it in error messages. */
 static int keep(void **state, const struct traffic_config *config, const uint16_t *list,
 	uint32_t count, const char *what, struct error *error)
 {
@@ -40,7 +40,7 @@ static int keep(void **state, const struct traffic_config *config, const uint16_
 	return 0;
 }
 
-/* False: the list has no host but the sender. */
+/* False: the list contains no host other than the sender. */
 static bool has_targets(const void *state, const struct traffic_config *config)
 {
 	return state == NULL || ((const struct targets *)state)->count > 0;
@@ -80,9 +80,9 @@ const struct traffic_pattern traffic_uniform =
 const struct traffic_pattern traffic_bursty =
 	UNIFORM_PATTERN("bursty", "as `uniform`, with `arrivals: bursty`", true);
 
-/* Hot spots: messages to one of a list of hosts, all equally likely: all messages, or a share and
- * the rest to any host (the thesis, 4.5). A host of the list does not send to itself; if it is the
- * whole list, its share also goes to any host. */
+/* Hot spots: all messages, or a share of them, go to one of a list of hosts, all equally likely,
+ * and the rest to any host (the thesis, 4.5). A host of the list does not send to itself; if it is
+ * the whole list, its share also goes to any host. */
 
 static int init_hotspot(void **state, const struct traffic_config *config, struct error *error)
 {
@@ -119,7 +119,7 @@ const struct traffic_pattern traffic_hotspot = {.name = "hotspot",
 	.destination = draw_hotspot};
 
 /* Local: each message to one of the hosts near the sender, all equally likely (the thesis, 4.5).
- * The caller, which has the topology, lists them. A host without near ones sends nothing. */
+ * The caller, which has the topology, lists them. A host without near hosts sends nothing. */
 
 static int init_local(void **state, const struct traffic_config *config, struct error *error)
 {

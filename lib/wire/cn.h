@@ -3,12 +3,12 @@
 #pragma once
 
 /* A destination's report to a source about congestion on the path to it: the payload of a cn frame
- * (FRAME_CN), in host order for both clocks. DRB and PR-DRB (papers 002 and 003) learn from it how
- * long a packet waited in switches and which flows delayed it; InfiniBand's congestion control
- * (annex A10) learns of marks.
+ * (FRAME_CN). In memory it is in host order, with either clock. DRB and PR-DRB (papers 002 and 003)
+ * learn from it how long a packet waited in switches and which flows delayed it; InfiniBand's
+ * congestion control (annex A10) learns from it that frames were marked.
  *
- * A notification names the frame that it answers, so a source accepts one per outstanding frame,
- * and no forged or replayed one. A lost notification is not repeated. */
+ * A notification names the frame that it answers, so a source accepts one per outstanding frame and
+ * rejects forged or replayed ones. A lost notification is not repeated. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,11 +17,11 @@
 #define CN_PATH_MAX     15   /* largest index of a path */
 #define CN_PATH_UNKNOWN 0xFF /* the frame had no latency extension */
 
-#define CN_F_PREDICTIVE 0x01 /* a switch has recorded contending flows, possibly none */
+#define CN_F_PREDICTIVE 0x01 /* contending flows were recorded, possibly none */
 #define CN_F_FECN       0x02 /* the frame that is answered was marked */
-#define CN_F_BECN       0x04 /* the source treats it as congestion; never without CN_F_FECN */
+#define CN_F_BECN       0x04 /* the source treats it as congestion; only set with CN_F_FECN */
 
-/* Packets of this pair delayed the packet. Neither is FRAME_HOST_NONE. */
+/* Packets of this pair of hosts delayed the packet. Neither is FRAME_HOST_NONE. */
 struct cn_flow {
 	uint16_t source, destination;
 };
@@ -29,8 +29,10 @@ struct cn_flow {
 struct cn {
 	uint32_t message;    /* message of the answered frame */
 	uint32_t sequence;   /* sequence number of that frame */
-	uint32_t waiting_ns; /* in all switches on the path; UINT32_MAX: that long or longer */
-	uint8_t path;        /* index in the sender's routes, 0..CN_PATH_MAX, or CN_PATH_UNKNOWN */
+	uint32_t waiting_ns; /* sum over all switches on the path; UINT32_MAX: this time or
+			      * longer */
+	uint8_t path;        /* index into the sender's routes, 0..CN_PATH_MAX, or
+			      * CN_PATH_UNKNOWN */
 	uint8_t flags;       /* CN_F_* */
 	uint8_t flows;       /* in flow[], 0..CN_FLOWS_MAX, each pair once; 0 unless predictive */
 	struct cn_flow flow[CN_FLOWS_MAX];
@@ -45,7 +47,7 @@ unsigned cn_encode(const struct cn *cn, uint8_t *out);
 /* False, and '*cn' is undefined, unless length and all values are as described above. */
 bool cn_decode(struct cn *cn, const uint8_t *in, unsigned bytes);
 
-/* Adds a flow unless it is present or there are 'max' (up to CN_FLOWS_MAX) already. */
+/* Adds a flow unless it is already there or there are already 'max' (up to CN_FLOWS_MAX). */
 static inline void cn_add_flow(
 	struct cn_flow *flow, uint8_t *flows, unsigned max, struct cn_flow add)
 {
@@ -56,5 +58,5 @@ static inline void cn_add_flow(
 		flow[(*flows)++] = add;
 }
 
-/* No flow is FRAME_HOST_NONE, and each is there once. */
+/* Whether no flow contains FRAME_HOST_NONE and none occurs twice. */
 bool cn_flows_ok(const struct cn_flow *flow, unsigned flows);

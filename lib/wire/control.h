@@ -12,11 +12,12 @@
 
 #include "frame.h"
 
-/* FRAME_CREDIT. A session is one run of one end of the link. A limit counts only for the session
- * that it was granted to, so a restarted neighbour cannot inherit stale credits. */
+/* FRAME_CREDIT. A session is one run of one end of the link. A limit is valid only for the session
+ * to which it was granted, so a restarted neighbour cannot inherit stale credits. */
 struct control_credit {
 	uint32_t session;              /* the sender's */
-	uint32_t peer_session;         /* the receiver's as the sender knows it; 0: not yet known */
+	uint32_t peer_session;         /* the receiver's session, as last seen by the sender; 0: not
+					* yet known */
 	uint8_t vcs;                   /* entries in sent and limit */
 	uint32_t sent[FRAME_VCS_MAX];  /* FCTBS: blocks sent in total, modulo 2^32 */
 	uint32_t limit[FRAME_VCS_MAX]; /* FCCL: total up to which the receiver may send */
@@ -30,8 +31,8 @@ struct control_hello {
 	uint8_t port; /* the sender's port */
 	uint8_t kind; /* 0 switch, 1 interface */
 	/* With a link key (lib/link/link_seal.h): the generation of the neighbour's session, which
-	 * rises with each session that the sender accepts, and the receiver's as the sender knows
-	 * it. 0 without a key. */
+	 * rises with each session that the sender accepts, and the receiver's generation as last
+	 * seen by the sender. 0 without a key. */
 	uint32_t generation, peer_generation;
 };
 
@@ -49,13 +50,13 @@ struct control_ack {
 
 enum control_flow_step { CONTROL_FLOW_ASK = 1, CONTROL_FLOW_OFFER };
 
-/* FRAME_FLOW starts a flow. A sender asks; the receiver answers with an offer, and answers every
- * frame of an unknown flow in the same way. An offer repeats the flow and the sequence number of
- * the frame that it answers, so only a receiver that got that frame can make a valid offer. The
- * offered flow is accepted only from a sender that got the offer. */
+/* FRAME_FLOW starts a flow. A sender requests one; the receiver answers with an offer, as it does
+ * to every frame of an unknown flow. An offer repeats the flow and the sequence number of the frame
+ * that it answers, so only a receiver that got that frame can make a valid offer. The offered flow
+ * is accepted only from a sender that got the offer. */
 struct control_flow {
 	uint8_t step;      /* enum control_flow_step */
-	uint16_t flow;     /* that asks, or of the frame that is answered */
+	uint16_t flow;     /* the requesting flow, or the flow of the frame that is answered */
 	uint32_t sequence; /* likewise */
 	uint16_t offered;  /* offer: the flow to be used, */
 	uint16_t number;   /* the number of its first message */
@@ -65,9 +66,9 @@ struct control_flow {
 
 enum control_clock_step { CONTROL_CLOCK_ASK = 1, CONTROL_CLOCK_ANSWER };
 
-/* FRAME_CLOCK compares the clocks of two machines (lib/nic/clock/peer_clocks.h). A host asks; the
- * other answers, by its own clock, with the arrival time of the question and the departure time of
- * the answer. */
+/* FRAME_CLOCK compares the clocks of two machines (lib/nic/clock/peer_clocks.h). One host asks; the
+ * other answers with the arrival time of the question and the departure time of the answer on its
+ * own clock. */
 struct control_clock {
 	uint8_t step;      /* enum control_clock_step */
 	uint32_t clock;    /* names the sender's clock, nonzero */
@@ -79,12 +80,12 @@ struct control_clock {
 #define CONTROL_CLOCK_TIMES (UINT64_C(1) << 61) /* times are below */
 
 /* FRAME_ARN travels one link upstream: packets to this destination on this VC contend at a root of
- * congestion. Table 2 of the ARN+AFI paper without the fields that the receiver fills in: the port
- * is the one on which it arrives. */
+ * congestion. It has the fields of table 2 of the ARN+AFI paper, except those that the receiver
+ * fills in: the port is the one on which the frame arrives. */
 struct control_arn {
 	uint32_t id;          /* identifies the root */
 	uint16_t destination; /* host to which the packets go */
-	uint8_t vc;           /* VC from the queuing scheme, not the AFC */
+	uint8_t vc;           /* the VC that the queuing scheme chose, not the AFC */
 	uint8_t root_info;    /* congestionRootInfo: the stage that acts; 0: the sending hosts */
 };
 
@@ -96,7 +97,8 @@ struct control_arn {
 #define CONTROL_CLOCK_BYTES       32
 #define CONTROL_ARN_BYTES         8
 
-/* Each encode function returns the bytes written; 'out' has room for the MAX above. */
+/* Each encode function returns the bytes written; 'out' has room for the corresponding MAX
+ * above. */
 unsigned control_credit_encode(const struct control_credit *credit, uint8_t *out);
 unsigned control_hello_encode(const struct control_hello *hello, uint8_t *out);
 unsigned control_ack_encode(const struct control_ack *ack, uint8_t *out);

@@ -30,8 +30,8 @@ unsigned frame_payload_end(const uint8_t *frame)
 	return frame_payload_offset(header) + ntohs(header->payload_bytes_be);
 }
 
-/* The CRC of a route longer than FRAME_ROUTE_USUAL: its end comes first, so that the other bytes
- * have their usual places. */
+/* The CRC of a route longer than FRAME_ROUTE_USUAL: its end is processed first, so that the other
+ * bytes have their usual positions. */
 static uint16_t long_route_crc(const uint8_t *frame)
 {
 	const struct frame_header *header = frame_header_const(frame);
@@ -149,7 +149,7 @@ bool frame_payload_ok(const uint8_t *frame)
 	       crc32c(frame + frame_payload_offset(header), ntohs(header->payload_bytes_be));
 }
 
-/* Six bytes: the first, 24 bits, the number of the fabric. */
+/* Six bytes: the first byte, 24 bits of identity, the number of the fabric. */
 static void write_address(uint8_t first, uint32_t middle, uint16_t fabric, uint8_t mac[6])
 {
 	mac[0] = first;

@@ -5,8 +5,8 @@
 /* The latency extension: what switches report to the destination about a packet's waiting time and
  * the flows that contended with it (paper 003, table 1). A data frame with FRAME_F_LATENCY has one
  * between route and payload; the payload length does not include it. It is always 40 bytes, so no
- * switch changes a length. Switches write it, so it has a check of its own, and neither CRC of the
- * frame covers it.
+ * switch changes a length. Because switches write it, it has a check of its own, and neither of the
+ * frame's CRCs covers it.
  *
  * The struct has the wire layout. The virtual clock has no frames: it keeps the waiting time in the
  * packet's descriptor and the rest in a table of these structs, without the check. */
@@ -18,7 +18,7 @@
 #include "frame.h"
 
 #define LATENCY_PREDICTIVE 0x01 /* flags: the contending flows have been recorded */
-#define LATENCY_PATH_SHIFT 4    /* flags: bits 4..7 are the index of the path */
+#define LATENCY_PATH_SHIFT 4    /* flags: bits 4..7 hold the index of the path */
 
 struct latency_flow {
 	uint16_t source_be, destination_be;
@@ -38,14 +38,14 @@ _Static_assert(sizeof(struct latency_extension) == FRAME_LATENCY_BYTES, "as fram
  * check. */
 void latency_begin(struct latency_extension *extension, unsigned path);
 
-/* True if the check is right. Switches need nothing else: they only add values. */
+/* True if the check is correct. Switches check nothing else, because they only add values. */
 bool latency_check_ok(const struct latency_extension *extension);
 
 /* Adds a waiting time, saturating. The check becomes invalid. */
 void latency_add(struct latency_extension *extension, uint32_t waiting_ns);
 
-/* Records the flows of a packet that was not predictive; 'flows' up to CN_FLOWS_MAX, may be 0. The
- * check becomes invalid. */
+/* Records the contending flows in a packet that was not yet predictive; 'flows' up to CN_FLOWS_MAX,
+ * may be 0. The check becomes invalid. */
 void latency_record(
 	struct latency_extension *extension, const struct cn_flow *flow, unsigned flows);
 
@@ -64,11 +64,12 @@ uint32_t latency_waiting_ns(const struct latency_extension *extension);
 void latency_flows(struct cn *cn, const struct latency_extension *extension);
 
 /* Fills in waiting_ns, path, flows and CN_F_PREDICTIVE; sets no other field. Does not look at the
- * check. False, and '*cn' is undefined: reserved bits, too many flows, a flow twice or without a
- * host, flows of a packet that is not predictive, rest not zero. */
+ * check. False, and '*cn' is undefined, if the extension is invalid: reserved bits set, too many
+ * flows, a flow that occurs twice or lacks a host, flows in a packet that is not predictive, or
+ * unused entries that are not zero. */
 bool latency_decode(struct cn *cn, const struct latency_extension *extension);
 
-/* The extension of a data frame with FRAME_F_LATENCY; frame_check() has passed. */
+/* The extension of a data frame with FRAME_F_LATENCY that has passed frame_check(). */
 static inline struct latency_extension *latency_of_frame(uint8_t *frame)
 {
 	return (struct latency_extension *)(void *)(frame + FRAME_HEADER_BYTES +

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "mapper_message.h"
 
-/* One description of each body serves both directions: each step writes or reads a field, and a
- * field that was read must be in range. */
+/* One description of each body serves both directions: each step writes or reads one field and,
+ * when reading, checks its range. */
 struct codec {
 	uint8_t *out;      /* NULL when reading */
 	const uint8_t *in; /* NULL when writing */
@@ -59,7 +59,7 @@ static void require(struct codec *codec, bool in_range)
 	codec->bad |= !in_range;
 }
 
-/* 'used' bytes of a field of 'room' bytes; the rest is zero. */
+/* The first 'used' bytes of a field of 'room' bytes; the rest is zero. */
 static void pass_bytes(struct codec *codec, void *field, unsigned used, unsigned room)
 {
 	uint8_t *byte = field;

@@ -20,7 +20,7 @@
 #define MAPPER_NAME_MAX       63
 #define MAPPER_PORTS_MAX      64
 #define MAPPER_NUMBER_NONE    0xFFFF
-/* Bytes of a part of an image, for frames of unlimited length. */
+/* Size of an image part where the frame length is not limited. */
 #define MAPPER_PART_MAX 8192
 
 enum mapper_type {
@@ -39,7 +39,7 @@ enum mapper_type {
 };
 
 /* The head of a mapper's messages: its identity and the route for the answer. The device sends the
- * answer out of the port on which the request arrived; 'back' is the rest of the route, ending in
+ * answer through the port on which the request arrived; 'back' is the rest of the route, ending in
  * ROUTE_TYPE_AGENT. */
 struct mapper_command {
 	uint16_t priority;
@@ -68,10 +68,11 @@ struct mapper_reply {
 	uint64_t followed; /* mapper that it follows; 0: none */
 	uint16_t followed_priority;
 	uint16_t priority; /* its own, if a candidate */
-	uint16_t number;   /* host or switch number that it has or requests; MAPPER_NUMBER_NONE */
-	uint8_t age;       /* the tables have been in use for 2^(age - 1) us or longer; 0: new */
+	uint16_t number;   /* host or switch number that it has or requests, or
+			    * MAPPER_NUMBER_NONE */
+	uint8_t age;       /* the tables have been in use for at least 2^(age - 1) us; 0: new */
 	uint32_t version;  /* software version */
-	uint64_t linked;   /* ports on which the link layer sees a neighbour */
+	uint64_t linked;   /* ports on which the link layer has found a neighbour */
 	uint64_t digest;   /* digest of the tables in use */
 	uint8_t name_length;
 	char name[MAPPER_NAME_MAX + 1];
@@ -106,7 +107,7 @@ struct mapper_phase {
 enum mapper_stage {
 	MAPPER_STAGE_NONE,
 	MAPPER_STAGE_PARTS, /* some parts of the image */
-	MAPPER_STAGE_READY, /* the whole image, and it is valid */
+	MAPPER_STAGE_READY, /* the whole image has arrived and is valid */
 	MAPPER_STAGE_REFUSED,
 	MAPPER_STAGE_COUNT
 };
@@ -129,7 +130,7 @@ struct mapper_status {
 
 struct mapper_heartbeat {
 	uint32_t epoch;
-	uint16_t rank; /* the receiver's rank among the standby mappers, from 0 */
+	uint16_t rank; /* the receiver's rank among the standby mappers, starting at 0 */
 };
 
 /* A link of the sender went up or down. */
@@ -153,7 +154,7 @@ struct mapper_read {
 /* The answer: that part, or the first part if the offset is past the end of the image. */
 struct mapper_image_part {
 	uint32_t epoch; /* epoch of the tables in use; 0: none */
-	uint32_t total; /* bytes of the image; 0 without one, then without data */
+	uint32_t total; /* bytes of the image; 0: no image, and no data */
 	uint32_t offset;
 	uint64_t digest;
 	uint16_t bytes; /* size of this part, 1 to MAPPER_PART_MAX */
@@ -163,7 +164,8 @@ struct mapper_image_part {
 struct mapper_message {
 	uint8_t type;                  /* enum mapper_type */
 	bool keyed;                    /* it carries a tag; otherwise the tag is zero */
-	uint64_t sender, target;       /* identities; target 0: any device that it reaches */
+	uint64_t sender, target;       /* identities; target 0: whichever device the message
+					* reaches */
 	uint64_t counter;              /* the sender's, rises with each message */
 	uint32_t target_session;       /* 0: not known */
 	struct mapper_command command; /* only if mapper_type_is_command() */
@@ -196,9 +198,9 @@ bool mapper_type_is_command(unsigned type);
 enum frame_kind mapper_type_kind(unsigned type);
 
 /* Writes envelope and body, and zeros for the tag, the last MAPPER_TAG_BYTES. Returns the total
- * bytes; 'out' has room for MAPPER_MESSAGE_MAX. The message is in range. */
+ * bytes; 'out' has room for MAPPER_MESSAGE_MAX. All fields of the message are in range. */
 unsigned mapper_message_encode(const struct mapper_message *message, uint8_t *out);
 
-/* False for bytes that encoding could not have written, apart from the value of the tag. 'data' of
- * a table or an image points into 'in'. */
+/* False for bytes that mapper_message_encode() could not have written, apart from the tag, which is
+ * not checked. 'data' of a table or an image points into 'in'. */
 bool mapper_message_decode(struct mapper_message *message, const uint8_t *in, unsigned bytes);

@@ -16,11 +16,13 @@
 
 struct weft_packet {
 	struct weft_packet *next; /* link of the queue that holds the packet */
-	weft_time arrived_ps;     /* when an interface received it, or a link delivers it */
+	weft_time arrived_ps;     /* when an interface received it, or when a link will deliver
+				   * it */
 	uint16_t bytes;           /* frame length without FCS */
 	uint16_t blocks;          /* flow-control blocks, frame_blocks(bytes) */
 	uint8_t in_port;
-	uint8_t out_port; /* chosen when it was stored; SWITCH_PORT_NONE: discarded */
+	uint8_t out_port; /* output, chosen when the packet was stored; SWITCH_PORT_NONE:
+			   * discarded */
 	uint8_t vc;       /* VC in which it is stored */
 	uint8_t vc_next;  /* VC in which the next device will store it */
 	/* The four mutable header bytes in memory order (frame_mutable_word), with the values for
@@ -43,11 +45,12 @@ struct weft_packet {
 	uint8_t kind;    /* enum frame_kind */
 	uint8_t stalled; /* 1: was a queue head without credits (for captures) */
 	uint8_t discard; /* why it was discarded: enum switch_counter */
-	uint8_t entry;   /* index in the run's traffic (virtual clock; on the real one see
-			    synthetic.h) */
+	uint8_t entry;   /* index in the run's traffic (virtual clock; for the real clock see
+			  * synthetic.h) */
 	union {
 		const uint8_t *route; /* route_length elements, in the frame or the route table */
-		uint64_t entropy;     /* without a route, on the virtual clock: for 'reps' */
+		uint64_t entropy;     /* if it has no route, on the virtual clock: the entropy that
+				       * 'reps' chose */
 	};
 	uint32_t message;
 	uint32_t sequence;

@@ -2,10 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Numbers of pcapng files (draft-ietf-opsawg-pcapng), for what writes, reads and joins them. */
+/* Constants of the pcapng format (draft-ietf-opsawg-pcapng), for the code that writes, reads and
+ * joins such files. */
 
 #define PCAPNG_ORDER_MAGIC 0x1A2B3C4Du
-#define PCAPNG_BLOCK_MIN   12u /* type, and the length in front and behind */
+#define PCAPNG_BLOCK_MIN   12u /* type, and the length before and after the body */
 
 enum pcapng_block {
 	PCAPNG_BLOCK_SECTION = 0x0A0D0D0A,
@@ -15,7 +16,7 @@ enum pcapng_block {
 	PCAPNG_BLOCK_PACKET = 6,
 };
 
-/* Codes have different meanings in different blocks. */
+/* The meaning of an option code depends on the block. */
 enum pcapng_option {
 	PCAPNG_OPTION_END = 0,
 	PCAPNG_OPTION_COMMENT = 1,
@@ -26,6 +27,6 @@ enum pcapng_option {
 	PCAPNG_OPTION_DROPPED = 5,
 	PCAPNG_OPTION_SPEED = 8, /* interface, like the following */
 	PCAPNG_OPTION_RESOLUTION = 9,
-	PCAPNG_OPTION_FILTER = 11, /* a byte, 0: a text, and the text */
+	PCAPNG_OPTION_FILTER = 11, /* one byte (0: the filter is a text), then the text */
 	PCAPNG_OPTION_OFFSET = 14,
 };

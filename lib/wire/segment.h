@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define SEGMENT_MARK  0x51 /* no IP version, synthetic message (0) or endpoint's message (0xE1) */
+#define SEGMENT_MARK  0x51 /* not an IP version, a synthetic (0) or an endpoint's message (0xE1) */
 #define SEGMENT_BYTES 4    /* mark, offset of TCP in words of 4 bytes, segment size (16 bits) */
 
 /* Length of the header at the start of a message; 0: none. */

@@ -18,7 +18,7 @@ static uint64_t known_total(const struct wormhole_channel *buffer)
 	return runs->run.before + (buffer->tail_at - runs->run.start) + 1;
 }
 
-/* The first cycle from which the buffer is drained; may be in the past. */
+/* The first cycle in which the buffer is drained; may be in the past. */
 static uint64_t drained_from(const struct wormhole_net *net, const struct wormhole_channel *buffer)
 {
 	const struct wormhole_channel *out;

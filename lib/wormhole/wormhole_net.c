@@ -10,7 +10,7 @@
 #include "wire/frame.h"
 #include "wormhole_net_private.h"
 
-/* Width of an event queue bucket, in phases of cycles: a few events of a busy network. */
+/* Width of an event queue bucket, in phases of cycles; in a busy network it has a few events. */
 #define BUCKET 64
 
 /* Bits of an event's kind and of its object. */

@@ -78,14 +78,15 @@ struct wormhole_message {
 
 /* The owner's callbacks. Times are cycles. Called for a host only while its link is free. */
 struct wormhole_ops {
-	/* When 'host' has a message of its own: at or before 'now' if one waits. */
+	/* Cycle in which 'host' next has a message of its own; 'now' or earlier if one is
+	 * waiting. */
 	uint64_t (*due)(void *ctx, uint32_t host, uint64_t now);
 	/* Number of waiting messages; called if messages in transit wait too. */
 	uint32_t (*waiting)(void *ctx, uint32_t host, uint64_t now);
 	/* Takes the first waiting message; false: it has no route, ask again. */
 	bool (*take)(void *ctx, uint32_t host, uint64_t now, struct wormhole_offer *offer);
-	/* The tail of an own message leaves the source in cycle 'last'; the header could have left
-	 * in cycle 'first'. May be NULL. */
+	/* The tail of a host's own message leaves the source in cycle 'last'; the header could have
+	 * left in cycle 'first'. May be NULL. */
 	void (*sent)(
 		void *ctx, const struct wormhole_message *message, uint64_t first, uint64_t last);
 	/* The tail is at the destination at the start of cycle 'at', which may be a link's delay
@@ -99,8 +100,8 @@ struct wormhole_ops {
 
 struct wormhole_net;
 
-/* NULL and error: links that do not fit the marks, unequal rates; no memory. The topology outlives
- * the net. */
+/* NULL and error: links whose delay does not fit the marks, unequal rates, or no memory. The
+ * topology outlives the net. */
 struct wormhole_net *wormhole_net_create(const struct topology *topology,
 	const struct wormhole_parameters *parameters, const struct wormhole_ops *ops, void *ctx,
 	struct error *error);

@@ -186,7 +186,7 @@ static void on_tail(struct wormhole_net *net, uint32_t number, uint64_t now)
 		wormhole_predict(net, number, now);
 }
 
-/* A run of the channel changed other than predicted. */
+/* A run of the channel changed in a way that was not predicted. */
 static void predict_both(struct wormhole_net *net, uint32_t number, uint64_t now)
 {
 	const struct wormhole_channel *channel = &net->channel[number];

@@ -35,7 +35,7 @@ static const char *form_of(const struct yaml_field *field)
 	return field->form != NULL ? field->form : forms[field->type];
 }
 
-/* The next alternative of a form; a pattern is the last one. */
+/* The next alternative of a form; a pattern is always the last one. */
 static bool next_form(const char **form, char one[FORM_MAX])
 {
 	size_t length = **form == '^' ? strlen(*form) : strcspn(*form, "|");
@@ -74,7 +74,7 @@ static void list_fields(
 		if (field->fields != NULL)
 			list_fields(field->fields, file, key, out);
 		snprintf(key, sizeof(key), "%s%s.", before, field->key);
-		/* The keys of a topology in place are listed with topology files. */
+		/* The keys of an inline topology are listed with topology files. */
 		if (field->map != NULL && field->form == NULL)
 			list_fields(field->map, file, key, out);
 	}
@@ -188,7 +188,7 @@ static void print_row(
 	fprintf(out, " | %s |\n", field->doc);
 }
 
-/* The keys of a section, of the rows of a list, or of both forms. */
+/* The keys of a section, of a list's rows, or of both forms (list and map). */
 static void print_below(
 	const struct yaml_field *field, const char *before, const void *object, FILE *out)
 {

@@ -219,7 +219,7 @@ static uint64_t member_load(const void *member, size_t size)
 	}
 }
 
-/* Numbers, quantities and choices are numbers in the member. */
+/* Numbers, quantities and choices are stored as numbers. */
 static int read_integer(const struct yaml_field *field, const struct yaml_tree_node *node,
 	void *member, struct error *error)
 {

@@ -4,7 +4,8 @@
 
 /* Tables that bind the keys of a YAML map to the members of a struct. One table reads a section,
  * refuses unknown keys (naming the closest known one), wrong types, units and ranges, and writes
- * the section back. A key that is absent leaves the member unchanged, so defaults are a struct. */
+ * the section back. An absent key leaves its member unchanged, so the defaults are simply a
+ * struct. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -20,7 +21,7 @@
 enum yaml_field_type {
 	YAML_FIELD_TEXT,   /* char[size] */
 	YAML_FIELD_NAME,   /* char[size], yaml_read_name() */
-	YAML_FIELD_NUMBER, /* unsigned of 1, 2, 4 or 8 bytes, like quantities and choices */
+	YAML_FIELD_NUMBER, /* unsigned, 1, 2, 4 or 8 bytes; so are quantities and choices */
 	YAML_FIELD_BOOL,   /* bool */
 	YAML_FIELD_RATE,
 	YAML_FIELD_TIME,
@@ -28,7 +29,7 @@ enum yaml_field_type {
 	YAML_FIELD_SHARE,
 	YAML_FIELD_CHOICE,  /* index into 'choices' */
 	YAML_FIELD_WORD,    /* pointer to an entry of 'words'; NULL is not written */
-	YAML_FIELD_SECTION, /* a map of its own, by 'fields' */
+	YAML_FIELD_SECTION, /* a nested map, described by 'fields' */
 	YAML_FIELD_CUSTOM,  /* by 'read' and 'write' */
 };
 
@@ -40,9 +41,10 @@ struct yaml_field {
 	uint64_t min, max;          /* for numbers and quantities; max 0: no limit */
 	const char *const *choices; /* NULL ends the list */
 	const struct name_table *words;
-	/* For a section its keys; for a custom list the keys of its rows, for yaml_fields.h. */
+	/* For a section, its keys; for a custom list, the keys of its rows, for the generated
+	 * documentation. */
 	const struct yaml_field *fields;
-	/* The keys of a custom map, which may stand instead of a list or of 'form'. */
+	/* The keys of a custom map, which may replace a list or a value of 'form'. */
 	const struct yaml_field *map;
 	int (*read)(const struct yaml_tree_node *node, void *member, struct error *error);
 	/* Writes the value: everything after "key:", including the leading space or line end,
@@ -53,16 +55,17 @@ struct yaml_field {
 	bool (*present)(const void *member);
 	/* The purpose of the key, in one line of Markdown; every key has it. */
 	const char *doc;
-	/* The values that a custom reader takes, for yaml_fields.h: words and kinds of values
-	 * joined by '|', such as "auto|<number>", and as the last one a regular expression from '^'
-	 * on. Kinds are the types above, and path, factor, names, texts, lists, named lists. Other
-	 * types may also have it. */
+	/* The values that a custom reader accepts, for the generated documentation: words and kinds
+	 * of values joined by '|', such as "auto|<number>"; the last one may be a regular
+	 * expression, which starts with '^'. Kinds are the types above, and path, factor, names,
+	 * texts, lists, named lists. Other types may also have it. */
 	const char *form;
 	unsigned tag; /* for the owner of the table */
-	/* A key that may stand instead of this one; a map has exactly one of the two. */
+	/* A key that may replace this one; a map has exactly one of the two. */
 	const char *instead;
-	const char *former; /* a name of earlier versions, which is still read; NULL: none */
-	/* A row of a custom list whose values are the defaults; NULL: rows have none. */
+	const char *former; /* its name in earlier versions, which is still accepted; NULL: none */
+	/* Returns a row of a custom list that has the default values; NULL: rows have no
+	 * defaults. */
 	const void *(*row)(const void *member);
 };
 
@@ -84,25 +87,25 @@ int yaml_read_text(const struct yaml_tree_node *node, char *text, size_t size, s
 /* max 0: no limit. */
 int yaml_read_quantity(const struct yaml_tree_node *node, enum quantity_kind kind, uint64_t min,
 	uint64_t max, uint64_t *value, struct error *error);
-/* The entry of the list that the node names. */
+/* Looks up the list entry that the node names. */
 int yaml_read_word(const struct yaml_tree_node *node, const struct name_table *words,
 	const void **entry, struct error *error);
-/* A name of a device, process or file stem: letters, digits, '_', '.', '-', the first one a letter,
- * digit or '_'. */
+/* Reads the name of a device, a process or a file stem: letters, digits, '_', '.' and '-'; the
+ * first character is a letter, a digit or '_'. */
 int yaml_read_name(const struct yaml_tree_node *node, char *name, size_t size, struct error *error);
 
-/* Describes the keys of a table (yaml_fields.h) to people and to other programs: as a list, as a
- * table of a page, and as a JSON Schema. */
+/* Describes the keys of a table to people and to other programs: as a list, as a Markdown table,
+ * and as a JSON Schema. */
 
-/* A line per key: "FILE KEY [WORD]...", such as "run traffic[].pattern uniform hotspot". Without
- * the keys of a map that a text may replace. */
+/* One line per key: "FILE KEY [WORD]...", such as "run traffic[].pattern uniform hotspot". Leaves
+ * out the keys of a map that a text may replace. */
 void yaml_docs_list(const struct yaml_field *fields, const char *file, FILE *out);
 
-/* A Markdown table of key, value, default and description, or, if 'section' is a key whose values
- * are words of a list, such as "nic.selector", of the words and their summaries. 'section' names a
- * key of the table whose own keys are printed, down to the last one; "" prints the table's keys and
- * none below them. 'object' has the defaults; NULL: the column stays empty. A key that 'elsewhere'
- * has is left out; NULL leaves none out. False if there is no such section. */
+/* A Markdown table of key, value, default and description, or of words and their summaries if
+ * 'section' is a key whose values are words from a list, such as "nic.selector". 'section' names a
+ * key of the table, whose nested keys are printed at all levels; "" prints only the table's
+ * top-level keys. 'object' has the defaults; NULL: that column stays empty. Keys that 'elsewhere'
+ * also has are left out; NULL leaves none out. False if there is no such section. */
 bool yaml_docs_table(const struct yaml_field *fields, const char *section, const void *object,
 	const struct yaml_field *elsewhere, FILE *out);
 

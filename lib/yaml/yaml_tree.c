@@ -73,7 +73,7 @@ int yaml_tree_expect(
 		names[node->kind]);
 }
 
-/* The command for another kind of file, as the end of a message. */
+/* The end of a message: the command that takes this kind of file. */
 static const char *command_for(const char *format)
 {
 	static const char *const commands[][2] = {
@@ -206,7 +206,7 @@ struct yaml_tree *yaml_tree_load(const char *path, struct error *error)
 }
 
 /* '--set KEY=VALUE' and similar options: a path of keys and indexes, then a YAML value that
- * replaces the present one. */
+ * replaces the current one. */
 
 #define KEY_MAX 64
 
@@ -260,7 +260,7 @@ static int step_key(const struct setter *setter, const char **path, struct yaml_
 }
 
 /* Moves to element 'index' of the list at '*at'; the index just past the last appends. A node that
- * the path has just created becomes a list. */
+ * was just created for this path becomes a list. */
 static int step_into(const struct setter *setter, unsigned long index, struct yaml_tree_node **at)
 {
 	struct yaml_tree_node *list = *at;
@@ -293,8 +293,8 @@ static int step_index(const struct setter *setter, const char **path, struct yam
 	return step_into(setter, index, at);
 }
 
-/* Follows the part after a dot: "key", or "3", an alternative to "[3]" that a shell does not
- * expand. No key starts with a digit. */
+/* Follows the part after a dot: "key", or an index such as "3", which is "[3]" in a form that a
+ * shell does not expand. No key starts with a digit. */
 static int step_point(const struct setter *setter, const char **path, struct yaml_tree_node **at)
 {
 	unsigned long index;

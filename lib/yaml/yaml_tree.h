@@ -4,9 +4,9 @@
 
 /* A YAML document as a tree that keeps line and column of every node, built from libyaml's events.
  * It accepts the subset that configuration needs: maps with text keys, sequences, scalars. It
- * refuses, with the place: duplicate keys, anchors and aliases, tags, several documents, control
- * characters, deep nesting and excessive sizes. All scalars are text here; yaml_fields.h and the
- * getters below give them a type.
+ * refuses, and reports where they are: duplicate keys, anchors and aliases, tags, several
+ * documents, control characters, deep nesting and excessive sizes. All scalars are text here;
+ * yaml_fields.h and the getters below give them a type.
  *
  * Messages are "FILE:LINE:COLUMN: what is wrong". The caller that loads a tree owns it; nodes live
  * as long as the tree. */
@@ -29,7 +29,7 @@ struct yaml_tree;
 
 struct yaml_tree_node {
 	enum yaml_tree_kind kind;
-	uint32_t line, column; /* from 1; line 0: not from a file, 'origin' alone is the place */
+	uint32_t line, column; /* from 1; line 0: not from a file, only 'origin' is reported */
 	uint32_t key_line, key_column;
 	const char *origin;
 	const char *key;                     /* in a map; else NULL */
@@ -66,7 +66,7 @@ int yaml_tree_refuse(const struct yaml_tree_node *node, struct error *error, con
 int yaml_tree_refuse_key(const struct yaml_tree_node *node, struct error *error, const char *format,
 	...) __attribute__((format(printf, 3, 4)));
 
-/* 0, or -EINVAL with the expected kind in 'error'. */
+/* 0, or -EINVAL and 'error', which names the expected kind. */
 int yaml_tree_expect(
 	const struct yaml_tree_node *node, enum yaml_tree_kind kind, struct error *error);
 /* Checks that the root is a map whose 'weft' key is 'format', such as "run/1". */

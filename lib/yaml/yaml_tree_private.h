@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by the files of yaml_tree.h: nodes and texts are allocated from blocks that are freed with
- * the tree. */
+/* Shared by the files that implement yaml_tree.h: nodes and texts are allocated from blocks that
+ * are freed with the tree. */
 
 #include "yaml_tree.h"
 
@@ -26,7 +26,7 @@ char *yaml_tree_copy_text(struct yaml_tree *tree, const char *text, size_t lengt
 void yaml_tree_append(struct yaml_tree_node *parent, struct yaml_tree_node *child);
 struct yaml_tree_node *yaml_tree_find(struct yaml_tree_node *map, const char *key);
 
-/* Parses one document into '*root', a node of the tree. 'from_file': messages and nodes get lines;
- * else 'origin' alone. */
+/* Parses one document into '*root', a node of the tree. 'from_file': messages and nodes get line
+ * numbers; otherwise only 'origin'. */
 int yaml_tree_read(struct yaml_tree *tree, const char *text, size_t length, const char *origin,
 	int from_file, struct yaml_tree_node **root, struct error *error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Turns libyaml's events into nodes. The nesting is kept on an explicit stack, so that depth is a
- * limit and not recursion. */
+/* Turns libyaml's events into nodes. The nesting is kept on an explicit stack instead of in
+ * recursion, so that the depth can be limited. */
 
 #include <errno.h>
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct reader {
 	struct error *error;
 	struct yaml_tree_node *open[YAML_TREE_DEPTH_MAX];
 	unsigned depth;
-	/* The key whose value comes next, in the innermost map. */
+	/* The key in the innermost map whose value comes next. */
 	const char *key;
 	yaml_mark_t key_mark;
 	struct yaml_tree_node *root;
@@ -58,8 +58,7 @@ static int refuse_syntax(struct reader *reader)
 }
 
 /* Refuses control characters (C0, DEL, C1, line and paragraph separators, byte order marks): no
- * name or quantity contains them and they would garble printed messages. The text is valid UTF-8.
- */
+ * name or quantity contains them, and they would garble messages. The text is valid UTF-8. */
 static bool text_is_plain(const unsigned char *text, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {

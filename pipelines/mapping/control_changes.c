@@ -12,7 +12,7 @@
 #include "control_plane_private.h"
 #include "mapper/miscabling.h"
 
-/* The lines of the report; NULL without memory. */
+/* The lines of the report; NULL if memory ran out. */
 static char *compare(const struct fabric_map *map, const struct topology *expected)
 {
 	struct error error;
@@ -157,7 +157,7 @@ void control_mapper_watch(
 		mapper->began = wall;
 	else if (!changing && mapper->changing && mapper_leads(&mapper->mapper)) {
 		settle(plane, device, wall);
-		/* Also after changes without new routes, or with none. */
+		/* Called also after changes that led to no new routes, or to no routes at all. */
 		check_cabling(plane, mapper, device->name);
 	}
 	mapper->changing = changing;

@@ -12,14 +12,15 @@
 #include "topo/topology_hosts.h"
 #include "wire/frame.h"
 
-#define SENDERS_MORE  16 /* mappers besides one on each host of the topology */
+#define SENDERS_MORE  16 /* mappers in addition to one per host of the topology */
 #define HOST_IDENTITY ((uint64_t)1 << 32)
-/* Frames of maximum length that a queue between a loop and this thread holds. */
+/* Frames of maximum length for which a queue between a loop and this thread has room. */
 #define FRAMES_WAITING 16
 #define REQUESTS       16
 /* Longest image; 16 MiB hold the routes of some 30,000 hosts. */
 #define IMAGE_BYTES_MAX (1u << 24)
-/* Bounds per poll: a mapper must not starve the agents, nor a flooded device the others. */
+/* Limits per poll: a mapper must not starve the agents, and a flooded device must not starve the
+ * others. */
 #define MAPPER_FRAMES_A_TURN 64
 #define DEVICE_FRAMES_A_TURN 64
 
@@ -161,8 +162,8 @@ void control_plane_name_of(const struct control_plane *plane, uint64_t id, char 
 
 /* --- orders of agents --- */
 
-/* Passes the image that the agent has committed to the device, in the device's form. Without memory
- * the device keeps its previous tables and a later poll retries. */
+/* Passes the image that the agent committed to the device, in the device's form. If memory runs
+ * out, the device keeps its previous tables and a later poll retries. */
 static void commit(struct control_plane *plane, struct control_device *device)
 {
 	const struct mapper_agent *agent = &device->agent;
@@ -196,7 +197,7 @@ static void give_orders(struct control_plane *plane, struct control_device *devi
 		device_control_order(device->control, DEVICE_RESUME);
 }
 
-/* An answer without room is lost as on a cable; the mapper retries. */
+/* An answer for which there is no room is lost, as on a cable; the mapper retries. */
 static void to_agent(struct control_plane *plane, struct control_device *device, weft_time now,
 	uint8_t port, const uint8_t *frame, unsigned bytes)
 {
@@ -282,7 +283,7 @@ static bool is_phase(const struct mapper_frame *frame)
 }
 
 /* A request to the agent of the same host bypasses the loop. An answer to PHASE reports whether the
- * device is idle, so that request waits, like frames from the loop, until the loop has made a whole
+ * device is idle, so the request, like frames from the loop, waits until the loop has made a whole
  * iteration. */
 static void ask_own_agent(struct control_plane *plane, struct control_device *device, weft_time now)
 {
@@ -298,7 +299,7 @@ static void ask_own_agent(struct control_plane *plane, struct control_device *de
 	mapper->local_waits = true;
 }
 
-/* False: the request waits, and the mapper with it. */
+/* False: the request must wait, and so must the mapper. */
 static bool pass_local(struct control_plane *plane, struct control_device *device, weft_time now)
 {
 	struct control_mapper *mapper = device->mapper;

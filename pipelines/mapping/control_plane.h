@@ -20,7 +20,7 @@
 struct control_plane_device {
 	enum device_kind kind;
 	uint32_t number;
-	bool candidate; /* a host that may be the mapper */
+	bool candidate; /* this host may run the mapper */
 	uint16_t priority;
 };
 
@@ -55,9 +55,10 @@ void control_plane_destroy(struct control_plane *plane);
 struct device_control *control_plane_control(
 	const struct control_plane *plane, enum device_kind kind, uint32_t number);
 
-/* Does all work due at 'now', which never goes back. Returns the latest time of the next call if no
- * loop delivers anything before; 'now' if more work is due at once. Computes routes, which may take
- * long: 'now' may leave that time out. The status measures the duration of changes with 'wall'. */
+/* Does all work due at 'now', which must never decrease. Returns the latest time for the next call,
+ * unless a loop delivers something earlier; 'now' if more work is due at once. It may compute
+ * routes, which takes long: 'now' need not advance by that time. The status measures the duration
+ * of changes with 'wall'. */
 weft_time control_plane_poll(struct control_plane *plane, weft_time now, weft_time wall);
 
 /* The thread was not scheduled for this long between two calls of control_plane_poll(): a leading
@@ -83,9 +84,9 @@ const char *control_plane_why(const struct control_plane *plane);
  * route to every other host of the topology. */
 bool control_plane_is_routed(const struct control_plane *plane);
 
-/* The topology from the next poll on, which outlives the plane. Removed devices are absent in it,
- * and do not count. The found fabric is compared with it, if it was compared with the topology
- * before. */
+/* Sets the topology to use from the next poll on; it must outlive the plane. Removed devices are
+ * absent from it and do not count. The discovered fabric is compared with it if it was compared
+ * with the previous topology. */
 void control_plane_renew(struct control_plane *plane, const struct topology *topology);
 
 /* Queues a request for the next poll; false if the queue is full.

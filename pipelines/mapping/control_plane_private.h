@@ -14,7 +14,7 @@
 struct control_mapper {
 	struct mapper mapper;
 	bool changing;    /* as of the last poll */
-	uint32_t settled; /* generation in use when the last change ended */
+	uint32_t settled; /* generation in use at the end of the last change */
 	weft_time began;  /* start of the present change */
 	/* A request to the agent of the same host, held until the loop has made an iteration. */
 	struct mapper_frame local;
@@ -59,8 +59,8 @@ struct control_plane {
 /* "h3", or the identity in hexadecimal for a device that is not a host of the topology. */
 void control_plane_name_of(const struct control_plane *plane, uint64_t id, char out[64]);
 
-/* control_changes.c: why the fallback algorithm computed the routes, and what is missing from them;
- * "" if the configured algorithm computed them. */
+/* control_changes.c: why the fallback algorithm computed the routes, and what they lack; "" if the
+ * configured algorithm computed them. */
 void control_mapper_fallback_reason(const struct control_plane *plane,
 	const struct control_mapper *mapper, char out[CONTROL_WHY_MAX]);
 

@@ -31,7 +31,7 @@ static bool begin_way(struct way *way, const struct topology *topology, uint32_t
 	return topology_peer(topology, host, &way->at);
 }
 
-/* Leaves the switch through the port. False: there is no cable. */
+/* Follows the cable at the switch's port. False: there is no cable. */
 static bool take_port(struct way *way, unsigned port)
 {
 	const struct topology_port out = {DEVICE_SWITCH, way->at.device, (uint8_t)port};
@@ -107,7 +107,7 @@ static json_t *list_ways(
 	return ways;
 }
 
-/* null: the map of this mapper lacks one of the hosts, or it has no tables yet. */
+/* null: this mapper's map lacks one of the hosts, or the mapper has no tables yet. */
 static json_t *describe(const struct mapper *mapper, const char *from, const char *to)
 {
 	const struct mapper_generation *tables = mapper_current(mapper);
@@ -150,10 +150,10 @@ void control_serve_routes(const struct control_plane *plane, const char *request
 	json_decref(answer);
 }
 
-/* Converts the images that a mapper distributes (table_image.h) into the tables of devices. The
- * control thread does it: it allocates. */
+/* Converts the images that a mapper distributes (table_image.h) into the tables of devices. This
+ * runs in the control thread, because it allocates memory. */
 
-/* The rule of one switch, number 0. */
+/* The queuing rule of a single switch, whose number is 0. */
 static struct vc_rule *make_rule(const struct table_image_switch *tables, unsigned ports)
 {
 	struct vc_rule *rule = vc_rule_create(1, tables->vc_classes);
@@ -222,8 +222,8 @@ static void add_route(void *context, const struct table_image_route *route)
 		fill->result = result;
 }
 
-/* The image ends with the highest host that was found. The hosts above get queue 0, so that lookups
- * need no range check. */
+/* The image ends with the highest host that was found. Hosts with higher numbers get queue 0, so
+ * that lookups need no range check. */
 static int know_all_hosts(struct queuing *queuing, uint16_t hosts)
 {
 	uint32_t *leaf;

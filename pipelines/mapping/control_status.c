@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Writes the state of the agents and mappers of a process to files. The thread that runs them does
- * it, so each file shows one moment. */
+/* Writes the state of the agents and mappers of a process to files. The thread that runs them
+ * writes the files, so each file shows a single moment. */
 
 #include <jansson.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static json_t *heard_before(const struct mapper_agent *agent, weft_time now)
 		agent->leading || now < agent->heard_at ? 0 : (now - agent->heard_at) / PS_PER_NS);
 }
 
-/* Silent for longer than a live mapper is, even on a busy machine: it contacts each device twice
+/* Longer than a live mapper is ever silent, even on a busy machine: it contacts each device twice
  * within a lease. */
 static bool hears_nothing(const struct mapper_agent *agent, weft_time now)
 {

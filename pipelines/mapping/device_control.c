@@ -178,7 +178,7 @@ void device_control_done(struct device_control *control)
 	if (order->kind != DEVICE_SEND) {
 		uint64_t done = atomic_load_explicit(&control->orders_done, memory_order_relaxed);
 
-		/* The last iteration's state is older than this command. */
+		/* The state from the last iteration is older than this command. */
 		atomic_store_explicit(&control->idle, false, memory_order_relaxed);
 		atomic_store_explicit(&control->orders_done, done + 1, memory_order_release);
 	}
@@ -228,7 +228,7 @@ bool device_control_idle(const struct device_control *control)
 	       atomic_load_explicit(&control->idle, memory_order_relaxed);
 }
 
-/* Room for a command and 'keep' more without a frame. */
+/* There is room for a command and for 'keep' more without a frame. */
 static struct device_order *order_room(
 	struct device_control *control, unsigned bytes, unsigned keep)
 {

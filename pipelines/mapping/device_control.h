@@ -29,7 +29,7 @@ struct switch_tables {
 	uint8_t queues; /* service level sl < queues uses VC sl; 0: keeps the present VCs */
 };
 
-/* No host reachable, no rule, stage 0. NULL without memory. */
+/* No host reachable, no rule, stage 0. NULL if memory ran out. */
 struct switch_tables *switch_tables_create(uint32_t hosts);
 void switch_tables_destroy(struct switch_tables *tables);
 
@@ -39,7 +39,7 @@ struct host_tables {
 	struct queuing *queuing; /* NULL: keeps the present service levels */
 };
 
-/* No host reachable. NULL without memory. */
+/* No host reachable. NULL if memory ran out. */
 struct host_tables *host_tables_create(uint16_t hosts);
 void host_tables_destroy(struct host_tables *tables);
 
@@ -54,10 +54,10 @@ enum device_order_kind {
 struct device_order {
 	uint8_t kind; /* enum device_order_kind */
 	uint8_t port; /* DEVICE_SEND: where to send */
-	bool refused; /* DEVICE_COMMIT: the loop sets it if it cannot use the tables */
+	bool refused; /* DEVICE_COMMIT: set by the loop if it cannot use the tables */
 	uint32_t bytes;
-	/* One of the two for DEVICE_COMMIT. The loop replaces them by the tables that it used
-	 * before, or NULL. Tables that it refuses stay here. */
+	/* One of the two for DEVICE_COMMIT. The loop replaces it with the tables that it used
+	 * before, or NULL. If the loop refuses the tables, they stay here. */
 	struct switch_tables *of_switch;
 	struct host_tables *of_host;
 	uint8_t frame[]; /* [bytes] of DEVICE_SEND */
@@ -65,10 +65,10 @@ struct device_order {
 
 struct device_control;
 
-/* Room for 'frames' frames of 'frame_bytes' in each direction. NULL without memory. */
+/* Has room for 'frames' frames of 'frame_bytes' in each direction. NULL if memory ran out. */
 struct device_control *device_control_create(uint32_t frame_bytes, unsigned frames);
-/* Only when neither thread uses it any more. Frees the tables of all commands; the device owns
- * those in use. NULL is allowed. */
+/* Call only when neither thread uses the channel any more. Frees the tables of all commands; the
+ * device owns those in use. NULL is allowed. */
 void device_control_destroy(struct device_control *control);
 
 /* ---- For the poll loop. */
@@ -83,33 +83,33 @@ bool device_control_up(
  * or half sent, and no transmit queue holds one. */
 void device_control_update(struct device_control *control, uint64_t linked, bool idle);
 
-/* The oldest command that is not done, or NULL; one load if there is none. While the port has no
- * room the loop may leave a DEVICE_SEND, and all commands behind it, for a later iteration. It
- * drops frames for a port that is down. */
+/* The oldest pending command, or NULL; costs one load if there is none. While the port has no room,
+ * the loop may leave a DEVICE_SEND, and all commands behind it, for a later iteration. It drops
+ * frames for a port that is down. */
 struct device_order *device_control_next(struct device_control *control);
-/* That command is done; the loop must not use its memory any more. */
+/* That command is done; the loop must no longer use its memory. */
 void device_control_done(struct device_control *control);
 
 /* ---- For the control thread. */
 
-/* The oldest frame, or NULL. Withheld until the loop has made a whole iteration since it arrived,
- * so that device_control_idle() is no older than the frame. */
+/* The oldest frame, or NULL. A frame is withheld until the loop has made a whole iteration since
+ * the frame arrived, so that device_control_idle() is no older than the frame. */
 const uint8_t *device_control_take(struct device_control *control, unsigned *port, unsigned *bytes);
 /* Frees the room of that frame. */
 void device_control_taken(struct device_control *control);
 
-/* Iterations of the loop. Whether it has made a whole one since there were 'since', so that
- * device_control_idle() is no older than a request that arrived then. */
+/* The loop's iteration count, and whether the loop has made a whole iteration since the count was
+ * 'since', so that device_control_idle() is no older than a request that arrived then. */
 uint64_t device_control_iterations(const struct device_control *control);
 bool device_control_has_iterated(const struct device_control *control, uint64_t since);
 
 uint64_t device_control_linked(const struct device_control *control);
 /* The loop has done all commands except DEVICE_SEND. */
 bool device_control_caught_up(const struct device_control *control);
-/* It has done all commands, and was idle in its last iteration after that. */
+/* It has done all commands, and was idle in its last iteration after the last of them. */
 bool device_control_idle(const struct device_control *control);
 
-/* Commands without a frame for which frames leave room. */
+/* Number of commands without a frame for which frames always leave room. */
 #define DEVICE_ORDERS_KEPT 8
 /* There is room for the longest frame and DEVICE_ORDERS_KEPT other commands. */
 bool device_control_ready(const struct device_control *control);
@@ -125,10 +125,10 @@ bool device_control_commit(struct device_control *control, struct switch_tables 
  * number. */
 unsigned device_control_collect(struct device_control *control);
 
-/* The loop has done all commands, could not use the last tables and keeps the previous ones. Any
- * thread. */
+/* The loop has done all commands but could not use the last tables, and keeps the previous ones.
+ * Any thread. */
 bool device_control_has_refused(const struct device_control *control);
-/* How often it could not. Any thread. */
+/* Number of times that the loop could not use its new tables. Any thread. */
 uint64_t device_control_refusals(const struct device_control *control);
 
 /* Frames lost for lack of room: from the loop, and to it. */

@@ -27,7 +27,7 @@ static bool keeps_order(const struct run_config *run)
 	       run->nic.control == SOURCE_CONTROL_NONE;
 }
 
-/* The event from which an arrival counts. */
+/* The event at which a frame counts as arrived. */
 static void set_waits(
 	struct audit_run *audit, const struct topology *topology, const struct run_config *run)
 {
@@ -63,7 +63,7 @@ int audit_run_open(struct audit_run *audit, const struct topology *topology,
 	rules->voq = run->sw.voq;
 	rules->adaptive = run_config_is_adaptive(run);
 	rules->marks = run_config_marks(run);
-	/* Congestion makes hosts interrupt a message and number its rest anew. */
+	/* Congestion makes hosts interrupt a message and renumber the rest of it. */
 	rules->whole = !run->routing.afi && run->nic.control == SOURCE_CONTROL_NONE;
 	rules->ordered = keeps_order(run) && !mapped;
 	rules->passes_itbs = run->routing.itb_absorb == RUN_ITB_ABSORB_CONTENTION;

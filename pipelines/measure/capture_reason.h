@@ -51,8 +51,8 @@ const char *capture_reason_text(uint8_t reason);
 bool capture_reason_drops(uint8_t reason);
 
 /* The state that a capture adds to a data frame that arrived at a switch, on either clock: the
- * decision on it. Credits: those left to its sender in its VC after it. Depth: the blocks before it
- * in the queue that it will join.
+ * switch's decision on the frame. Credits: what the frame leaves to its sender in its VC. Depth:
+ * the blocks ahead of the frame in the queue that it will join.
  *
  * The switch has admitted 'packet' for 'output' but not stored it yet (switch_admit()), or, with
  * SWITCH_PORT_NONE, discarded it. Sets the fields that are known. */

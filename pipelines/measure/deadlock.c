@@ -26,7 +26,7 @@ static uint32_t buffer_of(uint32_t at, unsigned input, unsigned vc)
 	return (at * TOPOLOGY_PORTS_MAX + input) * FRAME_VCS_MAX + vc;
 }
 
-/* Adds a head that waits for a switch behind 'from'; hosts take every frame. */
+/* Adds a head behind 'from' that waits for a switch; hosts take every frame. */
 static int add_head(const struct deadlock_view *view, struct topology_port from, unsigned vc,
 	struct deadlock_head head, struct deadlock_heads *heads)
 {
@@ -166,7 +166,7 @@ static void sort(struct deadlock_heads *heads)
 		qsort(heads->head, heads->count, sizeof(*heads->head), compare);
 }
 
-/* The first head of a buffer; 'count': it has none, and can move. */
+/* The first head of a buffer; 'count': the buffer has none, so it can move. */
 static size_t first_of(const struct search *search, uint32_t buffer)
 {
 	size_t low = 0, high = search->count;
@@ -247,7 +247,8 @@ static struct topology_port sender_of(const struct topology *topology, uint32_t 
 	return sender;
 }
 
-/* The cycle that a dead head leads to: after as many steps as there are heads, one is in it. */
+/* Finds the cycle that a dead head leads to: after as many steps as there are heads, the walk is
+ * inside it. */
 static unsigned list_circle(const struct search *search, size_t at, const struct topology *topology,
 	struct topology_port *cycle, unsigned room)
 {
@@ -355,7 +356,8 @@ json_t *deadlock_heads_json(const struct deadlock_heads *heads)
 	return list;
 }
 
-/* A buffer of a port of the topology with a cable, behind which there is a switch or a host. */
+/* The entry names a buffer at a port of the topology with a cable that leads to a switch or a
+ * host. */
 static bool is_buffer(const struct topology *topology, json_int_t buffer)
 {
 	struct topology_port at = deadlock_input((uint32_t)buffer), peer;

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Circular waits in the live buffers of switches: channels each of which can only advance when the
- * next one has. The fabrics of both clocks use it. It only reads the switches, which must not
- * change meanwhile. */
+/* Finds circular waits in the live buffers of switches: cycles of channels in which each can
+ * advance only after the next one has. The fabrics of both clocks use it. It only reads the
+ * switches, which must not change meanwhile. */
 
 #include <stdbool.h>
 
@@ -12,9 +12,9 @@
 #include "switch/switch.h"
 #include "topo/topology.h"
 
-#define DEADLOCK_CIRCLE_MAX 64 /* channels of a cycle that are kept */
+#define DEADLOCK_CIRCLE_MAX 64 /* channels of a cycle that are recorded */
 
-/* A fabric, as far as the search needs it. */
+/* The parts of a fabric that the search needs. */
 struct deadlock_view {
 	const struct topology *topology;
 	struct weft_switch *const *sw; /* by number; NULL: not here, assumed able to send */
@@ -40,7 +40,7 @@ struct deadlock_head {
 	weft_time since; /* when it was first found without credits; 0: unknown */
 };
 
-/* Zeroed: empty. Those of switches of several processes can be concatenated. */
+/* All zeros: empty. Lists from the switches of several processes can be concatenated. */
 struct deadlock_heads {
 	struct deadlock_head *head;
 	size_t count, room;
@@ -58,20 +58,20 @@ bool deadlock_is_host(const struct deadlock_head *head);
  * Heads that wait for a host are left out, because a host takes every frame. 0 or -ENOMEM. */
 int deadlock_collect(
 	const struct deadlock_view *view, weft_time age_ps, struct deadlock_heads *heads);
-/* The same for one switch, which has this number, or for a part of one. */
+/* The same for a single switch with this number, or for a shard of one. */
 int deadlock_collect_switch(const struct deadlock_view *view, uint32_t number,
 	const struct weft_switch *sw, weft_time age_ps, struct deadlock_heads *heads);
-/* Adds a host that since 'since' has had frames of 'needs' blocks or more in the VCs of the set
+/* Adds a host that, since 'since', has had frames of at least 'needs' blocks in the VCs of the set
  * 'vcs', but no credits for any of them. 0 or -ENOMEM. */
 int deadlock_collect_host(const struct deadlock_view *view, uint32_t host, uint32_t vcs,
 	uint32_t needs, weft_time since, struct deadlock_heads *heads);
 
-/* Several threads or processes collected these heads, each at its own time. Keeps the heads in
- * 'before' that still wait 'now', a collection that started later. They all waited at one instant
- * between the two, so a cycle of them is real. Sorts both. */
+/* For heads that several threads or processes collected, each at its own time. Keeps the heads in
+ * 'before' that still wait in 'now', a collection that started later. They all waited at one
+ * instant between the two, so a cycle of them is real. Sorts both. */
 void deadlock_keep_common(struct deadlock_heads *before, struct deadlock_heads *now);
-/* Writes [[…]] of numbers; NULL without memory. The second adds such a list: 0, -ENOMEM, or -EINVAL
- * if it is not a list of this topology. */
+/* The first writes [[…]] of numbers; NULL if memory ran out. The second adds such a list: 0,
+ * -ENOMEM, or -EINVAL if it is not a list of this topology. */
 json_t *deadlock_heads_json(const struct deadlock_heads *heads);
 int deadlock_heads_read(
 	struct deadlock_heads *heads, const json_t *list, const struct topology *topology);

@@ -102,7 +102,7 @@ static double alone_ns(const struct search *search, const struct run_config *run
 		       PS_PER_NS;
 }
 
-/* In the order of the file; the search is repeated where the sender's switch is a different one. */
+/* Goes through the flows in file order; repeats the search when the sender's switch changes. */
 static void add_flows(struct search *search, const struct run_goal *goal,
 	struct goal_replay *replay, const struct run_config *run, struct run_result_flow *out)
 {

@@ -18,11 +18,12 @@ struct measure_link_use {
 	uint32_t stored[FRAME_VCS_MAX]; /* blocks in the buffer at the far end now */
 };
 
-/* Fills 'use', which is zeroed, for the way between two ports. */
+/* Fills 'use', which is zeroed, for the direction from one port to the other. */
 typedef void (*measure_link_fn)(const void *ctx, struct topology_port from, struct topology_port to,
 	struct measure_link_use *use);
 
-/* Adds what other processes measured, each at its devices and 0 elsewhere. */
+/* Adds the measurements of other processes; each measures at its own devices and has 0
+ * elsewhere. */
 typedef void measure_link_sum_fn(const void *ctx, uint32_t *value, size_t values);
 
 struct measure_link_before {
@@ -39,16 +40,17 @@ struct measure_links {
 	struct run_link_series series;
 };
 
-/* Opens it if the run asks for it. Topology and 'ctx' are the caller's and outlive it. -ENOMEM. */
+/* Opens it if the run asks for it. The caller owns topology and 'ctx', which must outlive it.
+ * -ENOMEM. */
 int measure_links_open(struct measure_links *links, const struct topology *topology,
 	const struct run_config *run, measure_link_fn read, const void *ctx);
-/* Also for one that was never opened, if it is zeroed. */
+/* Also allowed on a zeroed struct that was never opened. */
 void measure_links_close(struct measure_links *links);
 
 /* Measuring starts. Forgets all samples. */
 void measure_links_begin(struct measure_links *links);
-/* A sample of the last 'time_ps'. 0 and its values, NULL if nothing is measured or the series is
- * full; -ENOMEM. */
+/* Takes a sample of the last 'time_ps'. Returns 0 and its values (NULL if nothing is measured or
+ * the series is full), or -ENOMEM. */
 int measure_links_sample(struct measure_links *links, uint64_t time_ps, const uint32_t **values);
 
 /* Fills in the state of the switches at both ends; NULL: a host is there. */

@@ -14,7 +14,7 @@
 #include "switch/fecn.h"
 #include "traffic/traffic_pattern.h"
 
-#define BATCH_FIRST_PS PS_PER_US /* if the length of the measured time is not known */
+#define BATCH_FIRST_PS PS_PER_US /* if the length of the measured time is unknown */
 
 /* The entries of the traffic in a measuring window. */
 
@@ -31,7 +31,7 @@ static double measure_capacity(
 	return window->second == 1 ? 1 : (double)topology->link_at[link].rate_bps;
 }
 
-/* A share of 'capacity' in this time. */
+/* The bytes as a share of what 'capacity' carries in this time. */
 static double measure_share(
 	const struct measure_window *window, double capacity, uint64_t bytes, weft_time time_ps)
 {
@@ -142,7 +142,7 @@ static int add_result(
 			    window->run->traffic.at[which].start_ps <= window->from.at_ps &&
 			    from->end_ps >= window->to.at_ps;
 	memcpy(entry->batch, from->batch, sizeof(entry->batch));
-	/* A schedule has generated only what its operations have reached. */
+	/* A schedule counts as generated only the messages that its operations have reached. */
 	if (window->run->traffic.at[which].pattern->schedule)
 		entry->ended = run_result_counter(result, "goal_unfinished") == 0;
 	else
@@ -151,7 +151,7 @@ static int add_result(
 	return add_flows(window, from, entry);
 }
 
-/* Looks at half of the batches and more, in steps of an eighth. */
+/* Checks start at half of the maximum number of batches and recur at every further eighth. */
 #define LOOKS_FROM (STEADINESS_BATCHES / 2)
 #define LOOKS_EACH (STEADINESS_BATCHES / 8)
 /* This many mean latencies must fit. */
@@ -350,7 +350,7 @@ static void take_batch(struct measure_entry *entry, struct run_batch *batch)
 	entry->batched = entry->now;
 }
 
-/* A late loop records one batch for several: those before it stay empty. */
+/* A late loop records several batches as one: the earlier ones stay empty. */
 bool measure_window_batch(struct measure_window *window, weft_time at_ps)
 {
 	unsigned before = window->batches;

@@ -68,7 +68,7 @@ struct measure_window {
 	struct measure_totals from, to, sampled;
 	struct run_result samples;
 	struct measure_links links;   /* opened by the engine, if at all */
-	struct run_stream *stream;    /* the caller's: gets each sample at once; NULL: none */
+	struct run_stream *stream;    /* the caller's; receives each sample at once; NULL: none */
 	const struct run_config *run; /* where the entries come from */
 	const struct topology *topology;
 	struct measure_entry *entry; /* as run->traffic */
@@ -78,8 +78,8 @@ struct measure_window {
 	weft_time batch_ps;  /* length of a batch */
 };
 
-/* Shares are of what the links of all hosts carry: by their rates, or, if 'cycle_ps' is not 0, a
- * byte per cycle each. */
+/* Shares are relative to the combined capacity of all hosts' links: their rates, or, if 'cycle_ps'
+ * is not 0, one byte per cycle each. */
 void measure_window_open(
 	struct measure_window *window, const struct topology *topology, weft_time cycle_ps);
 /* Also opens the entries of the traffic. 'goal' NULL: no schedule. All of them must outlive the
@@ -91,23 +91,25 @@ void measure_window_close(struct measure_window *window);
 
 /* Measuring starts. Forgets all samples. */
 void measure_window_begin(struct measure_window *window, const struct measure_totals *now);
-/* A sample of the time since the last one, or since the start; none above RUN_SAMPLES_MAX, for runs
- * without an end. Links have values in those for which there is room. -ENOMEM. */
+/* Takes a sample of the time since the last one, or since the start; takes none beyond
+ * RUN_SAMPLES_MAX, for runs without an end. Links have values in the samples for which there is
+ * room. -ENOMEM. */
 int measure_window_sample(struct measure_window *window, const struct measure_totals *now);
-/* A source of an entry, before it provides a message; 'from_ps': when the traffic started. */
+/* Registers a traffic source of an entry, before the source provides a message; 'from_ps': when the
+ * traffic started. */
 void measure_window_source(
 	struct measure_window *window, const struct traffic *source, weft_time from_ps);
 /* When the current batch ends. If the measured time is not known, batches are short at first; pairs
  * of batches are merged when there are too many. */
 weft_time measure_window_batch_end(const struct measure_window *window);
-/* A batch ended, at this time or before. True if the second half of the measured time starts with
- * it, if its length is known. */
+/* A batch ended, now or earlier. True if the length of the measured time is known and its second
+ * half starts here. */
 bool measure_window_batch(struct measure_window *window, weft_time at_ps);
 /* Measuring ends. */
 void measure_window_end(struct measure_window *window, const struct measure_totals *now);
 
-/* Fills throughput, samples, and an entry for each of the traffic without its histograms.
- * 'switches': flits per ns are divided by this number; 0: none. -ENOMEM. */
+/* Fills in throughput and samples, and a result entry without histograms for each entry of the
+ * traffic. 'switches': flits per ns are divided by this number; 0: none. -ENOMEM. */
 int measure_window_result(
 	const struct measure_window *window, uint32_t switches, struct run_result *result);
 /* The same without the samples, of which there may be a million. */
@@ -117,13 +119,13 @@ int measure_window_counts(
 /* Adds a switch's counters of congestion: marks, adaptive routing, detector, notifications. */
 void measure_congestion(const struct weft_switch *sw, struct run_result *result);
 
-/* Seconds of wall clock, from any origin: they measure a run's cost and do not affect its result.
- */
+/* Seconds of wall-clock time from an arbitrary origin: used for a run's cost only, never for its
+ * result. */
 double measure_wall_seconds(void);
 
-/* The end of a run that measures until a value is known well enough (measure.until), from the
+/* Ends a run that measures until a value is known precisely enough (measure.until), based on the
  * batches of its window. Call both after each batch. They evaluate only at a few counts of batches,
- * at growing intervals, because testing often enough would find a value that fits by chance. */
+ * at growing intervals, because a value tested often enough would fit by chance. */
 
 /* The batches since the start of the traffic show where the warm-up ends (MSER-5), so measuring can
  * restart now. */
@@ -131,8 +133,8 @@ bool measure_is_warm(const struct measure_window *window);
 /* The 95 % confidence interval of the value is narrow enough, and latency is steady. */
 bool measure_until_reached(const struct measure_window *window);
 
-/* The flows of a run (pattern flows) with their times, or the ends of the ranks of its schedule,
- * for its result. */
+/* Stores the flows of a run (pattern flows) with their times, or the end times of the ranks of its
+ * schedule, in its result. */
 
 /* Adds them. 0 or -ENOMEM. */
 int schedule_times_result(const struct run_goal *goal, struct goal_replay *replay,

@@ -7,9 +7,9 @@
 
 #include "wire/frame.h"
 
-/* Turns of all hosts at one link. */
+/* Number of turns of all hosts at one link. */
 #define TURNS 8
-/* A smaller difference in transit is a fluctuation. */
+/* A smaller difference in transit counts as a fluctuation. */
 #define TRANSIT_FEW 16
 
 /* Bytes of the longest frame; with wormhole switching, of the longest message. */
@@ -28,8 +28,8 @@ static uint64_t unit_bytes(const struct run_config *run)
 	return bytes > 0 ? bytes : 1;
 }
 
-/* The time of a frame on the slowest link. If a VC's buffer holds too few frames for the link's
- * delay, the time per returned credit. */
+/* The time that one frame takes on the slowest link. If a VC's buffer holds too few frames to cover
+ * the link's delay, the time per returned credit. */
 static weft_time turn_ps(const struct topology *topology, const struct run_config *run)
 {
 	const uint64_t bytes = unit_bytes(run);

@@ -2,10 +2,11 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Hosts and queues of switches that got nothing for a share of a run
- * (docs/reference/result-file.md, 'starved'). Weft uses half of the measured time, because a
- * saturated fabric is unfair but serves all within it, and at least a few turns of all hosts at the
- * slowest link, because an incast explains a wait that long. Heads come from deadlock.h. */
+/* Hosts and queues of switches that got no service for a given share of a run
+ * (docs/reference/result-file.md, 'starved'). The share is half of the measured time, because a
+ * saturated fabric is unfair but serves everyone within that time. It is at least a few turns of
+ * all hosts at the slowest link, because an incast explains a wait that long. Heads come from
+ * deadlock.h. */
 
 #include "deadlock.h"
 #include "experiment/run/run_config.h"
@@ -14,7 +15,7 @@
  * buffer, and those that it sent on. */
 struct starvation_transit {
 	uint64_t came, left;
-	bool taken; /* false in a middle: the measuring ended before it */
+	bool taken; /* false at the middle: the measuring ended before it */
 };
 
 /* The minimum wait of a starved head, in a run with this measured time. */
@@ -26,15 +27,16 @@ weft_time starvation_patience(
  */
 int starvation_keep(struct deadlock_heads *kept, const struct deadlock_heads *seen,
 	weft_time measured_ps, weft_time patience_ps);
-/* Measuring starts: drops the kept heads that are not dead. */
+/* Called when measuring starts: drops the kept heads that are not dead. */
 void starvation_begin(struct deadlock_heads *kept);
 
-/* Puts the kept heads into a result of a run with this measured time. If half of that is less than
- * the patience, only the dead ones. 0 or -ENOMEM. */
+/* Puts the kept heads into a result of a run with this measured time; only the dead ones if half of
+ * that time is below 'patience_ps'. 0 or -ENOMEM. */
 int starvation_result(const struct deadlock_heads *kept, const struct topology *topology,
 	weft_time patience_ps, weft_time measured_ps, struct run_result *result);
 
-/* Names the host in the result if, since the 'middle' of the measured time, over a tenth more
- * frames arrived than left, and at least 16. Does nothing without a middle. 0 or -ENOMEM. */
+/* Names the host in the result if, since 'middle', the state at the middle of the measured time,
+ * arrivals exceeded departures by over a tenth, and by at least 16 frames. Does nothing without a
+ * middle. 0 or -ENOMEM. */
 int starvation_judge_transit(const char *host, const struct starvation_transit *middle,
 	const struct starvation_transit *end, struct run_result *result);

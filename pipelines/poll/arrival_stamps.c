@@ -11,13 +11,14 @@
 #define TRIES       8
 #define CONVERSIONS 3
 
-/* The NIC's clock was read between two times of the loop's. */
+/* A reading of the NIC's clock between two readings of the loop's clock. */
 struct reading {
 	weft_time before, after;
 	uint64_t ticks;
 };
 
-/* A processor reads its counter while it waits for what it loads, unless it is told to wait. */
+/* Unless told to wait, a processor may read its counter while it still waits for the data that it
+ * loads. */
 static bool read_once(const struct arrival_stamps *stamps, struct reading *reading)
 {
 	reading->before = clock_now(stamps->clock);
@@ -45,7 +46,7 @@ static bool read_exactly(const struct arrival_stamps *stamps, struct reading *be
 	return any;
 }
 
-/* From two readings of the NIC's clock; 0: it does not count, or too slowly. */
+/* The frequency from two readings of the NIC's clock; 0: it does not count, or too slowly. */
 static uint64_t measure_hz(
 	const struct arrival_stamps *stamps, struct reading *first, struct reading *last)
 {
@@ -97,11 +98,11 @@ void arrival_stamps_begin(
 	clock_init(&stamps->scale, hz, first.ticks - hz);
 	stamps->tick_ns = (int64_t)(1000000000 / hz) + 1;
 	clock_offset_forget(&stamps->nic);
-	/* When the first frame arrives another thread may be reading the NIC. */
+	/* When the first frame arrives, another thread may still be reading the NIC's clock. */
 	compare(stamps, &last);
 }
 
-/* Compares the clocks, if the last reading is old. */
+/* Compares the clocks if the last reading is too old. */
 static void compare_if_due(struct arrival_stamps *stamps)
 {
 	struct reading reading;
@@ -123,7 +124,7 @@ static bool convert(const struct arrival_stamps *stamps, int64_t shown_ns, int64
 	return true;
 }
 
-/* False: the stamp is not of the clock that is read, or that clock is unknown. */
+/* False: the stamp does not come from the clock that is read, or that clock is unknown. */
 static bool latest_of(
 	const struct arrival_stamps *stamps, uint64_t ticks, int64_t now_ns, int64_t *latest_ns)
 {
@@ -131,7 +132,7 @@ static bool latest_of(
 	uint64_t bound_ns;
 
 	*latest_ns = now_ns;
-	/* Each time with the drift at a time that is nearer. */
+	/* Each pass uses the drift at a closer estimate of the time. */
 	for (unsigned i = 0; i < CONVERSIONS; i++)
 		if (!convert(stamps, shown_ns, *latest_ns, latest_ns, &bound_ns))
 			return false;
@@ -139,7 +140,7 @@ static bool latest_of(
 	       *latest_ns - 2 * (int64_t)bound_ns - 2 * stamps->tick_ns <= now_ns + 1;
 }
 
-/* 'now', or when the frame arrived before that. */
+/* 'now', or the time at which the frame arrived, if that is earlier. */
 static weft_time time_of(struct arrival_stamps *stamps, uint64_t ticks, weft_time now)
 {
 	int64_t now_ns = (int64_t)(now / PS_PER_NS), latest_ns;

@@ -11,8 +11,8 @@
  * of a stamp also has a bound, and the latest time within it is used: a frame arrived no later.
  * Nothing may set or steer the NIC's clock, as for the TSC: a step is noticed at the next reading.
  *
- * A stamp that lies in the future, or far in the past, is not of the clock that the driver reads:
- * it is refused, and the time is the loop's. */
+ * A stamp that lies in the future, or far in the past, does not come from the clock that the driver
+ * reads: it is refused, and the loop's time is used. */
 
 #include <rte_mbuf.h>
 
@@ -35,10 +35,10 @@ struct arrival_stamps {
 	uint64_t used, refused;    /* stamps; refused: also while the clock is unknown */
 };
 
-/* Takes 20 ms if the port has stamps, for their frequency. Both are the caller's. */
+/* Takes 20 ms if the port has stamps, to measure their frequency. The caller owns both. */
 void arrival_stamps_begin(
 	struct arrival_stamps *stamps, const struct port *port, const struct clock *clock);
 
-/* The latest time at which a frame arrived that port_rx() just returned: the present time if it has
- * no usable stamp. Never decreases. The thread that receives. */
+/* The latest time at which a frame that port_rx() just returned can have arrived: the present time
+ * if it has no usable stamp. Never decreases. For the receiving thread. */
 weft_time arrival_stamps_time(struct arrival_stamps *stamps, const struct rte_mbuf *mbuf);

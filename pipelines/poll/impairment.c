@@ -31,7 +31,7 @@ static void corrupt(struct impairment *impairment, uint8_t *frame, uint32_t byte
 	impairment->frames_corrupted++;
 }
 
-/* Jitter keeps the order of frames; without it, frames only wait for those that it delayed. */
+/* Jitter keeps frames in order; a frame without jitter waits only for frames that were delayed. */
 static void add_jitter(struct impairment *impairment, struct weft_packet *packet)
 {
 	weft_time jitter_ps = impairment->jitter_ps;
@@ -43,7 +43,7 @@ static void add_jitter(struct impairment *impairment, struct weft_packet *packet
 		impairment->last_due = packet->arrived_ps;
 }
 
-/* Both frames leave. Only data overtakes: a credit frame counts the data before it. */
+/* Both frames leave. Only data frames may overtake: a credit frame counts the data before it. */
 static unsigned release_held(
 	struct impairment *impairment, struct rte_mbuf *mbuf, bool data, struct rte_mbuf **out)
 {

@@ -4,8 +4,8 @@
 
 /* Impairment for experiments, at the transmitting end of a link: drops shares of the credit and
  * data frames, flips a bit in a share of the data frames, adds a random delay to each frame, and
- * lets data frames overtake each other. No frame arrives earlier than without it. The loop's; other
- * threads may store the shares. */
+ * lets data frames overtake each other. No frame arrives earlier than it would without impairment.
+ * Used by the loop only, but other threads may store the shares. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* How often a link went down because a command cut its cable, which is not a fault. */
+/* Link-down events caused by a command that cut the cable; they are not faults. */
 
 #include "link/link_end.h"
 #include "port/port.h"

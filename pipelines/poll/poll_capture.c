@@ -5,7 +5,8 @@
 #include "measure/capture_reason.h"
 #include "wire/frame_check.h"
 
-/* The next frame that passes the quick test. Most frames end here, at nine instructions each. */
+/* The next frame that passes the quick test. Most frames fail it, at a cost of nine instructions
+ * each. */
 static inline unsigned skip(
 	const struct capture_filter *filter, struct rte_mbuf **mbufs, unsigned from, unsigned count)
 {
@@ -45,7 +46,7 @@ void poll_capture_address(
 	if (direction == PCAPNG_OUT) {
 		port_write_addresses(port, frame);
 	} else if (port->ether.rx == NULL) {
-		/* Except the number of the fabric, which is the frame's. */
+		/* Except the number of the fabric, which is taken from the frame. */
 		memcpy(frame, port->ether.out.from, sizeof(port->ether.out.from));
 		memcpy(frame + 6, port->ether.out.to, 4);
 	}

@@ -8,8 +8,8 @@
 #include "capture/capture.h"
 #include "port/port.h"
 
-/* Index of the next frame, from 'from' on, that the capture's filter matches; whether a frame is
- * dropped is left to capture_end(). 'count': none. */
+/* Index of the first frame at or after 'from' that matches the capture's filter; the decision
+ * whether to drop a frame is left to capture_end(). 'count': none. */
 unsigned poll_capture_next(
 	const struct capture *capture, struct rte_mbuf **mbufs, unsigned from, unsigned count);
 
@@ -28,7 +28,7 @@ void poll_capture_address(
 /* Fills 'state' from the frame: its VC, or why it is refused. True: it is valid in 'fabric'. */
 bool poll_capture_begin(struct rte_mbuf *mbuf, uint16_t fabric, struct capture_state *state);
 
-/* Blocks that the data frames of a burst from index 'from' on took from the credits of 'vc'. A
+/* Blocks of credit that the data frames from index 'from' to the end of a burst used in 'vc'. A
  * device takes the credits of the whole burst before it captures the first frame. */
 uint32_t poll_capture_blocks_after(
 	struct rte_mbuf **mbufs, unsigned from, unsigned count, unsigned vc);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Commands of the control thread (device_control.h) in the poll loops of switches and hosts. */
+/* The control thread's commands (device_control.h) in the poll loops of switches and hosts. */
 
 #include <rte_mbuf.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/weft_time.h"
 #include "mapping/device_control.h"
 
-/* Commands per iteration, so that they do not delay the ports. */
+/* Maximum number of commands per iteration, so that they do not delay the ports. */
 #define POLL_CONTROL_ORDERS 16
 
 /* False: the command and the following ones must wait. */

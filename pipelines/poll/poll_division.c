@@ -78,7 +78,7 @@ void poll_division_destroy(struct poll_division *division)
 	free(division);
 }
 
-/* The shard with the fewest ports, of those on 'socket'; any if it is negative. */
+/* The shard with the fewest ports among those on 'socket'; among all if 'socket' is negative. */
 static unsigned min(const unsigned *dealt, const int *part_socket, unsigned shards, int socket)
 {
 	unsigned found = shards;
@@ -90,7 +90,7 @@ static unsigned min(const unsigned *dealt, const int *part_socket, unsigned shar
 	return found;
 }
 
-/* No shard stays without a port: it gets one from the shard that has most. */
+/* No shard stays without a port: an empty one gets a port from the shard that has most. */
 static void fill_empty(uint8_t *owner, unsigned ports, unsigned *dealt, unsigned shards)
 {
 	for (unsigned shard = 0; shard < shards; shard++) {
@@ -149,7 +149,7 @@ static uint64_t load(const uint64_t *place)
 
 /* --- each shard --- */
 
-/* A purge also discards the rest of what other shards had for this one. */
+/* A purge also discards what other shards still have queued for this one. */
 static void purge(struct poll_switch *ps, weft_time now)
 {
 	poll_switch_accept(ps, now);
@@ -207,7 +207,7 @@ static void begin_round(struct poll_switch *ps)
 		ps->orders->from[shard] = load(&ps->orders->report[shard].iterations);
 }
 
-/* Ends a round if all shards have been through it, and starts the next. */
+/* Ends a round once all shards have completed it, and starts the next one. */
 static void end_round(struct poll_switch *ps)
 {
 	struct poll_division_control *orders = ps->orders;
@@ -283,7 +283,8 @@ static bool obey_all(struct poll_switch *ps, struct device_order *order)
 	return true;
 }
 
-/* A port of another shard: into the ring, where it takes the place of a control frame. */
+/* Sends through a port of another shard: puts the frame into the ring, in the place of a control
+ * frame. */
 static bool send_elsewhere(struct poll_switch *ps, const struct device_order *order)
 {
 	bool wait = false;

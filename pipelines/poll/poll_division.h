@@ -6,8 +6,8 @@
  * (switch_shard.h), each with the ports that it owns. poll_switch_owner() finds the owner of a
  * port; a port is set up there.
  *
- * One thread per shard calls poll_switch_run(); for everything else, one thread while none of them
- * runs. */
+ * One thread per shard calls poll_switch_run(); a single thread calls everything else, while no
+ * shard runs. */
 
 #include "poll_switch.h"
 
@@ -17,8 +17,8 @@ struct poll_division {
 	struct poll_division_control *orders;
 };
 
-/* NULL with errno EINVAL (a number out of range, no VOQs) or ENOMEM. 'owner' of each port: the
- * number of a shard. */
+/* NULL with errno EINVAL (a number out of range, no VOQs) or ENOMEM. 'owner': the shard number for
+ * each port. */
 struct poll_division *poll_division_create(
 	const struct switch_config *config, const uint8_t *owner, unsigned shards);
 
@@ -48,10 +48,11 @@ static inline struct poll_switch *poll_division_owner(
 void poll_division_deal(uint8_t *owner, const int *port_socket, unsigned ports,
 	const int *part_socket, unsigned shards);
 
-/* The control thread and a switch of several loops: the first shard has the channel
- * (device_control.h) and passes on what concerns all. A purge or new tables count as done when all
- * shards have done it; the previous tables are returned then. Frames for the agent reach the first
- * shard through the rings, and its frames for ports of others leave it there.
+/* The control thread and a switch with several loops: the first shard has the channel
+ * (device_control.h) and passes on commands that concern all shards. A purge or new tables count as
+ * done when all shards have done it; the previous tables are returned then. Frames for the agent
+ * reach the first shard through the rings, and the agent's frames for other shards' ports leave it
+ * through them.
  *
  * To the control thread an iteration of such a switch is a round: each shard has made two
  * iterations since it started, at least one of them whole. Shards publish since which iteration
@@ -60,14 +61,14 @@ void poll_division_deal(uint8_t *owner, const int *port_socket, unsigned ports,
 
 /* Written by one shard, read by the first one. */
 struct poll_part_report {
-	uint64_t done;       /* the last command that it has done */
+	uint64_t done;       /* the last command that this shard has done */
 	uint64_t iterations; /* that it has made */
-	uint64_t idle_from;  /* the iteration since which it is idle; UINT64_MAX: it is not */
+	uint64_t idle_from;  /* iteration since which it has been idle; UINT64_MAX: not idle */
 	uint64_t linked;     /* its ports */
 } __attribute__((aligned(64)));
 
 struct poll_division_control {
-	/* Written by the first shard before 'given'; then the others read it. */
+	/* Written by the first shard before 'given'; the others read it afterwards. */
 	uint64_t given __attribute__((aligned(64))); /* orders to all shards */
 	uint8_t kind;                                /* enum device_order_kind */
 	const struct switch_tables *tables;
@@ -76,7 +77,7 @@ struct poll_division_control {
 	/* The first shard's own. */
 	uint64_t from[SWITCH_SHARDS_MAX]; /* iterations when the round started */
 	uint64_t rounds;                  /* that have ended */
-	uint64_t awaited; /* the present command is done after this many; 0: shards still do it */
+	uint64_t awaited; /* the present command ends after this round; 0: shards still do it */
 	bool asked;       /* they have been told of it */
 };
 
@@ -85,5 +86,5 @@ struct poll_division_control *poll_division_control_create(void);
 /* poll_switch_control_poll() of a shard. */
 void poll_division_control(struct poll_switch *ps, weft_time now);
 
-/* A frame of the agent from the first shard leaves through a port of this one, or is lost. */
+/* The first shard's frame from the agent leaves through a port of this shard, or is lost. */
 void poll_division_send(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now);

@@ -32,10 +32,10 @@ static int check_pool(const struct poll_nic_config *config, struct error *error)
 	return 0;
 }
 
-/* An acknowledgement costs the loops as much as a data frame or two, and with a key four more
- * hashes through one switch. A quarter of the window leaves the sender three quarters to continue
- * with. The limit is below the frames that a flow has in flight before its first
- * acknowledgement. */
+/* An acknowledgement costs the loops as much as one or two data frames and, with a key, four more
+ * hashes on a path with one switch. At a quarter of the window the sender can continue with the
+ * other three quarters. The limit is below the number of frames that a flow has in flight before
+ * its first acknowledgement. */
 static uint32_t ack_frames(const struct nic_config *nic)
 {
 	uint32_t quarter = nic->window_frames / 4;
@@ -111,10 +111,10 @@ int poll_nic_add_traffic(
 	if (pn->sources + lanes > POLL_NIC_SOURCES_MAX)
 		return error_set(error, ENOSPC, "%s: more than %u traffic sources", pn->port->name,
 			POLL_NIC_SOURCES_MAX / lanes);
-	/* With rails it is a number of rails.h. */
+	/* With rails it is a number in the sense of rails.h. */
 	if (filled.rails == NULL)
 		filled.host = nic_config(pn->nic)->host;
-	/* The interface may have room for hosts that the fabric does not have yet. */
+	/* The interface may have room for hosts that are not in the fabric yet. */
 	if (filled.hosts == 0)
 		filled.hosts = nic_config(pn->nic)->hosts;
 	filled.frame_bytes = nic_config(pn->nic)->mtu_bytes;
@@ -157,8 +157,8 @@ static __attribute__((noinline)) bool accept_control(struct poll_nic *pn, struct
 	return port_auth_open(&pn->guard, nic_link(pn->nic), mbuf);
 }
 
-/* A frame that compares clocks. Its time is read again, because the loop's may be stale. Other
- * frames have the loop's time. */
+/* Takes a frame that compares clocks. The time is read again, because the loop's may be stale.
+ * Other frames use the loop's time. */
 static inline bool compares_clocks(const struct poll_nic *pn, unsigned kind)
 {
 	return kind == FRAME_CLOCK && pn->clock != NULL;
@@ -195,7 +195,7 @@ static bool is_data_of(const struct link_end *link, const struct frame_header *h
 	return header->kind == FRAME_DATA && header->vc < link->config.vcs;
 }
 
-/* 'mbuf' arrived and is not processed yet. */
+/* 'mbuf' has arrived but is not processed yet. */
 static void poll_nic_capture_in(
 	const struct poll_nic *pn, struct capture *capture, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -231,7 +231,7 @@ static __attribute__((noinline)) void receive_captured(struct poll_nic *pn, stru
 
 		if (wanted)
 			poll_nic_capture_in(pn, capture, mbufs[i], now);
-		/* An in-transit host may be about to lose it. */
+		/* A host with in-transit buffers may be about to lose it. */
 		if (wanted && bytes <= sizeof(frame))
 			memcpy(frame, rte_pktmbuf_mtod(mbufs[i], const void *), bytes);
 		receive_frame(pn, mbufs[i], now);
@@ -293,7 +293,7 @@ static unsigned generate(struct poll_nic *pn, struct traffic *source, weft_time 
 	return count;
 }
 
-/* A schedule waits for a host without a route as for one without room. */
+/* A schedule waits for a host without a route in the same way as for one without room. */
 static bool can_take(const struct poll_nic *pn, uint16_t to, weft_time now)
 {
 	return nic_routes_reaches(nic_config(pn->nic)->routes, to) &&
@@ -355,14 +355,14 @@ static struct rte_mbuf *pass_on(struct weft_packet *packet)
 	return mbuf;
 }
 
-/* The driver made the frame for itself or its link. */
+/* The driver itself made the frame, for its own use or for its link. */
 static bool is_own_control(const struct poll_nic *pn, const struct weft_packet *packet)
 {
 	return packet->control &&
 	       (packet->source == nic_config(pn->nic)->host || packet->source == FRAME_HOST_NONE);
 }
 
-/* When an ideal interface could have sent a frame. */
+/* The time at which an ideal interface could have sent a frame. */
 static weft_time ready_at(struct poll_nic *pn, const struct weft_packet *packet)
 {
 	const struct credit_tx *tx = &nic_link(pn->nic)->tx[packet->vc];
@@ -372,9 +372,9 @@ static weft_time ready_at(struct poll_nic *pn, const struct weft_packet *packet)
 	return RTE_MAX(packet->arrived_ps, credit_times_of(&pn->credits, packet->vc, tx->sent));
 }
 
-/* Builds the next frame of the interface. '*at': start of its transmission; for a control frame of
- * its own, when it was ready. NULL: no frame, or no buffer for it. A frame in transit needs no
- * buffer. */
+/* Builds the interface's next frame. '*at': start of its transmission; for the interface's own
+ * control frames, when the frame was ready. NULL: no frame, or no buffer for it. A frame in transit
+ * needs no buffer. */
 static struct rte_mbuf *next_frame(struct poll_nic *pn, weft_time now, weft_time *at)
 {
 	struct rte_mbuf *mbuf = pn->spare != NULL ? pn->spare : rte_pktmbuf_alloc(pn->pool);
@@ -446,7 +446,7 @@ static unsigned offer(struct poll_nic *pn, weft_time now)
 	return moved;
 }
 
-/* Takes the link down at once when the cable is pulled, without waiting for missed hellos. */
+/* Takes the link down as soon as the cable is pulled, without waiting for missed hellos. */
 static inline void check_carrier(struct poll_nic *pn, weft_time now)
 {
 	struct link_end *link = nic_link(pn->nic);
@@ -465,7 +465,7 @@ unsigned poll_nic_run(struct poll_nic *pn, weft_time now)
 	if (nic_has_routes(pn->nic))
 		moved += offer(pn, now);
 	check_carrier(pn, now);
-	/* The link went down: a port without a reader may never take the waiting frames. */
+	/* The link went down: if nothing reads the port, the waiting frames may never be taken. */
 	if (__builtin_expect(nic_poll(pn->nic, now), 0)) {
 		tx_queue_drain(&pn->tx);
 		port_auth_follow(&pn->guard, nic_link(pn->nic));

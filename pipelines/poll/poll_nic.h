@@ -34,8 +34,8 @@
 #define POLL_NIC_TAP_BYTES (sizeof(struct virtio_net_hdr) + EDGE_ETHERNET_BYTES + 4 + UINT16_MAX)
 
 struct poll_nic_config {
-	/* 'above' is filled here. A quarter of the window, or 48 frames, are acknowledged at once
-	 * if that is more than 'ack_frames'. */
+	/* The driver fills in 'above'. A quarter of the window, or 48 frames, are acknowledged at
+	 * once if that is more than 'ack_frames'. */
 	struct nic_config nic;
 	const struct link_key *key; /* for its link's control frames; NULL: none */
 	struct port *port;
@@ -44,7 +44,8 @@ struct poll_nic_config {
 	 * else NULL. Copied. */
 	const struct tx_timing *timing;
 	struct impairment *impairment; /* NULL: none */
-	/* Read for frames that compare clocks, the caller's; NULL: poll_nic_set_clocks() fails. */
+	/* Read when frames compare clocks; owned by the caller; NULL: poll_nic_set_clocks()
+	 * fails. */
 	const struct clock *clock;
 };
 
@@ -54,7 +55,7 @@ struct poll_nic_tap {
 	weft_time due;   /* next read; an empty one costs as much as a few frames */
 	weft_time pause; /* after an empty one */
 	bool held;       /* the interface has not taken 'action' yet */
-	uint16_t member; /* next one, if that is a packet to a group */
+	uint16_t member; /* the next member to serve, if that is a packet to a group */
 	struct edge_action action;
 	uint8_t *frame; /* POLL_NIC_TAP_BYTES: the kernel's description (edge_offload.h), and the
 			   frame */
@@ -75,8 +76,8 @@ struct poll_nic_goal {
 struct poll_nic_control {
 	struct device_control *control; /* NULL: static routes */
 	struct host_tables *tables;     /* in use; NULL: none yet */
-	uint64_t data_moved;  /* while paused: data frames in and out, as of the last iteration */
-	uint64_t orders_lost; /* frames of commands lost: link down, or frame too long */
+	uint64_t data_moved;  /* while paused: data frames in and out, up to the last iteration */
+	uint64_t orders_lost; /* lost frames of commands: link down, or frame too long */
 };
 
 struct poll_nic {
@@ -141,10 +142,10 @@ void poll_nic_set_control(struct poll_nic *pn, struct device_control *control);
 /* One iteration. Returns the number of frames and messages moved; 0: the loop may yield. */
 unsigned poll_nic_run(struct poll_nic *pn, weft_time now);
 
-/* Ends the traffic; messages that are due and were not taken count as generated. */
+/* Ends the traffic; due messages that were not taken count as generated. */
 void poll_nic_stop_traffic(struct poll_nic *pn, weft_time now);
 
-/* Sources will still send, or a message is not acknowledged. */
+/* Sources will send more, or a message is not acknowledged yet. */
 bool poll_nic_busy(const struct poll_nic *pn, weft_time now);
 
 /* Sums over the sources. */

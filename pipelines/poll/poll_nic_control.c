@@ -23,7 +23,7 @@ static bool send(struct poll_nic *pn, const struct device_order *order, weft_tim
 	bool wait = false;
 
 	if (is_linked(pn)) {
-		/* No deadlock: a link that takes nothing for long goes down. */
+		/* This is not a deadlock: a link that takes nothing for long goes down. */
 		if (!tx_queue_has_room(&pn->tx))
 			return false;
 		mbuf = poll_control_frame(pn->pool, order, &wait);
@@ -90,7 +90,7 @@ static uint64_t data_moved(const struct nic *nic)
 	       count[NIC_FRAMES_RETRANSMITTED] + count[NIC_ITB_REINJECTED];
 }
 
-/* No data is stored and none moved in this iteration. Frames of the mapper do not count. */
+/* No data is stored, and none moved in this iteration. Mapper frames do not count. */
 static bool is_idle(struct poll_nic *pn)
 {
 	uint64_t before = pn->mapper.data_moved;

@@ -23,7 +23,7 @@ static void deliver(void *ctx, const struct nic_delivery *delivery)
 	struct poll_nic_endpoints *endpoints = ctx;
 
 	endpoint_set_deliver(endpoints->set, delivery);
-	/* An answer may be due even without a program. */
+	/* An answer may be due even if no program is attached. */
 	atomic_store_explicit(&endpoints->active, true, memory_order_relaxed);
 }
 
@@ -93,8 +93,8 @@ static bool follow(struct poll_nic_endpoints *endpoints, unsigned number)
 		atomic_compare_exchange_strong(&at->state, &state, POLL_NIC_ENDPOINT_SERVED);
 	}
 	if (state == POLL_NIC_ENDPOINT_CLOSING) {
-		/* The program may have come and gone since the last call; it has sent nevertheless.
-		 */
+		/* The program may have come and gone since the last call, but may still have sent
+		 * something. */
 		if (!endpoint_set_has(endpoints->set, number))
 			endpoint_set_add(endpoints->set, at->endpoint);
 		endpoint_set_close(endpoints->set, number);
@@ -114,7 +114,7 @@ unsigned poll_nic_endpoints_run(struct poll_nic *pn, weft_time now)
 	unsigned moved;
 	uint64_t bells;
 
-	/* First: an attachment from now on sets it again. */
+	/* Cleared first, because an attachment from now on sets it again. */
 	atomic_store(&endpoints->active, false);
 	for (unsigned i = 0; i < endpoints->count; i++)
 		active = follow(endpoints, i) || active;

@@ -40,7 +40,8 @@ struct poll_nic_endpoints {
 	uint16_t count;
 };
 
-/* Lets up to 'count' programs use the host; call it before the first iteration. 0 or -ENOMEM. */
+/* Lets up to 'count' programs use the host; must be called before the first iteration. 0 or
+ * -ENOMEM. */
 int poll_nic_set_endpoints(struct poll_nic *pn, uint16_t count, int thread_bell);
 void poll_nic_endpoints_fini(struct poll_nic *pn);
 
@@ -49,7 +50,7 @@ void poll_nic_endpoint_attach(
 	struct poll_nic *pn, unsigned number, struct endpoint *endpoint, int bell);
 void poll_nic_endpoint_detach(struct poll_nic *pn, unsigned number);
 
-/* Loop: a program is attached, or was and something is left to do. */
+/* Loop: a program is attached, or a former one has left work to do. */
 static inline bool poll_nic_endpoints_active(const struct poll_nic *pn)
 {
 	return pn->endpoints != NULL &&

@@ -9,9 +9,9 @@
 #include "wire/frame.h"
 
 /* ---- poll_nic_capture.c. Each frame is captured with the state that explains it
- * (docs/reference/wire-format.md). Credits are those left to the sender of a data frame in its VC
- * of this link, after the frame. An interface has no virtual output queues, so no depth is given.
- * */
+ * (docs/reference/wire-format.md). Credits are what the sender of a data frame has left after the
+ * frame, in the frame's VC on this link. An interface has no virtual output queues, so no depth is
+ * given. */
 
 /* 'mbufs' have taken their credits and are about to be sent. */
 void poll_nic_capture_out(const struct poll_nic *pn, struct capture *capture,

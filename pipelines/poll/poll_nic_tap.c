@@ -15,7 +15,7 @@
 /* Pause after an empty read, in real time: a system call takes some hundred nanoseconds, more than
  * an iteration of the loop. */
 #define PAUSE_PS (20 * PS_PER_US)
-/* IP packets in reassembly at the same time, one of each host. */
+/* IP packets in reassembly at the same time, one per sending host. */
 #define REASSEMBLIES 1024
 
 static void write_packet(void *ctx, const struct edge_packet *packet)
@@ -63,7 +63,7 @@ static int send_packet(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 	return result;
 }
 
-/* A message to each member; those who cannot be reached do not stop the others. */
+/* Sends a message to each member; unreachable members do not stop the others. */
 static int send_copies(struct poll_nic_tap *tap, struct nic *nic, weft_time now)
 {
 	while ((tap->action.destination = edge_member(tap->edge, tap->member)) != FRAME_HOST_NONE) {

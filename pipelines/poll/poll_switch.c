@@ -40,7 +40,7 @@ void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port,
 		ps->direct |= port_set_of(at);
 }
 
-/* A packet of this input left, or will have left at 'at'. */
+/* A packet from this input has left, or will have left by 'at'. */
 static inline void note_left(struct poll_switch *ps, unsigned input, weft_time at)
 {
 	ps->port[input].left_at = RTE_MAX(ps->port[input].left_at, at);
@@ -104,12 +104,12 @@ struct latency_extension *poll_switch_extension(void *ctx, const struct weft_pac
 {
 	const uint8_t *frame = packet->route - FRAME_HEADER_BYTES;
 
-	/* The frame is the switch's, though its route is constant. */
+	/* The switch owns the frame, although its route is constant. */
 	return latency_of_frame((uint8_t *)(uintptr_t)frame);
 }
 
-/* A good data frame that must be stored or discarded. Reads the frame again: values kept for this
- * rare case would cost registers in the loop that calls it. */
+/* Handles a good data frame that must be stored or discarded. Reads the frame again: values kept
+ * for this rare case would cost the calling loop registers. */
 static __attribute__((noinline)) void receive_queued(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -191,8 +191,8 @@ static void flush_burst(struct poll_switch *ps, unsigned input, unsigned output,
 	*burst = (struct poll_switch_burst){.count = 0};
 }
 
-/* The path of a plain packet past the queues or into another shard. Returns the output; 'filled'
- * gets those that have to be flushed. SWITCH_PORT_NONE: it has to be stored. */
+/* Moves a plain packet past the queues or into another shard. Returns the output; outputs to be
+ * flushed are added to 'filled'. SWITCH_PORT_NONE: the packet has to be stored. */
 static inline __attribute__((always_inline)) unsigned pass_on(struct poll_switch *ps,
 	struct switch_port *port, struct rte_mbuf *mbuf, struct weft_packet *packet,
 	port_set *filled, weft_time now, const bool voq, const bool parted)
@@ -272,8 +272,8 @@ static __attribute__((noinline)) unsigned receive_all(
 	return receive_burst(ps, at, mbufs, count, now, false, false, NULL, false);
 }
 
-/* A frame that passes the quick test. True: the capture wants it, and it is received alone, so that
- * it is captured with the state that it met and the decision on it. */
+/* Takes a frame that passes the quick test. True: the capture wants the frame, so it is received
+ * alone, to be captured with the state that it met and the decision on it. */
 static __attribute__((noinline)) bool receive_wanted(struct poll_switch *ps, unsigned at,
 	struct capture *capture, struct rte_mbuf *mbuf, weft_time now)
 {
@@ -340,7 +340,7 @@ static inline unsigned collect(
 	return count;
 }
 
-/* Seals the control frames of a burst from the queues, which come first. */
+/* Seals the control frames in a burst from the queues; they come first. */
 static __attribute__((noinline)) void seal_control(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf **mbufs, unsigned count)
 {
@@ -349,8 +349,9 @@ static __attribute__((noinline)) void seal_control(
 			!port_auth_seal(&ps->port[at].guard, &ps->sw->port[at].link, mbufs[i]);
 }
 
-/* When an ideal switch could have sent a data packet that left its queue: the packet had arrived,
- * it had credits, and without VOQs its input had read out the packet before it. */
+/* The time at which an ideal switch could have sent a data packet that left its queue: the packet
+ * had arrived, it had credits, and without VOQs its input had finished reading out the previous
+ * packet. */
 static weft_time ready_at(struct poll_switch *ps, unsigned at, const struct weft_packet *packet)
 {
 	const struct credit_tx *tx = &ps->sw->port[at].link.tx[packet->vc_next];
@@ -430,8 +431,8 @@ static unsigned transmit(struct poll_switch *ps, unsigned at, weft_time now)
 	return count;
 }
 
-/* For inputs without VOQs that have read a packet out. As on the virtual clock, the output of that
- * packet picks its next one before the outputs of the heads pick theirs, in the order of VCs. */
+/* For inputs without VOQs that have read out a packet. As on the virtual clock, the output of that
+ * packet picks its next one before the outputs of the waiting heads pick theirs, in VC order. */
 static __attribute__((noinline)) unsigned let_go(struct poll_switch *ps, weft_time now)
 {
 	unsigned moved = 0;
@@ -467,9 +468,9 @@ static __attribute__((noinline)) void keep_house(struct poll_switch *ps, weft_ti
 		port_idle(ps->port[port_set_first(ports)].port, now);
 }
 
-/* Blocked at the end of this iteration and of the one before it: so it was in between, as credits
- * arrive only in an iteration. A packet that arrives after a pause of the loop has not waited
- * yet. */
+/* Blocked at the end of this iteration and of the one before it, so blocked throughout, because
+ * credits arrive only during an iteration. A packet that arrives after a pause of the loop has not
+ * waited yet. */
 static inline void note_blocked(struct poll_switch *ps, unsigned at, weft_time now)
 {
 	const struct switch_output *output = &ps->sw->port[at].output;
@@ -498,12 +499,12 @@ unsigned poll_switch_run(struct poll_switch *ps, weft_time now)
 		if (!port_set_has(ps->present, at))
 			continue;
 		moved += receive(ps, at, now);
-		/* Before the arbiter picks again, so that no packet overtakes another. */
+		/* Flushed before the arbiter picks again, so that no packet overtakes another. */
 		poll_switch_flush(ps, at, now);
 		PORT_SET_EACH(busy, ps->sw->busy & ps->present)
 			moved += transmit(ps, port_set_first(busy), now);
 	}
-	/* Once for all ports: the other core's cache line moves less often. */
+	/* Flushed once for all ports, so that the other core's cache line moves less often. */
 	if (__builtin_expect(ps->shard != NULL, 0))
 		switch_shard_flush(ps->shard);
 	for (unsigned at = 0; at < ps->ports; at++) {

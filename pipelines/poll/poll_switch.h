@@ -30,8 +30,8 @@
 struct latency_extension;
 struct poll_division_control;
 
-/* The source check of a port (docs/reference/lab-file.md, 'Frames of a fabric'): behind it is one
- * host, and data and end-to-end control frames have it as their source. */
+/* The source check of a port (docs/reference/lab-file.md, 'Frames of a fabric'): there is a single
+ * host behind it, and data and end-to-end control frames must have that host as their source. */
 struct poll_switch_source {
 	bool known;      /* the host is known; else any source passes */
 	bool in_transit; /* it may also re-inject frames of others behind an in-transit mark */
@@ -39,8 +39,8 @@ struct poll_switch_source {
 	uint64_t spoofed, control_spoofed; /* frames discarded */
 };
 
-/* The last packet that a timed output sent, until its tail leaves. 'input': also of other
- * shards. */
+/* The last packet that a timed output sent, until its tail has left. 'input' may belong to another
+ * shard. */
 struct poll_switch_leaving {
 	weft_time end;
 	uint32_t blocks;
@@ -81,7 +81,7 @@ struct poll_switch_control {
 	struct rte_mempool *pool;       /* for frames that it sends for the agent */
 	struct switch_tables *tables;   /* in use; NULL: none came yet */
 	bool paused;
-	uint64_t data_moved; /* data frames in and out until the last iteration, while paused */
+	uint64_t data_moved; /* data frames in and out up to the last iteration, while paused */
 };
 
 struct capture_filter;
@@ -91,16 +91,17 @@ struct poll_switch {
 	struct rte_mempool *pool; /* for control frames that it generates */
 	unsigned ports;
 	port_set present;    /* ports with a cable */
-	port_set direct;     /* ports to which frames may pass the queues: not timed, none waits */
+	port_set direct;     /* ports to which frames may pass the queues: untimed, none waits */
 	port_set filled;     /* bursts that are not empty */
-	port_set needs_idle; /* ports that have something to do when nothing moves */
+	port_set needs_idle; /* ports that need service even when nothing moves */
 	struct poll_switch_burst burst[SWITCH_PORTS_MAX];
 	struct rte_mbuf *burst_mbuf[SWITCH_PORTS_MAX][PORT_BURST];
 	struct poll_switch_port port[SWITCH_PORTS_MAX];
 	unsigned carried; /* frames that the last run moved, except the neighbours' own link frames
 			   */
-	/* No frame of the burst that is received passes the quick test of this filter, so neither
-	 * do they when they leave: no switch changes its words. NULL: some may. */
+	/* No frame of the burst being received passes the quick test of this filter. They will not
+	 * pass it on departure either, because no switch changes the words that it tests. NULL:
+	 * some may. */
 	const struct capture_filter *unwanted;
 	bool learns_hosts;     /* poll_switch_learn_hosts() */
 	bool hosts_in_transit; /* whether the hosts that it learns are in-transit hosts */
@@ -108,7 +109,7 @@ struct poll_switch {
 	struct arn_policer_config arn_policer;
 	weft_time before; /* time of the last iteration */
 	port_set blocked; /* ports that were blocked at its end */
-	/* This shard of a divided switch; NULL: the switch is whole. */
+	/* This shard of a divided switch; NULL: the switch is not divided. */
 	struct switch_shard *shard;
 	struct poll_switch *const *shards;    /* all of them, by number */
 	struct poll_division_control *orders; /* number of this shard (poll_division.h) */
@@ -129,10 +130,10 @@ void poll_switch_destroy(struct poll_switch *ps);
 void poll_switch_attach(struct poll_switch *ps, unsigned at, struct port *port,
 	const struct tx_timing *timing, struct impairment *impairment);
 
-/* An attached port has no cable, and is not polled until there is one. Before the first
+/* An attached port has no cable yet, and is not polled until there is one. Call before the first
  * poll_switch_run(). */
 void poll_switch_unplug(struct poll_switch *ps, unsigned at);
-/* Now it has one. Between two iterations, even if it had one before. */
+/* The port now has a cable. Call between two iterations; it may have had another cable before. */
 void poll_switch_plug(struct poll_switch *ps, unsigned at);
 
 /* Number of the fabric that the port belongs to; with a key its control frames have seals. Before
@@ -141,15 +142,17 @@ void poll_switch_plug(struct poll_switch *ps, unsigned at);
 void poll_switch_guard(
 	struct poll_switch *ps, unsigned at, uint16_t fabric, const struct link_key *key);
 
-/* Behind the port is this host: frames of other sources are discarded there, unless 'in_transit'
- * and the element before their cursor is an in-transit mark. After poll_switch_guard(). */
+/* This host is behind the port: frames from other sources are discarded there, unless 'in_transit'
+ * is set and the element before their cursor is an in-transit mark. Call after
+ * poll_switch_guard(). */
 void poll_switch_set_host(struct poll_switch *ps, unsigned at, uint16_t host, bool in_transit);
 
 /* The same for hosts that hellos name (FRAME_HOST_DEVICE), where cables may be other than
  * planned. Before its first hello a neighbour has no credits, so that the port takes no data. */
 void poll_switch_learn_hosts(struct poll_switch *ps, bool in_transit);
 
-/* Which notifications its ports accept from now on; before that all from switches. */
+/* Selects the notifications that the ports accept from now on; until then they accept all that come
+ * from switches. */
 void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_policer_config *guard);
 
 /* The switch has an agent in the control thread, and its tables from there: the tables in its
@@ -159,11 +162,11 @@ void poll_switch_limit_arns(struct poll_switch *ps, const struct arn_policer_con
 void poll_switch_set_control(
 	struct poll_switch *ps, struct device_control *control, struct rte_mempool *pool);
 
-/* The latency extension of a frame that the switch stores, which has FRAME_F_LATENCY and passed all
- * checks: contention_config.extension, for any 'ctx'. */
+/* The latency extension of a frame that the switch stores. The frame has FRAME_F_LATENCY and has
+ * passed all checks: contention_config.extension, for any 'ctx'. */
 struct latency_extension *poll_switch_extension(void *ctx, const struct weft_packet *packet);
 
-/* One iteration: every port is read once, every output that can send does, due control frames
- * leave. Returns the number of frames moved, also between shards: 0 means that the loop may
- * yield. */
+/* One iteration: reads every port once, sends through every output that can send, and sends due
+ * control frames. Returns the number of frames moved, also between shards: 0 means that the loop
+ * may yield. */
 unsigned poll_switch_run(struct poll_switch *ps, weft_time now);

@@ -74,7 +74,7 @@ int poll_switch_control_use(struct poll_switch *ps, const struct switch_tables *
 {
 	uint8_t sl_to_vc[16];
 	const struct switch_routing routing = {.port = tables->port,
-		/* The mapper knows switches of up to 64 ports alone. */
+		/* The mapper only supports switches of up to 64 ports. */
 		.alternatives = PORT_SET_WORDS == 1 ? (const port_set *)tables->alternatives : NULL,
 		.hosts = tables->hosts,
 		.vc_rule = tables->vc_rule,

@@ -7,11 +7,12 @@
 
 #include "poll_switch.h"
 
-/* Passes frames for the agent to the control thread; without room they are lost and counted. */
+/* Passes frames for the agent to the control thread; if there is no room, they are lost and
+ * counted. */
 void poll_switch_control_up(struct poll_switch *ps);
 
-/* At the end of a loop: executes orders, then reports state. No frame of this loop is between ports
- * and queues any more. */
+/* At the end of an iteration: executes commands, then reports state. No frame of this iteration is
+ * between ports and queues any more. */
 void poll_switch_control_poll(struct poll_switch *ps, weft_time now);
 
 /* ---- Shared by switches on one loop and on several. */
@@ -23,19 +24,19 @@ bool poll_switch_control_send(
 void poll_switch_control_purge(struct poll_switch *ps, weft_time now);
 /* DEVICE_COMMIT: 0, or -EINVAL and the previous tables stay. */
 int poll_switch_control_use(struct poll_switch *ps, const struct switch_tables *tables);
-/* No data is here, and none arrived or left since the last call. Frames of the mapper come and go
- * all the time. */
+/* No data is stored here, and none arrived or left since the last call. Mapper frames are ignored,
+ * because they come and go all the time. */
 bool poll_switch_control_is_idle(struct poll_switch *ps);
 
 /* Frees what is stored between loops; the switch has no tables afterwards. */
 void poll_switch_control_end(struct poll_switch *ps);
 
-/* Sends one of the driver's own frames, ready at 'ready', after the waiting ones.
- * tx_queue_has_room() was true. */
+/* Sends one of the driver's own frames, ready at 'ready', after the frames that already wait.
+ * tx_queue_has_room() returned true. */
 void poll_switch_send_own(
 	struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf, weft_time ready, weft_time now);
-/* Takes what other shards passed on; the number of entries. For a shard. */
+/* For a shard: takes the frames that other shards passed on; returns their number. */
 unsigned poll_switch_accept(struct poll_switch *ps, weft_time now);
-/* Frees what the switch discarded; its space in the buffers is free since 'now'. 'stored': not as
- * it arrived. */
+/* Frees the frames that the switch discarded; their space in the buffers has been free since 'now'.
+ * 'stored': they have changed since they arrived. */
 void poll_switch_free_discards(struct poll_switch *ps, bool stored, weft_time now);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The control frames that end at the next device: credits, hellos and notifications of a switch. */
+/* A switch's control frames that end at the next device: credits, hellos and notifications. */
 
 #include "poll_switch_private.h"
 
@@ -96,7 +96,7 @@ static void end_link_local(struct poll_switch *ps, unsigned at, struct rte_mbuf 
 	poll_switch_send_own(ps, at, mbuf, ready, now);
 }
 
-/* When the last packet of this input left the switch, wherever its output is. */
+/* The time at which the last packet of this input left the switch, through whichever output. */
 static weft_time left_at(const struct poll_switch *ps, unsigned at)
 {
 	weft_time here = ps->port[at].left_at;
@@ -147,7 +147,7 @@ static void send_arn(
 	struct rte_mbuf *mbuf;
 	uint8_t *payload;
 
-	/* Lost, as on a link: it is sent again while the root stands. */
+	/* Dropped, as if lost on a link: it is sent again as long as the root persists. */
 	if (!tx_queue_has_room(&port->tx))
 		return;
 	payload = begin_link_local(ps, arn->port, &mbuf);
@@ -169,7 +169,8 @@ void poll_switch_poll_congestion(struct poll_switch *ps, weft_time now)
 }
 
 /* Packets whose tail has not left yet still fill the buffer of 'input', although they have left its
- * queues. 'held' subtracts their blocks from those released; otherwise adds them back. */
+ * queues. With 'held' their blocks are subtracted from the released ones; otherwise they are added
+ * back. */
 static void hold_leaving(struct poll_switch *ps, unsigned input, weft_time now, bool held)
 {
 	struct credit_rx *rx = ps->sw->port[input].link.rx;
@@ -231,7 +232,7 @@ void poll_switch_poll_link(struct poll_switch *ps, unsigned at, weft_time now)
 		hold_leaving(ps, at, now, true);
 	due = switch_poll_link(ps->sw, at, now);
 
-	/* A port without a reader may never take the waiting frames. */
+	/* If nothing reads the port, the waiting frames may never be taken. */
 	if (due & LINK_WENT_DOWN) {
 		poll_switch_free_discards(ps, true, now);
 		tx_queue_drain(&ps->port[at].tx);

@@ -21,7 +21,7 @@ struct poll_switch_captured {
 	struct capture_state state;
 };
 
-/* Copies a frame that arrived, before the switch gets it. */
+/* Copies an arriving frame before the switch processes it. */
 void poll_switch_capture_begin(const struct poll_switch *ps, unsigned at, struct capture *capture,
 	struct rte_mbuf *mbuf, weft_time now, struct poll_switch_captured *frame);
 /* Adds the switch's decision. 'passed': the output through which it passed the queues;
@@ -29,8 +29,8 @@ void poll_switch_capture_begin(const struct poll_switch *ps, unsigned at, struct
 void poll_switch_capture_end(const struct poll_switch *ps, unsigned at, struct capture *capture,
 	unsigned passed, struct poll_switch_captured *frame);
 
-/* 'mbufs' are about to go to the transmitter. 'queued': they come from the queues, with their
- * descriptors; otherwise they passed the queues or were made by the driver. */
+/* 'mbufs' are about to go to the transmitter. 'queued': they come from the queues and have
+ * descriptors; otherwise they passed the queues or the driver made them. */
 void poll_switch_capture_out(const struct poll_switch *ps, unsigned at, struct capture *capture,
 	struct rte_mbuf **mbufs, unsigned count, bool queued, weft_time now);
 
@@ -62,8 +62,8 @@ void poll_switch_poll_congestion(struct poll_switch *ps, weft_time now);
 /* True if the source of a good frame may use this port. Mapper frames have none. */
 bool poll_switch_source_passes(const struct poll_switch *ps, unsigned at, const uint8_t *frame);
 
-/* Counts a good data frame that does not pass, and its credits: it left its sender. The caller
- * keeps the frame. */
+/* Counts a good data frame that is refused, and its credits, because it has left its sender. The
+ * caller keeps the frame. */
 void poll_switch_source_refuse(struct poll_switch *ps, unsigned at, struct rte_mbuf *mbuf);
 
 /* After a hello: adopts the host that it names, if the switch learns them. */

@@ -17,7 +17,7 @@ static inline void prefetch_mbuf(struct weft_packet *packet)
 	rte_prefetch0(&mbuf->next);
 }
 
-/* One entry, as if it had arrived here on the same input. */
+/* Handles an entry as if the packet had arrived here on the same input. */
 static inline void accept_entry(
 	struct poll_switch *ps, unsigned from, const struct shard_entry *entry, weft_time now)
 {
@@ -34,7 +34,7 @@ static inline void accept_entry(
 	ps->filled |= port_set_of(entry->output);
 }
 
-/* Up to a burst, so that the outputs have room. */
+/* At most a burst at a time, so that the outputs have room. */
 static void accept_burst(struct poll_switch *ps, unsigned from, unsigned count, weft_time now)
 {
 	struct shard_ring *ring = &ps->shard->in[from];
@@ -54,7 +54,8 @@ static void accept_burst(struct poll_switch *ps, unsigned from, unsigned count, 
 	poll_switch_flush(ps, input, now);
 }
 
-/* Takes all that waits; an entry that arrives meanwhile is for the next iteration. */
+/* Takes everything that is waiting; an entry that arrives meanwhile is left to the next
+ * iteration. */
 static unsigned accept_ring(struct poll_switch *ps, unsigned from, weft_time now)
 {
 	unsigned waiting = shard_ring_waiting(&ps->shard->in[from]);

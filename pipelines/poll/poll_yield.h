@@ -3,8 +3,8 @@
 #pragma once
 
 /* Idle poll loops share their cores with others. An idle loop first spins, then yields, then sleeps
- * for some tens of microseconds at a time, and in the end for some hundreds if there are more loops
- * than CPUs. A single frame makes it spin again. So several emulated devices can share a laptop;
+ * for some tens of microseconds at a time, and eventually for some hundreds if there are more loops
+ * than CPUs. A single frame makes it spin again. Several emulated devices can thus share a laptop;
  * the first frame after a pause waits for the end of a sleep.
  *
  * One object per loop; only the loop's thread uses it. */
@@ -28,9 +28,9 @@ void poll_yield_init(struct poll_yield *yield, bool crowded);
 /* An iteration without work. */
 void poll_yield_idle(struct poll_yield *yield);
 
-/* After each iteration, which carried this many frames. Credits and other frames of a neighbour for
- * its link do not count: they arrive all the time, and a loop that they kept awake would never
- * sleep. */
+/* After each iteration, with the number of frames that it moved. Credits and other frames of a
+ * neighbour for its link do not count: they arrive all the time and would keep the loop awake for
+ * ever. */
 static inline void poll_yield_update(struct poll_yield *yield, unsigned carried)
 {
 	if (carried != 0)

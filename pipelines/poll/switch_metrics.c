@@ -49,7 +49,7 @@ static uint32_t stored_blocks(const struct link_end *link)
 	return blocks;
 }
 
-/* Other shards count their discards from an input that is not theirs. */
+/* Shards also count their discards from inputs that belong to other shards. */
 static uint64_t counter(const struct poll_switch *ps, unsigned at, unsigned i)
 {
 	uint64_t value = load(&ps->sw->port[at].count[i]);

@@ -55,7 +55,7 @@ enum switch_metric {
 #define X(id, name, value) SWITCH_METRIC_##id,
 	SWITCH_METRICS_LINK(X)
 #undef X
-		SWITCH_METRIC_VCS, /* gauges: blocks of its input buffer in each VC */
+		SWITCH_METRIC_VCS, /* gauges: blocks in its input buffer per VC */
 	SWITCH_METRIC_COUNT = SWITCH_METRIC_VCS + FRAME_VCS_MAX
 };
 
@@ -81,7 +81,7 @@ struct switch_metrics_port {
 	unsigned at;
 };
 
-/* Telemetry points to it: the caller frees it after telemetry_destroy(). */
+/* Telemetry points to it: the caller may free it only after telemetry_destroy(). */
 struct switch_metrics_shown {
 	const char *metric[SWITCH_METRIC_COUNT];
 	struct switch_metrics_port port[SWITCH_PORTS_MAX];

@@ -49,7 +49,7 @@ static void release_due(struct tx_queue *tx, struct delay_line *line, weft_time 
 	} while (sent == PORT_BURST);
 }
 
-/* The number of frames that it took. */
+/* Returns the number of frames that it took. */
 static uint16_t line_take(struct delay_line *line, struct rte_mbuf **mbufs, uint16_t count)
 {
 	uint16_t taken = 0;
@@ -61,7 +61,8 @@ static uint16_t line_take(struct delay_line *line, struct rte_mbuf **mbufs, uint
 
 /* --- the queue --- */
 
-/* Passes the burst to the port, or to the line before it; returns how many frames were taken. */
+/* Passes the burst to the port, or to the delay line in front of it; returns how many frames were
+ * taken. */
 static uint16_t pass_on(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t count, weft_time now)
 {
 	struct delay_line *line = line_of(tx);
@@ -73,7 +74,7 @@ static uint16_t pass_on(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t c
 	return line_take(line, mbufs, count);
 }
 
-/* Between two frames, so that each is either stamped or not. */
+/* Changed between two frames, so that each frame is either stamped or not. */
 static __attribute__((noinline)) void follow_pace(struct tx_queue *tx)
 {
 	if (tx->waiting != 0)
@@ -134,7 +135,7 @@ bool tx_queue_holds_data(const struct tx_queue *tx)
 	return false;
 }
 
-/* True if the frame is removed: every one, or only data. */
+/* True if the frame is to be removed: every frame, or only data. */
 static bool discard_frame(struct tx_queue *tx, struct rte_mbuf *mbuf, bool all)
 {
 	bool data = is_data(mbuf);

@@ -6,8 +6,8 @@
  * order; enforces rate and delay of in-memory links, and of others on request; applies impairments.
  * One thread, except tx_queue_pace().
  *
- * A caller checks tx_queue_ready() before it takes packets from a switch or an interface, and
- * passes on all that it took. For each frame it determines when the transmission starts
+ * A caller checks tx_queue_ready() before it takes packets from a switch or an interface, and then
+ * passes on all of them. For each frame it determines when the transmission starts
  * (tx_queue_begin()) and stamps the frame with its due arrival (tx_queue_stamp()), before which the
  * far end does not see it. */
 
@@ -21,13 +21,13 @@
 #define DELAY_LINE_FRAMES     256u
 #define DELAY_LINE_FRAMES_MAX 2048u /* PORT_SHARED_SLOTS: no other end grants more */
 
-/* Frames in flight: a ring. The loop's. */
+/* Frames in flight, in a ring. Only the loop uses it. */
 struct delay_line {
 	unsigned first, count, frames;
 	struct rte_mbuf *frame[];
 };
 
-/* The minimum number of frames that this link needs in flight to be full of the shortest ones. */
+/* The minimum number of frames in flight that fills this link with the shortest frames. */
 static inline unsigned delay_line_frames(uint64_t rate_bps, weft_time delay_ps)
 {
 	uint64_t frame_ps = (FRAME_BLOCK_BYTES + FRAME_WIRE_OVERHEAD) * ps_per_byte(rate_bps);
@@ -49,10 +49,10 @@ struct tx_timing {
 struct tx_queue {
 	struct port *port;
 	bool timed; /* enforce rate and delay */
-	bool paced; /* the same, as set by command: the loop follows with its next flush (atomic) */
+	bool paced; /* the same, set by command: applied by the loop at its next flush (atomic) */
 	bool cut_through;
-	/* For a port that does not know when a frame is due: frames wait here until they are. NULL:
-	 * the port was never paced, or knows it (atomic). */
+	/* For a port that does not know when a frame is due: frames wait here until then. NULL: the
+	 * port was never paced, or knows the due times (atomic). */
 	struct delay_line *line;
 	struct pacer pacer;
 	weft_time delay_ps;
@@ -68,10 +68,10 @@ struct tx_queue {
 void tx_queue_init(struct tx_queue *tx, struct port *port, const struct tx_timing *timing,
 	struct impairment *impairment);
 
-/* Paces a port that is not in-memory: from its next flush on each frame goes to the port when its
- * transmission at this rate and the delay are over; rate 0: takes no time. Rate and delay 0: no
- * longer, unless 'jitter' makes the impairment delay frames. 'frames': how many may be in flight,
- * from the first call on. Any thread. 0 or -ENOMEM. */
+/* Paces a port that is not in-memory: from the next flush on, each frame goes to the port when its
+ * transmission at this rate and the delay are over; at rate 0 transmission takes no time. Rate and
+ * delay 0 end the pacing, unless 'jitter' makes the impairment delay frames. 'frames': how many may
+ * be in flight, from the first call on. Any thread. 0 or -ENOMEM. */
 int tx_queue_pace(
 	struct tx_queue *tx, uint64_t rate_bps, weft_time delay_ps, bool jitter, unsigned frames);
 
@@ -91,8 +91,8 @@ static inline bool tx_queue_has_room(const struct tx_queue *tx)
 	return tx->waiting <= PORT_BURST;
 }
 
-/* Start of the transmission of a frame that an ideal device could have sent at 'ready'. It is
- * stamped next. */
+/* Start of the transmission of a frame that an ideal device could have sent at 'ready'. The caller
+ * stamps it next. */
 static inline weft_time tx_queue_begin(struct tx_queue *tx, weft_time ready, weft_time now)
 {
 	return tx->timed ? pacer_begin(&tx->pacer, ready, now) : now;
@@ -144,10 +144,10 @@ void tx_queue_send(struct tx_queue *tx, struct rte_mbuf **mbufs, uint16_t count,
 /* A data frame is waiting. */
 bool tx_queue_holds_data(const struct tx_queue *tx);
 
-/* Discards all waiting frames, when the link went down or the run ends. The credit totals count
- * them as sent and lost, which the next credit frame heals. */
+/* Discards all waiting frames because the link went down or the run ends. The credit totals count
+ * them as sent and lost; the next credit frame makes up for that. */
 void tx_queue_drain(struct tx_queue *tx);
 /* Discards waiting data frames only; the others keep their order. */
 void tx_queue_purge(struct tx_queue *tx);
-/* Discards everything, and frees what tx_queue_pace() made. */
+/* Discards everything, and frees what tx_queue_pace() allocated. */
 void tx_queue_fini(struct tx_queue *tx);

@@ -97,7 +97,7 @@ static int choose_named(struct lab_process *process, struct error *error)
 		process->lab.plan->process[process->number].devices, found);
 }
 
-/* All devices of the named one's process. */
+/* Selects all devices of the process that has the named one. */
 static int choose_devices(struct lab_process *process, struct error *error)
 {
 	const struct topology *topology = process->lab.topology;
@@ -223,8 +223,8 @@ static int open_lab(struct lab_process *process, struct error *error)
 
 /* --- running --- */
 
-/* Different for each run of the process, never 0. Random, because frames that name it count as
- * answers to ours. */
+/* Different for each run of the process, never 0. Random, because frames that contain it count as
+ * answers to this process. */
 static uint32_t choose_session(void)
 {
 	uint32_t session = 0;
@@ -247,7 +247,8 @@ static unsigned count_lcores(const struct lab_process *process)
 	return process->options->role == LAB_ROLE_HOSTS && lcores > hosts ? hosts : lcores;
 }
 
-/* The machine is slow: programs in the hosts need less CPU than the loops, and wait for them. */
+/* On a dilated clock, programs in the hosts need less CPU time than the loops, and wait for
+ * them. */
 static bool precedes(const struct lab_process *process)
 {
 	return process->options->role == LAB_ROLE_WHOLE &&
@@ -260,13 +261,14 @@ static unsigned count_loops(const struct lab_process *process)
 
 	if (loops == 0 && process->options->role != LAB_ROLE_WHOLE)
 		loops = count_lcores(process);
-	/* Devices that 'weft lab apply' added: the loops of the others have the CPUs. */
+	/* Process for devices that 'weft lab apply' added: the loops of the other processes have
+	 * the CPUs. */
 	if (loops == 0 && process->number > 0)
 		loops = 1;
 	if (loops != 0 || process->options->role != LAB_ROLE_WHOLE)
 		return loops;
 	loops = lab_cpus(&process->lab);
-	/* Loops with priority over programs leave them a CPU. */
+	/* If loops have priority over programs, they must leave them a CPU. */
 	if (precedes(process) && loops > 1)
 		loops--;
 	return loops < LOOPS_MAX ? loops : LOOPS_MAX;
@@ -274,7 +276,7 @@ static unsigned count_loops(const struct lab_process *process)
 
 static struct real_fabric_options fabric_options(const struct lab_process *process)
 {
-	/* A trial computes its routes, for the hosts that exist. */
+	/* A trial computes its own routes, and only for the hosts that exist. */
 	bool plugs = !process->options->calibrates && lab_check_changes(&process->lab, NULL) == 0;
 
 	return (struct real_fabric_options){
@@ -325,7 +327,7 @@ static int create_fabric(struct lab_process *process, struct error *error)
 	return process->fabric == NULL ? -errno : 0;
 }
 
-/* The lab's poll loops on this machine are more than its CPUs. */
+/* This machine runs more of the lab's poll loops than it has CPUs. */
 static bool is_crowded(const struct lab_process *process, const bool *here)
 {
 	unsigned lcores = process->lab.config->lcores, loops = 0;
@@ -446,7 +448,7 @@ static int run(struct lab_process *process, struct error *error)
 		result = confine(process, error);
 	if (result < 0)
 		return result;
-	/* Without "PROGRAM: ", which starts an error. */
+	/* Skips "PROGRAM: ", which starts an error. */
 	printf("%s runs: %u devices of lab %s, %u ports to other processes, prefix %s\n",
 		process->options->program, process->lab.plan->process[process->number].devices,
 		process->lab.plan->lab, process->lab.plan->process[process->number].ports,
@@ -486,7 +488,7 @@ static void limit_cores(unsigned cores)
 	sched_setaffinity(0, sizeof(some), &some);
 }
 
-/* EAL gets the arguments in the file, then the ones on the command line. */
+/* EAL gets the arguments from the file, then those from the command line. */
 static int start_eal(
 	struct lab_process *process, const struct eal_options *eal, struct error *error)
 {

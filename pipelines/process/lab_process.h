@@ -24,12 +24,12 @@ struct lab_process_options {
 	const char *run_dir;                         /* NULL: /run/weft/NAME */
 	const char *device[LAB_PROCESS_DEVICES_MAX]; /* names of switches or hosts */
 	unsigned devices;
-	enum lab_role role; /* WHOLE: without a device name, for all devices */
-	/* Override the file's keys of the mapper; NULL: do not. */
+	enum lab_role role; /* WHOLE: has no device name and runs all devices */
+	/* Override the file's mapper keys; NULL: keep them. */
 	const char *mapper; /* auto, always, never: for the hosts of this process */
 	const char *expect; /* a topology: generator text or path */
 	const char *key;    /* path of the fabric key */
-	unsigned lcores;    /* 0: 1, of a whole lab one for each CPU */
+	unsigned lcores;    /* 0: one, or for a whole lab one per CPU */
 	bool calibrates;    /* WHOLE: prints the dilation that 'auto' chooses, and ends */
 	struct lab_trust trust;
 	/* As in main(). EAL gets the arguments before "--". */
@@ -49,24 +49,24 @@ enum weft_exit lab_process_main(const struct lab_process_options *options);
 /* Start and end of the processes of a lab, synchronized by files in the run directory: they agree
  * on one clock, and each memif client waits for its servers. */
 
-/* The clock of the lab: the first process starts it and the others read it, so that time stamps of
- * different processes are comparable. -EINVAL and error: it has another dilation. */
+/* The lab's clock: the first process starts it and the others read it, so that time stamps of
+ * different processes are comparable. -EINVAL and error: its dilation is different. */
 int lab_clock(const char *run_dir, uint32_t dilation, struct clock *clock, struct error *error);
 
-/* Waits until the servers of all memif links with 'process' as client listen: DPDK's client tries
- * to connect only once, when its port is started. -ETIMEDOUT after 30 s, -EINTR. */
+/* Waits until the servers of all memif links on which 'process' is the client are listening: DPDK's
+ * client tries to connect only once, when its port is started. -ETIMEDOUT after 30 s, -EINTR. */
 int lab_wait_servers(const struct lab_plan *plan, unsigned process, const atomic_bool *stop,
 	struct error *error);
 
-/* Waits before ports are closed, when no loop of this process runs any more, if it has memif links:
- * first until the other processes, which got the same signal, have left their loops, because a
- * memif driver whose peer closes unmaps memory that its loop may be reading; then, for at most two
- * seconds, until those servers have closed and our driver has noticed, because two ends that close
- * at the same time free the same memory twice. */
+/* Waits before ports are closed, if the process has memif links; none of its loops runs any more.
+ * First it waits until the other processes, which got the same signal, have left their loops,
+ * because a memif driver whose peer closes unmaps memory that its loop may be reading. Then it
+ * waits, for at most two seconds, until the servers have closed and the local driver has noticed,
+ * because two ends that close at the same time free the same memory twice. */
 void lab_wait_peers_gone(const struct lab_plan *plan, unsigned process);
 
-/* The cables of a process of a lab that 'weft lab apply' changes: from the copy of the lab file in
- * the run directory. One thread, the leading loop's. */
+/* The cables of a lab process that 'weft lab apply' changes, read from the copy of the lab file in
+ * the run directory. For one thread, the leading loop's. */
 
 struct lab_applied;
 

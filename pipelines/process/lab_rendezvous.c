@@ -35,7 +35,7 @@ static int read_clock(const char *path, struct clock *clock, struct error *error
 		return -errno;
 	if (fgets(text, sizeof(text), file) == NULL)
 		text[0] = '\0';
-	/* Captures of all processes have the same times. */
+	/* Captures of all processes use the same time base. */
 	if (fscanf(file, "%" SCNu64, &unix_ns) != 1)
 		unix_ns = 0;
 	fclose(file);
@@ -61,7 +61,7 @@ static int write_clock(const char *own, const struct clock *clock, struct error 
 	return atomic_file_close(&file, error);
 }
 
-/* The file appears complete. link() keeps the file of a process that was first. */
+/* The file appears complete. link() keeps the file of the process that came first. */
 static int publish_clock(
 	const char *path, const char *own, const struct clock *clock, struct error *error)
 {
@@ -110,7 +110,7 @@ static void sleep_ms(int ms)
 	nanosleep(&time, NULL);
 }
 
-/* A new socket exists shortly before it listens. */
+/* A new socket exists shortly before it starts to listen. */
 static bool listens(const char *path)
 {
 	FILE *file = fopen("/proc/net/unix", "re");

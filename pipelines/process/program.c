@@ -8,7 +8,7 @@
 
 #include "base/weft_error.h"
 
-/* Global: a signal handler can reach nothing else. */
+/* Global, because a signal handler can reach nothing else. */
 static atomic_bool stop;
 
 static void on_signal(int number)
@@ -19,7 +19,8 @@ static void on_signal(int number)
 
 void program_catch_also(int number)
 {
-	/* A write to a capture that is a pipe goes on: its frames would be lost. */
+	/* A write to a capture that is a pipe continues after a signal; otherwise its frames would
+	 * be lost. */
 	const struct sigaction action = {
 		.sa_handler = on_signal, .sa_flags = (int)(SA_RESETHAND | SA_RESTART)};
 

@@ -14,7 +14,7 @@ const atomic_bool *program_catch_signals(void);
 /* Another signal that also sets it. */
 void program_catch_also(int number);
 
-/* How messages name this program: the command that was typed, which 'weft run' leaves in the
+/* The name of this program in messages: the command that was typed, which 'weft run' leaves in the
  * environment, or 'own'. */
 #define PROGRAM_COMMAND "WEFT_COMMAND"
 const char *program_name(const char *own);

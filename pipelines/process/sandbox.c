@@ -25,7 +25,7 @@
 #error "the build says whether there is a sandbox"
 #endif
 
-/* With any arguments. A call that this architecture does not have is left out. */
+/* Allowed with any arguments. Calls that do not exist on this architecture are left out. */
 static const int allowed[] = {
 	/* memory; mmap and mprotect: below */
 	SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(msync),
@@ -76,8 +76,8 @@ static const int allowed[] = {
 
 #define NAMES_MAX 512
 
-/* Global: a signal handler can reach nothing else. Names are found before, because that takes
- * memory. */
+/* Global, because a signal handler can reach nothing else. Names are looked up beforehand, because
+ * that allocates memory. */
 static const char *program_name;
 static const char *name_of[NAMES_MAX];
 
@@ -86,7 +86,7 @@ static void on_violation(int number, siginfo_t *info, void *context)
 	int call = info->si_syscall;
 	const char *name = call >= 0 && call < NAMES_MAX ? name_of[call] : NULL;
 	char text[256];
-	/* No allocation, no lock: only numbers and strings. */
+	/* Neither allocates nor locks: only numbers and strings. */
 	int length = snprintf(text, sizeof(text),
 		"%s: ended by its sandbox: system call %d (%s) is not on the list; if that is a "
 		"mistake, 'security: {sandbox: false}' or --no-sandbox turns it off\n",
@@ -150,7 +150,8 @@ static int allow_some(scmp_filter_ctx filter, const struct sandbox_options *opti
 	if (result == 0)
 		result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
 			SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
-	/* Its flags are in memory, which a filter cannot see: the C library then uses clone. */
+	/* clone3's flags are in memory, which a filter cannot see: the C library falls back to
+	 * clone. */
 	if (result == 0)
 		result = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 	for (size_t i = 0; i < sizeof(controls) / sizeof(controls[0]) && result == 0; i++)
@@ -169,7 +170,7 @@ static int load(const struct sandbox_options *options)
 	if (filter == NULL)
 		return -ENOMEM;
 	result = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
-	/* A tree: the call's number is found in a few steps. */
+	/* Sorted as a tree, so that the filter finds a call's number in a few steps. */
 	if (result == 0)
 		result = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (result == 0)
@@ -195,7 +196,7 @@ int sandbox_enter(const struct sandbox_options *options, struct error *error)
 
 	if (!sandbox_is_built())
 		return 0;
-	/* DPDK ends threads by pthread_cancel(), which loads this library when it is first used. */
+	/* DPDK ends threads with pthread_cancel(), which loads this library on first use. */
 	dlopen("libgcc_s.so.1", RTLD_NOW);
 	catch_violations(options->program);
 	result = load(options);
@@ -216,7 +217,8 @@ static void keep_here(uint64_t capabilities)
 	struct __user_cap_data_struct data[2];
 	int code = errno;
 
-	/* First: other threads that see the capabilities gone assume that all of this is done. */
+	/* Set first, because other threads that see the capabilities gone assume that all of this
+	 * is done. */
 	syscall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (syscall(SYS_capget, &header, data) == 0) {
 		for (unsigned i = 0; i < 2; i++) {
@@ -298,7 +300,7 @@ int privileges_keep(uint64_t capabilities, struct error *error)
 	left = ask_all(capabilities, true);
 	for (int waited = 0; left != 0 && waited < WAIT_MS; waited += STEP_MS) {
 		nanosleep(&step, NULL);
-		/* A thread that was started meanwhile was not asked. */
+		/* A thread that was started meanwhile has not been asked. */
 		left = ask_all(capabilities, waited % 100 == 99);
 	}
 	signal(THREAD_SIGNAL, SIG_IGN);

@@ -4,8 +4,8 @@
 
 /* Restricts a running program to the system calls that forwarding, telemetry, captures and the end
  * of a lab need (seccomp): no execution of programs, no new executable memory, no mounts, no other
- * processes. It is a second wall behind the checks of frames, not a replacement: files can still be
- * opened as the user may.
+ * processes. It is a second line of defence behind the frame checks, not a replacement: the process
+ * can still open any file that its user can.
  *
  * A call that is not on the list ends the process with exit code 3 after a line on standard error
  * that names program and call. An errno instead would go unnoticed: a driver would fail in odd
@@ -29,12 +29,12 @@ bool sandbox_is_built(void);
  * restricted. */
 int sandbox_enter(const struct sandbox_options *options, struct error *error);
 
-/* Gives up capabilities when a program has opened what it needs, which limits the damage of a
- * parser exploit. The user id stays. The kernel lets each thread give up only its own capabilities
- * (and libcap-ng does it for one thread), so every thread of the process gets THREAD_SIGNAL and
- * does it in the handler. */
+/* Gives up capabilities once a program has opened what it needs, which limits the damage of a
+ * parser exploit. The user id stays the same. The kernel lets each thread give up only its own
+ * capabilities (and libcap-ng handles a single thread), so every thread of the process gets
+ * THREAD_SIGNAL and gives them up in the handler. */
 
-/* A bit for capability CAP_NET_RAW and the like of <linux/capability.h>. */
+/* The bit of a capability, CAP_NET_RAW and the like from <linux/capability.h>. */
 #define PRIVILEGE(capability) (UINT64_C(1) << (capability))
 
 /* Keeps at most these capabilities, in all present and future threads, and for all programs that

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Commands from one loop, the leader, to all loops, itself included, and their acknowledgements. A
- * loop changes the sources of its hosts while it carries out a command: the leader reads none of
- * them, and gives no further command, until all are done. */
+/* Commands from one loop, the leader, to all loops, including the leader itself, and the
+ * acknowledgements of the loops. A loop changes the sources of its hosts while it carries out a
+ * command: until all loops are done the leader reads no sources and gives no further command. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 #include <string.h>
 
 struct loop_commands {
-	atomic_uint given;   /* written by the leader; its contents are written before */
-	atomic_uint pending; /* loops that have not done the last one */
+	atomic_uint given;   /* written by the leader, after the command's contents */
+	atomic_uint pending; /* loops that have not done the last command yet */
 };
 
 /* The leader's, when loop_commands_done(). */
@@ -39,7 +39,7 @@ static inline void loop_commands_obeyed(struct loop_commands *orders)
 	atomic_fetch_sub_explicit(&orders->pending, 1, memory_order_release);
 }
 
-/* For the leader: all loops are done, and it sees what they wrote before. */
+/* For the leader: all loops are done, and what they wrote before is visible. */
 static inline bool loop_commands_done(const struct loop_commands *orders)
 {
 	return atomic_load_explicit(&orders->pending, memory_order_acquire) == 0;
@@ -53,7 +53,7 @@ struct link_command {
 	bool cut;
 };
 
-/* False for anything else, which is not such a command. */
+/* False for any other text, which is not such a command. */
 static inline bool link_command_parse(const char *text, struct link_command *order)
 {
 	const char *space = strchr(text, ' ');

@@ -6,12 +6,12 @@
  * iterations, minus the CPU time of long work such as a report. Such work is not a stall, but a
  * loop can be stopped during it, or between loop_stall_note() and the work: that counts.
  *
- * The caller's clocks. One writer, the loop; others may read at any time.
+ * The caller supplies the clocks. The loop is the only writer; others may read at any time.
  *
  * 'spent' records how the loop's time was divided: each iteration counts once for each nanosecond
  * of it. Its 99th percentile therefore bounds, in 99 of 100 cases, how long a frame that arrives at
- * any time waits for the loop; counted once each, the many short iterations of a busy loop would
- * hide the long ones. */
+ * any time waits for the loop. If each iteration counted only once, the many short iterations of a
+ * busy loop would hide the long ones. */
 
 #include <stdatomic.h>
 
@@ -41,7 +41,7 @@ static inline void loop_stall_begin(struct loop_stall *stall, weft_time now)
 	loop_stall_store(&stall->seen, now);
 }
 
-/* In each iteration, and before work that takes long. 'max' is tolerated. */
+/* In each iteration, and before work that takes long. 'max' is the tolerated duration. */
 static inline void loop_stall_note(struct loop_stall *stall, weft_time now, weft_time max)
 {
 	weft_time seen = loop_stall_load(&stall->seen);

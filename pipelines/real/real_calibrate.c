@@ -9,8 +9,8 @@
 #include "base/quantity.h"
 #include "experiment/result/run_fidelity.h"
 
-/* Real time of a trial; a quarter of it is warm-up. With too few arrivals the trial is repeated
- * with a longer time, and the longest one counts. */
+/* Real time of a trial, a quarter of it warm-up. If too few frames arrive, the trial is repeated
+ * with a longer time, up to the longest one, which counts in any case. */
 #define TRIAL_PS     (500 * PS_PER_MS)
 #define LONGEST_PS   (4 * TRIAL_PS)
 #define ARRIVALS_FEW 100
@@ -31,7 +31,7 @@ static void prepare(struct calibration *calibration, const struct real_fabric_op
 	calibration->options.stream = NULL;
 	calibration->options.clock = NULL;
 	calibration->options.calibrates = true;
-	/* A program's TAP does not exist yet. */
+	/* A program's TAP does not exist yet during trials. */
 	run->edges = (struct run_config_edge_list){.count = 0};
 	run->mapper.routes = RUN_ROUTES_STATIC;
 	run->measure = (struct run_config_measure){.duration_ps = 0};
@@ -104,7 +104,7 @@ static int does_meet(
 		tell(demand, dilation, &result, out);
 		code = run_fidelity_meets(&result, demand);
 	}
-	/* With a slower clock there would be even less. */
+	/* With a slower clock even fewer frames would arrive. */
 	if (code >= 0 && result.network_due_ns.count == 0)
 		code = error_set(error, EINVAL,
 			"%s: dilation: auto: no data frame arrived within %" PRIu64

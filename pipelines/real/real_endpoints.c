@@ -25,7 +25,7 @@
 
 /* A connection. */
 struct program {
-	int socket;     /* -1: the program has ended, its endpoint not yet */
+	int socket;     /* -1: the program has ended, but its endpoint still exists */
 	unsigned host;  /* index in the fabric's hosts */
 	int number;     /* -1: not attached */
 	int door, bell; /* eventfds that wake the interface and the program */
@@ -37,12 +37,12 @@ struct program {
 struct real_endpoints {
 	struct real_fabric *fabric;
 	int listener;
-	int bell; /* a loop has finished an endpoint, or the thread is to end */
+	int bell; /* a loop has finished an endpoint, or the thread must end */
 	uint32_t life;
 	struct program *program;
 	struct pollfd *watched; /* [2 + programs] */
 	uint32_t programs, room, watched_room;
-	bool full; /* no descriptors: no one is accepted before a program has left */
+	bool full; /* out of descriptors: no program is accepted until one leaves */
 	atomic_bool halt;
 	pthread_t thread;
 	bool running;
@@ -130,7 +130,7 @@ static void drop_memory(struct program *program)
 	program->number = -1;
 }
 
-/* A file that can neither shrink nor grow, so that no access to the memory can fail. */
+/* A file that can neither shrink nor grow, so that accesses to the memory cannot fail. */
 static int make_memory(struct program *program)
 {
 	int fd = memfd_create("weft-endpoint", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -168,7 +168,7 @@ static int host_here(const struct real_fabric *fabric, const char *name)
 	return -ENOENT;
 }
 
-/* The loop sleeps until the program rings its door. */
+/* The loop sleeps until the program rings the interface's door. */
 static bool watch_door(const struct real_fabric *fabric, const struct program *program)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = program->door};
@@ -181,7 +181,7 @@ static bool watch_door(const struct real_fabric *fabric, const struct program *p
 	return true;
 }
 
-/* The descriptor of the memory, or -errno. */
+/* Returns the descriptor of the memory, or -errno. */
 static int attach(struct real_endpoints *endpoints, struct program *program,
 	const struct endpoint_request *ask)
 {
@@ -225,7 +225,7 @@ static int attach(struct real_endpoints *endpoints, struct program *program,
 
 /* --- connections --- */
 
-/* The descriptor of the memory, to be closed, or -1. */
+/* Returns the descriptor of the memory, which the caller closes, or -1. */
 static int reply(struct real_endpoints *endpoints, struct program *program,
 	const struct endpoint_request *ask, struct endpoint_answer *answer)
 {
@@ -277,7 +277,7 @@ static bool send_answer(
 	return sendmsg(program->socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof(*answer);
 }
 
-/* False: the program has ended, or does not keep to the protocol. */
+/* False: the program has ended, or violates the protocol. */
 static bool serve(struct real_endpoints *endpoints, struct program *program)
 {
 	struct endpoint_request ask;
@@ -327,7 +327,7 @@ static void accept_program(struct real_endpoints *endpoints)
 		(struct program){.socket = fd, .number = -1, .door = -1, .bell = -1};
 }
 
-/* Frees what loops have finished, and forgets programs that have left. */
+/* Frees endpoints that loops have finished, and forgets programs that have left. */
 static void sweep(struct real_endpoints *endpoints)
 {
 	uint32_t kept = 0;

@@ -8,15 +8,15 @@
 
 #include "real_private.h"
 
-/* Binds the socket; call it before the hosts are created. Does nothing without options.endpoints.
- * 0, or -errno and error. */
+/* Binds the socket; must be called before the hosts are created. Does nothing without
+ * options.endpoints. 0, or -errno and error. */
 int real_endpoints_create(struct real_fabric *fabric, struct error *error);
 void real_endpoints_destroy(struct real_fabric *fabric);
 /* Lets programs use the host, if the process has endpoints. 0, or -errno and error. */
 int real_endpoints_add_host(
 	struct real_fabric *fabric, struct real_host *host, struct error *error);
-/* Number of hosts that programs use, through an edge or endpoints. */
+/* Number of hosts that programs use, through edges or endpoints. */
 uint32_t real_program_hosts(const struct real_fabric *fabric);
-/* The control thread. It stops after the loops, because it frees their endpoints. */
+/* The control thread. It stops after the loops, because it frees endpoints that they use. */
 void real_endpoints_start(struct real_fabric *fabric);
 void real_endpoints_stop(struct real_fabric *fabric);

@@ -40,7 +40,8 @@ static unsigned count_loops(const struct real_fabric_options *options)
 	return loops > rte_lcore_count() ? rte_lcore_count() : loops;
 }
 
-/* Buffers that re-injecting hosts may keep; only a part of them where they are many and large. */
+/* Buffers that re-injecting hosts may keep, with an upper limit for fabrics where these are many
+ * and large. */
 static unsigned count_transit(const struct real_fabric_options *options)
 {
 	uint64_t each = options->run->nic.itb.pool_bytes / DEVICE_TRANSIT_BYTES, all = 0;
@@ -75,7 +76,7 @@ static unsigned count_held(const struct real_fabric_options *options)
 	return held + RTE_MIN(later, HELD_LATER_MAX);
 }
 
-/* Everything except what the external ports' drivers need in addition. */
+/* The total without the additional needs of external ports' drivers. */
 static void request_pools(
 	const struct real_fabric_options *options, bool itbs, struct real_pool_request *request)
 {
@@ -107,12 +108,12 @@ unsigned real_fabric_memory_mib(const struct real_fabric_options *options)
 	return real_pool_memory_mib(&request, &sizes);
 }
 
-/* Everything that a device receives comes from this process. */
+/* All frames that a device receives come from this process. */
 static bool is_whole(const struct real_fabric_options *options)
 {
 	unsigned count = 0;
 
-	/* Ends of links that lead to other processes. */
+	/* Counts the ends of links that lead to other processes. */
 	for (uint32_t i = 0; options->external != NULL && i < options->topology->links; i++)
 		count += options->external[i] != NULL;
 	return count == 0;
@@ -184,7 +185,7 @@ static int make_routes(struct real_fabric *fabric, struct error *error)
 	return fabric_routes_compute(&fabric->routes, topology, run, error);
 }
 
-/* Each queue of the hosts has sources of its own. */
+/* Each queue of a host has its own traffic sources. */
 static int check_sources(struct real_fabric *fabric, struct error *error)
 {
 	const struct queuing *queuing = fabric->routes.queuing;

@@ -4,8 +4,8 @@
 
 /* A fabric, or a part of one, on the real clock in one process: switches and interfaces of a
  * topology, joined by in-memory links with rate and delay, and by ethdevs where a link leads to
- * another process. weft-fabric holds a whole fabric, weft-switch and weft-nic of a lab hold the
- * devices that they were told to; the code is the same.
+ * another process. weft-fabric holds a whole fabric; weft-switch and weft-nic in a lab hold the
+ * devices that are assigned to them. The code is the same.
  *
  * Life: real_fabric_create() builds everything (EAL is running), real_fabric_run() polls until it
  * is stopped, real_fabric_result() returns what was measured, real_fabric_destroy() frees all. The
@@ -41,8 +41,8 @@ struct real_fabric_options {
 	const struct topology *topology;
 	const struct run_config *run;
 	const char *name; /* prefix of mempool names; short */
-	/* Computed routes (fabric_routes.h), of which it becomes the owner; NULL: it computes
-	 * them. */
+	/* Computed routes (fabric_routes.h), whose ownership passes to the fabric; NULL: it
+	 * computes them. */
 	struct fabric_routes *routes;
 	/* Devices that live here; NULL: all. [switch], [host] */
 	const bool *switch_here, *host_here;
@@ -50,50 +50,52 @@ struct real_fabric_options {
 	 * are no such links. */
 	const char *const *external;
 	const uint16_t *vlan; /* [link]: their VLAN tags; NULL: none has tags */
-	/* Sessions must differ from the ones in earlier runs of these devices. */
+	/* Sessions must differ from those in earlier runs of these devices. */
 	uint32_t session;
 	uint16_t fabric; /* number in all frames (frame.h); 0: without a name */
 	/* For the control frames on links to other processes (link_seal.h); NULL: none. */
 	const struct link_key *link_key;
-	/* Data frames have tags from host to host (data_tag.h); NULL: none. Only if the run has
-	 * security.data, so that there is room for them. */
+	/* Data frames carry tags from host to host (data_tag.h); NULL: no tags. Only if the run has
+	 * security.data, so that frames have room for them. */
 	const struct data_tag_key *data_key;
 	unsigned lcores;                     /* poll loops; 0: 1. EAL was started with as many */
 	bool divides;                        /* if they are more than switches, these are divided */
 	uint32_t snap_bytes;                 /* kept of each captured frame; 0: whole frames */
 	const struct capture_limits *limits; /* files of captures; NULL: none */
-	bool calibrates;           /* a run ends with its traffic; frames in flight do not count */
+	bool calibrates;           /* a run ends with its traffic; frames in flight are ignored */
 	struct run_stream *stream; /* gets each sample of a run at once; NULL: none */
-	/* The processes of a lab share one; NULL: a clock of its own that starts now. */
+	/* The processes of a lab share a clock; NULL: the fabric has its own, which starts now. */
 	const struct clock *clock;
-	/* Programs that may attach to a host at a time (real_endpoints.h), 0: none; and the path of
-	 * the socket for them. */
+	/* Number of programs that may be attached to a host at a time (real_endpoints.h), 0: none;
+	 * and the path of the socket for them. */
 	uint16_t endpoints;
 	const char *endpoint_socket;
-	/* File that keeps 'link' and 'set' orders for the process's next life; NULL: none. */
+	/* File that keeps 'link' and 'set' commands for the next start of the process; NULL:
+	 * none. */
 	const char *orders;
-	/* Cables in shared memory can be plugged in and pulled out while it serves. Then there may
-	 * be this many hosts and switches, and 'recable' returns the present cabling, which stays
-	 * valid until the fabric is destroyed: 0, or -errno and error. */
+	/* Cables in shared memory can be plugged in and pulled out while the fabric serves. These
+	 * are then the maximum numbers of hosts and switches, and 'recable' returns the present
+	 * cabling, which stays valid until the fabric is destroyed: 0, or -errno and error. */
 	bool plugs;
 	uint32_t hosts_max, switches_max;
 	int (*recable)(void *ctx, struct real_cabling *cabling, struct error *error);
 	void *recable_ctx;
 };
 
-/* Checks that the files of a mapper can be read: fabric key, expected topology. 0 or -errno and
- * fault; before EAL runs, so that the user learns it at once. */
+/* Checks that a mapper's files can be read: fabric key, expected topology. 0 or -errno and fault.
+ * Call it before EAL runs, so that the user sees the error at once. */
 int real_fabric_check(const struct run_config *run, struct error *error);
 
-/* Maximum memory that such a fabric needs of EAL, MiB; before EAL runs. */
+/* Maximum memory in MiB that such a fabric needs from EAL. Call it before EAL runs. */
 unsigned real_fabric_memory_mib(const struct real_fabric_options *options);
 
-/* NULL and error. What 'options' points to outlives the fabric. */
+/* NULL and error on failure. Everything that 'options' points to must outlive the fabric. */
 struct real_fabric *real_fabric_create(
 	const struct real_fabric_options *options, struct error *error);
 void real_fabric_destroy(struct real_fabric *fabric);
-/* The same before the process exits: leaves its mbuf pools to the kernel. DPDK writes zeros over
- * memory that it frees, which takes longer than all the rest, because most of it was never used. */
+/* Like real_fabric_destroy(), for use before the process exits: leaves the mbuf pools to the
+ * kernel. DPDK writes zeros over memory that it frees, which would take longer than everything
+ * else, because most of that memory was never used. */
 void real_fabric_end(struct real_fabric *fabric);
 
 /* Waits for the links (5 s at most) and for mapped routes to all hosts (20 s at most), then sends
@@ -102,14 +104,15 @@ void real_fabric_end(struct real_fabric *fabric);
  * WEFT_TIME_NEVER: until stopped. */
 void real_fabric_run(struct real_fabric *fabric, weft_time duration, const atomic_bool *stop);
 
-/* For how long the run has sent traffic; false: it waits for links and routes. Any thread. */
+/* How long the run has been sending traffic; false: it still waits for links and routes. Any
+ * thread. */
 bool real_fabric_sent_for(const struct real_fabric *fabric, weft_time *time);
 
-/* Serves until '*stop', as a part of a lab: traffic flows when it is told to. Commands come by
- * telemetry's /weft/control,TEXT:
- *     traffic start NANOSECONDS    sends the traffic section for so long, measuring; with the word
- *                                  "loaded" behind it, what was loaded for this
- *     traffic load PATH            loads run.yaml beside PATH, which tells what was wrong with it
+/* Serves as a part of a lab until '*stop' is set: traffic flows only on command. Commands arrive
+ * through telemetry's /weft/control,TEXT:
+ *     traffic start NANOSECONDS    sends the traffic section for this time and measures; with
+ *                                  "loaded" after it, sends the loaded traffic instead
+ *     traffic load PATH            loads run.yaml beside PATH and writes errors in it to PATH
  *                                  (real_traffic_load())
  *     traffic stop
  *     link PORT down               cuts the cable at a port that is here, link PORT up joins it
@@ -126,13 +129,13 @@ int real_fabric_result(struct real_fabric *fabric, struct run_result *result, st
  * mapped routes to all hosts. */
 int real_fabric_check_complete(const struct real_fabric *fabric, struct error *error);
 
-/* Other processes of a lab have poll loops on these CPUs: there are more loops than CPUs. Before
- * the loops run. */
+/* Other processes of a lab have poll loops on these CPUs, so there are more loops than CPUs. Call
+ * before the loops run. */
 void real_fabric_set_crowded(struct real_fabric *fabric, bool crowded);
 
-/* Which hosts of a lab have the clock of this fabric, [host of the topology]: clocks of different
- * machines are unrelated, so interfaces measure their offsets, for latencies. After
- * real_fabric_create(), before the first frame; without it all hosts have. -ENOMEM. */
+/* Sets which hosts of a lab use this fabric's clock, [host of the topology]: clocks of different
+ * machines are unrelated, so interfaces measure their offsets, for latencies. Call after
+ * real_fabric_create(), before the first frame; without this call all hosts use it. -ENOMEM. */
 int real_fabric_set_clocks(
 	struct real_fabric *fabric, const bool *host_has_ours, struct error *error);
 

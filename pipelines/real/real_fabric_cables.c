@@ -145,7 +145,7 @@ void real_cables_done(struct real_fabric *fabric)
 
 /* --- in the loops --- */
 
-/* Its link is down, so nothing is stored for it. */
+/* Its link is down, so nothing is stored for this end. */
 static void move(struct real_worker *worker, struct real_end *end, struct port_auth *guard)
 {
 	struct real_fabric *fabric = worker->fabric;

@@ -29,16 +29,16 @@
 #define PAYLOAD_MIN 512
 #define PART_BYTES  (PAYLOAD_MIN - 256)
 
-/* Maximum sleep of the control thread, in real time: while something is in flight, and otherwise.
- * It polls for frames only when it is awake. */
+/* Maximum sleep of the control thread, in real time: while something is in flight, otherwise, and
+ * while the loops sleep. The thread polls for frames only when it is awake. */
 #define SLEEP_BUSY_PS (100 * PS_PER_US)
 #define SLEEP_IDLE_PS PS_PER_MS
 #define SLEEP_REST_PS (5 * PS_PER_MS)
 /* After a frame more are likely. */
 #define BUSY_FOR_PS (5 * PS_PER_MS)
-/* The maximum by which the control plane's time advances at once. A thread that computed routes, or
- * had no CPU, received nothing meanwhile: the others were not silent, and the mappers of this
- * process must not take over from each other. */
+/* The maximum by which the control plane's time advances in one step. A thread that computed
+ * routes, or had no CPU, received nothing meanwhile: that does not mean that the others were
+ * silent, and the mappers of this process must not take over from each other. */
 #define STEP_MAX_PS (10 * PS_PER_MS)
 
 struct real_control {
@@ -148,7 +148,7 @@ static int list_devices(struct real_control *control, struct error *error)
 	return 0;
 }
 
-/* Files that the run file names. 'key' stays as it is without one, '*expect' likewise. */
+/* Reads files that the run file names. Without such a file 'key' and '*expect' stay unchanged. */
 static int open_files(const struct run_config_mapper *mapper, struct fabric_key *key,
 	struct topology **expect, struct error *error)
 {
@@ -174,7 +174,7 @@ int real_fabric_check(const struct run_config *run, struct error *error)
 	return result;
 }
 
-/* Above all numbers of earlier runs of these devices. */
+/* Higher than all numbers in earlier runs of these devices. */
 static uint64_t counter_now(void)
 {
 	struct timespec now;

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Searches per watchdog time, or per its default. */
+/* Searches per watchdog time, or per the watchdog's default time. */
 #define LOOKS       16
 #define PATIENCE_PS (50 * PS_PER_MS)
-/* Several loops collect the heads of their switches more rarely. */
+/* With several loops, heads of switches are collected less often. */
 #define LOOPS_LOOK 3
 
 int real_deadlock_open(struct real_fabric *fabric, struct error *error)
@@ -21,7 +21,7 @@ int real_deadlock_open(struct real_fabric *fabric, struct error *error)
 	fabric->sw = calloc(real_switches_max(fabric) + 1u, sizeof(struct weft_switch *));
 	if (fabric->sw == NULL)
 		return error_set(error, ENOMEM, "no memory for %u switches", fabric->switch_count);
-	/* The shards of a divided switch have their own queues, which are not searched. */
+	/* The shards of a divided switch have queues of their own, which are not searched. */
 	for (unsigned i = 0; i < fabric->switch_count; i++)
 		if (fabric->switches[i].division == NULL)
 			fabric->sw[fabric->switches[i].number] = fabric->switches[i].sw;
@@ -47,7 +47,7 @@ void real_deadlock_begin(struct real_fabric *fabric, weft_time measured_ps)
 		starvation_patience(fabric->options.topology, fabric->options.run, measured_ps);
 }
 
-/* A host's frame takes at least one block. */
+/* A host's frame occupies at least one block. */
 static int collect_hosts(const struct real_fabric *fabric, const struct deadlock_view *view,
 	weft_time age_ps, struct deadlock_heads *heads)
 {
@@ -163,7 +163,7 @@ void real_deadlock_middle(struct real_fabric *fabric)
 		fabric->hosts[i].middle = transit_of(&fabric->hosts[i]);
 }
 
-/* A loop without a CPU explains a wait of everything that it polls. */
+/* A loop without a CPU explains why everything that it polls has waited. */
 static weft_time patience_of(const struct real_fabric *fabric)
 {
 	weft_time patience = fabric->starved_after;

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Flows of whole cache lines: two loops never write to the same one. */
+/* Number of flows in a cache line; rows are whole lines, so two loops never write to the same
+ * one. */
 #define LINE_FLOWS (64 / sizeof(struct measure_sink_flow))
 
 static size_t row_flows(const struct real_fabric *fabric)
@@ -159,7 +160,7 @@ static void add_generated(struct real_fabric *fabric, const struct real_host *ho
 		const struct traffic_config *config = traffic_config(poll->source[i]);
 		struct measure_flow *flow = fabric->work->window.entry[config->entry].flow;
 
-		/* If there are several lanes, one counts for all. */
+		/* If there are several lanes, only the first is counted, on behalf of all. */
 		if (flow != NULL && config->lane == 0)
 			flow[traffic_port(config)].generated =
 				traffic_counters(poll->source[i])->generated_messages;

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* The events of a run (run_events.h) on the real clock: the leader carries them out when they are
- * due. Links notice by themselves, and hosts send again what is not acknowledged. In a lab of
- * several processes each carries out what concerns its own ends of links. */
+ * due. Links notice by themselves, and hosts resend unacknowledged frames. In a lab of several
+ * processes, each carries out the events at its own ends of links. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "real_private.h"
 
 #define LAB_PS  ((weft_time)24 * 3600 * PS_PER_S) /* events of a lab end after a day */
-#define REST_PS (100 * PS_PER_MS)                 /* idle loops sleep for half of it */
+#define REST_PS (100 * PS_PER_MS)                 /* idle loops sleep for half of this time */
 
 /* An event that has occurred. */
 struct seen {
@@ -28,11 +28,11 @@ struct seen {
 struct real_events {
 	struct run_event_plan plan;
 	weft_time from;    /* its times count from then on */
-	uint32_t *cuts;    /* [links]: events that cut the cable now */
+	uint32_t *cuts;    /* [links]: number of events that cut the cable now */
 	struct seen *seen; /* [plan.occurrences] */
 	uint32_t count;
 	uint32_t cutting; /* the last one that cut a cable */
-	bool watching;    /* for links that go down after it */
+	bool watching;    /* for links that go down after that event */
 	/* While an act is carried out. */
 	struct real_fabric *fabric;
 	const struct run_event_act *act;
@@ -87,7 +87,7 @@ static struct real_end *end_of(const struct real_events *events, uint32_t link, 
 		       : NULL;
 }
 
-/* Both ends, so that neither takes it for a fault. */
+/* Sets both ends, so that neither treats it as a fault. */
 static void set_cut(struct real_events *events, uint32_t link, bool cut)
 {
 	for (unsigned side = 0; side < 2; side++) {
@@ -96,7 +96,7 @@ static void set_cut(struct real_events *events, uint32_t link, bool cut)
 		if (end != NULL)
 			port_set_cut(&end->port, PORT_CUT_EVENT, cut);
 	}
-	/* The ends must notice it in time. */
+	/* The ends must notice the change in time, so loops must not sleep. */
 	real_idle_defer(events->fabric, clock_now(&events->fabric->clock));
 }
 
@@ -202,11 +202,11 @@ static void take_counts(const struct real_fabric *fabric, struct seen *seen)
 
 struct look {
 	const struct real_events *events;
-	bool down, cut; /* an end of one of the links is down; one of them is still cut */
+	bool down, cut; /* an end of a link is down; a link is still cut */
 };
 
-/* A run_event_link_fn. The state of a link is its loop's; a word that is read late is read again.
- */
+/* A run_event_link_fn. The loop that polls the link owns its state; a stale word is simply read
+ * again. */
 static void look(void *ctx, uint32_t link)
 {
 	struct look *look = ctx;
@@ -288,7 +288,7 @@ int real_events_result(const struct real_fabric *fabric, struct run_result *resu
 	if (events == NULL)
 		return 0;
 	take_counts(fabric, &end);
-	/* A lab's go on after the run. */
+	/* The events of a lab continue after the run. */
 	for (uint32_t i = 0;
 		i < events->count &&
 		events->seen[i].act.at_ps < run_result_minus(fabric->ended_at, events->from);

@@ -57,7 +57,7 @@ static const struct run_config_edge *find_edge(const struct real_fabric *fabric,
 	return NULL;
 }
 
-/* The address of an edge, host order; 0: none. */
+/* The address of an edge in host byte order; 0: none. */
 static uint32_t address_of(const struct run_config_edge *edge)
 {
 	char text[RUN_ADDRESS_MAX];
@@ -73,8 +73,8 @@ static uint32_t host_of(const struct real_fabric *fabric, const struct run_confi
 	return (uint32_t)topology_find_host(fabric->options.topology, edge->host);
 }
 
-/* The network in which host i has address base + 1 + i, from the first edge to which that applies.
- */
+/* The network in which host i has address base + 1 + i, derived from the first edge whose address
+ * allows this. */
 static uint32_t network_of(const struct real_fabric *fabric)
 {
 	const struct run_config_edge_list *edges = &fabric->options.run->edges;
@@ -88,7 +88,8 @@ static uint32_t network_of(const struct real_fabric *fabric)
 	return EDGE_BASE_DEFAULT;
 }
 
-/* Edges have the addresses of the file; other hosts follow the rule if that leaves one to them. */
+/* Edges have their addresses from the file; other hosts follow the rule, unless it leaves them no
+ * address. */
 static void give_addresses(struct real_fabric *fabric)
 {
 	const struct run_config_edge_list *edges = &fabric->options.run->edges;
@@ -219,7 +220,7 @@ int real_hosts_create(struct real_fabric *fabric, struct error *error)
 	return result;
 }
 
-/* Names the clock: processes that share it have the same name. */
+/* Names the clock: processes that share a clock use the same name. */
 static uint32_t name_clock(const struct clock *clock)
 {
 	uint64_t word = rng_mix(clock->hz) ^ clock->origin_tsc;
@@ -280,7 +281,7 @@ static uint32_t route_bytes(const struct real_host *host, uint16_t to)
 		       : length;
 }
 
-/* A host to which this one sends. */
+/* A destination to which this host sends. */
 static uint16_t other_host(const struct topology *topology, uint32_t host)
 {
 	uint32_t other = host == 0;

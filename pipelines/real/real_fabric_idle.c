@@ -8,11 +8,12 @@
 
 #include "poll/poll_nic_endpoints.h"
 
-/* After the last message of its hosts, and after the last frame that a loop has carried, such as a
- * mapper's question: the next one is likely to come soon. */
+/* Times without sleep after the last message of its hosts, and after the last frame that a loop
+ * moved, such as a mapper's question: the next one is likely to come soon. */
 #define IDLE_PS (5 * PS_PER_MS)
 #define CALM_PS (100 * PS_PER_US)
-/* After a cable was cut, or joined: until its ends have noticed, and the mapper. */
+/* Time without sleep after a cable was cut or joined, until its ends and the mapper have
+ * noticed. */
 #define AWAKE_HELLOS (2 * LINK_HELLOS_MISSED)
 #define REST_MS      50
 #define READY_MAX    8
@@ -121,7 +122,8 @@ static bool has_busy_host(const struct real_worker *worker)
 	return false;
 }
 
-/* Whether the worker itself has been idle for long enough; others are told that it is busy. */
+/* True if the worker itself has been idle for long enough. If it is busy, the other loops are
+ * told. */
 static bool is_idle(struct real_worker *worker, weft_time now)
 {
 	struct real_idle *rest = &worker->rest;
@@ -154,8 +156,8 @@ static bool all_may_rest(const struct real_fabric *fabric)
 	return may && (fabric->stop == NULL || !atomic_load(fabric->stop));
 }
 
-/* Programs at endpoints ring a bell from now on, or no longer. False: one of them has something to
- * send. */
+/* From now on programs at endpoints ring a bell, or ring it no longer. False: a program has
+ * something to send. */
 static bool ask_programs(const struct real_worker *worker, bool rests)
 {
 	bool empty = true;
@@ -166,7 +168,7 @@ static bool ask_programs(const struct real_worker *worker, bool rests)
 	return empty;
 }
 
-/* The sleep that was asked for is not an absence, its excess is. */
+/* The sleep that was requested is not a stall; only the excess is. */
 static void sleep_until_ready(struct real_worker *worker)
 {
 	const struct clock *clock = &worker->fabric->clock;
@@ -177,7 +179,7 @@ static void sleep_until_ready(struct real_worker *worker)
 
 	slept = clock_now(clock) - began;
 	loop_stall_exempt(&worker->stall, slept < asked ? slept : asked);
-	/* There is work: it does not sleep again at once. */
+	/* There is work, so the loop does not sleep again at once. */
 	for (int i = 0; i < events; i++)
 		if (event[i].data.fd == worker->rest.wake)
 			eventfd_read(worker->rest.wake, &value);
@@ -189,7 +191,7 @@ static void sleep_until_ready(struct real_worker *worker)
 
 weft_time real_idle_away(const struct real_worker *worker, weft_time now)
 {
-	/* First: a loop that has woken up since then has recorded its sleep in 'seen', before it
+	/* Read first: a loop that has woken up since then records its sleep in 'seen' before it
 	 * announces that it no longer sleeps. */
 	bool resting = atomic_load(&worker->rest.resting);
 	weft_time away = loop_stall_load(&worker->stall.longest);

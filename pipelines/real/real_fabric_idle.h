@@ -3,25 +3,26 @@
 #pragma once
 
 /* The loops of an idle fabric sleep until one of their TAPs has something to read, another loop or
- * the control thread has work, or a command arrives; and they run once every 50 ms. Only the loops
- * of a whole lab sleep, because frames from other processes arrive without a signal.
+ * the control thread has work for them, or a command arrives. They also run once every 50 ms. Only
+ * the loops of a whole lab sleep, because frames from other processes arrive without a signal.
  *
  * No loop sleeps while a host of any of them is busy, since its frames may be in flight anywhere,
  * nor while traffic is due or routes are being made, nor shortly after a cable was cut. So sleeping
- * delays no message except by the time of waking up. Links do not go down: the time during which an
- * end does not poll is not silence (link_end.h), and after each sleep the ends exchange their
- * hellos. */
+ * delays messages only by the time that it takes to wake up. Links do not go down: the time during
+ * which an end does not poll is not silence (link_end.h), and after each sleep the ends exchange
+ * their hellos. */
 
 #include "real_private.h"
 
-/* Before the loops run and after they ended. Without memory or descriptors no loop sleeps. */
+/* Called before the loops run and after they ended. If memory or descriptors run out, no loop
+ * sleeps. */
 void real_idle_open(struct real_fabric *fabric);
 void real_idle_close(struct real_fabric *fabric);
 /* In the leader's loop, each time that it leads. */
 void real_idle_allow(struct real_fabric *fabric, bool allowed, weft_time now);
-/* In the leader's loop: until it allows it again, no loop sleeps. */
+/* In the leader's loop: forbids all loops to sleep until it allows it again. */
 void real_idle_forbid(struct real_fabric *fabric);
-/* Likewise, for as long as links take to notice that a cable was cut. */
+/* Likewise, for the time that links need to notice that a cable was cut. */
 void real_idle_defer(struct real_fabric *fabric, weft_time now);
 /* Any thread. */
 bool real_idle_is_allowed(const struct real_fabric *fabric);

@@ -130,13 +130,14 @@ void real_end_reset(struct real_fabric *fabric, struct real_end *end)
 	port_cut(&end->port, false);
 }
 
-/* The rate of an end as planned, in the form in which it is kept. */
+/* The planned rate of an end, in the units in which it is stored. */
 static uint64_t planned(const struct real_end *end)
 {
 	return ps_per_byte(end->timing.rate_bps);
 }
 
-/* No output of the switch is faster than 'input' sends into it; one without a rate is. */
+/* True if no output of the switch is faster than the rate at which 'input' sends into it; an output
+ * without a rate counts as faster. */
 static bool may_cut_through(
 	const struct real_fabric *fabric, uint32_t device, const struct real_end *input)
 {
@@ -150,8 +151,8 @@ static bool may_cut_through(
 	return true;
 }
 
-/* A frame that cuts through must not underrun: with another rate than planned, or into a switch
- * with an output that is faster now, whole frames are awaited. */
+/* A frame that cuts through must not underrun: if the rate is not the planned one, or an output of
+ * the switch is now faster, the switch waits for whole frames. */
 void real_links_cut_through(struct real_fabric *fabric)
 {
 	for (uint32_t i = 0; i < fabric->ends; i++) {
@@ -198,7 +199,7 @@ void real_end_set(
 	set_end(fabric, tx_of(fabric, end), end, value);
 }
 
-/* Records the command at each end that it concerns, as the values that the end will have. */
+/* Records the command at each end to which it applies, as the values that the end will have. */
 static void note_order(
 	struct real_fabric *fabric, const char *target, const uint64_t asked[LINK_KNOB_COUNT])
 {

@@ -26,8 +26,8 @@ static void give_order(struct real_fabric *fabric, enum real_order order)
 	real_idle_forbid(fabric);
 }
 
-/* If the loop is late, what it then sees counts for all the time since the last sample. Without
- * memory there is no sample. */
+/* If the loop is late, all that has happened since the last sample counts for this one. If memory
+ * runs out, there is no sample. */
 static void take_sample(struct real_fabric *fabric, weft_time now)
 {
 	struct measure_totals totals;
@@ -54,7 +54,7 @@ static bool measures_until(const struct real_fabric *fabric)
 	return fabric->work->run->measure.until.interval_ppm > 0;
 }
 
-/* No latency measured so far counts: each host's loop discards them. */
+/* No latency measured so far is kept: each host's loop discards them. */
 static void forget_latencies(struct measure_window *window, struct measure_totals *totals)
 {
 	totals->timed = totals->latency_sum_ps = 0;
@@ -167,8 +167,8 @@ static uint64_t count_arrived(const struct real_fabric *fabric)
 	return arrived;
 }
 
-/* Everything in flight has arrived, or nothing arrives any more. (A run without an end of its own
- * ends with a signal as any other does.) */
+/* True if everything in flight has arrived, or nothing arrives any more. (A run without an end of
+ * its own ends with a signal, as any other run does.) */
 static bool is_drained(struct real_fabric *fabric, weft_time now)
 {
 	uint64_t arrived = count_arrived(fabric);
@@ -202,7 +202,7 @@ static bool has_settled(struct real_fabric *fabric, weft_time now)
 	return now - fabric->measure_from >= left / 2;
 }
 
-/* Takes what is due. True: the requested value is known. */
+/* Takes the samples and batches that are due. True: the requested value is known. */
 static bool measure(struct real_fabric *fabric, weft_time now)
 {
 	if (now - fabric->traffic_from >=
@@ -281,8 +281,8 @@ static void cut_link(struct real_fabric *fabric, const char *text, weft_time now
 	real_idle_defer(fabric, now);
 }
 
-/* "NANOSECONDS" or "NANOSECONDS loaded". The command names its traffic: what was loaded for a run
- * that never started must not be sent by the next one. */
+/* "NANOSECONDS" or "NANOSECONDS loaded". The command names its traffic, so that traffic loaded for
+ * a run that never started is not sent by the next run. */
 static void obey_start(struct real_fabric *fabric, const char *text, weft_time now)
 {
 	char which[16] = "";

@@ -15,7 +15,8 @@
 #include "setup/device_config.h"
 #include "wire/frame.h"
 
-/* Frames that may wait in a memory link: all that the credits of both ends allow in flight. */
+/* Frames that may wait in an in-memory link: as many as the credits of both ends allow in
+ * flight. */
 #define MEMORY_LINK_SLOTS 4096
 
 bool real_is_here(const struct real_fabric *fabric, const struct topology_port *at)
@@ -37,7 +38,7 @@ static uint32_t frame_longest_here(const struct real_fabric *fabric)
 	       (fabric->routes.extra_long ? FRAME_ROUTE_MAX - FRAME_ROUTE_USUAL : 0);
 }
 
-/* All that may come by it is to find room. */
+/* All frames that may arrive through the port must have room. */
 static int check_room(
 	const struct real_fabric *fabric, const struct port *port, struct error *error)
 {
@@ -99,8 +100,8 @@ static void init_link(struct real_fabric *fabric, uint32_t link)
 	}
 }
 
-/* The ports of the switches here without a cable, if one can be plugged in. Returns how many;
- * 'into' may be NULL. */
+/* Lists the ports without a cable of the switches here, if cables can be plugged in. Returns their
+ * number; 'into' may be NULL. */
 static uint32_t list_free(struct real_fabric *fabric, struct real_end *into)
 {
 	const struct topology *topology = fabric->options.topology;
@@ -136,7 +137,7 @@ static int list_ends(struct real_fabric *fabric, struct error *error)
 	return 0;
 }
 
-/* A socket of the kernel, which copies frames. */
+/* A kernel socket, which copies frames. */
 static bool is_socket(const struct real_end *end)
 {
 	return port_is_udp(end->device) || port_is_packet(end->device);

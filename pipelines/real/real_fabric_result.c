@@ -175,7 +175,7 @@ static void add_clocks(struct run_result *result, const struct measure_clocks *c
 		result->clocks.bound_ns = clocks->bound_ns;
 }
 
-/* If no frame of this run had a due time, none is known to be late or in time. */
+/* If no frame of this run had a due time, lateness is unknown. */
 static void add_lateness(struct run_result *result, const struct poll_nic *poll)
 {
 	const struct pacer *pacer = &poll->tx.pacer;
@@ -230,7 +230,7 @@ static void add_host(struct run_result *result, const struct real_host *host)
 	histogram_merge(&result->edges.network_ns, &sink->edges_ns);
 	order_wait_merge(&result->waited, &sink->waited);
 	add_clocks(result, &sink->clocks);
-	/* Messages without a route, or for a silent host. */
+	/* Messages that have no route, or go to a silent host. */
 	result->messages.dropped += count[NIC_MESSAGES_UNREACHABLE] + count[NIC_MESSAGES_SILENT];
 	result->edges.count += host->poll->tap.edge != NULL;
 	if (host->poll->tap.edge != NULL)
@@ -273,7 +273,7 @@ void real_link_read(const void *ctx, struct topology_port from, struct topology_
 
 	use->busy_ps =
 		carried_bytes(sender, from.port, receiver, to.port) * ps_per_byte(wire->rate_bps);
-	/* All switches are here, in their order. */
+	/* All switches are here, in topology order. */
 	if (sender != NULL)
 		use->blocked_ps = fabric->switches[from.device].poll->port[from.port].blocked_ps;
 	measure_links_read_switches(sender, from.port, receiver, to.port, use);
@@ -310,7 +310,7 @@ static int add_links(struct real_fabric *fabric, struct run_result *result, weft
 	return 0;
 }
 
-/* Links from hosts, which only the series asks for. */
+/* Links from hosts, which only the series needs. */
 static int add_host_links(struct real_fabric *fabric, struct run_result *result, weft_time time_ps)
 {
 	const struct topology *topology = fabric->options.topology;
@@ -372,8 +372,8 @@ static uint64_t longest_stall_ns(const struct real_fabric *fabric)
 
 	for (unsigned i = 0; i < fabric->loops; i++) {
 		const struct real_worker *worker = &fabric->worker[i];
-		/* It may still be stalled. Only a lab's process is asked while its loops run, by
-		 * the leader. */
+		/* The loop may still be stalled. While loops run, only the leader calls this, for a
+		 * process of a lab. */
 		weft_time away = fabric->serving && !worker->leader
 					 ? real_idle_away(worker, now)
 					 : loop_stall_load(&worker->stall.longest);
@@ -392,8 +392,8 @@ static uint64_t absent_ns(const struct real_fabric *fabric)
 	return ps_to_ns(sum);
 }
 
-/* Programs send through TAPs and endpoints while the result is made: a window to each destination.
- */
+/* Programs keep sending through TAPs and endpoints while the result is made: up to a window to each
+ * destination. */
 static uint64_t in_flight_max(const struct real_fabric *fabric)
 {
 	const struct run_config *run = fabric->options.run;
@@ -423,7 +423,7 @@ static void judge(const struct real_fabric *fabric, struct run_result *result)
 		return;
 	run_fidelity_judge(result, &fabric->options.run->fidelity, fabric->options.run->dilation);
 	run_result_judge_stall(result, "", result->wall.stall_ns);
-	if (!fabric->incomplete) /* after a signal, frames in flight are not waited for */
+	if (!fabric->incomplete) /* after a signal the run does not wait for frames in flight */
 		run_result_judge_under_way(result, in_flight_max(fabric));
 }
 
@@ -462,7 +462,7 @@ int real_fabric_count(
 	if (atomic_load(&fabric->sources_failed) > 0)
 		run_result_count(
 			result, "host_sources_failed", atomic_load(&fabric->sources_failed));
-	/* A lab's processes each see one end only. */
+	/* Each process of a lab sees only one end. */
 	if (!fabric->serving)
 		result->duplicated += run_result_surplus(result, NULL);
 	result->packets.generated = result->packets.injected;

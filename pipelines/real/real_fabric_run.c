@@ -16,8 +16,8 @@
 
 #define WATCH_EACH 16 /* iterations of the leader between two readings of the clock */
 
-/* Without memory for its sources a host sends less: reported here and counted; the run continues.
- */
+/* If memory for its sources runs out, a host sends less: this is reported here and counted, and the
+ * run continues. */
 static void start_host(struct real_fabric *fabric, struct real_host *host)
 {
 	struct error error = {""};
@@ -75,7 +75,7 @@ static void excuse_end(struct real_fabric *fabric, const struct real_end *end,
 		link_end_forgive_stall(link, now);
 }
 
-/* A loop that has no CPU, or sleeps, sends no hellos: its links must not go down for that. */
+/* A loop that has no CPU, or sleeps, sends no hellos, which must not take its links down. */
 static void excuse_others(struct real_worker *worker, weft_time now)
 {
 	struct real_fabric *fabric = worker->fabric;

@@ -17,7 +17,7 @@ static void count_switches(struct real_fabric *fabric)
 			fabric->switch_count++;
 }
 
-/* Frames that the receive rings of its ports hold. */
+/* Number of frames that the receive rings of its ports hold. */
 static void fill_slots(struct real_fabric *fabric, uint32_t number, struct switch_config *config)
 {
 	for (unsigned port = 0; port < config->ports; port++) {
@@ -49,8 +49,8 @@ static void attach_ports(struct real_fabric *fabric, struct real_switch *device)
 	}
 }
 
-/* The plan defines which host is behind a port where routes are static. Where a mapper discovers
- * the cabling, hellos do. */
+/* Where routes are static, the plan defines the host behind a port. Where a mapper discovers the
+ * cabling, hellos do. */
 static void check_sources(struct real_fabric *fabric, struct real_switch *device)
 {
 	const struct topology *topology = fabric->options.topology;
@@ -72,7 +72,7 @@ static void check_sources(struct real_fabric *fabric, struct real_switch *device
 	}
 }
 
-/* Marks, waiting times, and paths other than the tables'. */
+/* Marks, waiting times, and paths that differ from the tables. */
 static int add_decisions(
 	struct real_fabric *fabric, struct real_switch *device, struct error *error)
 {
@@ -174,7 +174,8 @@ static int create_switch(
 	return 0;
 }
 
-/* Loops have neighbours in number, which are neighbours in the network. */
+/* Loops have devices that are adjacent in number, and such devices are neighbours in the
+ * network. */
 static int list_polled(struct real_fabric *fabric, struct error *error)
 {
 	unsigned room = fabric->switch_count * SWITCH_SHARDS_MAX, count = 0;

@@ -64,7 +64,7 @@ static void read_loop(const void *ctx, uint64_t *value)
 #undef X
 }
 
-/* The loops alone. 0, or -errno and error. */
+/* For the loops only. 0, or -errno and error. */
 static int real_telemetry_loops(struct real_fabric *fabric, struct error *error)
 {
 	static const char *const name[LOOP_METRIC_COUNT] = {
@@ -103,7 +103,8 @@ enum host_metric {
 		HOST_METRIC_COUNT
 };
 
-/* Behind them: counters of its endpoints, and if it has an edge, of this and of the kernel. */
+/* After them: counters of its endpoints and, if the host has an edge, of the edge and of the
+ * kernel. */
 enum host_tap_metric {
 	HOST_TAP = HOST_METRIC_COUNT + ENDPOINT_COUNTER_COUNT,
 	HOST_TAP_QUEUE = HOST_TAP + EDGE_COUNTER_COUNT,
@@ -160,7 +161,7 @@ static void read_host(const void *ctx, uint64_t *value)
 	value[HOST_TAP_SOCKET] = tap_losses_sockets(&host->losses);
 }
 
-/* The protocol of an end, and what it accepts; 'link' NULL: elsewhere. */
+/* The link protocol of an end, and the check of its frames; 'link' NULL: the end is not here. */
 struct shown_end {
 	const struct link_end *link;
 	const struct port_auth *guard;
@@ -343,7 +344,7 @@ bool real_links_are_up(const struct real_fabric *fabric)
 	return true;
 }
 
-/* The clock that 'line' is of, at this moment. */
+/* The other host's clock as 'line' describes it at this moment. */
 static void fill_clock(const struct real_fabric *fabric, const struct clock_line *line,
 	struct telemetry_clock *clock)
 {
@@ -360,7 +361,7 @@ static void fill_clock(const struct real_fabric *fabric, const struct clock_line
 	clock->steps = line->steps;
 }
 
-/* Number at is of the at / hosts-th host here and the clock of host at % hosts. */
+/* Entry 'at' is the local host number at / hosts and its view of the clock of host at % hosts. */
 static bool read_clock(const void *ctx, uint64_t *at, struct telemetry_clock *clock)
 {
 	const struct real_fabric *fabric = ctx;

@@ -22,10 +22,10 @@
 #define CACHED_MBUFS \
 	512u /* mbufs that a loop caches: one and a half times POOL_CACHE, in either pool */
 
-/* An mbuf's own structure, its packet, the mempool's header and padding. */
+/* An mbuf's own structure and packet, and the mempool's header and padding. */
 #define MBUF_OVERHEAD 384
 #define PAGE_BYTES    4096u
-#define RING_BYTES    (512u << 10) /* descriptors and software ring of a NIC's queues */
+#define RING_BYTES    (512u << 10) /* descriptors and software rings of a NIC's queues */
 #define DPDK_BYTES    (48u << 20)  /* EAL, telemetry, captures, the heap's granularity */
 
 void real_pool_add(struct real_pool_request *request, const struct port_ethdev_needs *needs)
@@ -43,7 +43,7 @@ void real_pool_add(struct real_pool_request *request, const struct port_ethdev_n
 
 void real_pool_sizes(const struct real_pool_request *request, struct real_pool_sizes *sizes)
 {
-	/* A link that is slow enough holds nothing but data, or nothing but control frames. */
+	/* A link that is slow enough may hold only data, or only control frames. */
 	unsigned held = request->held;
 	unsigned data = request->ends * DATA_MBUFS_A_PORT + request->transit + held;
 	unsigned control = request->ends * CONTROL_MBUFS_A_PORT + held;
@@ -52,7 +52,7 @@ void real_pool_sizes(const struct real_pool_request *request, struct real_pool_s
 	data = RTE_MIN(RTE_MAX(data, DATA_MBUFS_MIN), DATA_MBUFS_MAX + held);
 	control = RTE_MIN(RTE_MAX(control, CONTROL_MBUFS_MIN), CONTROL_MBUFS_MAX + held);
 	sizes->data_mbufs = data + request->received_mbufs + request->sent_mbufs + cached;
-	/* The rings of a port may hold nothing but control frames. */
+	/* The rings of a port may be full of control frames. */
 	sizes->control_mbufs = control + request->sent_mbufs + cached;
 	sizes->data_bytes = RTE_MAX(request->room_bytes, frame_room(request->mtu_bytes));
 	sizes->control_bytes = CONTROL_BYTES;
@@ -84,8 +84,8 @@ unsigned real_pool_memory_mib(
 
 #define LOOK_PS (1 * PS_PER_S)
 
-/* Frames that the switches here had no buffer for; '*name' is the port that lacked it most often.
- */
+/* Number of frames for which the switches here had no buffer; '*name' is the port that lacked
+ * buffers most often. */
 static uint64_t sum_switches(const struct real_fabric *fabric, const char **name)
 {
 	uint64_t sum = 0, worst = 0;
@@ -107,7 +107,7 @@ static uint64_t sum_switches(const struct real_fabric *fabric, const char **name
 	return sum;
 }
 
-/* Frames that the devices had no buffer for. */
+/* Number of frames for which the devices had no buffer. */
 static uint64_t sum_devices(const struct real_fabric *fabric, const char **name)
 {
 	struct port_losses losses;

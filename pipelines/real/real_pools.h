@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* How many mbufs the devices of a process need, and of what size: computed from its ports, so that
- * no driver that keeps sent mbufs can take them all, and so that EAL gets exactly the memory that
- * it needs. Arithmetic alone. */
+/* How many mbufs the devices of a process need, and of what size. This is computed from its ports,
+ * so that no driver that keeps sent mbufs can take them all, and so that EAL gets exactly the
+ * memory that it needs. Pure arithmetic. */
 
 #include <stdint.h>
 
@@ -16,7 +16,7 @@ struct real_pool_request {
 	unsigned held;      /* frames that ports hold back (tx_queue_pace()) */
 	uint32_t mtu_bytes; /* payload of the longest frame */
 	unsigned lcores;    /* poll loops, each with a cache of mbufs */
-	/* Sums over the external ports, and their largest room. */
+	/* Sums over the external ports, and the largest room of any of them. */
 	unsigned received_mbufs, sent_mbufs;
 	uint32_t room_bytes;
 	unsigned node; /* common node of all NICs so far: their socket + 1; 0: none; REAL_POOL_MIXED
@@ -28,7 +28,7 @@ struct real_pool_request {
 struct real_pool_sizes {
 	unsigned data_mbufs, control_mbufs;
 	uint32_t data_bytes, control_bytes; /* frame sizes as port_pool_create() takes them */
-	int socket; /* the socket of all NICs; -1: there are none, or they are on several */
+	int socket; /* the socket of all NICs; -1: no NICs, or NICs on several sockets */
 };
 
 /* Adds what one external port needs. */
@@ -36,6 +36,6 @@ void real_pool_add(struct real_pool_request *request, const struct port_ethdev_n
 
 void real_pool_sizes(const struct real_pool_request *request, struct real_pool_sizes *sizes);
 
-/* Memory for EAL, MiB: both pools, rings of ports, and what DPDK takes for itself. */
+/* Memory for EAL, MiB: both pools, the rings of ports, and DPDK's own needs. */
 unsigned real_pool_memory_mib(
 	const struct real_pool_request *request, const struct real_pool_sizes *sizes);

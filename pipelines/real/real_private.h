@@ -40,7 +40,7 @@ struct real_end {
 	const char *device;
 	bool made;  /* 'port' exists */
 	bool open;  /* ... and has a cable */
-	bool moved; /* REAL_ORDER_PLUG plugs another cable in, or pulls it out */
+	bool moved; /* REAL_ORDER_PLUG plugs in another cable, or pulls it out */
 	struct port port;
 	struct impairment impairment;
 	bool attached; /* its ethdev was found */
@@ -81,7 +81,7 @@ struct real_host {
 	struct tap_losses losses; /* if there is one */
 	struct real_host_metrics *shown;
 	struct starvation_transit middle; /* state at the middle of the measured time */
-	bool made_netns; /* its edge's namespace was created here: to be removed at the end */
+	bool made_netns; /* its edge's namespace was created here and must be removed at the end */
 	const struct run_config_edge *edge;
 };
 
@@ -108,8 +108,8 @@ enum real_phase {
 struct real_idle {
 	int ready, wake;      /* epoll of its TAPs and of 'wake', an eventfd; -1: it never sleeps */
 	atomic_bool busy;     /* one of its hosts has frames in flight: no loop may sleep */
-	atomic_bool resting;  /* written by any thread that has work for it */
-	weft_time idle_since; /* no host of it was busy since */
+	atomic_bool resting;  /* written by any thread that has work for this loop */
+	weft_time idle_since; /* none of its hosts has been busy since */
 	weft_time calm_since; /* it has carried no frame since */
 };
 
@@ -127,14 +127,14 @@ struct real_worker {
 	struct real_idle rest;
 };
 
-/* A loop as telemetry shows it. Outlives the workers, which are refilled for each run. */
+/* A loop as shown in telemetry. Outlives the workers, which are refilled for each run. */
 struct real_shown_loop {
 	const struct real_fabric *fabric;
 	unsigned number;
 	char name[8];
 };
 
-/* Reported failures of allocation; reported again when their number has doubled. */
+/* Failed allocations that were reported; reported again when their number has doubled. */
 struct real_pool_warning {
 	weft_time due;
 	uint64_t control, device;
@@ -168,7 +168,7 @@ struct real_fabric {
 	struct real_traffic given;    /* as its own configuration says */
 	struct real_traffic *work;    /* now: &given, or what was loaded for a run */
 	struct real_traffic *next, *former;
-	struct run_goal *goal; /* a schedule that its hosts replay; NULL: none */
+	struct run_goal *goal; /* a schedule that the hosts replay; NULL: none */
 	struct goal_replay *replay;
 	struct real_end *end; /* [2 * link + side] of the links at the start; then free ports */
 	uint32_t ends;
@@ -181,7 +181,7 @@ struct real_fabric {
 	struct real_host *hosts;
 	unsigned host_count;
 	uint32_t *address; /* [host of the topology], if one has an edge; edge.h */
-	unsigned loops;    /* that poll, each its share of the devices */
+	unsigned loops;    /* the polling loops, each with its share of the devices */
 	bool crowded;      /* together with other processes' loops they are more than the CPUs */
 	struct real_endpoints *endpoints; /* NULL: programs cannot attach */
 	struct capture_manager *captures;
@@ -196,11 +196,11 @@ struct real_fabric {
 	enum real_order order;
 	atomic_bool halt;
 	weft_time traffic_from, measure_from, traffic_until;
-	_Atomic weft_time sent_from; /* traffic_from, for others to read; 0: no traffic yet */
+	_Atomic weft_time sent_from; /* traffic_from, for other threads; 0: no traffic yet */
 	struct real_worker worker[REAL_LOOPS_MAX];
 	/* The leader's. */
 	enum real_phase phase;
-	bool serving; /* part of a lab: phases start by command */
+	bool serving; /* part of a lab: phases start on command */
 	const atomic_bool *stop;
 	weft_time duration, waited_from, look_due, ended_at, stopped_at;
 	weft_time hurried_at; /* when a signal arrived after the end of traffic; 0: none */
@@ -216,7 +216,7 @@ struct real_fabric {
 	struct deadlock_heads starved; /* that were seen */
 	struct deadlock_circle circle; /* the first one that was found */
 	struct deadlock_heads looked;  /* heads of all loops, at the last REAL_ORDER_LOOK */
-	char waiting[TELEMETRY_CONTROL_MAX]; /* path for the next one's; "": none */
+	char waiting[TELEMETRY_CONTROL_MAX]; /* path for the heads of the next search; "": none */
 	struct real_pool_warning shortage;
 	struct real_recabling recabling;
 };
@@ -273,9 +273,9 @@ void real_events_destroy(struct real_events *events);
 /* Their times count from now on: in a run from the start of traffic, in a lab from its own start,
  * and again from the start of each run. Undoes those that have occurred. */
 void real_events_restart(struct real_fabric *fabric, weft_time now);
-/* While what traffic left is delivered, it only rejoins cables. */
+/* While the traffic's last frames are delivered, it only rejoins cables. */
 void real_events_poll(struct real_fabric *fabric, weft_time now);
-/* None is due for as long as idle loops sleep. */
+/* True if no event is due for as long as idle loops sleep. */
 bool real_events_rest(const struct real_fabric *fabric, weft_time now);
 /* 0 or -ENOMEM. */
 int real_events_result(const struct real_fabric *fabric, struct run_result *result);
@@ -301,7 +301,7 @@ struct device_control *real_control_of(
 bool real_is_routed(const struct real_fabric *fabric);
 /* Routes may arrive: there is a control thread, and a host here that may be the mapper. */
 bool real_may_be_routed(const struct real_fabric *fabric);
-/* Why there are none, when the control thread is stopped. */
+/* The reason if there are no routes, once the control thread is stopped. */
 void real_control_why(const struct real_fabric *fabric, struct error *error);
 /* Other cables will follow. The leader's. */
 void real_control_renew(struct real_fabric *fabric);
@@ -310,19 +310,19 @@ bool real_control_ask(struct real_fabric *fabric, const char *request);
 
 /* Deadlocks and starvation in a real-clock fabric (deadlock.h, starvation.h). */
 
-/* When the switches are there. 0, or -ENOMEM and error. */
+/* Called when the switches exist. 0, or -ENOMEM and error. */
 int real_deadlock_open(struct real_fabric *fabric, struct error *error);
 void real_deadlock_close(struct real_fabric *fabric);
 /* Before traffic with this measured time. */
 void real_deadlock_begin(struct real_fabric *fabric, weft_time measured_ps);
 
 /* Keeps the first cycle found, and the starved heads, among heads that have waited for 'age_ps' (0:
- * all). While other loops run it sees only the hosts. Without memory it keeps less. */
+ * all). While other loops run it sees only the hosts. If memory runs out, it keeps less. */
 void real_deadlock_look(struct real_fabric *fabric, weft_time now, weft_time age_ps);
 /* In the middle of the measured time; after it: puts the findings into a result. 0 or -ENOMEM. */
 void real_deadlock_middle(struct real_fabric *fabric);
 int real_deadlock_result(const struct real_fabric *fabric, struct run_result *result);
-/* A search during traffic, if one is due. True: all loops must look. */
+/* Runs a search during traffic, if one is due. True: all loops must collect their heads. */
 bool real_deadlock_check(struct real_fabric *fabric, weft_time now);
 /* The loop's part of REAL_ORDER_LOOK. */
 void real_deadlock_collect(struct real_worker *worker, weft_time now);
@@ -331,11 +331,11 @@ void real_deadlock_collect(struct real_worker *worker, weft_time now);
 void real_deadlock_looked(struct real_fabric *fabric);
 
 /* Counters of the entries of the traffic of a real-clock fabric: hosts count what they generate by
- * source, and what arrives in their sinks. For an entry that ends, arrivals are also counted by
- * sender: in a row [hosts] for each loop, which the hosts of the loop share. */
+ * source, and what arrives in their sinks. For an entry that has an end, arrivals are also counted
+ * per sender: in a row [hosts] for each loop, shared by the hosts of the loop. */
 
-/* The hosts' sinks distinguish the entries; when the hosts and the number of loops are there.
- * -ENOMEM. */
+/* Makes the hosts' sinks distinguish the entries; called when the hosts exist and the number of
+ * loops is known. -ENOMEM. */
 int real_entries_create(struct real_fabric *fabric);
 /* The rows of this work, in work->flows. -ENOMEM. */
 int real_flows_create(const struct real_fabric *fabric, struct real_traffic *work);
@@ -353,7 +353,7 @@ void real_entries_add_latencies(const struct real_fabric *fabric, struct run_res
 
 int real_hosts_create(struct real_fabric *fabric, struct error *error);
 void real_hosts_destroy(struct real_fabric *fabric);
-/* Follows the addresses of a new cabling. The leader's. */
+/* Updates the addresses after a new cabling. For the leader. */
 void real_hosts_renew(struct real_fabric *fabric);
 /* In the host's own loop. */
 int real_host_start_traffic(
@@ -373,18 +373,18 @@ int real_links_pace(struct real_fabric *fabric, struct error *error);
 /* Carries out a command (link_knobs.h) for all directions that leave a port here. Rate and delay 0:
  * as fast as the device. Only the leader calls it. */
 void real_links_set(struct real_fabric *fabric, const char *text);
-/* Sets what leaves at an end, which is open: LINK_KNOB_KEEP leaves a value unchanged, NULL sets
- * all of them as in the file. Only the leader. */
+/* Sets the values of frames that leave an end, which is open: LINK_KNOB_KEEP leaves a value
+ * unchanged, NULL restores all of them from the file. Only for the leader. */
 void real_end_set(
 	struct real_fabric *fabric, struct real_end *end, const uint64_t asked[LINK_KNOB_COUNT]);
-/* Frames cut through where the present rates allow it. */
+/* Lets frames cut through where the present rates allow it. */
 void real_links_cut_through(struct real_fabric *fabric);
-/* Writes the commands for all ends here to options.orders, before they are carried out. */
+/* Writes the commands for all ends here to options.orders, before they take effect. */
 void real_links_keep(const struct real_fabric *fabric);
 /* Carries out the commands that an earlier run of the process kept. Before the loops run. */
 void real_links_recall(struct real_fabric *fabric);
-/* Gives an end whose link is down the rate, delay and faults of the file, and forgets commands. In
- * the loop that polls it. */
+/* Resets an end whose link is down to the rate, delay and faults in the file, and forgets commands.
+ * Runs in the loop that polls the end. */
 void real_end_reset(struct real_fabric *fabric, struct real_end *end);
 /* Pads the next hello of each end here to the length of the longest frame. Only the leader. */
 void real_links_pad(struct real_fabric *fabric);
@@ -396,19 +396,19 @@ uint64_t real_end_knob(
 /* The links of a real-clock fabric: in-memory ones between devices of this process, ethdevs where
  * the other end is elsewhere. */
 
-/* Finds the devices of external links, which the pools depend on. */
+/* Finds the devices of external links, on which the pools depend. */
 int real_links_attach(struct real_fabric *fabric, struct error *error);
 void real_links_needs(const struct real_fabric *fabric, struct real_pool_request *request);
-/* For a device that is not attached; the maximum, if it is a NIC. */
+/* For a device that is not attached; the maximum for a NIC. */
 void real_device_needs(const char *device, const struct port_ethdev_config *config,
 	struct port_ethdev_needs *needs);
-/* Opens all links, when there are pools. */
+/* Opens all links, once there are pools. */
 int real_links_open(struct real_fabric *fabric, struct error *error);
 void real_links_close(struct real_fabric *fabric);
 /* The end at a port of a device that lives here; NULL if no cable can be there. */
 struct real_end *real_end_at(struct real_fabric *fabric, struct topology_port at);
 bool real_is_here(const struct real_fabric *fabric, const struct topology_port *at);
-/* The wire from this end is timed by its transmitter, of a link in memory. */
+/* True if the transmitter times the wire from this end, which belongs to a link in memory. */
 void real_end_time(const struct real_fabric *fabric, struct real_end *end);
 /* Whether the other end of its cable is also here. */
 bool real_end_is_inside(const struct real_end *end);
@@ -424,12 +424,12 @@ unsigned real_held_frames(const struct topology_link *link);
 /* NULL if none is wanted. */
 struct impairment *real_end_impairment(struct real_end *end);
 
-/* Cables that are moved while the fabric runs (real_fabric_cables.c). The leader's: */
+/* Cables that are moved while the fabric runs (real_fabric_cables.c). For the leader: */
 
-/* Starts to move cables: loads the new cabling and darkens the ends of cables that go. The answer
- * is written to 'path': {} or {"error": text}. */
+/* Starts to move cables: loads the new cabling and disables the ends of cables to be removed. The
+ * answer is written to 'path': {} or {"error": text}. */
 void real_cables_load(struct real_fabric *fabric, const char *path, weft_time now);
-/* The links of these ends are down: REAL_ORDER_PLUG is next, after real_cables_begin(). */
+/* True if the links of these ends are down: REAL_ORDER_PLUG is next, after real_cables_begin(). */
 bool real_cables_are_due(const struct real_fabric *fabric);
 void real_cables_begin(struct real_fabric *fabric);
 /* All loops have obeyed. */
@@ -458,14 +458,14 @@ int real_fabric_count(
 /* The leader, between two rounds of polling, advances the phases and carries out commands. It does
  * nothing while a loop has not done the last command. True when the run is over. */
 bool real_lead(struct real_fabric *fabric);
-/* Around work of a loop's own thread that may take long, such as a report: the CPU time spent does
- * not count as a stall. real_task_begin() returns what real_task_end() needs. */
+/* Enclose work in a loop's own thread that may take long, such as a report: the CPU time spent does
+ * not count as a stall. real_task_begin() returns the argument for real_task_end(). */
 weft_time real_task_begin(struct real_worker *worker);
 void real_task_end(struct real_worker *worker, weft_time began);
 
 /* Pools that run dry. A switch without buffers for control frames falls silent and its neighbours
- * take it for dead, so the process reports it, with the visible cause: once when it happens, and
- * again each time the count has doubled. The counters are in telemetry (no_mbuf,
+ * consider it dead, so the process reports the shortage with its visible cause: when it first
+ * happens, and again each time the count has doubled. The counters are in telemetry (no_mbuf,
  * device_rx_no_buffer). */
 
 /* Warns on standard error of pools that ran dry. */
@@ -479,7 +479,7 @@ void real_telemetry_end(struct real_fabric *fabric);
 
 /* The link protocol of an open end whose device lives here; else NULL. */
 const struct link_end *real_end_link(const struct real_fabric *fabric, const struct real_end *end);
-/* All links of devices that live here are up. */
+/* True if all links of devices that live here are up. */
 bool real_links_are_up(const struct real_fabric *fabric);
 
 /* The switches of a real-clock fabric. */
@@ -498,10 +498,10 @@ struct lateness_summary real_lateness_at(struct real_fabric *fabric, struct topo
 
 /* Writes the present counts to 'path', which appears complete or not at all; PATH.part exists from
  * the first moment on. 'whole': with the samples, of which a long run has a million. A thread
- * writes them, because otherwise the loop's neighbours would take it for dead meanwhile. It waits
- * for the thread of the call before. */
+ * writes them, because otherwise the loop's neighbours would consider it dead meanwhile. The call
+ * waits for the thread of the previous call. */
 void real_report_write(struct real_fabric *fabric, const char *path, bool whole);
-/* Waits for the thread, if there is one. */
+/* Waits for the thread, if it is running. */
 void real_report_end(struct real_fabric *fabric);
 
 /* The traffic of a real-clock fabric, and how it is measured: from its own configuration, or, for
@@ -520,12 +520,12 @@ void real_traffic_close(struct real_traffic *work);
  * may be NULL. */
 void real_answer(const char *path, const char *error);
 
-/* Loads the file LAB_RUN_FILE in the folder of 'path', where {} or {"error": text} is written, for
- * a start that asks for it. The file has as many entries of traffic as the fabric's own
+/* Loads the file LAB_RUN_FILE in the folder of 'path', for a start command that asks for it; writes
+ * {} or {"error": text} to 'path'. The file has as many traffic entries as the fabric's own
  * configuration. */
 void real_traffic_load(struct real_fabric *fabric, const char *path);
-/* Traffic starts: the one loaded since the last time, or the fabric's own; forgets loaded traffic
- * that is not asked for. False: nothing was loaded, and nothing changes. */
+/* Traffic starts: the traffic loaded since the last start, or the fabric's own; loaded traffic that
+ * the command does not ask for is forgotten. False: nothing was loaded, and nothing changes. */
 bool real_traffic_begin(struct real_fabric *fabric, bool loaded);
 /* For everything that was loaded. */
 void real_traffic_drop(struct real_fabric *fabric);

@@ -3,7 +3,7 @@
 #pragma once
 
 /* Writes text to a descriptor that may block for long, such as the pipe to a pager: each call
- * writes what is possible without waiting. One thread. */
+ * writes as much as is possible without waiting. For one thread. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ struct text_output {
 	size_t bytes, written;
 };
 
-/* Becomes the owner of the text, from malloc(). Call only if nothing is being written. */
+/* Takes ownership of the text, from malloc(). Call only if nothing is being written. */
 void text_output_begin(struct text_output *output, int fd, char *text);
 /* True when nothing is left. On a permanent error the rest is dropped. */
 bool text_output_write(struct text_output *output);

@@ -7,7 +7,7 @@
 #include "wire/frame.h"
 
 #define STREAM_RED  3    /* a switch's random numbers */
-#define ARN_ENTRIES 8192 /* per switch; memory is touched as far as it is needed */
+#define ARN_ENTRIES 8192 /* per switch; memory is touched only as needed */
 
 static bool has_notifications(const struct run_config *run)
 {
@@ -35,7 +35,7 @@ weft_time congestion_setup_mark_ps(const struct run_config *run)
 	return act ? run->detector.arn_ttl_ps : 0;
 }
 
-/* With notifications packets keep their path until one arrives. */
+/* If there are notifications, packets keep their path until one arrives. */
 static const struct adaptive_mode *find_mode(const struct run_config *run)
 {
 	return has_notifications(run) ? &adaptive_none : run->routing.adaptive;
@@ -136,7 +136,7 @@ int congestion_setup_switch(struct weft_switch *sw, const struct topology *topol
 				 run->origin, topology->switch_at[at].name);
 }
 
-/* For the slowest link of the switch. */
+/* Computed for the slowest link of the switch. */
 static uint64_t find_rate(const struct topology *topology, uint32_t at, uint64_t rate_bps)
 {
 	const struct topology_device *sw = &topology->switch_at[at];
@@ -261,9 +261,9 @@ static void fill_predictive(
 		.of_union = from->similarity_of == RUN_SIMILARITY_UNION};
 }
 
-/* Zero-load times: a full frame on the host's link, and for each switch on the path its routing
- * delay and the next link; store-and-forward adds the frame's time at each. All links count as the
- * host's. */
+/* Zero-load times: a full frame on the host's link and, for each switch on the path, its routing
+ * delay and the next link; with store-and-forward also the frame's time at each switch. All links
+ * are assumed to be like the host's. */
 static void fill_times(const struct run_config *run, const struct topology *topology, uint32_t host,
 	struct source_control_config *config)
 {

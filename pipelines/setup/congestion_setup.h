@@ -57,7 +57,7 @@ void control_setup_source(const struct run_config *run, const struct topology *t
 void control_setup_cn_generator(
 	const struct run_config *run, uint32_t hosts, struct cn_generator_config *config);
 
-/* Frames overtake each other by several paths, and hosts restore their order. */
+/* True if frames can overtake each other on several paths, so that hosts restore their order. */
 static inline bool control_setup_reorders(const struct run_config *run)
 {
 	return source_control_spreads(run->nic.control) || run_config_ladder(run) != NULL;

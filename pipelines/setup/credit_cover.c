@@ -35,7 +35,7 @@ static uint64_t largest_message(const struct run_config *run)
 	return max;
 }
 
-/* Source routes have many lengths: assume that each frame fills its last block. */
+/* Source routes have many lengths, so each frame is assumed to fill its last block. */
 static uint32_t frame_bytes(const struct run_config *run)
 {
 	uint64_t payload = largest_message(run);
@@ -46,7 +46,7 @@ static uint32_t frame_bytes(const struct run_config *run)
 						       : bytes;
 }
 
-/* Time of a frame on a switch's fastest output: it leaves its buffer no faster. */
+/* Time of a frame on a switch's fastest output: frames cannot leave the buffer faster. */
 static weft_time output_ps(const struct topology *topology, struct topology_port input,
 	uint64_t ps_a_byte, uint32_t wire)
 {
@@ -168,7 +168,7 @@ static void add_way(const struct run_config *run, const struct topology *topolog
 	kinds->at[kinds->count++] = way;
 }
 
-/* Kinds with the same bound share a line. */
+/* Kinds with the same bound share a line of output. */
 static void join_kinds(struct kinds *kinds, uint32_t into)
 {
 	for (uint32_t i = into + 1; i < kinds->count; i++) {
@@ -217,7 +217,7 @@ struct pair {
 	weft_time delay_ps;
 };
 
-/* A host next to the previous one, at the same distance from all others. */
+/* True if the host is next to the previous one, and at the same distance from all others. */
 static bool is_twin(const struct topology *topology, uint32_t host)
 {
 	const int32_t *link = &topology->host_link[host];
@@ -251,7 +251,7 @@ static struct pair farthest(const struct topology *topology)
 	return max;
 }
 
-/* Assumes immediate acknowledgements: if they wait, the bound is lower. */
+/* Assumes immediate acknowledgements: if they are delayed, the true bound is lower. */
 static void tell_window(const struct run_config *run, const struct topology *topology,
 	credit_cover_fn *tell, void *ctx)
 {
@@ -295,7 +295,7 @@ void credit_cover_links(const struct run_config *run, const struct topology *top
 	free(kinds.at);
 }
 
-/* The thresholds of wormhole switching were chosen for its own default links. */
+/* Wormhole switching's thresholds were chosen for its own default links. */
 static void tell_wormhole(const struct run_config *run, const struct topology *topology,
 	credit_cover_fn *tell, void *ctx)
 {

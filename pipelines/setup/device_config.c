@@ -14,10 +14,10 @@
 #define REORDER_WINDOWS_MAX 256
 /* Messages in the FIFO of each VC of a host on the virtual clock; more wait in its sources. */
 #define DATAGRAM_QUEUE 16
-/* Messages that wait at such a host for its adapted-flow channel; memory is touched as far as it is
- * needed. A power of two. */
+/* Messages that wait at such a host for its adapted-flow channel; memory is touched only as needed.
+ * A power of two. */
 #define ADAPTED_QUEUE 4096
-/* Frames that such a host holds because one before them was discarded by a host in transit. */
+/* Frames that such a host holds because a host in transit discarded an earlier one. */
 #define DATAGRAM_HELD 2048
 
 _Static_assert(ROUTE_CHOICE_ROUTES_MAX == ROUTE_ALTERNATIVES_MAX,
@@ -133,7 +133,7 @@ static struct link_end_config host_link(
 	};
 }
 
-/* A run file does not contain the number of alternatives of a route file. */
+/* The number of alternatives in a route file is not in the run file. */
 static unsigned max_routes(const struct route_set *set, uint32_t host)
 {
 	unsigned max = 1;
@@ -243,8 +243,8 @@ void device_config_datagram(const struct device_config *from, uint32_t host,
 		config->itb = itb;
 		config->held_max = DATAGRAM_HELD;
 	}
-	/* Adaptive routing, or messages on several paths: no sender could be refused an early
-	 * frame. */
+	/* With adaptive routing, or messages on several paths, early frames cannot be refused from
+	 * any sender. */
 	if (congestion_setup_is_needed(run) || control_setup_reorders(run))
 		config->held_max = UINT32_MAX;
 	if (run_config_breaks(run)) {

@@ -34,18 +34,18 @@ struct device_config {
 };
 
 /* The maximum time between two credit frames of a port. Each carries totals, so the next one makes
- * up for a lost one, and a transmitter without credits waits this long at most. A quarter of the
- * hello interval: a link goes down after three missed hellos, so twelve credit frames in a row must
- * be lost before a transmitter stands still for longer than it takes to detect a dead link; a tenth
- * would only take more of the link. 1 ms at most, however rare hellos are: a 50th of the watchdog's
- * default, so that a loss is never mistaken for a deadlock. */
+ * up for a lost one, and a transmitter without credits waits this long at most. It is a quarter of
+ * the hello interval: a link goes down after three missed hellos, so twelve credit frames in a row
+ * must be lost before a transmitter stands still for longer than it takes to detect a dead link; a
+ * tenth would only use more of the link. It is at most 1 ms, however rare hellos are: a 50th of the
+ * watchdog's default, so that a loss is never mistaken for a deadlock. */
 weft_time device_credit_refresh(weft_time hello_ps);
 
 /* The device at a port: identity in its hellos, and its addresses. */
 uint64_t device_config_identity(const struct topology_port *at);
 
-/* Switch 'number' of the topology: its ports, cables and table. Alone: neither identity nor ports
- * nor table, and service level i goes to VC i modulo the queues. */
+/* Switch 'number' of the topology with its ports, cables and table. A single switch has no
+ * identity, ports or table, and its service level i uses VC i modulo the queues. */
 void device_config_switch(
 	const struct device_config *from, uint32_t number, struct switch_config *config);
 /* A fault for a configuration that switch_create() refused with EINVAL. Returns -EINVAL. */

@@ -25,7 +25,8 @@ static int check_algorithm(
 		algorithm->name);
 }
 
-/* Two sets that cannot deadlock alone may do so together, as on different trees. */
+/* Two sets that are free of deadlocks separately may deadlock together, for example on different
+ * trees. */
 static int check_union(const struct route_set *set, const struct topology *topology,
 	const struct run_config *run, struct error *error)
 {
@@ -74,7 +75,7 @@ static int check_alternatives(bool has_them, const struct run_config *run, struc
 		run_routing_origin(&run->routing, origin));
 }
 
-/* As far as the algorithm's name shows. */
+/* As far as it can be derived from the algorithm's name. */
 static int check_tables(const struct run_config *run, struct error *error)
 {
 	return check_alternatives(
@@ -204,7 +205,7 @@ int fabric_routes_find_root(const struct run_config *run, const struct topology 
 		       : error_set(error, -result, "%s: routing.root: %s", run->origin, why.text);
 }
 
-/* Chooses the hosts of the ITBs again. */
+/* Repeats the choice of the ITB hosts. */
 static int place_itbs(
 	struct fabric_routes *routes, const struct topology *topology, struct error *error)
 {
@@ -234,7 +235,7 @@ static int compute(struct fabric_routes *routes, const struct topology *topology
 	if (result < 0)
 		return result;
 	options.classes = run->sw.vcs;
-	/* The real clock's interfaces have copies, and wormhole networks check all. */
+	/* The real clock's interfaces copy routes, and wormhole networks check all of them. */
 	options.on_demand = run->routing.others == 0 && run->clock == RUN_CLOCK_VIRTUAL &&
 			    run->sw.switching != RUN_SWITCHING_WORMHOLE;
 	if (run->routing.mode == RUN_ROUTING_SOURCE) {

@@ -17,15 +17,14 @@ struct fabric_routes {
 	struct route_set *set;
 	struct route_table *table;
 	struct route_blocks
-		*blocks;      /* the table in blocks, for switches to share; NULL: they read rows */
-	bool itbs;            /* hosts on the way re-inject messages on some of them */
-	bool extra_long;      /* some have more than FRAME_ROUTE_USUAL elements */
-	uint8_t sl_to_vc[16]; /* for classes of the traffic; without a queuing scheme */
+		*blocks;         /* the table in blocks that switches share; NULL: they read rows */
+	bool itbs;               /* on some routes, intermediate hosts re-inject messages */
+	bool extra_long;         /* some have more than FRAME_ROUTE_USUAL elements */
+	uint8_t sl_to_vc[16];    /* for classes of the traffic; without a queuing scheme */
 	struct queuing *queuing; /* NULL: service levels are the messages' own, all in VC 0 */
 };
 
-/* The options of the run file for its algorithm, on any clock and of any mapper; without the root.
- */
+/* The run file's options for its algorithm, for any clock and any mapper; without the root. */
 struct route_options fabric_routes_options(const struct run_config *run);
 /* Adds the root, if an algorithm of the run has one. -EINVAL, -ENOMEM. */
 int fabric_routes_find_root(const struct run_config *run, const struct topology *topology,

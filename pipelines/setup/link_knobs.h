@@ -3,8 +3,8 @@
 #pragma once
 
 /* The settings of one direction of a link that 'weft lab set' changes in a lab, and the command
- * that a process gets for it: "TARGET V V …" with a value for each knob, '-' to keep it, or "TARGET
- * file" for the values of the lab's file. */
+ * that makes a process change them: "TARGET V V …" with a value for each knob, '-' to keep it, or
+ * "TARGET file" for the values of the lab's file. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,8 @@
 
 #include "base/quantity.h"
 
-/* Enumerator; name on the command line; gauge of /weft/links, which includes the unit; its kind. */
+/* For each: enumerator; name on the command line; gauge of /weft/links, which includes the unit;
+ * kind. */
 #define LINK_KNOBS(X)                                                  \
 	X(RATE, "rate", paced_bps, QUANTITY_RATE)                      \
 	X(DELAY, "delay", delay_ps, QUANTITY_TIME)                     \
@@ -31,7 +32,7 @@ enum link_knob {
 
 #define LINK_KNOB_KEEP UINT64_MAX
 
-/* Whether a target means the direction that leaves 'own' for 'peer', both "DEVICE:PORT": "all",
+/* True if a target includes the direction that leaves 'own' for 'peer', both "DEVICE:PORT": "all",
  * "s0:*" and "s0:1" mean both directions of their links, "s0:*>" and "s0:1>" the one that leaves
  * s0. */
 static inline bool link_knobs_mean(const char *target, const char *own, const char *peer)

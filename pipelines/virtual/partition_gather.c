@@ -15,7 +15,7 @@
 struct mirror {
 	struct ranks_message *out; /* NULL: it reads */
 	struct ranks_reader in;
-	bool bad; /* no memory, or nothing left to read */
+	bool bad; /* out of memory, or nothing left to read */
 };
 
 static void pass(struct mirror *mirror, void *field, size_t bytes)
@@ -166,7 +166,7 @@ static bool is_of_rank(const struct virtual_fabric *fabric, uint32_t device, uns
 	       partitions->own;
 }
 
-/* Those of the rank, in their order. */
+/* The devices of the rank, in order. */
 static void pass_devices(struct mirror *mirror, const struct virtual_fabric *fabric, unsigned rank)
 {
 	for (uint32_t i = 0; i < fabric->switches + fabric->hosts && !mirror->bad; i++) {
@@ -181,7 +181,8 @@ static void pass_devices(struct mirror *mirror, const struct virtual_fabric *fab
 
 /* --- schedule --- */
 
-/* Their flows: their due times are known where they start, their arrival times where they end. */
+/* The flows of the rank's hosts: due times are known where flows start, arrival times where they
+ * end. */
 static void pass_flow_times(
 	struct mirror *mirror, const struct virtual_fabric *fabric, unsigned rank)
 {
@@ -198,7 +199,7 @@ static void pass_flow_times(
 	}
 }
 
-/* The ends of the schedule's ranks whose hosts are this rank's. */
+/* End times of the schedule's ranks that run on this rank's hosts. */
 static void pass_goal(struct mirror *mirror, const struct virtual_fabric *fabric, unsigned rank)
 {
 	for (uint32_t i = 0; i < fabric->goal->goal->ranks && !mirror->bad; i++) {

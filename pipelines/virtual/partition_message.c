@@ -21,8 +21,8 @@ void partition_mailbox_free(struct partition_mailbox *box)
 	*box = (struct partition_mailbox){0};
 }
 
-/* Room for one element more, or the run has failed. Elements begin at cache lines: another core
- * reads them, and each line takes it as long as several events. */
+/* Makes room for one more element, or the run has failed. Elements start at cache lines, because
+ * another core reads them, and each line takes that core as long as several events. */
 static bool has_room(struct virtual_fabric *fabric, void **list, uint32_t count, uint32_t *room,
 	size_t element_bytes)
 {

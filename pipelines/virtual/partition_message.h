@@ -4,15 +4,15 @@
 
 /* The passage from one partition of a virtual fabric to another (virtual_partitions.h): packets,
  * credit frames, notifications and reports of discarded packets, by value, because each partition
- * has packets and records of its own. A partition writes into a mailbox for each other partition,
+ * has its own packets and records. A partition writes into a mailbox for each other partition,
  * which reads it in the next round. Each mailbox has two sides: one is filled while the other is
  * read. */
 
 #include "virtual_private.h"
 
-/* Kinds of crossing. A report is of a packet that goes back to its source (virtual_dispatch.h),
- * a loss of one that its destination must not wait for (virtual_dispatch.h). A lost packet is on a
- * link that loses it (virtual_faults.h). */
+/* Kinds of crossing. A report concerns a packet that goes back to its source (virtual_dispatch.h);
+ * a loss concerns a packet for which its destination must not wait (virtual_dispatch.h). A lost
+ * packet is on a link that loses it (virtual_faults.h). */
 enum partition_crossing {
 	VIRTUAL_CROSSING_DATA,
 	VIRTUAL_CROSSING_REPORT,
@@ -34,8 +34,9 @@ enum partition_crossing_control_kind {
 	VIRTUAL_CROSSING_CREDIT,
 	VIRTUAL_CROSSING_ARN,
 	VIRTUAL_CROSSING_ANSWER,
-	/* A message of a schedule was accepted for a host in another process, which has a replay of
-	 * its own: that process is told before any of the message's frames can arrive. No event. */
+	/* A message of a schedule was accepted for a host in another process, which has its own
+	 * replay: that process is told before any of the message's frames can arrive. Not an
+	 * event. */
 	VIRTUAL_CROSSING_ACCEPT
 };
 
@@ -56,8 +57,8 @@ struct partition_crossing_control {
 _Static_assert(offsetof(struct partition_crossing_control, credit[4]) <= 64,
 	"the totals of four VCs are in the first cache line");
 
-/* Grows while a run finds its size. The origins of packets, which are not in the cache, are fetched
- * while the round goes on and copied at its end. */
+/* Grows while a run finds out how much it needs. The origins of packets, which are not in the
+ * cache, are prefetched during the round and copied at its end. */
 struct partition_mailbox {
 	struct partition_crossing_packet *packet;
 	struct weft_packet *
@@ -66,7 +67,7 @@ struct partition_mailbox {
 	struct partition_crossing_control *control;
 	uint32_t packets, packet_room, left_room, extension_room, controls, control_room;
 	uint32_t complete; /* packets with an origin */
-	weft_time first;   /* the earliest of them; WEFT_TIME_NEVER: it is empty */
+	weft_time first;   /* the earliest of them; WEFT_TIME_NEVER: the mailbox is empty */
 } __attribute__((aligned(64)));
 
 /* Elements of a mailbox that are prefetched at a time. */
@@ -98,8 +99,8 @@ void virtual_start_special(struct virtual_fabric *fabric, struct virtual_tx *cha
 /* A packet for the partition of the device of 'order', where it arrives at 'at'. */
 void partition_send_packet(struct virtual_fabric *fabric, struct weft_packet *packet,
 	enum partition_crossing kind, weft_time at, uint32_t order);
-/* Likewise for a control frame; the caller fills in what its kind has in the union. 'channel': NULL
- * if it crosses no link. NULL without memory: the run has failed. */
+/* Likewise for a control frame; the caller fills in the member of the union for its kind.
+ * 'channel': NULL if it crosses no link. Returns NULL if memory ran out: the run has failed. */
 struct partition_crossing_control *partition_send_control(struct virtual_fabric *fabric,
 	enum partition_crossing_control_kind kind, const struct virtual_tx *channel, uint32_t order,
 	weft_time at);
@@ -107,16 +108,16 @@ struct partition_crossing_control *partition_send_control(struct virtual_fabric 
 /* Ends a round: completes the packets in the mailboxes that the partition filled. */
 void partition_message_complete(struct virtual_fabric *fabric);
 
-/* A packet that left the partition in this round, whose memory becomes free then; NULL: there is
- * none. For an empty pool. */
+/* Returns a packet that left the partition in this round, and whose memory is now free; NULL: there
+ * is none. For use when the pool is empty. */
 struct weft_packet *partition_message_reclaim(struct virtual_fabric *fabric);
 
 /* Turns everything in a mailbox into events of this partition. Its sender clears it before it fills
  * it again. */
 void partition_message_take(
 	struct virtual_fabric *fabric, const struct partition_mailbox_contents *contents);
-/* The same for one message that arrived by another path. Packets become events with
- * partition_message_end_packets(), which is called after the last one of a sender. */
+/* The same for one message that arrived in another way. Packets become events only with
+ * partition_message_end_packets(), which is called after the last message of a sender. */
 void partition_message_take_packet(struct virtual_fabric *fabric,
 	const struct partition_crossing_packet *crossing,
 	const struct latency_extension *extension);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Turns what crossed from another partition into events of its owners. */
+/* Turns what crossed from another partition into events at the receiving devices. */
 
 #include "partition_message.h"
 #include "virtual_cn.h"
@@ -85,8 +85,8 @@ static inline void fetch_packet(const struct partition_mailbox_contents *content
 	__builtin_prefetch(&contents->packet[i].origin);
 }
 
-/* Another core wrote them. All lines together take little longer than one, as far as the core can
- * wait for several. */
+/* Another core wrote these lines. Fetching all of them takes little longer than fetching one, as
+ * far as the core can wait for several at a time. */
 static void fetch_first(const struct partition_mailbox_contents *contents)
 {
 	for (uint32_t i = 0; i < VIRTUAL_BOX_FETCHED; i++)

@@ -4,9 +4,10 @@
 
 /* Captures on the virtual clock: pcapng files in which each port is an interface, times are virtual
  * nanoseconds from the start of the run, and every frame has the state that explains it, in the
- * words of the real clock (capture_state.h). A frame is its headers: there is no payload to keep,
- * so the length of the whole frame stands beside a shorter captured one, and its payload CRC is
- * computed over zeros. virtual_trace.h defines the order and the times of frames in a file.
+ * words of the real clock (capture_state.h). Only the headers of a frame are captured, because
+ * there is no payload. The record therefore states the length of the whole frame and a shorter
+ * captured length, and the payload CRC is computed over zeros. virtual_trace.h defines the order
+ * and the times of frames in a file.
  *
  * Nothing is dropped: virtual time waits for the file. */
 
@@ -20,9 +21,9 @@
 
 struct virtual_capture;
 
-/* The fabric outlives it. In several processes each calls all of these, and rank 0 writes the
- * files. 'snap_bytes': the most that is kept of a frame; 0: all headers. 'filter' outlives it;
- * NULL: every frame. NULL and error if there is no memory. */
+/* The fabric outlives it. With several processes each calls all of these functions, and rank 0
+ * writes the files. 'snap_bytes': maximum number of bytes captured per frame; 0: all headers.
+ * 'filter' outlives it; NULL: every frame. NULL and error if there is no memory. */
 struct virtual_capture *virtual_capture_create(struct virtual_fabric *fabric, uint32_t snap_bytes,
 	const struct capture_filter *filter, struct error *error);
 

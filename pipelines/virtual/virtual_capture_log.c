@@ -15,7 +15,7 @@ static size_t bytes_of(const struct capture_entry *entry)
 	return (bytes + _Alignof(struct capture_entry) - 1) & ~(_Alignof(struct capture_entry) - 1);
 }
 
-/* Room for as many bytes at the end; NULL: no memory. */
+/* Makes room for this many bytes at the end; NULL: out of memory. */
 static uint8_t *make_room(struct capture_log *log, size_t bytes)
 {
 	size_t room = log->room > 0 ? log->room : ROOM_FIRST;
@@ -87,8 +87,8 @@ static const struct capture_entry *first_of(const struct capture_log *log)
 		       : NULL;
 }
 
-/* Two events of one time and order are of one device, so of one log; and so is what happens at a
- * device in a pause. */
+/* Two events with the same time and order belong to one device, and thus to one log; so does
+ * everything that happens at a device in a pause. */
 static bool is_before(const struct capture_entry *a, const struct capture_entry *b)
 {
 	if (a->at != b->at)

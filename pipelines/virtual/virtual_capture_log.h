@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Frames that the partitions of a virtual fabric capture in a round, each in a log of its own, and
- * in the order of events when they are taken out. Like a mailbox (partition_message.h) a log has
- * two sides: one is filled while the other is emptied. A log can be copied to another process of
- * the same program. */
+/* Frames that the partitions of a virtual fabric capture in a round. Each partition has its own
+ * log; when frames are taken out, they come in the order of events. Like a mailbox
+ * (partition_message.h) a log has two sides: one is filled while the other is emptied. A log can be
+ * copied to another process of the same program. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ struct capture_entry {
 	uint8_t direction; /* enum pcapng_direction */
 };
 
-/* Entries, each followed by the bytes of its frame and its comment. */
+/* Entries, each followed by its frame's bytes and its comment. */
 struct capture_log {
 	uint8_t *bytes;
 	size_t used, room;
@@ -38,8 +38,8 @@ int capture_log_add(struct capture_log *log, const struct capture_entry *entry,
  * below 'ports'. */
 int capture_log_copy(struct capture_log *log, const void *bytes, size_t used, uint32_t ports);
 
-/* The first entry of all 'logs', with what follows it; NULL: they are empty, and can be filled
- * again. The entry is valid until one is added. */
+/* The first entry of all 'logs' and the data that follow it; NULL: the logs are empty, and can be
+ * filled again. The entry is valid until one is added. */
 const struct capture_entry *capture_log_take(
 	struct capture_log *log, unsigned logs, const uint8_t **frame, const char **comment);
 

@@ -11,7 +11,7 @@
 #include "virtual_private.h"
 
 /* The receiver has no more than was sent, the sender no more credits than were granted (a credit
- * frame may be in flight), and no more was granted than the buffer holds. */
+ * frame may be in flight), and the granted credits do not exceed the buffer. */
 static const char *check_direction(
 	const struct virtual_fabric *fabric, struct topology_port from, struct topology_port to)
 {

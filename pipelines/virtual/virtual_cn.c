@@ -13,7 +13,7 @@
 #include "virtual_partitions.h"
 #include "virtual_send.h"
 
-/* In flight to a host. virtual_control.next: the one that arrives there after it. */
+/* In flight to a host. virtual_control.next is the notification that arrives there next. */
 struct virtual_cn {
 	struct virtual_answer answer;
 	weft_time at;

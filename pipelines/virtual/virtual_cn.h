@@ -28,7 +28,7 @@ void virtual_cn_answer(struct virtual_fabric *fabric, uint32_t number,
 /* A notification will arrive at the host, as a CREDIT event with such an item. */
 void virtual_cn_push(struct virtual_fabric *fabric, uint32_t number,
 	const struct virtual_answer *answer, weft_time at);
-/* That event: the host processes the first of those that arrive now. */
+/* Handles that event: the host processes the first of the notifications that arrive now. */
 void virtual_cn_arrive(struct virtual_fabric *fabric, uint32_t number, weft_time now);
 
 /* Counters of all hosts, and sums since time 0. */

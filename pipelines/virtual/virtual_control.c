@@ -39,7 +39,7 @@ void virtual_control_fini(struct virtual_control *control)
 	*control = (struct virtual_control){0};
 }
 
-/* Room for as many records again; never 'max' of them. */
+/* Doubles the number of records, which must stay below 'max'. */
 static bool grow(struct virtual_control *control, uint64_t max)
 {
 	uint32_t size = control->size * 2, *next;
@@ -61,7 +61,7 @@ static bool grow(struct virtual_control *control, uint64_t max)
 	return true;
 }
 
-/* A record, or NONE: the run has failed. */
+/* Returns a record, or NONE: the run has failed. */
 static inline uint32_t take(struct virtual_fabric *fabric, struct virtual_control *control)
 {
 	uint32_t record = control->first_free;
@@ -94,8 +94,9 @@ static void exchange(const struct virtual_control *control, uint32_t a, uint32_t
 	memcpy(record_at(control, b), between, control->record_bytes);
 }
 
-/* A channel sent 'record', after others that arrive with it. Events of one time are ordered by
- * their records, which depend on what was in flight before: so the contents are sorted. */
+/* A channel sent 'record' after others that arrive at the same time. Events with equal times are
+ * ordered by their records, whose numbers depend on what was in flight before: so the contents are
+ * sorted. */
 static __attribute__((noinline)) void sort_sent(
 	struct virtual_control *control, struct virtual_control_sent *sent, uint32_t record)
 {
@@ -109,8 +110,8 @@ static __attribute__((noinline)) void sort_sent(
 	*link = record;
 }
 
-/* Adds the event of a record that a channel has sent. Without a delay it may have arrived before
- * the next is sent: there is no order to keep. */
+/* Adds the event for a record that a channel has sent. Without a delay the record may arrive before
+ * the next one is sent, so there is no order to keep. */
 static inline void push(struct virtual_fabric *fabric, struct virtual_control *control,
 	struct virtual_control_sent *sent, struct sim_event event, uint32_t first)
 {
@@ -127,7 +128,7 @@ static inline void push(struct virtual_fabric *fabric, struct virtual_control *c
 
 /* --- credit frames --- */
 
-/* The end that gets the credit frame of that event order. */
+/* The end that receives the credit frame with that event order. */
 static const struct link_end *end_of(const struct virtual_fabric *fabric, uint32_t order)
 {
 	if (!virtual_is_host(fabric, order))
@@ -150,7 +151,7 @@ void virtual_push_credit(struct virtual_fabric *fabric, const struct virtual_tx 
 		(struct sim_event){at, order, item}, 0);
 }
 
-/* True if it has crossed to another part, or is lost. */
+/* True if it crosses to another partition, or is lost. */
 static bool send_special_credit(struct virtual_fabric *fabric, const struct virtual_tx *channel,
 	const struct control_credit *credit, weft_time now)
 {

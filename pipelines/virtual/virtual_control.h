@@ -3,7 +3,7 @@
 #pragma once
 
 /* Credit frames and adaptive-routing notifications (ARNs) of a virtual fabric that are in flight.
- * They take no time on a link besides its delay. */
+ * They take no time on a link except its delay. */
 
 #include "virtual_private.h"
 
@@ -19,7 +19,7 @@ static inline void virtual_control_give(struct virtual_control *control, uint32_
 	control->first_free = record;
 }
 
-/* Sends a credit frame of this end, over the link of 'channel'. */
+/* Sends a credit frame from this end over the link of 'channel'. */
 void virtual_send_credit(struct virtual_fabric *fabric, struct link_end *end,
 	const struct virtual_tx *channel, weft_time now);
 /* Fills in the credit frame that arrives at this end; it is no longer in flight. */

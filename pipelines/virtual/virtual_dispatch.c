@@ -7,7 +7,7 @@
 #include "virtual_faults.h"
 #include "virtual_trace.h"
 
-/* Kinds of events at switches, and of those at hosts. */
+/* Kinds of events at switches and at hosts. */
 #define AT_HOST 4u
 
 static __attribute__((always_inline)) inline void step(
@@ -64,7 +64,7 @@ static inline void look_ahead(struct virtual_fabric *fabric, unsigned from)
 		virtual_prefetch(fabric);
 }
 
-/* Only with a schedule may the limit come nearer during the run. */
+/* Only a schedule may bring the limit forward during the run. */
 static __attribute__((always_inline)) inline bool steps(
 	struct virtual_fabric *fabric, uint32_t *max, bool schedule)
 {

@@ -7,8 +7,8 @@
 #include "nic/datagram/datagram_cuts.h"
 #include "virtual_private.h"
 
-/* Up to '*max' events before fabric->limit. False: there are no more, and '*max' is the rest of
- * it. */
+/* Handles up to '*max' events before fabric->limit. False: there are no more, and '*max' is the
+ * remainder. */
 bool virtual_dispatch(struct virtual_fabric *fabric, uint32_t *max);
 
 /* Events at the switches of a virtual fabric. */
@@ -26,7 +26,7 @@ bool virtual_switch_refresh(struct virtual_fabric *fabric, uint32_t at, weft_tim
 /* Sends a credit frame for all that an input has free. */
 void virtual_switch_grant_all(
 	struct virtual_fabric *fabric, uint32_t at, unsigned input, weft_time now);
-/* Frees the packets that a switch discarded. 'stored': after they had been stored. */
+/* Frees the packets that a switch discarded. 'stored': they had been stored first. */
 void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stored);
 
 /* Events at the hosts of a virtual fabric. */
@@ -47,14 +47,14 @@ void virtual_host_wake_by(struct virtual_fabric *fabric, uint32_t host, weft_tim
 void virtual_give_up(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time now);
 /* The destination, which is in this partition, learns of it at 'due': a WAKE event with item 1. */
 void virtual_host_lose_at(struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
-/* That event, for the first of those that are due. */
+/* Handles that event, for the first of the frames that are due. */
 void virtual_host_lose(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 
-/* Before a run: hosts that can do so send past their FIFOs. */
+/* Before a run: lets hosts that can do so send without using their FIFOs. */
 void virtual_hosts_open(struct virtual_fabric *fabric);
-/* True if a host had no memory for the number of a pair. */
+/* True if a host ran out of memory for the number of a pair. */
 bool virtual_hosts_failed(const struct virtual_fabric *fabric);
-/* Nothing is in flight any more: when hosts that are held back stop counting messages that fall
+/* Nothing is in flight any more: the time at which blocked hosts stop counting messages that fall
  * due, because they have no room for any. */
 weft_time virtual_hosts_full_at(const struct virtual_fabric *fabric);
 /* Counts those messages. */
@@ -68,7 +68,7 @@ void virtual_recovery_report(
 /* The report of it arrives at the source, a host of this partition, at 'due'. */
 void virtual_recovery_take(
 	struct virtual_fabric *fabric, struct weft_packet *packet, weft_time due);
-/* A lost frame would have arrived now at the port of 'order'. */
+/* A frame that was lost would have arrived at the port of 'order' now. */
 void virtual_recovery_take_lost(
 	struct virtual_fabric *fabric, uint32_t order, struct weft_packet *packet, weft_time now);
 /* The frame was lost at 'device': a switch, or a host plus the number of switches. 'cut': the cut
@@ -101,14 +101,15 @@ void virtual_transit_result(const struct virtual_fabric *fabric, struct run_resu
 void virtual_transit_middle(struct virtual_fabric *fabric);
 int virtual_transit_judge(const struct virtual_fabric *fabric, struct run_result *result);
 
-/* A schedule that the hosts of a virtual fabric replay. Partitions learn of its end after a round
- * (virtual_threads.h), when they have gone on for less than the longest delay of a link. So every
- * run with a schedule goes on for this long after its last message, and measuring ends then. */
+/* A schedule that the hosts of a virtual fabric replay. Partitions learn only after a round
+ * (virtual_threads.h) that it has ended, and by then may have continued for almost the longest
+ * delay of a link. So every run with a schedule continues for that delay after its last message,
+ * and measuring ends then. */
 
 /* Reads the run's schedule, if it has one; virtual_goal_close() in any case. */
 int virtual_goal_open(struct virtual_fabric *fabric, struct error *error);
 void virtual_goal_close(struct virtual_fabric *fabric);
-/* When the run ends because of its schedule; WEFT_TIME_NEVER: unknown yet. */
+/* The time at which the run ends because of its schedule; WEFT_TIME_NEVER: not known yet. */
 static inline weft_time virtual_goal_end(const struct virtual_fabric *fabric)
 {
 	return fabric->goal_ended == WEFT_TIME_NEVER ? WEFT_TIME_NEVER
@@ -117,15 +118,15 @@ static inline weft_time virtual_goal_end(const struct virtual_fabric *fabric)
 
 /* Adds the state of other partitions. */
 void virtual_goal_add(struct virtual_goal_state *all, const struct virtual_goal_state *of);
-/* From the state of all partitions together. */
+/* Computed from the state of all partitions together. */
 bool virtual_goal_is_over(
 	const struct virtual_fabric *fabric, const struct virtual_goal_state *state);
 /* The others only in a fabric with a schedule. */
-/* Sends due messages. Returns when to call it again if nothing arrives. */
+/* Sends due messages. Returns the time of the next call if nothing arrives. */
 weft_time virtual_goal_poll(struct virtual_fabric *fabric, uint32_t host, weft_time now);
 /* A message was accepted in another process. */
 void virtual_goal_note(struct virtual_fabric *fabric, uint32_t op);
-/* A frame arrived, with which a message may be complete. */
+/* A frame arrived, and may have completed a message. */
 void virtual_goal_take(struct virtual_fabric *fabric, uint32_t host,
 	const struct weft_packet *packet, weft_time now);
 

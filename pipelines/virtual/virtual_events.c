@@ -179,7 +179,7 @@ static void lose_frames(
 
 /* --- cutting and joining --- */
 
-/* Records that were in transit are reused. */
+/* Forgets records of frames that were in transit, because the records will be reused. */
 static void forget_sent(struct virtual_fabric *fabric, const struct virtual_tx *channel)
 {
 	struct virtual_tx_cold *cold = virtual_tx_cold(fabric, channel);
@@ -187,8 +187,8 @@ static void forget_sent(struct virtual_fabric *fabric, const struct virtual_tx *
 	cold->credits.at = cold->arns.at = WEFT_TIME_NEVER;
 }
 
-/* Frames pass where others were lost. Not in this moment: reports of frames that switches discard
- * in it are in the mailboxes of other partitions. */
+/* Frames pass again where others were lost. This does not take effect at the same instant, because
+ * reports of frames that switches discard in it are still in the mailboxes of other partitions. */
 static void resend_soon(struct virtual_events *events, uint32_t link)
 {
 	events->resend_at = events->now + 1;
@@ -311,7 +311,7 @@ static void notice(struct virtual_events *events, uint32_t link, weft_time now)
 
 	cable->notice_at = WEFT_TIME_NEVER;
 	cable->down = !cable->down;
-	/* Switches that notice a cut use their alternatives. */
+	/* Switches that notice a cut use their alternative routes. */
 	if (!cable->down || run_config_is_adaptive(fabric->run))
 		resend_soon(events, link);
 	if (!cable->down) {
@@ -355,8 +355,8 @@ static bool has_faster(const struct virtual_fabric *fabric, uint32_t at, uint64_
 	return false;
 }
 
-/* A frame that cuts through must not run dry: with another rate than planned, or into a switch with
- * an output that is faster now, whole frames are awaited. */
+/* A frame that cuts through must not underrun: if the rate is not the planned one, or an output of
+ * the switch is now faster, the switch waits for whole frames. */
 static void choose_cut_through(struct virtual_fabric *fabric, struct topology_port at)
 {
 	struct topology_port from;
@@ -455,7 +455,7 @@ static void note(struct virtual_fabric *fabric, const struct run_event_act *act)
 	take_counts(fabric, &events->seen[events->count++]);
 }
 
-/* New routes are in use: an answer to all cuts that waited for them. */
+/* New routes are in use, which resolves all cuts that waited for them. */
 static void note_routes(struct virtual_events *events, weft_time now)
 {
 	for (uint32_t i = events->count; i-- > 0;) {
@@ -489,7 +489,7 @@ void virtual_events_apply(struct virtual_fabric *fabric, weft_time now)
 					      : change,
 			events);
 	}
-	/* A cable that is joined in this moment was not missed. */
+	/* The ends did not miss a cable that is joined at the same instant. */
 	notice_all(events, now);
 	if (virtual_reroute_poll(fabric, now)) {
 		note_routes(events, now);
@@ -521,7 +521,8 @@ void virtual_events_watch(struct virtual_fabric *fabric, weft_time now)
 		if (!run_event_plan_waits(&events->plan, row) ||
 			sum_counter(fabric, when->counter) <= when->above)
 			continue;
-		/* Not now: frames that were just sent may be in boxes of other partitions. */
+		/* Not at this instant: frames that were just sent may be in mailboxes of other
+		 * partitions. */
 		if (run_event_plan_trigger(&events->plan, row, now + 1) < 0)
 			fabric->failed = true;
 	}

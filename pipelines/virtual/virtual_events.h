@@ -7,7 +7,7 @@
  * result is byte-identical for any number of them.
  *
  * When a cable is cut, everything on it is lost: data frames that have not reached the far end,
- * credit frames, notifications. The ends notice when three hellos are missing; hellos leave at
+ * credit frames, notifications. The ends notice it after three missing hellos; hellos leave at
  * multiples of 'hello'. Then switches discard what waits for the cable and use alternatives. A
  * rejoined cable is used again at once if its ends had not noticed the cut, and otherwise from the
  * next hello on. */

@@ -26,11 +26,11 @@
 /* Address space of 6 GiB. */
 #define PACKETS_MAX ((uint64_t)1 << 26)
 
-/* Packets of a partition for which small pages suffice. */
+/* Number of packets of a partition for which small pages suffice. */
 #define SMALL_PACKETS 16384u
 
-/* Maximum numbers of hosts with two numbers of four bytes for all pairs, 8 MiB, and of one byte,
- * 512 MiB; with more hosts, only pairs that communicate have numbers. */
+/* Maximum numbers of hosts for which all pairs have two numbers of four bytes (8 MiB), or one of
+ * one byte (512 MiB). With more hosts, only pairs that communicate have numbers. */
 #define ALL_HOSTS_MAX   1024u
 #define BYTES_HOSTS_MAX 16384u
 
@@ -137,7 +137,7 @@ static int fill_host(struct virtual_fabric *fabric, uint32_t number, struct erro
 	return result == 0 ? 0 : error_set(error, -result, "no memory for %u hosts", fabric->hosts);
 }
 
-/* Sources for each entry of the traffic (traffic.h). */
+/* Sources for each traffic entry (traffic.h). */
 static uint32_t lanes(const struct virtual_fabric *fabric)
 {
 	return fabric->routes.queuing != NULL ? fabric->routes.queuing->queues : 1;
@@ -189,7 +189,8 @@ static int create_sources(struct virtual_fabric *fabric, uint32_t number, struct
 	return result;
 }
 
-/* Sources lie together in the heap, if they lie in it in the order in which they were made. */
+/* Moves the sources to huge pages if they lie close together in the heap, because they were created
+ * in a row. */
 static void join_sources(const struct virtual_fabric *fabric)
 {
 	const uint8_t *first = NULL, *last = NULL;
@@ -226,7 +227,7 @@ static unsigned bits_below(uint64_t end)
 	return end > 2 ? 64 - (unsigned)__builtin_clzll(end - 1) : 1;
 }
 
-/* Numbers of events' items: after packets and credit frames, ARNs and then cns. */
+/* Numbers of events' items: packets and credit frames come first, then ARNs, then cns. */
 static uint64_t virtual_items(const struct virtual_fabric *fabric)
 {
 	if (fabric->answers)
@@ -253,7 +254,7 @@ static struct event_queue *create_queue(const struct virtual_fabric *fabric)
 		bits_below(virtual_items(fabric)));
 }
 
-/* Packets that fit into all buffers and pools, one on each link, and one in each host's hands. */
+/* Packets that fit into all buffers and pools, plus one on each link and one at each host. */
 static uint64_t packets_max(const struct virtual_fabric *fabric)
 {
 	uint64_t min = virtual_min_payload(fabric), transit,
@@ -261,7 +262,7 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 
 	transit = fabric->routes.itbs ? fabric->run->nic.itb.pool_bytes / (min + FRAME_HEADER_BYTES)
 				      : 0;
-	/* Without credits nothing reserves room for what is on a link. */
+	/* Without credits no space is reserved for frames on a link. */
 	for (uint32_t i = 0; run_config_is_ethernet(fabric->run) && i < ends / 2; i++) {
 		const struct topology_link *link = &fabric->topology->link_at[i];
 
@@ -274,7 +275,7 @@ static uint64_t packets_max(const struct virtual_fabric *fabric)
 	       fabric->hosts * (1 + transit) + virtual_order_reserve(fabric);
 }
 
-/* Address space, of which only touched pages become memory. */
+/* Reserves address space; only touched pages become memory. */
 static int create_pool(struct virtual_fabric *fabric)
 {
 	struct virtual_pool *pool = &fabric->pool;
@@ -285,7 +286,7 @@ static int create_pool(struct virtual_fabric *fabric)
 	pool->origin = arena_get(&fabric->arena, pool->size * sizeof(*pool->origin));
 	if (pool->packet == NULL || pool->origin == NULL)
 		return -ENOMEM;
-	/* Each worker has a pool, however small the fabric is. */
+	/* Each worker has its own pool, however small the fabric is. */
 	first = pool->size < SMALL_PACKETS ? pool->size : SMALL_PACKETS;
 	if (fabric->partition != 0) {
 		arena_split_pages(pool->packet, first * sizeof(*pool->packet));

@@ -25,7 +25,7 @@
 
 struct virtual_fabric;
 
-/* Called now and then with the progress of a run; 'done' of 'whole' virtual time. */
+/* Called now and then with the progress of a run: virtual time 'done' out of 'whole'. */
 typedef void (*virtual_progress_fn)(
 	void *ctx, weft_time done, weft_time whole, uint64_t packet_hops);
 
@@ -39,8 +39,8 @@ void virtual_fabric_destroy(struct virtual_fabric *fabric);
 /* Call once, before the run. Each process (ranks.h; NULL: one) uses 'workers' threads, and the
  * result is the same as with one. -EINVAL: the run needs one thread
  * (docs/how-to/use-many-cores.md), or there are more workers than switches; -ENOMEM; the fabric
- * then still has one thread. All ranks call all functions, rank 0 has the result, and a failure of
- * one rank is a failure of all. */
+ * then still has one thread. All ranks call all functions. Rank 0 has the result, and if one rank
+ * fails, all fail. */
 int virtual_fabric_set_ranks(
 	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct error *error);
 
@@ -60,7 +60,7 @@ int virtual_fabric_result(
 /* After the run: 0, or -EINVAL and the reason if a schedule has not ended. */
 int virtual_fabric_check_complete(const struct virtual_fabric *fabric, struct error *error);
 
-/* Checks invariants: packets conserved, credits of both ends of every link in agreement, buffers
- * never over, each switch's own. NULL, or a description of the violation. Between runs, for
- * tests. */
+/* Checks invariants: packets are conserved, credits agree at both ends of every link, buffers never
+ * overflow, and each switch's own invariants hold. NULL, or a description of the violation. Call
+ * between runs, for tests. */
 const char *virtual_fabric_check(const struct virtual_fabric *fabric);

@@ -14,7 +14,7 @@
 
 #define FLOW_FRAMES 2 /* flows that wait in an interface, per VC */
 
-/* The host's ranks may have done all that they have. */
+/* The host's ranks may have completed all their operations. */
 static void look_at(struct virtual_fabric *fabric, uint32_t host, weft_time now)
 {
 	if (fabric->goal_host_done[host] || !goal_replay_host_done(fabric->replay, host))
@@ -39,7 +39,7 @@ bool virtual_goal_is_over(
 	       state->delivered == state->sent;
 }
 
-/* A single partition knows when everything is over; several find out between rounds
+/* A single partition knows at once when everything has ended; several find out between rounds
  * (virtual_rounds.c). */
 static void look_for_end(struct virtual_fabric *fabric)
 {
@@ -52,7 +52,7 @@ static void look_for_end(struct virtual_fabric *fabric)
 	fabric->limit = end < fabric->limit ? end : fabric->limit;
 }
 
-/* The message was accepted; a host in another process must know. */
+/* The message was accepted; if the destination is in another process, that process must know. */
 static void tell_process_of(struct virtual_fabric *fabric, uint32_t host, uint32_t op)
 {
 	struct partition_crossing_control *crossing = NULL;
@@ -64,7 +64,7 @@ static void tell_process_of(struct virtual_fabric *fabric, uint32_t host, uint32
 		crossing->op = op;
 }
 
-/* Flows take turns in the replay, so an interface has few of their frames. */
+/* Flows take turns in the replay, so an interface holds few frames of each. */
 static bool can_take(const struct virtual_fabric *fabric, const struct datagram *nic,
 	const struct datagram_message *message)
 {
@@ -132,7 +132,7 @@ void virtual_goal_take(struct virtual_fabric *fabric, uint32_t number,
 
 static weft_time longest_delay(const struct topology *topology)
 {
-	weft_time longest = 1; /* everything that happens at the end happens */
+	weft_time longest = 1; /* everything that is due at the end still happens */
 
 	for (uint32_t i = 0; i < topology->links; i++)
 		if (topology->link_at[i].delay_ps > longest)

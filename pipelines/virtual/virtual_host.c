@@ -15,11 +15,12 @@
 #include "virtual_partitions.h"
 #include "virtual_send.h"
 
-/* A host that must not send because too many frames wait for their order retries after this. */
+/* A host that must not send because too many frames wait to be put in order retries after this
+ * time. */
 #define FULL_PS PS_PER_US
 
-/* Queues messages that are due, as far as the interface takes them. Returns when the next is due.
- */
+/* Queues due messages, as many as the interface takes. Returns the time when the next one is
+ * due. */
 static weft_time poll_sources(struct virtual_host *host, weft_time now)
 {
 	weft_time next = WEFT_TIME_NEVER;
@@ -42,7 +43,8 @@ static weft_time poll_sources(struct virtual_host *host, weft_time now)
 				break;
 			datagram_send(&host->nic, &message);
 			traffic_accept(source);
-			/* One number of many thousands: by then it is in the cache. */
+			/* This is one of many thousands of numbers; it will be in the cache when it
+			 * is needed. */
 			host->next_destination = traffic_next_destination(source);
 			__builtin_prefetch(
 				datagram_sent_place(&host->nic, host->next_destination), 1);
@@ -114,7 +116,7 @@ static bool inject(struct virtual_fabric *fabric, uint32_t number, weft_time now
 			return false;
 		if (!datagram_inject(&host->nic, now, packet, virtual_origin_of(fabric, packet))) {
 			virtual_give_packet(fabric, packet);
-			/* Messages that pause wait for no credits. */
+			/* Paused messages wait for no credits. */
 			if (host->nic.waiting != 0)
 				virtual_note_blocked(channel, now);
 			return false;
@@ -143,7 +145,8 @@ static bool take_message(struct virtual_host *host, weft_time now)
 
 	while (host->next_ps <= now && traffic_take(host->stream, now, &taken)) {
 		host->next_ps = taken.next_ps;
-		/* One number of many thousands: by then it is in the cache. */
+		/* This is one of many thousands of numbers; it will be in the cache when it is
+		 * needed. */
 		host->next_destination = taken.next_destination;
 		__builtin_prefetch(datagram_sent_place(&host->nic, host->next_destination), 1);
 		if (datagram_stream_begin(&host->nic, taken.message.destination,
@@ -153,8 +156,8 @@ static bool take_message(struct virtual_host *host, weft_time now)
 	return false;
 }
 
-/* Sends the stream's frames. Sending continues when the next message is due or the channel is free;
- * without credits, with the next credit frame. */
+/* Sends the stream's frames. Sending continues when the next message is due or the channel is free
+ * or, if credits are lacking, with the next credit frame. */
 static void try_stream(struct virtual_fabric *fabric, uint32_t number, weft_time now)
 {
 	struct virtual_tx *channel = virtual_host_channel(fabric, number);
@@ -222,13 +225,14 @@ static __attribute__((noinline)) void try_fifos(
 	if (__builtin_expect(host->nic.control != NULL, 0)) {
 		weft_time due = datagram_control_due(&host->nic, now);
 
-		/* One that is already over is sent when the channel is free. */
+		/* If its time has passed, it is sent when the channel is free. */
 		if (due < next && (sent || due > now))
 			next = due;
 	}
 	if (__builtin_expect(host->nic.order != NULL, 0) && virtual_order_is_full(fabric))
 		next = now + FULL_PS < next ? now + FULL_PS : next;
-	/* A host with nothing to send after this packet needs no event for its end. */
+	/* A host that has nothing to send after this packet needs no event for the end of its
+	 * transmission. */
 	if (sent && (host->nic.waiting != 0 || holds_transit(host) || resends(host, now) ||
 			    next <= channel->free_at || fabric->replay != NULL ||
 			    (fabric->every_end && !fabric->foretells)))
@@ -259,7 +263,7 @@ static void grant(struct virtual_fabric *fabric, uint32_t number, unsigned vc, w
 		virtual_send_credit(fabric, link, back, now);
 }
 
-/* A packet whose route cannot reach a willing host would be retried forever. */
+/* A packet whose route cannot reach a host that accepts it would be retried forever. */
 static bool is_lost(
 	const struct virtual_fabric *fabric, uint32_t number, const struct weft_packet *packet)
 {
@@ -340,8 +344,8 @@ static inline __attribute__((always_inline)) void deliver(struct virtual_fabric 
 	virtual_give_packet(fabric, packet);
 }
 
-/* Frames that waited for the one that just arrived, or for one that will never arrive; 'tail': it
- * ended its message. */
+/* Delivers frames that waited for the one that just arrived, or for one that will never arrive;
+ * 'tail': that frame ended its message. */
 static void release(
 	struct virtual_fabric *fabric, uint32_t number, uint16_t source, bool tail, weft_time now)
 {
@@ -366,7 +370,7 @@ static void release(
 	}
 }
 
-/* Where frames can overtake each other: in the order of their numbers. */
+/* For fabrics where frames can overtake each other: delivers them in the order of their numbers. */
 static __attribute__((noinline)) void arrive_out_of_order(
 	struct virtual_fabric *fabric, uint32_t number, struct weft_packet *packet, weft_time now)
 {
@@ -400,8 +404,8 @@ void virtual_host_lose(struct virtual_fabric *fabric, uint32_t number, weft_time
 	release(fabric, number, source, false, now);
 }
 
-/* Those with equal times by source and number, independent of which of two switches discarded
- * first. */
+/* Frames with equal times are ordered by source and number, independently of which of two switches
+ * discarded first. */
 static bool is_lost_before(const struct weft_packet *a, const struct weft_packet *b)
 {
 	if (a->arrived_ps != b->arrived_ps)
@@ -485,8 +489,8 @@ void virtual_host_wake(struct virtual_fabric *fabric, uint32_t number, weft_time
 	virtual_host_try(fabric, number, now);
 }
 
-/* A notification arrived: the path of messages may now depend on their destination. Those that are
- * due are in the FIFO when the host looks next, as if they had always been. */
+/* A notification arrived: the path of messages may now depend on their destination. Due messages
+ * will be in the FIFO when the host next looks, as if they had always been there. */
 static void leave_stream(struct virtual_host *host)
 {
 	if (host->stream == NULL || host->nic.marks == NULL)
@@ -533,8 +537,8 @@ void virtual_host_credit(
 	virtual_host_try(fabric, number, now);
 }
 
-/* A link with a delay: what happens at one end does not depend on what happens at the other at the
- * same time. */
+/* For a link with a delay: events at one end do not depend on events at the other end at the same
+ * time. */
 static bool suits_stream(const struct virtual_fabric *fabric, uint32_t number)
 {
 	const struct virtual_host *host = &fabric->host[number];
@@ -567,7 +571,7 @@ bool virtual_hosts_failed(const struct virtual_fabric *fabric)
 	return false;
 }
 
-/* When there is a message for which a FIFO would have no room. */
+/* The time at which a message would find no room in a FIFO. */
 static weft_time full_at(const struct virtual_host *host)
 {
 	return host->stream != NULL ? traffic_due_of(host->stream, host->nic.config.queue) : 0;

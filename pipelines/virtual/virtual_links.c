@@ -54,7 +54,8 @@ static uint64_t mean_to_all(const struct virtual_fabric *fabric, uint32_t host)
 	return mean(fabric->route_sum[host], fabric->hosts - 1);
 }
 
-/* Mean over the list's hosts except the host itself; over all hosts if it names no other. */
+/* Mean over the list's hosts other than the host itself; over all hosts if the list names no
+ * other. */
 static uint64_t mean_to(
 	const struct virtual_fabric *fabric, uint32_t host, const uint16_t *to, uint32_t count)
 {
@@ -68,7 +69,7 @@ static uint64_t mean_to(
 	return others > 0 ? mean(sum, others) : mean_to_all(fabric, host);
 }
 
-/* To the ports in the plane of a host with several. */
+/* For a host with several ports: mean over the other ports in the plane of 'port'. */
 static uint64_t mean_in_plane(
 	const struct virtual_fabric *fabric, const struct rails *rails, uint32_t port)
 {
@@ -79,8 +80,8 @@ static uint64_t mean_in_plane(
 	return others > 0 ? mean(fabric->route_sum[port], others) : 0;
 }
 
-/* Combined traffic, the permutations of bits and hosts with several ports count as if they sent to
- * all. */
+/* Combined traffic, bit permutations, and hosts with several ports count as if they sent to all
+ * hosts. */
 uint32_t virtual_wire_cost_route(
 	const struct virtual_fabric *fabric, const struct traffic_config *config)
 {
@@ -165,7 +166,7 @@ static void grant(struct virtual_fabric *fabric, struct topology_port from, stru
 		link_end_on_credit(virtual_end_at(fabric, to), &credit, 0);
 }
 
-/* Channels of a switch lie together, and each switch has as many as it has ports. */
+/* The channels of a switch are adjacent, and each switch has as many channels as ports. */
 static int create_channels(struct virtual_fabric *fabric)
 {
 	const struct topology *topology = fabric->topology;
@@ -272,7 +273,7 @@ int virtual_links_create(struct virtual_fabric *fabric, struct error *error)
 	return 0;
 }
 
-/* From the tables of the switches; 0: unknown. */
+/* Taken from the tables of the switches; 0: unknown. */
 static unsigned walk(const struct virtual_fabric *fabric, uint32_t from, uint32_t to)
 {
 	struct topology_port at = {DEVICE_HOST, from, 0};

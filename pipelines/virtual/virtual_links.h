@@ -12,7 +12,7 @@ void virtual_links_destroy(struct virtual_fabric *fabric);
  * packet starts to leave, because nothing can change it: all packets that arrive have a route, and
  * no event of the run touches the link. */
 void virtual_links_foretell(struct virtual_fabric *fabric);
-/* The end of the last transmission that started anywhere. */
+/* The end of the last transmission that started anywhere in the fabric. */
 weft_time virtual_links_free_at(const struct virtual_fabric *fabric);
 
 /* The channel of a port, and the link's end there. */
@@ -30,18 +30,18 @@ static inline struct link_end *virtual_end_at(
 					: &fabric->host[at.device].nic.link;
 }
 
-/* The bytes that traffic takes on the wire. */
+/* The number of bytes that traffic occupies on the wire. */
 
 /* 0 or -ENOMEM with error. */
 int virtual_wire_cost_open(struct virtual_fabric *fabric, struct error *error);
 void virtual_wire_cost_close(struct virtual_fabric *fabric);
-/* Route bytes in a frame of this source, from the first routes to its destinations, as
- * traffic_config.mean_route. */
+/* Mean number of route bytes in a frame of this source, over the first routes to its destinations,
+ * as traffic_config.mean_route. */
 uint32_t virtual_wire_cost_route(
 	const struct virtual_fabric *fabric, const struct traffic_config *config);
 /* Bytes on the wire for a message. */
 uint64_t virtual_wire_cost_wire_bytes(
 	const struct virtual_fabric *fabric, uint32_t source, uint32_t destination, uint32_t bytes);
 
-/* Switches between two hosts, along the tables' primary routes. */
+/* Number of switches between two hosts, along the tables' primary routes. */
 unsigned virtual_links_between(const struct virtual_fabric *fabric, uint32_t from, uint32_t to);

@@ -7,14 +7,14 @@
 #include "traffic/traffic_pattern.h"
 #include "virtual_measure.h"
 
-/* Payload of the last frame of messages of this length, or up to 'max' (0: all have it), if that is
- * less. */
+/* Payload of the last frame of messages with lengths from 'bytes' to 'max' (0: all have 'bytes'),
+ * or 'min' if that is smaller. */
 static uint64_t shorter(
 	const struct virtual_fabric *fabric, uint64_t bytes, uint64_t max, uint64_t min)
 {
 	uint64_t mtu = fabric->run->nic.mtu_bytes, last = (bytes - 1) % mtu + 1;
 
-	/* Among them is one that exceeds full frames by a byte. */
+	/* Some message in this range exceeds full frames by one byte. */
 	if (max != 0 && (max - 1) / mtu > (bytes - 1) / mtu)
 		last = 1;
 	return last < min ? last : min;
@@ -86,11 +86,11 @@ static weft_time min_arrival(const struct virtual_fabric *fabric, weft_time fram
 }
 
 /* True if only credit frames cross sooner than a packet, and a switch sends one only when a tail
- * has left. Not so in four cases. A pause frame follows an arrival. Hosts interact without a link,
- * as they do where switches have congestion control. Routes come from a file: a switch without a
- * route for a packet discards it on arrival, and its space is free at once; computed routes lead
- * everywhere. There is a schedule: partitions know its end after a round, which may not exceed the
- * longest delay of a link (virtual_dispatch.h). */
+ * has left. This does not hold in four cases. With pause frames, one can follow an arrival. Hosts
+ * may interact without a link, as they do with congestion control in switches. With routes from a
+ * file, a switch without a route for a packet discards it on arrival, and its space is free at
+ * once; computed routes lead everywhere. With a schedule, partitions learn of its end after a
+ * round, which may not exceed the longest delay of a link (virtual_dispatch.h). */
 static bool ends_notify(const struct virtual_fabric *fabric)
 {
 	return fabric->pauses == NULL && !hosts_are_notified(fabric) &&

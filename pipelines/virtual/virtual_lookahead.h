@@ -43,6 +43,6 @@ static inline void virtual_ends_list(struct virtual_ends *ends, weft_time at)
 		ends->unlisted_before = at + 1;
 }
 
-/* Drops the ends before 'from' and returns the earliest of the others; 'from' if one that was
- * dropped for lack of room may still occur, WEFT_TIME_NEVER if there is none. */
+/* Drops the ends before 'from' and returns the earliest of the rest; 'from' if an end that was
+ * dropped for lack of room may still lie ahead, WEFT_TIME_NEVER if there is none. */
 weft_time virtual_ends_next(struct virtual_ends *ends, weft_time from);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Accounts for frames that links of a virtual fabric lose (virtual_faults.h), between rounds: ends
- * of links renew their totals, and losses are summed up. */
+/* Accounts for frames that links of a virtual fabric lose (virtual_faults.h). Between rounds the
+ * ends of links renew their totals, and losses are summed up. */
 
 #include "virtual_private.h"
 

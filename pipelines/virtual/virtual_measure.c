@@ -152,7 +152,7 @@ static void read_source(struct virtual_fabric *fabric, const struct traffic *sou
 
 	entry->now.generated_messages += messages;
 	entry->now.generated_wire_bytes += traffic_generated_wire_bytes(source);
-	/* If there are several lanes, one counts for all. */
+	/* If there are several lanes, only the first is counted, on behalf of all. */
 	if (entry->flow != NULL && config->lane == 0)
 		entry->flow[traffic_port(config)].generated = messages;
 }
@@ -216,7 +216,7 @@ static void add_switches(const struct virtual_fabric *fabric, struct run_result 
 		for (unsigned port = 0; port < fabric->sw[i]->ports; port++)
 			for (unsigned k = 0; k < SWITCH_COUNTER_COUNT; k++)
 				sum[k] += fabric->sw[i]->port[port].count[k];
-	/* Without credits there is none to violate. */
+	/* Without credits there is no invariant to violate. */
 	if (fabric->pauses != NULL) {
 		run_result_count(result, "discard_full", sum[SWITCH_DISCARD_CREDIT_VIOLATION]);
 		sum[SWITCH_DISCARD_CREDIT_VIOLATION] = 0;
@@ -255,7 +255,7 @@ static void add_congestion_control(const struct virtual_fabric *fabric, struct r
 		run_result_count(result, "host_messages_diverted", fabric->host[i].nic.diverted);
 }
 
-/* Use until now; what is being sent or waits counts for the time that has passed. */
+/* Link use until now; a frame in transmission, or a wait, counts for the time that has passed. */
 static struct virtual_link_use use_of(
 	const struct virtual_fabric *fabric, struct topology_port from)
 {
@@ -440,7 +440,7 @@ int virtual_fabric_result(
 
 /* --- virtual deadlock --- */
 
-/* VCs in which a host has something to send. */
+/* The set of VCs in which a host has something to send. */
 static uint32_t waiting_vcs(const struct datagram *nic)
 {
 	uint32_t vcs = nic->waiting;

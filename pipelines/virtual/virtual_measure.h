@@ -9,10 +9,10 @@
 
 void virtual_totals_read(const struct virtual_fabric *fabric, struct measure_totals *totals);
 
-/* 0, or -ENOMEM and error. Once the traffic and the schedule are open. */
+/* Call once the traffic and the schedule are open. 0, or -ENOMEM and error. */
 int virtual_entries_open(struct virtual_fabric *fabric, struct error *error);
-/* The same for a partition of the fabric (virtual_partitions.h), of which it is a copy: sums of its
- * own. 0 or -ENOMEM. */
+/* The same for a partition of the fabric (virtual_partitions.h), which is a copy of the fabric:
+ * allocates its own sums. 0 or -ENOMEM. */
 int virtual_entries_open_own(struct virtual_fabric *partition);
 void virtual_entries_close(struct virtual_fabric *fabric);
 
@@ -23,13 +23,13 @@ void virtual_measure_forget(struct virtual_fabric *fabric);
 /* Writes the counters of the window's entries, up to now. Sources have been counted. */
 void virtual_entries_read(struct virtual_fabric *fabric);
 
-/* The use of links counts from now on. */
+/* From now on the use of links counts. */
 void virtual_links_mark(struct virtual_fabric *fabric);
 
 /* Fabrics where frames can overtake each other (datagram_reorder.h). */
 
-/* Maximum number of packets besides those in the network and in pools: held at destinations, or
- * about to be sent again. */
+/* Maximum number of packets in addition to those in the network and in pools: held at destinations,
+ * or about to be sent again. */
 uint64_t virtual_order_reserve(const struct virtual_fabric *fabric);
 
 /* An early frame starts to wait, or is released; 'complete_ps': when all frames of its message up
@@ -38,7 +38,7 @@ void virtual_order_hold(
 	struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now);
 void virtual_order_release(struct virtual_fabric *fabric, const struct weft_packet *packet,
 	weft_time complete_ps, weft_time now);
-/* Adds the counts of a partition, and clears them there. */
+/* Adds a partition's counts to the fabric, and clears them in the partition. */
 void virtual_order_gather(struct virtual_held *into, struct virtual_held *from);
 
 uint64_t virtual_order_held(const struct virtual_fabric *fabric); /* frames, now */
@@ -55,5 +55,5 @@ int partition_gather(struct virtual_fabric *fabric, struct error *error);
 /* Deadlocks and starvation in a virtual fabric (deadlock.h, starvation.h). */
 
 /* Keeps the first cycle found, and the starved heads, among heads that have waited for 'age_ps' (0:
- * all). Between rounds, in all ranks. Without memory the fabric fails. */
+ * all). Between rounds, in all ranks. If memory runs out, the fabric fails. */
 void virtual_deadlock_look(struct virtual_fabric *fabric, weft_time age_ps, weft_time measured_ps);

@@ -5,7 +5,8 @@
 
 #include "virtual_oracle.h"
 
-/* Blocks that wait for an output, and those that the next device stores or that are in flight. */
+/* Blocks that wait for an output, plus those that the next device stores or that are in flight to
+ * it. */
 static uint64_t channel_blocks(const struct weft_switch *sw, unsigned output)
 {
 	const struct link_end *link = &sw->port[output].link;

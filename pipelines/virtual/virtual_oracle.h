@@ -4,5 +4,5 @@
 
 #include "virtual_private.h"
 
-/* Lets the switches ask for the queues of others, which one thread may do. */
+/* Lets the switches query the queues of others, which is only possible with a single thread. */
 void virtual_oracle_open(const struct virtual_fabric *fabric);

@@ -2,17 +2,17 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Early frames that wait at hosts of a virtual fabric for those before them (datagram_reorder.h).
- * The network no longer holds them, so they never hold anything back in it; they only take memory,
- * of which there is so much that it runs out only if something is wrong. Then hosts send nothing
- * new until some frames are released. */
+ * They no longer occupy the network, so they hold nothing back in it. They only take memory, which
+ * is sized to run out only if something is wrong. In that case hosts send nothing new until some
+ * frames are released. */
 
 #include "virtual_measure.h"
 
 #include "experiment/run/run_events.h"
 #include "setup/congestion_setup.h"
 
-/* Maximum number of frames besides those that the network and pools hold, for each host and for all
- * together. Address space, touched as needed. */
+/* Maximum number of frames in addition to those that the network and pools hold, per host and in
+ * total. This is address space, touched as needed. */
 #define RESERVE_FRAMES     4096
 #define RESERVE_FRAMES_ALL (1u << 18)
 

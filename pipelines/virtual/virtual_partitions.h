@@ -4,9 +4,9 @@
 
 /* A virtual fabric on several threads (docs/how-to/use-many-cores.md). The topology is cut into
  * partitions (topology_cut.h), switches with their hosts. Each partition is a struct virtual_fabric
- * of its own: it has the pointers of the whole fabric, but an event queue, packets, records and
- * sums of its own, which one thread at a time uses, and it only touches the devices of its
- * partition. The fabric itself is partition 0.
+ * of its own: it has the pointers of the whole fabric, but its own event queue, packets, records
+ * and sums, which are used by one thread at a time. It only touches the devices of its partition.
+ * The fabric itself is partition 0.
  *
  * Partitions run in rounds, on threads (virtual_threads.h). A round is as long as the lookahead
  * (virtual_lookahead.h): nothing sent in a round can reach another partition before its end, so
@@ -28,7 +28,7 @@
 
 /* A partition's report at the end of a round. */
 struct partition_summary {
-	weft_time next;  /* nothing happens in it earlier, from all that it has and sent */
+	weft_time next;  /* the earliest future event among all that it has and has sent */
 	weft_time end;   /* the next listed end of a transmission (virtual_lookahead.h) */
 	uint64_t out;    /* packets that it has or has sent */
 	uint64_t events; /* in this round; with several partitions, the highest number */
@@ -96,9 +96,9 @@ struct virtual_thread {
 	clockid_t core_clock;         /* its time on cores */
 	atomic_uint needless_us;      /* it should stay out: others have waited this long for it */
 	unsigned looks;               /* unsuccessful, so far */
-	double since, waiting;        /* start of the first of them; total wait, in seconds */
-	/* The thread that it waits for, in which round of which partition, since when, and that
-	 * thread's CPU time at that moment. NULL: none. */
+	double since, waiting;        /* start of the first poll; total wait, in seconds */
+	/* The thread being waited for, in which round of which partition, since when, and the CPU
+	 * time of that thread at that moment. NULL: none. */
 	struct virtual_thread *culprit;
 	const struct virtual_worker *noted_part;
 	unsigned noted_post;
@@ -120,13 +120,13 @@ struct virtual_partitions {
 	unsigned count;      /* partitions of all ranks */
 	unsigned own;        /* partitions of this process; their numbers are below it */
 	struct ranks *ranks; /* NULL: there is one process */
-	struct partition_summary others;  /* by other ranks, all together, in this round */
+	struct partition_summary others;  /* by other ranks in total, in this round */
 	atomic_bool garbled;              /* a message of theirs is none */
 	uint64_t out_elsewhere;           /* packets of other ranks, after the run */
 	struct run_worker *use_elsewhere; /* [count - own], likewise */
 	uint16_t *of_device;              /* [switches + hosts]: its partition */
 	struct virtual_lookahead lookahead;
-	uint64_t out_max; /* more packets than this would make hosts wait for each other */
+	uint64_t out_max; /* with more packets, hosts would wait for each other */
 	weft_time limit;  /* as given to virtual_threads_run() */
 	bool reached;
 	uint64_t pauses;              /* even while all threads wait */
@@ -141,7 +141,7 @@ struct virtual_partitions {
 	_Alignas(64) atomic_uint stopped; /* partitions, until the next virtual_threads_run() */
 	atomic_uint quit;
 	atomic_uint exchanged; /* the last post that ranks have exchanged */
-	atomic_uint blamed;    /* the last post for which a thread was sent out */
+	atomic_uint blamed;    /* the last post for which a thread was told to stay out */
 	atomic_uint bell;      /* wakes sleeping threads */
 	atomic_uint sleepers;
 	struct virtual_worker worker[]; /* [own] */
@@ -154,10 +154,10 @@ int virtual_partitions_create(
 	struct virtual_fabric *fabric, struct ranks *ranks, unsigned workers, struct error *error);
 void virtual_partitions_destroy(struct virtual_fabric *fabric);
 
-/* The latest time and the failures of all partitions become the fabric's. Between rounds. */
+/* Merges the latest time and the failures of all partitions into the fabric. Between rounds. */
 void virtual_partitions_join(struct virtual_fabric *fabric);
 
-/* Adds what partitions measured to the fabric's own figures. Between rounds. */
+/* Adds the partitions' measurements to the fabric's own figures. Between rounds. */
 void virtual_partitions_gather(struct virtual_fabric *fabric);
 
 /* The mailbox for the device of an event. */
@@ -170,7 +170,7 @@ static inline struct partition_mailbox *partition_mailbox_for(
 			   [fabric->partitions->of_device[virtual_device_of(fabric, order)]];
 }
 
-/* Partitions of a fabric in this process: itself if it is not cut. */
+/* Number of partitions of a fabric in this process: 1 if it is not cut. */
 static inline unsigned virtual_partitions_count(const struct virtual_fabric *fabric)
 {
 	return fabric->partitions == NULL ? 1 : fabric->partitions->own;
@@ -199,7 +199,7 @@ static inline struct virtual_fabric *virtual_partition_at(
 	return partition == 0 ? fabric : fabric->partitions->worker[partition].fabric;
 }
 
-/* True if the switch, or the host by the number of switches and its own, is in a partition of this
+/* True if the switch, or the host (numbered after the switches), is in a partition of this
  * process. */
 static inline bool virtual_is_ours(const struct virtual_fabric *fabric, uint32_t device)
 {
@@ -207,7 +207,7 @@ static inline bool virtual_is_ours(const struct virtual_fabric *fabric, uint32_t
 	       fabric->partitions->of_device[device] < fabric->partitions->own;
 }
 
-/* The partition of such a device, which is ours. */
+/* The partition of such a device, which belongs to this process. */
 static inline struct virtual_fabric *virtual_partition_of(
 	struct virtual_fabric *fabric, uint32_t device)
 {

@@ -111,9 +111,9 @@ static int cut(
 	return 0;
 }
 
-/* Frames that wait at hosts for those before them take packets of which all hosts have a share. One
- * worker holds all hosts back when there is none left (virtual_send.h); partitions do not know of
- * each other's in time, and end the run before that. */
+/* Frames that wait at hosts for those before them take packets from a share that all hosts use. A
+ * single worker holds all hosts back when none is left (virtual_send.h). Partitions do not learn of
+ * each other's use in time, so they end the run before that. */
 static int limit_out(
 	struct virtual_fabric *fabric, struct virtual_partitions *partitions, struct error *error)
 {
@@ -223,8 +223,8 @@ int virtual_partitions_create(
 		return result;
 	if (create_workers(fabric, partitions) < 0 || virtual_threads_create(partitions) < 0)
 		return error_set(error, ENOMEM, "no memory for %u workers", workers);
-	/* Threads do not write the same lines then, and a process touches the rows of its own hosts
-	 * only. */
+	/* This way threads do not write the same lines, and a process touches only the rows of its
+	 * own hosts. */
 	for (uint32_t i = 0; i < fabric->hosts; i++)
 		datagram_separate_numbers(&fabric->host[i].nic);
 	return 0;

@@ -5,16 +5,16 @@
 /* Ethernet's links in a virtual fabric: 'switch.flow-control: pfc' or 'lossy'. A sender has no
  * credits to count. With priority flow control (IEEE 802.1Qbb) an input whose VC is fuller than
  * XOFF sends a pause frame, and another one when it has drained to XON; a VC is a priority. With
- * 'lossy' nothing is sent, and a switch drops what finds no room, which hosts send again.
+ * 'lossy' nothing is sent, and a switch drops frames that do not fit, which hosts resend.
  *
- * The state machines of credits (lib/link/credit.h) are used as they are: the limit of a sender
- * that is paused is what it has sent, else it is out of reach, so a fabric with credits pays
- * nothing. A pause lasts until the next pause frame; its timer, which real ports renew, is left
- * out.
+ * The state machines of credits (lib/link/credit.h) are used unchanged: the limit of a paused
+ * sender is the amount that it has sent; otherwise the limit is out of reach. A fabric with credits
+ * thus pays nothing. A pause lasts until the next pause frame; its timer, which real ports renew,
+ * is left out.
  *
  * Above XOFF there must be room for what arrives until the pause takes effect, the headroom: two
  * delays of the link, the pause frame, the frame that it waits for at the receiver, and the frame
- * that the sender has begun. */
+ * that the sender has started to send. */
 
 #include "virtual_private.h"
 
@@ -35,15 +35,15 @@ static inline struct virtual_pause *virtual_pause_of(
 	return &fabric->pauses[channel - fabric->channel];
 }
 
-/* After the links are created: thresholds, and senders that may send. Nothing with credits. 0,
- * -ENOMEM, or -EINVAL and error: a buffer is smaller than its headroom. */
+/* Called after the links are created: sets thresholds and lets senders send. Does nothing with
+ * credits. 0, -ENOMEM, or -EINVAL and error: a buffer is smaller than its headroom. */
 int virtual_pause_open(struct virtual_fabric *fabric, struct error *error);
 
-/* In place of a credit frame: what has passed a threshold is paused or resumed. Returns when the
- * pause frame will have left, and its contents; WEFT_TIME_NEVER: none is due. */
+/* Replaces the credit frame: pauses or resumes the VCs that have passed a threshold. Returns when
+ * the pause frame will have left, and its contents; WEFT_TIME_NEVER: none is due. */
 weft_time virtual_pause_due(struct virtual_fabric *fabric, struct link_end *end,
 	const struct virtual_tx *channel, struct virtual_credit total[], weft_time now);
-/* True if the buffer of (input, vc), which a packet just joined, is due a pause. */
+/* True if a pause is due for the buffer of (input, vc), which a packet just joined. */
 static inline bool virtual_pause_is_due(
 	const struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc)
 {
@@ -61,15 +61,15 @@ static inline weft_time virtual_pause_wait(
 
 	return until > now ? until - now : 0;
 }
-/* The limit that a pause frame stands for. */
+/* The limit that corresponds to a pause frame. */
 static inline uint32_t virtual_pause_limit(const struct credit_tx *tx, bool paused)
 {
 	return tx->sent + (paused ? 0 : INT32_MAX);
 }
-/* Limits that are out of reach stay so. Between two events of all partitions. */
+/* Keeps limits that are out of reach out of reach. Between two events of all partitions. */
 void virtual_pause_renew(struct virtual_fabric *fabric);
 
-/* Heads that a pause holds wait until the buffer is down to XON, not for room. */
+/* Heads held back by a pause wait until the buffer has drained to XON, not for room. */
 void virtual_pause_heads(const struct virtual_fabric *fabric, struct deadlock_heads *heads);
 
 void virtual_pause_result(const struct virtual_fabric *fabric, struct run_result *result);

@@ -4,12 +4,12 @@
 /* Prefetches the memory that coming events will use. A large fabric, or one whose buffers are full,
  * has far more state than the cache holds, and its events have no locality.
  *
- * The addresses for an event are found in three steps, each from what the step before has fetched:
- * the packet, its entry in the table, the output named there. Coming arrivals are read from their
- * lanes: at each arrival, those a few places behind it advance one step each. In the calendar, the
- * three buckets after the current one advance; before the first step a bucket's events are sorted
- * by kind without branches, since one misprediction costs more than all prefetches of an event.
- * Hints only: a missed or useless prefetch changes no result. */
+ * The addresses for an event are found in three steps, each from the data that the previous step
+ * fetched: the packet, its entry in the table, the output named there. Coming arrivals are read
+ * from their lanes: at each arrival, those a few places behind it advance one step each. In the
+ * calendar, the three buckets after the current one advance; before the first step a bucket's
+ * events are sorted by kind without branches, since one misprediction costs more than all
+ * prefetches of an event. Hints only: a missed or useless prefetch changes no result. */
 
 #include "virtual_dispatch.h"
 
@@ -19,8 +19,8 @@
 #include "virtual_control.h"
 #include "virtual_send.h"
 
-/* Not only for speed: the compiler sees no effect in a function that only prefetches, and drops
- * calls of it. */
+/* Needed not only for speed: a function that only prefetches has no effect that the compiler sees,
+ * so calls of it would be dropped. */
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE void fetch(const void *memory)
@@ -65,7 +65,7 @@ INLINE void sort_far(const struct virtual_fabric *fabric, struct virtual_prefetc
 	}
 }
 
-/* Sorts the bucket after those known; false: there is none. */
+/* Sorts the bucket after those already sorted; false: there is none. */
 INLINE bool sort_next(struct virtual_fabric *fabric, const bool far)
 {
 	struct virtual_prefetch *ahead = &fabric->ahead;
@@ -243,8 +243,8 @@ INLINE void fetch_grant(const struct virtual_fabric *fabric, uint32_t at, unsign
 	fetch(virtual_tx_cold(fabric, back));
 }
 
-/* The next packet of the output, the buffer that it leaves, and the buffer that the packet before
- * it has left. */
+/* The output's next packet, the buffer that it leaves, and the buffer that the previous packet has
+ * left. */
 INLINE void fetch_next_packet(const struct virtual_fabric *fabric, uint32_t order, const bool far)
 {
 	uint32_t at = VIRTUAL_SWITCH(order);
@@ -292,7 +292,7 @@ void virtual_prefetch(struct virtual_fabric *fabric)
 		look(fabric, false);
 }
 
-/* The arrival this many places after the current one. */
+/* The arrival at this distance behind the current one. */
 INLINE struct virtual_prefetch_arrival *arrival_at(struct virtual_fabric *fabric, uint32_t places)
 {
 	uint32_t place = event_lane_place(&fabric->events->lane[VIRTUAL_LANE_SWITCH], places);

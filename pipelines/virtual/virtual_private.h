@@ -26,8 +26,8 @@
 #include "virtual_trace.h"
 #include "wire/cn.h"
 
-/* Events of one time come by device, port and kind. A device is a switch by its number, or a host
- * by the number of switches and its own.
+/* Events with equal times are ordered by device, port and kind. Devices are numbered with the
+ * switches first, followed by the hosts.
  *	CREDIT	a credit frame arrives; item: the record; or it is one for a single packet
  *		(virtual_credit_item()), or a notification of congestion (virtual_is_arn(),
  *		virtual_is_cn())
@@ -38,22 +38,22 @@
  */
 enum virtual_event { VIRTUAL_CREDIT, VIRTUAL_DONE, VIRTUAL_ARRIVE, VIRTUAL_WAKE };
 
-/* Lanes of the event queue: arrivals at switches, arrivals at hosts, and ends of transmissions of
- * switches that were armed at their start. Each occurs a constant time after its packet starts to
- * leave, if frames are of one length. */
+/* Lanes of the event queue: arrivals at switches, arrivals at hosts, and ends of switches'
+ * transmissions that were armed at their start. Each occurs at a constant time after its packet
+ * starts to leave, if frames have equal lengths. */
 enum virtual_lane { VIRTUAL_LANE_SWITCH, VIRTUAL_LANE_HOST, VIRTUAL_LANE_END };
 
-/* A switch's order is made of its number, the port and the kind; a host's comes after all switches
- * and is made of its number and the kind: the fewer bits, the farther ahead the lanes of the event
- * queue reach. */
+/* A switch's order consists of its number, the port and the kind. A host's order comes after all
+ * switches and consists of its number and the kind: the fewer bits, the farther ahead the lanes of
+ * the event queue reach. */
 #define VIRTUAL_SWITCH_ORDER(at, port, kind) \
 	(((uint32_t)(at)*PORT_SET_PORTS + (uint32_t)(port)) << 2 | (uint32_t)(kind))
 #define VIRTUAL_SWITCH(order) ((order) / (4 * PORT_SET_PORTS))
 #define VIRTUAL_PORT(order)   ((order) >> 2 & (PORT_SET_PORTS - 1))
 #define VIRTUAL_KIND(order)   ((enum virtual_event)((order)&3))
 
-/* All packets that the buffers can hold; memory is touched only as needed. Those freed last are
- * used first. */
+/* All packets that the buffers can hold; memory is touched only as needed. The most recently freed
+ * ones are used first. */
 struct virtual_pool {
 	struct weft_packet *packet;
 	struct datagram_origin *origin; /* one per packet: touched at both ends only */
@@ -62,18 +62,18 @@ struct virtual_pool {
 	uint64_t out;                   /* now */
 };
 
-/* The sending end of a link. It knows when the tail of what it sends will have left, so most
+/* The sending end of a link. It knows when the tail of its current frame will have left, so most
  * transmissions end without an event: one is armed (virtual_arm()) only if something waits for the
- * end, or if the neighbour may be due a credit frame then. */
+ * end, or if a credit frame may be due to the neighbour then. */
 struct virtual_tx {
 	weft_time free_at;       /* when the tail of its last packet left or will leave */
 	uint64_t ps_per_byte;    /* transmission time per byte */
-	weft_time arrive_ps;     /* its delay, and what the receiver needs for routing */
-	weft_time blocked_since; /* something to send, but no credits; WEFT_TIME_NEVER: not so */
+	weft_time arrive_ps;     /* its delay, and the receiver's routing delay */
+	weft_time blocked_since; /* waits to send but lacks credits; WEFT_TIME_NEVER: it does not */
 	uint64_t busy_ps;
 	uint32_t arrive, credit; /* orders of the events at the far end */
 	uint32_t done;           /* order of its own DONE */
-	uint16_t blocks;         /* space of the last packet sent in the input buffer */
+	uint16_t blocks;         /* input-buffer space of the last packet sent */
 	uint8_t vc;              /* input of that space: virtual_crossbar */
 	bool armed;              /* there is a DONE for free_at */
 	bool waits;              /* the receiver needs the tail before it does anything */
@@ -88,10 +88,10 @@ struct virtual_tx {
 
 _Static_assert(sizeof(struct virtual_tx) == 64, "one cache line");
 
-/* State of the ports of a switch that is read for many ports at once, or seldom, when the port's
- * own memory is not in the cache. */
+/* State of a switch's ports that is read for many ports at once, or seldom, while the port's own
+ * memory is not in the cache. */
 struct virtual_crossbar {
-	uint8_t input[PORT_SET_PORTS];   /* by output: the input from which it sent last, or NONE */
+	uint8_t input[PORT_SET_PORTS];   /* by output: the input from which it last sent, or NONE */
 	port_set watched[FRAME_VCS_MAX]; /* by VC: set of inputs (virtual_switch.c) */
 } __attribute__((aligned(64)));
 
@@ -102,7 +102,7 @@ struct virtual_link_use {
 /* Control frames of a kind that a channel sent and that arrive at the same time. */
 struct virtual_control_sent {
 	weft_time at;  /* when those sent last arrive */
-	uint32_t item; /* the largest of their records; those before: virtual_control.next */
+	uint32_t item; /* the largest of their records; the rest: virtual_control.next */
 };
 
 /* Seldom used state of a channel. */
@@ -146,13 +146,13 @@ struct virtual_credit {
 struct virtual_control {
 	void *record; /* [size] */
 	size_t record_bytes;
-	/* For a free record, the next one. For one in flight, the next smaller one that arrives
-	 * with it (virtual_control.c). */
+	/* For a free record, the next free one. For one in flight, the next smaller record that
+	 * arrives at the same time (virtual_control.c). */
 	uint32_t *next;
 	uint32_t first_free, size;
 };
 
-/* Events of buckets to come, by what they need (virtual_prefetch.c). */
+/* Events of coming buckets, sorted by the data that they need (virtual_prefetch.c). */
 #define VIRTUAL_PREFETCH_STEPS 3u
 #define VIRTUAL_PREFETCH_LISTS 4u /* a power of two, above the steps */
 #define VIRTUAL_PREFETCH_KINDS 3u
@@ -181,12 +181,12 @@ struct virtual_prefetch {
 		arrival[VIRTUAL_PREFETCH_ARRIVALS]; /* by place in the lane */
 };
 
-/* At a switch: waiting times, and the packets that left. */
+/* At a switch: waiting times, and number of packets that left. */
 struct virtual_waited {
 	uint64_t waited_ps, packets;
 };
 
-/* Deliveries of an entry of the traffic. */
+/* Deliveries of a traffic entry. */
 struct virtual_entry {
 	uint64_t wire_bytes;     /* with everything that a frame costs */
 	uint64_t held_bytes;     /* part of these, of frames that wait for earlier ones */
@@ -229,7 +229,7 @@ struct virtual_pause;
 struct virtual_events;
 struct virtual_reroute;
 
-/* Frames that were lost, since the beginning (virtual_faults.h). */
+/* Frames lost since the start (virtual_faults.h). */
 struct virtual_fault_count {
 	uint64_t lost, abandoned, corrupted, credits_lost;
 };
@@ -276,20 +276,21 @@ struct virtual_fabric {
 	struct goal_replay *replay;
 	struct virtual_goal_state goal_state;
 	bool *goal_host_done; /* [hosts]: all operations of its ranks have ended */
-	/* When all ranks had finished everything that they have, and all messages had arrived.
-	 * WEFT_TIME_NEVER: not so. */
+	/* When all ranks had finished all their operations, and all messages had arrived.
+	 * WEFT_TIME_NEVER: not yet. */
 	weft_time goal_ended;
 	weft_time goal_rest_ps; /* how long the run continues after it (virtual_dispatch.h) */
 	/* Measurements. */
 	weft_time now, measure_from;
-	weft_time limit;             /* no event at that time or later happens for now */
-	uint32_t order;              /* order of the event that is happening; 0: none is */
+	weft_time limit;             /* for now no event at this time or later is executed */
+	uint32_t order;              /* order of the event being executed; 0: none */
 	struct virtual_entry *entry; /* as window.entry */
 	struct virtual_held *held;
 	bool flows;   /* some of window.entry have flows */
 	bool answers; /* hosts answer frames with notifications */
-	/* A frame's cost on the wire besides its bytes, minus what loads do not count: the latency
-	 * extension. So loads and throughput mean the same under all kinds of source control. */
+	/* A frame's cost on the wire in addition to its bytes, minus the latency extension, which
+	 * loads do not count. So loads and throughput mean the same under all kinds of source
+	 * control. */
 	uint32_t counted_bytes;
 	uint64_t dropped, fingerprint;
 	struct measure_window window;
@@ -302,7 +303,7 @@ struct virtual_fabric {
 	bool paused;                       /* hosts send nothing of their own */
 	/* Counts in this part; sums over all parts and processes, after the run. */
 	struct virtual_fault_count fault_count, fault_total;
-	const char *refused; /* it has failed because one worker would be needed; NULL: not so */
+	const char *refused; /* it has failed because it would need a single worker; else NULL */
 	/* For a fabric on several threads; NULL: it runs on one. */
 	struct virtual_partitions *partitions;
 	unsigned partition; /* which of them */
@@ -337,7 +338,7 @@ static inline uint32_t virtual_host_of(const struct virtual_fabric *fabric, uint
 	return (order - virtual_host_orders(fabric)) >> 2;
 }
 
-/* A switch, or the number of switches and a host. */
+/* A switch, or a host plus the number of switches. */
 static inline uint32_t virtual_device_of(const struct virtual_fabric *fabric, uint32_t order)
 {
 	return virtual_is_host(fabric, order) ? fabric->switches + virtual_host_of(fabric, order)
@@ -388,8 +389,8 @@ static inline bool virtual_is_controlled(const struct virtual_fabric *fabric)
 	return fabric->run->nic.control != SOURCE_CONTROL_NONE;
 }
 
-/* The item of a CREDIT event for the blocks of one packet. Those of one time are in the order of
- * the outputs through which the packets left. */
+/* The item of a CREDIT event for the blocks of a single packet. Items of events with equal times
+ * are in the order of the outputs through which the packets left. */
 static inline uint32_t virtual_credit_item(
 	const struct virtual_fabric *fabric, unsigned output, unsigned vc, unsigned blocks)
 {
@@ -418,7 +419,7 @@ static inline bool virtual_is_cn(const struct virtual_fabric *fabric, uint32_t i
 	return item >= 2 * fabric->items;
 }
 
-/* Packets, events and control frames, of which each partition has its own. 0 or -ENOMEM. */
+/* Packets, events and control frames; each partition has its own. 0 or -ENOMEM. */
 int virtual_fabric_open_own(struct virtual_fabric *fabric);
 /* Before the run: an event queue for the present share of events of this partition. 0 or
  * -ENOMEM. */

@@ -26,7 +26,7 @@ struct sent_packet {
 
 /* A credit frame, a notification, or a schedule's message that was accepted. A credit frame is
  * followed by the limits of its VCs: the receiver knows the sender's totals, because nothing is
- * lost (virtual_open_credit()). Only a capture also shows the totals, and then they follow. A
+ * lost (virtual_open_credit()). The totals follow only for a capture, which shows them. A
  * notification of congestion is followed by its struct virtual_answer. */
 struct sent_control {
 	weft_time at;
@@ -76,7 +76,7 @@ static bool is_captured(const struct virtual_fabric *fabric)
 	return fabric->partitions->each_round != NULL || fabric->partitions->append != NULL;
 }
 
-/* The maximum size of what follows a struct sent_control. */
+/* The maximum size of the data after a struct sent_control. */
 #define REST_MAX (sizeof(struct virtual_answer) + FRAME_VCS_MAX * sizeof(struct virtual_credit))
 
 /* The maximum size of this many records. */
@@ -210,8 +210,8 @@ static bool virtual_record_take_control(struct virtual_fabric *fabric, struct ra
 	return true;
 }
 
-/* The head of a message of a round. Then each partition of the receiver has a section with what all
- * partitions of the sender have for it; and then, for rank 0, what was appended. */
+/* The head of a round's message. It is followed by a section for each partition of the receiver,
+ * with the data from all partitions of the sender, and then, for rank 0, by the appended data. */
 struct head {
 	uint64_t next, end, out,
 		events; /* as struct partition_summary, of all partitions of the sender */
@@ -226,7 +226,8 @@ struct section {
 
 /* --- sending --- */
 
-/* The contents for partition 'to', which is in another rank, in the mailboxes of all partitions. */
+/* Packs the contents of the mailboxes of all partitions for partition 'to', which is in another
+ * rank. */
 static struct section section_for(struct virtual_partitions *partitions, unsigned side, unsigned to)
 {
 	struct section section = {0};
@@ -280,7 +281,7 @@ static int put_section(struct virtual_partitions *partitions, struct ranks_messa
 	return 0;
 }
 
-/* Everything addressed to a rank. 0 or -ENOMEM. */
+/* Packs everything addressed to a rank. 0 or -ENOMEM. */
 static int put_message(struct virtual_partitions *partitions, unsigned side, unsigned rank,
 	const struct head *head)
 {

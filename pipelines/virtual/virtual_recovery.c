@@ -13,7 +13,7 @@
 #include "virtual_partitions.h"
 #include "virtual_send.h"
 
-/* Links without queues, over so many switches. */
+/* The time to cross links without queues over this many switches. */
 static weft_time path_ps(
 	const struct virtual_fabric *fabric, const struct weft_packet *packet, unsigned switches)
 {
@@ -23,7 +23,7 @@ static weft_time path_ps(
 	return (switches + 1u) * (link + fabric->routing_delay_ps) + 1;
 }
 
-/* Switches that the packet has passed; with tables, all on its path. */
+/* Number of switches that the packet has passed; with tables, all on its path. */
 static unsigned passed(const struct virtual_fabric *fabric, const struct weft_packet *packet)
 {
 	return fabric->pauses != NULL && packet->route_length == 0
@@ -31,7 +31,8 @@ static unsigned passed(const struct virtual_fabric *fabric, const struct weft_pa
 		       : packet->cursor;
 }
 
-/* Up to a path's time more, drawn: with equal times the same frames would be dropped forever. */
+/* A random addition of up to a path's time: with equal times the same frames would be dropped
+ * forever. */
 static weft_time jitter(
 	const struct virtual_fabric *fabric, const struct weft_packet *packet, weft_time now)
 {
@@ -93,7 +94,7 @@ void virtual_recovery_take_lost(
 		fault->cuts > 0 ? link : VIRTUAL_NO_CUT, now);
 }
 
-/* Until the source resends a damaged frame: the return path, and longer with each loss. */
+/* The time until the source resends a damaged frame: the return path, and longer with each loss. */
 static weft_time pause_of(
 	const struct virtual_fabric *fabric, const struct weft_packet *packet, unsigned losses)
 {
@@ -105,7 +106,7 @@ static weft_time pause_of(
 	return pause > back ? pause : back;
 }
 
-/* The receiver notices a drop when the next frame arrives there. */
+/* The receiver notices a dropped frame when the next one arrives. */
 static weft_time notice_of(const struct virtual_fabric *fabric, const struct weft_packet *packet)
 {
 	unsigned switches = packet->route_length != 0

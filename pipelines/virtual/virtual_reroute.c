@@ -19,13 +19,13 @@
 #include "virtual_partitions.h"
 #include "virtual_ranks.h"
 
-/* A paused fabric is looked at this often. */
+/* Interval between two checks of a paused fabric. */
 #define LOOK_PS PS_PER_US
 
 #define NAME_BYTES (TOPOLOGY_NAME_MAX + 8)
 
-/* Routes without certain links. Sets stay until the end, because packets and hosts refer to them.
- */
+/* Routes that avoid certain links. Sets are kept until the end, because packets and hosts refer to
+ * them. */
 struct generation {
 	bool *down; /* [links] */
 	const struct topology *topology;
@@ -37,8 +37,9 @@ struct virtual_reroute {
 	weft_time due, noted; /* the next attempt; the last change of a cable */
 	weft_time computed_at;
 	weft_time paused_at; /* WEFT_TIME_NEVER: hosts send */
-	/* Since then new packets have routes with further ITBs, until those with old routes have
-	 * arrived; WEFT_TIME_NEVER: no. Packets and hosts may refer to a bridge until the end. */
+	/* Since this time new packets have had routes with additional ITBs, until those with old
+	 * routes have arrived; WEFT_TIME_NEVER: there is no bridge. Packets and hosts may refer to
+	 * a bridge until the end. */
 	weft_time bridged_at;
 	struct route_set **bridge;
 	uint32_t bridges;
@@ -47,7 +48,7 @@ struct virtual_reroute {
 	struct generation *made;
 	uint32_t count, used, next; /* length of 'made'; the one in use; the one to be used when the
 				       fabric is empty */
-	uint32_t failures, pauses, risks; /* risks: changes in spite of a possible deadlock */
+	uint32_t failures, pauses, risks; /* risks: changes despite a possible deadlock */
 	weft_time paused_ps;
 	const struct route_set **set; /* that have been in use, in this order */
 	uint32_t sets;
@@ -72,7 +73,7 @@ static int add_generation(struct virtual_fabric *fabric, struct generation **mad
 	return 0;
 }
 
-/* Nothing if the set is the last one, or there are no sets. */
+/* Does nothing if the set is the last one, or if there are no sets. */
 static void note_set(struct virtual_fabric *fabric, const struct route_set *set)
 {
 	struct virtual_reroute *reroute = fabric->reroute;
@@ -183,7 +184,7 @@ static bool is_for_now(const struct virtual_fabric *fabric, const struct generat
 	return true;
 }
 
-/* The topology without failed parts; NULL and error. */
+/* The topology without failed parts; NULL and error on failure. */
 static struct topology *without_down(
 	const struct virtual_fabric *fabric, const bool *down, struct error *error)
 {
@@ -289,7 +290,7 @@ static void set_switches(struct virtual_fabric *fabric)
 	}
 }
 
-/* 'bridge': instead of its own set; NULL: none. */
+/* 'bridge' is used instead of its own set; NULL: none. */
 static void use(struct virtual_fabric *fabric, uint32_t number, struct route_set *bridge)
 {
 	struct virtual_reroute *reroute = fabric->reroute;
@@ -297,7 +298,7 @@ static void use(struct virtual_fabric *fabric, uint32_t number, struct route_set
 
 	if (bridge != NULL)
 		routes.set = bridge;
-	/* Sources and hosts keep the first ones. */
+	/* Sources and hosts keep their first routes. */
 	routes.queuing = fabric->routes.queuing;
 	routes.itbs = fabric->routes.itbs;
 	note_set(fabric, routes.set);
@@ -319,7 +320,7 @@ static void set_pause(struct virtual_fabric *fabric, bool pause, weft_time now)
 				virtual_partition_of(fabric, fabric->switches + i), i, now);
 }
 
-/* Nothing is in switches, on links and in pools of hosts. */
+/* Nothing is stored in switches, on links or in hosts' pools. */
 static bool is_empty(struct virtual_fabric *fabric)
 {
 	uint64_t out = virtual_packets_out(fabric) - virtual_recovery_held(fabric) -
@@ -409,7 +410,7 @@ static uint64_t count_old(const struct virtual_fabric *partition, weft_time sinc
 	return old;
 }
 
-/* The new routes alone, once no packet has an old route. */
+/* Uses only the new routes, once no packet has an old route. */
 static void end_bridge(struct virtual_fabric *fabric, weft_time now)
 {
 	struct virtual_reroute *reroute = fabric->reroute;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* New routes after an event that avoid failed links ('mapper.after', the time that a mapper needs
+/* New routes that avoid failed links after an event ('mapper.after', the time that a mapper needs
  * to discover, compute and distribute).
  *
  * As in the mapper (lib/mapper/transition_check.h), the union of old and new routes is checked
@@ -22,8 +22,8 @@ int virtual_reroute_open(struct virtual_fabric *fabric);
 /* Call this before the routes of the fabric are freed. */
 void virtual_reroute_close(struct virtual_fabric *fabric);
 
-/* The routes of a packet that is in transit: which of its pair's, in a set. The sets that have been
- * in use have the same numbers in all processes. */
+/* The routes of a packet in transit: its number among the routes of its pair, and the set. The sets
+ * that have been in use have the same numbers in all processes. */
 struct virtual_route_number {
 	uint32_t set : 24, which : 8;
 };
@@ -33,7 +33,7 @@ const struct route_set *virtual_reroute_set(const struct virtual_fabric *fabric,
 
 /* A cable was cut or joined. */
 void virtual_reroute_note(struct virtual_fabric *fabric, weft_time now);
-/* When virtual_reroute_poll() has something to do; WEFT_TIME_NEVER: never. */
+/* The time at which virtual_reroute_poll() has work to do; WEFT_TIME_NEVER: never. */
 weft_time virtual_reroute_due(const struct virtual_fabric *fabric);
 /* True: new routes are in use from now on. */
 bool virtual_reroute_poll(struct virtual_fabric *fabric, weft_time now);

@@ -30,9 +30,9 @@ static void post(
 	}
 }
 
-/* The earliest time in the mailboxes. If it is before the end of the round another partition has
- * passed it, and the result could differ from that of one worker: the run fails. That is always a
- * bug. */
+/* The earliest time in the mailboxes. If it is before the end of the round, the receiving partition
+ * is already past it, and the result could differ from that of a single worker: the run fails. That
+ * is always a bug. */
 static weft_time first_sent(struct virtual_worker *worker)
 {
 	const struct partition_mailbox *box = worker->box[worker->side];
@@ -55,8 +55,8 @@ void virtual_round_push(struct virtual_worker *worker)
 	weft_time sent = first_sent(worker), own;
 	uint64_t crossed = 0;
 
-	/* The other partitions read them last. Not earlier in the round: a partition that already
-	 * waits would take them back. */
+	/* The other partitions read these lines last. Not prefetched earlier in the round, because
+	 * a partition that already waits would take them back. */
 	for (unsigned i = 0; i < worker->partitions->own; i++)
 		__builtin_prefetch(&worker->post[worker->side][i], 1);
 	partition_message_complete(fabric);
@@ -146,7 +146,7 @@ static struct partition_summary told_by(const struct virtual_worker *worker, uns
 	return told;
 }
 
-/* All reports; the same for each worker. */
+/* All reports; each worker sees the same ones. */
 static struct partition_summary hear(const struct virtual_worker *worker)
 {
 	const struct virtual_partitions *partitions = worker->partitions;

@@ -21,7 +21,7 @@
  * memory; and number of such checks between two progress reports. */
 #define CHECK_EACH  (1u << 14)
 #define REPORT_EACH 16
-/* Deadlock searches during a run, or per watchdog time. */
+/* Number of deadlock searches during a run, or per watchdog time. */
 #define LOOKS 16
 
 /* Cache for packets and the used half of the switches. */
@@ -57,10 +57,9 @@ static uint64_t count_hops(const struct virtual_fabric *fabric)
 	return hops;
 }
 
-/* Once the devices and the packets in them are more than a cache holds it pays to look ahead. About
- * half of what devices take is in use. With several threads many packets come from another thread
- * and are not in this one's cache: they count twice, and looking ahead pays at half the size.
- */
+/* Once the devices and the packets in them exceed a cache, prefetching pays. About half of the
+ * devices' memory is in use. With several threads many packets come from another thread and are not
+ * in this one's cache: they count twice, and prefetching pays at half the size. */
 static void choose_to_look_ahead(struct virtual_fabric *fabric)
 {
 	const unsigned partitions = virtual_partitions_count(fabric),
@@ -76,7 +75,7 @@ static void choose_to_look_ahead(struct virtual_fabric *fabric)
 	}
 }
 
-/* Ranks agree: what one of them found counts for all. */
+/* Ranks agree: a finding of one of them counts for all. */
 static void agree(struct run_loop *loop)
 {
 	struct virtual_fabric *fabric = loop->fabric;
@@ -133,7 +132,8 @@ static bool refresh_credits(struct virtual_fabric *fabric, weft_time now, bool s
 	return some;
 }
 
-/* True if packets are somewhere and will never move. Then the time is when the last one moved. */
+/* True if there are packets somewhere that will never move. The time is then when the last one
+ * moved. */
 static bool stands_still(struct virtual_fabric *fabric, weft_time limit)
 {
 	uint64_t some[] = {0, virtual_packets_out(fabric)}, last[2];
@@ -174,8 +174,8 @@ static void set_time(struct virtual_fabric *fabric, weft_time now)
 	}
 }
 
-/* All events before 'limit', or up to the end of a schedule. Without any left nothing will ever
- * happen again; packets that are still somewhere then wait for each other. */
+/* Runs all events before 'limit', or up to the end of a schedule. If none is left, nothing will
+ * ever happen again, and packets that are still in the fabric wait for each other. */
 static void run_until(struct run_loop *loop, weft_time limit)
 {
 	struct virtual_fabric *fabric = loop->fabric;
@@ -188,7 +188,7 @@ static void run_until(struct run_loop *loop, weft_time limit)
 		if (loop->stopped || loop->failed)
 			return;
 	}
-	/* The stop flag is also read where hardly anything happens. */
+	/* The stop flag is also read here, for runs in which hardly anything happens. */
 	loop->steps_left--;
 	fabric->failed = fabric->failed || event_queue_failed(fabric->events) ||
 			 virtual_hosts_failed(fabric) ||
@@ -277,7 +277,7 @@ static weft_time time_of_measuring(const struct virtual_fabric *fabric)
 	return run_result_minus(measure->duration_ps, measure->warmup_ps);
 }
 
-/* Up to 'until', in steps that serve samples and watchdog. */
+/* Runs up to 'until', in steps that serve samples and watchdog. */
 static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 {
 	struct virtual_fabric *fabric = loop->fabric;
@@ -290,8 +290,8 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 			earlier(earlier(watch_at, loop->refresh_at), virtual_events_due(fabric));
 
 		run_until(loop, earlier(next_measured(loop, until, sampling), next));
-		/* First: packets sent below are not on a cable yet but in another partition's
-		 * mailbox. */
+		/* Done first, because packets sent below are not on a cable yet but in another
+		 * partition's mailbox. */
 		if (fabric->now >= virtual_events_due(fabric))
 			virtual_events_apply(fabric, fabric->now);
 		if (fabric->now >= loop->refresh_at) {
@@ -301,8 +301,8 @@ static void run_phase(struct run_loop *loop, weft_time until, bool sampling)
 			loop->refresh_at += device_credit_refresh(fabric->run->hello_ps);
 		}
 		if (fabric->now >= watch_at) {
-			/* Searches heads that have waited since the search before last, before the
-			 * watchdog frees them. */
+			/* Searches heads that have waited since the search before the last one,
+			 * before the watchdog frees them. */
 			virtual_deadlock_look(fabric, 2 * period, time_of_measuring(fabric));
 			if (fabric->run->watchdog_ps != WEFT_TIME_NEVER)
 				poll_watchdogs(fabric);
@@ -423,8 +423,8 @@ static int failure(struct virtual_fabric *fabric, struct error *error)
 	return error_set(error, ENOMEM, "no memory for more packets or events");
 }
 
-/* The numbers of frames of a large fabric, as far as this process uses them: in several processes
- * the rows of its own hosts. */
+/* Frame numbers in a large fabric, as far as this process uses them: with several processes the
+ * rows of its own hosts. */
 static void touch_numbers(const struct virtual_fabric *fabric)
 {
 	const size_t row = 2 * (size_t)fabric->hosts;

@@ -5,8 +5,8 @@
  *
  * The space of a packet in the input buffer is free when its tail has left. The switch counts it as
  * released when the packet starts to leave, so no event is needed at its end; a credit frame must
- * not include what is still leaving, so that is subtracted from it (count_leaving()). An event is
- * needed where an end may make a credit frame due (grant_is_near()). */
+ * not include blocks that are still leaving, so these are subtracted (count_leaving()). An event is
+ * needed where the end of a transmission may make a credit frame due (grant_is_near()). */
 
 #include "virtual_dispatch.h"
 
@@ -19,9 +19,9 @@
 #include "virtual_pause.h"
 #include "virtual_send.h"
 
-/* False if no end of a packet that is leaving this buffer now can make a credit frame due, whatever
- * arrives until then: virtual_credit_due() for all of it, and for an input that has received more.
- * Once true it stays so until a credit frame is sent. */
+/* False if no packet that is leaving this buffer now can make a credit frame due when its
+ * transmission ends, whatever arrives until then: virtual_credit_due() for all of it, and for an
+ * input that has received more. Once true it stays so until a credit frame is sent. */
 static inline bool grant_is_near(const struct virtual_fabric *fabric, const struct credit_rx *rx)
 {
 	uint32_t fresh = credit_ungranted(rx), left = rx->granted - rx->received;
@@ -32,7 +32,8 @@ static inline bool grant_is_near(const struct virtual_fabric *fabric, const stru
 	return (fabric->every_end | much | (some & needed)) != 0;
 }
 
-/* Outputs whose last packet came from 'input': only they can be sending packets from its buffer. */
+/* Outputs whose last packet came from 'input': no other output can be sending a packet from its
+ * buffer. */
 static inline port_set outputs_of(const struct virtual_fabric *fabric, uint32_t at, unsigned input)
 {
 	const uint8_t *inputs = fabric->crossbar[at].input;
@@ -43,7 +44,7 @@ static inline port_set outputs_of(const struct virtual_fabric *fabric, uint32_t 
 	return outputs;
 }
 
-/* Blocks of 'input' by VC that have not left yet. */
+/* Blocks of 'input' that have not left yet, per VC. */
 static void count_leaving(const struct virtual_fabric *fabric, uint32_t at, unsigned input,
 	weft_time now, uint32_t leaving[FRAME_VCS_MAX])
 {
@@ -133,13 +134,13 @@ void virtual_switch_grant_all(
 	send_credit(fabric, at, input, now, leaving);
 }
 
-/* True if 'channel' sends to another part. */
+/* True if 'channel' sends to another partition. */
 static inline bool crosses(const struct virtual_fabric *fabric, const struct virtual_tx *channel)
 {
 	return __builtin_expect(fabric->partitions != NULL, 0) && channel->crosses;
 }
 
-/* The end of what 'channel' sends may make a credit frame of 'back' due. */
+/* The end of the current transmission on 'channel' may make a credit frame of 'back' due. */
 static inline void list_end(struct virtual_fabric *fabric, const struct virtual_tx *back,
 	const struct virtual_tx *channel)
 {
@@ -179,8 +180,8 @@ static void watch_input(struct virtual_fabric *fabric, uint32_t at, unsigned inp
 	}
 }
 
-/* Sends a credit frame if one is due for a packet that was discarded. Those that are leaving may be
- * foretold. */
+/* Sends a credit frame if one is due for a discarded packet. The credit frames of packets that are
+ * leaving may be foretold. */
 static void grant_discarded(
 	struct virtual_fabric *fabric, uint32_t at, unsigned input, unsigned vc, weft_time now)
 {
@@ -228,14 +229,14 @@ static inline __attribute__((always_inline)) void send(struct virtual_fabric *fa
 	near = grant_is_near(fabric, &sw->port[input].link.rx[vc]) &&
 	       !(__builtin_expect(fabric->foretells, 0) &&
 		       foretell(fabric, at, port, channel, packet));
-	/* Without VOQs the input may send again only then. */
+	/* Without VOQs the input may not send again until then. */
 	if (!voq || near || port_set_has(sw->busy, port))
 		virtual_arm_begun(fabric, channel);
 	if (near)
 		watch_input(fabric, at, input, vc, channel, now);
 }
 
-/* An output with packets in its queues sends one, or arms the event at which it is free. */
+/* An output with queued packets sends one, or arms the event at which it becomes free. */
 static inline __attribute__((always_inline)) void transmit(struct virtual_fabric *fabric,
 	struct weft_switch *sw, uint32_t at, unsigned port, weft_time now, const bool voq,
 	const bool rules)
@@ -270,8 +271,8 @@ void virtual_switch_try(struct virtual_fabric *fabric, uint32_t at, unsigned por
 		transmit(fabric, sw, at, port, now, false, false);
 }
 
-/* Without VOQs the heads of an input that has read a packet out may leave now, through any
- * output. */
+/* Without VOQs the heads of an input that has finished reading out a packet may leave now, through
+ * any output. */
 static void try_heads(struct virtual_fabric *fabric, uint32_t at, unsigned input, weft_time now)
 {
 	struct weft_switch *sw = fabric->sw[at];
@@ -322,7 +323,7 @@ void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stor
 {
 	struct weft_packet *packet = switch_take_discards(fabric->sw[at]), *next;
 
-	/* Their space is free before the first credit frame for it. */
+	/* The space of these packets is free before the first credit frame for it. */
 	for (next = stored && fabric->watch != NULL ? packet : NULL; next != NULL;
 		next = next->next)
 		virtual_trace_discarded(fabric, at, next, fabric->now);
@@ -340,7 +341,8 @@ void virtual_take_discards(struct virtual_fabric *fabric, uint32_t at, bool stor
 	}
 }
 
-/* The switch has an alert: what an admitted packet leads to, besides leaving. */
+/* The switch has an alert: handles the other consequences of an admitted packet, besides its
+ * departure. */
 static __attribute__((noinline)) void note_arrival(struct virtual_fabric *fabric,
 	const struct weft_switch *sw, uint32_t at, unsigned input, unsigned vc, weft_time now)
 {
@@ -371,7 +373,7 @@ static __attribute__((noinline)) void pass_host(const struct virtual_fabric *fab
 		virtual_is_sending(fabric, virtual_switch_channel(fabric, at, output), now) ||
 		!credit_suffices(&sw->port[output].link.tx[vc], packet->blocks))
 		return;
-	/* The first host would have set it (lib/nic/itb.h). */
+	/* The first host would have set the flag (lib/nic/itb.h). */
 	if ((packet->flags & FRAME_F_TAIL) != 0 &&
 		memchr(packet->route, ROUTE_TYPE_ITB, packet->cursor) == NULL)
 		packet->flags |= FRAME_F_END_MARK;

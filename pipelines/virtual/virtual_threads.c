@@ -32,8 +32,8 @@ _Static_assert(VIRTUAL_WORKERS_MAX <= CLAIM_THREAD + 1, "there is a number for e
 /* A sleeping thread polls again after this time, even without a wake-up. */
 #define SLEEP_S 1e-3
 
-/* A thread stays out for a multiple of the time that others lost waiting. The factor doubles each
- * time that it is needless again soon. */
+/* A thread stays out for a multiple of the time that others lost by waiting. The factor doubles
+ * each time the thread is soon found needless again. */
 #define FACTOR_MAX 64u
 #define SOON       8
 #define OUT_MAX_S  1.0
@@ -69,7 +69,7 @@ static void sleep_a_while(struct virtual_partitions *partitions)
 	atomic_fetch_sub_explicit(&partitions->sleepers, 1, memory_order_relaxed);
 }
 
-/* There may be work. A thread that is just going to sleep may miss the wake-up, and sleeps for
+/* There may be work. A thread that is just about to sleep may miss the wake-up; it then sleeps for
  * SLEEP_S. */
 static void ring(struct virtual_partitions *partitions)
 {
@@ -111,7 +111,7 @@ static double lost_seconds(const struct virtual_thread *thread)
 	       (core_seconds(thread->culprit) - thread->noted_core);
 }
 
-/* The thread for whose round this one waits. */
+/* The thread whose round this one waits for. */
 static void note_culprit(struct virtual_thread *thread)
 {
 	struct virtual_partitions *partitions = thread->partitions;
@@ -164,7 +164,7 @@ static void stay_out(struct virtual_thread *thread, double lost)
 }
 
 /* If the round that it waited for had no core for some time, there is one thread too many. Thread 0
- * never stays out: it is needed in pauses. */
+ * never stays out, because pauses need it. */
 static void judge_wait(struct virtual_thread *thread)
 {
 	struct virtual_thread *culprit = thread->culprit;
@@ -218,7 +218,8 @@ static void wait_a_while(struct virtual_thread *thread)
 	if (thread->culprit == NULL && thread->looks >= partitions->spin_looks / 2)
 		note_culprit(thread);
 	if (thread->looks >= partitions->spin_looks) {
-		/* After many polls, sleeps unless the thread that it waits for is on a core. */
+		/* After many polls the thread sleeps, unless the one that it waits for is on a
+		 * core. */
 		judge_wait(thread);
 		if (thread->culprit != NULL && lost_seconds(thread) < LOST_MIN_S)
 			thread->looks = thread->partitions->spin_looks / 2 + 1;
@@ -321,7 +322,7 @@ static bool adopt_part(struct virtual_thread *thread)
 	return false;
 }
 
-/* By thread 0, when all partitions have posted. */
+/* Called by thread 0, when all partitions have posted. */
 static bool exchange(struct virtual_thread *thread)
 {
 	struct virtual_partitions *partitions = thread->partitions;
@@ -356,7 +357,7 @@ bool virtual_threads_run(struct virtual_partitions *partitions, weft_time limit,
 {
 	struct virtual_worker *first = &partitions->worker[0];
 
-	/* Not worth starting a round: the caller acts first. */
+	/* It is not worth starting a round: the caller acts first. */
 	if (*steps == 0)
 		return true;
 	partitions->limit = limit;

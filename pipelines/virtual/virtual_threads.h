@@ -30,9 +30,10 @@ void virtual_threads_destroy(struct virtual_partitions *partitions);
 void virtual_threads_start(struct virtual_partitions *partitions);
 void virtual_threads_end(struct virtual_partitions *partitions);
 
-/* Runs all events before 'limit'. False when that is done. True if it stopped earlier: part 0 has
- * used up '*steps' (a round also costs some), a part has failed, or more packets than 'out_max' are
- * out. The caller then sets '*steps' again. Among several ranks, rank 0 decides. */
+/* Runs all events before 'limit'. Returns false when that is done, and true if it stopped earlier:
+ * part 0 has used up '*steps' (a round also costs some steps), a part has failed, or more than
+ * 'out_max' packets are in use. The caller then sets '*steps' again. Among several ranks, rank 0
+ * decides. */
 bool virtual_threads_run(struct virtual_partitions *partitions, weft_time limit, uint32_t *steps);
 
 /* A round of a part (virtual_partitions.h). At the end of a round a part writes a post (struct
@@ -46,7 +47,8 @@ bool virtual_threads_run(struct virtual_partitions *partitions, weft_time limit,
 /* The first post after a pause. */
 void virtual_round_push(struct virtual_worker *worker);
 
-/* True if all others have posted the part's last round, and other ranks' messages are there. */
+/* True if all other parts have posted the part's last round, and the messages of other ranks are
+ * there. */
 bool virtual_round_is_ready(const struct virtual_worker *worker);
 
 /* Runs and posts the next round of a partition that is ready. False if there is none: all events

@@ -176,7 +176,7 @@ void virtual_trace_arn(
 		call(fabric, &record);
 }
 
-/* After the packet left its queue and took its credits. */
+/* Called after the packet left its queue and took its credits. */
 static void tell_out(const struct weft_switch *sw, const struct virtual_trace_record *record,
 	struct capture_state *state)
 {

@@ -6,9 +6,9 @@
  * frames on the virtual clock, only descriptors; the record has what a frame would carry. Without a
  * function this costs a branch per event.
  *
- * Order: that of the events, so by time, and at the same time by device, port and kind. On several
- * threads (virtual_partitions.h) each calls the function, for the devices of its partition and in
- * their order. */
+ * Calls are made in the order of the events: by time, and at equal times by device, port and kind.
+ * On several threads (virtual_partitions.h) each calls the function, for the devices of its
+ * partition and in their order. */
 
 #include <stdbool.h>
 
@@ -25,11 +25,12 @@ struct virtual_fabric;
 /* A frame at a port. A departing frame starts to leave at 'now'. An arriving frame is recorded when
  * its device can act on it: a credit frame when it is there; a packet when its header is there and
  * was routed, or, where the tail is waited for (store-and-forward, a slower input, a host), with
- * its tail. A switch has decided on it and done nothing else, a host has done nothing with it. */
+ * its tail. A switch has decided on it but done nothing else; a host has done nothing with it
+ * yet. */
 struct virtual_trace_record {
 	weft_time now;
-	uint32_t order;     /* order of the event in which this happens; 0: in none */
-	unsigned partition; /* partition of the fabric, and so of the thread that calls */
+	uint32_t order;     /* order of the event in which this happens; 0: outside of events */
+	unsigned partition; /* partition of the fabric, and thus of the calling thread */
 	struct topology_port at;
 	bool out;
 	bool gone; /* neither: discarded after it was stored */
@@ -40,7 +41,7 @@ struct virtual_trace_record {
 	uint32_t
 		waited_ns; /* packet that leaves its source: time since its message was generated */
 	unsigned output;   /* packet that arrives at a switch; SWITCH_PORT_NONE: discarded */
-	/* One of them, of a control frame. */
+	/* One of these is set for a control frame. */
 	const struct control_credit *credit;
 	const struct control_arn *arn;
 };
@@ -48,7 +49,7 @@ struct virtual_trace_record {
 /* The record is valid for the call, in which the fabric must not be changed. */
 typedef void virtual_trace_fn(void *ctx, const struct virtual_trace_record *record);
 
-/* One function at a time; NULL ends it. Between runs. */
+/* Sets the function, of which there is only one; NULL ends tracing. Between runs. */
 void virtual_fabric_trace(struct virtual_fabric *fabric, virtual_trace_fn *watch, void *ctx);
 
 /* During such a call: the state that explains the frame, as in captures on both clocks. */
@@ -65,7 +66,7 @@ void virtual_trace_admitted(struct virtual_fabric *fabric, uint32_t at, struct w
 /* Switch 'at' discards a packet that it had stored. */
 void virtual_trace_discarded(
 	struct virtual_fabric *fabric, uint32_t at, struct weft_packet *packet, weft_time now);
-/* Host 'at' has no room for a packet in transit, which arrived. */
+/* Host 'at' has no room for an arriving packet in transit. */
 void virtual_trace_refused(struct virtual_fabric *fabric, uint32_t at,
 	const struct weft_packet *packet, weft_time now);
 /* The port of the event 'order' starts to send the packet. */

@@ -82,7 +82,7 @@ static int refuse_sample(const struct wormhole_fabric *fabric, struct error *err
 		fabric->run->origin, sample, cycle);
 }
 
-/* A topology's own rates and delays replace the defaults of wormhole switching, for which the
+/* Rates and delays in a topology replace the defaults of wormhole switching, for which the
  * thresholds of its buffers were chosen. */
 static int refuse_links(const struct wormhole_fabric *fabric, struct error *error)
 {
@@ -223,8 +223,8 @@ static bool is_stopped(const struct run_loop *loop)
 	return loop->stop != NULL && atomic_load_explicit(loop->stop, memory_order_relaxed);
 }
 
-/* Where nothing will ever happen again, messages that are still in flight wait for each other; but
- * a part of the network may stand still while the rest still moves. */
+/* If nothing will ever happen again, messages still in flight wait for each other; but a part of
+ * the network may be stuck while the rest still moves. */
 static void check_loop(struct run_loop *loop, bool alive)
 {
 	struct wormhole_fabric *fabric = loop->fabric;
@@ -245,7 +245,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The first one ends a sample's time after measuring started. */
+/* The first sample ends one sample time after measuring started. */
 static void take_samples(struct run_loop *loop, uint64_t now)
 {
 	struct wormhole_fabric *fabric = loop->fabric;
@@ -261,7 +261,8 @@ static void take_samples(struct run_loop *loop, uint64_t now)
 	loop->sample_at += loop->sample_cycles;
 }
 
-/* Measuring may start with a message, within a step: none may pass the first sample then. */
+/* Measuring may start with a message, in the middle of a step: it must not run past the first
+ * sample then. */
 static uint64_t next_sample(const struct run_loop *loop, uint64_t now)
 {
 	return loop->sample_at != 0 ? loop->sample_at : now + loop->sample_cycles;
@@ -275,8 +276,8 @@ static uint64_t next_batch(const struct wormhole_fabric *fabric)
 	return (end + fabric->cycle_ps - 1) / fabric->cycle_ps;
 }
 
-/* Up to '*until', or until enough was delivered; after a signal up to a moment before. False:
- * nothing will happen any more. */
+/* Runs up to '*until', or until enough messages were delivered; after a signal it may stop shortly
+ * before. False: nothing will happen any more. */
 static bool run_on(struct run_loop *loop, uint64_t now, uint64_t *until)
 {
 	bool alive = true;
@@ -290,7 +291,7 @@ static bool run_on(struct run_loop *loop, uint64_t now, uint64_t *until)
 	return alive;
 }
 
-/* Up to the end of the time, or until enough was delivered. */
+/* Runs until the end of the time, or until enough was delivered. */
 static void run_all(struct run_loop *loop)
 {
 	struct wormhole_fabric *fabric = loop->fabric;

@@ -39,6 +39,6 @@ int wormhole_fabric_run(struct wormhole_fabric *fabric, const atomic_bool *stop,
 int wormhole_fabric_result(
 	const struct wormhole_fabric *fabric, struct run_result *result, struct error *error);
 
-/* For tests: the network, and messages of a host's own that wait to be sent. */
+/* For tests: the network, and the number of a host's own messages that wait to be sent. */
 const struct wormhole_net *wormhole_fabric_net(const struct wormhole_fabric *fabric);
 uint64_t wormhole_fabric_waiting(const struct wormhole_fabric *fabric, uint32_t host);

@@ -18,13 +18,13 @@ struct wormhole_source {
 	uint32_t sources;
 	uint32_t taken;       /* messages: numbers them */
 	uint64_t unreachable; /* without a route */
-	/* Until the middle of the measured time. */
+	/* Runs until the middle of the measured time. */
 	uint64_t stopped; /* cycles of its channel */
 	struct starvation_transit middle;
 	struct route_choice choice;
 };
 
-/* Deliveries of an entry of the traffic. */
+/* Deliveries of a traffic entry. */
 struct wormhole_entry {
 	uint64_t messages, bytes;
 	struct histogram network_ns, total_ns; /* while measuring */
@@ -52,7 +52,7 @@ struct wormhole_fabric {
 	uint64_t fingerprint;
 	double wall_seconds;
 	bool failed, deadlock, stopped;
-	bool wanting; /* not all messages that the run wanted were measured */
+	bool wanting; /* fewer messages were measured than the run requested */
 };
 
 /* wormhole_traffic.c */
@@ -61,7 +61,7 @@ int wormhole_create_sources(struct wormhole_fabric *fabric, struct error *error)
 void wormhole_destroy_sources(struct wormhole_fabric *fabric);
 
 /* wormhole_measure.c */
-/* A message arrived; it may be the last one that is wanted. */
+/* A message arrived; it may be the last one requested. */
 void wormhole_measure_message(
 	struct wormhole_fabric *fabric, const struct wormhole_message *message, uint64_t at);
 /* Messages that arrive at or after the start of this cycle count. */
@@ -70,7 +70,7 @@ void wormhole_measure_begin(struct wormhole_fabric *fabric, uint64_t cycle);
 void wormhole_measure_again(struct wormhole_fabric *fabric, uint64_t cycle);
 /* A batch ended at the start of this cycle, or before. */
 void wormhole_take_batch(struct wormhole_fabric *fabric, uint64_t cycle);
-/* With the last message that is wanted, or now. Nothing is generated any more. */
+/* Ends measuring with the last requested message, or now. Nothing is generated any more. */
 void wormhole_measure_end(struct wormhole_fabric *fabric);
 /* Reads the counters of a link (measure_links.h). */
 void wormhole_read_link(const void *ctx, struct topology_port from, struct topology_port to,

@@ -12,7 +12,7 @@
 #include "measure/measure_window.h"
 #include "wormhole_fabric_private.h"
 
-/* The deliveries of each; generated is added by source. */
+/* Deliveries per traffic entry; generated messages are added per source. */
 static void read_entries(struct wormhole_fabric *fabric)
 {
 	for (unsigned i = 0; i < fabric->window.entries; i++) {
@@ -187,7 +187,7 @@ void wormhole_measure_end(struct wormhole_fabric *fabric)
 			fabric->run->measure.warmup_messages + fabric->run->measure.messages)
 		cycle = fabric->last_at;
 	count_generated(fabric, cycle);
-	/* A run that ended before its measuring began has nothing to show. */
+	/* A run that ended before its measuring started has no values to show. */
 	if (!fabric->measuring)
 		measure_window_begin(&fabric->window, &fabric->now);
 	measure_window_end(&fabric->window, &fabric->now);
@@ -315,7 +315,7 @@ static int add_cycle(const struct wormhole_fabric *fabric, struct run_result *re
 	return code;
 }
 
-/* With one route per pair nothing can overtake. */
+/* With one route per pair no message can overtake another. */
 static bool one_route(const struct run_config *run)
 {
 	return run->routing.others == 0 &&

@@ -122,7 +122,7 @@ static uint32_t waiting(void *ctx, uint32_t number, uint64_t now)
 	return messages < UINT32_MAX ? (uint32_t)messages : UINT32_MAX;
 }
 
-/* The message that waits longest; it stays the source's until it is accepted. */
+/* The message that has waited longest; the source keeps it until it is accepted. */
 static struct traffic *oldest(
 	const struct wormhole_source *host, weft_time now, struct traffic_message *message)
 {

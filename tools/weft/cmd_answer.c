@@ -128,7 +128,7 @@ static int sum_file(const char *path, uint32_t *sum, struct error *error)
 
 struct files {
 	json_t *own;  /* checksums of this configuration's files */
-	json_t *sums; /* checksums of all files so far: the points of a sweep name the same ones */
+	json_t *sums; /* checksums of all files so far, because the points of a sweep share files */
 };
 
 static int add_file(void *ctx, const char *path, struct error *error)

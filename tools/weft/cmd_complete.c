@@ -89,7 +89,7 @@ static void print_lab(const struct request *request, const char *name, const cha
 		print_devices(request, name, dir);
 }
 
-/* If the console is one of the machines, the lab is in the other list as well. */
+/* If the console is one of the machines, the lab is also in the other list. */
 static int visit_lab(void *context, const char *name, const char *dir,
 	const struct lab_state *state, struct error *error)
 {

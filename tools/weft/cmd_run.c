@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft run: an experiment from a run file. weft-fabric runs it; --explain needs no fabric, and the
- * page of --web is served beside it. */
+/* weft run: an experiment from a run file. weft-fabric runs it; --explain does not need a fabric.
+ * The page of --web is served at the same time. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +62,8 @@ static enum weft_exit run_mpi_take(int *argc, char **argv, unsigned *ranks)
 	return EXIT_DONE;
 }
 
-/* The words of mpirun. There may be more ranks than cores, and their threads may use any core. */
+/* The command line of mpirun. There may be more ranks than cores, and their threads may use any
+ * core. */
 static char **words_of(int argc, char **argv, const char *program, const char *number)
 {
 	const char *const own[] = {"mpirun", "--quiet", "--oversubscribe", "--bind-to", "none",
@@ -82,7 +83,7 @@ static char **words_of(int argc, char **argv, const char *program, const char *n
 	return words;
 }
 
-/* In the child. Signals of the terminal go to this program, which passes them on. A background
+/* In the child. Signals from the terminal go to this program, which forwards them. A background
  * process must not read from the terminal. */
 static void become_mpirun(char **words, pid_t parent, const sigset_t *mask)
 {
@@ -95,8 +96,8 @@ static void become_mpirun(char **words, pid_t parent, const sigset_t *mask)
 	_exit(NOT_STARTED);
 }
 
-/* Until mpirun has ended: its status, or -1 if it is unknown. mpirun hands SIGUSR1 on to the ranks,
- * to which it is the end of the run; SIGTERM would give them two seconds. */
+/* Waits until mpirun has ended. Returns its status, or -1 if it is unknown. mpirun forwards SIGUSR1
+ * to the ranks, which then end the run; with SIGTERM they would have only two seconds. */
 static int wait_for(pid_t pid, const sigset_t *signals, bool *asked)
 {
 	const struct timespec second = {.tv_sec = 1};
@@ -115,7 +116,7 @@ static int wait_for(pid_t pid, const sigset_t *signals, bool *asked)
 	return ended == pid ? status : -1;
 }
 
-/* 'asked': by a signal, which has come before the run or more than once if it has ended ranks. */
+/* 'asked': a signal requested the end. If it killed ranks, it came before the run or repeatedly. */
 static int code_of(int status, bool asked)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : SIGNAL_CODES + WTERMSIG(status);
@@ -237,8 +238,8 @@ static int take_option(struct run_request *request, int option, const char *valu
 	}
 }
 
-/* Parses all options of a run, so that --explain can be added to any command; those with the key
- * 'q' are not for it. */
+/* Parses all options of a run, so that --explain can be added to any command; options with the key
+ * 'q' do not affect it. */
 static int parse(struct run_request *request, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -304,8 +305,8 @@ static int explain(int argc, char **argv)
 		struct topology *topology;
 
 		run_config_explain(config, stdout);
-		/* As comments, so that the text stays a run file. A missing topology is reported
-		 * elsewhere. */
+		/* Written as comments, so that the text stays a run file. A missing topology is
+		 * reported elsewhere. */
 		topology = run_config_open_topology(config, &error);
 		if (topology != NULL)
 			credit_cover_report(config, topology, credit_cover_warn, NULL);
@@ -315,7 +316,7 @@ static int explain(int argc, char **argv)
 	return result;
 }
 
-/* "  KEY  word word"; further words continue in their column. */
+/* "  KEY  word word"; further words continue in the same column. */
 static void print_words(const struct run_words *key, FILE *out)
 {
 	int column = fprintf(out, "  %-*s", WORDS_COLUMN - 2, key->key);
@@ -341,8 +342,8 @@ static void print_usage(FILE *out)
 
 #define WEB_OPTION "--web"
 
-/* Takes the option out of the words. The address in it, or "" for --web alone; NULL: it is not
- * there. */
+/* Removes the option from the words. Returns the address in it, or "" for --web alone; NULL: it is
+ * missing. */
 static const char *take_web(int *argc, char **argv)
 {
 	size_t length = strlen(WEB_OPTION);

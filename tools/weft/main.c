@@ -101,7 +101,7 @@ static const char exits[] =
 	"\n"
 	"'weft COMMAND --help' has the meaning of 1 for each command.\n";
 
-/* The topics of 'weft help TOPIC': what a newcomer needs before the first manual page. */
+/* The topics of 'weft help TOPIC': what a newcomer needs before reading a manual page. */
 static const struct help_topic {
 	const char *name;
 	const char *title; /* a few words, for the list of topics */
@@ -128,12 +128,12 @@ static void print_usage(FILE *out)
 		fprintf(out, "    %-12s %s\n", topic->name, topic->title);
 }
 
-/* Debian's interpreter has the package's modules; another one may come first in PATH. */
+/* Debian's interpreter has the required modules; a different one may come first in PATH. */
 static const char *const interpreters[] = {"/usr/bin/python3", "python3"};
 
 #define MAIN "/weft/__main__.py"
 
-/* Names this executable to the package, which starts it for its own needs. */
+/* Tells the package where this executable is, because it runs it for its own purposes. */
 static void set_program(void)
 {
 	char program[PATH_MAX] = "";
@@ -142,8 +142,8 @@ static void set_program(void)
 		setenv("WEFT", program, 1);
 }
 
-/* An interpreter finds its library by the name that it is started with. Returns if it cannot start.
- */
+/* An interpreter finds its library by the name with which it is started. Returns if it cannot
+ * start. */
 static void start(const char *interpreter, char **words)
 {
 	words[0] = (char *)interpreter;
@@ -159,7 +159,7 @@ int cmd_python(int argc, char **argv)
 	words = calloc((size_t)argc + 4, sizeof(*words));
 	if (words == NULL)
 		return (int)command_fail(argv[0], EXIT_NOT_ABLE, "no memory");
-	words[1] = isolated; /* files of the working directory are not imported */
+	words[1] = isolated; /* the working directory's files are not imported */
 	words[2] = access(script, R_OK) == 0 ? script : installed;
 	memcpy(words + 3, argv, (size_t)argc * sizeof(*words));
 	if (access(words[2], R_OK) < 0)
@@ -188,10 +188,10 @@ static int check_output(const char *name, int result)
 		errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
 }
 
-/* The words of another program, as after 'weft lab exec LAB HOST', may contain -h as well. */
+/* The words of another program, as after 'weft lab exec LAB HOST', may also contain -h. */
 #define HELP_WORDS 4
 
-/* -h after the command, its part or their first argument is --help. */
+/* -h after the command, after its subcommand, or as the first argument of either means --help. */
 static void expand_help(int argc, char **argv)
 {
 	for (int i = 1; i < argc && i <= HELP_WORDS && strcmp(argv[i], "--") != 0; i++)
@@ -215,7 +215,8 @@ static int run_command(int argc, char **argv)
 	return EXIT_BAD_REQUEST;
 }
 
-/* 'weft help COMMAND WORD...' is 'weft COMMAND WORD... --help'; 'weft help TOPIC' prints a text. */
+/* 'weft help COMMAND WORD...' means 'weft COMMAND WORD... --help'; 'weft help TOPIC' prints a
+ * text. */
 static int help(int argc, char **argv)
 {
 	if (argc < 3 || strcmp(argv[2], "--help") == 0) {
@@ -240,7 +241,7 @@ int main(int argc, char **argv)
 	static struct tty_escape guard;
 
 	tty_escape(&guard);
-	/* If our parent ignored it, we could not learn how our children ended. */
+	/* If the parent ignored SIGCHLD, this program could not learn how its children ended. */
 	signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {
 		print_usage(stderr);

@@ -10,7 +10,7 @@
 #include "topo/topology_file.h"
 #include "yaml/yaml_fields.h"
 
-/* The shortest files: the other keys have their defaults. */
+/* The shortest valid files: all other keys keep their defaults. */
 #define RUN "weft: run/1\ntopology: ring:switches=3\ntraffic: [{pattern: uniform}]\n"
 #define LAB "weft: lab/1\ntopology: ring:switches=3\n"
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Describes the keys of run, lab and topology files, from the tables with which the programs read
+/* Describes the keys of run, lab and topology files, using the tables with which the programs parse
  * them. 'file' is "run", "lab" or "topology". */
 
 #include <jansson.h>
@@ -10,12 +10,14 @@
 
 #include "base/weft_error.h"
 
-/* A line per key, "FILE KEY [WORD]...", such as "run traffic[].pattern uniform hotspot". The words
- * are all values that the key takes; a key without words takes a quantity, a name or a file. */
+/* One line per key, "FILE KEY [WORD]...", such as "run traffic[].pattern uniform hotspot". The
+ * words are all the values that the key accepts; a key without words accepts a quantity, a name or
+ * a file. */
 void config_keys_print(FILE *out);
 
-/* A Markdown table of the keys of a section, such as "switch"; "" is the file's own keys, of a lab
- * file only those that a run file lacks. 0; -EINVAL: no such file or section; -ENOMEM. */
+/* A Markdown table of the keys of a section, such as "switch"; "" stands for the top-level keys
+ * (for a lab file, only those that a run file lacks). 0; -EINVAL: no such file or section;
+ * -ENOMEM. */
 int config_keys_table(const char *file, const char *section, FILE *out, struct error *error);
 
 /* The JSON Schema of a file, which the caller owns. NULL: no such file, or no memory. */

@@ -38,7 +38,7 @@ struct opening {
 	struct lab_devices devices;
 };
 
-/* 'whole': one process. 0, or -errno and error. */
+/* 'whole': all devices in one process. 0, or -errno and error. */
 static int make_plan_of(
 	struct lab *lab, const struct opening *opening, bool whole, struct error *error)
 {
@@ -74,7 +74,7 @@ unsigned lab_cpus(const struct lab *lab)
 	return cores > 0 && cores < cpus ? cores : cpus;
 }
 
-/* The plan of several processes, unless it is impossible or they would be too many. */
+/* Plans several processes, unless that is impossible or there would be too many. */
 static int choose_plan(struct lab *lab, const struct opening *opening, struct error *error)
 {
 	int result = make_plan_of(lab, opening, false, error);
@@ -88,8 +88,8 @@ static int choose_plan(struct lab *lab, const struct opening *opening, struct er
 	return make_plan_of(lab, opening, true, error);
 }
 
-/* Each cable of a lab of one process has a rate and a delay, including one to a process that 'weft
- * lab apply' adds. */
+/* In a lab of one process, every cable has a rate and a delay, including cables to a process that
+ * 'weft lab apply' adds. */
 static void time_links(struct lab *lab)
 {
 	for (uint32_t i = 0; i < lab->topology->links; i++)
@@ -183,7 +183,7 @@ static int open_topology(struct lab *lab, const struct opening *opening, struct 
 	return lab_devices_number(&opening->devices, &lab->topology, error);
 }
 
-/* 'from': the running lab of which this is a change; NULL: as the run directory has it. */
+/* 'from': the running lab that is being changed; NULL: use the state in the run directory. */
 static int open_lab(struct lab *lab, const char *path, const char *run_dir, const struct lab *from,
 	struct opening *opening, struct error *error)
 {
@@ -279,7 +279,7 @@ static void write_keys(const struct lab_config *config, FILE *out)
 {
 	struct lab_config shared = *config;
 
-	/* Files, which may be elsewhere on each machine. */
+	/* Files whose paths may differ between machines. */
 	shared.run.routing.file = NULL;
 	shared.run.mapper.key = shared.run.mapper.expect = NULL;
 	/* Each process may override it with --mapper. */
@@ -294,7 +294,7 @@ static void write_keys(const struct lab_config *config, FILE *out)
 	fprintf(out, "data: %d\n", config->run.security.data);
 }
 
-/* In their order, which gives hosts their addresses. */
+/* In the topology's order, which determines the addresses of the hosts. */
 static void write_devices(const struct topology *topology, FILE *out)
 {
 	for (uint32_t i = 0; i < topology->switches; i++)
@@ -334,7 +334,7 @@ char *lab_identity(const struct lab *lab)
 	return NULL;
 }
 
-/* With two loops to a CPU each still runs every few milliseconds. */
+/* With two loops per CPU, each loop still runs every few milliseconds. */
 #define LOOPS_A_CPU 2
 
 bool lab_form_may_be_one(const struct lab_config *config, const struct topology *topology)

@@ -13,10 +13,10 @@
 #include "lab_plan.h"
 #include "topo/topology.h"
 
-/* In the run directory: the configuration of the lab that is up (tools/weft). */
+/* In the run directory: the configuration of the lab that is up (written by tools/weft). */
 #define LAB_KEPT_FILE "lab.yaml"
 
-/* Room that processes have for devices that 'weft lab apply' adds. */
+/* Spare room in each process for devices that 'weft lab apply' adds. */
 #define LAB_DEVICES_MORE 64
 
 struct lab {
@@ -24,27 +24,28 @@ struct lab {
 	struct topology *topology;
 	struct lab_plan *plan;
 	char path[512];          /* absolute path of the lab file */
-	bool dilated;            /* dilation from --dilation or auto, not from the file */
+	bool dilated;            /* dilation set by --dilation or 'auto', not by the file */
 	uint32_t frame_bytes;    /* room for the longest frame (frame_room()) */
 	uint32_t devices_max[2]; /* numbers, if it can change; [enum device_kind] */
-	uint16_t fabric; /* number that the running lab keeps; 0: computed (lab_security.h) */
+	uint16_t fabric;         /* kept number of the running lab; 0: computed (lab_security.h) */
 };
 
-/* 'run_dir' NULL: NAME in the folder of labs (runtime_dir.h), such as /run/weft/NAME. 'processes:
- * auto' means the form of the lab in the run directory, if there is one, so every program that
- * opens its file gets its plan; else as in lab_open_new(). Likewise for a dilation that is not the
- * file's, and for the numbers of devices after 'weft lab apply' (lab_devices.h). 0, or -errno and
- * error. */
+/* 'run_dir' NULL: NAME in the folder of labs (runtime_dir.h), such as /run/weft/NAME. With
+ * 'processes: auto', a lab in the run directory keeps its form, so that every program that opens
+ * its file computes the same plan; otherwise the form is chosen as in lab_open_new(). A dilation
+ * that the file does not set, and device numbers after 'weft lab apply' (lab_devices.h), are also
+ * taken from there. 0, or -errno and error. */
 int lab_open(struct lab *lab, const char *path, const char *run_dir, struct error *error);
-/* The same for a lab that is to be started: 'processes: auto' is one process if the poll loops of
- * several would be more than twice the CPUs (config.cores at most), or if no plan of several is
- * possible. After both, config.processes is not AUTO. */
+/* The same for a lab that is to be started: 'processes: auto' means one process if several would
+ * need more than twice as many poll loops as there are CPUs (at most config.cores), or if no plan
+ * with several is possible. After either call, config.processes is not AUTO. */
 int lab_open_new(struct lab *lab, const char *path, const char *run_dir, struct error *error);
 /* Opens a file as a change of the running lab 'from': devices of 'from' keep their numbers and
- * processes, and 'fabric' is the lab's number. As lab_open() in the run directory of 'from'. */
+ * processes, and 'fabric' is the lab's fabric number. Otherwise as lab_open() in the run directory
+ * of 'from'. */
 int lab_open_change(struct lab *lab, const char *path, const struct lab *from, uint16_t fabric,
 	struct error *error);
-/* Whether devices and cables of such a lab can change while it is up: 0, or -EINVAL and error. */
+/* Whether devices and cables of this lab can change while it is up: 0, or -EINVAL and error. */
 int lab_check_changes(const struct lab *lab, struct error *error);
 /* Real time, in ms, of an interval of the lab's time. */
 static inline uint64_t lab_real_ms(const struct lab *lab, weft_time time)
@@ -52,8 +53,8 @@ static inline uint64_t lab_real_ms(const struct lab *lab, weft_time time)
 	return time / PS_PER_MS * lab->config->run.dilation;
 }
 
-/* Refuses measure.until in a lab of several processes, each of which measures its part alone. 0, or
- * -EINVAL and error. */
+/* Refuses measure.until in a lab of several processes, because each process measures only its own
+ * part. 0, or -EINVAL and error. */
 int lab_check_until(
 	const struct lab *lab, const struct run_config_measure *measure, struct error *error);
 
@@ -68,19 +69,19 @@ void lab_warn_without_key(const struct lab *lab, const char *program, FILE *out)
  * process polls in a loop of its own, and many loops on few CPUs starve each other, so that links
  * go down. One process has a loop for each CPU. */
 
-/* The file uses nothing that requires several processes: groups, several machines, links other than
- * shared memory, ports of real cables. */
+/* The file uses nothing that requires several processes: no groups, several machines, links other
+ * than shared memory, or ports of real cables. */
 bool lab_form_may_be_one(const struct lab_config *config, const struct topology *topology);
 
-/* Several processes, each with a loop, are too many for this number of CPUs. */
+/* Several processes, each with its own loop, would be too many for this number of CPUs. */
 bool lab_form_is_crowded(unsigned processes, unsigned cpus);
 
 /* The form of the lab that is up in the run directory, or was; AUTO: unknown. */
 enum lab_config_processes lab_form_kept(const char *run_dir);
 
-/* In the file of the run directory, before a dilation that its lab file does not have. */
+/* Comment in the run directory's file, before a dilation that the lab file does not set. */
 #define LAB_FORM_DILATED "# dilated by "
 
 /* The dilation of the lab that is, or was, up in the run directory; 0: unknown. 'dilated', if not
- * NULL: it differs from the file that the lab was started from. */
+ * NULL: the dilation differs from the one in the file that the lab was started from. */
 uint32_t lab_form_dilation(const char *run_dir, bool *dilated);

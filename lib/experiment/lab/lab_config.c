@@ -190,7 +190,7 @@ static struct yaml_tree *wrap_topology(struct yaml_tree *tree, struct error *err
 	return lab;
 }
 
-/* Takes ownership of the tree, which may be NULL with errno. */
+/* Takes ownership of the tree, which may be NULL with errno set. */
 static struct lab_config *read_tree(
 	struct yaml_tree *tree, const char *const *set, unsigned sets, struct error *error)
 {
@@ -260,7 +260,7 @@ static int check_algorithm(const struct lab_config *config, const struct route_a
 		config->run.origin, algorithm->name);
 }
 
-/* A file's routes are verified, unless that is switched off. */
+/* Routes in a file are verified unless routing.may-deadlock disables that. */
 static int check_route_file(const struct lab_config *config, struct error *error)
 {
 	if (config->run.routing.file == NULL || !config->run.routing.may_deadlock)
@@ -282,7 +282,7 @@ static int check_data_key(const struct lab_config *config, struct error *error)
 		config->run.origin);
 }
 
-/* The links of one process are memory. */
+/* With one process, all links are memory. */
 static int check_processes(const struct lab_config *config, struct error *error)
 {
 	if (config->processes != LAB_CONFIG_PROCESSES_ONE)
@@ -303,7 +303,7 @@ static int check_processes(const struct lab_config *config, struct error *error)
 	return 0;
 }
 
-/* The loops of one process share its switches without dividing them. */
+/* The loops of one process share out its switches, but do not divide any of them. */
 static int check_lcores(const struct lab_config *config, struct error *error)
 {
 	const char *key = run_config_needs_one_lcore(&config->run);
@@ -369,7 +369,7 @@ int lab_config_explain(const struct lab_config *config, FILE *out)
 	for (const struct yaml_field *field = lab_file_fields; field->key != NULL; field++) {
 		const struct yaml_field one[] = {*field, {NULL}};
 
-		/* If it were written, it would slow down links between processes. */
+		/* Writing an unset 'link' would slow down the links between processes. */
 		if (!config->run.link.unset || strcmp(field->key, "link") != 0)
 			yaml_fields_write(one, config, out, 0);
 	}

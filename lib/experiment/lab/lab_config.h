@@ -3,8 +3,8 @@
 #pragma once
 
 /* The lab file (docs/reference/lab-file.md): a fabric on the real clock, in one process or in
- * several. It has the sections of a run file and keys for processes: how many, the kind of links
- * between them, groups of devices that share a process, arguments of the EAL. A plain topology
+ * several. It has the sections of a run file, and keys for the processes: their number, the kind of
+ * links between them, groups of devices that share a process, and EAL arguments. A plain topology
  * file, or a generator's text, is a lab with defaults. */
 
 #include <stdio.h>
@@ -18,14 +18,14 @@
 #define LAB_LCORES_MAX    16
 #define LAB_ENDPOINTS_MAX 64 /* ENDPOINTS_MAX of host/endpoint_memory.h */
 
-/* Kind of the links between processes whose ends are not in 'ports'; the first is the default. */
+/* Kind of the inter-process links whose ends are not in 'ports'; the first is the default. */
 #define LAB_CONFIG_LINKS(X) X(SHARED, "shared") X(MEMIF, "memif") X(VETH, "veth") X(DPDK, "dpdk")
 
 #define X(id, text) LAB_CONFIG_LINKS_##id,
 enum lab_config_links { LAB_CONFIG_LINKS(X) };
 #undef X
 
-/* Whether a lab is one process with all devices, or several; AUTO: lab_open() chooses. */
+/* Whether all devices of a lab are in one process or in several; AUTO: lab_open() chooses. */
 #define LAB_CONFIG_PROCESSES(X) X(AUTO, "auto") X(ONE, "one") X(EACH, "each")
 
 #define X(id, text) LAB_CONFIG_PROCESSES_##id,
@@ -45,8 +45,8 @@ struct lab_config_group_list {
 	uint32_t count;
 };
 
-/* In the run directory: the configuration of one run, from 'weft lab run --set' to the processes.
- */
+/* In the run directory: the configuration of one run, which 'weft lab run --set' passes to the
+ * processes. */
 #define LAB_RUN_FILE "run.yaml"
 
 struct lab_config_words {
@@ -83,8 +83,8 @@ struct lab_config_machine_list {
 	uint32_t count;
 };
 
-/* The way out of the emulated network: from the namespace of an edge to an interface of the machine
- * that runs its host, with NAT. */
+/* The route out of the emulated network: from an edge's namespace to an interface of the machine
+ * that runs the edge's host, with NAT. */
 struct lab_config_uplink {
 	char edge[TOPOLOGY_NAME_MAX]; /* a host; "": no uplink */
 	char nat[RUN_TAP_NAME_MAX];   /* the interface */
@@ -100,12 +100,12 @@ struct lab_config {
 	struct lab_config_machine_list machines; /* none: the file does not say */
 	struct lab_config_uplink uplink;
 	struct lab_config_words eal; /* further arguments of every process's EAL */
-	uint32_t cores;              /* processes use only this many of the first CPUs; 0: all */
+	uint32_t cores;              /* processes use only the first 'cores' CPUs; 0: all */
 	uint32_t endpoints;          /* programs that may attach to a host; 0: none */
-	uint32_t lcores; /* loops of a process: they share its devices, and divide switches; 0: 1 */
+	uint32_t lcores; /* loops per process: they share its devices, and divide switches; 0: 1 */
 };
 
-/* Reads a lab file, a topology file or a generator's text, after the overrides "KEY=VALUE" in
+/* Reads a lab file, a topology file or a generator's text, and applies the overrides "KEY=VALUE" in
  * 'set'. NULL, fault and errno. */
 struct lab_config *lab_config_load(
 	const char *spec, const char *const *set, unsigned sets, struct error *error);
@@ -113,20 +113,20 @@ struct lab_config *lab_config_parse(const char *text, size_t length, const char 
 	const char *const *set, unsigned sets, struct error *error);
 void lab_config_destroy(struct lab_config *config);
 
-/* 0, or -EINVAL and error: a key or combination without support, or that a lab must not
- * use: routes that may deadlock. */
+/* 0, or -EINVAL and error: a key or combination is not supported, or a lab must not use it because
+ * its routes may deadlock. */
 int lab_config_supported(const struct lab_config *config, struct error *error);
 
-/* The edge of the uplink; NULL: there is none. After run_config_name_edges(). */
+/* The edge that has the uplink; NULL: none. Call it after run_config_name_edges(). */
 const struct run_config_edge *lab_config_uplink_edge(const struct lab_config *config);
 /* 0, or -EINVAL and error: the uplink's edge is missing, or has no namespace or address. */
 int lab_config_check_uplink(const struct lab_config *config, struct error *error);
 
-/* Writes the full configuration as a lab file that reads back to the same. 0 or -EIO. */
+/* Writes the full configuration as a lab file that yields the same one when read. 0 or -EIO. */
 int lab_config_explain(const struct lab_config *config, FILE *out);
 
-/* The groups for the plan, with the topology's numbers. NULL, fault and errno: a device that the
- * topology lacks. The configuration owns the names and must outlive the result. */
+/* The groups for the plan, as numbers in the topology. NULL, fault and errno: the topology lacks a
+ * device. The configuration owns the names and must outlive the result. */
 struct lab_plan_group *lab_config_groups(
 	const struct lab_config *config, const struct topology *topology, struct error *error);
 void lab_config_groups_free(struct lab_plan_group *groups, unsigned count);

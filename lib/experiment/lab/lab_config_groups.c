@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The lists of a lab file: groups of devices, words for the EAL. */
+/* The lists of a lab file: groups of devices, and EAL arguments. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -33,7 +33,7 @@ static void write_devices(const void *member, FILE *out, unsigned indent)
 	run_write_names(machine->device, machine->devices, out);
 }
 
-/* Neither a shell, here or there, nor ssh's options may interpret the text. */
+/* Neither a shell (here or there) nor the option parser of ssh may interpret the text. */
 static int read_plain(const struct yaml_tree_node *node, char *text, const char *allowed,
 	const char *expected, struct error *error)
 {
@@ -139,7 +139,7 @@ static bool ports_present(const void *member)
 
 /* --- machines --- */
 
-/* The member of a list is the machine itself: its pointer and its count belong together. */
+/* The reader needs both the pointer and the count of a list, so it gets the whole machine. */
 #define S struct lab_config_machine
 const struct yaml_field lab_machine_fields[] = {
 	{"name", YAML_FIELD_NAME, true, YAML_MEMBER(S, name),

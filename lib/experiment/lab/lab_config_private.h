@@ -26,12 +26,13 @@ int lab_read_words(const struct yaml_tree_node *node, void *member, struct error
 void lab_write_words(const void *member, FILE *out, unsigned indent);
 void lab_words_fini(struct lab_config_words *words);
 
-/* The identity of a lab as a text on which all its machines have to agree: the lab's name, the
- * devices and cables of the topology, and the sections of the lab file that both ends of a cable
- * have to follow, as a whole, although some of their keys concern one end alone. A lab file of
- * another machine that differs there gives another fabric number (lab_security.h), so its cables do
- * not join. The text excludes what each machine may decide: which hosts may be the mapper, DPDK
- * devices, processes, paths of files, traffic, measurements. */
+/* The identity of a lab, a text on which all its machines must agree: the lab's name, the devices
+ * and cables of the topology, and the sections of the lab file that both ends of a cable must
+ * follow. These sections are included as a whole, although some of their keys concern only one end.
+ * If another machine's lab file differs there, it yields a different fabric number
+ * (lab_security.h), and the cables between the two do not come up. The text excludes everything
+ * that each machine may decide for itself: which hosts may be the mapper, DPDK devices, processes,
+ * paths of files, traffic, measurements. */
 
 /* The caller frees the text. NULL: no memory. */
 char *lab_identity(const struct lab *lab);

@@ -146,10 +146,10 @@ struct numbering {
 	const struct lab_devices *devices;
 	const struct topology *from;
 	struct topology *to;
-	uint32_t *number[2]; /* in 'to', of each device of 'from' */
+	uint32_t *number[2]; /* the number in 'to' of each device of 'from' */
 };
 
-/* Numbers the devices of 'from'. How many numbers there are then. */
+/* Numbers the devices of 'from'. Returns how many numbers are then in use. */
 static uint32_t number_kind(const struct numbering *numbering, enum device_kind kind)
 {
 	uint32_t next = numbering->devices->count[kind];
@@ -164,7 +164,7 @@ static uint32_t number_kind(const struct numbering *numbering, enum device_kind 
 	return next;
 }
 
-/* A switch that runs has at least the ports that it started with. */
+/* A running switch keeps at least the ports that it started with. */
 static void place_kind(const struct numbering *numbering, enum device_kind kind)
 {
 	const struct lab_devices *devices = numbering->devices;
@@ -281,7 +281,7 @@ static bool runs(
 	return false;
 }
 
-/* The numbers of the process, removed devices included. NULL: no memory. */
+/* The device numbers of the process, including removed devices. NULL: no memory. */
 static uint32_t *gather(const struct lab_devices *devices, enum device_kind kind,
 	const char *process, uint32_t *count)
 {
@@ -304,7 +304,7 @@ static int add_group(const struct lab_devices *devices, const char *process,
 		       : error_set(error, ENOMEM, "no memory for groups");
 }
 
-/* 1: the devices of the group are new; 0: they run; -EINVAL and error: both. */
+/* 1: all devices of the group are new; 0: all of them run; -EINVAL and error: some of each. */
 static int is_new(
 	const struct lab_devices *devices, const struct lab_plan_group *group, struct error *error)
 {

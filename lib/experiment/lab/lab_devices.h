@@ -4,9 +4,9 @@
 
 /* The numbers of devices in a lab that 'weft lab apply' changes. Frames, hellos and tables contain
  * the numbers, so a device keeps its number until the lab goes down, and a removed one leaves a gap
- * (topology_device.absent). The file "devices" in the run directory has a line per device, in the
- * order of the numbers, with the process that runs it. Without the file, which 'apply' writes,
- * devices have the numbers of the lab file. */
+ * (topology_device.absent). The file "devices" in the run directory has one line per device, in the
+ * order of their numbers, which names its process. 'apply' writes the file; without it, devices
+ * have the numbers of the lab file. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,14 +28,14 @@ struct lab_device {
 struct lab_devices {
 	struct lab_device *at[2]; /* [enum device_kind][number] */
 	uint32_t count[2];
-	uint32_t max[2]; /* numbers that the processes have room for */
+	uint32_t max[2]; /* how many numbers the processes have room for */
 	uint16_t fabric; /* fabric number with which the lab started; 0: there is no list */
 };
 
 /* Reads the file; without one, an empty list. 0, or -errno and error. lab_devices_free() in any
  * case. */
 int lab_devices_load(struct lab_devices *devices, const char *run_dir, struct error *error);
-/* The devices of an opened lab, whose number is 'fabric'. 0 or -ENOMEM. */
+/* Lists the devices of an opened lab, whose fabric number is 'fabric'. 0 or -ENOMEM. */
 int lab_devices_of(struct lab_devices *devices, const struct lab *lab, uint16_t fabric);
 /* Replaces the file in one step. 0, or -errno and error. */
 int lab_devices_write(const struct lab_devices *devices, const char *run_dir, struct error *error);
@@ -47,13 +47,13 @@ static inline uint32_t lab_devices_numbers(const struct topology *topology, enum
 	return kind == DEVICE_SWITCH ? topology->switches : topology->hosts;
 }
 
-/* Replaces the topology with one that has the list's numbers; devices that are not listed follow.
+/* Replaces the topology with one that uses the list's numbers; devices that are not listed follow.
  * 0, or -errno and error. */
 int lab_devices_number(
 	const struct lab_devices *devices, struct topology **topology, struct error *error);
 
 /* Replaces the lab file's groups with one group per listed process, followed by groups of new
- * devices. -EINVAL and error: a group has both; -ENOMEM. The caller also frees '*groups' in that
- * case. */
+ * devices. -EINVAL and error: a group has both listed and new devices; -ENOMEM. The caller also
+ * frees '*groups' in that case. */
 int lab_devices_group(const struct lab_devices *devices, const struct topology *topology,
 	struct lab_plan_group **groups, uint32_t *count, struct error *error);

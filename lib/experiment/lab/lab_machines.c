@@ -9,7 +9,7 @@
 #include "base/name_table.h"
 #include "topo/topology_hosts.h"
 
-/* By its name; a host's port also by the host's name. */
+/* Found by its name; a host's port also by the host's name. */
 static bool has(const struct lab_config_machine *machine, const char *device)
 {
 	size_t host = strcspn(device, ":");
@@ -151,7 +151,7 @@ static int add_port(const struct lab_config *config, const struct lab_config_mac
 	return 0;
 }
 
-/* Two ports of a machine cannot be the same PCI device. */
+/* Two ports of one machine must not be the same PCI device. */
 static int check_device_twice(
 	const struct lab_config *config, const struct topology *topology, struct error *error)
 {
@@ -226,7 +226,7 @@ static bool in_group(const struct lab_plan_group *groups, uint32_t count, uint32
 	return false;
 }
 
-/* The hosts of the machine that are in none of the first 'count' groups. */
+/* The machine's hosts that are in none of the first 'count' groups. */
 static int fill_rest(const struct lab_config_machine *machine, const struct topology *topology,
 	const struct lab_plan_group *groups, uint32_t count, struct lab_plan_group *rest)
 {

@@ -100,7 +100,7 @@ static void add_switches(struct lab_plan *plan)
 				add_process(plan, LAB_ROLE_SWITCHES));
 }
 
-/* All hosts share a process if there are enough ports; otherwise the hosts of each switch do. */
+/* All hosts share a process if it has enough ports; otherwise the hosts of each switch do. */
 static void add_hosts(struct lab_plan *plan, uint16_t *of_leaf)
 {
 	const struct topology *topology = plan->topology;
@@ -125,7 +125,7 @@ static void add_hosts(struct lab_plan *plan, uint16_t *of_leaf)
 	}
 }
 
-/* The devices that are in no group, if there are any. */
+/* The devices that are in no group, if any. */
 static void add_whole(struct lab_plan *plan)
 {
 	const struct topology *topology = plan->topology;
@@ -167,7 +167,7 @@ static int add_processes(
 
 /* --- the plan --- */
 
-/* Without dots: NAME.console, NAME.files and NAME.lock stand beside the run directory NAME. */
+/* No dots: NAME.console, NAME.files and NAME.lock are next to the run directory NAME. */
 static int check_name(const char *name, struct error *error)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -202,7 +202,7 @@ static struct lab_plan *allocate(const struct topology *topology, unsigned proce
 struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct error *error)
 {
 	const struct topology *topology = request->topology;
-	/* At most: each group, each switch, and the hosts of each switch. */
+	/* Upper bound: each group, each switch, and the hosts of each switch. */
 	size_t processes_max = (size_t)request->groups + 2 * (size_t)topology->switches + 1;
 	struct lab_plan *plan;
 
@@ -277,7 +277,7 @@ void lab_plan_write(const struct lab_plan *plan, FILE *out)
 
 /* --- lab machine --- */
 
-/* The list of the processes that run on this machine. */
+/* Lists the processes that run on this machine. */
 
 #define PATH_BYTES 160
 

@@ -7,8 +7,8 @@
  * no clock, no side effects: 'weft lab' and every process of the lab compute the same plan from the
  * same file.
  *
- * The order in which processes start matters for memif links only: the end in the process of lower
- * number is the server, which creates the socket; the client waits for it. So no circular wait is
+ * * The start order of processes matters only for memif links: the process with the lower number is
+ * the server, which creates the socket, and the client waits for it. So no circular wait is
  * possible. */
 
 #include <stdbool.h>
@@ -18,17 +18,17 @@
 #include "base/weft_error.h"
 #include "topo/topology.h"
 
-#define LAB_NAME_MAX   24 /* part of file, namespace and prefix names */
+#define LAB_NAME_MAX   24 /* used in the names of files, namespaces and prefixes */
 #define LAB_NO_PROCESS UINT16_MAX
 #define LAB_DEVICE_MAX 256
 /* A kernel interface; its driver is PORT_PACKET_DRIVER. */
 #define LAB_PACKET_DEVICE "net_af_packet"
-#define LAB_PORTS_MAX     32 /* ethdevs of a process: RTE_MAX_ETHPORTS of Debian's DPDK */
+#define LAB_PORTS_MAX     32 /* ethdevs per process: RTE_MAX_ETHPORTS of Debian's DPDK */
 
 /* kind, text in files and listings */
 #define LAB_LINK_KINDS(X)                                                             \
 	X(MEMORY, "memory") /* both ends in one process */                            \
-	X(SHARED, "shared") /* memory of two processes of this machine */             \
+	X(SHARED, "shared") /* memory shared by two processes of this machine */      \
 	X(MEMIF, "memif")   /* the same with DPDK's net_memif */                      \
 	X(VETH, "veth")     /* a pair of kernel interfaces, for tcpdump to capture */ \
 	X(BOUND, "ports")   /* a real cable: the devices in the file's 'ports' */
@@ -42,7 +42,7 @@ enum lab_link_kind {
 
 const char *lab_link_kind_name(enum lab_link_kind kind);
 
-/* A process that the file requests, or that runs. Devices are numbers in the topology. */
+/* A process that the file requests, or that runs. Devices are numbered as in the topology. */
 struct lab_plan_group {
 	const char *name; /* for messages */
 	const uint32_t *switches, *hosts;
@@ -54,17 +54,17 @@ struct lab_plan_request {
 	const char *run_dir; /* where the sockets are */
 	const struct topology *topology;
 	enum lab_link_kind kind; /* inter-process links without an entry in 'ports' */
-	uint32_t frame_bytes;    /* buffer size for the longest frame (frame_room()) */
+	uint32_t frame_bytes;    /* size of buffers for the longest frame (frame_room()) */
 	const struct lab_plan_group *group;
 	unsigned groups;
-	bool whole; /* one process with all devices; groups: it has one, and others were added */
+	bool whole; /* one process with all devices; with groups: that one, and added ones */
 };
 
 /* The devices of a process, and the program that runs them. */
 #define LAB_ROLES(X)               \
 	X(SWITCHES, "weft-switch") \
 	X(HOSTS, "weft-nic")       \
-	X(WHOLE, "weft-fabric") /* all switches and hosts of the lab, or of one apply */
+	X(WHOLE, "weft-fabric") /* all switches and hosts of the lab, or of one call of 'apply' */
 
 enum lab_role {
 #define X(id, program) LAB_ROLE_##id,
@@ -77,7 +77,7 @@ const char *lab_role_program(enum lab_role role);
 struct lab_plan_process {
 	char name[TOPOLOGY_NAME_MAX]; /* name of its first device */
 	char prefix[LAB_NAME_MAX + TOPOLOGY_NAME_MAX +
-		    8]; /* EAL file prefix, for telemetry as well */
+		    8]; /* EAL file prefix, also used for telemetry */
 	enum lab_role role;
 	unsigned devices; /* that are present */
 	unsigned ports;   /* to other processes */
@@ -87,8 +87,8 @@ struct lab_plan_process {
 struct lab_plan_link {
 	enum lab_link_kind kind;
 	uint16_t process[2]; /* at ends a and b */
-	/* "net_memif3,role=server,…", "shared:PATH:0" (port_shared.h); for MEMORY, of
-	 * a cable that is plugged in later */
+	/* "net_memif3,role=server,…", "shared:PATH:0" (port_shared.h); for MEMORY, only for cables
+	 * that are plugged in later */
 	char device[2][LAB_DEVICE_MAX];
 	uint16_t vlan[2]; /* tag at each end; 0: none */
 };
@@ -101,21 +101,21 @@ struct lab_plan {
 	struct lab_plan_process *process;
 	uint16_t *switch_process, *host_process; /* [device]; LAB_NO_PROCESS: it was removed */
 	struct lab_plan_link *link;              /* [link of the topology] */
-	bool veth; /* some link is a veth pair: the lab has its own network namespace */
+	bool veth; /* at least one link is a veth pair: the lab has its own network namespace */
 };
 
 /* A switch without a group gets its own process. The hosts without a group share one process if
  * LAB_PORTS_MAX allows, else the hosts of each leaf switch do. NULL and error: EINVAL (a group of
  * switches and hosts, a device in two groups, more than LAB_PORTS_MAX ports, one end bound and the
- * other not, bound ends in a whole lab), ENOMEM. The topology must outlive the plan. */
+ * other not, bound ends in a lab of one process), ENOMEM. The topology must outlive the plan. */
 struct lab_plan *lab_plan_create(const struct lab_plan_request *request, struct error *error);
 void lab_plan_destroy(struct lab_plan *plan);
 
 /* The process that holds the device; -1: none. */
 int lab_plan_find(const struct lab_plan *plan, const char *device);
 
-/* Weft enforces the link's rate and delay: it is within a process, or the file gives one of them.
- */
+/* Weft enforces the link's rate and delay: the link is within a process, or the file sets one of
+ * them. */
 static inline bool lab_plan_is_timed(const struct lab_plan *plan, uint32_t link)
 {
 	return plan->link[link].kind == LAB_LINK_MEMORY || plan->topology->link_at[link].given;
@@ -128,20 +128,21 @@ void lab_plan_interface(uint32_t link, unsigned side, char out[16]);
 /* RUN_DIR/l3.sock, of a memif link */
 void lab_plan_socket(const struct lab_plan *plan, uint32_t link, char *out, size_t size);
 
-/* The listing that 'weft lab up' shows and keeps in the run directory. */
+/* The listing that 'weft lab up' prints and keeps in the run directory. */
 void lab_plan_write(const struct lab_plan *plan, FILE *out);
 
 /* The file 'machine' in the run directory lists the processes of the lab that run on this machine,
- * a line each. They share a clock (lab_process.h); a process of another machine has its own.
- * 'weft lab up' writes the file before it starts any; each process reads it once, when it starts.
- * Both return 0, or -errno and error. 'here' has an entry for each process of the plan. */
+ * one per line. They share a clock (lab_process.h); processes on other machines have their own.
+ * 'weft lab up' writes the file before it starts any process; each process reads it once, at its
+ * start. Both return 0, or -errno and error. 'here' has an entry for each process of the plan. */
 /* Replaces the file in one step. */
 int lab_machine_write(const struct lab_plan *plan, const bool *here, struct error *error);
-/* All processes without the file, as when 'weft lab' did not start them. */
+/* Without the file, all processes are here, for example if 'weft lab' did not start them. */
 int lab_machine_read(const struct lab_plan *plan, bool *here, struct error *error);
 
 /* Shared by the files of the lab's plan. */
 
-/* Fills the links and counts ports, after the processes. 0, or -EINVAL and error. */
+/* Fills in the links and counts the ports; call it after the processes are known. 0, or -EINVAL and
+ * error. */
 int lab_plan_links(
 	struct lab_plan *plan, const struct lab_plan_request *request, struct error *error);

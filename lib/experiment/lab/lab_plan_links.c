@@ -8,7 +8,7 @@
 #include "lab_plan.h"
 #include "os/private_dir.h"
 
-/* log2 of the slots of a memif ring, enough for all frames that credits let one end send. */
+/* log2 of the slots in a memif ring: enough for all frames that one end has credits for. */
 #define MEMIF_RING_LOG2 11
 #define SOCKET_PATH_MAX 108 /* size of sun_path in sockaddr_un */
 
@@ -50,8 +50,8 @@ static void name_place(const struct topology_port *at, char name[24])
 	snprintf(name, 24, "%c%u.%u", at->kind == DEVICE_SWITCH ? 's' : 'h', at->device, at->port);
 }
 
-/* Named after its ends, in one order, so that the file of a cable that stays is the same after
- * other links were added or removed. */
+/* Named after both ends, in a fixed order, so that a cable that stays keeps its file when other
+ * links are added or removed. */
 static void plan_shared(struct lab_plan *plan, uint32_t at)
 {
 	char place[2][24];
@@ -78,8 +78,8 @@ static int plan_memif(struct lab_plan *plan, const struct lab_plan_request *requ
 		return error_set(error, EINVAL,
 			"run directory %s: expected a shorter path, without ',': sockets lie in it",
 			plan->run_dir);
-	/* Slots as large as the mbufs: each frame takes one slot, and the driver can use its fast
-	 * path. */
+	/* Slots are as large as the mbufs: each frame then takes one slot, and the driver can use
+	 * its fast path. */
 	for (unsigned side = 0; side < 2; side++)
 		snprintf(link->device[side], LAB_DEVICE_MAX,
 			"net_memif%u,id=%u,role=%s,socket=%s,socket-abstract=no,rsize=%u,bsize=%u",
@@ -165,7 +165,7 @@ static int plan_link(struct lab_plan *plan, const struct lab_plan_request *reque
 	return 0;
 }
 
-/* The others are ports of Weft's own. */
+/* All others are ports that Weft implements itself. */
 static bool is_ethdev(const char *device)
 {
 	return strncmp(device, "shared:", 7) != 0 && strncmp(device, "udp:", 4) != 0 &&

@@ -59,8 +59,8 @@ static int load_key(const struct lab *lab, struct fabric_key *key, struct error 
 	return result;
 }
 
-/* A fabric key is also part of the number: with a different key the mapper of the other machine
- * would not be accepted. */
+/* The number also depends on the fabric key: with a different key, this machine would not accept
+ * the other one's mapper. */
 static int sign(const struct lab *lab, const char *identity, uint8_t tag[FABRIC_TAG_BYTES],
 	struct error *error)
 {
@@ -139,7 +139,7 @@ static bool is_named(const struct lab_trust *trust, const char *path)
 	return false;
 }
 
-/* The file of the topology, which may be the lab file itself; NULL: it is generated. */
+/* The topology file, which may be the lab file itself; NULL: the topology is generated. */
 static const char *topology_file(const struct lab *lab)
 {
 	const char *spec = lab->config->run.topology.spec;
@@ -149,7 +149,7 @@ static const char *topology_file(const struct lab *lab)
 	return topology_is_generated(spec) ? NULL : spec;
 }
 
-/* 'place' is the position of 'what' in the file 'path'; NULL: unknown. */
+/* 'place' is where 'what' stands in the file 'path'; NULL: unknown. */
 static int check_file(const struct lab_trust *trust, const char *path,
 	const struct run_config_place *place, const char *what, struct error *error)
 {
@@ -173,7 +173,7 @@ static int check_eal(const struct lab *lab, const struct lab_trust *trust, struc
 	return check_file(trust, lab->config->run.origin, &eal->place, "'eal'", error);
 }
 
-/* The ports of machines are in the lab file. */
+/* The ports of machines are written in the lab file. */
 static int check_machines(
 	const struct lab *lab, const struct lab_trust *trust, uint32_t *ports, struct error *error)
 {

@@ -18,17 +18,17 @@ struct lab_security {
 	struct data_tag_key data_key; /* if 'data_keyed' */
 };
 
-/* Reads the key file, if the lab has one. 0; or -errno and error, which names key and place: as
+/* Reads the key file, if the lab has one. 0; or -errno and error, which names key and place, as in
  * fabric_key_load(). */
 int lab_security_load(const struct lab *lab, struct lab_security *security, struct error *error);
 /* Erases the key. */
 void lab_security_wipe(struct lab_security *security);
 
-/* The owners whose lab file may choose what DPDK loads and opens: 'eal' takes any argument of the
- * EAL, such as '-d PLUGIN.so', and the devices in the 'ports' of a topology have arguments that
- * name files to write. Such a file is accepted if it belongs to the user or to root and no other
- * user can change it (private_dir.h), or if the command line names it (--trust FILE). Without
- * EAL. */
+/* Restricts whose lab file may choose what DPDK loads and opens. 'eal' accepts any EAL argument,
+ * such as '-d PLUGIN.so', and the devices in the 'ports' of a topology have arguments that name
+ * files to write. A file with such keys is accepted if it belongs to the user or to root and no
+ * other user can change it (private_dir.h), or if the command line names it (--trust FILE). Does
+ * not need the EAL. */
 
 #define LAB_TRUST_MAX 8
 

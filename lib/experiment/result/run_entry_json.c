@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The entries of the traffic in the JSON of a result and of a part of one. */
+/* The traffic entries in the JSON of a result, and in the JSON of a part of one. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ static int add_packets(struct run_packets_count *into, const json_t *part)
 	if (json_unpack((json_t *)part, "{s:I,s:I,s:I,s:I}", "read", &read, "no_source", &no_source,
 		    "no_destination", &no_destination, "same_host", &same_host) != 0)
 		return -EINVAL;
-	/* Each part has read the whole capture. */
+	/* Every part read the whole capture, so the counts are not added up. */
 	*into = (struct run_packets_count){
 		(uint64_t)read, (uint64_t)no_source, (uint64_t)no_destination, (uint64_t)same_host};
 	return 0;
@@ -150,7 +150,7 @@ static int add_batch(struct run_batch *into, json_t *part)
 	return 0;
 }
 
-/* The parts list the same senders in the same order. */
+/* All parts list the same senders in the same order. */
 static int add_flow(struct run_entry *into, size_t index, json_t *part)
 {
 	struct run_flow *flow = index < into->flows ? &into->flow[index] : run_entry_add_flow(into);
@@ -193,7 +193,7 @@ static int add_lists(struct run_entry *into, json_t *part)
 	return 0;
 }
 
-/* The shares of the senders' links add up over the entries, as they do over hosts. */
+/* The shares of the senders' links add up over the entries, just as they do over hosts. */
 static int add_entry(struct run_entry *into, json_t *part)
 {
 	json_int_t senders, generated, delivered, first;

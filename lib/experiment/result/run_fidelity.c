@@ -22,7 +22,7 @@ uint64_t run_fidelity_step(uint64_t ns)
 
 /* --- lateness --- */
 
-/* Highest acceptable share of lateness in the latency if the run file sets no limit. */
+/* Highest acceptable ratio of lateness to latency if the run file sets no limit. */
 #define LATE_PPM 200000
 
 static bool is_met(
@@ -96,7 +96,7 @@ void run_fidelity_judge(
 		add_reason(result, run_fidelity_dilation(late_ns, demand, dilation));
 }
 
-/* Sum over switches and hosts; hosts' counters have their own names. */
+/* Sums over switches and hosts; hosts have their own counter names. */
 static uint64_t count_both(const struct run_result *result, const char *host_name)
 {
 	return run_result_counter(result, host_name) +
@@ -229,7 +229,7 @@ static uint64_t count_downs(const struct run_result *result)
 		count_ordered(result));
 }
 
-/* A cable that is cut may be the cause of messages that are refused. */
+/* A cut cable may be the reason why messages are refused. */
 static bool suffers(const struct run_result *result)
 {
 	bool cut = result->wall.cut_ends > 0 || count_ordered(result) > 0;

@@ -13,7 +13,7 @@
 /* Whether a run is saturated and steady, from its batches (docs/reference/result-file.md, 'Steady
  * and saturated'). */
 
-/* This many network latencies must fit into the measured time: a fabric fills within a few, and
+/* The measured time must cover this many network latencies: a fabric fills within a few, and the
  * queues at the hosts settle later. */
 #define LATENCIES_SATURATED 5.0
 #define LATENCIES_STEADY    20.0
@@ -88,7 +88,7 @@ struct run_verdict run_entry_is_saturated(
 	return verdict_of(result, &growth);
 }
 
-/* Combines answers: 'answer' wins, then unknown; the longest time is needed. */
+/* Combines answers: 'answer' takes precedence, then unknown; the longest time is needed. */
 static void join(struct run_verdict *into, const struct run_verdict *next, enum verdict answer)
 {
 	if (into->verdict == answer || next->verdict == answer)
@@ -110,7 +110,7 @@ struct run_verdict run_result_is_saturated(const struct run_result *result)
 	return result->entries > 0 ? all : unknown(NO_WINDOW, 0);
 }
 
-/* Accepted traffic is tested as a share of the offered traffic, which varies with it. */
+/* Accepted traffic is tested as a share of the offered traffic, because it varies with it. */
 struct run_verdict run_result_is_steady(const struct run_result *result)
 {
 	double latency[STEADINESS_BATCHES] = {0}, timed[STEADINESS_BATCHES] = {0};
@@ -196,15 +196,15 @@ json_t *run_verdict_needs_json(struct run_verdict verdict)
 
 /* Advice about the defaults of a run, from its result. */
 
-/* Below this share of the offered traffic. */
+/* Advice is only given below this share of the offered traffic. */
 #define ENOUGH 0.95
 
-/* Above these sizes smart often routes worse than bmin-itb, and bmin-itb takes more than some
- * seconds (docs/explanation/routing-and-itbs.md). */
+/* Above these sizes 'smart' often yields worse routes than bmin-itb, and bmin-itb takes more than a
+ * few seconds (docs/explanation/routing-and-itbs.md). */
 #define SMART_SWITCHES_MAX 64
 #define BMIN_SWITCHES_MAX  512
 
-/* Entry i sends more to some hosts than their links carry, whatever the routes. */
+/* Entry i sends more to some hosts than their links can carry, whatever the routes. */
 static bool is_incast(const struct run_result *result, const struct run_config *run, uint32_t i)
 {
 	const struct run_config_traffic *traffic = &run->traffic.at[i];
@@ -229,7 +229,7 @@ static bool hosts_suffice(const struct run_result *result, const struct run_conf
 	return run->traffic.count > 0 && load_ppm <= QUANTITY_WHOLE_PPM;
 }
 
-/* With fewer links between switches than switches every pair has one path. */
+/* With fewer inter-switch links than switches, every pair has only one path. */
 static bool has_paths(const struct topology *topology)
 {
 	uint32_t links = 0;
@@ -240,7 +240,7 @@ static bool has_paths(const struct topology *topology)
 	return links >= topology->switches;
 }
 
-/* On the real clock the CPUs may be the limit: then frames are late. */
+/* On the real clock the CPUs may be the bottleneck: then frames are late. */
 static bool in_time(const struct run_result *result, const struct run_config *run)
 {
 	const struct run_fidelity *fidelity = &result->fidelity;
@@ -259,8 +259,8 @@ static bool has_stages(const struct topology *topology)
 	return true;
 }
 
-/* From the generator's name: a hand-written grid counts as any other network. NULL: no algorithm
- * computes its routes in some seconds. */
+/* Judged from the generator's name: a hand-written grid counts as any other network. NULL: no
+ * algorithm computes its routes within a few seconds. */
 static const char *better_algorithm(const struct run_config *run, const struct topology *topology)
 {
 	bool small = topology->switches <= SMART_SWITCHES_MAX;
@@ -282,8 +282,8 @@ static const char *better_algorithm(const struct run_config *run, const struct t
 	return topology->switches <= BMIN_SWITCHES_MAX ? "bmin-itb" : NULL;
 }
 
-/* Adaptive switches spread the packets of an incast over all paths, where other packets wait behind
- * them. */
+/* Adaptive switches spread the packets of an incast over all paths, where other packets then wait
+ * behind them. */
 static bool advise_isolation(
 	const struct run_result *result, const struct run_config *run, char out[RUN_ADVICE_MAX])
 {

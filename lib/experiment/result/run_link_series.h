@@ -2,23 +2,23 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The load of links in each sample of a run. A way is one direction of a link: 2 i of link i leads
- * from its port a to b, 2 i + 1 from b to a. All values are integers of one size, so a series can
- * be kept, copied and written to a file as it is. A run that counts messages may have more samples
- * than there is room for; then the series has the first ones. */
+/* The load of the links in each sample of a run. A way is one direction of a link: way 2 i of link
+ * i leads from its port a to b, way 2 i + 1 from b to a. All values are integers of the same size,
+ * so a series can be stored, copied and written to a file as it is. A run that counts messages may
+ * have more samples than fit; then the series has only the first ones. */
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The values of a way in a sample, in their order. Shares are in millionths. */
+/* The values of a way in a sample, in this order. Shares are in millionths. */
 enum {
 	RUN_LINK_UTILISATION, /* share of the link's rate */
 	RUN_LINK_BLOCKED,     /* share of the sample's time with data to send but no credits */
-	RUN_LINK_STALLS,      /* how often a switch was in that state */
+	RUN_LINK_STALLS,      /* how often a switch entered that state */
 	RUN_LINK_ROOT,        /* 1: at the end of the sample the output was a root of congestion */
-	RUN_LINK_FILL, /* at the end, of the buffer at the far end: VC 0; the others follow */
+	RUN_LINK_FILL, /* fill of the far end's buffer at the sample's end: VC 0, then the others */
 };
 
 #define RUN_LINK_SHARE_ONE 1000000u
@@ -47,21 +47,21 @@ static inline const uint32_t *run_link_series_at(
 	       way * run_link_series_width(series);
 }
 
-/* 'samples' of its size leave no room for another within RUN_LINK_VALUES_MAX. */
+/* With this number of samples, another one would exceed RUN_LINK_VALUES_MAX. */
 bool run_link_series_is_full(const struct run_link_series *series, uint64_t samples);
 
 /* The share in millionths, saturated; 0 of nothing. */
 uint32_t run_link_share(double part, double whole);
 
-/* The values of another sample, undefined; NULL without memory. */
+/* Makes room for another sample, whose values are undefined; NULL without memory. */
 uint32_t *run_link_series_add(struct run_link_series *series);
-/* Replaces 'series', which has no values. -ENOMEM. */
+/* Copies 'from' into 'series', which has no values yet. -ENOMEM. */
 int run_link_series_copy(struct run_link_series *series, const struct run_link_series *from);
 void run_link_series_free(struct run_link_series *series);
 
-/* {"utilisation", "blocked", "stalls": [one per sample], "fill": [a list per VC], "root": [true or
- * false]} of a way. "fill" and "root" only if they contain anything. */
+/* {"utilisation", "blocked", "stalls": [one per sample], "fill": [one list per VC], "root": [true
+ * or false]} of a way. "fill" and "root" are left out if all their values are zero. */
 json_t *run_link_series_json(const struct run_link_series *series, uint32_t way);
-/* Reads that back into 'way' of as many samples as 'series' has, which are zeroed. -EINVAL if it is
- * something else. */
+/* Reads that object back into 'way' of 'series', whose values are zeroed; the number of samples
+ * must match. -EINVAL if it is something else. */
 int run_link_series_parse(struct run_link_series *series, uint32_t way, const json_t *from);

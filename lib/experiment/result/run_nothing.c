@@ -69,7 +69,7 @@ void run_result_judge_under_way(struct run_result *result, uint64_t max)
 			"%" PRIu64 " messages have left their hosts and not arrived", under_way);
 }
 
-/* A reason may have found no memory. */
+/* An incomplete result has no reason if there was no memory for its text. */
 bool run_result_is_broken(const struct run_result *result)
 {
 	bool stopped = false;
@@ -144,7 +144,7 @@ static const char *time_text(weft_time time_ps, char text[QUANTITY_TEXT])
 	return quantity_time_text(time_ps / PS_PER_NS, 4, text);
 }
 
-/* A lower bound on the time of a message: its bytes, and the cables of two hosts. */
+/* A lower bound on the time of a message: its bytes, and the cables of both hosts. */
 static weft_time min_time(const struct entry_case *of, uint64_t *rate_bps, weft_time *delay_ps)
 {
 	*rate_bps = 0;

@@ -109,8 +109,8 @@ void run_result_subtract(struct run_result *result, const struct run_result *bef
 			run_result_counter(before, result->counter[i].name));
 }
 
-/* 'array' is the address of the pointer to the elements. Its room doubles, so that many elements
- * are not copied many times. */
+/* 'array' is the address of the pointer to the elements. Its capacity doubles, so that copying
+ * stays cheap with many elements. */
 void *run_result_grow(void *array, unsigned *count, size_t size)
 {
 	bool full = *count == 0 || (*count >= FIRST_ELEMENTS && (*count & (*count - 1)) == 0);
@@ -248,7 +248,7 @@ void run_result_count_pending(struct run_result *result)
 		run_result_minus(messages->generated, messages->delivered + messages->dropped);
 }
 
-/* Frames of table routes; a source route makes them longer. */
+/* Assumes frames with table routes; a source route makes them longer. */
 void run_result_set_buffer(struct run_result *result, const struct run_config *run)
 {
 	uint64_t blocks = run->sw.buffer_bytes / FRAME_BLOCK_BYTES;

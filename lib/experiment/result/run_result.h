@@ -2,8 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The measurements of a run (docs/reference/result-file.md, 'Result'), the same at both clocks, and
- * its JSON form. Filled by the pipeline that ran; owns its arrays; run_result_free(). */
+/* The measurements of a run (docs/reference/result-file.md, 'Result'), which are the same at both
+ * clocks, and their JSON form. The pipeline that ran fills the result, which owns its arrays;
+ * run_result_free(). */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -25,23 +26,24 @@
 #define RUN_ADVICE_MAX 256
 #define RUN_REASON_MAX 200
 
-/* With fewer messages an entry's latencies are called unreliable, and tests give no answer. */
+/* With fewer messages, the latencies of an entry are called unreliable, and tests give no
+ * answer. */
 #define RUN_MESSAGES_MIN 100u
 
 /* Reasons of both clocks. */
 #define RUN_REASON_SIGNAL   "a signal ended the run before its time"
 #define RUN_REASON_DEADLOCK "a deadlock ended the run"
 
-/* The longest time that a loop on the real clock may be stopped or without a CPU. Within it the
- * neighbours' links come back and late frames are sent; a longer stall leaves a hole in the run. On
- * a busy machine loops stall for some ten milliseconds. */
+/* The longest time that a loop on the real clock may be stopped or off the CPU. Up to that time,
+ * the neighbours' links come back and late frames are sent; a longer stall leaves a hole in the
+ * run. On a busy machine, stalls of some ten milliseconds are normal. */
 #define RUN_STALL_MAX_NS 500000000
 
 struct goal;
 struct goal_replay;
 
-/* Packets are data frames, messages what hosts send, both over the whole run. Each generated one is
- * delivered, pending, or was given up. */
+/* Packets are data frames, messages what hosts send, both over the whole run. Every generated
+ * packet or message is delivered, pending, or was given up. */
 struct run_traffic {
 	uint64_t generated, injected, delivered;
 	uint64_t dropped; /* discarded on its path, by any device; end-to-end recovery sends it
@@ -50,13 +52,13 @@ struct run_traffic {
 	uint64_t pending; /* not delivered when the run ended */
 };
 
-/* Without pointers: it is copied to another process as it is (run_stream.h). */
+/* No pointers: it is copied to another process as raw bytes (run_stream.h). */
 struct run_sample {
 	uint64_t t_ns;     /* end of the sample */
 	double accepted;   /* fraction of the hosts' link rate, by arrival */
 	double latency_ns; /* mean network latency; NAN if nothing arrived */
-	/* The same at release, in order. 'edges': the part of 'accepted' that programs sent through
-	 * TAP edges. */
+	/* The same at release, in order. 'edges': the share of 'accepted' that programs sent
+	 * through TAP edges. */
 	double released, released_latency_ns, edges;
 	uint64_t adapted, arn, itb;
 	/* Source control: mean number of open paths per message, mean waiting time in
@@ -80,12 +82,12 @@ struct run_link {
 	struct lateness_summary late; /* arrivals at 'to' (real clock) */
 };
 
-/* Work of one partition of a run on several threads. */
+/* The work of one partition in a run on several threads. */
 struct run_worker {
-	unsigned thread; /* the thread of its process that runs it */
+	unsigned thread; /* the thread of its process that runs the partition */
 	uint64_t events, rounds;
 	uint64_t helped;  /* rounds that other threads ran */
-	uint64_t crossed; /* packets and control frames that it sent to others */
+	uint64_t crossed; /* packets and control frames sent to other partitions */
 	double waiting;   /* seconds, of the thread, for others */
 };
 
@@ -100,7 +102,7 @@ struct run_starved {
 	char host[64];              /* "": a queue */
 	char input[64], output[64]; /* ports */
 	uint64_t waited_ns;
-	bool stuck; /* it will never advance: it waits for a cycle */
+	bool stuck; /* it will never advance, because it waits for a cycle */
 };
 
 /* A host whose in-transit buffer fills up: more arrived than left in the second half of the
@@ -119,13 +121,13 @@ struct run_host {
 	uint64_t pool_peak_bytes;
 };
 
-/* Messages of an entry in a part of the measured time, for the tests of run_judge.c. */
+/* Messages of an entry in one part of the measured time, for the tests of run_judge.c. */
 struct run_batch {
 	uint64_t generated, delivered;
 	uint64_t timed, latency_sum_ns; /* with a known total latency */
 };
 
-/* How well the value of measure.until is known; interval NAN: unknown. */
+/* The precision of the value of measure.until; interval NAN: unknown. */
 struct run_until {
 	bool reached;
 	double interval; /* half width of the 95 % confidence interval, as a share */
@@ -152,16 +154,16 @@ struct run_entry {
 	uint64_t generated, delivered;      /* messages of the whole run */
 	double offered, accepted, released; /* fractions of the senders' link rate */
 	struct histogram network_ns, total_ns;
-	bool continuous; /* it sends during all of the measured time: it can be steady or saturated
-			  */
+	bool continuous; /* it sends during the whole measured time, so it can be steady or
+			    saturated */
 	struct run_batch batch[STEADINESS_BATCHES]; /* [the result's batches] */
 	bool finite;           /* it has 'stop', or is a schedule or a capture: */
-	bool ended;            /* the run has come to its 'stop', or the schedule to its end */
+	bool ended;            /* the run reached its 'stop', or the schedule its end */
 	struct run_flow *flow; /* a flow for each sender */
 	unsigned flows;
-	weft_time first_ps; /* when its first message falls due; WEFT_TIME_NEVER: there is none */
+	weft_time first_ps; /* when its first message is due; WEFT_TIME_NEVER: there is none */
 	struct run_packets_count packets; /* pcap; else all 0 */
-	char nothing[RUN_REASON_MAX];     /* why none of it was measured; "": some was */
+	char nothing[RUN_REASON_MAX];     /* why none of its traffic was measured; "": some was */
 };
 
 struct run_counter {
@@ -169,7 +171,7 @@ struct run_counter {
 	uint64_t value;
 };
 
-/* Frames of hosts with a clock of another machine, from warm-up on. */
+/* Frames from hosts that use another machine's clock, from warm-up on. */
 struct run_clocks {
 	uint64_t timed;     /* their latencies are in the histograms, */
 	uint64_t bound_ns;  /* off by this at most, */
@@ -177,7 +179,7 @@ struct run_clocks {
 	uint64_t untimed;   /* their latencies are unknown */
 };
 
-/* Real clock, from warm-up to the end of traffic (run_fidelity.h). */
+/* On the real clock, from warm-up to the end of traffic (run_fidelity.h). */
 struct run_fidelity {
 	struct histogram late_ns; /* arrivals on links that Weft times */
 	/* Data frames with a known latency at their destination, and how many of them were late by
@@ -188,7 +190,7 @@ struct run_fidelity {
 
 /* Traffic of programs, through TAP edges. */
 struct run_edges {
-	uint64_t count;           /* hosts with an edge; 0: the rest is 0 */
+	uint64_t count;           /* hosts with an edge; 0: all other values are 0 */
 	double offered, accepted; /* fractions of the hosts' link rate, part of the totals */
 	struct histogram network_ns;
 };
@@ -196,7 +198,7 @@ struct run_edges {
 /* Why a result is incomplete. */
 struct run_reason {
 	char text[RUN_REASON_MAX];
-	bool asked_for; /* by a signal or by the run file: the answer is not bad */
+	bool asked_for; /* requested by a signal or the run file: not an error */
 };
 
 /* A flow (pattern flows). */
@@ -205,7 +207,7 @@ struct run_result_flow {
 	uint64_t bytes;
 	weft_time start_ps;      /* since the start of the schedule; WEFT_TIME_NEVER: not started */
 	weft_time completion_ps; /* from there to its last byte; WEFT_TIME_NEVER: not arrived */
-	double alone_ns;         /* minimum time on the empty network; 0: no path */
+	double alone_ns;         /* minimum time on the empty network; 0: there is no path */
 };
 
 struct run_result_event;
@@ -219,20 +221,20 @@ struct run_result {
 	struct run_traffic packets, messages;
 	uint64_t from_ns, to_ns; /* measured time, since the start of traffic */
 	unsigned parts;          /* that were added (run_result_add_part()) */
-	/* Fractions of the hosts' link rate: generated, arrived, and released in order. */
+	/* Shares of the hosts' link rate: generated, arrived, and released in order. */
 	double offered, accepted, released;
 	double flits_per_ns_per_switch;
 	struct histogram network_ns, total_ns; /* to the arrival; without edges' */
-	/* The same for due arrivals: the latency of the fabric alone. Empty for runs on the virtual
-	 * clock, where nothing is late. */
+	/* The same if every arrival were on time: the latency of the fabric alone. Empty for runs
+	 * on the virtual clock, where nothing is late. */
 	struct histogram network_due_ns, total_due_ns;
 	struct order_wait waited;
 	struct run_edges edges;
 	double network_mean_ns, total_mean_ns; /* exact; 0: use the histograms' means */
-	/* Some hosts that send have a clock of another machine. */
+	/* Some of the sending hosts use another machine's clock. */
 	bool clocks_differ;
-	/* Parts of other machines are missing: to or from their hosts, hosts here send or
-	 * receive. */
+	/* Parts of other machines are missing, and hosts here exchange messages with hosts
+	 * there. */
 	bool partial;
 	struct run_clocks clocks;
 	struct run_fidelity fidelity;
@@ -268,8 +270,8 @@ struct run_result {
 	unsigned starved_count;
 	struct run_pool *pool;
 	unsigned pools;
-	/* Messages that reached their host and no further, because its TAP did not take them. They
-	 * are among messages.dropped, not among messages.delivered. */
+	/* Messages that reached their host but no further, because its TAP did not accept them.
+	 * They are counted in messages.dropped, not in messages.delivered. */
 	uint64_t behind;
 	/* Processes of a lab that were still sending, or waiting for their messages to arrive. */
 	uint64_t sending;
@@ -279,51 +281,51 @@ struct run_result {
 	struct run_reason *reason;
 	unsigned reasons;
 	char nothing[RUN_REASON_MAX]; /* why nothing was measured; "": something was */
-	struct run_reason *warning;   /* for the reader; does not affect the exit code */
+	struct run_reason *warning;   /* for the reader; they do not affect the exit code */
 	unsigned warnings;
 	uint64_t fingerprint;
-	bool fingerprinted; /* virtual clock only: a real one has no order that could be repeated */
+	bool fingerprinted; /* virtual clock only: on a real clock the order cannot be reproduced */
 	struct {
 		struct run_worker *worker; /* [workers], of a run on several threads; NULL: one */
 		unsigned workers;
 		unsigned threads;         /* threads of all processes */
-		uint64_t critical_events; /* sum over the rounds of the busiest worker's events */
+		uint64_t critical_events; /* sum over all rounds of the busiest worker's events */
 		double seconds, packet_hops_per_second;
 		time_t written; /* when the run ended; 0: not known */
 		uint64_t packet_hops, peak_rss_bytes;
 		uint64_t stall_ns; /* real clock: the longest stall of a loop */
-		/* In a part: the sum of all stalls above RUN_STALL_MAX_NS in the life of the
-		 * process. Its value before a run shows whether a process was stalled at its
-		 * start. */
+		/* In a part: the sum of all stalls above RUN_STALL_MAX_NS since the process
+		 * started. Its value before a run shows whether the process was stalled when the
+		 * run started. */
 		uint64_t absent_ns;
-		/* Real clock: how much of the time of all loops, in ns, passed in iterations of
-		 * which length (loop_stall.h). */
+		/* Real clock: the time of all loops, in ns, by the length of the iterations in
+		 * which it passed (loop_stall.h). */
 		struct histogram spent_ns;
-		/* The process with the longest stall; "": there is one process. */
+		/* The process with the longest stall; "": there is only one process. */
 		char stall_who[64];
-		uint64_t cut_ends; /* in a lab: ends of cables cut by command, now and at the start
-				    */
+		uint64_t cut_ends; /* in a lab: ends of cables cut by command, now and when the run
+				      started */
 	} wall;
 };
 
-/* The document of docs/reference/result-file.md. 'config' is put into it (takes its reference; may
- * be NULL); if its measure.latencies is true, the histograms are included. NULL without memory, or
- * if '*result->stop'. */
+/* The document of docs/reference/result-file.md. It includes 'config' (takes its reference; may be
+ * NULL) and, if its measure.latencies is true, the histograms. NULL without memory, or if
+ * '*result->stop'. */
 json_t *run_result_json(const struct run_result *result, json_t *config);
-/* An object of "series"; 'controlled': with the figures of source control; 'untimed': without a
+/* An object of "series"; 'controlled': with the values of source control; 'untimed': without a
  * latency. */
 json_t *run_sample_json(const struct run_sample *sample, bool controlled, bool untimed);
 /* Writes the document and a line feed. 0, -EINTR if '*result->stop', -EIO. */
 int run_result_dump(const struct run_result *result, const json_t *document, FILE *out);
 
-/* A signal from now on ends the documents, unless one has already ended the run: then the documents
- * are its purpose. */
+/* A signal from now on stops the writing of documents, unless a signal already ended the run: then
+ * the documents are what remains to be done. */
 void run_result_heed(struct run_result *result, const atomic_bool *stop);
 bool run_result_is_stopped(const struct run_result *result);
 
 /* A process's part of a lab's result: everything that can be added up, histograms as sparse
- * buckets. The second function adds such a part to 'result'; -EINVAL if it is not such a
- * document. */
+ * buckets. The second function adds such a part to 'result'; -EINVAL if 'part' is not a valid
+ * one. */
 json_t *run_result_part_json(const struct run_result *result);
 int run_result_add_part(struct run_result *result, const json_t *part);
 
@@ -334,13 +336,13 @@ static inline uint64_t run_result_minus(uint64_t a, uint64_t b)
 }
 
 /* Whether the entry's hosts generate more than the fabric delivers: saturation as defined in
- * docs/reference. For a result: whether any entry is saturated. */
+ * docs/reference. For a whole result: whether any of its entries is saturated. */
 struct run_verdict run_entry_is_saturated(
 	const struct run_result *result, const struct run_entry *entry);
 struct run_verdict run_result_is_saturated(const struct run_result *result);
-/* Whether mean total latency and accepted traffic keep their values in the measured time. */
+/* Whether mean total latency and accepted traffic stay constant over the measured time. */
 struct run_verdict run_result_is_steady(const struct run_result *result);
-/* How well the value is known, from sums and weights of batches (batch_confidence()). They are
+/* The precision of the value, from sums and weights of batches (batch_confidence()), which are
  * added up over the entries. */
 struct run_until run_until_of(const struct run_config_until *until, const double *sum,
 	const double *weight, unsigned batches);
@@ -349,61 +351,63 @@ void run_until_add(const struct run_config_until *until, const struct run_batch 
 struct run_until run_result_until(const struct run_result *result);
 /* true, false or null. */
 json_t *run_verdict_json(struct run_verdict verdict);
-/* {reason, measured_ns} of an unknown answer; null if there is one. */
+/* {reason, measured_ns} of an unknown answer; null if the answer is known. */
 json_t *run_verdict_needs_json(struct run_verdict verdict);
 
-/* When the last message of the flow, or of the whole entry, arrived, since the entry's start: false
- * if some of what was generated has not arrived. */
+/* The time from the entry's start to the arrival of the last message of the flow, or of the whole
+ * entry. False if some of the generated messages have not arrived. */
 bool run_flow_completion(const struct run_flow *flow, uint64_t *ns);
 bool run_entry_completion(const struct run_entry *entry, uint64_t *ns);
 
-/* Adds a reason and makes the result incomplete, even without memory for the text. The same text is
- * added once. */
+/* Adds a reason and marks the result as incomplete, even if there is no memory for the text. The
+ * same text is added only once. */
 void run_result_add_reason(struct run_result *result, bool asked_for, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Adds a warning; 'result' is a struct run_result. For credit_cover_report(). */
+/* Adds a warning; 'result' is a struct run_result. A callback for credit_cover_report(). */
 void run_result_add_warning(void *result, const char *text);
 /* Adds a reason if a loop of 'who' ("" for the only process) stalled for longer than
  * RUN_STALL_MAX_NS. */
 void run_result_judge_stall(struct run_result *result, const char *who, uint64_t stall_ns);
-/* Adds a reason if more than 'max' messages left their hosts and did not arrive. */
+/* Adds a reason if more than 'max' messages left their hosts but did not arrive. */
 void run_result_judge_under_way(struct run_result *result, uint64_t max);
-/* Fills 'nothing' of the result and of its entries, from the run's configuration; not if the result
- * is partial. */
+/* Fills in 'nothing' of the result and of its entries, based on the run's configuration; does
+ * nothing if the result is partial. */
 void run_result_judge_nothing(
 	struct run_result *result, const struct run_config *run, const struct topology *topology);
-/* It is not a schedule, and fewer than RUN_MESSAGES_MIN of its messages were measured. */
+/* The entry is not a schedule, and fewer than RUN_MESSAGES_MIN of its messages were measured. */
 bool run_entry_is_few(const struct run_entry *entry);
-/* True (exit code 1) if there is a reason that was not requested, or if nothing was measured
- * although no signal ended the run. */
+/* True (exit code 1) if there is a reason that was not requested, or if nothing was measured and no
+ * signal ended the run. */
 bool run_result_is_broken(const struct run_result *result);
-/* Messages that left their hosts and did not arrive. */
+/* Messages that left their hosts but did not arrive. */
 uint64_t run_result_under_way(const struct run_result *result);
 /* Prints a line that names the first ports of the cycle, if there is a deadlock. */
 void run_result_print_deadlock(const struct run_result *result, const char *prefix, FILE *out);
-/* Prints a line for each reason: "PREFIX" and the reason. */
+/* Prints one line per reason: "PREFIX" and the reason. */
 void run_result_print_reasons(const struct run_result *result, const char *prefix, FILE *out);
 
-/* Samples as CSV with a heading; not all of them if '*result->stop'. */
+/* Writes samples as CSV with a heading; stops early if '*result->stop'. */
 void run_result_write_csv(const struct run_result *result, FILE *out);
 
-/* Messages that arrived more often than they left during a run, from sums over all hosts: those in
- * flight 'before' it (NULL: none) may arrive in it. The sinks' own count of frames sees repetitions
- * only within a flow; this one also sees what a restarted flow delivers twice. */
+/* How many more messages arrived than left during a run, from sums over all hosts. Messages that
+ * were in flight 'before' the run (NULL: none) may arrive during it. The sinks' own frame counts
+ * detect repetitions only within a flow; this count also detects messages that a restarted flow
+ * delivers twice. */
 uint64_t run_result_surplus(const struct run_result *result, const struct run_result *before);
 
 /* Subtracts what the processes of a lab counted 'before' the run. Their sources restart with each
- * run; messages of programs, through TAP edges, do not. A cable that was cut at that time concerns
- * the run, however soon it was joined. */
+ * run; messages of programs, through TAP edges, do not. A cable that was cut when the run started
+ * affects it, however soon it was rejoined. */
 void run_result_subtract(struct run_result *result, const struct run_result *before);
 
 /* A table for the terminal. 'run': the configuration that was run. */
 void run_result_print(const struct run_result *result, const struct run_config *run, FILE *out);
 
-/* True, and a line of advice without its end: hosts were to send more than the default algorithm ud
- * could carry, in a network for which there are better ones. Not if another limit is nearer: the
- * hosts' own links, an incast, CPUs (frames are late), a network with one path per pair. Or
- * adaptive switches without isolation of flows (routing.afi) spread an incast. */
+/* True, and a line of advice without a line end: hosts were to send more than the default algorithm
+ * ud could carry, in a network for which there are better algorithms. No advice if another limit is
+ * closer: the hosts' own links, an incast, the CPUs (frames are late), or a network with one path
+ * per pair. There is also advice if adaptive switches without isolation of flows (routing.afi)
+ * spread an incast. */
 bool run_result_advise(const struct run_result *result, const struct run_config *run,
 	const struct topology *topology, char out[RUN_ADVICE_MAX]);
 
@@ -411,7 +415,7 @@ bool run_result_advise(const struct run_result *result, const struct run_config 
 struct run_sample *run_result_add_sample(struct run_result *result);
 /* Appends the other's samples. -ENOMEM. */
 int run_result_copy_samples(struct run_result *result, const struct run_result *from);
-/* From a port to that at its other end. */
+/* Describes the link from a port to the port at its other end. */
 struct run_link *run_result_add_link(struct run_result *result, const struct topology *topology,
 	struct topology_port from, struct topology_port to);
 /* Measures one direction of a link; the names of its ends are filled in. */
@@ -422,7 +426,7 @@ typedef void (*run_link_fn)(const void *ctx, struct topology_port from, struct r
 /* Both directions of all links. -ENOMEM. */
 int run_result_add_links(struct run_result *result, const struct topology *topology,
 	run_link_fn measure, const void *ctx);
-/* Channels that wait for each other, by their sending ports. -ENOMEM. */
+/* Records channels that wait for each other, named by their sending ports. -ENOMEM. */
 int run_result_add_cycle(struct run_result *result, const struct topology *topology,
 	const struct topology_port *port, unsigned count);
 struct run_host *run_result_add_host(struct run_result *result);
@@ -430,33 +434,34 @@ struct run_starved *run_result_add_starved(struct run_result *result);
 struct run_pool *run_result_add_pool(struct run_result *result);
 struct run_entry *run_result_add_entry(struct run_result *result);
 struct run_flow *run_entry_add_flow(struct run_entry *entry);
-/* Adds 'value' to the counter of this name, which it makes if there is none. 0 or -ENOMEM. */
+/* Adds 'value' to the counter with this name, and creates it if necessary. 0 or -ENOMEM. */
 int run_result_count(struct run_result *result, const char *name, uint64_t value);
-/* Its value; 0 if there is none. */
+/* The value of the counter; 0 if there is none. */
 uint64_t run_result_counter(const struct run_result *result, const char *name);
-/* Messages that the fabric refused. The other dropped messages were not taken by TAPs and sockets
- * at their destination, and the fabric never saw those that did not fit into a TAP's queue. */
+/* Messages that the fabric refused. All other dropped messages were not accepted by TAPs and
+ * sockets at their destination. The fabric never sees messages that do not fit into a TAP's
+ * queue. */
 uint64_t run_result_refused(const struct run_result *result);
 /* All counters, {name: value}. */
 json_t *run_result_counters_json(const struct run_result *result);
-/* Pending: sent, neither arrived nor given up. */
+/* Pending messages: sent, but neither arrived nor given up. */
 void run_result_count_pending(struct run_result *result);
 
 /* Sets the capacity of an input port's buffer. */
 void run_result_set_buffer(struct run_result *result, const struct run_config *run);
-/* The same, seed, topology name and sizes. */
+/* Sets the same capacity, and the seed, topology name and sizes. */
 void run_result_identify(
 	struct run_result *result, const struct run_config *run, const struct topology *topology);
-/* The cost of the run: 'seconds' for its packet-hops, and the peak memory of this process. */
+/* The cost of the run: it took 'seconds' for its packet-hops, and this process's peak memory. */
 void run_result_set_wall(struct run_result *result, double seconds, time_t written);
 
 /* --- flows --- */
 
-/* A line for each flow: flow,src,dst,bytes,start_ns,completion_ns,alone_ns,slowdown; empty where
- * there is no value. The caller checks 'out'. */
+/* A line per flow: flow,src,dst,bytes,start_ns,completion_ns,alone_ns,slowdown; a missing value is
+ * left empty. The caller checks 'out' for errors. */
 void run_result_write_flows(
 	const struct run_result *result, const struct topology *topology, FILE *out);
-/* Count, slowdowns in all and by length. NULL without flows or memory. */
+/* Number of flows, and slowdowns overall and by length. NULL without flows or memory. */
 json_t *run_result_flows_json(const struct run_result *result);
 void run_result_print_flows(const struct run_result *result, FILE *out);
 
@@ -467,7 +472,7 @@ void run_goal_result(
 
 void run_result_free(struct run_result *result);
 
-/* The full configuration as JSON, key by key as 'weft run --explain' prints it: integers and
- * booleans as such, quantities as text with their unit. The caller's reference; NULL without
- * memory. */
+/* The full configuration as JSON, with the same keys as in the output of 'weft run --explain':
+ * integers and booleans as such, quantities as text with their unit. The caller's reference; NULL
+ * without memory. */
 json_t *run_config_json(const struct run_config *config);

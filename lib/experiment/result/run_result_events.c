@@ -13,7 +13,7 @@
 #define PRINTED 8u
 #define ROOM    64u
 
-/* Throughput that counts as recovered, as a share of the throughput before. */
+/* When throughput counts as recovered, as a share of the earlier throughput. */
 #define RECOVERED 0.95
 
 struct run_result_event *run_result_add_event(struct run_result *result)
@@ -46,7 +46,7 @@ static unsigned sample_after(const struct run_result *result, uint64_t at_ns)
 	return low;
 }
 
-/* The end of the samples that an event concerns. */
+/* The end of the range of samples that belong to an event. */
 static uint64_t until_ns(const struct run_result *result, uint32_t event)
 {
 	return event + 1 < result->events ? ps_to_ns(result->event[event + 1].at_ps) : UINT64_MAX;
@@ -61,7 +61,7 @@ weft_time run_result_event_recovery(const struct run_result *result, uint32_t ev
 	double before = 0;
 	bool fell = false;
 
-	/* The sample with the previous event belongs to that one. */
+	/* A sample that contains the previous event counts for that event. */
 	first += event > 0 && first < from;
 	for (unsigned i = first; i < from; i++)
 		before += result->sample[i].accepted;
@@ -226,7 +226,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Lengths above 'above', up to 'to'. False without memory; the caller frees 'at'. */
+/* Flows longer than 'above', up to 'to'. False without memory; the caller frees 'at'. */
 static bool collect(
 	const struct run_result *result, uint64_t above, uint64_t to, struct slowdowns *slowdowns)
 {
@@ -249,7 +249,7 @@ static bool collect(
 	return true;
 }
 
-/* The lowest value that at least this share does not exceed. */
+/* The smallest value that at least this share of the values does not exceed. */
 static double quantile(const struct slowdowns *slowdowns, double share)
 {
 	uint32_t rank = (uint32_t)(share * slowdowns->count);
@@ -293,7 +293,7 @@ json_t *run_result_flows_json(const struct run_result *result)
 	json_t *sizes = json_array();
 	uint64_t above = 0;
 
-	/* To 1 kB, to 10 kB and so on; ranges without flows are left out. */
+	/* Up to 1 kB, up to 10 kB and so on; ranges without flows are left out. */
 	for (uint64_t to = 1000; json != NULL && above < GOAL_BYTES_MAX; above = to, to *= 10) {
 		json_t *range = range_json(result, above, to);
 

@@ -16,20 +16,20 @@ struct run_result_event {
 	uint64_t lost, resent, abandoned; /* data frames until the next event */
 };
 
-/* Appends an event without effect. NULL: no memory. */
+/* Appends an event with no effects yet. NULL: no memory. */
 struct run_result_event *run_result_add_event(struct run_result *result);
 
 /* Time from the event to the end of the first sample in which throughput was back at 95 % of its
  * earlier mean. The mean covers the samples between the previous event, or the start of measuring,
- * and this one. 0: it was never lower; WEFT_TIME_NEVER: it did not recover before the next event or
- * the end, or there is no earlier sample. The resolution is one sample. */
+ * and this one. 0: throughput was never below that; WEFT_TIME_NEVER: it did not recover before the
+ * next event or the end, or there is no earlier sample. The resolution is one sample. */
 weft_time run_result_event_recovery(const struct run_result *result, uint32_t event);
 
 /* The list in the result document. NULL: no memory. */
 json_t *run_result_events_json(const struct run_result *result);
-/* In the part of a process of a lab; each process has all events, and counts of its own. Adds them.
- * 0, -EINVAL, -ENOMEM. */
+/* The events in the part of one process of a lab: each process has all events, with its own counts.
+ * The second function adds them. 0, -EINVAL, -ENOMEM. */
 json_t *run_result_events_part(const struct run_result *result);
 int run_result_add_events_part(struct run_result *into, const json_t *part);
-/* Prints a line for each of the first events, and the total number. */
+/* Prints one line for each of the first events, and the total number of events. */
 void run_result_print_events(const struct run_result *result, FILE *out);

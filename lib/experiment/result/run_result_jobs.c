@@ -154,7 +154,7 @@ static void print_job(
 	if (!isnan(slowdown))
 		fprintf(out, ", slowdown %.3f", slowdown);
 	putc('\n', out);
-	/* Two jobs without other traffic have the run itself. */
+	/* With two jobs and no other traffic, the run beside the other job is the run itself. */
 	for (uint32_t i = 0; i < jobs->count; i++) {
 		double beside = run_job_slowdown(job, &job->beside[i]);
 
@@ -231,7 +231,7 @@ static int compare_hosts(const void *a, const void *b)
 	return order != 0 ? order : (one > other) - (one < other);
 }
 
-/* The last end of each host's ranks, in the order of the hosts' first ranks. */
+/* For each host, the time when its last rank ended, in the order of the hosts' first ranks. */
 static json_t *hosts_json(const struct run_result_ranks *ranks)
 {
 	const struct run_result_rank **sorted = calloc(ranks->count + 1u, sizeof(*sorted));

@@ -2,14 +2,14 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The jobs of a run: how long each took, and how much the others slowed it down. */
+/* The jobs of a run: how long each one took, and how much it was slowed down by the others. */
 
 #include <stdlib.h>
 
 #include "experiment/run/run_jobs.h"
 #include "run_result.h"
 
-/* Times of a job, whose ratio is a slowdown; NAN: unknown. */
+/* Times of a job; the ratio of two of them is a slowdown. NAN: unknown. */
 struct run_job_time {
 	double completion_ns; /* for a schedule, or traffic that ends */
 	double latency_ns;    /* for traffic: mean total latency of its messages */
@@ -30,10 +30,10 @@ struct run_result_jobs {
 	uint32_t count;
 };
 
-/* Makes jobs with names but no times; -ENOMEM. The caller fills in the hosts; the result owns
- * everything. */
+/* Creates jobs with names but without times; -ENOMEM. The caller fills in the hosts; the result
+ * owns everything. */
 int run_result_jobs_make(struct run_result *result, const struct run_config *run);
-/* Allocates 'host' of a job for this many hosts. -ENOMEM. */
+/* Allocates 'host' of a job for this number of hosts. -ENOMEM. */
 int run_result_job_set_hosts(struct run_result_job *job, uint32_t hosts);
 static inline void run_result_jobs_free(struct run_result *result)
 {
@@ -60,7 +60,7 @@ struct run_result_rank {
 	uint32_t number; /* in its schedule */
 	uint32_t job;    /* number of its job plus 1; 0: none */
 	bool ended;
-	uint64_t completion_ns; /* from the start of its schedule; 0: it has no operations */
+	uint64_t completion_ns; /* since the start of its schedule; 0: it has no operations */
 };
 
 struct run_result_ranks {
@@ -68,7 +68,7 @@ struct run_result_ranks {
 	uint32_t count;
 };
 
-/* Makes zeroed ranks, which the result owns; -ENOMEM. */
+/* Creates zeroed ranks, which the result owns; -ENOMEM. */
 int run_result_ranks_make(struct run_result *result, uint32_t count);
 static inline void run_result_ranks_free(struct run_result *result)
 {
@@ -78,7 +78,7 @@ static inline void run_result_ranks_free(struct run_result *result)
 	result->ranks = NULL;
 }
 
-/* The ranks that ended last, in reverse order, at most RUN_SLOWEST_RANKS; returns their number.
+/* The ranks that ended last, the latest first, at most RUN_SLOWEST_RANKS; returns their number.
  * 'job': as in run_result_rank. */
 unsigned run_result_slowest_ranks(const struct run_result_ranks *ranks, uint32_t job,
 	const struct run_result_rank *slowest[RUN_SLOWEST_RANKS]);

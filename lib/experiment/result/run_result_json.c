@@ -41,7 +41,7 @@ json_t *run_text_json(const char *text)
 	return text[0] != '\0' ? json_string(text) : json_null();
 }
 
-/* [ns, count] of each step with values, the last at the maximum. */
+/* [ns, count] of each step that has values; the last step ends at the maximum. */
 static json_t *histogram_json(const struct histogram *histogram)
 {
 	json_t *steps = json_array();
@@ -72,7 +72,7 @@ static json_t *latency_json(const struct histogram *histogram, double mean)
 		(json_int_t)histogram->max);
 }
 
-/* A value that is 0 only if it was measured. */
+/* A value that is null unless it was measured. */
 static json_t *measured_json(const struct histogram *histogram, uint64_t value)
 {
 	return histogram->count > 0 ? json_integer((json_int_t)value) : json_null();
@@ -265,8 +265,8 @@ static json_t *workers_json(const struct run_result *result)
 
 #define COMMAND_MAX (1u << 20)
 
-/* The kernel keeps the words as they were, each with a zero after it. Words that are not UTF-8 are
- * left out: JSON cannot contain them. */
+/* The kernel keeps the words unchanged, each followed by a zero byte. Words that are not UTF-8 are
+ * left out, because JSON cannot contain them. */
 static json_t *command_json(void)
 {
 	json_t *words = json_array();
@@ -292,7 +292,7 @@ static json_t *time_json(time_t written)
 
 /* Adds the origin of a result to an object: "version" of Weft, "command" (the words with which this
  * process was started; empty if unknown), "host" (the machine's name), and "written" (a time, UTC,
- * ISO 8601). All of them can differ between two runs with one result. */
+ * ISO 8601). Two runs with the same result may differ in all of these. */
 static void provenance_add(json_t *object, time_t written)
 {
 	struct utsname system;
@@ -412,7 +412,7 @@ static void add_rest(json_t *root, const struct run_result *result, bool histogr
 	json_object_set_new(root, "wall", wall_json(result));
 }
 
-/* On the virtual clock every arrival is observed when it is due. */
+/* On the virtual clock every arrival is observed exactly when it is due. */
 static json_t *due_json(const struct run_result *result, const struct run_latencies *observed)
 {
 	const struct run_latencies due = {
@@ -470,7 +470,7 @@ static int flush(struct dump *dump)
 	return fwrite(dump->text, 1, used, dump->out) == used ? 0 : -1;
 }
 
-/* A document comes in pieces of a few bytes, each of which would take the lock of the stream. */
+/* jansson passes the document on in pieces of a few bytes, each of which would lock the stream. */
 static int dump_piece(const char *text, size_t bytes, void *ctx)
 {
 	struct dump *dump = ctx;

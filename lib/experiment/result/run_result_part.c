@@ -12,7 +12,7 @@
 
 #define FORMAT "weft-result-part/12"
 
-/* Numbers that are added up: the name in a part and the place in the result. */
+/* Numbers that are added up: the name in a part, and the offset in the result. */
 #define SUMS(X)                                             \
 	X("hosts", hosts)                                   \
 	X("host_ports", host_ports)                         \
@@ -170,7 +170,7 @@ static struct run_sample *sample_at(struct run_result *into, size_t index)
 	return sample;
 }
 
-/* Latency is a mean over delivered frames, so it is weighted by their number; null: none. */
+/* Latency is a mean over delivered frames, so it is weighted by their number; null means none. */
 static void add_weighed(double *mean, double *weight, const json_t *other, double its_weight)
 {
 	double sum = *weight + its_weight, value = json_number_value(other);
@@ -211,8 +211,8 @@ static int add_samples(struct run_result *into, json_t *samples)
 	return 0;
 }
 
-/* The processes start and end at nearly the same time: it is all of it. Their batches have the same
- * length. */
+/* All processes start and end at nearly the same time, so the time from the first start to the last
+ * end is used. Their batches have the same length. */
 static int add_measured(struct run_result *into, const json_t *part)
 {
 	json_int_t from, to, batches;
@@ -288,7 +288,7 @@ static int add_head(struct run_result *into, const json_t *part)
 	double seconds;
 	int deadlock;
 
-	/* jansson reads it without changing it and has no const for that. */
+	/* jansson only reads it, but its parameter is not const. */
 	if (json_unpack((json_t *)part, "{s:s,s:I,s:s,s:F,s:b}", "weft", &format, "seed", &seed,
 		    "topology", &topology, "seconds", &seconds, "deadlock", &deadlock) != 0 ||
 		strcmp(format, FORMAT) != 0)
@@ -307,7 +307,8 @@ int run_result_add_part(struct run_result *into, const json_t *part)
 
 	if (result == 0)
 		result = add_numbers(into, part);
-	/* No sum over the parts: sender and receiver of a message may be in different ones. */
+	/* Not added up over the parts: sender and receiver of a message may be in different
+	 * parts. */
 	run_result_count_pending(into);
 	if (result == 0)
 		result = add_samples(into, json_object_get(part, "samples"));

@@ -30,7 +30,7 @@ static void print_routing(const struct run_config_routing *routing, FILE *out)
 	fprintf(out, "%s\n", routing->afi ? ", adapted flows isolated" : "");
 }
 
-/* Papers give buffers in packets. In wormhole switching a buffer holds no whole message. */
+/* Papers state buffers in packets. With wormhole switching, no buffer holds a whole message. */
 static void print_buffer(const struct run_result *result, const struct run_config *run, FILE *out)
 {
 	if (run->sw.switching == RUN_SWITCHING_WORMHOLE)
@@ -42,7 +42,7 @@ static void print_buffer(const struct run_result *result, const struct run_confi
 	putc('\n', out);
 }
 
-/* Two clocks, if the run had a virtual or a dilated one: all other lines refer to the fabric's. */
+/* Two clocks if the run had a virtual or a dilated clock: all other lines use the fabric's time. */
 static void print_time(const struct run_result *result, const struct run_config *run, FILE *out)
 {
 	char from[32], to[32];
@@ -58,7 +58,7 @@ static void print_time(const struct run_result *result, const struct run_config 
 	fputs(result->incomplete ? " (incomplete)\n" : "\n", out);
 }
 
-/* In microseconds up to a second, so that the usual ones compare at a glance. */
+/* In microseconds below one second, so that common values can be compared at a glance. */
 static void print_us(const char *before, double ns, FILE *out)
 {
 	char text[32];
@@ -98,7 +98,7 @@ static void print_latency(const struct run_result *result, const char *name,
 	putc('\n', out);
 }
 
-/* How well the clocks of other machines are known, and what to do if they are not. */
+/* How precisely the clocks of other machines are known, and what to do if they are not known. */
 static void print_clocks(const struct run_result *result, FILE *out)
 {
 	const struct run_clocks *clocks = &result->clocks;
@@ -157,7 +157,7 @@ static void print_entry(const struct run_entry *entry, unsigned which, FILE *out
 	print_packets(&entry->packets, out);
 }
 
-/* Traffic through TAPs, which is in the totals. */
+/* Traffic through TAPs, which is included in the totals. */
 static void print_edges(const struct run_result *result, FILE *out)
 {
 	const struct run_edges *edges = &result->edges;
@@ -221,7 +221,7 @@ static void print_few(const struct run_result *result, FILE *out)
 	}
 }
 
-/* Only if a longer run may give an answer. */
+/* Only if a longer run might give an answer. */
 static void print_unknown(const char *name, struct run_verdict verdict, FILE *out)
 {
 	char needed[32];
@@ -312,7 +312,7 @@ static void print_counters(const struct run_result *result, FILE *out)
 				result->counter[i].value);
 }
 
-/* Only if each worker did not have a thread and a core. */
+/* Only if some workers did not have a thread and a core of their own. */
 static void print_workers(const struct run_result *result, FILE *out)
 {
 	uint64_t rounds = 0, helped = 0;
@@ -371,7 +371,7 @@ void run_result_print(const struct run_result *result, const struct run_config *
 	print_latency(result, "total latency", &result->total_ns, out);
 	print_latency(result, "network latency, due", &result->network_due_ns, out);
 	print_clocks(result, out);
-	/* One entry of all hosts without an end is the whole result. */
+	/* A single entry with all hosts and no end is identical to the whole result. */
 	for (unsigned i = 0; i < result->entries; i++)
 		if (result->entries > 1 || result->entry[i].finite ||
 			result->entry[i].senders < result->host_ports)

@@ -11,7 +11,7 @@ struct run_latencies {
 	double network_mean_ns, total_mean_ns; /* 0: the histograms' means are good enough */
 };
 
-/* {network, total}, each with mean, deviation and percentiles, and if 'histograms' the steps. All
+/* {network, total}, each with mean, deviation and percentiles, and, if 'histograms', the steps. All
  * null if nothing was measured. */
 json_t *run_result_latencies_json(const struct run_latencies *latencies, bool histograms);
 /* null for NAN. */
@@ -23,26 +23,27 @@ json_t *run_result_entries_json(const struct run_result *result, bool histograms
 
 /* The texts of the reasons. */
 json_t *run_result_reasons_json(const struct run_result *result);
-/* Reasons as a part has them, and back. -EINVAL. */
+/* Reasons in the form that a part has, and back. -EINVAL. */
 json_t *run_result_reasons_part(const struct run_result *result);
 int run_result_add_reasons(struct run_result *into, const json_t *reasons);
 
-/* Arrays. The first is 'null' if the run was too short to tell. */
+/* Both are arrays. The first one is 'null' if the run was too short to tell. */
 json_t *run_result_starved_json(const struct run_result *result);
 json_t *run_result_pools_json(const struct run_result *result);
-/* Writes the cycle and the starved ones of a part; reads them back: -EINVAL, -ENOMEM. */
+/* Writes the cycle and the starved hosts and queues of a part, and reads them back: -EINVAL,
+ * -ENOMEM. */
 json_t *run_result_starved_part(const struct run_result *result);
 int run_result_add_starved_part(struct run_result *into, const json_t *part);
-/* Prints lines if there are such hosts or queues. */
+/* Prints lines only if there are any such hosts or queues. */
 void run_result_print_starved(const struct run_result *result, FILE *out);
 
 /* Appends a zeroed element; NULL without memory. 'array' is the address of the pointer to the
  * elements. */
 void *run_result_grow(void *array, unsigned *count, size_t size);
 
-/* A histogram as a part has it, and back: adds it. -EINVAL. */
+/* A histogram in the form that a part has, and back, which adds it. -EINVAL. */
 json_t *run_result_histogram_part(const struct histogram *histogram);
 int run_result_add_histogram(struct histogram *into, const json_t *part);
-/* The entries as a part has them, and back. -EINVAL, -ENOMEM. */
+/* The entries in the form that a part has, and back. -EINVAL, -ENOMEM. */
 json_t *run_result_entries_part(const struct run_result *result);
 int run_result_add_entries(struct run_result *into, const json_t *entries);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Hosts and queues that were not served for long, and hosts whose in-transit buffers fill up. */
+/* Hosts and queues that were not served for a long time, and hosts whose in-transit buffers fill
+ * up. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -108,7 +109,7 @@ static int add_pool(struct run_result *into, json_t *entry)
 	return 0;
 }
 
-/* The first of several cycles is kept; what no part knows is unknown. */
+/* If there are several cycles, the first one is kept; if no part knows, it stays unknown. */
 int run_result_add_starved_part(struct run_result *into, const json_t *part)
 {
 	const json_t *cycle = json_object_get(part, "cycle"), *list = json_object_get(part, "list");
@@ -140,7 +141,7 @@ json_t *run_result_pools_json(const struct run_result *result)
 	return list;
 }
 
-/* In the result of a lab, hosts and queues of its parts alternate. */
+/* In the result of a lab, hosts and queues are mixed, because each part has both. */
 static void print_names(const struct run_result *result, unsigned hosts, FILE *out)
 {
 	unsigned shown = 0;

@@ -104,7 +104,7 @@ bool run_stream_next(struct run_stream *stream, struct run_sample *sample, uint3
 	struct iovec part[2] = {{sample, sizeof(*sample)}, {values, bytes - sizeof(*sample)}};
 	struct stat status;
 
-	/* A record grows page by page while it is written. */
+	/* A record may be incomplete: while it is being written, the file grows page by page. */
 	if (fstat(stream->fd, &status) < 0 || status.st_size < place_of(stream) + (off_t)bytes ||
 		preadv(stream->fd, part, 2, place_of(stream)) != (ssize_t)bytes)
 		return false;

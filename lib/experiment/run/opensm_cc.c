@@ -45,7 +45,7 @@ static int refuse(const struct reader *reader, const char *expected)
 		reader->origin, reader->line, reader->key, expected, reader->value);
 }
 
-/* A number up to 'max' that ends at a space or the end; '*text' is after it. */
+/* A number up to 'max', followed by a space or the end; '*text' is then behind it. */
 static bool take_number(char **text, uint64_t max, uint32_t *number)
 {
 	char *from = *text + strspn(*text, BLANKS);
@@ -208,7 +208,7 @@ static int read_table(struct reader *reader)
 			      "3 and 16383");
 }
 
-/* Keys of credit starvation, which the control map switches on, and of management. */
+/* Keys for credit starvation, which the control map enables, and for management. */
 static int pass(struct reader *reader)
 {
 	return 0;
@@ -238,7 +238,7 @@ static const struct {
 	{"cc_cct", read_table},
 };
 
-/* A line without its end, which is changed. */
+/* Parses a line without its line end; modifies it. */
 static int read_line(struct reader *reader, char *line)
 {
 	size_t length;
@@ -261,7 +261,7 @@ static int read_line(struct reader *reader, char *line)
 		reader->line, reader->key);
 }
 
-/* The value of the service levels that count, which must all be equal. */
+/* The common value of all service levels that count; they must be equal. */
 static int merge(const struct reader *reader, const char *name, const struct leveled *setting,
 	uint32_t *value, bool *has)
 {
@@ -285,7 +285,7 @@ static int merge(const struct reader *reader, const char *name, const struct lev
 	return 0;
 }
 
-/* OpenSM's own file has 0, for service levels that its map leaves out. */
+/* A file written by OpenSM has 0 for service levels that its map leaves out. */
 static int check_timer(const struct reader *reader, uint32_t units)
 {
 	unsigned line = UINT32_MAX;
@@ -322,7 +322,7 @@ static int finish(struct reader *reader)
 	return result;
 }
 
-/* Reads lines of a text that belongs to the reader and ends with a zero byte. */
+/* Reads the lines of a text that the reader owns; the text ends with a zero byte. */
 static int read_lines(struct reader *reader, char *text)
 {
 	int result = 0;
@@ -374,7 +374,7 @@ int opensm_cc_load(const char *path, struct opensm_cc *out, struct error *error)
 	return result;
 }
 
-/* 'nic.iba-cc.opensm', and the keys that it fills in. */
+/* 'nic.iba-cc.opensm', and the keys for which it supplies values. */
 
 struct request {
 	const struct yaml_tree_node *root, *file;
@@ -386,8 +386,8 @@ static const struct yaml_tree_node *get(const struct yaml_tree_node *map, const 
 	return map == NULL || map->kind != YAML_TREE_MAP ? NULL : yaml_tree_get(map, key);
 }
 
-/* Whether a key of the section keeps its value: keys from the command line always do, keys from the
- * run file only if it also names OpenSM's file. */
+/* Whether a key of the section keeps its value: keys on the command line always do, keys in the run
+ * file only if the run file also names OpenSM's file. */
 static bool keeps(
 	const struct request *request, const struct yaml_tree_node *section, const char *key)
 {

@@ -30,7 +30,7 @@
 
 #define OPENSM_CC_BYTES_MAX (1u << 20) /* maximum file size */
 
-/* The settings of a file; one whose 'has' is false is not in it. */
+/* The settings in a file; a setting is missing from the file if its 'has' member is false. */
 struct opensm_cc {
 	bool has_threshold, has_marking_rate, has_packet_size, has_victims, has_per_host;
 	bool has_timer, has_increase, has_min, has_table;
@@ -38,7 +38,7 @@ struct opensm_cc {
 	bool victims, per_host;
 	weft_time timer_ps;
 	uint32_t increase, min;
-	struct cc_table table; /* its last entry is the index's limit */
+	struct cc_table table; /* its last entry is the limit of the index */
 };
 
 /* Reads the text of a file; 'origin' names it in messages. 0, or -EINVAL with file, line and what

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Words of run files for which the code has fixed cases: identifier, text in the file. Messages
+/* Words of run files that the code handles case by case: identifier, text in the file. Messages
  * list them in this order. Routing algorithms, selectors, traffic patterns, arrivals, adaptive
- * modes and queuing schemes are not here: their lists are in lib, beside their functions. */
+ * modes and queuing schemes are not here: their lists are in lib, next to their functions. */
 
 /* By hand: several words a line. */
 /* clang-format off */
@@ -17,12 +17,12 @@
 #define RUN_FLOW_CONTROLS(X) \
 	X(RUN_FLOW_CONTROL_CREDIT, "credit") X(RUN_FLOW_CONTROL_STOP_GO, "stop-go") \
 	X(RUN_FLOW_CONTROL_PFC, "pfc") X(RUN_FLOW_CONTROL_LOSSY, "lossy")
-/* How hosts recover frames that switches dropped. */
+/* How hosts recover frames that switches discarded. */
 #define RUN_RECOVERIES(X) \
 	X(RUN_RECOVERY_SELECTIVE, "selective-repeat") X(RUN_RECOVERY_GO_BACK, "go-back-n")
 #define RUN_CREDITS(X) \
 	X(RUN_CREDITS_COALESCED, "coalesced") X(RUN_CREDITS_EACH, "each")
-/* Readings of the thesis on wormhole switches (docs/explanation/wormhole.md). */
+/* Interpretations of the thesis on wormhole switches (docs/explanation/wormhole.md). */
 #define RUN_ROUTING_STARTS(X) \
 	X(RUN_ROUTING_STARTS_GRANT, "grant") X(RUN_ROUTING_STARTS_HEADER, "header")
 /* Flows that contend with a packet (contention.h). */
@@ -57,8 +57,8 @@
 	X(RUN_ROUTES_MAPPER, "mapper") X(RUN_ROUTES_STATIC, "static")
 #define RUN_MAPPER_MODES(X) \
 	X(RUN_MAPPER_AUTO, "auto") X(RUN_MAPPER_ALWAYS, "always") X(RUN_MAPPER_NEVER, "never")
-/* Readings of InfiniBand congestion control, DRB and PR-DRB (docs/explanation/source-control.md).
- * */
+/* Interpretations of InfiniBand congestion control, DRB and PR-DRB
+ * (docs/explanation/source-control.md). */
 #define RUN_CC_PERS(X) \
 	X(RUN_CC_PER_DESTINATION, "destination") X(RUN_CC_PER_HOST, "host")
 #define RUN_DRB_ACKS(X) \
@@ -67,7 +67,7 @@
 	X(RUN_DRB_MEASURE_METAPATH, "metapath") X(RUN_DRB_MEASURE_MEAN, "mean")
 #define RUN_DRB_NEW_PATHS(X) \
 	X(RUN_DRB_NEW_INHERIT, "inherit") X(RUN_DRB_NEW_ZERO, "zero")
-/* Values that a run measures until they are known. */
+/* Values that a run measures until they are known precisely enough. */
 #define RUN_UNTILS(X) \
 	X(RUN_UNTIL_LATENCY, "latency.mean") X(RUN_UNTIL_ACCEPTED, "accepted")
 #define RUN_SIMILARITIES(X) \

@@ -32,7 +32,7 @@ void run_write_topology(const void *member, FILE *out, unsigned indent)
 		yaml_tree_write_text(topology->spec, out);
 		return;
 	}
-	/* The last newline is the one after every value. */
+	/* The caller writes the last newline, as after every value. */
 	fputs("\n", out);
 	topology_write_keys(topology->in_place, out, indent);
 }
@@ -60,7 +60,7 @@ const struct yaml_field run_file_fields[] = {
 	{NULL},
 };
 
-/* The values of the papers, where they give one. */
+/* The values of the papers where they give one; otherwise Weft's own. */
 static const struct run_config config_default = {
 	.clock = RUN_CLOCK_REAL,
 	.dilation = 1,
@@ -238,8 +238,8 @@ bool run_routing_has_ties(const struct run_config_routing *routing)
 	return ties;
 }
 
-/* Runs that end on something other than a time have a generous one; on the real clock a schedule
- * that never ends would keep its user waiting. */
+/* Runs that end on something other than a time have a generous limit; on the real clock, a schedule
+ * that never ends would otherwise keep its user waiting. */
 static weft_time default_duration(const struct run_config *config)
 {
 	const struct run_config_measure *measure = &config->measure;
@@ -264,7 +264,7 @@ static void choose_times(struct run_config *config)
 		measure->sample_ps = sample;
 	if (measure->duration_ps == 0)
 		measure->duration_ps = default_duration(config);
-	/* A tenth of a run that is shorter than the usual sample. */
+	/* If the run is shorter than the usual sample, a tenth of its duration. */
 	if (chosen && measure->duration_ps < sample)
 		measure->sample_ps = measure->duration_ps > 10 * PS_PER_US
 					     ? measure->duration_ps / 10
@@ -281,8 +281,9 @@ void run_config_complete(struct run_config *config)
 	choose_times(config);
 	if (config->sw.credits == RUN_CREDITS_UNSET)
 		config->sw.credits = credits_of_choice(config);
-	/* An empty VC may withhold a quarter, and must leave enough for the longest frame. Withheld
-	 * credits would keep a cycle open, which the search for deadlocks then cannot find. */
+	/* An empty VC may withhold up to a quarter, but must leave enough for the longest frame.
+	 * Withheld credits would keep a cycle open, and the search for deadlocks would not find
+	 * it. */
 	if (vc_blocks - vc_blocks / 4 < run_config_frame_blocks(config) ||
 		config->routing.may_deadlock)
 		config->sw.credits = RUN_CREDITS_EACH;
@@ -338,7 +339,7 @@ static int override(
 	return result;
 }
 
-/* Takes ownership of the tree, which may be NULL with errno. */
+/* Takes ownership of the tree, which may be NULL with errno set. */
 static struct run_config *read_tree(struct yaml_tree *tree,
 	const struct run_config_overrides *overrides, unsigned count, struct error *error)
 {
@@ -386,7 +387,7 @@ struct run_config *run_config_parse(const char *text, size_t length, const char 
 		&(struct run_config_overrides){"--set", set, sets}, 1, error);
 }
 
-/* The message about a file's contents has its own place. */
+/* A message about a file's contents has its own position. */
 static struct topology *open_spec(const struct run_config *config, struct error *error)
 {
 	struct topology *topology;

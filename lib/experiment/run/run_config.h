@@ -24,7 +24,7 @@ struct run_config {
 	enum run_clock clock;
 	uint32_t dilation; /* real seconds per second of the fabric, or RUN_DILATION_AUTO */
 	uint64_t seed;
-	struct topology_defaults link; /* for links without values in the topology */
+	struct topology_defaults link; /* for links whose values the topology does not set */
 	struct run_config_switch sw;
 	const struct queuing_scheme *queuing;
 	struct run_config_routing routing;
@@ -44,8 +44,8 @@ struct run_config {
 	struct run_config_job_list jobs;
 };
 
-/* Bytes of a data frame besides header, route and payload: a latency extension if sources measure
- * latencies, a tag if hosts authenticate data. */
+/* Bytes of a data frame in addition to header, route and payload: a latency extension if sources
+ * measure latencies, a tag if hosts authenticate data. */
 static inline uint32_t run_config_extra_bytes(const struct run_config *config)
 {
 	bool measures = config->nic.control >= SOURCE_CONTROL_DRB;
@@ -53,7 +53,7 @@ static inline uint32_t run_config_extra_bytes(const struct run_config *config)
 	return (measures ? FRAME_LATENCY_BYTES : 0) + run_config_tag_bytes(&config->security);
 }
 
-/* The maximum of these and the payload. For frame_room() and frame_longest(). */
+/* The maximum of these bytes together with the payload. For frame_room() and frame_longest(). */
 static inline uint32_t run_config_frame_payload(const struct run_config *config)
 {
 	return config->nic.mtu_bytes + run_config_extra_bytes(config);
@@ -71,7 +71,7 @@ static inline bool run_config_marks(const struct run_config *config)
 	return config->sw.fecn != 0 || config->sw.ecn.kmax_bytes != 0;
 }
 
-/* Links have no credits, but the pause frames of Ethernet or nothing. */
+/* Links have no credits; they use Ethernet's pause frames or nothing. */
 static inline bool run_config_is_ethernet(const struct run_config *config)
 {
 	return config->sw.flow_control == RUN_FLOW_CONTROL_PFC ||
@@ -84,28 +84,29 @@ static inline bool run_config_measures_links(const struct run_config *config)
 	return config->measure.links || config->measure.link_series;
 }
 
-/* Blocks of a VC in the input buffer of a switch. */
+/* The size in blocks of one VC in a switch's input buffer. */
 static inline uint32_t run_config_vc_blocks(const struct run_config *config)
 {
 	return (uint32_t)(config->sw.buffer_bytes / FRAME_BLOCK_BYTES / run_config_vcs(config));
 }
 
-/* Blocks of the longest frame that a switch takes. */
+/* The size in blocks of the longest frame that a switch accepts. */
 static inline uint32_t run_config_frame_blocks(const struct run_config *config)
 {
 	return frame_blocks(FRAME_HEADER_BYTES + FRAME_ROUTE_MAX + config->sw.mtu_bytes +
 			    run_config_extra_bytes(config));
 }
 
-/* The keys whose words are a list of lib: every entry of it can be selected. A NULL key ends the
- * array. */
+/* Keys whose words come from a list in lib: every entry of that list can be selected. A NULL key
+ * ends the array. */
 struct run_words {
 	const char *key;
 	const struct name_table *list;
 };
 extern const struct run_words run_words[];
 
-/* The default of switch.credits: modes that compare ports need credits exact to the packet. */
+/* The default of switch.credits: modes that compare ports need credit counts that are exact to the
+ * packet. */
 enum run_credits run_credits_of_mode(const struct adaptive_mode *mode);
 
 /* Switches choose among several ports. */
@@ -113,33 +114,34 @@ bool run_config_is_adaptive(const struct run_config *config);
 
 /* The ladder of VCs with which switches choose paths in a Dragonfly; NULL: they do not choose. */
 const struct vc_ladder *run_config_ladder(const struct run_config *config);
-/* Its switches read the queues of others, which one thread of the virtual clock can do. */
+/* Its switches read the queues of other switches, which is only possible with one thread on the
+ * virtual clock. */
 bool run_config_needs_oracle(const struct run_config *config);
 
 /* Messages have service levels of their own. */
 bool run_config_has_classes(const struct run_config *config);
 
-/* The key that needs a whole switch in one loop, as its decisions are made with the state of all
- * outputs (docs/how-to/divide-a-switch.md); NULL: switches may be divided. */
+/* The key that requires each switch to be served by one loop, because its decisions depend on the
+ * state of all outputs (docs/how-to/divide-a-switch.md); NULL: switches may be divided. */
 const char *run_config_needs_one_lcore(const struct run_config *config);
 
-/* An entry of the traffic is a schedule. */
+/* At least one entry of the traffic is a schedule. */
 bool run_config_has_schedule(const struct run_config *config);
 
-/* Mean length of the messages of an entry of traffic. */
+/* Mean length of the messages of a traffic entry. */
 double run_config_mean_bytes(const struct run_config_traffic *traffic);
 
 /* The text of a choice: run_clock_name(RUN_CLOCK_REAL) is "real". */
 const char *run_clock_name(enum run_clock clock);
 const char *run_switching_name(enum run_switching switching);
 const char *run_until_value_name(enum run_until_value value);
-/* One of the algorithms has multi-step paths, for which 'radius' and 'steps' are defined. */
+/* At least one algorithm has multi-step paths, for which 'radius' and 'steps' are defined. */
 bool run_routing_has_steps(const struct run_config_routing *routing);
-/* Interfaces choose among the routes of a pair: because of nic.control, or of a nic.selector other
- * than the algorithm's own. The second returns the word that requests it. */
+/* Interfaces choose among the routes of a pair, because of nic.control or because nic.selector
+ * differs from the algorithm's own. The second function returns the word that requests it. */
 bool run_config_chooses_routes(const struct run_config *config);
 const char *run_config_chooser(const struct run_config *config);
-/* One of the algorithms chooses among equally good paths, which needs 'ties'. */
+/* At least one algorithm chooses among equally good paths, which needs 'ties'. */
 bool run_routing_has_ties(const struct run_config_routing *routing);
 /* All algorithms, joined by '+'. */
 void run_routing_name(const struct run_config_routing *routing, char out[RUN_ROUTING_NAME]);
@@ -149,22 +151,22 @@ const char *run_routing_origin(
 /* 0, or -EINVAL: no mode has this name. */
 int run_mapper_mode_find(const char *name, enum run_mapper_mode *mode);
 
-/* Whether this host may be the mapper: AUTO with normal priority, ALWAYS with higher priority.
- * 'mode: auto' allows only the hosts in 'hosts'; 'always' gives them priority over the others;
- * 'never' allows only the others. */
+/* Whether this host may be the mapper: AUTO means yes, ALWAYS yes with higher priority. 'mode:
+ * auto' allows only the hosts in 'hosts'; 'always' gives them priority over the others; 'never'
+ * allows only the others. */
 enum run_mapper_mode run_config_mapper_mode(const struct run_config *config, const char *host);
 
-/* Reads a file, or text in memory ('origin' stands for its name), after the overrides "KEY=VALUE"
- * in 'set'. NULL, fault and errno. */
+/* Reads a file, or text in memory ('origin' stands for its name), and applies the overrides
+ * "KEY=VALUE" in 'set'. NULL, fault and errno. */
 struct run_config *run_config_load(
 	const char *path, const char *const *set, unsigned sets, struct error *error);
-/* Overrides from one command line option, which messages name. */
+/* Overrides from one command line option; messages name the option. */
 struct run_config_overrides {
 	const char *option; /* "--set" */
 	const char *const *set;
 	unsigned sets;
 };
-/* The same with overrides of 'count' options, in this order. */
+/* The same with the overrides of 'count' options, applied in this order. */
 struct run_config *run_config_load_with(const char *path,
 	const struct run_config_overrides *overrides, unsigned count, struct error *error);
 struct run_config *run_config_parse(const char *text, size_t length, const char *origin,
@@ -174,7 +176,7 @@ void run_config_destroy(struct run_config *config);
 /* The defaults: the values of the papers. */
 void run_config_default(struct run_config *config);
 
-/* 0, or -EINVAL and error: a key or combination without support. */
+/* 0, or -EINVAL and error: a key or combination that is not supported. */
 int run_config_supported(const struct run_config *config, struct error *error);
 
 /* Opens the topology with the configuration's link defaults; checks that it is connected and has
@@ -184,19 +186,19 @@ struct topology *run_config_open_topology(const struct run_config *config, struc
 /* Names the interfaces of 'edges: {hosts, network}': host h gets interface eth0 in namespace
  * weft-LAB-h ('lab' NULL: weft-h), with the address network + 1 + number of h in the topology.
  * Other edges stay as they are. -EINVAL and error: an unknown host, a name that is too long, no
- * address is left, or edges of a run ('lab' NULL) share a network and a namespace; -ENOMEM. */
+ * address is left, or edges in a run ('lab' NULL) share a network and a namespace; -ENOMEM. */
 int run_config_name_edges(struct run_config *config, const struct topology *topology,
 	const char *lab, struct error *error);
 
-/* -EINVAL and error if two edges on this machine have overlapping networks in one namespace,
- * because the kernel would not send packets between them through the fabric. */
+/* -EINVAL and error if two edges on this machine have overlapping networks in one namespace: the
+ * kernel would then not send packets between them through the fabric. */
 int run_config_check_edges(const struct run_config *config, const struct run_config_edge *edge,
 	const struct run_config_edge *before, struct error *error);
 
-/* Whether one of the networks "10.0.0.1/24" contains the other. */
+/* Whether one of the networks, such as "10.0.0.1/24", contains the other. */
 bool run_config_networks_overlap(const char *one, const char *other);
 
-/* -EINVAL, and "FILE:LINE:COLUMN: " or "--set KEY: " before the text. */
+/* -EINVAL, with "FILE:LINE:COLUMN: " or "--set KEY: " before the text. */
 int run_config_refuse(const struct run_config *config, const struct run_config_place *place,
 	struct error *error, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -206,13 +208,14 @@ int run_config_set_clock(struct run_config *config, const char *name, struct err
 /* Overrides the file's dilation (--dilation N|auto). -EINVAL: neither. */
 int run_config_set_dilation(struct run_config *config, const char *text, struct error *error);
 
-/* Writes the full configuration as a run file that reads back to the same. 0 or -EIO. */
+/* Writes the full configuration as a run file that yields the same one when read. 0 or -EIO. */
 int run_config_explain(const struct run_config *config, FILE *out);
 
-/* 0, or -EINVAL and error if a run of 'duration_ps' has more samples than RUN_SAMPLES_MAX. */
+/* 0, or -EINVAL and error if a run of 'duration_ps' would have more samples than
+ * RUN_SAMPLES_MAX. */
 int run_config_check_samples(
 	const struct run_config_measure *measure, weft_time duration_ps, struct error *error);
-/* 0, or -EINVAL and error if link-series of a run of its duration is more than RUN_LINK_VALUES_MAX
- * values: as many for each direction of a link as there are VCs, plus four. */
+/* 0, or -EINVAL and error if link-series of a run of its duration would have more than
+ * RUN_LINK_VALUES_MAX values. Each direction of a link has one value per VC, plus four. */
 int run_config_check_link_series(
 	const struct run_config *config, const struct topology *topology, struct error *error);

@@ -136,7 +136,7 @@ static int check_fidelity(const struct yaml_tree_node *root, struct error *error
 		"fidelity.share: expected fidelity.late, of which this is the share");
 }
 
-/* A share of 0, as in a written configuration, is not an interval. */
+/* A share of 0, as found in a written configuration, means that there is no interval. */
 static int check_until(const struct yaml_tree_node *root, struct error *error)
 {
 	const struct yaml_tree_node *until = run_config_says(root, "measure", "until", NULL)

@@ -26,7 +26,7 @@ static const char *const similarity_choices[] = {RUN_SIMILARITIES(X) NULL};
 static const char *const save_choices[] = {RUN_PR_DRB_SAVES(X) NULL};
 #undef X
 
-/* "3:5" or "5", the end of which is '*rest'. */
+/* "3:5" or "5"; '*rest' is where the text ends. */
 static bool parse_entry(const char *text, char **rest, struct cc_table *table)
 {
 	unsigned long first = strtoul(text, rest, 10), second;
@@ -208,7 +208,8 @@ static bool learns_by_marks(const struct run_config *config)
 	       config->nic.control == SOURCE_CONTROL_DRB_CN;
 }
 
-/* By a selector in the file: the algorithm's own also works with one route. */
+/* Only a selector in the file counts, because the algorithm's own also works with a single
+ * route. */
 static bool selects(const struct run_config *config)
 {
 	const char *own = config->routing.algorithm->selector;

@@ -97,7 +97,7 @@ static int check_edge(const struct run_config_edge_list *list, const struct yaml
 
 /* --- {hosts: [h0, h8], network: 10.99.0.0/24} --- */
 
-/* Bits of the prefix, of a good address; -1: none was given. */
+/* Prefix length of a valid address; -1: none was given. */
 static int parse_address(const char *text, uint32_t *address)
 {
 	char base[RUN_ADDRESS_MAX];
@@ -121,7 +121,7 @@ static bool parse_network(const char *text, uint32_t *network, uint32_t *size)
 	return true;
 }
 
-/* The address of host i is network + 1 + i, so the network has 0 bits where hosts differ. */
+/* The address of host i is network + 1 + i, so the network must have 0 bits where hosts differ. */
 static bool network_is_valid(const char *text)
 {
 	uint32_t network, size;
@@ -236,7 +236,7 @@ static int take_all_hosts(struct run_config_edge_list *list, const struct topolo
 	return 0;
 }
 
-/* The broadcast address and the network's own belong to no host. */
+/* The broadcast address and the network's own address are not assigned to hosts. */
 static bool give_address(struct run_config_edge *edge, const char *network, uint32_t number)
 {
 	char text[INET_ADDRSTRLEN];

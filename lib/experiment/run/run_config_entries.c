@@ -47,8 +47,8 @@ const struct yaml_tree_node *run_config_nearest(
 	return at != NULL ? at : in != NULL ? in : root;
 }
 
-/* The folder that paths of this node start from: its file's, or the current one for the command
- * line. The caller frees it. */
+/* The folder from which the paths of this node start: its file's folder, or the current one if the
+ * node is from the command line. The caller frees it. */
 static char *base_folder(const struct yaml_tree_node *node)
 {
 	char *copy = strdup(node->line != 0 ? node->origin : "./x"), *folder, *absolute;
@@ -57,7 +57,7 @@ static char *base_folder(const struct yaml_tree_node *node)
 		return NULL;
 	folder = dirname(copy);
 	absolute = realpath(folder, NULL);
-	/* The text is not from a file. */
+	/* The text is not from a file, so the folder may not exist. */
 	if (absolute == NULL)
 		absolute = strdup(folder);
 	free(copy);
@@ -190,7 +190,8 @@ int run_read_time_or_off(const struct yaml_tree_node *node, void *member, struct
 {
 	int result = run_read_time_or("off", node, member, error);
 
-	/* The watchdog checks every sixteenth of its time; no loop takes frames sooner. */
+	/* The watchdog checks at intervals of a sixteenth of its time, and no loop polls more
+	 * often. */
 	if (result == 0 && *(weft_time *)member < PS_PER_US)
 		return yaml_tree_refuse(node, error, "'%s: %s': expected off, or 1us or more",
 			node->key, node->text);
@@ -227,7 +228,7 @@ void run_write_rows(const struct yaml_field *fields, const void *rows, size_t si
 	}
 }
 
-/* Paths: char *, NULL where the file has none. */
+/* Paths: char *, NULL if the file has none. */
 
 int run_read_path(const struct yaml_tree_node *node, void *member, struct error *error)
 {
@@ -250,7 +251,7 @@ bool run_path_present(const void *member)
 	return *(char *const *)member != NULL;
 }
 
-/* Up to three digits after the point, as thousandths. False: not such a number. */
+/* Up to three digits after the decimal point, as thousandths. False: not such a number. */
 static bool parse_thousandths(const char *text, uint32_t *value)
 {
 	uint64_t whole = 0;

@@ -16,7 +16,7 @@ extern const struct yaml_field run_link_fields[], run_switch_fields[], run_routi
 	run_job_fields[];
 /* The short form of 'edges', instead of a list. */
 extern const struct yaml_field run_edge_network_fields[];
-/* Top-level keys of each kind of file. */
+/* The top-level keys of each kind of file. */
 extern const struct yaml_field run_file_fields[], lab_file_fields[];
 extern const char *const run_clock_choices[];
 
@@ -57,20 +57,21 @@ int run_read_dilation(const struct yaml_tree_node *node, void *member, struct er
 void run_write_dilation(const void *member, FILE *out, unsigned indent);
 void run_write_topology(const void *member, FILE *out, unsigned indent);
 
-/* Helpers of custom readers. A list of at most 'max' rows; allocates 'size' bytes for each. */
+/* Helpers for custom readers. Reads a list of at most 'max' rows, and allocates 'size' bytes for
+ * each. */
 int run_read_rows(const struct yaml_tree_node *node, uint32_t max, size_t size, void **rows,
 	struct error *error);
-/* The same list as a value: its rows, each by these fields. */
+/* The same list as a value: its rows, each with these fields. */
 void run_write_rows(const struct yaml_field *fields, const void *rows, size_t size, uint32_t count,
 	FILE *out, unsigned indent);
-/* A time, or a word that means never. */
+/* A time, or a word that means 'never'. */
 int run_read_time_or(
 	const char *never, const struct yaml_tree_node *node, void *member, struct error *error);
 void run_write_time_or(const char *never, const void *member, FILE *out);
 int run_refuse_memory(const struct yaml_tree_node *node, struct error *error);
-/* A host, or one of its ports such as h0:1. */
+/* A host, or one of its ports, such as h0:1. */
 int run_read_host(const struct yaml_tree_node *node, char *name, size_t size, struct error *error);
-/* At least one name; the caller has checked how many there are, and frees the list. */
+/* At least one name; the caller checked their number, and frees the list. */
 int run_read_names(const struct yaml_tree_node *node, char (**names)[TOPOLOGY_NAME_MAX],
 	uint32_t *count, struct error *error);
 /* "[h1, h2]" */
@@ -79,13 +80,13 @@ struct run_config_place run_place_of(const struct yaml_tree_node *node);
 /* "line 12", or the option. */
 const char *run_place_text(const struct run_config_place *place, char text[RUN_OPTION_MAX]);
 
-/* Makes a path of a file, relative to the file's folder, absolute. The caller frees '*path'.
- * -EINVAL: too long to be read back; -ENOMEM. */
+/* Makes a path in a file, which is relative to the file's folder, absolute. The caller frees
+ * '*path'. -EINVAL: too long to be read back; -ENOMEM. */
 int run_resolve_path(
 	const struct yaml_tree_node *node, const char *text, char **path, struct error *error);
 
-/* Keys of 'type' whose run_config is at 'in' ("run." or nothing). The topology is read last: its
- * links take the defaults of 'link'. */
+/* Keys of the struct 'type' whose run_config is at 'in' ("run." or nothing). The topology is read
+ * last because its links use the defaults of 'link'. */
 #define RUN_SHARED_FIELDS(type, in)                                                                                         \
 	{"dilation", YAML_FIELD_CUSTOM, YAML_MEMBER(type, in dilation), .read = run_read_dilation,                          \
 		.write = run_write_dilation, .form = "auto|<number>", .min = 1,                                             \
@@ -143,25 +144,25 @@ int run_resolve_path(
 			.doc = "What hosts send."                                                                           \
 	}
 
-/* Decides between 'routing.file' and the keys of computed routes: one on the command line replaces
- * the other in the file, else both are refused. With a route file its header decides mode and
- * default selector. For run_config_complete(). 0 or -errno. */
+/* Decides between 'routing.file' and the keys of computed routes: if one is on the command line, it
+ * replaces the other in the file; otherwise having both is an error. The header of a route file
+ * determines mode and default selector. For run_config_complete(). 0 or -errno. */
 int run_config_choose_routes(
 	struct run_config *config, const struct yaml_tree_node *root, struct error *error);
-/* Copies the settings of the file 'nic.iba-cc.opensm' for keys that are not given; on the command
- * line it also replaces keys of the run file. 0 or -errno. */
+/* Copies settings from the file 'nic.iba-cc.opensm' to keys that are not set; if the file is named
+ * on the command line, it also replaces keys of the run file. 0 or -errno. */
 int run_config_take_opensm(
 	struct run_config *config, const struct yaml_tree_node *root, struct error *error);
-/* Fills in keys that the file lacks: number of alternatives and selector, from the routing
- * algorithm; mode, from adaptive routing. */
+/* Fills in keys that the file lacks: the number of alternatives and the selector depend on the
+ * routing algorithm, the mode on adaptive routing. */
 void run_config_complete(struct run_config *config);
-/* Before the file's values are read: defaults for the thesis' Myrinet (004, section 4.3), and for
- * runs that do not end after a given time. */
+/* Called before the file's values are read: sets defaults for the thesis' Myrinet (004, section
+ * 4.3), and for runs that do not end after a given time. */
 void run_config_default_by_file(struct run_config *config, const struct yaml_tree_node *root);
 /* Reads 'topology' after all other keys; 'node' is its value. 0 or -errno. */
 int run_config_read_topology(
 	struct run_config *config, const struct yaml_tree_node *node, struct error *error);
-/* Refuses keys that contradict each other; 'root' gives their places. */
+/* Refuses keys that contradict each other; 'root' provides their positions. */
 int run_config_check(
 	const struct run_config *config, const struct yaml_tree_node *root, struct error *error);
 /* Likewise for adaptive routing and the detector. */
@@ -174,13 +175,13 @@ int run_config_check_bursts(const struct run_config *config, struct error *error
 /* Likewise for the mapper's times. */
 int run_config_check_mapper(
 	const struct run_config *config, const struct yaml_tree_node *root, struct error *error);
-/* -EINVAL: 'mapper.hosts' names a host that the topology does not have. */
+/* -EINVAL: 'mapper.hosts' names a host that is not in the topology. */
 int run_config_check_mapper_hosts(
 	const struct run_config *config, const struct topology *topology, struct error *error);
-/* True if the tree has section.key, with this value unless it is NULL. */
+/* True if the tree has section.key, with this value if 'value' is not NULL. */
 bool run_config_says(
 	const struct yaml_tree_node *root, const char *section, const char *key, const char *value);
-/* The node of section.key, else of the section, else the root. */
+/* The node of section.key, or else of the section, or else the root. */
 const struct yaml_tree_node *run_config_nearest(
 	const struct yaml_tree_node *root, const char *section, const char *key);
 /* Frees the members, not the struct. */

@@ -240,7 +240,7 @@ int run_jobs_complete(struct run_config *config, struct error *error)
 void run_jobs_free(struct run_config_job_list *jobs)
 {
 	for (uint32_t i = 0; i < jobs->count; i++) {
-		/* Only a refused job's traffic has pointers. */
+		/* Only the traffic of a refused job still has pointers. */
 		run_traffic_fini(&jobs->at[i].traffic);
 		free(jobs->at[i].schedule);
 		free(jobs->at[i].placement.file);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The mapper section of run and lab files: source of routes, candidate hosts, key, expected
- * topology, times. */
+/* The mapper section of run and lab files: where routes come from, candidate hosts, key, expected
+ * topology, and times. */
 
 #include <errno.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void write_hosts(const void *member, FILE *out, unsigned indent)
 		run_write_names(hosts->name, hosts->count, out);
 }
 
-/* Keeps generator text; a path starts from the file's folder. */
+/* Keeps a generator's text; a path is relative to the file's folder. */
 static int read_expect(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	char text[RUN_PATH_MAX];

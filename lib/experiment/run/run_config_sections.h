@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The sections of run and lab files as plain structs; run_config.h has the whole, and who owns it.
- */
+/* The sections of run and lab files as plain structs; run_config.h has the whole configuration, and
+ * defines its owner. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,14 +32,14 @@ struct traffic_pattern;  /* lib/traffic/traffic_pattern.h */
 #define RUN_PATH_MAX        1024 /* longest path or generator text in a file */
 #define RUN_EDGES_MAX       1024
 #define RUN_TRAFFIC_MAX     256
-#define RUN_MESSAGE_MIN     16         /* bytes; a message carries its time of generation */
+#define RUN_MESSAGE_MIN     16         /* bytes; a message has its generation time */
 #define RUN_LOOPS_MAX       1000000000 /* most repetitions of a capture */
 #define RUN_MESSAGE_MAX     ((uint64_t)64 << 20)
 #define RUN_BURST_MIN       (10 * PS_PER_NS) /* every burst is drawn: no more of them than frames */
 #define RUN_BURST_MAX       (1000 * PS_PER_S)
 #define RUN_BURSTS_MAX      100000 /* mean time from one message to the next */
 #define RUN_NAMES_MAX       65536  /* hosts of one list */
-#define RUN_ALGORITHMS_MORE 3      /* additional ones in one set of routes */
+#define RUN_ALGORITHMS_MORE 3      /* further ones in one set of routes */
 #define RUN_ROUTING_NAME    64     /* "ud+ud-itb" */
 #define RUN_ROUTING_ORIGIN  (RUN_ROUTING_NAME + 32)
 
@@ -54,13 +54,14 @@ struct run_config_pfc {
 	uint64_t xoff_bytes, xon_bytes;
 };
 
-/* VCs of service levels; none given: 0, or the own number with traffic classes. */
+/* VCs of service levels; if none are given: VC 0, or the level's own number with traffic
+ * classes. */
 struct run_config_sl {
 	uint8_t vc[16];
 	uint32_t count;
 };
 
-/* RED marks depending on the queue of an output (fecn.h); kmax 0: none. */
+/* RED marking, which depends on the queue of an output (fecn.h); kmax 0: none. */
 struct run_config_ecn {
 	uint64_t kmin_bytes, kmax_bytes;
 	uint32_t pmax_ppm;
@@ -70,12 +71,12 @@ struct run_config_switch {
 	enum run_switching switching;
 	enum run_flow_control flow_control;
 	enum run_credits credits;      /* when a credit frame is sent (lib/link/credit.h) */
-	uint64_t buffer_bytes;         /* per input port, split equally among the VCs */
-	uint32_t stop_bytes, go_bytes; /* stop-go: STOP above, GO below this level */
-	uint32_t mtu_bytes;            /* payload of the longest frame that must fit */
+	uint64_t buffer_bytes;         /* per input port, split equally among its VCs */
+	uint32_t stop_bytes, go_bytes; /* stop-go: STOP above this level, GO below it */
+	uint32_t mtu_bytes;            /* longest payload for which a frame must fit */
 	uint32_t vcs;                  /* without the adapted-flow channel */
 	bool voq;
-	uint32_t fecn; /* threshold of every input buffer, 0: nothing is marked (fecn.h) */
+	uint32_t fecn; /* threshold for every input buffer, 0: nothing is marked (fecn.h) */
 	uint32_t marking_rate, mark_bytes; /* fecn_rules */
 	bool victim_mask;
 	struct arbitration_config arbitration;
@@ -91,19 +92,19 @@ struct run_config_switch {
 };
 
 struct run_config_routing {
-	/* Absolute path of the route file; NULL: the routes are computed. With a file, 'algorithm'
-	 * has no meaning, 'alternatives' is 0 and 'granularity' is UNSET. */
+	/* Absolute path of the route file; NULL: the routes are computed. With a route file,
+	 * 'algorithm' is unused, 'alternatives' is 0 and 'granularity' is UNSET. */
 	char *file;
 	struct run_config_place file_place;
 	const struct route_algorithm *file_algorithm; /* the one the file names; NULL: unknown */
 	const struct route_algorithm *algorithm;
-	/* Further route sets on the same tree, between which interfaces choose (route_merge.h). */
+	/* Further route sets on the same tree, among which interfaces choose (route_merge.h). */
 	const struct route_algorithm *other[RUN_ALGORITHMS_MORE];
 	uint32_t others;
 	enum run_routing_mode mode;
 	uint32_t alternatives;            /* routes per pair and algorithm, for source routing */
 	enum run_granularity granularity; /* hosts or switches have a route of their own */
-	/* For algorithms with a tree: a switch, or a choice of route_root_find(); "": default. */
+	/* For algorithms with a tree: a switch, or a word for route_root_find(); "": default. */
 	char root[TOPOLOGY_NAME_MAX];
 	enum run_itb_hosts itb_hosts;     /* which hosts of a switch absorb (itb_bridge.h) */
 	enum run_itb_absorb itb_absorb;   /* whether they do if the packet could go on at once */
@@ -119,15 +120,16 @@ struct run_config_routing {
 	uint32_t threshold_ppm; /* occupancy at which adaptive-th leaves the primary port */
 };
 
-/* Choices that the ARN+AFI paper leaves open (congestion_detector.h, arn_table.h, arn_marks.h). */
+/* Choices that the ARN+AFI paper does not specify (congestion_detector.h, arn_table.h,
+ * arn_marks.h). */
 struct run_config_variants {
-	enum run_retest retest;         /* when FCTh is tested besides at HCDTh and CRT */
-	enum run_occupancy occupancy;   /* capacity that a VOQ's occupancy relates to */
+	enum run_retest retest;         /* when FCTh is tested, other than at HCDTh and CRT */
+	enum run_occupancy occupancy;   /* capacity to which a VOQ's occupancy is compared */
 	enum run_notifiers notifiers;   /* VOQs that announce a root */
 	enum run_down_roots down_roots; /* devices that react to a root on the way down */
 	bool watch_afc;                 /* the AFC's VOQs count */
 	bool adapted_notify;            /* adapted packets also trigger notifications */
-	bool adapted_roots;             /* a root of adapted packets is also announced */
+	bool adapted_roots;             /* a root found by adapted packets is also announced */
 	bool waiting_first;             /* a waiting entry takes precedence over a consumed one */
 	bool hosts_act;                 /* a notified host uses the adapted-flow channel */
 };
@@ -135,7 +137,7 @@ struct run_config_variants {
 struct run_config_detector {
 	uint32_t hcdth_ppm, lcdth_ppm, fcth_ppm;
 	weft_time crt_ps, arn_ttl_ps, arn_refresh_ps;
-	uint32_t arn_rate; /* notifications per ms that a port accepts; 0: no limit (arn_policer.h)
+	uint32_t arn_rate; /* notifications that a port accepts per ms; 0: no limit (arn_policer.h)
 			    */
 	struct run_config_variants variants;
 };
@@ -198,10 +200,9 @@ struct run_config_nic {
 	struct run_config_selection selection;
 	uint32_t mtu_bytes;     /* payload of a frame */
 	uint32_t tap_mtu_bytes; /* 0: mtu_bytes */
-	uint32_t window_frames; /* in flight per peer, a power of two */
+	uint32_t window_frames; /* frames in flight per peer, a power of two */
 	weft_time retry_ps, give_up_ps;
-	bool hardware_stamps; /* use the NIC's hardware time stamps if it has them
-				 (arrival_stamps.h) */
+	bool hardware_stamps; /* use hardware time stamps if the NIC has them (arrival_stamps.h) */
 	struct run_config_itb itb;
 	enum source_control_kind control; /* congestion control at the source */
 	enum run_recovery recovery;       /* for frames that switches dropped */
@@ -225,14 +226,15 @@ struct run_config_mapper {
 	enum run_mapper_mode mode; /* mode per host: run_config_mapper_mode() */
 	struct run_config_mapper_hosts hosts;
 	char *key;    /* absolute path of the fabric key; NULL: none */
-	char *expect; /* generator text or absolute path; NULL: the file's own topology */
+	char *expect; /* generator's text or absolute path; NULL: the file's own topology */
 	weft_time listen_ps, heartbeat_ps, takeover_ps, lease_ps, gather_ps, linger_ps, sweep_ps;
 	weft_time retry_ps; /* unanswered requests are repeated */
-	weft_time drain_ps; /* a paused fabric may drain before stored packets are purged */
-	weft_time after_ps; /* static routes are recomputed after an event; NEVER: not at all */
+	weft_time drain_ps; /* time for a paused fabric to drain before stored packets are purged */
+	weft_time after_ps; /* time from an event to recomputing static routes; NEVER: not at all */
 };
 
-/* Labs only: control frames between its processes are authenticated (lib/link/link_seal.h). */
+/* Labs only: control frames between the lab's processes are authenticated
+ * (lib/link/link_seal.h). */
 struct run_config_link_key {
 	char *path; /* absolute; NULL: none */
 	struct run_config_place place;
@@ -242,10 +244,10 @@ struct run_config_link_key {
 struct run_config_security {
 	struct run_config_link_key link_key;
 	bool data;    /* data frames have tags (lib/link/data_tag.h); needs the key */
-	bool sandbox; /* a running process is restricted to what it needs (sandbox.h) */
+	bool sandbox; /* a running process is confined to what it needs (sandbox.h) */
 };
 
-/* Bytes after the payload of data frames. */
+/* Bytes that follow the payload in data frames. */
 static inline uint32_t run_config_tag_bytes(const struct run_config_security *security)
 {
 	return security->data ? FRAME_DATA_TAG_BYTES : 0;
@@ -267,7 +269,7 @@ struct run_event_list {
 /* Impairment of links, by sending device. */
 struct run_config_faults {
 	uint32_t credit_loss_ppm; /* share of the credit frames dropped */
-	uint32_t corrupt_ppm;     /* share of the data frames with a flipped bit */
+	uint32_t corrupt_ppm;     /* share of data frames with a flipped bit */
 };
 
 /* Maximum per run: a million samples take about 50 MB of memory and 150 MB of JSON. */
@@ -289,20 +291,20 @@ struct run_config_measure {
 	weft_time warmup_ps, duration_ps, sample_ps;
 	struct run_config_until until; /* with an automatic warm-up after warmup_ps */
 	weft_time max_ps;              /* then also the duration */
-	/* Wormhole: messages delivered before counting starts, and messages counted; 0: by time.
-	 * The duration is still the limit. */
+	/* Wormhole: number of messages delivered before counting starts, and number of messages
+	 * counted; 0: determined by time. The duration is still the upper limit. */
 	uint64_t warmup_messages, messages;
 	bool hosts; /* wormhole: figures of each host */
 	bool links;
 	bool link_series; /* in each sample */
 	bool switches;    /* waiting times in each switch */
-	bool latencies;   /* the histograms of the latencies are in the result */
+	bool latencies;   /* whether the result includes the histograms of the latencies */
 };
 
-/* A demand on the machine: a run that does not meet it is incomplete (run_fidelity.h). */
+/* A requirement for the machine: a run that does not meet it is incomplete (run_fidelity.h). */
 struct run_config_fidelity {
 	weft_time late_ps;  /* maximum; WEFT_TIME_NEVER: no demand */
-	uint32_t share_ppm; /* for at least this share of the arrivals */
+	uint32_t share_ppm; /* for at least this share of arrivals */
 };
 
 /* The host apart from its interface. */
@@ -314,8 +316,8 @@ struct run_config_host {
 };
 
 struct run_config_topology {
-	char *spec;                /* generator text or absolute path; NULL: in_place */
-	struct topology *in_place; /* a topology written in the file itself */
+	char *spec;                /* generator's text or absolute path; NULL: in_place */
+	struct topology *in_place; /* a topology written in the run file itself */
 	struct run_config_place place;
 };
 
@@ -336,21 +338,21 @@ struct run_config_hosts {
 	struct run_config_place place;
 };
 
-/* The sizes of drawn flows: a published distribution, or a file. Both NULL: none. */
+/* The sizes of drawn flows: a published distribution, or a file. Both NULL: not set. */
 struct run_config_sizes {
 	const struct flow_sizes *known;
 	char *file; /* absolute path */
 };
 
-/* pcap: the hosts of the capture's packets, and their pace. */
+/* pcap: the hosts that the capture's packets use, and their pace. */
 struct run_config_packets {
-	char host[TOPOLOGY_NAME_MAX]; /* sender of all packets; "": by address */
+	char host[TOPOLOGY_NAME_MAX]; /* sender of all packets; "": chosen by address */
 	char *by;       /* absolute path of a file of addresses and hosts; NULL: round robin */
 	uint32_t speed; /* in thousandths; 0: 'load' is given */
 	uint32_t loops;
 };
 
-/* Packets of a capture, and how many of them no host sends. */
+/* Packets of a capture, and how many of them are not sent by any host. */
 struct run_packets_count {
 	uint64_t read;
 	uint64_t no_source, no_destination; /* an address without a host */
@@ -376,7 +378,7 @@ struct run_config_traffic {
 	char *ranks; /* goal: file that maps ranks to hosts; NULL: in order */
 	uint32_t ranks_per_host;           /* goal, without such a file; 0: 1 */
 	struct run_config_sizes sizes;     /* flows */
-	char *matrix;                      /* flows: file of weights of pairs; NULL: from, to */
+	char *matrix;                      /* flows: file of weights per pair; NULL: from, to */
 	struct run_config_packets packets; /* pcap */
 	uint32_t job; /* number of its job (run_jobs.h) plus 1; 0: an entry of 'traffic' */
 	struct run_config_place place;
@@ -386,9 +388,9 @@ struct run_config_edge_list {
 	struct run_config_edge *at;
 	uint32_t count;
 	/* "10.99.0.0/24": the edges have only hosts, and run_config_name_edges() fills in the rest.
-	 * "": nothing is left to fill in. */
+	 * "": the edges are complete. */
 	char network[RUN_ADDRESS_MAX];
-	bool all; /* every host of the topology; none is in 'at' yet */
+	bool all; /* every host of the topology; 'at' does not contain any yet */
 	struct run_config_place place;
 };
 
@@ -401,5 +403,5 @@ struct run_config_traffic_list {
 struct run_config_job_list {
 	struct run_config_job *at; /* run_jobs.h */
 	uint32_t count;
-	uint32_t absent; /* set of jobs that have their hosts but do not run */
+	uint32_t absent; /* set of jobs that have hosts assigned but do not run */
 };

@@ -33,7 +33,7 @@ const char *run_routing_origin(
 	return out;
 }
 
-/* "ud" or "ud+ud-itb": each part is a choice of its own, with the same place in the file. */
+/* "ud" or "ud+ud-itb": each part is a choice of its own, all with the same position in the file. */
 int run_read_algorithms(const struct yaml_tree_node *node, void *member, struct error *error)
 {
 	struct run_config_routing *routing = member;
@@ -92,7 +92,7 @@ const struct yaml_field run_selection_fields[] = {
 };
 #undef S
 
-/* Checks the keys of adaptive routing and congestion for contradictions. */
+/* Checks the keys of adaptive routing and congestion control for contradictions. */
 
 bool run_config_is_adaptive(const struct run_config *config)
 {
@@ -131,7 +131,7 @@ static int check_detector(
 	return result;
 }
 
-/* Rejects settings that adaptive routing cannot work with. */
+/* Rejects settings with which adaptive routing cannot work. */
 static int check_needs(
 	const struct run_config *config, const struct yaml_tree_node *root, struct error *error)
 {

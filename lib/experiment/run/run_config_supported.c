@@ -29,7 +29,7 @@ struct rule {
 	const char *text;
 };
 
-/* Refuses the first rule that is broken. */
+/* Reports the first rule that is violated. */
 static int check_rules(const struct run_config *config, const char *key, const struct rule *rule,
 	size_t rules, struct error *error)
 {
@@ -87,7 +87,7 @@ static int check_virtual(const struct run_config *config, struct error *error)
 					       : CHECK_RULES(config, "", rules, error);
 }
 
-/* Wormhole switches have fixed mechanisms, as in the thesis. */
+/* The mechanisms of wormhole switches are fixed, as in the thesis. */
 static int check_wormhole(const struct run_config *config, struct error *error)
 {
 	const struct rule rules[] = {
@@ -116,7 +116,7 @@ static int check_wormhole(const struct run_config *config, struct error *error)
 	return CHECK_RULES(config, "switch.switching: wormhole ", rules, error);
 }
 
-/* Ethernet has no credits by which anything could be compared. */
+/* Ethernet has no credits that could be used to compare ports. */
 static int check_ethernet(const struct run_config *config, struct error *error)
 {
 	const struct vc_ladder *ladder = run_config_ladder(config);
@@ -194,7 +194,7 @@ static int check_algorithm(const struct run_config *config, const struct route_a
 	return 0;
 }
 
-/* Several route sets need source routing, and the number of sets must suit the selector. */
+/* Several route sets need source routing, and their number must match the selector. */
 static int check_sets(const struct run_config *config, struct error *error)
 {
 	const struct route_choice_ops *choice = config->nic.selector;
@@ -341,7 +341,7 @@ static const char *why_no_goal(const struct run_config *config)
 	return NULL;
 }
 
-/* Only traffic without an end has values that converge to a mean. */
+/* Only traffic that does not end has values that converge to a mean. */
 static bool goes_on(const struct run_config *config)
 {
 	bool on = true;
@@ -375,8 +375,8 @@ static int check_until(const struct run_config *config, struct error *error)
 		       : CHECK_RULES(config, "measure.until: ", rules, error);
 }
 
-/* Only their order distinguishes the messages of a schedule; two on the same hosts would be
- * confused. */
+/* The messages of a schedule can only be told apart by their order; two schedules on the same hosts
+ * would be confused. */
 static int check_traffic(const struct run_config *config, struct error *error)
 {
 	const struct run_config_traffic *first = NULL;

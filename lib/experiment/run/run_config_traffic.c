@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* The traffic of a run file: its entries. */
+/* The traffic section of a run file: its entries. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -255,7 +255,7 @@ const struct yaml_field run_traffic_fields[] = {
 };
 #undef S
 
-/* Flows of a file are complete; drawn ones have no file. */
+/* Flows in a file are complete; drawn flows have no such file. */
 static unsigned keys_of(const struct run_config_traffic *traffic)
 {
 	unsigned keys = traffic->pattern->keys;
@@ -517,7 +517,7 @@ double run_config_mean_bytes(const struct run_config_traffic *traffic)
 	       other * mean_of(traffic->other_message_bytes, traffic->other_message_max_bytes);
 }
 
-/* Mean, on links of the default rate. */
+/* The mean, for links with the default rate. */
 static double bursts_per_message(
 	const struct run_config_traffic *traffic, const struct topology_defaults *link)
 {

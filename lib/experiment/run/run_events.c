@@ -13,7 +13,7 @@
 #include "switch/switch_counters.h"
 
 #define RANDOM     "random"
-#define RNG_EVENTS 0x6576656e74u /* the stream of the draws of a row */
+#define RNG_EVENTS 0x6576656e74u /* random number stream for the draws of a row */
 
 static bool time_present(const void *member)
 {
@@ -111,7 +111,7 @@ static bool changes_link(const struct run_event *event)
 	       event->corrupt_ppm != RUN_EVENT_KEEP || event->credit_loss_ppm != RUN_EVENT_KEEP;
 }
 
-/* NULL: the row has one target and effects that suit it. */
+/* NULL: the row has one target and effects that apply to it. */
 static const char *why_no_effect(const struct run_event *event)
 {
 	const unsigned targets =
@@ -201,7 +201,7 @@ static bool is_random(const struct run_event *event)
 	return strcmp(event->link, RANDOM) == 0;
 }
 
-/* The number of the link, switch or host; -1: there is none of this name. */
+/* The number of the link, switch or host; -1: none has this name. */
 static int64_t find_target(const struct topology *topology, const struct run_event *event)
 {
 	const struct topology_link *link;
@@ -267,7 +267,7 @@ static int add_act(struct run_event_plan *plan, struct run_event_act act)
 		plan->room = room;
 	}
 	plan->act[plan->acts++] = act;
-	/* While a run is active: after other acts of the same time. */
+	/* While a run is active, a new act comes after other acts of the same time. */
 	for (; plan->next > 0 && at > plan->next && plan->act[at - 1].at_ps > act.at_ps; at--) {
 		plan->act[at] = plan->act[at - 1];
 		plan->act[at - 1] = act;
@@ -303,7 +303,7 @@ static int add_event(struct run_event_plan *plan, uint32_t row, weft_time at_ps,
 	return add_act(plan, act);
 }
 
-/* The k-th repetition; WEFT_TIME_NEVER: after the end of time. */
+/* The k-th repetition; WEFT_TIME_NEVER: beyond the range of times. */
 static weft_time repetition(const struct run_event *event, uint64_t k, struct rng *rng)
 {
 	weft_time first = event->at_ps != 0 ? event->at_ps : event->every_ps;

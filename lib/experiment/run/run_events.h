@@ -33,13 +33,13 @@ struct run_event_when {
 
 /* A row. Exactly one of link, host and 'sw' is not "". */
 struct run_event {
-	weft_time at_ps;           /* since the start of traffic; 0: every_ps */
+	weft_time at_ps;           /* time since the start of traffic; 0: every_ps */
 	weft_time every_ps;        /* 0: once */
 	uint32_t jitter_ppm;       /* share of every_ps, uniform in both directions */
 	char link[RUN_EVENT_NAME]; /* either end of a cable: "s0:2", "h3"; "random" */
 	char sw[RUN_EVENT_NAME];   /* a switch: all its cables */
 	char host[RUN_EVENT_NAME]; /* a host: its cables */
-	weft_time down_ps;         /* 0: not cut; WEFT_TIME_NEVER: until the end of the run */
+	weft_time down_ps;         /* 0: not cut; WEFT_TIME_NEVER: cut until the end of the run */
 	uint64_t rate_bps;         /* 0: unchanged, like those below */
 	uint64_t drain_bps;        /* direction from the switch to the host */
 	weft_time delay_ps;
@@ -48,7 +48,7 @@ struct run_event {
 	struct run_config_place place;
 };
 
-/* A timed action: a row occurs, or the cables that it cut are rejoined. */
+/* A timed action: a row takes effect, or the cables that it cut are rejoined. */
 struct run_event_act {
 	weft_time at_ps;
 	uint32_t row;        /* row in the file */
@@ -85,8 +85,8 @@ static inline weft_time run_event_plan_due(const struct run_event_plan *plan)
 /* Takes the next act if it is due. False: none is due. */
 bool run_event_plan_take(struct run_event_plan *plan, weft_time now, struct run_event_act *act);
 
-/* Calls 'warn' with a text for each row that has not occurred: it was due after the end of the run,
- * or its counter never reached the limit. */
+/* Calls 'warn' with a text for each row that did not occur: it was due after the end of the run, or
+ * its counter did not reach the limit. */
 void run_event_plan_warn(
 	const struct run_event_plan *plan, void (*warn)(void *ctx, const char *text), void *ctx);
 
@@ -116,7 +116,7 @@ static inline bool run_config_breaks(const struct run_config *run)
 	       run->faults.corrupt_ppm != 0 || run->faults.credit_loss_ppm != 0;
 }
 
-/* The longest time, up to 'max', for which a plan has room for all events. */
+/* The longest duration, up to 'max', for which all events fit into a plan. */
 weft_time run_events_horizon(const struct run_config *run, weft_time max_ps);
 /* The lowest delay that any event sets; WEFT_TIME_NEVER: none does. */
 weft_time run_events_min_delay(const struct run_config *run);

@@ -9,7 +9,7 @@
 
 #define RUN_TRAFFIC_FILES 5
 
-/* Those of an entry of traffic, NULL for each that it does not name. */
+/* The files that a traffic entry names; NULL for each file that it does not name. */
 static inline void run_traffic_files(
 	const struct run_config_traffic *traffic, const char *path[RUN_TRAFFIC_FILES])
 {
@@ -25,10 +25,11 @@ typedef int run_file_fn(void *ctx, const char *path, struct error *error);
 
 /* Calls 'take' with the absolute path of each file: the topology, permutations, schedules, their
  * ranks, sizes and matrices of flows, captures and their addresses, and the topology that the
- * mapper expects. A file named by two keys is passed twice; generators are not files. Returns the
+ * mapper expects. A file that two keys name is passed twice; generators are not files. Returns the
  * result of 'take'. */
 int run_files_each(
 	const struct run_config *config, run_file_fn *take, void *ctx, struct error *error);
 
-/* -EINVAL and error if 'output' (NULL: none) is the configuration's own file or one of these. */
+/* -EINVAL and error if 'output' (NULL: none) is the configuration file itself or one of these
+ * files. */
 int run_files_refuse(const struct run_config *config, const char *output, struct error *error);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The jobs of a run file: schedules or traffic side by side, each on its own hosts
- * (job_placement.h). A job is also an entry of the run's traffic, which it owns. */
+/* The jobs of a run file: schedules or traffic that run side by side, each on its own hosts
+ * (job_placement.h). A job also has an entry in the run's traffic, which the run owns. */
 
 #include "run_config.h"
 
@@ -31,7 +31,7 @@ struct run_config_job {
 	uint32_t ranks_per_host;           /* 0: 1 */
 	struct run_placement placement;
 	weft_time start_ps;
-	bool baseline; /* also runs alone, and with each other job */
+	bool baseline; /* it also runs alone, and with each other job */
 	struct run_config_place place;
 };
 

@@ -27,8 +27,8 @@ static int refuse(
 	return -code;
 }
 
-/* The header decided 'routing.mode', and adaptive switches count on what it implies; the file may
- * have changed since. */
+/* The header determined 'routing.mode', and adaptive switches rely on what the mode implies, but
+ * the file may have changed since. */
 static int check_contents(
 	const struct run_config *run, const struct route_file *file, struct error *error)
 {
@@ -163,7 +163,8 @@ static int read_header(struct run_config_routing *routing, const struct yaml_tre
 			routing->file, header.tables ? "tables" : "source routes",
 			header.tables ? "table" : "source");
 	routing->mode = wanted;
-	/* Where the file names several, joined by '+', the first one has the selector. */
+	/* If the file names several algorithms, joined by '+', the first one determines the
+	 * selector. */
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(header.origin.algorithm, "+"),
 		header.origin.algorithm);
 	routing->file_algorithm = route_algorithm_find(name);

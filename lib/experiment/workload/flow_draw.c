@@ -224,7 +224,8 @@ static uint16_t draw_pair(const struct drawer *drawer, const struct drawn_host *
 	return pair[low].to;
 }
 
-/* Any of 'to' except the host itself, which is at 'self' in it, or nowhere: to_count. */
+/* Any entry of 'to' except the host itself, which is at index 'self'; to_count: it is not in
+ * 'to'. */
 static uint16_t draw_other(const struct run_hosts_entry *hosts, uint32_t self, struct rng *rng)
 {
 	uint32_t others = hosts->to_count - (self < hosts->to_count);
@@ -242,7 +243,7 @@ static uint32_t place_of(const struct run_hosts_entry *hosts, uint16_t host)
 	return place;
 }
 
-/* Mean time from one flow to the next. */
+/* Mean interval between flows. */
 static weft_time gap_of(const struct drawer *drawer, const struct drawn_host *at)
 {
 	struct topology_port port = {DEVICE_HOST, at->host, 0};
@@ -250,7 +251,7 @@ static weft_time gap_of(const struct drawer *drawer, const struct drawn_host *at
 	double gap =
 		drawer->wire_bytes * 8e12 * 1e6 / (rate * drawer->traffic->load_ppm * at->share);
 
-	/* So low that a drawn gap, up to 45 times as long, does not wrap. */
+	/* Capped so that a drawn gap, which may be up to 45 times as long, does not wrap. */
 	return gap < 1 ? 1 : gap < 0x1p58 ? (weft_time)gap : UINT64_C(1) << 58;
 }
 
@@ -261,7 +262,7 @@ static uint16_t draw_destination(
 				     : draw_pair(drawer, at, rng);
 }
 
-/* Draws until the rule lets the port send to a host; false: it hardly reaches any. */
+/* Draws until the rule lets the port send to a host; false: the port reaches almost no host. */
 static bool draw_port(const struct drawer *drawer, const struct drawn_host *at, uint32_t self,
 	struct rng *rng, uint16_t *to)
 {
@@ -326,7 +327,7 @@ static int draw_from_hosts(struct drawer *drawer)
 	return result;
 }
 
-/* A host of the matrix sends by all its ports. */
+/* A host of the matrix sends through all its ports. */
 static int draw_ports(struct drawer *drawer, struct drawn_host *at)
 {
 	int result = draw_host(drawer, at);
@@ -367,7 +368,7 @@ static int compare_flows(const void *a, const void *b)
 		return x->start_ps < y->start_ps ? -1 : 1;
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
-	/* Two of a host within one nanosecond. */
+	/* Two flows of a host within one nanosecond. */
 	if (x->to != y->to)
 		return x->to < y->to ? -1 : 1;
 	return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;

@@ -130,7 +130,7 @@ static void make_groups(const struct topology *topology, const struct grouping *
 		grouping->group[at] = at;
 }
 
-/* group[topology->switches] gets the first switch of each switch's group. 0 or -ENOMEM. */
+/* Sets group[topology->switches] to the first switch of each switch's group. 0 or -ENOMEM. */
 static int job_placement_groups(const struct topology *topology, uint32_t *group)
 {
 	struct neighbours *of = calloc(topology->switches + 1u, sizeof(*of));
@@ -157,15 +157,15 @@ struct placer {
 	const struct topology *topology;
 	struct job_placement *placement;
 	uint16_t *chosen; /* [hosts] of the present job */
-	uint32_t *at;     /* [hosts] its switch; those without one have the number of switches */
+	uint32_t *at;     /* [hosts] its switch; hosts without one have the number of switches */
 	uint32_t *group;  /* [switches + 1] */
 	uint32_t *count;  /* [switches + 1] scratch */
-	uint8_t *owner;   /* [hosts] number of the job plus 1; 0: free */
+	uint8_t *owner;   /* [hosts] number of its job plus 1; 0: free */
 	uint32_t chosen_count;
 	struct error *error;
 };
 
-#define NO_JOB UINT8_MAX /* owner of edges and of hosts that are absent */
+#define NO_JOB UINT8_MAX /* the owner of edges and of absent hosts */
 
 static int refuse(const struct placer *placer, const struct run_config_job *job, const char *what)
 {
@@ -191,7 +191,7 @@ static void choose_packed(struct placer *placer, const struct run_config_job *jo
 			choose(placer, host, number);
 }
 
-/* Fisher and Yates, as far as needed. */
+/* Fisher-Yates shuffle, only as far as needed. */
 static void choose_random(struct placer *placer, const struct run_config_job *job, uint32_t number)
 {
 	uint16_t *free_host = placer->chosen;
@@ -211,7 +211,7 @@ static void choose_random(struct placer *placer, const struct run_config_job *jo
 	}
 }
 
-/* In round i the first free host of each switch that has given i hosts. */
+/* Round i takes the first free host of each switch that has given i hosts so far. */
 static void choose_spread(struct placer *placer, const struct run_config_job *job, uint32_t number)
 {
 	uint32_t before;

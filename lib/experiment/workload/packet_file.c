@@ -17,7 +17,7 @@
 #define IPV4_BYTES 20
 #define IPV6_BYTES 40
 
-/* A longer capture, or a clock that jumped. */
+/* The maximum span: the capture is longer, or its clock jumped. */
 #define SPAN_MAX_NS (100ull * 24 * 3600 * 1000000000)
 #define BYTES_MAX   (1u << 20)
 
@@ -46,7 +46,8 @@ struct packet_file {
 	} place[PLACES];
 };
 
-/* The offset of the byte that the program compares last. False: it varies, or there is none. */
+/* The offset of the byte that the program compares last. False: it varies, or no byte is
+ * compared. */
 static bool find_offset(const struct bpf_program *program, uint32_t *offset)
 {
 	bool found = false;
@@ -182,7 +183,7 @@ static int take_time(struct packet_file *file, const struct timeval *stamp, weft
 
 	if (file->number == 1)
 		file->first_ns = ns;
-	/* A packet that carries an earlier time leaves right after the one before it. */
+	/* A packet with an earlier time stamp is sent right after the previous one. */
 	if ((int64_t)(ns - file->first_ns) > (int64_t)(file->at_ps / PS_PER_NS)) {
 		if (ns - file->first_ns > SPAN_MAX_NS)
 			return refuse(file, error, "100 days or more after the first one");
@@ -286,7 +287,7 @@ const char *packet_address_text(
 #define IPV4_MIN      20
 #define FRAGMENT_BITS 0x3fff /* more of them, and the offset */
 
-/* Where a protocol's checksum is, and what it covers. */
+/* The position of a protocol's checksum, and the bytes that it covers. */
 static const struct protocol {
 	uint8_t number, at, header;
 	bool addresses; /* covers the pseudo-header */

@@ -30,7 +30,7 @@ struct packet_address {
 };
 
 struct packet {
-	weft_time at_ps;     /* since the file's first packet, in whole ns, never decreasing */
+	weft_time at_ps;     /* time since the file's first packet, in whole ns, never decreasing */
 	uint32_t bytes;      /* length on the medium, from the capture */
 	const uint8_t *data; /* captured bytes; valid until the next packet is read */
 	uint32_t captured;   /* number of captured bytes */
@@ -40,19 +40,19 @@ struct packet {
 
 struct packet_file;
 
-/* NULL, errno and error: no such file, or not a capture. */
+/* NULL, errno and error: the file does not exist, or is not a capture. */
 struct packet_file *packet_file_open(const char *path, struct error *error);
-/* The same for an open file, which is closed with the packet file, or on failure. 'path' is for
- * messages and belongs to the caller. */
+/* The same for an open file, which is closed together with the packet file, or on failure. 'path'
+ * is for messages and belongs to the caller. */
 struct packet_file *packet_file_of(FILE *in, const char *path, struct error *error);
 void packet_file_close(struct packet_file *file);
 
-/* 1: a packet; 0: the end; -EINVAL and error: a damaged file, or a Weft frame. */
+/* 1: a packet; 0: the end; -EINVAL and error: a damaged file, or a packet that is a Weft frame. */
 int packet_file_next(struct packet_file *file, struct packet *packet, struct error *error);
 
 /* Whether packets of this file may have IP or Ethernet addresses. */
 bool packet_file_has_addresses(const struct packet_file *file);
-/* Its link type in words, for messages. */
+/* The file's link type as text, for messages. */
 const char *packet_file_link(const struct packet_file *file);
 
 /* Whether this is a broadcast or multicast address. */
@@ -74,7 +74,7 @@ const char *packet_address_text(
 uint32_t packet_rewrite(const struct packet *packet, uint32_t source, uint32_t destination,
 	uint8_t out[PACKET_IPV4_MAX]);
 
-/* Maps the addresses in a capture to hosts of a topology: from a file with lines of ADDRESS HOST
+/* Maps the addresses in a capture to hosts of a topology: with a file whose lines are ADDRESS HOST
  * (IPv4, IPv6 or MAC; '#' starts a comment), or round robin in order of appearance. */
 
 #define PACKET_MAP_NONE  (-1)
@@ -83,19 +83,18 @@ uint32_t packet_rewrite(const struct packet *packet, uint32_t source, uint32_t d
 struct packet_map;
 
 /* 'usable' ([hosts]; NULL: all): the hosts for round robin ('path' NULL), or those that the file
- * may name. NULL, errno and error: bad file, no memory. Topology and 'usable' still belong to the
- * caller. */
+ * may name. NULL, errno and error: bad file, no memory. The caller keeps topology and 'usable'. */
 struct packet_map *packet_map_create(
 	const char *path, const struct topology *topology, const bool *usable, struct error *error);
 void packet_map_destroy(struct packet_map *map);
-/* Maps an address to a host unless it is mapped already. -ENOMEM. */
+/* Maps an address to a host, unless it is already mapped. -ENOMEM. */
 int packet_map_add(struct packet_map *map, const struct packet_address *address, uint16_t host);
 
 /* Chooses the hosts of a capture's packets. */
 struct packet_hosts {
 	struct packet_map *map; /* NULL: 'sender' sends all packets */
 	uint16_t sender;
-	const uint16_t *to; /* the receivers of packets to addresses without a host */
+	const uint16_t *to; /* the hosts that receive packets to addresses without a host */
 	uint32_t to_count;
 	struct run_packets_count count;
 };

@@ -24,7 +24,7 @@ struct packet_map {
 	size_t slots; /* a power of 2 */
 	size_t count;
 	bool dealt;
-	uint32_t next; /* round robin: the host after the last one dealt */
+	uint32_t next; /* round robin: the host after the last one used */
 };
 
 static struct slot *find(struct slot *slot, size_t slots, const struct packet_address *address)
@@ -145,7 +145,7 @@ void packet_map_destroy(struct packet_map *map)
 	free(map);
 }
 
-/* The host after the last one; hosts that were removed from a lab leave gaps. */
+/* The host after the last one used; hosts that were removed from a lab leave gaps. */
 static int32_t deal(struct packet_map *map, const struct packet_address *address)
 {
 	uint32_t hosts = map->topology->hosts;
@@ -161,8 +161,8 @@ static int32_t deal(struct packet_map *map, const struct packet_address *address
 	return PACKET_MAP_NONE;
 }
 
-/* The host of the first address, or else of the second. Round robin maps the first address that is
- * present. PACKET_MAP_NONE, PACKET_MAP_GROUP; -ENOMEM. */
+/* The host of the first address, or else of the second one. With round robin, the first address
+ * that is present gets a host. PACKET_MAP_NONE, PACKET_MAP_GROUP; -ENOMEM. */
 static int32_t packet_map_host(struct packet_map *map, const struct packet_address address[2])
 {
 	for (unsigned i = 0; i < 2; i++) {
@@ -181,7 +181,7 @@ static int32_t packet_map_host(struct packet_map *map, const struct packet_addre
 		       : PACKET_MAP_NONE;
 }
 
-/* The host is not all that is in the list. */
+/* The list has a host other than this one. */
 static bool may_be_drawn(const struct packet_hosts *hosts, uint16_t from)
 {
 	return hosts->to_count > 1 || (hosts->to_count == 1 && hosts->to[0] != from);

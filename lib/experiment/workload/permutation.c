@@ -79,7 +79,7 @@ static int find_host(
 	return 0;
 }
 
-/* No overflow: each host is a source once. */
+/* Cannot overflow: each host is a source only once. */
 static int take_pair(void *ctx, char *source, char *destination)
 {
 	struct reader *reader = ctx;

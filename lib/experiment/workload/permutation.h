@@ -15,20 +15,20 @@
 int permutation_load(const char *path, const struct topology *topology, uint16_t **from,
 	uint16_t **to, uint32_t *count, struct error *error);
 
-/* Draws a single cycle over all hosts from the seed: each host sends, none to itself. -EINVAL with
- * fewer than two hosts; -ENOMEM. */
+/* Draws a single cycle over all hosts from the seed: each host sends, but not to itself. -EINVAL
+ * with fewer than two hosts; -ENOMEM. */
 int permutation_draw(uint64_t seed, uint64_t stream, const char *origin,
 	const struct topology *topology, uint16_t **from, uint16_t **to, uint32_t *count,
 	struct error *error);
 
-/* Reads a file of two words per line. '#' starts a comment; empty lines are skipped. */
+/* Reads a file with two words per line. '#' starts a comment; empty lines are skipped. */
 
 /* 0, or a negative code and error. */
 typedef int (*pair_file_take_fn)(void *ctx, char *first, char *second);
 
 struct pair_file {
 	const char *path;
-	const char *words; /* names of the two, for messages: "RANK HOST" */
+	const char *words; /* the two columns, for messages: "RANK HOST" */
 	pair_file_take_fn take;
 	void *ctx;
 	struct error *error;

@@ -87,7 +87,7 @@ static int take_bytes(const struct flow_reader *reader, const char *text, uint64
 		reader, "'%s': expected a length of 1 byte to 1 TiB, such as 64KiB", text);
 }
 
-/* The flow that it waits for starts or ends where this one starts. */
+/* The flow that this one waits for must start or end where this one starts. */
 static int take_after(
 	const struct flow_reader *reader, const char *text, struct run_flow_request *flow)
 {
@@ -114,7 +114,8 @@ static int take_after(
 	return 0;
 }
 
-/* The ports of a flow between hosts. A named one stays, and the one of a flow that waits. */
+/* The ports of a flow between two hosts. A named port is kept, and so is the port of a flow that
+ * waits. */
 static int take_ports(const struct flow_reader *reader, const char *from, const char *to,
 	struct run_flow_request *flow)
 {
@@ -218,7 +219,7 @@ int flow_lines_load(struct flow_reader *reader)
 
 struct writer {
 	struct run_flows *flows;
-	uint32_t *by_from, *by_to; /* flows, by host and then by time or number */
+	uint32_t *by_from, *by_to; /* indexes of flows, by host and then by time or number */
 	uint32_t op, cpu;
 	FILE *out;
 };
@@ -246,7 +247,8 @@ static int compare_to(const void *a, const void *b, void *of)
 	return i < j ? -1 : i > j;
 }
 
-/* CPU 0 counts from each start to the next; flows that wait for another have a CPU each. */
+/* CPU 0 counts from each start to the next; each flow that waits for another one has its own
+ * CPU. */
 static void write_send(struct writer *writer, uint32_t number, weft_time *before)
 {
 	struct run_flow_request *flow = &writer->flows->at[number];
@@ -265,7 +267,7 @@ static void write_send(struct writer *writer, uint32_t number, weft_time *before
 	writer->op += 2;
 }
 
-/* One recv is as good as another unless a flow waits for it. */
+/* All recvs are equivalent unless a flow waits for one of them. */
 static void write_recv(struct writer *writer, uint32_t number)
 {
 	const struct run_flow_request *flow = &writer->flows->at[number];

@@ -3,10 +3,10 @@
 #pragma once
 
 /* Flows (pattern flows), drawn (flow_draw.h) or from a list: source, destination, size and start of
- * each. They are replayed as a schedule (goal.h) with a rank per host. A line of the file is a
- * flow, SRC DST START BYTES [AFTER]: hosts by name or number, a time and a length with or without
- * unit (ns, bytes), and the number of another flow, counted from 0, that starts or ends at SRC: the
- * flow starts START after it. */
+ * each. They are replayed as a schedule (goal.h) with one rank per host. Each line of the file is a
+ * flow, SRC DST START BYTES [AFTER]: hosts by name or number, a time and a length with or without a
+ * unit (default: ns, bytes), and the number of another flow, counted from 0, that starts or ends at
+ * SRC; the flow then starts START after that one. */
 
 #include "base/weft_error.h"
 #include "base/weft_time.h"
@@ -19,12 +19,12 @@
 
 struct run_flow_request {
 	uint64_t bytes;
-	weft_time start_ps; /* in the schedule, or after flow 'after' */
+	weft_time start_ps; /* start in the schedule, or delay after flow 'after' */
 	uint32_t after;     /* RUN_FLOW_NONE: none */
 	uint32_t op;        /* its send in the schedule */
 	uint32_t line;
 	uint16_t from, to; /* hosts, as entries of the topology */
-	bool awaited;      /* another flow begins when it has arrived */
+	bool awaited;      /* another flow starts when this one has arrived */
 };
 
 struct run_flows {
@@ -32,26 +32,26 @@ struct run_flows {
 	uint32_t count;
 };
 
-/* Reads the file and makes the schedule, which the caller destroys. Flows of hosts with several
- * ports use them in rotation, as far as 'rail' permits; a flow that waits for another one uses the
- * port where that flow starts or ends. 0, or a negative errno and error, "FILE:LINE: …"; the caller
- * frees 'at' in every case. */
+/* Reads the file and makes the schedule, which the caller destroys. On hosts with several ports,
+ * flows use them in rotation, as far as 'rail' permits; a flow that waits for another one uses the
+ * port where that one starts or ends. 0, or a negative errno and error, "FILE:LINE: …"; the caller
+ * always frees 'at'. */
 int run_flows_load(const char *path, const struct topology *topology, enum rail_rule rail,
 	struct run_flows *flows, struct goal **goal, struct error *error);
-/* The same for a text in memory with a 0 after it, which is changed; 'path' is for messages. */
+/* The same for a text in memory that ends with a 0 byte and is modified; 'path' is for messages. */
 int run_flows_parse(char *text, size_t length, const char *path, const struct topology *topology,
 	struct run_flows *flows, struct goal **goal, struct error *error);
-/* Makes the schedule of flows that are known; 'path' is for messages. 0 or a negative errno. */
+/* Makes the schedule from the given flows; 'path' is for messages. 0 or a negative errno. */
 int run_flows_schedule(
 	struct run_flows *flows, const char *path, struct goal **goal, struct error *error);
 
-/* Reads the files of flows (lists, matrices, distributions of sizes): lines of columns, separated
- * by spaces, tabs or commas; '#' starts a comment. For pipelines/workload. */
+/* Reads the files of flows (lists, matrices, size distributions): lines with columns, which are
+ * separated by spaces, tabs or commas; '#' starts a comment. For pipelines/workload. */
 
 struct flow_reader;
 
-/* A line with at least one column, at most 6: the last one stands for all that follow. 0, -ENOMEM,
- * or a negative errno and error. */
+/* A line with at least one column and at most 6; the last one contains all further columns. 0,
+ * -ENOMEM, or a negative errno and error. */
 typedef int flow_line_fn(const struct flow_reader *reader, char *const *column, unsigned columns);
 
 struct flow_reader {
@@ -66,13 +66,13 @@ struct flow_reader {
 #define FLOW_REFUSE(reader, ...) \
 	error_at((reader)->error, (reader)->path, (reader)->line, 0, __VA_ARGS__)
 
-/* 0, or a negative errno and error. The text ends with a 0 byte, and is changed. */
+/* 0, or a negative errno and error. The text ends with a 0 byte, and is modified. */
 int flow_lines_parse(struct flow_reader *reader, char *text, size_t length);
 int flow_lines_load(struct flow_reader *reader);
 
-/* False: not a number from 0 to 'max'. */
+/* False: the text is not a number from 0 to 'max'. */
 bool flow_digits(const char *text, uint64_t max, uint64_t *number);
-/* A host by name or number. 0, or -EINVAL and error. */
+/* Reads a host by name or number. 0, or -EINVAL and error. */
 int flow_host(const struct flow_reader *reader, const char *text, uint16_t *host);
 /* 0; -ENOSPC: more than RUN_FLOWS_MAX; -ENOMEM. */
 int flow_add(struct run_flows *flows, uint32_t *room, const struct run_flow_request *flow);

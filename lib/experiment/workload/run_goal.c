@@ -19,7 +19,7 @@ struct reader {
 	const struct topology *topology;
 	struct run_goal *goal;
 	uint32_t *rank_line; /* line of each; 0: none */
-	uint16_t *turn;      /* [entries] the port of the host's next rank; 0: the first */
+	uint16_t *turn;      /* [entries] the port for the host's next rank; 0: the first one */
 };
 
 static int take_rank(const struct reader *reader, const char *text, uint32_t *rank)
@@ -38,7 +38,7 @@ static int take_rank(const struct reader *reader, const char *text, uint32_t *ra
 	return 0;
 }
 
-/* The rank of a whole host takes its next port. */
+/* A rank whose host is named without a port uses the host's next port. */
 static void take_turn(
 	struct run_goal *goal, const struct topology *topology, uint32_t rank, uint16_t *turn)
 {
@@ -100,8 +100,8 @@ static int read_ranks(struct run_goal *goal, const struct topology *topology, co
 	return result;
 }
 
-/* Flows have ports as ranks. Ranks of a part are placed in the order of the hosts, and take each
- * host's ports in turn. 'among' NULL: all hosts of the topology. */
+/* Ranks of flows are ports. Ranks of a part are placed in the order of the hosts, and use each
+ * host's ports in rotation. 'among' NULL: all hosts of the topology. */
 static int fill_hosts(struct run_goal *goal, const struct run_goal_part *part,
 	const struct run_config_traffic *traffic, const uint16_t *among, uint32_t hosts,
 	const struct topology *topology, const char *where, uint16_t *turn, struct error *error)
@@ -165,7 +165,7 @@ static void note_hosts(struct run_goal *goal, struct run_goal_part *part)
 	part->senders = goal->senders - part->first_sender;
 }
 
-/* No message of the schedule is for a port that its rank's port does not reach. */
+/* Every message of the schedule is for a port that its rank's port reaches. */
 static int check_planes(
 	const struct run_goal *goal, const struct topology *topology, struct error *error)
 {

@@ -6,9 +6,9 @@
  * mapping of ranks to hosts, checked against the topology, for either clock; goal_replay.h replays
  * it. Constant once opened.
  *
- * A file of pairs "RANK HOST" gives the mapping (permutation.h); without a file rank i is on host
- * i / 'ranks-per-host', and in a job on that one of the job's hosts. On a host with several ports
- * the ranks use them in rotation, unless the file names a port (HOST:PORT). */
+ * * A file of pairs "RANK HOST" defines the mapping (permutation.h). Without a file, rank i is on
+ * host i / 'ranks-per-host', counted among the job's hosts if it belongs to a job. On a host with
+ * several ports the ranks use them in rotation, unless the file names a port (HOST:PORT). */
 
 #include "goal/goal_replay.h"
 #include "run_flows.h"
@@ -27,7 +27,7 @@ struct run_goal_part {
 
 struct run_goal {
 	struct goal *goal;
-	struct run_flows flows; /* flows from which the schedule was made; none for pattern goal */
+	struct run_flows flows; /* flows from which the schedule was made; none with pattern goal */
 	uint16_t *host_of;      /* [ranks] entries of the topology */
 	uint32_t *rank_of;      /* [hosts]; the first rank of each, or RUN_GOAL_NO_RANK */
 	uint32_t hosts;         /* in the topology */
@@ -40,32 +40,32 @@ struct run_goal {
 	weft_time overhead_ps, gap_ps;
 	uint64_t piece_bytes; /* that interfaces take at once */
 	uint64_t rendezvous_bytes;
-	weft_time start_ps; /* when the first part starts, after the start of the traffic */
+	weft_time start_ps; /* start of the first part, counted from the start of the traffic */
 };
 
-/* Opens the run's schedule; '*goal' is NULL if it has none, or only absent jobs have one. 0, or a
- * negative errno and error: a bad file, more ranks than places. */
+/* Opens the run's schedule; '*goal' is NULL if there is none, or if only absent jobs have one. 0,
+ * or a negative errno and error: a bad file, more ranks than places. */
 int run_goal_open(const struct run_config *run, const struct topology *topology,
 	struct run_goal **goal, struct error *error);
 void run_goal_close(struct run_goal *goal);
 
-/* A replay of it from 0 on. NULL and error without memory. */
+/* A replay of the schedule from time 0 on. NULL and error without memory. */
 struct goal_replay *run_goal_replay(const struct run_goal *goal, struct error *error);
 
-/* Refuses other traffic from hosts with a rank: a receiver cannot distinguish its messages from the
- * schedule's. 0, or -EINVAL and error. */
+/* Refuses other traffic from hosts that have a rank: a receiver could not distinguish its messages
+ * from the schedule's. 0, or -EINVAL and error. */
 int run_goal_check_beside(const struct run_goal *goal, const struct run_config *run,
 	const struct run_hosts *hosts, struct error *error);
 
-/* Like goal_replay_diagnose(); flows, which have no operations for their user, are named as
- * such. */
+/* Like goal_replay_diagnose(), but refers to flows as flows, because their user did not write any
+ * operations. */
 int run_goal_diagnose(
 	const struct run_goal *goal, const struct goal_replay *replay, struct error *error);
 
 /* The hosts that send for an entry of the traffic. */
 const uint16_t *run_goal_senders(const struct run_goal *goal, uint8_t entry, uint32_t *count);
 
-/* Bytes of a send on the network, where a message has at least RUN_MESSAGE_MIN. */
+/* The size in bytes of a send on the network, where a message has at least RUN_MESSAGE_MIN. */
 static inline uint32_t run_goal_bytes(uint64_t bytes)
 {
 	return bytes < RUN_MESSAGE_MIN ? RUN_MESSAGE_MIN : (uint32_t)bytes;

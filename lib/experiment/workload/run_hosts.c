@@ -14,7 +14,8 @@
 #include "run_source.h"
 #include "traffic/traffic_pattern.h"
 
-/* One stream, by entry, from which hosts are drawn; devices use other streams. */
+/* The random number stream from which hosts are drawn, entry by entry; devices use other
+ * streams. */
 #define STREAM_DRAW 0x64726177
 
 struct run_host_list {
@@ -106,7 +107,7 @@ static int keep(const struct resolver *resolver, uint32_t count, struct run_host
 	return 0;
 }
 
-/* A name without a port is all ports of a sender. */
+/* A sender's name without a port stands for all its ports. */
 static int resolve_list(const struct resolver *resolver, enum side side,
 	const struct run_config_hosts *hosts, struct run_host_list *list)
 {
@@ -138,7 +139,7 @@ static int resolve_list(const struct resolver *resolver, enum side side,
 	return 0;
 }
 
-/* All hosts that are free, or all; senders with all their ports. */
+/* All hosts, or all free ones; senders with all their ports. */
 static uint32_t gather(const struct resolver *resolver, bool ports, bool free_only)
 {
 	uint32_t count = 0;
@@ -151,8 +152,8 @@ static uint32_t gather(const struct resolver *resolver, bool ports, bool free_on
 	return count;
 }
 
-/* Records the hosts on the other side of an entry with hot spots, if they are listed or drawn: a
- * hot host does not send to itself. 'rest' and 'all' may contain both. */
+/* Records the hosts on the other side of an entry with hot spots, if they are listed or drawn,
+ * because a hot host does not send to itself. 'rest' and 'all' may contain both sides. */
 static void note_opposite(const struct resolver *resolver, enum side side, uint32_t number)
 {
 	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];
@@ -166,7 +167,7 @@ static void note_opposite(const struct resolver *resolver, enum side side, uint3
 		resolver->opposite[resolver->topology->host_at[entry->from[i]].owner] = true;
 	if (side == TO || traffic->to.kind != RUN_HOSTS_LIST)
 		return;
-	/* The names are checked when 'to' has its turn. */
+	/* Unknown names are reported when 'to' is resolved. */
 	for (uint32_t i = 0; i < traffic->to.count; i++) {
 		int32_t host = topology_find_host(resolver->topology, traffic->to.name[i]);
 
@@ -184,8 +185,9 @@ static uint32_t count_drawable(const struct resolver *resolver, uint32_t gathere
 	return count;
 }
 
-/* Moves 'wanted' of the scratch's hosts to its front (Fisher and Yates, as far as needed). Those
- * that may not be drawn are skipped when their turn comes, so that they change no other draw. */
+/* Moves 'wanted' of the scratch's hosts to its front (Fisher-Yates, only as far as needed). Hosts
+ * that must not be drawn are skipped when they are drawn, so that they do not change any other
+ * draw. */
 static void draw(
 	const struct resolver *resolver, uint64_t stream, uint32_t gathered, uint32_t wanted)
 {
@@ -204,7 +206,8 @@ static void draw(
 	}
 }
 
-/* Further ports of the first 'count' hosts of the scratch, which has room for all ports. */
+/* Appends the further ports of the first 'count' hosts to the scratch, which has room for all
+ * ports. */
 static uint32_t expand(const struct resolver *resolver, uint32_t count)
 {
 	const struct topology *topology = resolver->topology;
@@ -217,7 +220,7 @@ static uint32_t expand(const struct resolver *resolver, uint32_t count)
 	return all;
 }
 
-/* Draws a share of all hosts among those that are free. */
+/* Draws a share of all hosts from among those that are free. */
 static int resolve_share(const struct resolver *resolver, enum side side, uint32_t number,
 	struct run_host_list *list)
 {
@@ -249,7 +252,7 @@ static void take(const struct resolver *resolver, const uint16_t *host, uint32_t
 		resolver->taken[host[i]] = true;
 }
 
-/* 'from' or 'to' of one entry, if it is of this kind. */
+/* Resolves 'from' or 'to' of one entry if it is of this kind. */
 static int resolve_set(
 	const struct resolver *resolver, enum side side, uint32_t number, enum run_hosts_kind kind)
 {
@@ -281,7 +284,7 @@ static int resolve_set(
 	return result;
 }
 
-/* The hosts of jobs are not among those that are drawn or left. */
+/* Hosts of jobs are neither drawn nor part of 'rest'. */
 static int resolve_jobs(const struct resolver *resolver, enum side side)
 {
 	const struct run_config *config = resolver->config;
@@ -332,7 +335,7 @@ static bool sends_there_only(const struct run_config_traffic *traffic)
 	       (traffic->share_ppm == 0 || traffic->share_ppm == QUANTITY_WHOLE_PPM);
 }
 
-/* A host that is its own only destination sends nothing. */
+/* A host whose only destination is itself sends nothing. */
 static int drop_lonely(const struct resolver *resolver, uint32_t number)
 {
 	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];
@@ -351,7 +354,7 @@ static int drop_lonely(const struct resolver *resolver, uint32_t number)
 	return kept == 0 ? refuse(resolver, &from->place, "no host is left to send") : 0;
 }
 
-/* Every port of a source sends to the host that is its partner. */
+/* Every port of a source sends to the host that is the source's partner. */
 static int expand_pairs(const struct resolver *resolver, struct run_hosts_entry *entry)
 {
 	const struct topology *topology = resolver->topology;
@@ -391,7 +394,7 @@ static int resolve_permutation(const struct resolver *resolver, uint32_t number)
 							     : result;
 }
 
-/* Resolves one entry further, once its 'to' is known. */
+/* Completes one entry once its 'to' is known. */
 static int resolve_rest(const struct resolver *resolver, uint32_t number)
 {
 	const struct run_config_traffic *traffic = &resolver->config->traffic.at[number];

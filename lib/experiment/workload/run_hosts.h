@@ -9,9 +9,10 @@
 
 struct run_packets; /* run_packets.h */
 
-/* Hosts of one traffic entry in ascending order (a permutation: in the file's order). */
+/* Hosts of one traffic entry in ascending order (permutation: in the file's order). */
 struct run_hosts_entry {
-	/* 'from' has every port of a host with several that sends, 'to' the first port of each. */
+	/* If hosts have several ports, 'from' has every port of each sender, 'to' only the first
+	 * port of each destination. */
 	uint16_t *from, *to;
 	uint32_t from_count, to_count; /* permutation: equal, from[i] sends to to[i] */
 	struct run_packets *packets;   /* pcap; else NULL */
@@ -25,16 +26,16 @@ struct run_hosts {
 	struct rails *rails; /* NULL: all hosts have one port */
 };
 
-/* 'all' is every host. A share of N hosts is N times the share, rounded to the nearest integer,
- * drawn with the seed among hosts that no entry lists, that no earlier entry drew, and that are not
- * edges; for hot spots also among those that are not on the entry's other side, listed or drawn.
- * 'rest' is the hosts that are then left. A source without destinations, such as a number that
- * reads the same backwards under bit-reversal, is left out; a listed one that could only send to
- * the one host in 'to', itself, is an error. NULL and error: hosts that do not exist, too few of
- * them, or a bad permutation file. */
+/* 'all' is every host. A share of N hosts is N times the share, rounded to the nearest integer. Its
+ * hosts are drawn from the seed; hosts that an entry lists or an earlier entry drew, edges and, for
+ * hot spots, hosts that are listed or drawn on the entry's other side are excluded. 'rest' is all
+ * hosts that are then left. A source without destinations, such as a number that reads the same
+ * backwards under bit-reversal, is left out; a listed one that could only send to the one host in
+ * 'to', itself, is an error. NULL and error: hosts that do not exist, too few of them, or a bad
+ * permutation file. */
 struct run_hosts *run_config_resolve(
 	const struct run_config *config, const struct topology *topology, struct error *error);
-/* The same with the hosts of schedules, which have no sources of messages: drawn flows. */
+/* The same for schedules made of drawn flows, whose hosts have no message sources. */
 struct run_hosts *run_hosts_of_schedules(
 	const struct run_config *config, const struct topology *topology, struct error *error);
 void run_hosts_destroy(struct run_hosts *hosts);

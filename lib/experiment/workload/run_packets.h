@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The packets of a capture as messages of hosts (pattern pcap): who sends how much to whom, and
- * when. The same for both clocks. The file is read packet by packet; 16 bytes of each stay in
+/* The packets of a capture as messages of hosts (pattern pcap): sender, size, destination and time.
+ * The same for both clocks. The file is read packet by packet; 16 bytes of each packet stay in
  * memory. */
 
 #include "packet_file.h"
@@ -14,18 +14,18 @@
 
 struct run_packets {
 	struct traffic_packet *at; /* all packets to send, sorted by host, then by time */
-	uint32_t *first;           /* [hosts + 1]: the first one of each host */
+	uint32_t *first;           /* [hosts + 1]: index of each host's first packet */
 	struct run_packets_count count;
 	weft_time period_ps; /* from a packet to the same packet in the next loop */
-	weft_time end_ps;    /* when the last packet of the last loop is due */
+	weft_time end_ps;    /* time when the last packet of the last loop is due */
 	uint64_t up, down;   /* times of the file are multiplied by up / down */
 };
 
 /* Reads the capture of an entry whose 'to' is known, and sets its senders. 0, or a negative errno
- * and error: a bad file, a packet that no host would send, or no packets. */
+ * and error: a bad file, a packet that no host would send, or no packets at all. */
 int run_packets_load(const struct run_config *run, const struct run_config_traffic *traffic,
 	const struct topology *topology, struct run_hosts_entry *entry, struct error *error);
-/* The same for hosts that the caller has chosen. */
+/* The same for hosts that the caller chose. */
 int run_packets_read(const struct run_config *run, const struct run_config_traffic *traffic,
 	const struct topology *topology, struct packet_hosts *hosts, struct run_hosts_entry *entry,
 	struct error *error);

@@ -158,7 +158,7 @@ static void list_partners(const struct rails *rails, const struct run_hosts_entr
 	config->permutation = list;
 }
 
-/* The first half of the list is for near hosts or partners, the second for targets. */
+/* The first half of the list is for near hosts or partners, the second half for targets. */
 static int list_railed(const struct run_config_traffic *traffic, const struct run_hosts *hosts,
 	const struct run_hosts_entry *entry, struct traffic_config *config, uint16_t **list)
 {
@@ -193,7 +193,7 @@ static int make_list(const struct run_config_traffic *traffic, const struct run_
 {
 	bool pairs = traffic->pattern->pairs;
 
-	/* The packets of a capture go from port to port. */
+	/* The packets of a capture are sent from port to port. */
 	if (hosts->rails != NULL && !traffic->pattern->packets)
 		return list_railed(traffic, hosts, entry, config, list);
 	if (!pairs && traffic->switches == UINT32_MAX)
@@ -269,7 +269,7 @@ int run_source_config(const struct run_config *run, const struct run_hosts *traf
 	return make_list(entry, traffic, &traffic->entry[which], config, list);
 }
 
-/* With other patterns a host sends if 'to' has another host. */
+/* With all other patterns a host sends if 'to' contains another host. */
 static bool may_stay_silent(const struct traffic_pattern *pattern)
 {
 	unsigned near = pattern->keys & TRAFFIC_SWITCHES;
@@ -278,7 +278,7 @@ static bool may_stay_silent(const struct traffic_pattern *pattern)
 	       ((pattern->keys & TRAFFIC_TO) == 0 || near != 0);
 }
 
-/* Draws what a port of a host with several sends first; false: nothing. */
+/* Draws the first message of a port, on a host with several ports; false: it sends nothing. */
 static bool port_sends(const struct run_config *run, struct traffic_config *config)
 {
 	struct traffic *source;
@@ -293,7 +293,7 @@ static bool port_sends(const struct run_config *run, struct traffic_config *conf
 	return sends;
 }
 
-/* 0: the pattern gives this host no destination. */
+/* 0: the pattern assigns no destination to this host. */
 static int sends(const struct run_config *run, const struct run_hosts *traffic, uint32_t which,
 	uint16_t host)
 {
@@ -336,7 +336,7 @@ static int keep_senders(const struct run_config *run, struct run_hosts *traffic,
 	for (uint32_t i = 0; i < entry->from_count && result >= 0; i++) {
 		uint16_t host = entry->from[i];
 
-		/* Spares the search: 65536 hosts each have 65536 to look at. */
+		/* Avoids the search, which would examine 65536 hosts for each of 65536 hosts. */
 		result = local && traffic->rails == NULL && entry->to_count == topology->hosts &&
 					 (same_switch(topology, host, host - 1u) ||
 						 same_switch(topology, host, host + 1u))
@@ -381,7 +381,8 @@ static uint64_t slowest_sender(const struct topology *topology, const struct run
 	return rate_bps;
 }
 
-/* The sources of an entry differ only by their hosts and rates, so checking one is enough. */
+/* The sources of an entry differ only in their hosts and rates, so checking one of them is
+ * enough. */
 static int check_entry(const struct run_config *run, const struct run_hosts *traffic,
 	uint32_t which, struct error *error)
 {
@@ -420,7 +421,7 @@ int run_source_check(
 	return result;
 }
 
-/* Entry 'which' exceeds the room of host 'at'. */
+/* Reports that entry 'which' exceeds the room of host 'at'. */
 static int refuse_entry(const struct run_config *run, const struct run_hosts *traffic,
 	uint32_t which, uint32_t at, uint32_t entries, unsigned lanes, unsigned room,
 	struct error *error)

@@ -12,8 +12,8 @@ struct run_source_place {
 	uint16_t host;
 	uint32_t hosts;
 	uint64_t rate_bps;    /* rate of the host's link */
-	uint32_t route_bytes; /* length of the route in a frame, for the load */
-	weft_time from_ps;    /* start of the traffic, on the run's clock */
+	uint32_t route_bytes; /* length of the route in a frame, used for the load */
+	weft_time from_ps;    /* start of the traffic, in time of the run's clock */
 	weft_time until_ps;   /* end of the traffic; WEFT_TIME_NEVER: none */
 };
 
@@ -26,22 +26,22 @@ bool run_source_sends(const struct run_hosts_entry *entry, uint32_t host);
 int run_source_config(const struct run_config *run, const struct run_hosts *traffic, uint32_t which,
 	const struct run_source_place *place, struct traffic_config *config, uint16_t **list);
 
-/* Removes from each entry the hosts to which its pattern gives no destination: a number that reads
- * the same backwards under bit-reversal, a host without near ones. 0 or -ENOMEM. */
+/* Removes from each entry the hosts to which its pattern assigns no destination: a number that
+ * reads the same backwards under bit-reversal, or a host without near ones. 0 or -ENOMEM. */
 int run_source_keep_senders(const struct run_config *run, struct run_hosts *traffic);
 
-/* Before the run: 0, or -EINVAL and the first entry that this topology does not support, such as a
- * transpose of 12 hosts; -ENOMEM. */
+/* Call it before the run: 0, or -EINVAL and the first entry that this topology does not support,
+ * such as a transpose of 12 hosts; -ENOMEM. */
 int run_source_check(
 	const struct run_config *run, const struct run_hosts *traffic, struct error *error);
 
-/* For devices with room for 'room' sources each, of which an entry takes 'lanes': 0, or -EINVAL and
+/* For devices with room for 'room' sources each, of which an entry uses 'lanes': 0, or -EINVAL and
  * the first entry that exceeds the room of one of its hosts; -ENOMEM. */
 int run_source_check_room(const struct run_config *run, const struct run_hosts *traffic,
 	unsigned lanes, unsigned room, struct error *error);
 
-/* The hosts at most 'links' switch-to-switch links from the switch of 'host', including 'host'
- * itself, ascending (local traffic of the thesis, 4.5). 0 links: the hosts of the same switch.
- * 'near' has room for all hosts. 0 or -ENOMEM. */
+/* The hosts at most 'links' inter-switch links away from the switch of 'host', including 'host'
+ * itself, in ascending order (local traffic of the thesis, 4.5). 0 links: the hosts of the same
+ * switch. 'near' has room for all hosts. 0 or -ENOMEM. */
 int hosts_within(const struct topology *topology, uint32_t host, uint32_t links, uint16_t *near,
 	uint32_t *count);

@@ -71,10 +71,10 @@ void clock_offset_doubt(struct clock_offset *offset)
 	publish(offset, false);
 }
 
-/* The interval of one exchange when its answer arrived. The question left and the answer arrived at
- * most a round trip before that, in which the offset drifted. An answer may have left almost a
- * nanosecond before its stamp, at the start of the nanosecond in which the question arrived. False:
- * a clock was set in between, or the stamps are invalid. */
+/* The interval of one exchange at the arrival of its answer. The question left, and the answer was
+ * sent, at most a round trip before that; the offset drifted meanwhile. An answer may have left
+ * almost a nanosecond before its stamp, at the start of the nanosecond in which the question
+ * arrived. False: a clock was set meanwhile, or the stamps are invalid. */
 static bool interval_of(const struct clock_offset *offset, const struct clock_sample *sample,
 	struct clock_interval *interval)
 {
@@ -134,7 +134,7 @@ static int64_t width(const struct clock_interval *interval)
 	return interval->high_ns - interval->low_ns;
 }
 
-/* Remembers the interval: in time, or if it is much better than the last one. */
+/* Remembers the interval if enough time has passed, or if it is much narrower than the last one. */
 static void remember(struct clock_offset *offset)
 {
 	struct clock_interval *last = offset->marks > 0 ? &offset->mark[offset->marks - 1] : NULL;

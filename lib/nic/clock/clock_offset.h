@@ -76,7 +76,7 @@ struct clock_offset {
 	uint32_t version; /* version of 'line', odd while it changes */
 };
 
-/* Forgets everything except the counts: another clock may be there. */
+/* Forgets everything except the counts: the peer may now have another clock. */
 void clock_offset_forget(struct clock_offset *offset);
 
 /* Not used before the next exchange, which may be with another clock. */
@@ -89,8 +89,8 @@ enum clock_verdict { CLOCK_AGREES, CLOCK_STEPPED, CLOCK_SENSELESS };
 enum clock_verdict clock_offset_take(
 	struct clock_offset *offset, const struct clock_sample *sample);
 
-/* Remote minus local clock when the local one shows 'now_ns', and its maximum error. False:
- * unknown. In the updating thread, or of a copy. */
+/* Remote minus local clock when the local one shows 'now_ns', and the maximum error. False:
+ * unknown. Call it in the updating thread, or on a copy. */
 static inline bool clock_line_at(
 	const struct clock_line *line, int64_t now_ns, int64_t *offset_ns, uint64_t *bound_ns)
 {
@@ -99,11 +99,11 @@ static inline bool clock_line_at(
 
 	if (!line->usable || far > (uint64_t)CLOCK_USED_NS)
 		return false;
-	/* Both shifts and a stamp cut off by less than one each. */
+	/* The two shifts and a stamp each truncate by less than one. */
 	*offset_ns = line->middle_ns + ((age * line->rate) >> 32);
 	*bound_ns = line->half_ns + ((far * line->half_rate) >> 32) + 3;
 	return true;
 }
 
-/* A copy of the line for another thread than the one that updates. */
+/* A copy of the line, for threads other than the updating one. */
 void clock_offset_read(const struct clock_offset *offset, struct clock_line *line);

@@ -48,9 +48,8 @@ void peer_clocks_ask(struct peer_clocks *clocks, uint16_t peer, weft_time now)
 	at->next = now + (first ? PEER_CLOCKS_FIRST_PS : later(at));
 }
 
-/* The number of the question that left at that time and has this place. It is computed again when
- * its answer arrives. The hashes of flow_begin.c have shorter inputs, so these reveal nothing about
- * theirs. */
+/* The number of the question in this place that left at that time. It is recomputed when the answer
+ * arrives. The hashes of flow_begin.c have shorter inputs, so these reveal nothing about theirs. */
 static uint64_t number_of(
 	const struct peer_clocks *clocks, uint16_t peer, unsigned place, int64_t sent_ns)
 {
@@ -94,7 +93,8 @@ struct control_clock peer_clocks_answer(struct peer_clocks *clocks, uint16_t pee
 	const struct peer_clock *at = &clocks->peer[peer];
 	int64_t left_ns = stamp_leaving(now);
 
-	/* In the nanosecond in which the question came: its stamp is the end of it. */
+	/* If the question arrived in the same nanosecond, its stamp is the end of that
+	 * nanosecond. */
 	if (left_ns < at->heard_ns)
 		left_ns = at->heard_ns;
 	return (struct control_clock){.step = CONTROL_CLOCK_ANSWER,
@@ -137,7 +137,7 @@ static void close_before(struct peer_clock *at, int64_t ns)
 			at->sent_ns[i] = 0;
 }
 
-/* Answers to earlier questions may be of the previous clock. */
+/* Answers to earlier questions may come from the previous clock. */
 static void change_clock(struct peer_clock *at, uint32_t clock)
 {
 	if (clock == at->clock)
@@ -210,7 +210,7 @@ void peer_clocks_offer(struct peer_clocks *clocks, uint16_t peer, uint64_t name,
 	at->answered = false;
 }
 
-/* Only its present life can answer the next question. */
+/* Only the peer's present session can answer the next question. */
 static void doubt(struct peer_clock *at)
 {
 	at->next = 0;

@@ -5,8 +5,8 @@
 /* The clocks of hosts on other machines, as an interface knows them, and the questions and answers
  * that compare them (FRAME_CLOCK). The receiver of data asks: one-way latency is computed where a
  * frame arrives, from the sender's stamp in it. Acknowledgements set the pace, so a host that
- * receives nothing never asks. The first questions to a peer follow each other fast, because the
- * drift is not known yet; later ones are slow.
+ * receives nothing never asks. The first questions to a peer follow each other quickly, because the
+ * drift is not known yet; later ones are less frequent.
  *
  * An answer repeats the number of its question, a keyed hash of 60 bits, so only a device that read
  * the question can answer it. Several questions to a peer are open at a time, because an answer may
@@ -19,10 +19,10 @@
  * contradiction doubles the time to the next question, and PEER_CLOCKS_CALM answers that agree
  * halve it.
  *
- * A sender that restarted may have another clock, which is known only from its next answer. Until
- * it starts a flow, the request for it may be forged, so nothing is doubted; data of the flow
- * proves that the sender read the offer. Then the estimate counts only if it has an answer to a
- * question that left after that offer.
+ * A sender that restarted may have another clock, which is known only from its next answer. Until a
+ * flow starts, the request for it may be forged, so the estimate stays in use; data of the flow
+ * proves that the sender read the offer. From then on the estimate counts only if it includes an
+ * answer to a question that left after that offer.
  *
  * A plain state machine without a clock; no allocation after its creation. One thread; others may
  * call clock_offset_read(). */
@@ -37,9 +37,9 @@
 #define PEER_CLOCKS_STEPS    4 /* contradictions that count: at most 800 ms between questions */
 #define PEER_CLOCKS_CALM     16
 #define PEER_CLOCKS_QUIET_PS PS_PER_MS /* between answers to one peer */
-#define PEER_CLOCKS_OPEN     16        /* questions to a peer, the last ones */
-/* Their duration at the slow pace. The bound on the drift while a question was open is the one of
- * the last exchanges: an answer that was held back for minutes is not accepted. */
+#define PEER_CLOCKS_OPEN     16        /* the last questions to a peer */
+/* How long they stay open at the slow pace. The drift while a question is open is bounded from the
+ * last exchanges, so an answer that was held back for minutes is not accepted. */
 #define PEER_CLOCKS_OPEN_PS (PEER_CLOCKS_OPEN * PEER_CLOCKS_LATER_PS)
 
 struct peer_clock {
@@ -49,15 +49,15 @@ struct peer_clock {
 	uint64_t heard_number;             /* number of the question to be answered */
 	int64_t heard_ns;
 	weft_time quiet_until; /* no other question is heard */
-	uint64_t offered;      /* names the asker that was offered a flow last; 0: none */
+	uint64_t offered;      /* name of the asker that was last offered a flow; 0: none */
 	int64_t offered_ns;    /* when, at first */
-	bool answered;         /* by this session or the next: a question has left since */
-	uint32_t clock;        /* clock in the last answer; 0: none yet */
-	uint8_t asked;         /* up to PEER_CLOCKS_FIRST */
-	uint8_t steps;         /* answers that contradict the others; up to PEER_CLOCKS_STEPS */
-	uint8_t agreed;        /* answers since the last step, modulo PEER_CLOCKS_CALM */
-	uint8_t turn;          /* the place of the next question */
-	bool other;            /* it is on another machine */
+	bool answered;  /* by this session or a later one: its question left after the offer */
+	uint32_t clock; /* clock in the last answer; 0: none yet */
+	uint8_t asked;  /* up to PEER_CLOCKS_FIRST */
+	uint8_t steps;  /* answers that contradicted the others; up to PEER_CLOCKS_STEPS */
+	uint8_t agreed; /* answers since the last step, modulo PEER_CLOCKS_CALM */
+	uint8_t turn;   /* the place of the next question */
+	bool other;     /* it is on another machine */
 };
 
 struct peer_clocks_config {
@@ -82,7 +82,7 @@ static inline bool peer_clocks_wants(const struct peer_clocks *clocks, uint16_t 
 	return clocks->peer[peer].other && now >= clocks->peer[peer].next;
 }
 
-/* A question to the peer is about to leave: no other before the next time. */
+/* A question to the peer is about to leave: schedules the next one. */
 void peer_clocks_ask(struct peer_clocks *clocks, uint16_t peer, weft_time now);
 
 /* Contents of the frame that leaves now: a question, or the answer to the last question
@@ -93,17 +93,18 @@ struct control_clock peer_clocks_answer(struct peer_clocks *clocks, uint16_t pee
 enum peer_clocks_verdict {
 	PEER_CLOCKS_DUE,     /* a question: an answer is due */
 	PEER_CLOCKS_TAKEN,   /* an answer */
-	PEER_CLOCKS_STEPPED, /* an answer, because of which a clock was set */
+	PEER_CLOCKS_STEPPED, /* an answer that shows that a clock was set */
 	PEER_CLOCKS_REFUSED, /* too many questions, or an answer to none */
 };
 
-/* Takes a frame of the peer that was here at 'now' or before. */
+/* Takes a frame from the peer that arrived at 'now' or earlier. */
 enum peer_clocks_verdict peer_clocks_receive(struct peer_clocks *clocks, uint16_t peer,
 	const struct control_clock *clock, weft_time now);
 
-/* A flow is offered to a sender that may be the peer; 'name', not 0, is the asker's. */
+/* A flow is offered to a sender that may be the peer; 'name' is the asker's, not 0. */
 void peer_clocks_offer(struct peer_clocks *clocks, uint16_t peer, uint64_t name, weft_time now);
 
-/* The peer started a flow, from the last offer or an earlier one. If another session of it may have
- * answered last, the estimate is not used before its next answer, and the question is due. */
+/* The peer started a flow, from the last offer or an earlier one. If the last answer may have come
+ * from another session of the peer, the estimate is not used before the next answer, and a question
+ * is due at once. */
 void peer_clocks_begin(struct peer_clocks *clocks, uint16_t peer, bool last);

@@ -30,7 +30,7 @@ void cn_generator_fini(struct answers *answers)
 	answers->next = NULL;
 }
 
-/* Frames of a message arrive in order on one path. '*cn' becomes that of the message so far. */
+/* Frames of a message arrive in order on one path. '*cn' then describes the message so far. */
 static void join_message(struct answers *answers, uint16_t source, bool tail, struct cn *cn)
 {
 	struct cn *worst =

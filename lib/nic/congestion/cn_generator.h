@@ -6,8 +6,8 @@
  * (section 'Acknowledgements' of docs/explanation/source-control.md). Sources that learn from marks
  * get an answer to each marked frame; those that learn from latencies to each frame ('ack: frame'),
  * or to the last frame of each message ('ack: message', the DRB papers' word) with the longest
- * waiting time of all; below a threshold none.
- * DCQCN answers the marks of a source only at intervals.
+ * waiting time of its frames; waiting times below a threshold get no answer. With DCQCN the marks
+ * of a source are answered only at intervals.
  *
  * A plain state machine; no allocation after cn_generator_init(). One thread. */
 
@@ -30,7 +30,7 @@ struct cn_generator_config {
 struct answers {
 	struct cn_generator_config config;
 	struct cn *worst; /* [hosts][ANSWERS_PATHS] of the present message; by_message */
-	weft_time *next;  /* [hosts] when the next mark may be answered; with a gap */
+	weft_time *next;  /* [hosts] when the next mark may be answered; only with a gap */
 	uint64_t sent;    /* cn_sent */
 };
 
@@ -38,7 +38,7 @@ struct answers {
 int cn_generator_init(struct answers *answers, const struct cn_generator_config *config);
 void cn_generator_fini(struct answers *answers);
 
-/* A frame from 'source' arrived, which '*cn' describes, with CN_F_FECN if it was marked; 'tail': it
- * is the last of its message. True: '*cn' is the notification to send. */
+/* A frame from 'source' arrived. '*cn' describes it, with CN_F_FECN if it was marked; 'tail': it is
+ * the last of its message. True: '*cn' is the notification to send. */
 bool cn_generator_take(
 	struct answers *answers, uint16_t source, bool tail, struct cn *cn, weft_time now);

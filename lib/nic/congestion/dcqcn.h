@@ -7,9 +7,9 @@
  * notification cuts the rate of a flow by half of alpha, the estimate of congestion; a timer and a
  * byte counter raise it again, first back to the former rate, then beyond. A flow is a destination.
  *
- * Rates and alpha are integers in billionths, rates of the link's. Timers are computed when a flow
- * is next looked at, so they need no events. Times are arguments in ns. No allocation after
- * dcqcn_init(). One thread. */
+ * Rates and alpha are integers in billionths, rates as fractions of the link's. Timers are computed
+ * when a flow is next looked at, so they need no events. Times are arguments in ns. No allocation
+ * after dcqcn_init(). One thread. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 
 struct dcqcn_config {
 	uint64_t alpha_timer_ns, rate_timer_ns; /* 1 or more */
-	uint64_t rate_bytes_ns;                 /* the byte counter, as time of the link */
+	uint64_t rate_bytes_ns;                 /* the byte counter, as time on the link */
 	uint32_t gain;                          /* alpha moves by 1/gain */
 	uint32_t fast;                          /* steps of fast recovery: F */
 	uint32_t additive, hyper, min;          /* rates, in billionths */
@@ -27,10 +27,11 @@ struct dcqcn_config {
 struct dcqcn_flow {
 	uint64_t ready_ns; /* earliest departure of its next packet */
 	uint64_t alpha_at_ns, rate_at_ns;
-	uint64_t sent_ns;      /* since the byte counter's last step */
-	uint32_t below;        /* the link's rate minus the flow's, so that a zeroed flow is fast */
-	uint32_t target_below; /* likewise, of the target rate */
-	uint32_t alpha;        /* DCQCN_ONE before the first notification */
+	uint64_t sent_ns; /* since the byte counter's last step */
+	uint32_t below; /* the link's rate minus the flow's, so that a zeroed flow has the full rate
+			 */
+	uint32_t target_below;   /* likewise, of the target rate */
+	uint32_t alpha;          /* DCQCN_ONE before the first notification */
 	uint16_t timers, counts; /* steps since the last notification: T and BC */
 	bool notified;
 };

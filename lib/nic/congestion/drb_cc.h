@@ -2,26 +2,26 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* DRB beside end-node detection (ours; no paper has it). Paths help where flows to different
- * destinations share a link. Where most share the destination (an incast), the link into that host
- * is full whatever path they take, and more paths only carry the congestion to more switches. Both
- * look alike to a latency; the contending flows tell them apart:
+/* DRB combined with end-node detection (Weft's own; no paper has it). More paths help where flows
+ * to different destinations share a link. Where most share the destination (an incast), the link
+ * into that host is full whatever path they take, and more paths only carry the congestion to more
+ * switches. Latencies look alike in both cases; the contending flows tell them apart:
  *
  *     most have this destination     an incast: nothing is opened, and paths close; the flow pauses
  *                                    after each packet for as many packets as other sources have
  *                                    been seen, so that all together fill the link into the host
  *     most have contended before     DRB: zone H opens a path, zone L closes one
- *     most are new                   all links are busy with ever other flows: a longer path would
+ *     most are new                   all links are busy with changing flows: a longer path would
  *                                    only take capacity from them; nothing is opened, paths close
  *
- * Switches tell it the flows at the last place where a packet waited, not the first
- * (contention.h): that is nearest to where the congestion begins, further back there are victims.
- * The pause is the index of InfiniBand congestion control (iba_cc.h): it is raised at once to the
- * first that is long enough, and one more if it is that already. The timer lowers it again, which
- * finds capacity that others do not use; at the minimum the sources are forgotten. A notification
- * without flows does not decide that; then the pair's last that did counts. Both judgements are
- * scores, so that a single notification does not turn them. A plain state machine; no allocation.
- */
+ * Switches report the flows at the last place where a packet waited, not the first (contention.h):
+ * the last is nearest to where the congestion begins, and further back there are only victims. The
+ * pause follows from the table index of InfiniBand congestion control (iba_cc.h): the index is
+ * raised at once to the first whose pause is long enough, or by one if it is there already. The
+ * timer lowers it again, which finds capacity that others do not use; at the minimum the sources
+ * are forgotten. A notification without flows decides nothing; then the pair's last one with flows
+ * counts. Both judgements are scores, so that a single notification does not reverse them. A plain
+ * state machine; no allocation. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,7 +44,8 @@ struct drb_cc_pair {
 	struct cn_flow recent[DRB_CC_RECENT]; /* that contended */
 };
 
-/* An acknowledgement from the destination. Returns by how many the number of open paths grew. */
+/* An acknowledgement arrived from the destination. Returns the change in the number of open
+ * paths. */
 int drb_cc_on_notification(struct drb_cc_pair *pair, struct metapath *path,
 	const struct metapath_rules *rules, struct iba_cc *cc, uint16_t destination,
 	const struct cn *cn, uint64_t now_ns);

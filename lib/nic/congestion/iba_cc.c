@@ -32,7 +32,7 @@ void iba_cc_fini(struct iba_cc *cc)
 	cc->flow = NULL;
 }
 
-/* The flow, after all expiries of the timer until now. */
+/* The flow, with all expiries of the timer until now applied. */
 static struct iba_cc_flow *flow_at(struct iba_cc *cc, uint16_t destination, uint64_t now_ns)
 {
 	struct iba_cc_flow *flow = &cc->flow[cc->config.per_host ? 0 : destination];
@@ -55,7 +55,7 @@ void iba_cc_mark(struct iba_cc *cc, uint16_t destination, uint64_t now_ns)
 
 void iba_cc_raise(struct iba_cc *cc, uint16_t destination, unsigned packets, uint64_t now_ns)
 {
-	const uint64_t unit = 1u << CC_TABLE_SHIFT_MAX; /* no shift loses any of its bits */
+	const uint64_t unit = 1u << CC_TABLE_SHIFT_MAX; /* so that no shift loses any of its bits */
 	struct iba_cc_flow *flow = flow_at(cc, destination, now_ns);
 	unsigned index = flow->ccti + (unsigned)cc->config.min;
 

@@ -17,7 +17,7 @@
 
 /* The congestion control table of a channel adapter (InfiniBand annex A10): entry i is the delay
  * that a flow with index i inserts after each packet, as a multiple of the packet's own time:
- * multiplier / 2^shift. A shift has 2 bits, a multiplier 14. The papers print no table. */
+ * multiplier / 2^shift. A shift has 2 bits, a multiplier 14. The papers print none. */
 
 #define CC_TABLE_ENTRIES        128
 #define CC_TABLE_SHIFT_MAX      3

@@ -4,7 +4,7 @@
 
 #define WEIGHT_ONE (UINT64_C(1) << 32)
 
-/* After this many expiries nothing is left: 16 bits of marks, and all paths closed. */
+/* After this many expiries all 16 bits of marks are zero, and all paths are closed. */
 #define EXPIRIES_MAX 32
 
 void marked_paths_init(struct marked_paths *paths, unsigned count)

@@ -4,10 +4,10 @@
 
 /* The paths of a pair of hosts that learns from marks alone (the DRB paper on InfiniBand,
  * 'drb-cn'): each notification counts against the path of its message and opens the next path; a
- * message takes a path with a probability in proportion to 1 / (1 + its count). A timer runs from
- * the pair's first notification on. Each time it expires, the counts are halved, and if no
- * notification arrived since the last expiry, the path opened last is closed (the paper names no
- * rule: our reading).
+ * message takes a path with a probability in proportion to 1 / (1 + its count). A timer starts with
+ * the pair's first notification. Each time it expires, the counts are halved, and if no
+ * notification arrived since the last expiry, the path opened last is closed (Weft's reading: the
+ * paper names no rule).
  *
  * As in metapath.h, the open paths are the first of the pair's routes, and path 0 stays. A plain
  * state machine; the effect of expiries is computed when the pair is next looked at. No allocation.
@@ -35,7 +35,7 @@ void marked_paths_init(struct marked_paths *paths, unsigned count);
 bool marked_paths_mark(struct marked_paths *paths, unsigned which);
 
 /* Applies all timer expiries until now; before any other call. Returns how many paths were closed.
- * A notification at 'now' starts a timer that does not run: marked_paths_start(). */
+ * If the timer does not run, a notification at 'now' starts it: marked_paths_start(). */
 unsigned marked_paths_expire(struct marked_paths *paths, uint64_t timer_ns, uint64_t now_ns);
 void marked_paths_start(struct marked_paths *paths, uint64_t timer_ns, uint64_t now_ns);
 

@@ -6,7 +6,7 @@
  * of their latency, and when one is opened or closed (PR-DRB paper, sections 2 and 3, equation 1,
  * figure 2 and table 2).
  *
- *     L_i   zero-load time of path i and the waiting times that its last acknowledged packet met
+ *     L_i   zero-load time of path i plus the waiting times of its last acknowledged packet
  *     L*    1 / (sum of 1 / L_i) over the open paths
  *     zone  L* (or n L*) against multiples of path 0's zero-load time: above 'high' H, below 'low'
  *           L, else M
@@ -26,11 +26,10 @@
 struct metapath_rules {
 	uint32_t high, low;    /* thousandths of path 0's zero-load time; low <= high */
 	uint64_t open_gap_ns;  /* minimum time between two openings */
-	uint64_t close_gap_ns; /* minimum time between any change and a closing */
+	uint64_t close_gap_ns; /* minimum time between any change and the closing of a path */
 	uint64_t idle_ns; /* a pair closes a path after this time without an acknowledgement; 0: off
 			   */
-	uint32_t smoothing; /* weight of an acknowledgement is 1 / this; 1: it replaces the old
-			       value */
+	uint32_t smoothing; /* 1 / weight of an acknowledgement; 1: it replaces the old value */
 	bool mean;          /* compare n L*, the mean latency of a message, instead of L* */
 	bool new_zero;      /* a new path starts with its zero-load time, not the others' mean */
 };
@@ -58,18 +57,18 @@ void metapath_init(struct metapath *path, unsigned count, const uint32_t *zero_n
 uint64_t metapath_latency(const struct metapath *path, const struct metapath_rules *rules);
 enum metapath_zone metapath_zone(const struct metapath *path, const struct metapath_rules *rules);
 
-/* A packet on path 'which' waited this long in switches. A packet on a path that is not open
- * provides no information about the open ones. */
+/* A packet on path 'which' waited this long in switches. If the path is not open, no latency
+ * changes: the packet reveals nothing about the open ones. */
 void metapath_measure(struct metapath *path, const struct metapath_rules *rules, unsigned which,
 	uint32_t waiting_ns, uint64_t now_ns);
 
-/* Opens the next path, or closes the last, if there is one and the gap has passed. True: done. */
+/* Opens the next path, or closes the last, if there is one and the gap has passed. True if done. */
 bool metapath_open_next(struct metapath *path, const struct metapath_rules *rules, uint64_t now_ns);
 bool metapath_close_last(
 	struct metapath *path, const struct metapath_rules *rules, uint64_t now_ns);
 
 /* Plain DRB: a packet of path 'which' was acknowledged. Zone H opens a path, zone L closes one.
- * Returns by how many the number of open paths grew. */
+ * Returns the change in the number of open paths. */
 int metapath_on_notification(struct metapath *path, const struct metapath_rules *rules,
 	unsigned which, uint32_t waiting_ns, uint64_t now_ns);
 

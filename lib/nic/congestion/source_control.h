@@ -118,7 +118,7 @@ static inline bool source_control_has_begun(
 	return control->marked == NULL || control->marked[destination].count != 0;
 }
 
-/* The destination has 'count' routes, 1 or more (those beyond METAPATH_PATHS_MAX are not used),
+/* Sets the destination's routes: 'count', 1 or more (those beyond METAPATH_PATHS_MAX are not used),
  * each over the given number of switches. Forgets earlier paths. */
 void source_control_begin(struct source_control *control, uint16_t destination, unsigned count,
 	const uint8_t *switches);
@@ -127,8 +127,7 @@ void source_control_begin(struct source_control *control, uint16_t destination, 
 unsigned source_control_choose(
 	struct source_control *control, uint16_t destination, uint64_t now_ns);
 
-/* A notification from the destination. A notification for a path that the pair does not have is
- * ignored. */
+/* A notification arrived from the destination. It is ignored if the pair does not have its path. */
 void source_control_on_notification(
 	struct source_control *control, uint16_t destination, const struct cn *cn, uint64_t now_ns);
 

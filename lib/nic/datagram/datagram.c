@@ -36,8 +36,9 @@ static unsigned adapted_vc(const struct datagram *nic)
 	return nic->config.vcs - 1u;
 }
 
-/* Not in the interface itself, for all possible VCs: the interfaces of a large fabric exceed the
- * reach of a processor's page-table caches, and most send without a FIFO. */
+/* FIFOs are not part of the interface, which would hold one per possible VC: the interfaces of a
+ * large fabric exceed the reach of a processor's page-table caches, and most send without a
+ * FIFO. */
 static int allocate_fifos(struct datagram *nic)
 {
 	const size_t bytes = nic->config.vcs * sizeof(*nic->fifo);
@@ -51,11 +52,11 @@ static int allocate_fifos(struct datagram *nic)
 		bool adapted = nic->config.mark_ps != 0 && vc == adapted_vc(nic);
 		uint32_t size = adapted ? nic->config.adapted_queue : nic->config.queue;
 
-		/* Beside the queue one that has paused must find room. */
+		/* A message that returns from a pause must find room in addition to the queue. */
 		if (nic->control != NULL)
 			size *= 2;
 		fifo->mask = size - 1;
-		/* Not cleared: many hosts never use it. */
+		/* Not cleared, because many hosts never use it. */
 		fifo->message = malloc(size * sizeof(*fifo->message));
 		if (fifo->message == NULL)
 			return -ENOMEM;
@@ -63,8 +64,8 @@ static int allocate_fifos(struct datagram *nic)
 	return 0;
 }
 
-/* The place of a number in the shared table. One number of a pair of hosts is the sender's and one
- * the receiver's: what the sender fetched is still in a cache when the frame arrives. */
+/* The place of a number in the shared table. A pair of hosts has a number of the sender and one of
+ * the receiver side by side: what the sender fetched is still in a cache when the frame arrives. */
 static struct pair_memory place_of(
 	const struct datagram_config *config, uint32_t from, uint32_t to, unsigned which)
 {
@@ -371,7 +372,7 @@ static void fill(struct datagram *nic, unsigned vc, uint32_t payload, struct wef
 	packet->stalled = 0;
 	packet->source = nic->config.host;
 	packet->destination = message->destination;
-	/* Messages of several VCs leave at a time. */
+	/* Messages of several VCs leave concurrently. */
 	if (!fifo->numbered)
 		fifo->number = nic->messages_begun++;
 	fifo->numbered = true;

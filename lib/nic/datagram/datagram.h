@@ -38,30 +38,31 @@ struct datagram_config {
 	uint8_t vcs;
 	uint8_t sl_to_vc[16];
 	uint32_t queue; /* messages in the FIFO of each VC, a power of two */
-	/* Source routes, the caller's; NULL: switches route by destination. */
+	/* Source routes, owned by the caller; NULL: switches route by destination. */
 	const struct route_set *routes;
 	const struct route_choice_ops *choice; /* chooses among several routes; NULL: the first */
 	struct route_choice_options selection; /* input of 'choice'; this host's link and routes */
-	/* Assigns service levels to messages instead of their own, the caller's; or NULL. */
+	/* Replaces the messages' own service levels; owned by the caller. May be NULL. */
 	const struct queuing *queuing;
 	/* Validity of an ARN; 0: no marks. With marks 'vcs' is 2 or more, sl_to_vc excludes the
 	 * last VC, and its FIFO has room for 'adapted_queue' messages. */
 	weft_time mark_ps;
 	uint32_t adapted_queue; /* a power of two */
-	/* Numbers of frames, by pairs of hosts. number_table: [hosts][hosts][2] of a byte or four,
-	 * by their kind, zeroed, the caller's, shared by all interfaces, each of which
-	 * writes its own numbers only; NULL, as with PAIR_NUMBERS_FEW: its own. */
+	/* Frame numbers of each pair of hosts. number_table: [hosts][hosts][2] of one or four
+	 * bytes, depending on the kind; zeroed, owned by the caller and shared by all interfaces,
+	 * each of which writes only its own numbers. NULL, as with PAIR_NUMBERS_FEW: the
+	 * interface's own memory. */
 	enum pair_numbers_kind numbers;
 	void *number_table;
 	const struct itb_config *itb; /* read only at creation; NULL: no in-transit buffer */
-	/* Frames held for their order (datagram_reorder.h); 0: deliver in order of arrival. With an
-	 * in-transit buffer, or links that lose frames, recovery. */
+	/* Frames held to restore their order (datagram_reorder.h); 0: deliver in order of arrival.
+	 * With an in-transit buffer, or links that lose frames, also recovery. */
 	uint32_t held_max;
 	bool lossy;
 	bool go_back; /* holds none: frames after a lost one are also sent again, in order */
-	/* A lost frame that was the last one to its destination is sent again only after this. */
+	/* A lost frame that was the last one to its destination is resent only after this time. */
 	weft_time last_wait_ps;
-	/* For frames that cut cables lose (datagram_cuts.h); 'lossy' only. */
+	/* For frames lost on cut cables (datagram_cuts.h); 'lossy' only. */
 	weft_time retry_ps, give_up_ps;
 	uint32_t window_frames;
 	bool reps; /* frames have entropies (reps.h) */
@@ -100,9 +101,9 @@ struct datagram_fifo {
 	uint32_t sent_bytes;
 	struct datagram_route chosen;
 	bool started;        /* start_ps is known */
-	weft_time start_ps;  /* when its first frame could have left but for missing credits */
+	weft_time start_ps;  /* when its first frame could have left if it had had credits */
 	uint32_t wire_bytes; /* in its frames so far, including link overhead */
-	uint32_t number;     /* in its frames, if 'numbered': once the first has left */
+	uint32_t number;     /* in its frames, if 'numbered': after the first has left */
 	bool numbered;
 } __attribute__((aligned(64)));
 
@@ -160,10 +161,10 @@ _Static_assert(offsetof(struct datagram, link.state) % 64 == 0,
 int datagram_init(struct datagram *nic, const struct datagram_config *config,
 	const struct link_end_config *link);
 void datagram_fini(struct datagram *nic);
-/* Before the first frame, for all interfaces of a number_table or for none: moves the numbers of
- * arriving frames to this host's row of the table. Interfaces of different threads then share at
- * most the cache lines at the ends of a row, but two hosts of one thread need two lines for their
- * frames instead of one. No effect without such a table. */
+/* Moves the numbers of arriving frames to this host's row of the table. Call it before the first
+ * frame, for all interfaces of a number_table or for none. Interfaces of different threads then
+ * share at most the cache lines at the ends of a row, but two hosts of one thread need two lines
+ * for their frames instead of one. No effect without such a table. */
 void datagram_separate_numbers(struct datagram *nic);
 
 /* The service level of a message. */
@@ -211,7 +212,7 @@ void datagram_on_arn(struct datagram *nic, const struct control_arn *arn, weft_t
 bool datagram_inject(struct datagram *nic, weft_time now, struct weft_packet *packet,
 	struct datagram_origin *origin);
 
-/* The number of the next frame to a host; increments it. */
+/* Returns the number of the next frame to a host, and increments it. */
 static inline uint32_t datagram_take_number(struct datagram *nic, uint16_t destination)
 {
 	return pair_numbers_take(&nic->sent, destination);
@@ -228,7 +229,7 @@ static inline void datagram_expect(struct datagram *nic, uint16_t source, uint32
 	pair_numbers_set(&nic->come, source, number);
 }
 
-/* The memory that these read first, for prefetching. */
+/* The memory that these functions read first, for prefetching. */
 static inline const void *datagram_sent_place(const struct datagram *nic, uint16_t destination)
 {
 	return pair_numbers_place(&nic->sent, destination);
@@ -239,7 +240,7 @@ static inline const void *datagram_come_place(const struct datagram *nic, uint16
 	return pair_numbers_place(&nic->come, source);
 }
 
-/* True if there was no memory for the number of a pair: numbers are wrong from then on. */
+/* True if memory ran out for the number of a pair: numbers are wrong from then on. */
 bool datagram_failed(const struct datagram *nic);
 
 /* A packet for this host arrived completely. Its buffer space is free at once. False: refused,
@@ -272,7 +273,7 @@ bool datagram_absorb(
 
 /* The next packet in transit, its credits taken. NULL: none can leave, or it is the turn of an own
  * frame that can. 'own_waiting' counts messages of which no frame has left; without 'may_begin'
- * only own retransmissions may leave; '*blocked' is set if only credits were missing. There is a
+ * only own retransmissions may leave; '*blocked' is set if only credits were missing. Requires a
  * pool. */
 struct weft_packet *datagram_transit(
 	struct datagram *nic, uint32_t own_waiting, bool may_begin, weft_time now, bool *blocked);

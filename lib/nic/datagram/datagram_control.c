@@ -150,7 +150,7 @@ static void link_last(struct datagram_control *control, struct datagram_lane *la
 	lane->last = place + 1;
 }
 
-/* The rest of the head. False: no room. */
+/* Pauses the rest of the message at the head. False: no room. */
 static bool pause_head(struct datagram *nic, unsigned vc, weft_time now)
 {
 	struct datagram_control *control = nic->control;
@@ -188,7 +188,7 @@ static bool head_pauses(const struct datagram *nic, const struct datagram_fifo *
 	       (!lane_is_empty(lane) && !lane->released);
 }
 
-/* A FIFO takes back one message at a time, between two others. */
+/* A FIFO takes back one message at a time, between two new ones. */
 static bool can_return(const struct datagram *nic, unsigned vc)
 {
 	const struct datagram_fifo *fifo = &nic->fifo[vc];
@@ -348,7 +348,7 @@ weft_time datagram_control_due(const struct datagram *nic, weft_time now)
 	first = &control->due[0];
 	if (first->at_ns * PS_PER_NS > now)
 		return first->at_ns * PS_PER_NS;
-	/* It may wait for the head of its FIFO, which waits for credits. */
+	/* It may be waiting behind the head of its FIFO, which waits for credits. */
 	return can_return(nic, control->message[control->lane[first->destination].first - 1].vc)
 		       ? now
 		       : WEFT_TIME_NEVER;

@@ -3,9 +3,9 @@
 #pragma once
 
 /* An interface (datagram.h) with source control (source_control.h): routes of messages, and pauses
- * of flows. A message to a destination that pauses leaves the FIFO, so that messages to others
- * pass, and waits here in order; after the pause one message returns to the head of its FIFO. If
- * the whole host pauses, or there is no room here, it waits in the FIFO.
+ * of flows. A message to a paused destination leaves the FIFO, so that messages to others can pass,
+ * and waits here in order; after the pause one message returns to the head of its FIFO. If the
+ * whole host pauses, or there is no room here, it waits in the FIFO.
  *
  * No allocation after datagram_control_create(). One thread. */
 
@@ -49,7 +49,7 @@ void datagram_control_destroy(struct datagram_control *control);
 bool datagram_control_route(
 	struct datagram *nic, uint16_t destination, weft_time now, struct datagram_route *chosen);
 
-/* Looks at the heads of all FIFOs: moves those that pause, brings one back whose pause is over, and
+/* Checks the heads of all FIFOs: moves those that must pause, returns one whose pause is over, and
  * gives the others their routes. Returns the set of VCs whose head must not leave. */
 uint16_t datagram_control_heads(struct datagram *nic, weft_time now);
 

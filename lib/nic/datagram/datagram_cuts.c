@@ -150,7 +150,7 @@ static void give_up(struct datagram_recovery *recovery, struct datagram_pair *pa
 	}
 }
 
-/* True: nothing is left to wait for. */
+/* True if no frame of the pair still waits. */
 static bool look(struct datagram *nic, struct datagram_pair *pair, weft_time now)
 {
 	if (now >= pair->since + nic->config.give_up_ps)
@@ -188,7 +188,7 @@ static bool is_released(uint32_t cause, uint32_t released)
 	       released == DATAGRAM_CAUSE_ANY;
 }
 
-/* Those that are not known yet to be lost. */
+/* Releases frames whose report has not arrived yet. */
 static void release_reports(struct datagram_recovery *recovery, uint32_t cause, weft_time now)
 {
 	struct weft_packet *first = NULL, *last = NULL, *before = NULL, *next;

@@ -23,7 +23,7 @@ struct datagram_pair {
 	bool probing; /* a repeated frame may have passed */
 };
 
-/* The cause of a loss, in the frame's 'latency_ns': a cable by number, or, unless that is known, a
+/* The place of a loss, in the frame's 'latency_ns': the number of a cable or, if that is unknown, a
  * device. */
 #define DATAGRAM_CAUSE_DEVICE 0x80000000u
 #define DATAGRAM_CAUSE_ANY    UINT32_MAX

@@ -8,9 +8,9 @@
  * order (datagram_reorder.h). So no frame is lost, duplicated or reordered, however much the pools
  * discard.
  *
- * Our choice, because acknowledging each frame would add an event per frame. The report carries the
- * descriptor, which is the whole frame on the virtual clock; the caller sets its delay. A
- * destination without room for another held frame refuses early frames, which it reports in the
+ * Weft's own design, because acknowledging each frame would add an event per frame. The report
+ * carries the descriptor, which is the whole frame on the virtual clock; the caller sets its delay.
+ * A destination without room for another held frame refuses early frames and reports them in the
  * same way; it always accepts the expected frame.
  *
  * A plain state machine, no allocation except for a pair that a cut cable separates. One thread. */
@@ -30,13 +30,13 @@ struct datagram_pair;
 struct datagram_recovery {
 	/* Reported frames to resend, earliest first; 'arrived_ps' is the arrival time of the
 	 * report, and 'latency_ns' breaks ties. */
-	struct weft_packet *again, *latest; /* the last of them, while there are some */
+	struct weft_packet *again, *latest; /* the last of them, if there are any */
 	uint32_t again_count;               /* all that wait */
 	uint64_t reported;                  /* frames of this host that another host discarded */
 	uint64_t retransmitted;       /* reported = retransmitted + abandoned + those that wait */
 	uint64_t abandoned;           /* after 'give_up_ps' */
-	bool rerouted, failed;        /* frames may have old routes; no memory for a pair */
-	struct datagram_pair *pair;   /* [pairs]: destinations that cut cables separate */
+	bool rerouted, failed;        /* frames may have old routes; memory ran out for a pair */
+	struct datagram_pair *pair;   /* [pairs]: destinations behind cut cables */
 	uint32_t pairs, room, waits;  /* 'waits': frames in 'pair', */
 	uint32_t unsent;              /* and those among them that were never sent */
 	weft_time pairs_due;          /* the earliest; WEFT_TIME_NEVER: no pairs */

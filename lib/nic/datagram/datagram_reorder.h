@@ -4,11 +4,12 @@
 
 /* Keeps the order of frames at an interface without end-to-end delivery (datagram.h) in fabrics
  * where they can overtake each other, by adaptive routing or retransmission (datagram_recovery.h).
- * It passes on the frames of a source in sequence; an early one waits here. Like resequencer.h, but
- * for descriptors: a waiting frame takes no memory of the interface, and the caller sets the limit.
+ * It passes on the frames of a source in sequence; an early one waits here. It is like
+ * resequencer.h, but for descriptors: a waiting frame takes no memory of the interface, and the
+ * caller sets the limit.
  *
- * A waiting frame is found by source and number, in O(1) unless they far outnumber the chains. It
- * allocates only as numbers of sources grow (pair_numbers.h). One thread. */
+ * A waiting frame is found by source and number, in O(1) unless they far outnumber the chains.
+ * Memory is allocated only when the table of numbers grows (pair_numbers.h). One thread. */
 
 #include "datagram.h"
 
@@ -30,7 +31,8 @@ enum datagram_arrival {
 	DATAGRAM_REFUSED, /* the caller keeps it */
 };
 
-/* held_max: maximum of concurrently held frames. kind: as of the interface. NULL: no memory. */
+/* held_max: maximum number of concurrently held frames. kind: the same as the interface's. NULL: no
+ * memory. */
 struct datagram_reorder *datagram_reorder_create(
 	uint32_t held_max, enum pair_numbers_kind kind, uint32_t hosts);
 /* The caller freed held frames. */

@@ -3,21 +3,22 @@
 #pragma once
 
 /* The fast path of an interface (datagram.h) that sends a single stream: messages of one source on
- * one VC, in order, without transit, learning selectors and throttling. They bypass the FIFO: the
- * source is asked for the next message once the previous one has left. Frames, numbers and credits
- * are the same as with datagram_send() and datagram_inject(). An interface with marks may use it
- * until the first ARN arrives (datagram_stream_close()). */
+ * one VC, in order, without transit, learning selectors and throttling. Messages bypass the FIFO:
+ * the source is asked for the next message once the previous one has left. Frames, numbers and
+ * credits are the same as with datagram_send() and datagram_inject(). An interface with marks may
+ * use it until the first ARN arrives (datagram_stream_close()). */
 
 #include "datagram.h"
 
 /* True if the interface can use the fast path. */
 bool datagram_stream_suits(const struct datagram *nic);
 
-/* Before the first message: sets the service level and the entry (datagram_message) of all. */
+/* Sets the service level and the entry (datagram_message) of all messages. Call it before the first
+ * one. */
 void datagram_stream_open(struct datagram *nic, uint8_t sl, uint8_t entry);
 
-/* From now on messages use the FIFOs, starting with the rest of this one. There are no routes, and
- * the FIFOs are empty. */
+/* From now on messages use the FIFOs, starting with the rest of this one. Requires that there are
+ * no routes and that the FIFOs are empty. */
 void datagram_stream_close(struct datagram *nic);
 
 static inline bool datagram_stream_is_empty(const struct datagram_stream *stream)
@@ -40,11 +41,11 @@ static inline void datagram_stream_next_frame(struct datagram *nic)
 		stream->frame.flags |= FRAME_F_TAIL;
 }
 
-/* Chooses the route of a message. False: none, counted. */
+/* Chooses the route of a message. False: there is none, which is counted. */
 bool datagram_stream_route(
 	struct datagram *nic, uint16_t destination, uint32_t bytes, weft_time now);
 
-/* Starts this message of 1 byte or more, now. False: it has no route and is dropped, counted. */
+/* Starts this message of 1 byte or more now. False: it has no route; it is dropped and counted. */
 static inline bool datagram_stream_begin(struct datagram *nic, uint16_t destination, uint32_t bytes,
 	weft_time generated_ps, weft_time now)
 {

@@ -54,8 +54,8 @@ void pair_numbers_fini(struct pair_numbers *numbers)
 	*numbers = (struct pair_numbers){0};
 }
 
-/* The host's entry, or the free one that it would take: in the line of its place, which has been
- * prefetched, and only if that is full in the next one. */
+/* The host's entry, or the free one that it would take: in the cache line of its place, which has
+ * been prefetched, or in the next line if that one is full. */
 static struct pair_number *find(const struct pair_numbers *numbers, uint32_t host)
 {
 	const uint32_t mask = (UINT32_C(1) << numbers->bits) - 1;
@@ -71,7 +71,7 @@ static struct pair_number *find(const struct pair_numbers *numbers, uint32_t hos
 		}
 }
 
-/* Moves the entries to a table of such a size; small ones to their bytes, if there are any. */
+/* Moves the entries to a table of this size, and small numbers to their bytes, if any. */
 static bool move_to(struct pair_numbers *numbers, unsigned bits)
 {
 	struct pair_number *old = numbers->entry;
@@ -134,7 +134,7 @@ static bool become_all(struct pair_numbers *numbers)
 	return true;
 }
 
-/* A larger table, or what takes less in its place. */
+/* Enlarges the table, or replaces it with an array if that is smaller. */
 static bool grow(struct pair_numbers *numbers)
 {
 	const unsigned bits = numbers->entry != NULL ? numbers->bits + 1u : BITS_FIRST;
@@ -147,7 +147,7 @@ static bool grow(struct pair_numbers *numbers)
 	return move_to(numbers, bits);
 }
 
-/* Not in the hot part of put(): hosts without an entry are few after a while. */
+/* Kept out of the hot part of put(), because few hosts still lack an entry after a while. */
 static __attribute__((noinline)) void add(
 	struct pair_numbers *numbers, uint32_t host, uint32_t value)
 {
@@ -171,7 +171,7 @@ static __attribute__((noinline)) void add(
 	numbers->used++;
 }
 
-/* Beside bytes the table has the large numbers, and those that were large. */
+/* If there are bytes, the table has the numbers that are or were large. */
 static bool may_have_entry(const struct pair_numbers *numbers, uint32_t host)
 {
 	return numbers->kind == PAIR_NUMBERS_FEW ||

@@ -4,9 +4,9 @@
 
 /* A number for each of the other hosts, initially 0. In a fabric of thousands of hosts the numbers
  * of all pairs are most of the memory that a run touches, so they take only as much as they need
- * (enum pair_numbers_kind). A hash table that would become larger than a byte for every host is
- * replaced by bytes, and one beside bytes that would become larger than four bytes for every host
- * by these.
+ * (enum pair_numbers_kind). A hash table that would exceed one byte per host is replaced with
+ * bytes; one in addition to bytes that would exceed four bytes per host is replaced with four bytes
+ * per host.
  *
  * One thread. The caller's memory may also have numbers of other objects, which belong to other
  * threads. */
@@ -31,7 +31,7 @@ enum pair_numbers_kind {
 /* Zeroed memory for each host, one or four bytes depending on the kind. */
 struct pair_memory {
 	void *first;
-	uint32_t step; /* from one number to the next, in numbers; below 4 * PAIR_HOSTS_MAX */
+	uint32_t step; /* distance of consecutive numbers, in numbers; below 4 * PAIR_HOSTS_MAX */
 };
 
 struct pair_number {
@@ -40,23 +40,23 @@ struct pair_number {
 };
 
 struct pair_numbers {
-	/* All that is read, except the table, is in these 16 bytes. */
+	/* Everything that is read, except the table, is in these 16 bytes. */
 	union {
 		uint8_t *small; /* with PAIR_NUMBERS_BYTES; PAIR_NUMBERS_LARGE: in the table */
 		uint32_t *all;  /* with PAIR_NUMBERS_ALL */
 	};
-	uint32_t step : 18; /* from one of these to the next */
+	uint32_t step : 18; /* distance of consecutive numbers */
 	uint32_t kind : 2;  /* enum pair_numbers_kind */
 	uint32_t bits : 5;
 	uint32_t given : 1;  /* this memory is the caller's */
-	uint32_t failed : 1; /* there was no memory for a number, which was lost */
+	uint32_t failed : 1; /* memory ran out for a number, which was lost */
 	uint16_t last_host;
 	uint16_t used;             /* entries */
 	struct pair_number *entry; /* [1 << bits]; NULL: none yet */
 };
 
-/* hosts: 1 to PAIR_HOSTS_MAX. memory: the caller's, not for PAIR_NUMBERS_FEW; NULL: its own. 0 or
- * -ENOMEM. */
+/* hosts: 1 to PAIR_HOSTS_MAX. memory: owned by the caller, not with PAIR_NUMBERS_FEW; NULL: its
+ * own. 0 or -ENOMEM. */
 int pair_numbers_init(struct pair_numbers *numbers, enum pair_numbers_kind kind, uint32_t hosts,
 	const struct pair_memory *memory);
 void pair_numbers_fini(struct pair_numbers *numbers);
@@ -81,7 +81,8 @@ static inline const void *pair_numbers_place(const struct pair_numbers *numbers,
 	return &numbers->entry[(host * UINT32_C(0x9E3779B1)) >> (32 - numbers->bits)];
 }
 
-/* The rest of get() and set(), for a number that is not in a byte; not with PAIR_NUMBERS_ALL. */
+/* The slow part of get() and set(), for a number that is not in a byte; not with
+ * PAIR_NUMBERS_ALL. */
 uint32_t pair_numbers_find(const struct pair_numbers *numbers, uint32_t host);
 void pair_numbers_put(struct pair_numbers *numbers, uint32_t host, uint32_t value);
 

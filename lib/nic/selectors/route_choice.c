@@ -24,7 +24,7 @@ struct route_choice_options route_choice_options_default(void)
 	};
 }
 
-/* Nothing was sent, nothing was held back. */
+/* Starts as if nothing had been held back, because nothing was sent yet. */
 static int init_coefficients(struct route_choice *choice)
 {
 	uint32_t count = choice->hosts * choice->options.routes;
@@ -128,7 +128,7 @@ void route_choice_note(struct route_choice *choice, uint16_t destination, unsign
 
 /* --- choice routes --- */
 
-/* Selectors among all routes of a pair. */
+/* Selectors that choose among all routes of a pair. */
 
 static unsigned first(struct route_choice *choice, const struct route_choice_message *message)
 {
@@ -159,8 +159,8 @@ const struct route_choice_ops route_choice_round_robin = {.name = "round-robin",
 	.summary = "one after the other, for each destination",
 	.choose = next};
 
-/* The thesis' DET (section 2.4, figures 35 and 36): the route on which the latest message was held
- * back least. The estimate of a route fades while others are used. */
+/* The thesis' DET (section 2.4, figures 35 and 36): the route whose latest message was held back
+ * least. A route's estimate fades while others are used. */
 static unsigned min(struct route_choice *choice, const struct route_choice_message *message)
 {
 	return route_choice_min(choice, message, ~0u);
@@ -211,8 +211,8 @@ const struct route_choice_ops route_choice_message_length = {.name = "message-le
 	.choose = by_length};
 
 /* The thesis' UD_ITB_50 (section 5.5.2): a share of the messages takes the set without ITBs, the
- * others the one with them. Drawn for each message, so that no order of destinations can
- * synchronise with it. */
+ * others take the one with them. The set is drawn for each message, so that no order of
+ * destinations can synchronise with it. */
 static unsigned by_share(struct route_choice *choice, const struct route_choice_message *message)
 {
 	if (rng_chance_ppm(&choice->rng, choice->options.first_set_ppm))
@@ -227,10 +227,10 @@ const struct route_choice_ops route_choice_fraction = {.name = "fraction",
 
 /* The thesis' UD_ITB_DET1 and DET2 (section 5.5.3): the best route of the first set unless its
  * coefficient is above 1 + K, then the best of the others, whatever coefficients those have. The
- * thesis describes it in two ways, this is the second; in the first, K is added to the coefficients
- * of the routes with ITBs. That sends messages back to the routes without as soon as the others are
- * also held back, which saturates a network of 32 switches at 0.8 of UD_ITB's traffic, where the
- * thesis reaches all of it. */
+ * thesis describes two variants, and this is the second; in the first, K is added to the
+ * coefficients of the routes with ITBs. That sends messages back to the routes without ITBs as soon
+ * as the others are also held back, which saturates a network of 32 switches at 0.8 of UD_ITB's
+ * traffic, while the thesis reaches all of it. */
 static unsigned unless_contended(
 	struct route_choice *choice, const struct route_choice_message *message)
 {

@@ -4,9 +4,9 @@
 #include "route/search/cycle_break.h"
 #include "route/smart/smart_plan.h"
 
-/* bsmart-itb (the thesis' section 3.2.2, figure 48): the paths of smart-routing without its
- * condition that they close no cycle, which is one linear program over minimal paths; then ITBs
- * where cycles remain (cycle_break.h, which also has the proof).
+/* bsmart-itb (the thesis' section 3.2.2, figure 48): first the paths of smart-routing without the
+ * condition that they close no cycle, from one linear program over minimal paths; then ITBs where
+ * cycles remain (cycle_break.h, which also has the proof).
  *
  * Only paths in use count: others must not use up dependencies. Paths that close no cycle anyway,
  * as in a fat tree, are unchanged: cycle_break.h would forbid some turns at switches without hosts

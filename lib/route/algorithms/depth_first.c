@@ -13,20 +13,21 @@
  *         then the smallest mean distance to all others,
  *         then the smallest number;
  *     if there is none, go back to the switch from which this one was entered.
- * Every link, of the tree or not, leads up to the end that entered first.
+ * Every link, inside or outside the tree, leads up to the end that was entered first.
  *
  * No cycle: up arcs strictly descend in the order of entering and down arcs strictly ascend, so a
  * closed chain of dependencies would need a turn from down to up, which legal routes do not have.
  * Connected: every switch but the root was entered over a link from an earlier one, so up arcs lead
  * from everywhere to the root, and the same links lead down again.
  *
- * The direction of links outside the tree follows: one of such a link's two ends is an ancestor of
- * the other (a depth-first search leaves no other links), and if it led up away from the root, it
- * would close a cycle of up arcs with the tree between its ends. Only the order of entering is
- * free. A turn is forbidden at a switch between each two of its up links, u (u - 1) turns for u of
- * them, and the sum of u is the number of links: the fewest turns are lost if all switches have
- * about as many. A switch that is entered later gathers more up links; so the one with most is
- * entered first. The second rule was found by experiment (docs/explanation/routing-and-itbs.md). */
+ * The direction of links outside the tree is not a choice: one end of such a link is an ancestor of
+ * the other (a depth-first search leaves no other links), and if the link led up away from the
+ * root, it would close a cycle of up arcs with the tree between its ends. Only the order of
+ * entering is free. At a switch, each turn between two of its up links is forbidden, u (u - 1)
+ * turns for u up links, and the sum of u is the number of links: the fewest turns are lost if all
+ * switches have about the same u. A switch that is entered later gathers more up links, so the
+ * neighbour with the most is entered first. The second rule was found by experiment
+ * (docs/explanation/routing-and-itbs.md). */
 
 #define NOWHERE UINT32_MAX
 

@@ -8,7 +8,7 @@
 #include "up_down.h"
 
 /* The paths of Distributed Routing Balancing: for each pair the deterministic path, then others
- * that share no link with it nor with each other, the shortest first, so that congestion on one
+ * that share no link with it or with each other, the shortest first, so that congestion on one
  * leaves the rest unaffected.
  *
  *     route 0 = the pair's up*\/down* route
@@ -16,11 +16,11 @@
  *         remove the links of the last route
  *         next route = a shortest path in the rest
  *
- * All routes obey the labels of up*\/down*: where one must go up after down, a host of that switch
- * absorbs and re-injects the message, so no dependency leads from a down channel to an up channel,
- * and the union of all routes of all pairs has no cycle (as in ud-itb). A path that would have to
- * turn at a switch without hosts is not used. The rest shrinks from route to route, so lengths
- * increase from the second one on. */
+ * All routes obey the labels of up*\/down*: where a route must go up after down, a host of that
+ * switch absorbs and re-injects the message, so no dependency leads from a down channel to an up
+ * channel, and the union of all routes of all pairs has no cycle (as in ud-itb). A path that would
+ * have to turn at a switch without hosts is not used. The rest shrinks from route to route, so
+ * lengths increase from the second one on. */
 
 /* Separates these draws from the draws of the first routes. */
 #define DISJOINT_STREAM ((uint64_t)1 << 33)
@@ -48,7 +48,7 @@ static void avoid_first(struct legal_detour *detour, const struct route_graph *g
 	}
 }
 
-/* Adds routes 1 and up of a pair that has its first. */
+/* Adds the routes of a pair after the first, which it already has. */
 static int add_pair(const struct fill *fill, struct legal_detour *detour, uint32_t source,
 	uint32_t destination, struct error *error)
 {

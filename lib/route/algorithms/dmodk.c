@@ -14,21 +14,21 @@
  * equally many destinations on all up ports, and all packets for D come down through the same
  * switches: shift permutations load every link equally.
  *
- * Our choices beyond the paper: after a failure the formula counts over the up ports that still
- * lead to D. Among parallel links down it takes the one that D's side would use up to D
- * (with K links up the formula spreads the destinations there), or, if that one has failed, uses
+ * Choices beyond the paper: after a failure the formula counts over the up ports that still lead to
+ * D. Among parallel links down it takes the one that the switch below would choose on the way up to
+ * D (with K links up the formula spreads the destinations there) or, if that one has failed, uses
  * the same quotient.
  *
- * D is the number of the host or, if the hosts of a switch are not numbered in one run, as in many
- * listings, its place in the order of the switches.
+ * D is the number of the host or, if the hosts of a switch are not numbered consecutively, as in
+ * many listings, its place when hosts are sorted by switch.
  *
- * Where the rates of the links up differ, a port counts as often as its rate asks for.
+ * Where the rates of the links up differ, ports count in proportion to their rates.
  *
  * Alternatives are all ports that lead to D without going up after down (fat_tree.h). */
 
 /* Tables. Hosts of one switch with consecutive numbers are a run; adjacent runs for which a switch
- * has the same set of ports are filled as one. In an intact tree that leaves two or three of them
- * in the row of a leaf. */
+ * has the same set of ports are filled as one. In an intact tree that leaves two or three runs in
+ * the row of a leaf. */
 struct run {
 	uint32_t first, end; /* hosts */
 	uint32_t to;         /* their switch */
@@ -62,7 +62,7 @@ static int list_runs(struct tables *tables)
 	return 0;
 }
 
-/* floor(host / divisor) mod count, host by host without division. 'set' has two ports or more. */
+/* Computes floor(host / divisor) mod count without division. 'set' has at least two ports. */
 static void fill_up(const struct tables *tables, uint32_t at, port_set set, uint32_t first,
 	uint32_t end, uint8_t *row)
 {
@@ -102,7 +102,7 @@ static void fill_own(const struct tables *tables, uint32_t at)
 	}
 }
 
-/* Hosts on other switches, all reached through the ports of 'set'. */
+/* Fills the entries of hosts on other switches, all reached through the ports of 'set'. */
 static void fill_run(
 	const struct tables *tables, uint32_t at, port_set set, uint32_t first, uint32_t end)
 {
@@ -166,10 +166,11 @@ static int dmodk_tables(const struct route_graph *graph, const struct route_opti
 	return result;
 }
 
-/* Source routes. The first is the walk through the tables. Route number i of a pair writes i with
- * the numbers of up ports along the way as its bases, the leaf's digit first, and at each level
- * takes the up port that many places after D-mod-K's. Different numbers differ at some switch, so
- * the routes do, and the first few diverge as early as possible. */
+/* Source routes. The first is the walk through the tables. For route number i of a pair, i is
+ * written with the numbers of up ports along the path as its bases, the leaf's digit first; each
+ * digit is the number of places from D-mod-K's up port to the one taken. Different numbers differ
+ * in some digit, so their routes differ at some switch, and the first few diverge as early as
+ * possible. */
 
 /* False: the number is too large for the pair, or the destination is unreachable. */
 static bool walk(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32_t number,
@@ -216,7 +217,7 @@ static int add_pair(const struct route_maker *maker, void *scratch, struct route
 	const struct route_options *options = maker->options;
 	const struct route_graph *graph = maker->graph;
 	uint32_t at = graph->host_switch[source], to = graph->host_switch[destination];
-	/* In a degraded tree numbers may be too large for some first steps and not for others. */
+	/* In a degraded tree a number may be too large for some first hops but not for others. */
 	uint32_t tries = at == to ? 1 : 4 * options->alternatives;
 	unsigned added = 0;
 	int result = 0;

@@ -19,8 +19,8 @@
  * If it is broken as well, the pair has no route.
  *
  * Ties in rings of even size are broken as in dimension_order.h; in a ring of 4n switches every
- * link gets the same number. Tables do not know the source host and treat it as the first of its
- * switch; their paths are shortest too, because one step further there is no tie. */
+ * link carries equally many paths. Tables do not know the source host and treat it as the first of
+ * its switch; their paths are also shortest, because one hop further there is no tie. */
 
 struct dor {
 	struct route_maker maker;

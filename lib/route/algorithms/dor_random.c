@@ -31,7 +31,7 @@ struct route {
 	uint64_t steps;
 };
 
-/* A route over 'middle'. False if there is none that fits into a frame. */
+/* Builds a route through 'middle'. False if there is none that fits into a frame. */
 static bool join(const struct dimension_order *order, uint32_t from, uint32_t middle, uint32_t to,
 	unsigned parity, struct route *route)
 {
@@ -57,7 +57,7 @@ static int add(const struct route_maker *maker, struct route_set *set, uint32_t 
 		&route->path, route->steps, error);
 }
 
-/* Draws of a switch per route wanted. Small grids have fewer different routes. */
+/* Limit on switches drawn per wanted route: small grids have fewer different routes. */
 #define DRAWS 4
 
 static bool is_new(const struct route *route, const struct route *found, unsigned count)
@@ -94,13 +94,14 @@ static int add_valiant(const struct route_maker *maker, void *scratch, struct ro
 			continue;
 		result = add(maker, set, source, destination, &found[count++], error);
 	}
-	/* The way over a drawn switch may be broken or too long. */
+	/* The paths through the drawn switches may be broken or too long. */
 	if (count == 0 && result == 0 && join(order, from, to, to, parity, &found[0]))
 		result = add(maker, set, source, destination, &found[0], error);
 	return result;
 }
 
-/* Where a path with the first dimension last enters it: there the usual path back leaves it. */
+/* The switch where a path that takes the first dimension last enters this dimension: the usual path
+ * in the opposite direction leaves it there. */
 static uint32_t corner(
 	const struct dimension_order *order, uint32_t from, uint32_t to, unsigned parity)
 {

@@ -26,7 +26,7 @@
  * detour is l g to the other group, and a minimal path from there.
  *
  * Failures: a pair whose groups have no link left has no minimal port, and all its packets take
- * detours. If there is none either, the network is refused. */
+ * detours. If it has no detour either, the network is refused. */
 
 struct fly {
 	struct dragonfly_groups groups;
@@ -34,8 +34,8 @@ struct fly {
 	struct route_table *table;
 	uint32_t to; /* the destination's switch */
 	/* By switch, for this destination. */
-	bool *direct;     /* a local link leads to it, or it is this switch */
-	uint8_t *own;     /* links to it by an own global link: 1, 2; 0: it has none */
+	bool *direct;     /* it has a local link to the destination's switch, or is that switch */
+	uint8_t *own;     /* links on the path over its own global link, 1 or 2; 0: no such link */
 	uint64_t *next;   /* ports of minimal paths, equally good */
 	uint64_t *global; /* global ports that a detour may use to leave the group */
 };
@@ -63,8 +63,8 @@ static void find_direct(struct fly *fly)
 			fly->direct[arc->to] = true;
 }
 
-/* Links from the far end of the arc on, plus one; 0: it is not in the destination's group, or has
- * no local link to the destination. */
+/* The number of links to the destination if the arc is taken; 0: the arc's far end is outside the
+ * destination's group or has no local link to the destination. */
 static unsigned links_after(const struct fly *fly, const struct route_arc *arc)
 {
 	if (!same_group(fly, arc->to, fly->to) || !fly->direct[arc->to])
@@ -80,7 +80,7 @@ static void keep_shorter(uint64_t *ports, unsigned *shortest, unsigned links, un
 	*shortest = links;
 }
 
-/* By a link that is not local, or within the group. */
+/* Finds the minimal ports: global ones or, within the destination's group, local ones. */
 static void find_own(struct fly *fly, uint32_t at)
 {
 	bool inside = same_group(fly, at, fly->to);
@@ -93,7 +93,7 @@ static void find_own(struct fly *fly, uint32_t at)
 	fly->own[at] = (uint8_t)shortest;
 }
 
-/* By another switch of the group that has its own link. */
+/* Finds the ports to those switches of the group that have a global link of their own. */
 static uint64_t find_by_neighbour(const struct fly *fly, uint32_t at)
 {
 	unsigned shortest = 0;
@@ -132,8 +132,8 @@ static void find_globals(struct fly *fly)
 	}
 }
 
-/* Where a detour from this switch may begin. After a detour to a switch, minimal paths begin at any
- * switch that local links of the set lead to. */
+/* The ports on which a detour from this switch may begin. After a detour to a switch, a minimal
+ * path may begin at any switch to which a local port of the set leads. */
 static uint64_t find_detours(const struct fly *fly, uint32_t at)
 {
 	uint64_t ports = fly->global[at];
@@ -155,7 +155,7 @@ static uint8_t nth_port(uint64_t ports, uint32_t n)
 	return (uint8_t)__builtin_ctzll(ports);
 }
 
-/* Entries of switch 'at' for the hosts of the destination. */
+/* Fills the entries of switch 'at' for the hosts of the destination's switch. */
 static int fill(struct fly *fly, uint32_t at, struct error *error)
 {
 	const struct route_graph *graph = fly->groups.graph;

@@ -8,11 +8,11 @@
 #include "topo/topology.h"
 
 /* Balanced shortest paths for any topology, free of deadlock because each is in one of several
- * layers of VCs. The papers are named with the two searches.
+ * layers of VCs. The two searches cite their papers.
  *
- *     dfsssp   a tree of paths per host; paths move to other layers where a cycle is. Then the
- *              fullest layers are split until each VC has one, as in OpenSM
- *     lash     a path per pair of switches, and for both directions the same layer
+ *     dfsssp   a tree of paths per host; paths move to other layers where there is a cycle. Then
+ *              the fullest layers are split until each VC has one, as in OpenSM
+ *     lash     a path per pair of switches, in the same layer for both directions
  *
  * No deadlock. The dependencies within a layer have no cycle, and none leads from one layer to
  * another. With one layer no VC class is needed. */
@@ -82,7 +82,7 @@ static int fill(const struct shortest_trees *trees, const struct route_options *
 	return result;
 }
 
-/* Switches of VC classes have at most VC_RULE_PORTS ports. */
+/* Switches with VC classes have at most VC_RULE_PORTS ports. */
 static int compute(const struct route_graph *graph, const struct route_options *options,
 	bool per_switch, layers_fn find, struct route_set *set, struct error *error)
 {

@@ -6,8 +6,8 @@
 #include "up_down.h"
 
 /* minhop: a random shortest route for each pair, without deadlock freedom: the reference for the
- * other algorithms. It is the search for legal routes without restrictions, which means that every
- * arc counts as down. */
+ * other algorithms. It runs the search for legal routes without restrictions: every arc counts as
+ * down. */
 static int minhop_routes(const struct route_graph *graph, const struct route_options *options,
 	struct route_set *set, struct error *error)
 {
@@ -28,8 +28,8 @@ static int minhop_pairs(const struct route_graph *graph, const struct route_opti
 	return legal_routes_pairs(NULL, graph, options, maker, error);
 }
 
-/* Likewise: if every arc is a down arc, the first of the two rules of up_down_tables.c is a
- * shortest path, with the least loaded arc if several are equal, and the second never applies. */
+/* Likewise for tables: if every arc is a down arc, rule 1 of up_down_tables.c takes a shortest
+ * path, over the least loaded arc if several are equal, and rule 2 never applies. */
 static int minhop_tables(const struct route_graph *graph, const struct route_options *options,
 	struct route_table *table, struct error *error)
 {

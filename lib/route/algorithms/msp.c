@@ -21,14 +21,13 @@
  *
  * No deadlock in grids. Each step has VC classes of its own (vc_rule.h), above those of the step
  * before. So no dependency leads back to an earlier step, and a cycle would have to lie within the
- * classes of one step. There all paths are those of dor, which closes none. With radius 1 the first
- * and the last step are single links: a class without dependencies between its links needs no
- * dateline.
+ * classes of one step. There all paths are dor's, which close no cycle. With radius 1 the first and
+ * the last step are single links: a class without dependencies between its links needs no dateline.
  *
  * With ROUTE_STEPS_ITB a host of the IN absorbs the message after each step and injects it again
- * (paper 000's in-transit buffers, a reading of our own). Then the steps are routes of dor by
- * themselves, with its classes alone. A candidate with an IN without hosts, or that does not fit
- * into a frame so, is left out.
+ * (Weft's interpretation of paper 000's in-transit buffers). Each step is then a dor route of its
+ * own and needs only dor's classes. A candidate is left out if an IN has no hosts or if the route
+ * then does not fit into a frame.
  *
  * No deadlock in fat trees, with one class: no route goes up after down (fat_tree.h). */
 
@@ -41,7 +40,8 @@ struct pairs {
 	struct fat_tree tree;
 };
 
-/* Hosts in the place of 'next step'. False: there are none, or it does not fit into a frame. */
+/* Puts absorbing hosts in place of each 'next step'. False: an IN has no hosts, or the path does
+ * not fit into a frame. */
 static bool absorb_between_steps(const struct route_graph *graph, struct multi_step_path *found)
 {
 	struct route_path *path = &found->path;
@@ -57,7 +57,7 @@ static bool absorb_between_steps(const struct route_graph *graph, struct multi_s
 	return route_path_elements(path) <= ROUTE_ELEMENTS_MAX;
 }
 
-/* Those of 'count' that hosts can join, in their order; the first has one step. */
+/* Keeps, in order, the paths whose steps hosts can join; the first path has only one step. */
 static int keep_absorbed(const struct route_graph *graph, struct multi_step_path *found, int count)
 {
 	int kept = 0;
@@ -123,7 +123,7 @@ static unsigned elements_in_grid(const struct route_maker *maker, uint32_t from,
 	return dimension_order_links(&((const struct pairs *)maker)->order, from, to) + 2;
 }
 
-/* 0 or -ENOMEM. Without rings and with hosts between steps there is none. */
+/* Sets the VC rule; none is needed without rings and with hosts between steps. 0 or -ENOMEM. */
 static int use_rule(const struct pairs *pairs, struct route_set *set)
 {
 	const struct route_options *options = pairs->maker.options;
@@ -171,7 +171,7 @@ static int make_grid(struct pairs *pairs, struct route_set *set, struct error *e
 	return 0;
 }
 
-/* The port of the set 'shift' places after this one. */
+/* The port of the set that comes 'shift' places after 'port'. */
 static unsigned port_after(port_set set, unsigned port, uint32_t shift)
 {
 	shift %= port_set_count(set);
@@ -180,8 +180,8 @@ static unsigned port_after(port_set set, unsigned port, uint32_t shift)
 	return port;
 }
 
-/* Route number 'shift'; the step begins where it turns down. False: the destination cannot be
- * reached. */
+/* Finds route number 'shift'; its second step begins where it turns down. False: the destination
+ * cannot be reached. */
 static bool climb(const struct fat_tree *tree, uint32_t at, uint32_t host, uint32_t shift,
 	struct multi_step_path *found)
 {
@@ -219,7 +219,7 @@ static bool shares_link(
 	return false;
 }
 
-/* In a damaged tree the next ports may lead to a link that is taken. */
+/* In a degraded tree the next ports may lead to a link that is already taken. */
 static int add_in_tree(const struct route_maker *maker, void *scratch, struct route_set *set,
 	uint32_t source, uint32_t destination, struct error *error)
 {
@@ -265,7 +265,7 @@ static int make_tree(struct pairs *pairs, struct error *error)
 
 	if (result < 0)
 		return result;
-	/* A route may have a 'next step'. */
+	/* Less one, because a route may contain a 'next step'. */
 	maker->complete =
 		maker->options->on_demand && fat_tree_measure(&pairs->tree, ROUTE_LINKS_USUAL - 1);
 	maker->add = add_in_tree;

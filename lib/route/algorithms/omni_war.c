@@ -9,7 +9,7 @@
 
 /* OmniWAR in a HyperX (McDonald, Isaev, Flores, Davis, Kim, "Practical and Efficient Incremental
  * Adaptive Routing for HyperX Networks", SC 2019), as destination tables. The alternatives are the
- * ports of all minimal paths, the table's port is the first of them. At each hop the switch chooses
+ * ports of all minimal paths; the table's port is the first of them. At each hop the switch chooses
  * among them and detours in their rows (lib/switch/detour.h).
  *
  * Rows follow from the links: two neighbours of a switch are in the same row if they are linked
@@ -58,7 +58,7 @@ static void find_rows(const struct route_graph *graph, uint32_t at, struct vc_ru
 	}
 }
 
-/* Entries of switch 'at' for the hosts of the destination. */
+/* Fills the entries of switch 'at' for the hosts of the destination's switch. */
 static int fill(struct hyper *hyper, uint32_t at, struct error *error)
 {
 	const struct route_graph *graph = hyper->graph;
@@ -109,7 +109,7 @@ static int fill_all(struct hyper *hyper, struct error *error)
 	return result;
 }
 
-/* All VCs that there are, or as many detours as minimal links. */
+/* Uses all VCs or, if their number is unlimited, enough for as many detours as minimal links. */
 static uint8_t choose_classes(unsigned dims, unsigned vcs)
 {
 	unsigned needed = dims > 0 ? dims : 1, classes = vcs != 0 ? vcs : 2 * needed;

@@ -7,8 +7,8 @@
 #include "route/search/route_root.h"
 
 /* b33-itb, b50-itb, b66-itb and bmax-itb: balanced minimal paths with more ITBs than cycles need,
- * because each ITB removes its message from the way of others (the thesis' section 3.2.3). Switches
- * have unique random ranks. On the way over switches A, B, C of ranks a, b, c there is an ITB at B
+ * because each ITB gets its message out of the way of others (the thesis' section 3.2.3). Switches
+ * have unique random ranks. On a path over switches A, B, C with ranks a, b, c there is an ITB at B
  *
  *     b33     if b > a and b > c      (of six orders of three ranks two: 33 %)
  *     b50     if b < c
@@ -22,15 +22,15 @@
  * of the hosts that absorb, see acyclic.h.)
  *
  * A switch without hosts cannot have an ITB. These switches rank below all others (route_root.h),
- * and paths that pass one that outranks both neighbours are not used; elsewhere they need none. For
- * b33, b66 and bmax the proof holds. For b50, an ITB is added where B outranks both and A has no
- * hosts: then, if the highest switch of a closed chain has hosts, either the one before it has
- * hosts too, and an ITB since it ranks below, or the highest has one itself; if it has none, the
- * path was not used.
+ * and paths through one that outranks both neighbours are not used; elsewhere these switches need
+ * no ITB. For b33, b66 and bmax the proof holds. For b50, an ITB is added where B outranks both and
+ * A has no hosts: then, if the highest switch of a closed chain has hosts, there is an ITB either
+ * at the switch before it, which ranks below, or, if that one has no hosts, at the highest switch
+ * itself; if the highest switch has no hosts, the path was not used.
  *
  * If no path of a pair can be used, or none fits into a frame with all its ITBs, the pair gets one
- * with only the ITBs that cycles need: all turns that the rule leaves are accepted, and every turn
- * that agrees with these (cycle_break.h). */
+ * with only the ITBs that cycles need: all turns that the rule leaves without an ITB are accepted,
+ * and so is every turn that agrees with them (cycle_break.h). */
 
 struct turn {
 	bool back;                      /* A is C */
@@ -103,8 +103,8 @@ static bool place(void *context, struct route_path *path)
 	return route_path_elements(path) <= ROUTE_ELEMENTS_MAX;
 }
 
-/* Accepts all turns that the rule leaves without an ITB and that do not lead back; at switches
- * without hosts they are accepted already. */
+/* Accepts all turns that the rule leaves without an ITB, except turns straight back; those at
+ * switches without hosts have already been accepted. */
 static int breaker_prepare(struct ranks *ranks)
 {
 	const struct route_graph *graph = ranks->graph;

@@ -21,10 +21,10 @@
  * can always be broken, because turns.h keeps those of a spanning tree. The routes are
  * deadlock-free, because all turns allowed in the end together close no cycle.
  *
- * The original forbids one dependency per round. We forbid one in ROUNDS of all turns, so that the
- * number of programs to solve does not grow with the network; with three times the rounds the
- * largest load of irregular networks is the same (docs/explanation/routing-and-itbs.md). Large
- * networks have a tenth of the rounds. */
+ * The original forbids one dependency per round. Here one in ROUNDS of all turns is forbidden, so
+ * that the number of programs to solve does not grow with the network; with three times the rounds
+ * the largest load of irregular networks is the same (docs/explanation/routing-and-itbs.md). Large
+ * networks use a tenth of the rounds. */
 #define ROUNDS       100
 #define LARGE_ROUNDS 10
 

@@ -18,18 +18,20 @@
  *         one that needs no ITB if there is one, else one at random (figure 46: ud-mitb, dfs-itb)
  *         one at random (figure 47: ud-itb, dfs-itb-any)
  *
- * If several have no ITBs, figure 46 does not say which one counts: ud-mitb-first takes the first
- * by the order of the ports, the others draw.
+ * If several have no ITBs, figure 46 does not say which one to take: ud-mitb-first takes the first
+ * in port order, the others draw one at random.
  *
- * According to the thesis, DFS_ITB picks at random. Its own 0.3 ITBs per message at 64 switches,
- * and a latency that grows half as much as with UD_ITB, match the other rule: 0.31 against 0.45. So
- * dfs-itb is what it measured, and dfs-itb-any what it says (docs/explanation/routing-and-itbs.md).
+ * According to the thesis, DFS_ITB picks at random. But the 0.3 ITBs per message that it measured
+ * at 64 switches, and a latency that grows half as much as with UD_ITB, match the other rule, which
+ * gives 0.31 rather than 0.45. So dfs-itb is what the thesis measured, and dfs-itb-any what it
+ * describes (docs/explanation/routing-and-itbs.md).
  *
  * Deadlock freedom. The remaining dependencies between switches never lead from a down arc to an up
- * arc, and every closed chain of arcs has such a place somewhere (route_label_fn): none of them
- * closes. The dependencies that replace them at an ITB cannot close a cycle either: the one into
- * the host ends in a channel with nothing waiting behind it, since the host absorbs everything, and
- * the one out of the host begins in a channel that no message enters from the network.
+ * arc, but every closed chain of arcs has such a place somewhere (route_label_fn), so these
+ * dependencies close no cycle. The dependencies that replace them at an ITB cannot close a cycle
+ * either: the one into the host ends in a channel with nothing waiting behind it, since the host
+ * absorbs everything, and the one out of the host begins in a channel that no message enters from
+ * the network.
  *
  * A switch without hosts cannot absorb, so there the turn stays forbidden: the routes of a pair are
  * the shortest among those that turn at switches with hosts, which are minimal unless all of those
@@ -41,12 +43,12 @@ struct fill {
 	const struct route_graph *graph;
 	const bool *up;
 	bool spare; /* prefer routes without ITBs */
-	bool first; /* take the first of those, not a drawn one */
+	bool first; /* take the first of these instead of drawing one */
 	const struct route_options *options;
 	struct route_set *set;
 };
 
-/* The searches of one job, towards one switch; the legal one only where it is needed. */
+/* The searches of one job towards one switch; the legal search runs only where it is needed. */
 struct searches {
 	struct legal_search *itb, *legal;
 	uint32_t to;
@@ -68,7 +70,7 @@ static void mark_turns(const bool *up, struct route_path *path)
 			path->itb |= (uint64_t)1 << i;
 }
 
-/* As rank_draw(), but the first ranks, in order. */
+/* Like rank_draw(), but takes the first ranks in order. */
 static unsigned first_ranks(uint64_t all, unsigned count, uint64_t *ranks)
 {
 	unsigned taken = 0;
@@ -78,9 +80,9 @@ static unsigned first_ranks(uint64_t all, unsigned count, uint64_t *ranks)
 	return taken;
 }
 
-/* Takes up to options->alternatives different routes of the search from a switch, drawn or the
- * first by the order of ports, and returns their number; those that do not fit into a frame do not
- * count. The stream is 'source' and 'destination': hosts or switches. */
+/* Takes up to options->alternatives different routes of the search from a switch, drawn at random
+ * or the first in port order, and returns their number; routes that do not fit into a frame do not
+ * count. 'source' and 'destination', hosts or switches, select the random stream. */
 static unsigned take(const struct fill *fill, const struct legal_search *search, bool first,
 	uint32_t at, uint32_t source, uint32_t destination, struct route_path *path)
 {
@@ -111,7 +113,7 @@ static unsigned take(const struct fill *fill, const struct legal_search *search,
 	return paths;
 }
 
-/* The paths of a pair of switches, drawn for it or for a pair of its hosts; 0 if none fits. */
+/* Draws paths between two switches, for them or for a pair of their hosts; 0 if none fits. */
 static unsigned paths_of(const struct fill *fill, struct searches *searches, uint32_t at,
 	uint32_t source, uint32_t destination, struct route_path *path)
 {
@@ -166,7 +168,7 @@ static int add_for_hosts(const struct fill *fill, struct searches *searches, uin
 	return 0;
 }
 
-/* All routes from the hosts of one switch to the hosts of the searched one. */
+/* Adds all routes from the hosts of one switch to the hosts of the switch that was searched for. */
 static int add_between(
 	const struct fill *fill, struct searches *searches, uint32_t at, struct error *error)
 {

@@ -117,8 +117,8 @@ const struct route_algorithm route_up_down = {
 };
 
 /* The thesis' RSUD, RRSUD and DET: the interface has several shortest legal routes to each
- * destination, as many as fit, and chooses when it sends. They differ only in the selector. No
- * tables: a table has one path. */
+ * destination, as many as fit, and chooses when it sends. The three differ only in the selector.
+ * They have no tables, because a table has only one path. */
 #define UP_DOWN_VARIANT(id, name_text, selector_name, summary_text) \
 	const struct route_algorithm route_##id = {                 \
 		.name = name_text,                                  \

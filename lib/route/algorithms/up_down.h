@@ -9,7 +9,7 @@
 
 struct up_down_labels {
 	uint32_t *level; /* by switch: distance from the root of its component */
-	uint32_t *order; /* switches in the order (level, number): up leads to an earlier one */
+	uint32_t *order; /* switches in the order (level, number): up arcs lead to earlier ones */
 	bool *up;        /* by arc */
 	struct arrays arrays;
 };
@@ -18,7 +18,8 @@ struct up_down_labels {
 int up_down_labels_make(const struct route_graph *graph, uint32_t root,
 	struct up_down_labels *labels, struct error *error);
 void up_down_labels_free(struct up_down_labels *labels);
-/* For code that makes labels: no switch has a level (UINT32_MAX). False: no memory; free anyway. */
+/* For code that makes labels: allocates them, with no level (UINT32_MAX) for any switch. False: no
+ * memory; call up_down_labels_free() in any case. */
 bool up_down_labels_init(const struct route_graph *graph, struct up_down_labels *labels);
 
 /* Only the labels, for route_algorithm.label. */

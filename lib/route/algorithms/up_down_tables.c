@@ -9,16 +9,16 @@
  *     1. A switch that can reach the destination by down arcs only takes a shortest such path.
  *     2. Any other switch takes an up arc towards the neighbour of lowest cost, where the cost of a
  *        switch is the length of the path that these two rules give it.
- * Proof that no up follows a down: the switch after a down arc taken by rule 1 has itself a path by
+ * Proof that no up follows a down: the switch after a down arc taken by rule 1 itself has a path by
  * down arcs only, one link shorter, so rule 1 applies again until the destination. Rule 2 always
  * applies somewhere: up arcs lead to the root of the component in the end, and the root reaches
  * every switch of it along the tree by down arcs only. Costs fall by one with each link, so there
  * is no loop. The paths are shortest unless rule 1 forces a longer one.
  *
- * Among equal choices the arc is taken that is least loaded with this traffic on it, counted in
- * pairs of hosts over the rate; among equal ones,
- * and where no packets pass anyway, in the manner of D-mod-K, starting at floor(D / c^(stage - 1))
- * mod c for c choices. In a fat tree that gives D-mod-K itself. */
+ * Among equal choices the rules take the arc whose load is smallest with this traffic added,
+ * counted in pairs of hosts divided by the rate. If several loads are equal, and where no packets
+ * pass anyway, they choose as D-mod-K does: the search starts at floor(D / c^(stage - 1)) mod c for
+ * c choices. In a fat tree that gives D-mod-K itself. */
 
 #define NO_WAY UINT32_MAX
 
@@ -77,7 +77,7 @@ static void cost_down(struct tables *tables, uint32_t destination)
 	}
 }
 
-/* Rule 2, in the order in which up arcs lead back: each neighbour above is known already. */
+/* Rule 2, in the order of the labels, so that the cost of each neighbour above is already known. */
 static void cost_up(struct tables *tables)
 {
 	const struct route_graph *graph = tables->graph;
@@ -172,8 +172,8 @@ static uint32_t choose_arc(const struct tables *tables, uint32_t at, uint32_t ho
 	return best;
 }
 
-/* One destination host: from the farthest switch to the nearest, so that the number of sources
- * passing a switch is known when it chooses. */
+/* Fills the entries for one destination host, from the farthest switch to the nearest, so that the
+ * number of sources passing a switch is known when it chooses. */
 static void fill_host(struct tables *tables, uint32_t host, uint32_t reach)
 {
 	const struct route_graph *graph = tables->graph;

@@ -44,8 +44,8 @@ static uint32_t count_row(const struct route_table *table, uint32_t at)
 	return count;
 }
 
-/* The same for tables, in which all hosts of a switch have the same paths: its row is read once.
- * 'here' has room for a number of each switch. */
+/* The same for tables, in which all hosts of a switch have the same paths, so that each row is read
+ * only once. 'here' has one element per switch. */
 static void count_table_ways(const struct topology *topology, const struct route_table *table,
 	uint32_t *here, uint32_t *ways)
 {
@@ -64,7 +64,7 @@ static void count_table_ways(const struct topology *topology, const struct route
 		if (!topology_host_switch(topology, host, &at))
 			continue;
 		ways[host] += here[at.device];
-		/* The way to itself counts neither as one that it has nor as one to it. */
+		/* The host's path to itself counts neither as a path from it nor as one to it. */
 		if (route_table_port(table, at.device, host) != ROUTE_TABLE_NONE)
 			ways[host] -= 2;
 	}

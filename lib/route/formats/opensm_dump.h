@@ -24,9 +24,9 @@
  * 'out' for errors. */
 int opensm_dump_subnet(const struct topology *topology, FILE *out, struct error *error);
 
-/* The tables of the switches, for hosts and the switch itself, without unreachable destinations.
- * -EINVAL if the table does not match the topology's size, needs VC classes, which the dump cannot
- * express, or LIDs run out. */
+/* The tables of the switches, with entries for hosts and the switch itself but not for unreachable
+ * destinations. -EINVAL if the table does not match the topology's size, needs VC classes, which
+ * the dump cannot express, or LIDs run out. */
 int opensm_dump_tables(const struct topology *topology, const struct route_table *table, FILE *out,
 	struct error *error);
 
@@ -35,14 +35,14 @@ int opensm_dump_tables(const struct topology *topology, const struct route_table
 
 struct route_gaps {
 	uint64_t pairs;               /* ordered pairs of hosts without a route */
-	uint64_t other;               /* pairs among these whose hosts are not cut off */
-	uint64_t apart;               /* in addition, ports of hosts in separate planes */
-	uint32_t source, destination; /* the first of these */
+	uint64_t other;               /* those among them whose hosts are not cut off */
+	uint64_t apart;               /* in addition, pairs of host ports in separate planes */
+	uint32_t source, destination; /* the first pair of 'other' */
 	uint32_t *cut_off;            /* hosts that no host reaches in either direction */
 	uint32_t cut_offs;
 };
 
-/* By the routes of the set, or the table of the source's switch. -ENOMEM. The caller frees. */
+/* Looks in the set, or in the table of the source's switch. -ENOMEM. The caller frees. */
 int route_gaps_find(
 	const struct topology *topology, const struct route_file *file, struct route_gaps *gaps);
 void route_gaps_free(struct route_gaps *gaps);

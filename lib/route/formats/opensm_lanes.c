@@ -11,7 +11,7 @@
 
 #define UNKNOWN (-1)
 #define LIDS    65536
-#define LEVELS  16 /* SLs, and lanes with number 15 for management */
+#define LEVELS  16 /* number of SLs, and of lanes including 15 for management */
 
 struct lanes {
 	const struct topology *topology;
@@ -148,7 +148,7 @@ static int refuse_path(const struct lanes *lanes, uint32_t from, uint32_t to, ui
 		topology->switch_at[at].name, lane, VC_RULE_CLASSES_MAX - 1);
 }
 
-/* Follows the tables; '*classes' grows with the lane. */
+/* Adds the route along the tables; raises '*classes' if the lane needs it. */
 static int add_route(const struct lanes *lanes, const struct route_table *table,
 	struct route_set *set, uint32_t from, uint32_t to, unsigned *classes, struct error *error)
 {

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Virtual lanes of imported tables, from what OpenSM dumps: opensm-sl2vl.dump, the lane of each
+/* Virtual lanes of imported tables, from two dumps of OpenSM: opensm-sl2vl.dump, the lane of each
  * service level (SL) between two ports of a switch, and opensm-path-records.dump, the SL of each
- * pair. Routes take one lane, which becomes their layer of VCs (VC_STEPS_LAYERS). */
+ * pair. Each route uses a single lane, which becomes its layer of VCs (VC_STEPS_LAYERS). */
 
 #include "opensm_tables.h"
 

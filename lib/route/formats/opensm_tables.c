@@ -173,7 +173,7 @@ static int read_line(struct listing_reader *reader)
 	if (listing_take(reader, "Lid") || listing_take(reader, "LID") ||
 		listing_take(reader, "Port") ||
 		(reader->at < reader->end && *reader->at >= '0' && *reader->at <= '9'))
-		return 0; /* heads of columns; "14 valid lids dumped" */
+		return 0; /* column headings; "14 valid lids dumped" */
 	return listing_refuse(reader, "expected a table of a switch or an entry of it");
 }
 

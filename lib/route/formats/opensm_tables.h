@@ -22,7 +22,7 @@ struct opensm_tables_input {
 int32_t opensm_find_device(
 	const struct topology *topology, enum device_kind kind, struct ib_text name);
 
-/* Nodes that the topology does not have are left out with a note; with import->strict they are an
+/* Nodes that are missing from the topology are left out with a note or, with import->strict, are an
  * error. NULL with errno EINVAL or ENOMEM. The caller owns the table. */
 struct route_table *opensm_tables_read(const struct topology *topology,
 	const struct opensm_tables_input *input, struct topology_import *import,

@@ -29,7 +29,7 @@
 #define ROUTE_BINARY_MAGIC  "WEFTRT1\n"
 #define ROUTE_BINARY_HEADER 216
 
-/* Either the file's set or its table exists. -EIO, -ENOMEM. */
+/* Writes the file's set or table, whichever it has. -EIO, -ENOMEM. */
 int route_binary_write(const struct topology *topology, const struct route_file *file, FILE *out,
 	struct error *error);
 

@@ -24,7 +24,7 @@ struct reader {
 	struct route_file *file;
 	struct error *error;
 	uint64_t place; /* offset of the next byte in the file */
-	uint64_t start; /* offset of the section that is in the room */
+	uint64_t start; /* offset of the section that is in 'room' */
 	uint8_t *room;
 	uint32_t size;
 	size_t length;
@@ -90,7 +90,7 @@ static int read_body(struct reader *reader, size_t length)
 	return result;
 }
 
-/* Reads the next section into the room; checks the range of its length. */
+/* Reads the next section into 'room' after checking that its length is in range. */
 static int read_section(struct reader *reader, const char *what, size_t min, size_t max)
 {
 	uint32_t length, sum;
@@ -137,7 +137,7 @@ static int take_contents(struct reader *reader)
 	return 0;
 }
 
-/* Numbers of the header that the topology decides. */
+/* Checks the numbers in the header that must match the topology. */
 static int check_numbers(struct reader *reader)
 {
 	const struct topology *topology = reader->topology;
@@ -291,7 +291,8 @@ static bool is_linked(const struct reader *reader, uint32_t at, unsigned port)
 	return port < TOPOLOGY_PORTS_MAX && reader->linked[(size_t)at * TOPOLOGY_PORTS_MAX + port];
 }
 
-/* Follows an element of a route from 'at', with a prefix two. Returns the error, or NULL. */
+/* Follows an element of a route from 'at', a prefix with the next one. Returns the error, or
+ * NULL. */
 static const char *step(
 	const struct reader *reader, const uint8_t *route, unsigned *i, struct topology_port *at)
 {
@@ -316,7 +317,7 @@ static const char *step(
 							: "continues at a host without a link";
 }
 
-/* Checks that all routes from 'source' lead to the destination; 'where' is in the room. */
+/* Checks that all routes from 'source' lead to the destination; 'where' points into 'room'. */
 static int check_routes(struct reader *reader, uint32_t source, uint32_t destination)
 {
 	const struct topology_port host = {.kind = DEVICE_HOST, .device = source};

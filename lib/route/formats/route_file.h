@@ -8,10 +8,10 @@
  *     # weft routes/1 topology=NAME algorithm=ud seed=7 root=s0 routes=56
  *     h0 h5 s0:9 s4:2 s6:1 !h12 s6:3 s1:0
  *
- * "s0:9" leaves switch s0 by port 9; "!h12" is absorbed and re-injected by host h12; "^s4:2" begins
- * a step. Empty lines and further lines that begin with '#' are ignored, except the VC classes of
- * routes that have any: 'vcs=2' in the header, with steps also 'steps=links' or 'steps=equal', and
- * for each port of a ring (vc_rule.h)
+ * "s0:9" leaves switch s0 by port 9; at "!h12" host h12 absorbs and re-injects the message; "^s4:2"
+ * begins a step. Empty lines and other lines that begin with '#' are ignored. If routes have VC
+ * classes, the header also has 'vcs=2', with steps 'steps=links' or 'steps=equal' as well, and each
+ * port of a ring (vc_rule.h) has a line
  *
  *     # vc s0:1 ring=0 dateline
  *
@@ -53,11 +53,11 @@ static inline const struct vc_rule *route_file_vc_rule(const struct route_file *
 int route_file_write(const struct topology *topology, const struct route_set *set, FILE *out,
 	struct error *error);
 
-/* Reads text or binary. 0 and the caller closes; or 'error' "ORIGIN:LINE: what is wrong, what was
- * expected" (binary: "ORIGIN: byte N: …") and -EINVAL, -ENOMEM or -EIO. */
+/* Reads text or binary. Returns 0, and the caller closes the file; or -EINVAL, -ENOMEM or -EIO with
+ * 'error' "ORIGIN:LINE: what is wrong, what was expected" (binary: "ORIGIN: byte N: …"). */
 int route_file_read(const struct topology *topology, FILE *in, const char *origin,
 	struct route_file *file, struct error *error);
-/* The same from a file by name, "-" for standard input; -ENOENT and the like if it cannot be
+/* The same for a file given by name, "-" for standard input; -ENOENT and the like if it cannot be
  * opened. */
 int route_file_load(const struct topology *topology, const char *path, struct route_file *file,
 	struct error *error);
@@ -76,8 +76,8 @@ int route_file_load_header(const char *path, struct route_file_header *header, s
 int route_file_read_header(
 	FILE *in, const char *origin, struct route_file_header *header, struct error *error);
 
-/* Writes one route in the file's format, from its first switch on, to 'out'. Returns its length, as
- * snprintf; -EINVAL if it uses a port without a link. */
+/* Writes one route in the file's format, from its first switch on, to 'out'. Returns its length,
+ * like snprintf(); -EINVAL if it uses a port without a link. */
 int route_text(const struct topology *topology, uint32_t source, const uint8_t *route,
 	unsigned length, char *out, size_t size);
 

@@ -106,7 +106,7 @@ static int take_layout(struct reader *reader, const char *value)
 	return 0;
 }
 
-/* After all keys of the header are known. */
+/* Called when all keys of the header are known. */
 static int use_layout(struct reader *reader)
 {
 	if (!vc_steps_fit(reader->steps, reader->classes))
@@ -460,7 +460,7 @@ static int read_text_header(
 	return result;
 }
 
-/* No text begins as the binary magic does, so its first byte decides. */
+/* No text file begins with the first byte of the binary magic, so this byte decides. */
 static int read_magic(FILE *in, const char *origin, struct error *error)
 {
 	char magic[sizeof(ROUTE_BINARY_MAGIC)] = "";

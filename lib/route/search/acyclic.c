@@ -16,8 +16,8 @@ struct places {
 struct acyclic {
 	const struct route_graph *graph;
 	unsigned words;               /* words of 64 arcs per switch */
-	uint64_t *accepted, *refused; /* by arc and word: bit i: the i-th arc of its end */
-	uint32_t *place;              /* by arc: in the order */
+	uint64_t *accepted, *refused; /* by arc and word; bit i is the i-th arc from its end */
+	uint32_t *place;              /* by arc: its place in the order */
 	uint32_t *arc_at;             /* by place */
 	uint32_t *seen;               /* by arc: the last search that visited it */
 	uint32_t search;
@@ -90,7 +90,7 @@ static void meet(struct acyclic *acyclic, struct places *found, uint32_t arc)
 	found->place[found->count++] = acyclic->place[arc];
 }
 
-/* Those of a word that come before 'before', which is not in it; else false. */
+/* Meets the arcs of a word that precede 'before'; false if the word contains 'before'. */
 static bool look_at(struct acyclic *acyclic, uint64_t left, uint32_t first, uint32_t before)
 {
 	for (; left != 0; left &= left - 1) {
@@ -157,7 +157,7 @@ static int compare_places(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Puts those behind before those ahead, in the places of both; keeps the order within each. */
+/* Puts the arcs behind before those ahead, in the places of both; keeps the order within each. */
 static void change_places(struct acyclic *acyclic)
 {
 	struct places *behind = &acyclic->behind, *ahead = &acyclic->ahead;

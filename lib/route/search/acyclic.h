@@ -22,7 +22,7 @@
 
 struct acyclic;
 
-/* Without dependencies. The graph outlives it. NULL with errno ENOMEM. */
+/* Starts without dependencies. The graph outlives it. NULL with errno ENOMEM. */
 struct acyclic *acyclic_create(const struct route_graph *graph);
 void acyclic_destroy(struct acyclic *acyclic);
 

@@ -20,13 +20,14 @@
  * so among routes of equal length the one with the largest A(p) is best (balance_lane.h), and
  * routes of different lengths are compared by the last three terms, in integers.
  *
- * Where rates differ, the variance is the one of the arcs' utilisation, weighted by their rates: a
- * count W is a number of routes times the cost of the arc, n is the sum of 1 / cost, and S stays
- * the number of routes. L as a sum of costs is small against A(p) and stays the length. */
+ * Where rates differ, 'variance' means the variance of the arcs' utilisation, weighted by their
+ * rates: a count W is a number of routes times the cost of the arc, n is the sum of 1 / cost, and S
+ * stays the number of routes. L, which would be a sum of costs, is small compared with A(p) and
+ * stays the length. */
 struct work {
 	const struct minimal_paths *paths;
 	struct balance *balance;
-	uint32_t *count;   /* by arc: the map; one more for removed routes, always 0 */
+	uint32_t *count;   /* by arc: the map; an extra element, always 0, for removed routes */
 	int64_t channels;  /* n times 'unit' */
 	int64_t unit;      /* 1 if all costs are equal */
 	uint64_t sum;      /* over all routes and arcs */
@@ -41,8 +42,8 @@ struct work {
 	unsigned busy_lanes;
 };
 
-/* A lower bound of the change of n^2 times the variance by deleting the best route of the lane: the
- * sum may have decreased. */
+/* A lower bound on the change in n^2 times the variance if the best route of the lane is deleted:
+ * its sum may have decreased. */
 static int64_t lane_score(const struct work *work, const struct balance_lane *lane)
 {
 	int64_t links = lane->links;

@@ -112,8 +112,8 @@ static bool comes_before(const struct balance_lane *lane, uint32_t a, uint32_t b
 	return balance_place(lane->path[a]) < balance_place(lane->path[b]);
 }
 
-/* The ready routes are a heap, the first one of the table on top: most of them leave it for a lower
- * bucket and need not be sorted. */
+/* The ready routes form a heap with the table's first route on top: most of them leave it for a
+ * lower bucket and need not be sorted. */
 static void ready_push(struct balance_lane *lane, uint32_t route)
 {
 	uint32_t at = lane->ready_routes++;
@@ -138,7 +138,7 @@ static void ready_pop(struct balance_lane *lane)
 	lane->ready[at] = last;
 }
 
-/* Empties the highest bucket: routes whose sum is still right become ready. */
+/* Empties the highest bucket: routes whose sum is still correct become ready. */
 static void empty_highest(struct balance_lane *lane, const uint32_t *count)
 {
 	uint32_t at = lane->bucket[lane->top];

@@ -65,8 +65,8 @@ void balance_lane_add(struct balance_lane *lane, uint32_t path, const uint32_t *
 /* Call this after the last route. 'count' is per arc, at most BALANCE_COUNT_MAX each. -ENOMEM. */
 int balance_lane_start(struct balance_lane *lane, const uint32_t *count);
 
-/* One step towards the best route: true if 'top' is the bucket of a route, the one that
- * balance_lane_best() returns; false if 'top' has decreased and the call must be repeated. */
+/* One step towards the best route: true if 'top' is now its bucket and balance_lane_best() returns
+ * it; false if 'top' has decreased and the call must be repeated. */
 bool balance_lane_settle(struct balance_lane *lane, const uint32_t *count);
 
 /* The path of the best route after balance_lane_settle() returned true. */
@@ -75,9 +75,9 @@ static inline uint32_t balance_lane_best(const struct balance_lane *lane)
 	return lane->path[lane->ready[0]];
 }
 
-/* Subtracts the best route from the counts, once: from each arc its cost. */
+/* Subtracts one copy of the best route from the counts: for each of its arcs, the arc's cost. */
 void balance_lane_delete(struct balance_lane *lane, const struct route_arc *arcs, uint32_t *count);
 
-/* The path's route cannot be deleted (again): replaces its arcs by 'nowhere', an arc with count 0.
- * Does nothing for a path that is not here. */
+/* Excludes a path whose route cannot be deleted (again): replaces its arcs with 'nowhere', an arc
+ * with count 0. Does nothing if the path is not in this lane. */
 void balance_lane_put_out(struct balance_lane *lane, uint32_t path, uint32_t nowhere);

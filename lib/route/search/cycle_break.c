@@ -11,8 +11,8 @@
 
 #define NO_WAY UINT8_MAX
 
-/* The search for a path by rounds: round i has the smallest number of ITBs with which i links can
- * end in each arc, and the arc before it. */
+/* The search for a path in rounds. Round i has, for each arc, the smallest number of ITBs with
+ * which a path takes the arc after i other links, and the arc before it. */
 struct search {
 	uint8_t *itbs;    /* [round * arcs + arc], NO_WAY if unreachable */
 	uint32_t *before; /* likewise */
@@ -29,8 +29,8 @@ static bool has_hosts(const struct cycle_break *breaker, uint32_t at)
 	return route_graph_hosts_at(breaker->graph, at) > 0;
 }
 
-/* Allows all turns at a switch without hosts at which it does not outrank both neighbours; no path
- * needs one that leads back. */
+/* Allows all turns at a switch without hosts for which it does not outrank both neighbours, except
+ * turns straight back, which no path needs. */
 static void allow_turns(struct cycle_break *breaker, const uint32_t *rank, uint32_t at)
 {
 	const struct route_graph *graph = breaker->graph;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Cycle breaking by in-transit buffers (the thesis' sections 3.2.2 and 3.2.3, figure 49) for any
+/* Cycle breaking with in-transit buffers (the thesis' sections 3.2.2 and 3.2.3, figure 49) for any
  * set of paths: path by path, in the given order, a dependency that would close a cycle with
  * accepted ones is replaced by an ITB. (Taken literally, figure 49 adds all dependencies before it
  * breaks any, which gives three to four times the ITBs and cannot be what the thesis measured.)
@@ -13,8 +13,7 @@
  * A switch without hosts cannot hold an ITB. There, all turns that do not outrank both neighbours
  * (route_root.h) are accepted in advance. They have no cycle: the highest of the switches on a
  * cycle, all without hosts, would outrank its neighbours. Together with ITBs elsewhere they connect
- * every connected pair, so a path can always be found, however many were accepted before.
- */
+ * every connected pair, so a path can always be found, however many were accepted before. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,9 +31,9 @@ void cycle_break_destroy(struct cycle_break *breaker);
 /* Accepts a dependency in advance; false if it would close a cycle. */
 bool cycle_break_allow(struct cycle_break *breaker, uint32_t before, uint32_t after);
 
-/* Sets the ITBs of the path (arcs and links are set) and returns true. False if it would need one
- * at a switch without hosts, or more than fit into a frame; some of its dependencies may have been
- * accepted then. */
+/* Sets the ITBs of the path (arcs and links are set) and returns true. False if the path would need
+ * one at a switch without hosts, or more than fit into a frame; some of its dependencies may then
+ * have been accepted. */
 bool cycle_break_path(struct cycle_break *breaker, struct route_path *path);
 
 /* Finds and accepts a path between different switches, with the fewest links for which it fits into

@@ -10,7 +10,7 @@
 #define TURNED_BY_PORT 0x5555555555555555u
 
 /* Appends arcs from 'at' in one direction; the length may exceed the limit, which route_path_add()
- * refuses. The switch reached, or ROUTE_GRAPH_NONE if a link is missing. */
+ * refuses. Returns the switch reached, or ROUTE_GRAPH_NONE if a link is missing. */
 static uint32_t go(const struct route_grid *grid, uint32_t at, unsigned dim, unsigned back,
 	uint32_t steps, struct route_path *path)
 {
@@ -27,7 +27,7 @@ static uint32_t go(const struct route_grid *grid, uint32_t at, unsigned dim, uns
 	return at;
 }
 
-/* From 'at' to the position of 'to' in one dimension. */
+/* Goes from 'at' to the position of 'to' in one dimension. */
 static uint32_t cross(const struct dimension_order *order, uint32_t at, uint32_t to, unsigned dim,
 	unsigned parity, struct route_path *path)
 {

@@ -38,7 +38,8 @@ static inline unsigned dimension_order_parity(
 	return (unsigned)order->rank[source] + order->rank[destination];
 }
 
-/* Hosts of one row have the same paths to all others. Below twice the number of switches. */
+/* The host's row, below twice the number of switches: hosts of one row have the same paths to all
+ * others. */
 static inline uint32_t dimension_order_row(const struct dimension_order *order, uint32_t host)
 {
 	return 2 * order->grid.graph->host_switch[host] + order->rank[host];
@@ -49,16 +50,16 @@ static inline uint32_t dimension_order_row(const struct dimension_order *order, 
 bool dimension_order_find(const struct dimension_order *order, uint32_t at, uint32_t to,
 	unsigned parity, struct route_path *path);
 
-/* True if no switch and no link of the grid is missing. Then every path exists and has the length
- * of dimension_order_links(), at most '*longest'. */
+/* True if no switch or link of the grid is missing. Then every path exists and has the length of
+ * dimension_order_links(), at most '*longest'. */
 bool dimension_order_is_whole(const struct dimension_order *order, unsigned *longest);
 unsigned dimension_order_links(const struct dimension_order *order, uint32_t at, uint32_t to);
 
 /* True if some dimension has rings. */
 bool dimension_order_has_rings(const struct dimension_order *order);
 
-/* Every port between switches in the ring of its dimension; with 'rows' also where the dimension
- * has none. The forward links from the last position of a ring to position 0, and their opposites,
- * are the datelines. NULL with errno ENOMEM. */
+/* Creates a rule with every port between switches in the ring of its dimension, or with 'rows' also
+ * in dimensions without rings. The forward links from the last position of a ring to position 0,
+ * and their opposites, are the datelines. NULL with errno ENOMEM. */
 struct vc_rule *dimension_order_rule(
 	const struct dimension_order *order, uint8_t classes, bool rows);

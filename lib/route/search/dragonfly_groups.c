@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* No link leads from a port below 'end' to one above. */
+/* True if no link joins a port below 'end' to a port from 'end' on. */
 static bool divides(const struct route_graph *graph, unsigned end)
 {
 	for (uint32_t arc = 0; arc < graph->arcs; arc++)
@@ -13,8 +13,8 @@ static bool divides(const struct route_graph *graph, unsigned end)
 	return true;
 }
 
-/* Labels what links from ports below 'end' connect; the size of the largest part. 'queue' is
- * scratch space. */
+/* Labels the parts that links at ports below 'end' connect, and returns the size of the largest.
+ * 'queue' is scratch space. */
 static uint32_t label(
 	const struct route_graph *graph, unsigned end, uint32_t *part, uint32_t *queue)
 {

@@ -34,10 +34,10 @@ static unsigned gcd(unsigned a, unsigned b)
 	return b == 0 ? a : gcd(b, a % b);
 }
 
-#define WEIGHT_STEPS 4 /* per rate of the slowest link up */
+#define WEIGHT_STEPS 4 /* weight of the slowest link up, before reduction */
 #define WEIGHT_MAX   64
 
-/* Fills 'weight' for the arcs up of a switch, without a common divisor; returns their sum. */
+/* Fills 'weight' for the up arcs of a switch, divided by the common divisor; returns the sum. */
 static unsigned weigh_ups(struct fat_tree *tree, uint32_t at)
 {
 	const struct route_graph *graph = tree->graph;
@@ -127,7 +127,7 @@ static void descend(struct fat_tree *tree, uint32_t at)
 				graph->arc[arc].port);
 }
 
-/* The rows above are complete, this one for the descending part. */
+/* The rows above are complete; this row has only its descending paths so far. */
 static void climb(struct fat_tree *tree, uint32_t at, port_set *ups)
 {
 	const struct route_graph *graph = tree->graph;
@@ -211,8 +211,8 @@ err:
 	return route_graph_no_memory(graph, error);
 }
 
-/* The paths of a switch that start upwards, or those that start downwards; the switches there are
- * complete. False: lengths differ, or exceed 'max'. */
+/* Measures the paths of a switch that start upwards, or those that start downwards; the neighbours
+ * in that direction are complete. False: lengths differ, or exceed 'max'. */
 static bool measure_row(struct fat_tree *tree, uint32_t at, bool climbing, unsigned max)
 {
 	const struct route_graph *graph = tree->graph;
@@ -284,7 +284,7 @@ static uint32_t quotient(const struct fat_tree *tree, uint32_t at, uint32_t host
 	return tree->rank[host] / tree->divisor[fat_tree_stage(tree, at)];
 }
 
-/* The place in 'set' of the port for a number, each port counting by its weight. */
+/* The place in 'set' of the port for a number, where each port counts as often as its weight. */
 static uint32_t weighted_place(
 	const struct fat_tree *tree, uint32_t at, port_set set, uint32_t number)
 {

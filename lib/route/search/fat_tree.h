@@ -7,14 +7,14 @@
  * other goes up, to any neighbour above that reaches it in turn. Stages define which switches are
  * above, so degraded trees need no special case.
  *
- * Every path that takes one of the ports at each switch ends: up strictly climbs, a switch reached
- * going down continues down, down strictly descends. Their dependency graph has no cycle for the
- * same reason.
+ * Every path that takes one of the ports at each switch ends: on the way up the stages strictly
+ * rise, a switch reached going down continues down, and on the way down they strictly fall. Their
+ * dependency graph has no cycle for the same reason.
  *
- * Computed by whole rows of a switch, one OR per port and destination switch; constant afterwards,
- * any thread may read it.
+ * Computed one row of a switch at a time, with one OR per port and destination switch; constant
+ * afterwards, so any thread may read it.
  *
- * Compiled twice (base/port_set.h): so are the algorithms that use it. */
+ * Compiled twice (base/port_set.h), as are the algorithms that use it. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,9 +45,9 @@ struct fat_tree {
 	uint8_t *links; /* [switch * columns + column], after fat_tree_measure(): 1 + links to there
 			 */
 	uint32_t *rank; /* by host: its number or, if 'scattered', its place in host_of */
-	bool scattered; /* the hosts of a switch are not numbered in one run */
+	bool scattered; /* the hosts of some switch are not numbered consecutively */
 	uint8_t *weight; /* by arc that leads up: its rate relative to the others of its switch */
-	bool *mixed;     /* by switch: these differ */
+	bool *mixed;     /* by switch: its weights differ */
 	struct arrays arrays;
 	/* By stage: K^(stage - 1) if all lower stages have K ports up; in general the product of
 	 * the largest number of ports up in each of them, at most UINT32_MAX. */
@@ -81,12 +81,12 @@ static inline unsigned fat_tree_elements(const struct fat_tree *tree, uint32_t f
 
 /* The ports of D-mod-K in a fat tree (dmodk.c has the paper and the choices). */
 
-/* The port of 'set', all ups of switch 'at', that D-mod-K takes for a host, or the one 'shift'
- * places after it. The set is not empty. Where the rates of a switch's links up differ, a port
- * counts as often as its rate asks for. */
+/* The port that D-mod-K takes for a host from 'set', a non-empty set of up ports of switch 'at', or
+ * the one 'shift' places after it. Where the rates of a switch's links up differ, ports count in
+ * proportion to their rates. */
 unsigned mod_k_up(
 	const struct fat_tree *tree, uint32_t at, port_set set, uint32_t host, uint32_t shift);
 
-/* The port of 'set', all downs: among parallel links the one through which the host's own side
- * would go up to it. */
+/* The port of 'set', which has only down ports: among parallel links, the one that the switch below
+ * would take up for the host. */
 unsigned mod_k_down(const struct fat_tree *tree, uint32_t at, port_set set, uint32_t host);

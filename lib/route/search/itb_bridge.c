@@ -9,7 +9,7 @@
 #include "route/route_graph.h"
 #include "wire/frame.h"
 
-/* A host for each link. */
+/* Room for an ITB's host after each link. */
 #define ELEMENTS_ROOM (3 * ROUTE_ELEMENTS_MAX)
 
 struct bridge {
@@ -19,7 +19,7 @@ struct bridge {
 	struct error *error;
 };
 
-/* A copy under way. */
+/* A copy in progress. */
 struct copy {
 	uint8_t element[ELEMENTS_ROOM];
 	unsigned length, added;
@@ -27,7 +27,7 @@ struct copy {
 		arc; /* the current switch; how the packet arrived, ROUTE_GRAPH_NONE: from a host */
 };
 
-/* Into the host of the switch with the smallest load, and out of it again. False: it has none. */
+/* Leads into the switch's host with the smallest load and out again. False: there is no host. */
 static bool absorb(struct bridge *bridge, struct copy *copy)
 {
 	const struct route_graph *graph = bridge->graph;
@@ -47,7 +47,7 @@ static bool absorb(struct bridge *bridge, struct copy *copy)
 	return true;
 }
 
-/* The next link between switches. False: an ITB is needed, and there is no host. */
+/* Adds the next link between switches. False: an ITB is needed, and the switch has no host. */
 static bool follow(struct bridge *bridge, struct copy *copy, uint8_t element)
 {
 	uint32_t next = route_graph_arc_of_port(bridge->graph, copy->at, element & ROUTE_PORT_MASK);
@@ -89,7 +89,8 @@ static int refuse(const struct bridge *bridge, uint32_t source, uint32_t destina
 		host[source].name, host[destination].name);
 }
 
-/* The routes of a pair; 'made' NULL: only takes their dependencies, which must fit together. */
+/* Copies the routes of a pair. If 'made' is NULL, only accepts their dependencies, which must close
+ * no cycle. */
 static int copy_pair(struct bridge *bridge, uint32_t source, uint32_t destination,
 	const struct route_set *from, struct route_set *made, uint64_t *added)
 {

@@ -25,7 +25,7 @@ struct fill {
 	uint64_t *first_share;  /* by pair of switches */
 	uint64_t *itb;          /* by path */
 	uint8_t *state;         /* by path */
-	uint32_t *found_at;     /* by pair of switches: where in 'found', plus 1 */
+	uint32_t *found_at;     /* by pair of switches: index in 'found', plus 1 */
 	struct route_path *found;
 	uint32_t founds, found_room;
 	bool others; /* some pair cannot use its first choice */
@@ -185,7 +185,7 @@ static int find(struct fill *fill, size_t pair, struct error *error)
 	return 0;
 }
 
-/* Decides about candidates of the pair of hosts until 'wanted' are usable. */
+/* Decides on candidates of the pair of hosts until 'wanted' are usable. */
 static int decide_couple(
 	struct fill *fill, const struct couple *couple, unsigned wanted, struct error *error)
 {
@@ -206,7 +206,7 @@ static int decide_couple(
 	return usable == 0 && pair->paths > 0 ? find(fill, couple->pair, error) : 0;
 }
 
-/* True if the host decides: each for itself, or the first of its switch for all of them. */
+/* True if the host decides: each host for itself, or the first host of a switch for all of them. */
 static bool decides(const struct fill *fill, uint32_t host)
 {
 	const struct route_graph *graph = fill->graph;
@@ -292,7 +292,7 @@ static int add_from_hosts(
 	return result;
 }
 
-/* All routes from the hosts of one switch to the hosts of another. Both have hosts. */
+/* Adds all routes from the hosts of one switch to the hosts of another. Both have hosts. */
 static int add_between(const struct fill *fill, uint32_t from, uint32_t to, struct error *error)
 {
 	const struct route_graph *graph = fill->graph;

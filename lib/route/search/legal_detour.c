@@ -117,8 +117,8 @@ static void expand(struct legal_detour *detour, uint32_t state, uint32_t turn)
 		try_arc(detour, state, here, absorbs, arc);
 }
 
-/* From the end to the start. False: too long for a frame, or twice over one link, which can happen
- * if a switch without hosts is passed twice. */
+/* Traces the path from its end to its start. False: it is too long for a frame or takes a link
+ * twice, which can happen if a switch without hosts is passed twice. */
 static bool trace(struct legal_detour *detour, uint32_t state, struct route_path *path)
 {
 	const struct route_arc *arcs = detour->graph->arc;

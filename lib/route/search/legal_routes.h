@@ -12,9 +12,9 @@
 #include "route/route_path.h"
 
 /* Adds the routes of all pairs of hosts to 'set': options->alternatives different shortest legal
- * ones, drawn at random by options->seed (fewer or none if there are not as many). options->jobs
- * threads; the result does not depend on their number. -ENOMEM; -EINVAL if a route does not fit
- * into a frame, naming the pair. */
+ * ones, drawn at random by options->seed (fewer or none if there are not as many). Uses
+ * options->jobs threads; the result does not depend on their number. -ENOMEM; -EINVAL if a route
+ * does not fit into a frame, naming the pair. */
 int legal_routes_fill(const struct route_graph *graph, const bool *up,
 	const struct route_options *options, struct route_set *set, struct error *error);
 

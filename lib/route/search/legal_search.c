@@ -18,7 +18,7 @@ struct legal_search {
 	const struct route_graph *graph;
 	const bool *up;
 	bool absorb;          /* up after down allowed at switches with hosts */
-	uint32_t *links;      /* by state: length of the rest, NO_WAY if it cannot arrive */
+	uint32_t *links;      /* by state: remaining length, NO_WAY if it cannot arrive */
 	uint64_t *count;      /* by state: routes of that length */
 	uint32_t *queue;      /* states to visit */
 	uint32_t *first_step; /* by state: its steps are step[first_step[i]] .. [first_step[i + 1] -
@@ -144,7 +144,7 @@ static bool is_step(const struct legal_search *search, uint32_t state, uint32_t 
 	       search->links[state_after(search, arc)] + 1 == search->links[state];
 }
 
-/* Lists for every state the arcs that begin a shortest rest. */
+/* Lists for every state the arcs that start a shortest remaining path. */
 static void list_steps(struct legal_search *search)
 {
 	const struct route_graph *graph = search->graph;
@@ -189,7 +189,7 @@ unsigned legal_search_links(const struct legal_search *search, uint32_t source)
 	return search->links[STATE(source, 0)];
 }
 
-/* The step of route 'rank', which becomes its rank among the routes from there on. */
+/* The step of route '*rank', which becomes the route's rank among those from there on. */
 static uint32_t choose_step(const struct legal_search *search, uint32_t state, uint64_t *rank)
 {
 	const uint32_t *step;

@@ -37,8 +37,8 @@ void legal_search_destroy(struct legal_search *search);
 /* Searches from all switches towards this one. Results for another destination are discarded. */
 void legal_search_run(struct legal_search *search, uint32_t destination);
 
-/* Results of the last search: shortest legal routes from the switch, 0 if none, and their links
- * between switches. */
+/* Results of the last search: the number of shortest legal routes from the switch, 0 if none, and
+ * the number of links between switches on each. */
 uint64_t legal_search_count(const struct legal_search *search, uint32_t source);
 unsigned legal_search_links(const struct legal_search *search, uint32_t source);
 

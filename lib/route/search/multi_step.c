@@ -26,8 +26,8 @@ struct multi_step {
 	const struct dimension_order *order;
 	unsigned radius;
 	unsigned parity;     /* parity of the current pair */
-	struct ball near[2]; /* around its source and its destination */
-	uint64_t *used;      /* by arc: the pair in which a path took its link */
+	struct ball near[2]; /* around the pair's source and destination */
+	uint64_t *used;      /* by arc: the number of the pair for which a path took its link */
 	uint64_t *seen;      /* by switch: the walk that passed it */
 	uint64_t pair, walk; /* numbers of the current ones, from 1 */
 	struct candidate *candidate;
@@ -124,8 +124,8 @@ static bool visits_once(struct multi_step *search, const struct route_path *path
 	return true;
 }
 
-/* The path by two switches, either of which may be an end: then it is missing. False if the pair of
- * them is not a candidate. */
+/* Builds the path through two switches; one that is an end of the path counts as missing. False if
+ * the two are not a candidate. */
 static bool build(struct multi_step *search, const uint32_t in[2], struct multi_step_path *built)
 {
 	uint32_t from = search->near[0].centre, to = search->near[1].centre;
@@ -178,7 +178,7 @@ static bool make_room(struct multi_step *search)
 	return true;
 }
 
-/* Those that share no link with the first path. */
+/* Collects the candidates that share no link with the first path. */
 static void collect(struct multi_step *search, struct rng *rng)
 {
 	struct multi_step_path built;
@@ -230,8 +230,8 @@ int multi_step_find(struct multi_step *search, uint32_t from, uint32_t to, unsig
 		return -ENOMEM;
 	collect(search, rng);
 	qsort(search->candidate, search->candidates, sizeof(*search->candidate), compare);
-	/* The links taken only grow, so one pass in order takes the shortest of the rest each time.
-	 */
+	/* The set of taken links only grows, so one pass in order takes the shortest of the rest
+	 * each time. */
 	for (size_t i = 0; i < search->candidates && count < wanted; i++)
 		if (build(search, search->candidate[i].in, &found[count]) &&
 			is_free(search, &found[count].path))

@@ -3,10 +3,10 @@
 #pragma once
 
 /* Multi-step paths in a grid: source, IN1, IN2, destination, each step a dimension-order path. IN1
- * and IN2 are switches at most 'radius' links from the source's and from the destination's; either
- * may be missing. msp.c has the rule that chooses paths, and cites the papers.
+ * is at most 'radius' links from the source's switch, and IN2 from the destination's; either may be
+ * missing. msp.c has the rule that chooses paths, and cites the papers.
  *
- * A search is scratch space of one thread. */
+ * A search is scratch space for one thread. */
 
 #include <stdint.h>
 

@@ -136,8 +136,8 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 	return a;
 }
 
-/* The arc leads to a switch that already has a position: it must match, or differ by a whole number
- * of rings, which gives the size of rings of which none is complete. */
+/* The arc leads to a switch that already has a position: the positions must match, or differ by a
+ * whole number of rings. The difference gives the size of rings none of which is complete. */
 static int compare_places(
 	struct survey *survey, uint32_t at, uint32_t arc, unsigned dim, int32_t step)
 {

@@ -85,7 +85,7 @@ struct chooser {
 	struct arrays arrays;
 };
 
-/* The smaller, the better a root. */
+/* Smaller values mean a better root. */
 struct cost {
 	uint64_t missed; /* unreachable pairs or switches */
 	uint64_t first, second;

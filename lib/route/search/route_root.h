@@ -14,18 +14,19 @@ enum route_root_choice {
 	/* The switch whose labels give the shortest legal paths, summed over all pairs of hosts;
 	   the first one if several are equal. Tries every switch: switches^2 x links steps. */
 	ROUTE_ROOT_BEST,
-	/* The smallest distance to the farthest switch, then the smallest sum of distances; the
-	   first one if several are equal. */
+	/* The switch with the smallest distance to its farthest switch, then the smallest sum of
+	 * distances; the first one if several are equal. */
 	ROUTE_ROOT_CENTRE,
 	ROUTE_ROOT_RANDOM, /* drawn with the seed */
-	/* The default. In a topology with levels the leaf with the smallest sum of distances: below
-	   a root on a higher level, the other switches of that level carry nothing. Else the first
-	   switch of the topology. */
+	/* The default. In a topology with levels, the leaf with the smallest sum of distances: with
+	 * a root on a higher level, the other switches of that level carry nothing. Otherwise the
+	 * first switch of the topology. */
 	ROUTE_ROOT_DEFAULT,
 };
 
 /* Finds the root that a text names: a switch, "best", "centre" or "random"; NULL or "" means the
- * default. -EINVAL with what was expected, without the place; -ENOMEM. 'algorithm' has labels. */
+ * default. -EINVAL with an error that tells what was expected but not where; -ENOMEM. 'algorithm'
+ * has labels. */
 int route_root_find(const struct topology *topology, const struct route_algorithm *algorithm,
 	const char *text, uint64_t seed, uint32_t *root, struct error *error);
 

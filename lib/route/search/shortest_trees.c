@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The first trees know little of the load to come, so each is grown again. */
+/* The first trees are grown before most of the load is known, so each is grown again. */
 #define ROUNDS 3
 
 /* Arrays by switch. */
@@ -23,7 +23,7 @@ static uint32_t root_of(const struct shortest_trees *trees, uint32_t tree)
 	return route_graph_hosts_at(graph, tree) > 0 ? tree : ROUTE_GRAPH_NONE;
 }
 
-/* The arc towards the root with the smallest load on the path behind it. */
+/* Chooses the arc towards the root whose path has the smallest load. */
 static void choose(
 	const struct shortest_trees *trees, struct growth *growth, uint32_t *next, uint32_t at)
 {
@@ -41,7 +41,7 @@ static void choose(
 	}
 }
 
-/* Adds the load of the tree to its arcs, or takes it away. 'count' switches are in order. */
+/* Adds the tree's load to its arcs, or subtracts it. growth->order has 'count' switches. */
 static void add_load(const struct shortest_trees *trees, struct growth *growth, uint32_t tree,
 	uint32_t count, int sign)
 {

@@ -6,7 +6,7 @@
  * InfiniBand Networks", HOTI 2009, single-source shortest path): a tree of paths to each
  * destination, one after the other. Among paths with the fewest links a switch takes the one whose
  * links have the smallest load of the other trees. The paper gets the fewest links from large
- * initial weights, here they come first.
+ * initial weights; here they have priority.
  *
  * A path is a source switch and a tree. Constant once made; any thread may read it. */
 
@@ -22,14 +22,14 @@ struct shortest_trees {
 	bool per_switch; /* one tree for all hosts of a switch */
 	uint32_t trees;
 	uint32_t *root; /* by tree: the switch of the destination */
-	uint32_t *next; /* [tree * switches + switch]: arc; ROUTE_GRAPH_NONE at the root and from
-			 * where it cannot be reached */
+	uint32_t *next; /* [tree * switches + switch]: arc; ROUTE_GRAPH_NONE at the root and at
+			   switches that cannot reach it */
 	uint64_t *load; /* by arc: host pairs, times the arc's cost */
 	struct arrays arrays;
 };
 
-/* A tree per host, which may be on no switch, or per switch: tree i leads to host or switch i.
- * -ENOMEM with error. The caller frees, even then. */
+/* Makes a tree per host, which may have no switch, or per switch: tree i leads to host or switch i.
+ * -ENOMEM with error. The caller frees the trees in any case. */
 int shortest_trees_make(struct shortest_trees *trees, const struct route_graph *graph,
 	bool per_switch, struct error *error);
 void shortest_trees_free(struct shortest_trees *trees);

@@ -3,10 +3,10 @@
 #pragma once
 
 /* The turns that routes may take. A turn leaves a switch by one arc after arriving on another; it
- * is one channel dependency. Turning back into the same link is never allowed. Between two arcs of
- * a spanning tree all other turns are kept (`turns_forbid` refuses them): a path along the tree has
- * no others, so however many are forbidden, all pairs stay connected. The kept turns alone close no
- * cycle, because a cycle without turning back would be a cycle of the tree.
+ * is one channel dependency. Turning back into the same link is never allowed. All other turns
+ * between two arcs of a spanning tree are kept (turns_forbid() refuses them): a path along the tree
+ * needs only these, so all pairs stay connected, however many turns are forbidden. The kept turns
+ * alone close no cycle, because a cycle without turning back would be a cycle of the tree.
  *
  * Turns are numbered; those of arc a are first[a] .. first[a + 1] - 1, in the order of the arcs
  * that leave its end. */
@@ -25,7 +25,7 @@ struct turns {
 	struct arrays arrays;
 };
 
-/* All turns allowed except turning back. -ENOMEM; on success the caller calls turns_fini(). */
+/* Allows all turns except turning back. -ENOMEM; on success the caller calls turns_fini(). */
 int turns_init(struct turns *turns, const struct route_graph *graph);
 void turns_fini(struct turns *turns);
 

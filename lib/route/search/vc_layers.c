@@ -20,10 +20,10 @@ struct search {
 	const struct shortest_trees *trees;
 	const struct route_graph *graph;
 	uint8_t *layer, number;
-	uint32_t width;  /* the most arcs of a switch */
+	uint32_t width;  /* maximum number of arcs per switch */
 	uint32_t *pairs; /* [arc * width + i]: host pairs that go on by arc i of its far end */
 	uint8_t *mark;   /* by arc */
-	uint32_t *tried; /* by arc: arcs that follow it */
+	uint32_t *tried; /* by arc: number of next arcs tried */
 	uint32_t *stack, depth;
 	struct arrays arrays;
 };
@@ -36,7 +36,7 @@ static uint32_t *pairs_of(const struct search *search, uint32_t before, uint32_t
 			      graph->first_arc[graph->arc[before].to]];
 }
 
-/* Adds the path's dependencies, or takes them away. */
+/* Adds the path's dependencies or, with 'sign' -1, subtracts them. */
 static void count_path(struct search *search, uint32_t tree, uint32_t source, int sign)
 {
 	uint32_t pairs = shortest_trees_pairs(search->trees, tree, source);
@@ -80,8 +80,8 @@ static void move(struct search *search, uint32_t before, uint32_t after)
 	}
 }
 
-/* The cycle consists of the arcs on the stack from 'first' on. Breaks it where the fewest host
- * pairs go, and returns to the arc there. */
+/* The cycle consists of the arcs on the stack from 'first' on. Breaks it at the dependency with the
+ * fewest host pairs, and unwinds the stack to the arc before it. */
 static void break_cycle(struct search *search, uint32_t first)
 {
 	uint32_t weakest = first, fewest = UINT32_MAX, top = search->depth - 1;
@@ -194,7 +194,7 @@ int vc_layers_break(
 
 /* --- pairs --- */
 
-/* Whether each dependency of the path alone would close no cycle. */
+/* True if none of the path's dependencies would close a cycle by itself. */
 static bool allows(struct acyclic *acyclic, const struct route_path *path)
 {
 	for (unsigned i = 0; i + 1 < path->links; i++)
@@ -203,7 +203,7 @@ static bool allows(struct acyclic *acyclic, const struct route_path *path)
 	return true;
 }
 
-/* False if they close a cycle together; some have been accepted then. */
+/* False if the dependencies close a cycle together; some of them have then been accepted. */
 static bool accept(struct acyclic *acyclic, const struct route_path *path)
 {
 	for (unsigned i = 0; i + 1 < path->links; i++)

@@ -16,15 +16,15 @@ struct vc_layers {
 };
 
 /* DFSSSP (Domke, Hoefler, Nagel, "Deadlock-Free Oblivious Routing for Arbitrary Topologies", IPDPS
- * 2011): all paths start in the first layer; while a layer has a cycle, the paths of its
- * dependency with the fewest host pairs move to the next one. Fails with -EINVAL where
+ * 2011): all paths start in the first layer; while a layer has a cycle, the paths over the cycle's
+ * dependency with the fewest host pairs move to the next layer. Fails with -EINVAL where
  * VC_RULE_CLASSES_MAX layers are too few; -ENOMEM. */
 int vc_layers_break(
 	const struct shortest_trees *trees, struct vc_layers *layers, struct error *error);
 
 /* LASH (Skeie, Lysne, Theiss, "Layered Shortest Path (LASH) Routing in Irregular System Area
- * Networks", IPDPS 2002): pair of switches by pair, the paths of both directions join the first
- * layer in which they close no cycle. For trees per switch. Errors as above. */
+ * Networks", IPDPS 2002): one pair of switches after the other, the paths of both directions join
+ * the first layer in which they close no cycle. For trees per switch. Errors as above. */
 int vc_layers_fill(
 	const struct shortest_trees *trees, struct vc_layers *layers, struct error *error);
 

@@ -70,7 +70,8 @@ static void tally_path(
 	}
 }
 
-/* Adds the tally of the pair's turns on the path, once for each turn. */
+/* Adds the pair's tallies for the turns on the path to the costs, and clears them so that each
+ * counts once. */
 static void cost_path(struct breaking *breaking, const struct smart_paths *paths, uint32_t path,
 	uint32_t paths_of_pair)
 {
@@ -130,8 +131,8 @@ static void make_offers(struct breaking *breaking)
 	qsort(breaking->offer, breaking->offers, sizeof(*breaking->offer), compare_offers);
 }
 
-/* Accepts offers that close no cycle, of all offers or only of turns in use; moves the others to
- * the front, in the same order, and returns their number. */
+/* Accepts the offers that close no cycle, among all offers or only among turns in use; moves the
+ * refused ones to the front, in the same order, and returns their number. */
 static uint32_t sift(struct breaking *breaking, bool all)
 {
 	uint32_t refused = 0;

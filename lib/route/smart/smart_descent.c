@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-/* The largest load is replaced by the norm of the loads of order POWER + 1, which is convex and
+/* The largest load is replaced with the norm of order POWER + 1 of the loads, which is convex and
  * smooth. Pair by pair, traffic moves from the path with the highest price to the one with the
  * lowest, where an arc's price is the derivative of the norm; the amount is a Newton step. */
 #define POWER  31
 #define SWEEPS 15
-/* Ends when a sweep reduces the largest load by less. */
+/* The descent ends when a sweep reduces the largest load by less than this. */
 #define GAIN_MIN 1e-4
 
 struct descent {

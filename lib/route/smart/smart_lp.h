@@ -17,9 +17,9 @@ struct smart_prices {
 	double *pair; /* by pair: for a pair of hosts on any path */
 };
 
-/* 'flow' gets for each path the pairs of hosts that it carries, in general not a whole number; a
- * pair's flows add up to routes * weight. 'prices' may be NULL. -ENOMEM; -EIO if the solver fails.
- */
+/* 'flow' gets for each path the number of host pairs that it carries, in general not a whole
+ * number; a pair's flows add up to routes * weight. 'prices' may be NULL. -ENOMEM; -EIO if the
+ * solver fails. */
 int smart_lp_balance(const struct smart_paths *paths, const struct route_graph *graph, double *flow,
 	struct smart_prices *prices, struct error *error);
 

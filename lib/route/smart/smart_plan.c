@@ -8,7 +8,7 @@
 
 #include "smart_lp.h"
 
-/* Each round brings the largest load closer to its optimum, the first ones most. */
+/* Each round brings the largest load closer to its optimum, the first rounds most of all. */
 #define DETOUR_ROUNDS       30
 #define LARGE_DETOUR_ROUNDS 4
 
@@ -158,7 +158,7 @@ static uint32_t path_after(const struct smart_plan *plan, uint32_t pair, uint32_
 	return at->first_path + (share - at->first_path + i) % (at[1].first_path - at->first_path);
 }
 
-/* Cycle breaking may replace two paths of a pair by the same one. */
+/* Cycle breaking may replace two paths of a pair with the same path. */
 static bool is_double(const struct adding *adding, uint32_t pair, uint32_t share, uint32_t i)
 {
 	const struct route_path *path =

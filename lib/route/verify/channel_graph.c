@@ -123,7 +123,7 @@ static void lower(struct components *work, uint32_t node, uint32_t low)
 }
 
 /* Leaves the last node of the path. True if its component is complete and larger than itself; the
- * component is then the nodes from its number on that 'stacked' still marks. */
+ * component then consists of the nodes numbered from its number on that 'stacked' still marks. */
 static bool leave(struct components *work)
 {
 	uint32_t node = work->path[--work->depth];
@@ -193,14 +193,15 @@ static uint32_t node_on_cycle(const struct channel_graph *graph, struct componen
 	return CHANNEL_NONE;
 }
 
-/* A breadth-first search for 'start': the node before each one met, and those met in order. */
+/* A breadth-first search for 'start': the node before each visited one, and the visited nodes in
+ * order. */
 struct round_trip {
 	const struct channel_graph *graph;
 	uint32_t start, tail;
 	uint32_t *before, *queue;
 };
 
-/* Adds the successors of a node over one turn; true if 'start' is among them. */
+/* Adds the successors of a node for one turn; true if 'start' is among them. */
 static bool spread(struct round_trip *trip, uint32_t node, enum vc_turn turn)
 {
 	const uint64_t *set = channel_graph_ports(trip->graph, node, turn);

@@ -30,13 +30,14 @@ struct channel_graph {
 	struct topology_port *from, *to; /* by channel */
 	uint32_t words;                  /* words in a set of ports */
 	uint64_t *dependencies; /* by node, turn and word: output ports used right after it */
-	uint32_t ports;         /* the maximum of a switch */
+	uint32_t ports;         /* maximum per switch */
 	uint32_t *switch_out;   /* [switch * ports + port], or CHANNEL_NONE */
 	uint32_t *host_out;     /* by host, or CHANNEL_NONE */
 	struct arrays arrays;   /* all of these */
 };
 
-/* Without dependencies. The rule (may be NULL) outlives the graph. NULL with errno ENOMEM. */
+/* Creates a graph without dependencies. The rule (may be NULL) outlives it. NULL with errno
+ * ENOMEM. */
 struct channel_graph *channel_graph_create(
 	const struct topology *topology, const struct vc_rule *rule);
 void channel_graph_destroy(struct channel_graph *graph);
@@ -61,7 +62,7 @@ static inline uint32_t channel_graph_channel(const struct channel_graph *graph, 
 	return graph->classes == 1 ? node : node / graph->classes;
 }
 
-/* The dependencies of a node with this turn: a set. */
+/* The set of dependencies of a node with this turn. */
 static inline uint64_t *channel_graph_ports(
 	const struct channel_graph *graph, uint32_t node, enum vc_turn turn)
 {

@@ -15,7 +15,7 @@ struct replay {
 	unsigned links; /* between switches */
 	unsigned itbs;
 	unsigned high;     /* high bits of the next port, from a prefix */
-	double demand;     /* that it carries, of its pair's uniform traffic */
+	double demand;     /* the part of its pair's uniform traffic that it carries */
 	enum vc_turn turn; /* the route's instruction about steps at the next hop */
 	bool arrived;
 };
@@ -27,7 +27,7 @@ static struct topology_port replay_at(const struct replay *replay)
 	return channels->to[channel_graph_channel(channels, replay->node)];
 }
 
-/* Out of a host, where every message starts in class 0. */
+/* Leaves a host, where every message starts in class 0. */
 static void replay_inject(struct replay *replay, uint32_t host)
 {
 	struct channel_graph *channels = replay->verifier->channels;
@@ -36,7 +36,7 @@ static void replay_inject(struct replay *replay, uint32_t host)
 	replay->verifier->demand[channels->host_out[host]] += replay->demand;
 }
 
-/* Out of switch 'at'. The error, or NULL. */
+/* Leaves switch 'at'. Returns the error, or NULL. */
 static inline const char *replay_port(
 	struct replay *replay, uint32_t at, unsigned port, bool adaptive)
 {

@@ -126,12 +126,12 @@ static void note_hot(struct route_report *report, struct topology_port from, dou
 	report->uniform.hot_channels += report->uniform.hot_channels < ROUTE_REPORT_HOT;
 }
 
-/* The part of uniform traffic at which the first channel is full. */
+/* Finds the share of uniform traffic at which the first channel is full. */
 static void find_bound(struct verifier *verifier)
 {
 	const struct topology *topology = verifier->topology;
 	struct route_report *report = verifier->report;
-	/* On planes each port sends to the ports of its own. */
+	/* With several planes, each port sends only to the ports of its own plane. */
 	double others = (double)report->pairs / (double)topology->hosts;
 
 	report->uniform.load = calloc(2u * topology->links + 1u, sizeof(double));

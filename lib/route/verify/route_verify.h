@@ -31,7 +31,7 @@ struct route_report {
 	uint64_t pairs;       /* ordered pairs of different hosts */
 	uint64_t routes;      /* valid ones; for a table, connected pairs */
 	uint64_t unconnected; /* pairs without a valid route */
-	uint64_t unreachable; /* pairs among these that the topology itself does not connect */
+	uint64_t unreachable; /* those among them that the topology itself does not connect */
 	uint64_t invalid;     /* routes that do not lead from their source to their destination, and
 				 alternative ports of tables that lead nowhere */
 	unsigned vc_classes;  /* 1 if routes use no classes */
@@ -63,7 +63,7 @@ struct route_report {
 			double load; /* relative to the channel's rate; above 1: more than it
 					carries */
 		} hot[ROUTE_REPORT_HOT];
-		double *load; /* the same for all, by topology_way_at(); NULL without memory */
+		double *load; /* load of each channel, by topology_way_at(); NULL without memory */
 	} uniform;
 	/* A cycle of dependencies; length 0 if none. */
 	struct route_channel *cycle;

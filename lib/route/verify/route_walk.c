@@ -17,7 +17,7 @@
 #define UNKNOWN VERIFY_NO_WAY
 
 struct table_walk {
-	uint32_t *hops; /* by switch: links to the destination by primary ports, or one of these */
+	uint32_t *hops; /* by switch: links to the destination by primary ports, or a value above */
 	uint32_t *path; /* switches on the route */
 	uint64_t *flow; /* by switch: sources whose packets pass */
 	double *rate;   /* by switch: the sum of their rates */
@@ -94,7 +94,7 @@ static uint32_t primary_out(const struct verifier *verifier, const struct route_
 	return channel_graph_out(verifier->channels, at, route_table_port(table, at, destination));
 }
 
-/* The result of the switch after 'at', or the result if there is none. */
+/* The result of the switch after 'at' or, if there is no such switch, the result of 'at' itself. */
 static uint32_t hops_of_next(const struct verifier *verifier, const struct route_table *table,
 	uint32_t at, uint32_t destination, uint32_t *next)
 {
@@ -111,8 +111,9 @@ static uint32_t hops_of_next(const struct verifier *verifier, const struct route
 	return verifier->walk->hops[to.device];
 }
 
-/* Follows the primary ports from 'at' to a switch with a known result and passes that to those on
- * the way. A switch on the path counts as a loop, which is what meeting it again means. */
+/* Follows the primary ports from 'at' to a switch with a known result and passes this on to the
+ * switches on the way. Switches on the path are marked as a loop, because that is what meeting one
+ * of them again means. */
 static void measure_hops(struct verifier *verifier, const struct route_table *table, uint32_t at,
 	uint32_t destination)
 {
@@ -221,8 +222,8 @@ static void verify_sources(
 	}
 }
 
-/* Good ports among some, a word of a set, through which switch 'at' may forward a packet: a port
- * without a link, or to another host, loses packets. */
+/* The good ports in 'ports', one word of a set: those through which switch 'at' may forward a
+ * packet. A port without a link, or to another host, loses packets. */
 static uint64_t good_of(const struct verifier *verifier, uint32_t at, unsigned word, uint64_t ports)
 {
 	uint64_t good = ports & set_of(verifier, verifier->walk->inner, at)[word];
@@ -233,7 +234,8 @@ static uint64_t good_of(const struct verifier *verifier, uint32_t at, unsigned w
 	return good;
 }
 
-/* A finding if an alternative led here; for primary ports the sources have reported it. */
+/* Reports a finding if an alternative led here; losses at primary ports are reported for the
+ * sources. */
 static void report_loss(struct verifier *verifier, const struct route_table *table, uint32_t at,
 	uint32_t destination)
 {

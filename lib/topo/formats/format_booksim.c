@@ -3,9 +3,9 @@
 
 /* The network_file of BookSim 2's topology 'anynet' (read by its src/networks/anynet.cpp): a line
  * for each switch, "router A node N … router B LATENCY …". Hosts are nodes with the same number.
- * Latencies are cycles, one for each direction; the link with the shortest delay has one cycle, the
- * others are proportional. BookSim has neither ports nor rates, gives nodes one cycle, and allows
- * one link between two routers. A cycle is read as the default delay. */
+ * Latencies are in cycles, one for each direction; the link with the shortest delay has one cycle,
+ * the others are in proportion. BookSim has neither ports nor rates, gives links to nodes one
+ * cycle, and allows one link between two routers. A cycle is read as the default delay. */
 
 #include "listing_reader.h"
 
@@ -74,7 +74,7 @@ static bool is_connected(const struct listing_reader *reader, uint32_t a, uint32
 	return false;
 }
 
-/* "node 5" or "router 3"; the id is the whole text, with its own name. */
+/* Takes "node 5" or "router 3"; the id and the name become "h5" or "s3". */
 static int take_device(struct listing_reader *reader, enum device_kind *kind, uint32_t *node)
 {
 	struct ib_text word = listing_word(reader), number, name;

@@ -167,7 +167,7 @@ static int add_nodes(struct listing_reader *reader, enum device_kind kind, uint3
 	return result;
 }
 
-/* Links of a switch down to another device. */
+/* Adds the links from a switch down to another device. */
 static int add_links(struct listing_reader *reader, unsigned tier, uint32_t below, uint32_t above)
 {
 	const uint32_t *value = ((const struct tree *)reader->context)->value[tier];
@@ -246,7 +246,7 @@ static bool are_parallel(const struct topology_link *x, const struct topology_li
 	       x->b.device == y->b.device;
 }
 
-/* Values of a tree with as many links; whether it has the same ones is not checked. */
+/* Fills in a tree with the same number of links; whether the links are the same is not checked. */
 static void describe(const struct topology *topology, struct tree *tree)
 {
 	const struct topology_link *first[TIERS_MAX] = {NULL};

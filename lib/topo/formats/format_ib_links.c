@@ -88,7 +88,7 @@ static int read_ports_line(struct listing_reader *reader)
 	width = listing_word(reader);
 	lane = listing_word(reader);
 	if (result < 0 || !listing_take(reader, "-"))
-		return result; /* no far end is missing: the port has no cable */
+		return result; /* a missing far end is not an error: the port has no cable */
 	result = take_ports_end(reader, &b);
 	if (result == 0 && !listing_take(reader, "( '"))
 		return listing_refuse(
@@ -163,7 +163,7 @@ static int read_subnet_line(struct listing_reader *reader)
 /* --- iblinkinfo ---
  * Switch: 0x0002c902 leaf 1:
  *       21    4[  ] ==( 4X       25.78125 Gbps Active/  LinkUp)==>      32    1[  ] "node1" ( )
- * Nodes are known by LID; where the subnet manager did not give any (0), by name. A line of an
+ * Nodes are identified by LID or, if the subnet manager assigned none (0), by name. A line of an
  * adapter begins with the GUID of its port. (With -l, adapters and switches look alike.) */
 
 struct block {
@@ -220,7 +220,7 @@ static void agree_on_kinds(struct listing_reader *reader, const struct end *a, s
 		b->kind = reader->listing->node_at[node].kind;
 }
 
-/* A line with another LID than the switch's earlier ones: one of them is in the wrong block. */
+/* Refuses a line whose LID differs from the switch's earlier ones: one is in the wrong block. */
 static int refuse_lid(struct listing_reader *reader, const struct block *block, struct ib_text lid)
 {
 	const struct ib_text both[] = {block->id, lid};

@@ -24,7 +24,7 @@ static uint64_t guid_of(struct topology_port port)
 					  : HOST_GUID + 2 * (uint64_t)port.device;
 }
 
-/* The node of a port. A host is the node of its first port. */
+/* The GUID of a port's node, which for a host is made from the host's first port. */
 static uint64_t node_guid(const struct topology *topology, struct topology_port port)
 {
 	if (port.kind == DEVICE_HOST)

@@ -19,7 +19,7 @@
 
 #define NAMES_MAX 65536 /* names in one list */
 
-/* Takes "KEY=VALUE"; keys have no case. */
+/* Takes "KEY=VALUE"; keys are case-insensitive. */
 static bool take_key(struct ib_text word, const char *key, struct ib_text *value)
 {
 	size_t length = strlen(key);
@@ -50,7 +50,7 @@ static int add_name(struct list *list, struct ib_text name)
 	return listing_connect(list->reader, a, b, 0, WEFT_TIME_NEVER);
 }
 
-/* The names of PREFIX[FIRST-LAST]REST for one range; numbers keep their leading zeros. */
+/* Adds the names of PREFIX[FIRST-LAST]REST for one range; numbers keep their leading zeros. */
 static int add_range(
 	struct list *list, struct ib_text prefix, struct ib_text range, struct ib_text rest)
 {

@@ -8,7 +8,7 @@
 #include "ib_listing.h"
 
 #define IB_NONE  UINT32_MAX
-#define IB_PORTS 255 /* numbers of a node's ports, 0 included */
+#define IB_PORTS 255 /* port numbers per node, including 0 */
 
 /* A port, either with its own line or known only as a far end. */
 struct ib_end {
@@ -40,9 +40,9 @@ struct ib_builder {
 	struct ib_end *host; /* cabled ports of adapters, ordered by node and port */
 	uint32_t *entry;     /* by host node: the host in the topology */
 	uint32_t listed, cables, switches, hosts;
-	const struct ib_port *single; /* the first with a cable that the far end does not list */
+	const struct ib_port *single; /* the first port whose cable the far end does not list */
 	uint32_t singles;
-	uint32_t nodes; /* adapters that have one of these */
+	uint32_t nodes; /* adapters with ports in 'host' */
 	struct arrays arrays;
 };
 

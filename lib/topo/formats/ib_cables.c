@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* From the lines of a listing to cables: finds each far end, and keeps what does not contradict
- * itself. */
+/* Turns the lines of a listing into cables: finds each far end, and leaves out contradictions. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "ib_builder.h"
 
-/* Checks one listed port; 0 or -EINVAL. */
+/* Notes something odd about a listed port or, if strict, refuses it; 0 or -EINVAL. */
 static int odd_port(struct ib_builder *builder, const struct ib_port *port, const char *became,
 	const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -165,7 +164,7 @@ static int index_ports(struct ib_builder *builder)
 	return result;
 }
 
-/* Finds the far end. Where the line does not give its port, it is the one that leads back here, or
+/* Finds the far end. If the line does not give its port, it is the port that leads back here, or
  * port 1. */
 static int find_peer(struct ib_builder *builder, uint32_t number)
 {
@@ -205,14 +204,14 @@ static unsigned port_towards(const struct ib_builder *builder, uint32_t node, st
 	return 1;
 }
 
-/* ibsim: what a port can do, with the defaults for what its file does not set. */
+/* ibsim: the capabilities of a port, with defaults for those that its file does not set. */
 static void abilities(const struct ib_port *port, uint8_t *widths, uint8_t *speeds)
 {
 	*widths = port->widths != 0 ? port->widths : IB_WIDTH_4X;
 	*speeds = port->speeds != 0 ? port->speeds : IB_SPEED_SDR;
 }
 
-/* The rate that both ends can have, or the slower end's if there is none and 'odd' gets a text. */
+/* The rate that both ends support; if there is none, the slower end's rate and a text in 'odd'. */
 static uint64_t negotiated_rate(
 	const struct ib_port *near, const struct ib_port *far, const char **odd)
 {
@@ -265,8 +264,8 @@ static int contradicts(
 		port->peer.start, far.port, line);
 }
 
-/* Adds the cable of a listed port, once if both ends have a line. A far end that has a line of its
- * own and leads elsewhere contradicts this one. */
+/* Adds the cable of a listed port, only once if both ends have a line. A far end that has a line of
+ * its own and leads elsewhere contradicts this one. */
 static int add_cable(struct ib_builder *builder, uint32_t number)
 {
 	const struct ib_listing *listing = builder->listing;

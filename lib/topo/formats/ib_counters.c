@@ -30,7 +30,8 @@ void ib_addresses_sort(struct ib_addresses *addresses)
 		qsort(addresses->at, addresses->count, sizeof(*addresses->at), compare_addresses);
 }
 
-/* The first address of the port number, and after it: LIDs are found one by one among these. */
+/* The first address that does not sort before this port number and GUID. LIDs are searched one by
+ * one from there. */
 static uint32_t first_of(const struct ib_addresses *addresses, uint32_t port, uint64_t guid)
 {
 	struct ib_address wanted = {.guid = guid, .port = port};
@@ -251,7 +252,7 @@ static int read_line(struct listing_reader *reader)
 	return head(reader);
 }
 
-/* Counters of 32 bits stop at their end, so one there says nothing. */
+/* 32-bit counters stop at their maximum, so a counter that has reached it is meaningless. */
 static int check_ends(const struct ib_counters *counters, uint32_t first, const char *origin,
 	struct topology_import *import, struct error *error)
 {

@@ -3,14 +3,14 @@
 #pragma once
 
 /* Counters of InfiniBand ports as operators print them: perfquery (with -x: 64 bits), ibqueryerrors
- * --data (or --counters), and ibdiagnet's ibdiagnet2.pm. Ports are known by GUID or LID, and
+ * --data (or --counters), and ibdiagnet's ibdiagnet2.pm. Ports are identified by GUID or LID, and
  * number; a listing gives the topology's port (topology_import.addresses). */
 
 #include "topology_format.h"
 
 /* A port of a listing. */
 struct ib_address {
-	uint64_t guid;      /* port or node; this and the LID: 0 if unknown */
+	uint64_t guid;      /* port or node; GUID and LID are 0 if unknown */
 	uint32_t lid, port; /* ports count from 1 */
 	struct topology_port at;
 };
@@ -29,10 +29,10 @@ void ib_addresses_sort(struct ib_addresses *addresses);
 
 /* A port and its PortXmitData and PortXmitWait. */
 struct ib_counter {
-	uint64_t guid; /* this and the LID: 0 if the file does not have it */
+	uint64_t guid; /* GUID and LID are 0 if the file does not have them */
 	uint32_t lid, port;
 	uint32_t line;
-	bool known; /* the data, in words of 4 bytes */
+	bool known; /* 'words', the data in units of 4 bytes, is known */
 	uint64_t words, wait;
 };
 
@@ -43,7 +43,6 @@ struct ib_counters {
 };
 
 /* Adds the ports of a file, without those that stand for all ports of a node. Lines with other
- * counters are skipped. What is wrong with a line is noted. -EINVAL if no port has data; -ENOMEM.
- */
+ * counters are skipped. Errors in lines are noted. -EINVAL if no port has data; -ENOMEM. */
 int ib_counters_read(struct ib_counters *counters, const char *text, size_t length,
 	const char *origin, struct topology_import *import, struct error *error);

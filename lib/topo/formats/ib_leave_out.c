@@ -128,8 +128,8 @@ static void join_switches(struct ib_builder *builder)
 	}
 }
 
-/* Counts what the parts have in weight[part]: ports of adapters, and below them switches. Returns
- * the heaviest, among equals the first in the file; IB_NONE without switches. */
+/* Sums the weight of each part in weight[part]: adapter ports decide, then switches. Returns the
+ * heaviest part, among equals the first in the file; IB_NONE without switches. */
 static uint32_t heaviest_part(struct ib_builder *builder, uint64_t *weight)
 {
 	const struct ib_listing *listing = builder->listing;
@@ -161,7 +161,7 @@ static uint32_t adapter_of(const struct ib_builder *builder, const struct ib_cab
 }
 
 /* Further planes: parts in which two or more of the adapters in the best part have a port. 'stays'
- * gets these adapters, and the first switch of each plane; 'first' has room for nodes. */
+ * marks these adapters, and the first switch of each plane; 'first' has an element per node. */
 static void keep_planes(struct ib_builder *builder, uint32_t best, bool *stays, uint32_t *first)
 {
 	for (uint32_t i = 0; i < builder->listing->nodes; i++)
@@ -193,8 +193,8 @@ static bool is_outside(struct ib_builder *builder, uint32_t node, const bool *st
 	return !stays[node];
 }
 
-/* Leaves out everything outside the part with most hosts: a cut rack, idle switches, adapters
- * without a port in the common plane. */
+/* Leaves out everything outside the part with the most hosts: a rack that is cut off, idle
+ * switches, adapters without a port in the common plane. */
 static void leave_out_parts(struct ib_builder *builder, const bool *stays)
 {
 	const struct ib_listing *listing = builder->listing;

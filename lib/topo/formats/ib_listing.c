@@ -386,8 +386,8 @@ static int read_bits(struct line *line, unsigned max, const char *what, uint8_t 
 	return result;
 }
 
-/* Settings of ibsim: upper limits for the ports below. One of the two gives the other its
- * default. */
+/* Settings of ibsim: upper limits for the ports below. If only one of the two is set, the other has
+ * its default. */
 static int read_setting(struct line *line, bool *known)
 {
 	struct file *file = line->file;

@@ -28,7 +28,7 @@ struct ib_node {
 	bool described;   /* Slurm: has a line of its own */
 	bool disputed;    /* lines contradict each other about what it is */
 	unsigned ports;
-	uint64_t guid; /* this and the LID: 0 if unknown */
+	uint64_t guid; /* GUID and LID are 0 if unknown */
 	uint32_t lid;
 	const char *origin; /* the file, for messages */
 	uint32_t line, column;
@@ -42,7 +42,7 @@ struct ib_port {
 	struct ib_text peer, peer_name; /* its description; empty if the line has none */
 	unsigned peer_port;             /* 0: not on the line */
 	uint64_t rate_bps;              /* 0: not on the line */
-	uint64_t guid;                  /* port; this and its LID: 0 if as the node */
+	uint64_t guid;                  /* port; GUID and LID are 0 if the same as the node's */
 	uint32_t lid;
 	weft_time delay_ps;     /* WEFT_TIME_NEVER: not on the line */
 	uint8_t widths, speeds; /* ibsim: the port's capabilities, as in PortInfo; 0: not given */
@@ -81,12 +81,13 @@ void ib_listing_free(struct ib_listing *listing);
 struct topology *ib_listing_topology(
 	struct ib_listing *listing, struct topology_import *import, struct error *error);
 
-/* Parses a number up to 'max', in base 16 with or without 0x; false if the text is none. */
+/* Parses a number up to 'max', in base 16 with or without 0x; false if the text is not one. */
 bool ib_number(struct ib_text text, unsigned base, uint64_t max, uint64_t *number);
 
 /* The rates of InfiniBand links as ibnetdiscover writes them: lanes and speed, such as 4xEDR. In
  * bits per second they are the nominal rates: 10Gbps for 4xSDR, 20 DDR, 40 QDR and FDR10, 56 FDR,
- * 100 EDR, 200 HDR, 400 NDR, 800 XDR. (The data rate is lower by the coding, 8b/10b up to QDR.) */
+ * 100 EDR, 200 HDR, 400 NDR, 800 XDR. (The data rate is lower because of the line coding, 8b/10b up
+ * to QDR.) */
 
 #define IB_RATE_TEXT 16
 

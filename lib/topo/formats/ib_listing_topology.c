@@ -13,8 +13,8 @@
 /* Builds the network from the listing of ibnetdiscover:
  *     find each far end, and keep the cables whose ends agree;
  *     leave out what takes no part in traffic, and what is not connected to the rest;
- *     number the switches in the order of the file, then the channel adapters with cables, hosts
- *         whose ports are the cabled ones;
+ *     number the switches in the order of the file, then the channel adapters with cables, which
+ *         become hosts with the cabled ports;
  *     name them after their descriptions;
  *     link them. */
 
@@ -99,7 +99,7 @@ static void number_devices(struct ib_builder *builder)
 	builder->hosts = kept;
 }
 
-/* The number of cabled ports of the adapter whose first one this is. */
+/* The number of cabled ports of an adapter, 'first' being the first of them. */
 static uint32_t count_ports(const struct ib_builder *builder, uint32_t first)
 {
 	uint32_t end = first;
@@ -400,7 +400,7 @@ bool ib_rate_format(uint64_t rate_bps, char text[IB_RATE_TEXT])
 
 uint64_t ib_rate_of(uint8_t width_bits, uint8_t speed_bits)
 {
-	/* As ibsim chooses: the widest, then the fastest. */
+	/* The same choice as in ibsim: the widest, then the fastest. */
 	static const struct {
 		uint8_t bit;
 		unsigned lanes;

@@ -4,7 +4,7 @@
 
 /* Reads cabling from files with one statement per line, into a listing (ib_listing.h). A format
  * takes the words of a line, and names nodes by any text that is unique in the file; everything
- * else, such as odd lines, contradictions and the choice of names, is the listing's. */
+ * else, such as odd lines, contradictions and the choice of names, is left to the listing. */
 
 #include <stddef.h>
 
@@ -13,9 +13,9 @@
 struct listing_reader {
 	struct ib_listing *listing;
 	struct topology_import *import;
-	/* One line, without its end; -EINVAL after listing_refuse(), or -ENOMEM. */
+	/* Called for each line, without its newline; -EINVAL after listing_refuse(), or -ENOMEM. */
 	int (*line)(struct listing_reader *reader);
-	/* After the last line; may be NULL. -EINVAL, -ENOMEM with 'error'. */
+	/* Called after the last line; may be NULL. -EINVAL, -ENOMEM with 'error'. */
 	int (*finish)(struct listing_reader *reader, struct error *error);
 	void *context; /* owned by the format */
 	bool comments; /* 'line' also gets lines that begin with # */
@@ -28,8 +28,8 @@ struct listing_reader {
 	uint32_t slots;
 };
 
-/* Reads all lines and builds the topology; what is wrong with a line is left out, or refused if
- * strict. NULL with errno as for topology_format.read. */
+/* Reads all lines and builds the topology; faulty lines are left out, or refused if strict. NULL
+ * with errno as for topology_format.read. */
 struct topology *listing_reader_run(struct listing_reader *reader, const char *text, size_t length,
 	const char *origin, struct topology_import *import, struct error *error);
 
@@ -51,13 +51,13 @@ int listing_until(struct listing_reader *reader, const char *mark, struct ib_tex
 /* -EINVAL: the text is not a number of this base up to 'max'. */
 int listing_number(struct listing_reader *reader, struct ib_text text, unsigned base, uint32_t max,
 	uint32_t *number);
-/* A text that lives as long as the listing. -ENOMEM. */
+/* Formats a text that lives as long as the listing. -ENOMEM. */
 int listing_keep(struct listing_reader *reader, struct ib_text *text, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The node with this id, new with 'name' if there is none. -EINVAL if it has another kind or name.
- * Nodes are numbered by their member 'order', at first the line, and within one order as they come.
- */
+/* Finds the node with this id, or adds one with 'name'. -EINVAL if the node has another kind or
+ * name. Nodes are numbered by their member 'order', initially the line, and where it is equal in
+ * order of appearance. */
 int listing_node(struct listing_reader *reader, enum device_kind kind, struct ib_text id,
 	struct ib_text name, uint32_t *node);
 /* UINT32_MAX if there is none. */

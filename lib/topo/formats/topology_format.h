@@ -17,9 +17,10 @@ struct ib_addresses;
 	X(ibnetdiscover_p)  \
 	X(ibsim) X(iblinkinfo) X(opensm) X(slurm) X(ns3) X(booksim) X(htsim) X(dot)
 
-/* How a foreign file is read. Listings of real networks have lines that do not belong there,
- * contradictions and devices that take no part in traffic. These are left out, each with a note;
- * with 'strict' the first is an error. Zero-initialised: lenient, notes only counted. */
+/* Options for reading another program's file. Listings of real networks have lines that do not
+ * belong there, contradictions and devices that take no part in traffic. These are left out, each
+ * with a note; with 'strict' the first is an error. Zero-initialised: lenient, notes only
+ * counted. */
 struct topology_import {
 	bool strict;
 	const regex_t *only;    /* NULL, or the adapters and routers to keep, by description */
@@ -32,11 +33,12 @@ struct topology_import {
 	struct ib_addresses *addresses;
 };
 
-/* 'odd' describes something that does not belong there. In strict mode 'error' gets it, and -EINVAL
- * is returned; otherwise it is noted with what became of it ("the line is left out"), and 0. */
+/* 'odd' describes something that does not belong in the file. In strict mode it is copied to
+ * 'error', and -EINVAL is returned; otherwise it is noted with what became of it ("the line is left
+ * out"), and 0 is returned. */
 int topology_import_odd(struct topology_import *import, const struct error *odd, const char *became,
 	struct error *error);
-/* In either mode: what is left out on purpose. */
+/* Notes, in either mode, something that is left out on purpose. */
 void topology_import_note(struct topology_import *import, const struct error *note);
 
 struct topology_format {

@@ -24,12 +24,12 @@
 
 #define SWITCHES        50
 #define HOSTS_A_SWITCH  8
-#define MEMBER_BITS     3 /* 8 switches a group */
+#define MEMBER_BITS     3 /* 8 switches per group */
 #define PORTS_A_LEVEL   4 /* three dimensions and the opposite corner */
 #define FIRST_HOST_PORT (2 * PORTS_A_LEVEL)
 #define OPPOSITE_CORNER 7
 
-/* The change of a three-digit number along each of the ports. */
+/* The digits of a three-digit binary number that change along each port. */
 static const uint32_t steps[PORTS_A_LEVEL] = {1, 2, 4, OPPOSITE_CORNER};
 
 static int link_up(const struct generator_request *request, struct topology *topology, uint32_t at)

@@ -31,8 +31,8 @@ struct row_links {
 	bool around;
 };
 
-/* In a ring of this size a step forward and a step back are two different links from 2 * step + 1
- * switches on; at 2 * step they lead to the same switch, below that to closer neighbours. */
+/* In a ring of 2 * step + 1 switches or more, a step forward and a step back are different links;
+ * with 2 * step switches they lead to the same switch, with fewer to closer neighbours. */
 static int link_on(const struct generator_request *request, struct topology *topology, uint32_t at,
 	const struct row_links *row)
 {

@@ -35,11 +35,11 @@
 extern const char *const group_wirings[];
 
 struct group_wiring {
-	/* By the kind: a group has 'switches', of which those from 'first_switch' on have 'each'
-	 * global ports from 'first_port' on. */
+	/* Set by the kind: a group has 'switches', of which those from 'first_switch' on have
+	 * 'each' global ports from 'first_port' on. */
 	uint32_t switches, first_switch, each;
 	unsigned first_port;
-	/* By group_wiring_init(). */
+	/* Set by group_wiring_init(). */
 	uint32_t groups;
 	uint32_t ports; /* from a group to other groups */
 	uint32_t links; /* those in use */

@@ -9,8 +9,8 @@
  * d) at a time by (a, d), (c, b) unless that makes a loop or a double link. The walk reaches every
  * graph, and in the limit each equally often (Cooper, Dyer, Greenhill, "Sampling Regular Graphs and
  * a Peer-to-Peer Network", Combinatorics, Probability and Computing 2007); STEPS_PER_LINK steps per
- * link are many times more than it needs to be independent of the beginning. It continues until the
- * graph is connected, so that connected graphs are equally likely as well.
+ * link are many times more than it needs to be independent of the first graph. It continues until
+ * the graph is connected, so that connected graphs are equally likely as well.
  *
  * Ports 0 .. degree-1 lead to the neighbours in the order of their numbers, hosts after. */
 
@@ -24,8 +24,8 @@
 enum { SWITCHES, DEGREE, HOSTS, PORTS, SEED };
 
 #define STEPS_PER_LINK 50
-/* Maximum number of walks until one ends connected. Only degree 2 needs more than a few: a ring of
- * all n switches is one walk in sqrt(n) / 2.6, one in 98 at most. */
+/* Maximum number of walks until one ends connected. Only degree 2 needs more than a few: one walk
+ * in sqrt(n) / 2.6, in the worst case one in 98, ends in a ring of all n switches. */
 #define WALKS_MAX 10000
 
 struct edge {

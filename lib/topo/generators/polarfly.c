@@ -3,7 +3,8 @@
 
 /* PolarFly (Lakhotia, Besta, Monroe, Isham, Iff, Hoefler, Petrini, "PolarFly: A Cost-Effective and
  * Flexible Low-Diameter Topology", SC 2022): the graphs of Erdos and Renyi, q^2 + q + 1 switches
- * with q + 1 links each, of which q + 1 switches have one less, and two links between any of them.
+ * with q + 1 links each, except that q + 1 of the switches have one less, and any two switches at
+ * most two links apart.
  *
  * A switch is a point of the projective plane over the field of q elements, a vector whose first
  * element that is not 0 is 1: number y q + z is (1, y, z), q^2 + z is (0, 1, z), the last one (0,

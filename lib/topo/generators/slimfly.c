@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* Slim Fly (Besta, Hoefler, "Slim Fly: A Cost Effective Low-Diameter Network Topology", SC 2014):
- * the graphs of McKay, Miller and Siran, 2 q^2 switches with (3q - d) / 2 links each and two links
- * between any of them; q = 4w + d is a power of a prime, d one of -1, 0, 1. Generator sets X, X'
+ * the graphs of McKay, Miller and Siran, 2 q^2 switches with (3q - d) / 2 links each, any two at
+ * most two links apart; q = 4w + d is a power of a prime, d one of -1, 0, 1. Generator sets X, X'
  * after Hafner, "Geometric realisation of the graphs of McKay-Miller-Siran" (2004).
  *
  * Switch number = half * q^2 + x * q + y. In the first half (x, y) and (x, y') are linked if y - y'

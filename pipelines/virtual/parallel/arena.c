@@ -21,8 +21,8 @@
 #define HUGE_PAGE  ((size_t)2 << 20)
 #define PIECE      ((size_t)32 << 20)
 
-/* In front of each piece, which begins at a huge page, so that its pages are touched by nothing but
- * what is in it; what was mapped is a huge page more. */
+/* Precedes each piece, which starts at a huge page, so that only accesses to the piece's contents
+ * touch its pages. The mapping is a huge page longer. */
 struct piece {
 	struct piece *before;
 	void *mapped;

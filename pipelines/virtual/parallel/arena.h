@@ -13,7 +13,7 @@ struct arena {
 	size_t used, size; /* the last piece */
 };
 
-/* Zeroed, aligned to a cache line. NULL without memory. */
+/* Zeroed, aligned to a cache line. NULL if memory ran out. */
 void *arena_get(struct arena *arena, size_t bytes);
 /* Memory that a run will soon touch everywhere, at random: all of its pages are made present
  * now, so that page faults do not interrupt the run. No effect before Linux 5.14. */
@@ -25,6 +25,6 @@ void arena_free(struct arena *arena);
  * is often little used, where huge pages would waste memory. */
 void arena_split_pages(void *memory, size_t bytes);
 
-/* Makes huge pages of memory that is already in use and not from an arena, as far as the kernel has
- * them; nothing else changes. */
+/* Turns memory that is already in use, and is not from an arena, into huge pages, as far as the
+ * kernel has any; nothing else changes. */
 void arena_join_pages(const void *memory, size_t bytes);

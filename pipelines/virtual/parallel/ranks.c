@@ -88,7 +88,7 @@ int ranks_exchange(struct ranks *ranks)
 	return ranks->failed ? -EIO : 0;
 }
 
-/* The same bytes for each other rank. 0 or -EIO. */
+/* Sends the same bytes to each other rank. 0 or -EIO. */
 static int send_all(struct ranks *ranks, const void *bytes, size_t size)
 {
 	for (unsigned i = 0; i < ranks->count; i++) {
@@ -249,7 +249,8 @@ bool ranks_were_started(const char *program)
 	const char *count = getenv("OMPI_COMM_WORLD_SIZE"), *command = getenv("OMPI_COMMAND");
 	const char *slash = command != NULL ? strrchr(command, '/') : NULL;
 
-	/* The environment is inherited: a program of mpirun's that calls this one is not it. */
+	/* The environment is inherited, so a program started by mpirun that runs this one is not
+	 * this program. */
 	return count != NULL && strtoul(count, NULL, 10) > 1 && command != NULL &&
 	       strcmp(slash != NULL ? slash + 1 : command, program) == 0;
 }

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The ranks of a run: processes, on one or several machines, that each do a part of it. All of them
- * do the same steps. A step is an exchange: each rank has a message for each other one, and
- * receives theirs. Everything else is built from exchanges: sums, maxima, agreement on errors.
+/* The ranks of a run: processes on one or several machines, each of which does a part of the run.
+ * All of them execute the same steps. A step is an exchange: each rank has a message for each other
+ * one, and receives theirs. Everything else is built from exchanges: sums, maxima, agreement on
+ * errors.
  *
  * The transport is behind the ops; ranks_open() provides MPI's. Ranks trust each other as threads
  * do, but not the length of a message. One thread calls.
@@ -17,7 +18,7 @@
 
 #include "base/weft_error.h"
 
-/* Bytes for a rank, or from it. Grows while a run finds its size. */
+/* Bytes for a rank or from it. Grows while a run finds out how much it needs. */
 struct ranks_message {
 	uint8_t *bytes;
 	size_t used, room;
@@ -37,7 +38,7 @@ struct ranks {
 	const struct ranks_ops *ops;
 	unsigned count, own;            /* number of processes; which this is */
 	struct ranks_message *out, *in; /* [count]; its own are unused */
-	bool failed;                    /* an exchange failed: there will be no other */
+	bool failed;                    /* an exchange failed: there will be no more */
 	struct error error;             /* why */
 	void *ctx;                      /* the ops' */
 };
@@ -60,9 +61,9 @@ void ranks_end_all(struct ranks *ranks, int code) __attribute__((noreturn));
 int ranks_init(struct ranks *ranks, unsigned count, unsigned own);
 void ranks_fini(struct ranks *ranks);
 
-/* Bytes at the end of a message to be filled in; NULL: no memory. */
+/* Appends bytes to a message, to be filled in; NULL: out of memory. */
 void *ranks_append(struct ranks_message *message, size_t bytes);
-/* Makes this much room; the message keeps its contents. 0 or -ENOMEM. */
+/* Makes room for this many bytes; the message keeps its contents. 0 or -ENOMEM. */
 int ranks_reserve(struct ranks_message *message, size_t bytes);
 
 /* Reads from a message in order. */
@@ -71,27 +72,27 @@ struct ranks_reader {
 	size_t left;
 };
 
-/* The next bytes; NULL: there are fewer. */
+/* The next bytes of a message; NULL: fewer are left. */
 const void *ranks_take(struct ranks_reader *reader, size_t bytes);
 
 /* Sends all messages and receives the others' messages; empties 'out'. 0 or -EIO. */
 int ranks_exchange(struct ranks *ranks);
-/* Nothing will be exchanged any more: a message could not be made, or is invalid. */
+/* Nothing will be exchanged any more, because a message could not be made or is invalid. */
 void ranks_fail(struct ranks *ranks, const char *why);
 
-/* Each value becomes the maximum, or the sum, over all ranks. 0 or -EIO, and nothing has
- * changed. */
+/* Each value becomes the maximum, or the sum, over all ranks. 0; or -EIO, and the values are
+ * unchanged. */
 int ranks_max(struct ranks *ranks, uint64_t *value, unsigned values);
 int ranks_sum(struct ranks *ranks, uint64_t *value, unsigned values);
 
 /* Replaces the bytes with rank 0's. 0 or -EIO. */
 int ranks_share(struct ranks *ranks, void *bytes, size_t size);
 
-/* One outcome for all: 'result', 0 or negative, and its fault, of the first rank that failed, with
- * the rank's number before the text if it is not 0. 'ranks' may be NULL. */
+/* One outcome for all ranks: 'result', 0 or negative, and the fault of the first rank that failed;
+ * a rank number other than 0 precedes the text. 'ranks' may be NULL. */
 int ranks_agree(struct ranks *ranks, int result, struct error *error);
 
-/* -EINVAL for all, if 'bytes' are not the same in each rank: "rank 2: another WHAT than rank 0's,
+/* Returns -EINVAL in all ranks if 'bytes' differ between them: "rank 2: another WHAT than rank 0's,
  * expected the same in all ranks". */
 int ranks_compare(
 	struct ranks *ranks, const void *bytes, size_t size, const char *what, struct error *error);

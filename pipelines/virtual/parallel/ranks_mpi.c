@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/*
- * Ranks by MPI. A message goes in two steps, because its length is not known where it arrives: its
- * length and the first bytes, then the rest, if there is one. A short message has none; messages of
- * a round are short (some 40,000 bytes with 3,456 hosts in two ranks).
- */
+/* Ranks over MPI. A message takes two steps, because the receiver does not know its length: its
+ * length and the first bytes, then the rest, if any. A short message has no rest; messages of a
+ * round are short (some 40,000 bytes with 3,456 hosts in two ranks). */
 
 #include <poll.h>
 #include <sched.h>
@@ -16,9 +14,9 @@
 
 #include "ranks.h"
 
-/* The first step's bytes. With MPI's header they are less than the size from which Open MPI asks
- * the receiver first: 65,536 over TCP, and between processes of one machine by EAGER_NAME, where
- * Open MPI's own is 4,096. */
+/* Size of the first step in bytes. With MPI's header it is below the size from which Open MPI asks
+ * the receiver first: 65,536 over TCP, and between processes of one machine the value of EAGER_NAME
+ * (Open MPI's default is 4,096). */
 #define FIRST_BYTES 60000u
 #define EAGER_NAME  "OMPI_MCA_btl_vader_eager_limit"
 #define EAGER_BYTES "65536"
@@ -47,7 +45,7 @@ struct first {
 struct ways {
 	MPI_Comm comm;
 	cpu_set_t cpus;          /* that this rank may use */
-	bool have_cpus;          /* all ranks are on this machine, and there is a CPU for each */
+	bool have_cpus;          /* all ranks are on this machine, with a CPU for each */
 	struct first *to, *from; /* [count] */
 	MPI_Request *request;    /* [2 * count] */
 };
@@ -67,8 +65,8 @@ static size_t first_of(uint64_t bytes)
 	return bytes < FIRST_BYTES ? (size_t)bytes : FIRST_BYTES;
 }
 
-/* On a busy machine the kernel may leave two ranks on one CPU, where each waits for the other to
- * sleep: ten times as long. The one with the higher number leaves. */
+/* On a busy machine the kernel may leave two ranks on one CPU, where each waits until the other
+ * sleeps, which takes ten times as long. The rank with the higher number leaves that CPU. */
 static void part_from_others(const struct ranks *ranks)
 {
 	const struct ways *ways = ranks->ctx;
@@ -134,7 +132,8 @@ static size_t piece(const struct ranks_message *message, size_t from)
 	return left < PIECE_BYTES ? left : PIECE_BYTES;
 }
 
-/* A piece of each message that has one there; '*more' is set if there was any. */
+/* Handles the piece at 'from' of each message that is long enough; '*more' is set if there was
+ * any. */
 static int exchange_rest(struct ranks *ranks, struct ways *ways, size_t from, bool *more)
 {
 	unsigned requests = 0;
@@ -155,7 +154,7 @@ static int exchange_rest(struct ranks *ranks, struct ways *ways, size_t from, bo
 	return code;
 }
 
-/* Room for the incoming data, and the first bytes of it. 0 or -ENOMEM. */
+/* Allocates room for the incoming data and copies the first bytes of it. 0 or -ENOMEM. */
 static int take_first(struct ranks *ranks, const struct ways *ways)
 {
 	for (unsigned i = 0; i < ranks->count; i++) {

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* weft lab apply: changes the devices and cables of a lab that is up to those of a file. Everything
- * is checked before anything changes. The files in the run directory change first, so that after a
- * kill the next 'apply' carries out the rest, and 'down' knows every process. */
+ * is checked before anything changes. The files in the run directory change first, so that if
+ * 'apply' is killed, the next one carries out the rest, and 'down' knows every process. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static int open_labs(struct lab_apply *apply, struct error *error)
 	return lab_open_change(&apply->up.lab, arguments->file, &apply->from, apply->fabric, error);
 }
 
-/* Processes that are to be started: those that do not run, and those that are restarted. */
+/* Processes to start: those that do not run, and those that are restarted. */
 static int choose_processes(struct lab_apply *apply, struct error *error)
 {
 	const struct lab_plan *plan = apply->up.lab.plan;
@@ -66,7 +66,7 @@ static int choose_processes(struct lab_apply *apply, struct error *error)
 
 /* --- the steps --- */
 
-/* 'ending': removed devices keep their processes in the list until these have ended. */
+/* 'ending': the processes of removed devices stay in the list until they have ended. */
 static int write_devices(const struct lab_apply *apply, bool ending, struct error *error)
 {
 	struct lab_devices devices = {.fabric = 0}, before = {.fabric = 0};
@@ -96,7 +96,7 @@ static int write_files(const struct lab_apply *apply, struct error *error)
 	return result == 0 ? lab_up_write_plan(&apply->up, error) : result;
 }
 
-/* Ends the recorded processes of which 'ends' is true. */
+/* Ends the recorded processes for which 'ends' is true. */
 static int end_processes(struct lab_apply *apply,
 	bool (*ends)(const struct lab_apply *apply, const char *process), bool forget,
 	struct error *error)
@@ -150,7 +150,7 @@ static int ask_process(
 	return result;
 }
 
-/* Waits for a process that an 'apply' which was killed has just started. */
+/* Waits for a process that a killed 'apply' had just started. */
 static int order_process(
 	const struct lab_apply *apply, const struct lab_record *record, struct error *error)
 {
@@ -163,7 +163,7 @@ static int order_process(
 	return result;
 }
 
-/* The processes that run, also those whose devices are removed: their cables become dark first. */
+/* The running processes, including those whose devices are removed: their cables go dark first. */
 static int order_cables(const struct lab_apply *apply, struct error *error)
 {
 	const struct lab_state *state = &apply->up.state;
@@ -180,7 +180,7 @@ static int order_cables(const struct lab_apply *apply, struct error *error)
 	return result;
 }
 
-/* Waits until the mapper has found what the file describes, or time runs out. */
+/* Waits until the mapper finds what the file describes, or until the time is up. */
 static int wait_whole(struct lab_apply *apply, struct error *error)
 {
 	struct lab_up *up = &apply->up;
@@ -232,7 +232,7 @@ static int apply_locked(struct lab_apply *apply, struct error *error)
 	lab_apply_print(apply, stdout);
 	if (apply->arguments->dry_run)
 		return 0;
-	/* The plan is known before anything changes. */
+	/* The whole plan is known before anything changes. */
 	fflush(stdout);
 	result = carry_out(apply, error);
 	if (result < 0)
@@ -248,8 +248,7 @@ static int apply_locked(struct lab_apply *apply, struct error *error)
 	return 0;
 }
 
-/* 'up' and 'down' must not interfere, nor a run: its traffic uses the hosts that it started with.
- */
+/* Keeps 'up', 'down' and runs out: the traffic of a run uses the hosts that it started with. */
 static int take_locks(
 	struct lab_apply *apply, struct lab_lock *lab, struct lab_lock *run, struct error *error)
 {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by the files of 'weft lab apply' (cmd_lab_apply.c, lab_apply_plan.c) only. */
+/* Shared only by the files of 'weft lab apply' (cmd_lab_apply.c, lab_apply_plan.c). */
 
 #include "experiment/lab/lab_devices.h"
 #include "experiment/lab/lab_security.h"
@@ -13,7 +13,7 @@ struct lab_apply {
 	char dir[128];    /* run directory */
 	char kept[160];   /* the lab file in it */
 	struct lab from;  /* the lab as it is */
-	struct lab_up up; /* the lab as it will be, in 'lab'; 'ended': processes to be started */
+	struct lab_up up; /* the future lab is in 'lab'; 'ended': processes to start */
 	uint16_t fabric;
 	bool *restart; /* [process of up.lab]: it runs, and lacks a port that its switch gets */
 };
@@ -21,14 +21,14 @@ struct lab_apply {
 /* Finds the run directory of the lab in the file. 0, or -errno and error. */
 int lab_apply_find(struct lab_apply *apply, struct error *error);
 
-/* The process of this name is recorded and alive. */
+/* The process with this name is recorded and alive. */
 bool lab_apply_runs(const struct lab_apply *apply, const char *process);
 
 /* Fills 'restart'. */
 void lab_apply_find_restarts(struct lab_apply *apply);
 
-/* Whether the lab can become what the file describes: 0; or -EINVAL and error, or -errno. */
+/* Whether the lab can be changed to what the file describes: 0; or -EINVAL and error, or -errno. */
 int lab_apply_check(const struct lab_apply *apply, struct error *error);
 
-/* Prints the devices and cables that are added and removed, and the processes that are started. */
+/* Prints the added and removed devices and cables, and the processes that are started. */
 void lab_apply_print(const struct lab_apply *apply, FILE *out);

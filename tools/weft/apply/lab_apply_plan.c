@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab apply: the differences between the lab and the file, and checks of them. */
+/* weft lab apply: finds the differences between the lab and the file, and checks them. */
 
 #include <errno.h>
 #include <net/if.h>
@@ -30,7 +30,8 @@ static const char *process_of(const struct lab *lab, enum device_kind kind, uint
 	return process == LAB_NO_PROCESS ? "" : lab->plan->process[process].name;
 }
 
-/* The same cable with the same rate and delay; NULL: 'lab' has none. Numbers are the same. */
+/* The same cable with the same rate and delay; NULL: 'lab' does not have it. Both use the same
+ * numbers. */
 static const struct topology_link *find_link(
 	const struct lab *lab, const struct topology_link *link)
 {
@@ -125,7 +126,7 @@ static bool same_edge(const struct run_config_edge *a, const struct run_config_e
 	       strcmp(a->address, b->address) == 0;
 }
 
-/* Processes open their edges when they start. */
+/* Edges cannot be added later, because processes open theirs when they start. */
 static int check_edges(const struct lab_apply *apply, struct error *error)
 {
 	const struct lab *to = &apply->up.lab;
@@ -149,7 +150,7 @@ static int look_for_interface(void *tap, struct error *error)
 	return if_nametoindex(tap) != 0;
 }
 
-/* A device that was removed is still in its process, without cables, if that runs others; unless
+/* A removed device stays in its process, without cables, if the process runs other devices; unless
  * the process was restarted meanwhile. */
 static int check_back(
 	const struct lab_apply *apply, enum device_kind kind, uint32_t number, struct error *error)
@@ -196,7 +197,7 @@ static int check_all_back(const struct lab_apply *apply, struct error *error)
 	return result;
 }
 
-/* The other devices of its process would end for a while. */
+/* A restart would interrupt the other devices of the process. */
 static int check_restarts(const struct lab_apply *apply, struct error *error)
 {
 	const struct lab *to = &apply->up.lab;
@@ -212,7 +213,7 @@ static int check_restarts(const struct lab_apply *apply, struct error *error)
 	return 0;
 }
 
-/* Patterns that compute destinations from the numbers of hosts need all of them. */
+/* Patterns that compute destinations from host numbers need all of the hosts. */
 static int check_traffic(const struct lab_apply *apply, struct error *error)
 {
 	const struct lab *to = &apply->up.lab;

@@ -10,7 +10,7 @@
 
 #define SNAP_BYTES 65536
 
-/* The comment that a packet has, and the violations of its frame. */
+/* The existing comment of a packet, and the violations of its frame. */
 static void write_comment(const struct audit *audit, const struct capture_packet *packet,
 	char comment[PCAPNG_COMMENT_MAX + 1])
 {

@@ -3,7 +3,7 @@
 #pragma once
 
 /* weft audit --mark: copies the capture and adds each violation in the report to the comment of its
- * frame, where the dissector finds it. */
+ * frame, where the dissector looks for it. */
 
 #include "audit/audit.h"
 #include "audit_subject.h"

@@ -55,13 +55,13 @@ static void set_lack(struct audit_interface *interface, const char *format, ...)
 	if (vasprintf(&interface->lack, format, args) < 0)
 		interface->lack = NULL;
 	va_end(args);
-	/* The bytes of a file there can be anything. */
+	/* Text from a file can contain any bytes. */
 	for (char *at = interface->lack; at != NULL && *at != '\0'; at++)
 		*at = *at < ' ' || *at > '~' ? '?' : *at;
 }
 
-/* The file describes its interface. Weft ends the frames of each port with their exact counts, so a
- * file from which another program took some of them does not match. */
+/* Uses the file's own description of the interface. Weft ends the capture of each port with exact
+ * counts of its frames, so the counts do not match if another program removed some of them. */
 static void find_lack(
 	const struct capture_interface *from, bool port, struct audit_interface *interface)
 {
@@ -87,8 +87,8 @@ static bool is_of_weft(const struct capture_packet *packet)
 	       packet->bytes[13] == (FRAME_ETHERTYPE & 0xFF);
 }
 
-/* Headers are needed, and what control frames say of credits and acknowledgements. Data has no
- * payload on the virtual clock. */
+/* The audit needs headers, and the credits and acknowledgements in control frames. On the virtual
+ * clock, data has no payload. */
 static void note_cut(struct audit_subject *subject, struct audit_interface *interface,
 	const struct capture_packet *packet)
 {
@@ -123,7 +123,7 @@ static int check_rate(const struct audit_subject *subject, uint32_t file,
 		subject->reader[file].path, from->name, there, here);
 }
 
-/* The address of a frame names the port that sent it, and its fabric. */
+/* The source address of a frame names the port that sent it, and the fabric. */
 static int check_sender(const struct audit_subject *subject, uint32_t file,
 	const struct capture_packet *packet, uint32_t way, struct error *error)
 {
@@ -134,7 +134,7 @@ static int check_sender(const struct audit_subject *subject, uint32_t file,
 	char right[AUDIT_WAY_NAME];
 	unsigned fabric = (unsigned)(from[4] << 8 | from[5]);
 
-	/* Other addresses are of ports that do not know theirs yet. */
+	/* Any other address belongs to a port that does not know its own yet. */
 	if (from[0] != 0x02 && from[0] != 0x12)
 		return 0;
 	audit_way_name(subject->topology, way, name);
@@ -168,7 +168,7 @@ static int refuse_twice(const struct audit_subject *subject, uint32_t file, uint
 		subject->reader[other].path);
 }
 
-/* A name with a colon is a port's. */
+/* A name with a colon is the name of a port. */
 static int find_port(struct audit_subject *subject, uint32_t file, uint32_t interface,
 	uint32_t *owner, struct error *error)
 {
@@ -194,7 +194,8 @@ static int find_port(struct audit_subject *subject, uint32_t file, uint32_t inte
 	return check_rate(subject, file, from, to->way, error);
 }
 
-/* A frame of a port, or of a wire: its ports are in its addresses. 1: it is of a port here. */
+/* Looks at a frame of a port, or of a wire, where the addresses name the ports. 1: it belongs to a
+ * port here. */
 static int look(struct audit_subject *subject, uint32_t file, const struct capture_packet *packet,
 	uint32_t *owner, struct error *error)
 {
@@ -227,7 +228,7 @@ static int look(struct audit_subject *subject, uint32_t file, const struct captu
 	return 1;
 }
 
-/* Ports that lack frames count as not captured. */
+/* Ports with missing frames count as not captured. */
 static void note_parts(struct audit_subject *subject, uint32_t file, const uint32_t *owner)
 {
 	for (uint32_t i = 0; i < subject->reader[file].interfaces; i++) {
@@ -244,8 +245,8 @@ static void note_parts(struct audit_subject *subject, uint32_t file, const uint3
 	}
 }
 
-/* A port counts as captured if both directions of its link are. A file of another program does not
- * say what selected its frames, but credit frames follow data. */
+/* A port counts as captured if both directions of its link are. A file written by another program
+ * does not state how its frames were selected, but credit frames follow data frames. */
 static void join_wire(struct audit_subject *subject, uint32_t way)
 {
 	unsigned out = subject->wired[way], in = subject->wired[way ^ 1];

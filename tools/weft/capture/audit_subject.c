@@ -15,7 +15,7 @@
 #include "lab/lab_snapshot.h"
 #include "topo/topology.h"
 
-/* Captures of the virtual clock count from 0, those of the real one from 1970. */
+/* Captures on the virtual clock count from 0, those on the real clock from 1970. */
 #define REAL_NS UINT64_C(1000000000000000000)
 
 /* --- request --- */

@@ -22,7 +22,7 @@ struct audit_request {
 	bool partial;
 };
 
-/* The options that both commands have, for getopt_long(). */
+/* The options shared by both commands, for getopt_long(). */
 enum {
 	AUDIT_OPTION_RUN = 1,
 	AUDIT_OPTION_SET,
@@ -42,15 +42,15 @@ enum {
 	}
 /* clang-format on */
 
-/* Takes one of these options. False: another one, or too many --set. */
+/* Accepts one of these options. False: it is another one, or there are too many --set. */
 bool audit_request_take(struct audit_request *request, int option, const char *value);
 /* EXIT_DONE, or EXIT_BAD_REQUEST after a message: files or rules are missing, or too many. */
 int audit_request_check(const struct audit_request *request, const char *command);
 
 /* An interface of a capture. */
 struct audit_interface {
-	uint32_t way; /* UINT32_MAX: a wire, whose frames name their ports by their addresses */
-	char *lack;   /* why frames of it are missing; NULL: none are, as far as the file tells */
+	uint32_t way; /* UINT32_MAX: a wire, on which the addresses of a frame name its ports */
+	char *lack;   /* why frames are missing; NULL: none are, as far as the file shows */
 };
 
 struct audit_capture {
@@ -77,9 +77,9 @@ struct audit_subject {
 	struct audit_capture *capture;
 	uint32_t files;
 	bool *captured;    /* [way]: all frames of the port */
-	uint8_t *wired;    /* [way]: frames of this direction captured on the wire, a set */
+	uint8_t *wired;    /* [way]: frames of this direction were captured on the wire; a set */
 	const char **part; /* [way]: why only some frames of the port were captured; NULL */
-	bool cut;          /* payloads of data were not captured whole */
+	bool cut;          /* payloads of data frames were truncated in the capture */
 	bool virtual;      /* the clock */
 };
 
@@ -88,7 +88,7 @@ int audit_subject_open(
 	struct audit_subject *subject, const struct audit_request *request, struct error *error);
 void audit_subject_close(struct audit_subject *subject);
 
-/* Calls 'add' with each frame in the order of time; a frame of a wire leaves one port and arrives
- * at the other. 0, or the first result below 0; -ENOMEM. */
+/* Calls 'add' with each frame in order of time; a frame on a wire leaves one port and arrives at
+ * the other. 0, or the first negative result; -ENOMEM. */
 typedef int audit_subject_fn(void *ctx, const struct audit_frame_at *frame);
 int audit_subject_read(struct audit_subject *subject, audit_subject_fn *add, void *ctx);

@@ -12,9 +12,9 @@
 #include "lab/lab_signals.h"
 #include "wire/pcapng_format.h"
 
-#define INTERFACE_AT 8u  /* its number, in a packet and in counts */
+#define INTERFACE_AT 8u  /* the interface's number, in packets and in counts */
 #define TIME_AT      12u /* in a packet, upper half first */
-#define COUNTS_BYTES 52u /* counts of Weft: numbers of frames received and dropped */
+#define COUNTS_BYTES 52u /* counts that Weft writes: numbers of frames received and dropped */
 #define RECEIVED_AT  24u
 #define DROPPED_AT   36u
 #define ENDED        UINT64_MAX /* in 'counted': the last counts of the interface were written */
@@ -90,7 +90,7 @@ static int write_part(void *output, const void *bytes, size_t count)
 	return write_all(output, bytes, count) ? 0 : -EIO;
 }
 
-/* Without drops, which only the last file knows. */
+/* Drops are left out, because only the last file knows them. */
 static bool write_counts(struct capture_output *output, uint64_t now_ns)
 {
 	struct pcapng pcapng = {.write = write_part, .ctx = output};
@@ -151,7 +151,7 @@ static bool add_interface(struct capture_output *output)
 	return true;
 }
 
-/* An interface ends: its counts are of all files. */
+/* At the end of an interface: its counts are totals over all files. */
 static bool write_last_counts(struct capture_output *output, const uint8_t *block, size_t bytes)
 {
 	uint8_t own[COUNTS_BYTES];

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The output of a joined capture (pcapng_merge.h): standard output, a file, or rotated files that
- * can each be read on their own. One thread. */
+/* The output of a joined capture (pcapng_merge.h): standard output, a file, or rotated files, each
+ * of which can be read on its own. One thread. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,22 +18,22 @@ struct capture_output {
 	int write_errno;  /* why the first write failed, or EINTR; 0: none */
 	/* Private. */
 	struct capture_rotation rotation;
-	uint8_t *head;     /* section and interface blocks at the start of each file */
+	uint8_t *head;     /* section and interface blocks that start each file */
 	size_t head_bytes; /* what they are */
 	uint64_t frames;   /* in all files */
-	/* By interface, for rotated files: frames in this file, for its counts. */
+	/* Frames of each interface in this file, for its counts if files are rotated. */
 	uint64_t *counted;
 	uint32_t interfaces, room;
 };
 
-/* 'path' NULL or "-": standard output, if it is not a terminal. An existing file stays unchanged
+/* 'path' NULL or "-": standard output, unless it is a terminal. An existing file stays unchanged
  * until capture_output_begin(). 0, or -errno and error. */
 int capture_output_open(struct capture_output *output, const char *path,
 	const struct capture_limits *limits, struct error *error);
 int capture_output_begin(struct capture_output *output, struct error *error);
-/* A pcapng_merge_write_fn, with the output as its context: takes whole blocks. */
+/* A pcapng_merge_write_fn, with the output as its context. Gets whole blocks. */
 bool capture_output_write(void *output, const void *block, size_t bytes);
-/* Whether the output accepts no more frames. */
+/* Whether the output no longer accepts frames. */
 bool capture_output_is_full(const struct capture_output *output);
-/* 0, or -errno and error: some systems report only here that a file could not be written. */
+/* 0, or -errno and error: on some systems a failed write is only reported here. */
 int capture_output_close(struct capture_output *output, struct error *error);

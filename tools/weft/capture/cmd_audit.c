@@ -67,7 +67,7 @@ static int add(void *ctx, const struct audit_frame_at *frame)
 
 /* --- answers --- */
 
-/* Kinds with violations, the earliest first. Returns how many there are. */
+/* Kinds with violations, the earliest first. Returns their number. */
 static unsigned sort(const struct audit *audit, enum audit_kind kinds[AUDIT_KIND_COUNT])
 {
 	unsigned count = 0;
@@ -87,7 +87,7 @@ static unsigned sort(const struct audit *audit, enum audit_kind kinds[AUDIT_KIND
 	return count;
 }
 
-/* The checks that cannot be made, and why. */
+/* Lists the checks that cannot be made, and why. */
 static json_t *list_unchecked(const struct audit_subject *subject)
 {
 	const struct audit_rules *rules = &subject->rules.rules;
@@ -206,7 +206,7 @@ static void print_text(const struct audit_subject *subject, const struct audit *
 	printf("violations       %s\n", count == 0 ? "none" : "see above");
 }
 
-/* All frames of all ports have to be there, unless --partial says that they are not. */
+/* All frames of all ports are required, unless --partial is given. */
 static int check_complete(const struct audit_subject *subject, const struct audit_request *request)
 {
 	char *missing = audit_ports_missing(subject);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft capture decap: the packets of TAPs alone. */
+/* weft capture decap: extracts the packets of TAPs. */
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -35,8 +35,8 @@ static int write_interfaces(const struct capture_reader *reader, struct pcapng *
 	return result < 0 ? result : 0;
 }
 
-/* A switch has a second record, with a comment and without a direction, of a frame that it
- * discards. */
+/* A switch has a second record of each frame that it discards, with a comment and without a
+ * direction. */
 static bool is_discard(const struct capture_packet *packet)
 {
 	return packet->direction == CAPTURE_BOTH && packet->comment != NULL;

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* weft lab capture: the process of each port writes into a FIFO, and this program joins them in the
- * output. A slow reader loses frames of the capture (they are counted) but never stalls the
- * switch. */
+ * output. With a slow reader, the capture loses frames (they are counted), but the switch never
+ * stalls. */
 
 #include "lab/cmd_lab.h"
 
@@ -24,7 +24,7 @@
 #define COMMAND "lab capture"
 #define LOOK_MS 100
 #define END_MS  8000  /* how long a machine may be silent before its captures count as ended */
-#define REST_MS 60000 /* how long it may keep sending what it has captured */
+#define REST_MS 60000 /* how long it may keep sending what it already captured */
 
 /* A captured port. */
 struct tap {
@@ -34,7 +34,7 @@ struct tap {
 	struct lab_connection *connection;
 	struct pcapng_merge_stream stream;
 	bool started;
-	/* For all captured ports of another machine: a session that passes its capture on. */
+	/* For all captured ports of another machine: a session that forwards its capture. */
 	const struct lab_remote *machine; /* NULL: a port here */
 	struct lab_remote session;
 	json_t *ports;
@@ -57,8 +57,8 @@ struct capture_run {
 	struct capture_output output;
 	uint64_t end_ms; /* when --duration ends */
 	struct pcapng_merge merge;
-	/* The first failure of copying: 0, or -errno and what it is. A reader that goes away is
-	 * none. */
+	/* The first failure of copying: 0, or -errno and its description. A reader that closes the
+	 * output is not a failure. */
 	int failed;
 	struct error why;
 	/* Used by the thread that requests the end. */
@@ -94,8 +94,8 @@ static void note_failure(struct capture_run *run, const struct tap *tap, int res
 			result == -EPROTO ? "its output is not a capture" : "no memory");
 }
 
-/* Copies the bytes that a port has written. False: it cannot be passed on, and nothing more is
- * taken from the port. */
+/* Copies the bytes that a port has written. False: they could not be passed on, and nothing more is
+ * read from the port. */
 static bool copy_tap(struct capture_run *run, struct tap *tap)
 {
 	static char bytes[65536];
@@ -134,7 +134,7 @@ static unsigned count_open(const struct capture_run *run)
 	return open;
 }
 
-/* Machines that are still capturing: ending a capture takes a while. */
+/* Machines that are still capturing, because ending a capture takes a while. */
 static unsigned count_open_there(const struct capture_run *run)
 {
 	unsigned open = 0;
@@ -144,8 +144,8 @@ static unsigned count_open_there(const struct capture_run *run)
 	return open;
 }
 
-/* Copies until all writers close, the reader goes away, a limit is reached, or a signal. False:
- * stop the capture. */
+/* Copies until all writers close, the reader closes the output, a limit is reached, or a signal
+ * arrives. False: stop the capture. */
 static bool copy_some(struct capture_run *run)
 {
 	bool good = true;
@@ -161,7 +161,7 @@ static bool copy_some(struct capture_run *run)
 	       lab_now_ms() < run->end_ms;
 }
 
-/* The machine is silent, or continues because the request to end has not reached it. */
+/* The machine is silent, or is still capturing because the request to stop has not reached it. */
 static bool is_overdue(const struct capture_run *run, unsigned i)
 {
 	const struct tap *tap = &run->tap[i];
@@ -171,8 +171,8 @@ static bool is_overdue(const struct capture_run *run, unsigned i)
 	return (run->ready[i].revents == 0 && now - heard > END_MS) || now - ending > REST_MS;
 }
 
-/* Takes nothing more from machines that are overdue, or from any after a signal: finish_there()
- * says so. */
+/* Reads nothing more from machines that are overdue, or from any machine after a signal:
+ * finish_there() reports that. */
 static void end_taps_there(struct capture_run *run)
 {
 	for (unsigned i = 0; i < run->taps; i++) {
@@ -184,8 +184,8 @@ static void end_taps_there(struct capture_run *run)
 	}
 }
 
-/* Copies the rest while the writers end, so that they need not wait. A slow machine gets its time,
- * which a second signal ends. Without a reader the rest is dropped. */
+/* Copies the rest while the writers end, so that they need not wait. A slow machine gets extra
+ * time, which a second signal ends. Without a reader, the rest is dropped. */
 static void copy_rest(struct capture_run *run)
 {
 	run->ending_ms = lab_now_ms();
@@ -292,7 +292,7 @@ static const struct lab_record *record_of(const struct capture_run *run, struct 
 	return lab_record_of(&run->lab, &run->state, topology_device_name(run->lab.topology, port));
 }
 
-/* The ports of a machine have one session. */
+/* All ports of a machine share one session. */
 static int add_port_there(struct capture_run *run, const struct lab_remote *machine,
 	const char *port, struct error *error)
 {
@@ -332,14 +332,14 @@ static int add_tap(struct capture_run *run, struct topology_port port, struct er
 			return error_set(error, EINVAL, "%s is listed twice", tap->port);
 	if (record == NULL)
 		return error_set(error, ENODEV, "%s: its process was not started here", tap->port);
-	/* Telemetry of DPDK has few connections: a process gets one for all its ports. */
+	/* DPDK's telemetry allows few connections, so a process gets one for all its ports. */
 	tap->connection = &run->connection[record - run->state.process];
 	result = tap->connection->fd >= 0 ? 0 : lab_connect(tap->connection, record, error);
 	run->taps += result == 0;
 	return result;
 }
 
-/* Both ends of all links that are in processes of this machine. */
+/* Both ends of all links, as far as they are in processes of this machine. */
 static int add_all(struct capture_run *run, struct error *error)
 {
 	const struct topology *topology = run->lab.topology;
@@ -439,7 +439,7 @@ static int finish_there(struct capture_run *run, struct error *error)
 	return result;
 }
 
-/* A session that has broken has closed its descriptor, and one that was not asked to capture sends
+/* A broken session has closed its descriptor, and a session that was not asked to capture sends
  * nothing that ends. */
 static void leave_unstarted(struct capture_run *run)
 {
@@ -471,12 +471,12 @@ static int capture(struct capture_run *run, struct error *error)
 	pthread_join(thread, NULL);
 	if (started < 0)
 		return started;
-	/* A port whose frames are not fetched has ended its capture itself. */
+	/* Checked before 'stopped': a port whose frames are not read ends its capture itself. */
 	if (run->failed != 0) {
 		*error = run->why;
 		return run->failed;
 	}
-	/* So has one whose reader has gone, before or while it was told to. */
+	/* So does a port whose reader has gone, before or while it was told to stop. */
 	if (run->stopped < 0 && run->output.write_errno != EPIPE) {
 		*error = run->error;
 		return -EIO;

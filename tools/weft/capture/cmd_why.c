@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft why: where the time of captured packets went (docs/man/weft-why.1). */
+/* weft why: shows where captured packets spent their time (docs/man/weft-why.1). */
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -43,7 +43,7 @@ struct request {
 	int goal, json;
 };
 
-/* A cause, summed over all packets that are shown. */
+/* A cause of delay, summed over all packets that are shown. */
 struct cause {
 	enum why_cause cause;
 	uint32_t way;
@@ -118,7 +118,7 @@ static int parse(int argc, char **argv, struct request *request)
 
 /* --- which packets --- */
 
-/* The host of 'length' characters; below 0: none. */
+/* The host whose name has 'length' characters; below 0: none. */
 static int find_host(const struct topology *topology, const char *name, size_t length)
 {
 	char text[TOPOLOGY_NAME_MAX];
@@ -141,7 +141,7 @@ static int choose_message(struct answer *answer, const char *text)
 	if (third == second || third[1] == '\0')
 		return command_fail(COMMAND, EXIT_BAD_REQUEST,
 			"--message %s: expected SOURCE:DESTINATION:NUMBER", text);
-	/* The port of a host, such as h0:1, has a colon as well. */
+	/* The name of a host's port, such as h0:1, also has a colon. */
 	for (; second < third && (source < 0 || destination < 0);
 		second = strchr(second + 1, ':')) {
 		source = find_host(topology, text, (size_t)(second - text));
@@ -424,7 +424,7 @@ static int explain(struct answer *answer, const struct request *request)
 
 	for (uint32_t i = 0; i < answer->packets && enough; i++) {
 		why_explain(answer->why, answer->packet[i], &answer->shown);
-		/* A path starts with its last message. */
+		/* A path is listed from its last message back. */
 		if (request->goal && i > 0)
 			answer->computed_ns +=
 				before_ns - answer->shown.start_ns - answer->shown.ns;

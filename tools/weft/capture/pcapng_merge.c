@@ -8,10 +8,10 @@
 
 #include "wire/pcapng_format.h"
 
-#define BLOCK_MAX  (1u << 20) /* more than a frame and its comment */
+#define BLOCK_MAX  (1u << 20) /* larger than a frame with its comment */
 #define OPTIONS_AT 16u        /* in an interface block */
 #define FILTER_MAX 500u
-#define NUMBER_AT  8u /* where the interface's number is, in packets and statistics */
+#define NUMBER_AT  8u /* offset of the interface's number, in packets and statistics */
 
 static uint32_t word_at(const uint8_t *block, size_t at)
 {
@@ -26,7 +26,7 @@ static int write_block(struct pcapng_merge *merge, const uint8_t *block, uint32_
 	return merge->write(merge->ctx, block, bytes) ? 0 : -EIO;
 }
 
-/* An interface block with if_filter in front of its other options. */
+/* Adds if_filter to an interface block, before its other options. */
 static int write_interface(struct pcapng_merge *merge, const struct pcapng_merge_stream *stream,
 	const uint8_t *block, uint32_t bytes)
 {
@@ -63,7 +63,7 @@ static int add_interface(struct pcapng_merge_stream *stream, uint32_t number)
 	return 0;
 }
 
-/* One complete block, with the number that its interface has in the joined stream. */
+/* Writes one complete block, with the number that its interface has in the joined stream. */
 static int pass_block(struct pcapng_merge *merge, struct pcapng_merge_stream *stream,
 	uint8_t *block, uint32_t bytes)
 {

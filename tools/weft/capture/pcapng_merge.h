@@ -2,9 +2,9 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Joins pcapng streams of this machine's byte order, one section each, into one: its section has
- * the interfaces of all streams. Packets appear in the order in which their blocks are complete;
- * each stream keeps its own order. No clock, no I/O. */
+/* Joins pcapng streams in this machine's byte order, which have one section each, into one stream:
+ * its section has the interfaces of all streams. Packets appear in the order in which their blocks
+ * become complete, so each stream keeps its own order. No clock, no I/O. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ struct pcapng_merge {
 	uint32_t interfaces; /* so far */
 };
 
-#define PCAPNG_MERGE_INTERFACES 4096 /* per stream: the ports of a machine */
+#define PCAPNG_MERGE_INTERFACES 4096 /* in each stream: the ports of a machine */
 
 /* An input stream. Zeroed at first. */
 struct pcapng_merge_stream {
@@ -28,11 +28,11 @@ struct pcapng_merge_stream {
 	size_t used, room;
 	uint32_t *interface; /* numbers in the joined stream */
 	uint32_t interfaces;
-	const char *filter; /* what selects its frames, for their interfaces; NULL: it is there */
+	const char *filter; /* filter to name in its interfaces; NULL: they name it already */
 };
 
-/* Adds bytes of a stream; writes the blocks that are complete. 0; -EPROTO: it is not a pcapng of
- * this byte order; -ENOMEM; -EIO: they could not be written. */
+/* Adds bytes of a stream; writes the blocks that become complete. 0; -EPROTO: it is not a pcapng of
+ * this byte order; -ENOMEM; -EIO: writing failed. */
 int pcapng_merge_add(struct pcapng_merge *merge, struct pcapng_merge_stream *stream,
 	const void *bytes, size_t count);
 void pcapng_merge_end(struct pcapng_merge_stream *stream);

@@ -46,18 +46,19 @@ void child_signals_block(sigset_t *signals, sigset_t *before)
 	sigaddset(signals, SIGCHLD);
 	sigaddset(signals, SIGINT);
 	sigaddset(signals, SIGTERM);
-	/* A blocked signal stays pending for a later wait, even if it is ignored. */
+	/* A blocked signal stays pending for a later wait, even if the signal is ignored. */
 	if (sigaction(SIGHUP, NULL, &hangup) < 0 || hangup.sa_handler != SIG_IGN)
 		sigaddset(signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, signals, before);
-	/* If the caller ignores it, the status of a child is lost. */
+	/* If SIGCHLD stayed ignored, as it is by some callers, the status of a child would be
+	 * lost. */
 	signal(SIGCHLD, SIG_DFL);
 }
 
 void child_become(pid_t parent, const sigset_t *mask)
 {
 	setpgid(0, 0);
-	/* A terminal with 'stty tostop' stops writers of other process groups. */
+	/* On a terminal with 'stty tostop', writers of other process groups are stopped. */
 	signal(SIGTTOU, SIG_IGN);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	/* It may have ended before. */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The subcommands of 'weft', a file each. Each gets the arguments from its own name on (argv[0]
+/* The subcommands of 'weft', one file each. Each gets the arguments from its own name on (argv[0]
  * is "topo", "route", …), does its work and returns an enum weft_exit. Results go to standard
  * output, everything else to standard error. */
 
@@ -21,7 +21,8 @@ enum weft_exit command_fail(const char *name, enum weft_exit code, const char *f
 /* The same with the text of the fault, and the exit code for 'result', a negative errno. */
 enum weft_exit command_error(const char *name, int result, const struct error *error);
 
-/* Whether an argument after the name is --help; main() has turned -h and 'weft help' into it. */
+/* Whether an argument after the name is --help; main() has already replaced -h and 'weft help' with
+ * it. */
 bool command_wants_help(int argc, char **argv);
 
 /* Prints the document on standard output, with further 'flags' of json_dumpf(), and releases it. */
@@ -37,7 +38,7 @@ int cmd_goal(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 int cmd_route(int argc, char **argv);
 int cmd_port(int argc, char **argv);
-/* Becomes the Python of the command argv[0] (tools/python). */
+/* Replaces this process with the Python part of the command argv[0] (tools/python). */
 int cmd_python(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_topo(int argc, char **argv);
@@ -46,15 +47,15 @@ int cmd_web(int argc, char **argv);
 int cmd_why(int argc, char **argv);
 int cmd_complete(int argc, char **argv);
 
-/* Commands that have subcommands, such as 'weft port list': one list of them provides the usage,
- * the choice and the message about a wrong word. */
+/* Commands that have subcommands, such as 'weft port list': a single list of these provides the
+ * usage, the dispatch, and the message about an unknown word. */
 
-/* A subcommand: the first member of a struct of its command that has the rest. */
+/* A subcommand: the first member of the command's own struct, which has the rest. */
 struct command_part {
 	const char *name; /* "list" */
 	/* For command_part_parse(). */
 	const char *arguments;             /* as the usage shows them */
-	const struct argp_option *options; /* with an empty one at the end */
+	const struct argp_option *options; /* ends with an empty one */
 	const char *doc;
 	const char *exit; /* the exit codes; NULL: 0, 2 and 3 */
 };
@@ -69,26 +70,26 @@ struct command_parts {
 	void (*print_usage)(FILE *out);
 };
 
-/* For an array of structs whose first member, 'is', is a command_part. */
+/* For an array of structs whose first member 'is' is a command_part. */
 #define COMMAND_PARTS(command, array, print_usage)                                               \
 	{                                                                                        \
 		command, &(array)[0].is, sizeof((array)[0]), sizeof(array) / sizeof((array)[0]), \
 			print_usage                                                              \
 	}
 
-/* Prints a line of usage for each subcommand. */
+/* Prints a usage line for each subcommand. */
 void command_parts_print(const struct command_parts *parts, FILE *out);
 
 /* The number of the subcommand that argv[1] names. -1: there is none to run; help or the reason was
  * printed, and *code is the exit code. */
 int command_parts_choose(const struct command_parts *parts, int argc, char **argv, int *code);
 
-/* Reads the arguments of a subcommand, whose name is argv[0], with argp, this parser and 'flags'
- * into 'input'. A wrong option and --help end the program. */
+/* Parses the arguments of a subcommand, whose name is argv[0], into 'input' with argp, using this
+ * parser and 'flags'. A wrong option or --help ends the program. */
 void command_part_parse(const struct command_parts *parts, const struct command_part *part,
 	argp_parser_t parser, unsigned flags, int argc, char **argv, void *input);
 
-/* Prints the usage of a subcommand on standard error: the number of arguments is wrong. Returns
- * EXIT_BAD_REQUEST. */
+/* Prints the usage of a subcommand on standard error, because the number of arguments is wrong.
+ * Returns EXIT_BAD_REQUEST. */
 enum weft_exit command_part_refuse(
 	const struct command_parts *parts, const struct command_part *part);

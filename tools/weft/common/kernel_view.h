@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Files of this machine's kernel, below command_root(). */
+/* Files that this machine's kernel provides, below command_root(). */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,8 +23,8 @@ struct cpu_times {
 /* False: the kernel does not report them. */
 bool kernel_cpu_times(pid_t process, long thread, struct cpu_times *cpu);
 
-/* The thread ran for less than 90 % of what it needs: all the time that it was not asleep, divided
- * by 'dilation'. */
+/* The thread ran for less than 90 % of the time that it needed, which is all the time that it was
+ * not asleep, divided by 'dilation'. */
 bool cpu_times_are_short(const struct cpu_times *cpu, unsigned dilation);
 
 /* The TAPs of processes that 'weft lab restart' ends: this command holds them until the new process

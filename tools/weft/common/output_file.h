@@ -18,13 +18,13 @@ struct output_file {
 	struct atomic_file to; /* where it is a file */
 };
 
-/* Both return EXIT_DONE, or the code of the error that was printed. The caller sets 'command'
- * and 'path' before. */
+/* Both return EXIT_DONE, or the code of the error that was printed. The caller sets 'command' and
+ * 'path' first. */
 int output_file_open(struct output_file *output);
-/* From now on standard output fails with EINTR once '*stop', even if its reader does not read. 0 or
- * -ENOMEM. */
+/* From now on, writes to standard output fail with EINTR once '*stop', even if its reader does not
+ * read. 0 or -ENOMEM. */
 int output_file_heed(struct output_file *output, const atomic_bool *stop);
 /* If that fails, nothing has changed. */
 int output_file_close(struct output_file *output);
-/* Called instead of closing after a failure: nothing changes. */
+/* Called instead of closing after a failure: the file stays unchanged. */
 void output_file_discard(struct output_file *output);

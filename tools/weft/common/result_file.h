@@ -3,7 +3,7 @@
 #pragma once
 
 /* Results of runs in files ("weft": "result/1"), for the commands that read them. A sweep seals the
- * results of its points: "sum" is a checksum of everything except "wall". It detects results that
+ * results of its points with "sum", a checksum of everything except "wall". It detects results that
  * were edited after weft-fabric wrote them. */
 
 #include <jansson.h>
@@ -12,7 +12,8 @@
 #include "base/weft_error.h"
 
 /* NULL, fault (may be NULL) and errno: EINVAL if it is not a result of this version or has
- * impossible values, EBADMSG if it was changed after sealing, or the error of opening it. */
+ * impossible values, EBADMSG if it was changed after it was sealed, or the error from opening
+ * it. */
 json_t *result_file_load(const char *path, struct error *error);
 
 /* Adds "sum" to the end of the file that 'result' was loaded from. 0 or -errno and error. */

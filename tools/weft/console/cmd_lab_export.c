@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab export: a lab as a topology file of containerlab, in which each process of the lab has a
- * container (a machine of the lab) and each link between two of them is a veth pair. */
+/* weft lab export: exports a lab as a containerlab topology file, in which each process of the lab
+ * has a container (which is a machine of the lab), and each link between two processes is a veth
+ * pair. */
 
 #include <errno.h>
 #include <libgen.h>
@@ -55,7 +56,7 @@ static int check(const struct lab *lab, struct error *error)
 
 /* --- machines --- */
 
-/* The group that has the device; NULL: none. */
+/* The group that contains the device; NULL: none. */
 static const struct lab_config_group *group_of(const struct lab_config *config, const char *device)
 {
 	for (uint32_t i = 0; i < config->groups.count; i++)
@@ -65,7 +66,7 @@ static const struct lab_config_group *group_of(const struct lab_config *config, 
 	return NULL;
 }
 
-/* Makes a machine for the device and for the rest of its group. */
+/* Makes a machine for the device, or for its whole group. */
 static int add_machine(struct lab_config *config, const char *device, struct error *error)
 {
 	const struct lab_config_group *group = group_of(config, device);
@@ -120,8 +121,8 @@ static struct lab_config_machine *machine_of(const struct lab *lab, struct topol
 	return &lab->config->machines.at[machine];
 }
 
-/* Gives the end of a link the next interface of its container, eth1 and so on: that of the
- * container itself would be eth0. */
+/* Gives the end of a link the next interface of its container, eth1 and so on; eth0 is the
+ * container's own. */
 static int add_port(
 	struct lab *lab, struct topology_port at, char interface[16], struct error *error)
 {
@@ -165,7 +166,7 @@ static int write_link(
 
 /* --- the files --- */
 
-/* 'base': the name of the file without its ending. */
+/* 'base': the file name without its suffix. */
 static int write_topology(struct lab *lab, const char *base, FILE *out, struct error *error)
 {
 	int result = 0;
@@ -189,8 +190,8 @@ static int write_topology(struct lab *lab, const char *base, FILE *out, struct e
 	return result;
 }
 
-/* A container is the network namespace of its host; hosts that share one keep their own. The lab
- * file needs different names of interfaces where there is no namespace. */
+/* A container is the network namespace of its host, except that hosts in one container keep their
+ * own namespaces. Without namespaces, the interface names in the lab file must differ. */
 static void move_edges(const struct lab *lab)
 {
 	const struct lab_config *config = lab->config;
@@ -205,7 +206,7 @@ static void move_edges(const struct lab *lab)
 	}
 }
 
-/* The lab file of the containers, and the files that it names: in the folder BASE.files. */
+/* The lab file for the containers, and the files that it names, in the folder BASE.files. */
 static int write_files(struct lab *lab, const char *base, struct error *error)
 {
 	json_t *files;
@@ -221,7 +222,7 @@ static int write_files(struct lab *lab, const char *base, struct error *error)
 	return result;
 }
 
-/* The absolute path of the output without ENDING. 0, or -errno and error. */
+/* The absolute path of the output without its suffix. 0, or -errno and error. */
 static int find_base(const char *output, char base[PATH_MAX], struct error *error)
 {
 	size_t length = strlen(output), end = strlen(ENDING);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab inventory: the machines of a lab file as a dynamic inventory of Ansible. */
+/* weft lab inventory: prints the machines of a lab file as a dynamic inventory for Ansible. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 #define COMMAND "lab inventory"
 
-/* The parts of [ssh://][USER@]HOST[:PORT]; a port only behind ssh://. */
+/* The parts of [ssh://][USER@]HOST[:PORT]; a port is only possible with ssh://. */
 static void add_address(json_t *vars, const char *ssh)
 {
 	char text[LAB_MACHINE_SSH_MAX], *host = text, *at, *port = NULL;
@@ -43,7 +43,7 @@ static void add_address(json_t *vars, const char *ssh)
 	json_object_set_new(vars, "ansible_host", json_string(host));
 }
 
-/* PCI addresses of the machine's ports: those that are bound. */
+/* PCI addresses of the machine's ports that are bound to devices. */
 static json_t *pci_ports(const struct lab *lab, unsigned machine)
 {
 	const struct topology *topology = lab->topology;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab part: a machine's end of a console's session (lab_remote.h). Requests come in on
- * standard input, a JSON object a line, and each gets an answer on standard output. Who may start
- * this program, may start all others of this user as well. */
+/* weft lab part: a machine's end of a console's session (lab_remote.h). Requests arrive on standard
+ * input, one JSON object per line, and each gets an answer on standard output. Anyone who may start
+ * this program may also start all others as this user. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ static json_t *do_alive(struct part *part, const json_t *request)
 	return answer;
 }
 
-/* The document of 'weft lab status --json' here; "clocks": with the pairs. */
+/* The document of 'weft lab status --json' for this machine, including "clocks" with the pairs. */
 static json_t *do_collect(struct part *part, const json_t *request)
 {
 	char path[sizeof(part->dir) + sizeof(LAB_KEPT_FILE) + 1];
@@ -184,7 +184,7 @@ static void hang_up(struct line *line)
 	line->fd = -1;
 }
 
-/* Only processes of this lab are asked. */
+/* Queries only processes of this lab. */
 static int dial(struct part *part, const char *prefix, struct line **line, struct error *error)
 {
 	bool ours = false;
@@ -302,7 +302,7 @@ static json_t *do_lock(struct part *part, const json_t *request)
 	return result < 0 ? failed(result, &error) : json_pack("{s:b}", "locked", 1);
 }
 
-/* The processes that run go on with the files of their start. */
+/* Running processes keep using the files with which they started. */
 static int take_files(struct part *part, const json_t *request, struct error *error)
 {
 	json_t *files = json_object_get(request, "files");
@@ -313,7 +313,8 @@ static int take_files(struct part *part, const json_t *request, struct error *er
 	return lab_bundle_write(part->dir, files, error);
 }
 
-/* Under the lock, which the child has as well: the files are of the lab that it starts. */
+/* Called with the lock held, which the child inherits: the files belong to the lab that it
+ * starts. */
 static json_t *up_locked(struct part *part, const json_t *request, const struct lab_lock *lock)
 {
 	char path[sizeof(part->dir) + 32], wait[32];
@@ -362,7 +363,7 @@ static json_t *do_down(struct part *part, const json_t *request)
 	return answer != NULL ? answer : failed(-ENOMEM, &error);
 }
 
-/* From here on standard output carries the capture. */
+/* From here on, standard output carries the capture. */
 static json_t *do_capture(struct part *part, const json_t *request)
 {
 	static const char *const options[][2] = {

@@ -13,9 +13,9 @@
 #include "os/private_dir.h"
 
 #define LOOK_MS 100
-#define STOP_MS 15000 /* time for machines to end what they have begun after a signal */
+#define STOP_MS 15000 /* extra time after a signal, for machines to finish what they started */
 
-/* "weft lab up: x" of the machine is "weft lab up: machine b: x" here. */
+/* The machine's "weft lab up: x" becomes "weft lab up: machine b: x" here. */
 static void print_said(const struct console_commands *orders, const char *machine, const char *said)
 {
 	char *copy = strdup(said), *rest = copy, *line, prefix[64];
@@ -32,13 +32,13 @@ static void print_said(const struct console_commands *orders, const char *machin
 	free(copy);
 }
 
-/* The time until which the answers of all machines are awaited. */
+/* The deadline for the answers of all machines. */
 struct patience {
 	uint64_t until_ms;
 	bool stopped;
 };
 
-/* A machine that is itself stopped does not answer to a signal either. */
+/* A stopped machine does not respond to a signal either. */
 static void heed_signal(struct lab_state *state, struct patience *patience)
 {
 	uint64_t until = lab_now_ms() + STOP_MS;
@@ -123,7 +123,7 @@ enum weft_exit console_commands_code(const struct console_commands *orders)
 	return code;
 }
 
-/* weft lab down of a lab on several machines. */
+/* weft lab down for a lab on several machines. */
 
 #define COMMAND "lab down"
 #define WORK_MS 60000

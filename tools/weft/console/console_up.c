@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab up of a lab file with machines: each machine starts its part, and this program waits
- * until they have found each other. */
+/* weft lab up for a lab file with machines: each machine starts its part, and this program waits
+ * until all parts have found each other. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -30,11 +30,11 @@
 
 #define COMMAND "lab up"
 #define STEP_MS 100
-#define WORK_MS 120000 /* time beyond --wait for a machine to start or end processes */
+#define WORK_MS 120000 /* time in addition to --wait, for a machine to start or end processes */
 
-#define FAR_NS INT64_C(1000000000) /* more than NTP's error and the time of an answer */
+#define FAR_NS INT64_C(1000000000) /* more than NTP's error plus the time of an answer */
 
-/* The time of day of machines, which captures of a lab have. Latencies do not depend on it
+/* The machines' time of day, which captures of a lab contain. Latencies do not depend on it
  * (lib/nic/clock). */
 
 static int64_t time_of_day_ns(void)
@@ -45,8 +45,8 @@ static int64_t time_of_day_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* How far its clock is ahead of this one, at least (behind: below 0); 0 if the time that the answer
- * takes could explain it all. */
+/* The minimum by which its clock is ahead of this one (negative: behind); 0 if the time that the
+ * answer takes could explain the whole difference. */
 static int64_t min_ahead_ns(struct lab_remote *remote)
 {
 	int64_t before = time_of_day_ns(), there, after;
@@ -61,9 +61,9 @@ static int64_t min_ahead_ns(struct lab_remote *remote)
 	return there > after ? there - after : there < before ? there - before : 0;
 }
 
-/* Whether the time of day of each machine, but those that are 'spare' ([machine]), is within a
- * second of the console's: 0, or -ETIME with error, which names the first one and what to do. A
- * moment for each machine. One that does not answer is not judged; a signal ends it with 0. */
+/* Checks that the time of day of each machine, except the 'spare' ones ([machine]), is within a
+ * second of the console's: 0, or -ETIME with error, which names the first machine and the remedy.
+ * Takes a moment per machine. Skips machines that do not answer; returns 0 on a signal. */
 static int console_check_clocks(
 	const struct lab_state *state, const bool *spare, struct error *error)
 {
@@ -107,9 +107,9 @@ static bool has_machine(const struct lab *lab, const struct lab_config_machine *
 	return false;
 }
 
-/* Machines on which a lab was brought up, and which its file no longer has. */
+/* Machines on which the lab was brought up, but which are no longer in its file. */
 
-/* Sessions with the machines of 'old' that are gone from 'lab'. */
+/* Sessions with the machines in 'old' that are no longer in 'lab'. */
 static int open_gone(
 	const struct lab *old, const struct lab *lab, struct lab_state *state, const char *control)
 {
@@ -127,7 +127,7 @@ static int open_gone(
 	return 0;
 }
 
-/* Machines without anything of the lab need no command. */
+/* Machines that have nothing of the lab need no command. */
 static void greet(struct lab_state *state, bool *spare)
 {
 	for (unsigned i = 0; i < state->remotes; i++) {
@@ -181,9 +181,9 @@ static void end_there(const struct lab *old, const struct lab *lab, const char *
 	free(spare);
 }
 
-/* Ends the lab on machines of the file that the console keeps (lab_snapshot.h) which are not in
- * 'lab': none of them has the same name and the same address. Prints on which it has ended, and for
- * the others which command does it there. 'command' is for messages. */
+/* Ends the lab on the machines that the console's copy of the file has (lab_snapshot.h) but 'lab'
+ * does not: no machine there has the same name and address. Prints where it ended and, for the
+ * other machines, which command ends it there. 'command' is for messages. */
 static void console_prune_end(const struct lab *lab, const char *command)
 {
 	char path[300];
@@ -209,7 +209,7 @@ struct console {
 	struct lab *lab;
 	struct lab_state state;
 	struct console_commands orders;
-	bool *spare; /* [machine] on which this call starts nothing, so that it ends nothing */
+	bool *spare; /* [machine] on which this call starts nothing, and therefore ends nothing */
 	bool made;   /* the console's folder is this call's */
 	json_t *all; /* the last look; NULL: none */
 	uint64_t began_ms;
@@ -248,7 +248,7 @@ static int make_folder(struct console *console, struct error *error)
 	return result == 0 && console->made ? lab_snapshot_write(console->lab, error) : result;
 }
 
-/* A process of the lab runs on the machine. */
+/* Whether a process of the lab runs on the machine. */
 static bool is_alive(const struct console *console, const struct lab_remote *remote)
 {
 	for (unsigned i = 0; i < console->state.processes; i++)
@@ -283,8 +283,8 @@ static int open_all(struct console *console, struct error *error)
 	return result;
 }
 
-/* Opens sessions, and keeps the file before anything of it is started. A signal until then leaves
- * everything as it was, but for machines that the file no longer has. */
+/* Opens sessions, and keeps a copy of the file before any part of it is started. A signal before
+ * then leaves everything unchanged, except on machines that the file no longer has. */
 static int prepare(struct console *console, struct error *error)
 {
 	int result = open_all(console, error);
@@ -390,7 +390,7 @@ static void print_summary(const struct console *console)
 	lab_warn_without_key(console->lab, "weft lab up", stderr);
 }
 
-/* The parts are on the machines, which does not yet mean that they form a lab. */
+/* Starts the parts on the machines; they may not have found each other yet. */
 static int send_parts(struct console *console, json_t *files)
 {
 	uint64_t wait_ms = console->arguments->wait_ps / PS_PER_MS;
@@ -407,7 +407,7 @@ static int send_parts(struct console *console, json_t *files)
 	return (int)console_commands_done(&console->orders);
 }
 
-/* EXIT_DONE, or the code of what was printed. */
+/* EXIT_DONE, or the code of the error that was printed. */
 static enum weft_exit bring_up(struct console *console, json_t *files)
 {
 	struct error error;
@@ -434,8 +434,8 @@ static enum weft_exit bring_up(struct console *console, json_t *files)
 	return EXIT_DONE;
 }
 
-/* After Ctrl-C ends what this call has started. True: nothing is left of the lab that a console
- * knows of. */
+/* After Ctrl-C, ends what this call started. True: nothing is left of the lab, as far as the
+ * console knows. */
 static bool take_back(const struct console *console)
 {
 	unsigned spared = 0;
@@ -449,7 +449,7 @@ static bool take_back(const struct console *console)
 	return console->made || spared == 0;
 }
 
-/* A lab that was up before stays up, whichever machines were reached this time. */
+/* A lab that was already up stays up, whichever machines were reached this time. */
 static void clean_up(struct console *console, enum weft_exit code)
 {
 	bool nothing = console->made && console->orders.code != NULL &&

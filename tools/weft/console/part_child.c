@@ -57,7 +57,7 @@ static void become(const char *const *words, int out, int err)
 	_exit(EXIT_NOT_ABLE);
 }
 
-/* Whether the input has ended: a console sends nothing before it has its answer. */
+/* Whether the input has ended: a console sends nothing until it has its answer. */
 static bool input_ended(void)
 {
 	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab: a lab of real processes. The command line. */
+/* weft lab: a lab of real processes. This file has the command line. */
 
 #include "cmd_lab.h"
 #include "base/option_key.h"
@@ -222,7 +222,7 @@ static const struct part {
 	struct command_part is;
 	enum weft_exit (*run)(const struct lab_arguments *arguments);
 	unsigned min, max; /* words behind LAB */
-	bool in_order;     /* options behind LAB are those of a program */
+	bool in_order;     /* options after LAB belong to a program */
 } parts[] = {
 	{{"up", "LAB.yaml", up_options,
 		 "Starts the processes of a lab and waits until all links are up.",
@@ -377,7 +377,7 @@ static void parse_replay(int key, const char *text, struct argp_state *state)
 	arguments->replay[arguments->replays++].value = text;
 }
 
-/* Options that may be repeated, or are collected. */
+/* Options that may be repeated; their values are collected. */
 static void parse_repeated(int key, const char *text, struct argp_state *state)
 {
 	struct lab_arguments *arguments = state->input;

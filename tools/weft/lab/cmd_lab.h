@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by the subcommands of 'weft lab'; used only by its files. */
+/* Shared only by the subcommands of 'weft lab'. */
 
 #include <stdbool.h>
 
@@ -21,7 +21,7 @@
 #define LAB_ONLY_MAX 64
 #define LAB_SETS_MAX 64
 
-/* Options of 'replay' that are keys of an entry of traffic; each may be given once. */
+/* Options of 'replay' that are keys of a traffic entry; each may be given only once. */
 #define LAB_REPLAY_OPTIONS(X)                                                                    \
 	X(host, 'H', "HOST", "this host sends all packets")                                      \
 	X(by, 'b', "FILE",                                                                       \
@@ -39,7 +39,7 @@ struct lab_arguments {
 	unsigned words;
 	const char *run_dir;            /* NULL: /run/weft/NAME */
 	const char *output;             /* NULL: standard output */
-	const char *only[LAB_ONLY_MAX]; /* up: processes by a device of theirs */
+	const char *only[LAB_ONLY_MAX]; /* up: processes, each named by one of its devices */
 	unsigned only_count;
 	struct lab_trust trust;        /* up */
 	const char *set[LAB_SETS_MAX]; /* run */
@@ -50,7 +50,7 @@ struct lab_arguments {
 	unsigned replays;
 	const char *filter, *where, *snaplen, *rotate; /* capture; NULL: not given */
 	uint64_t count;                                /* capture; 0: any number of frames */
-	const char *machine;  /* only this machine's part; NULL: whatever LAB means */
+	const char *machine;  /* only this machine's part; NULL: everything that LAB stands for */
 	const char *dilation; /* up; NULL: the file's */
 	bool alone;           /* up: with 'machine', does not wait for the others */
 	weft_time wait_ps, duration_ps;
@@ -76,8 +76,8 @@ struct lab_arguments {
 	weft_time interval_ps; /* top, web */
 };
 
-/* Searches the heads of all processes for a circular wait, which may span several of them. False:
- * one of them did not answer, and the result is unknown. */
+/* Searches the heads of all processes for a circular wait, which may span several of them. False: a
+ * process did not answer, so the result is unknown. */
 bool lab_circle_find(
 	const struct lab *lab, const struct lab_state *state, struct deadlock_circle *circle);
 
@@ -109,22 +109,22 @@ enum weft_exit cmd_lab_restart(const struct lab_arguments *arguments);
 /* Not for users: the other end of a console's session (lab_remote.h). */
 enum weft_exit cmd_lab_part(void);
 
-/* 'up' and 'down' of a lab whose file has machines, from its console. 'lab' is open, with the
- * console's folder as its run directory. */
+/* 'up' and 'down' on the console, for a lab whose file has machines. 'lab' is open, and its run
+ * directory is the console's folder. */
 enum weft_exit console_up(const struct lab_arguments *arguments, struct lab *lab);
 enum weft_exit console_down(const struct lab *lab);
-/* Takes the lab down except on the machines of 'spare', [machine of the lab], NULL: none, and
- * leaves the console's folder. */
+/* Takes the lab down, except on the machines in 'spare' ([machine of the lab]; NULL: none), and
+ * keeps the console's folder. */
 enum weft_exit console_end(const struct lab *lab, const bool *spare);
-/* Removes the console's folder, and ends the connections whose sockets are in it. */
+/* Removes the console's folder, and closes the connections whose sockets are in it. */
 void console_forget(const struct lab *lab);
 
 /* Ends the processes, removes namespace and run directory; frees 'state'. Returns how many
  * processes had to be killed, or -errno and error. */
 int lab_take_down(struct lab_state *state, struct error *error);
 
-/* Takes down the lab of that run directory, under its lock. Like lab_take_down(); -ENOENT: it is
- * not up. 'processes' is how many it had. */
+/* Takes down the lab in that run directory, with its lock held. Like lab_take_down(); -ENOENT: it
+ * is not up. 'processes' is set to the number of its processes. */
 int lab_down(const char *dir, unsigned *processes, struct error *error);
 
 /* Opens the lab and the state of the running one. Prints errors; EXIT_BAD_ANSWER if the lab is not
@@ -139,7 +139,7 @@ typedef enum weft_exit lab_running_fn(const struct lab_arguments *arguments, con
 enum weft_exit lab_with_running(
 	const struct lab_arguments *arguments, const char *command, lab_running_fn *work);
 
-/* -EINVAL and error if the lab runs on several machines, for commands that work on one. */
+/* -EINVAL and error if the lab runs on several machines, for commands that only support one. */
 int lab_expect_one_machine(
 	const struct lab *lab, const struct lab_state *state, struct error *error);
 
@@ -153,27 +153,27 @@ struct lab_mapper {
 	char host[TOPOLOGY_NAME_MAX]; /* "": none is known of */
 	bool elsewhere;               /* on another machine */
 	unsigned miscabled;           /* differences from the expected topology */
-	/* In a lab on several machines: a host here that has no routes to all others yet; "". */
+	/* In a lab on several machines: a host here that lacks routes to some other host; "". */
 	struct error short_of;
 };
 
 /* Asks the live processes of the lab until lab_mapping_done() is true; returns at once if routes
  * are static. With several machines it also waits for routes to all other hosts, unless 'lenient',
- * but succeeds without them: other machines may not be up yet. 'lenient': processes that ended, and
- * those that stop answering because they end, are left out; otherwise they are an error, and a
- * mapper on another machine must still be sending. 'leader' is the last mapper that led, also on
+ * but succeeds without them: other machines may not be up yet. 'lenient': processes that have
+ * ended, or stop answering because they are ending, are left out; otherwise they are an error, and
+ * a mapper on another machine must still be sending. 'leader' is the last mapper that led, also on
  * failure. 0, -ETIMEDOUT, -EINTR or another -errno, and error. */
 int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool lenient,
 	uint64_t patience_ms, struct lab_mapper *leader, struct error *error);
 
-/* The veth pairs of a lab, in a network namespace of its own: names cannot clash, and everything
- * disappears with the namespace. 'ip netns exec weft-LAB tcpdump -i wl3a' captures. */
+/* The veth pairs of a lab, in a network namespace of their own: names cannot clash, and everything
+ * disappears with the namespace. 'ip netns exec weft-LAB tcpdump -i wl3a' captures on them. */
 
-/* Makes the namespace and a pair for each VETH link, up, without IPv6 (the kernel must send
- * nothing by itself), with an MTU for frames of 'frame_bytes'. The caller has recorded the
- * namespace, and removes it on failure. */
+/* Makes the namespace and a pair for each VETH link. The interfaces are up, do not use IPv6 (the
+ * kernel must not send anything by itself), and have an MTU for frames of 'frame_bytes'. The caller
+ * has already recorded the namespace, and removes it on failure. */
 int lab_veth_create(const struct lab_plan *plan, uint32_t frame_bytes, struct error *error);
-/* No error if it does not exist. */
+/* It is not an error if the namespace does not exist. */
 int lab_veth_remove(const char *netns, struct error *error);
 
 /* Removes an uplink, or the remains of it; "": there is none. 0, or -errno and error. */
@@ -182,22 +182,22 @@ int lab_uplink_remove(const char *name, struct error *error);
 /* weft lab run --set: the traffic of one run, which differs from the traffic in the lab's file. */
 
 /* Applies "KEY=VALUE" to the opened lab, and writes the file that processes are told to load
- * ('traffic load'). 0, or -EINVAL and error: a key of something that cannot change while the lab is
- * up, or a value that the lab does not support; else -errno. */
+ * ('traffic load'). 0, or -EINVAL and error: a key that cannot change while the lab is up, or a
+ * value that the lab does not support; else -errno. */
 int lab_run_set(struct lab *lab, const char *const *set, unsigned sets, struct error *error);
 
 /* Credits and windows of a lab compared with round trips (credit_cover.h). */
 
-/* Only links that Weft times; others between processes are as fast as their device. */
+/* Only for links that Weft times; other links between processes are as fast as their device. */
 void lab_cover_report(const struct lab *lab, credit_cover_fn *tell, void *ctx);
 
-/* The user's labs that are up, or have remains, in the folder of labs. Labs with --run-dir
+/* The user's labs in the folder of labs that are up, or have remains. Labs started with --run-dir
  * elsewhere are not found. */
 
 /* 0 continues; -errno and error ends the walk. 'state' is NULL for a console. */
 typedef int (*lab_list_visit)(void *context, const char *name, const char *dir,
 	const struct lab_state *state, struct error *error);
 
-/* Visits the labs by name, or the labs on several machines that were brought up from here, where
- * the console's folder exists. 0, or what 'visit' returned. */
+/* Visits the labs in order of their names, and also labs on several machines that were brought up
+ * from here, if the console's folder exists. 0, or the return value of 'visit'. */
 int lab_list_each(bool consoles, lab_list_visit visit, void *context, struct error *error);

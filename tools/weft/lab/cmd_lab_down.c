@@ -15,8 +15,8 @@
 
 /* weft lab down */
 
-/* The run directory, not the lab file, knows the running processes: the file may have changed
- * since, and only the lab's name is read from it. */
+/* The run directory, not the lab file, knows the running processes: the file may have changed since
+ * then, so only the lab's name is read from it. */
 static int find_run_dir(const struct lab_arguments *arguments, char *dir, size_t size,
 	bool *console, struct error *error)
 {
@@ -44,7 +44,7 @@ static int find_run_dir(const struct lab_arguments *arguments, char *dir, size_t
 	return 0;
 }
 
-/* The machines that it was brought up with from here, otherwise those of the file. */
+/* The machines with which it was brought up from here, or else the machines in the file. */
 static enum weft_exit down_locked(const char *file, const char *dir)
 {
 	static const char *const names[] = {LAB_KEPT_FILE "*", NULL};
@@ -57,7 +57,7 @@ static enum weft_exit down_locked(const char *file, const char *dir)
 
 	snprintf(path, sizeof(path), "%s/" LAB_KEPT_FILE, dir);
 	kept = access(path, F_OK) == 0;
-	/* Left by an 'up' that was killed before it asked a machine. */
+	/* Left behind by an 'up' that was killed before it contacted any machine. */
 	if (!kept && access(file, F_OK) != 0 && private_dir_remove(dir, names, NULL) == 0) {
 		printf("%s down on 0 of 0 machines\n", file);
 		return EXIT_DONE;
@@ -84,7 +84,7 @@ static enum weft_exit down_there(const char *file, const char *dir)
 	return code;
 }
 
-/* As lab_take_down(), but -ENOENT: the lab is not up. */
+/* Like lab_take_down(), but -ENOENT: the lab is not up. */
 static int take_down(const char *dir, unsigned *processes, struct error *error)
 {
 	struct lab_state state;
@@ -105,7 +105,7 @@ int lab_down(const char *dir, unsigned *processes, struct error *error)
 	int result = lab_lock_take(&lock, dir, "taken down", error);
 
 	if (result < 0 && result != -EINVAL && access(dir, F_OK) != 0 && errno == ENOENT)
-		return -ENOENT; /* This user may not lock it, but nothing needs the lock. */
+		return -ENOENT; /* This user may not lock it, but no lock is needed. */
 	if (result < 0)
 		return result;
 	result = take_down(dir, processes, error);
@@ -164,7 +164,8 @@ static enum weft_exit not_up(const struct lab_arguments *arguments, const char *
 	return EXIT_DONE;
 }
 
-/* Cleans up a lab without a folder: a killed 'up' or 'down' may have left files beside it. */
+/* Cleans up after a lab without a folder: a killed 'up' or 'down' may have left files next to
+ * it. */
 static enum weft_exit down_remains(const struct lab_arguments *arguments)
 {
 	static const char *const ends[] = {"", LAB_CONSOLE_END};
@@ -207,7 +208,7 @@ enum weft_exit cmd_lab_down(const struct lab_arguments *arguments)
 	return EXIT_DONE;
 }
 
-/* weft lab restart: ends processes of a lab that is up, and starts them again. */
+/* weft lab restart: ends processes of a running lab, and starts them again. */
 
 #define COMMAND "lab restart"
 
@@ -237,7 +238,7 @@ static int check(const struct lab_arguments *arguments, const struct lab *lab,
 	return 0;
 }
 
-/* Restarts from the copy of the lab file in the run directory. */
+/* Restarts use the copy of the lab file in the run directory. */
 enum weft_exit cmd_lab_restart(const struct lab_arguments *arguments)
 {
 	struct lab_arguments up = *arguments;

@@ -68,7 +68,7 @@ static void print_title(unsigned *labs)
 			"started from");
 }
 
-/* Only a console's machines know which processes run. */
+/* Only the machines of a console know which processes run. */
 static int print_lab(void *context, const char *name, const char *dir,
 	const struct lab_state *state, struct error *error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab logs: the output of a lab's processes, on whatever machine they are. */
+/* weft lab logs: prints the output of a lab's processes, whichever machine they run on. */
 
 #include "cmd_lab.h"
 
@@ -31,7 +31,7 @@ static int show(const struct lab_state *state, const struct lab_record *record, 
 
 	if (text == NULL)
 		return -ENOENT;
-	/* Puts the name of its process before each line. */
+	/* Prefixes each line with the name of its process. */
 	rest = text;
 	while ((line = strsep(&rest, "\n")) != NULL)
 		if (*line != '\0' || rest != NULL)
@@ -40,7 +40,8 @@ static int show(const struct lab_state *state, const struct lab_record *record, 
 	return 0;
 }
 
-/* The processes of the named devices, or all. The code of the first failure. */
+/* The logs of the processes of the named devices, or all logs. Returns the code of the first
+ * failure. */
 static enum weft_exit show_chosen(
 	const struct lab_arguments *arguments, const struct lab *lab, const struct lab_state *state)
 {

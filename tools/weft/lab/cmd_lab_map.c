@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab map: the topology that the mapper has found, and its differences to the file's. */
+/* weft lab map: the topology that the mapper found, and how it differs from the file's. */
 
 #include "cmd_lab.h"
 
@@ -23,7 +23,7 @@
 
 /* --- asking --- */
 
-/* The merged mapping of all processes that answer, and how many do not. */
+/* The merged mapping of all processes that answer, and the number of those that do not. */
 static json_t *ask_all(const struct lab_state *state, unsigned *silent)
 {
 	json_t *mapping = lab_mapping_create();
@@ -41,7 +41,7 @@ static json_t *ask_all(const struct lab_state *state, unsigned *silent)
 	return mapping;
 }
 
-/* The map of a mapper without neighbours: a topology file would need a link. */
+/* The map of a mapper that has no neighbours: it cannot be a topology file, which needs a link. */
 static struct topology *map_of_one(const char *host, struct error *error)
 {
 	struct topology *alone = topology_create("", 0, 1);
@@ -91,7 +91,7 @@ static struct topology *ask_map(
 
 enum form { TOPOLOGY_FILE, GRAPHVIZ, DOCUMENT };
 
-/* By the options, or by the ending of the file's name. 0, or -EINVAL and error. */
+/* The format, according to the options or the file's suffix. 0, or -EINVAL and error. */
 static int choose_form(const struct lab_arguments *arguments, enum form *form, struct error *error)
 {
 	static const struct {
@@ -117,7 +117,7 @@ static int choose_form(const struct lab_arguments *arguments, enum form *form, s
 		"-o %s: expected a file that ends in .yaml, .yml, .json, .dot or .gv", path);
 }
 
-/* "one difference a line". NULL without memory. */
+/* The differences, one per line. NULL without memory. */
 static char *compare(
 	const struct topology *found, const struct topology *expected, unsigned *differences)
 {
@@ -172,7 +172,7 @@ static int write_json(
 	return write_document(json, out);
 }
 
-/* The map is on another machine: writes what is known here. */
+/* The map is on another machine: writes what is known on this one. */
 static enum weft_exit write_lead(const struct lab_arguments *arguments, const struct lab_lead *lead)
 {
 	struct output_file output = {.command = COMMAND, .path = arguments->output};
@@ -188,7 +188,7 @@ static enum weft_exit write_lead(const struct lab_arguments *arguments, const st
 	return fail_to_write(&output);
 }
 
-/* A later reader would take the default rates for those of the fabric. */
+/* A later reader would mistake the default rates for those of the fabric. */
 static int write_topology(const struct lab *lab, const struct topology *found, FILE *out)
 {
 	struct error error;
@@ -266,7 +266,7 @@ static enum weft_exit write_checked(const struct lab_arguments *arguments, enum 
 	return result == EXIT_DONE && differences > 0 ? EXIT_BAD_ANSWER : result;
 }
 
-/* The map of the leader; on planes with the maps of all that lead. */
+/* The map of the leader; with planes, the maps of all leaders. */
 static struct topology *ask_maps(const struct lab *lab, const struct lab_state *state,
 	const json_t *mapping, const json_t *leader, struct error *error)
 {

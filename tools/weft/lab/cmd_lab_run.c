@@ -25,15 +25,15 @@
 
 #define MAP_PS (10 * PS_PER_S) /* for a mapper that is running when traffic is about to start */
 
-/* Looks until there is a cycle. During the run only while all processes answer: the search at the
- * end asks them again, and is the one that counts. */
+/* Searches until there is a cycle. During the run, it only searches while all processes answer: the
+ * search at the end asks them again, and its result is the one that counts. */
 static void look_for_circle(struct lab_run *run, bool at_end)
 {
 	if (run->circle.channels == 0 && (at_end || !run->blind))
 		run->blind = !lab_circle_find(&run->lab, &run->state, &run->circle);
 }
 
-/* The processes load the traffic of this run, instead of that with which they started. */
+/* The processes load the traffic of this run instead of the traffic with which they started. */
 static bool is_loaded(const struct lab_run *run)
 {
 	return run->arguments->sets > 0 || run->lab.fabric != 0;
@@ -60,7 +60,7 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 		/* The lab was taken down. */
 		if (lab_run_count_left(run) == 0)
 			break;
-		/* The process knows the value that was asked for. */
+		/* The process has determined the requested value precisely enough. */
 		if (run->lab.config->run.measure.until.interval_ppm > 0 && !lab_run_is_sending(run))
 			break;
 		if (++looks % CIRCLE_LOOKS == 0)
@@ -71,7 +71,8 @@ static void send_traffic(struct lab_run *run, weft_time duration)
 		lab_run_order(run, "traffic stop");
 }
 
-/* Programs send through TAPs while the processes report: a window to each destination. */
+/* Programs send through TAPs while the processes report, so the difference may be a window per
+ * destination. */
 static uint64_t in_flight_max(const struct lab_run *run)
 {
 	const struct run_config *config = &run->lab.config->run;
@@ -90,7 +91,7 @@ static void judge_refused(struct lab_run *run)
 			refused);
 }
 
-/* Keeps the one whose loop was away the longest. */
+/* Keeps the process whose loop had the longest stall. */
 static void judge_stall(struct lab_run *run, unsigned i)
 {
 	const char *who = run->state.process[i].name;
@@ -104,7 +105,7 @@ static void judge_stall(struct lab_run *run, unsigned i)
 		run->state.processes == 1 ? "" : who);
 }
 
-/* Where a part of the lab is on another machine, messages may have arrived there. */
+/* If part of the lab is on another machine, messages may have arrived there. */
 static void judge(struct lab_run *run)
 {
 	if (lab_interrupted())
@@ -143,7 +144,7 @@ static int measure(struct lab_run *run, struct error *error)
 			run->lab.path);
 	if (run_config_check_samples(&run->lab.config->run.measure, duration, error) < 0)
 		return -EINVAL;
-	/* Messages sent before there are routes would wait, and their waiting would be measured. */
+	/* Messages sent before there are routes would wait, and this wait would be measured. */
 	result = lab_wait_mapped(
 		&run->lab, &run->state, true, lab_real_ms(&run->lab, MAP_PS), &mapper, error);
 	if (result < 0)
@@ -155,7 +156,7 @@ static int measure(struct lab_run *run, struct error *error)
 		return result;
 	run->links_before = lab_run_links(run);
 	send_traffic(run, duration);
-	/* The processes began a little later than this program. */
+	/* The processes start a little later than this program. */
 	lab_sleep_ms(LAB_RUN_STEP_MS);
 	look_for_circle(run, true);
 	result = lab_run_collect_drained(run, error);
@@ -215,7 +216,7 @@ static void disconnect_all(struct lab_run *run)
 	free(run->result);
 }
 
-/* One of the devices on other machines is a host, which has its own clock. */
+/* Whether a device on another machine is a host, which has its own clock. */
 static bool hosts_elsewhere(const struct lab_run *run)
 {
 	for (uint32_t i = 0; i < run->lab.topology->hosts; i++)
@@ -224,7 +225,7 @@ static bool hosts_elsewhere(const struct lab_run *run)
 	return false;
 }
 
-/* Prints the devices that are not part of the result. */
+/* Prints the devices that are not covered by the result. */
 static void print_elsewhere(const struct lab_run *run)
 {
 	if (json_array_size(run->elsewhere) == 0)
@@ -276,8 +277,8 @@ static enum weft_exit write_result(struct lab_run *run)
 		strerror(cause != 0 ? cause : ENOMEM));
 }
 
-/* Unsent messages are not lost: a link may have been down. If nothing at all was sent, the run
- * has no result. What was sent to other machines has arrived there. */
+/* Unsent messages are not lost: a link may have been down. If nothing at all was sent, the run has
+ * no result. Messages to other machines arrived there. */
 static bool nothing_was_sent(const struct run_result *result)
 {
 	return !result->partial && result->messages.dropped > 0 && result->messages.delivered == 0;
@@ -334,7 +335,7 @@ static int set_traffic(struct lab_run *run, struct error *error)
 	return lab_run_set(&run->lab, run->arguments->set, run->arguments->sets, error);
 }
 
-/* Two runs at a time would count each other's traffic. */
+/* Two runs at the same time would count each other's traffic. */
 static enum weft_exit run_alone(struct lab_run *run)
 {
 	struct lab_lock lock = {.fd = -1};
@@ -350,7 +351,7 @@ static enum weft_exit run_alone(struct lab_run *run)
 		result = lab_lock_take(&lock, dir, "sent traffic", &error);
 	if (result < 0)
 		return command_error(COMMAND, result, &error);
-	/* Before traffic starts, because a run with a wrong path would be useless. */
+	/* Done before traffic starts, because a run with a wrong path would be useless. */
 	code = output_file_open(&run->output);
 	if (code == EXIT_DONE && (result = set_traffic(run, &error)) < 0) {
 		output_file_discard(&run->output);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab set: rate, delay and faults of links, while the lab runs. */
+/* weft lab set: changes rate, delay and faults of links while the lab runs. */
 
 #include "cmd_lab.h"
 
@@ -36,7 +36,7 @@ struct setting {
 	char target[PORT_MAX + 1];       /* link_knobs.h */
 	uint64_t value[LINK_KNOB_COUNT]; /* or LINK_KNOB_KEEP */
 	bool reset;
-	struct topology_link *now; /* [link]: rate and delay of those that were set */
+	struct topology_link *now; /* [link]: rate and delay of the links that were set */
 };
 
 /* --- the command line --- */
@@ -133,7 +133,7 @@ static bool has_values(const struct setting *setting, uint32_t end, const json_t
 	lab_links_planned(setting->lab, end / 2, planned);
 	for (unsigned i = 0; i < LINK_KNOB_COUNT; i++) {
 		value = setting->reset ? planned[i] : setting->value[i];
-		/* A rate is kept as the time of a byte. */
+		/* A rate is stored as the time per byte. */
 		if (i == LINK_KNOB_RATE && value != LINK_KNOB_KEEP)
 			value = rate_of_time(ps_per_byte(value));
 		if (value != LINK_KNOB_KEEP && lab_links_knob(shown, i) != value)
@@ -142,7 +142,7 @@ static bool has_values(const struct setting *setting, uint32_t end, const json_t
 	return true;
 }
 
-/* Prints the end, and keeps its link's current values for the warnings. */
+/* Prints the end, and records its link's current values for the warnings. */
 static void report_end(struct setting *setting, uint32_t end, const json_t *shown)
 {
 	struct topology_link *link = &setting->now[end / 2];
@@ -172,7 +172,7 @@ static uint32_t find_end(const struct setting *setting, const json_t *shown)
 	return is_meant(setting, end) ? end : UINT32_MAX;
 }
 
-/* Number of the process's ends whose values do not match the order yet, or -EPROTO and error.
+/* The number of the process's ends whose values do not match the command yet, or -EPROTO and error.
  * 'done': prints each end in the target. */
 static int look(
 	struct setting *setting, struct lab_connection *connection, bool done, struct error *error)
@@ -248,7 +248,7 @@ static bool has_end(const struct setting *setting, const struct lab_record *reco
 	return false;
 }
 
-/* Skips ends whose process has ended or runs on another machine. */
+/* Skips ends whose process has ended or is on another machine. */
 static int order(struct setting *setting, struct error *error)
 {
 	unsigned done = 0;

@@ -165,7 +165,7 @@ static void print_summary(const struct lab_up *up, uint64_t took_ms)
 		printf("interfaces: ip netns exec weft-%s ip link\n", plan->lab);
 }
 
-/* The others may not be up yet. */
+/* The other machines may not be up yet. */
 static void warn_of_routes(const struct lab_up *up)
 {
 	if (up->mapper.short_of.text[0] != '\0')
@@ -215,7 +215,7 @@ static int bring_up(struct lab_up *up, struct error *error)
 	return result;
 }
 
-/* Removes the sockets of killed servers, on which new ones could not listen. */
+/* Removes the sockets of killed servers, because new servers could not listen on them. */
 static void remove_sockets(const struct lab_up *up)
 {
 	char path[256];
@@ -230,7 +230,7 @@ static void remove_sockets(const struct lab_up *up)
 	}
 }
 
-/* Restarts only ended processes; the others continue in any case. */
+/* Restarts only ended processes; the others keep running in any case. */
 static int bring_back(struct lab_up *up, struct error *error)
 {
 	int result;
@@ -258,7 +258,7 @@ static int dilate(const struct lab_arguments *arguments, struct lab *lab, struct
 	return result;
 }
 
-/* Without the device numbers of an earlier lab, whose remains are removed now. */
+/* Without the device numbers of an earlier lab, because its remains are removed now. */
 static int open_anew(struct lab_up *up, struct error *error)
 {
 	char dir[sizeof(up->lab.plan->run_dir)];
@@ -333,7 +333,7 @@ static void tell(const struct lab_up *up, uint64_t took_ms)
 	warn_of_miscabling(up);
 }
 
-/* The plan as comments, so that the whole reads back as a lab file. */
+/* Writes the plan as comments, so that the output as a whole reads back as a lab file. */
 static int print_plan(const struct lab *lab)
 {
 	char *text = NULL, *rest, *line;
@@ -389,7 +389,7 @@ static enum weft_exit up_there(const struct lab_arguments *arguments)
 	return console_up(arguments, &lab);
 }
 
-/* Where the name of a lab that is up is given instead of its file. */
+/* The name of a running lab was given instead of its file. */
 static void name_file(const struct lab_arguments *arguments, struct error *error)
 {
 	struct lab_target target;
@@ -412,7 +412,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 
 	if (arguments->explain)
 		return explain(arguments);
-	/* A lab that is up keeps its form even if the number of CPUs has changed. */
+	/* A running lab keeps its form even if the number of CPUs has changed. */
 	result = (arguments->restart ? lab_open_new : lab_open)(
 		&up.lab, arguments->file, arguments->run_dir, &error);
 	if (result == -ENOENT)
@@ -433,7 +433,7 @@ enum weft_exit cmd_lab_up(const struct lab_arguments *arguments)
 		result = take_down_first(&up, &error);
 	if (result == 0)
 		result = bring_up_locked(&up, &error);
-	/* The signal also interrupts the programs that 'up' calls, and they fail. */
+	/* The signal also interrupts the programs that 'up' calls, so they fail. */
 	if (result < 0 && lab_interrupted())
 		result = error_set(&error, EINTR, "interrupted");
 	if (result == 0)

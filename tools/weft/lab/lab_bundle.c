@@ -14,7 +14,7 @@
 #include "lab_snapshot.h"
 #include "os/private_dir.h"
 
-#define NAMES_MAX 64          /* files that a lab file can name */
+#define NAMES_MAX 64          /* the maximum number of files that a lab file can name */
 #define FILE_MAX  (64u << 20) /* bytes of one */
 #define LAB_FILE  "lab.yaml"
 
@@ -27,7 +27,7 @@ static char *hex_of(const char *bytes, size_t count)
 		       : sodium_bin2hex(text, 2 * count + 1, (const unsigned char *)bytes, count);
 }
 
-/* The bytes; NULL: no hexadecimal digits, or no memory. */
+/* The bytes; NULL: not hexadecimal digits, or no memory. */
 static unsigned char *bytes_of(const char *text, size_t *count)
 {
 	size_t length = text != NULL ? strlen(text) : 1;
@@ -44,10 +44,10 @@ static unsigned char *bytes_of(const char *text, size_t *count)
 
 /* --- making it --- */
 
-/* A path of the configuration, and the name that stands for it in the bundle. */
+/* A path in the configuration, and the name that replaces it in the bundle. */
 struct named {
 	char **path;
-	char *own; /* the path while the name is in its place */
+	char *own; /* the path, while the name is in its place */
 	char name[32];
 };
 
@@ -67,7 +67,7 @@ static void add_name(struct names *names, char **path, const char *name, unsigne
 	names->count++;
 }
 
-/* New kinds of files in lab files belong here. */
+/* New kinds of files in lab files must be added here. */
 static void find_names(struct run_config *run, struct names *names)
 {
 	names->count = 0;

@@ -4,23 +4,23 @@
 
 /* The files that a console sends to the machines of a lab: the lab file with every default and the
  * topology, and the files that it names (keys, routes, traffic). A machine keeps them in a private
- * folder beside the lab's run directory, from 'up' to 'down'. */
+ * folder next to the lab's run directory, from 'up' to 'down'. */
 
 #include <jansson.h>
 
 #include "base/weft_error.h"
 #include "experiment/lab/lab.h"
 
-/* {name of the file: its bytes in hexadecimal digits}; the lab file is "lab.yaml", and names the
- * others without a folder. The caller's reference; NULL and error. */
+/* {file name: its bytes as hexadecimal digits}; the lab file is "lab.yaml", and names the others
+ * without a folder. The caller's reference; NULL and error. */
 json_t *lab_bundle_make(const struct lab *lab, struct error *error);
 
 /* The folder "RUN_DIR.files". */
 void lab_bundle_dir(const char *run_dir, char *dir, size_t size);
-/* Writes the files there. 0, or -errno and error; -EINVAL: no bundle. */
+/* Writes the files there. 0, or -errno and error; -EINVAL: not a bundle. */
 int lab_bundle_write(const char *run_dir, json_t *files, struct error *error);
-/* 0: the files there are the same, or there are none; -EINVAL and error: the first one that is
- * not. */
+/* 0: the files there are identical, or there are none; -EINVAL and error: names the first one that
+ * differs. */
 int lab_bundle_compare(const char *run_dir, json_t *files, struct error *error);
-/* Removes the folder. No error if there is none. */
+/* Removes the folder. It is not an error if there is none. */
 int lab_bundle_remove(const char *run_dir, struct error *error);

@@ -12,7 +12,7 @@ json_t *lab_clocks_create(void)
 		"bound_ns", 0, "at", "", "of", "", "cut", 0);
 }
 
-/* Sums, and the pair of the largest bound. */
+/* Adds up the sums, and keeps the pair with the largest bound. */
 static void add_total(json_t *total, const json_t *more)
 {
 	static const char *const sums[] = {"pairs", "known", "steps"};
@@ -28,7 +28,7 @@ static void add_total(json_t *total, const json_t *more)
 		json_object_set(total, worst[i], json_object_get(more, worst[i]));
 }
 
-/* The number behind the last one of the page. */
+/* The number after the last one on the page. */
 static unsigned long long behind_page(const json_t *page)
 {
 	unsigned long long next = 0;
@@ -44,7 +44,7 @@ static unsigned long long behind_page(const json_t *page)
 	return next;
 }
 
-/* Pages of the process until one is empty or there is no room. */
+/* Reads pages of the process until one is empty or there is no room left. */
 static int add_pairs(json_t *clocks, struct lab_connection *connection, struct error *error)
 {
 	unsigned long long next = 0;

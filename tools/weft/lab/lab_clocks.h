@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Knowledge of the hosts of a lab about clocks of other machines (/weft/clocks), in two members of
- * the document of 'weft lab status --json':
+/* Reports of a lab's hosts about the clocks of other machines (/weft/clocks), in two members of the
+ * document of 'weft lab status --json':
  *
  *     "clocks_total"  {"pairs", "known", "steps", "bound_ns", "at", "of", "cut"}: one request to
  *                     each process

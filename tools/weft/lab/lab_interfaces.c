@@ -25,12 +25,13 @@
 
 #define INSIDE        "uplink" /* interface in the edge's namespace */
 #define COMMAND_BYTES 320
-/* A default route of another origin comes first. */
+/* A default route that Weft did not set takes precedence. */
 #define DEFAULT_ROUTE "route replace default via %s dev %s metric 2000\n"
 
 /* --- veth pairs of links --- */
 
-/* Set before there are interfaces, so that they inherit it. /proc/sys/net is that of the thread. */
+/* Set before there are interfaces, so that they inherit it. /proc/sys/net shows the namespace of
+ * the thread. */
 static int ipv6_off(void *ctx, struct error *error)
 {
 	int fd = open("/proc/sys/net/ipv6/conf/default/disable_ipv6", O_WRONLY | O_CLOEXEC);
@@ -68,7 +69,7 @@ static void write_commands(const struct lab_plan *plan, uint32_t frame_bytes, FI
 	}
 }
 
-/* iproute2 reads the commands from our pipe. */
+/* iproute2 reads the commands from a pipe. */
 static int run_ip(
 	const char *netns, const struct lab_plan *plan, uint32_t frame_bytes, struct error *error)
 {
@@ -112,7 +113,7 @@ int lab_veth_remove(const char *netns, struct error *error)
 
 /* --- uplink --- */
 
-/* Runs the command with this input. 0, or -EIO, also if the command ends without reading it. */
+/* Runs the command with this input. 0, or -EIO, even if the command ends without reading it. */
 static int __attribute__((format(printf, 2, 3))) run(const char *command, const char *format, ...)
 {
 	FILE *program = popen(command, "we");
@@ -136,7 +137,7 @@ static void forwarding_path(const char *interface, char path[80])
 	snprintf(path, 80, "/proc/sys/net/ipv4/conf/%s/forwarding", interface);
 }
 
-/* In the namespace of the thread. 'name' is the interface. */
+/* In the network namespace of the thread. 'name' is the interface. */
 static int forward(void *name, struct error *error)
 {
 	char path[80];
@@ -166,7 +167,7 @@ static bool forwards(const char *interface)
 	return value == '1';
 }
 
-/* The edge of the uplink, if its host is one of those that are started. */
+/* The edge that has the uplink, if its host is among those that are started. */
 static const struct run_config_edge *edge_here(const struct lab_up *up)
 {
 	const struct run_config_edge *edge = lab_config_uplink_edge(up->lab.config);
@@ -205,16 +206,16 @@ int lab_uplink_remove(const char *name, struct error *error)
 	if (name[0] == '\0')
 		return 0;
 	snprintf(command, sizeof(command), "ip link del %s 2>/dev/null", name);
-	/* It also disappears with the edge's namespace. */
+	/* The interface also disappears with the edge's namespace. */
 	if (if_nametoindex(name) != 0 && run(command, "%s", "") < 0 && if_nametoindex(name) != 0)
 		return error_set(error, EIO, "uplink: %s cannot be removed", name);
-	/* Without the first line, a missing table would be an error. */
+	/* The first line is needed because deleting a missing table would be an error. */
 	if (run("nft -f -", "table ip %s\ndelete table ip %s\n", name, name) < 0)
 		return error_set(error, EIO, "uplink: nftables: table %s cannot be removed", name);
 	return 0;
 }
 
-/* The outer end, and what the machine does with the packets. Only answers get in. */
+/* Sets up the outer end, and how the machine treats the packets. Only replies get in. */
 static int make_outside(
 	const char *name, const char *netns, const char *nat, char inner[20], char outer[20])
 {
@@ -222,7 +223,8 @@ static int make_outside(
 	int result = run("ip -batch -", "link add %s type veth peer name " INSIDE " netns %s\n",
 		name, netns);
 
-	/* A network in 198.18.0.0/15, which is reserved for network tests; indexes are unique. */
+	/* A network in 198.18.0.0/15, which is reserved for network tests; interface indexes are
+	 * unique. */
 	net = if_nametoindex(name) % 0x8000 * 4;
 	snprintf(outer, 20, "198.%u.%u.%u", 18 + (net >> 16), net >> 8 & 255, (net & 255) + 1);
 	snprintf(inner, 20, "198.%u.%u.%u", 18 + (net >> 16), net >> 8 & 255, (net & 255) + 2);

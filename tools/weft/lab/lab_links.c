@@ -193,11 +193,11 @@ static bool is_cut(json_t *links, const char *port)
 	return strcmp(lab_text(lab_row(links, "port", port), "state"), "cut") == 0;
 }
 
-/* The loop does it in its next iterations. */
+/* The loop carries it out in its next iterations. */
 static int wait_for(
 	struct lab_connection *connection, const char *port, bool cut, struct error *error)
 {
-	/* Asking takes long if there are many links. */
+	/* If there are many links, querying them takes long. */
 	for (uint64_t until = lab_now_ms() + LAB_FOLLOW_MS; lab_now_ms() < until;) {
 		json_t *links = lab_ask_links(connection, error);
 		bool done = links != NULL && is_cut(links, port) == cut;
@@ -252,7 +252,7 @@ int lab_cable_order(const struct lab *lab, const struct lab_state *state,
 	return result;
 }
 
-/* weft lab link: cuts a cable, or restores it, at its ends on this machine. */
+/* weft lab link: cuts or restores a cable at its ends on this machine. */
 
 enum weft_exit cmd_lab_link(const struct lab_arguments *arguments)
 {

@@ -2,8 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The speed of a lab's links: from the file, from 'weft lab set', and where their devices are
- * slower. */
+/* The speed of a lab's links: set by the file or 'weft lab set', or limited by their devices. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -15,24 +14,26 @@
 #include "setup/link_knobs.h"
 
 /* "links: 4 shared, 1Gbps, 5us; 2 veth, as fast as their devices" and a line end. 'here': whether
- * the link ends in a process of this machine, NULL: all of them. */
+ * the link ends in a process of this machine; NULL: prints all links. */
 void lab_links_print(const struct lab *lab, const bool *here, FILE *out);
 
-/* A warning on stderr for each port in 'links' (from /weft/links) whose NIC is slower than the file
- * demands. */
+/* Prints a warning on stderr for each port in 'links' (from /weft/links) whose NIC is slower than
+ * the file requires. */
 void lab_links_warn(const struct lab *lab, json_t *links);
 
 /* The knobs that the lab file sets for both directions of a link. */
 void lab_links_planned(const struct lab *lab, uint32_t link, uint64_t value[LINK_KNOB_COUNT]);
 
-/* The gauge of a knob in an object of /weft/links, or of a list that has its names. */
+/* The gauge of a knob in an object of /weft/links, or in a list with the same names. */
 const char *lab_links_gauge(enum link_knob knob);
 uint64_t lab_links_knob(const json_t *link, enum link_knob knob);
 
-/* " rate=1Gbps delay=5us loss=1%": what is not 0; " as fast as its device" if nothing is. */
+/* " rate=1Gbps delay=5us loss=1%": all values that are not 0; " as fast as its device" if all are
+ * 0. */
 void lab_links_print_knobs(const json_t *link, FILE *out);
 
-/* The cable between two ports of a lab that is up: cut or joined at its ends on this machine. */
+/* The cable between two ports of a running lab, which is cut or joined at its ends on this
+ * machine. */
 
 #define LAB_PORT_MAX (TOPOLOGY_NAME_MAX + 8)
 
@@ -42,11 +43,11 @@ struct lab_cable {
 	bool cut;                   /* wanted */
 };
 
-/* Fills the ends of the cable at a port such as "s0:1". 0, or -EINVAL and error. */
+/* Fills in the ends of the cable at a port such as "s0:1". 0, or -EINVAL and error. */
 int lab_cable_find(
 	const struct lab *lab, const char *name, struct lab_cable *cable, struct error *error);
 
-/* Cuts the cable or joins it, and waits until the loops have done so. One end is enough to cut it;
- * an ended process has no end. 0, or -errno and error: -ENODEV if neither end is here. */
+/* Cuts or joins the cable, and waits until the loops have done so. One end is enough to cut it; the
+ * ends in ended processes are skipped. 0, or -errno and error: -ENODEV if neither end is here. */
 int lab_cable_order(const struct lab *lab, const struct lab_state *state,
 	const struct lab_cable *cable, struct error *error);

@@ -17,11 +17,11 @@
 #include "os/private_dir.h"
 #include "os/runtime_dir.h"
 
-#define PASSED  "WEFT_LAB_LOCK" /* descriptor; passed from one weft to the next */
-#define TRIES   100             /* others come and go */
-#define NAME_MS 1000            /* until a new holder wrote its id, or a child released the lock */
+#define PASSED  "WEFT_LAB_LOCK" /* descriptor; passed on from one weft process to the next */
+#define TRIES   100             /* other holders come and go */
+#define NAME_MS 1000 /* for a new holder to write its id, or for a child to release the lock */
 
-/* The previous holder has removed the file since it was opened here. */
+/* The previous holder removed the file after it was opened here. */
 static bool was_removed(int fd, const char *path)
 {
 	struct stat ours, there;
@@ -31,7 +31,8 @@ static bool was_removed(int fd, const char *path)
 }
 
 /* -EINVAL and error: another command holds the lock. -EBUSY: the holder has not written its id yet,
- * or it was killed and a child that is about to call exec() still has the descriptor. */
+ * or the holder was killed and its child still has the descriptor because it is about to call
+ * exec(). */
 static int refuse(int fd, const char *dir, struct error *error)
 {
 	char who[64];
@@ -45,7 +46,8 @@ static int refuse(int fd, const char *dir, struct error *error)
 	return pid != NULL && (kill(atoi(pid), 0) == 0 || errno == EPERM) ? -EINVAL : -EBUSY;
 }
 
-/* In a folder as /tmp, another user may have made the file, or a name for one of ours. */
+/* In a shared folder such as /tmp, another user may have created the file, or a link to one of this
+ * user's files. */
 static bool is_ours(int fd)
 {
 	struct stat status;
@@ -59,7 +61,7 @@ static int try_lock(const char *path, const char *dir, struct error *error)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600), result;
 
-	if (fd < 0) /* ENOENT: the previous holder has removed the folder as well. */
+	if (fd < 0) /* ENOENT: the previous holder also removed the folder. */
 		return errno == ENOENT ? -ESTALE
 				       : error_set(error, errno, "%s: %s", path, strerror(errno));
 	if (!is_ours(fd))
@@ -96,8 +98,8 @@ void lab_lock_pass(const struct lab_lock *lock)
 	setenv(PASSED, number, 1);
 }
 
-/* The lock that lab_lock_pass() has left to this program, if it is that of 'path'; else -1. The
- * processes that this program starts do not get it. */
+/* The lock that lab_lock_pass() left to this program, if it is for 'path'; else -1. Processes that
+ * this program starts do not inherit it. */
 static int take_passed(const char *path)
 {
 	const char *number = getenv(PASSED);
@@ -147,14 +149,14 @@ void lab_lock_release(struct lab_lock *lock)
 
 	if (lock->fd < 0)
 		return;
-	/* Removed while it is held: a command that opens it now sees that. */
+	/* Removed while the lock is held: a command that opens the file now notices that. */
 	if (!lock->passed)
 		unlink(lock->path);
 	close(lock->fd);
 	lock->fd = -1;
 	if (lock->passed)
 		return;
-	/* Removes /run/weft as well, if this was the last lab. */
+	/* Also removes /run/weft, if this was the last lab. */
 	runtime_dir_labs(labs);
 	rmdir(labs);
 }

@@ -3,9 +3,9 @@
 #pragma once
 
 /* One command at a time brings a lab up or takes it down, and one sends its traffic: it holds
- * DIR.lock, a file beside the run directory DIR, or, for traffic, run.lock inside it. The file
- * names the action. The kernel releases it when the command ends, however that ends; the processes
- * of the lab do not keep it. */
+ * DIR.lock, a file next to the run directory DIR, or, for traffic, run.lock inside it. The file
+ * names the action. The kernel releases the lock when the command ends, for whatever reason; the
+ * processes of the lab do not hold it. */
 
 #include <stdbool.h>
 
@@ -18,10 +18,10 @@ struct lab_lock {
 };
 
 /* 'work' ends the sentence "this lab is being …": "brought up". Makes the folders above 'dir'.
- * -EINVAL and error: another command is working on this lab, with its action, for which it gets a
- * second to write it; -errno and error: the file cannot be made. */
+ * -EINVAL and error: another command is working on this lab; the error names its action, which it
+ * has one second to write. -errno and error: the file cannot be created. */
 int lab_lock_take(struct lab_lock *lock, const char *dir, const char *work, struct error *error);
-/* In a child, before it becomes another command of weft: that inherits the lock. */
+/* In a child, before it becomes another weft command, which then inherits the lock. */
 void lab_lock_pass(const struct lab_lock *lock);
-/* Removes the file, and /run/weft after the last lab. Does nothing if it is not held. */
+/* Removes the file, and /run/weft after the last lab. Does nothing if the lock is not held. */
 void lab_lock_release(struct lab_lock *lock);

@@ -57,7 +57,7 @@ json_t *lab_mapping_leader(const json_t *mapping)
 	return leader;
 }
 
-/* Merges the report of a device here about the mapper that it follows. */
+/* Merges what a device here reports about the mapper that it follows. */
 static void hear(struct lab_lead *lead, const json_t *agent)
 {
 	json_int_t epoch = json_integer_value(json_object_get(agent, "epoch"));
@@ -82,7 +82,8 @@ struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere)
 	{
 		const char *follows = lab_text(agent, "follows");
 
-		/* An identity that belongs to no host of the lab is not on this machine. */
+		/* An identity that does not belong to any host of the lab is not on this
+		 * machine. */
 		if (lead.host == NULL &&
 			(strncmp(follows, "0x", 2) == 0 || lab_elsewhere_has(elsewhere, follows)))
 			lead.host = follows;
@@ -178,7 +179,7 @@ static int check_leaders(const json_t *mapping, uint32_t planes, struct error *w
 	return 0;
 }
 
-/* A mapper that leads; if there are several, the one that the device follows. */
+/* A leading mapper; if there are several, the one that the device follows. */
 static json_t *find_leader(const json_t *mapping, const char *host)
 {
 	json_t *mapper;
@@ -238,7 +239,7 @@ bool lab_mapping_done(const json_t *mapping, bool alone, uint32_t planes, struct
 	}
 	if (leader != NULL && check_leaders(mapping, planes, why) < 0)
 		return false;
-	/* If the mapper runs on another machine, it is the one that all devices follow. */
+	/* If the mapper runs on another machine, all devices must follow that one. */
 	name = leader != NULL ? lab_text(leader, "host") : first_followed(agents);
 	if (name[0] == '\0') {
 		error_set(

@@ -9,41 +9,41 @@
 #include "topo/topology.h"
 
 json_t *lab_mapping_create(void);
-/* Asks a process and adds its answer. 0, or -errno and error. */
+/* Queries a process and adds its answer. 0, or -errno and error. */
 int lab_mapping_add(
 	json_t *mapping, const struct lab_record *record, const char *dir, struct error *error);
 
-/* This candidate leads, with or without routes. */
+/* This candidate is the leader, with or without routes. */
 bool lab_mapping_leads(const json_t *mapper);
-/* The mapper that leads; if there are several, the one with the most switches. NULL: none on this
+/* The leading mapper; if there are several, the one with the most switches. NULL: none on this
  * machine. */
 json_t *lab_mapping_leader(const json_t *mapping);
-/* The mapper that leads, on any machine: devices here know a remote one from its heartbeats. */
+/* The leading mapper on any machine: devices here know a remote one from its heartbeats. */
 struct lab_lead {
 	const char *host;    /* NULL: none is known. The mapping's */
 	bool elsewhere;      /* on another machine */
-	bool silent;         /* elsewhere only: no device here received anything from it for long */
+	bool silent;         /* elsewhere only: no device here received it for a long time */
 	json_int_t epoch;    /* epoch of its tables, as far as devices here use them */
 	json_int_t heard_ns; /* elsewhere only: how long ago it was last received */
 };
 
 /* 'elsewhere': devices that run on other machines (lab_state.h). */
 struct lab_lead lab_mapping_lead(const json_t *mapping, const json_t *elsewhere);
-/* A mapper leads and sends. Otherwise 'why' gives the reason. */
+/* Whether a mapper leads and sends. Otherwise 'why' gives the reason. */
 bool lab_lead_lives(const struct lab_lead *lead, struct error *why);
 
 /* The leading mapper on this machine that the device follows, or else lab_mapping_leader(). */
 json_t *lab_mapping_leader_of(const json_t *mapping, const char *device);
 
-/* Whether every host here has routes to all other hosts of the lab, or of its plane. Otherwise
- * 'why' names a host without routes. */
+/* Whether every host here has routes to all other hosts of its lab or plane. Otherwise 'why' names
+ * a host without routes. */
 bool lab_mapping_reaches(const json_t *mapping, const struct topology *topology, struct error *why);
 
 /* The number of leading mappers. */
 unsigned lab_mapping_leaders(const json_t *mapping);
 
-/* Whether mapping is complete: one mapper leads in each plane, has routes for all that it has found
- * and no work left, and every device here follows one of them and uses its tables. 'alone': the
- * whole lab is on this machine, so the mappers must be as well. Otherwise 'why' gives the reason.
- */
+/* Whether mapping is complete: one mapper leads in each plane, has routes for everything that it
+ * found and no work left, and every device here follows one of them and uses its tables. 'alone':
+ * the whole lab is on this machine, so the mappers must also be here. Otherwise 'why' gives the
+ * reason. */
 bool lab_mapping_done(const json_t *mapping, bool alone, uint32_t planes, struct error *why);

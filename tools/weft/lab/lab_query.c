@@ -13,7 +13,7 @@
 
 #include "os/telemetry_client.h"
 
-#define STOPPED_MS 3000 /* a stopped process may go on, but usually does not answer */
+#define STOPPED_MS 3000 /* a stopped process may continue, but usually it does not answer */
 
 static int connect_there(struct lab_connection *connection, struct error *error)
 {
@@ -82,7 +82,7 @@ static int call(struct lab_connection *connection, const char *command, char *re
 	return receive_there(connection, reply, size, error);
 }
 
-/* The value in a reply of telemetry; the caller's reference. NULL and error. */
+/* The value in a telemetry reply; the caller's reference. NULL and error. */
 static json_t *value_of(const struct lab_connection *connection, const char *command,
 	const char *reply, struct error *error)
 {
@@ -115,7 +115,7 @@ json_t *lab_ask(struct lab_connection *connection, const char *command, struct e
 	return value_of(connection, command, reply, error);
 }
 
-/* The answer to an order, whose reference it takes; NULL: there is a fault already. */
+/* The answer to a command, whose reference it takes; NULL: there already is a fault. */
 static int judge_order(const struct lab_connection *connection, json_t *value, char *answer,
 	size_t size, struct error *error)
 {
@@ -139,7 +139,7 @@ int lab_order(struct lab_connection *connection, const char *command, char *answ
 	return judge_order(connection, lab_ask(connection, command, error), answer, size, error);
 }
 
-/* Names in a page of a list, unless it is the last (lib/telemetry/telemetry.h). */
+/* Number of names on each page of a list except the last (lib/telemetry/telemetry.h). */
 #define LIST_PAGE 500
 
 /* All pages of a list of devices; NULL and error. */
@@ -241,7 +241,7 @@ json_t *lab_ask_links(struct lab_connection *connection, struct error *error)
 }
 
 #define STEP_MS       5
-#define REPORT_MS     5000  /* for a process to begin a file */
+#define REPORT_MS     5000  /* for a process to start a file */
 #define WRITING_MS    60000 /* ... and to write it */
 #define ORDER_TRIES   400
 #define CONTROL_BYTES (LAB_CONTROL_PATH + 64)
@@ -266,7 +266,7 @@ static void write_control(char command[CONTROL_BYTES], const char *text)
 	snprintf(command, CONTROL_BYTES, "/weft/control,%s", text);
 }
 
-/* The loop has a command that it has not looked at yet. */
+/* The loop still has a command that it has not read. */
 static bool is_busy(int result, const struct error *error)
 {
 	return result < 0 && strstr(error->text, "has not been taken") != NULL;
@@ -312,13 +312,13 @@ void lab_control_all(struct lab_obedience *all, unsigned count, const char *text
 	for (unsigned i = 0; i < count; i++)
 		if (all[i].connection->remote != NULL)
 			obey_there(&all[i], command);
-	/* Only when no answer of a session is outstanding any more. */
+	/* Only when no answer of a session is outstanding. */
 	for (unsigned i = 0; i < count; i++)
 		if (is_busy(all[i].result, &all[i].error))
 			all[i].result = lab_control(all[i].connection, text, &all[i].error);
 }
 
-/* The contents of the file that the process there has written; the caller's reference. */
+/* The contents of the file that the remote process wrote; the caller's reference. */
 static json_t *control_there(struct lab_connection *connection, const struct lab_record *record,
 	const char *text, int patience_ms, int *code, struct error *error)
 {
@@ -335,7 +335,7 @@ static json_t *control_there(struct lab_connection *connection, const struct lab
 	return answer;
 }
 
-/* 0 or -errno; nothing stays of a file that cannot be written. */
+/* 0 or -errno; a file that cannot be written completely is removed. */
 static int write_temporary(char path[LAB_CONTROL_PATH], const char *text, size_t length)
 {
 	int fd, result = 0;
@@ -390,7 +390,7 @@ static json_t *control_json_there(struct lab_connection *connection,
 	return json;
 }
 
-/* The process has not written its answer: -errno and error. */
+/* Explains why the process did not write its answer: -errno and error. */
 static int explain_silence(
 	const struct lab_record *record, const char *dir, const char *text, struct error *error)
 {
@@ -406,7 +406,7 @@ static int explain_silence(
 int lab_control_file(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct error *error)
 {
-	/* Every file of this command has its own name. */
+	/* Every file of this command has a different name. */
 	static atomic_uint files;
 	char command[LAB_CONTROL_PATH + 32], part[LAB_CONTROL_PATH + 8];
 	int result;
@@ -421,7 +421,7 @@ int lab_control_file(struct lab_connection *connection, const struct lab_record 
 	for (int waited = 0; result == 0 && access(path, R_OK) != 0; waited += STEP_MS) {
 		bool writes = waited < WRITING_MS && access(part, F_OK) == 0;
 
-		/* It may have got its name between the two looks. */
+		/* The file may have been renamed between the two checks. */
 		if (!writes && waited >= REPORT_MS && access(path, R_OK) == 0)
 			break;
 		if ((waited >= REPORT_MS && !writes) || !lab_record_alive(record))

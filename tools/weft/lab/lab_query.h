@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Requests to the processes of a lab over their telemetry sockets; answers as JSON. */
+/* Requests to the processes of a lab through their telemetry sockets; answers are JSON. */
 
 #include <jansson.h>
 
@@ -10,7 +10,8 @@
 #include "lab_state.h"
 
 /* How long a process that is not stopped may take to answer or to follow a command. It usually
- * needs microseconds; where twenty others wanted its CPU, more than 3 s were seen. */
+ * needs microseconds; with twenty other processes competing for its CPU, more than 3 s were
+ * observed. */
 #define LAB_FOLLOW_MS 15000
 
 struct lab_connection {
@@ -20,28 +21,29 @@ struct lab_connection {
 	struct lab_remote *remote; /* process that is queried from a console; else NULL */
 };
 
-/* 0, or -errno and error: -ENOENT, -ECONNREFUSED if the process does not run (yet). */
+/* 0, or -errno and error: -ENOENT or -ECONNREFUSED if the process does not run (yet). */
 int lab_connect(
 	struct lab_connection *connection, const struct lab_record *record, struct error *error);
 void lab_disconnect(struct lab_connection *connection);
 
-/* The value that telemetry returns for "/weft/…"; the caller's reference. NULL and error. */
+/* The value that telemetry returns for the command "/weft/…"; the caller's reference. NULL and
+ * error. */
 json_t *lab_ask(struct lab_connection *connection, const char *command, struct error *error);
 /* Appends the objects of a page: DPDK 22.11 writes an array of them as {"0": {…}, "1": {…}}.
- * Returns how many. */
+ * Returns their number. */
 size_t lab_append_page(json_t *into, json_t *page);
 
-/* A command that answers "ok …" or "error: …". 0 and what follows "ok " in 'answer' (may be NULL),
- * or -EINVAL and error. */
+/* For a command that answers "ok …" or "error: …". 0 and the text after "ok " in 'answer' (may be
+ * NULL), or -EINVAL and error. */
 int lab_order(struct lab_connection *connection, const char *command, char *answer, size_t size,
 	struct error *error);
 
-/* {"s0": {counters}, …} of all devices of a class (switch, nic, port, congestion), into 'into'. 0,
- * or -EPROTO and error. */
+/* Adds {"s0": {counters}, …} of all devices of a class (switch, nic, port, congestion) to 'into'.
+ * 0, or -EPROTO and error. */
 int lab_ask_class(
 	struct lab_connection *connection, const char *class, json_t *into, struct error *error);
 
-/* Members of an answer; "", 0 and false without one. */
+/* Members of an answer; "", 0 and false if the member is missing. */
 const char *lab_text(const json_t *object, const char *name);
 
 static inline uint64_t json_count_of(const json_t *object, const char *name)
@@ -59,17 +61,18 @@ static inline bool json_flag_of(const json_t *object, const char *name)
 	return json_is_true(json_object_get(object, name));
 }
 
-/* The object of a list with this text as a member; NULL: none. */
+/* The object in a list that has this text as a member; NULL: none. */
 json_t *lab_row(const json_t *list, const char *member, const char *text);
 
 /* All pages of /weft/links. */
 json_t *lab_ask_links(struct lab_connection *connection, struct error *error);
 
-/* Commands to the loop of a process of a lab (real_fabric_serve()), and its answers in files. */
+/* Commands to the loop of a lab process (real_fabric_serve()), and its answers in files. */
 
 #define LAB_CONTROL_PATH 400
 
-/* The loop takes one command at a time; waits until it takes this one. -EINVAL and error. */
+/* Gives the loop a command; it accepts one at a time, so this waits until the loop has accepted it.
+ * -EINVAL and error. */
 int lab_control(struct lab_connection *connection, const char *text, struct error *error);
 
 /* A process that gets a command, and its answer. */
@@ -79,19 +82,20 @@ struct lab_obedience {
 	struct error error;
 };
 
-/* lab_control() of several processes, as concurrently as possible: all machines have the command
- * before the first answer is waited for. */
+/* lab_control() for several processes, as concurrently as possible: all machines have received the
+ * command before the first answer is awaited. */
 void lab_control_all(struct lab_obedience *all, unsigned count, const char *text);
 
-/* lab_control() of a command with a PATH as its last word: chooses a path in 'dir' (for a process
- * of another machine there, and brings the file to a temporary one here) and waits for the file,
- * which the caller removes. -ENODEV: the process ended, or does not write. */
+/* lab_control() for a command that ends with a PATH: chooses a path in 'dir' and waits for the
+ * file, which the caller removes. For a process of another machine the path is there, and the file
+ * is copied to a temporary one here. -ENODEV: the process ended, or does not write. */
 int lab_control_file(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, char path[LAB_CONTROL_PATH], struct error *error);
 /* Returns the file's contents and removes it. NULL and error. */
 json_t *lab_control_json(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, const char *text, struct error *error);
-/* The same for "report": a process with a million samples takes long to write it. */
+/* The same for "report", with a longer timeout: a process with a million samples needs a long time
+ * to write it. */
 json_t *lab_control_report(struct lab_connection *connection, const struct lab_record *record,
 	const char *dir, struct error *error);
 

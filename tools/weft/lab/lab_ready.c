@@ -51,8 +51,8 @@ bool lab_ready_stranger(const json_t *link, char *out, size_t size)
 	return true;
 }
 
-/* A link is up when it has heard the other end, and down after three missing hellos, even if it
- * was never up. */
+/* A link is up once it has received hellos from the other end, and goes down after three missing
+ * hellos, even if it was never up. */
 static void explain(const json_t *link, const json_t *elsewhere, char why[LAB_READY_TEXT])
 {
 	const char *port = lab_text(link, "port"), *peer = lab_text(link, "peer");
@@ -133,7 +133,7 @@ static const struct {
 		{"a pool of its process", "a pool of its process"}},
 };
 
-/* Counters of this device that are not zero; 'what' gets the first of all devices. */
+/* The non-zero counters of this device; 'what' gets the first one of all devices. */
 static unsigned check_device(
 	const char *device, const json_t *counters, bool host, char what[ERROR_TEXT])
 {
@@ -169,7 +169,8 @@ int lab_pools_check_counters(json_t *devices, bool hosts, struct error *error)
 	return error_set(error, ENOBUFS, "%s, and so say %u more counters", what, found - 1);
 }
 
-/* A switch's counters are sums over its ports, so the ports are asked only if a sum is not zero. */
+/* The counters of a switch are sums over its ports, so ports are queried only if a sum is not
+ * zero. */
 static int ask(struct lab_connection *connection, struct error *error)
 {
 	json_t *switches = json_object(), *ports = json_object(), *hosts = json_object();

@@ -18,7 +18,7 @@
 
 #define STEP_BYTES 65536
 #define ANSWER_MAX (256u << 20)
-#define END_MS     2000 /* for a session to end by itself */
+#define END_MS     2000 /* how long a session may take to end by itself */
 #define STEP_MS    5
 #define LOOK_MS    100 /* between two checks for a signal */
 
@@ -74,7 +74,7 @@ static void read_said(const struct lab_remote *remote, char said[LAB_REMOTE_SAID
 	said[used] = '\0';
 }
 
-/* The status of the ended process. One that does not end is killed. */
+/* The status of the ended process. A process that does not end is killed. */
 static int reap(struct lab_remote *remote, int patience_ms)
 {
 	int status = 0;
@@ -106,7 +106,7 @@ static void put_away(struct lab_remote *remote)
 	remote->used = remote->room = 0;
 }
 
-/* 'why' NULL: the session has ended, and says why. */
+/* 'why' NULL: the session ended, and its own output gives the reason. */
 static int break_off(struct lab_remote *remote, const char *why, struct error *error)
 {
 	char reason[LAB_SSH_WHY_MAX], said[LAB_REMOTE_SAID];
@@ -131,7 +131,7 @@ bool lab_remote_is_broken(const struct lab_remote *remote)
 
 /* --- requests --- */
 
-/* Waits until the session takes something. A stopped one never does. */
+/* Waits until the session accepts input. A stopped session never does. */
 static int wait_to_send(struct lab_remote *remote, uint64_t until, struct error *error)
 {
 	struct pollfd ready = {.fd = remote->fd, .events = POLLOUT};
@@ -183,13 +183,13 @@ int lab_remote_send(struct lab_remote *remote, json_t *request, struct error *er
 	return result;
 }
 
-/* The end of the first line in the buffer; NULL: there is none yet. */
+/* The end of the first line in the buffer; NULL: there is no complete line yet. */
 static char *line_end(const struct lab_remote *remote)
 {
 	return remote->used > 0 ? memchr(remote->bytes, '\n', remote->used) : NULL;
 }
 
-/* Reads some bytes. 0, or as break_off(). */
+/* Reads some bytes. 0, or the result of break_off(). */
 static int read_more(struct lab_remote *remote, struct error *error)
 {
 	ssize_t got;
@@ -225,7 +225,7 @@ static json_t *take_line(struct lab_remote *remote, char *end, struct error *err
 	return answer;
 }
 
-/* Waits until there is something to be read. 0, or as break_off(). */
+/* Waits until there is something to read. 0, or the result of break_off(). */
 static int wait_to_receive(
 	struct lab_remote *remote, uint64_t until, bool heeds, struct error *error)
 {
@@ -243,8 +243,8 @@ static int wait_to_receive(
 	}
 }
 
-/* The next line; NULL and error: the session has broken. 'heeds' signals: after one the answers of
- * processes that were told to stop are still wanted. */
+/* The next line; NULL and error: the session is broken. 'heeds': a signal ends the wait; false
+ * after a signal, because the answers of processes that were told to stop are still wanted. */
 static json_t *receive_line(
 	struct lab_remote *remote, int timeout_ms, bool heeds, struct error *error)
 {

@@ -3,8 +3,8 @@
 #pragma once
 
 /* A session with a machine of a lab: 'weft lab part' runs there, as a child of this program or over
- * ssh (lab_ssh.h), and answers requests. A request and its answer are JSON objects, a line each; an
- * answer {"error": TEXT, "errno": N} is a failure there. The end of the session's input asks the
+ * ssh (lab_ssh.h), and answers requests. A request and its answer are JSON objects, one per line;
+ * an answer {"error": TEXT, "errno": N} is a failure there. The end of the session's input asks the
  * machine to stop what it is doing.
  *
  * A session that broke stays broken: every further call fails at once with the same reason. */
@@ -16,7 +16,7 @@
 #include "base/weft_error.h"
 #include "lab_ssh.h"
 
-#define LAB_REMOTE_CALL_MS  15000 /* for an answer; a process there gets 3 s of it */
+#define LAB_REMOTE_CALL_MS  15000 /* for an answer; a process there may use 3 s of it */
 #define LAB_REMOTE_GREET_MS 60000 /* with the login */
 
 struct lab_remote {
@@ -30,33 +30,33 @@ struct lab_remote {
 	char why[LAB_SSH_WHY_MAX + 64]; /* it has broken */
 	char dir[256];                  /* run directory of the lab there */
 	bool up;                        /* the lab is up there, or has remains */
-	json_t *alive;                  /* lab_record_alive(): an answer, and when it arrived */
+	json_t *alive; /* lab_record_alive(): an answer, and the time when it arrived */
 	uint64_t alive_ms;
-	bool greeting; /* it was started again, and has not answered yet */
+	bool greeting; /* it was restarted, and has not answered yet */
 };
 
-/* Starts the session and sends the greeting; does not wait. 'target' and 'lab' are copied as
- * pointers. On failure the session is broken. */
+/* Starts the session and sends the greeting; does not wait. Only the pointers 'target' and 'lab'
+ * are copied. On failure the session is broken. */
 void lab_remote_start(
 	struct lab_remote *remote, const struct lab_ssh_target *target, const char *lab);
 /* Waits for the answer to the greeting: {"up": …, "dir": …, "processes": […]}. NULL and error; a
- * signal (lab_wait.h) ends it. */
+ * signal ends the wait (lab_wait.h). */
 json_t *lab_remote_greeted(struct lab_remote *remote, int timeout_ms, struct error *error);
 
 /* Broken, or not there again. */
 bool lab_remote_is_broken(const struct lab_remote *remote);
-/* For commands that poll: starts a broken session once more, without waiting; a later call checks
+/* For commands that poll: restarts a broken session once, without waiting; a later call checks
  * whether it answered, and returns its greeting, the caller's reference. NULL: not yet. */
 json_t *lab_remote_retry(struct lab_remote *remote);
 
-/* Sends a request, whose reference it takes; 0, or -errno and error. A session that takes nothing
+/* Sends a request, whose reference it takes; 0, or -errno and error. A session that accepts nothing
  * is broken off after LAB_REMOTE_CALL_MS, or by a signal. */
 int lab_remote_send(struct lab_remote *remote, json_t *request, struct error *error);
-/* Waits for the next answer; the caller's reference. NULL and error: the error there, with its
- * errno in 'code', which may be NULL; or the session is broken: -EHOSTUNREACH. */
+/* Waits for the next answer; the caller's reference. NULL and error: an error there, with its errno
+ * in 'code' (may be NULL); or the session is broken: -EHOSTUNREACH. */
 json_t *lab_remote_receive(
 	struct lab_remote *remote, int timeout_ms, int *code, struct error *error);
-/* Whether there is something to receive, or the session ended; waits at most this long. */
+/* Whether there is something to receive, or the session has ended; waits at most this long. */
 bool lab_remote_wait(struct lab_remote *remote, int timeout_ms);
 /* Sends and receives. */
 json_t *lab_remote_call(struct lab_remote *remote, json_t *request, int *code, struct error *error);
@@ -66,7 +66,7 @@ json_t *lab_remote_call_for(
 
 /* Ends the input: the machine stops what it is doing, and answers. */
 void lab_remote_interrupt(struct lab_remote *remote);
-/* Waits a while for the session to end by itself, then ends it. Returns its exit code, and what it
+/* Waits a while for the session to end by itself, then kills it. Returns its exit code, and what it
  * wrote to standard error. */
 #define LAB_REMOTE_SAID 4096
 int lab_remote_finish(struct lab_remote *remote, char said[LAB_REMOTE_SAID]);

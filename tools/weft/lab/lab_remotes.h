@@ -3,32 +3,32 @@
 #pragma once
 
 /* A lab on several machines as seen from its console: a session with each machine, and one state
- * with the processes of all of them. Code that queries processes (lab_query.h) works with that
- * state as with one of this machine. */
+ * with the processes of all of them. Code that queries processes (lab_query.h) uses that state like
+ * the state of a single machine. */
 
 #include "experiment/lab/lab.h"
 #include "lab_state.h"
 
-/* Starts a session with each machine, all at once, and fills 'state'. A session that breaks is no
- * failure: its processes are not alive. 0, or -errno and error. */
+/* Starts a session with each machine, all at once, and fills 'state'. A broken session is not a
+ * failure: its processes count as not alive. 0, or -errno and error. */
 int lab_remotes_open(const struct lab *lab, struct lab_state *state, struct error *error);
 
-/* Asks all machines again which processes run, and tries to reach the unreachable ones again. Does
- * not wait for the latter. */
+/* Asks all machines again which processes run, and tries to reach the unreachable machines without
+ * waiting for them. */
 void lab_remotes_refresh(struct lab_state *state);
 
-/* Prints a line on standard error for each unreachable machine; returns how many there are. */
+/* Prints a line on standard error for each unreachable machine; returns their number. */
 unsigned lab_remotes_send(const struct lab_state *state, const char *command);
-/* Machines on which the lab is up, or has remains. */
+/* The number of machines on which the lab is up, or has remains. */
 unsigned lab_remotes_up(const struct lab_state *state);
 
-/* Holds the lock on sending traffic on all machines until the sessions end. 0, or -errno and
+/* Holds the lock for sending traffic on all machines until the sessions end. 0, or -errno and
  * error. */
 int lab_remotes_lock(struct lab_state *state, struct error *error);
 
-/* The target of a machine of the lab; 'control' may be "". */
+/* How to reach a machine of the lab; 'control' may be "". */
 struct lab_ssh_target lab_remotes_target(
 	const struct lab *lab, unsigned machine, const char *control);
-/* The prefix of the sockets' paths of shared connections, in the console's folder
- * (lab_ssh_control()); "" without one. */
+/* The path prefix of the sockets of shared connections, in the console's folder
+ * (lab_ssh_control()); "" if there is none. */
 void lab_remotes_control(const struct lab *lab, char control[LAB_SSH_CONTROL_MAX]);

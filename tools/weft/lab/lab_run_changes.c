@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Changes to a lab since it came up that its file does not have: they belong to a run's result. */
+/* Changes made to a lab since it came up that are not in its file: they belong in the result of a
+ * run. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -178,7 +179,7 @@ void lab_run_changes_print(const json_t *changes, FILE *out)
 	}
 }
 
-/* Keys of a run; keys of the fabric itself stay as the lab was started. */
+/* Keys that a run may set; the keys of the fabric itself keep the values from the lab's start. */
 static int check_key(const struct lab *lab, const char *set, struct error *error)
 {
 	static const char *const keys[] = {"traffic", "events", "measure", "fidelity", "seed"};
@@ -194,7 +195,8 @@ static int check_key(const struct lab *lab, const char *set, struct error *error
 		set, lab->plan->lab, (int)strcspn(set, "="), set);
 }
 
-/* Counters of the entries are as many as when the lab was started, and so are its schedules. */
+/* The numbers of entries, and thus of their counters, and of schedules are the same as when the lab
+ * was started. */
 static int check_shape(const struct lab *lab, const struct run_config *run, struct error *error)
 {
 	uint32_t count = lab->config->run.traffic.count;

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the lab's time: how long frames in flight at the end of traffic are waited for, since the last
- * arrival; and in all, after a signal. */
+/* How long to wait for frames in flight at the end of traffic, in the lab's time: since the last
+ * arrival; and in total, after a signal. */
 #define DRAIN_MS 4000
 #define HURRY_MS 600
 
@@ -17,7 +17,7 @@ bool lab_run_is_partial(const struct lab_run *run)
 
 /* --- orders --- */
 
-/* Stops asking this process: its counts are left out, and the run is incomplete. */
+/* Stops querying this process: its counts are left out, and the run is incomplete. */
 static void give_up(struct lab_run *run, unsigned i, const char *why)
 {
 	struct lab_run_asked *asked = &run->asked[i];
@@ -44,7 +44,7 @@ unsigned lab_run_count_left(struct lab_run *run)
 	return left;
 }
 
-/* A process that is stopped, for example, does not obey and does not report. */
+/* A stopped process, for example, neither obeys nor reports. */
 static void give_up_silent(
 	struct lab_run *run, unsigned i, const char *what, const struct error *error)
 {
@@ -111,7 +111,7 @@ static int add_part(const struct lab_run *run, unsigned i, struct run_result *in
 				 run->state.process[i].name);
 }
 
-/* The report of a process, or only its counts, without the samples; NULL if it gives none. */
+/* The report of a process, or only its counts, without the samples; NULL if it does not report. */
 static json_t *ask_part(struct lab_run *run, unsigned i, bool whole)
 {
 	struct lab_connection *connection = &run->asked[i].connection;
@@ -146,7 +146,7 @@ bool lab_run_is_sending(struct lab_run *run)
 	return sending > 0;
 }
 
-/* Collects the counts of all processes. The number of those that send. */
+/* Collects the counts of all processes. Returns how many of them are sending. */
 static uint64_t collect_before(struct lab_run *run)
 {
 	uint64_t sending = 0;
@@ -175,7 +175,8 @@ int lab_run_collect_quiet(struct lab_run *run, struct error *error)
 	return 0;
 }
 
-/* While traffic flowed, or before: the order to begin may have found the process stopped. */
+/* The longest stall during the traffic or before it: the command to start may have found the
+ * process stopped. */
 static uint64_t stall_of(const json_t *before, const json_t *part)
 {
 	uint64_t stall = json_count_of(part, "stall_ns");
@@ -217,8 +218,8 @@ static int collect_fresh(struct lab_run *run, bool whole, struct error *error)
 	return result;
 }
 
-/* Messages that arrived twice; 0 if that cannot be known, because hosts that are not asked sent
- * some of them. */
+/* Messages that arrived twice; 0 if that cannot be determined, because some of them were sent by
+ * hosts that are not queried. */
 static uint64_t surplus(struct lab_run *run)
 {
 	return lab_run_is_partial(run) || lab_run_count_left(run) < run->state.processes
@@ -226,8 +227,8 @@ static uint64_t surplus(struct lab_run *run)
 		       : run_result_surplus(run->result, run->before);
 }
 
-/* Processes begin when their loops take the order, so on a busy machine some end later than others:
- * counts that are equal before that say nothing. */
+/* Processes start when their loops receive the command, so on a busy machine some end later than
+ * others: before that, equal counts prove nothing. */
 static bool is_settled(struct lab_run *run, uint64_t since_arrival_ms)
 {
 	if (run->result->sending > 0)
@@ -236,11 +237,11 @@ static bool is_settled(struct lab_run *run, uint64_t since_arrival_ms)
 	       since_arrival_ms >= DRAIN_MS;
 }
 
-/* The hosts are asked one after the other, so a program's message may already be counted as
- * received but not yet as sent. */
+/* Hosts are queried one after the other, so a program's message may be counted as received but not
+ * yet as sent. */
 int lab_run_collect_drained(struct lab_run *run, struct error *error)
 {
-	/* Programs behind TAPs and hosts of other machines may go on sending. */
+	/* Programs behind TAPs, and hosts on other machines, may keep sending. */
 	bool endless = lab_run_is_partial(run) || run->lab.config->run.edges.count > 0;
 	uint64_t began = lab_run_now_ms(run), arrived = began, now = began, delivered;
 	int result = collect_fresh(run, false, error), pause = LAB_RUN_STEP_MS;
@@ -259,7 +260,7 @@ int lab_run_collect_drained(struct lab_run *run, struct error *error)
 	delivered = run->result->messages.delivered;
 	if (result == 0)
 		result = collect_fresh(run, true, error);
-	/* Messages that arrived since then may have been sent after their source was asked. */
+	/* Messages that arrived since then may have been sent after their source was queried. */
 	if (result == 0)
 		run->result->duplicated += run_result_minus(
 			surplus(run), run_result_minus(run->result->messages.delivered, delivered));

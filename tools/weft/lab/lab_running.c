@@ -17,7 +17,7 @@
 #include "os/atomic_file.h"
 #include "topo/topology_hosts.h"
 
-/* Opens the lab that is up, for all commands of 'weft lab'. */
+/* Opens the running lab, for all commands of 'weft lab'. */
 
 const struct lab_record *lab_record_of(
 	const struct lab *lab, const struct lab_state *state, const char *device)
@@ -190,7 +190,7 @@ static int is_mapped(const struct lab *lab, const struct lab_state *state, bool 
 		result = lab_mapping_done(mapping, answers == (int)lab->plan->processes,
 				 topology_plane_count(lab->topology), error) &&
 			 (lenient || lab_lead_lives(&lead, error));
-	/* Other machines may have devices that the mapper has not found yet. */
+	/* Other machines may have devices that the mapper has not discovered yet. */
 	leader->short_of.text[0] = '\0';
 	if (answers != (int)lab->plan->processes)
 		lab_mapping_reaches(mapping, lab->topology, &leader->short_of);
@@ -228,7 +228,7 @@ int lab_wait_mapped(const struct lab *lab, const struct lab_state *state, bool l
 	return done < 0 ? done : 0;
 }
 
-/* Adds the heads that a process reports. */
+/* Adds the heads of queues that a process reports. */
 static bool ask(const struct lab *lab, const struct lab_state *state,
 	const struct lab_record *record, struct deadlock_heads *heads)
 {

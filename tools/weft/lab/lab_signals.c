@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/wait.h>
 
-/* Global: a signal handler can reach nothing else. */
+/* Global, because a signal handler can access nothing else. */
 static atomic_bool interrupted;
 
 static void on_signal(int number)

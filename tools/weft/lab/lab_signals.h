@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Signals that end commands: every long wait checks their flag. */
+/* Signals that end commands: all long waits check the flag. */
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 void lab_catch_signals(void);
 bool lab_interrupted(void);
 const atomic_bool *lab_stop_flag(void);
-/* The signal was handled: cleanup after it is ended only by the next one. */
+/* The signal was handled: from now on, only another signal ends the cleanup. */
 void lab_forget_interrupt(void);
-/* Waits for the end of a child that ends soon; signals do not end the wait. Its status, as of
- * waitpid(). */
+/* Waits for a child that ends soon; signals do not interrupt the wait. Returns its status, as
+ * waitpid() does. */
 int lab_wait_child(pid_t pid);

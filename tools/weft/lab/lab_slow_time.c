@@ -55,8 +55,8 @@ static void name_of(int64_t origin_ns, char name[64])
 	snprintf(name, 64, "/weft-time-%" PRId64, origin_ns);
 }
 
-/* The clock's value when the time of day was 'origin_ns'. Uses system calls, because this process
- * may run under libfaketime itself. */
+/* The clock's value when the time of day was 'origin_ns'. Uses system calls directly, because this
+ * process may itself run under libfaketime. */
 static struct timespec at_origin(clockid_t clock, int64_t origin_ns)
 {
 	struct timespec day, now;
@@ -68,7 +68,8 @@ static struct timespec at_origin(clockid_t clock, int64_t origin_ns)
 	return (struct timespec){.tv_sec = ns / NS, .tv_nsec = ns % NS};
 }
 
-/* In one step: programs that start meanwhile see all of it, or the same from another start. */
+/* Written in one step: programs that start meanwhile see a complete start, this one or an
+ * equivalent one. */
 static int share_start(const char *name, int64_t origin_ns, struct error *error)
 {
 	const struct shared_start start = {
@@ -97,7 +98,7 @@ static int share_start(const char *name, int64_t origin_ns, struct error *error)
 
 /* --- the libraries --- */
 
-/* Next to this program in a build, otherwise where it is installed. */
+/* Next to this program in a build, otherwise in the installation folder. */
 int lab_preload_find(const char *name, char path[PATH_MAX], struct error *error)
 {
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 64);

@@ -4,21 +4,21 @@
 
 /* Programs in a dilated lab: libfaketime (Debian: faketime) shows them the lab's time, and scales
  * their waits. All programs of a lab on this machine share one clock. It started at the lab's
- * origin with the time of day at that moment, and captures have the same times. The start is in
- * shared memory, in the form that libfaketime itself uses between a program and its children. */
+ * origin with the time of day at that moment; captures use the same times. Its start is in shared
+ * memory, in the format that libfaketime itself uses between a program and its children. */
 
 #include <limits.h>
 #include <stdint.h>
 
 #include "base/weft_error.h"
 
-/* Sets the environment of this process, for the programs that it becomes or starts. 0, or -errno
+/* Sets the environment of this process, for the programs that it executes or starts. 0, or -errno
  * and fault; -ENOENT: libfaketime is missing, or the lab has no clock. */
 int lab_slow_time_begin(const char *run_dir, uint32_t dilation, struct error *error);
-/* The file of a library of Weft that is loaded into programs, such as "weft-time.so". 0, or -errno
+/* The file of a Weft library that is preloaded into programs, such as "weft-time.so". 0, or -errno
  * and error. */
 int lab_preload_find(const char *name, char path[PATH_MAX], struct error *error);
-/* Returns to real time, if this process runs in slow time itself. */
+/* Returns to real time, if this process itself runs in slow time. */
 void lab_slow_time_leave(void);
 /* Removes the lab's shared memory, if it has any. */
 void lab_slow_time_forget(const char *run_dir);

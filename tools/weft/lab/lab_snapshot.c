@@ -24,13 +24,13 @@
 
 #define KEYS_MAX 160
 
-/* The first difference of two lab files, both written by lab_config_explain(). */
+/* The first difference between two lab files, both written by lab_config_explain(). */
 
 struct difference {
 	char path[KEYS_MAX]; /* path of keys: "traffic.0.load" */
 	char *text;
 	size_t size;
-	const char *const *but; /* keys of the file that are not compared, NULL behind the last */
+	const char *const *but; /* top-level keys that are not compared; NULL ends the list */
 };
 
 static const char *value_of(const struct yaml_tree_node *node)
@@ -112,7 +112,7 @@ static bool compare(
 	}
 }
 
-/* Writes "traffic.0.load: 6% in the file, 2% in the lab"; "" if there is none. */
+/* Writes "traffic.0.load: 6% in the file, 2% in the lab"; "" if there is no difference. */
 static void lab_difference_find(const struct yaml_tree_node *file, const struct yaml_tree_node *lab,
 	const char *const *but, char *text, size_t size)
 {
@@ -242,7 +242,7 @@ void lab_snapshot_source(const char *dir, char *path, size_t size)
 	fclose(file);
 }
 
-/* In the folder of labs: no lab has a dot in its name. */
+/* In the folder of labs: names of labs do not contain dots. */
 static bool has_console_end(const char *dir)
 {
 	size_t length = strlen(dir), end = strlen(LAB_CONSOLE_END);
@@ -265,7 +265,7 @@ bool lab_snapshot_is_console(const char *dir)
 	return console;
 }
 
-/* As realpath(), for a file that need not exist. */
+/* Like realpath(), but the file need not exist. */
 static bool make_absolute(const char *file, char out[PATH_MAX])
 {
 	char folder[PATH_MAX], name[PATH_MAX], whole[PATH_MAX];
@@ -279,7 +279,7 @@ static bool make_absolute(const char *file, char out[PATH_MAX])
 	return length < PATH_MAX;
 }
 
-/* The lab that was started from a file that is gone. */
+/* The lab that was started from a file that no longer exists. */
 static bool find_by_source(const char *file, struct lab_target *target)
 {
 	char labs[RUNTIME_DIR_MAX], wanted[PATH_MAX], source[PATH_MAX], dir[sizeof(target->dir)];
@@ -315,7 +315,7 @@ static bool find_folder(const char *name, const char *end, struct lab_target *ta
 	       access(target->dir, F_OK) == 0;
 }
 
-/* A console may be one of the machines as well. */
+/* The console may also be one of the machines. */
 static bool find_by_name(const struct lab_arguments *arguments, struct lab_target *target)
 {
 	const char *name = arguments->file;
@@ -346,7 +346,7 @@ int lab_snapshot_find(
 	const struct lab_arguments *arguments, struct lab_target *target, struct error *error)
 {
 	const char *file = arguments->file, *run_dir = arguments->run_dir;
-	/* A folder, or a kind of topologies such as 'ring', may have the name of a lab. */
+	/* A folder, or a topology kind such as 'ring', may have the same name as a lab. */
 	bool known = access(file, F_OK) == 0 || topology_is_generated(file), found;
 
 	*target = (struct lab_target){0};

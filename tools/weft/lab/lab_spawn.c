@@ -35,9 +35,9 @@ static int enter_netns(const char *name)
 	return result;
 }
 
-/* Neither Ctrl-C nor the end of the terminal reaches the process. It has no session of its own:
- * with autogroups the kernel shares out CPUs among sessions first, and then loops of a lab that
- * sleep and wake all the time keep those of other sessions off a CPU for seconds. */
+/* Neither Ctrl-C nor the end of the terminal reaches the process. It does not get its own session:
+ * with autogroups, the kernel first divides CPU time among sessions, and then a lab's loops, which
+ * sleep and wake all the time, keep loops of other sessions off a CPU for seconds. */
 static void leave_terminal(void)
 {
 	setpgid(0, 0);
@@ -45,7 +45,8 @@ static void leave_terminal(void)
 	signal(SIGTTOU, SIG_IGN); /* an error may go to the terminal */
 }
 
-/* In the child; does not return. Errors go into the log, which 'up' reads, as the program's. */
+/* In the child; does not return. Errors are written to the log, which 'up' reads, as if the program
+ * had written them. */
 static void become(char *const argv[], const char *netns, const char *log)
 {
 	const char *slash = strrchr(argv[0], '/'), *program = slash != NULL ? slash + 1 : argv[0];
@@ -77,7 +78,7 @@ static void wait_for_word(const int word[2])
 	char byte;
 
 	close(word[1]);
-	/* Ctrl-C reaches this process as well; the parent decides about it. */
+	/* Ctrl-C also reaches this process; the parent decides what to do. */
 	do
 		got = read(word[0], &byte, 1);
 	while (got < 0 && errno == EINTR);
@@ -86,7 +87,7 @@ static void wait_for_word(const int word[2])
 	close(word[0]);
 }
 
-/* A process that waits for a byte on '*word' before it becomes argv[0]. */
+/* Starts a process that waits for a byte on '*word' before it becomes argv[0]. */
 static pid_t fork_waiting(char *const argv[], const char *netns, const char *log, int *word)
 {
 	int ends[2];
@@ -130,7 +131,7 @@ pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spaw
 
 static unsigned count_alive(const struct lab_state *state)
 {
-	/* Reaps our children, so that they do not stay as zombies. */
+	/* Reaps this program's children, so that they do not remain as zombies. */
 	for (unsigned i = 0; i < state->processes; i++)
 		waitpid(state->process[i].pid, NULL, WNOHANG);
 	return lab_state_count_alive(state);
@@ -192,7 +193,8 @@ bool lab_ending_names(const char *line, const char *program, pid_t pid, uint64_t
 	return victim == (long)pid && at_us >= since_us && strncmp(name, program, COMM_MAX) == 0;
 }
 
-/* Start of a process in the log's time, minus a second, because the two clocks differ a little. */
+/* Start time of a process on the log's clock, minus a second, because the two clocks differ
+ * slightly. */
 static uint64_t started_us(const struct lab_record *record)
 {
 	uint64_t us = record->start * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK);

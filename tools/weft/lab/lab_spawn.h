@@ -11,24 +11,24 @@
 #include "experiment/lab/lab_plan.h"
 #include "lab_state.h"
 
-/* Records a process that exists but waits. 0 lets it start; -errno and error ends it. */
+/* Records a process that exists but still waits. 0 lets it start; -errno and error ends it. */
 typedef int (*lab_spawn_record_fn)(void *ctx, pid_t pid, struct error *error);
 
-/* Starts argv[0] in a process group of its own of this session, which the terminal's Ctrl-C and
- * hang-up do not end, in network namespace 'netns' ("": this one), with its output in 'log'.
+/* Starts argv[0] in its own process group of this session, so that Ctrl-C and hang-up of the
+ * terminal do not end it, in network namespace 'netns' ("": this one), with its output in 'log'.
  * Returns its id, or -errno and error. If the caller is killed before 'record' returns, the process
  * never starts. */
 pid_t lab_spawn(char *const argv[], const char *netns, const char *log, lab_spawn_record_fn record,
 	void *ctx, struct error *error);
 
-/* Ends all processes of the lab with SIGTERM, after 'patience_ms' with SIGKILL, and removes the
- * remains of killed ones. Returns how many had to be killed. */
+/* Ends all processes of the lab with SIGTERM, and after 'patience_ms' with SIGKILL, and removes
+ * what killed processes left behind. Returns how many had to be killed. */
 #define LAB_END_MS 5000
 unsigned lab_end_processes(const struct lab_state *state, int patience_ms);
 
-/* Why a process of a lab ended. 'weft lab up', its parent, gets the exit status. After that init
- * reaps the process, and only the kernel's log may have the reason. Whether memory was short
- * follows from that log, if it can be read. */
+/* Why a process of a lab ended. 'weft lab up', its parent, gets the exit status. Once 'up' has
+ * ended, init reaps the process, and only the kernel's log may have the reason. That log, if it can
+ * be read, also shows whether memory was short. */
 
 #define LAB_ENDING_TEXT 160
 
@@ -39,9 +39,9 @@ void lab_ending_describe(int status, bool memory, char out[LAB_ENDING_TEXT]);
 /* The same for a dead process; a child is reaped. */
 void lab_ending_find(const struct lab_record *record, char out[LAB_ENDING_TEXT]);
 
-/* Whether the kernel's log says that it has killed this process for its memory. */
+/* Whether the kernel's log states that the kernel killed this process for its memory. */
 bool lab_ending_in_log(const struct lab_record *record);
 
-/* Whether a record of /dev/kmsg reports that. A record before 'since_us' is about an earlier
- * process with this id. */
+/* Whether a record of /dev/kmsg states that. A record before 'since_us' is about an earlier process
+ * with this id. */
 bool lab_ending_names(const char *line, const char *program, pid_t pid, uint64_t since_us);

@@ -16,11 +16,12 @@
 #define SOCKET_NAME_MAX 64 /* "/%C" and what ssh appends to it while it makes the socket */
 #define SOCKET_PATH_MAX 104
 
-/* ssh takes '%', '$', '~', spaces and quotes in a path for something else. */
+/* ssh gives '%', '$', '~', spaces and quotes in a path a special meaning. */
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-"
 
-/* Every command must find the same place, and labs must not share one: 'down' of one of them would
- * end the connections of the other. So the name is made of what the folder is to the kernel. */
+/* Every command must find the same place, and labs must not share it: 'down' of one lab would end
+ * the connections of the other. So the name consists of the numbers by which the kernel identifies
+ * the folder. */
 int lab_ssh_control(const char *dir, char control[LAB_SSH_CONTROL_MAX], struct error *error)
 {
 	size_t length = strlen(dir);
@@ -120,7 +121,7 @@ void lab_ssh_end_command(const struct lab_ssh_target *target, struct lab_ssh_com
 
 /* --- why it ended --- */
 
-/* Messages of ssh with their remedies; the first one found counts. */
+/* Messages of ssh and their remedies; the first match counts. */
 static const struct {
 	const char *said, *what, *mend;
 } known[] = {
@@ -139,7 +140,7 @@ static const struct {
 	{"Network is unreachable", "there is no route to it", "is the address right?"},
 };
 
-/* The last line that is not empty; as ssh ends lines with CR LF, without either. */
+/* The last line that is not empty, without the CR and LF with which ssh ends lines. */
 static void last_line(const char *said, char *line, size_t size)
 {
 	size_t length = strlen(said), begin;

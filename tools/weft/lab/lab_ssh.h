@@ -2,8 +2,8 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The command line that reaches a machine of a lab: OpenSSH's client, or the program itself where
- * the machine has no address. The work is never part of it: requests go through standard input
+/* The command line that reaches a machine of a lab: OpenSSH's client, or this program itself if the
+ * machine has no address. The request is never part of it: requests are sent through standard input
  * (lab_remote.h), so nothing has to be quoted for the shell at the other end. */
 
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct lab_ssh_target {
 	const char *name; /* name of the machine */
 	const char *ssh;  /* its address; "": this machine */
 	const char *weft; /* the program there; "": weft */
-	/* From lab_ssh_control(); "": no connections are shared. */
+	/* From lab_ssh_control(); "": connections are not shared. */
 	char control[LAB_SSH_CONTROL_MAX];
 };
 
@@ -29,20 +29,20 @@ struct lab_ssh_command {
 	unsigned texts;
 };
 
-/* Finds the prefix of the sockets' paths of shared connections for a console's folder 'dir': the
- * folder itself if ssh can have sockets there (a short path with only plain characters), else
- * "/tmp/weft-UID/NUMBERS-", whose folder is made. 0, or -errno, 'control' "" and fault: 'dir' is
- * gone, or another user owns that folder. */
+/* Chooses the path prefix for the sockets of shared connections, for a console's folder 'dir': the
+ * folder itself if ssh can use it for sockets (a short path with only plain characters), else
+ * "/tmp/weft-UID/NUMBERS-", whose folder is created. 0, or -errno, 'control' "" and fault: 'dir' is
+ * gone, or another user owns the folder. */
 int lab_ssh_control(const char *dir, char control[LAB_SSH_CONTROL_MAX], struct error *error);
 
-/* 'self' is the path of this program. The environment's WEFT_SSH_CONFIG names a configuration file
- * for ssh. */
+/* 'self' is the path of this program. The environment variable WEFT_SSH_CONFIG names a
+ * configuration file for ssh. */
 void lab_ssh_command(
 	const struct lab_ssh_target *target, const char *self, struct lab_ssh_command *command);
-/* The same, to end a shared connection: "ssh … -O exit ADDRESS". */
+/* The same, for ending a shared connection: "ssh … -O exit ADDRESS". */
 void lab_ssh_end_command(const struct lab_ssh_target *target, struct lab_ssh_command *command);
 
-/* Why the connection ended, in one line with a remedy: from waitpid()'s status and the text on
+/* Why the connection ended, in one line with a remedy, based on waitpid()'s status and the text on
  * standard error. */
 void lab_ssh_explain(const struct lab_ssh_target *target, int status, const char *said,
 	char why[LAB_SSH_WHY_MAX]);

@@ -28,7 +28,7 @@ static void state_path(const char *dir, char path[PATH_BYTES])
 
 /* --- processes --- */
 
-/* State letter and start time of a process; false if there is none. */
+/* Reads the state letter and start time of a process; false if it does not exist. */
 static bool read_process(pid_t pid, char *letter, uint64_t *start)
 {
 	char path[64], text[1024];
@@ -51,7 +51,7 @@ static bool read_process(pid_t pid, char *letter, uint64_t *start)
 				     letter, start) == 2;
 }
 
-#define FRESH_MS 100 /* one answer is about all processes of a machine */
+#define FRESH_MS 100 /* one answer covers all processes of a machine */
 
 static bool is_alive_there(const struct lab_record *record)
 {
@@ -114,7 +114,8 @@ uint64_t lab_record_cpu_ns(const struct lab_record *record)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)record->pid);
 	file = fopen(path, "re");
-	/* The name in brackets may contain anything; utime and stime are 12 fields behind it. */
+	/* The name in parentheses may contain anything; utime and stime start 12 fields after
+	 * it. */
 	if (file != NULL && fgets(line, sizeof(line), file) != NULL)
 		rest = strrchr(line, ')');
 	if (rest != NULL &&
@@ -141,7 +142,7 @@ void lab_record_log(
 	snprintf(out, size, "%s/%s.log", state->dir, record->name);
 }
 
-/* The record of this name, or a new one; NULL without memory. */
+/* The record with this name, or a new one; NULL without memory. */
 static struct lab_record *place_for(struct lab_state *state, const char *name)
 {
 	struct lab_record *more;
@@ -303,7 +304,7 @@ bool lab_state_exists(const char *dir)
 int lab_state_load(struct lab_state *state, const char *dir, struct error *error)
 {
 	char path[PATH_BYTES], line[512];
-	/* The owner of the folder decides whose processes and files its state may name. */
+	/* The owner of the folder determines which processes and files its state may name. */
 	int result = private_dir_check(dir, error);
 	FILE *file;
 
@@ -335,8 +336,8 @@ bool lab_state_remove_empty(const char *dir)
 
 int lab_state_remove(const struct lab_state *state, struct error *error)
 {
-	/* Files of this program, weft-switch and weft-nic in the run directory; with the endings
-	 * that atomic_file.h gives to names. */
+	/* Files in the run directory made by this program, weft-switch and weft-nic, including the
+	 * suffixes that atomic_file.h adds to names. */
 	static const char *const names[] = {"plan.txt*", "lab.yaml*", "machine*", "hosts*",
 		"hostfile*", "memory-*", "clock*", "*.log", "l*.sock", "answer-*", "capture-*.fifo",
 		"run.lock", "run.yaml*", "devices*", "cleared.json*", "orders-*", "endpoints-*",
@@ -344,7 +345,7 @@ int lab_state_remove(const struct lab_state *state, struct error *error)
 	static const char *const rings[] = {"l*.ring", NULL};
 	int result = private_dir_check(state->dir, NULL);
 
-	/* Its link may be followed only if no other user can have put it there. */
+	/* A link in it may be followed only if no other user could have put it there. */
 	if (result == 0)
 		result = memory_dir_remove(state->dir, rings, error);
 	if (result < 0 && result != -ENOENT && result != -EPERM)
@@ -438,7 +439,7 @@ char *lab_log_read(
 	return text;
 }
 
-/* Behind "PROGRAM: " of a line; NULL: it does not begin so. */
+/* The text after "PROGRAM: " in a line; NULL: it does not start like that. */
 static char *behind(char *line, const char *program)
 {
 	size_t length = strlen(program);

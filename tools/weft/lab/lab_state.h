@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The state of a running lab, in its run directory (/run/weft/LAB): a line for each started
- * process, the namespaces that were made, logs, sockets. 'up' records each namespace and process
- * before it makes or starts it, so that 'down', and the next 'up', find everything even if 'up' is
- * killed. The state is the first file of the directory and the last one to be removed. */
+/* The state of a running lab, in its run directory (/run/weft/LAB): a line per started process, the
+ * namespaces that were created, logs, and sockets. 'up' records each namespace and process before
+ * it makes or starts it, so that 'down', and the next 'up', find everything even if 'up' is killed.
+ * The state is the first file created in the directory and the last one removed. */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -26,70 +26,70 @@ struct lab_record {
 	pid_t pid;
 	uint64_t start;    /* when the process started, in ticks since boot: distinguishes it from a
 			      later one with the same id */
-	unsigned restarts; /* times that 'up' has started it again since the lab came up */
-	/* For a lab that is queried from its console (lab_remotes.h): the machine of the process;
-	 * NULL in the state of this machine. */
+	unsigned restarts; /* how often 'up' has restarted it since the lab came up */
+	/* For a lab that is queried from its console (lab_remotes.h): the machine that runs the
+	 * process; NULL in the state of this machine. */
 	struct lab_remote *remote;
-	uint64_t cpu_ns; /* CPU time used there when the machine was last queried */
+	uint64_t cpu_ns; /* CPU time used there, when the machine was last queried */
 };
 
 struct lab_state {
 	char dir[256];
-	/* Network namespaces that this lab made, or that its processes make. */
+	/* Network namespaces that this lab or its processes created. */
 	unsigned netns_count;
 	char (*netns)[LAB_NETNS_MAX];
-	/* Interface and nftables table of its uplink (lab_interfaces.c), in the namespace of the
+	/* Its uplink's interface and nftables table (lab_interfaces.c), in the namespace of the
 	 * commands; "": none. */
 	char uplink[16];
 	unsigned processes;
 	struct lab_record *process;
-	bool starting; /* 'up' has not finished: if it is not running either, it was killed */
-	/* Consoles only: a session for each machine of the lab file. */
+	bool starting; /* 'up' has not finished; if 'up' is no longer running, it was killed */
+	/* Consoles only: a session with each machine in the lab file. */
 	unsigned remotes;
 	struct lab_remote *remote;
 };
 
-/* The folders above 'path', none of them in a folder that another user can change (private_dir.h).
- * 0, or -errno and error. */
+/* Creates the folders above 'path', none of them in a folder that another user can change
+ * (private_dir.h). 0, or -errno and error. */
 int lab_make_parents(const char *path, struct error *error);
 
-/* Makes the directory, which no other user can change, with only the state of a lab that is
+/* Creates the directory, which no other user can change, with only the state of a lab that is
  * starting. -EEXIST: it exists. */
 int lab_state_create(struct lab_state *state, const char *dir, struct error *error);
 /* -ENOENT: no such lab is up. -EPERM: another user can change the directory (private_dir.h). */
 int lab_state_load(struct lab_state *state, const char *dir, struct error *error);
-/* Whether there is a state in the directory, whatever its contents. */
+/* Whether the directory has a state, whatever its contents. */
 bool lab_state_exists(const char *dir);
-/* Writes all of it, in one step. */
+/* Writes the whole state in one step. */
 int lab_state_save(const struct lab_state *state, struct error *error);
-/* Removes the directory and the files in it that labs make. */
+/* Removes the directory, and the files in it that labs create. */
 int lab_state_remove(const struct lab_state *state, struct error *error);
-/* Removes a directory that a killed command left without a state. False: there is none, or it has
+/* Removes a directory that a killed command left without a state. False: it does not exist, or has
  * other files. */
 bool lab_state_remove_empty(const char *dir);
 void lab_state_free(struct lab_state *state);
 
-/* Appends the record, or replaces the one of this name; fills 'start' from the process table. 0
- * or -ENOMEM. */
+/* Appends the record, or replaces the one with this name; fills in 'start' from the process table.
+ * 0 or -ENOMEM. */
 int lab_state_add(struct lab_state *state, const struct lab_record *record);
 
 /* Removes the record of this name. */
 void lab_state_drop(struct lab_state *state, const char *name);
 
-/* Adds a namespace that 'down' must remove, unless it is in the list. 0 or -ENOMEM. */
+/* Adds a namespace that 'down' must remove, unless it is already in the list. 0 or -ENOMEM. */
 int lab_state_add_netns(struct lab_state *state, const char *netns);
 
 /* Whether the process exists, is the recorded one, and has not ended. False if its machine cannot
  * be asked. */
 bool lab_record_alive(const struct lab_record *record);
-/* Whether it is a process of this machine that a signal or a debugger stopped. */
+/* Whether it is a process of this machine that was stopped by a signal or a debugger. */
 bool lab_record_stopped(const struct lab_record *record);
-/* Whether a process that did not answer ends within a second. A killed process has closed
- * its socket, and is freeing its memory. A machine that is asked about its process may also take
- * LAB_REMOTE_CALL_MS (lab_remote.h); if it does not answer, true, because the process is
- * unreachable from here. */
+/* Whether a process that did not answer ends within a second: a killed process closes its socket
+ * before its memory is freed. If the process is on another machine, the query may also take
+ * LAB_REMOTE_CALL_MS (lab_remote.h); true if that machine does not answer, because the process is
+ * then unreachable. */
 bool lab_record_dies(const struct lab_record *record);
-/* CPU time that all threads of the process used; 0: it is gone. */
+/* CPU time used by all threads of the process; 0: it is gone. */
 uint64_t lab_record_cpu_ns(const struct lab_record *record);
 /* Processes of the lab that are alive. */
 unsigned lab_state_count_alive(const struct lab_state *state);
@@ -97,7 +97,7 @@ unsigned lab_state_count_alive(const struct lab_state *state);
 void lab_record_log(
 	const struct lab_state *state, const struct lab_record *record, char *out, size_t size);
 
-/* Devices of the lab on other machines: those of processes that were never started here. A list
+/* Devices of the lab on other machines: devices of processes that were never started here. A list
  * of names, switches first. */
 
 /* The caller's reference; NULL without memory. */
@@ -106,14 +106,14 @@ json_t *lab_elsewhere(const struct lab_plan *plan, const struct lab_state *state
 /* 'device' is in the list. */
 bool lab_elsewhere_has(const json_t *elsewhere, const char *device);
 
-/* Prints "spine, h2, h3"; a long list is cut to its first eight and "and 12 more". */
+/* Prints "spine, h2, h3"; a long list is cut to its first eight names and "and 12 more". */
 void lab_elsewhere_print(const json_t *elsewhere, FILE *out);
 
 /* The log of a process of this machine. */
 
 #define LAB_LOG_MAX (1u << 20) /* bytes; only the end of a longer log is printed */
 
-/* The caller frees the text; bytes that are not ASCII are '?'. NULL and error. */
+/* The caller frees the text, in which non-ASCII bytes are '?'. NULL and error. */
 char *lab_log_read(
 	const struct lab_state *state, const struct lab_record *record, struct error *error);
 

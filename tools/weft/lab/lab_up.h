@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by the files of 'weft lab up' (cmd_lab_up.c, lab_up_*.c) and 'weft lab apply' only. */
+/* Shared only by the files of 'weft lab up' (cmd_lab_up.c, lab_up_*.c) and 'weft lab apply'. */
 
 #include "cmd_lab.h"
 #include "common/kernel_view.h"
@@ -16,30 +16,31 @@ struct lab_up {
 	bool *ended; /* [process of the plan], without --process, if 'again'; else NULL */
 	struct lab_mapper mapper;
 	uint64_t mapped_ms;    /* after the links were up */
-	json_t *elsewhere;     /* devices of other machines (lab_state.h), from the start on */
+	json_t *elsewhere;     /* devices of other machines (lab_state.h), from the start */
 	bool exhausted;        /* it is up but unusable: a pool ran dry */
-	bool nothing;          /* --alone: all of this machine already runs */
+	bool nothing;          /* --alone: everything on this machine already runs */
 	struct held_taps taps; /* 'restart': TAPs of the processes that it ended */
 };
 
-/* Whether the process of the plan has to be started: --process names it, or there is no --process
+/* Whether the process of the plan has to be started: --process names it; or --process is not given,
  * and the lab is not up or this process of it ended. */
 bool lab_up_wants(const struct lab_up *up, unsigned process);
 bool lab_up_wants_edge(const struct lab_up *up, const struct run_config_edge *edge);
 /* For a memif link, the process that listens. */
 unsigned lab_up_server(const struct lab_plan_link *link);
 
-/* lab_up_check.c: errors that can be found before anything is started. In the files that the lab
- * file names; and in the whole request. */
+/* lab_up_check.c: detects errors before anything is started, in the files that the lab file names,
+ * and in the whole request. */
 int lab_up_check_files(const struct lab *lab, struct error *error);
 int lab_up_check_request(const struct lab_up *up, struct error *error);
-/* Refuses edges whose interface or network already exists. Nothing of the lab may run. */
+/* Refuses edges whose interface or network already exists. Call it while nothing of the lab
+ * runs. */
 int lab_up_check_edges(const struct lab_up *up, struct error *error);
-/* Refuses a lab that is up, unless ended processes of it are to be restarted; removes the remains
- * of an earlier one. Fills 'again' and then 'state'. */
+/* Refuses a lab that is up, unless its ended processes are to be restarted; removes the remains of
+ * an earlier lab. Fills in 'again' and then 'state'. */
 int lab_up_check_not_up(struct lab_up *up, struct error *error);
 
-/* Ends the processes of a running lab that --process names, and keeps their TAPs. Refuses those
+/* Ends the processes of a running lab that --process names, and keeps their TAPs. Refuses processes
  * that could not start again. */
 int lab_up_end_wanted(struct lab_up *up, struct error *error);
 
@@ -49,17 +50,17 @@ int lab_up_write_plan(const struct lab_up *up, struct error *error);
 /* lab_up_start.c: records the processes of this machine, and starts those that are wanted. */
 int lab_up_start(struct lab_up *up, struct error *error);
 
-/* Replaces 'dilation: auto' with the factor that the lab's program measures, which takes seconds
- * and prints the trials. Before the lab is started. */
+/* Replaces 'dilation: auto' with the factor measured by the lab's program, which takes seconds and
+ * prints the trials. Call it before the lab is started. */
 int lab_up_choose_dilation(struct lab_up *up, struct error *error);
 
-/* lab_interfaces.c. Checks whether this machine can have the uplink, if the edge's host will be
- * started, and records it in 'state'. Before anything starts. */
+/* lab_interfaces.c: if the edge's host is going to be started, checks whether this machine can have
+ * the uplink, and records it in 'state'. Call it before anything starts. */
 int lab_uplink_prepare(struct lab_up *up, struct error *error);
-/* Makes the uplink if its edge is new, and default routes in the namespaces of new edges. The
- * processes have opened their edges. */
+/* Makes the uplink if its edge is new, and default routes in the namespaces of new edges. Call it
+ * after the processes have opened their edges. */
 int lab_uplink_make(const struct lab_up *up, struct error *error);
 
-/* lab_up_wait.c, for --wait at most: until all links are up; until there are routes as well. */
+/* lab_up_wait.c: wait, for at most --wait, until all links are up; until there are also routes. */
 int lab_up_wait_links(struct lab_up *up, struct error *error);
 int lab_up_wait_whole(struct lab_up *up, struct error *error);

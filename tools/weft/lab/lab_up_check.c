@@ -39,7 +39,7 @@ static int check_privileges(const struct lab *lab, struct error *error)
 	return 0;
 }
 
-/* DPDK makes a socket in a folder that has the names of the lab and of the process. */
+/* DPDK creates a socket in a folder whose name consists of the names of the lab and the process. */
 static int check_sockets(const struct lab_up *up, struct error *error)
 {
 	const struct lab *lab = &up->lab;
@@ -62,7 +62,7 @@ static int check_sockets(const struct lab_up *up, struct error *error)
 	return 0;
 }
 
-/* Errors that every process would report, each in its own log. */
+/* Reports errors that otherwise every process would report in its own log. */
 static int check_mapper_files(const struct lab *lab, struct error *error)
 {
 	const struct run_config_mapper *mapper = &lab->config->run.mapper;
@@ -121,7 +121,7 @@ static uint32_t mask_of(const char *address)
 	return bits == 0 ? 0 : UINT32_MAX << (32 - bits);
 }
 
-/* An interface whose network contains the edge's address, or the other way round. */
+/* An interface whose network contains the edge's address, or vice versa. */
 static int check_network(
 	const struct run_config_edge *edge, const struct ifaddrs *other, struct error *error)
 {
@@ -265,8 +265,8 @@ bool lab_up_wants(const struct lab_up *up, unsigned process)
 	return up->arguments->only_count == 0 && (up->ended == NULL || up->ended[process]);
 }
 
-/* The first process that is alive; NULL: none. 'all': any process; else only one that was not
- * asked for. */
+/* The first process that is alive; NULL: none. 'all': considers every process; otherwise only those
+ * that --process does not name. */
 static const struct lab_record *find_alive(
 	const struct lab_up *up, const struct lab_state *former, bool all)
 {
@@ -294,8 +294,8 @@ unsigned lab_up_server(const struct lab_plan_link *link)
 	return link->process[0] < link->process[1] ? link->process[0] : link->process[1];
 }
 
-/* A memif client connects only once, and a server may have died with its client, or hang: DPDK's
- * net_memif unmaps the memory of a dead peer while it is in use. */
+/* A memif client connects only once, and a server may have died with its client or may hang,
+ * because DPDK's net_memif unmaps the memory of a dead peer while it is in use. */
 static int check_comes_back(
 	const struct lab_up *up, const struct lab_state *former, struct error *error)
 {
@@ -318,7 +318,8 @@ static int check_comes_back(
 	return 0;
 }
 
-/* Without --process, of a lab of which some processes run: those of this machine that do not. */
+/* Without --process, if some processes of the lab run: chooses the ones on this machine that do
+ * not. */
 static int choose_ended(struct lab_up *up, const struct lab_state *former, struct error *error)
 {
 	unsigned alive = lab_state_count_alive(former);
@@ -352,7 +353,7 @@ static int check_rest(struct lab_up *up, const struct lab_state *former, struct 
 		up->lab.plan->lab, alive->name, (long)alive->pid, up->arguments->file);
 }
 
-/* The records of the wanted processes, borrowed. */
+/* The records of the wanted processes; 'former' still owns what they point to. */
 static struct lab_state choose_wanted(const struct lab_up *up, const struct lab_state *former)
 {
 	struct lab_state wanted = {
@@ -367,7 +368,7 @@ static struct lab_state choose_wanted(const struct lab_up *up, const struct lab_
 	return wanted;
 }
 
-/* Moves the namespaces that the process has made into the lab's state. */
+/* Adds the namespaces that the process created to the lab's state. */
 static void keep_namespaces(
 	const struct lab_up *up, const struct lab_record *record, struct lab_state *former)
 {
@@ -382,7 +383,8 @@ static void keep_namespaces(
 	lab_state_save(former, NULL);
 }
 
-/* A process whose TAPs are kept is killed, because at its end it would remove their namespaces. */
+/* A process whose TAPs are kept is killed, because it would remove their namespaces if it ended
+ * normally. */
 static void keep_taps(struct lab_up *up, const struct lab_state *wanted, struct lab_state *former)
 {
 	struct error why;

@@ -116,7 +116,7 @@ static void become(char **argv, const char *program, int out)
 	_exit(EXIT_NOT_ABLE);
 }
 
-/* The exit code. Forwards to the child a signal that only this program got. */
+/* Returns the exit code. Signals that only this program received are forwarded to the child. */
 static int wait_for(pid_t pid)
 {
 	int status = 0;
@@ -127,7 +127,7 @@ static int wait_for(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_NOT_ABLE;
 }
 
-/* The number that the program prints; 0: it has printed why there is none. */
+/* The number that the program prints; 0: it printed why there is none. */
 static uint32_t measure_dilation(const struct lab_up *up, int *code)
 {
 	char **argv = make_arguments(up, 0), program[600], text[16] = "";
@@ -177,7 +177,7 @@ int lab_up_choose_dilation(struct lab_up *up, struct error *error)
 		"dilation: auto: no dilation was chosen, see above");
 }
 
-/* Processes of which this machine has a record share a clock. */
+/* Processes that this machine has a record of share a clock. */
 static int write_machine(const struct lab_up *up, struct error *error)
 {
 	const struct lab_plan *plan = up->lab.plan;

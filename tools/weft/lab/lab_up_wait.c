@@ -19,7 +19,7 @@
 
 #define STEP_MS   20
 #define LOG_LINES 10
-/* Time for the kernel to reclaim the memory of a process that it has killed. */
+/* Time for the kernel to reclaim the memory of a process that it killed. */
 #define ENDING_MS 2000
 
 /* Its last lines. */
@@ -43,7 +43,7 @@ static void show_log(const struct lab_up *up, const struct lab_record *record)
 	free(log);
 }
 
-/* ": WHY" of a process that has ended by itself, from its log, of which the rest is shown. */
+/* ": WHY" for a process that ended by itself, taken from its log; the rest of the log is shown. */
 static void tell_log(const struct lab_up *up, const struct lab_record *record, char why[ERROR_TEXT])
 {
 	char *log = lab_log_read(&up->state, record, NULL), error[ERROR_TEXT];
@@ -61,7 +61,7 @@ static void tell_log(const struct lab_up *up, const struct lab_record *record, c
 	free(log);
 }
 
-/* All its links are up, or any link of a restarted process: the others may be down for other
+/* All of its links are up, or any link if it was restarted: the others may be down for other
  * reasons. */
 static bool is_ready(const struct lab_up *up, const struct lab_record *record)
 {
@@ -73,7 +73,7 @@ static bool is_ready(const struct lab_up *up, const struct lab_record *record)
 	return ready.up > 0 && ready.up >= (up->again ? 1 : ready.links);
 }
 
-/* Whether this command has started the process. */
+/* Whether this command started the process. */
 static bool is_ours(const struct lab_up *up, const struct lab_record *record)
 {
 	int number = lab_plan_find(up->lab.plan, record->name);
@@ -93,7 +93,7 @@ static int fail_ended(const struct lab_up *up, const struct lab_record *record, 
 	return error_set(error, ENODEV, "%s (%s) %s%s", record->name, record->program, how, why);
 }
 
-/* The number of processes that are not ready, or -errno if one has ended. */
+/* The number of processes that are not ready, or -errno if one of them ended. */
 static int look(struct lab_up *up, struct error *error)
 {
 	int missing = 0;
@@ -112,8 +112,8 @@ static int look(struct lab_up *up, struct error *error)
 	return missing;
 }
 
-/* The reason why the first process is not ready: a process that is slow to start keeps its links
- * down as well. */
+/* The reason why the first process is not ready: a process that starts slowly also keeps its links
+ * down. */
 struct missing {
 	unsigned slow; /* processes without ports yet */
 	const struct lab_record *first_slow;
@@ -138,7 +138,7 @@ static void count_missing(const struct lab_up *up, struct missing *missing)
 			missing->first_slow = record;
 			missing->answers = ready.answers;
 		}
-		/* "": its last links have come up since the last check. */
+		/* "": its last links came up after the last check. */
 		if (missing->first_linkless.why[0] == '\0')
 			missing->first_linkless = ready;
 	}
@@ -218,8 +218,8 @@ static int wait_ready(struct lab_up *up, uint64_t deadline, struct error *error)
 	return missing;
 }
 
-/* 'result', unless a process has ended meanwhile, which is then the reason. A process that is
- * being killed does not answer for a while before it is gone. */
+/* 'result', unless a process ended meanwhile, which is then the reason. A process that is being
+ * killed stops answering a while before it is gone. */
 static int blame_ended(const struct lab_up *up, int result, int patience_ms, struct error *error)
 {
 	for (int waited = 0; waited <= patience_ms; waited += STEP_MS) {

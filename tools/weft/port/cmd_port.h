@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by the subcommands of 'weft port'; used only by its files. */
+/* Shared only by the subcommands of 'weft port'. */
 
 #include "base/weft_error.h"
 #include "common/commands.h"
@@ -31,12 +31,11 @@ bool port_address(const char *text, char out[PCI_ADDRESS_MAX]);
  * machine has none, or it is not a network interface. */
 int port_find(const char *text, struct pci_device *device, struct error *error);
 
-/* Visits the network interfaces on PCI in the order of their addresses, until one returns true. */
+/* Visits the network interfaces on PCI in order of their addresses, until a visit returns true. */
 bool port_each(bool (*visit)(void *context, const struct pci_device *device), void *context);
 
-/* The reasons for which a device cannot be bound, or a lab cannot use it. Each is one line that
- * begins with the address and has the command that fixes it. 0: no reason; else -errno and error.
- */
+/* Reasons why a device cannot be bound, or a lab cannot use it. Each is one line that starts with
+ * the address and names the command that fixes it. 0: no reason; else -errno and error. */
 
 /* EBUSY: the machine's own network uses it, or may use it invisibly. 'command' is the command line
  * that binds it anyway. */
@@ -49,7 +48,7 @@ int port_refuse_open(const struct pci_device *device, struct error *error);
 /* ENODEV: the driver is not loaded, or needs an IOMMU that is off. */
 int port_refuse_driver(const struct pci_device *device, const char *driver, struct error *error);
 
-/* ENODEV: vfio does not take one device of an IOMMU group while the kernel drives another one.
- * 'others' are the devices that are bound with it; their number may be 0. */
+/* ENODEV: vfio does not accept a device while the kernel drives another one in its IOMMU group.
+ * 'others' are the devices that must be bound with it; their number may be 0. */
 int port_refuse_group(const struct pci_device *device, const char (*others)[PCI_ADDRESS_MAX],
 	unsigned count, struct error *error);

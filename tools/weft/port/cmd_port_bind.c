@@ -57,7 +57,7 @@ static int probe(const struct pci_device *device, struct error *error)
 	return write_file(device, path, device->address, error);
 }
 
-/* Reads the device until a driver has it, or none has if that is wanted. */
+/* Reads the device until it has a driver, or has none if that is wanted. */
 static void wait_for_driver(struct pci_device *device, bool wanted)
 {
 	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
@@ -84,9 +84,9 @@ static int unbind(struct pci_device *device, struct error *error)
 	return result;
 }
 
-/* Gives a device to another driver by sysfs: driver_override, unbind, drivers_probe, as
- * dpdk-devbind.py does. 'driver' NULL: to the kernel's own choice. Waits until a driver has it, one
- * second at most, because drivers may probe in the background. Afterwards 'device' says which. 0,
+/* Binds a device to another driver through sysfs: driver_override, unbind, drivers_probe, as
+ * dpdk-devbind.py does. 'driver' NULL: the kernel chooses. Waits until a driver has it, for at most
+ * one second, because drivers may probe in the background. Afterwards 'device' has the driver. 0,
  * or -errno and error: EPERM, EIO (the kernel refused), ENODEV (no driver took it; the device has
  * none then). */
 static int port_driver_set(struct pci_device *device, const char *driver, struct error *error)
@@ -141,7 +141,7 @@ static bool is_done(const struct binding *binding, const struct pci_device *devi
 	return strcmp(device->driver, binding->driver) == 0 || pci_driver_is_shared(device->driver);
 }
 
-/* All reasons are found before anything is changed. */
+/* All reasons are collected before anything is changed. */
 static int check_bind(
 	const struct binding *binding, const struct pci_device *device, struct error *error)
 {
@@ -235,7 +235,7 @@ enum weft_exit cmd_port_release(const struct port_arguments *arguments)
 		result = port_refuse_open(&binding.device[i], &error);
 	if (result < 0)
 		return command_error("port release", result, &error);
-	/* A device without a driver does not keep the others. */
+	/* A device that gets no driver does not prevent the binding of the others. */
 	for (unsigned i = 0; i < binding.devices; i++) {
 		result = release(&binding.device[i], &error);
 		if (result < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft port check: whether the PCI ports of a lab can be used on this machine. */
+/* weft port check: checks whether this machine can use the PCI ports of a lab. */
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 
 #define NAME "port check"
 #define MIB  (UINT64_C(1) << 20)
-/* Memory that DPDK takes for a process with a few ports. */
+/* Memory that DPDK needs for a process with a few ports. */
 #define PROCESS_BYTES (256 * MIB)
 #define PORT_NAME_MAX (TOPOLOGY_NAME_MAX + 8)
 
@@ -28,7 +28,7 @@ struct check {
 	const struct lab *lab;
 	bool *here; /* by process: it is asked for */
 	bool *uses; /* per process: it has a PCI port on this machine */
-	bool all;   /* without a named process, ports on other machines do not count */
+	bool all;   /* no process is named: ports on other machines do not count */
 	unsigned ports, faults;
 	bool vfio, uio;
 };
@@ -39,7 +39,7 @@ static void report(struct check *check, const char *what, int result, const stru
 	printf("%-6s %-10s %s\n", result < 0 ? "FAULT" : "ok", what, error->text);
 }
 
-/* Unless its owner was changed, only root may open the file of a group. */
+/* Unless its owner was changed, only root may open a group's file. */
 static int check_permission(const struct pci_device *device, struct error *error)
 {
 	char file[PCI_FILE_MAX], path[PATH_MAX];
@@ -113,7 +113,8 @@ static void check_port(struct check *check, const struct topology_binding *bindi
 	struct error error;
 	int result;
 
-	/* Devargs may follow the address; other devices than PCI are made when they are opened. */
+	/* Devargs may follow the address; devices other than PCI ones are created when they are
+	 * opened. */
 	snprintf(first, sizeof(first), "%.*s", (int)strcspn(binding->dpdk, ","), binding->dpdk);
 	if (!check->here[process] || !port_address(first, address))
 		return;
@@ -151,7 +152,7 @@ static void check_hugepages(struct check *check)
 	report(check, "hugepages", result, &error);
 }
 
-/* vfio locks all memory of a process, and root may lock any. */
+/* vfio locks all memory of a process, and root has no limit for that. */
 static void check_memlock(struct check *check)
 {
 	struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
@@ -168,7 +169,7 @@ static void check_memlock(struct check *check)
 		&error);
 }
 
-/* Two ports of this machine in one device. */
+/* Two ports of this machine that are the same device. */
 static int check_twice(const struct check *check, struct error *error)
 {
 	const struct topology *topology = check->lab->topology;
@@ -230,7 +231,7 @@ static void report_path(struct check *check, const char *port, json_t *list)
 	}
 }
 
-/* Sends full-size frames over the ports of a lab that is up. False: it is not. */
+/* Sends full-size frames through the ports of a running lab. False: it is not up. */
 static bool check_paths(struct check *check)
 {
 	const struct topology *topology = check->lab->topology;

@@ -31,7 +31,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The stream does not remember that memory ran out. */
+/* The memory stream does not keep the information that memory ran out. */
 __attribute__((format(printf, 1, 2))) static void print(const char *format, ...)
 {
 	va_list arguments;
@@ -81,7 +81,7 @@ int record_leave(int result)
 	return result;
 }
 
-/* Ranks of the world; members of a communicator that is not the world make up its number. */
+/* The world's rank numbers; the members of any other communicator make up its number. */
 
 int record_world_rank(MPI_Comm comm, int rank)
 {
@@ -125,7 +125,7 @@ uint64_t record_bytes_of(int count, MPI_Datatype type)
 	return (uint64_t)count * (uint64_t)size;
 }
 
-/* Operations of one step wait for 'last', and the next one for all of them. */
+/* Operations of one step wait for 'last'; the next operation waits for all of them. */
 
 uint32_t record_put(
 	uint32_t label, const char *text, uint64_t bytes, int peer, uint32_t tag, uint32_t after)
@@ -181,7 +181,7 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	return result;
 }
 
-/* Rank 0 has its own text, and receives the others' in pieces. */
+/* Rank 0 has its own text, and receives the texts of the other ranks in pieces. */
 static void write_rank(FILE *file, int rank, unsigned long long length)
 {
 	char *piece = malloc(PIECE_BYTES);

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by the files of the recorder (weft_record.c). */
+/* Shared only by the files of the recorder (weft_record.c). */
 
 #include <mpi.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ struct record {
 	char *text;
 	size_t length;
 	uint32_t labels, last;     /* the operation that the next one waits for; 0: none */
-	uint64_t left_ns, done_ns; /* CPU time when MPI was left, and since the last calc */
+	uint64_t left_ns, done_ns; /* CPU time when MPI was last left, and since the last calc */
 	struct pending *pending;
 	size_t count, room;
 	uint16_t sequence; /* number of collectives so far */
@@ -32,10 +32,10 @@ struct record {
 
 extern struct record record;
 
-/* Before and after what a call of MPI does; leave passes on the result. */
+/* Call them before and after the work of an MPI function; leave returns the function's result. */
 void record_enter(void);
 int record_leave(int result);
-/* Adds the computing time up to now. */
+/* Adds up the computing time until now. */
 void record_account(void);
 /* Writes the computing time as an operation. */
 void record_flush(void);
@@ -46,12 +46,12 @@ uint32_t record_number_of(MPI_Comm comm);
 uint32_t record_tag_of(MPI_Comm comm, int tag);
 uint64_t record_bytes_of(int count, MPI_Datatype type);
 
-/* Writes a send or recv that waits for the operation 'after'. Returns the label. */
+/* Writes a send or recv that waits for the operation 'after'. Returns its label. */
 uint32_t record_put(
 	uint32_t label, const char *text, uint64_t bytes, int peer, uint32_t tag, uint32_t after);
 /* The next operation waits for all of these. */
 void record_join(const uint32_t *label, unsigned count);
 void record_put_blocking(const char *text, uint64_t bytes, int peer, uint32_t tag);
 
-/* Prints the functions that were called and are not recorded. */
+/* Prints the functions that were called but not recorded. */
 void record_name_missed(int rank);

@@ -106,7 +106,7 @@ int MPI_Allreduce(const void *out, void *in, int count, MPI_Datatype type, MPI_O
 	return record_leave(PMPI_Allreduce(out, in, count, type, op, comm));
 }
 
-/* 'root' and each of the others exchange a message. */
+/* 'root' exchanges a message with each of the other ranks. */
 static void star(const struct team *team, int root, uint64_t bytes, int inwards)
 {
 	uint32_t after = record.last;

@@ -123,7 +123,7 @@ int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI
 	return record_leave(result);
 }
 
-/* The request has completed: its label, or 0 if it is not one of ours. */
+/* The request has completed. Returns its label, or 0 if the request was not recorded. */
 static uint32_t complete(MPI_Request request, const MPI_Status *status)
 {
 	for (size_t i = 0; i < record.count; i++) {
@@ -144,7 +144,8 @@ static uint32_t complete(MPI_Request request, const MPI_Status *status)
 	return 0;
 }
 
-/* Calls 'wait', which completes 'count' of the requests or those in 'index', and notes them. */
+/* Calls 'wait', which completes 'count' of the requests or those in 'index', and records their
+ * completion. */
 #define COMPLETE(requests, number, statuses, wait)                                         \
 	do {                                                                               \
 		size_t all = (size_t)(number);                                             \

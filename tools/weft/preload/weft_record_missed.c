@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "weft_record.h"
 
-/* Notes the name and jumps to the function, whatever its arguments are. */
+/* Records the name and jumps to the function, whatever its arguments are. */
 #if defined(__x86_64__)
 /* clang-format off */
 #define NOT_RECORDED(X)                                                                  \

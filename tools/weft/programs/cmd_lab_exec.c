@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab exec, shell and hosts: programs in the hosts of a lab. */
+/* weft lab exec, shell and hosts: run programs in the hosts of a lab. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 
 #include "lab_hosts.h"
 
-/* The words as one line for a shell, as ssh and rsh hand them on: 'weft lab mpirun' uses this
- * command in their place. The caller's memory; NULL: there is none. */
+/* Joins the words into one line for a shell, as ssh and rsh do: 'weft lab mpirun' uses this command
+ * in their place. The caller frees the line; NULL: no memory. */
 static char *join(char *const *word, unsigned words)
 {
 	char *line = NULL;
@@ -23,7 +23,7 @@ static char *join(char *const *word, unsigned words)
 		return NULL;
 	for (unsigned i = 0; i < words; i++)
 		fprintf(out, "%s%s", i > 0 ? " " : "", word[i]);
-	/* A line of which an end is missing is another command. */
+	/* A truncated line would be a different command. */
 	whole = ferror(out) == 0;
 	whole = fclose(out) == 0 && whole;
 	if (whole)
@@ -32,7 +32,7 @@ static char *join(char *const *word, unsigned words)
 	return NULL;
 }
 
-/* In the host that the first word names. */
+/* Runs it in the host that the first word names. */
 static enum weft_exit run(
 	const struct lab_arguments *arguments, const char *command, char *const *argv)
 {

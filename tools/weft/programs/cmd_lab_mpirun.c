@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 
 /* weft lab mpirun: Open MPI in the hosts of a lab. mpirun runs in the first host and starts its
- * daemons in the others by 'weft lab exec' instead of ssh. */
+ * daemons in the others through 'weft lab exec' instead of ssh. */
 
 #include <limits.h>
 #include <stdio.h>
@@ -32,7 +32,8 @@ static void add(struct mpirun *mpi, const char *word)
 	mpi->argv[mpi->count++] = (char *)word;
 }
 
-/* In the environment: mpirun passes it on to the ranks, and --mca of the user overrides it. */
+/* Set in the environment: mpirun passes it on to the ranks, and the user's --mca options override
+ * it. */
 static void set(const char *key, const char *value, bool replace)
 {
 	char name[64];
@@ -48,7 +49,7 @@ static enum weft_exit write_hostfile(struct mpirun *mpi)
 	int result;
 
 	snprintf(mpi->hostfile, sizeof(mpi->hostfile), "%s/" HOSTFILE, mpi->hosts.state.dir);
-	/* Another mpirun in this lab may be reading it. */
+	/* Replaced in one step, because another mpirun in this lab may be reading it. */
 	result = atomic_file_open(&file, &error);
 	if (result == 0) {
 		lab_hosts_print(&mpi->hosts, file.file);
@@ -74,7 +75,7 @@ static enum weft_exit name_agent(struct mpirun *mpi, const struct lab_arguments 
 	return EXIT_DONE;
 }
 
-/* --record: mpirun hands the library that records, and the file, on to the ranks. */
+/* --record: mpirun passes the recording library, and the name of the file, on to the ranks. */
 static enum weft_exit add_record(struct mpirun *mpi, const struct lab_arguments *arguments)
 {
 	char path[PATH_MAX], folder[PATH_MAX] = "";
@@ -101,7 +102,7 @@ static enum weft_exit add_record(struct mpirun *mpi, const struct lab_arguments 
 	return EXIT_DONE;
 }
 
-/* Prints the choice unless the user made it. */
+/* Prints which one was chosen, unless the user chose it. */
 static bool uses_endpoints(const struct mpirun *mpi, const struct lab_arguments *arguments)
 {
 	const char *missing = mpi->hosts.lab.config->endpoints == 0 ? "the lab has no endpoints"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab replay: the packets of a capture, from the TAPs of the hosts of a lab, with addresses of
+/* weft lab replay: sends the packets of a capture from the TAPs of a lab's hosts, with addresses of
  * the lab, in its time. */
 
 #include <arpa/inet.h>
@@ -29,13 +29,13 @@
 #define ETHERNET_BYTES 14
 #define ETHERTYPE_IPV4 0x0800
 #define STREAM_REPLAY  0x7265706c
-#define LOOK_NS        100000000 /* a signal ends a longer wait after this time */
+#define LOOK_NS        100000000 /* a longer wait is checked for signals after this time */
 
 /* A host with a TAP. */
 struct sender {
 	const struct run_config_edge *edge;
 	uint32_t address; /* host order */
-	int socket;       /* at its TAP; -1: it has not sent yet */
+	int socket;       /* time at its TAP; -1: it has not sent anything yet */
 	uint16_t host;
 };
 
@@ -56,7 +56,7 @@ struct replay {
 
 /* --- options --- */
 
-/* The options as an entry of the traffic of a run file, which checks them. */
+/* The options as a traffic entry of a run file, which checks them. */
 static char *write_entry(const struct lab_arguments *arguments)
 {
 	char path[PATH_MAX], *text = NULL;
@@ -98,7 +98,7 @@ static int read_options(struct replay *replay, const struct lab_arguments *argum
 	replay->options = run_config_parse(text, strlen(text), "options", NULL, 0, &replay->error);
 	free(text);
 	if (replay->options == NULL) {
-		/* The place is in the text above. */
+		/* The error's position would refer to the text above. */
 		place = strstr(replay->error.text, ": ");
 		if (place != NULL && strncmp(replay->error.text, "options:", 8) == 0)
 			memmove(replay->error.text, place + 2, strlen(place + 2) + 1);
@@ -154,7 +154,7 @@ static int find_usable(struct replay *replay, const char *option, const char *na
 	return 0;
 }
 
-/* 'to' of the options; with one sender, by default every host with an address. */
+/* 'to' of the options; with a single sender, the default is every host with an address. */
 static int list_receivers(struct replay *replay)
 {
 	const struct run_config_hosts *to = &replay->options->traffic.at[0].to;
@@ -173,7 +173,7 @@ static int list_receivers(struct replay *replay)
 	return result;
 }
 
-/* Without a file the lab's own addresses keep their hosts. */
+/* Without a file of addresses, the lab's own addresses keep their hosts. */
 static int make_map(struct replay *replay)
 {
 	const struct run_config_packets *how = &replay->options->traffic.at[0].packets;
@@ -257,8 +257,8 @@ static uint64_t elapsed_ns(const struct replay *replay)
 	       (uint64_t)replay->start.tv_nsec;
 }
 
-/* Waits until this time on the lab's clock. -EINTR: a signal, which may arrive just before a sleep.
- */
+/* Waits until this time on the lab's clock, in steps, because a signal may arrive just before a
+ * sleep. -EINTR: a signal. */
 static int wait_until(struct replay *replay, weft_time at_ps)
 {
 	uint64_t wait = at_ps / PS_PER_NS * replay->lab.lab.config->run.dilation;
@@ -370,7 +370,7 @@ static int prepare(struct replay *replay, const struct lab_arguments *arguments)
 		result = list_receivers(replay);
 	if (result == 0)
 		result = make_map(replay);
-	/* Reads the whole file, so that a damaged one is refused before anything is sent. */
+	/* Reads the whole file first, so that a damaged one is refused before anything is sent. */
 	return result == 0 ? run_packets_read(replay->options, &replay->options->traffic.at[0],
 				     replay->lab.lab.topology, &replay->hosts, &replay->entry,
 				     &replay->error)

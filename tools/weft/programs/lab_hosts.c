@@ -15,14 +15,14 @@
 #include "os/atomic_file.h"
 
 /* Makes this process one of an emulated host: the host's network namespace, its name as host name,
- * and its own /etc/hosts. A program that it becomes by exec stays there, and so do its children;
- * the rest of the machine sees nothing of it. Needs CAP_SYS_ADMIN. Only while the process has one
+ * and its own /etc/hosts. A program that it executes stays there, and so do its children; the rest
+ * of the machine is not affected. Needs CAP_SYS_ADMIN. Call it only while the process has a single
  * thread. */
 
 struct host_view {
 	const char *netns; /* as in 'ip netns' */
 	const char *name;  /* host name */
-	const char *hosts; /* file that stands for /etc/hosts; NULL: that of the machine */
+	const char *hosts; /* file to use as /etc/hosts; NULL: the machine's own */
 };
 
 #define ETC_HOSTS "/etc/hosts"
@@ -41,7 +41,7 @@ static int enter_netns(const char *netns, struct error *error)
 	return result == 0 ? 0 : error_set(error, -result, "%s: %s", path, strerror(-result));
 }
 
-/* Mounts of this process must not reach the machine. */
+/* Mounts of this process must not propagate to the machine. */
 static int mount_own(const struct host_view *view, struct error *error)
 {
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
@@ -49,7 +49,7 @@ static int mount_own(const struct host_view *view, struct error *error)
 	if (view->hosts != NULL && mount(view->hosts, ETC_HOSTS, NULL, MS_BIND, NULL) < 0)
 		return error_set(
 			error, errno, "%s on " ETC_HOSTS ": %s", view->hosts, strerror(errno));
-	/* The interfaces in /sys are those of the namespace that mounts it. */
+	/* /sys shows the interfaces of the namespace that mounts it. */
 	umount2("/sys", MNT_DETACH);
 	if (mount("sysfs", "/sys", "sysfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
 		return error_set(error, errno, "/sys of its own: %s", strerror(errno));
@@ -104,7 +104,7 @@ void lab_hosts_close(struct lab_hosts *hosts)
 	lab_close(&hosts->lab);
 }
 
-/* A host without an edge, whose programs run on the machine itself and use endpoints. */
+/* A host without an edge: its programs run on the machine itself and use endpoints. */
 static const struct run_config_edge *find_plain(struct lab_hosts *hosts, const char *host)
 {
 	if (hosts->lab.config->run.edges.count > 0 ||
@@ -139,7 +139,7 @@ const struct run_config_edge *lab_hosts_find(struct lab_hosts *hosts, const char
 	return plain;
 }
 
-/* The address without its prefix; "" without one. */
+/* The address without its prefix length; "" if there is none. */
 static void address_of(const struct run_config_edge *edge, char out[RUN_ADDRESS_MAX])
 {
 	snprintf(out, RUN_ADDRESS_MAX, "%s", edge->address);
@@ -159,7 +159,7 @@ void lab_hosts_print(const struct lab_hosts *hosts, FILE *out)
 	}
 }
 
-/* RUN_DIR/hosts: names and addresses, for /etc/hosts of the programs. */
+/* RUN_DIR/hosts: names and addresses, used as /etc/hosts of the programs. */
 static int write_names(const struct lab_hosts *hosts, char path[PATH_MAX], struct error *error)
 {
 	const struct run_config_edge_list *edges = &hosts->lab.config->run.edges;
@@ -192,8 +192,8 @@ static int choose_time(const struct lab_hosts *hosts, struct error *error)
 	return 0;
 }
 
-/* Programs on libfabric find the provider: next to this program in a build, otherwise where it is
- * installed. */
+/* Makes libfabric programs find the provider: next to this program in a build, otherwise in the
+ * installation folder. */
 static void provider_folder(char path[PATH_MAX])
 {
 	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 64);

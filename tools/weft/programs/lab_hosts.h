@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Hosts of a lab in which programs run: those of 'edges' with a namespace. */
+/* Hosts of a lab in which programs can run: those in 'edges' that have a namespace. */
 
 #include <stdio.h>
 
@@ -13,7 +13,7 @@ struct lab_hosts {
 	struct lab_state state;
 	const char *command;          /* "lab exec" */
 	bool real_time;               /* --no-faketime */
-	struct run_config_edge plain; /* for a host without an edge: only its name */
+	struct run_config_edge plain; /* for a host without an edge: only its name is set */
 };
 
 /* Opens the lab, which must be up and have edges or, with 'plain', endpoints. Prints errors.
@@ -22,17 +22,17 @@ enum weft_exit lab_hosts_open(struct lab_hosts *hosts, const struct lab_argument
 	const char *command, bool plain);
 void lab_hosts_close(struct lab_hosts *hosts);
 
-/* The host's edge, or 'plain' without a namespace. NULL after a printed error: programs cannot use
- * the host. */
+/* The host's edge, or 'plain' without a namespace. NULL after printing an error: programs cannot
+ * use the host. */
 const struct run_config_edge *lab_hosts_find(struct lab_hosts *hosts, const char *host);
 
 /* "h0 slots=1 # 10.99.0.1 weft-LAB-h0": lines that Open MPI reads as a hostfile. */
 void lab_hosts_print(const struct lab_hosts *hosts, FILE *out);
 
-/* Whether programs on libfabric find the provider. */
+/* Whether libfabric programs find the provider. */
 bool lab_hosts_have_provider(void);
 
-/* Executes 'argv' in the host, in the lab's time (lab_slow_time.h). Returns only after an error,
- * which it has printed. */
+/* Executes 'argv' in the host, in the lab's time (lab_slow_time.h). Returns only on error, after
+ * printing it. */
 enum weft_exit lab_hosts_exec(
 	const struct lab_hosts *hosts, const struct run_config_edge *edge, char *const *argv);

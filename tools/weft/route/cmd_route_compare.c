@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft route compare: two route files on one topology, side by side. */
+/* weft route compare: compares two route files for the same topology, side by side. */
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -209,7 +209,7 @@ static int parse(struct request *request, int argc, char **argv)
 	return check(request);
 }
 
-/* The first algorithm with a tree; all of one computation share the root. */
+/* The first algorithm with a tree; all algorithms of a computation share its root. */
 static const struct route_algorithm *rooted(const struct request *request)
 {
 	for (unsigned i = 0; i < request->count; i++)
@@ -263,7 +263,7 @@ static double seconds_since(const struct timespec *start)
 	return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) * 1e-9;
 }
 
-/* For tables, the pairs that they connect. */
+/* For tables, the number of pairs that they connect. */
 static uint64_t count_routes(const struct topology *topology, const struct route_file *file,
 	const struct route_gaps *gaps)
 {
@@ -286,8 +286,8 @@ static json_t *cut_off_json(const struct topology *topology, const struct route_
 	return list;
 }
 
-/* A single algorithm's promise needs no check. Sets that are each free from deadlock may form a
- * cycle together. */
+/* The guarantee of a single algorithm needs no check. Route sets that are each deadlock-free may
+ * form a cycle together. */
 static bool is_promised(const struct request *request)
 {
 	return request->count == 1 && request->algorithms[0]->deadlock_free;
@@ -333,8 +333,8 @@ static void print_text(const struct topology *topology, const struct route_file 
 			100 * route_set_excess(file->set));
 }
 
-/* The peak memory of the process; 0 if it is unknown. getrusage() would include the memory of
- * the process that started this one. */
+/* The peak memory of the process; 0 if unknown. getrusage() would include the memory of the process
+ * that started this one. */
 static uint64_t peak_memory(void)
 {
 	FILE *status = fopen("/proc/self/status", "r");
@@ -350,7 +350,7 @@ static uint64_t peak_memory(void)
 	return kib * 1024;
 }
 
-/* Finds the cycle, if any, and its text. The errors of route_verify(). */
+/* Looks for a cycle and formats its text. Returns the errors of route_verify(). */
 static int find_cycle(const struct topology *topology, const struct route_file *file, char *text,
 	size_t size, struct error *error)
 {

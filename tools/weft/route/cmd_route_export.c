@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft route export: destination tables in the files of another program (opensm_dump.h). */
+/* weft route export: writes destination tables as files for another program (opensm_dump.h). */
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ struct request {
 	const char *format, *output;
 };
 
-/* The value of an option; NULL after an error was printed. */
+/* The value of an option; NULL after printing an error. */
 static const char *value_of(int *i, int argc, char **argv)
 {
 	if (*i + 1 < argc)
@@ -52,7 +52,7 @@ static int check(const struct request *request)
 	return EXIT_DONE;
 }
 
-/* Writes 'table', or the cabling if that is NULL, to NAME and the ending. */
+/* Writes 'table', or the cabling if 'table' is NULL, to NAME plus the suffix. */
 static int write_file(const struct request *request, const struct topology *topology,
 	const struct route_table *table, const char *ending)
 {

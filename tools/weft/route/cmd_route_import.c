@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft route import: the routes in force in an InfiniBand network, as a route file. */
+/* weft route import: reads the routes in use in an InfiniBand network, and writes a route file. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static int write_routes(const struct request *request, const struct topology *to
 	return command_error(NAME, result, &error);
 }
 
-/* The file's text, or NULL without a file; '*result' < 0: it cannot be read. */
+/* The file's text, or NULL if no file is given; '*result' < 0: it cannot be read. */
 static char *read_file(const char *path, size_t *length, int *result, struct error *error)
 {
 	char *text = path != NULL && *result == 0 ? file_text_read(path, INPUT_MAX, length, error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft route show: the routes of one pair of hosts, or its way through the tables. */
+/* weft route show: the routes of one pair of hosts, or its path through the tables. */
 
 #include "route_subject.h"
 
@@ -34,7 +34,7 @@ static int show_routes(const struct topology *topology, const struct route_set *
 	return result;
 }
 
-/* The other ports that the switch may take, behind the route: " s0:4|5". */
+/* Prints the other ports that the switch may use, after the route: " s0:4|5". */
 static void print_alternatives(const struct topology *topology, const struct route_table *table,
 	uint32_t at, uint32_t destination)
 {
@@ -94,7 +94,7 @@ static int find_host(const struct topology *topology, const char *name, uint32_t
 	return EXIT_DONE;
 }
 
-/* Whether anything leads from the pair's source at all. */
+/* Whether there is any route from the pair's source. */
 static bool has_way(const struct subject *subject, uint32_t source, uint32_t destination)
 {
 	struct topology_port at = {.kind = DEVICE_HOST, .device = source};

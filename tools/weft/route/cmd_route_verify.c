@@ -20,7 +20,7 @@ static json_t *cycle_json(const struct topology *topology, const struct route_re
 	return list;
 }
 
-/* The label that all files share, or the labels of all files, joined by '+'. */
+/* The label that all files have in common, or else the labels of all files, joined with '+'. */
 static void join_labels(const struct subject *subject, size_t offset, char *out, size_t size)
 {
 	size_t length = 0;
@@ -36,7 +36,7 @@ static void join_labels(const struct subject *subject, size_t offset, char *out,
 	}
 }
 
-/* null: no two hosts are on different switches. */
+/* null: there are no two hosts on different switches. */
 static json_t *over_far(const struct route_report *report, double value)
 {
 	return report->far_routes > 0 ? json_real(value) : json_null();

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* '--without WHAT', any number of times: a topology after failures (topology_without.h). */
+/* '--without WHAT', which can be repeated: a topology after failures (topology_without.h). */
 
 #include "common/commands.h"
 #include "route/formats/route_file.h"
@@ -15,16 +15,16 @@ struct topology_cut {
 	unsigned count;
 };
 
-/* Adds one. EXIT_DONE, or prints an error in the command's name. */
+/* Adds one. EXIT_DONE, or prints an error for the command. */
 int topology_cut_add(struct topology_cut *cut, const char *command, const char *failed);
 
-/* Opens a file or generator and removes the failed parts. The caller destroys it. NULL after an
- * error was printed; '*code' is then the exit code. */
+/* Opens a file or generator and removes the failed parts. The caller destroys the topology. NULL
+ * after printing an error; '*code' is then the exit code. */
 struct topology *topology_cut_open(
 	const struct topology_cut *cut, const char *command, const char *spec, int *code);
 
-/* Input of 'weft route verify', 'show' and 'export': a topology, possibly with failures, and one
- * or more route files on it. */
+/* Input of 'weft route verify', 'show' and 'export': a topology, possibly with failures, and one or
+ * more route files for it. */
 
 #define SUBJECT_FILES_MAX 8
 
@@ -44,16 +44,16 @@ struct subject {
 	unsigned files;
 };
 
-/* Takes argv[*i] and its value: TOPO, then ROUTES..., and '--without WHAT'. EXIT_DONE, or prints
+/* Parses argv[*i] and its value: TOPO, then ROUTES..., and '--without WHAT'. EXIT_DONE, or prints
  * an error. */
 int subject_argument(struct subject_request *request, int *i, int argc, char **argv);
 
-/* EXIT_DONE, and then the caller closes it; or prints an error. */
+/* EXIT_DONE, and the caller must close it; or prints an error. */
 int subject_open(struct subject *subject, const struct subject_request *request);
 void subject_close(struct subject *subject);
 
-/* The subcommands of 'weft route', a file each. argv[0] is the subcommand's name; otherwise as
- * in commands.h. */
+/* The subcommands of 'weft route', one file each. argv[0] is the subcommand's name; otherwise as in
+ * commands.h. */
 
 int cmd_route_compute(int argc, char **argv);
 int cmd_route_verify(int argc, char **argv);

@@ -72,7 +72,7 @@ static void print_usage(FILE *out)
 	fputs(usage, out);
 }
 
-/* 'weft topo gen --help' prints all kinds, 'weft topo gen KIND --help' only that one. */
+/* 'weft topo gen --help' prints all kinds, 'weft topo gen KIND --help' only one. */
 static void print_help(int argc, char **argv)
 {
 	const struct generator *generator;
@@ -166,7 +166,8 @@ static int append(struct request *request, const char *before, const char *text)
 	return command_fail(NAME, EXIT_BAD_REQUEST, "the options are too long");
 }
 
-/* "--key value" or "--key=value". Returns the arguments used, or 0 after an error was printed. */
+/* Parses "--key value" or "--key=value". Returns the number of arguments used, or 0 after printing
+ * an error. */
 static int take_option(struct request *request, char **argv)
 {
 	const char *key = argv[0] + 2, *equals = strchr(key, '=');
@@ -232,7 +233,7 @@ int cmd_topo_gen(int argc, char **argv)
 	return result;
 }
 
-/* weft topo levels: the levels of a tree, stated in the file or found. */
+/* weft topo levels: the levels of a tree, taken from the file or detected. */
 
 static json_t *range_json(unsigned min, unsigned max)
 {

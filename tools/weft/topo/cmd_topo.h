@@ -2,7 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* The subcommands of 'weft topo', a file each. argv[0] is the subcommand's name; otherwise as in
+/* The subcommands of 'weft topo', one file each. argv[0] is the subcommand's name; otherwise as in
  * commands.h. */
 
 #include <jansson.h>
@@ -24,9 +24,9 @@ int cmd_topo_export(int argc, char **argv);
  * was printed. 'json' NULL: the command has no JSON form. */
 int cmd_topo_arguments(int argc, char **argv, const char **spec, bool *json);
 
-/* Reads a listing of any format, with its notes on standard error, or a topology file or generator,
- * and finds levels. 'addresses' as topology_import.addresses. NULL and '*result' after an error was
- * printed. */
+/* Reads a listing in any format, and prints notes on standard error, or reads a topology file or
+ * generator; then detects levels. 'addresses' as topology_import.addresses. NULL and '*result'
+ * after printing an error. */
 struct ib_addresses;
 struct topology *cmd_topo_read_listing(
 	const char *command, const char *path, struct ib_addresses *addresses, int *result);
@@ -37,7 +37,7 @@ void cmd_topo_print_levels(const struct topology *topology, FILE *out);
 /* The document of 'show --json'. NULL without memory. */
 json_t *cmd_topo_json(const struct topology *topology);
 
-/* Writes a topology file; 'path' NULL or "-": standard output. It must not overwrite 'input' (or
- * NULL), its source. */
+/* Writes a topology file; 'path' NULL or "-": standard output. It must not overwrite 'input' (may
+ * be NULL), its source. */
 int cmd_topo_write(
 	const char *command, const struct topology *topology, const char *input, const char *path);

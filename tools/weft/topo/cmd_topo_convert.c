@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft topo import, export and dot: topologies in the formats of other programs. */
+/* weft topo import, export and dot: convert topologies between formats of other programs. */
 
 #include "cmd_topo.h"
 
@@ -14,7 +14,7 @@
 #include "topo/formats/topology_format.h"
 #include "topo/topology_levels.h"
 
-#define INPUT_MAX ((size_t)256 << 20) /* bytes; the largest network takes some 40 MB */
+#define INPUT_MAX ((size_t)256 << 20) /* bytes; the largest network takes about 40 MB */
 
 struct request {
 	const char *name; /* "topo export" */
@@ -27,7 +27,7 @@ struct request {
 	struct ib_addresses *addresses;
 };
 
-/* "ibnetdiscover, booksim or dot": the formats that can be read, or written. */
+/* "ibnetdiscover, booksim or dot": the formats that can be read, or those that can be written. */
 static void list_formats(bool reading, char *text, size_t size)
 {
 	const struct topology_format *format;
@@ -198,7 +198,7 @@ static void print_note(void *context, const char *text)
 	fprintf(stderr, "weft %s: %s\n", request->name, text);
 }
 
-/* NULL after an error was printed; '*result' is then the exit code. */
+/* NULL after printing an error; '*result' is then the exit code. */
 static struct topology *import_from(struct request *request, int *result)
 {
 	bool piped = strcmp(request->in, "-") == 0;
@@ -222,7 +222,7 @@ static struct topology *import_from(struct request *request, int *result)
 	return topology;
 }
 
-/* By words that only one format has; NULL: a topology file or a generator. */
+/* Detects a format by words that only it has; NULL: a topology file or a generator. */
 static const struct topology_format *recognise(const char *text, size_t length)
 {
 	static const struct {

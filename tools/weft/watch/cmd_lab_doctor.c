@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab doctor: what to change on this machine and on the network between machines. */
+/* weft lab doctor: suggests changes to this machine and to the network between machines. */
 
 #include <errno.h>
 #include <glob.h>
@@ -54,7 +54,7 @@ static void note(struct doctor *doctor, const char *check, const char *subject, 
 			result, "text", text, "fix", result[0] == 'c' ? fix : NULL));
 }
 
-/* Prints only the first good subject of a check. */
+/* Prints only the first subject without problems of each check. */
 static void print(const struct doctor *doctor)
 {
 	const char *shown = "";
@@ -112,7 +112,7 @@ static void check_thread(struct doctor *doctor, const struct lab_record *record,
 	struct cpu_times cpu;
 	bool is_short;
 
-	/* The other threads of DPDK serve telemetry and interrupts. */
+	/* DPDK's other threads serve telemetry and interrupts. */
 	if (!kernel_line(
 		    name, sizeof(name), "/proc/%ld/task/%ld/comm", (long)record->pid, thread) ||
 		(thread != record->pid && strncmp(name, "rte-worker", 10) != 0) ||
@@ -169,7 +169,7 @@ static double group_quota(char *group)
 	return lowest;
 }
 
-/* "0::/a/b", or "4:cpu,cpuacct:/a/b" of the first version. In CPUs; 0: none, -1: not known. */
+/* "0::/a/b", or "4:cpu,cpuacct:/a/b" in version 1. In CPUs; 0: none, -1: unknown. */
 static double process_quota(const struct lab_record *record)
 {
 	char path[PATH_MAX], line[PATH_MAX];
@@ -371,7 +371,7 @@ static void check_pause(struct doctor *doctor, const struct lab_record *record)
 	lab_disconnect(&connection);
 }
 
-/* Kernel interfaces, whose ports are not devices of DPDK. */
+/* Skips kernel interfaces, whose ports are not DPDK devices. */
 static void check_pause_interfaces(struct doctor *doctor)
 {
 	const struct topology *topology = doctor->lab->topology;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab metrics: a lab for Prometheus. */
+/* weft lab metrics: serves the state of a lab to Prometheus. */
 
 #include "lab/cmd_lab.h"
 
@@ -18,12 +18,12 @@
 #define DEFAULT_LISTEN "127.0.0.1:9464"
 
 #define STEP_MS 100
-/* Scrapes that come faster than this get the same document, so a client cannot keep a lab busy
- * answering. */
+/* Scrapes at shorter intervals get the same document, so a client cannot keep a lab busy with
+ * requests. */
 #define FRESH_NS 200000000ull
 
 struct exporter {
-	pthread_mutex_t lock; /* guards everything: the server has its own thread */
+	pthread_mutex_t lock; /* guards all members: the server has its own thread */
 	struct lab_watch watch;
 	json_t *all; /* the last document; NULL: none */
 	uint64_t at_ns;
@@ -90,7 +90,7 @@ static bool is_up(struct exporter *exporter)
 	return up;
 }
 
-/* Runs until a signal, or until the lab has gone down. */
+/* Runs until a signal arrives, or until the lab has gone down. */
 static enum weft_exit serve(struct exporter *exporter, const char *address)
 {
 	const struct http_calls calls = {.get = get, .ctx = exporter};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab top: what a lab does now. */
+/* weft lab top: shows the current activity of a lab. */
 
 #include "lab/cmd_lab.h"
 
@@ -19,7 +19,7 @@
 
 #define STEP_MS 20
 
-/* To the other screen, without a cursor, and back. */
+/* Switches to the alternate screen, without a cursor, and back. */
 #define BEGIN_SCREEN "\033[?1049h\033[?25l\033[2J"
 #define END_SCREEN   "\033[?25h\033[?1049l"
 
@@ -39,9 +39,9 @@ static unsigned terminal_rows(void)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : 24;
 }
 
-/* Sequences for a terminal do not pass its guard on standard output (tty_escape.h). The texts
- * in between are escaped by top_print(). A reader that reads no more does not keep signals off.
- * 0 or -errno. */
+/* Bypasses the guard on standard output, which would remove terminal sequences (tty_escape.h);
+ * top_print() escapes the texts between them. A reader that stops reading does not block signals. 0
+ * or -errno. */
 static int write_all(const char *text, size_t bytes)
 {
 	while (bytes > 0) {
@@ -92,7 +92,7 @@ static int show(const struct top *top, json_t *line)
 	return result;
 }
 
-/* Asks once more. 0, or -errno and error. */
+/* Queries the lab once more. 0, or -errno and error. */
 static int next(struct top *top, json_t **line, struct error *error)
 {
 	int result;
@@ -111,7 +111,7 @@ static int next(struct top *top, json_t **line, struct error *error)
 	return 0;
 }
 
-/* Runs once, or until a signal or the reader ends it. 0, or -errno and error. */
+/* Runs once, or until a signal arrives or the reader closes the output. 0, or -errno and error. */
 static int watch_lab(struct top *top, struct error *error)
 {
 	json_t *line;

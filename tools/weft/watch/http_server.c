@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The kernel's share of a client that does not read. */
+/* The size of the kernel's send buffer for each client, in case it does not read. */
 #define SEND_BYTES 16384
 #define HOST_MAX   256
 
@@ -21,7 +21,7 @@ struct client {
 	struct client *next; /* the one that connected before it */
 	struct http_server *server;
 	int fd;
-	struct in6_addr peer; /* an address, or ffff:ffff:: and the user's number */
+	struct in6_addr peer; /* an address, or ffff:ffff:: and the user's id */
 	uint64_t due_ms;      /* it is late then; UINT64_MAX: never */
 	bool closing;
 };
@@ -47,7 +47,8 @@ static bool is_loopback(const struct sockaddr *address)
 	return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
 }
 
-/* "[::1]:80" or "127.0.0.1:80". Returns the port, or NULL: another form. 'host' has no brackets. */
+/* Parses "[::1]:80" or "127.0.0.1:80". Returns the port, or NULL for another form. 'host' is
+ * without brackets. */
 static const char *split(const char *text, char host[HOST_MAX])
 {
 	const char *colon = strrchr(text, ':');
@@ -153,8 +154,8 @@ bool http_server_is_local(const struct http_server *server)
 
 /* --- clients --- */
 
-/* The user of the other end if that is on this machine. An end that its program has closed has no
- * inode and no user any more. */
+/* The user of the other end, if that is on this machine. Once a program has closed its end, that
+ * end no longer has an inode or a user. */
 static bool find_user(const char *file, const char *address, unsigned peer_port,
 	const struct http_server *server, unsigned *user)
 {
@@ -205,7 +206,7 @@ static void close_client(struct client *client)
 	shutdown(client->fd, SHUT_RDWR);
 }
 
-/* Connections of the peer, or all of them; 'oldest' is the first of them. */
+/* Counts the connections of the peer, or all of them; 'oldest' is the first of them. */
 static unsigned count(
 	const struct http_server *server, const struct in6_addr *peer, struct client **oldest)
 {
@@ -376,7 +377,7 @@ enum MHD_Result http_refuse(struct MHD_Connection *connection, unsigned status, 
 
 /* --- requests --- */
 
-/* An IP address cannot be made to lead to another machine; the name of another page can. */
+/* An IP address cannot be redirected to another machine; the host name of another page can. */
 static bool host_is_ours(const struct http_server *server, const char *host)
 {
 	char full[HOST_MAX], name[HOST_MAX], own[HOST_MAX];
@@ -415,7 +416,7 @@ static const char *header_of(struct MHD_Connection *connection, const char *name
 }
 
 /* libmicrohttpd calls it for the headers, for each part of a body, at the end, and again after a
- * suspension. */
+ * suspended connection is resumed. */
 static enum MHD_Result handle(void *ctx, struct MHD_Connection *connection, const char *path,
 	const char *method, const char *version, const char *body, size_t *body_bytes,
 	void **request)
@@ -463,8 +464,8 @@ int http_server_start(struct http_server *server, const struct http_calls *calls
 {
 	server->calls = *calls;
 	server->now_ms = now_ms;
-	/* Connections above HTTP_CLIENTS are closed as soon as they are accepted, not left waiting.
-	 */
+	/* Connections above HTTP_CLIENTS are closed as soon as they are accepted, instead of being
+	 * left to wait. */
 	server->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME,
 		0, NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, server->fd,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)(4 * HTTP_CLIENTS),

@@ -23,13 +23,13 @@
 
 #define HTTP_CLIENTS      64
 #define HTTP_PEER_CLIENTS 16
-/* Browsers open connections ahead of requests, and on a busy machine many seconds ahead. */
+/* Browsers open connections before they have a request, on a busy machine many seconds before. */
 #define HTTP_PATIENCE_MS 30000
 
 struct http_server;
 
-/* Answers a request, in the server's thread. 'request' is memory of this request, zero at first;
- * the function is called again with it when a suspended connection is resumed. */
+/* Answers a request, in the server's thread. 'request' is memory that belongs to this request,
+ * initially zero; the function is called again with it when a suspended connection is resumed. */
 typedef enum MHD_Result http_request_fn(
 	void *ctx, struct MHD_Connection *connection, const char *path, void *request);
 
@@ -41,19 +41,19 @@ struct http_calls {
 };
 
 /* Listens on "127.0.0.1:9464", "[::1]:0", …, the value of 'option'; port 0: any. 'alone': only
- * addresses that no other machine reaches are accepted. NULL, errno and error: EINVAL for another
- * form or address, otherwise the system's reason. */
+ * addresses that other machines cannot reach are accepted. NULL, errno and error: EINVAL for
+ * another form or address, otherwise the system's reason. */
 struct http_server *http_server_open(
 	const char *option, const char *address, bool alone, struct error *error);
-/* Answers from now on. The time is the caller's clock. 0, or -errno and error. */
+/* Serves requests from now on. The time is from the caller's clock. 0, or -errno and error. */
 int http_server_start(struct http_server *server, const struct http_calls *calls, uint64_t now_ms,
 	struct error *error);
-/* Closes connections that are late; call it about ten times per second. */
+/* Closes connections that exceeded their time; call it about ten times per second. */
 void http_server_check(struct http_server *server, uint64_t now_ms);
-/* NULL-safe. Suspended connections must have been resumed. */
+/* NULL-safe. All suspended connections must have been resumed before. */
 void http_server_stop(struct http_server *server);
 
-/* "127.0.0.1:9464", with the port that was chosen. */
+/* "127.0.0.1:9464", including the port if it was chosen by the system. */
 const char *http_server_address(const struct http_server *server);
 /* No other machine reaches it. */
 bool http_server_is_local(const struct http_server *server);

@@ -31,8 +31,8 @@ static json_t *by_port(const json_t *links)
 	return ports;
 }
 
-/* True if the device's process has not restarted since 'clear'; a new one counts from 0. 'name' is
- * a device or starts with one. */
+/* True if the device's process has not been restarted since 'clear'; a new process counts from 0.
+ * 'name' is a device or starts with one. */
 static bool still_runs(const struct lab *lab, const struct lab_state *state, const json_t *cleared,
 	const char *name)
 {
@@ -183,7 +183,7 @@ static void add_class(
 	}
 }
 
-/* The port of a switch, or the interface of a host, counts most of what its link counts. */
+/* Most counters of a link are also counted by the switch port or the host interface. */
 static bool is_counted(const json_t *all, const char *port, const char *name)
 {
 	char host[64] = "";

@@ -14,7 +14,7 @@
 #include "metrics_text.h"
 #include "topo/topology_hosts.h"
 
-/* How long others are still asked after a process did not answer in time (lab_query.c). */
+/* How long other processes are still queried after one did not answer in time (lab_query.c). */
 #define PATIENCE_MS 4000u
 
 /* --- asking --- */
@@ -30,7 +30,7 @@ static int add_links(struct lab_connection *connection, json_t *into, struct err
 	return 0;
 }
 
-/* Loops have numbers, so the name of the process stands before: "s0/0". */
+/* Loops only have numbers, so the name of the process precedes them: "s0/0". */
 static int add_loops(struct lab_connection *connection, const struct lab_record *record,
 	json_t *into, struct error *error)
 {
@@ -126,7 +126,7 @@ static void collect_here(json_t *all, const struct lab_state *state)
 
 /* --- other machines --- */
 
-/* The processes that the machine has, by the plan; 'part' NULL: it does not say anything. */
+/* The processes that the plan assigns to the machine; 'part' NULL: the machine reported nothing. */
 static void add_machine_processes(json_t *all, const struct lab_state *state,
 	const struct lab_remote *remote, const json_t *part)
 {
@@ -165,7 +165,7 @@ static void merge(json_t *all, const json_t *part)
 			json_object_get(mapping, lists[i]), json_object_get(theirs, lists[i]));
 }
 
-/* All machines look at the same time. */
+/* All machines are queried at the same time. */
 static void collect_there(json_t *all, const struct lab_state *state)
 {
 	struct error ignored;
@@ -191,7 +191,7 @@ static void collect_there(json_t *all, const struct lab_state *state)
 
 /* --- checks --- */
 
-/* Whether routes are in use everywhere; adds the answer to the document. */
+/* Whether routes are in use everywhere; also adds the answer to the document. */
 static bool check_mapping(const struct lab *lab, const struct lab_state *state, json_t *all)
 {
 	json_t *mapping = json_object_get(all, "mapping");
@@ -206,7 +206,7 @@ static bool check_mapping(const struct lab *lab, const struct lab_state *state, 
 	done = lab_mapping_done(mapping, state->processes == lab->plan->processes,
 		       topology_plane_count(lab->topology), &why) &&
 	       lab_lead_lives(&lead, &why);
-	/* The mapper that leads, even if it is on another machine. */
+	/* The leading mapper, even if it is on another machine. */
 	json_object_set_new(
 		mapping, "mapper", lead.host != NULL ? json_string(lead.host) : json_null());
 	json_object_set_new(mapping, "mapper_elsewhere", json_boolean(lead.elsewhere));
@@ -223,7 +223,7 @@ static bool check_mapping(const struct lab *lab, const struct lab_state *state, 
 	return done;
 }
 
-/* Removes latencies if frames have arrived but nothing is known of any sender's clock. */
+/* Removes latencies if frames arrived but the clocks of their senders are all unknown. */
 static void forget_latencies(json_t *all)
 {
 	static const char *const names[] = {"network_latency_p50_ns", "network_latency_p99_ns"};
@@ -255,7 +255,7 @@ unsigned lab_count_not(const json_t *list, const char *wanted)
 	return count;
 }
 
-/* Packets of programs that were lost at the edge; null: the host's process does not answer. */
+/* Program packets that were lost at the edge; null: the host's process does not answer. */
 static json_t *edge_drops(const json_t *nic)
 {
 	json_t *value;
@@ -309,7 +309,7 @@ static void forget_device(json_t *all, const char *name)
 	}
 }
 
-/* Devices that 'weft lab apply' removed from a process that goes on. */
+/* Devices that 'weft lab apply' removed from a process that keeps running. */
 static void forget_absent(const struct lab *lab, json_t *all)
 {
 	const struct topology *topology = lab->topology;
@@ -341,8 +341,8 @@ static uint64_t sum_refused(const json_t *all)
 	return refused;
 }
 
-/* Links went down by themselves, or messages were refused. If a cable was ever cut, the cut may be
- * the cause of the messages. */
+/* Whether links went down without a command, or messages were refused. If a cable was ever cut, the
+ * cut may be why messages were refused. */
 static bool suffers(const json_t *all)
 {
 	bool cut = false;
@@ -361,7 +361,7 @@ static bool suffers(const json_t *all)
 }
 
 /* "s3's loop stalled for 410 ms": a loop stalled for more than three hellos, and links went down or
- * messages were refused, other than because of a cable that is or was cut by command. "" if not.
+ * messages were refused for a reason other than a cable that is or was cut by command. "" if not.
  * From a document of lab_collect(); the caller's reference. */
 static json_t *lab_starved(const json_t *all, weft_time hello_ps)
 {

@@ -14,13 +14,13 @@
 #include "lab_collect.h"
 #include "wire/frame.h"
 
-/* The ends pad at most one of three hellos, so that links stay up. */
+/* Each end pads at most one of three hellos, so that links stay up even if padded ones are lost. */
 #define ROUNDS         3
 #define ROUND_HELLOS   3
 #define ROUND_SPARE_MS 1000 /* for the machine */
 #define STEP_MS        50
 
-/* Updates {port: end} with the processes that answer. 'order': they pad their next hellos
+/* Updates {port: end} with the processes that answer. 'order': asks them to pad their next hellos
  * afterwards. */
 static void look(const struct lab_state *state, bool order, json_t *ends)
 {
@@ -69,7 +69,7 @@ static json_t *judge(const json_t *before, const json_t *now, bool *done)
 	json_object_foreach((json_t *)before, port, end)
 	{
 		const char *peer = lab_text(end, "peer");
-		/* An end that does not answer here answers with a padded hello. */
+		/* If the peer's process is not queried here, its padded hellos are the answer. */
 		bool here = json_object_get(now, peer) != NULL;
 		bool passes = has_grown(before, now, here ? peer : port, "full_frames_received");
 		bool dark =

@@ -31,7 +31,7 @@ static bool is_known(const struct rates *rates, const char *class, const char *d
 	return json_object_get(json_object_get(rates->now, class), device) != NULL;
 }
 
-/* Growth in a second. That of a process that was started again is unknown: 0. */
+/* Growth per second; 0 for a restarted process, for which it is unknown. */
 static double per_second(
 	const struct rates *rates, const char *class, const char *device, const char *name)
 {
@@ -41,7 +41,7 @@ static double per_second(
 	return now > before ? (now - before) / rates->seconds : 0;
 }
 
-/* 'of_link': it counts frames that arrived over it, not from programs. */
+/* 'of_link': counts frames that arrived over the link, not frames from programs. */
 static bool is_drop(const char *name, bool of_link)
 {
 	static const char *const prefix[] = {
@@ -70,7 +70,7 @@ static double drops_per_second(
 	return sum;
 }
 
-/* Growth of the losses of the device at this end of a link. */
+/* Growth of the losses that the device at this end of a link counts. */
 static double device_drops_per_second(const struct rates *rates, const char *port)
 {
 	const json_t *before = json_object_get(rates->ends_before, port);
@@ -99,7 +99,7 @@ struct way {
 	double capacity;                  /* bits a second; 0: unknown */
 };
 
-/* The name of the host at the port; "" if a switch is. */
+/* The name of the host at the port; "" if the port belongs to a switch. */
 static void host_at(const struct topology *topology, const char *port, char *host, size_t size)
 {
 	struct topology_port at;
@@ -121,16 +121,16 @@ static struct way way_of(const struct rates *rates, const json_t *link)
 	host_at(topology, way.to, way.receiver, sizeof(way.receiver));
 	if (topology_find_port(topology, way.from, &port) == 0)
 		wire = topology_link_at(topology, port);
-	/* 'weft lab set' may have changed it. */
+	/* The current rate, which 'weft lab set' may have changed. */
 	way.capacity = json_value_of(link, "paced_bps");
 	if (way.capacity == 0 && wire != NULL)
 		way.capacity = (double)wire->rate_bps;
 	return way;
 }
 
-/* Data and control frames of hosts, with what data frames take on the wire beside their bytes. A
- * host counts no frame bytes; the switch at the other end does. Without it (on another machine) the
- * bytes of routes are missing. */
+/* Data and control frames of a host, including what data frames need on the wire in addition to
+ * their bytes. A host does not count frame bytes; the switch at the other end does. If that switch
+ * is on another machine, the bytes of routes are missing. */
 static double rate_bps(const struct way *way)
 {
 	const struct rates *rates = way->rates;
@@ -148,7 +148,7 @@ static double rate_bps(const struct way *way)
 	return 8 * (bytes + frames * (FRAME_HEADER_BYTES + FRAME_WIRE_OVERHEAD));
 }
 
-/* The share of the fullest VC of the buffer at the far end. */
+/* How full the fullest VC of the buffer at the far end is. */
 static json_t *vc_fill(const struct way *way)
 {
 	const struct run_config *run = &way->rates->lab->config->run;
@@ -168,7 +168,7 @@ static json_t *vc_fill(const struct way *way)
 	return json_real(room > 0 ? max / room : 0);
 }
 
-/* The mean lateness of the frames that arrived over it, from the counters of its far end. */
+/* The mean lateness of frames that arrived over the link, from the counters at its far end. */
 static json_t *late_ns(const struct way *way)
 {
 	bool host = way->receiver[0] != '\0';
@@ -209,7 +209,7 @@ static json_t *describe_way(const struct way *way, const char *state)
 		"late_ns", late_ns(way));
 }
 
-/* Not up, then with losses, then by utilisation. */
+/* Links that are not up come first, then links with losses; then they are sorted by utilisation. */
 static double urgency(const json_t *link)
 {
 	double sum = json_value_of(link, "utilisation") + json_value_of(link, "blocked");
@@ -236,7 +236,7 @@ static int compare(const void *left, const void *right)
 	return a->place < b->place ? -1 : 1;
 }
 
-/* Replaces the list by one in the order of urgency. */
+/* Sorts the list by urgency, by replacing it. */
 static json_t *rank(json_t *list, double (*of)(const json_t *entry))
 {
 	size_t count = json_array_size(list);
@@ -341,7 +341,7 @@ static json_int_t cpu_ns(const json_t *all, const char *process)
 		lab_row(json_object_get(all, "processes"), "name", process), "cpu_ns"));
 }
 
-/* The longest absence of a loop of the process since traffic began. */
+/* The longest stall of a loop of the process since traffic began. */
 static json_int_t stall_ns(const json_t *all, const char *process)
 {
 	size_t length = strlen(process);

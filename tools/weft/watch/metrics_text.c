@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* Names of metrics for Prometheus, made of the counters of weft-counters(7): "weft_", the class,
+/* Metric names for Prometheus, made from the counters in weft-counters(7): "weft_", the class, and
  * the counter with its unit at the end, in base units. "bytes_out" of a port is
  * weft_port_out_bytes, "throttled_ns" of a host weft_host_throttled_seconds. */
 
@@ -18,7 +18,7 @@
 
 struct metric_name {
 	char text[METRIC_NAME_MAX]; /* without "_total" */
-	const char *unit;           /* at the end of the name; "" without one */
+	const char *unit;           /* last part of the name; "" if there is no unit */
 	double scale;               /* value = counter * scale */
 };
 
@@ -42,7 +42,7 @@ struct metrics_label {
 	const char *name, *value;
 };
 
-/* Unit of the page; the word for it in names of counters; base unit. */
+/* Unit in the manual page; the word for it in counter names; base unit. */
 static const struct unit {
 	const char *unit, *word, *base;
 	double scale;
@@ -111,7 +111,7 @@ static void print_escaped(const char *text, bool quotes, FILE *out)
 	}
 }
 
-/* The older format calls the family of a counter as its samples. */
+/* In the older format, the family of a counter has the same name as its samples. */
 static void print_name(
 	const struct metrics_out *to, const struct metrics_family *family, bool of_sample)
 {
@@ -119,7 +119,7 @@ static void print_name(
 		!family->gauge && (of_sample || !to->openmetrics) ? "_total" : "");
 }
 
-/* HELP, TYPE and UNIT. All samples of the family follow. */
+/* Prints HELP, TYPE and UNIT. All samples of the family must follow. */
 static void metrics_begin(const struct metrics_out *to, const struct metrics_family *family)
 {
 	fputs("# HELP ", to->out);
@@ -224,7 +224,7 @@ static const struct class
 	{"loops", "loop", label_loop},
 };
 
-/* The devices of a class by name; the caller's reference. Links are a list. */
+/* The devices of a class by name; the caller's reference. Links are a list instead. */
 static json_t *devices_of(const struct metrics *metrics, const struct class *class)
 {
 	json_t *devices = json_object_get(metrics->all, class->key), *by_name, *link;
@@ -393,7 +393,7 @@ static void print_processes(const struct metrics *metrics)
 	}
 }
 
-/* The state, and how much the cable and the buffer behind it hold. */
+/* The state, and the capacities of the cable and of the buffer behind it. */
 static void print_links(const struct metrics *metrics)
 {
 	static const struct metrics_family up = {"weft_link_up", "", true,

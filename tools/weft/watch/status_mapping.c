@@ -11,10 +11,9 @@
 #include "lab_collect.h"
 #include "status_print.h"
 
-/* Lines that both forms of 'weft lab status' have: the mapper, wrong cables, other
- * machines. */
+/* Lines that both forms of 'weft lab status' print: the mapper, wrong cables, other machines. */
 
-/* Wrong cables, at the end, where they are seen. */
+/* Wrong cables come last, where they are noticed. */
 void status_print_strangers(json_t *links, FILE *out)
 {
 	char text[LAB_READY_TEXT];
@@ -55,7 +54,7 @@ static void print_leader(json_t *mapper, FILE *out)
 	print_lines("  found: ", json_object_get(mapper, "findings"), out);
 }
 
-/* Prints what this machine knows of a mapper on another one. */
+/* Prints what this machine knows about a mapper on another machine. */
 static void print_distant(json_t *mapping, FILE *out)
 {
 	fprintf(out, "%-16s %-12s %6" PRIu64 " %9s %6s %7s\n", lab_text(mapping, "mapper"),
@@ -154,7 +153,7 @@ void status_print_elsewhere(const json_t *elsewhere, FILE *out)
 
 /* weft lab status */
 
-/* The ports of a deadlock, [] if there is none; null: a process did not answer. */
+/* The ports that form a deadlock, [] if there is none; null: a process did not answer. */
 static json_t *find_deadlock(const struct lab *lab, const struct lab_state *state)
 {
 	struct deadlock_circle circle;

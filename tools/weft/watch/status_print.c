@@ -95,7 +95,7 @@ static void print_us(json_t *counters, const char *name, FILE *out)
 		fprintf(out, " %9.1f", (double)json_count_of(counters, name) / 1e3);
 }
 
-/* A name longer than its column has a line of its own. */
+/* A name longer than its column gets its own line. */
 static void print_name(const char *name, unsigned columns, FILE *out)
 {
 	if (strlen(name) > columns)
@@ -228,7 +228,8 @@ static int begins_character(char byte)
 	return (byte & 0xC0) != 0x80;
 }
 
-/* Bytes of a line that fit: up to the last space within 'columns', or all of them. */
+/* The number of bytes of a line that fit: up to the last space within 'columns', or all that
+ * fit. */
 static size_t fitting(const char *line, size_t bytes, unsigned columns)
 {
 	size_t at = 0, space = 0;
@@ -278,7 +279,7 @@ void fold_print(const char *text, unsigned columns, FILE *out)
 
 /* --- status wide --- */
 
-/* 'weft lab status --wide': lines as long as they are, with every counter that is not zero. */
+/* 'weft lab status --wide': lines of any length, with every counter that is not zero. */
 
 static void print_processes(json_t *processes)
 {

@@ -10,18 +10,18 @@
 
 /* On standard output, in 80 columns, errors first. */
 void status_print(json_t *all);
-/* On standard output: all links, and all counters that are not zero, in lines of any length. */
+/* On standard output: all links and all non-zero counters, in lines of any length. */
 void status_print_wide(json_t *all);
 
 /* Parts of both. */
 
-/* The mapper; nothing if 'mapping' is NULL. */
+/* The mapper; prints nothing if 'mapping' is NULL. */
 void status_print_mapping(json_t *mapping, FILE *out);
-/* Interfaces of programs; nothing if there are none. */
+/* Interfaces of programs; prints nothing if there are none. */
 void status_print_edges(json_t *edges, FILE *out);
-/* Ports with another fabric, or another port than the topology's, at the other end. */
+/* Ports whose other end is in another fabric, or is not the port in the topology. */
 void status_print_strangers(json_t *links, FILE *out);
-/* How well the clocks of other machines are known, if any is queried. */
+/* How precisely the clocks of other machines are known, if any host needs them. */
 void status_print_clocks(const json_t *total, FILE *out);
 /* Devices on other machines, if there are any. */
 void status_print_elsewhere(const json_t *elsewhere, FILE *out);
@@ -35,5 +35,5 @@ struct top_print {
 	const char *end_of_line; /* "\n", or with a sequence that clears the rest of the line */
 };
 
-/* Errors first, then links, hosts and processes; the tables are cut to fit into the rows. */
+/* Errors first, then links, hosts and processes; the tables are shortened to fit into the rows. */
 void top_print(const struct top_print *to, const json_t *line);

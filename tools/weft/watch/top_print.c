@@ -15,10 +15,10 @@
 
 #define ERRORS_MOST 6 /* lines of a screen */
 
-/* The end of a line that was cut. */
+/* Marks the end of a truncated line. */
 #define CUT "..."
 
-/* A line, cut to 80 columns; the colour (NULL: none) does not count. */
+/* A line, truncated to 80 columns; the colour (NULL: none) does not count. */
 static void print_line(const struct top_print *to, const char *colour, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -234,7 +234,7 @@ static void print_link(const struct top_print *to, const json_t *link)
 		blocked, fill, stalls, drops, late);
 }
 
-/* The first ones of a list, and how many more there are. */
+/* Prints the first entries of a list, and how many more there are. */
 static void print_list(const struct top_print *to, const json_t *list, size_t max, const char *what,
 	void (*print)(const struct top_print *to, const json_t *item))
 {
@@ -288,7 +288,8 @@ static void print_process(const struct top_print *to, const json_t *process)
 		json_value_of(process, "stall_ns") / 1e6);
 }
 
-/* Rows of a table of 'wanted', where 'left' are free; one of them is for "... and more". */
+/* The rows for a table that has 'wanted' entries if 'left' rows are free; if it is shortened, one
+ * of them is for "... and more". */
 static size_t share_rows(size_t wanted, size_t left)
 {
 	if (wanted <= left)
@@ -306,7 +307,7 @@ void top_print(const struct top_print *to, const json_t *line)
 		json_array_size(processes), json_array_size(endpoints)};
 
 	if (to->rows > 0) {
-		/* Head and titles of tables take 10; the last row stays free. */
+		/* The head and the titles of tables take 10 rows; the last row stays free. */
 		size_t left = to->rows > 21 ? to->rows - 11 : 10;
 
 		max[0] = share_rows(max[0], ERRORS_MOST);

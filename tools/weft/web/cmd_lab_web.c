@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft lab web: a page that shows a lab. This thread asks the lab and orders cables; the server has
- * its own. */
+/* weft lab web: a page that shows a lab. The main thread queries the lab and switches cables; the
+ * server has its own thread. */
 
 #include "lab/cmd_lab.h"
 
@@ -22,7 +22,7 @@
 
 #define DEFAULT_LISTEN "127.0.0.1:9465"
 #define STEP_MS        20
-#define SOON_MS        200 /* an order shows so long after the last look */
+#define SOON_MS        200 /* delay from the last query until the effect of an order is shown */
 #define DIGITS         6   /* for rates and shares */
 
 struct web {
@@ -32,14 +32,14 @@ struct web {
 	char token[WEB_TOKEN_DIGITS + 1];
 	char *topology;
 	char *why;   /* NULL: none */
-	char id[17]; /* identifies the topology, for pages that were left open */
+	char id[17]; /* identifies the topology, for pages that are still open */
 	uint64_t interval_ms;
 	json_t *before; /* the last document; NULL: none */
 	uint64_t before_ns;
 	uint64_t next_ms; /* look then */
 };
 
-/* Asks the lab and tells the viewers. 0, or -errno and error. */
+/* Queries the lab and updates the viewers. 0, or -errno and error. */
 static int look(struct web *web, struct error *error)
 {
 	int result = 0;
@@ -60,7 +60,7 @@ static int look(struct web *web, struct error *error)
 	return 0;
 }
 
-/* Without viewers the lab is not asked; the next viewer does not get rates from that time. */
+/* Without viewers the lab is not queried; the next viewer does not get rates for that time. */
 static void rest(struct web *web)
 {
 	json_decref(web->before);
@@ -81,7 +81,7 @@ static void carry_out(struct web *web, struct web_order *order)
 	web_orders_finish(order);
 }
 
-/* Runs until a signal, or until the lab has gone down. 0, or -errno and error. */
+/* Runs until a signal arrives, or until the lab has gone down. 0, or -errno and error. */
 static int watch_lab(struct web *web, struct error *error)
 {
 	int result = 0;
@@ -90,7 +90,7 @@ static int watch_lab(struct web *web, struct error *error)
 		struct web_order *order;
 		uint64_t soon = web->before_ns / 1000000 + SOON_MS;
 
-		/* Carries out all waiting orders; their effect shows soon. */
+		/* Carries out all waiting orders; their effect is shown soon. */
 		while ((order = web_orders_take(web->setup.orders)) != NULL) {
 			carry_out(web, order);
 			web->next_ms = soon < web->next_ms ? soon : web->next_ms;
@@ -138,8 +138,8 @@ static bool make_token(struct web *web)
 	return true;
 }
 
-/* Makes the document of the fabric. Its id tells a page whether what it receives is still about
- * that fabric. */
+/* Creates the document of the fabric. Its id tells a page whether the data that it receives is
+ * still about that fabric. */
 static void make_topology(struct web *web)
 {
 	json_t *topology = web_topology(web->watch.lab.topology, web->watch.lab.plan->lab,

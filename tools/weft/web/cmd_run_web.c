@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* weft run --web: the page of a run while it goes on, and of its result. */
+/* weft run --web: the page of a run in progress, and then of its result. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,17 +22,17 @@ struct shown_run {
 	struct web_show show;
 	struct web_run *run;
 	const char *json; /* where the result will be */
-	FILE *own;        /* an unlinked file, which cannot be left behind; NULL: the user's file */
+	FILE *own;        /* an unlinked file, so that none is left behind; NULL: the user's file */
 	char own_path[32];
 	int samples; /* the stream (run_stream.h); -1: none */
 	bool add_links;
 	pid_t pid;
 	int status;   /* from waitpid() */
-	bool told;    /* a signal has asked it to end */
-	bool leaving; /* a signal has asked for more than the end of the run */
+	bool told;    /* a signal asked the run to end */
+	bool leaving; /* a signal asked to end the page as well as the run */
 };
 
-/* Links follow the samples unless there are too many of both. */
+/* Samples include links unless there are too many samples and links. */
 static void choose_links(
 	struct shown_run *shown, struct run_config *config, const struct topology *topology)
 {
@@ -59,7 +59,7 @@ static void become(char **words, const sigset_t *mask, pid_t parent)
 	_exit(EXIT_NOT_ABLE);
 }
 
-/* Starts weft-fabric with the words of the command and ours. 0 or -errno. */
+/* Starts weft-fabric with the words of the command and additional options. 0 or -errno. */
 static int start(struct shown_run *shown, int argc, char **argv)
 {
 	static char name[] = "weft-fabric", set[] = "--set", series[] = LINK_SERIES;
@@ -104,8 +104,8 @@ static enum weft_exit refuse_stream(void)
 		"version, " WEFT_VERSION);
 }
 
-/* Takes what the run has told, and begins the page with the first of it. EXIT_DONE, or why it
- * cannot be shown. */
+/* Reads what the run has sent, and starts the page with the first data. EXIT_DONE, or why it cannot
+ * be shown. */
 static enum weft_exit look(struct shown_run *shown)
 {
 	int result = web_run_follow(shown->run);
@@ -117,7 +117,7 @@ static enum weft_exit look(struct shown_run *shown)
 	return web_show_start(&shown->show, shown->run, NULL);
 }
 
-/* Shows the run up to its end, which comes at once if it cannot be shown. EXIT_DONE, or why. */
+/* Shows the run until it ends. A run that cannot be shown is ended at once. EXIT_DONE, or why. */
 static enum weft_exit follow(struct shown_run *shown)
 {
 	enum weft_exit exit = EXIT_DONE;
@@ -125,7 +125,8 @@ static enum weft_exit follow(struct shown_run *shown)
 
 	while (!ended) {
 		obey(shown, web_show_wait(&shown->show));
-		/* Asked before the data is read: what arrives in between is the last of it. */
+		/* Checked before the data is read, so that data that arrives in between is not
+		 * missed. */
 		ended = waitpid(shown->pid, &shown->status, WNOHANG) != 0;
 		if (exit != EXIT_DONE)
 			continue;
@@ -169,7 +170,7 @@ static int run_and_show(struct shown_run *shown, int argc, char **argv, const ch
 	if (exit != EXIT_DONE)
 		return exit;
 	if (!WIFEXITED(shown->status) && shown->told)
-		return EXIT_INTERRUPTED; /* by a signal before it had begun, or by a second one */
+		return EXIT_INTERRUPTED; /* by a signal before it had started, or by a second one */
 	if (!WIFEXITED(shown->status))
 		return command_fail(COMMAND, EXIT_NOT_ABLE, "weft-fabric was ended by signal %d",
 			WTERMSIG(shown->status));

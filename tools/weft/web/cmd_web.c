@@ -85,7 +85,7 @@ int cmd_web(int argc, char **argv)
 }
 
 #define SERIES_MAX 4096 /* samples in an answer */
-#define FOLLOW_MAX 4096 /* samples per turn, so that the server need not wait */
+#define FOLLOW_MAX 4096 /* samples per call, so that the server need not wait */
 #define NS_PER_S   UINT64_C(1000000000)
 #define DIGITS     12 /* digits of numbers: enough for millionths */
 
@@ -170,7 +170,7 @@ static json_t *sample_json(const struct web_run *run, uint64_t number)
 	return sample;
 }
 
-/* A value of the way in the samples from 'from' on. */
+/* One value of the way, in all samples from 'from' on. */
 static json_t *way_json(const struct web_run *run, uint32_t way, unsigned value, uint64_t from)
 {
 	json_t *list = json_array();
@@ -326,7 +326,7 @@ void web_run_destroy(struct web_run *run)
 	free(run);
 }
 
-/* Describes the run as far as it is known before its result. */
+/* Describes the run as far as it is known before there is a result. */
 static json_t *announce(const struct run_config *config)
 {
 	const struct run_config_measure *measure = &config->measure;

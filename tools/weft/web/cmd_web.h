@@ -21,7 +21,7 @@
 
 #define WEB_RUN_LISTEN "127.0.0.1:9466"
 
-/* A server of the page of a run. */
+/* A server for the page of a run. */
 struct web_show {
 	const char *command; /* begins its messages */
 	struct web_run *run;
@@ -33,32 +33,32 @@ struct web_show {
 	sigset_t signals, before;
 };
 
-/* Listens, before anything else costs time; 'listen', of 'option', NULL: WEB_RUN_LISTEN. Blocks
- * signals for web_show_wait() (child_signals_block()). Prints errors; web_show_close() in any case.
- */
+/* Listens, before anything else takes time. 'listen' is the value of 'option'; NULL:
+ * WEB_RUN_LISTEN. Blocks signals for web_show_wait() (child_signals_block()).
+ * Prints errors; web_show_close() in any case. */
 enum weft_exit web_show_open(
 	struct web_show *show, const char *command, const char *option, const char *listen);
 /* Starts the server of the run, with the text of a document of 'weft why' (NULL: none), and prints
  * its address. Prints errors. */
 enum weft_exit web_show_start(struct web_show *show, struct web_run *run, const char *why);
-/* Waits for a moment and tells viewers what is new. A signal that came, or 0. */
+/* Waits a moment and sends news to the viewers. Returns a signal that arrived, or 0. */
 int web_show_wait(struct web_show *show);
 void web_show_close(struct web_show *show);
 
 /* weft run --web: runs weft-fabric with the words after the first and shows the run, and its result
- * until a signal arrives. 'json': the file of --json, NULL: none. The configuration is the one of
- * the words. */
+ * until a signal arrives. 'json': the file of --json, NULL: none. The configuration must match
+ * these words. */
 int web_show_run(int argc, char **argv, struct run_config *config, const char *file,
 	const char *json, const char *listen);
 
-/* A run for the page, for web_run*.c alone. */
+/* A run for the page, used only by web_run*.c. */
 
 struct web_run {
 	pthread_mutex_t lock; /* guards everything below */
 	struct topology *own; /* the topology of a result; NULL: the caller's */
 	const struct topology *topology;
 	char name[NAME_MAX + 1];
-	char id[24]; /* differs from other programs that had this address */
+	char id[24]; /* distinguishes it from other programs that used this address */
 	unsigned vcs;
 	bool running;
 	uint64_t version;
@@ -80,7 +80,7 @@ void web_run_forget(struct web_run *run);
 /* A sample without data. */
 json_t *web_run_empty_sample(const struct web_run *run);
 
-/* A sample of a lab: an event of the page. */
+/* A sample of a lab, sent as an event of the page. */
 
 /* A sample from two documents of lab_collect(); the same one twice: without rates ("seconds" 0).
  * The caller's reference. Each direction of a link is a way: 2 i of link i is from its port a to b,
@@ -104,8 +104,8 @@ json_t *web_sample(const struct lab *lab, const json_t *before, const json_t *no
  */
 json_t *web_topology(const struct topology *topology, const char *lab, unsigned vcs);
 
-/* The number of the way that starts at the port: 2i of link i from its end a, 2i + 1 from b; -1:
- * none does. */
+/* The number of the way that starts at the port: 2 i for end a of link i, 2 i + 1 for end b; -1:
+ * there is none. */
 int64_t web_way_at(const struct topology *topology, const char *port);
 
 /* A run for the page that draws it: while it goes on, from the stream of its samples
@@ -114,26 +114,26 @@ int64_t web_way_at(const struct topology *topology, const char *port);
 
 struct web_run;
 
-/* A run that starts, by the name of its file; its samples arrive in the open file 'fd', the
- * caller's. NULL without memory. */
+/* A run that is starting, named after its file; its samples arrive in the open file 'fd', which
+ * stays the caller's. NULL without memory. */
 struct web_run *web_run_create(
 	const struct run_config *config, const struct topology *topology, const char *name, int fd);
 void web_run_destroy(struct web_run *run);
 
-/* Takes the samples that have arrived. 1: the stream has started, 0: not yet, -EINVAL: it is of
+/* Reads the samples that have arrived. 1: the stream has started, 0: not yet, -EINVAL: it is from
  * another build. Samples for which there was no memory are not shown. */
 int web_run_follow(struct web_run *run);
 
-/* The run ended: from now on it is the one of the result file. 0, or -errno and error: no such
- * file, no result, or its topology is gone; then it is unchanged. */
+/* The run ended: from now on, the one in the result file is shown. 0, or -errno and error: no such
+ * file, not a result, or its topology is gone; then nothing changes. */
 int web_run_end(struct web_run *run, const char *path, struct error *error);
-/* The same for a run that is known only from its result. NULL, errno and error. */
+/* The same for a run that is only known from its result. NULL, errno and error. */
 struct web_run *web_run_read(const char *path, struct error *error);
 
 /* The event: {"id", "state": "running" or "result", "samples"}, from malloc(); NULL without memory.
  */
 char *web_run_event(struct web_run *run);
-/* A number that changes with the event. */
+/* A number that changes whenever the event changes. */
 uint64_t web_run_version(struct web_run *run);
 
 /* clang-format off */

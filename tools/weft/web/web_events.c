@@ -13,7 +13,7 @@
 #define BLOCK_BYTES 16384
 
 struct event {
-	unsigned users; /* viewers that are sent it, and the list if it is the newest */
+	unsigned users; /* viewers that it is being sent to, and the list if it is the newest */
 	uint64_t number;
 	size_t bytes;
 	char *text;
@@ -63,7 +63,7 @@ void web_events_destroy(struct web_events *events)
 	free(events);
 }
 
-/* Under the lock: a resume between the check and the suspension would be lost. */
+/* Checked under the lock: a resume between the check and the suspension would be lost. */
 static void wait_for_event(struct viewer *viewer)
 {
 	struct web_events *events = viewer->events;
@@ -112,7 +112,7 @@ static ssize_t read_stream(void *ctx, uint64_t position, char *out, size_t room)
 	return bytes;
 }
 
-/* A connection that waits cannot end before it has been resumed. */
+/* A waiting connection cannot end before it has been resumed. */
 static void leave(void *ctx)
 {
 	struct viewer *viewer = ctx;
@@ -141,7 +141,7 @@ struct MHD_Response *web_events_answer(struct web_events *events, struct MHD_Con
 		return NULL;
 	}
 	pthread_mutex_lock(&events->lock);
-	/* Without viewers the lab is not asked, so the newest event may be old. */
+	/* Without viewers the lab is not queried, so the newest event may be old. */
 	if (events->viewers++ == 0) {
 		release(events->newest);
 		events->newest = NULL;

@@ -72,8 +72,9 @@ static void add_mean(struct web_run *run, const json_t *link, uint32_t way, bool
 		json_object_set(json_object_get(run->mean, "blocked"), key, blocked);
 }
 
-/* On the real clock the result's "links" count from the start of the run, also during its warm-up,
- * and "blocked" is stalls a second. So the mean is that of the samples, if there are any. */
+/* On the real clock, the result's "links" count from the start of the run, including its warm-up,
+ * and "blocked" is stalls per second. Therefore the mean over the samples is used, if there are
+ * any. */
 static void add_mean_of_clock(struct web_run *run, const json_t *link, uint32_t way, bool virtual)
 {
 	json_t *mean;
@@ -83,7 +84,7 @@ static void add_mean_of_clock(struct web_run *run, const json_t *link, uint32_t 
 		add_mean(run, link, way, virtual);
 		return;
 	}
-	/* As an object of "links", but from the samples. */
+	/* An object like those in "links", but computed from the samples. */
 	all = (double)run->links.samples * RUN_LINK_SHARE_ONE;
 	mean = json_pack("{s:f,s:f,s:f}", "utilisation",
 		sum_of(run, way, RUN_LINK_UTILISATION) / all, "blocked",
@@ -93,7 +94,7 @@ static void add_mean_of_clock(struct web_run *run, const json_t *link, uint32_t 
 	json_decref(mean);
 }
 
-/* All links have a series, of as many samples, or none. */
+/* Either all links have a series, with equally many samples, or none has one. */
 static int open_series(struct web_run *run, const json_t *links)
 {
 	const json_t *series = json_object_get(json_array_get(links, 0), "series");
@@ -138,7 +139,7 @@ static int read_links(struct web_run *run, const json_t *document, struct error 
 	return 0;
 }
 
-/* JSON is YAML, so the result's configuration is a run file. */
+/* JSON is valid YAML, so the result's configuration can be read as a run file. */
 static struct run_config *read_config(const char *path, const json_t *document, struct error *error)
 {
 	char *text = json_dumps(json_object_get(document, "config"), JSON_COMPACT);
@@ -194,7 +195,7 @@ struct web_run *web_run_read(const char *path, struct error *error)
 	return NULL;
 }
 
-/* Viewers keep using the name that they came with. */
+/* Viewers keep using the name with which they opened the page. */
 int web_run_end(struct web_run *run, const char *path, struct error *error)
 {
 	struct web_run *ended = web_run_read(path, error), old;

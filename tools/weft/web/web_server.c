@@ -46,7 +46,7 @@ static const struct web_page *web_page_find(const char *path)
 	return NULL;
 }
 
-/* A request in its second and later calls. */
+/* The state of a request in its second and later calls. */
 struct request {
 	bool ordered;
 	struct web_order order;
@@ -154,7 +154,7 @@ static enum MHD_Result answer_order(
 	return http_answer_own(connection, MHD_HTTP_OK, "application/json", text, strlen(text));
 }
 
-/* Takes the same time whichever digit is wrong. */
+/* Takes the same time whichever character is wrong. */
 static bool token_is_right(const char *token, const char *right)
 {
 	unsigned differences = 0;
@@ -191,7 +191,7 @@ static enum MHD_Result post(
 	order->cut = strcmp(state, "down") == 0;
 	order->connection = connection;
 	request->ordered = true;
-	/* An accepted order may already be done, and is then answered by the next call. */
+	/* An accepted order may already be done; the next call answers it. */
 	return web_orders_add(setup->orders, order) ? MHD_YES : answer_order(connection, order);
 }
 
@@ -287,10 +287,10 @@ void web_orders_end(struct web_orders *orders)
 	}
 }
 
-/* The server of the page of a run. */
+/* The server for the page of a run. */
 
 #define STEP_NS 100000000 /* between two looks at the run */
-#define EACH_S  1         /* a viewer hears from the server at least this often */
+#define EACH_S  1         /* a viewer receives something from the server at least this often */
 
 enum weft_exit web_show_open(
 	struct web_show *show, const char *command, const char *option, const char *listen)

@@ -22,8 +22,8 @@
 #include "lab/lab_links.h"
 #include "watch/http_server.h"
 
-/* Viewers' commands to the lab. The server's thread queues them and lets their connections wait;
- * the command's thread carries them out, so a slow lab delays no other viewer. */
+/* Viewers' commands to the lab. The server's thread queues them and suspends their connections; the
+ * command's thread carries them out, so a slow lab does not delay other viewers. */
 
 struct web_order {
 	char port[LAB_PORT_MAX];
@@ -40,23 +40,22 @@ struct web_orders;
 struct web_orders *web_orders_create(void);
 void web_orders_destroy(struct web_orders *orders);
 
-/* In the server's thread. Suspends the connection until the command is done, and 'order', which
- * stays the caller's, must not be read before. False: it is already refused, with 'result' and
- * 'fault'. */
+/* In the server's thread. Suspends the connection until the command is done; 'order', which stays
+ * the caller's, must not be read before that. False: it was refused, with 'result' and 'fault'. */
 bool web_orders_add(struct web_orders *orders, struct web_order *order);
 
-/* The oldest one, which web_orders_finish() must follow; NULL: none. */
+/* The oldest order, after which web_orders_finish() must be called; NULL: none. */
 struct web_order *web_orders_take(struct web_orders *orders);
-/* The command is done; it may vanish now. */
+/* The command is done; the order may disappear now. */
 void web_orders_finish(struct web_order *order);
 
-/* Refuses all, and later ones at once. */
+/* Refuses all orders, and from now on refuses new ones at once. */
 void web_orders_end(struct web_orders *orders);
 
 #define WEB_TOKEN_DIGITS 32
 
-/* A document as text, from malloc(); NULL: there is none. ?number= and &from= of the request, 0 if
- * it has none. In the server's thread. */
+/* A document as text, from malloc(); NULL: there is none. 'number' and 'from' are ?number= and
+ * &from= of the request, 0 if they are missing. In the server's thread. */
 typedef char *(*web_document_fn)(void *ctx, const char *path, uint64_t number, uint64_t from);
 
 struct web_setup {
@@ -72,20 +71,20 @@ struct web_setup {
 /* Reads a document of 'weft why --json'; '*text' is from malloc(). 0, or -errno and error. */
 int web_why_read(const char *path, char **text, struct error *error);
 
-/* Serves the page. 'setup' and its members are the caller's and outlive the server. 0, or -errno
- * and fault. web_events_end() and web_orders_end() come before http_server_stop(). */
+/* Serves the page. 'setup' and its members stay the caller's and must outlive the server. 0, or
+ * -errno and fault. Call web_events_end() and web_orders_end() before http_server_stop(). */
 int web_server_start(struct http_server *server, const struct web_setup *setup, uint64_t now_ms,
 	struct error *error);
 
-/* Server-sent events: every viewer gets the newest one. One that reads too slowly misses those in
- * between; one that does not read at all is closed by the server's timeout. An event is kept once,
- * for all viewers, so that slow ones cost no memory. */
+/* Server-sent events: every viewer gets the newest event. A viewer that reads too slowly misses
+ * those in between; one that does not read at all is closed by the server's timeout. An event is
+ * stored once for all viewers, so slow viewers do not cost memory. */
 
 struct web_events;
 
 /* NULL without memory. */
 struct web_events *web_events_create(void);
-/* After web_events_end(), when the server has stopped. */
+/* Call it after web_events_end(), when the server has stopped. */
 void web_events_destroy(struct web_events *events);
 
 /* The endless answer to a viewer, to be queued at once; NULL without memory. */
@@ -99,10 +98,10 @@ unsigned web_events_viewers(struct web_events *events);
  * malloc(). Any thread. */
 void web_events_push(struct web_events *events, char *line);
 
-/* Ends all streams, and later ones at once. */
+/* Ends all streams, and from now on ends new ones at once. */
 void web_events_end(struct web_events *events);
 
-/* The files of the page, which tools/embed-files puts into the program. */
+/* The files of the page, which tools/embed-files embeds in the program. */
 
 struct web_page {
 	const char *name; /* "page.js" */
