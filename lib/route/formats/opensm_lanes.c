@@ -29,7 +29,7 @@ struct lanes {
 static int read_head(struct listing_reader *reader)
 {
 	struct lanes *lanes = reader->context;
-	struct ib_text ignored, lid, name;
+	struct ib_text ignored, lid;
 	uint32_t number = 0;
 	int result;
 
@@ -44,11 +44,8 @@ static int read_head(struct listing_reader *reader)
 		result = listing_until(reader, "\"", &ignored);
 	if (result < 0)
 		return result;
-	name = (struct ib_text){reader->at, (uint32_t)(reader->end - reader->at)};
-	while (name.length > 0 && name.start[name.length - 1] != '"')
-		name.length--;
-	name.length -= name.length > 0;
-	lanes->current = opensm_find_device(lanes->topology, lanes->kind, name);
+	lanes->current =
+		opensm_find_device(lanes->topology, lanes->kind, opensm_description(reader, '"'));
 	if (lanes->kind == DEVICE_HOST)
 		lanes->host_of_lid[number] = lanes->current;
 	return 0;

@@ -29,6 +29,16 @@ struct tables {
 	uint32_t blocks, unknown;
 };
 
+struct ib_text opensm_description(const struct listing_reader *reader, char end)
+{
+	struct ib_text name = {reader->at, (uint32_t)(reader->end - reader->at)};
+
+	while (name.length > 0 && name.start[name.length - 1] != end)
+		name.length--;
+	name.length -= name.length > 0;
+	return name;
+}
+
 int32_t opensm_find_device(
 	const struct topology *topology, enum device_kind kind, struct ib_text name)
 {
@@ -78,38 +88,30 @@ static int set_port(struct listing_reader *reader, int32_t host, uint32_t port)
 
 static int read_named_block(struct listing_reader *reader)
 {
-	struct ib_text ignored, name;
+	struct ib_text ignored;
 	int result = listing_until(reader, " guid ", &ignored);
 
 	if (result == 0)
 		result = listing_until(reader, "(", &ignored);
 	if (result < 0)
 		return result;
-	name = (struct ib_text){reader->at, (uint32_t)(reader->end - reader->at)};
-	while (name.length > 0 && name.start[name.length - 1] != ')')
-		name.length--;
-	name.length -= name.length > 0;
 	return begin_block(reader, opensm_find_device(((struct tables *)reader->context)->topology,
-					   DEVICE_SWITCH, name));
+					   DEVICE_SWITCH, opensm_description(reader, ')')));
 }
 
 static int read_named_entry(struct listing_reader *reader, uint32_t port)
 {
 	struct tables *tables = reader->context;
-	struct ib_text ignored, name;
+	struct ib_text ignored;
 	int32_t host;
 	int result;
 
 	if (!listing_take(reader, "(Channel Adapter"))
 		return 0; /* a switch, a router, or a LID that is not in use */
 	result = listing_until(reader, "'", &ignored);
-	name = (struct ib_text){reader->at, (uint32_t)(reader->end - reader->at)};
-	while (name.length > 0 && name.start[name.length - 1] != '\'')
-		name.length--;
-	name.length -= name.length > 0;
 	if (result < 0)
 		return result;
-	host = opensm_find_device(tables->topology, DEVICE_HOST, name);
+	host = opensm_find_device(tables->topology, DEVICE_HOST, opensm_description(reader, '\''));
 	tables->unknown += host == UNKNOWN;
 	return set_port(reader, host, port);
 }

@@ -9,6 +9,7 @@
 
 #include "route/route_table.h"
 #include "topo/formats/ib_listing.h"
+#include "topo/formats/listing_reader.h"
 
 struct opensm_tables_input {
 	const char *text, *origin; /* 'length' bytes */
@@ -18,6 +19,8 @@ struct opensm_tables_input {
 	size_t subnet_length;
 };
 
+/* The rest of the line, up to its last 'end'. */
+struct ib_text opensm_description(const struct listing_reader *reader, char end);
 /* The device that importing the listing named after this description; -1 if there is none. */
 int32_t opensm_find_device(
 	const struct topology *topology, enum device_kind kind, struct ib_text name);
