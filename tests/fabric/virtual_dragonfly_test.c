@@ -4,9 +4,8 @@
 /* Dragonfly routing in whole fabrics on the virtual clock: what 72 hosts accept, beside what the
  * papers say (Kim, Dally, Scott, Abts, ISCA 2008, section 5.2; Jiang, Kim, Dally, ISCA 2009). */
 
-#include <unistd.h>
-
 #include "virtual_lab.h"
+#include "virtual_shift.h"
 
 #define FLY                                                         \
 	"weft: run/1\n"                                             \
@@ -26,20 +25,11 @@ static const char fly_shift[] = FLY "  - {pattern: permutation, file: none, load
 #define HOSTS 72
 #define GROUP 8
 
-static char shift[] = "/tmp/weft-shift-XXXXXX";
-
 /* Every host sends to the same place of the next group. */
 static int write_shift(void **state)
 {
 	(void)state;
-	virtual_lab_write_shift(shift, HOSTS, GROUP);
-	return 0;
-}
-
-static int remove_shift(void **state)
-{
-	(void)state;
-	return unlink(shift);
+	return virtual_shift_write(HOSTS, GROUP);
 }
 
 /* Accepted traffic in thousandths of the hosts' rate; nothing is lost, and hosts restore the
@@ -53,7 +43,7 @@ static unsigned accepted(const char *algorithm, const char *load, bool shifted)
 
 	snprintf(algorithm_set, sizeof(algorithm_set), "routing.algorithm=%s", algorithm);
 	snprintf(load_set, sizeof(load_set), "traffic[0].load=%s", load);
-	snprintf(file_set, sizeof(file_set), "traffic[0].file=%s", shift);
+	snprintf(file_set, sizeof(file_set), "traffic[0].file=%s", virtual_shift);
 	result = virtual_lab_result(shifted ? fly_shift : fly_uniform, set, shifted ? 3 : 2);
 	assert_false(result.deadlock);
 	assert_int_equal(result.lost, 0);
@@ -101,4 +91,4 @@ UNIT_TEST(the_oracle_is_closer_to_the_better_of_both)
 	assert_in_range(accepted("df-ugal-g", "60%", true), 500, 560);
 }
 
-UNIT_MAIN(write_shift, remove_shift)
+UNIT_MAIN(write_shift, virtual_shift_remove)

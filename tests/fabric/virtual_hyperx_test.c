@@ -4,10 +4,9 @@
 /* omni-war in whole fabrics on the virtual clock (McDonald et al., SC 2019). With a high
  * bias there are no detours, and switches choose among minimal links. */
 
-#include <unistd.h>
-
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
+#include "virtual_shift.h"
 
 #define HYPERX                                                      \
 	"weft: run/1\n"                                             \
@@ -27,20 +26,11 @@ static const char shifted[] = HYPERX "  - {pattern: permutation, file: none, loa
 #define HOSTS 64
 #define EACH  4
 
-static char shift[] = "/tmp/weft-shift-XXXXXX";
-
 /* Every host sends to the same place at the next switch. */
 static int write_shift(void **state)
 {
 	(void)state;
-	virtual_lab_write_shift(shift, HOSTS, EACH);
-	return 0;
-}
-
-static int remove_shift(void **state)
-{
-	(void)state;
-	return unlink(shift);
+	return virtual_shift_write(HOSTS, EACH);
 }
 
 #define DETOURS "routing.ugal-bias=0B"
@@ -53,7 +43,7 @@ static unsigned accepted(const char *bias, const char *load, bool shifts)
 	const char *set[] = {bias, load, file};
 	OWNED(virtual_lab) lab = {0};
 
-	snprintf(file, sizeof(file), "traffic[0].file=%s", shift);
+	snprintf(file, sizeof(file), "traffic[0].file=%s", virtual_shift);
 	lab = virtual_lab_ran(shifts ? shifted : uniform, set, shifts ? 3 : 2);
 	virtual_lab_expect_whole(&lab);
 	return (unsigned)(lab.result.accepted * 1000 + 0.5);
@@ -84,4 +74,4 @@ UNIT_TEST(the_result_is_that_of_one_worker)
 	drawn_expect_workers(&drawn, 0, NULL, (const unsigned[]){2, 3, 0});
 }
 
-UNIT_MAIN(write_shift, remove_shift)
+UNIT_MAIN(write_shift, virtual_shift_remove)

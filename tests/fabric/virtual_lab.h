@@ -88,21 +88,6 @@ static inline struct run_result virtual_lab_result(
 	return result;
 }
 
-/* A file for pattern permutation, whose path 'path' is a template: every host sends to the one that
- * is 'by' places on. */
-static inline void virtual_lab_write_shift(char *path, unsigned hosts, unsigned by)
-{
-	int file = mkstemp(path);
-	FILE *out;
-
-	assert_true(file >= 0);
-	out = fdopen(file, "w");
-	assert_non_null(out);
-	for (unsigned host = 0; host < hosts; host++)
-		fprintf(out, "h%u h%u\n", host, (host + by) % hosts);
-	fclose(out);
-}
-
 /* A run file that is read, of a network that cannot be built, for this reason. */
 static inline void virtual_lab_assert_refused(
 	const char *text, const char *const *set, unsigned sets, const char *why)

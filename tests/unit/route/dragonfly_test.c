@@ -6,7 +6,6 @@
 
 #include "queuing/vc_ladder.h"
 #include "route/route_algorithm.h"
-#include "route/verify/route_verify.h"
 
 #include "failures.h"
 #include "route_bench.h"
@@ -40,16 +39,6 @@ static struct route_table *tables(const struct topology *topology,
 	return route_compute_table(topology, algorithm, &options, NULL, error);
 }
 
-static struct route_report verified(
-	const struct topology *topology, const struct route_table *table)
-{
-	struct route_report report;
-
-	assert_int_equal(0,
-		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
-	return report;
-}
-
 static void expect_good(const struct topology *topology, const struct route_algorithm *algorithm)
 {
 	struct error error = {""};
@@ -58,7 +47,7 @@ static void expect_good(const struct topology *topology, const struct route_algo
 
 	if (table == NULL)
 		fail_msg("%s on %s: %s", algorithm->name, topology->name, error.text);
-	report = verified(topology, table);
+	report = bench_verified(topology, table);
 	if (!report.deadlock_free || !report.connected || report.invalid != 0)
 		fail_msg("%s on %s: %u in a cycle, %u unconnected, '%s'", algorithm->name,
 			topology->name, report.cycle_length, (unsigned)report.unconnected,
@@ -117,7 +106,7 @@ UNIT_TEST(a_ladder_without_its_last_rung_has_a_cycle)
 		OWNED(route_report) report;
 
 		table->vc_rule->classes--;
-		report = verified(topology, table);
+		report = bench_verified(topology, table);
 		if (report.deadlock_free || report.cycle_length == 0)
 			fail_msg("%s", algorithms[i]->name);
 	}

@@ -5,7 +5,6 @@
  */
 
 #include "queuing/vc_ladder.h"
-#include "route/verify/route_verify.h"
 
 #include "failures.h"
 #include "route_bench.h"
@@ -34,16 +33,6 @@ static struct route_table *tables(
 	return route_compute_table(topology, &route_omni_war, &options, NULL, error);
 }
 
-static struct route_report verified(
-	const struct topology *topology, const struct route_table *table)
-{
-	struct route_report report;
-
-	assert_int_equal(0,
-		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
-	return report;
-}
-
 UNIT_TEST(every_shape_with_any_number_of_vcs_is_free_of_deadlock)
 {
 	for (unsigned i = 0; i < NETWORKS; i++)
@@ -55,7 +44,7 @@ UNIT_TEST(every_shape_with_any_number_of_vcs_is_free_of_deadlock)
 
 			if (table == NULL)
 				fail_msg("%s", error.text);
-			report = verified(topology, table);
+			report = bench_verified(topology, table);
 			if (!report.deadlock_free || !report.connected || report.invalid != 0)
 				fail_msg("%s, %u VCs: %u in a cycle, '%s'", networks[i].spec, vcs,
 					report.cycle_length, report.evidence);
@@ -73,7 +62,7 @@ UNIT_TEST(a_rung_less_than_dimensions_has_a_cycle)
 		if (networks[i].dims < 2)
 			continue;
 		table->vc_rule->classes--;
-		report = verified(topology, table);
+		report = bench_verified(topology, table);
 		if (report.deadlock_free || report.cycle_length == 0)
 			fail_msg("%s", networks[i].spec);
 	}

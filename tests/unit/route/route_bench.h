@@ -7,6 +7,7 @@
 #include "base/weft_error.h"
 #include "route/route_algorithm.h"
 #include "route/route_set.h"
+#include "route/verify/route_verify.h"
 #include "topo/generator.h"
 #include "topo/topology.h"
 #include "unit.h"
@@ -31,6 +32,16 @@ static inline struct route_set *bench_compute(
 	if (set == NULL)
 		fail_msg("%s: %s", name, error.text);
 	return set;
+}
+
+static inline struct route_report bench_verified(
+	const struct topology *topology, const struct route_table *table)
+{
+	struct route_report report;
+
+	assert_int_equal(0,
+		route_verify(topology, &(struct route_subject){.table = table}, 1, &report, NULL));
+	return report;
 }
 
 /* The algorithm refuses the topology, and says so with 'text'. */
