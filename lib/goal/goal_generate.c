@@ -97,7 +97,7 @@ static uint64_t alltoall_ops(const struct goal_generate_config *config)
 	return (uint64_t)2 * config->ranks * (config->ranks - 1);
 }
 
-/* The process grid of a matrix; 'common' is the greatest common divisor of rows and columns. */
+/* The process grid of a matrix; rows and columns have 'common' as their largest common divisor. */
 struct grid {
 	uint32_t rows, columns, common;
 };

@@ -3,9 +3,9 @@
 #pragma once
 
 /* Offloads of a TAP: the kernel leaves checksums and the segmentation of long TCP segments to the
- * edge, and describes them in a header before each Ethernet frame. The edge completes the checksums
- * of packets, and passes long segments on as they are, with a header (wire/segment.h). Input from
- * both sides is untrusted. */
+ * edge, and describes them in a header before each Ethernet frame. The edge completes checksums,
+ * and passes long segments on as they are, with a header (wire/segment.h). Input from both sides is
+ * untrusted. */
 
 #include <linux/virtio_net.h>
 #include <stdbool.h>

@@ -50,8 +50,8 @@ static inline void itb_pool_give(struct itb_pool *pool, uint64_t bytes)
 /* Share of the link between own and in-transit messages at a host with in-transit buffers (thesis,
  * section 3.1.4). In-transit messages have priority, to keep their delay small. However, one own
  * message is sent after every 4 in-transit ones while up to 50 own ones wait, after every 2 while
- * 51 to 100 wait, and after each one if more wait: then they alternate. The counter is the number
- * of in-transit messages since the last own one.
+ * 51 to 100 wait, and after each one if more wait: then they alternate. The counter holds how
+ * many in-transit messages have left since the last own one.
  *
  * This follows the text of the thesis. Its figure 43 falls through to the second and third rule if
  * the first does not apply, so own messages would always alternate with the others.

@@ -41,8 +41,8 @@ int lab_open(struct lab *lab, const char *path, const char *run_dir, struct erro
  * with several is possible. After either call, config.processes is not AUTO. */
 int lab_open_new(struct lab *lab, const char *path, const char *run_dir, struct error *error);
 /* Opens a file as a change of the running lab 'from': devices of 'from' keep their numbers and
- * processes, and 'fabric' is the lab's fabric number. Otherwise as lab_open() in the run directory
- * of 'from'. */
+ * processes, and 'fabric' is the lab's fabric number. Otherwise as lab_open(), with its run
+ * directory. */
 int lab_open_change(struct lab *lab, const char *path, const struct lab *from, uint16_t fabric,
 	struct error *error);
 /* Whether devices and cables of this lab can change while it is up: 0, or -EINVAL and error. */

@@ -6,8 +6,8 @@
  * (section 'Acknowledgements' of docs/explanation/source-control.md). Sources that learn from marks
  * get an answer to each marked frame; those that learn from latencies to each frame ('ack: frame'),
  * or to the last frame of each message ('ack: message', the DRB papers' word) with the longest
- * waiting time of its frames; waiting times below a threshold get no answer. With DCQCN the marks
- * of a source are answered only at intervals.
+ * waiting time of its frames; waiting times below a threshold get no answer. DCQCN answers a
+ * source's marks only at intervals.
  *
  * A plain state machine; no allocation after cn_generator_init(). One thread. */
 

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* An interface (datagram.h) with source control (source_control.h): routes of messages, and pauses
- * of flows. A message to a paused destination leaves the FIFO, so that messages to others can pass,
- * and waits here in order; after the pause one message returns to the head of its FIFO. If the
- * whole host pauses, or there is no room here, it waits in the FIFO.
+/* An interface (datagram.h) with source control (source_control.h): it chooses messages' routes and
+ * pauses flows. A message to a paused destination leaves the FIFO, so that messages to others can
+ * pass, and waits here in order; after the pause one message returns to the head of its FIFO. If
+ * the whole host pauses, or there is no room here, it waits in the FIFO.
  *
  * No allocation after datagram_control_create(). One thread. */
 

@@ -5,9 +5,9 @@
 /* Resends frames lost on cut cables, for datagram_recovery.h. Nothing that arrives behind such a
  * frame reveals the loss, so the source waits for a timer, with the rules of the acknowledging
  * interface (flow_tx.c). After 'retry_ps' without progress it resends one frame per destination,
- * and doubles its wait after each further loss, up to eight times 'retry_ps' and at most an eighth
- * of 'give_up_ps'. If the resent frame is not reported lost within 'retry_ps', it passed, and the
- * others follow. After 'give_up_ps' all frames are given up. At most 'window_frames' per
+ * and doubles its wait after each further loss, up to eight times 'retry_ps' or, if that is less,
+ * an eighth of 'give_up_ps'. If the resent frame is not reported lost within 'retry_ps', it passed,
+ * and the others follow. After 'give_up_ps' all frames are given up. At most 'window_frames' per
  * destination are lost first; later ones wait with them. Same thread as datagram_recovery.h. */
 
 #include "datagram_recovery.h"
