@@ -74,9 +74,15 @@ static int receive_there(
 static int call(struct lab_connection *connection, const char *command, char *reply, size_t size,
 	struct error *error)
 {
-	if (connection->remote == NULL)
-		return telemetry_client_call(
+	int result;
+
+	if (connection->remote == NULL) {
+		result = telemetry_client_call(
 			connection->fd, command, reply, size, connection->patience_ms, error);
+		if (result == -EPIPE || result == -ECONNRESET)
+			lab_disconnect(connection);
+		return result;
+	}
 	if (send_there(connection, command, error) < 0)
 		return -EHOSTUNREACH;
 	return receive_there(connection, reply, size, error);

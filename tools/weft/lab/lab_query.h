@@ -16,7 +16,7 @@
 
 struct lab_connection {
 	const char *prefix;
-	int fd;                    /* -1: none */
+	int fd;                    /* -1: none, or the process closed it because it ends */
 	int patience_ms;           /* for an answer of a process of this machine */
 	struct lab_remote *remote; /* process that is queried from a console; else NULL */
 };

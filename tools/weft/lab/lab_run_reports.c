@@ -50,7 +50,9 @@ static void give_up_silent(
 {
 	char why[ERROR_TEXT + 64];
 
-	lab_record_dies(&run->state.process[i]);
+	/* A killed process may need seconds to end, but it closes its sockets at once. */
+	if (!lab_run_lost(run, i))
+		lab_record_dies(&run->state.process[i]);
 	if (lab_run_lost(run, i))
 		return;
 	snprintf(why, sizeof(why), "%s, and its counts are missing: %s", what, error->text);
