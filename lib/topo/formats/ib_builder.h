@@ -40,8 +40,6 @@ struct ib_builder {
 	struct ib_end *host; /* cabled ports of adapters, ordered by node and port */
 	uint32_t *entry;     /* by host node: the host in the topology */
 	uint32_t listed, cables, switches, hosts;
-	const struct ib_port *single; /* the first port whose cable the far end does not list */
-	uint32_t singles;
 	uint32_t nodes; /* adapters with ports in 'host' */
 	struct arrays arrays;
 };

@@ -264,6 +264,16 @@ static int contradicts(
 		port->peer.start, far.port, line);
 }
 
+/* Names each place: a wrong line among correct ones has a cable that only it lists. */
+static void note_single(struct ib_builder *builder, const struct ib_port *port)
+{
+	struct error note;
+
+	error_at(&note, port->origin, port->line, port->column,
+		"the far end does not list this cable; it is taken from one end");
+	topology_import_note(builder->import, &note);
+}
+
 /* Adds the cable of a listed port, only once if both ends have a line. A far end that has a line of
  * its own and leads elsewhere contradicts this one. */
 static int add_cable(struct ib_builder *builder, uint32_t number)
@@ -293,8 +303,7 @@ static int add_cable(struct ib_builder *builder, uint32_t number)
 			return odd_port(builder, port, "it is left out",
 				"only this end lists the cable, and lines about its nodes "
 				"contradict each other");
-		if (builder->singles++ == 0)
-			builder->single = port;
+		note_single(builder, port);
 	}
 	rate = cable_rate(port, other, &odd);
 	builder->cable[builder->cables++] = (struct ib_cable){near, far, rate, port};
@@ -338,19 +347,6 @@ static int keep_one_cable_per_port(struct ib_builder *builder)
 	return result;
 }
 
-static void note_singles(struct ib_builder *builder)
-{
-	const struct ib_port *port = builder->single;
-	struct error note;
-
-	if (builder->singles == 0)
-		return;
-	error_at(&note, port->origin, port->line, port->column,
-		"the far end does not list this cable; it is taken from one end, %u in all",
-		builder->singles);
-	topology_import_note(builder->import, &note);
-}
-
 int ib_find_cables(struct ib_builder *builder)
 {
 	int result = index_nodes(builder);
@@ -363,6 +359,5 @@ int ib_find_cables(struct ib_builder *builder)
 	for (uint32_t i = 0; i < builder->listing->ports && result == 0; i++)
 		if (builder->peer[i] != IB_NONE)
 			result = add_cable(builder, i);
-	note_singles(builder);
 	return result == 0 ? keep_one_cable_per_port(builder) : result;
 }

@@ -411,7 +411,7 @@ UNIT_TEST(what_does_not_belong_is_noted_and_left_out)
 	}
 }
 
-UNIT_TEST(cables_that_one_end_lists_are_counted_in_one_note)
+UNIT_TEST(cables_that_one_end_lists_are_noted_with_their_places)
 {
 	static const char text[] = "Switch 4 \"a\"\n[1] \"x\"[1]\n[2] \"y\"[1]\n[3] \"z\"[1]\n"
 				   "Ca 1 \"x\"\n[1] \"a\"[1]\nCa 1 \"y\"\nCa 1 \"z\"\n";
@@ -422,7 +422,9 @@ UNIT_TEST(cables_that_one_end_lists_are_counted_in_one_note)
 
 	assert_int_equal(topology->links, 3);
 	assert_string_equal(notes.text, "net.txt:3:5: the far end does not list this cable; it is "
-					"taken from one end, 2 in all\n");
+					"taken from one end\n"
+					"net.txt:4:5: the far end does not list this cable; it is "
+					"taken from one end\n");
 }
 
 static const char special[] =
