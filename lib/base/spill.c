@@ -3,11 +3,13 @@
 #include "spill.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define MAPPED_FROM ((size_t)64 << 20)
@@ -24,14 +26,16 @@ static struct spill *head(void *memory)
 }
 
 /* Zeroed. Reserves the space in the file: writing to a page that a full file system cannot hold
- * would raise SIGBUS. */
+ * would raise SIGBUS. In tmpfs, that would take memory for all of it at once. */
 static struct spill *map(size_t bytes)
 {
 	const char *folder = getenv("TMPDIR");
 	int fd = open(folder != NULL ? folder : "/var/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	void *at = MAP_FAILED;
+	struct statfs system;
 
-	if (fd >= 0 && posix_fallocate(fd, 0, (off_t)bytes) == 0)
+	if (fd >= 0 && fstatfs(fd, &system) == 0 && system.f_type != TMPFS_MAGIC &&
+		posix_fallocate(fd, 0, (off_t)bytes) == 0)
 		at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (fd >= 0)
 		close(fd);

@@ -4,7 +4,7 @@
 
 /* Memory for arrays that may be larger than RAM. A large array is a shared mapping of an unlinked
  * file in TMPDIR (default /var/tmp), so the kernel can write out its pages; if the file system is
- * full it is anonymous memory. After fork(), large arrays are shared with the child. */
+ * full or tmpfs it is anonymous memory. After fork(), large arrays are shared with the child. */
 
 #include <stddef.h>
 

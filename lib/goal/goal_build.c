@@ -45,6 +45,9 @@ static int keep_label(struct goal_builder *build, const struct goal_token *label
 {
 	struct goal *goal = build->goal;
 
+	if (build->labels_length + label->length >= UINT32_MAX)
+		return GOAL_REFUSE(
+			build->lexer, label, "more than 4 GiB of labels, expected shorter ones");
 	if (!array_reserve_spill(&goal->labels, &build->labels_room,
 		    build->labels_length + label->length + 1, 1) ||
 		!array_reserve_spill(&build->by_label, &build->by_label_room, build->labelled + 1,

@@ -54,6 +54,15 @@ static bool is_key(struct ib_text word, const char *name)
 	return word.length == strlen(name) && strncasecmp(word.start, name, word.length) == 0;
 }
 
+static int read_value(struct listing_reader *reader, uint32_t max, uint32_t *value)
+{
+	int result = listing_number(reader, listing_word(reader), 10, max, value);
+
+	if (result == 0 && !listing_take(reader, "#") && reader->at < reader->end)
+		return listing_refuse(reader, "expected the end of the line");
+	return result;
+}
+
 static int read_line(struct listing_reader *reader)
 {
 	struct tree *tree = reader->context;
@@ -63,8 +72,7 @@ static int read_line(struct listing_reader *reader)
 
 	if (is_key(word, "Tier")) {
 		tree->tiers_begun++;
-		if (listing_number(reader, listing_word(reader), 10, TIERS_MAX - 1, &tree->tier) <
-			0)
+		if (read_value(reader, TIERS_MAX - 1, &tree->tier) < 0)
 			return -EINVAL;
 		tree->line[tree->tier] = reader->number;
 		return 0;
@@ -80,7 +88,7 @@ static int read_line(struct listing_reader *reader)
 	value = key < KEYS ? &tree->value[key < SPEED ? 0 : tree->tier][key] : &ignored;
 	if (key < KEYS && *value != 0)
 		return listing_refuse(reader, "a second %s", keys[key].name);
-	return listing_number(reader, listing_word(reader), 10, keys[key].max, value);
+	return read_value(reader, keys[key].max, value);
 }
 
 static int check_given(struct listing_reader *reader, struct tree *tree)

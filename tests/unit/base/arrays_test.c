@@ -110,6 +110,24 @@ UNIT_TEST(an_array_that_outgrows_memory_keeps_its_contents)
 	unsetenv("TMPDIR");
 }
 
+/* A file in tmpfs takes memory for all of it at once. */
+UNIT_TEST(an_array_is_not_in_a_file_of_tmpfs)
+{
+	FILE *maps;
+	char line[512];
+	void *array;
+
+	setenv("TMPDIR", "/dev/shm", 1);
+	array = spill_zeroed(65, 1 << 20);
+	unsetenv("TMPDIR");
+	assert_non_null(array);
+	maps = fopen("/proc/self/maps", "r");
+	while (fgets(line, sizeof(line), maps) != NULL)
+		assert_null(strstr(line, "/dev/shm/"));
+	fclose(maps);
+	spill_free(array);
+}
+
 UNIT_TEST(arrays_that_spill_are_zeroed)
 {
 	struct owner owner = {.arrays.spills = true};
