@@ -45,6 +45,8 @@ struct topology_device {
 	uint32_t next;  /* hosts: the entry of its next port; 0 after the last */
 	uint32_t
 		plane; /* hosts: topology_planes(), before failures; 0 if all hosts have one port */
+	uint32_t home; /* hosts: 1 + the switch that topology_without() removed the link to; 0: none
+			*/
 };
 
 /* One end of a link: the peer of a port. */

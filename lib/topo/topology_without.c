@@ -48,11 +48,16 @@ static int mark(
 static void remove_links(struct topology *topology, const bool *failed_link)
 {
 	uint32_t kept = 0;
+	struct topology_port at;
 
 	for (uint32_t h = 0; h < topology->hosts; h++) {
 		int32_t link = topology->host_link[h];
 
-		topology->host_at[h].cut_off |= link >= 0 && failed_link[link];
+		if (link < 0 || !failed_link[link])
+			continue;
+		topology->host_at[h].cut_off = true;
+		if (topology_host_switch(topology, h, &at))
+			topology->host_at[h].home = at.device + 1;
 	}
 	for (uint32_t i = 0; i < topology->links; i++)
 		if (!failed_link[i])

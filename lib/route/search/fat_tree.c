@@ -2,6 +2,7 @@
 /* Copyright (c) 2026, the Weft developers */
 #include "fat_tree.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "topo/topology.h"
@@ -161,24 +162,41 @@ static int fill_rows(struct fat_tree *tree)
 	return result;
 }
 
+/* The switch of a host, also where its link has failed; ROUTE_GRAPH_NONE: unknown. */
+static uint32_t home_of(const struct route_graph *graph, uint32_t host)
+{
+	uint32_t at = graph->host_switch[host];
+
+	return at != ROUTE_GRAPH_NONE ? at : graph->topology->host_at[host].home - 1;
+}
+
 /* In listings, the numbers of hosts need not follow the switches. The formula spreads the hosts of
- * a switch over its links only if they have consecutive numbers. */
-static void rank_hosts(struct fat_tree *tree)
+ * a switch over its links only if they have consecutive numbers. A failed link of a host changes no
+ * other host's number. */
+static int rank_hosts(struct fat_tree *tree)
 {
 	const struct route_graph *graph = tree->graph;
-	uint32_t last = ROUTE_GRAPH_NONE;
+	uint32_t *next = calloc(graph->switches + 1u, sizeof(*next)), last = ROUTE_GRAPH_NONE;
 
+	if (next == NULL)
+		return -ENOMEM;
 	for (uint32_t host = 0; host < graph->hosts; host++) {
-		uint32_t at = graph->host_switch[host];
+		uint32_t home = home_of(graph, host);
 
 		tree->rank[host] = host;
-		if (at == ROUTE_GRAPH_NONE)
+		if (home == ROUTE_GRAPH_NONE)
 			continue;
-		tree->scattered |= at != last && graph->host_of[graph->first_host[at]] != host;
-		last = at;
+		tree->scattered |= home != last && next[home + 1] > 0;
+		next[home + 1]++;
+		last = home;
 	}
-	for (uint32_t i = 0; tree->scattered && i < graph->first_host[graph->switches]; i++)
-		tree->rank[graph->host_of[i]] = i;
+	for (uint32_t at = 0; at < graph->switches; at++)
+		next[at + 1] += next[at];
+	for (uint32_t host = 0; tree->scattered && host < graph->hosts; host++)
+		if (home_of(graph, host) != ROUTE_GRAPH_NONE)
+			tree->rank[host] = next[home_of(graph, host)]++;
+	free(next);
+	return 0;
 }
 
 int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct error *error)
@@ -202,9 +220,8 @@ int fat_tree_make(struct fat_tree *tree, const struct route_graph *graph, struct
 		tree->column[at] =
 			route_graph_hosts_at(graph, at) > 0 ? tree->columns++ : ROUTE_GRAPH_NONE;
 	find_ups(tree);
-	rank_hosts(tree);
 	ARRAYS_ADD(tree, ports, (size_t)graph->switches * tree->columns + 1);
-	if (tree->ports != NULL && fill_rows(tree) == 0)
+	if (tree->ports != NULL && rank_hosts(tree) == 0 && fill_rows(tree) == 0)
 		return 0;
 err:
 	fat_tree_free(tree);

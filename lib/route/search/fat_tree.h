@@ -44,7 +44,7 @@ struct fat_tree {
 	port_set *up;     /* by switch: its ports that lead to higher stages */
 	uint8_t *links; /* [switch * columns + column], after fat_tree_measure(): 1 + links to there
 			 */
-	uint32_t *rank; /* by host: its number or, if 'scattered', its place in host_of */
+	uint32_t *rank; /* by host: its number or, if 'scattered', its place by switch and number */
 	bool scattered; /* the hosts of some switch are not numbered consecutively */
 	uint8_t *weight; /* by arc that leads up: its rate relative to the others of its switch */
 	bool *mixed;     /* by switch: its weights differ */

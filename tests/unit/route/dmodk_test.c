@@ -5,6 +5,7 @@
 
 #include "route/route_algorithm.h"
 #include "route/verify/route_verify.h"
+#include "topo/topology_without.h"
 
 #include "failures.h"
 #include "networks.h"
@@ -366,6 +367,22 @@ UNIT_TEST(parallel_links_carry_the_same_down_as_up_however_hosts_are_numbered)
 		assert_true(route_report_good(&report));
 		assert_int_equal(report.link_load.min, 8);
 		assert_int_equal(report.link_load.max, 8);
+	}
+}
+
+UNIT_TEST(a_failed_cable_of_a_host_changes_no_port_towards_the_others)
+{
+	for (uint32_t cut = 0; cut < 2 * 12; cut++) {
+		OWNED(topology) *whole = tree_with_parallel_links(cut % 2 == 1);
+		const char *failed = whole->host_at[cut / 2].name;
+		OWNED(topology) *rest = topology_without(whole, &failed, 1, NULL);
+		OWNED(route_table) *before = tables(whole, 1), *after = tables(rest, 1);
+
+		for (uint32_t at = 0; at < whole->switches; at++)
+			for (uint32_t host = 0; host < whole->hosts; host++)
+				if (host != cut / 2)
+					assert_int_equal(route_table_row(after, at)[host],
+						route_table_row(before, at)[host]);
 	}
 }
 
