@@ -9,46 +9,71 @@
 #include "base/arrays.h"
 #include "topo/formats/listing_reader.h"
 
-#define UNKNOWN (-1)
-#define LIDS    65536
-#define LEVELS  16 /* number of SLs, and of lanes including 15 for management */
+#define LEVELS 16 /* number of SLs, and of lanes including 15 for management */
 
 struct lanes {
+	struct opensm_nodes *nodes;
 	const struct topology *topology;
 	uint8_t **map;  /* by switch: [(in * (ports + 1) + out) * LEVELS + SL]; NULL: no table */
 	uint8_t *level; /* SL by source and destination; NULL: 0 */
-	int32_t *host_of_lid;
-	/* Device of the block that is being read; UNKNOWN before the first. */
+	/* Device of the block that is being read; OPENSM_UNKNOWN before the first. */
 	enum device_kind kind;
 	int32_t current;
+	uint8_t port_at[OPENSM_PORTS]; /* the switch's, as in the topology */
 	struct arrays arrays;
 };
+
+static int begin_block(struct listing_reader *reader, const struct opensm_node *node)
+{
+	struct lanes *lanes = reader->context;
+	int result = opensm_nodes_find(lanes->nodes, reader, node, &lanes->current);
+
+	lanes->kind = node->kind;
+	if (lanes->kind == DEVICE_SWITCH && lanes->current != OPENSM_UNKNOWN)
+		opensm_nodes_ports(lanes->nodes, (uint32_t)lanes->current, lanes->port_at);
+	return result;
+}
 
 /* Switch 0x0002c902, base LID 5, "leaf 1"
  * Channel Adapter 0x0002c903, base LID 7, "node1 HCA-1", port 1 */
 static int read_head(struct listing_reader *reader)
 {
 	struct lanes *lanes = reader->context;
+	struct opensm_node node = {.kind = DEVICE_HOST};
 	struct ib_text ignored, lid;
-	uint32_t number = 0;
 	int result;
 
-	lanes->kind = listing_take(reader, "Switch") ? DEVICE_SWITCH : DEVICE_HOST;
-	lanes->current = UNKNOWN;
+	if (listing_take(reader, "Switch"))
+		node.kind = DEVICE_SWITCH;
+	lanes->current = OPENSM_UNKNOWN;
 	result = listing_until(reader, "base LID ", &ignored);
 	if (result == 0)
 		result = listing_until(reader, ",", &lid);
 	if (result == 0)
-		result = listing_number(reader, lid, 10, LIDS - 1, &number);
+		result = listing_number(reader, lid, 10, OPENSM_LIDS - 1, &node.lid);
 	if (result == 0)
 		result = listing_until(reader, "\"", &ignored);
-	if (result < 0)
-		return result;
-	lanes->current =
-		opensm_find_device(lanes->topology, lanes->kind, opensm_description(reader, '"'));
-	if (lanes->kind == DEVICE_HOST)
-		lanes->host_of_lid[number] = lanes->current;
-	return 0;
+	node.name = opensm_description(reader, '"');
+	return result == 0 ? begin_block(reader, &node) : result;
+}
+
+/* # SL2VL table: Lid 6
+ * Other lines of this kind are comments. */
+static int read_comment(struct listing_reader *reader)
+{
+	struct lanes *lanes = reader->context;
+	struct opensm_node node = {.kind = DEVICE_SWITCH};
+	int result;
+
+	if (!listing_take(reader, "# SL2VL table:"))
+		return 0;
+	lanes->current = OPENSM_UNKNOWN;
+	if (!listing_take(reader, "Lid "))
+		return listing_refuse(reader, "expected the LID of a node");
+	result = listing_number(reader, listing_word(reader), 10, OPENSM_LIDS - 1, &node.lid);
+	if (result == 0 && lanes->nodes->of_lid[DEVICE_HOST][node.lid] != OPENSM_UNKNOWN)
+		node.kind = DEVICE_HOST;
+	return result == 0 ? begin_block(reader, &node) : result;
 }
 
 static bool is_head(const struct listing_reader *reader)
@@ -56,7 +81,23 @@ static bool is_head(const struct listing_reader *reader)
 	return *reader->at >= 'A' && *reader->at <= 'Z';
 }
 
-/* 1   2   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7 */
+/* The next number, between spaces and these marks. */
+static int take_number(
+	struct listing_reader *reader, const char *marks, uint32_t max, uint32_t *number)
+{
+	struct ib_text text;
+
+	while (reader->at < reader->end && strchr(marks, *reader->at) != NULL)
+		reader->at++;
+	text.start = reader->at;
+	while (reader->at < reader->end && strchr(marks, *reader->at) == NULL)
+		reader->at++;
+	text.length = (uint32_t)(reader->at - text.start);
+	return listing_number(reader, text, 10, max, number);
+}
+
+/* 1   2   : 0  1  2  3  4  5  6  7  0  1  2  3  4  5  6  7
+ * ports: in  1, out  2: | 0| 1| 2| 3| 4| 5| 6| 7| 0| 1| 2| 3| 4| 5| 6| 7| */
 static int read_map_line(struct listing_reader *reader)
 {
 	struct lanes *lanes = reader->context;
@@ -64,17 +105,21 @@ static int read_map_line(struct listing_reader *reader)
 	uint8_t **map, *row;
 	int result;
 
+	if (*reader->at == '#')
+		return read_comment(reader);
 	if (is_head(reader))
 		return read_head(reader);
-	if (lanes->kind == DEVICE_HOST || lanes->current == UNKNOWN)
+	if (lanes->kind == DEVICE_HOST || lanes->current == OPENSM_UNKNOWN)
 		return 0;
 	ports = lanes->topology->switch_at[lanes->current].ports;
-	result = listing_number(reader, listing_word(reader), 10, 254, &in);
+	listing_take(reader, "ports: in");
+	result = take_number(reader, " \t,", OPENSM_PORTS - 2, &in);
+	listing_take(reader, ", out");
 	if (result == 0)
-		result = listing_number(reader, listing_word(reader), 10, 254, &out);
+		result = take_number(reader, " \t:", OPENSM_PORTS - 2, &out);
 	if (result == 0 && !listing_take(reader, ":"))
 		return listing_refuse(reader, "expected ':' after two ports");
-	if (result < 0 || in > ports || out > ports)
+	if (result < 0 || lanes->port_at[in] > ports || lanes->port_at[out] > ports)
 		return result; /* a port without a cable in the topology */
 	map = &lanes->map[lanes->current];
 	if (*map == NULL) {
@@ -85,10 +130,10 @@ static int read_map_line(struct listing_reader *reader)
 			return -ENOMEM;
 		memset(*map, LEVELS, pairs * LEVELS); /* no line yet */
 	}
-	row = *map + ((size_t)in * (ports + 1) + out) * LEVELS;
+	row = *map + ((size_t)lanes->port_at[in] * (ports + 1) + lanes->port_at[out]) * LEVELS;
 	for (unsigned level = 0; level < LEVELS && result == 0; level++) {
-		result = listing_number(reader, listing_word(reader), 10, LEVELS - 1, &lane);
-		row[level] = (uint8_t)lane;
+		result = take_number(reader, " \t|", LEVELS - 1, &lane);
+		row[level] = result == 0 ? (uint8_t)lane : LEVELS;
 	}
 	return result;
 }
@@ -99,21 +144,22 @@ static int read_record_line(struct listing_reader *reader)
 	struct lanes *lanes = reader->context;
 	uint32_t lid, level;
 	struct ib_text word;
+	int32_t to;
 	int result;
 
 	if (is_head(reader))
 		return read_head(reader);
-	listing_take(reader, "0x");
-	result = listing_number(reader, listing_word(reader), 16, LIDS - 1, &lid);
+	result = listing_number(reader, listing_word(reader), 16, OPENSM_LIDS - 1, &lid);
 	listing_take(reader, ":");
 	word = listing_word(reader);
 	if (result < 0 || listing_is(word, "UNREACHABLE"))
 		return result;
 	result = listing_number(reader, word, 10, LEVELS - 1, &level);
-	if (result == 0 && lanes->kind == DEVICE_HOST && lanes->current != UNKNOWN &&
-		lanes->host_of_lid[lid] != UNKNOWN)
-		lanes->level[(size_t)lanes->current * lanes->topology->hosts +
-			     (uint32_t)lanes->host_of_lid[lid]] = (uint8_t)level;
+	to = lanes->nodes->of_lid[DEVICE_HOST][lid];
+	if (result == 0 && lanes->kind == DEVICE_HOST && lanes->current != OPENSM_UNKNOWN &&
+		to != OPENSM_UNKNOWN)
+		lanes->level[(size_t)lanes->current * lanes->topology->hosts + (uint32_t)to] =
+			(uint8_t)level;
 	return result;
 }
 
@@ -208,6 +254,7 @@ static int read_all(struct lanes *lanes, const struct route_table *table,
 {
 	struct listing_reader map = {.line = read_map_line,
 		.context = lanes,
+		.comments = true,
 		.origin = input->map_origin,
 		.import = import};
 	struct listing_reader records = {.line = read_record_line,
@@ -217,31 +264,32 @@ static int read_all(struct lanes *lanes, const struct route_table *table,
 	unsigned classes = 1;
 	int result = topology_check_ports(lanes->topology, VC_RULE_PORTS, "lanes", error);
 
-	for (uint32_t i = 0; i < LIDS; i++)
-		lanes->host_of_lid[i] = UNKNOWN;
 	if (result == 0)
 		result = listing_reader_lines(&map, input->map, input->map_length, error);
+	if (result == 0)
+		result = opensm_nodes_check(lanes->nodes, input->map_origin, import, error);
 	if (result == 0 && input->records != NULL)
 		result = listing_reader_lines(
 			&records, input->records, input->records_length, error);
+	if (result == 0)
+		result = opensm_nodes_check(lanes->nodes, input->records_origin, import, error);
 	for (uint32_t from = 0; from < table->hosts; from++)
 		for (uint32_t to = 0; to < table->hosts && result == 0; to++)
 			result = add_route(lanes, table, set, from, to, &classes, error);
 	return result == 0 && classes > 1 ? use_rule(lanes->topology, set, classes) : result;
 }
 
-struct route_set *opensm_lanes_read(const struct topology *topology,
-	const struct route_table *table, const struct opensm_lanes_input *input,
-	struct topology_import *import, struct error *error)
+struct route_set *opensm_lanes_read(struct opensm_nodes *nodes, const struct route_table *table,
+	const struct opensm_lanes_input *input, struct topology_import *import, struct error *error)
 {
-	struct lanes lanes = {.topology = topology, .current = UNKNOWN};
+	const struct topology *topology = nodes->topology;
+	struct lanes lanes = {.nodes = nodes, .topology = topology, .current = OPENSM_UNKNOWN};
 	struct route_set *set = route_set_create(topology->hosts);
 	int result = -ENOMEM;
 
 	ARRAYS_ADD(&lanes, map, topology->switches + 1u);
 	if (input->records != NULL)
 		ARRAYS_ADD(&lanes, level, (size_t)topology->hosts * topology->hosts + 1);
-	ARRAYS_ADD(&lanes, host_of_lid, LIDS);
 	error_set(error, ENOMEM, "%s: no memory", input->map_origin);
 	if (set != NULL && !lanes.arrays.failed)
 		result = read_all(&lanes, table, input, import, set, error);

@@ -275,6 +275,8 @@ int listing_reader_lines(
 		if (result == -EINVAL)
 			result = topology_import_odd(
 				reader->import, &reader->odd, "the line is left out", error);
+		else if (result == -ERANGE)
+			error_set(error, ERANGE, "%s", reader->odd.text);
 		else if (result < 0)
 			error_set(error, ENOMEM, "%s: no memory", reader->origin);
 	}

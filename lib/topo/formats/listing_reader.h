@@ -13,7 +13,8 @@
 struct listing_reader {
 	struct ib_listing *listing;
 	struct topology_import *import;
-	/* Called for each line, without its newline; -EINVAL after listing_refuse(), or -ENOMEM. */
+	/* Called for each line, without its newline. After listing_refuse(): -EINVAL, or -ERANGE
+	 * for what must not be left out. -ENOMEM. */
 	int (*line)(struct listing_reader *reader);
 	/* Called after the last line; may be NULL. -EINVAL, -ENOMEM with 'error'. */
 	int (*finish)(struct listing_reader *reader, struct error *error);
@@ -33,7 +34,8 @@ struct listing_reader {
 struct topology *listing_reader_run(struct listing_reader *reader, const char *text, size_t length,
 	const char *origin, struct topology_import *import, struct error *error);
 
-/* Reads the lines alone; the caller sets 'line', 'origin' and 'import'. 0, -EINVAL, -ENOMEM. */
+/* Reads the lines alone; the caller sets 'line', 'origin' and 'import'. 0, or -EINVAL, -ERANGE,
+ * -ENOMEM with 'error'. */
 int listing_reader_lines(
 	struct listing_reader *reader, const char *text, size_t length, struct error *error);
 

@@ -30,6 +30,11 @@ enum weft_exit command_error(const char *name, int result, const struct error *e
 	return command_fail(name, error_exit_code(result), "%s", error->text);
 }
 
+void command_note(void *command, const char *text)
+{
+	command_fail(command, EXIT_DONE, "%s", text);
+}
+
 bool command_wants_help(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++)

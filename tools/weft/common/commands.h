@@ -21,6 +21,9 @@ enum weft_exit command_fail(const char *name, enum weft_exit code, const char *f
 /* The same with the text of the fault, and the exit code for 'result', a negative errno. */
 enum weft_exit command_error(const char *name, int result, const struct error *error);
 
+/* Prints a note of an import: topology_import.note with the command's name as context. */
+void command_note(void *command, const char *text);
+
 /* Whether an argument after the name is --help; main() has already replaced -h and 'weft help' with
  * it. */
 bool command_wants_help(int argc, char **argv);

@@ -13,7 +13,7 @@ struct output_file {
 	const char *command; /* for messages: "topo gen" */
 	const char *path;    /* NULL or "-": standard output */
 	/* Files that the command reads, or NULL: they must not be overwritten. */
-	const char *inputs[5];
+	const char *inputs[7];
 	FILE *file;
 	struct atomic_file to; /* where it is a file */
 };

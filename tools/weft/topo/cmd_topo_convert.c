@@ -191,13 +191,6 @@ int cmd_topo_export(int argc, char **argv)
 	return result == EXIT_DONE ? export(&request) : result;
 }
 
-static void print_note(void *context, const char *text)
-{
-	const struct request *request = context;
-
-	fprintf(stderr, "weft %s: %s\n", request->name, text);
-}
-
 /* NULL after printing an error; '*result' is then the exit code. */
 static struct topology *import_from(struct request *request, int *result)
 {
@@ -205,8 +198,8 @@ static struct topology *import_from(struct request *request, int *result)
 	struct topology_import import = {.strict = request->strict,
 		.only = request->has_only ? &request->only : NULL,
 		.exclude = request->has_exclude ? &request->exclude : NULL,
-		.note = print_note,
-		.context = request,
+		.note = command_note,
+		.context = (void *)(uintptr_t)request->name,
 		.addresses = request->addresses};
 	struct topology *topology = NULL;
 	struct error error;
@@ -222,24 +215,47 @@ static struct topology *import_from(struct request *request, int *result)
 	return topology;
 }
 
-/* Detects a format by words that only it has; NULL: a topology file or a generator. */
-static const struct topology_format *recognise(const char *text, size_t length)
+/* Detects a format by words that only its lines have; NULL: this one tells nothing. */
+static const struct topology_format *recognise_line(const char *line, size_t length)
 {
 	static const struct {
 		const char *word;
+		bool first; /* at the start of the line */
 		const struct topology_format *format;
-	} signs[] = {{")==>", &format_iblinkinfo}, {"PHY=", &format_opensm},
-		{"SwitchName=", &format_slurm}, {"Switch\t", &format_ibnetdiscover},
-		{"Switch ", &format_ibsim}, {" - CA ", &format_ibnetdiscover_p},
-		{" - SW ", &format_ibnetdiscover_p}, {"router ", &format_booksim},
-		{"Podsize", &format_htsim}};
+	} signs[] = {{"Podsize", true, &format_htsim}, {")==>", false, &format_iblinkinfo},
+		{"PHY=", false, &format_opensm}, {"SwitchName=", true, &format_slurm},
+		{"Switch\t", true, &format_ibnetdiscover}, {"Switch ", true, &format_ibsim},
+		{"include ", true, &format_ibsim}, {" - CA ", false, &format_ibnetdiscover_p},
+		{" - SW ", false, &format_ibnetdiscover_p}, {"router ", true, &format_booksim}};
+
+	for (unsigned i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+		size_t word = strlen(signs[i].word);
+
+		if (signs[i].first ? strncasecmp(line, signs[i].word, word) == 0
+				   : memmem(line, length, signs[i].word, word) != NULL)
+			return signs[i].format;
+	}
+	return NULL;
+}
+
+/* NULL: a topology file or a generator. */
+static const struct topology_format *recognise(const char *text, size_t length)
+{
+	const struct topology_format *format = NULL;
+	size_t line;
 
 	if (memmem(text, length, "weft: topology", strlen("weft: topology")) != NULL)
 		return NULL;
-	for (unsigned i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
-		if (memmem(text, length, signs[i].word, strlen(signs[i].word)) != NULL)
-			return signs[i].format;
-	return length > 0 && text[0] >= '0' && text[0] <= '9' ? &format_ns3 : NULL;
+	for (const char *at = text; *at != '\0' && format == NULL;
+		at += line + (at[line] != '\0')) {
+		at += strspn(at, " \t\r");
+		line = strcspn(at, "\n");
+		if (*at != '#')
+			format = recognise_line(at, line);
+	}
+	if (format != NULL)
+		return format;
+	return text[0] >= '0' && text[0] <= '9' ? &format_ns3 : NULL;
 }
 
 struct topology *cmd_topo_read_listing(

@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file_text.h"
 #include "cmd_topo.h"
-#include "route/formats/opensm_tables.h"
+#include "opensm_files.h"
 #include "route/route_algorithm.h"
 #include "route/search/route_root.h"
 #include "route/verify/route_verify.h"
@@ -19,30 +18,24 @@
 #include "twin.h"
 #include "twin_trial.h"
 
-#define INPUT_MAX ((size_t)1 << 30)
 /* Switches for which these take seconds. */
 #define SMART_MAX    32
 #define BALANCED_MAX 64
 #define LAYERED_MAX  256
 
 static const char usage[] =
-	"usage: weft twin LISTING [--routes DUMP [--subnet FILE]] [--counters FILE]...\n"
-	"                 [--html PAGE] [--json]\n"
+	"usage: weft twin LISTING [--routes DUMP [--subnet FILE] [--sl2vl FILE\n"
+	"                 [--path-records FILE]]] [--counters FILE]... [--html PAGE] [--json]\n"
 	"\n"
 	"LISTING is a topology file or what 'weft topo import' reads; its format is recognised.\n"
-	"DUMP are the routes in force, as for 'weft route import'. Prints what was read, the levels,\n"
-	"irregular cables, the verdict on the routes, the hot links under uniform traffic, and what\n"
-	"other routes and faster cables would change. PAGE gets the same with a picture.\n"
+	"DUMP and the files after it are the routes in force, as for 'weft route import'. Prints what\n"
+	"was read, the levels, irregular cables, the verdict on the routes, the hot links under\n"
+	"uniform traffic, and what other routes and faster cables would change. PAGE gets the same\n"
+	"with a picture.\n"
 	"--counters: what perfquery -x, ibqueryerrors --data or ibdiagnet (ibdiagnet2.pm) prints, for\n"
 	"measured loads beside predicted ones; given twice, it uses the difference.\n"
 	"Exit: 0 done, 1 the routes in force are not connected or may deadlock, 2 bad request, 3 not\n"
 	"able.\n";
-
-void twin_note(void *context, const char *text)
-{
-	(void)context;
-	fprintf(stderr, "weft twin: %s\n", text);
-}
 
 static json_t *hot_json(const struct topology *topology, const struct route_report *report)
 {
@@ -96,27 +89,19 @@ static int verify(struct twin *twin, const char *name, const struct topology *to
 
 static int verify_in_force(struct twin *twin, struct error *error)
 {
-	const struct twin_request *request = twin->request;
-	struct topology_import import = {.note = twin_note};
-	struct opensm_tables_input input = {
-		.origin = request->routes, .subnet_origin = request->subnet};
-	struct route_table *table = NULL;
-	char *text, *subnet = NULL;
-	int result;
+	struct topology_import import = {
+		.note = command_note, .context = (void *)(uintptr_t) "twin"};
+	struct route_file file;
+	int result = opensm_files_read(
+		&twin->request->files, twin->topology, &twin->addresses, &import, &file, error);
 
-	text = file_text_read(request->routes, INPUT_MAX, &input.length, error);
-	if (text != NULL && request->subnet != NULL)
-		subnet = file_text_read(request->subnet, INPUT_MAX, &input.subnet_length, error);
-	input.text = text;
-	input.subnet = subnet;
-	if (text != NULL && (subnet != NULL || request->subnet == NULL))
-		table = opensm_tables_read(twin->topology, &input, &import, error);
-	result = table != NULL ? verify(twin, "in force", twin->topology,
-					 &(struct route_subject){.table = table}, true, error)
-			       : -errno;
-	route_table_destroy(table);
-	free(text);
-	free(subnet);
+	if (result < 0)
+		return result;
+	result = verify(twin, "in force", twin->topology,
+		&(struct route_subject){
+			.table = file.set == NULL ? file.table : NULL, .set = file.set},
+		true, error);
+	route_file_close(&file);
 	return result;
 }
 
@@ -195,7 +180,7 @@ static int examine(struct twin *twin)
 	struct error error = {"no memory"};
 	int result = twin_examine_cables(twin);
 
-	if (result == 0 && twin->request->routes != NULL)
+	if (result == 0 && twin->request->files.routes != NULL)
 		result = verify_in_force(twin, &error);
 	twin->predicted = twin->prediction.load != NULL;
 	if (result == 0)
@@ -228,12 +213,11 @@ static int examine(struct twin *twin)
 
 static int take_argument(struct twin_request *request, int *i, int argc, char **argv)
 {
-	const char **option = strcmp(argv[*i], "--routes") == 0   ? &request->routes
-			      : strcmp(argv[*i], "--subnet") == 0 ? &request->subnet
-			      : strcmp(argv[*i], "--html") == 0   ? &request->html
+	const char **option = strcmp(argv[*i], "--routes") == 0 ? &request->files.routes
+			      : strcmp(argv[*i], "--html") == 0 ? &request->html
 			      : strcmp(argv[*i], "--counters") == 0
 				      ? &request->counters[request->counters[0] != NULL]
-				      : NULL;
+				      : opensm_files_option(&request->files, argv[*i]);
 
 	if (strcmp(argv[*i], "--json") == 0) {
 		request->json = true;
@@ -252,7 +236,7 @@ static int take_argument(struct twin_request *request, int *i, int argc, char **
 	if (argv[*i][0] == '-' || request->listing != NULL)
 		return command_fail("twin", EXIT_BAD_REQUEST,
 			"unexpected '%s', expected LISTING [--routes DUMP] [--subnet FILE] "
-			"[--counters FILE] [--html PAGE]",
+			"[--sl2vl FILE] [--path-records FILE] [--counters FILE] [--html PAGE]",
 			argv[*i]);
 	request->listing = argv[*i];
 	return EXIT_DONE;
@@ -274,6 +258,11 @@ int cmd_twin(int argc, char **argv)
 		result = take_argument(&request, &i, argc, argv);
 	if (result == EXIT_DONE && request.listing == NULL)
 		result = command_fail("twin", EXIT_BAD_REQUEST, "which listing?");
+	if (result == EXIT_DONE && request.files.routes == NULL &&
+		(request.files.subnet != NULL || request.files.map != NULL ||
+			request.files.records != NULL))
+		result = command_fail("twin", EXIT_BAD_REQUEST,
+			"--subnet, --sl2vl and --path-records require --routes");
 	if (result == EXIT_DONE) {
 		twin->request = &request;
 		twin->routes = json_array();

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "opensm_files.h"
 #include "topo/topology.h"
 #include "twin_counters.h"
 
@@ -13,7 +14,8 @@
 #define TWIN_PORT_TEXT    (TOPOLOGY_NAME_MAX + 8)
 
 struct twin_request {
-	const char *listing, *routes, *subnet, *html, *counters[2];
+	struct opensm_files files;
+	const char *listing, *html, *counters[2];
 	bool json;
 };
 
@@ -32,9 +34,6 @@ struct twin {
 	json_t *trial;                     /* NULL: none */
 	bool bad;
 };
-
-/* cmd_twin.c: prints a note of an import. */
-void twin_note(void *context, const char *text);
 
 /* twin_cables.c: notes switches with fewer or more links up than their level, and slow cables, and
  * makes the copy of the topology without slow cables. 0 or -ENOMEM. */

@@ -75,7 +75,8 @@ static void take_counters(
 
 static int read_file(struct comparison *comparison, const char *path, struct reading *file)
 {
-	struct topology_import import = {.note = twin_note};
+	struct topology_import import = {
+		.note = command_note, .context = (void *)(uintptr_t) "twin"};
 	struct ib_counters counters = {0};
 	struct error error;
 	size_t length;

@@ -126,10 +126,11 @@ static void draw_links(const struct twin *twin, const struct place *place, FILE 
 int twin_write_page(const struct twin *twin)
 {
 	const struct topology *topology = twin->topology;
+	const struct opensm_files *files = &twin->request->files;
 	struct output_file output = {.command = "twin",
 		.path = twin->request->html,
-		.inputs = {twin->request->listing, twin->request->routes, twin->request->subnet,
-			twin->request->counters[0], twin->request->counters[1]}};
+		.inputs = {twin->request->listing, files->routes, files->subnet, files->map,
+			files->records, twin->request->counters[0], twin->request->counters[1]}};
 	struct place *place = calloc(topology->switches + 1u, sizeof(*place));
 	struct topology_level level[UINT8_MAX];
 	unsigned levels;

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/child_process.h"
@@ -18,26 +19,20 @@
 /* The ARN+AFI paper's times are for links of 100 Gbps; others take as many bytes. */
 #define PAPER_BPS 1e11
 
-#define FOLDER "/tmp/weft-twin-XXXXXX"
-
+/* Files without a name: an interrupted trial leaves nothing. */
 struct trial {
-	char folder[sizeof(FOLDER)];
-	char topology[sizeof(FOLDER) + 16], run[sizeof(FOLDER) + 16];
+	FILE *topology, *run;
 };
 
 static bool write_files(const struct trial *trial, const struct topology *topology)
 {
 	double scale = PAPER_BPS / (double)topology->link_at[topology->host_link[0]].rate_bps;
-	FILE *file = fopen(trial->topology, "w");
-	bool good = file != NULL && topology_write(topology, file) == 0;
 
-	if (file != NULL)
-		good = fclose(file) == 0 && good;
-	file = good ? fopen(trial->run, "w") : NULL;
-	if (file == NULL)
+	if (trial->topology == NULL || trial->run == NULL ||
+		topology_write(topology, trial->topology) < 0 || fflush(trial->topology) != 0)
 		return false;
-	fprintf(file,
-		"weft: run/1\ntopology: %s\nclock: virtual\nseed: 1\nwatchdog: off\n"
+	fprintf(trial->run,
+		"weft: run/1\ntopology: /proc/self/fd/%d\nclock: virtual\nseed: 1\nwatchdog: off\n"
 		"routing: {algorithm: dmodk, mode: table}\n"
 		"switch: {buffer: 344KiB, mtu: 4KiB, voq: true, credits: each}\nnic: {mtu: 4KiB}\n"
 		"detector: {crt: %.0fns, arn-ttl: %.0fns}\ntraffic:\n"
@@ -45,9 +40,9 @@ static bool write_files(const struct trial *trial, const struct topology *topolo
 		"  - {pattern: hotspot, from: 10%%, to: [\"%s\"], load: 100%%, message: 4KiB, "
 		"start: %.0fns}\n"
 		"measure: {warmup: %.0fns, duration: %.0fns}\n",
-		trial->topology, 5e6 * scale, 10e6 * scale, topology->host_at[0].name, 1e6 * scale,
-		9e6 * scale, 12e6 * scale);
-	return fclose(file) == 0;
+		fileno(trial->topology), 5e6 * scale, 10e6 * scale, topology->host_at[0].name,
+		1e6 * scale, 9e6 * scale, 12e6 * scale);
+	return fflush(trial->run) == 0;
 }
 
 /* Negative: no result. */
@@ -60,8 +55,8 @@ static double run(const struct trial *trial, const char *program, const char *se
 	bool whole;
 	FILE *pipe;
 
-	snprintf(command, sizeof(command), "'%s' '%s' --quiet --json - %s", program, trial->run,
-		sets);
+	snprintf(command, sizeof(command), "'%s' /proc/self/fd/%d --quiet --json - %s", program,
+		fileno(trial->run), sets);
 	pipe = popen(command, "r");
 	result = pipe != NULL ? json_loadf(pipe, 0, NULL) : NULL;
 	whole = pipe != NULL && pclose(pipe) == 0;
@@ -92,19 +87,19 @@ static json_t *run_both(const struct trial *trial, const struct topology *topolo
 
 json_t *twin_trial_run(const struct topology *topology)
 {
-	struct trial trial = {.folder = FOLDER};
+	struct trial trial = {NULL, NULL};
 	json_t *both;
 
 	if (!topology_has_levels(topology) || topology_has_rails(topology) ||
-		topology->hosts < HOSTS_MIN || topology->hosts > HOSTS_MAX ||
-		mkdtemp(trial.folder) == NULL)
+		topology->hosts < HOSTS_MIN || topology->hosts > HOSTS_MAX)
 		return NULL;
-	snprintf(trial.topology, sizeof(trial.topology), "%s/topology.yaml", trial.folder);
-	snprintf(trial.run, sizeof(trial.run), "%s/run.yaml", trial.folder);
+	trial.topology = fdopen(memfd_create("topology", 0), "w");
+	trial.run = fdopen(memfd_create("run", 0), "w");
 	both = run_both(&trial, topology);
-	unlink(trial.topology);
-	unlink(trial.run);
-	rmdir(trial.folder);
+	if (trial.topology != NULL)
+		fclose(trial.topology);
+	if (trial.run != NULL)
+		fclose(trial.run);
 	return both;
 }
 

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026, the Weft developers */
+#include "opensm_nodes.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void take_address(struct opensm_nodes *nodes, const struct ib_address *address)
+{
+	struct topology_port at = address->at;
+
+	nodes->by_lid |= address->lid != 0;
+	if (address->lid != 0)
+		nodes->of_lid[at.kind][address->lid] = (int32_t)at.device;
+	nodes->lid[at.kind][at.device] = address->lid;
+	if (at.kind == DEVICE_SWITCH)
+		nodes->guid[at.device] = address->guid;
+}
+
+int opensm_nodes_init(struct opensm_nodes *nodes, const struct topology *topology,
+	const struct ib_addresses *addresses)
+{
+	*nodes = (struct opensm_nodes){.topology = topology, .addresses = addresses};
+	ARRAYS_ADD(nodes, of_lid[DEVICE_SWITCH], OPENSM_LIDS);
+	ARRAYS_ADD(nodes, of_lid[DEVICE_HOST], OPENSM_LIDS);
+	ARRAYS_ADD(nodes, lid[DEVICE_SWITCH], topology->switches + 1u);
+	ARRAYS_ADD(nodes, lid[DEVICE_HOST], topology->hosts + 1u);
+	ARRAYS_ADD(nodes, guid, topology->switches + 1u);
+	if (nodes->arrays.failed)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < OPENSM_LIDS; i++)
+		nodes->of_lid[DEVICE_SWITCH][i] = nodes->of_lid[DEVICE_HOST][i] = OPENSM_UNKNOWN;
+	for (uint32_t i = 0; addresses != NULL && i < addresses->count; i++)
+		take_address(nodes, &addresses->at[i]);
+	return 0;
+}
+
+void opensm_nodes_fini(struct opensm_nodes *nodes)
+{
+	arrays_free(&nodes->arrays);
+}
+
+static int32_t find_switch_by_guid(const struct opensm_nodes *nodes, uint64_t guid)
+{
+	for (uint32_t i = 0; guid != 0 && i < nodes->topology->switches; i++)
+		if (nodes->guid[i] == guid)
+			return (int32_t)i;
+	return OPENSM_UNKNOWN;
+}
+
+static int32_t find_by_name(const struct opensm_nodes *nodes, const struct opensm_node *node)
+{
+	char text[TOPOLOGY_NAME_MAX];
+
+	if (node->name.length == 0)
+		return OPENSM_UNKNOWN;
+	unique_names_spell(node->name.start, node->name.length, "", text);
+	return node->kind == DEVICE_SWITCH ? topology_find_switch(nodes->topology, text)
+					   : topology_find_host(nodes->topology, text);
+}
+
+/* Keeps LID and GUID of a device that was found by its description. */
+static int keep(struct opensm_nodes *nodes, struct listing_reader *reader,
+	const struct opensm_node *node, uint32_t device)
+{
+	uint32_t *lid = &nodes->lid[node->kind][device];
+
+	if (*lid != 0 && node->lid != 0 && *lid != node->lid) {
+		listing_refuse(reader,
+			"two nodes with LIDs %u and %u are called '%.*s', expected the listing "
+			"with their LIDs instead of topology %s",
+			*lid, node->lid, (int)(node->name.length < 40 ? node->name.length : 40),
+			node->name.start, nodes->topology->name);
+		return -ERANGE;
+	}
+	if (node->lid != 0) {
+		*lid = node->lid;
+		nodes->of_lid[node->kind][node->lid] = (int32_t)device;
+	}
+	if (node->kind == DEVICE_SWITCH && node->guid != 0)
+		nodes->guid[device] = node->guid;
+	return 0;
+}
+
+int opensm_nodes_find(struct opensm_nodes *nodes, struct listing_reader *reader,
+	const struct opensm_node *node, int32_t *device)
+{
+	*device = node->lid != 0 ? nodes->of_lid[node->kind][node->lid] : OPENSM_UNKNOWN;
+	if (*device == OPENSM_UNKNOWN && node->kind == DEVICE_SWITCH)
+		*device = find_switch_by_guid(nodes, node->guid);
+	if (*device != OPENSM_UNKNOWN)
+		return 0;
+	if (!nodes->by_lid)
+		*device = find_by_name(nodes, node);
+	if (*device != OPENSM_UNKNOWN)
+		return keep(nodes, reader, node, (uint32_t)*device);
+	nodes->unknown++;
+	return 0;
+}
+
+void opensm_nodes_ports(
+	const struct opensm_nodes *nodes, uint32_t at, uint8_t port_at[OPENSM_PORTS])
+{
+	uint64_t guid = nodes->guid[at];
+	uint32_t lid = guid == 0 ? nodes->lid[DEVICE_SWITCH][at] : 0;
+
+	for (unsigned port = 0; port < OPENSM_PORTS; port++)
+		port_at[port] = (uint8_t)port;
+	for (unsigned port = 1; port < OPENSM_PORTS && nodes->addresses != NULL; port++) {
+		const struct ib_address *address =
+			ib_address_find(nodes->addresses, guid, lid, port);
+
+		if (address == NULL || address->at.port + 1u == port)
+			continue;
+		/* Its cable has the number of a port without one. */
+		port_at[port] = (uint8_t)(address->at.port + 1);
+		port_at[port_at[port]] = 0;
+	}
+}
+
+int opensm_nodes_check(struct opensm_nodes *nodes, const char *origin,
+	struct topology_import *import, struct error *error)
+{
+	uint32_t unknown = nodes->unknown;
+	struct error odd;
+
+	nodes->unknown = 0;
+	if (unknown == 0)
+		return 0;
+	error_set(&odd, 0, "%s: %u switches and entries are not in topology %s", origin, unknown,
+		nodes->topology->name);
+	return topology_import_odd(import, &odd, "they are left out", error);
+}
+
+struct ib_text opensm_description(const struct listing_reader *reader, char end)
+{
+	struct ib_text name = {reader->at, (uint32_t)(reader->end - reader->at)};
+
+	while (name.length > 0 && name.start[name.length - 1] != end)
+		name.length--;
+	name.length -= name.length > 0;
+	return name;
+}
