@@ -8,6 +8,8 @@
 
 /* Handles frames in receive slots, and peers that have ended. */
 
+#define RETURNS_A_TURN (ENDPOINT_WINDOW / 4) /* the interface grants so many at a time */
+
 static void take_grant(
 	struct weft *weft, const struct weft_address *from, const struct piece *piece)
 {
@@ -153,16 +155,17 @@ unsigned client_take_arrivals(struct weft *weft)
 	uint32_t mask = weft->layout.receive_slots - 1;
 	unsigned count = arrived - weft->arrived;
 
-	for (; weft->arrived != arrived; weft->arrived++) {
+	while (weft->arrived != arrived) {
 		uint32_t slot = weft->arrivals[weft->arrived & mask];
 
 		take_arrival(weft, (const void *)(weft->receive +
 						  (size_t)slot * weft->layout.receive_slot_bytes));
-		weft->returns[weft->returned++ & mask] = slot;
+		weft->returns[weft->arrived++ & mask] = slot;
+		/* The sender continues while the rest of its window is read. */
+		if (weft->arrived % RETURNS_A_TURN != 0 && weft->arrived != arrived)
+			continue;
+		atomic_store_explicit(&weft->marks->returned, weft->arrived, memory_order_release);
+		client_ring(weft);
 	}
-	if (count == 0)
-		return 0;
-	atomic_store_explicit(&weft->marks->returned, weft->returned, memory_order_release);
-	client_ring(weft);
 	return count;
 }

@@ -81,7 +81,7 @@ struct weft {
 	uint32_t *returns;
 	uint8_t *send;
 	const uint8_t *receive;
-	uint32_t ordered, returned, completed, arrived; /* positions */
+	uint32_t ordered, completed, arrived;           /* positions */
 	struct operation *slot_op[ENDPOINT_SEND_SLOTS]; /* NULL: its end does not matter */
 	uint16_t free_slot[ENDPOINT_SEND_SLOTS]; /* stack: the last one used is in the cache */
 	unsigned free_slots;

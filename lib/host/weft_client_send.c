@@ -7,7 +7,15 @@
 
 /* Fills send slots with pieces, and handles their completions. */
 
-/* The data is in the slot. 'waits': the operation must be told when it has been sent. */
+void client_ring(struct weft *weft)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&weft->marks->rests, memory_order_relaxed) != 0)
+		eventfd_write(weft->socket.door, 1);
+}
+
+/* The data is in the slot. The interface sends it while the next slot is filled. 'waits': the
+ * operation must be told when it has been sent. */
 static void order(struct weft *weft, struct operation *op, unsigned slot, const struct piece *piece,
 	uint32_t bytes, bool waits)
 {
@@ -21,19 +29,6 @@ static void order(struct weft *weft, struct operation *op, unsigned slot, const 
 	memcpy(to->head, piece, sizeof(*piece));
 	weft->slot_op[slot] = waits ? op : NULL;
 	op->pieces += waits;
-}
-
-void client_ring(struct weft *weft)
-{
-	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&weft->marks->rests, memory_order_relaxed) != 0)
-		eventfd_write(weft->socket.door, 1);
-}
-
-static void publish_orders(struct weft *weft)
-{
-	if (atomic_load_explicit(&weft->marks->ordered, memory_order_relaxed) == weft->ordered)
-		return;
 	atomic_store_explicit(&weft->marks->ordered, weft->ordered, memory_order_release);
 	client_ring(weft);
 }
@@ -127,7 +122,6 @@ void client_send_pieces(struct weft *weft)
 		else
 			send_ask(weft, op);
 	}
-	publish_orders(weft);
 }
 
 static void take_completion(struct weft *weft, const struct endpoint_completion *completion)
