@@ -12,6 +12,18 @@
 #include "control_plane_private.h"
 #include "mapper/miscabling.h"
 
+/* Interfaces of different versions may discard each other's messages. */
+static void report_versions(const struct fabric_map *map, FILE *out)
+{
+	for (uint32_t i = 1; i < map->devices; i++) {
+		const struct mapper_reply *facts = &map->device[i].facts;
+
+		if (map->device[i].present && facts->version != map->device[0].facts.version)
+			fprintf(out, "%s %s: another version of Weft than the mapper's\n",
+				facts->kind == MAPPER_HOST ? "host" : "switch", facts->name);
+	}
+}
+
 /* The lines of the report; NULL if memory ran out. */
 static char *compare(const struct fabric_map *map, const struct topology *expected)
 {
@@ -21,8 +33,10 @@ static char *compare(const struct fabric_map *map, const struct topology *expect
 	size_t bytes;
 	FILE *out = found != NULL ? open_memstream(&lines, &bytes) : NULL;
 
-	if (out != NULL)
+	if (out != NULL) {
 		miscabling_report(found, expected, out);
+		report_versions(map, out);
+	}
 	topology_destroy(found);
 	return out != NULL && fclose(out) == 0 ? lines : NULL;
 }

@@ -55,6 +55,7 @@ static void init_agent(struct control_plane *plane, struct control_device *devic
 		.kind = host ? MAPPER_HOST : MAPPER_SWITCH,
 		.ports = host ? 1 : named->ports,
 		.number = (uint16_t)device->config.number,
+		.version = plane->config.version,
 		.name = device->name,
 		.key = plane->config.key,
 		.candidate = device->config.candidate,

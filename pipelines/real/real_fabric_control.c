@@ -193,6 +193,7 @@ static int create_plane(struct real_control *control, struct error *error)
 		.devices = control->devices,
 		.fabric = options->fabric,
 		.session = options->session,
+		.version = crc32c(WEFT_VERSION, sizeof(WEFT_VERSION) - 1),
 		.counter = counter_now(),
 		.key = run->mapper.key != NULL ? &control->key : NULL,
 		.mapper = mapper_of(run, options->topology),

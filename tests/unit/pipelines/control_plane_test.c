@@ -195,6 +195,7 @@ static void start_plane(struct world *world, unsigned which, unsigned planes,
 		.topology = world->topology,
 		.device = world->place[which],
 		.session = 100 + which,
+		.version = which,
 		.key = &world->key[which],
 		.mapper = *mapper,
 		.lease_ps = 50 * PS_PER_MS,
@@ -891,6 +892,33 @@ UNIT_TEST(what_is_not_as_expected_is_told)
 	assert_non_null(leader);
 	assert_true(json_array_size(json_object_get(leader, "miscabled")) > 0);
 	assert_true(number_of(leader, "last_change_ns") > 0);
+	json_decref(all);
+}
+
+UNIT_TEST(devices_of_another_version_are_told_by_name)
+{
+	const struct mapper_config mapper = patient_mapper("ud", false);
+	OWNED(topology) *expect = topology_generate(NETWORK, NULL);
+	OWNED(world) world;
+	const json_t *lines, *line;
+	char device[16];
+	json_t *all;
+	size_t i;
+
+	start(&world, NETWORK, 2, &mapper, expect);
+	assert_true(run_until_routed(&world, A_WHILE));
+	run(&world, 50 * PS_PER_MS);
+	all = ask_status(&world);
+	lines = json_object_get(leader_of(all), "miscabled");
+	assert_int_equal(json_array_size(lines), world.devices / 2);
+	json_array_foreach(lines, i, line)
+	{
+		const char *text = json_string_value(line);
+
+		assert_int_equal(sscanf(text, "%*s %15[^:]", device), 1);
+		assert_int_equal((device[1] - '0') % 2, 1);
+		assert_non_null(strstr(text, ": another version of Weft"));
+	}
 	json_decref(all);
 }
 
