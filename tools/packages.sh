@@ -11,7 +11,8 @@ weft_packages='gcc libc6-dev meson ninja-build pkg-config python3
 	libdpdk-dev libcmocka-dev libyaml-dev libjansson-dev coinor-libclp-dev libsodium-dev
 	libseccomp-dev libfabric-dev libmetis-dev libmicrohttpd-dev libpcap-dev
 	iproute2 iputils-ping iperf3 faketime
-	python3-numpy python3-pandas python3-scipy python3-matplotlib python3-yaml python3-jsonschema'
+	python3-numpy python3-pandas python3-scipy python3-matplotlib python3-yaml python3-jsonschema
+	python3-tqdm'
 
 # For the whole test suite: the fuzz targets need clang, the captures tshark and tcpdump, exported
 # topologies ibsim and ibnetdiscover; ibutils' ibdmchk is the second verifier of destination tables, and

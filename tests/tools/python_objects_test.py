@@ -117,7 +117,7 @@ class Objects(unittest.TestCase):
                        timeout=240)
         self.assertEqual((self.dir / "own.svg").read_bytes(), (self.dir / "command.svg").read_bytes())
         self.assertEqual(found.plot()._repr_png_()[:4], b"\x89PNG")
-        with self.assertRaisesRegex(weft.Error, "--kind pie: expected latency-throughput"):
+        with self.assertRaisesRegex(weft.Error, "--kind pie: expected one of latency-throughput"):
             found.plot("pie")
 
     def test_seeds_and_values_are_checked(self):

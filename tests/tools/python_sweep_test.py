@@ -17,10 +17,9 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/python"))
 from weft import Error, child
-from weft.sweeping import manifest, plan, table
-from weft.sweeping.plan import Plan, Vary, parse_seeds, parse_vary
+from weft.sweeping import manifest, request, table
 from weft.sweeping.run import Progress
-from weft.sweeping.request import Sweep
+from weft.sweeping.request import Plan, Sweep, Vary, parse_vary
 
 
 def plan_of(*vary, seeds=0):
@@ -57,14 +56,17 @@ class Values(unittest.TestCase):
                 ("a=3:1:1", "'3:1:1': counts up from LO to HI"), ("a=0:1000000:1", "--vary a: more than 10000 values"),
                 *((f"a={words}", f"--vary a: '{words}': {bad}") for words in ("1:3", "1%:3:1", "1%:3ns:1%", "1:3:1:1"))):
             with self.subTest(text=text), self.assertRaises(Error) as caught:
-                parse_vary(text)
+                plan_of(text)
             self.assertIn(why, str(caught.exception))
 
     def test_seeds_are_a_range_or_one(self):
-        self.assertEqual((parse_seeds("3:7"), parse_seeds("42")), ((3, 5), (42, 1)))
+        for text, first, count in (("3:7", 3, 5), ("42", 42, 1)):
+            made = Plan()
+            made.take_seeds(text)
+            self.assertEqual((made.first_seed, made.seeds), (first, count))
         for text in ("7:3", "a:3", "1:", "1:3:1", "-1"):
-            with self.subTest(text=text), self.assertRaises(Error):
-                parse_seeds(text)
+            with self.subTest(text=text), self.assertRaises(ValueError):
+                Plan().take_seeds(text)
 
 
 class Points(unittest.TestCase):
@@ -85,9 +87,9 @@ class Points(unittest.TestCase):
         with self.assertRaisesRegex(Error, "that key is varied already"):
             plan_of("traffic[0].load=10%", "traffic.0.load=20%")
         with self.assertRaisesRegex(Error, "0 points: expected at most 100000"):
-            plan_of(*(f"k{key}=1:10000:1" for key in range(plan.KEYS_MAX)))
+            plan_of(*(f"k{key}=1:10000:1" for key in range(request.KEYS_MAX)))
         with self.assertRaisesRegex(Error, "at most 8 keys"):
-            plan_of(*(f"k{key}=1" for key in range(plan.KEYS_MAX + 1)))
+            plan_of(*(f"k{key}=1" for key in range(request.KEYS_MAX + 1)))
 
 
 class Tables(unittest.TestCase):
@@ -179,25 +181,8 @@ class Together(unittest.TestCase):
 
 
 class Bar(unittest.TestCase):
-    def progress(self, **values):
-        made = Progress(values.pop("points"), values.pop("had", 0), io.StringIO())
-        made.done = made.had
-        for name, value in values.items():
-            setattr(made, name, value)
-        return made
-
-    def test_it_shows_how_far_the_sweep_is(self):
-        self.assertEqual(self.progress(points=20, had=5, running=2).bar(47),
-                         "[#####.................] 5/20 points, 2 running")
-        self.assertEqual(self.progress(points=4, done=3, failed_points=1).bar(49),
-                         "[###############] 4/4 points, 0 running, 1 failed")
-
-    def test_the_time_left_is_estimated_from_the_points_so_far(self):
-        # Five points in 50 s; 15 are left. Those that were there before took no time.
-        made = self.progress(points=30, had=10, done=14, failed_points=1, running=2, started=50, last_ended=100)
-        self.assertEqual(made.bar(61), "[#######.......] 15/30 points, 2 running, 1 failed, 2:30 left")
-        made.last_ended = 50 + 5 * 300
-        self.assertEqual(made.bar(44), "15/30 points, 2 running, 1 failed, 1:15:00 l")
+    def progress(self, points, had=0):
+        return Progress(points, had, io.StringIO())
 
     def test_a_line_for_each_point_in_a_pipe(self):
         for mean, text in ((1500, "1.5 us"), (None, "-")):
@@ -218,7 +203,7 @@ class Bar(unittest.TestCase):
         bars[0].update.assert_called_once_with(2)
         self.assertEqual((bars[0].total, made.out.getvalue()), (3, "[3/3] b: failed: it burns\n"))
         with mock.patch.dict(sys.modules, {"ipykernel": fake, "tqdm": None, "tqdm.auto": None}):
-            self.assertIsNone(self.progress(points=3).notebook)
+            self.assertIsNone(self.progress(points=3).bar)
 
 
 if __name__ == "__main__":

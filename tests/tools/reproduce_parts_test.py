@@ -380,7 +380,7 @@ class Points(unittest.TestCase):
                   "latency_ns": {"network_released": {"mean": 1}, "total_released": {"mean": 2}},
                   "messages": {"dropped": 3}, "checks": {"deadlock": False}, "incomplete": False}
         point = trial.read_point(0.5, result)
-        self.assertEqual((point.accepted, point.traffic, point.total_ns, point.dropped), (0, 0.1, 2, 3))
+        self.assertEqual((point.accepted, point.flits_per_ns_per_switch, point.total_ns, point.dropped), (0, 0.1, 2, 3))
         for section, key in (("throughput", "released"), ("latency_ns", "total_released"), ("checks", "deadlock")):
             less = {**result, section: {name: value for name, value in result[section].items() if name != key}}
             with self.assertRaises((KeyError, TypeError)):

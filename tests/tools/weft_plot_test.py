@@ -311,12 +311,12 @@ class Plot(unittest.TestCase):
     def test_documents_without_a_waterfall_are_refused(self):
         some = self.why("some.json", [("wire", "h0:0", 10)])
         damaged = json.loads(pathlib.Path(some).read_text())
-        for said, words in (("some.json: damaged", ()), ("expected a document of 'weft why --json'", ()), ("has no --where", ("--where", "a=b")),
+        for said, words in (("some.json: damaged", ()), ("no document of 'weft why --json' (expected weft: why/1)", ()), ("has no --where", ("--where", "a=b")),
                             ("0 rows: expected 1 to 40", ())):
             if said.startswith("some"):
                 damaged["packets"][0]["parts"][0]["ns"] = -1
                 pathlib.Path(some).write_text(json.dumps(damaged))
-            path = {"0": self.why("none.json"), "e": self.single("result.json", 0.5)}.get(said[0], some)
+            path = {"0": self.why("none.json"), "n": self.single("result.json", 0.5)}.get(said[0], some)
             self.assertIn(said, self.plot(path, "--kind", "waterfall", *words, "-o", str(self.dir / "a.png"), code=2))
 
     def test_labels_are_in_the_legend(self):
@@ -427,12 +427,12 @@ class Plot(unittest.TestCase):
         bare = str(bare)
         for args, text in (
                 ((plain, "--kind", "link-load"), "run it with --set measure.links=true"),
-                ((plain, "--kind", "pie"), "--kind pie: expected latency-throughput"),
-                ((plain,), "--kind is missing: expected latency-throughput, "),
+                ((plain, "--kind", "pie"), "--kind pie: expected one of latency-throughput"),
+                ((plain,), "--kind is missing: expected one of latency-throughput, "),
                 ((plain, "--kind", "latency-cdf", "--size", "3ft"), "--size 3ft: expected"),
                 ((plain, "--kind", "latency-cdf", "--font", "x,0"), "--font x,0: expected"),
                 ((plain, "--kind", "latency-cdf", "--latency", "both"),
-                 "--latency both: expected total or network"),
+                 "--latency both: expected one of total, network"),
                 ((plain, "--kind", "link-load", "--latency", "total"),
                  "--latency requires latency-throughput or latency-cdf"),
                 ((plain, "--kind", "latency-cdf", "--label", "a=b"),

@@ -201,7 +201,7 @@ class Means(Case):
         self.write("rows.csv", ROWS.replace(",,0,", ",,,"))
         self.write("one.yaml", ONE.replace("MEASURE", "accepted"))
         text = self.weft("one.yaml").stdout
-        self.assertIn("no bounds; 0 of 1 rows not measured; 0 of 0 orders not as published\n", text)
+        self.assertIn("no bounds; 0 of 1 rows not measured; 0 of 0 orders not as published; 0 of 4 measurements failed.\n", text)
         self.assertNotIn("away from", text)
 
     def test_without_it_each_instance_has_one(self):

@@ -119,7 +119,7 @@ class Orders(unittest.TestCase):
         self.assertIn("has another sweep", self.sweep(*words, "1:3", "--point", "1", code=2))
 
     def test_the_grace_is_a_number_of_seconds_and_goes_with_slurm(self):
-        for words, why in ((["--on", "slurm", "--grace", "-1"], "--grace -1: expected 0 to 86400 seconds"),
+        for words, why in ((["--on", "slurm", "--grace", "-1"], "--grace -1: expected a whole number from 0 to 86400 seconds"),
                            (["--grace", "5"], "--grace requires --on slurm")):
             self.assertIn(why, self.sweep("run.yaml", "--seeds", "1:1", "-o", "out", *words, code=2))
 

@@ -12,8 +12,6 @@
     with weft.lab("topo/lab-two-leaves.yaml") as lab:
         lab.run(duration="2s")
 """
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

@@ -2,8 +2,6 @@
 # Copyright (c) 2026, the Weft developers
 """The program 'weft': its commands called from scripts, and its C parsers asked over a pipe ('weft
 answer' takes a line of JSON and answers with one)."""
-from __future__ import annotations
-
 import html
 import json
 import os
@@ -50,7 +48,7 @@ class Asker:
             process_group=0,  # Ctrl-C does not end it
         )
 
-    def __enter__(self) -> Asker:
+    def __enter__(self) -> "Asker":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -102,8 +100,7 @@ class Asker:
 
 
 def load_result(path: str) -> dict[str, Any]:
-    """The result of a run in a file. Error if the file is not one of this version, has impossible
-    values or was changed."""
+    """The result in a file. Error: it is of another version, has impossible values or was changed."""
     with Asker() as asker:
         return asker.result(path)
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """Processes of weft-fabric, several at a time, and the signals that end them."""
-from __future__ import annotations
-
 import ctypes
 import os
 import select
@@ -111,7 +109,6 @@ class Child:
 
 
 def last_line(path: str) -> str:
-    """The last line of a log that is not empty."""
     try:
         with open(path, encoding="utf-8", errors="replace") as text:
             lines = [line.rstrip("\n") for line in text]
@@ -130,7 +127,7 @@ class Watch:
         self._kill_at = 0.0
         self._before: dict[int, Any] = {}
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> "Watch":
         self._pipe = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

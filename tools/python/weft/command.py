@@ -5,16 +5,16 @@
 A command is a module with its USAGE and main(), which gets the arguments after the command's name
 and returns an exit code. It raises Error for anything that the user has to know.
 """
-from __future__ import annotations
-
 import getopt
 import importlib
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import Any
 
 from .error import Error, Exit, os_error, printable
+from .quantity import Parse
 
 COMMANDS = {
     "demo": ".demo",
@@ -29,22 +29,26 @@ def note(name: str, text: str) -> None:
 
 
 def options(
-    name: str, words: list[str], known: Iterable[str]
-) -> tuple[list[tuple[str, str]], list[str]]:
-    """The options of a command without dashes, and the other words. A known option that takes a
-    value ends in "="."""
+    usage: str, words: list[str], readers: Mapping[str, Parse]
+) -> tuple[dict[str, Any], list[str]]:
+    """The values of a command's options, and its other words. The usage text lists the options; one
+    that takes a value has it after one space. A value that is None is not kept."""
+    listed = re.findall(r"^  --(\S+)( \S)?", usage, re.M)
+    known = {name + "=" * bool(value) for name, value in listed}
     try:
-        found, rest = getopt.gnu_getopt(words, "o:", list(known))
+        found, rest = getopt.gnu_getopt(words, "o:", [*known])
     except getopt.GetoptError as error:
-        raise Error(f"{error}; 'weft {name} --help' lists the options") from None
-    return [(option.lstrip("-"), value) for option, value in found], rest
-
-
-def number(option: str, text: str, low: int, high: int, expected: str = "") -> int:
-    """The value of an option that takes a whole number."""
-    if re.fullmatch("[0-9]{1,20}", text) and low <= int(text) <= high:
-        return int(text)
-    raise Error(f"--{option} {text}: expected {expected or f'{low} to {high}'}")
+        raise Error(f"{error}; 'weft {usage.split()[2]} --help' lists the options") from None
+    values: dict[str, Any] = {}
+    for option, text in found:
+        name = option.lstrip("-")
+        try:
+            value = True if name in known else readers.get(name, str)(text)
+        except ValueError as error:
+            raise Error(f"{option} {text}: expected {error}") from None
+        if value is not None:
+            values[name.replace("-", "_")] = value
+    return values, rest
 
 
 def _run(name: str, arguments: list[str]) -> int:
@@ -59,7 +63,6 @@ def _run(name: str, arguments: list[str]) -> int:
 
 
 def run(name: str, arguments: list[str]) -> int:
-    """Runs a command and prints its error, if there is one. Returns its exit code."""
     try:
         return _run(name, arguments)
     except KeyboardInterrupt:
@@ -76,8 +79,7 @@ def run(name: str, arguments: list[str]) -> int:
 
 
 def main(words: list[str]) -> int:
-    """'weft NAME ARGUMENT...' without the first word. A full disk or a closed standard output is an
-    error."""
+    """'weft NAME ARGUMENT...' without 'weft'. A full disk or a closed standard output is an error."""
     code = run(words[0], words[1:])
     try:
         sys.stdout.flush()

@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """weft demo: a two-minute tour on the virtual clock that ends with a picture."""
-from __future__ import annotations
-
 import importlib
 import os
-import shlex
 import subprocess
-from typing import NamedTuple
 
 from .asker import program
 from .command import options
@@ -51,49 +47,30 @@ traffic:
 measure: {warmup: 0s, duration: 6ms, sample: 200us}
 """
 
-PLAIN = "--set routing.adaptive=none --set routing.afi=false"
+TOUR = """
+1. One run. 128 hosts send at 80 % of their links for 1 ms of virtual time.
 
+   $ weft run tree.yaml
 
-class Step(NamedTuple):
-    """A few commands, with the text in front of them."""
+2. A sweep: eight loads, two queue layouts. Without virtual output queues (VOQs), a
+   blocked packet also blocks the packets behind it.
 
-    text: str
-    commands: tuple[str, ...]
-    code: int = Exit.DONE  # the last command's
+   $ weft sweep tree.yaml --vary switch.voq=true,false --vary traffic.0.load=20%:90%:10% -o sweep
+   $ weft plot sweep --kind latency-throughput --latency total -o latency.png
 
+3. A deadlock. Minimal routes around a ring form a cycle of waiting buffers; up*/down*
+   routes do not. The second command ends with exit code 1: the answer is bad.
 
-STEPS = (
-    Step(
-        "1. One run. 128 hosts send at 80 % of their links for 1 ms of virtual time.",
-        ("weft run tree.yaml",),
-    ),
-    Step(
-        "2. A sweep: eight loads, two queue layouts. Without virtual output queues (VOQs), a\n"
-        "   blocked packet also blocks the packets behind it.",
-        (
-            "weft sweep tree.yaml --vary switch.voq=true,false --vary traffic.0.load=20%:90%:10% -o sweep",
-            "weft plot sweep --kind latency-throughput --latency total -o latency.png",
-        ),
-    ),
-    Step(
-        "3. A deadlock. Minimal routes around a ring form a cycle of waiting buffers; up*/down*\n"
-        "   routes do not. The second command ends with exit code 1: the answer is bad.",
-        (
-            "weft route compute ring:switches=6 --algorithm ud -o ud.routes",
-            "weft route compute ring:switches=6 --algorithm minhop -o minhop.routes",
-        ),
-        Exit.BAD_ANSWER,
-    ),
-    Step(
-        "4. A hot spot. Congestion spreads upstream and halves the traffic of all other hosts.\n"
-        "   Notifications (ARN) and isolated flows (AFI) bring it back.",
-        (
-            f"weft run hot-spot.yaml --quiet {PLAIN} --json plain.json",
-            "weft run hot-spot.yaml --quiet --json arn-afi.json",
-            "weft plot plain.json arn-afi.json --kind efficiency-time -o hot-spot.png",
-        ),
-    ),
-)
+   $ weft route compute ring:switches=6 --algorithm ud -o ud.routes
+   $ weft route compute ring:switches=6 --algorithm minhop -o minhop.routes
+
+4. A hot spot. Congestion spreads upstream and halves the traffic of all other hosts.
+   Notifications (ARN) and isolated flows (AFI) bring it back.
+
+   $ weft run hot-spot.yaml --quiet --set routing.adaptive=none --set routing.afi=false --json plain.json
+   $ weft run hot-spot.yaml --quiet --json arn-afi.json
+   $ weft plot plain.json arn-afi.json --kind efficiency-time -o hot-spot.png
+"""
 
 END = """
 Look at {0}/latency.png and {0}/hot-spot.png. Then change the run files and try again:
@@ -103,23 +80,11 @@ Look at {0}/latency.png and {0}/hot-spot.png. Then change the run files and try 
 """
 
 
-def _run(command: str, folder: str, expected: int) -> None:
-    print(f"   $ {command}", flush=True)
-    words = shlex.split(command)
-    done = subprocess.run([program(), *words[1:]], cwd=folder, check=False)
-    if done.returncode == Exit.INTERRUPTED:
-        raise KeyboardInterrupt
-    if done.returncode != expected:
-        raise Error(
-            f"'{command}' ended with {done.returncode}, expected {int(expected)}", Exit.NOT_ABLE
-        )
-
-
 def main(arguments: list[str]) -> int:
-    found, rest = options("demo", arguments, ())
+    found, rest = options(USAGE, arguments, {})
     if rest:
         raise Error(f"'{rest[0]}': too many arguments")
-    folder = found[-1][1] if found else "weft-demo"
+    folder = found.get("o", "weft-demo")
     importlib.import_module("matplotlib")  # before anything is run
     try:
         os.mkdir(folder)
@@ -129,9 +94,16 @@ def main(arguments: list[str]) -> int:
         raise os_error(error, folder) from None
     write_text(os.path.join(folder, "tree.yaml"), TREE)
     write_text(os.path.join(folder, "hot-spot.yaml"), HOT_SPOT)
-    for step in STEPS:
-        print(f"\n{step.text}\n")
-        for command in step.commands:
-            _run(command, folder, step.code if command is step.commands[-1] else Exit.DONE)
+    for line in TOUR.splitlines():
+        print(line, flush=True)
+        if not line.startswith("   $ "):
+            continue
+        expected = int("minhop" in line)  # Exit.BAD_ANSWER
+        done = subprocess.run([program(), *line.split()[2:]], cwd=folder, check=False)
+        if done.returncode == Exit.INTERRUPTED:
+            raise KeyboardInterrupt
+        if done.returncode != expected:
+            text = f"'{line[5:]}' ended with {done.returncode}, expected {expected}"
+            raise Error(text, Exit.NOT_ABLE)
     print(END.format(folder), end="")
     return Exit.DONE

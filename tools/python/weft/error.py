@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """Errors of the package and the exit codes of its commands."""
-from __future__ import annotations
-
 import enum
 import errno
 import re
 
 
 class Exit(enum.IntEnum):
-    """Exit codes of the commands."""
-
     DONE = 0
     BAD_ANSWER = 1  # the work was done, and its answer is bad
     BAD_REQUEST = 2

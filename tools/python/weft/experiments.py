@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """Runs and sweeps from Python, with their results as objects."""
-from __future__ import annotations
-
 import html
 import os
 import tempfile
@@ -13,10 +11,7 @@ from .asker import Asker, Shown, load_result
 from .child import run_one
 from .error import Error, Exit
 from .files import read_json
-from .sweeping import command, manifest
-from .sweeping.plan import Vary, check_values, normal_key
-from .sweeping.request import CASES_KEY, JOBS_MAX, check_cases, load_cases
-from .sweeping.request import Sweep as Request
+from .sweeping import command, manifest, request
 
 if TYPE_CHECKING:
     import pandas
@@ -37,11 +32,10 @@ def text_of(value: Value) -> str:
 
 
 def sets_of(changes: Mapping[str, Value] | None) -> list[str]:
-    """KEY=VALUE of each change."""
     return [f"{key}={text_of(value)}" for key, value in (changes or {}).items()]
 
 
-def _frame(rows: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
+def _frame(rows: Sequence[Mapping[str, Any]]) -> "pandas.DataFrame":
     """A table; columns with no other values than true and false have booleans."""
     import pandas
 
@@ -82,12 +76,12 @@ class Result(Shown):
         self.latency = Latency((json.get("latency_ns") or {}).get("total") or {})
 
     @property
-    def series(self) -> pandas.DataFrame:
+    def series(self) -> "pandas.DataFrame":
         """A row for each sample."""
         return _frame(self.json.get("series") or [])
 
     @property
-    def links(self) -> pandas.DataFrame:
+    def links(self) -> "pandas.DataFrame":
         """A row for each direction of a link, with measure.links."""
         return _frame(self.json.get("links") or [])
 
@@ -110,12 +104,12 @@ class Sweep:
         self.missing: list[str] = json["missing"]
 
     @property
-    def frame(self) -> pandas.DataFrame:
+    def frame(self) -> "pandas.DataFrame":
         """A row for each point: the varied keys, the seed and the measures."""
         return _frame(self.json["points"])
 
     @property
-    def mean(self) -> pandas.DataFrame:
+    def mean(self) -> "pandas.DataFrame":
         """Means over the seeds; NAME_ci95 is the half width of the 95 % confidence interval."""
         return _frame(self.json["means"])
 
@@ -124,7 +118,7 @@ class Sweep:
         kind: str = "latency-throughput",
         where: Mapping[str, Value] | None = None,
         **options: Any,
-    ) -> Drawn:
+    ) -> "Drawn":
         """The figure that 'weft plot' draws, one of matplotlib. 'where' selects points by key and
         value; weft.plot.draw describes the other options."""
         from .plot import draw
@@ -156,18 +150,17 @@ def run(file: PathName, set: Mapping[str, Value] | None = None) -> Result:
 
 
 def _add_values(
-    request: Request, vary: Mapping[str, Iterable[Value]], seeds: Sequence[int] | None
+    asked: request.Sweep, vary: Mapping[str, Iterable[Value]], seeds: Sequence[int] | None
 ) -> None:
-    plan = request.plan
-    if request.cases:
-        plan.add(Vary(CASES_KEY, [*request.cases]))
+    plan = asked.plan
+    if asked.cases:
+        plan.add(request.Vary(request.CASES_KEY, [*asked.cases]))
     for name, listed in vary.items():
-        key = normal_key(name)
+        key = request.normal_key(name)
         values = [text_of(value) for value in ([listed] if isinstance(listed, str) else listed)]
         if not values:
             raise Error(f"vary {key}: expected at least one value")
-        check_values(key, values)
-        plan.add(Vary(key, values))
+        plan.add(request.Vary(key, values))
     if seeds is not None:
         found = list(seeds)
         if not found or found[0] < 0 or found != list(range(found[0], found[0] + len(found))):
@@ -191,19 +184,18 @@ def sweep(
     'out'. The same call continues after an interruption. 'cases' are settings by name, which the
     table has in the column 'case', or a file with them. 'jobs' 0: as many points at a time as there
     are cores, one on the real clock. Error if a point fails; the others have results then."""
-    if not 0 <= jobs <= JOBS_MAX:
-        raise Error(f"jobs: {jobs}: expected 0 to {JOBS_MAX}")
-    request = Request(os.fspath(file), sets=sets_of(set), jobs=jobs)
+    if not 0 <= jobs <= request.JOBS_MAX:
+        raise Error(f"jobs: {jobs}: expected 0 to {request.JOBS_MAX}")
+    asked = request.Sweep(os.fspath(file), sets=sets_of(set), jobs=jobs)
     if isinstance(cases, Mapping):
-        request.cases = check_cases({name: sets_of(case) for name, case in cases.items()})
+        asked.cases = request.check_cases({name: sets_of(case) for name, case in cases.items()})
     elif cases is not None:
-        request.cases = load_cases(os.fspath(cases))
-    request.folder, request.skip_invalid, request.restart = os.fspath(out), skip_invalid, restart
-    _add_values(request, vary or {}, seeds)
-    request.check()
+        asked.cases = request.load_cases(os.fspath(cases))
+    asked.folder, asked.skip_invalid, asked.restart = os.fspath(out), skip_invalid, restart
+    _add_values(asked, vary or {}, seeds)
+    asked.check()
     with Asker() as asker:
-        asked, real_clock = manifest.make(request, asker)
-        outcome, found = command.run_all(request, asker, asked, real_clock)
+        outcome, found = command.run_all(asked, asker, *manifest.make(asked, asker))
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.failed:
@@ -216,7 +208,5 @@ def read(path: PathName) -> Result | Sweep:
     name = os.fspath(path)
     if not os.path.isdir(name):
         return Result(load_result(name))
-    document = read_json(f"{name}/sweep.json", "not the tables of a sweep")
-    if not isinstance(document, dict) or document.get("weft") != "sweep-result/1":
-        raise Error(f"{name}/sweep.json: expected weft: sweep-result/1")
-    return Sweep(name, document)
+    what = "not the tables of a sweep"
+    return Sweep(name, read_json(f"{name}/sweep.json", what, "sweep-result/1"))

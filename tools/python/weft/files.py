@@ -2,8 +2,6 @@
 # Copyright (c) 2026, the Weft developers
 """Files that appear complete or not at all, JSON documents, and YAML whose errors name line and
 column."""
-from __future__ import annotations
-
 import contextlib
 import difflib
 import json
@@ -91,17 +89,20 @@ def _open_fresh(path: str, ours: bool) -> str | None:
     return fresh
 
 
-def read_json(path: str, what: str) -> Any:
-    """A JSON document; the error has 'what' after the place."""
+def read_json(path: str, what: str, form: str) -> dict[str, Any]:
+    """The JSON document of a form such as "sweep/1"; the error has 'what' after the place."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as text:
-            return json.load(text)
+            found = json.load(text)
     except OSError as error:
         raise os_error(error, path) from None
     except json.JSONDecodeError as error:
         raise Error(f"{path}:{error.lineno}:{error.colno}: {what}: {error.msg}") from None
     except RecursionError:
         raise Error(f"{path}: {what}: nested too deeply") from None
+    if not isinstance(found, dict) or found.get("weft") != form:
+        raise Error(f"{path}: {what} (expected weft: {form})")
+    return found
 
 
 NODES = {"scalar": "a value", "sequence": "a list [...]", "mapping": "a map {key: value}"}
@@ -130,19 +131,16 @@ class Reader:
             raise Error(f"{path}: nothing is in it")
 
     def refuse(self, node: Any, text: str) -> Error:
-        """The error at a node's place."""
         mark = node.start_mark
         return Error(f"{self.path}:{mark.line + 1}:{mark.column + 1}: {text}")
 
     def expect(self, node: Any, kind: str, key: str | None = None) -> Any:
-        """The value of a node of this kind."""
         if node.id == kind:
             return node.value
         what = f"expected {NODES[kind]}, found {NODES[node.id]}"
         raise self.refuse(node, f"'{key}': {what}" if key is not None else what)
 
     def map(self, node: Any, key: str | None = None) -> Pairs:
-        """The nodes of keys and values."""
         pairs: Pairs = {}
         for name, value in self.expect(node, "mapping", key):
             if name.id != "scalar":
@@ -152,31 +150,23 @@ class Reader:
             pairs[name.value] = (name, value)
         return pairs
 
-    def only(self, pairs: Pairs, keys: Iterable[str], words: str = "") -> None:
-        """Error at a key that is not one of these; 'words' lists them."""
+    def only(self, pairs: Pairs, keys: Iterable[str]) -> None:
         known = list(keys)
-        for key, (name, _) in pairs.items():
-            if key in known:
-                continue
+        for key in (key for key in pairs if key not in known):
             near = difflib.get_close_matches(key, known, 1)
             nearest = f", nearest is {near[0]}" if near else ""
-            listed = f", expected {words}" if words else f"{nearest}; known are: {', '.join(known)}"
-            raise self.refuse(name, f"unknown key '{key[:60]}'{listed}")
+            text = f"unknown key '{key[:60]}'{nearest}; known are: {', '.join(known)}"
+            raise self.refuse(pairs[key][0], text)
 
     def needs(self, node: Any, pairs: Pairs, keys: Iterable[str]) -> None:
-        """Error if a key is not in the map of a node."""
         for key in keys:
             if key not in pairs:
                 raise self.refuse(node, f"key '{key}' is missing")
 
     def form(self, *forms: str) -> str:
         """What kind of file it is: the value of 'weft'."""
-        pairs = self.map(self.root)
-        if "weft" not in pairs:
-            text = f"'weft: {forms[0]}' is missing, expected to name the kind of file"
-            raise self.refuse(self.root, text)
-        weft = pairs["weft"][1]
+        _, weft = self.map(self.root).get("weft", (None, self.root))
         if weft.id != "scalar" or weft.value not in forms:
-            found = weft.value if weft.id == "scalar" else "…"
-            raise self.refuse(weft, f"expected 'weft: {forms[0]}', found '{found}'")
+            found = f"'{weft.value}'" if weft.id == "scalar" else "none"
+            raise self.refuse(weft, f"expected 'weft: {forms[0]}', found {found}")
         return str(weft.value)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """Labs: networks of real processes, through which programs send their packets."""
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -25,15 +23,13 @@ ANSWERS = (Exit.DONE, Exit.BAD_ANSWER)
 class Link:
     """The cable at a port such as s0:2."""
 
-    def __init__(self, lab: Lab, port: str) -> None:
+    def __init__(self, lab: "Lab", port: str) -> None:
         self._lab, self._port = lab, port
 
     def down(self) -> None:
-        """Cuts the cable."""
         self._lab.call("link", self._port, "down")
 
     def up(self) -> None:
-        """Restores the cable."""
         self._lab.call("link", self._port, "up")
 
 
@@ -46,7 +42,7 @@ class Lab(Shown):
         self._captures = contextlib.ExitStack()
         self._run_dir = options_of({"run-dir": up["run_dir"]}) if "run_dir" in up else []
 
-    def __enter__(self) -> Lab:
+    def __enter__(self) -> "Lab":
         must(["lab", "up", *self._up, "--", self.file])
         return self
 
@@ -99,7 +95,7 @@ class Lab(Shown):
 
     def capture(
         self, *ports: str, out: PathName | None = None, **options: str | int | bool
-    ) -> Capture:
+    ) -> "Capture":
         """Captures ports such as s0:2 until the capture's stop(), the end of its 'with' block or the
         end of the lab. The options are those of 'weft lab capture', such as filter="icmp"."""
         words = self._words("capture", *options_of(options), "--", *ports)
@@ -123,8 +119,7 @@ class Lab(Shown):
 
 
 class Capture:
-    """A running capture of a lab's ports in the pcapng file 'path', which is temporary if none was
-    named."""
+    """A running capture of a lab's ports in the pcapng file 'path', temporary if none was named."""
 
     def __init__(self, words: list[str], ports: Sequence[str], out: PathName | None) -> None:
         self._own = tempfile.NamedTemporaryFile(suffix=".pcapng") if out is None else None
@@ -168,7 +163,7 @@ class Capture:
         if code not in (Exit.DONE, Exit.INTERRUPTED):
             raise failure(subprocess.CompletedProcess(self._words, code, "", text))
 
-    def __enter__(self) -> Capture:
+    def __enter__(self) -> "Capture":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """Topologies and their routes."""
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """Quantities with their unit as files of Weft have them, numbers in base units, and their means."""
-from __future__ import annotations
-
 import decimal
 import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .error import Error
 
 LIMIT = 2**64 - 1
 VALUES_MAX = 10000
+Parse = Callable[[str], Any]  # ValueError: what was expected instead of the text
+K = TypeVar("K")
+T = TypeVar("T")
 EXACT = decimal.Context(prec=60)  # 2**64 by any unit, which are powers of 10 and of 1024
 PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -26,14 +27,29 @@ class Kind:
 
     unit: str
     units: dict[str, int]  # the largest one first
+    expected: str = ""
     per_number: int = 1  # smallest units in one of the results' unit
 
 
 KINDS = (
     Kind("bps", {"Gbps": 10**9, "Mbps": 10**6, "kbps": 1000, "bps": 1}),
-    Kind("ns", {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 1000, "ps": 1}, 1000),
-    Kind("bytes", {"MiB": 1048576, "KiB": 1024, "B": 1}),
-    Kind("share", {"%": 10000}, 10**6),
+    Kind(
+        "ns",
+        {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 1000, "ps": 1},
+        "a time with its unit, such as 30ns (ps, ns, us, ms, s)",
+        1000,
+    ),
+    Kind(
+        "bytes",
+        {"MiB": 1048576, "KiB": 1024, "B": 1},
+        "a size with its unit, such as 128KiB (B, KiB, MiB)",
+    ),
+    Kind(
+        "share",
+        {"%": 10000},
+        "a percentage, such as 75% (at most four digits after the point)",
+        10**6,
+    ),
 )
 _, TIME, SIZE, SHARE = KINDS
 
@@ -81,6 +97,39 @@ def format_kind(kind: Kind, value: int) -> str:
     return min(texts, key=lambda text: (text.startswith("0."), len(text)))
 
 
+def number(low: int, high: int, unit: str = "") -> Parse:
+    def parse(text: str) -> int:
+        if not re.fullmatch("[0-9]{1,20}", text) or not low <= int(text) <= high:
+            raise ValueError(f"a whole number from {low} to {high}{unit}")
+        return int(text)
+
+    return parse
+
+
+def quantity(kind: Kind, low: int = 0, high: int = LIMIT - 1) -> Parse:
+    def parse(text: str) -> int:
+        value = parse_kind(kind, text)
+        if value is None:
+            raise ValueError(kind.expected)
+        if not low <= value <= high:
+            raise ValueError(f"from {format_kind(kind, low)} to {format_kind(kind, high)}")
+        return value
+
+    return parse
+
+
+def choice(*known: str, **others: Any) -> Parse:
+    """One of some words; 'others' have a meaning of their own."""
+    values = {**dict(zip(known, known)), **others}
+
+    def parse(text: str) -> Any:
+        if text not in values:
+            raise ValueError("one of " * (len(known) > 1) + ", ".join(known))
+        return values[text]
+
+    return parse
+
+
 def span(low: str | int, high: str | int, step: str | int) -> list[str]:
     """The values from 'low' to at most 'high', as --vary KEY=LO:HI:STEP counts them.
 
@@ -111,6 +160,14 @@ def not_a_span(text: str) -> Error:
     )
 
 
+def grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Items with the same key, in the order of their first ones."""
+    groups: dict[K, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
 class Interval(NamedTuple):
     """A mean and the half width of its 95 % confidence interval, NaN for a single value."""
 
@@ -118,12 +175,9 @@ class Interval(NamedTuple):
     half: float = math.nan
 
     @property
-    def low(self) -> float:
-        return self.mean if math.isnan(self.half) else self.mean - self.half
-
-    @property
-    def high(self) -> float:
-        return self.mean if math.isnan(self.half) else self.mean + self.half
+    def ends(self) -> tuple[float, float]:
+        half = 0 if math.isnan(self.half) else self.half
+        return self.mean - half, self.mean + half
 
 
 @functools.lru_cache(maxsize=None)

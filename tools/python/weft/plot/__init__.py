@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """Figures of sweeps and results, by matplotlib, which is imported when the first one is drawn."""
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,7 +15,7 @@ def draw(
     where: Mapping[str, str] | None = None,
     label: Mapping[tuple[str, str], str] | None = None,
     **options: str,
-) -> Drawn:
+) -> "Drawn":
     """Draws the folders of sweeps and files of results, as 'weft plot' does.
 
     'where' has the wanted values by key; 'label' the texts by key and value. The other options are

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """weft plot: pictures of results."""
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ..command import options as options_of
+from ..command import options
 from ..error import Error, Exit
 from ..files import refuse_same, write_file, write_text
+from ..quantity import Parse, choice
 from .page import ENDINGS, Page, format_of, set_font, set_size
 from .runs import READERS, Request, load_runs
 
@@ -56,68 +56,54 @@ Exit: 0 done, 2 bad request, 3 not able (no matplotlib).
 """
 
 KINDS = (*READERS, "waterfall")
-# Options with one of two words, and those that may be given several times.
-WORDS = {"unit": ("share", "flits"), "latency": ("total", "network"), "by": ("arrival", "release")}
-FORMS = {"where": ("KEY=VALUE", 16), "label": ("KEY=VALUE=TEXT", 32)}
-OPTIONS = (*WORDS, *FORMS, "kind", "along", "size", "font", "title", "script")
+FORMS = {"where": ("KEY=VALUE", 16), "label": ("KEY=VALUE=TEXT", 32)}  # options given several times
 
 
 @dataclass
 class Asked:
-    """The options of the command."""
-
-    inputs: list[str] = field(default_factory=list)
-    request: Request = field(default_factory=lambda: Request(""))
+    inputs: list[str]
+    request: Request = field(default_factory=Request)
     page: Page = field(default_factory=Page)
     output: str | None = None
     script: str | None = None
 
 
-def _kind(text: str) -> str:
-    if text not in KINDS:
-        said = f"--kind {text}" if text else "--kind is missing"
-        raise Error(f"{said}: expected {', '.join(KINDS[:-1])} or {KINDS[-1]}")
-    return text
-
-
-def _take(asked: Asked, option: str, value: str) -> None:
-    """Checks an option and takes its value."""
-    request = asked.request
-    if option in WORDS and value not in WORDS[option]:
-        raise Error(f"--{option} {value}: expected {' or '.join(WORDS[option])}")
-    if option in FORMS:
-        known, form, most = getattr(request, option), *FORMS[option]
-        if value.count("=") < form.count("=") or value.startswith("="):
-            raise Error(f"--{option} {value}: expected {form}")
-        if len(known) == most:
-            raise Error(f"--{option}: at most {most} of them")
-        known.append(value)
-    elif option in ("size", "font"):
-        {"size": set_size, "font": set_font}[option](asked.page, value)
-    elif option == "title":
-        asked.page.title = value
-    elif option in ("script", "o"):
-        setattr(asked, "output" if option == "o" else option, value)
-    else:
-        values = {"kind": _kind, "unit": "flits".__eq__, "by": "release".__eq__}
-        name = {"unit": "flits", "by": "released"}.get(option, option)
-        setattr(request, name, values.get(option, str)(value))
-
-
 def parse(arguments: list[str]) -> Asked:
-    asked = Asked()
-    options, asked.inputs = options_of("plot", arguments, [f"{option}=" for option in OPTIONS])
-    for option, value in options:
-        _take(asked, option, value)
+    asked = Asked([])
+    request, page = asked.request, asked.page
+
+    def add(name: str, text: str) -> None:
+        known, form, most = getattr(request, name), *FORMS[name]
+        if text.count("=") < form.count("=") or text.startswith("="):
+            raise ValueError(form)
+        if len(known) == most:
+            raise Error(f"--{name}: at most {most} of them")
+        known.append(text)
+
+    readers: dict[str, Parse] = {
+        "kind": choice(*KINDS),
+        "unit": choice("share", "flits"),
+        "latency": choice("total", "network"),
+        "by": choice("arrival", "release"),
+        "size": partial(set_size, page),
+        "font": partial(set_font, page),
+        **{name: partial(add, name) for name in FORMS},
+    }
+    found, asked.inputs = options(USAGE, arguments, readers)
+    asked.output, asked.script = found.pop("o", None), found.pop("script", None)
+    page.title = found.pop("title", None)
     if not asked.inputs:
         raise Error("which results? A sweep's folder or a JSON file")
-    _kind(asked.request.kind)
-    if asked.request.latency and asked.request.kind not in ("latency-throughput", "latency-cdf"):
+    if "kind" not in found:
+        raise Error(f"--kind is missing: expected one of {', '.join(KINDS)}")
+    for name, value in found.items():
+        setattr(request, name, value)
+    if request.latency and request.kind not in ("latency-throughput", "latency-cdf"):
         raise Error("--latency requires latency-throughput or latency-cdf")
     return asked
 
 
-def read_curves(asked: Asked) -> Curves:
+def read_curves(asked: Asked) -> "Curves":
     if asked.request.kind == "waterfall":
         if asked.request != Request("waterfall"):
             options = "--where, --along, --unit, --latency, --by, --label"

@@ -3,16 +3,14 @@
 """Runs as curves. Runs that differ only in their seed become means with 95 % confidence intervals.
 Runs of one sweep that differ in the key along which a curve goes (the load, for latency against
 throughput) become its points. All others become curves of their own."""
-from __future__ import annotations
-
 import itertools
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from ..error import Error
-from ..quantity import Interval, Number, mean_of, number_of
-from ..sweeping.plan import normal_key, short_keys
+from ..quantity import Interval, Number, grouped, mean_of, number_of
+from ..sweeping.request import normal_key, short_keys
 from .runs import NAN, Run, Runs, Value, label_of
 
 CURVES_MAX = 28
@@ -21,8 +19,7 @@ WITH_ALONG = ("latency-throughput", "throughput-load", "completion")
 
 @dataclass
 class Point:
-    """Means over seeds. 'hollow': one of the runs is doubtful. 'along': the number of the key along
-    which the curve goes."""
+    """Means over seeds. 'hollow': a run is doubtful. 'along': the number of the key of the curve."""
 
     x: Interval
     y: Interval
@@ -33,8 +30,7 @@ class Point:
 
 @dataclass
 class Curve:
-    """A curve, whose label is "" if there is no other. 'apart': points of words, which no line
-    joins."""
+    """A curve; label "": there is no other. 'apart': points of words, which no line joins."""
 
     label: str
     points: list[Point] = field(default_factory=list)
@@ -91,7 +87,6 @@ class _Maker:
             raise Error(f"--along {asked}: no sweep here varies that key")
 
     def rest(self, run: Run) -> Hashable:
-        """What the runs of a curve have in common."""
         along = self.along.get(run.input)
         return run.input, *((key, value) for key, value in run.vary.items() if key != along)
 
@@ -121,7 +116,7 @@ class _Maker:
         if self.request.kind == "latency-cdf":
             curve.points = _cumulated(runs)
             return curve
-        for group in _grouped(runs, lambda run: tuple(run.vary.items())):
+        for group in grouped(runs, lambda run: tuple(run.vary.items())).values():
             curve.points += self.points(group)
         if runs[0].input in self.along:
             curve.apart = any(self.number(run) is None for run in runs)
@@ -130,7 +125,6 @@ class _Maker:
         return curve
 
     def points(self, group: list[Run]) -> list[Point]:
-        """The points that runs with different seeds have in common."""
         number = self.number(group[0])
         place = self.places.get(self.value(group[0]))
         return [
@@ -143,13 +137,6 @@ class _Maker:
             )
             for values in zip(*(run.values for run in group))
         ]
-
-
-def _grouped(runs: list[Run], key: Callable[[Run], Hashable]) -> list[list[Run]]:
-    groups: dict[Hashable, list[Run]] = {}
-    for run in runs:
-        groups.setdefault(key(run), []).append(run)
-    return list(groups.values())
 
 
 def _cumulated(runs: list[Run]) -> list[Point]:
@@ -184,19 +171,20 @@ def _make_ticks(curves: Curves, maker: _Maker) -> None:
 
 def make_curves(runs: Runs) -> Curves:
     request, maker = runs.request, _Maker(runs)
-    curves = Curves(request.kind, [], request.flits, request.released, request.latency)
+    flits, released = request.unit == "flits", request.by == "release"
+    curves = Curves(request.kind, [], flits, released, request.latency)
     curves.real_clock = runs.runs[0].real_clock
     if request.kind == "blocked-time" and len({run.real_clock for run in runs.runs}) > 1:
         what = "results of the real and of the virtual clock: what they contain about blocked links"
         raise Error(f"{what} cannot be compared")
-    parts = _grouped(runs.runs, maker.rest)
+    parts = grouped(runs.runs, maker.rest).values()
     if len(parts) > CURVES_MAX:
         raise Error(f"more than {CURVES_MAX} curves: choose some with --where KEY=VALUE")
     if request.kind == "completion":
         _make_ticks(curves, maker)
     curves.curves = [maker.curve(part) for part in parts]
-    groups = _grouped(runs.runs, lambda run: (run.input, *run.vary.items()))
-    seeds = max(map(len, groups))
+    groups = grouped(runs.runs, lambda run: (run.input, *run.vary.items()))
+    seeds = max(map(len, groups.values()))
     curves.intervals = seeds > 1 and request.kind != "latency-cdf"
     for index, curve in enumerate(curves.curves if curves.words else ()):
         for point in curve.points:  # curves at one word stand side by side

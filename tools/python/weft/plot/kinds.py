@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """The kinds of plots: which values are on which axes."""
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

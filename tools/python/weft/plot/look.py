@@ -3,8 +3,6 @@
 """The look of axes and curves. All points and all intervals are inside the frame. Curves differ in
 colour (those of Okabe and Ito, which colour-blind readers can distinguish), in dash and in mark, so
 that they also differ in print without colours."""
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -43,8 +41,6 @@ y2_of: Of = attrgetter("y2")
 
 
 class Unit(NamedTuple):
-    """A unit of time."""
-
     name: str
     ns: float
 
@@ -87,9 +83,9 @@ def range_of(curves: Curves, *of: Of) -> Range:
     known = [value(p) for p in points for value in of if not math.isnan(value(p).mean)]
     return Range(
         min((value.mean for value in known if value.mean > 0), default=math.inf),
-        min((value.low for value in known if value.low > 0), default=math.inf),
+        min((value.ends[0] for value in known if value.ends[0] > 0), default=math.inf),
         max((value.mean for value in known), default=0),
-        max((value.high for value in known), default=0),
+        max((value.ends[1] for value in known), default=0),
     )
 
 
@@ -130,8 +126,7 @@ def set_name(
 
 
 def set_title(sheet: Sheet, title: str, network: str) -> None:
-    """The user's, or the kind's with the network below it, which a narrow page leaves to the
-    caption."""
+    """The user's, or the kind's with the network below it, which narrow pages leave out."""
     text = sheet.page.title
     if text is None and not sheet.page.narrow:
         text = "\n".join(filter(None, (title, network)))
@@ -152,8 +147,8 @@ class Axis:
         mean = of.mean * self.scale
         if math.isnan(mean) or math.isnan(of.half):
             return 0, 0
-        low = max(of.low * self.scale, min(self.low, mean))
-        high = min(of.high * self.scale, max(self.high, mean))
+        low = max(of.ends[0] * self.scale, min(self.low, mean))
+        high = min(of.ends[1] * self.scale, max(self.high, mean))
         return mean - low, high - mean
 
 
@@ -176,7 +171,6 @@ def colour_of(curve: int) -> str:
 
 
 def dash_of(look: int) -> Any:
-    """The dash of a line; lines of one colour have different dashes."""
     return DASHES[(look + look // len(COLOURS)) % len(DASHES)]
 
 
@@ -185,8 +179,6 @@ def mark_of(look: int) -> str:
 
 
 class Painter:
-    """Draws curves on the axes "ax" of a sheet."""
-
     def __init__(self, sheet: Sheet, curves: Curves, x: Axis, y: Axis) -> None:
         self.sheet, self.curves, self.x, self.y = sheet, curves, x, y
         self.size = 0.75 if sheet.page.narrow else 1.0  # scale of marks and lines
@@ -205,7 +197,7 @@ class Painter:
         points = self.points(line.curve, hollow)
         end = {None: "", True: "_hollow", False: "_full"}[hollow]
         second = "_second" if line.second else ""
-        x = self.values(f"x{line.curve}{end}", points, lambda point: point.x, self.x)
+        x = self.values(f"x{line.curve}{end}", points, x_of, self.x)
         return x, self.values(f"y{line.curve}{second}{end}", points, line.y_of, self.y)
 
     def has_points(self, line: Line, hollow: bool | None = None) -> bool:
@@ -245,16 +237,13 @@ class Painter:
             for which, of in (("x", x), ("y", y))
             for side, end in ((0, "below"), (1, "above"))
         ]
-        self.sheet.ax.errorbar(
-            *self.places(line),
-            xerr=ends[:2],
-            yerr=ends[2:],
-            fmt="none",
-            ecolor=colour_of(line.curve),
-            elinewidth=round(self.size, 3),
-            capsize=round(2 * self.size, 3),
-            zorder=2.5,
-        )
+        look: dict[str, Any] = {
+            "fmt": "none",
+            "ecolor": colour_of(line.curve),
+            "elinewidth": round(self.size, 3),
+        }
+        look |= {"capsize": round(2 * self.size, 3), "zorder": 2.5}
+        self.sheet.ax.errorbar(*self.places(line), xerr=ends[:2], yerr=ends[2:], **look)
 
     def draw_marks(self, line: Line, hollow: bool) -> None:
         if self.has_points(line, hollow):
@@ -272,8 +261,7 @@ class Painter:
             self.sheet.ax.plot([], [], **stroke, **self.mark(line), label=name)
 
     def draw_lines(self, lines: list[Line]) -> None:
-        """Lines with a mark at each point, and intervals as error bars: first all lines and bars,
-        then all marks, then the legend."""
+        """Lines with marks and error bars: first all lines and bars, then all marks, then the legend."""
         drawn = [line for line in lines if self.has_points(line)]
         for line in drawn:
             if not self.curves.curves[line.curve].apart:
@@ -287,32 +275,25 @@ class Painter:
         for line in lines:
             self.draw_entry(line)
         if any(self.has_points(line, True) for line in lines):
-            self.sheet.ax.plot(
-                [],
-                [],
-                linestyle="none",
-                marker="o",
-                markersize=round(6 * self.size, 3),
-                color="#606060",
-                markerfacecolor="white",
-                label=f"hollow: {self.curves.hollow}",
-            )
+            mark: dict[str, Any] = {"marker": "o", "markersize": round(6 * self.size, 3)}
+            mark |= {"color": "#606060", "markerfacecolor": "white"}
+            label = f"hollow: {self.curves.hollow}"
+            self.sheet.ax.plot([], [], linestyle="none", **mark, label=label)
 
     def draw_dense(self) -> None:
-        """Curves of many points: lines with a few marks, at other places for each curve, and bands
-        for intervals."""
+        """Curves of many points: lines with a few marks at places that differ, and bands of intervals."""
         curves = self.curves.curves
         lines = [Line(index, index) for index in range(len(curves))]
         drawn = [line for line in lines if curves[line.curve].points]
         for line in drawn if self.curves.intervals and len(curves) <= BANDS_MAX else []:
             ends = [self.y.ends(point.y) for point in self.points(line.curve)]
             x, y = self.places(line)
-            low = [at - end[0] for at, end in zip(y, ends)]
-            high = [at + end[1] for at, end in zip(y, ends)]
-            band = (
-                self.sheet.series(f"y{line.curve}_low", low),
-                self.sheet.series(f"y{line.curve}_high", high),
-            )
+            band = [
+                self.sheet.series(
+                    f"y{line.curve}_{name}", [at + sign * end[side] for at, end in zip(y, ends)]
+                )
+                for side, (name, sign) in enumerate((("low", -1), ("high", 1)))
+            ]
             colour = colour_of(line.curve)
             self.sheet.ax.fill_between(x, *band, color=colour, alpha=0.2, linewidth=0)
         for line in drawn:

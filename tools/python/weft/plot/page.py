@@ -3,8 +3,6 @@
 """The page of a figure: format, size and font. A page without a size has 7.5 by 5 inches, and is
 higher for a long legend. An inch is 300 pixels of a PNG, except that a size in pixels has 120 per
 inch."""
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -2,8 +2,6 @@
 # Copyright (c) 2026, the Weft developers
 """The results of a plot: single ones and those of sweeps, each reduced to the numbers that the kind
 of plot shows. Times are in ns, shares are fractions; NaN was not measured."""
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable
@@ -13,7 +11,7 @@ from typing import Any
 from ..asker import Asker
 from ..error import Error, os_error
 from ..sweeping import manifest as manifests
-from ..sweeping.plan import normal_key
+from ..sweeping.request import normal_key
 
 NAN = math.nan
 
@@ -32,20 +30,20 @@ _NETWORKS = {
 class Request:
     """What is drawn of the results, as the options of 'weft plot' have it."""
 
-    kind: str
+    kind: str = ""
     where: list[str] = field(default_factory=list)  # KEY=VALUE
     along: str | None = None
-    flits: bool = False
+    unit: str = "share"
     latency: str = ""  # "total" or "network"; "": both, for latency-cdf total
-    released: bool = False
+    by: str = "arrival"
     label: list[str] = field(default_factory=list)  # KEY=VALUE=TEXT
 
     def latency_key(self, which: str) -> str:
-        return f"{which}_released" if self.released else which
+        return f"{which}_released" if self.by == "release" else which
 
     @property
     def traffic_key(self) -> str:
-        return "released" if self.released else "accepted"
+        return "released" if self.by == "release" else "accepted"
 
 
 @dataclass
@@ -89,8 +87,6 @@ def _map(document: dict[str, Any], key: str) -> dict[str, Any]:
 
 @dataclass
 class Runs:
-    """All runs, and the names of the inputs in legends."""
-
     request: Request
     runs: list[Run] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
@@ -199,9 +195,10 @@ def is_doubtful(result: dict[str, Any]) -> bool:
 
 
 def _read_point(request: Request, result: dict[str, Any]) -> list[Value]:
-    key = "flits_per_ns_per_switch" if request.flits else request.traffic_key
+    flits = request.unit == "flits"
+    key = "flits_per_ns_per_switch" if flits else request.traffic_key
     accepted = _number(result["throughput"], key)
-    if request.flits and accepted == 0:
+    if flits and accepted == 0:
         what = "throughput in flits/ns/switch is not in it"
         raise Error(f"{what}, as with results of the real clock")
     sections = {which: request.latency_key(which) for which in ("total", "network")}
@@ -223,7 +220,7 @@ def _read_series(request: Request, result: dict[str, Any]) -> list[Value]:
     series = result.get("series")
     if not series:
         raise Error("no samples ('series'): expected a measure.sample shorter than the run")
-    latency = "released_latency_ns" if request.released else "latency_ns"
+    latency = "released_latency_ns" if request.by == "release" else "latency_ns"
     traffic = request.traffic_key
     return [Value(_number(at, "t_ns"), _number(at, traffic), _number(at, latency)) for at in series]
 

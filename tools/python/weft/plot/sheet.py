@@ -3,8 +3,6 @@
 """Figures from curves: the page, the legend outside of the frame, and files. A sheet remembers how its
 figure was drawn: every call to matplotlib is made and written down, so that the script of a figure
 draws the same figure."""
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import io
@@ -22,15 +20,7 @@ from matplotlib.figure import Figure
 from ..error import Error
 from ..files import write_file
 from .curves import Curves
-from .page import (
-    ENDINGS,
-    PIXELS_PER_INCH,
-    PNG_PER_INCH,
-    Page,
-    format_of,
-    set_font,
-    set_size,
-)
+from .page import ENDINGS, PIXELS_PER_INCH, PNG_PER_INCH, Page, format_of, set_font, set_size
 
 GENERIC = ("sans", "serif", "monospace")
 SCREEN_PER_INCH = 100
@@ -72,16 +62,16 @@ class Recorded:
     """An object of matplotlib by its name in the script. Its calls are made and written down; the
     result gets the name 'to'."""
 
-    def __init__(self, sheet: Sheet, name: str, value: Any) -> None:
+    def __init__(self, sheet: "Sheet", name: str, value: Any) -> None:
         self.sheet, self.name, self.value = sheet, name, value
 
     def __repr__(self) -> str:
         return self.name
 
-    def __getattr__(self, part: str) -> Recorded:
+    def __getattr__(self, part: str) -> "Recorded":
         return Recorded(self.sheet, f"{self.name}.{part}", getattr(self.value, part))
 
-    def __call__(self, *args: Any, to: str = "", **options: Any) -> Recorded:
+    def __call__(self, *args: Any, to: str = "", **options: Any) -> "Recorded":
         with self.sheet.style():
             made = self.value(*map(_value, args), **{k: _value(v) for k, v in options.items()})
         words = [*map(repr, args), *_options_text(options)]
@@ -108,7 +98,6 @@ class Series(list[float]):
 
 
 def settings(page: Page) -> dict[str, Any]:
-    """The look of a figure, as matplotlib's rcParams have it."""
     family = "sans-serif" if page.font == "sans" else page.font
     if page.font not in GENERIC:
         try:
@@ -171,7 +160,7 @@ class Sheet:
             self.lines.append(f"{name} = {list(self.known[name])!r}")
         return self.known[name]
 
-    def use(self, module: str, name: str) -> Recorded:
+    def use(self, module: str, name: str) -> "Recorded":
         self.lines.append(f"from {module} import {name}")
         return Recorded(self, name, getattr(importlib.import_module(module), name))
 
@@ -214,8 +203,7 @@ def draw_sheet(curves: Curves, page: Page) -> Sheet:
 
 
 def save_options(curves: Curves, page: Page, form: str) -> dict[str, Any]:
-    """matplotlib's options for a file, "png", "svg" or "pdf": no time, so that the same figure is
-    the same bytes."""
+    """The options of savefig() for "png", "svg" or "pdf"; no time: equal figures are equal bytes."""
     maker, about, date = {
         "png": ("Software", "Description", ""),
         "svg": ("Creator", "Description", "Date"),

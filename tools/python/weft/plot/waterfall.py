@@ -3,8 +3,6 @@
 """Where packets spent their time, from the documents of 'weft why --json': a row for each port of a
 single packet, else a row for each packet. Curves are parts: x is the start of a piece in ns, y its
 row, y2 its length in ns."""
-from __future__ import annotations
-
 import itertools
 from typing import Any
 
@@ -34,9 +32,7 @@ PARTS = {
 
 
 def _read(path: str) -> list[dict[str, Any]]:
-    document = read_json(path, "expected a document of 'weft why --json'")
-    if not isinstance(document, dict) or document.get("weft") != "why/1":
-        raise Error(f"{path}: expected a document of 'weft why --json'")
+    document = read_json(path, "no document of 'weft why --json'", "why/1")
     try:
         for packet in document["packets"]:
             lengths = [int(part[key]) for part in packet["parts"] for key in ("ns", "from_ns")]

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """weft reproduce: figures and tables of papers, published numbers beside those of Weft."""
-from __future__ import annotations
-
 import contextlib
 import glob
 import json
@@ -13,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..asker import Asker
-from ..command import note, number, options
+from ..command import note, options
 from ..error import Error, Exit
 from ..files import make_folder
-from ..quantity import TIME, parse_kind
+from ..quantity import TIME, Parse, choice, number, quantity
 from . import pool, published, tables, trial
 from .comparison import Comparison, Document, document
 from .definition import COPIES_MAX, MESSAGES_MAX, Definition, load
@@ -53,24 +51,22 @@ Exit: 0 done, 1 a value is not as published, 2 bad request, 3 not able, 130 ende
 """
 
 LISTED = ("name", "paper", "place", "title", "time", "quick_time")
-NUMBERS = {
-    "instances": (1, COPIES_MAX),
-    "warmup": (0, MESSAGES_MAX),
-    "messages": (1, MESSAGES_MAX),
-    "jobs": (1, JOBS_MAX),
+READERS: dict[str, Parse] = {
+    "instances": number(1, COPIES_MAX),
+    "warmup": number(0, MESSAGES_MAX),
+    "messages": number(1, MESSAGES_MAX),
+    "jobs": number(1, JOBS_MAX),
+    "latency-limit": quantity(TIME),
+    "on": choice("slurm"),
 }
-TEXTS = ("only", "on", "srun", "cache", "latency-limit")
-FLAGS = ("list", "quick", "json", "markdown", "again")
 
 
 @dataclass
 class Request:
-    """The options of the command."""
-
     words: list[str]
     name: str | None = None
     only: str | None = None
-    folder: str = "."
+    o: str = "."
     cache: str = ""
     on: str | None = None
     srun: str | None = None
@@ -79,34 +75,12 @@ class Request:
     warmup: int | None = None
     messages: int | None = None
     latency_limit: int | None = None
-    lists: bool = False  # --list
     quick: bool = False
     json: bool = False
     markdown: bool = False
     again: bool = False
     documents: list[Document] | None = None  # from a group's members, with --json
     members: dict[str, Definition] = field(default_factory=dict)  # by name, from a paper's file
-
-    def take(self, option: str, text: str) -> None:
-        value: Any = text
-        if option in NUMBERS:
-            value = number(option, text, *NUMBERS[option])
-        elif option == "latency-limit":
-            value = parse_kind(TIME, text)
-            if value is None:
-                raise Error(f"--latency-limit {text}: expected a time such as 20us, or 0s")
-        name = {"o": "folder", "list": "lists"}.get(option, option.replace("-", "_"))
-        setattr(self, name, value if option not in FLAGS else True)
-
-    def check(self) -> None:
-        if self.lists == (self.name is not None):
-            raise Error(f"expected --list or a NAME{', not both' if self.lists else ''}")
-        if self.markdown and (self.json or self.lists):
-            raise Error("--markdown is for tables of a NAME, without --json")
-        if self.on is None and self.srun is not None:
-            raise Error("--srun requires --on slurm")
-        if self.on not in (None, "slurm"):
-            raise Error(f"--on {self.on}: expected slurm")
 
 
 def default_cache() -> str:
@@ -119,15 +93,18 @@ def default_cache() -> str:
 
 
 def parse(words: list[str]) -> Request:
-    request = Request(words)
-    found, rest = options(NAME, words, [*FLAGS, *(f"{name}=" for name in (*TEXTS, *NUMBERS))])
-    for option, value in found:
-        request.take(option, value)
+    found, rest = options(USAGE, words, READERS)
+    lists = found.pop("list", False)
     if len(rest) > 1:
         raise Error(f"one NAME, not also '{rest[1]}'")
-    request.name = rest[0] if rest else None
-    request.check()
-    if not request.cache and not request.lists:
+    request = Request(words, rest[0] if rest else None, **found)
+    if lists == bool(rest):
+        raise Error(f"expected --list or a NAME{', not both' if lists else ''}")
+    if request.markdown and (request.json or lists):
+        raise Error("--markdown is for tables of a NAME, without --json")
+    if request.on is None and request.srun is not None:
+        raise Error("--srun requires --on slurm")
+    if not request.cache and not lists:
         request.cache = default_cache()
     if request.on is not None:
         request.srun = request.srun or ""
@@ -137,8 +114,6 @@ def parse(words: list[str]) -> Request:
 
 
 class Session:
-    """A command with its process of 'weft answer'."""
-
     def __init__(self, request: Request, asker: Asker) -> None:
         self.request, self.asker = request, asker
         about = asker.ask("about")
@@ -204,7 +179,7 @@ class Session:
             what.select(request.only)
         draws = pictures.wanted(what)
         if draws:
-            pictures.check_folder(request.folder)
+            pictures.check_folder(request.o)
         pool.make_schedule(what.schedule, request.cache)
         rows = published.load(what)
         trials = trial.make(what, rows, self.asker)
@@ -215,14 +190,14 @@ class Session:
             return Exit.INTERRUPTED
         found = Comparison(what, rows, trials)
         self._show(found)
-        for path in pictures.draw(what, trials, self.asker, request.folder) if draws else ():
+        for path in pictures.draw(what, trials, self.asker, request.o) if draws else ():
             print(path, file=sys.stderr if request.json or request.markdown else sys.stdout)
         return Exit.DONE if found.good else Exit.BAD_ANSWER
 
     def _show(self, found: Comparison) -> None:
         if not self.request.json:
-            whole = tables.markdown(found, self.version)
-            print(whole if self.request.markdown else tables.text(found), end="", flush=True)
+            shown = tables.render(found, self.version, self.request.markdown)
+            print(shown, end="", flush=True)
             return
         made = document(found, self.version, self.request.words)
         if self.request.documents is not None:
@@ -230,32 +205,14 @@ class Session:
         else:
             _print_json(made)
 
-    def _member(self, name: str) -> int:
-        """Runs a member of a group; its errors do not end the group."""
-        whole = self.request
-        if not whole.json:
-            print(f"\n{'###' if whole.markdown else '=='} {name}", flush=True)
-        try:
-            what = self.open(name)
-            instances = whole.instances if what.has_instances() else 0
-            self.request = replace(whole, only=None, instances=instances)
-            return self.reproduce(what)
-        except Error as error:
-            note(NAME, str(error))
-            return error.code
-        finally:
-            self.request = whole
-
     def group(self, group: Definition) -> int:
-        """Runs the members of a group one after another. Returns the highest exit code, or the one
-        of Ctrl-C."""
-        request, chosen, code = self.request, group.members, int(Exit.DONE)
-        if request.only is not None:
-            words = request.only.split(",")
-            if not set(words) <= set(chosen):
-                expected = f"expected members of the group, such as {chosen[0]}"
-                raise Error(f"{group.name}: --only {request.only}: {expected}")
-            chosen = [name for name in chosen if name in words]
+        """Runs the members one after another. Returns the highest exit code, or the one of Ctrl-C."""
+        request, known, code = self.request, group.members, int(Exit.DONE)
+        words = known if request.only is None else request.only.split(",")
+        if not set(words) <= set(known):
+            expected = f"expected members of the group, such as {known[0]}"
+            raise Error(f"{group.name}: --only {request.only}: {expected}")
+        chosen = [name for name in known if name in words]
         for name in chosen:  # before anything runs, which may take hours
             is_group = False
             with contextlib.suppress(Error):  # an unreadable one is named when it is its turn
@@ -265,7 +222,16 @@ class Session:
                 raise Error(f"{request.name}: {expected}")
         request.documents = [] if request.json else None
         for name in chosen:
-            code = max(code, self._member(name))
+            if not request.json:
+                print(f"\n{'###' if request.markdown else '=='} {name}", flush=True)
+            try:
+                member = self.open(name)
+                instances = request.instances if member.has_instances() else 0
+                self.request = replace(request, only=None, instances=instances)
+                code = max(code, self.reproduce(member))
+            except Error as error:  # which does not end the group
+                note(NAME, str(error))
+                code = max(code, error.code)
             if code == Exit.INTERRUPTED:
                 break
         if request.documents is not None:

@@ -8,8 +8,6 @@ tolerance of the published one, whether algorithms compared with the same one ar
 order, and bounds. Other absolute values are only shown. A row without all of its instances fails,
 and so does everything if a trial failed. document() has all of it as JSON ("reproduction/1").
 """
-from __future__ import annotations
-
 import itertools
 import math
 import os
@@ -23,19 +21,17 @@ from ..sweeping.table import rounded
 from .courses import number
 from .definition import BLOCKED, EFFICIENCY, Definition
 from .published import FACTORS, NAN, NUMBERED, Row
-from .trial import Stage, Trial, find, is_between_switches
+from .trial import Stage, Trial, is_between_switches
 
 Document = dict[str, Any]
+Done = dict[tuple[str, str, str, int], Trial]  # by network, case, algorithm and instance
 ENDS = ("min", "max", "mean")
-# What documents have of a point, and the name of it in Python.
-POINT = {key: key for key in ("load", "offered", "accepted")}
-POINT |= {"flits_per_ns_per_switch": "traffic"}
-POINT |= {key: key for key in ("network_ns", "total_ns", "dropped", "deadlock")}
+# What documents have of a point.
+POINT = "load offered accepted flits_per_ns_per_switch network_ns total_ns dropped deadlock".split()
 
 
 def link_value(what: Definition, link: object) -> float:
-    """The utilisation of a link or, where that is the measure, the share of time for which it was
-    blocked."""
+    """The utilisation of a link, or the share of time for which it was blocked."""
     return number(link, "blocked" if what.measure == BLOCKED else "utilisation")
 
 
@@ -56,7 +52,9 @@ def _own(trial: Trial, row: Row) -> float:
         "end": course.end,
         "back": lambda: course.back_ns() / what.unit_ns,
         "after": lambda: trial.settling.deviation(row.limit / 1000.0),
-        "traffic-interval": lambda: trial.points[-1].traffic if trial.points else NAN,
+        "traffic-interval": lambda: trial.points[-1].flits_per_ns_per_switch
+        if trial.points
+        else NAN,
     }
     return own.get(row.quantity, lambda: trial.value)()
 
@@ -68,14 +66,13 @@ def ratio_of(one: float, other: float) -> float:
     return one / other
 
 
-def value_of(trials: Sequence[Trial], row: Row, copy: int) -> float:
+def _value(done: Done, row: Row, copy: int) -> float:
     """NaN: this instance has not been measured."""
-    own = other = find(trials, row, row.case, row.algorithm, copy)
-    if row.over:
-        case, algorithm = (row.case, row.over)
-        if row.quantity == "slowdown":
-            case, algorithm = row.over, row.algorithm
-        other = find(trials, row, case, algorithm, copy)
+    case, algorithm = row.case, row.over or row.algorithm
+    if row.quantity == "slowdown":
+        case, algorithm = row.over, row.algorithm
+    own = done.get((row.network, row.case, row.algorithm, copy))
+    other = done.get((row.network, case, algorithm, copy))
     if own is None or other is None:
         return NAN
     if not row.over or row.is_link:
@@ -85,12 +82,10 @@ def value_of(trials: Sequence[Trial], row: Row, copy: int) -> float:
 
 
 class Compared:
-    """A row and the numbers of Weft."""
-
-    def __init__(self, what: Definition, row: Row, trials: Sequence[Trial]) -> None:
+    def __init__(self, what: Definition, row: Row, done: Done) -> None:
         self.row = row
         self.wanted = next(net.n for net in what.networks if net.name == row.network)  # instances
-        values = [value_of(trials, row, copy) for copy in range(self.wanted)]
+        values = [_value(done, row, copy) for copy in range(self.wanted)]
         values = [value for value in values if not math.isnan(value)]
         self.instances = len(values)  # that could be compared
         self.min, self.max = min(values, default=NAN), max(values, default=NAN)
@@ -107,11 +102,8 @@ class Compared:
         self.ratio = ratio_of(whole + self.mean, whole + next(known, row.max))
         judged = row.is_relative or row.quantity not in (*FACTORS, "value") and not row.is_link
         self.checked = row.is_claim or not math.isnan(row.mean) and judged
+        self.is_whole = self.instances == self.wanted
         self.within = self.is_whole and self._is_within(what)
-
-    @property
-    def is_whole(self) -> bool:
-        return self.instances == self.wanted
 
     def _is_within(self, what: Definition) -> bool:
         row, slack = self.row, 0.0
@@ -131,7 +123,8 @@ class Comparison:
 
     def __init__(self, what: Definition, rows: Sequence[Row], trials: Sequence[Trial]) -> None:
         self.definition, self.trials = what, trials
-        self.rows = [Compared(what, row, trials) for row in rows]
+        done = {(*one.names, one.copy): one for one in trials if one.stage == Stage.DONE}
+        self.rows = [Compared(what, row, done) for row in rows]
         checked = [one for one in self.rows if one.checked]
         numbers = [one.within for one in checked if one.row.is_number]
         others = [one.within for one in checked if not one.row.is_number]
@@ -191,9 +184,7 @@ def _trial(trial: Trial) -> Document:
         "instance": trial.copy + 1,
         "algorithm": trial.algorithm.name,
         "value": trial.value,
-        "points": [
-            {name: getattr(point, key) for name, key in POINT.items()} for point in trial.points
-        ],
+        "points": [_of(point, *POINT) for point in trial.points],
         "course": course,
         "fault": trial.fault,
     }

@@ -8,17 +8,15 @@ stands for the number of the network's instance, from 1, {n*47} for 47 times tha
 folder of the file. The fields of the classes are the keys of the files, with the function that reads
 their values.
 """
-from __future__ import annotations
-
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
 from ..error import Error
 from ..files import Reader
-from ..quantity import SHARE, SIZE, TIME, Kind, format_kind, parse_kind
+from ..quantity import SHARE, SIZE, TIME, Parse, choice, number, number_of, quantity
 
 FORMAT, PAPER_FORMAT = "reproduce/1", "paper/1"
 LIST_MAX = 32
@@ -60,65 +58,22 @@ MEASURES = (*COUNTING, EFFICIENCY, THROUGHPUT, *RUN_TITLES)
 Read = Callable[[Reader, str, Any], Any]  # the value of a key and its node
 
 
-EXPECTED = {
-    TIME.unit: "a time with its unit, such as 30ns (ps, ns, us, ms, s)",
-    SIZE.unit: "a size with its unit, such as 128KiB (B, KiB, MiB)",
-    SHARE.unit: "a percentage, such as 75% (at most four digits after the point)",
-}
-
-
-def _text(reader: Reader, key: str, node: Any) -> str:
-    return str(reader.expect(node, "scalar", key))
-
-
-def _parsed(parse: Callable[[str], Any], expected: str) -> Read:
-    """A value from a text; 'parse' returns None for one that has none."""
-
+def _scalar(parse: Parse) -> Read:
     def read(reader: Reader, key: str, node: Any) -> Any:
-        text = _text(reader, key, node)
-        value = parse(text)
-        if value is None:
-            raise reader.refuse(node, f"'{key}: {text}': expected {expected}")
-        return value
+        text = str(reader.expect(node, "scalar", key))
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise reader.refuse(node, f"'{key}: {text}': expected {error}") from None
 
     return read
 
 
-def _number(low: int, high: int) -> Read:
-    def parse(text: str) -> int | None:
-        known = re.fullmatch("[0-9]{1,20}", text) and low <= int(text) <= high
-        return int(text) if known else None
-
-    return _parsed(parse, f"a whole number from {low} to {high}")
-
-
-def _quantity(kind: Kind, low: int = 0, high: int = 2**64 - 2) -> Read:
-    def read(reader: Reader, key: str, node: Any) -> int:
-        value = int(
-            _parsed(lambda text: parse_kind(kind, text), EXPECTED[kind.unit])(reader, key, node)
-        )
-        if not low <= value <= high:
-            expected = f"from {format_kind(kind, low)} to {format_kind(kind, high)}"
-            raise reader.refuse(node, f"'{key}: {node.value}': expected {expected}")
-        return value
-
-    return read
-
-
-def _choice(known: Sequence[str], **others: Any) -> Read:
-    """One of some words; 'others' have a meaning of their own."""
-    values = {**dict(zip(known, known)), **others}
-    return _parsed(values.get, f"one of {', '.join(known)}")
-
-
-def _traffic(text: str) -> float | None:
-    try:
-        return float(text) if 0 < float(text) < 1000 else None
-    except ValueError:
-        return None
-
-
-_BOOL = _choice(("false", "true"), false=False, true=True)
+def _traffic(text: str) -> float:
+    found = number_of(text)
+    if found is None or found.unit or not 0 < found.value < 1000:
+        raise ValueError("flits/ns/switch, such as 0.015")
+    return found.value
 
 
 def _list(read: Read) -> Read:
@@ -173,27 +128,28 @@ def _section(section: type) -> Read:
     return read
 
 
-COPIES, MESSAGES, LOADS = _number(1, COPIES_MAX), _number(1, MESSAGES_MAX), _number(1, LOADS_MAX)
-TRAFFIC = _parsed(_traffic, "flits/ns/switch, such as 0.015")
-WARMUP, UNIT, ANY_SHARE = _number(0, MESSAGES_MAX), _quantity(TIME, PS_PER_US), _quantity(SHARE)
+TEXT, BOOL = _scalar(str), _scalar(choice("false", "true", false=False, true=True))
+COPIES, LOADS = (_scalar(number(1, most)) for most in (COPIES_MAX, LOADS_MAX))
+WARMUP, MESSAGES = (_scalar(number(least, MESSAGES_MAX)) for least in (0, 1))
+TIMES, UNIT = _scalar(quantity(TIME)), _scalar(quantity(TIME, PS_PER_US))
+ANY_SHARE = _scalar(quantity(SHARE))
 
 
 @dataclass
 class Choice:
     """A network, case or algorithm, and its changes of the run file."""
 
-    name: str = _key(_text, "", needed=True)
+    name: str = _key(TEXT, "", needed=True)
     set: list[str] = _key(_sets, list)  # KEY=VALUE
     n: int = _key(COPIES, 1)  # instances of a network
     # Ppm, in place of the definition's; the case's takes precedence. 0: not given.
-    load: int = _key(_quantity(SHARE, 0, 10**6), 0)
-    traffic: float = _key(TRAFFIC, 0.0)  # a case's load in flits/ns/switch; 0: not given
+    load: int = _key(_scalar(quantity(SHARE, 0, 10**6)), 0)
+    traffic: float = _key(_scalar(_traffic), 0.0)  # a case's load in flits/ns/switch; 0: not given
 
     def varies(self) -> bool:
         return any("{n" in text for text in self.set)
 
     def sets(self, instance: int) -> list[str]:
-        """The changes for an instance, from 1."""
         return [expand(text, instance) for text in self.set]
 
 
@@ -208,11 +164,9 @@ def expand(text: str, instance: int) -> str:
 
 @dataclass
 class Quick:
-    """What --quick changes."""
-
-    networks: str = _key(_text, "")  # "A,B"; "": all
-    cases: str = _key(_text, "")
-    algorithms: str = _key(_text, "")
+    networks: str = _key(TEXT, "")  # "A,B"; "": all
+    cases: str = _key(TEXT, "")
+    algorithms: str = _key(TEXT, "")
     n: int = _key(COPIES, 2)  # upper bound on the instances of each network
     loads: int = _key(LOADS, 4)
     unit: int = _key(UNIT, 10**9)
@@ -226,11 +180,11 @@ class Quick:
 class Schedule:
     """A GOAL schedule that is generated before the runs; the first entry of traffic replays it."""
 
-    kind: str = _key(_text, "", needed=True)
-    ranks: int = _key(_number(2, 65534), 0, needed=True)
+    kind: str = _key(TEXT, "", needed=True)
+    ranks: int = _key(_scalar(number(2, 65534)), 0, needed=True)
     rounds: int = _key(MESSAGES, 1)
-    bytes: int = _key(_quantity(SIZE, 0, 2**32 - 1), 0, needed=True)
-    calc: int = _key(_quantity(TIME), 0)  # ps
+    bytes: int = _key(_scalar(quantity(SIZE, 0, 2**32 - 1)), 0, needed=True)
+    calc: int = _key(TIMES, 0)  # ps
     path: str = ""  # once it is made
 
 
@@ -244,25 +198,25 @@ class Definition:
 
     name: str = ""
     origin: str = ""  # for messages
-    weft: str = field(default="", metadata={"read": _text}, compare=False)
-    paper: str = _key(_text, "")
-    place: str = _key(_text, "")
-    title: str = _key(_text, "")
-    missing: str = _key(_text, "")  # why it cannot be run; then nothing below is set
-    members: list[str] = _key(_list(_text), list)  # groups only
-    time: str = _key(_text, "")  # for people
-    quick_time: str = _key(_text, "")
+    weft: str = field(default="", metadata={"read": TEXT}, compare=False)
+    paper: str = _key(TEXT, "")
+    place: str = _key(TEXT, "")
+    title: str = _key(TEXT, "")
+    missing: str = _key(TEXT, "")  # why it cannot be run; then nothing below is set
+    members: list[str] = _key(_list(TEXT), list)  # groups only
+    time: str = _key(TEXT, "")  # for people
+    quick_time: str = _key(TEXT, "")
     # 'productivity' is the thesis' word, which was the name up to 0.1.
-    measure: str = _key(_choice(MEASURES, productivity=SATURATION), "")
-    axis: str = _key(_choice(("share", "bits/us")), "share")
-    latency: bool = _key(_BOOL, False)  # a throughput has a picture of the latency as well
-    means: bool = _key(_BOOL, False)  # tables in Markdown have means over instances
+    measure: str = _key(_scalar(choice(*MEASURES, productivity=SATURATION)), "")
+    axis: str = _key(_scalar(choice("share", "bits/us")), "share")
+    latency: bool = _key(BOOL, False)  # a throughput has a picture of the latency as well
+    means: bool = _key(BOOL, False)  # tables in Markdown have means over instances
     # Latency against traffic, a picture for each network and case.
-    curves: bool = _key(_BOOL, False)
-    run: str = _key(_text, "")
-    published: str = _key(_text, "")
+    curves: bool = _key(BOOL, False)
+    run: str = _key(TEXT, "")
+    published: str = _key(TEXT, "")
     # Ppm; where the search starts, or the load.
-    load: int = _key(_quantity(SHARE, 1, 10**6), 100000)
+    load: int = _key(_scalar(quantity(SHARE, 1, 10**6)), 100000)
     loads: int = _key(LOADS, 10)
     unit: int = _key(UNIT, 10**9)  # ps that stand for a ms of the paper
     schedule: Schedule = _key(_section(Schedule), Schedule)
@@ -270,7 +224,7 @@ class Definition:
     order: int = _key(ANY_SHARE, 20000)  # ppm; published means closer than this have no order
     warmup: int = _key(WARMUP, 200000)
     messages: int = _key(MESSAGES, 200000)
-    latency_limit: int = _key(_quantity(TIME), 0)  # ps; saturated above it. 0: any latency
+    latency_limit: int = _key(TIMES, 0)  # ps; saturated above it. 0: any latency
     networks: list[Choice] = _key(CHOICES, list)
     cases: list[Choice] = _key(CHOICES, list)
     algorithms: list[Choice] = _key(CHOICES, list)
@@ -294,7 +248,6 @@ class Definition:
 
     @property
     def unit_ns(self) -> float:
-        """The paper's ms in ns."""
         return self.unit / 1000
 
     @property
@@ -316,7 +269,6 @@ class Definition:
         self.tolerance = self.order = quick.tolerance
 
     def set_instances(self, count: int) -> None:
-        """That many instances of each network that has any."""
         everywhere = any(c.varies() for choices in self.lists[1:] for c in choices)
         found = [network for network in self.networks if everywhere or network.varies()]
         if not found:
@@ -340,8 +292,7 @@ class Definition:
         setattr(self, name, value)
 
     def select(self, words: str) -> None:
-        """Keeps the networks, cases and algorithms of "A,B"; a list that has none of them is kept
-        whole."""
+        """Keeps the networks, cases and algorithms of "A,B"; a list with none of them stays whole."""
         names = {choice.name for choices in self.lists for choice in choices} - {""}
         if not set(words.split(",")) <= names:
             raise Error(
@@ -402,7 +353,7 @@ def load(path: str, only: str = "") -> list[Definition]:
     reader.only(pairs, ("weft", "paper", "published", "definitions"))
     reader.needs(reader.root, pairs, ["paper", "definitions"])
     keys = [key for key in ("paper", "published") if key in pairs]
-    shared = {key: _text(reader, key, pairs[key][1]) for key in keys}
+    shared = {key: TEXT(reader, key, pairs[key][1]) for key in keys}
     made = []
     for name, (_, node) in reader.map(pairs["definitions"][1], "definitions").items():
         if only in ("", name):

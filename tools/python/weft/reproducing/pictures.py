@@ -9,9 +9,8 @@ link and switch have a picture of each case as well: bars of the most used links
 means over the instances, except latency against traffic and links by rank: each instance has loads and
 links of its own, so these show the first one.
 """
-from __future__ import annotations
-
 import errno
+import itertools
 import math
 import os
 import re
@@ -55,21 +54,16 @@ class Bundle:
         """The label, and how many instances it stands for if some are missing."""
         return self.label + (f" ({count} of {self.wanted})" if count < self.wanted else "")
 
-    def mean(self, values: Values, at: int) -> tuple[Interval, int]:
-        """Over the instances that have such a number, and how many those are."""
-        lists = [values(trial) for trial in self.trials]
-        known = [v[at] for v in lists if at < len(v) and not math.isnan(v[at])]
-        return mean_of(known), len(known)
+    def columns(self, values: Values) -> list[tuple[float, ...]]:
+        """The numbers of all instances side by side; NaN: one has none there."""
+        return [*itertools.zip_longest(*map(values, self.trials), fillvalue=NAN)]
 
-    def points(self, x: Values, y: Values) -> list[Point]:
-        """As many as the first instance has."""
-        places = enumerate(x(self.trials[0]))
-        return [Point(Interval(place), self.mean(y, at)[0], NOTHING) for at, place in places]
-
-    def entry(self, name: str, at: int, key: str, scale: float) -> Interval:
-        """The mean of a number in the entry of a list of the results."""
-        lists = [trial.result.get(name) or [] for trial in self.trials]
-        return mean_of([scale * number(l[at], key) for l in lists if at < len(l)])
+    def means(self, name: str, key: str, scale: float) -> list[Interval]:
+        """The means of a number in the entries of a list of the results."""
+        columns = self.columns(
+            lambda trial: [scale * number(one, key) for one in trial.result.get(name) or []]
+        )
+        return [mean_of(column) for column in columns]
 
     def list(self, name: str) -> list[Any]:
         return self.trials[0].result.get(name) or []
@@ -100,12 +94,12 @@ def _over_loads(bundle: Bundle, y: Values) -> list[Point]:
     """Offered traffic differs a little between the instances of one load: the load is the place. A
     load at which an instance has no such number has no mean, which would be of the better ones only.
     """
-    points = bundle.points(_each("load"), y)
-    for at, point in enumerate(points):
-        if bundle.mean(y, at)[1] < len(bundle.trials):
-            point.y = Interval(NAN)
-        accepted, offered = (bundle.mean(_each(key), at)[0] for key in ("accepted", "offered"))
-        point.hollow = accepted.mean < ACCEPTS_LESS * offered.mean
+    points = []
+    columns = map(bundle.columns, (y, _each("accepted"), _each("offered")))
+    for load, values, *traffic in zip(_each("load")(bundle.trials[0]), *columns):
+        mean = Interval(NAN) if any(map(math.isnan, values)) else mean_of(values)
+        accepted, offered = (mean_of(column).mean for column in traffic)
+        points.append(Point(Interval(load), mean, NOTHING, accepted < ACCEPTS_LESS * offered))
     return points
 
 
@@ -115,19 +109,21 @@ def _latencies(trial: Trial) -> list[Point]:
         hollow = one.accepted < ACCEPTS_LESS * one.offered
         if trial.definition.measure == d.SATURATION:
             hollow = trial.accepts_less(one)
-        if one.traffic > 0:
-            x, y, y2 = map(Interval, (one.traffic, one.total_ns, one.network_ns))
+        if one.flits_per_ns_per_switch > 0:
+            numbers = (one.flits_per_ns_per_switch, one.total_ns, one.network_ns)
+            x, y, y2 = map(Interval, numbers)
             points.append(Point(x, y, y2, hollow))
     return points
 
 
 def _points(kind: str, bundle: Bundle) -> list[Point]:
+    first = bundle.trials[0]
     if kind in ("throughput-load", "latency-load"):
         return _over_loads(bundle, _each("accepted") if kind == "throughput-load" else _total)
     if kind in ("efficiency-time", "latency-time"):
         key = "accepted" if kind == "efficiency-time" else "released_latency_ns"
-        return bundle.points(_series("t_ns"), _series(key))
-    first = bundle.trials[0]
+        columns = zip(_series("t_ns")(first), bundle.columns(_series(key)))
+        return [Point(Interval(time), mean_of(column), NOTHING) for time, column in columns]
     if first.copy > 0:
         return []
     if kind == "latency-throughput":
@@ -161,8 +157,7 @@ class Figures:
 
     def _bundles(self, network: str, case: str) -> Iterator[Bundle]:
         for algorithm in self.what.algorithms:
-            names = (network, case, algorithm.name)
-            own = [one for one in self.trials if one.names == names]
+            own = [one for one in self.trials if one.names == (network, case, algorithm.name)]
             done = [trial for trial in own if trial.stage == Stage.DONE and trial.points]
             if done:
                 yield Bundle(algorithm.name, done, len(own))
@@ -194,9 +189,9 @@ class Figures:
         counts = dict.fromkeys(made, len(self.trials) + 1)
         for place, case in enumerate(curves.groups):
             for bundle in self._bundles(network, case):
-                value, count = bundle.mean(lambda trial: [trial.value], 0)
-                curve = made[bundle.label]
-                curve.points.append(Point(Interval(place), value, NOTHING))
+                values = [one.value for one in bundle.trials if not math.isnan(one.value)]
+                curve, count = made[bundle.label], len(values)
+                curve.points.append(Point(Interval(place), mean_of(values), NOTHING))
                 if count < counts[bundle.label]:
                     counts[bundle.label], curve.label = count, bundle.named(count)
                 curves.intervals = curves.intervals or len(bundle.trials) > 1
@@ -208,14 +203,14 @@ class Figures:
         curves = self._curves("bars", "Utilisation of links [%]")
         chosen: list[int] = []
         for bundle in self._bundles(network, case):
+            uses = bundle.means("links", "utilisation", 100)
             if not chosen:
                 links = bundle.list("links")
                 between = [at for at, link in enumerate(links) if is_between_switches(link)]
-                between.sort(key=lambda at: -bundle.entry("links", at, "utilisation", 1).mean)
-                chosen = between[:LINKS_SHOWN]
+                chosen = sorted(between, key=lambda at: -uses[at].mean)[:LINKS_SHOWN]
                 curves.groups = [f"{links[at]['from']} to {links[at]['to']}" for at in chosen]
-            uses = [bundle.entry("links", at, "utilisation", 100) for at in chosen]
-            points = [Point(Interval(at), use, NOTHING) for at, use in enumerate(uses)]
+            known = [uses[link] if link < len(uses) else Interval(NAN) for link in chosen]
+            points = [Point(Interval(at), use, NOTHING) for at, use in enumerate(known)]
             self._add(curves, bundle, points)
         return curves
 
@@ -230,10 +225,11 @@ class Figures:
         places = self.asker.ask("network", file=run, overrides=sets, places=True)["places"]
         for bundle in bundles if places else ():
             points = []
-            for at, entry in enumerate(bundle.list("switches")):
+            waits = bundle.means("switches", "waiting_ns", 1e-3)
+            for entry, wait in zip(bundle.list("switches"), waits):
                 if entry.get("switch") in places:
                     x, y = map(Interval, places[entry["switch"]])
-                    points.append(Point(x, y, bundle.entry("switches", at, "waiting_ns", 1e-3)))
+                    points.append(Point(x, y, wait))
             self._add(curves, bundle, points)
         return curves
 

@@ -6,21 +6,18 @@ A result is stored in a folder under a hash of the point's whole configuration, 
 names and of the program. Another experiment that needs the same point takes it from there; a new
 build runs it again.
 """
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json
 import os
-import sys
-import time
 from collections import deque
 from typing import Any
 
 from ..asker import Asker, must
 from ..child import Child, run_all
-from ..error import Error, os_error, printable
+from ..error import Error, os_error
 from ..files import make_folder, remove
+from ..sweeping.run import Progress
 from .definition import EFFICIENCY, SETTLING, Definition, Schedule
 from .trial import Stage, Trial
 
@@ -44,12 +41,7 @@ class Pool:
     """The trials and their running points."""
 
     def __init__(
-        self,
-        trials: list[Trial],
-        asker: Asker,
-        cache: str,
-        srun: str | None = None,
-        again: bool = False,
+        self, trials: list[Trial], asker: Asker, cache: str, srun: str | None, again: bool
     ) -> None:
         """'srun' as in Child; 'again': results that are there do not count."""
         self.trials, self.asker, self.cache, self.srun = trials, asker, cache, srun
@@ -59,9 +51,7 @@ class Pool:
         self.queue = deque(trials)
         self.running: dict[Child, tuple[Trial, str]] = {}
         self.waiting: dict[str, list[Trial]] = {}  # for the result of a running point, by its key
-        self.done = self.ran = self.had = 0
-        self.clear = "\r\033[K" if sys.stderr.isatty() else ""
-        self.started = time.monotonic()
+        self.progress = Progress(len(trials), 0)
 
     def key(self, trial: Trial) -> str:
         """A name for the next point: equal if the same program would run the same."""
@@ -72,8 +62,7 @@ class Pool:
         return hashlib.blake2b(whole.encode(), digest_size=8).hexdigest()
 
     def take_known(self, trial: Trial) -> str | None:
-        """Gives the trial all stored results that it asks for. The key of the point that must be run;
-        None: the trial is over."""
+        """Gives the trial all stored results. The key of the point to be run; None: it is over."""
         while not trial.is_over:
             result = None
             try:
@@ -86,13 +75,11 @@ class Pool:
                     result = self.asker.whole_result(f"{self.cache}/{key}.json")
             if result is None or not trial.take(result):
                 return key
-            self.had += 1
         self._print_end(trial)
         return None
 
     def begin(self) -> Child | None:
-        """Starts the next point that no other trial runs; a trial waits for the result of one that
-        runs."""
+        """Starts the next point. A trial waits if another one runs its point."""
         while self.queue:
             trial = self.queue.popleft()
             key = self.take_known(trial)
@@ -128,7 +115,6 @@ class Pool:
         try:
             if not trial.take(self._store(child, trial.definition, key, interrupted)):
                 raise Error("the result is not whole")
-            self.ran += 1
         except Error as error:
             if interrupted:
                 return
@@ -139,23 +125,19 @@ class Pool:
             self.queue.appendleft(trial)
 
     def _print_end(self, trial: Trial) -> None:
-        self.done += 1
-        text = f"weft reproduce: {trial.label}: {trial.fault}"
-        if trial.stage != Stage.FAILED:
-            text = f"[{self.done}/{len(self.trials)}] {trial.label}: {trial.value:.4g} in "
-            text += f"{len(trial.points)} points"
-        if trial.stage == Stage.FAILED or not self.clear:
-            print(self.clear + printable(text), file=sys.stderr, flush=True)
-
-    def _draw(self, running: int) -> None:
-        text = f"{self.done} of {len(self.trials)} done, {self.ran} points run, {self.had} known, "
-        text += f"{running} running, {time.monotonic() - self.started:.0f} s"
-        if self.clear:
-            print(self.clear + text * (running > 0), end="", file=sys.stderr, flush=True)
+        self.progress.done += 1
+        if trial.stage == Stage.FAILED:
+            self.progress.line(f"{trial.label}: {trial.fault}")
+        elif self.progress.bar is None:
+            found = f"{trial.value:.4g} in {len(trial.points)} points"
+            self.progress.line(f"{trial.label}: {found}")
 
     def run(self, jobs: int) -> bool:
         """Runs all trials, 'jobs' points at a time; whether it was interrupted."""
-        return run_all(jobs, self.begin, self.end, self._draw)
+        try:
+            return run_all(jobs, self.begin, self.end, self.progress.draw)
+        finally:
+            self.progress.end()
 
 
 def make_schedule(schedule: Schedule, folder: str) -> None:

@@ -8,10 +8,7 @@ An empty number was not printed. Rows with a minimum or maximum and no mean are 
 which the paper has in place of a number, the numbers are Weft's reading of them; with '-' as words
 they are bounds that no paper has.
 """
-from __future__ import annotations
-
 import math
-import re
 from dataclasses import dataclass
 
 from ..error import Error, os_error
@@ -73,17 +70,13 @@ class Row:
     words: str
 
     @property
-    def is_transient(self) -> bool:
-        return self.quantity in TRANSIENT
-
-    @property
     def is_link(self) -> bool:
         return self.quantity in LINK_QUANTITIES
 
     @property
     def is_relative(self) -> bool:
         """Whether it compares the algorithm with another one."""
-        return self.quantity in FACTORS or self.is_transient and bool(self.over)
+        return self.quantity in FACTORS or self.quantity in TRANSIENT and bool(self.over)
 
     @property
     def is_claim(self) -> bool:
@@ -106,32 +99,20 @@ class Row:
         return QUANTITIES[self.quantity].format(what, self.limit)
 
 
-def _quantity(text: str) -> tuple[str, int]:
-    """The name and its number.
-
-    >>> _quantity("below-10"), _quantity("traffic-interval")
-    (('below', 10), ('traffic-interval', 0))
-    """
-    if text in QUANTITIES and text not in NUMBERED:
-        return text, 0
-    name, _, digits = text.partition("-")
-    number = int(digits) if re.fullmatch("[0-9]{1,9}", digits) else None
-    if name not in NUMBERED or number is None or name == "after" and number > 1000:
-        raise ValueError
-    return name, number
-
-
 def _row(cells: list[str]) -> Row:
-    words = cells[8] if len(cells) == 9 else ""
-    if not 8 <= len(cells) <= 9 or len(words) > WORDS_MAX:
+    """ValueError: the cells are not a row."""
+    text, case, network, algorithm, over, *ends = cells
+    words = ends.pop() if len(ends) == 4 else ""
+    low, high, mean = (float(end or "nan") for end in ends)
+    name, _, digits = (text, "", "0") if text in QUANTITIES else text.partition("-")
+    row = Row(name, int(digits), case, network, algorithm, over, low, high, mean, words)
+    known = name in NUMBERED if name != text else name in QUANTITIES and name not in NUMBERED
+    limit = 1000 if name == "after" else 10**9
+    needs = row.is_relative or name == "slowdown"
+    wrong = name not in TRANSIENT and needs != bool(over) or len(words) > WORDS_MAX
+    if not known or wrong or not digits.isdecimal() or row.limit > limit:
         raise ValueError
-    case, network, algorithm, over = cells[1:5]
-    low, high, mean = (float(text or "nan") for text in cells[5:8])
-    if any(text and not math.isfinite(float(text)) for text in cells[5:8]):
-        raise ValueError
-    row = Row(*_quantity(cells[0]), case, network, algorithm, over, low, high, mean, words)
-    wants_over = row.quantity in (*FACTORS, "slowdown")
-    if not row.is_transient and wants_over != bool(row.over):
+    if any(end and not math.isfinite(float(end)) for end in ends):
         raise ValueError
     return row
 
@@ -141,16 +122,15 @@ def load(definition: Definition) -> list[Row]:
     path, rows = definition.published, []
     networks, cases, algorithms = ({c.name for c in choices} for choices in definition.lists)
     try:
-        with open(path, encoding="utf-8") as file:
-            lines = list(enumerate(file.read().splitlines(), 1))
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = [(at, line.rstrip("\n")) for at, line in enumerate(file, 1)]
     except OSError as error:
         raise os_error(error, path) from None
-    lines = [(at, line) for at, line in lines if line and not line.startswith("#")]
-    whole = any(line.startswith("definition,") for _, line in lines[:1])
-    for at, line in lines[:1]:
-        if not line.removeprefix("definition,").startswith(HEADER):
-            raise Error(f"{path}:{at}: expected '{HEADER}'")
-    for at, line in lines[1:]:
+    (first, head), *lines = [one for one in lines if one[1] and one[1][0] != "#"] or [(1, "")]
+    whole = head.startswith("definition,")
+    if not head.removeprefix("definition,").startswith(HEADER):
+        raise Error(f"{path}:{first}: expected '{HEADER}'")
+    for at, line in lines:
         cells = line.split(",")
         if whole and cells.pop(0) != definition.name:
             continue

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""A comparison as text for a terminal and as Markdown, which tests/bench/pages reads."""
-from __future__ import annotations
-
+"""A comparison as tables for a terminal, or in Markdown, which tests/bench/pages reads."""
 import itertools
 import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ..quantity import mean_of
+from ..quantity import grouped, mean_of
 from .comparison import Compared, Comparison
 from .definition import COMPLETION, EFFICIENCY, RUN_TITLES, THROUGHPUT, Definition
 from .published import LINK_QUANTITIES, NAN, Row
@@ -48,42 +46,51 @@ def numbers(quantity: str, low: float, high: float, mean: float) -> str:
     return f"{mean:.{digits}f} ({low:.{digits}f}..{high:.{digits}f})"
 
 
-class Cells(NamedTuple):
-    """The texts of a row."""
+class Table(NamedTuple):
+    """A title, the names of the columns after the first, and rows of texts."""
 
-    network: str
-    subject: str
-    theirs: str
-    reading: str
-    ours: str
-    mean: str
-    ratio: str
-    spread: str
-    match: str
+    title: str
+    head: Sequence[str]
+    rows: list[list[str]]
 
-    @classmethod
-    def of(cls, one: Compared) -> Cells:
-        row, ends = one.row, (one.min, one.max) if one.instances > 1 else (NAN, NAN)
-        theirs, reading = numbers(row.quantity, row.min, row.max, row.mean), ""
-        if row.words:
-            theirs, reading = "-" if row.words == "-" else f"'{row.words}'", theirs
-        match = ""
-        if not one.is_whole:
-            many = f"{one.instances} of {one.wanted}" if one.instances > 0 else "not"
-            match = f"{many} measured"
-        elif one.checked:
-            match = (("apart", "near"), ("does not hold", "holds"))[row.is_claim][one.within]
-        return cls(
-            _joined(row.network, row.case),
-            subject(row),
-            theirs,
-            reading,
-            numbers(row.quantity, *ends, one.mean),
-            numbers(row.quantity, NAN, NAN, one.mean),
-            f"{one.ratio:.2f}" if one.instances > 0 and math.isfinite(one.ratio) else "-",
-            f"{one.half:.2f}" if row.is_relative and math.isfinite(one.half) else "",
-            match,
+    def markdown(self) -> str:
+        lines = ([self.title, *self.head], *self.rows)
+        head, *rows = (
+            "".join(f"| {cell} ".rstrip() + " " for cell in line) + "|" for line in lines
         )
+        return "\n".join(["", head, f"|{'---|' * (len(self.head) + 1)}", *rows])
+
+    def text(self) -> str:
+        lines = [["", *self.head], *self.rows]
+        widths = [max(map(len, column)) for column in zip(*lines)]
+        padded = ("  " + " | ".join(map(str.ljust, line, widths)).rstrip(" |") for line in lines)
+        return "\n".join([self.title, *padded])
+
+
+def _half(one: Compared) -> str:
+    return f" ± {one.half:.2f}" if one.row.is_relative and math.isfinite(one.half) else ""
+
+
+def _ratio(one: Compared) -> str:
+    return f"{one.ratio:.2f}" if one.instances > 0 and math.isfinite(one.ratio) else "-"
+
+
+def _match(one: Compared) -> str:
+    if not one.is_whole:
+        many = f"{one.instances} of {one.wanted}" if one.instances > 0 else "not"
+        return f"{many} measured"
+    words = (("apart", "near"), ("does not hold", "holds"))[one.row.is_claim]
+    return words[one.within] if one.checked else ""
+
+
+def _cells(one: Compared, readings: bool) -> list[str]:
+    row, ends = one.row, (one.min, one.max) if one.instances > 1 else (NAN, NAN)
+    published = [numbers(row.quantity, row.min, row.max, row.mean), ""]
+    if row.words:
+        published = ["-" if row.words == "-" else f"'{row.words}'", published[0]]
+    ours = numbers(row.quantity, *ends, one.mean) + _half(one)
+    names = [_joined(row.network, row.case), subject(row)]
+    return [*names, *published[: 1 + readings], ours, _ratio(one), _match(one)]
 
 
 def curve(trial: Trial) -> dict[str, float]:
@@ -164,33 +171,24 @@ def _wrong(found: Comparison, pair: tuple[int, int]) -> str:
     )
 
 
-def _done(found: Comparison) -> list[Trial]:
-    """Those whose numbers are listed."""
-    curves = not found.definition.counts_messages
-    return [trial for trial in found.trials if curves and trial.stage == Stage.DONE]
-
-
-def _text_curves(found: Comparison) -> Iterator[str]:
+def _curves(found: Comparison, markdown: bool) -> Iterator[Table]:
+    """The numbers of all curves. Markdown has means over the instances if the definition says so."""
     what = found.definition
-    if what.counts_messages:
+    done = [trial for trial in found.trials if trial.stage == Stage.DONE]
+    if what.counts_messages or not done:
         return
+    title = RUN_TITLES.get(what.measure, "accepted at each load, shares of the hosts' links")
     if what.measure == EFFICIENCY:
         unit = f"; a ms stands for {what.unit / 1e6:.4g} us" if what.unit != 10**9 else ""
-        yield f"efficiency over time, shares of the hosts' links{unit}"
-        if found.trials:  # only a course has columns that need a name
-            yield f"  {'':48}" + "".join(f" {head:>8}" for head in COURSE)
-    elif what.measure == THROUGHPUT:
-        yield "accepted at each load, per cent of the hosts' links: share"
-    else:
-        title = RUN_TITLES[what.measure]
-        yield "time of the schedule, ms" if what.measure == COMPLETION else title
-    for trial in _done(found):
-        texts = [f" {text:>8}" for text in curve_cells(trial)]
-        if what.measure == THROUGHPUT:
-            # Loads stand beside the shares: a line may have no room for their names.
-            cells = zip(trial.points, curve_cells(trial))
-            texts = [f" {100 * point.load:4.0f}:{text}" for point, text in cells]
-        yield f"  {trial.label:48}{''.join(texts)}"
+        title = f"efficiency over time, shares of the hosts' links{unit}"
+    rows = [[trial.label, *curve_cells(trial)] for trial in done]
+    if what.means and markdown:
+        wanted = grouped(found.trials, lambda trial: trial.names)
+        rows = [
+            [_joined(names[2], *names[:2]), *mean_cells(trials, len(wanted[names]))]
+            for names, trials in grouped(done, lambda trial: trial.names).items()
+        ]
+    yield Table("" if markdown else title, [*curve(done[0])], rows)
 
 
 def _troubles(found: Comparison) -> Iterator[str]:
@@ -204,143 +202,76 @@ def _troubles(found: Comparison) -> Iterator[str]:
             yield f"  {trial.label}: {trial.fault}"
 
 
-def _failed(found: Comparison) -> str:
-    return f"{found.failed} of {len(found.trials)} measurements failed"
-
-
-def _by_kind(
-    found: Comparison, rows: Sequence[Compared]
-) -> Iterator[tuple[str, list[str], list[Cells]]]:
-    """The tables of rows: the heading of each, its columns with numbers, and its cells."""
+def _by_kind(found: Comparison, rows: Sequence[Compared]) -> Iterator[Table]:
     readings = any(one.row.words for one in found.rows)
-    columns = ["published", *["our reading"] * readings, "ours", "ratio"]
+    head = ["", "published", *["our reading"] * readings, "ours", "ratio", ""]
     for kind, ones in itertools.groupby(rows, lambda one: one.row.kind(found.definition)):
-        yield kind, columns, [Cells.of(one) for one in ones]
-
-
-def _lines(found: Comparison) -> Iterator[str]:
-    yield from _text_curves(found)
-    for kind, columns, cells in _by_kind(found, found.rows):
-        readings = len(columns) > 3
-        form = (
-            f"  {{:24}} {{:24}} | {{:22}} |{' {:15} |' * readings} {{:22}} | {{:>5}}  {{}}".format
-        )
-        yield kind
-        yield form("network", "algorithm", *columns, "").rstrip()
-        for cell in cells:
-            numbers = [cell.theirs, *[cell.reading] * readings, cell.ours, cell.ratio]
-            spread = f" ours +-{cell.spread}" if cell.spread else ""
-            yield form(cell.network, cell.subject, *numbers, cell.match + spread).rstrip()
-    yield from _troubles(found)
-    if found.failed > 0:
-        yield _failed(found)
-    yield _counts(found)
-    for pair in found.wrong:
-        yield f"  order: {_wrong(found, pair)}"
-
-
-def text(found: Comparison) -> str:
-    """A table: published, ours, ratio; then what is not as published."""
-    what = found.definition
-    lines = "".join(f"{line}\n" for line in _lines(found))
-    return f"{what.paper}, {what.place}: {what.title}\n{_extent(what)}{lines}"
-
-
-def _line(*texts: str) -> str:
-    return "|" + "".join(f" {text} |" if text else " |" for text in texts)
-
-
-def _head(*texts: str) -> str:
-    return f"\n{_line(*texts)}\n|{'---|' * len(texts)}"
-
-
-def _mark_curves(found: Comparison) -> Iterator[str]:
-    done = _done(found)
-    if done:
-        yield _head("", *curve(done[0]))
-    if not found.definition.means:
-        yield from (_line(trial.label, *curve_cells(trial)) for trial in done)
-        return
-    by_name: dict[tuple[str, str, str], list[Trial]] = {}
-    for trial in done:
-        by_name.setdefault(trial.names, []).append(trial)
-    for names, trials in by_name.items():
-        wanted = sum(other.names == names for other in found.trials)
-        yield _line(_joined(names[2], *names[:2]), *mean_cells(trials, wanted))
+        yield Table(kind, head, [_cells(one, readings) for one in ones])
 
 
 def _wide_cell(one: Compared) -> str:
     """ "1.42 (1.27..1.56) → 1.51 ± 0.05 (1.06)"."""
-    cell, bold = Cells.of(one), "**" if one.checked and not one.within else ""
-    text = f"{cell.theirs if one.row.is_number else '–'} →"
+    row, bold = one.row, "**" if one.checked and not one.within else ""
+    text = f"{numbers(row.quantity, row.min, row.max, row.mean) if row.is_number else '–'} →"
     if one.instances > 0:
-        text += f" {cell.mean}" + (f" ± {cell.spread}" if cell.spread else "")
-        text += f" ({bold}{cell.ratio}{bold})" if one.row.is_number else ""
-    return text if one.is_whole else f"{text} **{cell.match}**"
+        text += f" {numbers(row.quantity, NAN, NAN, one.mean)}{_half(one)}"
+        text += f" ({bold}{_ratio(one)}{bold})" if row.is_number else ""
+    return text if one.is_whole else f"{text} **{_match(one)}**"
 
 
-def _wide(found: Comparison) -> tuple[list[str], list[Compared]]:
+def _wide(found: Comparison) -> tuple[list[Table], list[Compared]]:
     """Wide tables, and the rows that have none: a line for each subject ("UD_ITB / UD"), a column for
     each network. If there are more networks than columns, the last word of a network's name
     ("hot-spot 16") is its column, and the words before it are part of the line's subject."""
     order = [network.name for network in found.definition.networks]
-    tables: dict[tuple[str, int], dict[tuple[str, ...], dict[str, Compared]]] = {}
 
     def split(name: str) -> tuple[str, str]:
         before, space, last = name.rpartition(" ")
         return (before, last) if len(order) > COLUMNS_MAX and space else ("", name)
 
-    def line_of(row: Row) -> tuple[str, ...]:
-        return split(row.network)[0], row.case, row.algorithm, row.over
+    def line_of(one: Compared) -> tuple[str | int, ...]:
+        row = one.row
+        kind = (row.quantity, row.limit)
+        return *kind, split(row.network)[0], row.case, row.algorithm, row.over
 
     # Bounds and readings have a column of their own, so they cannot share a line. A row without a
     # number is in the line of those that have one.
-    rows = [(one, one.row, (one.row.quantity, one.row.limit)) for one in found.rows]
-    numbered = {(kind, line_of(row)) for _, row, kind in rows if row.is_number}
-    for one, row, kind in rows:
-        if not (row.is_claim or row.words) and (kind, line_of(row)) in numbered:
-            line = tables.setdefault(kind, {}).setdefault(line_of(row), {})
-            line.setdefault(row.network, one)
-    made, shown = [], []
-    for lines in tables.values():
-        known = sorted({name for line in lines.values() for name in line}, key=order.index)
+    numbered = {line_of(one) for one in found.rows if one.row.is_number}
+    places: dict[object, Compared] = {}
+    for one in found.rows:
+        if not (one.row.is_claim or one.row.words) and line_of(one) in numbered:
+            places.setdefault((line_of(one), one.row.network), one)
+    made: list[Table] = []
+    shown: set[int] = set()
+    for ones in grouped(places.values(), lambda one: line_of(one)[:2]).values():
+        known = sorted({one.row.network for one in ones}, key=order.index)
         columns = list(dict.fromkeys(split(name)[1] for name in known))
         if not COLUMNS_MIN <= len(columns) <= COLUMNS_MAX:
             continue
-        ones = [one for line in lines.values() for one in line.values()]
-        made.append(_head(ones[0].row.kind(found.definition), *columns))
-        for line in lines.values():
-            cells = {split(name)[1]: _wide_cell(one) for name, one in line.items()}
-            row = next(iter(line.values())).row
+        rows = []
+        for line in grouped(ones, line_of).values():
+            row, cells = line[0].row, {split(one.row.network)[1]: _wide_cell(one) for one in line}
             first = _joined(subject(row), split(row.network)[0], row.case)
-            made.append(_line(first, *(cells.get(column, "") for column in columns)))
-        shown += [id(one) for one in ones]
+            rows.append([first, *(cells.get(column, "") for column in columns)])
+        made.append(Table(ones[0].row.kind(found.definition), columns, rows))
+        shown.update(map(id, ones))
     return made, [one for one in found.rows if id(one) not in shown]
 
 
-def markdown(found: Comparison, version: str) -> str:
-    """The same as tables in Markdown, with the version of Weft."""
-    what, lines = found.definition, [*_mark_curves(found)]
-    wide, rest = _wide(found)
+def render(found: Comparison, version: str, markdown: bool) -> str:
+    """Published, ours, ratio; then what is not as published. Markdown has wide tables if they fit."""
+    what, show = found.definition, Table.markdown if markdown else Table.text
+    wide, rest = _wide(found) if markdown else ([], found.rows)
+    lines = [show(table) for table in _curves(found, markdown)]
     if wide:
         lines.append(
             "Cells: published mean (min..max) → ours ± half of its 95 % interval (ratio, "
             f"bold if it differs from 1 by more than {what.tolerance / 1e4:.4g} %)."
         )
-    lines += wide
-    for kind, columns, cells in _by_kind(found, rest):
-        lines.append(_head(kind, "", *columns, ""))
-        for cell in cells:
-            ours = cell.ours + (f" ± {cell.spread}" if cell.spread else "")
-            texts = [
-                cell.theirs,
-                *[cell.reading] * (len(columns) > 3),
-                ours,
-                cell.ratio,
-                cell.match,
-            ]
-            lines.append(f"| {' | '.join([cell.network, cell.subject, *texts])} |")
-    lines.append(f"\n{_counts(found)}; {_failed(found)}.")
+    lines += [show(table) for table in (*wide, *_by_kind(found, rest))]
+    lines += () if markdown else _troubles(found)
+    failed = f"{found.failed} of {len(found.trials)} measurements failed"
+    lines.append(f"\n{_counts(found)}; {failed}.")
     lines += [f"Order: {_wrong(found, pair)}." for pair in found.wrong]
     body = "".join(f"{line}\n" for line in lines)
     return f"{what.paper}, {what.place}: {what.title} (weft {version})\n{_extent(what)}{body}"

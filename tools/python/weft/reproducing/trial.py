@@ -2,8 +2,6 @@
 # Copyright (c) 2026, the Weft developers
 """One algorithm in one case on one instance of a network, and the points that measure it, one after
 another because the result of a point decides where a search continues."""
-from __future__ import annotations
-
 import enum
 import math
 from collections.abc import Iterable
@@ -58,7 +56,7 @@ class Search:
         self.traffic = 0.0  # accepted at 'low'
         self.done = False
 
-    def verify(self, messages: int) -> Search:
+    def verify(self, messages: int) -> "Search":
         """One that starts at the answer, with strides of one step and longer runs."""
         return Search(load_of(max(self.low, 0)), messages, 1)
 
@@ -89,7 +87,7 @@ class Point(NamedTuple):
     load: float  # asked for, a share of the hosts' links
     offered: float
     accepted: float
-    traffic: float  # accepted in flits/ns/switch
+    flits_per_ns_per_switch: float  # accepted
     network_ns: float
     total_ns: float
     completion_ms: float  # schedules only; NaN: it did not end
@@ -125,8 +123,6 @@ def read_point(load: float, result: dict[str, Any]) -> Point:
 
 
 class Stage(enum.Enum):
-    """What a trial does next."""
-
     MEASURE = 0
     CURVE = 1
     DONE = 2
@@ -287,7 +283,7 @@ class Trial:
 
     def _search(self, point: Point) -> None:
         accepted = 0 if self._is_slow(point) else point.accepted
-        self.search.take(point.offered, accepted, point.traffic)
+        self.search.take(point.offered, accepted, point.flits_per_ns_per_switch)
         if self.search.done and self.scouting:
             self.search = self.search.verify(self.definition.messages)
             self.scouting = False
@@ -366,12 +362,11 @@ def measured(measure: str, point: Point, result: dict[str, Any]) -> float:
         "victims-p99": _first(result, "latency_ns", "total", "p99") / 1e3,
         "flow-slowdown": number((result.get("flows") or {}).get("slowdown") or {}, "p99"),
         "later-bursts": mean_of(bursts[1:]).mean,
-    }.get(measure, point.traffic)
+    }.get(measure, point.flits_per_ns_per_switch)
 
 
 def make(what: Definition, rows: list[Row], asker: Asker) -> list[Trial]:
-    """A trial for each algorithm, case and instance that a row wants; the algorithms of a case follow
-    each other."""
+    """The trials that the rows want; the algorithms of a case follow each other."""
     wanted = {(row.network, row.case, row.algorithm) for row in rows}
     wanted |= {(row.network, row.case, row.over) for row in rows if row.quantity in FACTORS}
     trials = [
@@ -385,11 +380,3 @@ def make(what: Definition, rows: list[Row], asker: Asker) -> list[Trial]:
     for trial in trials:
         trial.prepare(asker)
     return trials
-
-
-def find(trials: Iterable[Trial], row: Row, case: str, algorithm: str, copy: int) -> Trial | None:
-    """The trial of an instance; None if it has not been measured."""
-    names = (row.network, case, algorithm)
-    own = (trial for trial in trials if trial.copy == copy and trial.names == names)
-    found = next(own, None)
-    return found if found and found.stage == Stage.DONE else None

@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """weft sweep: a run file over values of its keys and over seeds."""
-from __future__ import annotations
-
 import json
 import os
 import sys
 from typing import Any
 
 from ..asker import Asker
-from ..command import note, number, options
+from ..command import note, options
 from ..error import Error, Exit
 from ..files import write_text
+from ..quantity import Parse, choice, number
 from . import estimate, manifest, run, slurm, table
-from .plan import POINTS_MAX, Vary, parse_seeds, parse_vary
-from .request import CASES_KEY, JOBS_MAX, SETS_MAX, Sweep, load_cases
+from .request import CASES_KEY, JOBS_MAX, POINTS_MAX, SETS_MAX, Sweep, Vary, load_cases, parse_vary
 from .run import Outcome
 
 NAME = "sweep"
@@ -51,55 +49,44 @@ or nothing was measured, 2 bad request, 3 not able, 130 ended by Ctrl-C.
 SKIPPED_SHOWN = 5
 GRACE_S = 90  # a client of NFS may remember for 60 s that there was no file
 GRACE_MAX_S = 86400
-FLAGS = ("skip-invalid", "dry-run", "prepare", "restart", "json")
-VALUES = ("vary", "cases", "seeds", "set", "jobs", "on", "sbatch", "grace", "point")
-NUMBERS = {
-    "jobs": (1, JOBS_MAX, ""),
-    "grace": (0, GRACE_MAX_S, f"0 to {GRACE_MAX_S} seconds"),
-    "point": (0, POINTS_MAX - 1, "the number of a point"),
-}
-
-
-def _take(sweep: Sweep, option: str, text: str) -> None:
-    plan = sweep.plan
-    if option in FLAGS:
-        setattr(sweep, option.replace("-", "_"), True)
-    elif option in NUMBERS:
-        setattr(sweep, option, number(option, text, *NUMBERS[option]))
-    elif option == "vary":
-        plan.add(parse_vary(text))
-    elif option == "cases":
-        if sweep.cases:
-            raise Error(f"--cases: expected one file, not also '{text}'")
-        sweep.cases = load_cases(text)
-        plan.add(Vary(CASES_KEY, [*sweep.cases]))
-    elif option == "seeds":
-        plan.first_seed, plan.seeds = parse_seeds(text)
-    elif option == "set":
-        if len(sweep.sets) == SETS_MAX:
-            raise Error(f"--set: at most {SETS_MAX} of them")
-        sweep.sets.append(text)
-    elif option == "on":
-        if text != "slurm":
-            raise Error(f"--on {text}: expected slurm")
-        sweep.on_slurm = True
-    else:
-        setattr(sweep, "folder" if option == "o" else option, text)
 
 
 def parse(words: list[str]) -> Sweep:
     sweep = Sweep(words=words)
-    found, rest = options(NAME, words, [*FLAGS, *(f"{name}=" for name in VALUES)])
-    for option, value in found:
-        _take(sweep, option, value)
+    plan = sweep.plan
+
+    def take_cases(text: str) -> None:
+        if sweep.cases:
+            raise Error(f"--cases: expected one file, not also '{text}'")
+        sweep.cases = load_cases(text)
+        plan.add(Vary(CASES_KEY, [*sweep.cases]))
+
+    def take_set(text: str) -> None:
+        if len(sweep.sets) == SETS_MAX:
+            raise Error(f"--set: at most {SETS_MAX} of them")
+        sweep.sets.append(text)
+
+    readers: dict[str, Parse] = {
+        "vary": lambda text: plan.add(parse_vary(text)),
+        "cases": take_cases,
+        "seeds": plan.take_seeds,
+        "set": take_set,
+        "jobs": number(1, JOBS_MAX),
+        "grace": number(0, GRACE_MAX_S, " seconds"),
+        "point": number(0, POINTS_MAX - 1),
+        "on": choice("slurm"),
+    }
+    found, rest = options(USAGE, words, readers)
+    for name, value in found.items():
+        setattr(sweep, "folder" if name == "o" else name, value)
     if len(rest) > 1:
         raise Error(f"one run file, not also '{rest[1]}'")
     sweep.run_file = rest[0] if rest else ""
     sweep.check()
-    if sweep.grace is None and sweep.on_slurm:
+    if sweep.grace is None and sweep.on:
         sweep.grace = GRACE_S
     if sweep.point is not None:
-        sweep.on_slurm = False
+        sweep.on = ""
     return sweep
 
 
@@ -139,7 +126,7 @@ def run_all(
     """Runs what is missing in the folder; also returns sweep.json."""
     with manifest.locked(sweep, asked):
         _choose_jobs(sweep, real_clock)
-        outcome = slurm.run(sweep, asker) if sweep.on_slurm else run.run(sweep, asker)
+        outcome = slurm.run(sweep, asker) if sweep.on else run.run(sweep, asker)
         return outcome, _write_tables(sweep, asked, outcome)
 
 
@@ -158,7 +145,6 @@ def summary(outcome: Outcome) -> str:
 
 
 def _report(sweep: Sweep, outcome: Outcome) -> int:
-    """Prints the last lines; the exit code of the command."""
     out = sys.stderr if sweep.json else sys.stdout
     print(f"{summary(outcome)}\n{sweep.folder}/sweep.csv, sweep-mean.csv, sweep.json", file=out)
     if outcome.interrupted:

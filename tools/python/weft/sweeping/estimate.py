@@ -6,8 +6,6 @@ On the virtual clock a few points, spread over the sweep, run for a small part o
 four times as long, and so on, until they take a tenth of a second; the last two of these give the cost
 of the rest as a straight line. On the real clock a run takes as long as it says.
 """
-from __future__ import annotations
-
 import math
 import os
 import tempfile
@@ -40,7 +38,6 @@ class Cost(NamedTuple):
 
 
 def _sets(takes: dict[str, Any], share: float) -> list[str]:
-    """The changes for a share of the point's time, or of its messages."""
     if takes["messages"] > 0:
         messages = max(1, share * takes["messages"])
         warmup = math.floor(share * takes["warmup_messages"])
@@ -69,7 +66,7 @@ def _cost_of(run: Callable[[float], Cost]) -> Cost:
 def _run(sweep: Sweep, asker: Asker, point: int, folder: str, share: float) -> Cost:
     sets = sweep.point_sets(point) + _sets(sweep.config(asker, point), share)
     child = run_one(asker.ask("about")["fabric"], sweep.run_file, sets, folder)
-    counters = read_json(child.part, "no result").get("counters") or {}
+    counters = read_json(child.part, "no result", "result/1").get("counters") or {}
     unfinished = counters.get("goal_unfinished")
     return Cost(child.cpu_s, unfinished is not None, unfinished == 0)
 

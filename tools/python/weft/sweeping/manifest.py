@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """manifest.json, the request of the sweep in its folder: what results there belong to."""
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json
@@ -79,11 +77,10 @@ def read(folder: str) -> Document | None:
     path = f"{folder}/{NAME}"
     if not os.path.exists(path):
         return None
-    document = read_json(path, "no manifest of a sweep")
-    is_object = isinstance(document, dict) and isinstance(document.get("points"), list)
-    if not is_object or document.get("weft") != FORMAT:
-        raise Error(f"{path}: no manifest of a sweep (expected weft: {FORMAT})")
-    return dict(document)
+    document = read_json(path, "no manifest of a sweep", FORMAT)
+    if not isinstance(document.get("points"), list):
+        raise Error(f"{path}: no manifest of a sweep: expected a list of points")
+    return document
 
 
 def _difference(path: str, there: object, asked: object) -> str | None:
@@ -108,7 +105,6 @@ def _difference(path: str, there: object, asked: object) -> str | None:
 
 
 def compare(sweep: Sweep, there: Document, asked: Document) -> None:
-    """Error with the first difference."""
     found = []
     for key in ("configuration", "vary", "seeds", "cases"):
         path = "" if key == "configuration" else f"--{key}"

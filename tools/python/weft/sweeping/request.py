@@ -1,23 +1,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
-"""The request of a sweep, its cases and the paths of its files.
+"""The request of a sweep: its points, its cases and the paths of its files.
 
-Its folder has manifest.json (the request), a result for each finished point, a log for each failed
-one, and the tables. Cases are named settings of several keys each, as the values of the key 'case'.
+The points are every combination of the values of all --vary, each with every seed. Cases are named
+settings of several keys each, as the values of the key 'case'. The folder has manifest.json (the
+request), a result for each finished point, a log for each failed one, and the tables.
 """
-from __future__ import annotations
-
+import functools
+import math
 import os
+import re
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..asker import Asker, Overrides
 from ..error import Error, os_error
 from ..files import Reader
-from .plan import Plan, normal_key
+from ..quantity import VALUES_MAX, not_a_span, number_of, span
 
 Cases = dict[str, list[str]]  # the KEY=VALUE of each by its name
 
+KEYS_MAX = 8
+POINTS_MAX = 100000
+NAME_MAX = 143  # bytes of a point's file without its end
+LABEL_MAX = 255
+OPTION = re.compile("[^,:=\\[{\"']*=")
 SETS_MAX = 48  # --set of the user
 RUN_SETS_MAX = 64  # limit in weft-fabric
 JOBS_MAX = 256
@@ -26,12 +34,165 @@ CASES_MAX = 1000
 CASE_SETS_MAX = 16
 
 
+@dataclass
+class Vary:
+    """A key of the run file ("traffic.0.load") and its values, as text for --set."""
+
+    key: str
+    values: list[str]
+
+    @functools.cached_property
+    def unit(self) -> str | None:
+        """The kind of unit that all values have; "" without one; None: not all are numbers.
+
+        >>> Vary("k", ["1", "2"]).unit, Vary("k", ["1%", "2%"]).unit, Vary("k", ["1", "2%"]).unit
+        ('', 'share', None)
+        """
+        kinds = {number and number.unit for number in map(number_of, self.values)}
+        return kinds.pop() if len(kinds) == 1 else None
+
+
+def normal_key(text: str) -> str:
+    """One name for one key.
+
+    >>> normal_key("traffic[0].load")
+    'traffic.0.load'
+    """
+    return text.replace("[", ".").replace("]", "")
+
+
+def split_values(text: str) -> list[str]:
+    """The values between commas outside brackets, quotes and generators.
+
+    >>> split_values('rlft:ports=4,stages=2,[1,2],"a,b"')
+    ['rlft:ports=4,stages=2', '[1,2]', '"a,b"']
+    """
+    values, start, depth, quote = [], 0, 0, ""
+    for at, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in "[{":
+            depth += 1
+        elif letter in "]}":
+            depth -= depth > 0
+        # A comma inside a generator's text, "rlft:ports=4,stages=2", is followed by an option.
+        elif letter == "," and depth == 0 and not OPTION.match(text, at + 1):
+            values.append(text[start:at])
+            start = at + 1
+    return [*values, text[start:]]
+
+
+def parse_vary(text: str) -> Vary:
+    """KEY=A,B,C, where an element may be LO:HI:STEP."""
+    name, equals, rest = text.partition("=")
+    if not equals or not name:
+        raise Error(f"--vary {text}: expected KEY=A,B,C or KEY=LO:HI:STEP")
+    key, values = normal_key(name), []
+    for element in split_values(rest):
+        if not element:
+            raise Error(f"--vary {key}: an empty value")
+        # Numbers with a colon are a range: no value of a run file has that form.
+        words = element.split(":") if re.match("[0-9].*:", element, re.S) else []
+        try:
+            if words and len(words) != 3:
+                raise not_a_span(element)
+            values += span(*words) if words else [element]
+        except Error as error:
+            raise Error(f"--vary {key}: {error}") from error
+    return Vary(key, values)
+
+
+@dataclass
+class Plan:
+    """Seeds change fastest, then the last key; points of one combination are consecutive."""
+
+    vary: list[Vary] = field(default_factory=list)
+    first_seed: int = 0
+    seeds: int = 0  # 0: the one of the run file
+    points: int = 0
+
+    def add(self, vary: Vary) -> None:
+        if len(vary.values) > VALUES_MAX:
+            raise Error(f"--vary {vary.key}: more than {VALUES_MAX} values")
+        value, times = Counter(vary.values).most_common(1)[0]
+        if times > 1:
+            raise Error(f"--vary {vary.key}: duplicate value '{value}'")
+        if len(self.vary) == KEYS_MAX:
+            raise Error(f"--vary: at most {KEYS_MAX} keys")
+        if any(other.key == vary.key for other in self.vary):
+            raise Error(
+                f"--vary {vary.key}: that key is varied already; put all its values into one --vary"
+            )
+        self.vary.append(vary)
+
+    def take_seeds(self, text: str) -> None:
+        """Takes LO:HI, or one number."""
+        words = text.split(":", 1)
+        if not all(re.fullmatch(r"[0-9]{1,20}", w) and int(w) < 2**64 for w in words):
+            raise ValueError("LO:HI, such as 1:10")
+        self.first_seed, self.seeds = int(words[0]), int(words[-1]) - int(words[0]) + 1
+        if not 1 <= self.seeds <= VALUES_MAX:
+            raise ValueError(f"1 to {VALUES_MAX} seeds, counted up")
+
+    def finish(self) -> None:
+        """Counts the points, once everything has been added."""
+        keys = [vary.key for vary in self.vary]
+        if "seed" in keys:
+            raise Error("--vary seed: expected --seeds LO:HI")
+        self.points = self.repeats * math.prod(len(vary.values) for vary in self.vary)
+        if self.points > POINTS_MAX:
+            raise Error(f"{self.points} points: expected at most {POINTS_MAX}")
+        self._names = short_keys(keys)
+
+    @property
+    def repeats(self) -> int:
+        """The number of consecutive points that differ only in their seed."""
+        return max(self.seeds, 1)
+
+    def values(self, point: int) -> list[str]:
+        index, values = point // self.repeats, []
+        for vary in reversed(self.vary):
+            index, at = divmod(index, len(vary.values))
+            values.append(vary.values[at])
+        return values[::-1]
+
+    def seed(self, point: int) -> int | None:
+        """None: the one of the run file."""
+        return self.first_seed + point % self.repeats if self.seeds > 0 else None
+
+    def _words(self, point: int) -> list[str]:
+        words = [f"{name}={value}" for name, value in zip(self._names, self.values(point))]
+        return words + ([f"seed={self.seed(point)}"] if self.seeds > 0 else [])
+
+    def label(self, point: int) -> str:
+        """For people: "load=10%, seed=1"."""
+        return _cut(", ".join(self._words(point)), LABEL_MAX) or "the run file as it is"
+
+    def name(self, point: int) -> str:
+        """Name of a point's file without its end: "07_load=10%_seed=1"; plain characters only."""
+        start = f"{point:0{len(str(self.points - 1))}}_"
+        rest = _cut("_".join(self._words(point)), NAME_MAX - len(start)) or "run"
+        return start + re.sub(
+            rb"[^a-zA-Z0-9._%+=-]", b"-", rest.encode("utf-8", "surrogateescape")
+        ).decode("ascii")
+
+
+def short_keys(keys: list[str]) -> list[str]:
+    """The last part of each key, or all of it if another one ends in the same."""
+    ends = [key.rpartition(".")[2] for key in keys]
+    return [end if ends.count(end) == 1 else key for key, end in zip(keys, ends)]
+
+
+def _cut(text: str, most: int) -> str:
+    return text.encode("utf-8", "surrogateescape")[:most].decode("utf-8", "surrogateescape")
+
+
 def _add_case(reader: Reader, node: Any, cases: Cases) -> None:
     pairs = reader.map(node)
-    reader.only(pairs, ("name", "set"), "name or set")
-    for key in ("name", "set"):
-        if key not in pairs:
-            raise reader.refuse(node, f"'{key}' is missing: expected {{name: …, set: …}}")
+    reader.only(pairs, ("name", "set"))
+    reader.needs(node, pairs, ("name", "set"))
     value = pairs["name"][1]
     name = str(reader.expect(value, "scalar", "name"))
     if not name:
@@ -52,9 +213,8 @@ def load_cases(path: str) -> Cases:
     reader = Reader(path)
     reader.form("cases/1")
     pairs = reader.map(reader.root)
-    reader.only(pairs, ("weft", "cases"), "cases")
-    if "cases" not in pairs:
-        raise reader.refuse(reader.root, "'cases' is missing: expected a list")
+    reader.only(pairs, ("weft", "cases"))
+    reader.needs(reader.root, pairs, ("cases",))
     listed = pairs["cases"][1]
     nodes = reader.expect(listed, "sequence", "cases")
     if not 1 <= len(nodes) <= CASES_MAX:
@@ -86,8 +246,6 @@ def check_cases(cases: Cases) -> Cases:
 
 @dataclass
 class Sweep:
-    """A sweep and how it runs."""
-
     run_file: str = ""  # absolute once it is checked
     plan: Plan = field(default_factory=Plan)
     cases: Cases = field(default_factory=dict)
@@ -98,7 +256,7 @@ class Sweep:
     skip_invalid: bool = False
     dry_run: bool = False
     prepare: bool = False  # only write the manifest
-    on_slurm: bool = False
+    on: str = ""  # "slurm"
     sbatch: str | None = None
     grace: int | None = None  # seconds that results may come after the last task
     point: int | None = None  # the only one to run, as a task
@@ -112,11 +270,11 @@ class Sweep:
             "which run file?": not self.run_file,
             "-o DIR is missing": self.folder is None and not self.dry_run,
             "-o '': expected a folder": self.folder == "",
-            "--sbatch requires --on slurm": self.sbatch is not None and not self.on_slurm,
+            "--sbatch requires --on slurm": self.sbatch is not None and not self.on,
             "--grace requires --on slurm": self.grace is not None
-            and not (self.on_slurm or self.point is not None),
+            and not (self.on or self.point is not None),
             "--dry-run: not with --on, --prepare or --point": self.dry_run
-            and (self.on_slurm or self.prepare or self.point is not None),
+            and (self.on or self.prepare or self.point is not None),
             "--dry-run: not with --restart or --json": self.dry_run and (self.restart or self.json),
             "--vary, --cases or --seeds is missing": not (plan.vary or plan.seeds),
         }

@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026, the Weft developers
 """Runs the points of a sweep that have no result yet, several at a time, and shows the progress on
-standard error: on a terminal a line that is redrawn, with errors above it; in a notebook a bar by
-tqdm if it is installed; otherwise a line for each point."""
-from __future__ import annotations
-
+standard error: on a terminal and in a notebook a bar of tqdm, with errors above it; otherwise a line
+for each point."""
 import os
-import shutil
 import sys
 import time
 from typing import Any, TextIO
@@ -17,8 +14,6 @@ from ..error import Error, Exit, os_error, printable
 from ..files import remove
 from . import table
 from .request import Sweep
-
-BAR_MIN, BAR_MAX = 4, 40
 
 
 class Outcome:
@@ -70,12 +65,17 @@ class Outcome:
         return True
 
 
-def _notebook_bar(points: int, had: int) -> Any:
+def _bar(points: int, had: int, out: TextIO) -> Any:
+    """A bar of tqdm; None: nobody looks, or it is not installed."""
+    if not out.isatty() and "ipykernel" not in sys.modules:
+        return None
     try:
         from tqdm.auto import tqdm
     except ImportError:
         return None
-    return tqdm(total=points, initial=had, unit="point")
+    tqdm.monitor_interval = 0  # no thread: the points are forked
+    look = {"unit": "point", "smoothing": 0, "dynamic_ncols": True, "leave": not out.isatty()}
+    return tqdm(total=points, initial=had, file=out, **look)
 
 
 class Progress:
@@ -83,63 +83,36 @@ class Progress:
 
     def __init__(self, points: int, had: int, out: TextIO | None = None) -> None:
         self.out = out if out is not None else sys.stderr
-        self.terminal = self.out.isatty()
-        self.notebook = _notebook_bar(points, had) if "ipykernel" in sys.modules else None
-        self.points, self.had, self.done = points, had, had
-        self.failed_points = self.running = 0
-        self.started = self.last_ended = time.monotonic()
-
-    @property
-    def ended(self) -> int:
-        return self.done + self.failed_points
-
-    def _left(self) -> str:
-        new, left = self.ended - self.had, self.points - self.ended
-        if new == 0 or left == 0:
-            return ""
-        seconds = int((self.last_ended - self.started) * left / new + 0.5)
-        hours, minutes = seconds // 3600, seconds // 60 % 60
-        return f", {f'{hours}:{minutes:02}' if hours else minutes}:{seconds % 60:02} left"
-
-    def bar(self, width: int) -> str:
-        """ "[####....] 3/20 points, 2 running, 1 failed, 1:05 left" in 'width' columns."""
-        failed = f", {self.failed_points} failed" if self.failed_points else ""
-        text = f"{self.ended}/{self.points} points, {self.running} running{failed}{self._left()}"
-        room = min(width - len(text) - 3, BAR_MAX)
-        if room < BAR_MIN:
-            return text[:width]
-        full = room * self.ended // self.points if self.points else room
-        return f"[{'#' * full}{'.' * (room - full)}] {text}"
+        self.bar = _bar(points, had, self.out)
+        self.points, self.done, self.failed_points = points, had, 0
 
     def draw(self, running: int = 0) -> None:
-        self.running = running
-        if self.notebook is not None:
-            self.notebook.total = self.points
-            self.notebook.update(self.ended - self.notebook.n)
-        if self.terminal:
-            width = shutil.get_terminal_size().columns - 1
-            print(f"\r\033[K{self.bar(width)}", end="", file=self.out, flush=True)
+        if self.bar is not None:
+            self.bar.total = self.points
+            failed = f", {self.failed_points} failed" if self.failed_points else ""
+            self.bar.set_postfix_str(f"{running} running{failed}", refresh=False)
+            self.bar.update(self.done + self.failed_points - self.bar.n)
+            self.bar.refresh()
 
     def end(self) -> None:
         """Clears the bar of a terminal; one in a notebook stays."""
         self.draw()
-        print("\r\033[K" * self.terminal, end="", file=self.out, flush=True)
-        if self.notebook is not None:
-            self.notebook.close()
+        if self.bar is not None:
+            self.bar.close()
 
     def line(self, text: str) -> None:
-        self.last_ended = time.monotonic()
-        count = f"[{self.ended:{len(str(self.points))}}/{self.points}]"
-        clear = "\r\033[K" * self.terminal
-        print(f"{clear}{count} {printable(text)}", file=self.out, flush=True)
+        if self.bar is not None:
+            self.bar.clear()
+        ended = self.done + self.failed_points
+        count = f"[{ended:{len(str(self.points))}}/{self.points}]"
+        print(f"{count} {printable(text)}", file=self.out, flush=True)
 
     def finished(self, label: str, result: dict[str, Any], seconds: float) -> None:
         self.done += 1
-        self.last_ended = time.monotonic()
         nothing, bad = result.get("nothing_measured"), table.is_bad(result)
         if nothing is not None:
             self.line(f"{label}: nothing was measured: {nothing} ({seconds:.1f} s)")
-        elif bad or not self.terminal and self.notebook is None:
+        elif bad or self.bar is None:
             offered, accepted = (
                 100 * (result["throughput"].get(key) or 0) for key in ("offered", "accepted")
             )
@@ -160,8 +133,6 @@ class Progress:
 
 
 class Runner:
-    """Runs the points that are missing."""
-
     def __init__(self, sweep: Sweep, asker: Asker) -> None:
         self.sweep, self.asker = sweep, asker
         self.fabric: str = asker.ask("about")["fabric"]

@@ -8,8 +8,6 @@ the points of the tasks, a line each; DIR/slurm.jobs the numbers of the jobs. A 
 finds its jobs there and waits for them before it sends points again. A point counts as failed when no
 task has been left for sweep.grace seconds, and has no result yet: NFS shows files late.
 """
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -19,8 +17,8 @@ import time
 
 from ..asker import Asker, program
 from ..child import Watch, last_line
-from ..error import Error, Exit, os_error
-from ..files import remove
+from ..error import Error, Exit
+from ..files import remove, write_text
 from .request import Sweep
 from .run import Outcome, Progress
 
@@ -52,8 +50,6 @@ def script(sweep: Sweep) -> str:
 
 
 class Slurm:
-    """The jobs of a sweep."""
-
     def __init__(self, sweep: Sweep, outcome: Outcome, progress: Progress) -> None:
         self.sweep, self.outcome, self.progress = sweep, outcome, progress
         self.jobs: list[int] = []
@@ -62,13 +58,8 @@ class Slurm:
         # Last answer of squeue, and last one with the sweep's tasks.
         self.heard = self.seen = time.monotonic()
 
-    def _write(self, name: str, text: str, mode: str = "w") -> None:
-        path = self.sweep.path(name)
-        try:
-            with open(path, mode, encoding="utf-8", errors="surrogateescape") as out:
-                out.write(text)
-        except OSError as error:
-            raise os_error(error, path) from error
+    def _write(self, name: str, text: str) -> None:
+        write_text(self.sweep.path(name), text, ours=True)
 
     def _send_array(self, first: int, count: int) -> None:
         """An array of tasks for 'count' lines of slurm.points from 'first'."""
@@ -83,7 +74,7 @@ class Slurm:
         if done.returncode != 0 or number is None:
             raise Error("--on slurm: sbatch has failed", Exit.NOT_ABLE)
         self.jobs.append(int(number[1]))
-        self._write("slurm.jobs", f"{number[1]}\n", "a")
+        self._write("slurm.jobs", "".join(f"{job}\n" for job in self.jobs))
 
     def send(self) -> None:
         self._write("slurm.sh", script(self.sweep))
@@ -105,7 +96,7 @@ class Slurm:
         for point in outcome.missing():
             if outcome.find(point):
                 self.progress.done += 1
-                if not self.progress.terminal:
+                if self.progress.bar is None:
                     self.progress.line(self.sweep.plan.label(point))
         outcome.strange, outcome.changed = strange, changed
 

@@ -6,8 +6,6 @@ A row is a flat object: the varied keys, the seed, and the measures of the point
 (docs/reference/sweep-folder.md lists them). A value that the result does not have is None in a row and
 an empty cell in CSV. Run times are left out, so the tables of equal runs are equal.
 """
-from __future__ import annotations
-
 import csv
 import io
 import math
@@ -15,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..quantity import mean_of, number_of
-from .plan import Plan
+from .request import Plan
 
 Row = dict[str, Any]
 
@@ -33,40 +31,37 @@ class Column(NamedTuple):
     kind: str = MEASURE
 
 
-FIGURES = ("mean", "stddev", "p50", "p99", "p999", "max")
-PACKETS = ("injected", "delivered", "dropped", "retransmitted", "pending")
 COMPLETION = "goal_completion_ns"
+FIGURES = "mean stddev p50 p99 p999 max"
+
+
+def _of(section: str, names: str, kind: str = MEASURE, prefix: str = "") -> list[Column]:
+    return [Column(prefix + name, f"{section}.{name}", kind) for name in names.split()]
+
+
+RELEASED = _of("throughput", "released")
+TOTAL = _of("latency_ns.total", FIGURES, prefix="total_ns_")
 # Per entry of 'traffic', if a run has several: traffic.0_accepted and so on.
-ENTRY_COLUMNS = (
-    *(Column(name, f"throughput.{name}") for name in ("offered", "accepted", "released")),
-    *(Column(f"total_ns_{figure}", f"latency_ns.total.{figure}") for figure in FIGURES),
-)
-COLUMNS = (
-    *ENTRY_COLUMNS[:2],
-    Column("flits_per_ns_per_switch", "throughput.flits_per_ns_per_switch"),
-    *(Column(f"network_ns_{figure}", f"latency_ns.network.{figure}") for figure in FIGURES),
-    *ENTRY_COLUMNS[3:],
-    ENTRY_COLUMNS[2],
-    Column("network_released_ns_mean", "latency_ns.network_released.mean"),
-    Column("total_released_ns_mean", "latency_ns.total_released.mean"),
-    Column("resequencer_frames", "latency_ns.resequencer.frames", COUNT),
-    *(Column(f"resequencer_ns_{f}", f"latency_ns.resequencer.{f}") for f in ("mean", "p99", "max")),
-    *(Column(f"packets_{name}", f"packets.{name}", COUNT) for name in PACKETS),
-    *(
-        Column(f"messages_{name}", f"messages.{name}", COUNT)
-        for name in ("generated", "delivered", "pending")
-    ),
-    *(
-        Column(name, f"checks.{name}", COUNT)
-        for name in ("lost", "duplicated", "out_of_order", "deadlock")
-    ),
+ENTRY_COLUMNS = [*_of("throughput", "offered accepted"), *RELEASED, *TOTAL]
+COLUMNS = [
+    *_of("throughput", "offered accepted flits_per_ns_per_switch"),
+    *_of("latency_ns.network", FIGURES, prefix="network_ns_"),
+    *TOTAL,
+    *RELEASED,
+    *_of("latency_ns.network_released", "mean", prefix="network_released_ns_"),
+    *_of("latency_ns.total_released", "mean", prefix="total_released_ns_"),
+    *_of("latency_ns.resequencer", "frames", COUNT, "resequencer_"),
+    *_of("latency_ns.resequencer", "mean p99 max", prefix="resequencer_ns_"),
+    *_of("packets", "injected delivered dropped retransmitted pending", COUNT, "packets_"),
+    *_of("messages", "generated delivered pending", COUNT, "messages_"),
+    *_of("checks", "lost duplicated out_of_order deadlock", COUNT),
     Column("fingerprint", "fingerprint", TEXT),
-    Column("until_reached", "until.reached", ANSWER),
-    Column("until_interval", "until.interval", TEXT),
+    *_of("until", "reached", ANSWER, "until_"),
+    *_of("until", "interval", TEXT, "until_"),
     Column("saturated", "saturated", ANSWER),
     Column("steady", "steady", ANSWER),
-    Column(COMPLETION, f"counters.{COMPLETION}"),
-)
+    *_of("counters", COMPLETION),
+]
 
 
 def _entry_columns(entry: int) -> list[Column]:
