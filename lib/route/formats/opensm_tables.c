@@ -83,13 +83,15 @@ static int read_named_entry(struct listing_reader *reader, uint32_t lid, uint32_
 	int32_t host;
 	int result;
 
-	if (!listing_take(reader, "(Channel Adapter"))
-		return 0; /* a switch, a router, or a LID that is not in use */
+	if (listing_take(reader, "(Switch"))
+		node.kind = DEVICE_SWITCH;
+	else if (!listing_take(reader, "(Channel Adapter"))
+		return 0; /* a router, or a LID that is not in use */
 	result = listing_until(reader, "'", &ignored);
 	node.name = opensm_description(reader, '\'');
 	if (result == 0)
 		result = opensm_nodes_find(tables->nodes, reader, &node, &host);
-	return result == 0 ? set_port(reader, host, port) : result;
+	return result < 0 || node.kind == DEVICE_SWITCH ? result : set_port(reader, host, port);
 }
 
 /* --- opensm.fdbs ---
