@@ -23,7 +23,7 @@ struct lanes {
 	struct arrays arrays;
 };
 
-static int begin_block(struct listing_reader *reader, const struct opensm_node *node)
+static int begin_block(struct listing_reader *reader, const struct listing_node *node)
 {
 	struct lanes *lanes = reader->context;
 	int result = opensm_nodes_find(lanes->nodes, reader, node, &lanes->current);
@@ -39,7 +39,7 @@ static int begin_block(struct listing_reader *reader, const struct opensm_node *
 static int read_head(struct listing_reader *reader)
 {
 	struct lanes *lanes = reader->context;
-	struct opensm_node node = {.kind = DEVICE_HOST};
+	struct listing_node node = {.kind = DEVICE_HOST};
 	struct ib_text ignored, lid;
 	int result;
 
@@ -62,7 +62,7 @@ static int read_head(struct listing_reader *reader)
 static int read_comment(struct listing_reader *reader)
 {
 	struct lanes *lanes = reader->context;
-	struct opensm_node node = {.kind = DEVICE_SWITCH};
+	struct listing_node node = {.kind = DEVICE_SWITCH};
 	int result;
 
 	if (!listing_take(reader, "# SL2VL table:"))

@@ -48,7 +48,7 @@ static int32_t find_switch_by_guid(const struct opensm_nodes *nodes, uint64_t gu
 	return OPENSM_UNKNOWN;
 }
 
-static int32_t find_by_name(const struct opensm_nodes *nodes, const struct opensm_node *node)
+static int32_t find_by_name(const struct opensm_nodes *nodes, const struct listing_node *node)
 {
 	char text[TOPOLOGY_NAME_MAX];
 
@@ -61,7 +61,7 @@ static int32_t find_by_name(const struct opensm_nodes *nodes, const struct opens
 
 /* Keeps LID and GUID of a device that was found by its description. */
 static int keep(struct opensm_nodes *nodes, struct listing_reader *reader,
-	const struct opensm_node *node, uint32_t device)
+	const struct listing_node *node, uint32_t device)
 {
 	uint32_t *lid = &nodes->lid[node->kind][device];
 
@@ -83,7 +83,7 @@ static int keep(struct opensm_nodes *nodes, struct listing_reader *reader,
 }
 
 int opensm_nodes_find(struct opensm_nodes *nodes, struct listing_reader *reader,
-	const struct opensm_node *node, int32_t *device)
+	const struct listing_node *node, int32_t *device)
 {
 	*device = node->lid != 0 ? nodes->of_lid[node->kind][node->lid] : OPENSM_UNKNOWN;
 	if (*device == OPENSM_UNKNOWN && node->kind == DEVICE_SWITCH)

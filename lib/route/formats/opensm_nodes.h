@@ -25,14 +25,6 @@ struct opensm_nodes {
 	struct arrays arrays;
 };
 
-/* A node as a line identifies it. */
-struct opensm_node {
-	enum device_kind kind;
-	uint32_t lid; /* LID and GUID are 0 if the line does not have them */
-	uint64_t guid;
-	struct ib_text name; /* empty: not in the line */
-};
-
 /* 'addresses' (ib_addresses_sort()) may be NULL, and must outlive the nodes. 0 or -ENOMEM. */
 int opensm_nodes_init(struct opensm_nodes *nodes, const struct topology *topology,
 	const struct ib_addresses *addresses);
@@ -41,7 +33,7 @@ void opensm_nodes_fini(struct opensm_nodes *nodes);
 /* Sets '*device' to the node's device, or to OPENSM_UNKNOWN, which is counted. 0; -ERANGE if two
  * nodes have its description. */
 int opensm_nodes_find(struct opensm_nodes *nodes, struct listing_reader *reader,
-	const struct opensm_node *node, int32_t *device);
+	const struct listing_node *node, int32_t *device);
 /* The number of each port of a switch in the topology, counted from 1; 0: it has no cable. */
 void opensm_nodes_ports(
 	const struct opensm_nodes *nodes, uint32_t at, uint8_t port_at[OPENSM_PORTS]);

@@ -16,7 +16,7 @@ struct tables {
 	uint8_t port_at[OPENSM_PORTS]; /* ports of 'current', as in the topology */
 };
 
-static int begin_block(struct listing_reader *reader, const struct opensm_node *node)
+static int begin_block(struct listing_reader *reader, const struct listing_node *node)
 {
 	struct tables *tables = reader->context;
 	int32_t number;
@@ -58,7 +58,7 @@ static int set_port(struct listing_reader *reader, int32_t host, uint32_t port)
 
 static int read_named_block(struct listing_reader *reader)
 {
-	struct opensm_node node = {.kind = DEVICE_SWITCH};
+	struct listing_node node = {.kind = DEVICE_SWITCH};
 	struct ib_text ignored;
 	int result = 0;
 
@@ -78,7 +78,7 @@ static int read_named_block(struct listing_reader *reader)
 static int read_named_entry(struct listing_reader *reader, uint32_t lid, uint32_t port)
 {
 	struct tables *tables = reader->context;
-	struct opensm_node node = {.kind = DEVICE_HOST, .lid = lid};
+	struct listing_node node = {.kind = DEVICE_HOST, .lid = lid};
 	struct ib_text ignored;
 	int32_t host;
 	int result;
@@ -100,7 +100,7 @@ static int read_named_entry(struct listing_reader *reader, uint32_t lid, uint32_
 
 static int read_guid_block(struct listing_reader *reader)
 {
-	struct opensm_node node = {.kind = DEVICE_SWITCH};
+	struct listing_node node = {.kind = DEVICE_SWITCH};
 
 	((struct tables *)reader->context)->by_guid = true;
 	ib_number(listing_word(reader), 16, UINT64_MAX, &node.guid);
@@ -153,28 +153,13 @@ static int read_line(struct listing_reader *reader)
 /* Each link's line has its first node's GUID, name and LID. */
 static int read_subnet_line(struct listing_reader *reader)
 {
-	struct tables *tables = reader->context;
-	struct opensm_node node = {.lid = 0};
-	struct ib_text ignored, guid;
+	struct listing_node node = {.lid = 0};
 	int32_t device;
-	int result;
+	int result = listing_subnet_end(reader, &node);
 
-	if (!listing_take(reader, "{"))
-		return listing_refuse(reader, "expected '{' before a node");
-	node.kind = listing_take(reader, "SW") ? DEVICE_SWITCH : DEVICE_HOST;
-	result = listing_until(reader, "NodeGUID:", &ignored);
-	guid = listing_word(reader);
-	if (result == 0)
-		result = listing_until(reader, "{", &ignored);
-	if (result == 0)
-		result = listing_until(reader, "} LID:", &node.name);
-	if (result == 0)
-		result = listing_number(
-			reader, listing_word(reader), 16, OPENSM_LIDS - 1, &node.lid);
-	if (result < 0)
-		return result;
-	ib_number(guid, 16, UINT64_MAX, &node.guid);
-	return opensm_nodes_find(tables->nodes, reader, &node, &device);
+	return result == 0 ? opensm_nodes_find(((struct tables *)reader->context)->nodes, reader,
+				     &node, &device)
+			   : result;
 }
 
 static int read_tables(struct tables *tables, const struct opensm_tables_input *input,

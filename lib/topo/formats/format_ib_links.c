@@ -37,15 +37,8 @@ static int take_kind(struct listing_reader *reader, enum device_kind *kind)
 	return listing_refuse(reader, "expected SW, CA or RT");
 }
 
-struct end {
-	enum device_kind kind;
-	struct ib_text id, name;
-	uint32_t port;
-	uint64_t guid, lid; /* 0: unknown */
-};
-
-static int connect(
-	struct listing_reader *reader, const struct end *a, const struct end *b, uint64_t rate_bps)
+static int connect(struct listing_reader *reader, const struct listing_node *a,
+	const struct listing_node *b, uint64_t rate_bps)
 {
 	struct listing_end near = {.port = a->port}, far = {.port = b->port};
 	int result = listing_node(reader, a->kind, a->id, a->name, &near.node);
@@ -60,16 +53,17 @@ static int connect(
 		struct ib_port *line = &reader->listing->port_at[reader->listing->ports - 1];
 
 		line->guid = a->guid;
-		line->lid = (uint32_t)a->lid;
+		line->lid = a->lid;
 	}
 	return result;
 }
 
-static int take_ports_end(struct listing_reader *reader, struct end *end)
+static int take_ports_end(struct listing_reader *reader, struct listing_node *end)
 {
 	int result = take_kind(reader, &end->kind);
 
-	ib_number(listing_word(reader), 10, UINT16_MAX, &end->lid);
+	if (result == 0)
+		result = listing_number(reader, listing_word(reader), 10, UINT16_MAX, &end->lid);
 	if (result == 0)
 		result = listing_number(reader, listing_word(reader), 10, 254, &end->port);
 	end->id = listing_word(reader);
@@ -79,7 +73,7 @@ static int take_ports_end(struct listing_reader *reader, struct end *end)
 
 static int read_ports_line(struct listing_reader *reader)
 {
-	struct end a = {0}, b = {0};
+	struct listing_node a = {0}, b = {0};
 	struct ib_text width, lane;
 	uint64_t rate_bps = 0;
 	char rate[IB_RATE_TEXT];
@@ -112,7 +106,7 @@ static int read_ports_line(struct listing_reader *reader)
  * { SW Ports:24 SystemGUID:… NodeGUID:… PortGUID:… VenID:… {leaf 1} LID:0002 PN:15 } { CA … }
  * PHY=4x LOG=ACT SPD=10 */
 
-static int take_subnet_end(struct listing_reader *reader, struct end *end)
+int listing_subnet_end(struct listing_reader *reader, struct listing_node *end)
 {
 	struct ib_text ignored, port;
 	int result;
@@ -131,7 +125,7 @@ static int take_subnet_end(struct listing_reader *reader, struct end *end)
 	if (result == 0)
 		result = listing_until(reader, "} LID:", &end->name);
 	if (result == 0)
-		ib_number(listing_word(reader), 16, UINT16_MAX, &end->lid);
+		result = listing_number(reader, listing_word(reader), 16, UINT16_MAX, &end->lid);
 	if (result == 0)
 		result = listing_until(reader, "PN:", &ignored);
 	port = listing_word(reader);
@@ -145,11 +139,11 @@ static int take_subnet_end(struct listing_reader *reader, struct end *end)
 static int read_subnet_line(struct listing_reader *reader)
 {
 	struct ib_text ignored, width;
-	struct end a = {0}, b = {0};
-	int result = take_subnet_end(reader, &a);
+	struct listing_node a = {0}, b = {0};
+	int result = listing_subnet_end(reader, &a);
 
 	if (result == 0)
-		result = take_subnet_end(reader, &b);
+		result = listing_subnet_end(reader, &b);
 	if (result == 0)
 		result = listing_until(reader, "PHY=", &ignored);
 	width = listing_word(reader);
@@ -188,28 +182,27 @@ static int read_block_head(struct listing_reader *reader, struct block *block)
 	return 0;
 }
 
-static int take_lid_port(struct listing_reader *reader, struct end *end)
+static int take_lid_port(struct listing_reader *reader, struct listing_node *end)
 {
 	struct ib_text port;
-	uint32_t lid = 0;
 	int result;
 
 	end->id = listing_word(reader);
-	result = listing_number(reader, end->id, 10, UINT16_MAX, &lid);
+	result = listing_number(reader, end->id, 10, UINT16_MAX, &end->lid);
 	if (result == 0)
 		result = listing_until(reader, "[", &port);
 	if (result == 0)
 		result = listing_number(reader, quoted_name(port), 10, 254, &end->port);
 	if (result == 0)
 		result = listing_until(reader, "]", &port);
-	if (lid == 0)
+	if (end->lid == 0)
 		end->id = nothing;
-	end->lid = lid;
 	return result;
 }
 
 /* A far end counts as a host until a block of its own shows that it is a switch. */
-static void agree_on_kinds(struct listing_reader *reader, const struct end *a, struct end *b)
+static void agree_on_kinds(
+	struct listing_reader *reader, const struct listing_node *a, struct listing_node *b)
 {
 	uint32_t node = listing_find(reader, a->id);
 
@@ -237,7 +230,7 @@ static int refuse_lid(struct listing_reader *reader, const struct block *block, 
 static int read_link_line(struct listing_reader *reader)
 {
 	struct block *block = reader->context;
-	struct end a, b = {.kind = DEVICE_HOST};
+	struct listing_node a, b = {.kind = DEVICE_HOST};
 	struct ib_text width, lane, state;
 	int result;
 
@@ -253,7 +246,7 @@ static int read_link_line(struct listing_reader *reader)
 	}
 	if (!block->known)
 		return listing_refuse(reader, "expected 'Switch:' or 'CA:' before this line");
-	a = (struct end){.kind = block->kind, .name = block->name, .guid = block->guid};
+	a = (struct listing_node){.kind = block->kind, .name = block->name, .guid = block->guid};
 	result = listing_take(reader, "0x");
 	if (result != (block->kind == DEVICE_HOST))
 		return listing_refuse(reader, "a line of a%s in the block of a%s",

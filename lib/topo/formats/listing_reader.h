@@ -10,6 +10,14 @@
 
 #include "ib_listing.h"
 
+/* A node, or a port of it, as a line identifies it. */
+struct listing_node {
+	enum device_kind kind;
+	struct ib_text id, name; /* empty: not in the line */
+	uint32_t port, lid;
+	uint64_t guid; /* GUID and LID are 0 if unknown */
+};
+
 struct listing_reader {
 	struct ib_listing *listing;
 	struct topology_import *import;
@@ -53,6 +61,8 @@ int listing_until(struct listing_reader *reader, const char *mark, struct ib_tex
 /* -EINVAL: the text is not a number of this base up to 'max'. */
 int listing_number(struct listing_reader *reader, struct ib_text text, unsigned base, uint32_t max,
 	uint32_t *number);
+/* One end of a line of opensm-subnet.lst: { SW Ports:24 … {leaf 1} LID:0002 PN:15 } */
+int listing_subnet_end(struct listing_reader *reader, struct listing_node *end);
 /* Formats a text that lives as long as the listing. -ENOMEM. */
 int listing_keep(struct listing_reader *reader, struct ib_text *text, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -7,18 +7,7 @@
 
 #include "route/verify/route_verify.h"
 #include "route_subject.h"
-
-static json_t *cycle_json(const struct topology *topology, const struct route_report *report)
-{
-	char name[2 * TOPOLOGY_NAME_MAX];
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < report->cycle_length; i++) {
-		route_report_channel_name(topology, report, i, name, sizeof(name));
-		json_array_append_new(list, json_string(name));
-	}
-	return list;
-}
+#include "topo/cmd_topo.h"
 
 /* The label that all files have in common, or else the labels of all files, joined with '+'. */
 static void join_labels(const struct subject *subject, size_t offset, char *out, size_t size)
@@ -55,22 +44,22 @@ static json_t *uniform_json(const struct topology *topology, const struct route_
 static void print_json(const struct subject *subject, const struct route_report *report)
 {
 	char algorithm[2 * ROUTE_LABEL_MAX], root[2 * ROUTE_LABEL_MAX];
-	json_t *json =
-		json_pack("{s:I, s:I, s:b, s:I, s:I, s:I, s:o, s:o, s:i, s:o, s:i, s:i, s:b, "
-			  "s:o, s:{s:I, s:f, s:I, s:f}, s:s}",
-			"pairs", (json_int_t)report->pairs, "routes", (json_int_t)report->routes,
-			"connected", report->connected, "unconnected",
-			(json_int_t)report->unconnected, "unreachable",
-			(json_int_t)report->unreachable, "invalid", (json_int_t)report->invalid,
-			"minimal_fraction", over_far(report, report->minimal_fraction),
-			"mean_switch_links", over_far(report, report->mean_switch_links),
-			"max_switch_links", (int)report->max_switch_links, "itbs_mean",
-			over_far(report, report->itbs_mean), "itbs_max", (int)report->itbs_max,
-			"vc_classes", (int)report->vc_classes, "deadlock_free",
-			report->deadlock_free, "cycle", cycle_json(subject->topology, report),
-			"link_load", "min", (json_int_t)report->link_load.min, "mean",
-			report->link_load.mean, "max", (json_int_t)report->link_load.max, "stddev",
-			report->link_load.stddev, "evidence", report->evidence);
+	json_t *json = json_pack(
+		"{s:I, s:I, s:b, s:I, s:I, s:I, s:o, s:o, s:i, s:o, s:i, s:i, s:b, "
+		"s:o, s:{s:I, s:f, s:I, s:f}, s:s}",
+		"pairs", (json_int_t)report->pairs, "routes", (json_int_t)report->routes,
+		"connected", report->connected, "unconnected", (json_int_t)report->unconnected,
+		"unreachable", (json_int_t)report->unreachable, "invalid",
+		(json_int_t)report->invalid, "minimal_fraction",
+		over_far(report, report->minimal_fraction), "mean_switch_links",
+		over_far(report, report->mean_switch_links), "max_switch_links",
+		(int)report->max_switch_links, "itbs_mean", over_far(report, report->itbs_mean),
+		"itbs_max", (int)report->itbs_max, "vc_classes", (int)report->vc_classes,
+		"deadlock_free", report->deadlock_free, "cycle",
+		cmd_topo_cycle_json(subject->topology, report), "link_load", "min",
+		(json_int_t)report->link_load.min, "mean", report->link_load.mean, "max",
+		(json_int_t)report->link_load.max, "stddev", report->link_load.stddev, "evidence",
+		report->evidence);
 
 	json_object_set_new(json, "uniform", uniform_json(subject->topology, report));
 	join_labels(

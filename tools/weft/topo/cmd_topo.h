@@ -37,6 +37,10 @@ void cmd_topo_print_levels(const struct topology *topology, FILE *out);
 /* The document of 'show --json'. NULL without memory. */
 json_t *cmd_topo_json(const struct topology *topology);
 
+/* The names of the channels in the cycle of a report; empty without a cycle. */
+struct route_report;
+json_t *cmd_topo_cycle_json(const struct topology *topology, const struct route_report *report);
+
 /* Writes a topology file; 'path' NULL or "-": standard output. It must not overwrite 'input' (may
  * be NULL), its source. */
 int cmd_topo_write(

@@ -50,7 +50,7 @@ static json_t *hot_json(const struct topology *topology, const struct route_repo
 	return list;
 }
 
-static json_t *cycle_json(const struct topology *topology, const struct route_report *report)
+json_t *cmd_topo_cycle_json(const struct topology *topology, const struct route_report *report)
 {
 	char name[2 * TOPOLOGY_NAME_MAX];
 	json_t *list = json_array();
@@ -79,7 +79,7 @@ static int verify(struct twin *twin, const char *name, const struct topology *to
 	json_array_append_new(twin->routes,
 		json_pack("{s:s, s:b, s:b, s:b, s:o, s:o, s:o}", "routes", name, "in_force",
 			in_force, "connected", report.connected, "deadlock_free",
-			report.deadlock_free, "cycle", cycle_json(topology, &report),
+			report.deadlock_free, "cycle", cmd_topo_cycle_json(topology, &report),
 			"uniform_bound",
 			report.uniform.known ? json_real(report.uniform.bound) : json_null(), "hot",
 			hot_json(topology, &report)));
