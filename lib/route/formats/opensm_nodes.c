@@ -69,8 +69,8 @@ static int keep(struct opensm_nodes *nodes, struct listing_reader *reader,
 		listing_refuse(reader,
 			"two nodes with LIDs %u and %u are called '%.*s', expected the listing "
 			"with their LIDs instead of topology %s",
-			*lid, node->lid, (int)(node->name.length < 40 ? node->name.length : 40),
-			node->name.start, nodes->topology->name);
+			*lid, node->lid, ib_shown(node->name), node->name.start,
+			nodes->topology->name);
 		return -ERANGE;
 	}
 	if (node->lid != 0) {

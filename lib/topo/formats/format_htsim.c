@@ -82,8 +82,8 @@ static int read_line(struct listing_reader *reader)
 	if (key == sizeof(keys) / sizeof(keys[0]) || (key >= SPEED && tree->tiers_begun == 0)) {
 		reader->at = word.start;
 		return listing_refuse(reader, "expected a key of htsim such as %s, found '%.*s'",
-			tree->tiers_begun == 0 ? "Nodes" : "Radix_Down",
-			word.length < 40 ? (int)word.length : 40, word.start);
+			tree->tiers_begun == 0 ? "Nodes" : "Radix_Down", ib_shown(word),
+			word.start);
 	}
 	value = key < KEYS ? &tree->value[key < SPEED ? 0 : tree->tier][key] : &ignored;
 	if (key < KEYS && *value != 0)

@@ -138,14 +138,14 @@ static int read_line(struct listing_reader *reader)
 			return listing_refuse(reader,
 				"expected SwitchName=, Nodes=, Switches= or LinkSpeed=, found "
 				"'%.*s'",
-				word.length < 40 ? (int)word.length : 40, word.start);
+				ib_shown(word), word.start);
 		}
 	if (name.length == 0)
 		return listing_refuse(reader, "expected SwitchName=");
 	result = listing_node(reader, DEVICE_SWITCH, name, name, &list.parent);
 	if (result == 0 && reader->listing->node_at[list.parent].described)
-		result = listing_refuse(reader, "a second line of switch '%.*s'",
-			name.length < 40 ? (int)name.length : 40, name.start);
+		result = listing_refuse(
+			reader, "a second line of switch '%.*s'", ib_shown(name), name.start);
 	if (result < 0)
 		return result;
 	reader->listing->node_at[list.parent].order = reader->number;

@@ -51,12 +51,6 @@ static inline int ib_compare_ends(struct ib_end a, struct ib_end b)
 	return (a.port > b.port) - (a.port < b.port);
 }
 
-/* The length to show of a text from the input, for "%.*s". */
-static inline int ib_shown(struct ib_text text)
-{
-	return text.length < 40 ? (int)text.length : 40;
-}
-
 static inline bool ib_is_host(const struct ib_builder *builder, struct ib_end end)
 {
 	return builder->listing->node_at[end.node].kind == DEVICE_HOST;

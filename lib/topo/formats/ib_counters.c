@@ -115,8 +115,8 @@ static int expect_number(struct listing_reader *reader, struct ib_text text, uin
 	if (ib_number(text, hex ? 16 : 10, UINT64_MAX, value))
 		return 0;
 	reader->at = text.start;
-	return listing_refuse(reader, "expected a number, found '%.*s'",
-		(int)(text.length < 40 ? text.length : 40), text.start);
+	return listing_refuse(
+		reader, "expected a number, found '%.*s'", ib_shown(text), text.start);
 }
 
 /* Port=1 Lid=0x0003 GUID=0x0002c90200404780 Device=51000 Port Name=leaf 1/P1 */

@@ -18,6 +18,12 @@ struct ib_text {
 	uint32_t length;
 };
 
+/* The length to show of a text from the input, for "%.*s". */
+static inline int ib_shown(struct ib_text text)
+{
+	return text.length < 40 ? (int)text.length : 40;
+}
+
 /* Switch 36 "S-0002c90200404780"	# "leaf 1" enhanced port 0 lid 3 lmc 0 */
 struct ib_node {
 	enum device_kind kind; /* channel adapters and routers are hosts */

@@ -22,11 +22,6 @@ int listing_refuse(struct listing_reader *reader, const char *format, ...)
 	return -EINVAL;
 }
 
-static int shown(struct ib_text text)
-{
-	return text.length < 40 ? (int)text.length : 40;
-}
-
 static bool is_space(char letter)
 {
 	return letter == ' ' || letter == '\t';
@@ -105,7 +100,7 @@ int listing_number(struct listing_reader *reader, struct ib_text text, unsigned 
 	if (!ib_number(text, base, max, &value)) {
 		reader->at = text.start;
 		return listing_refuse(reader, "expected a number up to %u, found '%.*s'", max,
-			shown(text), text.start);
+			ib_shown(text), text.start);
 	}
 	*number = (uint32_t)value;
 	return 0;
@@ -182,12 +177,13 @@ static int check_known(struct listing_reader *reader, const struct ib_node *node
 	enum device_kind kind, struct ib_text name)
 {
 	if (node->kind != kind)
-		return listing_refuse(reader, "'%.*s' is a %s in line %u", shown(node->id),
+		return listing_refuse(reader, "'%.*s' is a %s in line %u", ib_shown(node->id),
 			node->id.start, kind == DEVICE_HOST ? "switch" : "host", node->line);
 	if (node->name.length != name.length ||
 		memcmp(node->name.start, name.start, name.length) != 0)
-		return listing_refuse(reader, "'%.*s' is called '%.*s' in line %u", shown(node->id),
-			node->id.start, shown(node->name), node->name.start, node->line);
+		return listing_refuse(reader, "'%.*s' is called '%.*s' in line %u",
+			ib_shown(node->id), node->id.start, ib_shown(node->name), node->name.start,
+			node->line);
 	return 0;
 }
 
@@ -228,7 +224,7 @@ static int choose_port(struct listing_reader *reader, struct listing_end *end)
 		end->port = node->ports + 1;
 	if (end->port > PORTS_MAX)
 		return listing_refuse(reader, "port %u of '%.*s', expected at most %u", end->port,
-			shown(node->id), node->id.start, PORTS_MAX);
+			ib_shown(node->id), node->id.start, PORTS_MAX);
 	node->ports = end->port > node->ports ? end->port : node->ports;
 	return 0;
 }
