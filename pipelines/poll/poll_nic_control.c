@@ -34,7 +34,7 @@ static bool send(struct poll_nic *pn, const struct device_order *order, weft_tim
 		pn->mapper.orders_lost++;
 		return true;
 	}
-	tx_queue_stamp(&pn->tx, mbuf, now);
+	tx_queue_stamp_own(&pn->tx, mbuf, now, now);
 	poll_nic_send(pn, &mbuf, 1, now);
 	return true;
 }

@@ -124,6 +124,30 @@ UNIT_TEST(what_is_for_the_agent_goes_up_as_it_came)
 	assert_int_equal(counted(&mapped, 1, NIC_AGENT_ASTRAY), 0);
 }
 
+UNIT_TEST(a_frame_of_the_agent_waits_for_the_wire)
+{
+	OWNED(mapped) mapped;
+	struct poll_nic *pn;
+	struct nic_message message = {.destination = 1, .bytes = 40 * MTU};
+	uint8_t frame[256];
+	unsigned bytes = build(frame, FRAME_MAPPER, to_agent, 1, 7);
+
+	begin(&mapped, true);
+	run_for(&mapped.bench, 5 * PS_PER_MS);
+	pn = mapped.bench.side[0].pn;
+	for (unsigned i = 0; i < 2; i++) { /* the first one begins the flow */
+		settle(&mapped.bench);
+		message.generated_ps = mapped.bench.now;
+		assert_int_equal(nic_send(pn->nic, &message, mapped.bench.now), 0);
+	}
+	assert_true(device_control_send(mapped.control[0], 0, frame, bytes));
+	step(&mapped.bench);
+	/* Data that is still on the wire left before it. */
+	assert_true(pn->tx.pacer.free_at >
+		    mapped.bench.now + (bytes + FRAME_WIRE_OVERHEAD) * ps_per_byte(RATE_BPS));
+	settle(&mapped.bench);
+}
+
 UNIT_TEST(what_is_not_for_an_agent_here_is_counted)
 {
 	static const uint8_t on[] = {ROUTE_PORT_BIT | 3, ROUTE_TYPE_AGENT},
