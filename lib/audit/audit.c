@@ -86,16 +86,18 @@ const struct audit_counts *audit_counts(const struct audit *audit)
 bool audit_began_before(const struct audit *audit, const struct audit_frame *frame)
 {
 	uint16_t source = ntohs(frame->header.source_be);
-	uint32_t injected = ntohl(frame->header.injected_ns_be);
+	int32_t age_ns;
 
 	if (audit->rules.exact)
 		return false;
 	if ((frame->class != AUDIT_DATA && frame->header.kind != FRAME_ACK) ||
 		source >= audit->rules.topology->hosts)
 		return frame->seen.time_ns < audit->rules.complete_ns + AUDIT_CONTROL_NS;
+	age_ns = (int32_t)((uint32_t)frame->seen.time_ns - audit->offset[source] -
+			   ntohl(frame->header.injected_ns_be));
 	return !audit->offset_known[source] ||
-	       (int32_t)(injected + audit->offset[source] - (uint32_t)audit->rules.complete_ns) <
-		       (int32_t)AUDIT_CONTROL_NS;
+	       (int64_t)frame->seen.time_ns - age_ns <
+		       (int64_t)(audit->rules.complete_ns + AUDIT_CONTROL_NS);
 }
 
 void audit_wait(struct audit *audit, const struct audit_frame *frame, uint32_t place)
@@ -107,23 +109,26 @@ void audit_wait(struct audit *audit, const struct audit_frame *frame, uint32_t p
 		return;
 	index = audit_keep(audit, frame, place, &audit->waiting);
 
-	if (index != AUDIT_NONE)
-		audit->frame[index].waits = true;
+	if (index == AUDIT_NONE)
+		return;
+	audit->frame[index].waits = true;
+	audit->frame[index].passer.number = audit_ghost_of(audit, &audit->frame[index]);
 }
 
 static void judge(struct audit *audit, uint32_t index)
 {
 	struct audit_frame *frame = &audit->frame[index];
-	const struct audit_ghost *ghost = audit_ghost_of(audit, frame);
+	uint64_t first = frame->passer.number;
 	const char *where = frame->place < audit->devices ? "leaves" : "arrives at";
 	char text[AUDIT_TEXT], port[TOPOLOGY_NAME_MAX + 8];
 
 	audit_port_name(audit, frame->way, port);
 	audit_describe(frame, text);
-	if (ghost != NULL)
+	if (first == 0)
+		first = audit_ghost_of(audit, frame);
+	if (first != 0)
 		audit_report(audit, AUDIT_TWICE, &frame->seen,
-			"%s: %s %s twice: once after frame %" PRIu64, port, text, where,
-			ghost->number);
+			"%s: %s %s twice: once after frame %" PRIu64, port, text, where, first);
 	else if (!audit_began_before(audit, frame))
 		audit_report(audit, AUDIT_NOWHERE, &frame->seen, "%s: %s %s without having %s",
 			port, text, where, frame->place < audit->devices ? "entered" : "been sent");
@@ -295,9 +300,13 @@ int audit_add(struct audit *audit, const struct audit_frame_at *at)
 	audit->counts.data += seen.frame.class == AUDIT_DATA;
 	if (at->alone)
 		return 0;
-	/* The port at the other end is not captured yet. */
+	/* The port at the other end is not captured yet, or no longer. */
 	if (!audit->rules.exact && at->time_ns < audit->rules.complete_ns) {
 		audit->counts.before++;
+		return 0;
+	}
+	if (!audit->rules.exact && at->time_ns > audit->rules.ended_ns) {
+		audit->counts.after++;
 		return 0;
 	}
 	if (at->gone) {
@@ -330,6 +339,10 @@ static void report_lost(struct audit *audit, const struct audit_frame *frame)
 
 void audit_end(struct audit *audit)
 {
+	for (uint32_t i = 0; i < audit->pair_room; i++) {
+		audit->counts.pairs += audit->pair[i].began;
+		audit->counts.unnumbered += audit->pair[i].began && !audit->pair[i].numbered;
+	}
 	while (audit->waiting.first != AUDIT_NONE) {
 		uint32_t first = audit->waiting.first;
 

@@ -124,13 +124,16 @@ const struct audit_finding *audit_finding(const struct audit *audit, enum audit_
 
 /* Frames that were followed. */
 struct audit_counts {
-	uint64_t frames;    /* given */
-	uint64_t data;      /* data frames among them */
-	uint64_t delivered; /* data frames at their destination */
-	uint64_t discarded; /* with a reason in the capture */
-	uint64_t refused;   /* by a receiver, as damaged */
-	uint64_t foreign;   /* not frames of Weft */
-	uint64_t under_way; /* at the end */
-	uint64_t before;    /* before all ports were captured: only their bytes were checked */
+	uint64_t frames;     /* given */
+	uint64_t data;       /* data frames among them */
+	uint64_t delivered;  /* data frames at their destination */
+	uint64_t discarded;  /* with a reason in the capture */
+	uint64_t refused;    /* by a receiver, as damaged */
+	uint64_t foreign;    /* not frames of Weft */
+	uint64_t under_way;  /* at the end */
+	uint64_t pairs;      /* ordered pairs of hosts with data; */
+	uint64_t unnumbered; /* those whose numbers were not checked */
+	uint64_t before;     /* before all ports were captured: only their bytes were checked */
+	uint64_t after;      /* likewise, after the first port's capture ended */
 };
 const struct audit_counts *audit_counts(const struct audit *audit);

@@ -163,12 +163,12 @@ struct audit_frame *audit_take(struct audit *audit, uint32_t index)
 	return frame;
 }
 
-const struct audit_ghost *audit_ghost_of(const struct audit *audit, const struct audit_frame *frame)
+uint64_t audit_ghost_of(const struct audit *audit, const struct audit_frame *frame)
 {
 	uint64_t key = key_of(frame->identity, frame->place);
 	const struct audit_ghost *ghost = &audit->ghost[key % AUDIT_GHOSTS];
 
-	return ghost->key == key ? ghost : NULL;
+	return ghost->key == key ? ghost->number : 0;
 }
 
 void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *mark)

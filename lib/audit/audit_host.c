@@ -42,7 +42,7 @@ static bool is_new(const struct audit *audit, const struct audit_pair *pair, uin
 /* Numbers of frames have no gaps, and a message ends before the next one. Messages of several VCs
  * alternate. */
 static void check_number(struct audit *audit, const struct audit_seen *seen,
-	const struct audit_pair *pair, uint32_t sequence, uint32_t message)
+	struct audit_pair *pair, uint32_t sequence, uint32_t message)
 {
 	const struct audit_rules *rules = &audit->rules;
 	bool next = sequence == pair->sent + 1;
@@ -51,7 +51,10 @@ static void check_number(struct audit *audit, const struct audit_seen *seen,
 	if (next && seen->frame.header.vc == pair->vc)
 		next = (int16_t)(message - pair->message) >= pair->ended &&
 		       (!rules->whole || pair->ended || message == pair->message);
-	if (!next && is_new(audit, pair, pair->sent + 1))
+	if (!is_new(audit, pair, pair->sent + 1))
+		return;
+	pair->numbered = true;
+	if (!next)
 		audit_report(audit, AUDIT_MESSAGE, &seen->frame.seen,
 			"%s: %s follows message %" PRIu32 ", sequence %" PRIu32,
 			audit_port_name(audit, seen->at->way, text),
@@ -77,16 +80,15 @@ static void begin(struct audit *audit, struct audit_seen *seen)
 			audit_describe(&seen->frame, frame));
 	if (pair == NULL)
 		return;
-	if (!pair->began || pair->message >> 16 != message >> 16)
-		pair->first = sequence -
-			      (audit->rules.exact || pair->began ||
-						      pair->offered == (OFFERED | message >> 16)
-					      ? audit->rules.window
-					      : 0);
-	else if ((int32_t)(sequence - pair->sent) > 0)
+	if (!pair->began || pair->message >> 16 != message >> 16) {
+		pair->numbered |= audit->rules.exact || pair->began ||
+				  pair->offered == (OFFERED | message >> 16);
+		pair->first = sequence - (pair->numbered ? audit->rules.window : 0);
+	} else if ((int32_t)(sequence - pair->sent) > 0) {
 		check_number(audit, seen, pair, sequence, message);
-	else
+	} else {
 		return;
+	}
 	pair->began = true;
 	pair->sent = sequence;
 	pair->message = message;

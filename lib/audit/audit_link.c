@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/quantity.h"
 #include "wire/control.h"
 
@@ -271,12 +272,11 @@ static void check_rate(struct audit *audit, const struct audit_seen *seen)
 {
 	struct audit_port *port = seen->port;
 	uint64_t begin = seen->at->time_ns * PS_PER_NS, takes = wire_ps(port, &seen->frame);
-	uint64_t tolerance = audit->rules.exact ? PS_PER_NS : takes + PS_PER_NS;
 	char text[PORT_TEXT], early[QUANTITY_TEXT];
 
 	if (!port->timed || seen->frame.class != AUDIT_DATA)
 		return;
-	if (begin + tolerance < port->free_ps) {
+	if (begin + PS_PER_NS < port->free_ps) {
 		quantity_format(QUANTITY_TIME, port->free_ps - begin, early);
 		audit_report(audit, AUDIT_RATE, &seen->frame.seen,
 			"%s: the transmission starts %s before the one before it ends",
@@ -401,14 +401,15 @@ static uint32_t find_newest(const struct audit *audit, uint32_t found, uint64_t 
 	return found;
 }
 
-/* Frames that were sent into a link that was down did not arrive. */
-static void drop_cut(struct audit *audit, struct audit_port *port, uint64_t until_ns)
+/* Frames that were sent into a link that was down did not arrive. A control frame may arrive before
+ * data that was sent earlier, so each class shows only its own losses. */
+static void drop_cut(
+	struct audit *audit, struct audit_port *port, unsigned class, uint64_t until_ns)
 {
-	for (unsigned class = 0; class < AUDIT_CLASSES; class ++)
-		while (port->on_link[class].first != AUDIT_NONE &&
-			audit->frame[port->on_link[class].first].seen.time_ns < until_ns)
-			audit_take(audit, port->on_link[class].first);
-	port->cut = false;
+	while (port->on_link[class].first != AUDIT_NONE &&
+		audit->frame[port->on_link[class].first].seen.time_ns < until_ns)
+		audit_take(audit, port->on_link[class].first);
+	port->cut &= (uint8_t)~BIT64(class);
 }
 
 static void match_sent(struct audit *audit, struct audit_seen *seen)
@@ -416,17 +417,17 @@ static void match_sent(struct audit *audit, struct audit_seen *seen)
 	uint32_t way = seen->at->way ^ 1, found = find_sent(audit, seen, way);
 	struct audit_port *port = &audit->port[way];
 
-	port->cut |=
-		port->arrived_ns != 0 && seen->at->time_ns > port->arrived_ns + AUDIT_CONTROL_NS;
+	if (port->arrived_ns != 0 && seen->at->time_ns > port->arrived_ns + AUDIT_CONTROL_NS)
+		port->cut = UINT8_MAX;
 	port->arrived_ns = seen->at->time_ns;
 	if (found == AUDIT_NONE || audit->frame[found].waits) {
 		if (!seen->refused)
 			audit_wait(audit, &seen->frame, audit_place_of_way(audit, way));
 		return;
 	}
-	if (port->cut && !audit->rules.exact) {
+	if ((port->cut & BIT64(seen->frame.class)) != 0 && !audit->rules.exact) {
 		found = find_newest(audit, found, seen->at->time_ns);
-		drop_cut(audit, port, audit->frame[found].seen.time_ns);
+		drop_cut(audit, port, seen->frame.class, audit->frame[found].seen.time_ns);
 	}
 	audit_pass(audit, found, &seen->frame.seen);
 	seen->frame.birth = audit->frame[found].birth;

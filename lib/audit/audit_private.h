@@ -33,6 +33,7 @@ struct audit_frame {
 	uint32_t way; /* the direction in which it arrived or left */
 	bool waits;   /* the record before this one is missing: not judged yet */
 	bool passed;  /* a later one left, at 'passer' */
+	/* Where 'waits': passer is the earlier frame like it, if there was one. */
 	struct audit_mark seen, passer;
 	uint64_t identity; /* identifies the frame on every link */
 	uint64_t fixed;    /* over all bytes that no switch changes */
@@ -56,8 +57,10 @@ struct audit_port {
 	struct audit_list on_link[AUDIT_CLASSES]; /* frames that left and have not arrived */
 	/* Credits by VC; sets of VCs whose values are known. */
 	uint16_t limit_known, granted_known, reported_known;
-	uint64_t arrived_ns;            /* when its peer last received something; 0: never */
-	bool cut;                       /* without an arrival after this time, its link was down */
+	uint64_t arrived_ns; /* when its peer last received something; 0: never */
+	/* Set of classes: its link was silent long enough to have been down, and nothing of the
+	 * class has arrived since. */
+	uint8_t cut;
 	uint64_t credit_in, credit_out; /* numbers of the last such frames in the file */
 	uint32_t sent[FRAME_VCS_MAX], reported[FRAME_VCS_MAX]; /* counted, in its credit frames */
 	uint32_t limit[FRAME_VCS_MAX];                         /* that had arrived */
@@ -87,6 +90,7 @@ struct audit_pair {
 	uint32_t message;       /* message of the last frame sent */
 	uint32_t offered;       /* flow that the receiver offered */
 	bool began, received;   /* any frame was sent; a frame arrived that was not sent before */
+	bool numbered;          /* numbers were checked, or all frames are in the capture */
 	bool ended;             /* the latest frame sent is the last one of its message, */
 	uint8_t vc;             /* in this VC */
 };
@@ -163,9 +167,8 @@ uint32_t audit_find(const struct audit *audit, uint64_t identity, uint32_t place
 uint32_t audit_find_next(const struct audit *audit, uint32_t index);
 /* Removes the frame from its place and list, and returns it; valid until the next is kept. */
 struct audit_frame *audit_take(struct audit *audit, uint32_t index);
-/* The latest frame with this identity that left the place; NULL: none, or no longer known. */
-const struct audit_ghost *audit_ghost_of(
-	const struct audit *audit, const struct audit_frame *frame);
+/* Number of the latest frame with this identity that left the place; 0: none, or forgotten. */
+uint64_t audit_ghost_of(const struct audit *audit, const struct audit_frame *frame);
 /* Marks the frames ahead of 'index' in its list as overtaken by it. Frames from before the capture
  * was complete may have arrived where nothing was captured yet: they are dropped. */
 void audit_pass(struct audit *audit, uint32_t index, const struct audit_mark *mark);

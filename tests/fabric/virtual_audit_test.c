@@ -78,24 +78,29 @@ static void shot_close(struct shot *shot)
 
 /* --- audits --- */
 
-/* From when on each port's frames are given, by way; NULL: always. */
+/* When a port is captured. */
+struct span {
+	uint64_t from_ns, to_ns;
+};
+
 struct feed {
 	struct audit *audit;
-	const uint64_t *from_ns;
+	const struct span *span; /* [way]; NULL: always */
 };
 
 static void add(void *ctx, const struct audit_frame_at *frame)
 {
 	const struct feed *feed = ctx;
 
-	if (feed->from_ns == NULL || frame->time_ns >= feed->from_ns[frame->way])
+	if (feed->span == NULL || (frame->time_ns >= feed->span[frame->way].from_ns &&
+					  frame->time_ns <= feed->span[frame->way].to_ns))
 		assert_int_equal(audit_add(feed->audit, frame), 0);
 }
 
 static struct audit *audit_from(
-	const struct shot *shot, const uint8_t *bytes, size_t length, const uint64_t *from_ns)
+	const struct shot *shot, const uint8_t *bytes, size_t length, const struct span *span)
 {
-	struct feed feed = {audit_create(&shot->run.rules.rules, shot->run.captured), from_ns};
+	struct feed feed = {audit_create(&shot->run.rules.rules, shot->run.captured), span};
 
 	assert_non_null(feed.audit);
 	virtual_shot_feed(&shot->run, bytes, length, add, &feed);
@@ -108,6 +113,17 @@ static struct audit *audit_bytes(const struct shot *shot, const uint8_t *bytes, 
 	return audit_from(shot, bytes, length, NULL);
 }
 
+#define WIRE_SLOWER 100000 /* an audit of the real clock allows for seconds */
+
+/* So slow that even links in use look as if they were down for a while. */
+static void add_slowly(void *audit, const struct audit_frame_at *frame)
+{
+	struct audit_frame_at later = *frame;
+
+	later.time_ns *= WIRE_SLOWER;
+	assert_int_equal(audit_add(audit, &later), 0);
+}
+
 static void expect_clean(const struct audit *audit, const char *what)
 {
 	for (unsigned kind = 0; kind < AUDIT_KIND_COUNT; kind++) {
@@ -117,6 +133,39 @@ static void expect_clean(const struct audit *audit, const char *what)
 			fail_msg("%s: frame %u: %s: %s", what, (unsigned)finding->number,
 				audit_kind_words(kind)->name, finding->text);
 	}
+}
+
+/* --- captures of wires --- */
+
+/* The frames of a run as tcpdump shows them: once, on their wires. */
+static void add_wire(void *audit, const struct audit_frame_at *frame)
+{
+	struct audit_frame_at at = *frame;
+
+	if (!frame->out)
+		return;
+	at.comment = NULL;
+	add_slowly(audit, &at);
+	at.way ^= 1;
+	at.out = false;
+	add_slowly(audit, &at);
+}
+
+static struct audit *audit_wires(const struct shot *shot, const uint8_t *bytes, size_t length)
+{
+	static const bool untimed[1024];
+	struct audit_rules rules = shot->run.rules.rules;
+	struct audit *audit;
+
+	rules.exact = false;
+	rules.ended_ns = UINT64_MAX;
+	rules.timed = untimed;
+	rules.window = 0;
+	audit = audit_create(&rules, shot->run.captured);
+	assert_true(shot->run.lab.topology->links <= 1024);
+	virtual_shot_feed(&shot->run, bytes, length, add_wire, audit);
+	audit_end(audit);
+	return audit;
 }
 
 /* --- runs are clean --- */
@@ -139,12 +188,12 @@ static void expect_clean_bare(struct shot *shot, const char *what)
 	shot->run.rules = full;
 }
 
-/* As in a lab: ports are captured from different times on, and the clock is not exact. */
+/* As in a lab: captures of ports start and end at different times, and the clock is not exact. */
 static void expect_clean_from(struct shot *shot, unsigned seed, const char *what)
 {
 	struct audit_rules full = shot->run.rules.rules;
 	uint32_t ways = 2 * shot->run.lab.topology->links;
-	uint64_t *from_ns = calloc(ways, sizeof(*from_ns));
+	struct span *span = calloc(ways, sizeof(*span));
 	struct audit *audit;
 	struct rng rng;
 
@@ -152,15 +201,18 @@ static void expect_clean_from(struct shot *shot, unsigned seed, const char *what
 	shot->run.rules.rules.exact = false;
 	shot->run.rules.rules.ended_ns = UINT64_MAX;
 	for (uint32_t way = 0; way < ways; way++) {
-		from_ns[way] = rng_below(&rng, 30000);
-		if (from_ns[way] > shot->run.rules.rules.complete_ns)
-			shot->run.rules.rules.complete_ns = from_ns[way];
+		span[way].from_ns = rng_below(&rng, 30000);
+		span[way].to_ns = 40000 + rng_below(&rng, 5000);
+		if (span[way].from_ns > shot->run.rules.rules.complete_ns)
+			shot->run.rules.rules.complete_ns = span[way].from_ns;
+		if (span[way].to_ns < shot->run.rules.rules.ended_ns)
+			shot->run.rules.rules.ended_ns = span[way].to_ns;
 	}
-	audit = audit_from(shot, shot->run.bytes, shot->run.length, from_ns);
+	audit = audit_from(shot, shot->run.bytes, shot->run.length, span);
 	expect_clean(audit, what);
 	audit_destroy(audit);
 	shot->run.rules.rules = full;
-	free(from_ns);
+	free(span);
 }
 
 static bool try_drawn(unsigned seed)
@@ -281,6 +333,7 @@ struct plant {
 	uint64_t number; /* the frame that the finding must name */
 };
 
+typedef struct audit *audit_fn(const struct shot *shot, const uint8_t *bytes, size_t length);
 /* False: the fault cannot be there. */
 typedef bool plant_fn(struct plant *plant);
 
@@ -599,11 +652,12 @@ static bool plant_unfair(struct plant *plant)
 	return true;
 }
 
-static void plant_all(const struct shot *shot, plant_fn *fault, enum audit_kind kind)
+static void plant_and_judge(
+	const struct shot *shot, plant_fn *fault, enum audit_kind kind, audit_fn *judge)
 {
 	struct plant plant = {.shot = shot};
 	unsigned planted = 0, tries = 0;
-	struct audit *audit = audit_bytes(shot, shot->run.bytes, shot->run.length);
+	struct audit *audit = judge(shot, shot->run.bytes, shot->run.length);
 
 	expect_clean(audit, "without a fault");
 	audit_destroy(audit);
@@ -617,10 +671,10 @@ static void plant_all(const struct shot *shot, plant_fn *fault, enum audit_kind 
 		plant.number = plant.record + 1;
 		plant.length = shot->run.length;
 		memcpy(plant.bytes, shot->run.bytes, shot->run.length);
-		if (!fault(&plant))
+		if (!fault(&plant) || (judge == audit_wires && plant.record < shot->records / 3))
 			continue;
 		planted++;
-		audit = audit_bytes(shot, plant.bytes, plant.length);
+		audit = judge(shot, plant.bytes, plant.length);
 		finding = audit_finding(audit, kind);
 		if (finding->count == 0 || finding->number != plant.number)
 			fail_msg("%s planted in frame %u, found %u times, first in frame %u: %s",
@@ -629,6 +683,11 @@ static void plant_all(const struct shot *shot, plant_fn *fault, enum audit_kind 
 		audit_destroy(audit);
 	}
 	free(plant.bytes);
+}
+
+static void plant_all(const struct shot *shot, plant_fn *fault, enum audit_kind kind)
+{
+	plant_and_judge(shot, fault, kind, audit_bytes);
 }
 
 #define SMALL                                                                            \
@@ -760,6 +819,34 @@ UNIT_TEST(a_capture_may_start_while_a_hot_spot_is_full)
 {
 	for (unsigned seed = 1; seed <= 4; seed++)
 		expect_clean_from(&by_table, seed, "hot spot");
+}
+
+/* A loop that was stopped for a while looks like a cable that was cut. */
+UNIT_TEST(frames_in_front_of_a_pause_are_not_lost)
+{
+	struct audit_rules full = by_choice.run.rules.rules;
+	struct audit *audit;
+
+	by_choice.run.rules.rules.exact = false;
+	by_choice.run.rules.rules.ended_ns = UINT64_MAX;
+	audit = audit_create(&by_choice.run.rules.rules, by_choice.run.captured);
+	virtual_shot_feed(
+		&by_choice.run, by_choice.run.bytes, by_choice.run.length, add_slowly, audit);
+	audit_end(audit);
+	expect_clean(audit, "with pauses");
+	audit_destroy(audit);
+	by_choice.run.rules.rules = full;
+}
+
+UNIT_TEST(faults_in_captures_of_wires_are_named)
+{
+	plant_and_judge(&by_table, plant_twice, AUDIT_TWICE, audit_wires);
+	plant_and_judge(&by_route, plant_nowhere, AUDIT_NOWHERE, audit_wires);
+	plant_and_judge(&by_route, plant_vc, AUDIT_VC, audit_wires);
+	plant_and_judge(&by_route, plant_cursor, AUDIT_CURSOR, audit_wires);
+	plant_and_judge(&by_route, plant_crc, AUDIT_DAMAGED, audit_wires);
+	plant_and_judge(&by_table, plant_tail, AUDIT_MESSAGE, audit_wires);
+	plant_and_judge(&by_choice, plant_output, AUDIT_OUTPUT, audit_wires);
 }
 
 UNIT_TEST(a_leaked_credit_is_named)

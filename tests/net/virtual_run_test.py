@@ -119,6 +119,16 @@ class VirtualRun(unittest.TestCase):
             self.assertRegex(cause.stdout, f"\nunknown: waits in their devices, because .*{why}.*\n$")
             self.assertEqual(cause.returncode, 0)
 
+    def test_a_capture_of_all_ports_without_their_names_is_refused(self):
+        path, plain = self.dir / "all.pcapng", self.dir / "all.pcap"
+        self.packets()
+        subprocess.run(["editcap", "-F", "pcap", path, plain], check=True)
+        done = subprocess.run([WEFT, "audit", plain, "--run", self.dir / "run.yaml", "--partial"],
+                              capture_output=True, text=True, timeout=240, check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, f"^weft audit: {plain}: has data frames of \\w+:\\d twice but no names of ports, as after "
+                                      "'editcap -F pcap': expected the capture itself\n$")
+
     def test_the_rules_of_another_fabric_are_refused_with_the_difference(self):
         path = self.dir / "all.pcapng"
         self.packets()

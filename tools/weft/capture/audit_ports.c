@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/quantity.h"
+#include "base/rng.h"
 #include "wire/frame.h"
 
 /* Kinds of frames that were captured on a wire: audit_subject.wired. */
@@ -228,6 +229,42 @@ static int look(struct audit_subject *subject, uint32_t file, const struct captu
 	return 1;
 }
 
+/* --- frames that are there twice --- */
+
+#define RECENT 4096u
+
+/* Without the names of ports, a frame counts as one on a wire, and is there once. */
+struct repeats {
+	uint64_t recent[RECENT]; /* hashes */
+	struct {
+		uint32_t data, again;
+	} way[];
+};
+
+static void note_repeat(struct repeats *repeats, uint32_t way, const struct capture_packet *packet)
+{
+	uint64_t hash = byte_hash(way, packet->bytes, FRAME_HEADER_BYTES);
+
+	repeats->way[way].data++;
+	repeats->way[way].again += repeats->recent[hash % RECENT] == hash;
+	repeats->recent[hash % RECENT] = hash;
+}
+
+static int refuse_repeats(const struct audit_subject *subject, uint32_t file,
+	const struct repeats *repeats, struct error *error)
+{
+	char name[AUDIT_WAY_NAME];
+
+	for (uint32_t way = 0; way < 2 * subject->topology->links; way++)
+		if (3 * (uint64_t)repeats->way[way].again > repeats->way[way].data)
+			return error_set(error, EINVAL,
+				"%s: has data frames of %s twice but no names of ports, as after "
+				"'editcap -F pcap': expected the capture itself",
+				subject->reader[file].path,
+				audit_way_name(subject->topology, way, name));
+	return 0;
+}
+
 /* Ports with missing frames count as not captured. */
 static void note_parts(struct audit_subject *subject, uint32_t file, const uint32_t *owner)
 {
@@ -262,14 +299,18 @@ static int find_file(
 	struct audit_subject *subject, uint32_t file, uint32_t *owner, struct error *error)
 {
 	struct capture_reader *reader = &subject->reader[file];
+	struct repeats *repeats = calloc(
+		1, sizeof(*repeats) + 2 * subject->topology->links * sizeof(repeats->way[0]));
 	struct capture_packet packet;
 	bool wires = false, any = false;
 	int result = 0;
 
 	subject->capture[file].interface =
 		calloc(reader->interfaces + 1u, sizeof(struct audit_interface));
-	if (subject->capture[file].interface == NULL)
+	if (subject->capture[file].interface == NULL || repeats == NULL) {
+		free(repeats);
 		return error_set(error, ENOMEM, "no memory");
+	}
 	for (uint32_t i = 0; i < reader->interfaces && result == 0; i++) {
 		result = find_port(subject, file, i, owner, error);
 		wires |= subject->capture[file].interface[i].way == AUDIT_NO_WAY;
@@ -279,7 +320,13 @@ static int find_file(
 
 		any |= seen > 0;
 		result = seen < 0 ? seen : 0;
+		if (seen > 0 && frame_header_const(packet.bytes)->kind == FRAME_DATA &&
+			subject->capture[file].interface[packet.interface].way == AUDIT_NO_WAY)
+			note_repeat(repeats, audit_sender_of(subject->topology, &packet), &packet);
 	}
+	if (result == 0)
+		result = refuse_repeats(subject, file, repeats, error);
+	free(repeats);
 	capture_reader_rewind(reader);
 	if (result == 0 && wires && !any)
 		return error_set(error, EINVAL,

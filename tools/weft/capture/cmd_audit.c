@@ -88,13 +88,13 @@ static unsigned sort(const struct audit *audit, enum audit_kind kinds[AUDIT_KIND
 }
 
 /* Lists the checks that cannot be made, and why. */
-static json_t *list_unchecked(const struct audit_subject *subject)
+static json_t *list_unchecked(
+	const struct audit_subject *subject, const struct audit_counts *counts)
 {
 	const struct audit_rules *rules = &subject->rules.rules;
 	const struct topology *topology = subject->topology;
 	json_t *list = json_array();
 	uint32_t untimed = 0;
-	char text[160];
 
 	for (uint32_t way = 0; way < 2 * topology->links; way++) {
 		const char *part = subject->part[way];
@@ -116,12 +116,17 @@ static json_t *list_unchecked(const struct audit_subject *subject)
 			list, json_string("frames are cut: no CRC of payloads (check 2)"));
 	for (uint32_t i = 0; i < topology->links; i++)
 		untimed += !rules->timed[i];
-	if (untimed > 0) {
-		snprintf(text, sizeof(text),
-			"%u of %u links have no rate and delay of Weft: no physics there (check 6)",
-			untimed, topology->links);
-		json_array_append_new(list, json_string(text));
-	}
+	if (untimed > 0)
+		json_array_append_new(list,
+			json_sprintf("%u of %u links have no rate and delay of Weft: no physics "
+				     "there (check 6)",
+				untimed, topology->links));
+	if (counts->unnumbered > 0)
+		json_array_append_new(list,
+			json_sprintf("%" PRIu64 " of %" PRIu64
+				     " pairs of hosts sent fewer frames than nic.window since the "
+				     "capture started: no numbers of theirs (check 8)",
+				counts->unnumbered, counts->pairs));
 	if (!rules->vcs_known)
 		json_array_append_new(
 			list, json_string("VCs and buffers are not known (checks 2, 4, 5)"));
@@ -144,6 +149,7 @@ static void print_json(const struct audit_subject *subject, const struct audit *
 	const enum audit_kind *kinds, unsigned count, json_t *unchecked)
 {
 	const struct audit_counts *counts = audit_counts(audit);
+	uint64_t until_ns = subject->rules.rules.ended_ns;
 	json_t *list = json_array();
 
 	for (unsigned i = 0; i < count; i++) {
@@ -159,14 +165,17 @@ static void print_json(const struct audit_subject *subject, const struct audit *
 				      (json_int_t)finding->time_ns, "text", finding->text));
 	}
 	command_print_json(
-		json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:O}", "weft", "audit/1",
-			"frames", (json_int_t)counts->frames, "data", (json_int_t)counts->data,
-			"delivered", (json_int_t)counts->delivered, "discarded",
-			(json_int_t)counts->discarded, "refused", (json_int_t)counts->refused,
-			"foreign", (json_int_t)counts->foreign, "under_way",
-			(json_int_t)counts->under_way, "judged_from_ns",
+		json_pack("{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I,s:o,s:O}", "weft",
+			"audit/1", "frames", (json_int_t)counts->frames, "data",
+			(json_int_t)counts->data, "delivered", (json_int_t)counts->delivered,
+			"discarded", (json_int_t)counts->discarded, "refused",
+			(json_int_t)counts->refused, "foreign", (json_int_t)counts->foreign,
+			"under_way", (json_int_t)counts->under_way, "judged_from_ns",
 			(json_int_t)subject->rules.rules.complete_ns, "before",
-			(json_int_t)counts->before, "violations", list, "unchecked", unchecked),
+			(json_int_t)counts->before, "judged_until_ns",
+			until_ns == UINT64_MAX ? json_null() : json_integer((json_int_t)until_ns),
+			"after", (json_int_t)counts->after, "violations", list, "unchecked",
+			unchecked),
 		0);
 }
 
@@ -199,6 +208,11 @@ static void print_text(const struct audit_subject *subject, const struct audit *
 		       " frames lie before\n",
 			subject->rules.rules.complete_ns / 1000000000,
 			subject->rules.rules.complete_ns % 1000000000, counts->before);
+	if (counts->after > 0)
+		printf("judged until     %" PRIu64 ".%09" PRIu64
+		       " s, when the first port's capture ends; %" PRIu64 " frames lie after\n",
+			subject->rules.rules.ended_ns / 1000000000,
+			subject->rules.rules.ended_ns % 1000000000, counts->after);
 	if (counts->foreign > 0)
 		printf("other            %" PRIu64 " frames are not of Weft\n", counts->foreign);
 	for (size_t i = 0; i < json_array_size(unchecked); i++)
@@ -240,7 +254,7 @@ static int audit_subject_run(struct audit_subject *subject, const struct audit_r
 	}
 	audit_end(audit);
 	count = sort(audit, kinds);
-	unchecked = list_unchecked(subject);
+	unchecked = list_unchecked(subject, audit_counts(audit));
 	(json ? print_json : print_text)(subject, audit, kinds, count, unchecked);
 	json_decref(unchecked);
 	if (mark != NULL)
