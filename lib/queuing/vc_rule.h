@@ -106,6 +106,13 @@ static inline uint8_t vc_rule_ring(const struct vc_rule *rule, uint32_t at, unsi
 	return rule->ring[(size_t)at * VC_RULE_PORTS + port];
 }
 
+/* Whether packets from both ports of a switch continue alike. */
+static inline bool vc_rule_alike(const struct vc_rule *rule, uint32_t at, unsigned a, unsigned b)
+{
+	return vc_rule_ring(rule, at, a) == vc_rule_ring(rule, at, b) &&
+	       ((rule->dateline[at] >> a ^ rule->dateline[at] >> b) & 1) == 0;
+}
+
 /* vc_rule_next() of a rule with steps, between the ports of a ring or from a host. */
 uint8_t vc_rule_next_of_steps(const struct vc_rule *rule, uint32_t at, unsigned input, uint8_t from,
 	unsigned output, enum vc_turn turn);

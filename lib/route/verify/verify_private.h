@@ -2,13 +2,35 @@
 /* Copyright (c) 2026, the Weft developers */
 #pragma once
 
-/* Shared by route_verify.c, route_replay.c and route_walk.c only. The verifier collects,
- * destination by destination, what routes and tables do. */
+/* Shared by the files of this folder only. The verifier collects, destination by destination, what
+ * routes and tables do. */
 
 #include "channel_graph.h"
 #include "route_verify.h"
 
 #define VERIFY_NO_WAY UINT32_MAX
+
+/* Scratch space for the tables' entries of a destination. */
+struct table_walk {
+	uint32_t *hops;    /* by switch: links to the destination by primary ports */
+	uint32_t *path;    /* switches on the route */
+	uint64_t *flow;    /* by switch: sources whose packets pass */
+	double *rate;      /* by switch: the sum of their rates */
+	uint32_t *by_hops; /* switches that arrive, the farthest first */
+	uint32_t *count;   /* scratch space of the counting sort */
+	uint64_t *inner;   /* by switch, a set: its ports that lead to switches */
+	uint64_t *ports;   /* all ports that packets to the destination may use */
+	uint64_t *onward;  /* ports among those that lead to switches */
+	uint8_t last_port; /* the destination's port at its switch */
+	bool *reached;     /* by switch, or by node if there are classes */
+	uint32_t *queue;   /* by switch or node, likewise */
+	/* By node, if there are classes. */
+	uint32_t *alike; /* the first node to which the rule does the same */
+	bool *followed;  /* the same for such first nodes */
+	uint32_t *node;  /* those that were reached */
+	uint64_t (*ways)[VC_TURNS];
+	struct arrays arrays; /* all of these */
+};
 
 struct verifier {
 	const struct topology *topology;
@@ -21,7 +43,7 @@ struct verifier {
 	uint32_t *queue;               /* switches to visit */
 	bool *answered;                /* by source: a route to the current destination exists */
 	uint64_t links, minimal, itbs; /* sums over routes between different switches */
-	struct table_walk *walk;       /* scratch space of route_walk.c */
+	struct table_walk *walk;       /* scratch space for tables */
 	struct arrays arrays;
 };
 
@@ -79,6 +101,10 @@ const uint64_t *verify_inner_ports(const struct verifier *verifier, uint32_t at)
 /* Follows all paths through the tables to this destination, including alternatives. */
 void verify_tables(
 	struct verifier *verifier, const struct route_table *table, uint32_t destination);
-/* Its scratch space. -ENOMEM. */
+/* The dependencies of these paths. */
+void verify_follow(
+	struct verifier *verifier, const struct route_table *table, uint32_t destination);
+void verify_follow_prepare(struct verifier *verifier);
+/* The scratch space. -ENOMEM. */
 int verify_walk_create(struct verifier *verifier);
 void verify_walk_destroy(struct verifier *verifier);
