@@ -56,14 +56,19 @@ static bool decide_by_ladder(const struct audit *audit, const struct audit_frame
 	uint32_t at, struct decision *decision, uint64_t primary, uint64_t others)
 {
 	const struct vc_rule *rule = audit->rules.vc_rule;
+	const struct vc_ladder *ladder = rule == NULL ? NULL : vc_ladder_find(rule->steps);
+	enum vc_ladder_move move;
 
-	if (rule == NULL || !vc_steps_is_ladder(rule->steps))
+	if (ladder == NULL)
 		return false;
-	if (frame->class == AUDIT_DATA)
-		others = vc_ladder_ports(rule, at,
-			vc_ladder_move(rule, vc_ladder_find(rule->steps), at,
-				audit->port[frame->way].at.port, frame->header.vc, others),
-			others);
+	if (frame->class == AUDIT_DATA) {
+		/* The audit does not know the seed with which the switches draw a host. */
+		if (ladder->halves)
+			others = UINT64_MAX;
+		move = vc_ladder_move(rule, ladder, at, audit->port[frame->way].at.port,
+			frame->header.vc, &others);
+		others = vc_ladder_ports(rule, at, move, others);
+	}
 	decision->allowed = primary | others;
 	decision->detours = others;
 	if (others == 0 && primary != 0)

@@ -6,6 +6,11 @@
 
 #include "base/bits.h"
 
+/* Every hop takes the next rung, whatever its kind. */
+#define EVERY_HOP                                                            \
+	VC_LADDER_RUNGS, VC_LADDER_RUNGS, .local = {0, 1, 2, 3, 4, 5, 6, 7}, \
+					  .global = {0, 1, 2, 3, 4, 5, 6, 7}
+
 static const struct vc_ladder ladders[VC_STEPS_COUNT] = {
 	[VC_STEPS_DF_MIN] = {VC_LADDER_NEVER, 2, 1, .local = {0, 2}, .global = {1}},
 	[VC_STEPS_DF_VALIANT] = {VC_LADDER_ALWAYS, 3, 2, .local = {0, 2, 4}, .global = {1, 3},
@@ -20,10 +25,9 @@ static const struct vc_ladder ladders[VC_STEPS_COUNT] = {
 		.minimal = 2},
 	[VC_STEPS_DF_PAR] = {VC_LADDER_QUEUES, 4, 2, .local = {0, 1, 3, 5}, .global = {2, 4},
 		.detour = 1, .again = true},
-	/* Every hop takes the next rung, whatever its kind. */
-	[VC_STEPS_OMNI_WAR] = {VC_LADDER_QUEUES, VC_LADDER_RUNGS, VC_LADDER_RUNGS,
-		.local = {0, 1, 2, 3, 4, 5, 6, 7}, .global = {0, 1, 2, 3, 4, 5, 6, 7},
-		.rows = true},
+	[VC_STEPS_OMNI_WAR] = {VC_LADDER_QUEUES, EVERY_HOP, .rows = true},
+	[VC_STEPS_DAL] = {VC_LADDER_QUEUES, EVERY_HOP, .rows = true, .once = true},
+	[VC_STEPS_UGAL] = {VC_LADDER_QUEUES, .halves = true},
 };
 
 #define FROM_HOST (-1)
@@ -105,18 +109,34 @@ uint64_t vc_ladder_row_ports(const struct vc_rule *rule, uint32_t at, uint64_t p
 	return all;
 }
 
-enum vc_ladder_move vc_ladder_move(const struct vc_rule *rule, const struct vc_ladder *ladder,
-	uint32_t at, unsigned input, uint8_t from, uint64_t set)
+static enum vc_ladder_move move_in_rows(const struct vc_rule *rule, const struct vc_ladder *ladder,
+	uint32_t at, unsigned input, int place, uint64_t *set)
 {
-	int place = place_of(rule, ladder, at, input, from), links;
+	uint64_t row = place != FROM_HOST && ladder->once
+			       ? *set & vc_ladder_row_ports(rule, at, BIT64(input))
+			       : 0;
+	int links = __builtin_popcountll(vc_ladder_rows(rule, at, *set));
+
+	if (row != 0)
+		*set = row;
+	return row == 0 && links > 0 && place + 1 + links < rule->classes ? VC_LADDER_ROWS
+									  : VC_LADDER_CHOOSE;
+}
+
+enum vc_ladder_move vc_ladder_move(const struct vc_rule *rule, const struct vc_ladder *ladder,
+	uint32_t at, unsigned input, uint8_t from, uint64_t *set)
+{
+	int place;
 
 	if (ladder->choice == VC_LADDER_NEVER)
 		return VC_LADDER_TABLE;
-	if (ladder->rows) {
-		links = __builtin_popcountll(vc_ladder_rows(rule, at, set));
-		return links > 0 && place + 1 + links < rule->classes ? VC_LADDER_ROWS
-								      : VC_LADDER_CHOOSE;
-	}
+	if (ladder->halves)
+		return from < rule->classes / 2 || vc_rule_ring(rule, at, input) == VC_RULE_NO_RING
+			       ? VC_LADDER_VIA
+			       : VC_LADDER_TABLE;
+	place = place_of(rule, ladder, at, input, from);
+	if (ladder->rows)
+		return move_in_rows(rule, ladder, at, input, place, set);
 	if (place == FROM_HOST || (ladder->again && place < ladder->detour))
 		return VC_LADDER_CHOOSE;
 	if (place == ladder->detour)

@@ -28,7 +28,13 @@
  * of switches for each dimension in which the destination is elsewhere. While more rungs are left
  * than rows, a detour to any other switch of these rows is possible; it leaves the number of rows
  * unchanged. In struct vc_rule the ring of a port is its row, counted at each switch; no port is
- * global.
+ * global. dal (Ahn et al., SC 2009) permits one detour in each row. After it the packet has to
+ * complete that row, so the port where a packet arrives shows whether it has just taken one, and no
+ * row is entered again.
+ *
+ * ugal in a grid or a HyperX has no rungs, but two halves of the classes (VC_STEPS_UGAL). A detour
+ * leads in the first half to a host that each switch draws from the packet's numbers, and from the
+ * switch of this host in the second half to the destination.
  *
  * Pure functions; any thread. */
 
@@ -49,6 +55,7 @@ enum vc_ladder_move {
 	VC_LADDER_CHOOSE, /* the table's port, or a detour through any port of the set */
 	VC_LADDER_GLOBAL, /* on a detour: a global port in the set */
 	VC_LADDER_LOCAL,  /* at the first switch of another group: a local port, or onward */
+	VC_LADDER_VIA,    /* to the drawn host, or on from its switch */
 	VC_LADDER_ROWS    /* any port of a row with a port in the set */
 };
 
@@ -60,9 +67,11 @@ struct vc_ladder {
 	uint8_t local[VC_LADDER_RUNGS];  /* their positions on the ladder, from 0 */
 	uint8_t global[VC_LADDER_RUNGS]; /* the same for global links */
 	uint8_t minimal, detour;         /* first position of packets from hosts */
-	bool again; /* the second switch of the group decides again for minimal packets */
-	bool node;  /* a detour leads to a switch of another group, not to the group */
-	bool rows;  /* a HyperX: any hop may be a detour */
+	bool again;  /* the second switch of the group decides again for minimal packets */
+	bool node;   /* a detour leads to a switch of another group, not to the group */
+	bool rows;   /* a HyperX: any hop may be a detour, */
+	bool once;   /* one in each row */
+	bool halves; /* detours lead to a drawn host, VC_GO_ON, and on from there, VC_NEXT_STEP */
 };
 
 /* NULL: 'steps' (enum vc_steps) is not a ladder. */
@@ -84,10 +93,11 @@ bool vc_ladder_allows(const struct vc_rule *rule, const struct vc_ladder *ladder
 uint8_t vc_ladder_next(const struct vc_rule *rule, const struct vc_ladder *ladder, uint32_t at,
 	unsigned input, uint8_t from, unsigned output, enum vc_turn turn);
 
-/* The choices for a packet that arrived at switch 'at' through 'input' in class 'from'. 'set': the
- * alternatives of its destination. */
+/* The choices for a packet that arrived at switch 'at' through 'input' in class 'from'. '*set': the
+ * alternatives of its destination; only those that complete its row are left after a detour of
+ * dal. */
 enum vc_ladder_move vc_ladder_move(const struct vc_rule *rule, const struct vc_ladder *ladder,
-	uint32_t at, unsigned input, uint8_t from, uint64_t set);
+	uint32_t at, unsigned input, uint8_t from, uint64_t *set);
 
 /* In a HyperX: the set of the rows that contain these ports, and all ports of these rows. The
  * minimal ports of a destination have one row per link of a minimal path. */
@@ -100,7 +110,7 @@ static inline uint64_t vc_ladder_ports(
 {
 	uint64_t global = rule->dateline[at];
 
-	if (move == VC_LADDER_CHOOSE)
+	if (move == VC_LADDER_CHOOSE || move == VC_LADDER_VIA)
 		return set;
 	if (move == VC_LADDER_TABLE)
 		return 0;

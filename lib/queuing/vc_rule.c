@@ -58,7 +58,7 @@ bool vc_rule_equal(const struct vc_rule *a, const struct vc_rule *b)
 
 static unsigned steps_of(const struct vc_rule *rule)
 {
-	return rule->steps == VC_STEPS_HALVES ? 2 : 3;
+	return rule->steps == VC_STEPS_HALVES || rule->steps == VC_STEPS_UGAL ? 2 : 3;
 }
 
 static const char *const steps_name[VC_STEPS_COUNT] = {
@@ -70,16 +70,16 @@ static const char *const steps_name[VC_STEPS_COUNT] = {
 
 bool vc_steps_fit(unsigned steps, unsigned classes)
 {
-	if (steps == VC_STEPS_LAYERS || steps == VC_STEPS_OMNI_WAR)
+	if (steps == VC_STEPS_LAYERS || steps == VC_STEPS_OMNI_WAR || steps == VC_STEPS_DAL)
 		return classes >= 1;
+	if (steps == VC_STEPS_HALVES || steps == VC_STEPS_UGAL)
+		return classes >= 2 && classes % 2 == 0;
 	if (vc_steps_is_ladder(steps))
 		return classes == vc_ladder_classes(vc_ladder_find(steps));
 	if (steps == VC_STEPS_LINKS)
 		return classes >= 3;
 	if (steps == VC_STEPS_EQUAL)
 		return classes >= 3 && classes % 3 == 0;
-	if (steps == VC_STEPS_HALVES)
-		return classes >= 2 && classes % 2 == 0;
 	return steps == VC_STEPS_NONE;
 }
 
@@ -129,7 +129,7 @@ uint8_t vc_rule_next_of_steps(const struct vc_rule *rule, uint32_t at, unsigned 
 		class = entered == VC_RULE_NO_RING ? (unsigned)turn : from;
 		return (uint8_t)(class < rule->classes ? class : rule->classes - 1u);
 	}
-	if (vc_steps_is_ladder(rule->steps))
+	if (vc_steps_is_ladder(rule->steps) && rule->steps != VC_STEPS_UGAL)
 		return vc_ladder_next(
 			rule, vc_ladder_find(rule->steps), at, input, from, output, turn);
 	if (entered == VC_RULE_NO_RING)

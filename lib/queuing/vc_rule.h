@@ -20,6 +20,7 @@
  *     VC_STEPS_EQUAL  steps of any length with the same number of classes each; every path begins
  *                     in the first step.
  *     VC_STEPS_HALVES the same with two steps (dor_random.c).
+ *     VC_STEPS_UGAL   the same; a minimal path begins in the second step (ugal.c).
  *     VC_STEPS_LAYERS no steps: a packet keeps the class that its route names (layered.c). The turn
  *                     of its first hop is that class.
  *
@@ -51,6 +52,8 @@ enum vc_steps {
 	VC_STEPS_HALVES,
 	VC_STEPS_LAYERS,
 	VC_STEPS_OMNI_WAR,
+	VC_STEPS_DAL,
+	VC_STEPS_UGAL,
 	VC_STEPS_COUNT
 };
 
@@ -85,11 +88,11 @@ void vc_rule_destroy(struct vc_rule *rule);
 struct vc_rule *vc_rule_copy(const struct vc_rule *rule);
 bool vc_rule_equal(const struct vc_rule *a, const struct vc_rule *b);
 
-/* A ladder of VCs (vc_ladder.h). */
+/* Switches choose paths (vc_ladder.h). */
 static inline bool vc_steps_is_ladder(unsigned steps)
 {
 	return (steps >= VC_STEPS_DF_MIN && steps <= VC_STEPS_DF_UGAL_NODE) ||
-	       steps == VC_STEPS_OMNI_WAR;
+	       (steps >= VC_STEPS_OMNI_WAR && steps < VC_STEPS_COUNT);
 }
 
 /* Whether this many classes can be divided among the steps. */

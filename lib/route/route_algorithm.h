@@ -146,6 +146,7 @@ struct route_table *route_compute_table(const struct topology *topology,
 	X(dor)                                      \
 	X(dor_o1turn)                               \
 	X(valiant)                                  \
+	X(ugal)                                     \
 	X(df_min)                                   \
 	X(df_valiant)                               \
 	X(df_valiant_node)                          \
@@ -154,6 +155,7 @@ struct route_table *route_compute_table(const struct topology *topology,
 	X(df_ugal_g)                                \
 	X(df_par)                                   \
 	X(omni_war)                                 \
+	X(dal)                                      \
 	/* Several paths for one message stream. */ \
 	X(disjoint)                                 \
 	X(msp)

@@ -14,7 +14,8 @@ static uint32_t used_blocks(const struct weft_switch *sw, unsigned output, unsig
 	return left < blocks ? blocks - left : 0;
 }
 
-static uint32_t queue_of(const struct weft_switch *sw, unsigned output, unsigned vc, bool all)
+static inline __attribute__((always_inline)) uint32_t queue_of(
+	const struct weft_switch *sw, unsigned output, unsigned vc, bool all)
 {
 	uint32_t used = 0;
 
@@ -25,16 +26,26 @@ static uint32_t queue_of(const struct weft_switch *sw, unsigned output, unsigned
 	return used;
 }
 
-static bool is_minimal_shorter(const struct weft_switch *sw, const struct vc_ladder *ladder,
-	const struct weft_packet *packet, unsigned primary, unsigned other)
+static unsigned next_vc(const struct weft_switch *sw, const struct vc_ladder *ladder,
+	const struct weft_packet *packet, unsigned output, enum vc_turn turn)
+{
+	return vc_ladder_next(
+		sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port, packet->vc, output, turn);
+}
+
+static unsigned next_vc_in_halves(const struct weft_switch *sw, const struct weft_packet *packet,
+	unsigned output, enum vc_turn turn)
+{
+	return vc_rule_next_of_steps(
+		sw->vc_rule, sw->vc_rule_at, packet->in_port, packet->vc, output, turn);
+}
+
+static inline __attribute__((always_inline)) bool is_minimal_shorter(const struct weft_switch *sw,
+	unsigned primary, unsigned minimal, unsigned other, unsigned detour)
 {
 	const struct detour_config *config = &sw->detour.config;
 	bool all = config->queues == DETOUR_PORT ||
 		   (config->queues == DETOUR_HYBRID && primary != other);
-	unsigned minimal = vc_ladder_next(sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port,
-		packet->vc, primary, VC_GO_ON);
-	unsigned detour = vc_ladder_next(sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port,
-		packet->vc, other, VC_NEXT_STEP);
 
 	return queue_of(sw, primary, minimal, all) <=
 	       2 * queue_of(sw, other, detour, all) + config->bias_blocks;
@@ -61,8 +72,7 @@ static unsigned find_lightest(struct weft_switch *sw, const struct vc_ladder *la
 	const struct detour_config *config = &sw->detour.config;
 	unsigned links = (unsigned)__builtin_popcountll(
 		vc_ladder_rows(sw->vc_rule, sw->vc_rule_at, minimal));
-	unsigned vc = vc_ladder_next(sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port,
-		packet->vc, port_set_first(ports), VC_NEXT_STEP);
+	unsigned vc = next_vc(sw, ladder, packet, port_set_first(ports), VC_NEXT_STEP);
 	port_set lightest = PORT_SET_NONE;
 	uint64_t smallest = UINT64_MAX;
 
@@ -99,7 +109,37 @@ static bool takes_primary(struct weft_switch *sw, const struct vc_ladder *ladder
 				   sw->detour.oracle_ctx, sw, packet, other, VC_NEXT_STEP) +
 			       sw->detour.config.bias_blocks;
 	return ladder->choice == VC_LADDER_QUEUES &&
-	       is_minimal_shorter(sw, ladder, packet, primary, other);
+	       is_minimal_shorter(sw, primary, next_vc(sw, ladder, packet, primary, VC_GO_ON),
+		       other, next_vc(sw, ladder, packet, other, VC_NEXT_STEP));
+}
+
+/* With halves: the second half of the VCs leads to the destination. In the first half the packet is
+ * on its way to the drawn host, until it passes the switch of this host or the destination. */
+static unsigned route_in_halves(const struct weft_switch *sw, const struct weft_packet *packet,
+	unsigned primary, enum vc_turn *turn)
+{
+	const struct vc_rule *rule = sw->vc_rule;
+	const uint32_t at = sw->vc_rule_at;
+	bool from_host = vc_rule_ring(rule, at, packet->in_port) == VC_RULE_NO_RING;
+	unsigned other;
+
+	if (!from_host && packet->vc >= rule->classes / 2)
+		return primary;
+	*turn = VC_NEXT_STEP;
+	if (primary >= sw->ports || vc_rule_ring(rule, at, primary) == VC_RULE_NO_RING)
+		return primary;
+	other = switch_table_port(
+		sw, detour_draw_host(sw->detour.config.seed, packet, switch_table_hosts(sw)));
+	if (other >= sw->ports || !port_set_has(sw->usable, other) ||
+		vc_rule_ring(rule, at, other) == VC_RULE_NO_RING)
+		return primary;
+	if (from_host && port_set_has(sw->usable, primary) &&
+		is_minimal_shorter(sw, primary,
+			next_vc_in_halves(sw, packet, primary, VC_NEXT_STEP), other,
+			next_vc_in_halves(sw, packet, other, VC_GO_ON)))
+		return primary;
+	*turn = VC_GO_ON;
+	return other;
 }
 
 unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, port_set set,
@@ -107,16 +147,22 @@ unsigned detour_route(struct weft_switch *sw, const struct weft_packet *packet, 
 {
 	const struct vc_ladder *ladder = vc_ladder_find(sw->vc_rule->steps);
 	uint64_t starts = port_set_word(set, 0);
-	enum vc_ladder_move move = vc_ladder_move(
-		sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port, packet->vc, starts);
-	port_set ports =
-		port_set_from(vc_ladder_ports(sw->vc_rule, sw->vc_rule_at, move, starts), 0) &
+	enum vc_ladder_move move;
+	port_set ports;
+	unsigned other;
+	bool drawn;
+
+	if (ladder->halves)
+		return route_in_halves(sw, packet, primary, turn);
+	move = vc_ladder_move(
+		sw->vc_rule, ladder, sw->vc_rule_at, packet->in_port, packet->vc, &starts);
+	ports = port_set_from(vc_ladder_ports(sw->vc_rule, sw->vc_rule_at, move, starts), 0) &
 		sw->usable & ~port_set_of(packet->in_port);
-	bool drawn = ladder->choice == VC_LADDER_ORACLE && move == VC_LADDER_GLOBAL;
-	unsigned other = port_set_is_empty(ports) ? primary
-			 : drawn        ? detour_draw_for(sw->detour.config.seed, packet, ports)
-			 : ladder->rows ? find_lightest(sw, ladder, packet, ports, starts)
-					: draw(sw, ports);
+	drawn = ladder->choice == VC_LADDER_ORACLE && move == VC_LADDER_GLOBAL;
+	other = port_set_is_empty(ports) ? primary
+		: drawn                  ? detour_draw_for(sw->detour.config.seed, packet, ports)
+		: ladder->rows           ? find_lightest(sw, ladder, packet, ports, starts)
+					 : draw(sw, ports);
 
 	if (!port_set_is_empty(ports) &&
 		!takes_primary(sw, ladder, packet, move, primary, other, ports)) {

@@ -11,15 +11,18 @@
  *
  * A queue is the credits in use behind the output: blocks that the next device stores, and blocks
  * in flight in either direction. The factors 1 and 2 stand for the lengths of the paths, as in
- * BookSim
- * 2. 'queues' selects which VCs count (the paper's UGAL-L, UGAL-L_VC, UGAL-L_VCH).
+ * BookSim 2. 'queues' selects which VCs count (the paper's UGAL-L, UGAL-L_VC, UGAL-L_VCH).
  *
  * UGAL-G (also section 4.2) compares the queues of the two links between groups, wherever they are:
  * blocks that wait for the output, and those behind it. To do so it reads the state of other
  * switches, and both the first switch and the one with the link derive that link from the packet.
  * So the fabric must run in one thread.
  *
- * In a HyperX (omni-war: McDonald et al., SC 2019) each switch takes the port with the smallest
+ * In a grid or a HyperX ('ugal') the detour is a path to a host that every switch draws from the
+ * packet's numbers, and on from there; the first switch compares the same two queues.
+ *
+ * In a HyperX (omni-war: McDonald et al., SC 2019; dal) each switch takes the port with the
+ * smallest
  *
  *     (q + packet) x links from here to the destination [+ bias for a detour]
  *
@@ -61,16 +64,32 @@ struct detour {
 	struct rng rng;
 };
 
-/* Draws one of 'ports', which is not empty; the draw is the same at each switch on the packet's
- * path. */
-static inline unsigned detour_draw_for(
-	uint64_t seed, const struct weft_packet *packet, port_set ports)
+static inline struct rng detour_rng(uint64_t seed, const struct weft_packet *packet)
 {
 	struct rng rng;
 
 	rng_init(&rng, seed, (uint64_t)packet->source << 16 | packet->destination,
 		(uint64_t)packet->message << 32 | packet->sequence);
+	return rng;
+}
+
+/* Draws one of 'ports', which is not empty; the draw is the same at each switch on the packet's
+ * path. */
+static inline unsigned detour_draw_for(
+	uint64_t seed, const struct weft_packet *packet, port_set ports)
+{
+	struct rng rng = detour_rng(seed, packet);
+
 	return port_set_draw(ports, &rng);
+}
+
+/* The same for one of 'hosts'. */
+static inline uint32_t detour_draw_host(
+	uint64_t seed, const struct weft_packet *packet, uint32_t hosts)
+{
+	struct rng rng = detour_rng(seed, packet);
+
+	return (uint32_t)rng_below(&rng, hosts);
 }
 
 /* The output of a packet without a route: 'primary' (which may be unusable), a member of 'set' (the

@@ -33,6 +33,8 @@ static inline void rx_meta_fill(struct weft_packet *packet, const uint8_t *frame
 	packet->bytes = (uint16_t)bytes;
 	packet->in_port = (uint8_t)input;
 	packet->source = ntohs(frame_header_const(frame)->source_be);
+	packet->message = ntohl(frame_header_const(frame)->message_be);
+	packet->sequence = ntohl(frame_header_const(frame)->sequence_be);
 	packet->injected_ns = ntohl(frame_header_const(frame)->injected_ns_be);
 	packet->route = frame + FRAME_HEADER_BYTES;
 	packet->control = control;

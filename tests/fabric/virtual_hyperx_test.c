@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* omni-war in whole fabrics on the virtual clock (McDonald et al., SC 2019). With a high
- * bias there are no detours, and switches choose among minimal links. */
+/* omni-war in whole fabrics on the virtual clock (McDonald et al., SC 2019), and dal and ugal
+ * beside it. With a high bias there are no detours, and switches choose among minimal links. */
 
 #include "virtual_drawn.h"
 #include "virtual_lab.h"
@@ -64,14 +64,26 @@ UNIT_TEST(detours_carry_a_shift_that_minimal_links_do_not)
 	assert_in_range(accepted(DETOURS, "traffic[0].load=45%", true), 380, 450);
 }
 
+UNIT_TEST(dal_and_ugal_carry_more_of_a_shift_than_minimal_links)
+{
+	assert_in_range(accepted("routing.algorithm=dal", "traffic[0].load=45%", true), 380, 450);
+	assert_in_range(accepted("routing.algorithm=ugal", "traffic[0].load=45%", true), 330, 380);
+}
+
 UNIT_TEST(the_result_is_that_of_one_worker)
 {
-	const struct drawn drawn = {
-		.set = {"topology=hyperx:shape=3x3,hosts=2", "routing.algorithm=omni-war",
-			"switch.vcs=4", "traffic[0].load=100%", "traffic[0].arrivals=poisson"},
-		.sets = 5};
+	static const char *const algorithms[] = {
+		"routing.algorithm=omni-war", "routing.algorithm=dal", "routing.algorithm=ugal"};
 
-	drawn_expect_workers(&drawn, 0, NULL, (const unsigned[]){2, 3, 0});
+	for (unsigned i = 0; i < 3; i++) {
+		const struct drawn drawn = {
+			.set = {"topology=hyperx:shape=3x3,hosts=2", algorithms[i], "switch.vcs=4",
+				"traffic[0].load=100%", "traffic[0].arrivals=poisson"},
+			.sets = 5};
+
+		drawn_expect_workers(
+			&drawn, 0, NULL, i == 0 ? (const unsigned[]){2, 3, 0} : drawn_workers);
+	}
 }
 
 UNIT_MAIN(write_shift, virtual_shift_remove)

@@ -156,7 +156,7 @@ static int check_numbers(struct reader *reader)
 		return refuse(reader, reader->start + 14,
 			"layout %u of steps with %u VC classes, expected 0 none, 1 links (3 and "
 			"more), 2 equal (3 or 6), the ladder of a Dragonfly, 10 halves (2 to 8), "
-			"11 layers or 12 omni-war",
+			"11 layers, 12 omni-war, 13 dal or 14 ugal (2 to 8)",
 			reader->steps, reader->classes);
 	return 0;
 }

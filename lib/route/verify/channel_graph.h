@@ -103,7 +103,9 @@ static inline void channel_graph_depend(
 }
 
 /* The ports, by turn, of a packet that arrived on 'node' at a switch whose tables have these
- * primary and alternative ports for it. */
+ * primary and alternative ports for it. With halves the primary port leads to a drawn host or to
+ * the destination; packets that turn at the switch of another host add only dependencies of the
+ * second half on the first, of which none leads back. */
 static inline void channel_graph_ways(const struct channel_graph *graph, uint32_t node,
 	uint64_t primary, uint64_t alternatives, uint64_t ways[VC_TURNS])
 {
@@ -112,18 +114,20 @@ static inline void channel_graph_ways(const struct channel_graph *graph, uint32_
 	const struct vc_rule *rule = graph->rule;
 	const struct vc_ladder *ladder = rule == NULL ? NULL : vc_ladder_find(rule->steps);
 	uint8_t class = (uint8_t)(node - channel * graph->classes);
+	enum vc_ladder_move move;
 
 	ways[VC_GO_ON] = ladder == NULL ? primary | alternatives : primary;
 	ways[VC_STEP_AHEAD] = ways[VC_NEXT_STEP] = 0;
 	if (ladder == NULL)
 		return;
-	for (; primary != 0; primary &= primary - 1)
+	if (ladder->halves)
+		alternatives = primary;
+	for (; primary != 0 && !ladder->halves; primary &= primary - 1)
 		if (!vc_ladder_allows(rule, ladder, at->device, at->port, class,
 			    (unsigned)__builtin_ctzll(primary), VC_GO_ON))
 			ways[VC_GO_ON] &= ~(primary & -primary);
-	ways[VC_NEXT_STEP] = vc_ladder_ports(rule, at->device,
-		vc_ladder_move(rule, ladder, at->device, at->port, class, alternatives),
-		alternatives);
+	move = vc_ladder_move(rule, ladder, at->device, at->port, class, &alternatives);
+	ways[VC_NEXT_STEP] = vc_ladder_ports(rule, at->device, move, alternatives);
 }
 
 /* True for a link between two switches. */

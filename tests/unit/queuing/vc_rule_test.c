@@ -147,7 +147,8 @@ UNIT_TEST(equal_steps_have_as_many_classes_each_and_begin_in_the_first)
 /* From a neighbour that does not keep the rule. */
 UNIT_TEST(whatever_class_comes_in_a_class_of_the_rule_goes_out)
 {
-	static const unsigned classes[VC_STEPS_COUNT] = {2, 4, 6, 2, 3, 4, 3, 4, 3, 4, 4, 5, 3};
+	static const unsigned classes[VC_STEPS_COUNT] = {
+		2, 4, 6, 2, 3, 4, 3, 4, 3, 4, 4, 5, 3, 4, 4};
 
 	for (unsigned steps = 0; steps < VC_STEPS_COUNT; steps++) {
 		struct vc_rule *made = rule(classes[steps], steps);
@@ -189,6 +190,9 @@ UNIT_TEST(a_layout_fits_a_number_of_classes_that_it_can_divide)
 	assert_true(vc_steps_fit(VC_STEPS_DF_PAR, 4));
 	assert_true(vc_steps_fit(VC_STEPS_OMNI_WAR, 1));
 	assert_false(vc_steps_fit(VC_STEPS_OMNI_WAR, 0));
+	assert_true(vc_steps_fit(VC_STEPS_DAL, 3));
+	assert_true(vc_steps_fit(VC_STEPS_UGAL, 2));
+	assert_false(vc_steps_fit(VC_STEPS_UGAL, 3));
 }
 
 UNIT_TEST(a_copy_has_the_same_steps_and_a_rule_with_others_differs)

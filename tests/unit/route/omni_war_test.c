@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026, the Weft developers */
 
-/* omni-war in HyperX networks of several shapes: the verifier judges the tables, with all detours.
- */
+/* omni-war and dal in HyperX networks of several shapes: the verifier judges the tables, with all
+ * detours. */
 
 #include "queuing/vc_ladder.h"
 
@@ -25,12 +25,18 @@ static const struct {
 
 #define NETWORKS (sizeof(networks) / sizeof(networks[0]))
 
-static struct route_table *tables(
-	const struct topology *topology, unsigned vcs, struct error *error)
+static struct route_table *compute(const struct topology *topology,
+	const struct route_algorithm *algorithm, unsigned vcs, struct error *error)
 {
 	const struct route_options options = {.seed = 1, .classes = vcs};
 
-	return route_compute_table(topology, &route_omni_war, &options, NULL, error);
+	return route_compute_table(topology, algorithm, &options, NULL, error);
+}
+
+static struct route_table *tables(
+	const struct topology *topology, unsigned vcs, struct error *error)
+{
+	return compute(topology, &route_omni_war, vcs, error);
 }
 
 UNIT_TEST(every_shape_with_any_number_of_vcs_is_free_of_deadlock)
@@ -39,7 +45,8 @@ UNIT_TEST(every_shape_with_any_number_of_vcs_is_free_of_deadlock)
 		for (unsigned vcs = networks[i].dims; vcs <= VC_RULE_CLASSES_MAX; vcs++) {
 			OWNED(topology) *topology = bench_generate(networks[i].spec);
 			struct error error = {""};
-			OWNED(route_table) *table = tables(topology, vcs, &error);
+			OWNED(route_table) *table = compute(
+				topology, vcs % 2 == 0 ? &route_omni_war : &route_dal, vcs, &error);
 			OWNED(route_report) report;
 
 			if (table == NULL)
@@ -56,7 +63,8 @@ UNIT_TEST(a_rung_less_than_dimensions_has_a_cycle)
 {
 	for (unsigned i = 0; i < NETWORKS; i++) {
 		OWNED(topology) *topology = bench_generate(networks[i].spec);
-		OWNED(route_table) *table = tables(topology, networks[i].dims, NULL);
+		OWNED(route_table) *table = compute(topology,
+			i % 2 == 0 ? &route_omni_war : &route_dal, networks[i].dims, NULL);
 		OWNED(route_report) report;
 
 		if (networks[i].dims < 2)
@@ -105,9 +113,35 @@ UNIT_TEST(a_detour_stays_in_the_rows_that_lead_on_while_there_are_rungs)
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		uint64_t set = route_table_alternatives(table, 0)[rows[i].destination];
 		enum vc_ladder_move move =
-			vc_ladder_move(rule, ladder, 0, rows[i].input, rows[i].from, set);
+			vc_ladder_move(rule, ladder, 0, rows[i].input, rows[i].from, &set);
 
 		assert_int_equal(set, rows[i].minimal);
+		assert_int_equal(vc_ladder_ports(rule, 0, move, set), rows[i].ports);
+	}
+}
+
+/* As above, with a rung for every hop that dal can take. */
+UNIT_TEST(with_dal_a_packet_completes_the_row_of_its_detour_first)
+{
+	OWNED(topology) *topology = bench_generate("hyperx:shape=4x3");
+	OWNED(route_table) *table = compute(topology, &route_dal, 4, NULL);
+	const struct vc_rule *rule = table->vc_rule;
+	const struct vc_ladder *ladder = vc_ladder_find(rule->steps);
+	static const struct {
+		uint32_t destination;
+		unsigned input;
+		uint64_t ports;
+	} rows[] = {
+		{9, 5, 0x1F}, /* from the host: any port of either row */
+		{9, 1, 0x01}, /* a detour in the first row */
+		{9, 4, 0x10}, /* or in the second */
+		{8, 1, 0x18}, /* the first row is complete */
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t set = route_table_alternatives(table, 0)[rows[i].destination];
+		enum vc_ladder_move move = vc_ladder_move(rule, ladder, 0, rows[i].input, 0, &set);
+
 		assert_int_equal(vc_ladder_ports(rule, 0, move, set), rows[i].ports);
 	}
 }
@@ -117,7 +151,7 @@ static void expect_refused(const struct topology *topology)
 	struct error error = {""};
 
 	assert_null(tables(topology, 0, &error));
-	assert_non_null(strstr(error.text, "omni-war: the links between s"));
+	assert_non_null(strstr(error.text, ": the links between s"));
 	assert_non_null(strstr(error.text, "do not form a HyperX"));
 }
 

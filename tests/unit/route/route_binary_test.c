@@ -219,7 +219,7 @@ UNIT_TEST(a_layout_that_cannot_divide_the_classes_is_refused)
 	refuse(topology, &bytes,
 		"FILE: byte 26: layout 2 of steps with 4 VC classes, expected 0 none, 1 links (3 "
 		"and more), 2 equal (3 or 6), the ladder of a Dragonfly, 10 halves (2 to 8), 11 "
-		"layers or 12 omni-war");
+		"layers, 12 omni-war, 13 dal or 14 ugal (2 to 8)");
 	free(bytes.at);
 }
 

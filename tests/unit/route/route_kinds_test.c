@@ -15,7 +15,7 @@ static const struct {
 	bool stages, grid; /* what dmodk and dor were made for */
 	bool hosts_everywhere;
 	bool groups; /* df-* */
-	bool rows;   /* omni-war */
+	bool rows;   /* omni-war, dal */
 } networks[] = {
 	{"rlft:ports=4,stages=1", true, true, true, true, true}, /* a switch alone is a grid, too */
 	{"rlft:ports=8,stages=2", true, false, false},
@@ -64,8 +64,10 @@ static bool serves(const struct route_algorithm *algorithm, unsigned i)
 		return networks[i].stages || networks[i].grid;
 	if (strncmp(algorithm->name, "df-", 3) == 0)
 		return networks[i].groups;
-	if (strcmp(algorithm->name, "omni-war") == 0)
+	if (strcmp(algorithm->name, "omni-war") == 0 || strcmp(algorithm->name, "dal") == 0)
 		return networks[i].rows;
+	if (strcmp(algorithm->name, "ugal") == 0)
+		return networks[i].grid || networks[i].rows;
 	return true;
 }
 

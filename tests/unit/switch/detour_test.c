@@ -22,6 +22,7 @@
 struct place {
 	struct vc_rule *rule;
 	struct bench *bench;
+	uint32_t sequence; /* of the next packet */
 };
 
 static struct place create(unsigned steps, enum detour_queues queues, uint32_t bias)
@@ -61,8 +62,11 @@ static void fill(struct place *place, unsigned port, unsigned vc, uint32_t used)
 static unsigned way(struct place *place, unsigned input, uint8_t vc, unsigned *next)
 {
 	struct weft_switch *sw = place->bench->sw;
-	struct weft_packet packet = {
-		.destination = HOST, .blocks = 2, .vc = vc, .in_port = (uint8_t)input};
+	struct weft_packet packet = {.destination = HOST,
+		.sequence = place->sequence++,
+		.blocks = 2,
+		.vc = vc,
+		.in_port = (uint8_t)input};
 	enum vc_turn turn = VC_GO_ON;
 	unsigned output = detour_route(
 		sw, &packet, place->bench->alternatives[HOST], switch_table_port(sw, HOST), &turn);
@@ -276,6 +280,43 @@ UNIT_TEST(a_switch_of_a_hyperx_weighs_queues_by_the_links_that_follow)
 		/* On the last rung. */
 		count_ways(&place, 4, 2, out);
 		assert_int_equal(out[1], PACKETS);
+	}
+}
+
+/* Host h is at port h % 6: a sixth of the draws leads to each port, and a sixth to this switch. */
+UNIT_TEST(ugal_in_a_grid_goes_to_a_drawn_host_if_the_minimal_queue_is_long)
+{
+	OWNED(place) place = create(VC_STEPS_UGAL, DETOUR_PORT, 0);
+	unsigned out[PORTS], next;
+
+	count_ways(&place, FROM_HOST, 0, out);
+	assert_int_equal(out[0], PACKETS);
+	assert_int_equal(way(&place, FROM_HOST, 0, &next), 0);
+	assert_int_equal(next, 2);
+	for (unsigned vc = 0; vc < VCS; vc++)
+		fill(&place, 0, vc, 60);
+	count_ways(&place, FROM_HOST, 0, out);
+	expect_about(out[0], PACKETS / 3);
+	for (unsigned port = 1; port < 5; port++)
+		expect_about(out[port], PACKETS / 6);
+}
+
+/* Ports 3 and 4 cross a dateline. */
+UNIT_TEST(a_packet_in_the_first_half_finds_its_host_and_there_enters_the_second)
+{
+	OWNED(place) place = create(VC_STEPS_UGAL, DETOUR_PORT, 0);
+	unsigned next;
+
+	for (uint32_t sequence = 0; sequence < 100; sequence++) {
+		const struct weft_packet same = {.destination = HOST, .sequence = sequence};
+		unsigned port = place.bench->table[detour_draw_host(7, &same, BENCH_HOSTS)];
+		bool here = port == FROM_HOST;
+
+		assert_int_equal(way(&place, LOCAL, 0, &next), here ? 0 : port);
+		assert_int_equal(next, here ? 2 : port >= GLOBAL);
+		assert_int_equal(way(&place, LOCAL, 2, &next), 0);
+		assert_int_equal(next, 2);
+		place.sequence = sequence + 1;
 	}
 }
 
